@@ -1,0 +1,10 @@
+# Run by lockstep_embed at build time: writes FILES (separated by |) as raw string literals to OUT.
+string(REPLACE "|" ";" files "${FILES}")
+set(text "#include \"replicator/embedded_file.h\"\n\nnamespace lockstep {\nnamespace {\nconstexpr EmbeddedFile kFiles[] = {\n")
+foreach(file IN LISTS files)
+  file(READ "${file}" content)
+  get_filename_component(name "${file}" NAME)
+  string(APPEND text "    {\"${name}\", R\"embedded(${content})embedded\"},\n")
+endforeach()
+string(APPEND text "};\n}  // namespace\n\nstd::span<const EmbeddedFile> ${FUNCTION}();\nstd::span<const EmbeddedFile> ${FUNCTION}() { return kFiles; }\n\n}  // namespace lockstep\n")
+file(WRITE "${OUT}" "${text}")

@@ -1,0 +1,99 @@
+// What one configuration file says: one pipeline, its source, its Elasticsearch and its indices. Plain
+// values with their defaults; docs/configuration.md is the reference and a test holds it against the key
+// table in config_keys.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace lockstep {
+
+/// A secret: printed nowhere. `value()` is for the one place that hands it to a library.
+class Secret {
+ public:
+  Secret() = default;
+  explicit Secret(std::string value) : value_(std::move(value)) {}
+
+  const std::string& value() const { return value_; }
+  bool empty() const { return value_.empty(); }
+
+ private:
+  std::string value_;
+};
+
+struct SourceConfig {
+  enum class Kind { kPostgresql, kSqlite };
+  Kind kind = Kind::kPostgresql;
+  std::string url;                  ///< "postgresql://user@host/database" or "sqlite:/path"
+  Secret password;                  ///< empty: whatever the url or ~/.pgpass says
+  std::string schema = "lockstep";  ///< where the outbox, checkpoint and dead letters live
+};
+
+struct ElasticsearchConfig {
+  std::vector<std::string> urls = {"http://localhost:9200"};
+  Secret api_key;  ///< sent as "Authorization: ApiKey …"; excludes username
+  std::string username;
+  Secret password;
+  std::filesystem::path ca_file;
+  std::filesystem::path client_cert;
+  std::filesystem::path client_key;
+  std::chrono::milliseconds connect_timeout{5'000};
+  std::chrono::milliseconds request_timeout{60'000};
+  std::int64_t bulk_bytes = 2 * 1024 * 1024;  ///< a bulk request is closed when it has reached this size
+  int bulks_in_flight = 3;
+};
+
+/// A table whose changes change documents of an index.
+struct TrackConfig {
+  std::string table;                 ///< schema-qualified name as SQL writes it
+  std::string column;                ///< the view's column to match with the row's values; empty: its _id
+  std::string row;                   ///< column or SQL expression of the changed row; empty: its primary key
+  std::string keys;                  ///< SQL from row values ($1, an array) to _ids; excludes `column`
+  std::vector<std::string> columns;  ///< an update counts only if one of these changed; empty: all the view reads
+  bool ignore = false;               ///< the view reads this table, its changes are meant to be overlooked
+  int line = 0;                      ///< where the track stands in the file, for errors
+};
+
+struct IndexConfig {
+  std::string alias;
+  std::filesystem::path mapping;  ///< absolute; relative ones in the file are relative to it
+  std::string mapping_json;       ///< the mapping file's content: {"settings": …, "mappings": …}
+  std::string view;
+  std::vector<TrackConfig> tracks;
+  int line = 0;
+};
+
+struct HttpConfig {
+  std::string listen;  ///< "127.0.0.1:9464"; empty: no HTTP
+};
+
+struct LogConfig {
+  std::string level = "info";
+};
+
+struct ReplicationConfig {
+  std::chrono::milliseconds poll_interval{5};  ///< how often the source is asked for new changes
+  std::int64_t fan_out_threshold = 10'000;     ///< a change of more documents than this becomes a job of its own
+  std::int64_t chunk_documents = 2'000;        ///< documents rendered from one snapshot
+};
+
+struct Config {
+  std::filesystem::path file;
+  std::string pipeline = "lockstep";
+  SourceConfig source;
+  ElasticsearchConfig elasticsearch;
+  ReplicationConfig replication;
+  HttpConfig http;
+  LogConfig log;
+  std::vector<IndexConfig> indices;
+};
+
+/// Reads and validates a configuration file and the files it names. Throws UsageError with every fault that
+/// can be found without a network, one a line, each "<file>:<line>: <what>; <remedy>".
+Config load_config(const std::filesystem::path& file);
+
+}  // namespace lockstep

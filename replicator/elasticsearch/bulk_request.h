@@ -1,0 +1,62 @@
+// The body of a _bulk request while it is being filled: newline-delimited JSON, the documents' bytes passed
+// through as the source rendered them.
+//
+// Invariant B1: a bulk names a document at most once, except for deletes of the same id under other routings.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "replicator/document_version.h"
+
+namespace lockstep {
+
+/// Which document an operation is about. `routing` is empty for none.
+struct DocumentKey {
+  int index = 0;  ///< the pipeline's number of the index (lockstep.index.id)
+  std::string id;
+  std::string routing;
+  bool operator==(const DocumentKey&) const = default;
+};
+
+enum class BulkAction : std::uint8_t { kIndex, kDelete };
+
+struct BulkItem {
+  BulkAction action = BulkAction::kIndex;
+  DocumentKey key;
+  DocumentVersion version;
+  std::size_t begin = 0;  ///< where the item's lines begin in the body; they end where the next one's begin
+};
+
+/// Elasticsearch's limit on the length of an _id, in bytes of UTF-8.
+inline constexpr std::size_t kMaxIdBytes = 512;
+
+class BulkRequest {
+ public:
+  /// Appends an index operation. `json` is one JSON object; raw newlines in it (they can only be whitespace
+  /// between tokens) become spaces. `alias` goes into the action line. REQUIRES: 0 < key.id.size() <= kMaxIdBytes.
+  void index(std::string_view alias, DocumentKey key, DocumentVersion version, std::string_view json);
+
+  /// Appends a delete operation. Same requirements.
+  void remove(std::string_view alias, DocumentKey key, DocumentVersion version);
+
+  const std::string& body() const { return body_; }
+  const std::vector<BulkItem>& items() const { return items_; }
+  std::size_t bytes() const { return body_.size(); }
+  bool empty() const { return items_.empty(); }
+
+  /// The lines of one item, for a request that repeats only some.
+  std::string_view lines(std::size_t item) const;
+
+  /// A request of just these items of this one, in the given (ascending) order.
+  BulkRequest subset(const std::vector<std::size_t>& items) const;
+
+ private:
+  std::string body_;
+  std::vector<BulkItem> items_;
+};
+
+}  // namespace lockstep

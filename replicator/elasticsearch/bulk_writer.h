@@ -1,0 +1,93 @@
+// Sends bulk requests, several in flight, and gives every item an outcome: applied, superseded or refused.
+// What can be tried again (429, 5xx, a lost connection, a missing alias) is tried again inside, only the
+// items concerned, with back-off, until it has an outcome or the writer is stopped. Promise 1 rests on this:
+// nothing leaves the writer without an outcome.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "replicator/backoff.h"
+#include "replicator/elasticsearch/bulk_request.h"
+#include "replicator/elasticsearch/http_transport.h"
+
+namespace lockstep {
+
+enum class Outcome : std::uint8_t {
+  kApplied,     ///< 2xx, or a delete of what isn't there (404)
+  kSuperseded,  ///< 409: a newer version is there already
+  kRefused,     ///< refused for good: a dead letter
+};
+
+/// Why an item was refused, for the dead letter.
+struct Refusal {
+  std::size_t item = 0;  ///< position in the request
+  int status = 0;        ///< HTTP status of the item
+  std::string type;      ///< error.type, e.g. "mapper_parsing_exception"
+  std::string reason;    ///< error.reason with its innermost cause, shortened to 2,000 bytes
+};
+
+struct BulkResult {
+  std::uint64_t ticket = 0;          ///< what submit() returned
+  BulkRequest request;
+  std::vector<Outcome> outcomes;     ///< one for each item of the request, in its order
+  std::vector<Refusal> refusals;     ///< one for each kRefused
+  std::chrono::microseconds took{};  ///< from submit() to the last outcome
+};
+
+/// What the writer sees of Elasticsearch, for `status`, logs and health.
+struct BulkWriterState {
+  bool waiting = false;      ///< the last try failed and is being repeated
+  std::string reason;        ///< why: one line with server and cause; empty when not waiting
+  std::uint64_t retries = 0; ///< requests repeated since the start
+  int in_flight = 0;
+};
+
+/// Owns `bulks_in_flight` threads with a transport each. submit() and take() are for one owner thread.
+class BulkWriter {
+ public:
+  struct Options {
+    int bulks_in_flight = 3;
+    std::chrono::milliseconds request_timeout{60'000};
+    Backoff::Limits backoff;
+  };
+  using TransportFactory = std::function<std::unique_ptr<HttpTransport>()>;
+
+  BulkWriter(Options options, const TransportFactory& make_transport);
+  /// Stops at once: requests in flight are finished or time out, what has no outcome yet is dropped (it is not acknowledged).
+  ~BulkWriter();
+  BulkWriter(const BulkWriter&) = delete;
+  BulkWriter& operator=(const BulkWriter&) = delete;
+
+  /// Whether a submit() now would find an idle thread.
+  bool has_room() const;
+
+  /// Hands a request over; returns its ticket. Blocks while !has_room(). The owner sees to it that no two
+  /// requests in flight name the same document.
+  std::uint64_t submit(BulkRequest request);
+
+  /// The finished requests, in the order in which they finished; waits up to `wait` for the first one.
+  std::vector<BulkResult> take(std::chrono::milliseconds wait);
+
+  /// Called (from any thread, must be thread-safe) when a request finishes; wakes an owner that waits elsewhere.
+  void on_finished(std::function<void()> wake);
+
+  /// Requests submitted and not yet taken.
+  std::size_t outstanding() const;
+
+  BulkWriterState state() const;
+
+  /// No more retries: waiting ones end without outcome and are not returned by take(). Requests on the wire
+  /// are finished, up to `grace`.
+  void stop(std::chrono::milliseconds grace);
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace lockstep

@@ -1,0 +1,18 @@
+// A text file compiled into the program (cmake/EmbedFiles.cmake), so that the installed program is one
+// file and needs no folder of SQL beside it.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+namespace lockstep {
+
+struct EmbeddedFile {
+  std::string_view name;  ///< file name without its folder, e.g. "0001_schema.sql"
+  std::string_view content;
+};
+
+/// migrations/postgresql/*.sql in ascending order of their numbers.
+std::span<const EmbeddedFile> postgresql_migrations();
+
+}  // namespace lockstep

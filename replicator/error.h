@@ -1,0 +1,51 @@
+// Errors for "this step cannot go on". They say what was being done, on what, why it failed and what to do
+// about it, and whether trying again makes sense. What is expected (the outcome of one document, a refused
+// lock) is a value, not an exception.
+//
+// Foreign errors (SQLSTATE, HTTP status, curl codes) are translated into these in one place for each
+// library, by code, never by text. They are caught in the service loop and in main.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+
+namespace lockstep {
+
+enum class Retry {
+  kNever,  ///< the same step fails again until somebody changes something
+  kLater,  ///< a server is away, overloaded or restarting: the same step may work later
+};
+
+/// A step that cannot go on. what() is the whole message in one line: "<doing>: <cause>; <remedy>".
+class Error : public std::runtime_error {
+ public:
+  struct Parts {
+    std::string doing;        ///< "creating index blogposts-000001"
+    std::string cause;        ///< what the library or server said
+    std::string remedy = {};  ///< what the reader can do; may be empty
+    Retry retry = Retry::kNever;
+  };
+
+  explicit Error(Parts parts);
+
+  const Parts& parts() const { return parts_; }
+  bool retryable() const { return parts_.retry == Retry::kLater; }
+
+ private:
+  Parts parts_;
+};
+
+/// The user's configuration or command line is wrong: exit code 2. The message may have several lines, one a fault.
+class UsageError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// This process is no longer the leader of its pipeline (its epoch has passed): it must stop writing and
+/// stand by.
+class Deposed : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+}  // namespace lockstep
