@@ -1,0 +1,43 @@
+// One connection to PostgreSQL: how it is opened, and how libpqxx's errors become ours. The only family of
+// files that includes pqxx headers is source/postgres_*.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <pqxx/pqxx>
+#include <string>
+#include <string_view>
+
+#include "replicator/config/config.h"
+
+namespace lockstep {
+
+class PostgresSession {
+ public:
+  /// Connects. `purpose` becomes the application_name ("lockstep fs: tail"). Settings that lockstep's own queries
+  /// rely on are made: jit and enable_seqscan off, an empty search_path, ISO dates, UTC-independent text forms.
+  /// Throws Error: kLater when the server is away or starting, kNever when it refuses us.
+  PostgresSession(const SourceConfig& source, const std::string& purpose);
+
+  pqxx::connection& connection() { return *connection_; }
+
+  /// `{schema}` in a statement replaced by the quoted schema of the configuration.
+  std::string sql(std::string_view statement) const;
+
+  /// The configured schema, quoted.
+  const std::string& schema() const { return schema_; }
+
+  /// An identifier, quoted for SQL.
+  std::string quote_name(std::string_view name) const;
+
+ private:
+  std::unique_ptr<pqxx::connection> connection_;
+  std::string schema_;
+};
+
+/// Runs `step`; what libpqxx throws leaves as an Error, by SQLSTATE: kLater for a lost connection, a server
+/// that starts or stops, serialization failures, lock time-outs and lack of resources; kNever for the rest,
+/// with the GRANT as the remedy where a privilege is missing. `doing` is a phrase such as "opening a batch".
+void translating_postgres_errors(std::string_view doing, const std::function<void()>& step);
+
+}  // namespace lockstep

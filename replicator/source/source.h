@@ -1,0 +1,251 @@
+// What the pipeline needs of a relational database, whichever it is: which rows have changed since a
+// position, which documents they belong to, how those look now, and a place where the position is kept.
+//
+// The contract (tests/contract/source_contract.h runs it over every implementation):
+// S1. Every change that commits is in exactly one chunk between two positions, whatever ids and transaction
+//     numbers do; a change that is rolled back is in none.
+// S2. A chunk's documents are rendered from one snapshot, which contains everything the chunk reports.
+// S3. Snapshots of successive transactions do not go back.
+// S4. commit() has made durable, when it returns, everything that the transaction could see: a crash of the
+//     source cannot take back what Elasticsearch is shown afterwards.
+// S5. save() fails with Deposed when another process has taken the lead since.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "replicator/document_version.h"
+
+namespace lockstep {
+
+/// A place in the stream of changes; only the source that made it can read it.
+struct Position {
+  std::string text;
+  bool operator==(const Position&) const = default;
+};
+
+/// A set of row values or document ids in the source's own array notation, passed back to it unread.
+struct ValueSet {
+  std::string text;
+  std::int64_t size = 0;
+};
+
+/// How the values of a capture lead to the documents of one index.
+struct AppliedTrack {
+  int capture = 0;
+  std::string value_type;
+  std::string resolver;  ///< function that turns values into ids; empty: the values are the ids
+};
+
+/// An index as `apply` has left it in the source.
+struct AppliedIndex {
+  int id = 0;
+  std::string alias;
+  std::string view;     ///< quoted
+  std::string id_type;  ///< SQL type of _id
+  bool routed = false;
+  std::vector<std::string> fields;
+  std::string definition;
+  std::vector<AppliedTrack> tracks;
+};
+
+struct AppliedPipeline {
+  int id = 0;
+  std::string name;
+  std::string identity;  ///< uuid, also in every index's mapping
+  std::vector<AppliedIndex> indices;
+};
+
+/// What a capture's rows say: its values, or that any row may have changed.
+struct CapturedChange {
+  int capture = 0;
+  ValueSet values;
+  bool everything = false;  ///< the table was truncated
+};
+
+struct Changes {
+  std::vector<CapturedChange> captured;
+  Position next;                   ///< everything up to here has been read
+  std::int64_t rows = 0;           ///< outbox rows read
+  bool more = false;               ///< the batch has further rows that are visible already
+  std::chrono::microseconds oldest_age{};  ///< since the oldest of them was written
+};
+
+/// A document as it is in the transaction's snapshot. The views are valid during the call only.
+struct RenderedDocument {
+  std::string_view id;
+  std::string_view routing;
+  std::optional<std::string_view> json;  ///< none: the view has no such document
+  /// Other routings under which it may still be in Elasticsearch (routed indices only).
+  std::vector<std::string> stale_routings;
+};
+
+enum class JobKind { kBackfill, kFanOut, kSweep };
+
+/// Work beside the tail, kept in the source.
+struct Job {
+  std::int64_t id = 0;
+  int index = 0;
+  JobKind kind = JobKind::kBackfill;
+  std::optional<std::string> position;  ///< how far it has been acknowledged; none: not begun
+  std::int64_t done = 0;
+  std::optional<std::int64_t> total;
+  std::string reason;
+};
+
+/// Progress of a job, saved with the checkpoint.
+struct JobProgress {
+  std::int64_t job = 0;
+  std::string position;
+  std::int64_t done_documents = 0;  ///< to be added
+  bool finished = false;            ///< the job is deleted
+};
+
+struct DeadLetter {
+  int index = 0;
+  std::string id;
+  std::string routing;
+  std::int64_t version = 0;
+  int status = 0;
+  std::string error_type;
+  std::string reason;
+};
+
+/// A document of an index by key, as the bookkeeping in the source knows it.
+struct DocumentRef {
+  int index = 0;
+  std::string id;
+  std::string routing;
+};
+
+/// What has been acknowledged since the last save.
+struct Acknowledged {
+  std::optional<Position> position;      ///< none: the tail has not moved
+  std::vector<JobProgress> jobs;
+  std::vector<DeadLetter> refused;
+  std::vector<DocumentRef> no_longer_refused;  ///< applied now; their dead letters go
+  std::vector<DocumentRef> gone_routes;        ///< deleted under this routing; forgotten
+};
+
+struct RenderLimits {
+  std::int64_t max_bytes = 4 * 1024 * 1024;  ///< at least one document is rendered even if it is larger
+};
+
+/// One repeatable-read transaction: read, resolve, render, save, commit. Destroying it without commit()
+/// rolls it back.
+class SourceTransaction {
+ public:
+  virtual ~SourceTransaction() = default;
+
+  /// What this snapshot sees after `from`, at most about `max_values` row values.
+  virtual Changes read_changes(const Position& from, std::int64_t max_values) = 0;
+
+  /// The ids of the documents that the values lead to, without duplicates, when there are at most `limit`; more
+  /// than that become a new job (its id is returned) and are not loaded into memory.
+  struct Resolved {
+    ValueSet ids;
+    std::optional<std::int64_t> job;
+  };
+  virtual Resolved resolve(const AppliedIndex& index, const std::vector<const CapturedChange*>& changes,
+                           std::int64_t limit) = 0;
+
+  /// Renders the documents of `ids`, those that the view no longer has included, in no particular order; returns the ids
+  /// that did not fit into the limits (empty set: all done).
+  virtual ValueSet render(const AppliedIndex& index, const ValueSet& ids, const RenderLimits& limits,
+                          const std::function<void(const RenderedDocument&)>& sink) = 0;
+
+  /// The next `limit` documents of the whole view after `after` in the order of _id; returns the last id, or
+  /// none when the view's end has been reached. May stop early at the byte limit.
+  virtual std::optional<std::string> render_page(const AppliedIndex& index, const std::optional<std::string>& after,
+                                                 std::int64_t limit, const RenderLimits& limits,
+                                                 const std::function<void(const RenderedDocument&)>& sink) = 0;
+
+  /// The ids of a fan-out job after `position`, at most `limit`, with the position behind them.
+  struct JobPage {
+    ValueSet ids;
+    std::string position;
+    bool last = false;
+  };
+  virtual JobPage job_page(const Job& job, std::int64_t limit) = 0;
+
+  /// A value set of ids that came from elsewhere (Elasticsearch, a dead letter). Ids that can't be of the view's _id type are
+  /// passed to `unfit` instead: no row can have them.
+  virtual ValueSet ids(const AppliedIndex& index, const std::vector<std::string>& ids,
+                       const std::function<void(const std::string&)>& unfit) = 0;
+
+  /// Puts a new job into the source; returns its id.
+  virtual std::int64_t add_job(int index, JobKind kind, const std::string& reason,
+                               std::optional<std::int64_t> total) = 0;
+
+  /// Remembers a routing under which documents of an index were found in Elasticsearch.
+  virtual void add_route(int index, std::string_view id, std::string_view routing) = 0;
+
+  /// Records what Elasticsearch has acknowledged. Throws Deposed when `epoch` is no longer the current one.
+  virtual void save(Epoch epoch, const Acknowledged& acknowledged) = 0;
+
+  /// Commits synchronously; afterwards everything that the snapshot saw is durable.
+  virtual void commit() = 0;
+};
+
+/// Which database this is, for noticing that it was restored or replaced.
+struct SourceIdentity {
+  std::string system_identifier;
+  std::string timeline;
+  std::string database;
+};
+
+/// What the leader publishes about itself for `status`.
+struct PublishedStatus {
+  std::string state;
+  std::string reason;
+  std::string document;  ///< JSON
+};
+
+/// A pipeline's connection to its source, for one thread.
+class Source {
+ public:
+  virtual ~Source() = default;
+
+  /// What `apply` has left. Throws UsageError when the pipeline was never applied.
+  virtual AppliedPipeline load_pipeline() = 0;
+
+  virtual SourceIdentity identity() = 0;
+
+  /// Takes the lead if nobody has it, for as long as this connection lives: true. False: somebody else leads.
+  virtual bool try_lead() = 0;
+
+  /// Raises the epoch above the current one and above `at_least`, durably. REQUIRES: leading.
+  virtual Epoch raise_epoch(Epoch at_least) = 0;
+
+  /// Where the tail is to go on.
+  virtual Position load_position() = 0;
+
+  /// The jobs that are not finished, oldest first.
+  virtual std::vector<Job> load_jobs() = 0;
+
+  /// Number of dead letters by index id.
+  virtual std::int64_t dead_letters(int index) = 0;
+
+  virtual std::unique_ptr<SourceTransaction> begin() = 0;
+
+  /// Empties the parts of the outbox that every pipeline has passed. Never waits longer than some 50 ms for a
+  /// lock and gives up quietly then.
+  virtual void prune() = 0;
+
+  virtual void publish(const PublishedStatus& status) = 0;
+
+  /// Rows of the outbox between `from` and now, counted up to `limit`, and the age of the oldest.
+  struct Backlog {
+    std::int64_t rows = 0;
+    std::chrono::microseconds oldest_age{};
+  };
+  virtual Backlog backlog(const Position& from, std::int64_t limit) = 0;
+};
+
+}  // namespace lockstep
