@@ -1,0 +1,67 @@
+#include "replicator/pipeline/progress.h"
+
+#include <nlohmann/json.hpp>
+
+namespace lockstep {
+
+std::string_view to_string(PipelineState state) {
+  switch (state) {
+    case PipelineState::kConnecting:
+      return "connecting";
+    case PipelineState::kStandingBy:
+      return "standing_by";
+    case PipelineState::kBackfilling:
+      return "backfilling";
+    case PipelineState::kFollowing:
+      return "following";
+    case PipelineState::kWaitingForElasticsearch:
+      return "waiting_for_elasticsearch";
+    case PipelineState::kWaitingForSource:
+      return "waiting_for_source";
+  }
+  return "";
+}
+
+std::string_view to_string(JobKind kind) {
+  switch (kind) {
+    case JobKind::kBackfill:
+      return "backfill";
+    case JobKind::kFanOut:
+      return "fan_out";
+    case JobKind::kSweep:
+      return "sweep";
+  }
+  return "";
+}
+
+std::string status_document(const ReplicationProgress& progress, double documents_per_second) {
+  nlohmann::ordered_json indices = nlohmann::ordered_json::object();
+  for (const auto& [id, index] : progress.indices) {
+    indices[index.alias] = {{"documents", index.documents},
+                            {"deletes", index.deletes},
+                            {"superseded", index.superseded},
+                            {"refused", index.refused},
+                            {"dead_letters", index.dead_letters}};
+  }
+  const double lag = std::chrono::duration<double>(progress.lag).count();
+  const nlohmann::ordered_json document = {
+      {"epoch", progress.epoch.value},
+      {"indices", indices},
+      {"tail", {{"rows", progress.rows}, {"batches", progress.batches}, {"lag_seconds", lag}}},
+      {"bulk", {{"in_flight", progress.bulks_in_flight}, {"retries", progress.bulk_retries}}},
+      {"documents_per_second", documents_per_second},
+  };
+  return document.dump();
+}
+
+void ProgressBoard::update(const std::function<void(ReplicationProgress&)>& change) {
+  const std::lock_guard lock(mutex_);
+  change(progress_);
+}
+
+ReplicationProgress ProgressBoard::read() const {
+  const std::lock_guard lock(mutex_);
+  return progress_;
+}
+
+}  // namespace lockstep
