@@ -105,6 +105,7 @@ create table {schema}.route (
   index   integer not null references {schema}.index on delete cascade,
   id      text not null,
   routing text not null,
+  version bigint not null,           -- of the latest write under this routing
   primary key (index, id, routing)
 );
 

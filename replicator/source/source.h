@@ -30,11 +30,8 @@ struct Position {
   bool operator==(const Position&) const = default;
 };
 
-/// A set of row values or document ids in the source's own array notation, passed back to it unread.
-struct ValueSet {
-  std::string text;
-  std::int64_t size = 0;
-};
+/// Row values or document ids, each in the source's text form, without duplicates.
+using Values = std::vector<std::string>;
 
 /// How the values of a capture lead to the documents of one index.
 struct AppliedTrack {
@@ -65,7 +62,7 @@ struct AppliedPipeline {
 /// What a capture's rows say: its values, or that any row may have changed.
 struct CapturedChange {
   int capture = 0;
-  ValueSet values;
+  Values values;
   bool everything = false;  ///< the table was truncated
 };
 
@@ -80,10 +77,17 @@ struct Changes {
 /// A document as it is in the transaction's snapshot. The views are valid during the call only.
 struct RenderedDocument {
   std::string_view id;
-  std::string_view routing;
+  std::string_view routing;              ///< empty: none
   std::optional<std::string_view> json;  ///< none: the view has no such document
-  /// Other routings under which it may still be in Elasticsearch (routed indices only).
+  /// Routings under which it may still be in Elasticsearch and no longer belongs (routed indices only).
   std::vector<std::string> stale_routings;
+};
+using DocumentSink = std::function<void(const RenderedDocument&)>;
+
+/// A document that Elasticsearch has.
+struct FoundDocument {
+  std::string id;
+  std::string routing;  ///< empty: none
 };
 
 enum class JobKind { kBackfill, kFanOut, kSweep };
@@ -111,17 +115,18 @@ struct DeadLetter {
   int index = 0;
   std::string id;
   std::string routing;
-  std::int64_t version = 0;
+  DocumentVersion version;
   int status = 0;
   std::string error_type;
   std::string reason;
 };
 
-/// A document of an index by key, as the bookkeeping in the source knows it.
-struct DocumentRef {
+/// A write of a document that Elasticsearch has acknowledged.
+struct AcknowledgedWrite {
   int index = 0;
   std::string id;
   std::string routing;
+  DocumentVersion version;
 };
 
 /// What has been acknowledged since the last save.
@@ -129,16 +134,12 @@ struct Acknowledged {
   std::optional<Position> position;      ///< none: the tail has not moved
   std::vector<JobProgress> jobs;
   std::vector<DeadLetter> refused;
-  std::vector<DocumentRef> no_longer_refused;  ///< applied now; their dead letters go
-  std::vector<DocumentRef> gone_routes;        ///< deleted under this routing; forgotten
-};
-
-struct RenderLimits {
-  std::int64_t max_bytes = 4 * 1024 * 1024;  ///< at least one document is rendered even if it is larger
+  std::vector<AcknowledgedWrite> no_longer_refused;  ///< applied now: older dead letters go
+  std::vector<AcknowledgedWrite> gone_routes;        ///< deleted under this routing, which is forgotten
 };
 
 /// One repeatable-read transaction: read, resolve, render, save, commit. Destroying it without commit()
-/// rolls it back.
+/// rolls it back. At most one is open on a Source at a time.
 class SourceTransaction {
  public:
   virtual ~SourceTransaction() = default;
@@ -146,50 +147,46 @@ class SourceTransaction {
   /// What this snapshot sees after `from`, at most about `max_values` row values.
   virtual Changes read_changes(const Position& from, std::int64_t max_values) = 0;
 
-  /// The ids of the documents that the values lead to, without duplicates, when there are at most `limit`; more
-  /// than that become a new job (its id is returned) and are not loaded into memory.
-  struct Resolved {
-    ValueSet ids;
-    std::optional<std::int64_t> job;
+  /// The ids of the documents of `index` that the changes lead to, when there are at most `limit`; none when there
+  /// are more. REQUIRES: no change says `everything`.
+  virtual std::optional<Values> resolve(const AppliedIndex& index, const std::vector<CapturedChange>& changes,
+                                        std::int64_t limit) = 0;
+
+  /// Turns the documents that the changes lead to into a fan-out job, its ids computed here and now; returns it.
+  virtual Job add_fan_out(const AppliedIndex& index, const std::vector<CapturedChange>& changes) = 0;
+
+  /// Renders the documents of `ids`, those that the view no longer has included, in no particular order; returns the
+  /// ids that did not fit into `max_bytes` (at least one document always does). `version` is remembered with
+  /// the routings of routed documents.
+  virtual Values render(const AppliedIndex& index, const Values& ids, std::int64_t max_bytes,
+                        DocumentVersion version, const DocumentSink& sink) = 0;
+
+  /// The documents of the whole view after `after` in the order of _id, at most `limit` and about `max_bytes`.
+  struct Page {
+    std::optional<std::string> last;  ///< _id of the last document rendered; none: the page is empty
+    bool end = false;                 ///< the view has no further documents
   };
-  virtual Resolved resolve(const AppliedIndex& index, const std::vector<const CapturedChange*>& changes,
-                           std::int64_t limit) = 0;
+  virtual Page render_page(const AppliedIndex& index, const std::optional<std::string>& after, std::int64_t limit,
+                           std::int64_t max_bytes, DocumentVersion version, const DocumentSink& sink) = 0;
 
-  /// Renders the documents of `ids`, those that the view no longer has included, in no particular order; returns the ids
-  /// that did not fit into the limits (empty set: all done).
-  virtual ValueSet render(const AppliedIndex& index, const ValueSet& ids, const RenderLimits& limits,
-                          const std::function<void(const RenderedDocument&)>& sink) = 0;
-
-  /// The next `limit` documents of the whole view after `after` in the order of _id; returns the last id, or
-  /// none when the view's end has been reached. May stop early at the byte limit.
-  virtual std::optional<std::string> render_page(const AppliedIndex& index, const std::optional<std::string>& after,
-                                                 std::int64_t limit, const RenderLimits& limits,
-                                                 const std::function<void(const RenderedDocument&)>& sink) = 0;
-
-  /// The ids of a fan-out job after `position`, at most `limit`, with the position behind them.
+  /// The ids of a fan-out job after its position, at most `limit`, and the position behind them.
   struct JobPage {
-    ValueSet ids;
+    Values ids;
     std::string position;
-    bool last = false;
+    bool end = false;
   };
-  virtual JobPage job_page(const Job& job, std::int64_t limit) = 0;
+  virtual JobPage job_page(const Job& job, const std::optional<std::string>& after, std::int64_t limit) = 0;
 
-  /// A value set of ids that came from elsewhere (Elasticsearch, a dead letter). Ids that can't be of the view's _id type are
-  /// passed to `unfit` instead: no row can have them.
-  virtual ValueSet ids(const AppliedIndex& index, const std::vector<std::string>& ids,
-                       const std::function<void(const std::string&)>& unfit) = 0;
+  /// Those of `found` that the view does not have (any more), or not under that routing.
+  virtual std::vector<FoundDocument> stale(const AppliedIndex& index, const std::vector<FoundDocument>& found) = 0;
 
-  /// Puts a new job into the source; returns its id.
-  virtual std::int64_t add_job(int index, JobKind kind, const std::string& reason,
-                               std::optional<std::int64_t> total) = 0;
-
-  /// Remembers a routing under which documents of an index were found in Elasticsearch.
-  virtual void add_route(int index, std::string_view id, std::string_view routing) = 0;
+  /// The job that compares a whole index, unless one that has not begun exists; none then.
+  virtual std::optional<Job> add_job(int index, JobKind kind, const std::string& reason) = 0;
 
   /// Records what Elasticsearch has acknowledged. Throws Deposed when `epoch` is no longer the current one.
   virtual void save(Epoch epoch, const Acknowledged& acknowledged) = 0;
 
-  /// Commits synchronously; afterwards everything that the snapshot saw is durable.
+  /// Commits synchronously; after a save(), everything that the snapshot saw is durable.
   virtual void commit() = 0;
 };
 
@@ -229,10 +226,14 @@ class Source {
   /// The jobs that are not finished, oldest first.
   virtual std::vector<Job> load_jobs() = 0;
 
-  /// Number of dead letters by index id.
+  /// Number of dead letters of an index.
   virtual std::int64_t dead_letters(int index) = 0;
 
   virtual std::unique_ptr<SourceTransaction> begin() = 0;
+
+  /// Whether anything at all may have been committed since `position`: a cheap question for an idle tail.
+  /// False is certain, true is not.
+  virtual bool may_have_changed(const Position& position) = 0;
 
   /// Empties the parts of the outbox that every pipeline has passed. Never waits longer than some 50 ms for a
   /// lock and gives up quietly then.

@@ -1,0 +1,110 @@
+#include "replicator/source/postgres_session.h"
+
+#include <utility>
+
+#include "replicator/error.h"
+
+namespace lockstep {
+namespace {
+
+// jit costs more than it saves on queries of milliseconds; sequential scans of the outbox come from statistics
+// that are always stale there. Dates and floats get one text form whatever the role's defaults are.
+constexpr const char* kSessionSettings = R"sql(
+set jit = off;
+set enable_seqscan = off;
+set search_path = '';
+set timezone = 'UTC';
+set datestyle = 'ISO';
+set intervalstyle = 'postgres';
+set extra_float_digits = 1;
+set bytea_output = 'hex';
+set standard_conforming_strings = on;
+set idle_in_transaction_session_timeout = 0;
+set statement_timeout = 0;
+set synchronous_commit = on;
+)sql";
+
+std::string quoted_for_conninfo(const std::string& value) {
+  std::string quoted = "'";
+  for (const char c : value) {
+    if (c == '\'' || c == '\\') quoted += '\\';
+    quoted += c;
+  }
+  return quoted + "'";
+}
+
+// What to try again, by SQLSTATE class or code (PostgreSQL manual, appendix A).
+bool worth_a_retry(const std::string& sqlstate) {
+  if (sqlstate.size() != 5) return false;
+  const std::string code_class = sqlstate.substr(0, 2);
+  if (code_class == "08" || code_class == "40" || code_class == "53" || code_class == "58") return true;
+  // lock_not_available, query_canceled, admin_shutdown, crash_shutdown, cannot_connect_now, object_in_use,
+  // idle_session_timeout
+  for (const char* code : {"55P03", "57014", "57P01", "57P02", "57P03", "55006", "57P05"}) {
+    if (sqlstate == code) return true;
+  }
+  return false;
+}
+
+std::string remedy_for(const std::string& sqlstate) {
+  if (sqlstate == "42501") return "grant the missing privilege (`lockstep plan` prints the GRANT statements)";
+  if (sqlstate == "42P01" || sqlstate == "42703" || sqlstate == "42883" || sqlstate == "3F000") {
+    return "the schema has changed since the last `lockstep apply`: run `lockstep check`, then `lockstep apply`";
+  }
+  return {};
+}
+
+}  // namespace
+
+PostgresSession::PostgresSession(const SourceConfig& source, const std::string& purpose) {
+  std::string conninfo = source.url;
+  translating_postgres_errors("connecting to the source", [&] {
+    // libpq takes one connection string; the url goes in as its dbname, which it expands.
+    std::string parameters = "dbname=" + quoted_for_conninfo(conninfo) +
+                             " application_name=" + quoted_for_conninfo("lockstep " + purpose) +
+                             " client_encoding='UTF8' keepalives_idle='10' keepalives_interval='5'"
+                             " keepalives_count='3' connect_timeout='10'";
+    if (!source.password.empty()) parameters += " password=" + quoted_for_conninfo(source.password.value());
+    connection_ = std::make_unique<pqxx::connection>(parameters);
+    pqxx::nontransaction setup(*connection_);
+    setup.exec(kSessionSettings);
+    schema_ = setup.quote_name(source.schema);
+  });
+}
+
+std::string PostgresSession::sql(std::string_view statement) const {
+  constexpr std::string_view kPlaceholder = "{schema}";
+  std::string text;
+  text.reserve(statement.size() + 64);
+  while (true) {
+    const std::size_t at = statement.find(kPlaceholder);
+    text.append(statement.substr(0, at));
+    if (at == std::string_view::npos) return text;
+    text.append(schema_);
+    statement.remove_prefix(at + kPlaceholder.size());
+  }
+}
+
+std::string PostgresSession::quote_name(std::string_view name) const {
+  return connection_->quote_name(std::string(name));
+}
+
+void translating_postgres_errors(std::string_view doing, const std::function<void()>& step) {
+  const std::string what(doing);
+  try {
+    step();
+  } catch (const pqxx::in_doubt_error& error) {
+    throw Error({what, error.what(), "", Retry::kLater});
+  } catch (const pqxx::broken_connection& error) {
+    // No connection: whether the server is away or refuses us can only be told from the SQLSTATE, which libpq
+    // does not give for a failed start-up; so it is tried again, and the message says why.
+    throw Error({what, error.what(), "", Retry::kLater});
+  } catch (const pqxx::sql_error& error) {
+    const bool again = worth_a_retry(error.sqlstate());
+    throw Error({what, error.what(), remedy_for(error.sqlstate()), again ? Retry::kLater : Retry::kNever});
+  } catch (const pqxx::failure& error) {
+    throw Error({what, error.what(), "", Retry::kNever});
+  }
+}
+
+}  // namespace lockstep

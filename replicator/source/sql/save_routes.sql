@@ -1,0 +1,4 @@
+-- Remembers the routings under which documents are about to be written.
+insert into {schema}.route as r (index, id, routing, version)
+select $1, u.id, u.routing, $2 from unnest($3::text[], $4::text[]) as u(id, routing)
+on conflict (index, id, routing) do update set version = excluded.version
