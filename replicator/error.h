@@ -35,7 +35,8 @@ class Error : public std::runtime_error {
   Parts parts_;
 };
 
-/// The user's configuration or command line is wrong: exit code 2. The message may have several lines, one a fault.
+/// The user's configuration or command line is wrong: exit code 2. The message may have several lines, one a
+/// fault.
 class UsageError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

@@ -8,13 +8,14 @@
 namespace lockstep {
 
 enum class LogFormat {
-  kAuto,   ///< journald if standard error is its socket, text on a terminal, JSON lines elsewhere
+  kAuto,  ///< journald if standard error is its socket, text on a terminal, JSON lines elsewhere
   kText,
   kJson,
   kJournal,
 };
 
-/// Installs the default logger. `level` is one of trace, debug, info, warn, error; anything else is a UsageError.
+/// Installs the default logger. `level` is one of trace, debug, info, warn, error; anything else is a
+/// UsageError.
 void start_logging(LogFormat format, const std::string& level);
 
 }  // namespace lockstep

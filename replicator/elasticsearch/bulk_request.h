@@ -37,7 +37,8 @@ inline constexpr std::size_t kMaxIdBytes = 512;
 class BulkRequest {
  public:
   /// Appends an index operation. `json` is one JSON object; raw newlines in it (they can only be whitespace
-  /// between tokens) become spaces. `alias` goes into the action line. REQUIRES: 0 < key.id.size() <= kMaxIdBytes.
+  /// between tokens) become spaces. `alias` goes into the action line. REQUIRES: 0 < key.id.size() <=
+  /// kMaxIdBytes.
   void index(std::string_view alias, DocumentKey key, DocumentVersion version, std::string_view json);
 
   /// Appends a delete operation. Same requirements.

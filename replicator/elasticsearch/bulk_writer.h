@@ -32,7 +32,7 @@ struct Refusal {
 };
 
 struct BulkResult {
-  std::uint64_t ticket = 0;          ///< what submit() returned
+  std::uint64_t ticket = 0;  ///< what submit() returned
   BulkRequest request;
   std::vector<Outcome> outcomes;     ///< one for each item of the request, in its order
   std::vector<Refusal> refusals;     ///< one for each kRefused
@@ -41,9 +41,9 @@ struct BulkResult {
 
 /// What the writer sees of Elasticsearch, for `status`, logs and health.
 struct BulkWriterState {
-  bool waiting = false;      ///< the last try failed and is being repeated
-  std::string reason;        ///< why: one line with server and cause; empty when not waiting
-  std::uint64_t retries = 0; ///< requests repeated since the start
+  bool waiting = false;       ///< the last try failed and is being repeated
+  std::string reason;         ///< why: one line with server and cause; empty when not waiting
+  std::uint64_t retries = 0;  ///< requests repeated since the start
   int in_flight = 0;
 };
 
@@ -58,7 +58,8 @@ class BulkWriter {
   using TransportFactory = std::function<std::unique_ptr<HttpTransport>()>;
 
   BulkWriter(Options options, const TransportFactory& make_transport);
-  /// Stops at once: requests in flight are finished or time out, what has no outcome yet is dropped (it is not acknowledged).
+  /// Stops at once: requests in flight are finished or time out, what has no outcome yet is dropped (it is
+  /// not acknowledged).
   ~BulkWriter();
   BulkWriter(const BulkWriter&) = delete;
   BulkWriter& operator=(const BulkWriter&) = delete;
@@ -73,7 +74,8 @@ class BulkWriter {
   /// The finished requests, in the order in which they finished; waits up to `wait` for the first one.
   std::vector<BulkResult> take(std::chrono::milliseconds wait);
 
-  /// Called (from any thread, must be thread-safe) when a request finishes; wakes an owner that waits elsewhere.
+  /// Called (from any thread, must be thread-safe) when a request finishes; wakes an owner that waits
+  /// elsewhere.
   void on_finished(std::function<void()> wake);
 
   /// Requests submitted and not yet taken.

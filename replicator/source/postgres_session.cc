@@ -7,8 +7,9 @@
 namespace lockstep {
 namespace {
 
-// jit costs more than it saves on queries of milliseconds; sequential scans of the outbox come from statistics
-// that are always stale there. Dates and floats get one text form whatever the role's defaults are.
+// jit costs more than it saves on queries of milliseconds; sequential scans of the outbox come from
+// statistics that are always stale there. Dates and floats get one text form whatever the role's defaults
+// are.
 constexpr const char* kSessionSettings = R"sql(
 set jit = off;
 set enable_seqscan = off;
@@ -49,7 +50,8 @@ bool worth_a_retry(const std::string& sqlstate) {
 std::string remedy_for(const std::string& sqlstate) {
   if (sqlstate == "42501") return "grant the missing privilege (`lockstep plan` prints the GRANT statements)";
   if (sqlstate == "42P01" || sqlstate == "42703" || sqlstate == "42883" || sqlstate == "3F000") {
-    return "the schema has changed since the last `lockstep apply`: run `lockstep check`, then `lockstep apply`";
+    return "the schema has changed since the last `lockstep apply`: run `lockstep check`, then `lockstep "
+           "apply`";
   }
   return {};
 }
@@ -83,6 +85,13 @@ std::string PostgresSession::sql(std::string_view statement) const {
     text.append(schema_);
     statement.remove_prefix(at + kPlaceholder.size());
   }
+}
+
+const std::string& PostgresSession::prepared(const std::string& statement) {
+  const auto [entry, is_new] =
+      prepared_.try_emplace(statement, "lockstep_" + std::to_string(prepared_.size()));
+  if (is_new) connection_->prepare(entry->second, statement);
+  return entry->second;
 }
 
 std::string PostgresSession::quote_name(std::string_view name) const {

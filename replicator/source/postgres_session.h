@@ -7,6 +7,7 @@
 #include <pqxx/pqxx>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 
 #include "replicator/config/config.h"
 
@@ -14,9 +15,9 @@ namespace lockstep {
 
 class PostgresSession {
  public:
-  /// Connects. `purpose` becomes the application_name ("lockstep fs: tail"). Settings that lockstep's own queries
-  /// rely on are made: jit and enable_seqscan off, an empty search_path, ISO dates, UTC-independent text forms.
-  /// Throws Error: kLater when the server is away or starting, kNever when it refuses us.
+  /// Connects. `purpose` becomes the application_name ("lockstep fs: tail"). Settings that lockstep's own
+  /// queries rely on are made: jit and enable_seqscan off, an empty search_path, ISO dates, UTC-independent
+  /// text forms. Throws Error: kLater when the server is away or starting, kNever when it refuses us.
   PostgresSession(const SourceConfig& source, const std::string& purpose);
 
   pqxx::connection& connection() { return *connection_; }
@@ -27,12 +28,17 @@ class PostgresSession {
   /// The configured schema, quoted.
   const std::string& schema() const { return schema_; }
 
+  /// The name of `statement` as a prepared one, which it becomes at its first use. For statements that come
+  /// back often; each costs memory on both sides for as long as the connection lives.
+  const std::string& prepared(const std::string& statement);
+
   /// An identifier, quoted for SQL.
   std::string quote_name(std::string_view name) const;
 
  private:
   std::unique_ptr<pqxx::connection> connection_;
   std::string schema_;
+  std::unordered_map<std::string, std::string> prepared_;  // statement → name
 };
 
 /// Runs `step`; what libpqxx throws leaves as an Error, by SQLSTATE: kLater for a lost connection, a server

@@ -5,7 +5,8 @@
 
 namespace lockstep {
 
-/// The text of a statement; `{schema}` in it stands for lockstep's schema. Throws std::logic_error for an unknown name.
+/// The text of a statement; `{schema}` in it stands for lockstep's schema. Throws std::logic_error for an
+/// unknown name.
 std::string_view postgres_sql(std::string_view name);
 
 }  // namespace lockstep

@@ -68,9 +68,9 @@ struct CapturedChange {
 
 struct Changes {
   std::vector<CapturedChange> captured;
-  Position next;                   ///< everything up to here has been read
-  std::int64_t rows = 0;           ///< outbox rows read
-  bool more = false;               ///< the batch has further rows that are visible already
+  Position next;                           ///< everything up to here has been read
+  std::int64_t rows = 0;                   ///< outbox rows read
+  bool more = false;                       ///< the batch has further rows that are visible already
   std::chrono::microseconds oldest_age{};  ///< since the oldest of them was written
 };
 
@@ -106,6 +106,7 @@ struct Job {
 /// Progress of a job, saved with the checkpoint.
 struct JobProgress {
   std::int64_t job = 0;
+  JobKind kind = JobKind::kBackfill;
   std::string position;
   std::int64_t done_documents = 0;  ///< to be added
   bool finished = false;            ///< the job is deleted
@@ -131,7 +132,7 @@ struct AcknowledgedWrite {
 
 /// What has been acknowledged since the last save.
 struct Acknowledged {
-  std::optional<Position> position;      ///< none: the tail has not moved
+  std::optional<Position> position;  ///< none: the tail has not moved
   std::vector<JobProgress> jobs;
   std::vector<DeadLetter> refused;
   std::vector<AcknowledgedWrite> no_longer_refused;  ///< applied now: older dead letters go
@@ -147,27 +148,30 @@ class SourceTransaction {
   /// What this snapshot sees after `from`, at most about `max_values` row values.
   virtual Changes read_changes(const Position& from, std::int64_t max_values) = 0;
 
-  /// The ids of the documents of `index` that the changes lead to, when there are at most `limit`; none when there
-  /// are more. REQUIRES: no change says `everything`.
+  /// The ids of the documents of `index` that the changes lead to, when there are at most `limit`; none when
+  /// there are more. REQUIRES: no change says `everything`.
   virtual std::optional<Values> resolve(const AppliedIndex& index, const std::vector<CapturedChange>& changes,
                                         std::int64_t limit) = 0;
 
-  /// Turns the documents that the changes lead to into a fan-out job, its ids computed here and now; returns it.
+  /// Turns the documents that the changes lead to into a fan-out job, its ids computed here and now; returns
+  /// it.
   virtual Job add_fan_out(const AppliedIndex& index, const std::vector<CapturedChange>& changes) = 0;
 
-  /// Renders the documents of `ids`, those that the view no longer has included, in no particular order; returns the
-  /// ids that did not fit into `max_bytes` (at least one document always does). `version` is remembered with
-  /// the routings of routed documents.
+  /// Renders the documents of `ids`, those that the view no longer has included, in no particular order;
+  /// returns the ids that did not fit into `max_bytes` (at least one document always does). `version` is
+  /// remembered with the routings of routed documents.
   virtual Values render(const AppliedIndex& index, const Values& ids, std::int64_t max_bytes,
                         DocumentVersion version, const DocumentSink& sink) = 0;
 
-  /// The documents of the whole view after `after` in the order of _id, at most `limit` and about `max_bytes`.
+  /// The documents of the whole view after `after` in the order of _id, at most `limit` and about
+  /// `max_bytes`.
   struct Page {
     std::optional<std::string> last;  ///< _id of the last document rendered; none: the page is empty
     bool end = false;                 ///< the view has no further documents
   };
-  virtual Page render_page(const AppliedIndex& index, const std::optional<std::string>& after, std::int64_t limit,
-                           std::int64_t max_bytes, DocumentVersion version, const DocumentSink& sink) = 0;
+  virtual Page render_page(const AppliedIndex& index, const std::optional<std::string>& after,
+                           std::int64_t limit, std::int64_t max_bytes, DocumentVersion version,
+                           const DocumentSink& sink) = 0;
 
   /// The ids of a fan-out job after its position, at most `limit`, and the position behind them.
   struct JobPage {
@@ -178,7 +182,8 @@ class SourceTransaction {
   virtual JobPage job_page(const Job& job, const std::optional<std::string>& after, std::int64_t limit) = 0;
 
   /// Those of `found` that the view does not have (any more), or not under that routing.
-  virtual std::vector<FoundDocument> stale(const AppliedIndex& index, const std::vector<FoundDocument>& found) = 0;
+  virtual std::vector<FoundDocument> stale(const AppliedIndex& index,
+                                           const std::vector<FoundDocument>& found) = 0;
 
   /// The job that compares a whole index, unless one that has not begun exists; none then.
   virtual std::optional<Job> add_job(int index, JobKind kind, const std::string& reason) = 0;

@@ -1,0 +1,225 @@
+#include "replicator/source/postgres_source.h"
+
+#include <unistd.h>
+
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "replicator/error.h"
+#include "replicator/source/open_source.h"
+#include "replicator/source/postgres_snapshot.h"
+#include "replicator/source/postgres_sql.h"
+#include "replicator/source/postgres_transaction.h"
+
+namespace lockstep {
+namespace {
+
+constexpr int kSlots = 3;
+
+std::string host_name() {
+  char name[256] = {};
+  gethostname(name, sizeof name - 1);
+  return name;
+}
+
+JobKind job_kind(std::string_view name) {
+  if (name == "backfill") return JobKind::kBackfill;
+  if (name == "fan_out") return JobKind::kFanOut;
+  return JobKind::kSweep;
+}
+
+}  // namespace
+
+PostgresSource::PostgresSource(const Config& config, const std::string& purpose)
+    : session_(config.source, config.pipeline + " " + purpose), pipeline_name_(config.pipeline) {}
+
+template <typename... Parameters>
+pqxx::result PostgresSource::ask(const char* doing, std::string_view statement,
+                                 const Parameters&... parameters) {
+  pqxx::result result;
+  translating_postgres_errors(doing, [&] {
+    pqxx::nontransaction direct(session_.connection());
+    result = direct.exec_prepared(session_.prepared(session_.sql(statement)), parameters...);
+  });
+  return result;
+}
+
+AppliedPipeline PostgresSource::load_pipeline() {
+  const UsageError not_applied("pipeline \"" + pipeline_name_ +
+                               "\" has not been applied to this source; run `lockstep apply` first");
+  const pqxx::result exists = ask("looking for lockstep's schema", "select to_regclass($1) is not null",
+                                  session_.schema() + ".pipeline");
+  if (!exists[0][0].as<bool>()) throw not_applied;
+  const pqxx::result row =
+      ask("loading the pipeline",
+          "select id, identity::text, clock_timestamp()::text from {schema}.pipeline where name = $1",
+          pipeline_name_);
+  if (row.empty()) throw not_applied;
+
+  AppliedPipeline pipeline;
+  pipeline.id = row[0][0].as<int>();
+  pipeline.name = pipeline_name_;
+  pipeline.identity = row[0][1].c_str();
+  started_at_ = row[0][2].c_str();
+
+  Values captures;
+  for (const pqxx::row& line : ask("loading the indices", postgres_sql("load_indices"), pipeline.id)) {
+    const int id = line[0].as<int>();
+    if (pipeline.indices.empty() || pipeline.indices.back().id != id) {
+      AppliedIndex index;
+      index.id = id;
+      index.alias = line[1].c_str();
+      index.view = line[2].c_str();
+      index.id_type = line[3].c_str();
+      index.routed = line[4].as<bool>();
+      index.fields = nlohmann::json::parse(line[5].c_str()).get<std::vector<std::string>>();
+      index.definition = line[6].c_str();
+      pipeline.indices.push_back(std::move(index));
+    }
+    if (line[7].is_null()) continue;
+    pipeline.indices.back().tracks.push_back({line[7].as<int>(), line[8].c_str(), line[9].c_str()});
+    captures.emplace_back(line[7].c_str());
+  }
+  pipeline_ = pipeline.id;
+  identity_ = pipeline.identity;
+  captures_ = array_literal(captures);
+  return pipeline;
+}
+
+SourceIdentity PostgresSource::identity() {
+  const pqxx::result row =
+      ask("asking the source who it is",
+          "select (pg_control_system()).system_identifier::text, "
+          "substr(pg_walfile_name(pg_current_wal_insert_lsn()), 1, 8), current_database()");
+  return {row[0][0].c_str(), row[0][1].c_str(), row[0][2].c_str()};
+}
+
+bool PostgresSource::try_lead() {
+  if (ask("asking whether the source is a standby", "select pg_is_in_recovery()")[0][0].as<bool>()) {
+    throw Error(
+        {"taking the lead", "the source is a standby",
+         "let source.url name the primary (a standby cannot tell which transactions are still running)",
+         Retry::kLater});
+  }
+  return ask("taking the lead", "select pg_try_advisory_lock(hashtextextended($1, 0))", identity_)[0][0]
+      .as<bool>();
+}
+
+Epoch PostgresSource::raise_epoch(Epoch at_least) {
+  const pqxx::result row = ask("raising the epoch",
+                               "update {schema}.checkpoint set epoch = greatest(epoch, $2::bigint) + 1 where "
+                               "pipeline = $1 returning epoch",
+                               pipeline_, at_least.value);
+  if (row.empty()) {
+    throw Error({"raising the epoch", "the pipeline has no checkpoint", "run `lockstep apply`"});
+  }
+  return Epoch{row[0][0].as<std::int64_t>()};
+}
+
+Position PostgresSource::load_position() {
+  const pqxx::result row = ask("loading the checkpoint",
+                               "select prev::text, coalesce(cur::text, ''), last_txid::text, last_id "
+                               "from {schema}.checkpoint where pipeline = $1",
+                               pipeline_);
+  if (row.empty()) throw Error({"loading the checkpoint", "the pipeline has none", "run `lockstep apply`"});
+  return PostgresPosition{row[0][0].c_str(), row[0][1].c_str(), std::stoull(row[0][2].c_str()),
+                          row[0][3].as<std::int64_t>()}
+      .to_position();
+}
+
+std::vector<Job> PostgresSource::load_jobs() {
+  std::vector<Job> jobs;
+  for (const pqxx::row& row : ask("loading the jobs",
+                                  "select id, index, kind, position, done, total, reason from {schema}.job "
+                                  "where pipeline = $1 order by id",
+                                  pipeline_)) {
+    Job job;
+    job.id = row[0].as<std::int64_t>();
+    job.index = row[1].as<int>();
+    job.kind = job_kind(row[2].c_str());
+    if (!row[3].is_null()) job.position = row[3].c_str();
+    job.done = row[4].as<std::int64_t>();
+    if (!row[5].is_null()) job.total = row[5].as<std::int64_t>();
+    job.reason = row[6].c_str();
+    jobs.push_back(std::move(job));
+  }
+  return jobs;
+}
+
+std::int64_t PostgresSource::dead_letters(int index) {
+  return ask("counting dead letters", "select count(*) from {schema}.dead_letter where index = $1",
+             index)[0][0]
+      .as<std::int64_t>();
+}
+
+std::unique_ptr<SourceTransaction> PostgresSource::begin() {
+  return std::make_unique<PostgresTransaction>(session_, pipeline_, captures_);
+}
+
+bool PostgresSource::may_have_changed(const Position& position) {
+  const PostgresPosition at = PostgresPosition::from(position);
+  if (!at.cur.empty()) return true;
+  return ask("looking for changes", "select pg_current_snapshot()::text")[0][0].c_str() != at.prev;
+}
+
+void PostgresSource::prune() {
+  const int current = ask("asking for the outbox's leaf",
+                          "select (extract(epoch from now())::bigint / 600 % 3)::integer")[0][0]
+                          .as<int>();
+  for (int slot = 0; slot < kSlots; ++slot) {
+    if (slot != current) prune_leaf(slot);
+  }
+}
+
+void PostgresSource::prune_leaf(int slot) {
+  const std::string leaf = session_.schema() + ".outbox_" + std::to_string(slot);
+  std::string passed(postgres_sql("prune_is_passed"));
+  passed.replace(passed.find("{leaf}"), 6, leaf);
+  passed = session_.sql(passed);
+  const auto holds = [&](pqxx::transaction_base& transaction, const std::string& question) {
+    return transaction.exec1(question)[0].as<bool>();
+  };
+  try {
+    translating_postgres_errors("pruning the outbox", [&] {
+      pqxx::work transaction(session_.connection());
+      if (!holds(transaction, "select exists (select 1 from " + leaf + ")") || !holds(transaction, passed))
+        return;
+      // A writer that still has rows in this leaf holds it; whoever comes after us waits as long as we do.
+      transaction.exec0("set local lock_timeout = '50ms'");
+      transaction.exec0("lock table " + leaf + " in access exclusive mode");
+      if (!holds(transaction, passed)) return;
+      transaction.exec0("truncate " + leaf);
+      transaction.commit();
+    });
+  } catch (const Error& error) {
+    if (!error.retryable() || !session_.connection().is_open()) throw;
+  }
+}
+
+void PostgresSource::publish(const PublishedStatus& status) {
+  ask("publishing the status", postgres_sql("publish_status"), pipeline_, status.state, status.reason,
+      host_name(), static_cast<int>(getpid()), started_at_, status.document);
+}
+
+Source::Backlog PostgresSource::backlog(const Position& from, std::int64_t limit) {
+  const PostgresPosition at = PostgresPosition::from(from);
+  const pqxx::result row =
+      ask("counting what is pending",
+          "select count(*), coalesce(extract(epoch from clock_timestamp() - min(o.at)), 0) from (select b.at "
+          "from "
+          "{schema}.outbox as b where b.txid >= pg_snapshot_xmin($1::pg_snapshot) and "
+          "not pg_visible_in_snapshot(b.txid, $1::pg_snapshot) and b.capture = any($2::integer[]) "
+          "order by b.txid, b.id limit $3::bigint) as o",
+          at.prev, captures_, limit);
+  return {row[0][0].as<std::int64_t>(),
+          std::chrono::microseconds(static_cast<std::int64_t>(row[0][1].as<double>() * 1e6))};
+}
+
+std::unique_ptr<Source> open_source(const Config& config, const std::string& purpose) {
+  if (config.source.kind == SourceConfig::Kind::kSqlite) {
+    throw UsageError("source.url: this build replicates from PostgreSQL only; use a postgresql:// url");
+  }
+  return std::make_unique<PostgresSource>(config, purpose);
+}
+
+}  // namespace lockstep

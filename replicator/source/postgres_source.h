@@ -1,0 +1,49 @@
+// PostgreSQL as a source. Positions are differences of snapshots, read from the outbox; the lead is a
+// session's advisory lock, so it ends with the connection.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "replicator/config/config.h"
+#include "replicator/source/postgres_session.h"
+#include "replicator/source/source.h"
+
+namespace lockstep {
+
+class PostgresSource final : public Source {
+ public:
+  /// Connects. Throws Error.
+  PostgresSource(const Config& config, const std::string& purpose);
+
+  AppliedPipeline load_pipeline() override;
+  SourceIdentity identity() override;
+  bool try_lead() override;
+  Epoch raise_epoch(Epoch at_least) override;
+  Position load_position() override;
+  std::vector<Job> load_jobs() override;
+  std::int64_t dead_letters(int index) override;
+  std::unique_ptr<SourceTransaction> begin() override;
+  bool may_have_changed(const Position& position) override;
+  void prune() override;
+  void publish(const PublishedStatus& status) override;
+  Backlog backlog(const Position& from, std::int64_t limit) override;
+
+ private:
+  /// Runs `statement` with its parameters outside of a transaction.
+  template <typename... Parameters>
+  pqxx::result ask(const char* doing, std::string_view statement, const Parameters&... parameters);
+
+  void prune_leaf(int slot);
+
+  PostgresSession session_;
+  std::string pipeline_name_;
+  // From load_pipeline():
+  int pipeline_ = 0;
+  std::string identity_;
+  std::string captures_;  // the pipeline's capture ids as an array literal
+  std::string started_at_;
+};
+
+}  // namespace lockstep

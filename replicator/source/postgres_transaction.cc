@@ -1,0 +1,504 @@
+// The statements that a batch runs, in the order in which it runs them.
+#include "replicator/source/postgres_transaction.h"
+
+#include <algorithm>
+#include <map>
+#include <unordered_set>
+#include <utility>
+
+#include "replicator/error.h"
+#include "replicator/source/postgres_sql.h"
+
+namespace lockstep {
+namespace {
+
+using Placeholders = std::map<std::string_view, std::string_view>;
+
+// `{name}` in a statement replaced in one pass, so that nothing is replaced inside of what was put in.
+std::string filled(std::string_view statement, const Placeholders& values) {
+  std::string text;
+  while (true) {
+    const std::size_t open = statement.find('{');
+    text += statement.substr(0, open);
+    if (open == std::string_view::npos) return text;
+    const std::size_t close = statement.find('}', open);
+    const auto value = values.find(statement.substr(open + 1, close - open - 1));
+    if (value == values.end()) throw std::logic_error("unknown placeholder in a statement");
+    text += value->second;
+    statement.remove_prefix(close + 1);
+  }
+}
+
+std::string_view view_of(const pqxx::field& field) {
+  return {field.c_str(), field.size()};
+}
+
+bool leads_to(const AppliedIndex& index, const CapturedChange& change) {
+  return std::any_of(index.tracks.begin(), index.tracks.end(),
+                     [&](const AppliedTrack& track) { return track.capture == change.capture; });
+}
+
+constexpr std::string_view kKindNames[] = {"backfill", "fan_out", "sweep"};
+
+}  // namespace
+
+std::string array_literal(const Values& values) {
+  std::string literal = "{";
+  for (const std::string& value : values) {
+    if (literal.size() > 1) literal += ',';
+    literal += '"';
+    for (const char c : value) {
+      if (c == '"' || c == '\\') literal += '\\';
+      literal += c;
+    }
+    literal += '"';
+  }
+  return literal + "}";
+}
+
+Values parse_array(std::string_view literal) {
+  Values values;
+  const std::string text(literal);
+  pqxx::array_parser parser(text.c_str(), pqxx::internal::encoding_group::UTF8);
+  for (auto [juncture, value] = parser.get_next(); juncture != pqxx::array_parser::done;
+       std::tie(juncture, value) = parser.get_next()) {
+    if (juncture == pqxx::array_parser::string_value) values.push_back(std::move(value));
+  }
+  return values;
+}
+
+PostgresTransaction::PostgresTransaction(PostgresSession& session, int pipeline, const std::string& captures)
+    : session_(session), pipeline_(pipeline), captures_(captures) {
+  translating_postgres_errors("opening a transaction", [&] {
+    transaction_ = std::make_unique<pqxx::transaction<pqxx::repeatable_read>>(session_.connection());
+  });
+}
+
+template <typename... Parameters>
+pqxx::result PostgresTransaction::run(const char* doing, const std::string& statement,
+                                      const Parameters&... parameters) {
+  pqxx::result result;
+  translating_postgres_errors(
+      doing, [&] { result = transaction_->exec_prepared(session_.prepared(statement), parameters...); });
+  return result;
+}
+
+// --- reading ---
+
+Changes PostgresTransaction::read_changes(const Position& from, std::int64_t max_values) {
+  PostgresPosition at = PostgresPosition::from(from);
+  if (at.cur.empty()) {
+    at.cur = run("opening a batch", "select pg_current_snapshot()::text")[0][0].c_str();
+    at.last_txid = 0;
+    at.last_id = 0;
+  }
+  const PostgresSnapshot prev(at.prev);
+  const PostgresSnapshot cur(at.cur);
+
+  // Transactions that were running when the last batch was opened and have ended since: few, and each is
+  // looked up on its own, because one query over them all makes the planner walk the whole outbox.
+  std::string rows;
+  for (const std::uint64_t txid : prev.finished_in(cur)) {
+    if (txid < at.last_txid) continue;
+    const std::string after = txid == at.last_txid ? std::to_string(at.last_id) : "0";
+    rows += "(select txid, id, capture, keys, at from " + session_.schema() + ".outbox where txid = '" +
+            std::to_string(txid) + "' and id > " + after +
+            " order by txid, id limit $1::bigint)\nunion all\n";
+  }
+  rows += "(select txid, id, capture, keys, at from " + session_.schema() +
+          ".outbox where txid >= $4::xid8 and txid < $5::xid8 and (txid, id) > ($6::xid8, $7::bigint)"
+          " and pg_visible_in_snapshot(txid, $8::pg_snapshot) order by txid, id limit $1::bigint)"
+          "\norder by txid, id limit $1::bigint";
+  const std::string statement = filled(postgres_sql("read_rows"), {{"rows", rows}});
+
+  pqxx::result result;
+  translating_postgres_errors("reading the outbox", [&] {
+    const auto read = [&](const auto& execute) {
+      return execute(max_values, max_values, captures_, std::to_string(prev.xmax()),
+                     std::to_string(cur.xmax()), std::to_string(at.last_txid), at.last_id, at.cur);
+    };
+    const bool usual_form = rows.starts_with("(select") && rows.find("union all") == std::string::npos;
+    result = read([&](const auto&... p) {
+      return usual_form ? transaction_->exec_prepared(session_.prepared(statement), p...)
+                        : transaction_->exec_params(statement, p...);
+    });
+  });
+
+  Changes changes;
+  for (const pqxx::row& row : result) {
+    if (!row[0].is_null()) {
+      changes.captured.push_back(
+          {row[0].as<int>(), row[1].is_null() ? Values{} : parse_array(view_of(row[1])), row[2].as<bool>()});
+      continue;
+    }
+    changes.rows = row[3].as<std::int64_t>();
+    changes.more = row[7].as<bool>();
+    if (changes.rows > 0) {
+      at.last_txid = std::stoull(row[4].c_str());
+      at.last_id = row[5].as<std::int64_t>();
+      changes.oldest_age = std::chrono::microseconds(static_cast<std::int64_t>(row[6].as<double>() * 1e6));
+    }
+  }
+  changes.next = changes.more ? at.to_position() : PostgresPosition{at.cur, "", 0, 0}.to_position();
+  return changes;
+}
+
+// --- from row values to ids ---
+
+std::string PostgresTransaction::ids_query(const AppliedIndex& index,
+                                           const std::vector<CapturedChange>& changes) {
+  std::string query;
+  for (const AppliedTrack& track : index.tracks) {
+    for (const CapturedChange& change : changes) {
+      if (change.capture != track.capture) continue;
+      if (!query.empty()) query += " union all ";
+      const std::string values = transaction_->quote(array_literal(change.values));
+      if (track.resolver.empty()) {
+        query += "select k from unnest(" + values + "::text[]) as k";
+      } else {
+        query += "select k from " + track.resolver + "(" + values + "::" + track.value_type + "[]) as k";
+      }
+    }
+  }
+  return query;
+}
+
+std::optional<Values> PostgresTransaction::resolve(const AppliedIndex& index,
+                                                   const std::vector<CapturedChange>& changes,
+                                                   std::int64_t limit) {
+  std::vector<const CapturedChange*> own;
+  bool values_are_ids = true;
+  for (const CapturedChange& change : changes) {
+    if (!leads_to(index, change)) continue;
+    own.push_back(&change);
+    for (const AppliedTrack& track : index.tracks) {
+      if (track.capture == change.capture && !track.resolver.empty()) values_are_ids = false;
+    }
+  }
+  if (own.empty()) return Values{};
+  if (values_are_ids && own.size() == 1) {
+    if (static_cast<std::int64_t>(own[0]->values.size()) > limit) return std::nullopt;
+    return own[0]->values;
+  }
+  const std::string statement = "select distinct k from (" + ids_query(index, changes) +
+                                ") as u(k) where k is not null limit " + std::to_string(limit + 1);
+  pqxx::result result;
+  translating_postgres_errors("finding the documents of " + index.alias,
+                              [&] { result = transaction_->exec(statement); });
+  if (result.size() > static_cast<std::size_t>(limit)) return std::nullopt;
+  Values ids;
+  ids.reserve(result.size());
+  for (const pqxx::row& row : result) ids.emplace_back(view_of(row[0]));
+  return ids;
+}
+
+Job PostgresTransaction::add_fan_out(const AppliedIndex& index, const std::vector<CapturedChange>& changes) {
+  Job job;
+  job.index = index.id;
+  job.kind = JobKind::kFanOut;
+  job.reason = "a change of many documents of " + index.alias;
+  const std::string ids = ids_query(index, changes);
+  translating_postgres_errors("making a job of a large change", [&] {
+    job.id = transaction_
+                 ->exec_params1(session_.sql("insert into {schema}.job (pipeline, index, kind, reason) "
+                                             "values ($1, $2, 'fan_out', $3) returning id"),
+                                pipeline_, index.id, job.reason)[0]
+                 .as<std::int64_t>();
+    // In the order in which the resolver found them: it knows which documents lie together.
+    const pqxx::result written =
+        transaction_->exec("insert into " + session_.schema() + ".job_document (job, number, id) select " +
+                           std::to_string(job.id) + ", row_number() over (order by min(u.found)), u.k " +
+                           "from (select k, row_number() over () as found from (" + ids + ") as q(k)) as u " +
+                           "where u.k is not null group by u.k");
+    job.total = static_cast<std::int64_t>(written.affected_rows());
+    transaction_->exec_params0(session_.sql("update {schema}.job set total = $2 where id = $1"), job.id,
+                               *job.total);
+  });
+  return job;
+}
+
+// --- from ids to documents ---
+
+namespace {
+
+// A routed document may still be in Elasticsearch under routings that it no longer has.
+class Routes {
+ public:
+  Routes(pqxx::transaction_base& transaction, PostgresSession& session, const AppliedIndex& index)
+      : transaction_(transaction), session_(session), index_(index) {}
+
+  void load(const Values& ids) {
+    if (!index_.routed || ids.empty()) return;
+    const std::string statement =
+        session_.sql("select id, routing from {schema}.route where index = $1 and id = any($2::text[])");
+    for (const pqxx::row& row : transaction_.exec_params(statement, index_.id, array_literal(ids))) {
+      known_.emplace(row[0].c_str(), row[1].c_str());
+    }
+  }
+
+  void fill(RenderedDocument& document) {
+    if (!index_.routed) return;
+    document.stale_routings.clear();
+    const auto [first, last] = known_.equal_range(std::string(document.id));
+    for (auto route = first; route != last; ++route) {
+      if (!document.json || route->second != document.routing)
+        document.stale_routings.push_back(route->second);
+    }
+    if (document.json) {
+      ids_.emplace_back(document.id);
+      routings_.emplace_back(document.routing);
+    }
+  }
+
+  void save(DocumentVersion version) {
+    if (ids_.empty()) return;
+    transaction_.exec_params(session_.sql(postgres_sql("save_routes")), index_.id, version.value(),
+                             array_literal(ids_), array_literal(routings_));
+  }
+
+ private:
+  pqxx::transaction_base& transaction_;
+  PostgresSession& session_;
+  const AppliedIndex& index_;
+  std::multimap<std::string, std::string> known_;  // id → routing
+  Values ids_;
+  Values routings_;
+};
+
+std::string render_statement(PostgresSession& session, const AppliedIndex& index, std::string_view filter) {
+  std::string columns;
+  for (const std::string& field : index.fields) {
+    if (!columns.empty()) columns += ", ";
+    columns += "v." + session.quote_name(field);
+  }
+  return filled(postgres_sql("render_documents"),
+                {{"columns", columns},
+                 {"routing", index.routed ? "v._routing::text" : "null::text"},
+                 {"view", index.view},
+                 {"filter", filter}});
+}
+
+RenderedDocument document_of(const pqxx::row& row) {
+  RenderedDocument document;
+  document.id = view_of(row[0]);
+  if (!row[1].is_null()) document.routing = view_of(row[1]);
+  if (!row[2].is_null()) document.json = view_of(row[2]);
+  return document;
+}
+
+}  // namespace
+
+Values PostgresTransaction::render(const AppliedIndex& index, const Values& ids, std::int64_t max_bytes,
+                                   DocumentVersion version, const DocumentSink& sink) {
+  const std::string statement = render_statement(session_, index, "v._id = any($2::" + index.id_type + "[])");
+  const pqxx::result result = run("rendering documents", statement, max_bytes, array_literal(ids));
+  Values left_over;
+  translating_postgres_errors("rendering documents", [&] {
+    Routes routes(*transaction_, session_, index);
+    routes.load(ids);
+    std::unordered_set<std::string_view> absent(ids.begin(), ids.end());
+    for (const pqxx::row& row : result) {
+      RenderedDocument document = document_of(row);
+      absent.erase(document.id);
+      if (!row[3].as<bool>()) {
+        left_over.emplace_back(document.id);
+        continue;
+      }
+      routes.fill(document);
+      sink(document);
+    }
+    for (const std::string_view id : absent) {
+      RenderedDocument document;
+      document.id = id;
+      routes.fill(document);
+      sink(document);
+    }
+    routes.save(version);
+  });
+  return left_over;
+}
+
+SourceTransaction::Page PostgresTransaction::render_page(const AppliedIndex& index,
+                                                         const std::optional<std::string>& after,
+                                                         std::int64_t limit, std::int64_t max_bytes,
+                                                         DocumentVersion version, const DocumentSink& sink) {
+  const std::string page = "v._id is not null" +
+                           (after ? " and v._id > $3::" + index.id_type : std::string()) +
+                           " order by v._id limit $2::bigint";
+  const std::string statement = render_statement(session_, index, page);
+  const pqxx::result result = after ? run("rendering a page", statement, max_bytes, limit, *after)
+                                    : run("rendering a page", statement, max_bytes, limit);
+  Page rendered;
+  rendered.end = static_cast<std::int64_t>(result.size()) < limit;
+  translating_postgres_errors("rendering a page", [&] {
+    Routes routes(*transaction_, session_, index);
+    Values ids;
+    if (index.routed) {
+      for (const pqxx::row& row : result) ids.emplace_back(view_of(row[0]));
+    }
+    routes.load(ids);
+    for (const pqxx::row& row : result) {
+      if (!row[3].as<bool>()) {
+        rendered.end = false;
+        break;
+      }
+      RenderedDocument document = document_of(row);
+      rendered.last = std::string(document.id);
+      routes.fill(document);
+      sink(document);
+    }
+    routes.save(version);
+  });
+  return rendered;
+}
+
+SourceTransaction::JobPage PostgresTransaction::job_page(const Job& job,
+                                                         const std::optional<std::string>& after,
+                                                         std::int64_t limit) {
+  const pqxx::result result =
+      run("reading a job",
+          session_.sql("select number, id from {schema}.job_document where job = $1 and number > $2::bigint "
+                       "order by number limit $3"),
+          job.id, after.value_or("0"), limit);
+  JobPage page;
+  page.end = static_cast<std::int64_t>(result.size()) < limit;
+  page.position = after.value_or("0");
+  for (const pqxx::row& row : result) {
+    page.position = row[0].c_str();
+    page.ids.emplace_back(view_of(row[1]));
+  }
+  return page;
+}
+
+std::vector<FoundDocument> PostgresTransaction::stale(const AppliedIndex& index,
+                                                      const std::vector<FoundDocument>& found) {
+  // Compared as text: what Elasticsearch has may not even be a value of the _id's type.
+  const std::string routing = index.routed ? "coalesce(v._routing::text, '')" : "''";
+  const std::string castable =
+      index.id_type == "text" || index.id_type == "character varying"
+          ? "f.id"
+          : (index.id_type == "uuid"
+                 ? "case when f.id ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' then f.id::uuid end"
+                 : "case when f.id ~ '^(0|-?[1-9][0-9]{0,18})$' and f.id::numeric between "
+                   "-9223372036854775808 "
+                   "and 9223372036854775807 then f.id::bigint end");
+  const std::string statement =
+      "with found as materialized (select f.id, f.routing, " + castable +
+      " as key from unnest($1::text[], $2::text[]) as f(id, routing)), "
+      "present as materialized (select v._id::text as id, " +
+      routing + " as routing from " + index.view +
+      " as v where v._id = any((select array_agg(found.key) from found)::" +
+      (index.id_type == "uuid" ? "uuid" : (castable == "f.id" ? "text" : "bigint")) +
+      "[])) select f.id, f.routing from found as f where not exists "
+      "(select 1 from present as p where p.id = f.id and p.routing = f.routing)";
+  Values ids;
+  Values routings;
+  for (const FoundDocument& document : found) {
+    ids.push_back(document.id);
+    routings.push_back(document.routing);
+  }
+  std::vector<FoundDocument> gone;
+  const pqxx::result result = run("looking for documents that the view no longer has", statement,
+                                  array_literal(ids), array_literal(routings));
+  for (const pqxx::row& row : result) gone.push_back({row[0].c_str(), row[1].c_str()});
+  return gone;
+}
+
+// --- jobs and the checkpoint ---
+
+std::optional<Job> PostgresTransaction::add_job(int index, JobKind kind, const std::string& reason) {
+  const std::string name(kKindNames[static_cast<std::size_t>(kind)]);
+  const pqxx::result result = run(
+      "adding a job",
+      session_.sql(
+          "insert into {schema}.job (pipeline, index, kind, reason) "
+          "select $1::integer, $2::integer, $3::text, $4::text where not exists (select 1 from "
+          "{schema}.job where index = $2::integer and kind = $3::text and position is null) returning id"),
+      pipeline_, index, name, reason);
+  if (result.empty()) return std::nullopt;
+  Job job;
+  job.id = result[0][0].as<std::int64_t>();
+  job.index = index;
+  job.kind = kind;
+  job.reason = reason;
+  return job;
+}
+
+void PostgresTransaction::save(Epoch epoch, const Acknowledged& acknowledged) {
+  save_position(epoch, acknowledged.position);
+  save_jobs(acknowledged.jobs);
+  save_dead_letters(acknowledged);
+  forget_routes(acknowledged.gone_routes);
+}
+
+void PostgresTransaction::save_position(Epoch epoch, const std::optional<Position>& position) {
+  // Written even when the position stands still: the synchronous commit of this row is what makes everything
+  // that the snapshot saw durable before Elasticsearch is shown it (S4).
+  pqxx::result result;
+  translating_postgres_errors("saving the checkpoint", [&] {
+    try {
+      if (position) {
+        const PostgresPosition at = PostgresPosition::from(*position);
+        const std::string statement = session_.sql(
+            "update {schema}.checkpoint set prev = $3::pg_snapshot, cur = nullif($4::text, '')::pg_snapshot, "
+            "last_txid = $5::xid8, last_id = $6, written_at = clock_timestamp() where pipeline = $1 and "
+            "epoch = $2");
+        result = transaction_->exec_prepared(session_.prepared(statement), pipeline_, epoch.value, at.prev,
+                                             at.cur, std::to_string(at.last_txid), at.last_id);
+      } else {
+        const std::string statement = session_.sql(
+            "update {schema}.checkpoint set written_at = clock_timestamp() where pipeline = $1 and epoch = "
+            "$2");
+        result = transaction_->exec_prepared(session_.prepared(statement), pipeline_, epoch.value);
+      }
+    } catch (const pqxx::serialization_failure&) {
+      throw Deposed("another process has taken the lead of the pipeline");
+    }
+  });
+  if (result.affected_rows() == 0) throw Deposed("another process has taken the lead of the pipeline");
+}
+
+void PostgresTransaction::save_jobs(const std::vector<JobProgress>& jobs) {
+  for (const JobProgress& progress : jobs) {
+    if (progress.kind == JobKind::kFanOut) {
+      // Page by page, so that the end of a large job is not one large delete.
+      run("saving a job",
+          session_.sql("delete from {schema}.job_document where job = $1 and number <= $2::bigint"),
+          progress.job, progress.position);
+    }
+    if (progress.finished) {
+      run("finishing a job", session_.sql("delete from {schema}.job where id = $1"), progress.job);
+    } else {
+      run("saving a job",
+          session_.sql("update {schema}.job set position = $2, done = done + $3 where id = $1"), progress.job,
+          progress.position, progress.done_documents);
+    }
+  }
+}
+
+void PostgresTransaction::save_dead_letters(const Acknowledged& acknowledged) {
+  for (const AcknowledgedWrite& write : acknowledged.no_longer_refused) {
+    run("clearing a dead letter",
+        session_.sql("delete from {schema}.dead_letter where index = $1 and id = $2 and version <= $3"),
+        write.index, write.id, write.version.value());
+  }
+  for (const DeadLetter& letter : acknowledged.refused) {
+    run("saving a dead letter", session_.sql(postgres_sql("save_dead_letter")), letter.index, letter.id,
+        letter.routing, letter.version.value(), letter.status, letter.error_type, letter.reason);
+  }
+}
+
+void PostgresTransaction::forget_routes(const std::vector<AcknowledgedWrite>& gone) {
+  for (const AcknowledgedWrite& write : gone) {
+    run("forgetting a routing",
+        session_.sql(
+            "delete from {schema}.route where index = $1 and id = $2 and routing = $3 and version <= $4"),
+        write.index, write.id, write.routing, write.version.value());
+  }
+}
+
+void PostgresTransaction::commit() {
+  translating_postgres_errors("committing the checkpoint", [&] { transaction_->commit(); });
+}
+
+}  // namespace lockstep

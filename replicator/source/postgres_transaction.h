@@ -1,0 +1,60 @@
+// One repeatable-read transaction of the tail on PostgreSQL.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "replicator/source/postgres_session.h"
+#include "replicator/source/postgres_snapshot.h"
+#include "replicator/source/source.h"
+
+namespace lockstep {
+
+class PostgresTransaction final : public SourceTransaction {
+ public:
+  /// `captures` is the array literal of the pipeline's capture ids. Both references must outlive this.
+  PostgresTransaction(PostgresSession& session, int pipeline, const std::string& captures);
+
+  Changes read_changes(const Position& from, std::int64_t max_values) override;
+  std::optional<Values> resolve(const AppliedIndex& index, const std::vector<CapturedChange>& changes,
+                                std::int64_t limit) override;
+  Job add_fan_out(const AppliedIndex& index, const std::vector<CapturedChange>& changes) override;
+  Values render(const AppliedIndex& index, const Values& ids, std::int64_t max_bytes, DocumentVersion version,
+                const DocumentSink& sink) override;
+  Page render_page(const AppliedIndex& index, const std::optional<std::string>& after, std::int64_t limit,
+                   std::int64_t max_bytes, DocumentVersion version, const DocumentSink& sink) override;
+  JobPage job_page(const Job& job, const std::optional<std::string>& after, std::int64_t limit) override;
+  std::vector<FoundDocument> stale(const AppliedIndex& index,
+                                   const std::vector<FoundDocument>& found) override;
+  std::optional<Job> add_job(int index, JobKind kind, const std::string& reason) override;
+  void save(Epoch epoch, const Acknowledged& acknowledged) override;
+  void commit() override;
+
+ private:
+  template <typename... Parameters>
+  pqxx::result run(const char* doing, const std::string& statement, const Parameters&... parameters);
+
+  /// `select id` over all ids that the changes lead to, with the changes' values as literals of a prepared
+  /// statement's parameters.
+  std::string ids_query(const AppliedIndex& index, const std::vector<CapturedChange>& changes);
+
+  void save_position(Epoch epoch, const std::optional<Position>& position);
+  void save_jobs(const std::vector<JobProgress>& jobs);
+  void save_dead_letters(const Acknowledged& acknowledged);
+  void forget_routes(const std::vector<AcknowledgedWrite>& gone);
+
+  PostgresSession& session_;
+  int pipeline_;
+  const std::string& captures_;
+  // Repeatable read and read-write: what save() writes belongs to the snapshot that was read.
+  std::unique_ptr<pqxx::transaction<pqxx::repeatable_read>> transaction_;
+};
+
+/// An array literal of text values, for a parameter that the statement casts.
+std::string array_literal(const Values& values);
+
+/// The values of an array literal; nulls are left out.
+Values parse_array(std::string_view literal);
+
+}  // namespace lockstep

@@ -1,0 +1,17 @@
+-- Renders documents until about so many bytes have come together; those beyond come with json null.
+--   {columns}  the document's fields, each "v.name"
+--   {view}, {routing}, {filter}
+--   $1  bytes
+select d.id, d.routing,
+       case when d.bytes_before < $1::bigint then d.json end,
+       d.bytes_before < $1::bigint
+from (
+  select r.id, r.routing, r.json,
+         coalesce(sum(octet_length(r.json)) over (rows between unbounded preceding and 1 preceding), 0) as bytes_before
+  from (
+    select v._id::text as id, {routing} as routing,
+           row_to_json((select f from (select {columns}) as f))::text as json
+    from {view} as v
+    where {filter}
+  ) as r
+) as d
