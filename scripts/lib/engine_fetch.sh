@@ -1,0 +1,94 @@
+# shellcheck shell=bash
+# Brings an engine of the catalog into the cache with Maven. An engine counts as there only when its folder has its final name,
+# which it gets in one step when everything is complete.
+
+# cache_folder: LOCKSTEP_CACHE, or the user's cache; root's own is closed to the user that servers run as, so root uses the system's.
+cache_folder() {
+  if [[ -n ${LOCKSTEP_CACHE:-} ]]; then
+    realpath -m "$LOCKSTEP_CACHE"
+  elif ((EUID == 0)); then
+    echo /var/cache/lockstep
+  else
+    printf '%s\n' "${XDG_CACHE_HOME:-${HOME:?HOME is not set; set it, or LOCKSTEP_CACHE}/.cache}/lockstep"
+  fi
+}
+
+engine_home() { printf '%s/%s-%s-%s\n' "$(cache_folder)" "$engine_family" "$engine_version" "$kRecipe"; }
+
+# artifact_item COORDINATES TYPE FOLDER: one thing to fetch, for the project file.
+artifact_item() {
+  local group artifact version
+  IFS=: read -r group artifact version <<<"$1"
+  printf '<artifactItem><groupId>%s</groupId><artifactId>%s</artifactId><version>%s</version><type>%s</type><outputDirectory>%s</outputDirectory></artifactItem>\n' \
+    "$group" "$artifact" "$version" "$2" "$3"
+}
+
+# project_file FOLDER: prints a Maven project that copies all parts of the engine below FOLDER, in one run of Maven.
+project_file() {
+  local module jar
+  cat <<'XML'
+<project>
+<modelVersion>4.0.0</modelVersion><groupId>lockstep</groupId><artifactId>engine</artifactId><version>1</version><packaging>pom</packaging>
+<build><plugins><plugin>
+<groupId>org.apache.maven.plugins</groupId><artifactId>maven-dependency-plugin</artifactId><version>3.6.1</version>
+<configuration><artifactItems>
+XML
+  artifact_item "$engine_zip" zip "$1"
+  for module in "${engine_modules[@]}"; do
+    while read -r jar; do artifact_item "$jar" jar "$1/modules/$module"; done < <(module_jars "$module")
+  done
+  echo '</artifactItems></configuration></plugin></plugins></build></project>'
+}
+
+# run_maven PROJECT: downloads are tried three times, for networks that fail now and then.
+run_maven() {
+  local attempt
+  for attempt in 1 2 3; do
+    # -C: a file whose checksum is wrong is an error
+    if mvn -q -B -C -Dstyle.color=never -f "$1" dependency:copy </dev/null >&2; then return 0; fi
+    ((attempt == 3)) || say "Maven failed; trying again"
+  done
+  return 1
+}
+
+# fetch_engine: makes the engine complete in the cache, and sets $home to it.
+fetch_engine() {
+  home=$(engine_home)
+  [[ -d $home ]] || fetch_into_cache "$home"
+  ensure_server_user
+  server_can_read "$home" ||
+    fail "servers run as the user $kServerUser, who can't read $home; set LOCKSTEP_CACHE to a folder that everybody may enter"
+}
+
+fetch_into_cache() {
+  local home=$1 cache stage module tool
+  cache=$(dirname "$home")
+  for tool in mvn unzip; do
+    command -v "$tool" >/dev/null || fail "$tool is missing; scripts/install installs it"
+  done
+  umask 022
+  mkdir -p "$cache"
+  exec {cache_lock}>"$cache/lock"
+  flock "$cache_lock" # one at a time: Maven's own store isn't made for more
+  if [[ ! -d $home ]]; then
+    say "fetching $engine $engine_version (100 to 200 MB)"
+    rm -rf "$cache"/partial.* # left by who was killed: the lock says that nobody is at work
+    stage=$cache/partial.$$
+    mkdir "$stage"
+    project_file "$stage" >"$stage/pom.xml"
+    run_maven "$stage/pom.xml" ||
+      fail "could not fetch $engine with Maven (see above); check the network and Maven's settings, then try again"
+    unzip -q "$stage/$engine_family-$engine_version.zip" -d "$stage/unzipped"
+    for module in "${engine_modules[@]}"; do
+      module_descriptor "$module" >"$stage/modules/$module/plugin-descriptor.properties"
+      module_policy "$module" >"$stage/modules/$module/plugin-security.policy"
+      [[ -s $stage/modules/$module/plugin-security.policy ]] || rm "$stage/modules/$module/plugin-security.policy"
+      mv "$stage/modules/$module" "$stage/unzipped/$engine_family-$engine_version/modules/"
+    done
+    chmod +x "$stage/unzipped/$engine_family-$engine_version/bin/"*
+    chmod -R go+rX "$stage/unzipped"
+    mv -T "$stage/unzipped/$engine_family-$engine_version" "$home"
+    rm -rf "$stage"
+  fi
+  exec {cache_lock}>&-
+}
