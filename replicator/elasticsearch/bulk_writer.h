@@ -68,23 +68,24 @@ class BulkWriter {
   bool has_room() const;
 
   /// Hands a request over; returns its ticket. Blocks while !has_room(). The owner sees to it that no two
-  /// requests in flight name the same document.
+  /// requests in flight name the same document. After stop() the request is dropped.
   std::uint64_t submit(BulkRequest request);
 
-  /// The finished requests, in the order in which they finished; waits up to `wait` for the first one.
+  /// The finished requests, in the order in which they finished; waits up to `wait` for the first one. After
+  /// stop() it waits only while there is one on the wire.
   std::vector<BulkResult> take(std::chrono::milliseconds wait);
 
   /// Called (from any thread, must be thread-safe) when a request finishes; wakes an owner that waits
   /// elsewhere.
   void on_finished(std::function<void()> wake);
 
-  /// Requests submitted and not yet taken.
+  /// Requests submitted and not yet taken, without those that stop() has dropped.
   std::size_t outstanding() const;
 
   BulkWriterState state() const;
 
   /// No more retries: waiting ones end without outcome and are not returned by take(). Requests on the wire
-  /// are finished, up to `grace`.
+  /// are finished, up to `grace`, and cut off then; returns when that is done or `grace` is over.
   void stop(std::chrono::milliseconds grace);
 
  private:

@@ -20,6 +20,7 @@ struct HttpRequest {
 struct HttpResponse {
   int status = 0;
   std::string body;
+  std::string server = {};  ///< which url replied, without credentials, for messages; may be empty
 };
 
 /// No reply was had: refused, reset, cut off, timed out. Whether the server acted on the request is unknown
@@ -41,6 +42,10 @@ class HttpTransport {
 
   /// Sends the request and returns the reply whatever its status. Throws TransportError when there was none.
   virtual HttpResponse perform(const HttpRequest& request) = 0;
+
+  /// From any thread, for shutting down: ends a perform() in progress, and lets later ones fail at once, with
+  /// a TransportError. There is no way back.
+  virtual void cancel() {}
 };
 
 }  // namespace lockstep

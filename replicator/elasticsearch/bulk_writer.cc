@@ -1,0 +1,299 @@
+#include "replicator/elasticsearch/bulk_writer.h"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <optional>
+#include <random>
+#include <stdexcept>
+#include <thread>
+#include <utility>
+
+#include "replicator/elasticsearch/bulk_delivery.h"
+#include "replicator/elasticsearch/bulk_response.h"
+
+namespace lockstep {
+namespace {
+
+using std::chrono::duration_cast;
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+
+/// Elasticsearch waits for a missing primary as long as `timeout` says. It has to answer for the other items
+/// well before we stop listening.
+std::string bulk_path(milliseconds request_timeout) {
+  const milliseconds wait = std::min(milliseconds(30'000), request_timeout / 2);
+  return "/_bulk?require_alias=true&timeout=" + std::to_string(wait.count()) +
+         "ms&filter_path=" + std::string(kBulkFilterPath);
+}
+
+}  // namespace
+
+class BulkWriter::Impl {
+ public:
+  Impl(const Options& options, const TransportFactory& make_transport);
+  ~Impl();
+
+  bool has_room() const;
+  std::uint64_t submit(BulkRequest request);
+  std::vector<BulkResult> take(milliseconds wait);
+  void on_finished(std::function<void()> wake);
+  std::size_t outstanding() const;
+  BulkWriterState state() const;
+  void stop(milliseconds grace);
+
+ private:
+  struct Job {
+    std::uint64_t ticket = 0;
+    BulkRequest request;
+    steady_clock::time_point submitted;
+  };
+  struct Worker {
+    std::unique_ptr<HttpTransport> transport;
+    Backoff backoff;
+    std::string reason;  // guarded by mutex_: why the last try failed; empty when it did not
+    bool stuck = false;  // guarded by mutex_: a whole round brought no outcome
+    std::thread thread;
+  };
+
+  void run(Worker& worker);
+  std::optional<BulkResult> deliver(Worker& worker, Job job);
+  std::size_t send_round(Worker& worker, BulkDelivery& delivery);
+  std::size_t send_piece(Worker& worker, BulkDelivery& delivery);
+  void note_progress(Worker& worker);
+  bool wait_for_retry(Worker& worker, const std::string& reason, std::size_t settled);
+  bool room() const { return queue_.size() + static_cast<std::size_t>(busy_) < workers_.size(); }
+  void start_episode(const std::string& reason);
+  void end_episode();
+
+  const milliseconds request_timeout_;
+  const std::string path_;
+  std::vector<std::unique_ptr<Worker>> workers_;
+
+  // Everything below is guarded by mutex_.
+  mutable std::mutex mutex_;
+  std::condition_variable job_came_;   // for idle workers; also when stopping
+  std::condition_variable stop_came_;  // for workers that wait before the next try
+  std::condition_variable job_ended_;  // for the owner; also when stopping
+  std::deque<Job> queue_;
+  std::vector<BulkResult> finished_;
+  std::function<void()> wake_;
+  int busy_ = 0;  // workers with a job
+  std::uint64_t next_ticket_ = 1;
+  std::uint64_t retries_ = 0;
+  bool stopping_ = false;
+  int stuck_ = 0;  // workers that are stuck; an episode of waiting lasts while there is one
+  steady_clock::time_point episode_began_;
+  std::uint64_t episode_retries_ = 0;
+};
+
+BulkWriter::Impl::Impl(const Options& options, const TransportFactory& make_transport)
+    : request_timeout_(options.request_timeout), path_(bulk_path(options.request_timeout)) {
+  std::random_device seed;
+  for (int i = 0; i < std::max(1, options.bulks_in_flight); ++i) {
+    workers_.push_back(
+        std::make_unique<Worker>(Worker{make_transport(), Backoff(options.backoff, seed()), {}, false, {}}));
+  }
+  for (const auto& worker : workers_) {
+    worker->thread = std::thread([this, &worker = *worker] { run(worker); });
+  }
+}
+
+BulkWriter::Impl::~Impl() {
+  stop(milliseconds(0));
+  for (const auto& worker : workers_) worker->thread.join();
+}
+
+bool BulkWriter::Impl::has_room() const {
+  const std::lock_guard lock(mutex_);
+  return room();
+}
+
+std::uint64_t BulkWriter::Impl::submit(BulkRequest request) {
+  const auto submitted = steady_clock::now();
+  std::unique_lock lock(mutex_);
+  job_ended_.wait(lock, [this] { return room() || stopping_; });
+  const std::uint64_t ticket = next_ticket_++;
+  if (!stopping_) {
+    queue_.push_back({ticket, std::move(request), submitted});
+    job_came_.notify_one();
+  }
+  return ticket;
+}
+
+std::vector<BulkResult> BulkWriter::Impl::take(milliseconds wait) {
+  std::unique_lock lock(mutex_);
+  job_ended_.wait_for(lock, wait, [this] { return !finished_.empty() || (stopping_ && busy_ == 0); });
+  return std::exchange(finished_, {});
+}
+
+void BulkWriter::Impl::on_finished(std::function<void()> wake) {
+  const std::lock_guard lock(mutex_);
+  wake_ = std::move(wake);
+}
+
+std::size_t BulkWriter::Impl::outstanding() const {
+  const std::lock_guard lock(mutex_);
+  return queue_.size() + static_cast<std::size_t>(busy_) + finished_.size();
+}
+
+BulkWriterState BulkWriter::Impl::state() const {
+  const std::lock_guard lock(mutex_);
+  BulkWriterState state;
+  for (const auto& worker : workers_) {
+    if (worker->reason.empty()) continue;
+    state.waiting = true;
+    state.reason = worker->reason;
+  }
+  state.retries = retries_;
+  state.in_flight = busy_;
+  return state;
+}
+
+void BulkWriter::Impl::stop(milliseconds grace) {
+  std::unique_lock lock(mutex_);
+  stopping_ = true;
+  queue_.clear();
+  job_came_.notify_all();
+  stop_came_.notify_all();
+  job_ended_.notify_all();
+  job_ended_.wait_for(lock, grace, [this] { return busy_ == 0; });
+  if (busy_ > 0) {
+    for (const auto& worker : workers_) worker->transport->cancel();
+  }
+}
+
+void BulkWriter::Impl::run(Worker& worker) {
+  std::unique_lock lock(mutex_);
+  while (true) {
+    job_came_.wait(lock, [this] { return stopping_ || !queue_.empty(); });
+    if (queue_.empty()) return;
+    Job job = std::move(queue_.front());
+    queue_.pop_front();
+    ++busy_;
+    lock.unlock();
+    std::optional<BulkResult> result = deliver(worker, std::move(job));
+    lock.lock();
+    --busy_;
+    if (result) finished_.push_back(std::move(*result));
+    job_ended_.notify_all();
+    const std::function<void()> wake = wake_;
+    if (result && wake) {
+      lock.unlock();
+      wake();
+      lock.lock();
+    }
+  }
+}
+
+/// The request with all its outcomes; none when stop() came first.
+std::optional<BulkResult> BulkWriter::Impl::deliver(Worker& worker, Job job) {
+  BulkDelivery delivery(std::move(job.request));
+  worker.backoff.reset();
+  while (true) {
+    const std::size_t settled = send_round(worker, delivery);
+    if (delivery.finished()) break;
+    if (!wait_for_retry(worker, delivery.reason(), settled)) return std::nullopt;
+    delivery.begin_round();
+  }
+  BulkResult result = delivery.take_result();
+  result.ticket = job.ticket;
+  result.took = duration_cast<std::chrono::microseconds>(steady_clock::now() - job.submitted);
+  return result;
+}
+
+/// Sends piece after piece until none is left or the server had better be left alone for a moment. Returns
+/// how many items got their outcome.
+std::size_t BulkWriter::Impl::send_round(Worker& worker, BulkDelivery& delivery) {
+  std::size_t settled = 0;
+  while (delivery.has_piece()) {
+    const std::size_t now_settled = send_piece(worker, delivery);
+    if (now_settled > 0) note_progress(worker);
+    settled += now_settled;
+  }
+  return settled;
+}
+
+std::size_t BulkWriter::Impl::send_piece(Worker& worker, BulkDelivery& delivery) {
+  const BulkRequest& piece = delivery.next_piece();
+  HttpRequest request;
+  request.method = "POST";
+  request.path = path_;
+  request.body = piece.body();
+  request.content_type = "application/x-ndjson";
+  request.timeout = request_timeout_;
+  try {
+    const HttpResponse response = worker.transport->perform(request);
+    BulkReply reply = read_bulk_reply(piece, response);
+    if (!response.server.empty() && !reply.reason.empty())
+      reply.reason = response.server + ": " + reply.reason;
+    return delivery.answered(std::move(reply));
+  } catch (const TransportError& error) {
+    delivery.unanswered(error.sent(), error.what());
+  } catch (const std::exception& error) {
+    delivery.unanswered(true, error.what());
+  }
+  return 0;
+}
+
+void BulkWriter::Impl::note_progress(Worker& worker) {
+  worker.backoff.reset();
+  const std::lock_guard lock(mutex_);
+  worker.reason.clear();
+  if (!std::exchange(worker.stuck, false)) return;
+  if (--stuck_ == 0) end_episode();
+}
+
+/// False when stop() was called.
+bool BulkWriter::Impl::wait_for_retry(Worker& worker, const std::string& reason, std::size_t settled) {
+  std::unique_lock lock(mutex_);
+  worker.reason = reason;
+  ++retries_;
+  ++episode_retries_;
+  // Items put off beside others that came through are load being shed, not worth a line in the log.
+  if (settled == 0 && !stopping_ && !std::exchange(worker.stuck, true) && ++stuck_ == 1)
+    start_episode(reason);
+  return !stop_came_.wait_for(lock, worker.backoff.next(), [this] { return stopping_; });
+}
+
+void BulkWriter::Impl::start_episode(const std::string& reason) {
+  episode_began_ = steady_clock::now();
+  episode_retries_ = 0;
+  spdlog::warn("waiting for Elasticsearch: {}", reason);
+}
+
+void BulkWriter::Impl::end_episode() {
+  const std::chrono::duration<double> lasted = steady_clock::now() - episode_began_;
+  spdlog::info("Elasticsearch takes documents again after {:.1f} s and {} more tries", lasted.count(),
+               episode_retries_ + 1);
+}
+
+BulkWriter::BulkWriter(Options options, const TransportFactory& make_transport)
+    : impl_(std::make_unique<Impl>(options, make_transport)) {}
+BulkWriter::~BulkWriter() = default;
+bool BulkWriter::has_room() const {
+  return impl_->has_room();
+}
+std::uint64_t BulkWriter::submit(BulkRequest request) {
+  return impl_->submit(std::move(request));
+}
+std::vector<BulkResult> BulkWriter::take(milliseconds wait) {
+  return impl_->take(wait);
+}
+void BulkWriter::on_finished(std::function<void()> wake) {
+  impl_->on_finished(std::move(wake));
+}
+std::size_t BulkWriter::outstanding() const {
+  return impl_->outstanding();
+}
+BulkWriterState BulkWriter::state() const {
+  return impl_->state();
+}
+void BulkWriter::stop(milliseconds grace) {
+  impl_->stop(grace);
+}
+
+}  // namespace lockstep
