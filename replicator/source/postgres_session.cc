@@ -1,5 +1,8 @@
 #include "replicator/source/postgres_session.h"
 
+#include <libpq-fe.h>
+
+#include <map>
 #include <utility>
 
 #include "replicator/error.h"
@@ -34,6 +37,34 @@ std::string quoted_for_conninfo(const std::string& value) {
   return quoted + "'";
 }
 
+// What the url says, and our own settings where it says nothing, as libpq's keyword/value string.
+std::string connection_string(const SourceConfig& source, const std::string& purpose) {
+  std::map<std::string, std::string> parameters = {
+      {"application_name", "lockstep " + purpose},
+      {"keepalives_idle", "10"},
+      {"keepalives_interval", "5"},
+      {"keepalives_count", "3"},
+      {"connect_timeout", "10"},
+  };
+  char* message = nullptr;
+  const std::unique_ptr<PQconninfoOption, decltype(&PQconninfoFree)> options(
+      PQconninfoParse(source.url.c_str(), &message), PQconninfoFree);
+  if (!options) {
+    // libpq's message quotes the url, which may hold a password.
+    PQfreemem(message);
+    throw UsageError(
+        "source.url is not a PostgreSQL connection url; an example is postgresql://lockstep@/shop");
+  }
+  for (const PQconninfoOption* option = options.get(); option->keyword != nullptr; ++option) {
+    if (option->val != nullptr) parameters[option->keyword] = option->val;
+  }
+  if (!source.password.empty()) parameters["password"] = source.password.value();
+  parameters["client_encoding"] = "UTF8";
+  std::string text;
+  for (const auto& [keyword, value] : parameters) text += keyword + "=" + quoted_for_conninfo(value) + " ";
+  return text;
+}
+
 // What to try again, by SQLSTATE class or code (PostgreSQL manual, appendix A).
 bool worth_a_retry(const std::string& sqlstate) {
   if (sqlstate.size() != 5) return false;
@@ -59,14 +90,8 @@ std::string remedy_for(const std::string& sqlstate) {
 }  // namespace
 
 PostgresSession::PostgresSession(const SourceConfig& source, const std::string& purpose) {
-  std::string conninfo = source.url;
+  const std::string parameters = connection_string(source, purpose);
   translating_postgres_errors("connecting to the source", [&] {
-    // libpq takes one connection string; the url goes in as its dbname, which it expands.
-    std::string parameters = "dbname=" + quoted_for_conninfo(conninfo) +
-                             " application_name=" + quoted_for_conninfo("lockstep " + purpose) +
-                             " client_encoding='UTF8' keepalives_idle='10' keepalives_interval='5'"
-                             " keepalives_count='3' connect_timeout='10'";
-    if (!source.password.empty()) parameters += " password=" + quoted_for_conninfo(source.password.value());
     connection_ = std::make_unique<pqxx::connection>(parameters);
     pqxx::nontransaction setup(*connection_);
     setup.exec(kSessionSettings);

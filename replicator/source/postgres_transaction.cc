@@ -97,18 +97,22 @@ Changes PostgresTransaction::read_changes(const Position& from, std::int64_t max
 
   // Transactions that were running when the last batch was opened and have ended since: few, and each is
   // looked up on its own, because one query over them all makes the planner walk the whole outbox.
-  std::string rows;
+  const std::string columns =
+      "select txid, id, capture, keys, at from " + session_.schema() + ".outbox where ";
+  const std::string in_order = " order by txid, id limit $1::bigint";
+  const std::string range =
+      columns +
+      "txid >= $4::xid8 and txid < $5::xid8 and (txid, id) > ($6::xid8, $7::bigint) and "
+      "pg_visible_in_snapshot(txid, $8::pg_snapshot)" +
+      in_order;
+  std::string late;
   for (const std::uint64_t txid : prev.finished_in(cur)) {
     if (txid < at.last_txid) continue;
     const std::string after = txid == at.last_txid ? std::to_string(at.last_id) : "0";
-    rows += "(select txid, id, capture, keys, at from " + session_.schema() + ".outbox where txid = '" +
-            std::to_string(txid) + "' and id > " + after +
-            " order by txid, id limit $1::bigint)\nunion all\n";
+    late +=
+        "(" + columns + "txid = '" + std::to_string(txid) + "' and id > " + after + in_order + ") union all ";
   }
-  rows += "(select txid, id, capture, keys, at from " + session_.schema() +
-          ".outbox where txid >= $4::xid8 and txid < $5::xid8 and (txid, id) > ($6::xid8, $7::bigint)"
-          " and pg_visible_in_snapshot(txid, $8::pg_snapshot) order by txid, id limit $1::bigint)"
-          "\norder by txid, id limit $1::bigint";
+  const std::string rows = late.empty() ? range : late + "(" + range + ")" + in_order;
   const std::string statement = filled(postgres_sql("read_rows"), {{"rows", rows}});
 
   pqxx::result result;
@@ -117,10 +121,9 @@ Changes PostgresTransaction::read_changes(const Position& from, std::int64_t max
       return execute(max_values, max_values, captures_, std::to_string(prev.xmax()),
                      std::to_string(cur.xmax()), std::to_string(at.last_txid), at.last_id, at.cur);
     };
-    const bool usual_form = rows.starts_with("(select") && rows.find("union all") == std::string::npos;
     result = read([&](const auto&... p) {
-      return usual_form ? transaction_->exec_prepared(session_.prepared(statement), p...)
-                        : transaction_->exec_params(statement, p...);
+      return late.empty() ? transaction_->exec_prepared(session_.prepared(statement), p...)
+                          : transaction_->exec_params(statement, p...);
     });
   });
 
@@ -477,15 +480,22 @@ void PostgresTransaction::save_jobs(const std::vector<JobProgress>& jobs) {
 }
 
 void PostgresTransaction::save_dead_letters(const Acknowledged& acknowledged) {
-  for (const AcknowledgedWrite& write : acknowledged.no_longer_refused) {
-    run("clearing a dead letter",
-        session_.sql("delete from {schema}.dead_letter where index = $1 and id = $2 and version <= $3"),
-        write.index, write.id, write.version.value());
-  }
   for (const DeadLetter& letter : acknowledged.refused) {
     run("saving a dead letter", session_.sql(postgres_sql("save_dead_letter")), letter.index, letter.id,
         letter.routing, letter.version.value(), letter.status, letter.error_type, letter.reason);
   }
+  // After the refusals: a document that was refused and then applied is in both lists.
+  if (acknowledged.no_longer_refused.empty()) return;
+  Values indices;
+  Values ids;
+  Values versions;
+  for (const AcknowledgedWrite& write : acknowledged.no_longer_refused) {
+    indices.push_back(std::to_string(write.index));
+    ids.push_back(write.id);
+    versions.push_back(std::to_string(write.version.value()));
+  }
+  run("clearing dead letters", session_.sql(postgres_sql("clear_dead_letters")), array_literal(indices),
+      array_literal(ids), array_literal(versions));
 }
 
 void PostgresTransaction::forget_routes(const std::vector<AcknowledgedWrite>& gone) {

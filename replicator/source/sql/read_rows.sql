@@ -1,6 +1,6 @@
 -- Adds up what a number of rows of the outbox say: a line for each capture with its distinct values, and a last
 -- one (capture null) with the place behind the last row.
---   {rows}  the rows to look at, in order (read_old_transaction.sql, read_range.sql), at most $1 of them
+--   rows   the rows to look at, in order (read_old_transaction.sql, read_range.sql), at most $1 of them
 --   $1      rows at most
 --   $2      values at most; the row that passes it is the last
 --   $3      the pipeline's captures

@@ -1,6 +1,6 @@
 -- Renders documents until about so many bytes have come together; those beyond come with json null.
---   {columns}  the document's fields, each "v.name"
---   {view}, {routing}, {filter}
+--   columns  the document's fields, each "v.name"
+--   view, routing, filter
 --   $1  bytes
 select d.id, d.routing,
        case when d.bytes_before < $1::bigint then d.json end,

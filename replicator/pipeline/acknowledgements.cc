@@ -1,0 +1,55 @@
+#include "replicator/pipeline/acknowledgements.h"
+
+#include <utility>
+
+namespace lockstep {
+
+StepId Acknowledgements::add(Lane lane, std::size_t bulks, StepEnd end) {
+  LaneState& state = lanes_[lane];
+  const StepId id{lane, state.first + state.steps.size()};
+  state.steps.push_back(Step{bulks, std::move(end)});
+  advance(state);
+  return id;
+}
+
+void Acknowledgements::bulk_done(StepId step) {
+  LaneState& lane = lanes_.at(step.lane);
+  --lane.steps.at(step.number - lane.first).bulks;
+  advance(lane);
+}
+
+void Acknowledgements::advance(LaneState& lane) {
+  while (!lane.steps.empty() && lane.steps.front().bulks == 0) {
+    StepEnd& end = lane.steps.front().end;
+    rows_ += end.rows;
+    if (end.position) position_ = std::move(end.position);
+    if (end.progress) {
+      JobProgress& job = jobs_[end.progress->job];
+      end.progress->done_documents += job.done_documents;
+      job = std::move(*end.progress);
+    }
+    lane.steps.pop_front();
+    ++lane.first;
+  }
+}
+
+Acknowledged Acknowledgements::take() {
+  Acknowledged news;
+  news.position = std::exchange(position_, std::nullopt);
+  for (auto& [id, progress] : jobs_) news.jobs.push_back(std::move(progress));
+  jobs_.clear();
+  return news;
+}
+
+std::size_t Acknowledgements::open(Lane lane) const {
+  const auto state = lanes_.find(lane);
+  return state == lanes_.end() ? 0 : state->second.steps.size();
+}
+
+std::optional<SteadyTime> Acknowledgements::oldest_change() const {
+  const auto tail = lanes_.find(Lane::tail());
+  if (tail == lanes_.end() || tail->second.steps.empty()) return std::nullopt;
+  return tail->second.steps.front().end.oldest_change;
+}
+
+}  // namespace lockstep

@@ -1,0 +1,82 @@
+// Which work Elasticsearch has acknowledged, and so how far the checkpoint may move.
+//
+// Work comes in lanes (the tail; each job), a lane's work in steps, a step's documents in one or more bulk
+// requests. Promise 1 rests on these:
+// A1. A step is complete when each of its bulks has come back with an outcome for every item.
+// A2. A lane's position is that of its last step before the first that is not complete.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "replicator/clock.h"
+#include "replicator/source/source.h"
+
+namespace lockstep {
+
+/// The tail, or the job of this id.
+struct Lane {
+  std::int64_t job = 0;
+  static Lane tail() { return Lane{0}; }
+  auto operator<=>(const Lane&) const = default;
+};
+
+/// What becomes true when a step and all before it are complete.
+struct StepEnd {
+  std::optional<Position> position;     ///< of the tail; none when the chunk has further steps
+  std::optional<JobProgress> progress;  ///< of a job
+  SteadyTime oldest_change{};           ///< when the oldest of the step's changes was written
+  std::int64_t rows = 0;                ///< outbox rows behind it
+};
+
+struct StepId {
+  Lane lane;
+  std::uint64_t number = 0;
+};
+
+class Acknowledgements {
+ public:
+  /// Adds a step to the end of its lane; it is complete at once when it has no bulks.
+  StepId add(Lane lane, std::size_t bulks, StepEnd end);
+
+  /// One of the step's bulks has all its outcomes.
+  void bulk_done(StepId step);
+
+  /// What has been acknowledged since the last call: the tail's position and the jobs' progress.
+  Acknowledged take();
+
+  /// Whether take() would have something.
+  bool has_news() const { return position_.has_value() || !jobs_.empty(); }
+
+  /// Steps that are not complete, or behind one.
+  std::size_t open(Lane lane) const;
+
+  /// When the oldest change that is not acknowledged was written; none when all are.
+  std::optional<SteadyTime> oldest_change() const;
+
+  /// Outbox rows acknowledged since the beginning.
+  std::int64_t rows() const { return rows_; }
+
+ private:
+  struct Step {
+    std::size_t bulks = 0;  // not done yet
+    StepEnd end;
+  };
+  struct LaneState {
+    std::uint64_t first = 0;  // number of steps.front()
+    std::deque<Step> steps;
+  };
+
+  void advance(LaneState& lane);
+
+  std::map<Lane, LaneState> lanes_;
+  std::optional<Position> position_;
+  std::map<std::int64_t, JobProgress> jobs_;
+  std::int64_t rows_ = 0;
+};
+
+}  // namespace lockstep

@@ -1,0 +1,167 @@
+#include "replicator/pipeline/document_writer.h"
+
+#include <algorithm>
+#include <functional>
+#include <utility>
+
+namespace lockstep {
+
+// --- StepDocuments ---
+
+StepDocuments::StepDocuments(Epoch epoch, std::int64_t counter, std::size_t bulk_bytes)
+    : delete_version_(epoch, 2 * counter), write_version_(epoch, 2 * counter + 1), bulk_bytes_(bulk_bytes) {}
+
+BulkRequest* StepDocuments::open_request(const AppliedIndex& index, std::string_view id,
+                                         DocumentVersion version) {
+  if (id.empty() || id.size() > kMaxIdBytes) {
+    refused_.push_back({index.id, std::string(id), "", version, 400, "invalid_document_id",
+                        id.empty()
+                            ? "the _id is empty"
+                            : "the _id has " + std::to_string(id.size()) +
+                                  " bytes, Elasticsearch takes at most " + std::to_string(kMaxIdBytes)});
+    return nullptr;
+  }
+  if (requests_.empty() || requests_.back().bytes() >= bulk_bytes_) requests_.emplace_back();
+  return &requests_.back();
+}
+
+void StepDocuments::add(const AppliedIndex& index, const RenderedDocument& document) {
+  ++documents_;
+  BulkRequest* request = open_request(index, document.id, write_version_);
+  if (request == nullptr) return;
+  const std::size_t before = request->bytes();
+  for (const std::string& routing : document.stale_routings) {
+    request->remove(index.alias, {index.id, std::string(document.id), routing}, delete_version_);
+  }
+  if (document.json) {
+    request->index(index.alias, {index.id, std::string(document.id), std::string(document.routing)},
+                   write_version_, *document.json);
+  } else if (!index.routed) {
+    request->remove(index.alias, {index.id, std::string(document.id), ""}, write_version_);
+  }
+  bytes_ += request->bytes() - before;
+}
+
+void StepDocuments::remove(const AppliedIndex& index, const FoundDocument& document) {
+  ++documents_;
+  if (BulkRequest* request = open_request(index, document.id, delete_version_)) {
+    request->remove(index.alias, {index.id, document.id, document.routing}, delete_version_);
+  }
+}
+
+// --- DocumentWriter ---
+
+DocumentWriter::DocumentWriter(BulkWriter& bulks, ProgressBoard& board, const AppliedPipeline& pipeline)
+    : bulks_(bulks), board_(board) {
+  for (const AppliedIndex& index : pipeline.indices) routed_[index.id] = index.routed;
+}
+
+std::size_t DocumentWriter::hash_of(const BulkItem& item) {
+  // Without the routing: the same id under two routings is one document to us.
+  return std::hash<std::string>()(item.key.id) ^
+         (static_cast<std::size_t>(item.key.index) * 0x9e3779b97f4a7c15ULL);
+}
+
+bool DocumentWriter::collides(const BulkRequest& request) const {
+  return std::any_of(request.items().begin(), request.items().end(),
+                     [&](const BulkItem& item) { return documents_in_flight_.contains(hash_of(item)); });
+}
+
+bool DocumentWriter::submit(Lane lane, StepDocuments documents, StepEnd end, const std::stop_token& stop) {
+  for (DeadLetter& letter : documents.refused_) {
+    with_dead_letters_.insert(letter.index);
+    refused_.push_back(std::move(letter));
+  }
+  std::erase_if(documents.requests_, [](const BulkRequest& request) { return request.empty(); });
+  const StepId step = acknowledgements_.add(lane, documents.requests_.size(), std::move(end));
+  for (BulkRequest& request : documents.requests_) {
+    while (!bulks_.has_room() || collides(request)) {
+      if (stop.stop_requested()) return false;
+      settle(std::chrono::milliseconds(100));
+    }
+    for (const BulkItem& item : request.items()) documents_in_flight_.insert(hash_of(item));
+    requests_.emplace(bulks_.submit(std::move(request)), step);
+  }
+  return true;
+}
+
+void DocumentWriter::settle(std::chrono::milliseconds wait) {
+  for (BulkResult& result : bulks_.take(wait)) take_in(std::move(result));
+  const BulkWriterState state = bulks_.state();
+  board_.update([&](ReplicationProgress& progress) {
+    progress.bulk_retries = static_cast<std::int64_t>(state.retries);
+    progress.bulks_in_flight = state.in_flight;
+    progress.turned_at = std::chrono::steady_clock::now();
+  });
+}
+
+void DocumentWriter::take_in(BulkResult result) {
+  std::map<int, Counts> counts;
+  const std::vector<BulkItem>& items = result.request.items();
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    documents_in_flight_.erase(documents_in_flight_.find(hash_of(items[i])));
+    take_in_item(items[i], result.outcomes[i], counts[items[i].key.index]);
+  }
+  for (Refusal& refusal : result.refusals) {
+    const BulkItem& item = items[refusal.item];
+    with_dead_letters_.insert(item.key.index);
+    refused_.push_back({item.key.index, item.key.id, item.key.routing, item.version, refusal.status,
+                        std::move(refusal.type), std::move(refusal.reason)});
+  }
+  const auto step = requests_.find(result.ticket);
+  acknowledgements_.bulk_done(step->second);
+  requests_.erase(step);
+  board_.update([&](ReplicationProgress& progress) {
+    for (const auto& [index, count] : counts) {
+      IndexProgress& of_index = progress.indices[index];
+      of_index.documents += count.documents;
+      of_index.deletes += count.deletes;
+      of_index.superseded += count.superseded;
+      of_index.refused += count.refused;
+    }
+    ++progress.bulk_requests;
+    progress.bulk_bytes += static_cast<std::int64_t>(result.request.bytes());
+    progress.advanced_at = std::chrono::steady_clock::now();
+  });
+}
+
+void DocumentWriter::take_in_item(const BulkItem& item, Outcome outcome, Counts& counts) {
+  switch (outcome) {
+    case Outcome::kRefused:
+      ++counts.refused;
+      return;
+    case Outcome::kSuperseded:
+      ++counts.superseded;
+      break;
+    case Outcome::kApplied:
+      ++(item.action == BulkAction::kIndex ? counts.documents : counts.deletes);
+      if (with_dead_letters_.contains(item.key.index)) {
+        no_longer_refused_.push_back({item.key.index, item.key.id, item.key.routing, item.version});
+      }
+      break;
+  }
+  if (item.action == BulkAction::kDelete && routed_[item.key.index]) {
+    gone_routes_.push_back({item.key.index, item.key.id, item.key.routing, item.version});
+  }
+}
+
+Acknowledged DocumentWriter::take_acknowledged() {
+  Acknowledged news = acknowledgements_.take();
+  news.refused = std::exchange(refused_, {});
+  news.no_longer_refused = std::exchange(no_longer_refused_, {});
+  news.gone_routes = std::exchange(gone_routes_, {});
+  return news;
+}
+
+void DocumentWriter::expect_no_dead_letters(int index) {
+  const bool unsaved = std::any_of(refused_.begin(), refused_.end(),
+                                   [&](const DeadLetter& letter) { return letter.index == index; });
+  if (!unsaved) with_dead_letters_.erase(index);
+}
+
+bool DocumentWriter::has_news() const {
+  return acknowledgements_.has_news() || !refused_.empty() || !no_longer_refused_.empty() ||
+         !gone_routes_.empty();
+}
+
+}  // namespace lockstep

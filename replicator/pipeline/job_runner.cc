@@ -1,0 +1,160 @@
+#include "replicator/pipeline/job_runner.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace lockstep {
+namespace {
+
+// Pages of one job that are not acknowledged: enough to keep Elasticsearch busy, few enough to be repeated
+// after a crash.
+constexpr std::size_t kOpenSteps = 4;
+
+}  // namespace
+
+JobRunner::JobRunner(const Config& config, const AppliedPipeline& pipeline, Source& source,
+                     DocumentWriter& writer, Checkpoint& checkpoint, VersionCounter& versions,
+                     Client& elasticsearch)
+    : chunk_documents_(config.replication.chunk_documents),
+      bulk_bytes_(config.elasticsearch.bulk_bytes),
+      requests_in_flight_(static_cast<std::size_t>(std::max(1, config.elasticsearch.bulks_in_flight - 1))),
+      pipeline_(pipeline),
+      source_(source),
+      writer_(writer),
+      checkpoint_(checkpoint),
+      versions_(versions),
+      elasticsearch_(elasticsearch) {}
+
+void JobRunner::add(Job job) {
+  RunningJob running;
+  const auto index = std::find_if(pipeline_.indices.begin(), pipeline_.indices.end(),
+                                  [&](const AppliedIndex& candidate) { return candidate.id == job.index; });
+  if (index == pipeline_.indices.end()) return;  // added by an `apply` that this process has not seen
+  running.index = &*index;
+  running.read_to = job.position;
+  running.job = std::move(job);
+  jobs_.push_back(std::move(running));
+}
+
+bool JobRunner::turn(const std::stop_token& stop) {
+  if (!writer_.has_room() || writer_.requests_in_flight() >= requests_in_flight_) return false;
+  for (std::size_t tries = jobs_.size(); tries > 0; --tries) {
+    RunningJob& job = jobs_.front();
+    const bool worked = turn(job, stop);
+    jobs_.splice(jobs_.end(), jobs_, jobs_.begin());
+    if (worked) return true;
+  }
+  return false;
+}
+
+bool JobRunner::turn(RunningJob& job, const std::stop_token& stop) {
+  const Lane lane{job.job.id};
+  if (job.read_all || writer_.acknowledgements().open(lane) >= kOpenSteps) return false;
+  // Elasticsearch is asked before the transaction is opened, which would have to wait for it.
+  std::vector<FoundDocument> found;
+  if (job.job.kind == JobKind::kSweep) found = next_found(job);
+
+  const std::unique_ptr<SourceTransaction> transaction = source_.begin();
+  StepDocuments documents(versions_.epoch(), versions_.next(), static_cast<std::size_t>(bulk_bytes_));
+  StepEnd end;
+  switch (job.job.kind) {
+    case JobKind::kBackfill:
+      end.progress = backfill(job, *transaction, documents);
+      break;
+    case JobKind::kFanOut:
+      end.progress = fan_out(job, *transaction, documents);
+      break;
+    case JobKind::kSweep:
+      end.progress = sweep(job, *transaction, documents, found);
+      break;
+  }
+  job.rendered += end.progress->done_documents;
+  checkpoint_.commit(*transaction);
+  writer_.submit(lane, std::move(documents), std::move(end), stop);
+  return true;
+}
+
+JobProgress JobRunner::progress_of(const RunningJob& job) const {
+  JobProgress progress;
+  progress.job = job.job.id;
+  progress.kind = job.job.kind;
+  progress.position = job.read_to.value_or("");
+  progress.finished = job.read_all;
+  return progress;
+}
+
+JobProgress JobRunner::backfill(RunningJob& job, SourceTransaction& transaction, StepDocuments& documents) {
+  const SourceTransaction::Page page =
+      transaction.render_page(*job.index, job.read_to, chunk_documents_, bulk_bytes_, documents.version(),
+                              [&](const RenderedDocument& document) { documents.add(*job.index, document); });
+  if (page.last) job.read_to = page.last;
+  job.read_all = page.end;
+  JobProgress progress = progress_of(job);
+  progress.done_documents = static_cast<std::int64_t>(documents.documents());
+  return progress;
+}
+
+JobProgress JobRunner::fan_out(RunningJob& job, SourceTransaction& transaction, StepDocuments& documents) {
+  bool last_page = false;
+  if (job.left_over.empty()) {
+    SourceTransaction::JobPage page = transaction.job_page(job.job, job.read_to, chunk_documents_);
+    job.left_over = std::move(page.ids);
+    job.page_position = std::move(page.position);
+    last_page = page.end;
+  }
+  const std::size_t before = job.left_over.size();
+  if (before > 0) {
+    job.left_over =
+        transaction.render(*job.index, job.left_over, bulk_bytes_, documents.version(),
+                           [&](const RenderedDocument& document) { documents.add(*job.index, document); });
+  }
+  if (job.left_over.empty()) {
+    job.read_to = job.page_position;
+    job.read_all = last_page;
+  }
+  JobProgress progress = progress_of(job);
+  if (!job.read_to) progress.position = "0";
+  progress.done_documents = static_cast<std::int64_t>(before - job.left_over.size());
+  return progress;
+}
+
+std::vector<FoundDocument> JobRunner::next_found(RunningJob& job) {
+  if (!job.scan) job.scan = elasticsearch_.scan_ids(job.index->alias, static_cast<int>(chunk_documents_));
+  std::vector<FoundDocument> found;
+  for (ScannedId& hit : job.scan->next()) found.push_back({std::move(hit.id), std::move(hit.routing)});
+  return found;
+}
+
+JobProgress JobRunner::sweep(RunningJob& job, SourceTransaction& transaction, StepDocuments& documents,
+                             const std::vector<FoundDocument>& found) {
+  if (found.empty()) {
+    job.read_all = true;
+    job.scan.reset();
+  } else {
+    for (const FoundDocument& gone : transaction.stale(*job.index, found)) documents.remove(*job.index, gone);
+  }
+  JobProgress progress = progress_of(job);
+  progress.position = "scanning";
+  progress.done_documents = static_cast<std::int64_t>(found.size());
+  return progress;
+}
+
+void JobRunner::saved(const Acknowledged& acknowledged) {
+  for (const JobProgress& progress : acknowledged.jobs) {
+    if (progress.finished) {
+      jobs_.remove_if([&](const RunningJob& running) { return running.job.id == progress.job; });
+    }
+  }
+}
+
+std::vector<std::pair<int, JobStatus>> JobRunner::progress() const {
+  std::vector<std::pair<int, JobStatus>> all;
+  for (const RunningJob& running : jobs_) {
+    all.emplace_back(running.job.index, JobStatus{running.job.id, running.job.kind, running.job.reason,
+                                                  running.job.done + running.rendered, running.job.total});
+  }
+  std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.second.id < b.second.id; });
+  return all;
+}
+
+}  // namespace lockstep

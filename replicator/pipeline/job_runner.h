@@ -1,0 +1,76 @@
+// Works off the jobs beside the tail, a page a turn, each page from a fresh snapshot under its own version:
+// backfills of new indices, changes of more documents than a batch should hold, and sweeps for documents that
+// no view has. What has been acknowledged survives a restart; a sweep begins anew.
+#pragma once
+
+#include <cstdint>
+#include <list>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "replicator/config/config.h"
+#include "replicator/elasticsearch/client.h"
+#include "replicator/pipeline/checkpoint.h"
+#include "replicator/pipeline/document_writer.h"
+#include "replicator/pipeline/version_counter.h"
+#include "replicator/source/source.h"
+
+namespace lockstep {
+
+class JobRunner {
+ public:
+  /// All references must outlive this.
+  JobRunner(const Config& config, const AppliedPipeline& pipeline, Source& source, DocumentWriter& writer,
+            Checkpoint& checkpoint, VersionCounter& versions, Client& elasticsearch);
+
+  void add(Job job);
+
+  /// One page of one job, in turn: true when there was one to work on and room for its documents.
+  bool turn(const std::stop_token& stop);
+
+  /// Whether every job has been acknowledged and its end saved.
+  bool all_done() const { return jobs_.empty(); }
+
+  /// To be called after a save: forgets the jobs that it has finished.
+  void saved(const Acknowledged& acknowledged);
+
+  /// For `status`.
+  std::vector<std::pair<int, JobStatus>> progress() const;
+
+ private:
+  struct RunningJob {
+    Job job;
+    const AppliedIndex* index = nullptr;
+    std::optional<std::string> read_to;  // position behind what has been handed over
+    Values left_over;                    // ids of the page in hand that are not rendered yet
+    std::string page_position;           // position behind the page in hand
+    bool read_all = false;
+    std::int64_t rendered = 0;     // documents handed over by this process
+    std::unique_ptr<IdScan> scan;  // of a sweep
+  };
+
+  bool turn(RunningJob& job, const std::stop_token& stop);
+  JobProgress backfill(RunningJob& job, SourceTransaction& transaction, StepDocuments& documents);
+  JobProgress fan_out(RunningJob& job, SourceTransaction& transaction, StepDocuments& documents);
+  JobProgress sweep(RunningJob& job, SourceTransaction& transaction, StepDocuments& documents,
+                    const std::vector<FoundDocument>& found);
+  std::vector<FoundDocument> next_found(RunningJob& job);
+  JobProgress progress_of(const RunningJob& job) const;
+
+  const std::int64_t chunk_documents_;
+  const std::int64_t bulk_bytes_;
+  const std::size_t
+      requests_in_flight_;  // at most; one fewer than the tail may have, so that it never waits for a job
+  const AppliedPipeline& pipeline_;
+  Source& source_;
+  DocumentWriter& writer_;
+  Checkpoint& checkpoint_;
+  VersionCounter& versions_;
+  Client& elasticsearch_;
+  std::list<RunningJob> jobs_;  // the front one has its turn
+};
+
+}  // namespace lockstep

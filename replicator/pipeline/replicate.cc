@@ -1,0 +1,186 @@
+#include "replicator/pipeline/replicate.h"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <chrono>
+#include <string>
+
+#include "replicator/elasticsearch/client.h"
+#include "replicator/error.h"
+#include "replicator/pipeline/checkpoint.h"
+#include "replicator/pipeline/document_writer.h"
+#include "replicator/pipeline/job_runner.h"
+#include "replicator/pipeline/leadership.h"
+#include "replicator/pipeline/tail.h"
+#include "replicator/pipeline/wake_up.h"
+
+namespace lockstep {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto kReportInterval = 100ms;  // between updates of the board
+constexpr auto kSaveIdleAfter = 100ms;   // what has been acknowledged is saved when nothing else does it
+constexpr auto kSaveQuietAfter = 5s;     // a position that moved over nothing of ours
+constexpr auto kPruneInterval = 30s;
+constexpr auto kStopGrace = 3s;  // for bulks in flight at a stop
+
+BulkWriter::Options bulk_options(const Config& config) {
+  BulkWriter::Options options;
+  options.bulks_in_flight = config.elasticsearch.bulks_in_flight;
+  options.request_timeout = config.elasticsearch.request_timeout;
+  return options;
+}
+
+class Replication {
+ public:
+  Replication(const Config& config, Source& source, const BulkWriter::TransportFactory& make_transport,
+              ProgressBoard& board)
+      : config_(config),
+        source_(source),
+        board_(board),
+        pipeline_(load_applied(config, source)),
+        elasticsearch_(make_transport()),
+        versions_(take_epoch(pipeline_, source, elasticsearch_)),
+        bulks_(bulk_options(config), make_transport),
+        writer_(bulks_, board, pipeline_),
+        checkpoint_(writer_, versions_),
+        jobs_(config, pipeline_, source, writer_, checkpoint_, versions_, elasticsearch_),
+        tail_(config, pipeline_, source, writer_, checkpoint_, versions_, source.load_position(),
+              [this](Job job) { jobs_.add(std::move(job)); }) {
+    bulks_.on_finished([this] { wake_up_.wake(); });
+    checkpoint_.on_saved([this](const Acknowledged& saved) { after_save(saved); });
+    for (Job& job : source_.load_jobs()) jobs_.add(std::move(job));
+    for (const AppliedIndex& index : pipeline_.indices) count_dead_letters(index.id);
+    rows_before_ = board_.read().rows;
+    batches_before_ = board_.read().batches;
+    spdlog::info("leading pipeline {} under epoch {}: {} indices, {} jobs", pipeline_.name,
+                 versions_.epoch().value, pipeline_.indices.size(), jobs_.progress().size());
+    report();
+  }
+
+  void run(RunUntil until, const std::stop_token& stop) {
+    while (!stop.stop_requested()) {
+      writer_.settle(0ms);
+      bool worked = tail_.turn(stop);
+      worked = jobs_.turn(stop) || worked;
+      keep_house();
+      if (worked) continue;
+      if (until == RunUntil::kCaughtUp && caught_up()) break;
+      wake_up_.wait(config_.replication.poll_interval, stop);
+    }
+    finish();
+  }
+
+ private:
+  bool caught_up() {
+    if (!tail_.at_end() || !tail_.idle() || !writer_.idle() || writer_.has_news()) return false;
+    return jobs_.all_done();
+  }
+
+  void keep_house() {
+    const SteadyTime now = std::chrono::steady_clock::now();
+    const auto unsaved = checkpoint_.age(now);
+    if (tail_.idle() && ((writer_.has_news() && unsaved >= kSaveIdleAfter) || unsaved >= kSaveQuietAfter)) {
+      checkpoint_.save(source_, tail_.position());
+    }
+    if (now - pruned_at_ >= kPruneInterval) {
+      source_.prune();
+      pruned_at_ = now;
+    }
+    if (now - reported_at_ >= kReportInterval) report();
+  }
+
+  /// The bulks in flight get their outcomes, as far as they come in time; the rest is done again by whoever
+  /// leads next.
+  void finish() {
+    bulks_.stop(kStopGrace);
+    writer_.settle(0ms);
+    if (tail_.idle()) checkpoint_.save(source_, tail_.position());
+    report();
+  }
+
+  void after_save(const Acknowledged& saved) {
+    jobs_.saved(saved);
+    for (const DeadLetter& letter : saved.refused) {
+      spdlog::warn("index {}: document {} was refused and is a dead letter: {}: {}", alias_of(letter.index),
+                   letter.id, letter.error_type, letter.reason);
+      recount_.push_back(letter.index);
+    }
+    for (const AcknowledgedWrite& write : saved.no_longer_refused) recount_.push_back(write.index);
+    std::sort(recount_.begin(), recount_.end());
+    recount_.erase(std::unique(recount_.begin(), recount_.end()), recount_.end());
+  }
+
+  void count_dead_letters(int index) {
+    const std::int64_t count = source_.dead_letters(index);
+    if (count == 0)
+      writer_.expect_no_dead_letters(index);
+    else
+      writer_.expect_dead_letters(index);
+    board_.update([&](ReplicationProgress& progress) { progress.indices[index].dead_letters = count; });
+  }
+
+  const std::string& alias_of(int index) const {
+    return std::find_if(pipeline_.indices.begin(), pipeline_.indices.end(),
+                        [&](const AppliedIndex& candidate) { return candidate.id == index; })
+        ->alias;
+  }
+
+  void report() {
+    reported_at_ = std::chrono::steady_clock::now();
+    for (const int index : std::exchange(recount_, {})) count_dead_letters(index);
+    const BulkWriterState bulks = bulks_.state();
+    const std::optional<SteadyTime> oldest = writer_.acknowledgements().oldest_change();
+    const auto jobs = jobs_.progress();
+    const bool backfilling = std::any_of(
+        jobs.begin(), jobs.end(), [](const auto& job) { return job.second.kind == JobKind::kBackfill; });
+    board_.update([&](ReplicationProgress& progress) {
+      progress.state = bulks.waiting ? PipelineState::kWaitingForElasticsearch
+                       : backfilling ? PipelineState::kBackfilling
+                                     : PipelineState::kFollowing;
+      progress.reason = bulks.reason;
+      progress.epoch = versions_.epoch();
+      for (const AppliedIndex& index : pipeline_.indices) {
+        progress.indices[index.id].alias = index.alias;
+        progress.indices[index.id].jobs.clear();
+      }
+      for (const auto& [index, job] : jobs) progress.indices[index].jobs.push_back(job);
+      progress.rows = rows_before_ + writer_.acknowledgements().rows();
+      progress.batches = batches_before_ + tail_.batches();
+      progress.pending = oldest.has_value() || !tail_.idle() || !tail_.at_end();
+      progress.lag =
+          oldest ? std::chrono::duration_cast<std::chrono::microseconds>(reported_at_ - *oldest) : 0us;
+      progress.turned_at = reported_at_;
+      if (!progress.pending && jobs.empty()) progress.advanced_at = reported_at_;
+    });
+  }
+
+  const Config& config_;
+  Source& source_;
+  ProgressBoard& board_;
+  const AppliedPipeline pipeline_;
+  Client elasticsearch_;
+  VersionCounter versions_;
+  WakeUp wake_up_;  // outlives bulks_, whose threads call it
+  BulkWriter bulks_;
+  DocumentWriter writer_;
+  Checkpoint checkpoint_;
+  JobRunner jobs_;
+  Tail tail_;
+  SteadyTime pruned_at_ = std::chrono::steady_clock::now();
+  SteadyTime reported_at_{};
+  std::vector<int> recount_;  // indices whose dead letters have changed
+  std::int64_t rows_before_ = 0;
+  std::int64_t batches_before_ = 0;
+};
+
+}  // namespace
+
+void replicate(const Config& config, Source& source, const BulkWriter::TransportFactory& make_transport,
+               ProgressBoard& board, RunUntil until, const std::stop_token& stop) {
+  Replication(config, source, make_transport, board).run(until, stop);
+}
+
+}  // namespace lockstep
