@@ -7,6 +7,7 @@
 
 #include "replicator/error.h"
 #include "replicator/source/open_source.h"
+#include "replicator/source/postgres_array.h"
 #include "replicator/source/postgres_snapshot.h"
 #include "replicator/source/postgres_sql.h"
 #include "replicator/source/postgres_transaction.h"

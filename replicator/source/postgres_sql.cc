@@ -17,4 +17,19 @@ std::string_view postgres_sql(std::string_view name) {
   throw std::logic_error("no statement " + std::string(name));
 }
 
+std::string fill_placeholders(std::string_view statement,
+                              const std::map<std::string_view, std::string_view>& values) {
+  std::string text;
+  while (true) {
+    const std::size_t open = statement.find('{');
+    text += statement.substr(0, open);
+    if (open == std::string_view::npos) return text;
+    const std::size_t close = statement.find('}', open);
+    const auto value = values.find(statement.substr(open + 1, close - open - 1));
+    if (value == values.end()) throw std::logic_error("unknown placeholder in a statement");
+    text += value->second;
+    statement.remove_prefix(close + 1);
+  }
+}
+
 }  // namespace lockstep

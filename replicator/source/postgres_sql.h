@@ -1,6 +1,8 @@
 // The statements in replicator/source/sql/, compiled in, by file name without ".sql".
 #pragma once
 
+#include <map>
+#include <string>
 #include <string_view>
 
 namespace lockstep {
@@ -8,5 +10,10 @@ namespace lockstep {
 /// The text of a statement; `{schema}` in it stands for lockstep's schema. Throws std::logic_error for an
 /// unknown name.
 std::string_view postgres_sql(std::string_view name);
+
+/// Replaces each `{name}` in a statement, in one pass, so that nothing is replaced inside of what was put in.
+/// Throws std::logic_error for a name without a value.
+std::string fill_placeholders(std::string_view statement,
+                              const std::map<std::string_view, std::string_view>& values);
 
 }  // namespace lockstep

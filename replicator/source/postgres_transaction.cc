@@ -2,32 +2,16 @@
 #include "replicator/source/postgres_transaction.h"
 
 #include <algorithm>
-#include <map>
 #include <unordered_set>
 #include <utility>
 
 #include "replicator/error.h"
+#include "replicator/source/postgres_array.h"
+#include "replicator/source/postgres_routes.h"
 #include "replicator/source/postgres_sql.h"
 
 namespace lockstep {
 namespace {
-
-using Placeholders = std::map<std::string_view, std::string_view>;
-
-// `{name}` in a statement replaced in one pass, so that nothing is replaced inside of what was put in.
-std::string filled(std::string_view statement, const Placeholders& values) {
-  std::string text;
-  while (true) {
-    const std::size_t open = statement.find('{');
-    text += statement.substr(0, open);
-    if (open == std::string_view::npos) return text;
-    const std::size_t close = statement.find('}', open);
-    const auto value = values.find(statement.substr(open + 1, close - open - 1));
-    if (value == values.end()) throw std::logic_error("unknown placeholder in a statement");
-    text += value->second;
-    statement.remove_prefix(close + 1);
-  }
-}
 
 std::string_view view_of(const pqxx::field& field) {
   return {field.c_str(), field.size()};
@@ -41,31 +25,6 @@ bool leads_to(const AppliedIndex& index, const CapturedChange& change) {
 constexpr std::string_view kKindNames[] = {"backfill", "fan_out", "sweep"};
 
 }  // namespace
-
-std::string array_literal(const Values& values) {
-  std::string literal = "{";
-  for (const std::string& value : values) {
-    if (literal.size() > 1) literal += ',';
-    literal += '"';
-    for (const char c : value) {
-      if (c == '"' || c == '\\') literal += '\\';
-      literal += c;
-    }
-    literal += '"';
-  }
-  return literal + "}";
-}
-
-Values parse_array(std::string_view literal) {
-  Values values;
-  const std::string text(literal);
-  pqxx::array_parser parser(text.c_str(), pqxx::internal::encoding_group::UTF8);
-  for (auto [juncture, value] = parser.get_next(); juncture != pqxx::array_parser::done;
-       std::tie(juncture, value) = parser.get_next()) {
-    if (juncture == pqxx::array_parser::string_value) values.push_back(std::move(value));
-  }
-  return values;
-}
 
 PostgresTransaction::PostgresTransaction(PostgresSession& session, int pipeline, const std::string& captures)
     : session_(session), pipeline_(pipeline), captures_(captures) {
@@ -113,7 +72,7 @@ Changes PostgresTransaction::read_changes(const Position& from, std::int64_t max
         "(" + columns + "txid = '" + std::to_string(txid) + "' and id > " + after + in_order + ") union all ";
   }
   const std::string rows = late.empty() ? range : late + "(" + range + ")" + in_order;
-  const std::string statement = filled(postgres_sql("read_rows"), {{"rows", rows}});
+  const std::string statement = fill_placeholders(postgres_sql("read_rows"), {{"rows", rows}});
 
   pqxx::result result;
   translating_postgres_errors("reading the outbox", [&] {
@@ -224,61 +183,17 @@ Job PostgresTransaction::add_fan_out(const AppliedIndex& index, const std::vecto
 
 namespace {
 
-// A routed document may still be in Elasticsearch under routings that it no longer has.
-class Routes {
- public:
-  Routes(pqxx::transaction_base& transaction, PostgresSession& session, const AppliedIndex& index)
-      : transaction_(transaction), session_(session), index_(index) {}
-
-  void load(const Values& ids) {
-    if (!index_.routed || ids.empty()) return;
-    const std::string statement =
-        session_.sql("select id, routing from {schema}.route where index = $1 and id = any($2::text[])");
-    for (const pqxx::row& row : transaction_.exec_params(statement, index_.id, array_literal(ids))) {
-      known_.emplace(row[0].c_str(), row[1].c_str());
-    }
-  }
-
-  void fill(RenderedDocument& document) {
-    if (!index_.routed) return;
-    document.stale_routings.clear();
-    const auto [first, last] = known_.equal_range(std::string(document.id));
-    for (auto route = first; route != last; ++route) {
-      if (!document.json || route->second != document.routing)
-        document.stale_routings.push_back(route->second);
-    }
-    if (document.json) {
-      ids_.emplace_back(document.id);
-      routings_.emplace_back(document.routing);
-    }
-  }
-
-  void save(DocumentVersion version) {
-    if (ids_.empty()) return;
-    transaction_.exec_params(session_.sql(postgres_sql("save_routes")), index_.id, version.value(),
-                             array_literal(ids_), array_literal(routings_));
-  }
-
- private:
-  pqxx::transaction_base& transaction_;
-  PostgresSession& session_;
-  const AppliedIndex& index_;
-  std::multimap<std::string, std::string> known_;  // id → routing
-  Values ids_;
-  Values routings_;
-};
-
 std::string render_statement(PostgresSession& session, const AppliedIndex& index, std::string_view filter) {
   std::string columns;
   for (const std::string& field : index.fields) {
     if (!columns.empty()) columns += ", ";
     columns += "v." + session.quote_name(field);
   }
-  return filled(postgres_sql("render_documents"),
-                {{"columns", columns},
-                 {"routing", index.routed ? "v._routing::text" : "null::text"},
-                 {"view", index.view},
-                 {"filter", filter}});
+  return fill_placeholders(postgres_sql("render_documents"),
+                           {{"columns", columns},
+                            {"routing", index.routed ? "v._routing::text" : "null::text"},
+                            {"view", index.view},
+                            {"filter", filter}});
 }
 
 RenderedDocument document_of(const pqxx::row& row) {
@@ -297,7 +212,7 @@ Values PostgresTransaction::render(const AppliedIndex& index, const Values& ids,
   const pqxx::result result = run("rendering documents", statement, max_bytes, array_literal(ids));
   Values left_over;
   translating_postgres_errors("rendering documents", [&] {
-    Routes routes(*transaction_, session_, index);
+    PostgresRoutes routes(*transaction_, session_, index);
     routes.load(ids);
     std::unordered_set<std::string_view> absent(ids.begin(), ids.end());
     for (const pqxx::row& row : result) {
@@ -334,7 +249,7 @@ SourceTransaction::Page PostgresTransaction::render_page(const AppliedIndex& ind
   Page rendered;
   rendered.end = static_cast<std::int64_t>(result.size()) < limit;
   translating_postgres_errors("rendering a page", [&] {
-    Routes routes(*transaction_, session_, index);
+    PostgresRoutes routes(*transaction_, session_, index);
     Values ids;
     if (index.routed) {
       for (const pqxx::row& row : result) ids.emplace_back(view_of(row[0]));

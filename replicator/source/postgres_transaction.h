@@ -51,10 +51,4 @@ class PostgresTransaction final : public SourceTransaction {
   std::unique_ptr<pqxx::transaction<pqxx::repeatable_read>> transaction_;
 };
 
-/// An array literal of text values, for a parameter that the statement casts.
-std::string array_literal(const Values& values);
-
-/// The values of an array literal; nulls are left out.
-Values parse_array(std::string_view literal);
-
 }  // namespace lockstep
