@@ -3,12 +3,10 @@
 # The core of each comes as one zip file; 7.10 and 2.19 are completed with modules (scripting, analysis, joins,
 # by-query requests) that are published as single jars.
 
-# shellcheck disable=SC2034 # read by the scripts that source this
 readonly kEngines=(elasticsearch-7.10 elasticsearch-8.19 opensearch-2.19 opensearch-3.6)
 readonly kRecipe=1 # raise it when anything below changes what a fetched engine consists of
 
 # describe_engine NAME: sets engine_* for the others to read; fails on an unknown name.
-# shellcheck disable=SC2034
 describe_engine() {
   engine=$1
   engine_daemon_options=()

@@ -111,17 +111,25 @@ launch() {
 }
 
 # process_start PID: prints when the process began, in clock ticks since boot: with the id it names a process for good.
+# Fails when the process has ended. A zombie has, unless other threads of it are still at their end.
 process_start() {
-  local stat='' fields
+  local stat='' fields threads
   { IFS= read -r -d '' stat <"/proc/$1/stat" || true; } 2>/dev/null
   [[ -n $stat ]] || return 1
   stat=${stat##*) } # the name may hold anything, but ends at the last parenthesis
   read -ra fields <<<"$stat"
-  [[ ${fields[0]} != Z ]] || return 1
+  if [[ ${fields[0]} == Z ]]; then
+    threads=("/proc/$1/task/"*)
+    ((${#threads[@]} > 1)) || return 1
+  fi
   printf '%s\n' "${fields[19]}"
 }
 
-record_process() { printf '%s %s\n' "$2" "$(process_start "$2")" >"$1/process"; } # DIR PID
+# record_process DIR PID: fails when the process has ended already.
+record_process() {
+  local start
+  start=$(process_start "$2") && printf '%s %s\n' "$2" "$start" >"$1/process"
+}
 
 # running_process DIR: prints the id of the process recorded in DIR, when that very process lives.
 running_process() {
