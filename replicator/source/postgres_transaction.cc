@@ -22,6 +22,8 @@ bool leads_to(const AppliedIndex& index, const CapturedChange& change) {
                      [&](const AppliedTrack& track) { return track.capture == change.capture; });
 }
 
+constexpr std::size_t kIdsForGenericPlan = 50;
+
 constexpr std::string_view kKindNames[] = {"backfill", "fan_out", "sweep"};
 
 }  // namespace
@@ -209,7 +211,14 @@ RenderedDocument document_of(const pqxx::row& row) {
 Values PostgresTransaction::render(const AppliedIndex& index, const Values& ids, std::int64_t max_bytes,
                                    DocumentVersion version, const DocumentSink& sink) {
   const std::string statement = render_statement(session_, index, "v._id = any($2::" + index.id_type + "[])");
-  const pqxx::result result = run("rendering documents", statement, max_bytes, array_literal(ids));
+  const std::string literal = array_literal(ids);
+  pqxx::result result;
+  translating_postgres_errors("rendering documents", [&] {
+    // A prepared statement's generic plan takes ten ids for granted; many deserve a plan of their own.
+    result = ids.size() <= kIdsForGenericPlan
+                 ? transaction_->exec_prepared(session_.prepared(statement), max_bytes, literal)
+                 : transaction_->exec_params(statement, max_bytes, literal);
+  });
   Values left_over;
   translating_postgres_errors("rendering documents", [&] {
     PostgresRoutes routes(*transaction_, session_, index);
