@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
+#include <iosfwd>
 #include <optional>
 #include <string>
 #include <vector>
@@ -25,11 +26,15 @@ class Secret {
   std::string value_;
 };
 
+/// Prints "(secret)", or nothing for an empty one.
+std::ostream& operator<<(std::ostream& out, const Secret& secret);
+
 struct SourceConfig {
   enum class Kind { kPostgresql, kSqlite };
   Kind kind = Kind::kPostgresql;
-  std::string url;                  ///< "postgresql://user@host/database" or "sqlite:/path"
-  Secret password;                  ///< empty: whatever the url or ~/.pgpass says
+  std::string url;                  ///< "postgresql://user@host/database" or "sqlite:/path"; without password
+  std::filesystem::path database;   ///< the SQLite file, absolute; empty for PostgreSQL
+  Secret password;                  ///< empty: whatever ~/.pgpass says; one in the file's url is moved here
   std::string schema = "lockstep";  ///< where the outbox, checkpoint and dead letters live
 };
 
@@ -49,13 +54,14 @@ struct ElasticsearchConfig {
 
 /// A table whose changes change documents of an index.
 struct TrackConfig {
-  std::string table;                 ///< schema-qualified name as SQL writes it
-  std::string column;                ///< the view's column to match with the row's values; empty: its _id
-  std::string row;                   ///< column or SQL expression of the changed row; empty: its primary key
-  std::string keys;                  ///< SQL from row values ($1, an array) to _ids; excludes `column`
-  std::vector<std::string> columns;  ///< an update counts only if one of these changed; empty: all the view reads
-  bool ignore = false;               ///< the view reads this table, its changes are meant to be overlooked
-  int line = 0;                      ///< where the track stands in the file, for errors
+  std::string table;   ///< schema-qualified name as SQL writes it
+  std::string column;  ///< the view's column to match with the row's values; empty: its _id
+  std::string row;     ///< column or SQL expression of the changed row; empty: its primary key
+  std::string keys;    ///< SQL from row values ($1, an array) to _ids; excludes `column`
+  std::vector<std::string>
+      columns;          ///< an update counts only if one of these changed; empty: all the view reads
+  bool ignore = false;  ///< the view reads this table, its changes are meant to be overlooked
+  int line = 0;         ///< where the track stands in the file, for errors
 };
 
 struct IndexConfig {
@@ -77,8 +83,23 @@ struct LogConfig {
 
 struct ReplicationConfig {
   std::chrono::milliseconds poll_interval{5};  ///< how often the source is asked for new changes
-  std::int64_t fan_out_threshold = 10'000;     ///< a change of more documents than this becomes a job of its own
-  std::int64_t chunk_documents = 2'000;        ///< documents rendered from one snapshot
+  std::int64_t fan_out_threshold = 10'000;  ///< a change of more documents than this becomes a job of its own
+  std::int64_t chunk_documents = 2'000;     ///< documents rendered from one snapshot
+};
+
+/// Lock mode: where the locks of data that lives in Elasticsearch only are kept.
+struct LocksConfig {
+  enum class Backend { kElasticsearch, kPostgresql };
+  Backend backend = Backend::kElasticsearch;
+  std::string index = "lockstep-locks";
+  std::chrono::milliseconds lease{10'000};
+};
+
+/// Lock mode: a directory tree that lives in Elasticsearch only.
+struct TreeConfig {
+  enum class Locking { kTree, kGlobal, kDocument };
+  std::string index = "fs";
+  Locking locking = Locking::kTree;
 };
 
 struct Config {
@@ -89,7 +110,9 @@ struct Config {
   ReplicationConfig replication;
   HttpConfig http;
   LogConfig log;
-  std::vector<IndexConfig> indices;
+  LocksConfig locks;
+  TreeConfig tree;
+  std::vector<IndexConfig> indices;  ///< empty only in a file for lock mode
 };
 
 /// Reads and validates a configuration file and the files it names. Throws UsageError with every fault that

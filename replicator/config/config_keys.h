@@ -1,0 +1,111 @@
+// The one table of configuration keys. What a key is called, what it may hold, what it is when it is left out
+// and what it is for stands here and nowhere else: the parser, the validation, `print-config`, the sample and
+// the test of docs/configuration.md all read it, so that they cannot part.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <variant>
+#include <vector>
+
+#include "replicator/config/config.h"
+#include "replicator/config/text_checks.h"
+
+namespace lockstep {
+
+enum class ValueType {
+  kText,
+  kTexts,  ///< a list of texts
+  kInteger,
+  kSize,      ///< "2MiB", or a number of bytes
+  kDuration,  ///< "10s"
+  kBoolean,
+  kChoice,  ///< one of KeySpec::choices
+  kFile,    ///< a readable file; relative to the configuration file
+  kSecret,  ///< NAME, NAME_file or NAME_env
+};
+
+enum class Presence { kOptional, kRequired };
+
+/// A value as it goes between the file and a config struct; a choice is its number in KeySpec::choices.
+using KeyValue = std::variant<bool, std::int64_t, std::chrono::milliseconds, std::string,
+                              std::vector<std::string>, std::filesystem::path, Secret>;
+
+struct KeySpec {
+  std::string_view name;
+  std::string_view description;  ///< one sentence or two; Markdown
+  std::string_view example;      ///< as TOML writes the value
+  Presence presence = Presence::kOptional;
+  std::int64_t least = 0;  ///< of integers, sizes in bytes and durations in milliseconds
+  std::int64_t most = std::numeric_limits<std::int64_t>::max();
+  std::vector<std::string_view> choices = {};
+  TextFault (*check)(const std::string& text) = nullptr;  ///< of a text, or of each in a list
+  ValueType type = ValueType::kText;                      ///< key() fills it in from the member
+};
+
+template <class Section>
+struct Key {
+  KeySpec spec;
+  KeyValue (*get)(const Section& section);
+  void (*set)(Section& section, const KeyValue& value);
+};
+
+/// The keys of a section's struct; of Config, the keys above the first section.
+template <class Section>
+const std::vector<Key<Section>>& keys_of();
+template <>
+const std::vector<Key<Config>>& keys_of();
+template <>
+const std::vector<Key<SourceConfig>>& keys_of();
+template <>
+const std::vector<Key<ElasticsearchConfig>>& keys_of();
+template <>
+const std::vector<Key<ReplicationConfig>>& keys_of();
+template <>
+const std::vector<Key<HttpConfig>>& keys_of();
+template <>
+const std::vector<Key<LogConfig>>& keys_of();
+template <>
+const std::vector<Key<LocksConfig>>& keys_of();
+template <>
+const std::vector<Key<TreeConfig>>& keys_of();
+template <>
+const std::vector<Key<IndexConfig>>& keys_of();
+template <>
+const std::vector<Key<TrackConfig>>& keys_of();
+
+/// Calls `visit(name, Config::*)` for each section that is a table of its own, in the order of the reference.
+template <class Visit>
+void for_each_section(Visit&& visit) {
+  visit("source", &Config::source);
+  visit("elasticsearch", &Config::elasticsearch);
+  visit("replication", &Config::replication);
+  visit("http", &Config::http);
+  visit("log", &Config::log);
+  visit("locks", &Config::locks);
+  visit("tree", &Config::tree);
+}
+
+/// A key as its readers see it.
+struct ConfigKey {
+  std::string section;  ///< "", "source", …, "index", "index.track"
+  std::string name;
+  std::string type;           ///< "duration", "list of texts", "one of `tree`, `global`, `document`"
+  std::string default_value;  ///< as TOML writes it; empty: none
+  std::string description;
+  std::string example;  ///< as TOML writes it
+  Presence presence = Presence::kOptional;
+};
+
+/// The whole table, section by section.
+std::vector<ConfigKey> config_keys();
+
+/// A value as TOML writes it; secrets as "(secret)"; empty for an empty text, file, list or secret.
+std::string toml_text(const KeySpec& spec, const KeyValue& value);
+
+}  // namespace lockstep

@@ -1,0 +1,240 @@
+#include "replicator/config/config_rules.h"
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <map>
+#include <optional>
+#include <set>
+#include <tuple>
+
+#include "replicator/config/mapping_file.h"
+#include "replicator/config/text_checks.h"
+#include "replicator/config/text_file.h"
+
+namespace lockstep {
+namespace {
+
+// %XX of a URI; none when it is cut off or not hexadecimal.
+std::optional<std::string> percent_decoded(std::string_view text) {
+  std::string decoded;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] != '%') {
+      decoded += text[i];
+      continue;
+    }
+    unsigned byte = 0;
+    const std::string_view digits = text.substr(i + 1, 2);
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), byte, 16);
+    if (digits.size() != 2 || error != std::errc{} || end != digits.data() + 2) return std::nullopt;
+    decoded += static_cast<char>(byte);
+    i += 2;
+  }
+  return decoded;
+}
+
+// The password of "scheme://user:password@host…", as it stands there; empty when there is none.
+std::string_view password_in(std::string_view url) {
+  const std::size_t begin = url.find("://") + 3;
+  const std::string_view authority = url.substr(begin, url.find_first_of("/?#", begin) - begin);
+  const std::size_t at = authority.rfind('@');
+  if (at == std::string_view::npos) return {};
+  const std::size_t colon = authority.substr(0, at).find(':');
+  if (colon == std::string_view::npos) return {};
+  return authority.substr(colon + 1, at - colon - 1);
+}
+
+class Rules {
+ public:
+  Rules(Config& config, const KeyLines& lines, Faults& faults)
+      : config_(config), lines_(lines), faults_(faults) {}
+
+  void apply() {
+    complete_source();
+    check_what_is_needed();
+    check_elasticsearch();
+    for (std::size_t i = 0; i < config_.indices.size(); ++i) complete_index(i);
+    check_names_are_distinct();
+  }
+
+ private:
+  void fault(const std::string& path, std::string what, std::string remedy) {
+    faults_.add(lines_.line_of(path), std::move(what), std::move(remedy));
+  }
+
+  void complete_source() {
+    SourceConfig& source = config_.source;
+    if (source.url.starts_with("sqlite:")) {
+      source.kind = SourceConfig::Kind::kSqlite;
+      const std::filesystem::path file = source.url.substr(std::string_view("sqlite:").size());
+      source.database = std::filesystem::absolute(config_.file.parent_path() / file).lexically_normal();
+      if (lines_.has("source.password")) {
+        fault("source.password", "an SQLite database has no password", "leave it out");
+      }
+      return;
+    }
+    if (source.url.empty()) return;
+    take_password_out_of_url();
+  }
+
+  void take_password_out_of_url() {
+    SourceConfig& source = config_.source;
+    if (source.url.find("password=", source.url.find('?')) != std::string::npos &&
+        source.url.find('?') != std::string::npos) {
+      fault("source.url", "the url's parameters hold a password", "move it to password_file or password_env");
+    }
+    const std::string_view password = password_in(source.url);
+    if (password.empty()) return;
+    const auto decoded = percent_decoded(password);
+    if (!decoded) {
+      return fault("source.url", "the url's password has a broken percent escape",
+                   "write \"%25\" for a percent sign");
+    }
+    if (lines_.has("source.password")) {
+      fault("source.password", "\"password\" is given twice, the url has one too", "keep one of them");
+    }
+    const auto offset = static_cast<std::size_t>(password.data() - source.url.data());
+    const std::size_t length = password.size();
+    source.password = Secret(*decoded);
+    source.url.erase(offset - 1, length + 1);  // with the colon before it
+  }
+
+  void check_what_is_needed() {
+    const bool lock_mode = lines_.has("locks") || lines_.has("tree");
+    if (config_.indices.empty() && !lock_mode) {
+      faults_.add(0, "there is no [[index]], so there is nothing to keep in step",
+                  "add one with alias, mapping and view");
+    }
+    const bool in_source = config_.locks.backend == LocksConfig::Backend::kPostgresql;
+    if (config_.source.url.empty() && !lines_.has("source.url") && (!config_.indices.empty() || in_source)) {
+      fault("source", "[source] has no \"url\"", "add url = \"postgresql://lockstep@/shop\"");
+    }
+    if (in_source && config_.source.kind == SourceConfig::Kind::kSqlite) {
+      fault("locks.backend", "locks in PostgreSQL need a PostgreSQL source",
+            "write backend = \"elasticsearch\"");
+    }
+  }
+
+  void check_elasticsearch() {
+    const bool api_key = lines_.has("elasticsearch.api_key");
+    const bool username = lines_.has("elasticsearch.username");
+    const bool password = lines_.has("elasticsearch.password");
+    if (api_key && (username || password)) {
+      fault("elasticsearch.api_key", "api_key excludes username and password",
+            "keep one way to authenticate");
+    } else if (username && !password) {
+      fault("elasticsearch.username", "username needs a password", "add password_file or password_env");
+    } else if (password && !username) {
+      fault("elasticsearch.password", "password needs a username", "add username");
+    }
+    const bool certificate = lines_.has("elasticsearch.client_cert");
+    const bool key = lines_.has("elasticsearch.client_key");
+    if (certificate && !key)
+      fault("elasticsearch.client_cert", "client_cert needs client_key", "add client_key");
+    if (key && !certificate)
+      fault("elasticsearch.client_key", "client_key needs client_cert", "add client_cert");
+  }
+
+  void complete_index(std::size_t number) {
+    IndexConfig& index = config_.indices[number];
+    const std::string path = "index." + std::to_string(number);
+    read_mapping(index, path);
+    check_qualified(index.view, "view", path + ".view");
+    if (index.tracks.empty()) {
+      fault(path, "the index \"" + index.alias + "\" tracks no table, so no change would reach it",
+            "add [[index.track]] with each table that the view reads");
+    }
+    for (std::size_t i = 0; i < index.tracks.size(); ++i) {
+      check_track(index.tracks[i], path + ".track." + std::to_string(i));
+    }
+    check_tracks_are_distinct(index, path);
+  }
+
+  void read_mapping(IndexConfig& index, const std::string& path) {
+    if (index.mapping.empty()) return;
+    auto content = read_text_file(index.mapping);
+    if (const auto* unreadable = std::get_if<TextFault>(&content)) {
+      return fault(path + ".mapping", unreadable->what, unreadable->remedy);
+    }
+    index.mapping_json = std::get<std::string>(std::move(content));
+    if (const auto wrong = mapping_fault(index.mapping.string(), index.mapping_json)) {
+      fault(path + ".mapping", wrong->what, wrong->remedy);
+    }
+  }
+
+  void check_qualified(const std::string& name, const std::string& key, const std::string& path) {
+    if (name.empty() || config_.source.kind != SourceConfig::Kind::kPostgresql || schema_qualified(name))
+      return;
+    fault(path, "the " + key + " \"" + name + "\" has no schema",
+          "write \"public." + name + "\" or the schema it is in");
+  }
+
+  void check_track(const TrackConfig& track, const std::string& path) {
+    check_qualified(track.table, "table", path + ".table");
+    if (lines_.has(path + ".column") && lines_.has(path + ".keys")) {
+      fault(path + ".keys", "column excludes keys: each says which documents a row changes",
+            "keep one of them");
+    }
+    if (!track.ignore) return;
+    for (const char* key : {"column", "row", "keys", "columns"}) {
+      if (!lines_.has(path + "." + key)) continue;
+      fault(path + "." + key, std::string("ignore excludes ") + key, "leave one of them out");
+    }
+  }
+
+  void check_tracks_are_distinct(const IndexConfig& index, const std::string& path) {
+    std::set<std::tuple<std::string, std::string, std::string, std::string>> seen;
+    std::map<std::string, bool> ignored;  // by table
+    for (std::size_t i = 0; i < index.tracks.size(); ++i) {
+      const TrackConfig& track = index.tracks[i];
+      const std::string at = path + ".track." + std::to_string(i);
+      const auto [before, first] = ignored.emplace(track.table, track.ignore);
+      if (!first && (before->second || track.ignore)) {
+        fault(at, "\"" + track.table + "\" is both ignored and tracked", "keep one of the tracks");
+      } else if (!seen.insert({track.table, track.column, track.row, track.keys}).second) {
+        fault(at, "\"" + track.table + "\" is tracked twice in the same way", "keep one of the tracks");
+      }
+    }
+  }
+
+  void check_names_are_distinct() {
+    std::set<std::string> aliases;
+    for (std::size_t i = 0; i < config_.indices.size(); ++i) {
+      const std::string& alias = config_.indices[i].alias;
+      const std::string path = "index." + std::to_string(i) + ".alias";
+      if (alias.empty()) continue;
+      if (!aliases.insert(alias).second)
+        fault(path, "the alias \"" + alias + "\" is given twice", "rename one of them");
+      if (alias == config_.locks.index) {
+        fault(path, "the alias \"" + alias + "\" is the name of the index of the locks",
+              "rename one of them");
+      }
+    }
+    for (std::size_t i = 0; i < config_.indices.size(); ++i) check_not_an_index_of(aliases, i);
+  }
+
+  // "posts-000001" would be in the way of the indices of "posts".
+  void check_not_an_index_of(const std::set<std::string>& aliases, std::size_t number) {
+    const std::string& alias = config_.indices[number].alias;
+    const std::size_t dash = alias.rfind('-');
+    if (dash == std::string::npos || dash + 1 == alias.size()) return;
+    const bool digits = std::all_of(alias.begin() + static_cast<std::ptrdiff_t>(dash) + 1, alias.end(),
+                                    [](unsigned char c) { return std::isdigit(c) != 0; });
+    if (!digits || !aliases.contains(alias.substr(0, dash))) return;
+    fault("index." + std::to_string(number) + ".alias",
+          "the alias \"" + alias + "\" is how the indices of \"" + alias.substr(0, dash) + "\" are named",
+          "rename it");
+  }
+
+  Config& config_;
+  const KeyLines& lines_;
+  Faults& faults_;
+};
+
+}  // namespace
+
+void complete_config(Config& config, const KeyLines& lines, Faults& faults) {
+  Rules(config, lines, faults).apply();
+}
+
+}  // namespace lockstep

@@ -1,0 +1,30 @@
+#include "replicator/config/faults.h"
+
+#include <algorithm>
+
+#include "replicator/error.h"
+
+namespace lockstep {
+
+void Faults::add(int line, std::string what, std::string remedy) {
+  std::string text = std::move(what);
+  if (!remedy.empty()) text += "; " + remedy;
+  faults_.push_back({line, std::move(text)});
+}
+
+void Faults::throw_if_any() const {
+  if (faults_.empty()) return;
+  std::vector<Fault> sorted = faults_;
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [](const Fault& left, const Fault& right) { return left.line < right.line; });
+  std::string message;
+  for (const Fault& fault : sorted) {
+    if (!message.empty()) message += '\n';
+    message += file_.string() + ":";
+    if (fault.line > 0) message += std::to_string(fault.line) + ":";
+    message += " " + fault.text;
+  }
+  throw UsageError(message);
+}
+
+}  // namespace lockstep

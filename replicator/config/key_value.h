@@ -1,0 +1,34 @@
+// One value of the file against what its key may hold. With config_reader the only place that knows TOML.
+#pragma once
+
+#include <toml++/toml.h>
+
+#include <array>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "replicator/config/config_keys.h"
+
+namespace lockstep {
+
+/// The value, or what is wrong with it. Relative files are resolved against `folder`.
+std::variant<KeyValue, TextFault> key_value(const KeySpec& spec, const toml::node& node,
+                                            const std::filesystem::path& folder);
+
+/// A way to give a secret.
+struct SecretForm {
+  enum class Kind { kValue, kFile, kEnvironment };
+  Kind kind;
+  std::string key;  ///< "password", "password_file" or "password_env"
+};
+
+/// The three forms of a secret's key.
+std::array<SecretForm, 3> secret_forms(std::string_view name);
+
+/// The secret that a form's value leads to, or what is wrong with it.
+std::variant<Secret, TextFault> secret_value(const SecretForm& form, const toml::node& node,
+                                             const std::filesystem::path& folder);
+
+}  // namespace lockstep

@@ -1,0 +1,25 @@
+// Durations ("500ms", "10s", "5m", "1h") and sizes ("512KiB", "2MiB", "1GiB") as the configuration and the
+// command line write them.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace lockstep {
+
+/// A whole number with the unit ms, s, m or h; none for anything else or what doesn't fit.
+std::optional<std::chrono::milliseconds> parse_duration(std::string_view text);
+
+/// A whole number with the unit B, KiB, MiB or GiB; none for anything else or what doesn't fit.
+std::optional<std::int64_t> parse_size(std::string_view text);
+
+/// In the greatest unit that divides it: "10s", "1500ms".
+std::string duration_text(std::chrono::milliseconds duration);
+
+/// In the greatest unit that divides it: "2MiB", "1000B".
+std::string size_text(std::int64_t bytes);
+
+}  // namespace lockstep

@@ -1,0 +1,39 @@
+#include "replicator/config/secret.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <ostream>
+
+#include "replicator/config/text_file.h"
+
+namespace lockstep {
+
+std::ostream& operator<<(std::ostream& out, const Secret& secret) {
+  return secret.empty() ? out : out << "(secret)";
+}
+
+std::variant<Secret, TextFault> secret_from_file(const std::filesystem::path& file) {
+  auto content = read_text_file(file);
+  if (const auto* fault = std::get_if<TextFault>(&content)) return *fault;
+  std::string value = std::get<std::string>(std::move(content));
+  while (!value.empty() && (value.back() == '\n' || value.back() == '\r')) value.pop_back();
+  return checked_secret(std::move(value), file.string());
+}
+
+std::variant<Secret, TextFault> secret_from_environment(const std::string& name) {
+  const char* value = std::getenv(name.c_str());
+  if (value == nullptr) {
+    return TextFault{"the environment variable " + name + " is not set", "set it where lockstep is started"};
+  }
+  return checked_secret(value, "the environment variable " + name);
+}
+
+std::variant<Secret, TextFault> checked_secret(std::string value, const std::string& origin) {
+  if (value.empty()) return TextFault{origin + " holds an empty secret", "put the secret into it"};
+  const bool control = std::any_of(value.begin(), value.end(),
+                                   [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; });
+  if (control) return TextFault{origin + " holds a secret with control characters", "put one line into it"};
+  return Secret(std::move(value));
+}
+
+}  // namespace lockstep

@@ -1,0 +1,23 @@
+// Where secrets come from: the configuration itself, a file, or the environment.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <variant>
+
+#include "replicator/config/config.h"
+#include "replicator/config/text_checks.h"
+
+namespace lockstep {
+
+/// The content of `file` without the line break at its end, or what is wrong with it.
+std::variant<Secret, TextFault> secret_from_file(const std::filesystem::path& file);
+
+/// The value of an environment variable, or what is wrong with it.
+std::variant<Secret, TextFault> secret_from_environment(const std::string& name);
+
+/// A secret must have something in it, and nothing that would break out of an HTTP header or a connection
+/// string.
+std::variant<Secret, TextFault> checked_secret(std::string value, const std::string& origin);
+
+}  // namespace lockstep

@@ -1,0 +1,39 @@
+// What the texts in a configuration must look like, one function a kind of text. Pure: no file, no network.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace lockstep {
+
+/// What is wrong and what to write instead; both empty when nothing is.
+struct TextFault {
+  std::string what;
+  std::string remedy;
+};
+
+/// Lower-case letters, digits, '_' and '-', at most 40.
+TextFault pipeline_name_fault(const std::string& text);
+
+/// "postgresql://…", "postgres://…" or "sqlite:PATH".
+TextFault source_url_fault(const std::string& text);
+
+/// A PostgreSQL schema that can be lockstep's own.
+TextFault schema_fault(const std::string& text);
+
+/// "http://host[:port][/prefix]" or https, without credentials.
+TextFault elasticsearch_url_fault(const std::string& text);
+
+/// What Elasticsearch takes as the name of an index.
+TextFault index_name_fault(const std::string& text);
+
+/// An index name with room for "-000001".
+TextFault alias_fault(const std::string& text);
+
+/// "host:port", "[address]:port".
+TextFault listen_fault(const std::string& text);
+
+/// Whether SQL's name has a schema ("blog.users", "\"a.b\".c"), dots in quotes not counted.
+bool schema_qualified(std::string_view name);
+
+}  // namespace lockstep

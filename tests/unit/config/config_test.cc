@@ -1,0 +1,341 @@
+#include "replicator/config/config.h"
+
+#include <gmock/gmock.h>
+
+#include <sstream>
+
+#include "tests/unit/config/config_folder.h"
+
+namespace lockstep {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+
+using ConfigTest = ConfigFolder;
+
+TEST_F(ConfigTest, ReadsEveryKeyOfTheDesign) {
+  write("password", "s3cret\n");
+  const Config config = load(R"toml(
+pipeline = "shop"
+[source]
+url = "postgresql://lockstep@/shop"
+password_file = "password"
+schema = "sync"
+[elasticsearch]
+urls = ["https://es1:9200", "https://es2:9200/prefix"]
+username = "lockstep"
+password = "geheim"
+connect_timeout = "2s"
+request_timeout = "1m"
+bulk_bytes = "512KiB"
+bulks_in_flight = 5
+[replication]
+poll_interval = "20ms"
+fan_out_threshold = 500
+chunk_documents = 50
+[http]
+listen = "127.0.0.1:9464"
+[log]
+level = "debug"
+[locks]
+backend = "postgresql"
+index = "my-locks"
+lease = "30s"
+[tree]
+index = "files"
+locking = "document"
+[[index]]
+alias = "blogposts"
+mapping = "blogposts.json"
+view = "search.blogposts"
+[[index.track]]
+table = "blog.blogposts"
+[[index.track]]
+table = "blog.users"
+column = "_user_id"
+columns = ["name"]
+[[index.track]]
+table = "blog.comments"
+row = "blogpost_id"
+[[index.track]]
+table = "blog.tags"
+keys = "select blogpost_id from blog.blogpost_tags where tag_id = any($1)"
+[[index.track]]
+table = "blog.audit"
+ignore = true
+)toml");
+  EXPECT_EQ(config.pipeline, "shop");
+  EXPECT_EQ(config.source.kind, SourceConfig::Kind::kPostgresql);
+  EXPECT_EQ(config.source.password.value(), "s3cret");
+  EXPECT_EQ(config.source.schema, "sync");
+  EXPECT_THAT(config.elasticsearch.urls, ElementsAre("https://es1:9200", "https://es2:9200/prefix"));
+  EXPECT_EQ(config.elasticsearch.username, "lockstep");
+  EXPECT_EQ(config.elasticsearch.password.value(), "geheim");
+  EXPECT_EQ(config.elasticsearch.connect_timeout, std::chrono::seconds(2));
+  EXPECT_EQ(config.elasticsearch.request_timeout, std::chrono::minutes(1));
+  EXPECT_EQ(config.elasticsearch.bulk_bytes, 512 * 1024);
+  EXPECT_EQ(config.elasticsearch.bulks_in_flight, 5);
+  EXPECT_EQ(config.replication.poll_interval, std::chrono::milliseconds(20));
+  EXPECT_EQ(config.replication.fan_out_threshold, 500);
+  EXPECT_EQ(config.replication.chunk_documents, 50);
+  EXPECT_EQ(config.http.listen, "127.0.0.1:9464");
+  EXPECT_EQ(config.log.level, "debug");
+  EXPECT_EQ(config.locks.backend, LocksConfig::Backend::kPostgresql);
+  EXPECT_EQ(config.locks.index, "my-locks");
+  EXPECT_EQ(config.locks.lease, std::chrono::seconds(30));
+  EXPECT_EQ(config.tree.index, "files");
+  EXPECT_EQ(config.tree.locking, TreeConfig::Locking::kDocument);
+  ASSERT_EQ(config.indices.size(), 1U);
+  const IndexConfig& index = config.indices[0];
+  EXPECT_EQ(index.mapping, folder_ / "blogposts.json");
+  EXPECT_THAT(index.mapping_json, HasSubstr("number_of_shards"));
+  EXPECT_EQ(index.line, 30);
+  ASSERT_EQ(index.tracks.size(), 5U);
+  EXPECT_EQ(index.tracks[0].table, "blog.blogposts");
+  EXPECT_EQ(index.tracks[1].column, "_user_id");
+  EXPECT_THAT(index.tracks[1].columns, ElementsAre("name"));
+  EXPECT_EQ(index.tracks[2].row, "blogpost_id");
+  EXPECT_EQ(index.tracks[2].line, 40);
+  EXPECT_THAT(index.tracks[3].keys, HasSubstr("any($1)"));
+  EXPECT_TRUE(index.tracks[4].ignore);
+}
+
+TEST_F(ConfigTest, WhatIsLeftOutHasItsDefault) {
+  const Config config = load(kSource + kIndex);
+  EXPECT_EQ(config.pipeline, "lockstep");
+  EXPECT_EQ(config.source.schema, "lockstep");
+  EXPECT_TRUE(config.source.password.empty());
+  EXPECT_THAT(config.elasticsearch.urls, ElementsAre("http://localhost:9200"));
+  EXPECT_EQ(config.http.listen, "");
+  EXPECT_EQ(config.log.level, "info");
+}
+
+TEST_F(ConfigTest, AllFaultsAreReportedAtOnceInTheOrderOfTheFile) {
+  EXPECT_EQ(
+      faults(R"(pipline = "shop"
+[source]
+url = "mysql://shop"
+[elasticsearch]
+urls = "http://localhost:9200"
+bulks_in_flight = 0
+[http]
+listen = 9464
+[[index]]
+alias = "Blogposts"
+mapping = "missing.json"
+view = "blogposts"
+[[index.track]]
+tabel = "blog.users"
+)"),
+      "lockstep.toml:1: unknown key \"pipline\" in the top of the file; did you mean \"pipeline\"?\n"
+      "lockstep.toml:3: the source's url is neither PostgreSQL's nor SQLite's; write "
+      "\"postgresql://user@host/database\" or \"sqlite:/path/to/file\"\n"
+      "lockstep.toml:5: \"urls\" must be a list of texts; write urls = [\"https://es1:9200\", "
+      "\"https://es2:9200\"]\n"
+      "lockstep.toml:6: \"bulks_in_flight\" is out of range; write a value from 1 to 64\n"
+      "lockstep.toml:8: \"listen\" must be a text; write listen = \"127.0.0.1:9464\"\n"
+      "lockstep.toml:10: \"Blogposts\" cannot name an index of Elasticsearch: it has capitals; write it in "
+      "lower case\n"
+      "lockstep.toml:11: missing.json cannot be read: No such file or directory; check the path; a relative "
+      "one begins at the configuration file\n"
+      "lockstep.toml:12: the view \"blogposts\" has no schema; write \"public.blogposts\" or the schema it "
+      "is "
+      "in\n"
+      "lockstep.toml:13: [[index.track]] has no \"table\"; add table = \"blog.users\"\n"
+      "lockstep.toml:14: unknown key \"tabel\" in [[index.track]]; did you mean \"table\"?");
+}
+
+TEST_F(ConfigTest, SyntaxErrorsHaveLineAndColumn) {
+  EXPECT_THAT(faults("pipeline = \"shop\"\nurls = [\n"), HasSubstr("lockstep.toml:2:10: "));
+  EXPECT_THAT(faults("pipeline = shop\n"), HasSubstr("lockstep.toml:1:12: "));
+}
+
+TEST_F(ConfigTest, AMissingFileSaysHowToNameOne) {
+  try {
+    load_config(folder_ / "none.toml");
+    FAIL() << "loaded";
+  } catch (const UsageError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("none.toml cannot be read: No such file or directory"));
+    EXPECT_THAT(error.what(), HasSubstr("LOCKSTEP_CONFIG"));
+  }
+}
+
+TEST_F(ConfigTest, AKeyInTheWrongSectionNamesTheRightOne) {
+  EXPECT_THAT(faults(kSource + "urls = [\"http://localhost:9200\"]\n" + kIndex),
+              HasSubstr("lockstep.toml:4: unknown key \"urls\" in [source]; it belongs to [elasticsearch]"));
+  EXPECT_THAT(faults(kSource + kIndex + "pipeline = \"shop\"\n"),
+              HasSubstr("unknown key \"pipeline\" in [[index.track]]; it belongs to the top of the file"));
+}
+
+TEST_F(ConfigTest, AnUnknownSectionNamesTheNearest) {
+  EXPECT_THAT(faults(kSource + "[elasticsaerch]\n" + kIndex),
+              HasSubstr("unknown section \"elasticsaerch\"; did you mean \"elasticsearch\"?"));
+  EXPECT_THAT(faults(kSource + kIndex + "[[index.tracks]]\ntable = \"a.b\"\n"),
+              HasSubstr("unknown section \"index.tracks\"; did you mean \"track\"?"));
+}
+
+TEST_F(ConfigTest, SectionsOfTheWrongKindAreFaults) {
+  EXPECT_THAT(faults("source = 1\n" + kIndex), HasSubstr("\"source\" is a section; write [source]"));
+  EXPECT_THAT(faults(kSource + "[index]\nalias = \"a\"\n"), HasSubstr("write [[index]]"));
+  EXPECT_THAT(faults(kSource + "[[index]]\nalias = \"a\"\n[index.track]\ntable = \"a.b\"\n"),
+              HasSubstr("write [[index.track]]"));
+}
+
+TEST_F(ConfigTest, AtLeastOneIndexOrLockMode) {
+  EXPECT_THAT(faults(kSource), HasSubstr("lockstep.toml: there is no [[index]]"));
+  EXPECT_EQ(faults("[locks]\nlease = \"5s\"\n"), "");
+  EXPECT_EQ(faults("[tree]\nindex = \"files\"\n"), "");
+  EXPECT_THAT(faults("[locks]\nbackend = \"postgresql\"\n"), HasSubstr("[source] has no \"url\""));
+}
+
+TEST_F(ConfigTest, SecretsComeFromOneOfThreePlaces) {
+  write("secret", "from file\r\n");
+  ::setenv("LOCKSTEP_TEST_SECRET", "from environment", 1);
+  EXPECT_EQ(load(kSource + "password = \"plain\"\n" + kIndex).source.password.value(), "plain");
+  EXPECT_EQ(load(kSource + "password_file = \"secret\"\n" + kIndex).source.password.value(), "from file");
+  EXPECT_EQ(load(kSource + "password_env = \"LOCKSTEP_TEST_SECRET\"\n" + kIndex).source.password.value(),
+            "from environment");
+  EXPECT_THAT(
+      faults(kSource + "password = \"plain\"\npassword_file = \"secret\"\n" + kIndex),
+      HasSubstr("lockstep.toml:5: \"password\" is given twice; keep one of password, password_file and "
+                "password_env"));
+  ::unsetenv("LOCKSTEP_TEST_SECRET");
+}
+
+TEST_F(ConfigTest, SecretsThatCannotBeHadAreFaults) {
+  write("empty", "\n");
+  write("lines", "one\ntwo\n");
+  EXPECT_THAT(faults(kSource + "password_file = \"none\"\n" + kIndex), HasSubstr("none cannot be read"));
+  EXPECT_THAT(faults(kSource + "password_file = \".\"\n" + kIndex), HasSubstr("is a folder"));
+  EXPECT_THAT(faults(kSource + "password_file = \"empty\"\n" + kIndex), HasSubstr("holds an empty secret"));
+  EXPECT_THAT(faults(kSource + "password_file = \"lines\"\n" + kIndex), HasSubstr("control characters"));
+  EXPECT_THAT(faults(kSource + "password_env = \"LOCKSTEP_TEST_NOT_SET\"\n" + kIndex),
+              HasSubstr("LOCKSTEP_TEST_NOT_SET is not set"));
+}
+
+TEST_F(ConfigTest, AFileWithoutPermissionNamesTheUser) {
+  using std::filesystem::perms;
+  const auto file = write("lockstep.toml", kSource + "password_file = \"closed\"\n" + kIndex);
+  std::filesystem::permissions(write("closed", "secret"), perms::none);
+  std::filesystem::permissions(folder_, perms::others_read | perms::others_exec,
+                               std::filesystem::perm_options::add);
+  std::filesystem::permissions(file, perms::others_read, std::filesystem::perm_options::add);
+  const bool root = ::geteuid() == 0;  // root reads everything, so somebody else looks
+  ASSERT_EQ(::seteuid(root ? 65'534 : ::geteuid()), 0);
+  std::string message;
+  try {
+    load_config(file);
+  } catch (const UsageError& error) {
+    message = error.what();
+  }
+  const std::string user = std::to_string(::geteuid());
+  ASSERT_EQ(::seteuid(root ? 0 : ::geteuid()), 0);
+  EXPECT_THAT(message, HasSubstr("Permission denied; let user " + user + " read it"));
+}
+
+TEST_F(ConfigTest, APasswordInTheUrlIsTakenOutOfIt) {
+  const Config config =
+      load("[source]\nurl = \"postgresql://app:p%40ss@db:5432/shop?sslmode=require\"\n" + kIndex);
+  EXPECT_EQ(config.source.url, "postgresql://app@db:5432/shop?sslmode=require");
+  EXPECT_EQ(config.source.password.value(), "p@ss");
+  EXPECT_THAT(faults("[source]\nurl = \"postgresql://app:one@db/shop\"\npassword = \"two\"\n" + kIndex),
+              HasSubstr("\"password\" is given twice"));
+  EXPECT_THAT(faults("[source]\nurl = \"postgresql://app@db/shop?password=one\"\n" + kIndex),
+              HasSubstr("the url's parameters hold a password"));
+}
+
+TEST_F(ConfigTest, NoFaultPrintsASecret) {
+  const std::string text = faults(
+      "[source]\nurl = \"mysql://app:hunter2@db/shop\"\npassword = \"hunter2\"\n"
+      "[elasticsearch]\napi_key = \"hunter2\"\npassword = \"hunter2\"\n"
+      "urls = [\"http://app:hunter2@es:9200\"]\n" +
+      kIndex);
+  EXPECT_THAT(text, Not(HasSubstr("hunter2")));
+  EXPECT_THAT(text, HasSubstr("holds no credentials"));
+  std::ostringstream printed;
+  printed << Secret("hunter2") << Secret();
+  EXPECT_EQ(printed.str(), "(secret)");
+}
+
+TEST_F(ConfigTest, SqliteUrlsGiveTheFile) {
+  const Config config = load(
+      "[source]\nurl = \"sqlite:shop.db\"\n[[index]]\nalias = \"a\"\nmapping = "
+      "\"blogposts.json\"\nview = \"posts\"\n[[index.track]]\ntable = \"posts\"\n");
+  EXPECT_EQ(config.source.kind, SourceConfig::Kind::kSqlite);
+  EXPECT_EQ(config.source.database, folder_ / "shop.db");
+  EXPECT_THAT(faults("[source]\nurl = \"sqlite:/x.db\"\npassword = \"a\"\n" + kIndex),
+              HasSubstr("an SQLite database has no password"));
+}
+
+TEST_F(ConfigTest, CombinationsThatExcludeOneAnother) {
+  const auto elasticsearch = [&](const std::string& keys) {
+    return faults(kSource + "[elasticsearch]\n" + keys + kIndex);
+  };
+  EXPECT_THAT(elasticsearch("api_key = \"a\"\nusername = \"b\"\npassword = \"c\"\n"),
+              HasSubstr("lockstep.toml:5: api_key excludes username and password"));
+  EXPECT_THAT(elasticsearch("username = \"b\"\n"), HasSubstr("username needs a password"));
+  EXPECT_THAT(elasticsearch("password = \"b\"\n"), HasSubstr("password needs a username"));
+  write("cert.pem", "x");
+  EXPECT_THAT(elasticsearch("client_cert = \"cert.pem\"\n"), HasSubstr("client_cert needs client_key"));
+  EXPECT_THAT(elasticsearch("client_key = \"cert.pem\"\n"), HasSubstr("client_key needs client_cert"));
+  EXPECT_THAT(faults(kSource + kIndex + "column = \"a\"\nkeys = \"select 1\"\n"),
+              HasSubstr("column excludes keys"));
+  EXPECT_THAT(faults(kSource + kIndex + "ignore = true\ncolumn = \"a\"\n"),
+              HasSubstr("ignore excludes column"));
+}
+
+TEST_F(ConfigTest, TracksMustDiffer) {
+  EXPECT_THAT(faults(kSource + kIndex + "[[index.track]]\ntable = \"blog.blogposts\"\n"),
+              HasSubstr("lockstep.toml:11: \"blog.blogposts\" is tracked twice in the same way"));
+  EXPECT_THAT(faults(kSource + kIndex + "[[index.track]]\ntable = \"blog.blogposts\"\nignore = true\n"),
+              HasSubstr("both ignored and tracked"));
+  EXPECT_EQ(faults(kSource + kIndex + "[[index.track]]\ntable = \"blog.blogposts\"\nrow = \"parent\"\n"), "");
+}
+
+TEST_F(ConfigTest, AliasesMustNotMeet) {
+  const auto index = [](const std::string& alias) {
+    return "[[index]]\nalias = \"" + alias +
+           "\"\nmapping = \"blogposts.json\"\nview = \"a.b\"\n[[index.track]]\ntable = \"a.b\"\n";
+  };
+  EXPECT_THAT(faults(kSource + kIndex + index("blogposts")),
+              HasSubstr("the alias \"blogposts\" is given twice"));
+  EXPECT_THAT(faults(kSource + kIndex + index("blogposts-000001")),
+              HasSubstr("how the indices of \"blogposts\""));
+  EXPECT_THAT(faults(kSource + kIndex + index("lockstep-locks")), HasSubstr("the index of the locks"));
+  EXPECT_EQ(faults(kSource + kIndex + index("blogposts-archive")), "");
+}
+
+TEST_F(ConfigTest, AnIndexWithoutTracksIsAFault) {
+  EXPECT_THAT(faults(kSource + "[[index]]\nalias = \"a\"\nmapping = \"blogposts.json\"\nview = \"a.b\"\n"),
+              HasSubstr("lockstep.toml:4: the index \"a\" tracks no table"));
+}
+
+TEST_F(ConfigTest, MappingFilesAreChecked) {
+  const auto mapping = [&](const std::string& content) {
+    write("blogposts.json", content);
+    return faults(kSource + kIndex);
+  };
+  EXPECT_THAT(mapping("{\"mappings\": {\n  \"properties\": }\n}"),
+              HasSubstr("lockstep.toml:7: blogposts.json:2:17: syntax error"));
+  EXPECT_THAT(mapping("[]"), HasSubstr("blogposts.json is not a JSON object"));
+  EXPECT_THAT(mapping(R"({"aliases": {}})"), HasSubstr("unknown key \"aliases\""));
+  EXPECT_THAT(mapping(R"({"properties": {}})"), HasSubstr("put it into \"mappings\""));
+  EXPECT_THAT(mapping(R"({"settings": []})"), HasSubstr("\"settings\" is not an object"));
+  EXPECT_THAT(mapping(R"({"mappings": {"_meta": {"lockstep": {}}}})"), HasSubstr("lockstep's own"));
+  EXPECT_EQ(mapping("{}"), "");
+}
+
+TEST(ConfigExamplesTest, EveryReadyConfigurationIsValid) {
+  int loaded = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(LOCKSTEP_SOURCE_DIR "/config")) {
+    if (entry.path().extension() != ".toml") continue;
+    EXPECT_NO_THROW(load_config(entry.path())) << entry.path();
+    ++loaded;
+  }
+  EXPECT_GT(loaded, 0);
+}
+
+}  // namespace
+}  // namespace lockstep

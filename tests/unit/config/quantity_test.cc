@@ -1,0 +1,39 @@
+#include "replicator/config/quantity.h"
+
+#include <gtest/gtest.h>
+
+namespace lockstep {
+namespace {
+
+using std::chrono::milliseconds;
+
+TEST(QuantityTest, DurationsHaveAUnit) {
+  EXPECT_EQ(parse_duration("500ms"), milliseconds(500));
+  EXPECT_EQ(parse_duration("10s"), milliseconds(10'000));
+  EXPECT_EQ(parse_duration("5m"), milliseconds(300'000));
+  EXPECT_EQ(parse_duration("2h"), milliseconds(7'200'000));
+  for (const char* wrong :
+       {"", "10", "s", "-1s", "1.5s", "10 s", "10S", "1d", "9223372036854775807h", "99999999999999999999s"}) {
+    EXPECT_FALSE(parse_duration(wrong)) << wrong;
+  }
+}
+
+TEST(QuantityTest, SizesHaveABinaryUnit) {
+  EXPECT_EQ(parse_size("100B"), 100);
+  EXPECT_EQ(parse_size("2MiB"), 2 * 1024 * 1024);
+  EXPECT_EQ(parse_size("1GiB"), 1024 * 1024 * 1024);
+  for (const char* wrong : {"", "2MB", "2", "2mib", "9223372036854775807KiB"})
+    EXPECT_FALSE(parse_size(wrong)) << wrong;
+}
+
+TEST(QuantityTest, TextsUseTheGreatestUnitThatDivides) {
+  EXPECT_EQ(duration_text(milliseconds(10'000)), "10s");
+  EXPECT_EQ(duration_text(milliseconds(1'500)), "1500ms");
+  EXPECT_EQ(duration_text(milliseconds(0)), "0ms");
+  EXPECT_EQ(duration_text(std::chrono::hours(1)), "1h");
+  EXPECT_EQ(size_text(2 * 1024 * 1024), "2MiB");
+  EXPECT_EQ(size_text(1'000), "1000B");
+}
+
+}  // namespace
+}  // namespace lockstep
