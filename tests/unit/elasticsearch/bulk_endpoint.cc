@@ -1,0 +1,83 @@
+#include "tests/unit/elasticsearch/bulk_endpoint.h"
+
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <stdexcept>
+
+namespace lockstep {
+namespace {
+
+using nlohmann::json;
+
+std::string error_type(int status) {
+  switch (status) {
+    case 400:
+      return "mapper_parsing_exception";
+    case 404:
+      return "index_not_found_exception";
+    case 409:
+      return "version_conflict_engine_exception";
+    case 429:
+      return "es_rejected_execution_exception";
+    default:
+      return "unavailable_shards_exception";
+  }
+}
+
+json refusal(int status) {
+  return {{"type", error_type(status)}, {"reason", "status " + std::to_string(status)}};
+}
+
+}  // namespace
+
+std::string BulkEndpoint::apply(std::string_view body, const ItemFault& fault) {
+  const std::lock_guard lock(mutex_);
+  json items = json::array();
+  bool errors = false;
+  std::istringstream lines{std::string(body)};
+  for (std::string line; std::getline(lines, line);) {
+    const json action = json::parse(line);
+    const std::string verb = action.begin().key();
+    const json& meta = action.begin().value();
+    if (meta.at("version_type") != "external_gte") throw std::runtime_error("not an external version");
+    std::string source;
+    if (verb == "index" && !std::getline(lines, source)) throw std::runtime_error("document missing");
+    ++items_seen_;
+
+    const std::string id = meta.at("_id");
+    const auto version = meta.at("version").get<std::int64_t>();
+    Document& document = documents_[id];
+    json item = {{"_id", id}};
+    int status = fault ? fault(id) : 0;
+    if (status == 0 && version < document.version) status = 409;
+    if (status != 0) {
+      errors = true;
+      item["error"] = refusal(status);
+    } else {
+      const bool existed = !document.json.empty();
+      document = {version, source, document.writes + 1};
+      status = verb == "delete" ? (existed ? 200 : 404) : (existed ? 200 : 201);
+    }
+    item["status"] = status;
+    items.push_back({{verb, item}});
+  }
+  return json{{"errors", errors}, {"items", items}}.dump();
+}
+
+std::map<std::string, BulkEndpoint::Document> BulkEndpoint::documents() const {
+  const std::lock_guard lock(mutex_);
+  return documents_;
+}
+
+std::size_t BulkEndpoint::items_seen() const {
+  const std::lock_guard lock(mutex_);
+  return items_seen_;
+}
+
+std::size_t count_items(std::string_view body) {
+  std::size_t count = 0;
+  for (std::size_t at = 0; (at = body.find("\"version_type\":", at)) != std::string_view::npos; ++at) ++count;
+  return count;
+}
+
+}  // namespace lockstep
