@@ -24,7 +24,8 @@ constexpr auto kReportInterval = 100ms;  // between updates of the board
 constexpr auto kSaveIdleAfter = 100ms;   // what has been acknowledged is saved when nothing else does it
 constexpr auto kSaveQuietAfter = 5s;     // a position that moved over nothing of ours
 constexpr auto kPruneInterval = 30s;
-constexpr auto kStopGrace = 3s;  // for bulks in flight at a stop
+constexpr auto kRevisionInterval = 2s;  // between looks whether `apply` has changed the pipeline
+constexpr auto kStopGrace = 3s;         // for bulks in flight at a stop
 
 BulkWriter::Options bulk_options(const Config& config) {
   BulkWriter::Options options;
@@ -88,6 +89,13 @@ class Replication {
     if (now - pruned_at_ >= kPruneInterval) {
       source_.prune();
       pruned_at_ = now;
+    }
+    if (now - revision_seen_at_ >= kRevisionInterval) {
+      revision_seen_at_ = now;
+      if (source_.revision() != pipeline_.revision) {
+        throw Error(
+            {"following changes", "the pipeline was applied anew", "it is loaded again", Retry::kLater});
+      }
     }
     if (now - reported_at_ >= kReportInterval) report();
   }
@@ -170,6 +178,7 @@ class Replication {
   JobRunner jobs_;
   Tail tail_;
   SteadyTime pruned_at_ = std::chrono::steady_clock::now();
+  SteadyTime revision_seen_at_ = std::chrono::steady_clock::now();
   SteadyTime reported_at_{};
   std::vector<int> recount_;  // indices whose dead letters have changed
   std::int64_t rows_before_ = 0;

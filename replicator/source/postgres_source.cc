@@ -51,17 +51,18 @@ AppliedPipeline PostgresSource::load_pipeline() {
   const pqxx::result exists = ask("looking for lockstep's schema", "select to_regclass($1) is not null",
                                   session_.schema() + ".pipeline");
   if (!exists[0][0].as<bool>()) throw not_applied;
-  const pqxx::result row =
-      ask("loading the pipeline",
-          "select id, identity::text, clock_timestamp()::text from {schema}.pipeline where name = $1",
-          pipeline_name_);
+  const pqxx::result row = ask("loading the pipeline",
+                               "select id, identity::text, coalesce(applied_at::text, ''), "
+                               "clock_timestamp()::text from {schema}.pipeline where name = $1",
+                               pipeline_name_);
   if (row.empty()) throw not_applied;
 
   AppliedPipeline pipeline;
   pipeline.id = row[0][0].as<int>();
   pipeline.name = pipeline_name_;
   pipeline.identity = row[0][1].c_str();
-  started_at_ = row[0][2].c_str();
+  pipeline.revision = row[0][2].c_str();
+  started_at_ = row[0][3].c_str();
 
   Values captures;
   for (const pqxx::row& line : ask("loading the indices", postgres_sql("load_indices"), pipeline.id)) {
@@ -85,6 +86,13 @@ AppliedPipeline PostgresSource::load_pipeline() {
   identity_ = pipeline.identity;
   captures_ = array_literal(captures);
   return pipeline;
+}
+
+std::string PostgresSource::revision() {
+  const pqxx::result row =
+      ask("looking whether the pipeline was applied anew",
+          "select coalesce(applied_at::text, '') from {schema}.pipeline where id = $1", pipeline_);
+  return row.empty() ? std::string() : row[0][0].c_str();
 }
 
 SourceIdentity PostgresSource::identity() {

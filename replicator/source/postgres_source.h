@@ -18,6 +18,7 @@ class PostgresSource final : public Source {
   PostgresSource(const Config& config, const std::string& purpose);
 
   AppliedPipeline load_pipeline() override;
+  std::string revision() override;
   SourceIdentity identity() override;
   bool try_lead() override;
   Epoch raise_epoch(Epoch at_least) override;

@@ -56,6 +56,7 @@ struct AppliedPipeline {
   int id = 0;
   std::string name;
   std::string identity;  ///< uuid, also in every index's mapping
+  std::string revision;  ///< changes with every `apply` that changes anything
   std::vector<AppliedIndex> indices;
 };
 
@@ -216,6 +217,9 @@ class Source {
 
   /// What `apply` has left. Throws UsageError when the pipeline was never applied.
   virtual AppliedPipeline load_pipeline() = 0;
+
+  /// What AppliedPipeline::revision is by now. REQUIRES: load_pipeline() was called.
+  virtual std::string revision() = 0;
 
   virtual SourceIdentity identity() = 0;
 
