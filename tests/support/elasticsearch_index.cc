@@ -1,0 +1,170 @@
+#include "tests/support/elasticsearch_index.h"
+
+#include <algorithm>
+#include <iostream>
+#include <stdexcept>
+
+#include "tests/support/canonical_json.h"
+#include "tests/support/random_seed.h"
+#include "tests/support/servers.h"
+
+namespace lockstep::support {
+namespace {
+
+using Json = nlohmann::json;
+
+// The raw text of a hit's _source: nlohmann's own values would lose digits, so the reply is cut where the
+// value is. Finds `"_source":` outside strings and returns the object behind it, for each hit in the reply's
+// order.
+std::vector<std::string_view> raw_sources(std::string_view reply) {
+  static constexpr std::string_view kKey = "\"_source\":";
+  std::vector<std::string_view> sources;
+  int depth = 0;
+  int source_depth = -1;
+  std::size_t source_begin = 0;
+  for (std::size_t i = 0; i < reply.size(); ++i) {
+    const char c = reply[i];
+    if (c == '"') {
+      const bool is_source = source_depth < 0 && reply.substr(i).starts_with(kKey);
+      if (is_source) {
+        i += kKey.size() - 1;
+        source_depth = depth;
+        source_begin = i + 1;
+        continue;
+      }
+      for (++i; i < reply.size() && reply[i] != '"'; ++i) {
+        if (reply[i] == '\\') ++i;
+      }
+    } else if (c == '{' || c == '[') {
+      ++depth;
+    } else if (c == '}' || c == ']') {
+      --depth;
+      if (depth == source_depth) {
+        sources.push_back(reply.substr(source_begin, i + 1 - source_begin));
+        source_depth = -1;
+      }
+    }
+  }
+  return sources;
+}
+
+StoredDocument stored(const Json& hit, std::string_view source) {
+  return {canonical_json(source), hit.at("_version").get<std::int64_t>()};
+}
+
+}  // namespace
+
+ElasticsearchServer::Reply ElasticsearchServer::request(const std::string& method, const std::string& path,
+                                                        std::string_view body) {
+  const HostAndPort server = host_and_port(elasticsearch_url());
+  HttpMessage request{
+      method + " " + path + " HTTP/1.1",
+      {{"host", server.host + ":" + std::to_string(server.port)}, {"content-type", "application/json"}},
+      std::string(body)};
+  for (const bool fresh : {false, true}) {
+    if (stream_ == nullptr) stream_ = std::make_unique<HttpStream>(HttpStream::connect(server));
+    try {
+      stream_->write_request(request);
+      HttpMessage response = stream_->read_response(method);
+      return {response.status(), std::move(response.body)};
+    } catch (const HttpStreamError&) {
+      stream_.reset();  // perhaps a kept connection that the server has closed meanwhile
+      if (fresh) throw;
+    }
+  }
+  return {};
+}
+
+Json ElasticsearchServer::expect(const std::string& method, const std::string& path, std::string_view body) {
+  const Reply reply = request(method, path, body);
+  if (reply.status < 200 || reply.status > 299) {
+    throw std::runtime_error(method + " " + path + ": " + std::to_string(reply.status) + " " + reply.body);
+  }
+  return reply.body.empty() ? Json() : reply.json();
+}
+
+std::string ElasticsearchServer::version() {
+  const Reply reply = request("GET", "/");
+  if (reply.status != 200) return "";
+  const Json version = reply.json().at("version");
+  return version.value("distribution", "elasticsearch") + " " + version.at("number").get<std::string>();
+}
+
+ElasticsearchIndex::ElasticsearchIndex(std::string_view purpose)
+    : alias_("test-" + std::string(purpose) + "-" + random_name()) {}
+
+ElasticsearchIndex::~ElasticsearchIndex() {
+  try {
+    for (const std::string& index : concrete()) server_.expect("DELETE", "/" + index);
+  } catch (const std::exception& error) {
+    std::cerr << "could not delete the indices of " << alias_ << ": " << error.what() << '\n';
+  }
+}
+
+std::vector<std::string> ElasticsearchIndex::concrete() const {
+  std::vector<std::string> names;
+  const Json settings = server_.expect("GET", "/" + alias_ + "*/_settings");
+  for (const auto& [name, value] : settings.items()) names.push_back(name);
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+std::int64_t ElasticsearchIndex::count() const {
+  server_.expect("POST", "/" + alias_ + "/_refresh");
+  return server_.expect("GET", "/" + alias_ + "/_count").at("count").get<std::int64_t>();
+}
+
+StoredDocuments ElasticsearchIndex::documents() const {
+  server_.expect("POST", "/" + alias_ + "/_refresh");
+  StoredDocuments documents;
+  std::string path = "/" + alias_ + "/_search?scroll=1m";
+  std::string body = R"({"size": 5000, "version": true, "sort": ["_doc"]})";
+  std::string scroll_id;
+  for (;;) {
+    const ElasticsearchServer::Reply reply = server_.request("POST", path, body);
+    if (reply.status != 200) throw std::runtime_error("reading " + alias_ + ": " + reply.body);
+    const Json page = reply.json();
+    const Json& hits = page.at("hits").at("hits");
+    const auto sources = raw_sources(reply.body);
+    if (sources.size() != hits.size())
+      throw std::runtime_error("reading " + alias_ + ": hits without _source");
+    scroll_id = page.at("_scroll_id");
+    if (hits.empty()) break;
+    for (std::size_t i = 0; i < hits.size(); ++i) {
+      const DocumentAddress address{hits[i].at("_id"), hits[i].value("_routing", "")};
+      if (!documents.emplace(address, stored(hits[i], sources[i])).second) {
+        throw std::runtime_error("the index holds " + address.id + " twice under one routing");
+      }
+    }
+    path = "/_search/scroll";
+    body = Json{{"scroll", "1m"}, {"scroll_id", scroll_id}}.dump();
+  }
+  server_.request("DELETE", "/_search/scroll", Json{{"scroll_id", {scroll_id}}}.dump());
+  return documents;
+}
+
+std::optional<StoredDocument> ElasticsearchIndex::get(const std::string& id,
+                                                      const std::string& routing) const {
+  Json address{{"_index", alias_}, {"_id", id}};
+  if (!routing.empty()) address["routing"] = routing;
+  const ElasticsearchServer::Reply reply =
+      server_.request("POST", "/_mget", Json{{"docs", {address}}}.dump());
+  if (reply.status != 200) throw std::runtime_error("getting " + id + ": " + reply.body);
+  const Json body = reply.json();
+  const Json& document = body.at("docs").at(0);
+  if (document.contains("error")) throw std::runtime_error("getting " + id + ": " + document.dump());
+  if (!document.at("found").get<bool>()) return std::nullopt;
+  return stored(document, raw_sources(reply.body).at(0));
+}
+
+void ElasticsearchIndex::damage(const std::string& id, const std::optional<std::string>& json,
+                                const std::string& routing) {
+  Json address{{"_index", alias_}, {"_id", id}};
+  if (!routing.empty()) address["routing"] = routing;
+  const std::string body =
+      Json{{json ? "index" : "delete", address}}.dump() + "\n" + (json ? *json + "\n" : "");
+  const Json reply = server_.expect("POST", "/_bulk?refresh=true", body);
+  if (reply.at("errors").get<bool>()) throw std::runtime_error("damaging " + id + ": " + reply.dump());
+}
+
+}  // namespace lockstep::support

@@ -1,0 +1,67 @@
+// A database of its own for each test, dropped at its end.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <pqxx/pqxx>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace lockstep::support {
+
+class PostgresDatabase {
+ public:
+  /// Creates an empty database with a random name on the server of postgresql_url().
+  PostgresDatabase();
+  /// Drops it, with who is still connected, and the roles that were made.
+  ~PostgresDatabase();
+  PostgresDatabase(const PostgresDatabase&) = delete;
+  PostgresDatabase& operator=(const PostgresDatabase&) = delete;
+
+  const std::string& name() const { return name_; }
+
+  /// As a configuration file has it: postgresql://user@host:port/database.
+  std::string url() const;
+  /// The same for another role. The server of the tests trusts its machine.
+  std::string url_as(std::string_view role) const;
+  /// Empty when postgresql_url() has none.
+  const std::string& password() const { return password_; }
+
+  /// A connection more, for another session.
+  std::unique_ptr<pqxx::connection> connect() const;
+  std::unique_ptr<pqxx::connection> connect_as(std::string_view role) const;
+
+  /// Runs SQL as psql -c does: one or several statements, in a transaction of their own unless they say
+  /// otherwise.
+  void execute(std::string_view sql);
+  pqxx::result query(std::string_view sql);
+
+  /// The first column of the first row as text; none for null. Throws std::runtime_error when there is no
+  /// row.
+  std::optional<std::string> value(std::string_view sql);
+  std::int64_t number(std::string_view sql);
+
+  /// Runs a .sql file with psql, so that its meta-commands work; a folder: all its .sql files in the order of
+  /// their names.
+  void run(const std::filesystem::path& file_or_folder);
+
+  /// Makes a login role with a random name that ends in `suffix`; returns its name. It is dropped with the
+  /// database.
+  std::string create_role(std::string_view suffix);
+
+ private:
+  std::string name_;
+  std::string host_;  // a path: the folder of a unix socket
+  std::string port_;
+  std::string user_;
+  std::string password_;
+  std::vector<std::string> roles_;
+  std::unique_ptr<pqxx::connection> connection_;
+};
+
+/// Runs one or several statements in a transaction of their own on `connection`.
+pqxx::result execute(pqxx::connection& connection, std::string_view sql);
+
+}  // namespace lockstep::support

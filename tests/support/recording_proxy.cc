@@ -1,0 +1,200 @@
+#include "tests/support/recording_proxy.h"
+
+#include <arpa/inet.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <stdexcept>
+
+#include "tests/support/servers.h"
+
+namespace lockstep::support {
+namespace {
+
+HttpMessage made_up_response(int status, std::string body) {
+  return {"HTTP/1.1 " + std::to_string(status) + " Injected",
+          {{"content-type", "application/json"}},
+          std::move(body)};
+}
+
+}  // namespace
+
+bool RecordingProxy::is_bulk(const HttpMessage& request) {
+  const std::string target = request.target();
+  return target.substr(0, target.find('?')).ends_with("/_bulk");
+}
+
+RecordingProxy::RecordingProxy(BulkHistory::CounterHook counters) : history_(std::move(counters)) {
+  elasticsearch_url();
+  listener_ = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof address;
+  if (listener_ < 0 || bind(listener_, reinterpret_cast<sockaddr*>(&address), size) != 0 ||
+      listen(listener_, 64) != 0 ||
+      getsockname(listener_, reinterpret_cast<sockaddr*>(&address), &size) != 0) {
+    throw std::runtime_error(std::string("cannot listen: ") + std::strerror(errno));
+  }
+  port_ = ntohs(address.sin_port);
+  acceptor_ = std::thread([this] { accept_connections(); });
+}
+
+RecordingProxy::~RecordingProxy() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+    for (Connection& connection : connections_) {
+      connection.client.shut_down();
+      if (connection.server != nullptr) connection.server->shut_down();
+    }
+  }
+  changed_.notify_all();
+  shutdown(listener_, SHUT_RDWR);
+  acceptor_.join();
+  for (Connection& connection : connections_) connection.thread.join();
+  close(listener_);
+}
+
+std::string RecordingProxy::url() const {
+  return "http://127.0.0.1:" + std::to_string(port_);
+}
+
+std::int64_t RecordingProxy::requests() const {
+  const std::lock_guard lock(mutex_);
+  return requests_;
+}
+
+void RecordingProxy::disturb(Disturber disturber) {
+  const std::lock_guard lock(mutex_);
+  disturber_ = std::move(disturber);
+}
+
+void RecordingProxy::answer_bulks(int count, int status, std::string body) {
+  auto left = std::make_shared<std::atomic<int>>(count);
+  disturb([left, status, body = std::move(body)](const HttpMessage& request) -> std::optional<Disturbance> {
+    if (!is_bulk(request) || left->fetch_sub(1) <= 0) return std::nullopt;
+    return Disturbance{.status = status, .body = body};
+  });
+}
+
+void RecordingProxy::hold_bulks() {
+  const std::lock_guard lock(mutex_);
+  holding_ = true;
+}
+
+void RecordingProxy::release_bulks() {
+  const std::lock_guard lock(mutex_);
+  holding_ = false;
+  changed_.notify_all();
+}
+
+std::int64_t RecordingProxy::held() const {
+  const std::lock_guard lock(mutex_);
+  return held_;
+}
+
+void RecordingProxy::accept_connections() {
+  for (;;) {
+    const int client = accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC);
+    const std::lock_guard lock(mutex_);
+    if (stopping_) {
+      if (client >= 0) close(client);
+      return;
+    }
+    if (client < 0) continue;
+    const int on = 1;
+    setsockopt(client, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    for (auto connection = connections_.begin(); connection != connections_.end();) {
+      if (connection->finished) {
+        connection->thread.join();
+        connection = connections_.erase(connection);
+      } else {
+        ++connection;
+      }
+    }
+    Connection& connection = connections_.emplace_back(client);
+    connection.thread = std::thread([this, &connection] { serve(connection); });
+  }
+}
+
+void RecordingProxy::serve(Connection& connection) {
+  try {
+    while (std::optional<HttpMessage> request = connection.client.read_request()) {
+      if (!forward(connection, std::move(*request))) break;
+    }
+  } catch (const std::exception&) {
+    // Either side has gone; the other one sees its connection closed, as without a proxy.
+  }
+  connection.client.shut_down();
+  const std::lock_guard lock(mutex_);
+  connection.finished = true;
+}
+
+std::optional<Disturbance> RecordingProxy::disturbance(const HttpMessage& request) {
+  Disturber disturber;
+  {
+    const std::lock_guard lock(mutex_);
+    ++requests_;
+    disturber = disturber_;
+  }
+  if (!disturber) return std::nullopt;
+  return disturber(request);
+}
+
+// Returns false when the proxy ends meanwhile.
+bool RecordingProxy::wait_while_held(const HttpMessage& request, std::chrono::milliseconds delay) {
+  std::unique_lock lock(mutex_);
+  if (delay.count() > 0) changed_.wait_for(lock, delay, [&] { return stopping_; });
+  if (holding_ && is_bulk(request)) {
+    ++held_;
+    changed_.wait(lock, [&] { return stopping_ || !holding_; });
+    --held_;
+  }
+  return !stopping_;
+}
+
+HttpMessage RecordingProxy::ask_elasticsearch(Connection& connection, const HttpMessage& request) {
+  if (connection.server == nullptr) {
+    auto server = std::make_unique<HttpStream>(HttpStream::connect(host_and_port(elasticsearch_url())));
+    const std::lock_guard lock(mutex_);
+    if (stopping_) throw HttpStreamError("the proxy is ending");
+    connection.server = std::move(server);
+  }
+  connection.server->write_request(request);
+  return connection.server->read_response(request.method());
+}
+
+// Returns false when the connection is to be closed.
+bool RecordingProxy::forward(Connection& connection, HttpMessage request) {
+  const std::optional<Disturbance> disturbed = disturbance(request);
+  if (!wait_while_held(request, disturbed ? disturbed->delay : std::chrono::milliseconds(0))) return false;
+  if (disturbed && disturbed->lose_request) return false;
+  if (disturbed && disturbed->status) {
+    connection.client.write_response(made_up_response(*disturbed->status, disturbed->body), request.method());
+    return true;
+  }
+  request.remove_header("accept-encoding");  // the reply is to be read here
+  HttpMessage response;
+  if (is_bulk(request)) {
+    std::vector<BulkOperation> operations = history_.begin(request);
+    try {
+      response = ask_elasticsearch(connection, request);
+    } catch (const HttpStreamError&) {
+      history_.end(std::move(operations), nullptr);
+      throw;
+    }
+    history_.end(std::move(operations), &response);
+  } else {
+    response = ask_elasticsearch(connection, request);
+  }
+  if (disturbed && disturbed->lose_reply) return false;
+  connection.client.write_response(std::move(response), request.method());
+  return true;
+}
+
+}  // namespace lockstep::support
