@@ -219,9 +219,8 @@ TEST_F(ConfigTest, AFileWithoutPermissionNamesTheUser) {
   using std::filesystem::perms;
   const auto file = write("lockstep.toml", kSource + "password_file = \"closed\"\n" + kIndex);
   std::filesystem::permissions(write("closed", "secret"), perms::none);
-  std::filesystem::permissions(folder_, perms::others_read | perms::others_exec,
-                               std::filesystem::perm_options::add);
-  std::filesystem::permissions(file, perms::others_read, std::filesystem::perm_options::add);
+  std::filesystem::permissions(file, perms(0644));
+  std::filesystem::permissions(folder_, perms(0755));
   const bool root = ::geteuid() == 0;  // root reads everything, so somebody else looks
   ASSERT_EQ(::seteuid(root ? 65'534 : ::geteuid()), 0);
   std::string message;
