@@ -1,5 +1,6 @@
 #include "replicator/elasticsearch/bulk_request.h"
 
+#include <algorithm>
 #include <cassert>
 #include <charconv>
 #include <cstring>
@@ -47,6 +48,7 @@ void BulkRequest::index(std::string_view alias, DocumentKey key, DocumentVersion
                         std::string_view json) {
   assert(!key.id.empty() && key.id.size() <= kMaxIdBytes);
   const std::size_t begin = body_.size();
+  alias_of_.push_back(alias_number(alias, BulkAction::kIndex));
   append_action_line(body_, "index", alias, key, version);
   append_in_one_line(body_, json);
   items_.push_back({BulkAction::kIndex, std::move(key), version, begin});
@@ -55,8 +57,34 @@ void BulkRequest::index(std::string_view alias, DocumentKey key, DocumentVersion
 void BulkRequest::remove(std::string_view alias, DocumentKey key, DocumentVersion version) {
   assert(!key.id.empty() && key.id.size() <= kMaxIdBytes);
   const std::size_t begin = body_.size();
+  alias_of_.push_back(alias_number(alias, BulkAction::kDelete));
   append_action_line(body_, "delete", alias, key, version);
   items_.push_back({BulkAction::kDelete, std::move(key), version, begin});
+}
+
+std::uint32_t BulkRequest::alias_number(std::string_view name, BulkAction action) {
+  const auto found = std::find_if(aliases_.begin(), aliases_.end(),
+                                  [name](const Alias& alias) { return alias.name == name; });
+  const auto number = static_cast<std::uint32_t>(found - aliases_.begin());
+  if (found == aliases_.end()) aliases_.push_back({std::string(name), false});
+  if (action == BulkAction::kIndex) aliases_[number].indexed_into = true;
+  return number;
+}
+
+std::string BulkRequest::guard_lines() const {
+  std::string lines;
+  for (const Alias& alias : aliases_) {
+    if (alias.indexed_into) continue;
+    lines += "{\"index\":{\"_index\":";
+    append_json_string(lines, alias.name);
+    lines += ",\"_id\":\"lockstep-guard\",\"if_seq_no\":9007199254740991,\"if_primary_term\":1}}\n{}\n";
+  }
+  return lines;
+}
+
+std::size_t BulkRequest::guards() const {
+  return static_cast<std::size_t>(std::count_if(aliases_.begin(), aliases_.end(),
+                                                [](const Alias& alias) { return !alias.indexed_into; }));
 }
 
 std::string_view BulkRequest::lines(std::size_t item) const {
@@ -73,6 +101,7 @@ BulkRequest BulkRequest::subset(const std::vector<std::size_t>& items) const {
   part.body_.reserve(bytes);
   part.items_.reserve(items.size());
   for (const std::size_t item : items) {
+    part.alias_of_.push_back(part.alias_number(aliases_[alias_of_[item]].name, items_[item].action));
     part.items_.push_back(items_[item]);
     part.items_.back().begin = part.body_.size();
     part.body_ += lines(item);

@@ -49,6 +49,13 @@ class BulkRequest {
   std::size_t bytes() const { return body_.size(); }
   bool empty() const { return items_.empty(); }
 
+  /// Lines to send behind body(), guards() items: for each alias from which this request only deletes, an
+  /// index operation that always fails (404 without the alias, else 409). Without it Elasticsearch creates an
+  /// index of that name for a delete with an external version, require_alias or not, and reports the delete
+  /// as done.
+  std::string guard_lines() const;
+  std::size_t guards() const;
+
   /// The lines of one item, for a request that repeats only some.
   std::string_view lines(std::size_t item) const;
 
@@ -56,8 +63,17 @@ class BulkRequest {
   BulkRequest subset(const std::vector<std::size_t>& items) const;
 
  private:
+  struct Alias {
+    std::string name;
+    bool indexed_into = false;  ///< by an index operation of this request
+  };
+
+  std::uint32_t alias_number(std::string_view name, BulkAction action);
+
   std::string body_;
   std::vector<BulkItem> items_;
+  std::vector<Alias> aliases_;           ///< few; looked through one by one
+  std::vector<std::uint32_t> alias_of_;  ///< of each item, its number in aliases_
 };
 
 }  // namespace lockstep

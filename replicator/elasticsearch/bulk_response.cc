@@ -106,21 +106,24 @@ BulkReply read_items(const BulkRequest& request, const HttpResponse& response) {
     return retry(response, kMisfit);
   }
 
+  const std::vector<BulkItem>& asked = request.items();
   BulkReply reply{BulkReply::Kind::kItems, {}, response.status, {}, {}};
-  reply.items.reserve(request.items().size());
+  reply.items.reserve(asked.size());
+  std::size_t guards = 0;
   for (const element answer : answers) {
-    if (reply.items.size() == request.items().size()) return retry(response, kMisfit);
-    if (!errors) {
+    if (reply.items.size() == asked.size()) {
+      ++guards;
+    } else if (!errors) {
       // Every item succeeded, so their order does not matter; only their number is left to check.
       reply.items.emplace_back();
       reply.items.back().status = 200;
-      continue;
+    } else {
+      std::optional<ItemResult> result = read_item(asked[reply.items.size()], answer);
+      if (!result) return retry(response, kMisfit);
+      reply.items.push_back(std::move(*result));
     }
-    std::optional<ItemResult> result = read_item(request.items()[reply.items.size()], answer);
-    if (!result) return retry(response, kMisfit);
-    reply.items.push_back(std::move(*result));
   }
-  if (reply.items.size() != request.items().size()) return retry(response, kMisfit);
+  if (reply.items.size() != asked.size() || guards != request.guards()) return retry(response, kMisfit);
   return reply;
 }
 

@@ -43,7 +43,7 @@ struct BulkReply {
   std::string reason;             ///< unless kItems: one line, with the remedy where there is one
 };
 
-/// Never throws for what the server sent.
+/// What came back for `request`, sent with its guard lines. Never throws for what the server sent.
 BulkReply read_bulk_reply(const BulkRequest& request, const HttpResponse& response);
 
 }  // namespace lockstep

@@ -222,7 +222,9 @@ std::size_t BulkWriter::Impl::send_piece(Worker& worker, BulkDelivery& delivery)
   HttpRequest request;
   request.method = "POST";
   request.path = path_;
-  request.body = piece.body();
+  std::string guarded;
+  if (piece.guards() > 0) guarded = piece.body() + piece.guard_lines();
+  request.body = guarded.empty() ? std::string_view(piece.body()) : std::string_view(guarded);
   request.content_type = "application/x-ndjson";
   request.timeout = request_timeout_;
   try {

@@ -5,6 +5,23 @@ namespace {
 
 constexpr std::size_t kMaxForeignBytes = 200;
 
+/// Elasticsearch 7 quotes the bytes around a JSON error as it received them: the whole HTTP request with its
+/// Authorization header. They are cut out.
+std::string without_received_bytes(std::string_view text) {
+  constexpr std::string_view kBegin = "(byte[])\"";
+  constexpr std::string_view kEnd = "\"; line:";
+  std::string kept;
+  while (true) {
+    const std::size_t begin = text.find(kBegin);
+    kept += text.substr(0, begin);
+    if (begin == std::string_view::npos) return kept;
+    kept += "(request)";
+    const std::size_t end = text.find(kEnd, begin + kBegin.size());
+    if (end == std::string_view::npos) return kept;
+    text.remove_prefix(end + 1);
+  }
+}
+
 std::string_view text_at(simdjson::dom::element object, std::string_view key) {
   std::string_view text;
   if (object[key].get(text) != simdjson::SUCCESS) return {};
@@ -47,7 +64,9 @@ std::string shortened(std::string_view text, std::size_t max_bytes) {
 
 ErrorCause read_error_cause(simdjson::dom::element error) {
   std::string_view bare;
-  if (error.get(bare) == simdjson::SUCCESS) return {{}, shortened(in_one_line(bare), kMaxReasonBytes)};
+  if (error.get(bare) == simdjson::SUCCESS) {
+    return {{}, shortened(in_one_line(without_received_bytes(bare)), kMaxReasonBytes)};
+  }
 
   std::string reason(text_at(error, "reason"));
   simdjson::dom::element innermost = error;
@@ -58,7 +77,8 @@ ErrorCause read_error_cause(simdjson::dom::element error) {
     if (!reason.empty()) reason += ": ";
     reason += cause;
   }
-  return {std::string(text_at(error, "type")), shortened(in_one_line(reason), kMaxReasonBytes)};
+  return {std::string(text_at(error, "type")),
+          shortened(in_one_line(without_received_bytes(reason)), kMaxReasonBytes)};
 }
 
 ErrorCause read_error_reply(std::string_view body) {

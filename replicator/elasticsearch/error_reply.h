@@ -14,8 +14,9 @@ namespace lockstep {
 inline constexpr std::size_t kMaxReasonBytes = 2'000;
 
 struct ErrorCause {
-  std::string type;    ///< "mapper_parsing_exception"; empty: not an error of Elasticsearch's own
-  std::string reason;  ///< "<reason>: <innermost cause's reason>", at most kMaxReasonBytes
+  std::string type;  ///< "mapper_parsing_exception"; empty: not an error of Elasticsearch's own
+  std::string
+      reason;  ///< "<reason>: <innermost cause's reason>" in one line, at most kMaxReasonBytes; no secrets
 };
 
 /// Of an `error` element: {"type": …, "reason": …, "caused_by": {…}}, or a bare string (type stays empty).

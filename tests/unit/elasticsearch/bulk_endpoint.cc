@@ -39,9 +39,14 @@ std::string BulkEndpoint::apply(std::string_view body, const ItemFault& fault) {
     const json action = json::parse(line);
     const std::string verb = action.begin().key();
     const json& meta = action.begin().value();
-    if (meta.at("version_type") != "external_gte") throw std::runtime_error("not an external version");
     std::string source;
     if (verb == "index" && !std::getline(lines, source)) throw std::runtime_error("document missing");
+    if (meta.contains("if_seq_no")) {
+      errors = true;
+      items.push_back({{verb, {{"_id", meta.at("_id")}, {"status", 409}, {"error", refusal(409)}}}});
+      continue;
+    }
+    if (meta.at("version_type") != "external_gte") throw std::runtime_error("not an external version");
     ++items_seen_;
 
     const std::string id = meta.at("_id");

@@ -97,5 +97,21 @@ TEST(BulkRequest, SubsetHoldsTheLinesOfItsItems) {
   EXPECT_TRUE(request.subset({}).empty());
 }
 
+TEST(BulkRequest, GuardsEveryAliasFromWhichItOnlyDeletes) {
+  BulkRequest request;
+  request.index("posts", {1, "a", ""}, kVersion, "{}");
+  request.remove("posts", {1, "b", ""}, kVersion);
+  request.remove("users", {2, "c", ""}, kVersion);
+  request.remove("users", {2, "d", ""}, kVersion);
+
+  EXPECT_EQ(request.guards(), 1u);
+  EXPECT_EQ(
+      request.guard_lines(),
+      R"({"index":{"_index":"users","_id":"lockstep-guard","if_seq_no":9007199254740991,"if_primary_term":1}})"
+      "\n{}\n");
+  EXPECT_EQ(request.subset({0, 1}).guards(), 0u);
+  EXPECT_EQ(request.subset({1, 2}).guards(), 2u) << "a part needs its own guards";
+}
+
 }  // namespace
 }  // namespace lockstep

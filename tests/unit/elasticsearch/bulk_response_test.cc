@@ -46,9 +46,10 @@ TEST_P(ItemClassification, IsByStatusAndType) {
   const Row& row = GetParam();
   const BulkRequest request = std::string(row.action) == "index" ? one_index() : one_delete();
   const std::string type = row.error_type;
+  const std::string guard = request.guards() > 0 ? R"(,{"index":{"_id":"lockstep-guard","status":409}})" : "";
   const std::string body = std::string(R"({"errors":true,"items":[{")") + row.action +
                            R"(":{"_id":"a","status":)" + std::to_string(row.status) +
-                           (type.empty() ? "" : error(type)) + "}}]}";
+                           (type.empty() ? "" : error(type)) + "}}" + guard + "]}";
 
   const BulkReply reply = read(request, 200, body);
 
@@ -100,6 +101,34 @@ TEST(BulkReply, KeepsReasonWithItsInnermostCauseInOneLine) {
   ASSERT_EQ(reply.kind, Kind::kItems) << reply.reason;
   EXPECT_EQ(reply.items.at(0).type, "mapper_parsing_exception");
   EXPECT_EQ(reply.items.at(0).reason, R"(failed to parse field [n]: For input "a b")");
+}
+
+TEST(BulkReply, ReasonsNeverShowTheRequestsHeaders) {
+  const std::string request_text =
+      R"([Source: (byte[])\"POST /_bulk HTTP/1.1\r\nAuthorization: Basic c2VjcmV0\r\n\r\n{\"; line: 1, column: 7])";
+  const std::string cause =
+      R"({"type":"json_parse_exception","reason":"bad )" + request_text + " at " + request_text + R"("})";
+  const BulkReply item =
+      read(one_index(), 200,
+           R"({"errors":true,"items":[{"index":{"_id":"a","status":400,"error":)" + cause + "}}]}");
+  ASSERT_EQ(item.kind, Kind::kItems) << item.reason;
+  EXPECT_EQ(item.items.at(0).reason,
+            "bad [Source: (request); line: 1, column: 7] at [Source: (request); line: 1, column: 7]");
+  const BulkReply whole = read(one_index(), 400, R"({"error":)" + cause + "}");
+  EXPECT_EQ(whole.reason, item.items[0].reason);
+}
+
+TEST(BulkReply, GuardsAreCountedAndHaveNoResult) {
+  const BulkRequest request = one_delete();
+  ASSERT_EQ(request.guards(), 1u);
+  const std::string guard =
+      R"({"index":{"_id":"lockstep-guard","status":409)" + error("version_conflict_engine_exception") + "}}";
+  const std::string deleted = R"({"delete":{"_id":"a","status":404}})";
+  const BulkReply reply = read(request, 200, R"({"errors":true,"items":[)" + deleted + "," + guard + "]}");
+  ASSERT_EQ(reply.kind, Kind::kItems) << reply.reason;
+  ASSERT_EQ(reply.items.size(), 1u);
+  EXPECT_EQ(reply.items[0].verdict, Verdict::kApplied);
+  EXPECT_EQ(read(request, 200, R"({"errors":true,"items":[)" + deleted + "]}").kind, Kind::kRetry);
 }
 
 TEST(BulkReply, ReasonsAreShortenedBetweenCharacters) {
