@@ -17,9 +17,13 @@
 create or replace function fs.guard_move(node bigint, target bigint, name text) returns void
 language plpgsql volatile
 set search_path = pg_catalog, pg_temp
+set enable_seqscan = off -- by the index, even where the table was tiny when the plan was made
+set enable_hashjoin = off
+set enable_mergejoin = off
 as $$
 declare
-  chain  bigint[];
+  chain  bigint[]; -- target and what is above it
+  moving bigint[]; -- what of it can move, and node
   locked bigint[] := '{}';
   next   bigint;
 begin
@@ -29,19 +33,20 @@ begin
       union
       select p.id, p.parent_id from up join fs.nodes p on p.id = up.parent_id
     )
-    select coalesce(array_agg(up.id) filter (where up.parent_id is not null), '{}') into chain from up;
+    select array_agg(up.id), coalesce(array_agg(up.id) filter (where up.parent_id is not null), '{}') || node
+      into chain, moving from up;
     if node = any (chain) then
       raise exception 'cannot move % into itself %', fs.path(node), fs.path(target) || '/' || name using errcode = 'UX040';
     end if;
-    exit when chain || node <@ locked;
-    for next in select c from unnest(chain || node) as c order by c loop
+    exit when moving <@ locked;
+    for next in select c from unnest(moving) as c order by c loop
       if next = node then
         perform from fs.nodes n where n.id = next for no key update;
       else
         perform from fs.nodes n where n.id = next for share;
       end if;
     end loop;
-    locked := locked || chain || node;
+    locked := locked || moving;
   end loop;
 end
 $$;
