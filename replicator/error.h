@@ -16,6 +16,13 @@ enum class Retry {
   kLater,  ///< a server is away, overloaded or restarting: the same step may work later
 };
 
+/// Whom a step that is worth a retry waits for.
+enum class Server {
+  kNone,  ///< nobody, or it is not known
+  kSource,
+  kElasticsearch,
+};
+
 /// A step that cannot go on. what() is the whole message in one line: "<doing>: <cause>; <remedy>".
 class Error : public std::runtime_error {
  public:
@@ -24,6 +31,7 @@ class Error : public std::runtime_error {
     std::string cause;        ///< what the library or server said
     std::string remedy = {};  ///< what the reader can do; may be empty
     Retry retry = Retry::kNever;
+    Server server = Server::kNone;
   };
 
   explicit Error(Parts parts);

@@ -1,0 +1,35 @@
+#include "replicator/service/health.h"
+
+#include "replicator/service/readable.h"
+
+namespace lockstep {
+namespace {
+
+std::string since(SteadyTime then, SteadyTime now) {
+  return readable(std::chrono::duration_cast<std::chrono::microseconds>(now - then));
+}
+
+bool applies_changes(PipelineState state) {
+  return state == PipelineState::kFollowing || state == PipelineState::kBackfilling;
+}
+
+}  // namespace
+
+Health judge(const ReplicationProgress& progress, SteadyTime now) {
+  const std::string state(to_string(progress.state));
+  if (now - progress.turned_at > kHungAfter) {
+    return {Verdict::kBad, Verdict::kBad,
+            state + ", but nothing has moved for " + since(progress.turned_at, now)};
+  }
+  if (progress.state == PipelineState::kStandingBy) return {Verdict::kGood, Verdict::kGood, state};
+  if (!applies_changes(progress.state)) {
+    return {Verdict::kGood, Verdict::kBad, progress.reason.empty() ? state : state + ": " + progress.reason};
+  }
+  if (now - progress.advanced_at > kStuckAfter) {
+    return {Verdict::kGood, Verdict::kBad,
+            state + ", but nothing was acknowledged for " + since(progress.advanced_at, now)};
+  }
+  return {Verdict::kGood, Verdict::kGood, state};
+}
+
+}  // namespace lockstep

@@ -1,0 +1,55 @@
+#include "replicator/service/heartbeat.h"
+
+#include "replicator/pipeline/wake_up.h"
+#include "replicator/service/rate_meter.h"
+#include "replicator/service/readable.h"
+#include "replicator/service/systemd.h"
+
+namespace lockstep {
+
+std::string status_line(const ReplicationProgress& progress, double documents_per_second) {
+  std::string line(to_string(progress.state));
+  for (char& c : line) {
+    if (c == '_') c = ' ';
+  }
+  if (!progress.reason.empty()) return line + ": " + progress.reason;
+  if (progress.state == PipelineState::kStandingBy || progress.state == PipelineState::kConnecting)
+    return line;
+  line += progress.pending ? ": lag " + readable(progress.lag) : ": nothing pending";
+  line += ", " + rate_text(documents_per_second);
+  std::int64_t dead_letters = 0, done = 0, total = 0;
+  for (const auto& [id, index] : progress.indices) {
+    dead_letters += index.dead_letters;
+    for (const JobStatus& job : index.jobs) {
+      done += job.done;
+      total += job.total.value_or(job.done);
+    }
+  }
+  if (total > 0) line += ", jobs at " + grouped(done) + " of " + grouped(total) + " documents";
+  if (dead_letters > 0) line += ", " + grouped(dead_letters) + " dead letters";
+  return line;
+}
+
+Heartbeat::Heartbeat(const ProgressBoard& board, const Clock& clock, std::chrono::milliseconds interval)
+    : board_(board),
+      clock_(clock),
+      interval_(interval),
+      thread_([this](const std::stop_token& stop) { run(stop); }) {}
+
+void Heartbeat::run(const std::stop_token& stop) const {
+  WakeUp never_woken;
+  RateMeter rate;
+  SteadyTime seen{};
+  while (!stop.stop_requested()) {
+    const ReplicationProgress progress = board_.read();
+    std::int64_t documents = 0;
+    for (const auto& [id, index] : progress.indices) documents += index.documents + index.deletes;
+    rate.add(clock_.now(), documents);
+    systemd::notify_status(status_line(progress, rate.per_second()));
+    if (progress.turned_at != seen) systemd::feed_watchdog();
+    seen = progress.turned_at;
+    never_woken.wait(interval_, stop);
+  }
+}
+
+}  // namespace lockstep

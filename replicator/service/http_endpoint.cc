@@ -1,0 +1,89 @@
+#include "replicator/service/http_endpoint.h"
+
+#include <httplib.h>
+
+#include <cerrno>
+#include <cstring>
+#include <thread>
+
+#include "replicator/error.h"
+#include "replicator/service/health.h"
+#include "replicator/service/metrics.h"
+#include "replicator/service/status_page.h"
+
+namespace lockstep {
+
+class HttpEndpoint::Impl {
+ public:
+  Impl(const std::string& listen, std::string pipeline, const ProgressBoard& board, const Clock& clock)
+      : pipeline_(std::move(pipeline)), board_(board), clock_(clock) {
+    configure();
+    bind(listen);
+    thread_ = std::jthread([this] { server_.listen_after_bind(); });
+    // stop() before the server runs would be overlooked.
+    while (!server_.is_running()) std::this_thread::yield();
+  }
+
+  ~Impl() { server_.stop(); }
+
+  int port() const { return port_; }
+
+ private:
+  void configure() {
+    server_.new_task_queue = [] { return new httplib::ThreadPool(2); };
+    // Two threads serve everybody, so no client keeps one.
+    server_.set_keep_alive_max_count(1);
+    server_.set_read_timeout(2);
+    server_.set_write_timeout(2);
+    server_.set_payload_max_length(64 * 1024);
+    server_.Get("/metrics", [this](const httplib::Request&, httplib::Response& reply) {
+      reply.set_content(metrics_text(pipeline_, board_.read(), clock_.now()),
+                        "text/plain; version=0.0.4; charset=utf-8");
+    });
+    server_.Get("/healthz",
+                [this](const httplib::Request&, httplib::Response& reply) { answer(reply, &Health::alive); });
+    server_.Get("/readyz",
+                [this](const httplib::Request&, httplib::Response& reply) { answer(reply, &Health::ready); });
+    server_.Get("/", [this](const httplib::Request&, httplib::Response& reply) {
+      reply.set_content(status_page(pipeline_, board_.read(), clock_.now()), "text/html; charset=utf-8");
+    });
+  }
+
+  void answer(httplib::Response& reply, Verdict Health::*verdict) const {
+    const Health health = judge(board_.read(), clock_.now());
+    reply.status = health.*verdict == Verdict::kGood ? 200 : 503;
+    reply.set_content(health.reason + "\n", "text/plain; charset=utf-8");
+  }
+
+  void bind(const std::string& listen) {
+    const std::size_t colon = listen.rfind(':');
+    std::string host = listen.substr(0, colon);
+    if (host.starts_with('[')) host = host.substr(1, host.size() - 2);
+    port_ = std::stoi(listen.substr(colon + 1));
+    errno = 0;
+    const bool bound =
+        port_ == 0 ? (port_ = server_.bind_to_any_port(host)) > 0 : server_.bind_to_port(host, port_);
+    if (bound) return;
+    throw Error({"serving HTTP on " + listen, errno == 0 ? "no such address" : std::strerror(errno),
+                 "let [http] listen name a free address of this machine"});
+  }
+
+  const std::string pipeline_;
+  const ProgressBoard& board_;
+  const Clock& clock_;
+  httplib::Server server_;
+  int port_ = 0;
+  std::jthread thread_;  // uses everything above
+};
+
+HttpEndpoint::HttpEndpoint(const std::string& listen, std::string pipeline, const ProgressBoard& board,
+                           const Clock& clock)
+    : impl_(std::make_unique<Impl>(listen, std::move(pipeline), board, clock)) {}
+
+HttpEndpoint::~HttpEndpoint() = default;
+
+int HttpEndpoint::port() const {
+  return impl_->port();
+}
+
+}  // namespace lockstep

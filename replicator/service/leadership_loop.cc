@@ -1,0 +1,122 @@
+#include "replicator/service/leadership_loop.h"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace lockstep {
+namespace {
+
+// A round that went well for so long makes the next trouble a new one.
+constexpr std::chrono::seconds kWellAfter{30};
+// The board is touched so often during a pause, since a loop that waits is not a loop that hangs.
+constexpr std::chrono::milliseconds kPauseStep{1'000};
+
+PipelineState waiting_for(Server server) {
+  switch (server) {
+    case Server::kSource:
+      return PipelineState::kWaitingForSource;
+    case Server::kElasticsearch:
+      return PipelineState::kWaitingForElasticsearch;
+    case Server::kNone:
+      break;
+  }
+  return PipelineState::kConnecting;
+}
+
+}  // namespace
+
+LeadershipLoop::LeadershipLoop(Parts parts, ProgressBoard& board, const Clock& clock)
+    : parts_(std::move(parts)),
+      board_(board),
+      clock_(clock),
+      backoff_(parts_.reconnect, std::random_device{}()) {}
+
+void LeadershipLoop::run(const std::stop_token& stop) {
+  while (!stop.stop_requested()) {
+    leading_ = false;
+    try {
+      return lead_once(stop);
+    } catch (const Deposed& deposed) {
+      wait_after_deposition(deposed, stop);
+    } catch (const Error& error) {
+      if (!error.retryable()) {
+        enter(PipelineState::kConnecting, error.what());
+        throw;
+      }
+      // Before the lead is taken there is only the source to wait for.
+      wait_after(error, leading_ ? waiting_for(error.parts().server) : PipelineState::kWaitingForSource,
+                 stop);
+    }
+  }
+}
+
+void LeadershipLoop::lead_once(const std::stop_token& stop) {
+  // While it waits after trouble the reason stays to be seen.
+  if (last_logged_.empty()) enter(PipelineState::kConnecting, "");
+  const std::unique_ptr<Source> source = parts_.open_source();
+  source->load_pipeline();
+  if (!take_lead(*source, stop)) return;
+  leading_ = true;
+  led_at_ = clock_.now();
+  parts_.replicate(*source, stop);
+}
+
+bool LeadershipLoop::take_lead(Source& source, const std::stop_token& stop) {
+  bool logged = false;
+  while (!stop.stop_requested()) {
+    const bool led = source.try_lead();
+    up();
+    if (led) return true;
+    if (!std::exchange(logged, true)) spdlog::info("standing by: another process leads this pipeline");
+    last_logged_.clear();
+    enter(PipelineState::kStandingBy, "");
+    pause(parts_.standby_poll, stop);
+  }
+  return false;
+}
+
+void LeadershipLoop::wait_after(const Error& error, PipelineState state, const std::stop_token& stop) {
+  if (leading_ && clock_.now() - led_at_ >= kWellAfter) {
+    backoff_.reset();
+    last_logged_.clear();
+  }
+  up();
+  enter(state, error.what());
+  if (std::exchange(last_logged_, error.what()) != error.what()) {
+    spdlog::warn("{}; trying again until it works", error.what());
+  }
+  pause(backoff_.next(), stop);
+}
+
+void LeadershipLoop::wait_after_deposition(const Deposed& deposed, const std::stop_token& stop) {
+  spdlog::warn("another process has taken the lead: {}", deposed.what());
+  enter(PipelineState::kStandingBy, deposed.what());
+  pause(backoff_.next(), stop);
+}
+
+void LeadershipLoop::pause(std::chrono::milliseconds delay, const std::stop_token& stop) {
+  while (delay.count() > 0 && !stop.stop_requested()) {
+    const std::chrono::milliseconds step = std::min(delay, kPauseStep);
+    never_woken_.wait(step, stop);
+    delay -= step;
+    board_.update([&](ReplicationProgress& progress) { progress.turned_at = clock_.now(); });
+  }
+}
+
+void LeadershipLoop::enter(PipelineState state, const std::string& reason) {
+  board_.update([&](ReplicationProgress& progress) {
+    progress.state = state;
+    progress.reason = reason;
+    progress.turned_at = clock_.now();
+    progress.bulks_in_flight = 0;
+    if (state == PipelineState::kStandingBy) progress.advanced_at = clock_.now();
+  });
+}
+
+void LeadershipLoop::up() {
+  if (!std::exchange(up_, true)) parts_.on_up();
+}
+
+}  // namespace lockstep

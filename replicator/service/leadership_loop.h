@@ -1,0 +1,61 @@
+// Who leads: connects to the source, takes the lead or stands by until it is free, replicates, and begins
+// again when a server was away or the lead was lost. Ends when it is told to, or with what cannot be tried
+// again.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <stop_token>
+#include <string>
+
+#include "replicator/backoff.h"
+#include "replicator/clock.h"
+#include "replicator/error.h"
+#include "replicator/pipeline/progress.h"
+#include "replicator/pipeline/wake_up.h"
+#include "replicator/source/source.h"
+
+namespace lockstep {
+
+class LeadershipLoop {
+ public:
+  /// What the loop stands on; tests put fakes here.
+  struct Parts {
+    std::function<std::unique_ptr<Source>()> open_source;
+    std::function<void(Source&, const std::stop_token&)>
+        replicate;  ///< returns when it is done or told to stop
+    /// Called once, when it is clear that the service is up: it leads, stands by, or waits for a server.
+    std::function<void()> on_up = [] {};
+    Backoff::Limits reconnect{std::chrono::milliseconds(100), std::chrono::milliseconds(5'000)};
+    std::chrono::milliseconds standby_poll{500};
+  };
+
+  /// The references must outlive this.
+  LeadershipLoop(Parts parts, ProgressBoard& board, const Clock& clock);
+
+  /// Returns when `stop` is requested or replicate() has returned. Throws UsageError, and Error when it is
+  /// not retryable.
+  void run(const std::stop_token& stop);
+
+ private:
+  void lead_once(const std::stop_token& stop);
+  bool take_lead(Source& source, const std::stop_token& stop);
+  void wait_after(const Error& error, PipelineState state, const std::stop_token& stop);
+  void wait_after_deposition(const Deposed& deposed, const std::stop_token& stop);
+  void pause(std::chrono::milliseconds delay, const std::stop_token& stop);
+  void enter(PipelineState state, const std::string& reason);
+  void up();
+
+  Parts parts_;
+  ProgressBoard& board_;
+  const Clock& clock_;
+  Backoff backoff_;
+  WakeUp never_woken_;
+  std::string last_logged_;  // the trouble that has been logged already
+  SteadyTime led_at_{};      // when replicate() was last called
+  bool up_ = false;
+  bool leading_ = false;  // replicate() has been reached in this round
+};
+
+}  // namespace lockstep

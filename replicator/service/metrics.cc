@@ -1,0 +1,188 @@
+#include "replicator/service/metrics.h"
+
+#include <prometheus/metric_family.h>
+#include <prometheus/text_serializer.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <array>
+#include <fstream>
+#include <map>
+#include <utility>
+
+namespace lockstep {
+namespace {
+
+using prometheus::ClientMetric;
+using prometheus::MetricFamily;
+using prometheus::MetricType;
+using Labels = std::vector<ClientMetric::Label>;
+
+constexpr std::array kStates = {PipelineState::kConnecting,
+                                PipelineState::kStandingBy,
+                                PipelineState::kBackfilling,
+                                PipelineState::kFollowing,
+                                PipelineState::kWaitingForElasticsearch,
+                                PipelineState::kWaitingForSource};
+constexpr std::array kJobKinds = {JobKind::kBackfill, JobKind::kFanOut, JobKind::kSweep};
+
+double seconds(std::chrono::steady_clock::duration duration) {
+  return std::chrono::duration<double>(duration).count();
+}
+
+double resident_bytes() {
+  std::ifstream statm("/proc/self/statm");
+  std::int64_t size = 0, resident = 0;
+  statm >> size >> resident;
+  return static_cast<double>(resident) * static_cast<double>(::sysconf(_SC_PAGESIZE));
+}
+
+double cpu_seconds() {
+  struct rusage usage {};
+  ::getrusage(RUSAGE_SELF, &usage);
+  const auto total = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
+  };
+  return total(usage.ru_utime) + total(usage.ru_stime);
+}
+
+// Gathers families; a family's samples are added right after it is begun.
+class Families {
+ public:
+  explicit Families(const std::string& pipeline) : pipeline_(pipeline) {}
+
+  void counter(const char* name, const char* help) { begin(name, help, MetricType::Counter); }
+  void gauge(const char* name, const char* help) { begin(name, help, MetricType::Gauge); }
+
+  template <class Number>
+  void add(Number value, Labels labels = {}) {
+    labels.insert(labels.begin(), {"pipeline", pipeline_});
+    add_bare(static_cast<double>(value), std::move(labels));
+  }
+
+  void add_bare(double value, Labels labels = {}) {
+    ClientMetric metric;
+    metric.label = std::move(labels);
+    if (families_.back().type == MetricType::Counter) {
+      metric.counter.value = value;
+    } else {
+      metric.gauge.value = value;
+    }
+    families_.back().metric.push_back(std::move(metric));
+  }
+
+  const std::vector<MetricFamily>& all() const { return families_; }
+
+ private:
+  void begin(const char* name, const char* help, MetricType type) {
+    MetricFamily family;
+    family.name = name;
+    family.help = help;
+    family.type = type;
+    families_.push_back(std::move(family));
+  }
+
+  std::string pipeline_;
+  std::vector<MetricFamily> families_;
+};
+
+void add_state(Families& families, const ReplicationProgress& progress, SteadyTime now) {
+  families.gauge("lockstep_state", "1 for the state the pipeline is in, 0 for the others");
+  for (const PipelineState state : kStates) {
+    families.add(progress.state == state ? 1 : 0, {{"state", std::string(to_string(state))}});
+  }
+  families.gauge("lockstep_epoch", "Number of this leadership, 0 when this process has not led");
+  families.add(progress.epoch.value);
+  families.gauge("lockstep_lag_seconds", "Age of the oldest change that Elasticsearch has not acknowledged");
+  families.add(seconds(progress.lag));
+  families.gauge("lockstep_pending", "1 while there are changes that Elasticsearch has not acknowledged");
+  families.add(progress.pending ? 1 : 0);
+  families.gauge("lockstep_last_turn_seconds", "Time since the replication loop last went round");
+  families.add(seconds(now - progress.turned_at));
+  families.gauge("lockstep_last_progress_seconds",
+                 "Time since work last went forward or nothing was pending");
+  families.add(seconds(now - progress.advanced_at));
+}
+
+void add_work(Families& families, const ReplicationProgress& progress) {
+  families.counter("lockstep_outbox_rows_total", "Rows of the outbox that were acknowledged");
+  families.add(progress.rows);
+  families.counter("lockstep_batches_total", "Batches that were read to their end");
+  families.add(progress.batches);
+  families.counter("lockstep_bulk_requests_total", "Bulk requests that have all their outcomes");
+  families.add(progress.bulk_requests);
+  families.counter("lockstep_bulk_bytes_total", "Bytes of bulk requests that have all their outcomes");
+  families.add(progress.bulk_bytes);
+  families.counter("lockstep_bulk_retries_total", "Bulk requests that had to be repeated");
+  families.add(progress.bulk_retries);
+  families.gauge("lockstep_bulks_in_flight", "Bulk requests on their way");
+  families.add(progress.bulks_in_flight);
+}
+
+void add_indices(Families& families, const ReplicationProgress& progress) {
+  const auto each = [&](std::int64_t IndexProgress::*value) {
+    for (const auto& [id, index] : progress.indices) families.add(index.*value, {{"index", index.alias}});
+  };
+  families.counter("lockstep_documents_total", "Documents written");
+  each(&IndexProgress::documents);
+  families.counter("lockstep_deletes_total", "Documents deleted");
+  each(&IndexProgress::deletes);
+  families.counter("lockstep_superseded_total", "Operations that found a newer version of their document");
+  each(&IndexProgress::superseded);
+  families.counter("lockstep_refused_total", "Operations that Elasticsearch refused for good");
+  each(&IndexProgress::refused);
+  families.gauge("lockstep_dead_letters", "Documents that Elasticsearch refuses, as they are now");
+  each(&IndexProgress::dead_letters);
+}
+
+void add_jobs(Families& families, const ReplicationProgress& progress) {
+  const auto each = [&](const auto& value) {
+    for (const auto& [id, index] : progress.indices) {
+      for (const JobKind kind : kJobKinds) {
+        std::int64_t sum = 0;
+        for (const JobStatus& job : index.jobs) sum += job.kind == kind ? value(job) : 0;
+        families.add(sum, {{"index", index.alias}, {"kind", std::string(to_string(kind))}});
+      }
+    }
+  };
+  families.gauge("lockstep_jobs", "Jobs that are not finished");
+  each([](const JobStatus&) { return std::int64_t{1}; });
+  families.gauge("lockstep_job_documents_done", "Documents done by the jobs that are not finished");
+  each([](const JobStatus& job) { return job.done; });
+  families.gauge("lockstep_job_documents", "Documents of the jobs that are not finished, as far as known");
+  each([](const JobStatus& job) { return job.total.value_or(job.done); });
+}
+
+void add_process(Families& families) {
+  families.gauge("lockstep_build_info", "1, with the version as a label");
+  families.add_bare(1, {{"version", LOCKSTEP_VERSION}});
+  families.gauge("process_resident_memory_bytes", "Resident memory");
+  families.add_bare(resident_bytes());
+  families.counter("process_cpu_seconds_total", "User and system CPU time");
+  families.add_bare(cpu_seconds());
+}
+
+Families all_families(const std::string& pipeline, const ReplicationProgress& progress, SteadyTime now) {
+  Families families(pipeline);
+  add_state(families, progress, now);
+  add_work(families, progress);
+  add_indices(families, progress);
+  add_jobs(families, progress);
+  add_process(families);
+  return families;
+}
+
+}  // namespace
+
+std::string metrics_text(const std::string& pipeline, const ReplicationProgress& progress, SteadyTime now) {
+  return prometheus::TextSerializer().Serialize(all_families(pipeline, progress, now).all());
+}
+
+std::vector<std::string> metric_names() {
+  const Families families = all_families("", {}, {});
+  std::vector<std::string> names;
+  for (const MetricFamily& family : families.all()) names.push_back(family.name);
+  return names;
+}
+
+}  // namespace lockstep

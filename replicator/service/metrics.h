@@ -1,0 +1,18 @@
+// The metrics of a pipeline in Prometheus' text format. Rendered from one snapshot of the progress, so that
+// they agree with one another. docs/operations.md lists them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "replicator/pipeline/progress.h"
+
+namespace lockstep {
+
+/// The content of /metrics.
+std::string metrics_text(const std::string& pipeline, const ReplicationProgress& progress, SteadyTime now);
+
+/// The names of all metrics, for the test that compares them with the documentation and the dashboard.
+std::vector<std::string> metric_names();
+
+}  // namespace lockstep

@@ -1,0 +1,32 @@
+// How fast a counter rises, over the last seconds.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <deque>
+
+#include "replicator/clock.h"
+
+namespace lockstep {
+
+class RateMeter {
+ public:
+  explicit RateMeter(std::chrono::milliseconds window = std::chrono::seconds(10)) : window_(window) {}
+
+  /// The counter's value at a time not before the last one.
+  void add(SteadyTime at, std::int64_t count);
+
+  /// Per second, between the oldest and the newest sample of the window; 0 until there are two.
+  double per_second() const;
+
+ private:
+  struct Sample {
+    SteadyTime at;
+    std::int64_t count;
+  };
+
+  std::chrono::milliseconds window_;
+  std::deque<Sample> samples_;
+};
+
+}  // namespace lockstep

@@ -1,0 +1,35 @@
+#include "replicator/service/readable.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace lockstep {
+
+std::string grouped(std::int64_t number) {
+  std::string text = std::to_string(number);
+  const std::size_t digits_begin = number < 0 ? 1 : 0;
+  for (std::size_t at = text.size(); at > digits_begin + 3;) {
+    at -= 3;
+    text.insert(at, ",");
+  }
+  return text;
+}
+
+std::string readable(std::chrono::microseconds duration) {
+  const std::int64_t milliseconds = duration.count() / 1'000;
+  if (milliseconds < 1'000) return std::to_string(milliseconds) + " ms";
+  if (milliseconds < 60'000) return fmt::format("{}.{} s", milliseconds / 1'000, milliseconds / 100 % 10);
+  const std::int64_t seconds = milliseconds / 1'000;
+  if (seconds < 3'600) return fmt::format("{} min {} s", seconds / 60, seconds % 60);
+  if (seconds < 86'400) return fmt::format("{} h {} min", seconds / 3'600, seconds / 60 % 60);
+  return fmt::format("{} d {} h", seconds / 86'400, seconds / 3'600 % 24);
+}
+
+std::string rate_text(double per_second) {
+  if (per_second > 0 && per_second < 9.95) return fmt::format("{:.1f}/s", per_second);
+  return grouped(std::llround(std::max(per_second, 0.0))) + "/s";
+}
+
+}  // namespace lockstep

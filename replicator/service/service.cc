@@ -1,0 +1,54 @@
+#include "replicator/service/service.h"
+
+#include <spdlog/spdlog.h>
+
+#include <chrono>
+#include <optional>
+
+#include "replicator/clock.h"
+#include "replicator/elasticsearch/curl_transport.h"
+#include "replicator/service/heartbeat.h"
+#include "replicator/service/http_endpoint.h"
+#include "replicator/service/leadership_loop.h"
+#include "replicator/service/status_publisher.h"
+#include "replicator/service/systemd.h"
+#include "replicator/source/open_source.h"
+
+namespace lockstep {
+namespace {
+
+constexpr std::chrono::milliseconds kHeartbeat{1'000};
+
+}  // namespace
+
+void run_service(const Config& config, RunUntil until, ProgressBoard& board, const std::stop_token& stop) {
+  const SystemClock clock;
+  board.update(
+      [&](ReplicationProgress& progress) { progress.turned_at = progress.advanced_at = clock.now(); });
+  // What can be wrong with the configuration shows before anything is started.
+  const BulkWriter::TransportFactory transports = make_transport_factory(config.elasticsearch);
+
+  std::optional<HttpEndpoint> http;
+  if (!config.http.listen.empty()) {
+    http.emplace(config.http.listen, config.pipeline, board, clock);
+    spdlog::info("metrics, health and status on port {} ({})", http->port(), config.http.listen);
+  }
+  const Heartbeat heartbeat(board, clock, kHeartbeat);
+  const StatusPublisher publisher([&] { return open_source(config, "status"); }, board, clock, {});
+  const std::stop_callback on_stop(stop, [] {
+    spdlog::info("stopping: finishing what is in flight");
+    systemd::notify_stopping();
+  });
+
+  LeadershipLoop loop({.open_source = [&] { return open_source(config, "tail"); },
+                       .replicate =
+                           [&](Source& source, const std::stop_token& inner) {
+                             replicate(config, source, transports, board, until, inner);
+                           },
+                       .on_up = systemd::notify_ready},
+                      board, clock);
+  loop.run(stop);
+  spdlog::info("pipeline {} has stopped", config.pipeline);
+}
+
+}  // namespace lockstep

@@ -1,0 +1,91 @@
+#include "replicator/service/status_publisher.h"
+
+#include <spdlog/spdlog.h>
+
+#include <exception>
+#include <utility>
+
+#include "replicator/pipeline/wake_up.h"
+
+namespace lockstep {
+namespace {
+
+// Whoever does not lead must not write over what the leader says.
+bool leads(const ReplicationProgress& progress) {
+  return progress.state == PipelineState::kBackfilling || progress.state == PipelineState::kFollowing ||
+         progress.state == PipelineState::kWaitingForElasticsearch;
+}
+
+std::int64_t written(const ReplicationProgress& progress) {
+  std::int64_t sum = 0;
+  for (const auto& [id, index] : progress.indices) sum += index.documents + index.deletes;
+  return sum;
+}
+
+bool same(const PublishedStatus& left, const PublishedStatus& right) {
+  return left.state == right.state && left.reason == right.reason && left.document == right.document;
+}
+
+}  // namespace
+
+StatusPublisher::StatusPublisher(std::function<std::unique_ptr<Source>()> open_source,
+                                 const ProgressBoard& board, const Clock& clock, Intervals intervals)
+    : open_source_(std::move(open_source)),
+      board_(board),
+      clock_(clock),
+      intervals_(intervals),
+      thread_([this](const std::stop_token& stop) { run(stop); }) {}
+
+StatusPublisher::~StatusPublisher() {
+  thread_.request_stop();
+  thread_.join();
+}
+
+void StatusPublisher::run(const std::stop_token& stop) {
+  WakeUp never_woken;
+  while (!stop.stop_requested()) {
+    const ReplicationProgress progress = board_.read();
+    rate_.add(clock_.now(), written(progress));
+    if (leads(progress)) {
+      publish(progress);
+    } else if (progress.state == PipelineState::kStandingBy) {
+      last_ = {};  // somebody else speaks now
+    }
+    never_woken.wait(intervals_.busy, stop);
+  }
+  say_stopped();
+}
+
+void StatusPublisher::publish(const ReplicationProgress& progress) {
+  const PublishedStatus status{std::string(to_string(progress.state)), progress.reason,
+                               status_document(progress, rate_.per_second())};
+  if (same(status, last_) && clock_.now() - sent_at_ < intervals_.idle) return;
+  send(status);
+}
+
+void StatusPublisher::say_stopped() {
+  if (last_.state.empty()) return;
+  const ReplicationProgress progress = board_.read();
+  send({kStoppedState, progress.reason, status_document(progress, 0)});
+}
+
+void StatusPublisher::send(const PublishedStatus& status) {
+  try {
+    if (!source_) {
+      source_ = open_source_();
+      source_->load_pipeline();
+    }
+    source_->publish(status);
+    last_ = status;
+    sent_at_ = clock_.now();
+    last_logged_.clear();
+  } catch (const std::exception& error) {
+    // Telling is not doing: the replication goes on, and says itself when the source is away.
+    source_.reset();
+    if (std::exchange(last_logged_, error.what()) != error.what()) {
+      spdlog::warn("the status could not be published: {}", error.what());
+    }
+  }
+}
+
+}  // namespace lockstep

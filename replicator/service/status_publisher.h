@@ -1,0 +1,59 @@
+// Tells the source once a second what the leader is doing, for `lockstep status`, over a connection of its
+// own: the replication never waits for it, and it never waits for the replication.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <stop_token>
+#include <string>
+#include <thread>
+
+#include "replicator/clock.h"
+#include "replicator/pipeline/progress.h"
+#include "replicator/service/rate_meter.h"
+#include "replicator/source/source.h"
+
+namespace lockstep {
+
+/// What pipeline_status.state says after a leader that ended as it should.
+inline constexpr const char* kStoppedState = "stopped";
+
+class StatusPublisher {
+ public:
+  struct Intervals {
+    std::chrono::milliseconds busy{1'000};  ///< while what is to be told changes
+    std::chrono::milliseconds idle{5'000};  ///< the heartbeat while it doesn't
+  };
+
+  /// `open_source` is called from the publisher's thread. The references must outlive this.
+  StatusPublisher(std::function<std::unique_ptr<Source>()> open_source, const ProgressBoard& board,
+                  const Clock& clock, Intervals intervals);
+
+  /// Says that the leader has stopped, if it was one, and ends.
+  ~StatusPublisher();
+  StatusPublisher(const StatusPublisher&) = delete;
+  StatusPublisher& operator=(const StatusPublisher&) = delete;
+
+ private:
+  void run(const std::stop_token& stop);
+  void publish(const ReplicationProgress& progress);
+  void say_stopped();
+  void send(const PublishedStatus& status);
+
+  const std::function<std::unique_ptr<Source>()> open_source_;
+  const ProgressBoard& board_;
+  const Clock& clock_;
+  const Intervals intervals_;
+
+  // Of the publisher's thread.
+  std::unique_ptr<Source> source_;
+  RateMeter rate_;
+  PublishedStatus last_;
+  SteadyTime sent_at_{};
+  std::string last_logged_;
+
+  std::jthread thread_;  // uses everything above
+};
+
+}  // namespace lockstep
