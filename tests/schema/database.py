@@ -141,10 +141,3 @@ class DatabaseTest(unittest.TestCase):
         deadline = time.monotonic() + DEADLINE_SECONDS
         while self.sql.run(f"select cardinality(pg_blocking_pids({session.pid})), pg_sleep(0.002)")[:1] == "0":
             self.assertLess(time.monotonic(), deadline, "it doesn't wait for anybody")
-
-
-def plan_nodes(plan):
-    """Every node of a plan of "explain (format json)"."""
-    yield plan
-    for child in plan.get("Plans", ()):
-        yield from plan_nodes(child)

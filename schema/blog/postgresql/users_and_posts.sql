@@ -5,8 +5,9 @@
 --   _routing  that of the user, for the user and for the posts: parent and children must be in one shard
 --   name      the user's, null for a post
 --   title, body  the post's, null for a user
---   relation  the join field: "user", or {"name": "post", "parent": "user-1"}; null for a post without an author, since a
---             child without a parent is refused. Such a post is found as every other, only not through users.
+--   relation  the join field: {"name": "user"}, or {"name": "post", "parent": "user-1"}. Elasticsearch refuses a child
+--             without a parent, and null, but not a parent that isn't there: that of a post without an author is "nobody".
+--             Such a post is found like every other, only not through a user.
 --
 -- tables.sql has the indexes that find rows by these ids. A post that gets another author changes its routing.
 create or replace view blog.users_and_posts as
@@ -19,6 +20,5 @@ union all
 select 'post-' || cast(p.id as text),
        coalesce('user-' || cast(p.user_id as text), 'post-' || cast(p.id as text)),
        null, p.title, p.body,
-       case when p.user_id is not null
-            then json_build_object('name', 'post', 'parent', 'user-' || cast(p.user_id as text)) end
+       json_build_object('name', 'post', 'parent', coalesce('user-' || cast(p.user_id as text), 'nobody'))
 from blog.blogposts p;

@@ -27,6 +27,5 @@ union all
 select 'post-' || cast(p.id as text),
        coalesce('user-' || cast(p.user_id as text), 'post-' || cast(p.id as text)),
        null, p.title, p.body,
-       case when p.user_id is not null
-            then json_object('name', 'post', 'parent', 'user-' || cast(p.user_id as text)) end
+       json_object('name', 'post', 'parent', coalesce('user-' || cast(p.user_id as text), 'nobody'))
 from blogposts p;
