@@ -140,6 +140,7 @@ void CurlTransport::set_constant_options() {
   set(CURLOPT_PROTOCOLS_STR, "http,https");
   set(CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_1_1));
   set(CURLOPT_PROXY, "");
+  set(CURLOPT_USERAGENT, "lockstep/" LOCKSTEP_VERSION);
   set(CURLOPT_HTTPAUTH, CURLAUTH_BASIC);
   set(CURLOPT_PATH_AS_IS, 1L);
   set(CURLOPT_TCP_NODELAY, 1L);
