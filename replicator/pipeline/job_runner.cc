@@ -14,7 +14,7 @@ constexpr std::size_t kOpenSteps = 4;
 
 JobRunner::JobRunner(const Config& config, const AppliedPipeline& pipeline, Source& source,
                      DocumentWriter& writer, Checkpoint& checkpoint, VersionCounter& versions,
-                     Client& elasticsearch)
+                     ElasticsearchClient& elasticsearch)
     : chunk_documents_(config.replication.chunk_documents),
       bulk_bytes_(config.elasticsearch.bulk_bytes),
       requests_in_flight_(static_cast<std::size_t>(std::max(1, config.elasticsearch.bulks_in_flight - 1))),
@@ -119,9 +119,16 @@ JobProgress JobRunner::fan_out(RunningJob& job, SourceTransaction& transaction, 
 }
 
 std::vector<FoundDocument> JobRunner::next_found(RunningJob& job) {
-  if (!job.scan) job.scan = elasticsearch_.scan_ids(job.index->alias, static_cast<int>(chunk_documents_));
+  if (!job.scan) {
+    elasticsearch_.refresh(job.index->alias);
+    ScanOptions options;
+    options.page = static_cast<std::size_t>(chunk_documents_);
+    job.scan = std::make_unique<DocumentScan>(elasticsearch_, job.index->alias, options);
+  }
   std::vector<FoundDocument> found;
-  for (ScannedId& hit : job.scan->next()) found.push_back({std::move(hit.id), std::move(hit.routing)});
+  for (const StoredDocument& document : job.scan->next()) {
+    found.push_back({std::string(document.id), std::string(document.routing)});
+  }
   return found;
 }
 

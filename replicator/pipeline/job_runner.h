@@ -13,6 +13,7 @@
 
 #include "replicator/config/config.h"
 #include "replicator/elasticsearch/client.h"
+#include "replicator/elasticsearch/document_reader.h"
 #include "replicator/pipeline/checkpoint.h"
 #include "replicator/pipeline/document_writer.h"
 #include "replicator/pipeline/version_counter.h"
@@ -24,7 +25,7 @@ class JobRunner {
  public:
   /// All references must outlive this.
   JobRunner(const Config& config, const AppliedPipeline& pipeline, Source& source, DocumentWriter& writer,
-            Checkpoint& checkpoint, VersionCounter& versions, Client& elasticsearch);
+            Checkpoint& checkpoint, VersionCounter& versions, ElasticsearchClient& elasticsearch);
 
   void add(Job job);
 
@@ -48,8 +49,8 @@ class JobRunner {
     Values left_over;                    // ids of the page in hand that are not rendered yet
     std::string page_position;           // position behind the page in hand
     bool read_all = false;
-    std::int64_t rendered = 0;     // documents handed over by this process
-    std::unique_ptr<IdScan> scan;  // of a sweep
+    std::int64_t rendered = 0;           // documents handed over by this process
+    std::unique_ptr<DocumentScan> scan;  // of a sweep
   };
 
   bool turn(RunningJob& job, const std::stop_token& stop);
@@ -69,7 +70,7 @@ class JobRunner {
   DocumentWriter& writer_;
   Checkpoint& checkpoint_;
   VersionCounter& versions_;
-  Client& elasticsearch_;
+  ElasticsearchClient& elasticsearch_;
   std::list<RunningJob> jobs_;  // the front one has its turn
 };
 

@@ -17,6 +17,6 @@ AppliedPipeline load_applied(const Config& config, Source& source);
 /// indices with it. When an index carries a later epoch than the source, the source has been restored from an
 /// older state: jobs that compare the indices with their views are added. Throws Error when an alias is
 /// missing or belongs to somebody else.
-Epoch take_epoch(const AppliedPipeline& pipeline, Source& source, Client& elasticsearch);
+Epoch take_epoch(const AppliedPipeline& pipeline, Source& source, ElasticsearchClient& elasticsearch);
 
 }  // namespace lockstep

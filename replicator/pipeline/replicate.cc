@@ -169,7 +169,7 @@ class Replication {
   Source& source_;
   ProgressBoard& board_;
   const AppliedPipeline pipeline_;
-  Client elasticsearch_;
+  ElasticsearchClient elasticsearch_;
   VersionCounter versions_;
   WakeUp wake_up_;  // outlives bulks_, whose threads call it
   BulkWriter bulks_;
