@@ -10,8 +10,9 @@ create or replace function fs.ls(path text) returns table (id bigint, name text,
 language sql stable
 set search_path = pg_catalog, pg_temp
 as $$
-  select n.id, n.name, n.kind
-  from fs.resolve(fs.components(path)) r
-  join fs.nodes n on case r.kind when 'directory' then n.parent_id = r.id else n.id = r.id end
-  order by n.name
+  with here as (select r.id, r.kind from fs.resolve(fs.components(path)) r)
+  select n.id, n.name, n.kind from here join fs.nodes n on n.parent_id = here.id where here.kind = 'directory'
+  union all
+  select n.id, n.name, n.kind from here join fs.nodes n on n.id = here.id where here.kind = 'file'
+  order by name
 $$;
