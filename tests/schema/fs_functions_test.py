@@ -91,8 +91,8 @@ class Functions(FsTest):
         for source, target, path in [
                 ("/clinton", "/hillary", "/hillary/projects/elasticsearch/README.txt"),  # a name
                 ("/hillary/projects", "/projects", "/projects/elasticsearch/README.txt"),  # a place
-                ("/projects", "/hillary/work", "/hillary/work/elasticsearch/README.txt"),  # both
-                ("/hillary/work/elasticsearch/README.txt", "/README.md", "/README.md")]:  # a file
+                ("/projects", "/hillary/jobs", "/hillary/jobs/elasticsearch/README.txt"),  # both
+                ("/hillary/jobs/elasticsearch/README.txt", "/README.md", "/README.md")]:  # a file
             before = self.row_versions()
             moved = self.call("rename", source, target)
             self.assertEqual([now["id"] for was, now in zip(before, self.row_versions()) if was != now], [moved])
