@@ -6,7 +6,7 @@
 namespace lockstep {
 
 void PostgresRoutes::load(const Values& ids) {
-  if (!index_.routed || ids.empty()) return;
+  if (!version_ || ids.empty()) return;
   const std::string statement =
       session_.sql("select id, routing from {schema}.route where index = $1 and id = any($2::text[])");
   for (const pqxx::row& row : transaction_.exec_params(statement, index_.id, array_literal(ids))) {
@@ -15,7 +15,7 @@ void PostgresRoutes::load(const Values& ids) {
 }
 
 void PostgresRoutes::fill(RenderedDocument& document) {
-  if (!index_.routed) return;
+  if (!version_) return;
   document.stale_routings.clear();
   const auto [first, last] = known_.equal_range(std::string(document.id));
   for (auto route = first; route != last; ++route) {
@@ -27,9 +27,9 @@ void PostgresRoutes::fill(RenderedDocument& document) {
   }
 }
 
-void PostgresRoutes::save(DocumentVersion version) {
+void PostgresRoutes::save() {
   if (ids_.empty()) return;
-  transaction_.exec_params(session_.sql(postgres_sql("save_routes")), index_.id, version.value(),
+  transaction_.exec_params(session_.sql(postgres_sql("save_routes")), index_.id, version_->value(),
                            array_literal(ids_), array_literal(routings_));
 }
 

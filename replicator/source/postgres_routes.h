@@ -8,6 +8,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 
 #include "replicator/source/postgres_session.h"
@@ -17,9 +18,14 @@ namespace lockstep {
 
 class PostgresRoutes {
  public:
-  /// All references must outlive this. Does nothing for an index without routing.
-  PostgresRoutes(pqxx::transaction_base& transaction, PostgresSession& session, const AppliedIndex& index)
-      : transaction_(transaction), session_(session), index_(index) {}
+  /// `version` is that of the documents' next writes. All references must outlive this. Does nothing for an
+  /// index without routing, nor without a version: who writes nothing has nothing to remember.
+  PostgresRoutes(pqxx::transaction_base& transaction, PostgresSession& session, const AppliedIndex& index,
+                 std::optional<DocumentVersion> version)
+      : transaction_(transaction),
+        session_(session),
+        index_(index),
+        version_(index.routed ? version : std::nullopt) {}
 
   /// Reads what is known of these documents.
   void load(const Values& ids);
@@ -27,13 +33,14 @@ class PostgresRoutes {
   /// Tells the document its stale routings; its own will be remembered by save().
   void fill(RenderedDocument& document);
 
-  /// Remembers the routings of the documents seen by fill(), written with `version`.
-  void save(DocumentVersion version);
+  /// Remembers the routings of the documents seen by fill().
+  void save();
 
  private:
   pqxx::transaction_base& transaction_;
   PostgresSession& session_;
   const AppliedIndex& index_;
+  std::optional<DocumentVersion> version_;
   std::multimap<std::string, std::string> known_;  // id → routing
   Values ids_;
   Values routings_;

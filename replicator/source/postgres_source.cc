@@ -8,6 +8,7 @@
 #include "replicator/error.h"
 #include "replicator/source/open_source.h"
 #include "replicator/source/postgres_array.h"
+#include "replicator/source/postgres_jobs.h"
 #include "replicator/source/postgres_snapshot.h"
 #include "replicator/source/postgres_sql.h"
 #include "replicator/source/postgres_transaction.h"
@@ -21,12 +22,6 @@ std::string host_name() {
   char name[256] = {};
   gethostname(name, sizeof name - 1);
   return name;
-}
-
-JobKind job_kind(std::string_view name) {
-  if (name == "backfill") return JobKind::kBackfill;
-  if (name == "fan_out") return JobKind::kFanOut;
-  return JobKind::kSweep;
 }
 
 }  // namespace
@@ -114,6 +109,14 @@ bool PostgresSource::try_lead() {
       .as<bool>();
 }
 
+Epoch PostgresSource::epoch() {
+  const pqxx::result row =
+      ask("loading the epoch", "select epoch from {schema}.checkpoint where pipeline = $1", pipeline_);
+  if (row.empty())
+    throw Error({"loading the epoch", "the pipeline has no checkpoint", "run `lockstep apply`"});
+  return Epoch{row[0][0].as<std::int64_t>()};
+}
+
 Epoch PostgresSource::raise_epoch(Epoch at_least) {
   const pqxx::result row = ask("raising the epoch",
                                "update {schema}.checkpoint set epoch = greatest(epoch, $2::bigint) + 1 where "
@@ -146,7 +149,8 @@ std::vector<Job> PostgresSource::load_jobs() {
     job.id = row[0].as<std::int64_t>();
     job.index = row[1].as<int>();
     job.kind = job_kind(row[2].c_str());
-    if (!row[3].is_null()) job.position = row[3].c_str();
+    // Empty: begun, and nothing of it acknowledged.
+    if (!row[3].is_null() && row[3].size() > 0) job.position = row[3].c_str();
     job.done = row[4].as<std::int64_t>();
     if (!row[5].is_null()) job.total = row[5].as<std::int64_t>();
     job.reason = row[6].c_str();
@@ -161,8 +165,35 @@ std::int64_t PostgresSource::dead_letters(int index) {
       .as<std::int64_t>();
 }
 
+std::vector<DeadLetter> PostgresSource::dead_letters_of(int index, const Values& ids) {
+  std::vector<DeadLetter> letters;
+  for (const pqxx::row& row :
+       ask("looking for dead letters", postgres_sql("load_dead_letters"), index, array_literal(ids))) {
+    letters.push_back({index, row[0].c_str(), row[1].c_str(),
+                       DocumentVersion::from_value(row[2].as<std::int64_t>()), row[3].as<int>(),
+                       row[4].c_str(), row[5].c_str()});
+  }
+  return letters;
+}
+
 std::unique_ptr<SourceTransaction> PostgresSource::begin() {
-  return std::make_unique<PostgresTransaction>(session_, pipeline_, captures_);
+  return std::make_unique<PostgresTransaction>(session_, pipeline_, captures_,
+                                               PostgresTransaction::Access::kReadWrite);
+}
+
+std::unique_ptr<SourceTransaction> PostgresSource::begin_reading() {
+  return std::make_unique<PostgresTransaction>(session_, pipeline_, captures_,
+                                               PostgresTransaction::Access::kReadOnly);
+}
+
+bool PostgresSource::has_passed(const Position& place) {
+  return ask("asking how far Elasticsearch is", postgres_sql("has_passed"), pipeline_,
+             PostgresPosition::from(place).prev, captures_)[0][0]
+      .as<bool>();
+}
+
+bool PostgresSource::is_led() {
+  return ask("asking whether somebody leads", postgres_sql("is_led"), identity_)[0][0].as<bool>();
 }
 
 bool PostgresSource::may_have_changed(const Position& position) {

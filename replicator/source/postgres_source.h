@@ -21,11 +21,16 @@ class PostgresSource final : public Source {
   std::string revision() override;
   SourceIdentity identity() override;
   bool try_lead() override;
+  Epoch epoch() override;
   Epoch raise_epoch(Epoch at_least) override;
   Position load_position() override;
   std::vector<Job> load_jobs() override;
   std::int64_t dead_letters(int index) override;
+  std::vector<DeadLetter> dead_letters_of(int index, const Values& ids) override;
   std::unique_ptr<SourceTransaction> begin() override;
+  std::unique_ptr<SourceTransaction> begin_reading() override;
+  bool has_passed(const Position& place) override;
+  bool is_led() override;
   bool may_have_changed(const Position& position) override;
   void prune() override;
   void publish(const PublishedStatus& status) override;

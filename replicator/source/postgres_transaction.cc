@@ -7,6 +7,8 @@
 
 #include "replicator/error.h"
 #include "replicator/source/postgres_array.h"
+#include "replicator/source/postgres_ids.h"
+#include "replicator/source/postgres_jobs.h"
 #include "replicator/source/postgres_routes.h"
 #include "replicator/source/postgres_sql.h"
 
@@ -24,14 +26,18 @@ bool leads_to(const AppliedIndex& index, const CapturedChange& change) {
 
 constexpr std::size_t kIdsForGenericPlan = 50;
 
-constexpr std::string_view kKindNames[] = {"backfill", "fan_out", "sweep"};
-
 }  // namespace
 
-PostgresTransaction::PostgresTransaction(PostgresSession& session, int pipeline, const std::string& captures)
+PostgresTransaction::PostgresTransaction(PostgresSession& session, int pipeline, const std::string& captures,
+                                         Access access)
     : session_(session), pipeline_(pipeline), captures_(captures) {
+  using ReadWrite = pqxx::transaction<pqxx::repeatable_read>;
+  using ReadOnly = pqxx::transaction<pqxx::repeatable_read, pqxx::readwrite_policy::read_only>;
   translating_postgres_errors("opening a transaction", [&] {
-    transaction_ = std::make_unique<pqxx::transaction<pqxx::repeatable_read>>(session_.connection());
+    if (access == Access::kReadOnly)
+      transaction_ = std::make_unique<ReadOnly>(session_.connection());
+    else
+      transaction_ = std::make_unique<ReadWrite>(session_.connection());
   });
 }
 
@@ -158,26 +164,8 @@ std::optional<Values> PostgresTransaction::resolve(const AppliedIndex& index,
 
 Job PostgresTransaction::add_fan_out(const AppliedIndex& index, const std::vector<CapturedChange>& changes) {
   Job job;
-  job.index = index.id;
-  job.kind = JobKind::kFanOut;
-  job.reason = "a change of many documents of " + index.alias;
-  const std::string ids = ids_query(index, changes);
-  translating_postgres_errors("making a job of a large change", [&] {
-    job.id = transaction_
-                 ->exec_params1(session_.sql("insert into {schema}.job (pipeline, index, kind, reason) "
-                                             "values ($1, $2, 'fan_out', $3) returning id"),
-                                pipeline_, index.id, job.reason)[0]
-                 .as<std::int64_t>();
-    // In the order in which the resolver found them: it knows which documents lie together.
-    const pqxx::result written =
-        transaction_->exec("insert into " + session_.schema() + ".job_document (job, number, id) select " +
-                           std::to_string(job.id) + ", row_number() over (order by min(u.found)), u.k " +
-                           "from (select k, row_number() over () as found from (" + ids + ") as q(k)) as u " +
-                           "where u.k is not null group by u.k");
-    job.total = static_cast<std::int64_t>(written.affected_rows());
-    transaction_->exec_params0(session_.sql("update {schema}.job set total = $2 where id = $1"), job.id,
-                               *job.total);
-  });
+  translating_postgres_errors("making a job of a large change",
+                              [&] { job = jobs().add_fan_out(index, ids_query(index, changes)); });
   return job;
 }
 
@@ -209,7 +197,7 @@ RenderedDocument document_of(const pqxx::row& row) {
 }  // namespace
 
 Values PostgresTransaction::render(const AppliedIndex& index, const Values& ids, std::int64_t max_bytes,
-                                   DocumentVersion version, const DocumentSink& sink) {
+                                   std::optional<DocumentVersion> version, const DocumentSink& sink) {
   const std::string statement = render_statement(session_, index, "v._id = any($2::" + index.id_type + "[])");
   const std::string literal = array_literal(ids);
   pqxx::result result;
@@ -221,7 +209,7 @@ Values PostgresTransaction::render(const AppliedIndex& index, const Values& ids,
   });
   Values left_over;
   translating_postgres_errors("rendering documents", [&] {
-    PostgresRoutes routes(*transaction_, session_, index);
+    PostgresRoutes routes(*transaction_, session_, index, version);
     routes.load(ids);
     std::unordered_set<std::string_view> absent(ids.begin(), ids.end());
     for (const pqxx::row& row : result) {
@@ -240,7 +228,7 @@ Values PostgresTransaction::render(const AppliedIndex& index, const Values& ids,
       routes.fill(document);
       sink(document);
     }
-    routes.save(version);
+    routes.save();
   });
   return left_over;
 }
@@ -248,7 +236,8 @@ Values PostgresTransaction::render(const AppliedIndex& index, const Values& ids,
 SourceTransaction::Page PostgresTransaction::render_page(const AppliedIndex& index,
                                                          const std::optional<std::string>& after,
                                                          std::int64_t limit, std::int64_t max_bytes,
-                                                         DocumentVersion version, const DocumentSink& sink) {
+                                                         std::optional<DocumentVersion> version,
+                                                         const DocumentSink& sink) {
   const std::string page = "v._id is not null" +
                            (after ? " and v._id > $3::" + index.id_type : std::string()) +
                            " order by v._id limit $2::bigint";
@@ -258,7 +247,7 @@ SourceTransaction::Page PostgresTransaction::render_page(const AppliedIndex& ind
   Page rendered;
   rendered.end = static_cast<std::int64_t>(result.size()) < limit;
   translating_postgres_errors("rendering a page", [&] {
-    PostgresRoutes routes(*transaction_, session_, index);
+    PostgresRoutes routes(*transaction_, session_, index, version);
     Values ids;
     if (index.routed) {
       for (const pqxx::row& row : result) ids.emplace_back(view_of(row[0]));
@@ -274,50 +263,18 @@ SourceTransaction::Page PostgresTransaction::render_page(const AppliedIndex& ind
       routes.fill(document);
       sink(document);
     }
-    routes.save(version);
+    routes.save();
   });
   return rendered;
 }
 
-SourceTransaction::JobPage PostgresTransaction::job_page(const Job& job,
-                                                         const std::optional<std::string>& after,
-                                                         std::int64_t limit) {
-  const pqxx::result result =
-      run("reading a job",
-          session_.sql("select number, id from {schema}.job_document where job = $1 and number > $2::bigint "
-                       "order by number limit $3"),
-          job.id, after.value_or("0"), limit);
-  JobPage page;
-  page.end = static_cast<std::int64_t>(result.size()) < limit;
-  page.position = after.value_or("0");
-  for (const pqxx::row& row : result) {
-    page.position = row[0].c_str();
-    page.ids.emplace_back(view_of(row[1]));
-  }
-  return page;
-}
-
 std::vector<FoundDocument> PostgresTransaction::stale(const AppliedIndex& index,
                                                       const std::vector<FoundDocument>& found) {
-  // Compared as text: what Elasticsearch has may not even be a value of the _id's type.
-  const std::string routing = index.routed ? "coalesce(v._routing::text, '')" : "''";
-  const std::string castable =
-      index.id_type == "text" || index.id_type == "character varying"
-          ? "f.id"
-          : (index.id_type == "uuid"
-                 ? "case when f.id ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' then f.id::uuid end"
-                 : "case when f.id ~ '^(0|-?[1-9][0-9]{0,18})$' and f.id::numeric between "
-                   "-9223372036854775808 "
-                   "and 9223372036854775807 then f.id::bigint end");
-  const std::string statement =
-      "with found as materialized (select f.id, f.routing, " + castable +
-      " as key from unnest($1::text[], $2::text[]) as f(id, routing)), "
-      "present as materialized (select v._id::text as id, " +
-      routing + " as routing from " + index.view +
-      " as v where v._id = any((select array_agg(found.key) from found)::" +
-      (index.id_type == "uuid" ? "uuid" : (castable == "f.id" ? "text" : "bigint")) +
-      "[])) select f.id, f.routing from found as f where not exists "
-      "(select 1 from present as p where p.id = f.id and p.routing = f.routing)";
+  const std::string statement = fill_placeholders(
+      postgres_sql("find_stale"), {{"key", castable_id(index, "f.id")},
+                                   {"type", castable_type(index)},
+                                   {"routing", index.routed ? "coalesce(v._routing::text, '')" : "''"},
+                                   {"view", index.view}});
   Values ids;
   Values routings;
   for (const FoundDocument& document : found) {
@@ -325,7 +282,7 @@ std::vector<FoundDocument> PostgresTransaction::stale(const AppliedIndex& index,
     routings.push_back(document.routing);
   }
   std::vector<FoundDocument> gone;
-  const pqxx::result result = run("looking for documents that the view no longer has", statement,
+  const pqxx::result result = run("looking for documents that the view does not have", statement,
                                   array_literal(ids), array_literal(routings));
   for (const pqxx::row& row : result) gone.push_back({row[0].c_str(), row[1].c_str()});
   return gone;
@@ -333,27 +290,42 @@ std::vector<FoundDocument> PostgresTransaction::stale(const AppliedIndex& index,
 
 // --- jobs and the checkpoint ---
 
+SourceTransaction::JobPage PostgresTransaction::job_page(const Job& job,
+                                                         const std::optional<std::string>& after,
+                                                         std::int64_t limit) {
+  JobPage page;
+  translating_postgres_errors("reading a job", [&] { page = jobs().page(job, after, limit); });
+  return page;
+}
+
 std::optional<Job> PostgresTransaction::add_job(int index, JobKind kind, const std::string& reason) {
-  const std::string name(kKindNames[static_cast<std::size_t>(kind)]);
-  const pqxx::result result = run(
-      "adding a job",
-      session_.sql(
-          "insert into {schema}.job (pipeline, index, kind, reason) "
-          "select $1::integer, $2::integer, $3::text, $4::text where not exists (select 1 from "
-          "{schema}.job where index = $2::integer and kind = $3::text and position is null) returning id"),
-      pipeline_, index, name, reason);
-  if (result.empty()) return std::nullopt;
-  Job job;
-  job.id = result[0][0].as<std::int64_t>();
-  job.index = index;
-  job.kind = kind;
-  job.reason = reason;
+  std::optional<Job> job;
+  translating_postgres_errors("adding a job", [&] { job = jobs().add(index, kind, reason); });
   return job;
+}
+
+std::vector<Job> PostgresTransaction::add_repair(const AppliedIndex& index,
+                                                 const std::vector<FoundDocument>& documents,
+                                                 const std::string& reason) {
+  std::vector<Job> added;
+  translating_postgres_errors("adding a job", [&] { added = jobs().add_repair(index, documents, reason); });
+  return added;
+}
+
+void PostgresTransaction::begin_job(std::int64_t job) {
+  translating_postgres_errors("beginning a job", [&] { jobs().begin(job); });
+}
+
+Position PostgresTransaction::place() {
+  const pqxx::result row = run("asking what is visible", "select pg_current_snapshot()::text");
+  return PostgresPosition{row[0][0].c_str(), "", 0, 0}.to_position();
 }
 
 void PostgresTransaction::save(Epoch epoch, const Acknowledged& acknowledged) {
   save_position(epoch, acknowledged.position);
-  save_jobs(acknowledged.jobs);
+  translating_postgres_errors("saving the jobs", [&] {
+    for (const JobProgress& progress : acknowledged.jobs) jobs().save(progress);
+  });
   save_dead_letters(acknowledged);
   forget_routes(acknowledged.gone_routes);
 }
@@ -383,24 +355,6 @@ void PostgresTransaction::save_position(Epoch epoch, const std::optional<Positio
     }
   });
   if (result.affected_rows() == 0) throw Deposed("another process has taken the lead of the pipeline");
-}
-
-void PostgresTransaction::save_jobs(const std::vector<JobProgress>& jobs) {
-  for (const JobProgress& progress : jobs) {
-    if (progress.kind == JobKind::kFanOut) {
-      // Page by page, so that the end of a large job is not one large delete.
-      run("saving a job",
-          session_.sql("delete from {schema}.job_document where job = $1 and number <= $2::bigint"),
-          progress.job, progress.position);
-    }
-    if (progress.finished) {
-      run("finishing a job", session_.sql("delete from {schema}.job where id = $1"), progress.job);
-    } else {
-      run("saving a job",
-          session_.sql("update {schema}.job set position = $2, done = done + $3 where id = $1"), progress.job,
-          progress.position, progress.done_documents);
-    }
-  }
 }
 
 void PostgresTransaction::save_dead_letters(const Acknowledged& acknowledged) {

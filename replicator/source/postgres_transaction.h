@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "replicator/source/postgres_jobs.h"
 #include "replicator/source/postgres_session.h"
 #include "replicator/source/postgres_snapshot.h"
 #include "replicator/source/source.h"
@@ -13,21 +14,28 @@ namespace lockstep {
 
 class PostgresTransaction final : public SourceTransaction {
  public:
+  enum class Access { kReadWrite, kReadOnly };
+
   /// `captures` is the array literal of the pipeline's capture ids. Both references must outlive this.
-  PostgresTransaction(PostgresSession& session, int pipeline, const std::string& captures);
+  PostgresTransaction(PostgresSession& session, int pipeline, const std::string& captures, Access access);
 
   Changes read_changes(const Position& from, std::int64_t max_values) override;
   std::optional<Values> resolve(const AppliedIndex& index, const std::vector<CapturedChange>& changes,
                                 std::int64_t limit) override;
   Job add_fan_out(const AppliedIndex& index, const std::vector<CapturedChange>& changes) override;
-  Values render(const AppliedIndex& index, const Values& ids, std::int64_t max_bytes, DocumentVersion version,
-                const DocumentSink& sink) override;
+  Values render(const AppliedIndex& index, const Values& ids, std::int64_t max_bytes,
+                std::optional<DocumentVersion> version, const DocumentSink& sink) override;
   Page render_page(const AppliedIndex& index, const std::optional<std::string>& after, std::int64_t limit,
-                   std::int64_t max_bytes, DocumentVersion version, const DocumentSink& sink) override;
+                   std::int64_t max_bytes, std::optional<DocumentVersion> version,
+                   const DocumentSink& sink) override;
   JobPage job_page(const Job& job, const std::optional<std::string>& after, std::int64_t limit) override;
   std::vector<FoundDocument> stale(const AppliedIndex& index,
                                    const std::vector<FoundDocument>& found) override;
   std::optional<Job> add_job(int index, JobKind kind, const std::string& reason) override;
+  std::vector<Job> add_repair(const AppliedIndex& index, const std::vector<FoundDocument>& documents,
+                              const std::string& reason) override;
+  void begin_job(std::int64_t job) override;
+  Position place() override;
   void save(Epoch epoch, const Acknowledged& acknowledged) override;
   void commit() override;
 
@@ -39,16 +47,17 @@ class PostgresTransaction final : public SourceTransaction {
   /// statement's parameters.
   std::string ids_query(const AppliedIndex& index, const std::vector<CapturedChange>& changes);
 
+  PostgresJobs jobs() { return {*transaction_, session_, pipeline_}; }
+
   void save_position(Epoch epoch, const std::optional<Position>& position);
-  void save_jobs(const std::vector<JobProgress>& jobs);
   void save_dead_letters(const Acknowledged& acknowledged);
   void forget_routes(const std::vector<AcknowledgedWrite>& gone);
 
   PostgresSession& session_;
   int pipeline_;
   const std::string& captures_;
-  // Repeatable read and read-write: what save() writes belongs to the snapshot that was read.
-  std::unique_ptr<pqxx::transaction<pqxx::repeatable_read>> transaction_;
+  // Repeatable read: what save() writes belongs to the snapshot that was read.
+  std::unique_ptr<pqxx::transaction_base> transaction_;
 };
 
 }  // namespace lockstep

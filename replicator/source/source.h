@@ -98,7 +98,7 @@ struct Job {
   std::int64_t id = 0;
   int index = 0;
   JobKind kind = JobKind::kBackfill;
-  std::optional<std::string> position;  ///< how far it has been acknowledged; none: not begun
+  std::optional<std::string> position;  ///< how far it has been acknowledged; none: nothing of it has been
   std::int64_t done = 0;
   std::optional<std::int64_t> total;
   std::string reason;
@@ -160,9 +160,10 @@ class SourceTransaction {
 
   /// Renders the documents of `ids`, those that the view no longer has included, in no particular order;
   /// returns the ids that did not fit into `max_bytes` (at least one document always does). `version` is
-  /// remembered with the routings of routed documents.
+  /// remembered with the routings of routed documents; without one nothing is remembered, and stale routings
+  /// are not looked up. REQUIRES: none in a transaction of begin_reading().
   virtual Values render(const AppliedIndex& index, const Values& ids, std::int64_t max_bytes,
-                        DocumentVersion version, const DocumentSink& sink) = 0;
+                        std::optional<DocumentVersion> version, const DocumentSink& sink) = 0;
 
   /// The documents of the whole view after `after` in the order of _id, at most `limit` and about
   /// `max_bytes`.
@@ -171,7 +172,7 @@ class SourceTransaction {
     bool end = false;                 ///< the view has no further documents
   };
   virtual Page render_page(const AppliedIndex& index, const std::optional<std::string>& after,
-                           std::int64_t limit, std::int64_t max_bytes, DocumentVersion version,
+                           std::int64_t limit, std::int64_t max_bytes, std::optional<DocumentVersion> version,
                            const DocumentSink& sink) = 0;
 
   /// The ids of a fan-out job after its position, at most `limit`, and the position behind them.
@@ -188,6 +189,19 @@ class SourceTransaction {
 
   /// The job that compares a whole index, unless one that has not begun exists; none then.
   virtual std::optional<Job> add_job(int index, JobKind kind, const std::string& reason) = 0;
+
+  /// Adds the jobs after which these documents of the index are what the view gives, each under its routing
+  /// and no other; `routing` is where a document was found, or where it belongs. Returns them; whoever leads
+  /// picks them up.
+  virtual std::vector<Job> add_repair(const AppliedIndex& index, const std::vector<FoundDocument>& documents,
+                                      const std::string& reason) = 0;
+
+  /// The job has begun, though nothing of it is acknowledged yet: what changes from now on may concern
+  /// documents that it has behind it.
+  virtual void begin_job(std::int64_t job) = 0;
+
+  /// What this snapshot sees, as a place in the stream of changes for Source::has_passed().
+  virtual Position place() = 0;
 
   /// Records what Elasticsearch has acknowledged. Throws Deposed when `epoch` is no longer the current one.
   virtual void save(Epoch epoch, const Acknowledged& acknowledged) = 0;
@@ -226,6 +240,9 @@ class Source {
   /// Takes the lead if nobody has it, for as long as this connection lives: true. False: somebody else leads.
   virtual bool try_lead() = 0;
 
+  /// The epoch of the last leadership.
+  virtual Epoch epoch() = 0;
+
   /// Raises the epoch above the current one and above `at_least`, durably. REQUIRES: leading.
   virtual Epoch raise_epoch(Epoch at_least) = 0;
 
@@ -238,7 +255,21 @@ class Source {
   /// Number of dead letters of an index.
   virtual std::int64_t dead_letters(int index) = 0;
 
+  /// The dead letters among these documents.
+  virtual std::vector<DeadLetter> dead_letters_of(int index, const Values& ids) = 0;
+
   virtual std::unique_ptr<SourceTransaction> begin() = 0;
+
+  /// A transaction that only reads: it locks nothing and holds no writer up. resolve(), render(),
+  /// render_page(), stale() and place() are for it.
+  virtual std::unique_ptr<SourceTransaction> begin_reading() = 0;
+
+  /// Whether Elasticsearch has acknowledged everything of this pipeline that was committed before `place`,
+  /// apart from what has become jobs. REQUIRES: load_pipeline() was called.
+  virtual bool has_passed(const Position& place) = 0;
+
+  /// Whether some process has the lead. REQUIRES: load_pipeline() was called.
+  virtual bool is_led() = 0;
 
   /// Whether anything at all may have been committed since `position`: a cheap question for an idle tail.
   /// False is certain, true is not.

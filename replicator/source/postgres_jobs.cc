@@ -1,0 +1,139 @@
+#include "replicator/source/postgres_jobs.h"
+
+#include <algorithm>
+
+#include "replicator/source/postgres_array.h"
+#include "replicator/source/postgres_ids.h"
+#include "replicator/source/postgres_sql.h"
+
+namespace lockstep {
+namespace {
+
+constexpr std::string_view kKindNames[] = {"backfill", "fan_out", "sweep"};
+
+std::string_view name_of(JobKind kind) {
+  return kKindNames[static_cast<std::size_t>(kind)];
+}
+
+}  // namespace
+
+JobKind job_kind(std::string_view name) {
+  if (name == name_of(JobKind::kBackfill)) return JobKind::kBackfill;
+  if (name == name_of(JobKind::kFanOut)) return JobKind::kFanOut;
+  return JobKind::kSweep;
+}
+
+template <typename... Parameters>
+pqxx::result PostgresJobs::run(std::string_view statement, const Parameters&... parameters) {
+  return transaction_.exec_prepared(session_.prepared(session_.sql(statement)), parameters...);
+}
+
+Job PostgresJobs::insert(int index, JobKind kind, const std::string& reason) {
+  Job job;
+  job.index = index;
+  job.kind = kind;
+  job.reason = reason;
+  job.id =
+      run("insert into {schema}.job (pipeline, index, kind, reason) values ($1, $2, $3, $4) returning id",
+          pipeline_, index, std::string(name_of(kind)), reason)[0][0]
+          .as<std::int64_t>();
+  return job;
+}
+
+void PostgresJobs::set_total(Job& job, std::int64_t documents) {
+  job.total = documents;
+  run("update {schema}.job set total = $2 where id = $1", job.id, documents);
+}
+
+std::optional<Job> PostgresJobs::add(int index, JobKind kind, const std::string& reason) {
+  const pqxx::result waiting =
+      run("select 1 from {schema}.job where index = $1 and kind = $2 and position is null limit 1", index,
+          std::string(name_of(kind)));
+  if (!waiting.empty()) return std::nullopt;
+  return insert(index, kind, reason);
+}
+
+Job PostgresJobs::add_fan_out(const AppliedIndex& index, const std::string& ids_query) {
+  Job job = insert(index.id, JobKind::kFanOut, "a change of many documents of " + index.alias);
+  // In the order in which the resolver found them: it knows which documents lie together.
+  const pqxx::result written =
+      transaction_.exec("insert into " + session_.schema() + ".job_document (job, number, id) select " +
+                        std::to_string(job.id) + ", row_number() over (order by min(u.found)), u.k " +
+                        "from (select k, row_number() over () as found from (" + ids_query +
+                        ") as q(k)) as u where u.k is not null group by u.k");
+  set_total(job, static_cast<std::int64_t>(written.affected_rows()));
+  return job;
+}
+
+std::vector<Job> PostgresJobs::add_repair(const AppliedIndex& index,
+                                          const std::vector<FoundDocument>& documents,
+                                          const std::string& reason) {
+  Values ids;
+  Values routings;
+  for (const FoundDocument& document : documents) {
+    ids.push_back(document.id);
+    routings.push_back(document.routing);
+  }
+  // A fan-out renders by _id, so it reaches neither what is no value of the _id's type nor, where the view
+  // has no routing, a document under one; a sweep deletes those.
+  const std::string repairable =
+      castable_id(index, "f.id") + " is not null" + (index.routed ? "" : " and f.routing = ''");
+  const auto filled = [&](std::string_view statement) {
+    return fill_placeholders(statement, {{"schema", session_.schema()}, {"repairable", repairable}});
+  };
+  std::vector<Job> jobs;
+  Job fan_out = insert(index.id, JobKind::kFanOut, reason);
+  const pqxx::result written = run(filled(postgres_sql("add_repair_documents")), fan_out.id,
+                                   array_literal(ids), array_literal(routings));
+  if (written.affected_rows() > 0) {
+    set_total(fan_out, static_cast<std::int64_t>(written.affected_rows()));
+    jobs.push_back(std::move(fan_out));
+  } else {
+    run("delete from {schema}.job where id = $1", fan_out.id);
+  }
+  if (index.routed) {
+    run(filled(postgres_sql("add_found_routes")), index.id, array_literal(ids), array_literal(routings));
+  }
+  const pqxx::result beyond_reach =
+      run(filled("select 1 from unnest($1::text[], $2::text[]) as f(id, routing) where not ({repairable}) "
+                 "limit 1"),
+          array_literal(ids), array_literal(routings));
+  if (!beyond_reach.empty()) jobs.push_back(insert(index.id, JobKind::kSweep, reason));
+  return jobs;
+}
+
+void PostgresJobs::begin(std::int64_t job) {
+  run("update {schema}.job set position = '' where id = $1 and position is null", job);
+}
+
+SourceTransaction::JobPage PostgresJobs::page(const Job& job, const std::optional<std::string>& after,
+                                              std::int64_t limit) {
+  const pqxx::result result =
+      run("select number, id from {schema}.job_document where job = $1 and number > $2::bigint "
+          "order by number limit $3",
+          job.id, after.value_or("0"), limit);
+  SourceTransaction::JobPage page;
+  page.end = static_cast<std::int64_t>(result.size()) < limit;
+  page.position = after.value_or("0");
+  for (const pqxx::row& row : result) {
+    page.position = row[0].c_str();
+    page.ids.emplace_back(row[1].c_str(), row[1].size());
+  }
+  return page;
+}
+
+void PostgresJobs::save(const JobProgress& progress) {
+  if (progress.kind == JobKind::kFanOut) {
+    // Page by page, so that the end of a large job is not one large delete.
+    run("delete from {schema}.job_document where job = $1 and number <= $2::bigint", progress.job,
+        progress.position);
+  }
+  if (progress.finished) {
+    run("delete from {schema}.job where id = $1", progress.job);
+  } else {
+    run("update {schema}.job set position = $2, done = done + $3 where id = $1", progress.job,
+        progress.position, progress.done_documents);
+  }
+}
+
+}  // namespace lockstep

@@ -1,0 +1,51 @@
+// Work beside the tail, as lockstep.job and lockstep.job_document keep it: a transaction adds jobs, reads
+// their pages and saves how far they have been acknowledged.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "replicator/source/postgres_session.h"
+#include "replicator/source/source.h"
+
+namespace lockstep {
+
+JobKind job_kind(std::string_view name);
+
+/// Everything here throws what libpqxx throws.
+class PostgresJobs {
+ public:
+  /// Both references must outlive this.
+  PostgresJobs(pqxx::transaction_base& transaction, PostgresSession& session, int pipeline)
+      : transaction_(transaction), session_(session), pipeline_(pipeline) {}
+
+  /// A job of a whole index, unless one of the kind is there that has not begun.
+  std::optional<Job> add(int index, JobKind kind, const std::string& reason);
+
+  /// A fan-out job of the ids that `ids_query` selects as k, nulls and duplicates among them.
+  Job add_fan_out(const AppliedIndex& index, const std::string& ids_query);
+
+  std::vector<Job> add_repair(const AppliedIndex& index, const std::vector<FoundDocument>& documents,
+                              const std::string& reason);
+
+  void begin(std::int64_t job);
+
+  SourceTransaction::JobPage page(const Job& job, const std::optional<std::string>& after,
+                                  std::int64_t limit);
+
+  void save(const JobProgress& progress);
+
+ private:
+  template <typename... Parameters>
+  pqxx::result run(std::string_view statement, const Parameters&... parameters);
+
+  Job insert(int index, JobKind kind, const std::string& reason);
+  void set_total(Job& job, std::int64_t documents);
+
+  pqxx::transaction_base& transaction_;
+  PostgresSession& session_;
+  int pipeline_;
+};
+
+}  // namespace lockstep

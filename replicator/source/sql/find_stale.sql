@@ -1,0 +1,15 @@
+-- Those of the documents found in an index that the view does not have, or not under that routing. Compared as
+-- text: what Elasticsearch has may not even be a value of the _id's type.
+--   key, type, routing, view
+--   $1, $2  ids and routings of the documents found
+with found as materialized (
+  select f.id, f.routing, {key} as key
+  from unnest($1::text[], $2::text[]) as f(id, routing)
+), present as materialized (
+  select v._id::text as id, {routing} as routing
+  from {view} as v
+  where v._id = any((select array_agg(found.key) from found)::{type}[])
+)
+select f.id, f.routing
+from found as f
+where not exists (select 1 from present as p where p.id = f.id and p.routing = f.routing)
