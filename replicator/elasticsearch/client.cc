@@ -51,7 +51,8 @@ std::string path_of(const std::string& doing, const std::string& name) {
 IndexState index_state(const std::string& name, const json& reply) {
   IndexState state;
   state.name = name;
-  for (const auto& alias : object_at(reply, "aliases").items()) state.aliases.push_back(alias.key());
+  const json aliases = object_at(reply, "aliases");
+  for (const auto& alias : aliases.items()) state.aliases.push_back(alias.key());
   state.mappings = object_at(reply, "mappings");
   state.settings = object_at(reply, "settings");
   state.uuid = text_at(state.settings, "index.uuid");

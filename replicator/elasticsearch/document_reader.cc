@@ -217,10 +217,11 @@ class DocumentScan::Impl {
     HttpResponse response;
     if (!begun_) {
       begun_ = true;
-      response = client_.send(doing_, "POST",
-                              "/" + percent_encoded(alias_) + "/_search?scroll=" + std::string(kScrollLifetime) +
-                                  "&allow_partial_search_results=false&" + filter,
-                              scan_body(options_));
+      response =
+          client_.send(doing_, "POST",
+                       "/" + percent_encoded(alias_) + "/_search?scroll=" + std::string(kScrollLifetime) +
+                           "&allow_partial_search_results=false&" + filter,
+                       scan_body(options_));
     } else {
       response = client_.send(doing_, "POST", "/_search/scroll?" + filter, scroll_.next_body(), {404, 500});
       if (response.status >= 400) {

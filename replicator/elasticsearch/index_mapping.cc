@@ -218,7 +218,8 @@ json flat_settings(const json& settings) {
 
 std::vector<MappingDifference> compare_settings(const json& wanted, const json& actual) {
   std::vector<MappingDifference> differences;
-  for (const auto& item : flat_settings(wanted).items()) {
+  const json flat = flat_settings(wanted);
+  for (const auto& item : flat.items()) {
     if (has_setting(actual, item.key(), item.value())) continue;
     const auto found = actual.find(item.key());
     differences.push_back({is_static(item.key()) ? Kind::kNewIndex : Kind::kChange,
@@ -231,7 +232,8 @@ std::vector<MappingDifference> compare_settings(const json& wanted, const json& 
 
 json changed_settings(const json& wanted, const json& actual) {
   json changed = json::object();
-  for (const auto& item : flat_settings(wanted).items()) {
+  const json flat = flat_settings(wanted);
+  for (const auto& item : flat.items()) {
     if (!is_static(item.key()) && !has_setting(actual, item.key(), item.value())) {
       changed[item.key()] = item.value();
     }

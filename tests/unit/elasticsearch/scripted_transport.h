@@ -1,0 +1,46 @@
+// A transport that answers from a script and records what it was asked.
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "replicator/elasticsearch/client.h"
+
+namespace lockstep {
+
+struct RecordedRequest {
+  std::string method;
+  std::string path;
+  std::string body;
+};
+
+/// What the test keeps while the client owns the transport.
+struct Script {
+  std::deque<HttpResponse> answers;  ///< used one by one; after the last every request fails
+  std::vector<RecordedRequest> requests;
+};
+
+class ScriptedTransport final : public HttpTransport {
+ public:
+  explicit ScriptedTransport(Script& script) : script_(script) {}
+
+  HttpResponse perform(const HttpRequest& request) override {
+    script_.requests.push_back({request.method, request.path, std::string(request.body)});
+    if (script_.answers.empty()) throw TransportError("http://es1:9200: refused", false);
+    HttpResponse answer = std::move(script_.answers.front());
+    script_.answers.pop_front();
+    return answer;
+  }
+
+ private:
+  Script& script_;
+};
+
+inline ElasticsearchClient client_of(Script& script) {
+  return ElasticsearchClient(std::make_unique<ScriptedTransport>(script));
+}
+
+}  // namespace lockstep
