@@ -2,17 +2,6 @@
 # Brings an engine of the catalog into the cache with Maven. An engine counts as there only when its folder has its final name,
 # which it gets in one step when everything is complete.
 
-# cache_folder: LOCKSTEP_CACHE, or the user's cache; root's own is closed to the user that servers run as, so root uses the system's.
-cache_folder() {
-  if [[ -n ${LOCKSTEP_CACHE:-} ]]; then
-    realpath -m "$LOCKSTEP_CACHE"
-  elif ((EUID == 0)); then
-    echo /var/cache/lockstep
-  else
-    printf '%s\n' "${XDG_CACHE_HOME:-${HOME:?HOME is not set; set it, or LOCKSTEP_CACHE}/.cache}/lockstep"
-  fi
-}
-
 engine_home() { printf '%s/%s-%s-%s\n' "$(cache_folder)" "$engine_family" "$engine_version" "$kRecipe"; }
 
 # artifact_item COORDINATES TYPE FOLDER: one thing to fetch, for the project file.
