@@ -1,0 +1,12 @@
+// Tells two texts apart: for noticing that something was changed, not for keeping anybody from changing it.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace lockstep {
+
+/// The text's FNV-1a hash of 64 bits (Fowler, Noll, Vo), in 16 hexadecimal digits.
+std::string checksum(std::string_view text);
+
+}  // namespace lockstep

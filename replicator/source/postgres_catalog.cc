@@ -1,0 +1,177 @@
+#include "replicator/source/postgres_catalog.h"
+
+#include <algorithm>
+
+#include "replicator/source/postgres_sql.h"
+
+namespace lockstep {
+namespace {
+
+// pg_type.dat: the types' numbers are part of PostgreSQL's protocol and never change.
+constexpr unsigned kInt8 = 20, kInt2 = 21, kInt4 = 23, kText = 25, kBpchar = 1042, kVarchar = 1043,
+                   kUuid = 2950;
+
+// The server's message without "ERROR:", the position and the context.
+std::string first_line(const std::string& message) {
+  std::string line = message.substr(0, message.find('\n'));
+  const std::size_t colon = line.find(":  ");
+  return colon == std::string::npos ? line : line.substr(colon + 3);
+}
+
+void read_columns(pqxx::transaction_base& transaction, PostgresRelation& relation) {
+  for (const pqxx::row& row :
+       transaction.exec_params(std::string(postgres_sql("relation_columns")), relation.oid)) {
+    PostgresColumn column;
+    column.number = row[0].as<int>();
+    column.name = row[1].c_str();
+    column.quoted = row[2].c_str();
+    column.type = row[3].c_str();
+    column.type_oid = row[4].as<unsigned>();
+    column.equality = row[5].c_str();
+    column.settings_free = row[6].as<bool>();
+    column.has_array = row[7].as<bool>();
+    column.deterministic = row[8].as<bool>();
+    column.computed_on_read = row[9].as<bool>();
+    column.fixed_width = row[10].as<bool>();
+    column.key_position = row[11].as<int>();
+    relation.columns.push_back(std::move(column));
+  }
+}
+
+std::string not_found(pqxx::work& transaction, const std::string& name) {
+  std::string fault = "there is no \"" + name + "\"";
+  std::string alike;
+  for (const pqxx::row& row : transaction.exec_params(
+           "select c.oid::regclass::text from pg_class as c where c.relname = lower(btrim($1, '\"')) "
+           "and c.relkind in ('r', 'p', 'v', 'm', 'f') and not pg_is_other_temp_schema(c.relnamespace) "
+           "order by 1 limit 3",
+           name.substr(name.rfind('.') + 1))) {
+    alike += alike.empty() ? row[0].c_str() : std::string(" or ") + row[0].c_str();
+  }
+  if (alike.empty()) return fault;
+  return fault + (name.find('.') == std::string::npos ? " (names are written with their schema)" : "") +
+         "; did you mean " + alike + "?";
+}
+
+}  // namespace
+
+TypeFamily type_family(unsigned type_oid) {
+  switch (type_oid) {
+    case kInt2:
+    case kInt4:
+    case kInt8:
+      return TypeFamily::kInteger;
+    case kUuid:
+      return TypeFamily::kUuid;
+    case kText:
+    case kVarchar:
+    case kBpchar:
+      return TypeFamily::kText;
+    default:
+      return TypeFamily::kOther;
+  }
+}
+
+const PostgresColumn* PostgresRelation::column(std::string_view column_name) const {
+  const auto found = std::find_if(columns.begin(), columns.end(),
+                                  [&](const PostgresColumn& column) { return column.name == column_name; });
+  return found == columns.end() ? nullptr : &*found;
+}
+
+const PostgresColumn* PostgresRelation::column(int number) const {
+  const auto found = std::find_if(columns.begin(), columns.end(),
+                                  [&](const PostgresColumn& column) { return column.number == number; });
+  return found == columns.end() ? nullptr : &*found;
+}
+
+std::vector<const PostgresColumn*> PostgresRelation::primary_key() const {
+  std::vector<const PostgresColumn*> key;
+  for (const PostgresColumn& column : columns) {
+    if (column.key_position >= 0) key.push_back(&column);
+  }
+  std::sort(key.begin(), key.end(), [](const PostgresColumn* left, const PostgresColumn* right) {
+    return left->key_position < right->key_position;
+  });
+  return key;
+}
+
+std::string_view kind_name(char relkind) {
+  switch (relkind) {
+    case 'r':
+      return "table";
+    case 'p':
+      return "partitioned table";
+    case 'v':
+      return "view";
+    case 'm':
+      return "materialized view";
+    case 'f':
+      return "foreign table";
+    case 'S':
+      return "sequence";
+    default:
+      return "relation";
+  }
+}
+
+PostgresRelation describe_relation(pqxx::transaction_base& transaction, unsigned oid) {
+  const pqxx::row row = transaction.exec_params1(std::string(postgres_sql("find_relation")), oid);
+  PostgresRelation relation;
+  relation.oid = row[0].as<unsigned>();
+  relation.name = row[1].c_str();
+  relation.alias = row[2].c_str();
+  relation.kind = row[3].c_str()[0];
+  relation.schema = row[4].c_str();
+  relation.owned = row[5].as<bool>();
+  relation.pages = row[6].as<int>();
+  relation.row_security = row[7].as<bool>();
+  relation.security_invoker = row[8].as<bool>();
+  relation.owner = row[9].c_str();
+  read_columns(transaction, relation);
+  return relation;
+}
+
+std::optional<PostgresRelation> find_relation(pqxx::work& transaction, const std::string& name,
+                                              std::string& fault) {
+  std::optional<unsigned> oid;
+  const std::optional<std::string> complaint =
+      complaint_about(transaction, "select to_regclass(" + transaction.quote(name) + ")::oid",
+                      [&](const pqxx::result& result) {
+                        if (!result[0][0].is_null()) oid = result[0][0].as<unsigned>();
+                      });
+  if (complaint) {
+    fault = *complaint;
+    return std::nullopt;
+  }
+  if (!oid) {
+    fault = not_found(transaction, name);
+    return std::nullopt;
+  }
+  return describe_relation(transaction, *oid);
+}
+
+std::vector<TableMember> table_members(pqxx::transaction_base& transaction, unsigned oid) {
+  std::vector<TableMember> members;
+  for (const pqxx::row& row : transaction.exec_params(std::string(postgres_sql("relation_members")), oid)) {
+    members.push_back({row[0].as<unsigned>(), row[1].c_str(), row[2].c_str()[0], row[3].as<bool>()});
+  }
+  return members;
+}
+
+std::optional<std::string> complaint_about(pqxx::work& transaction, const std::string& statement,
+                                           const std::function<void(const pqxx::result&)>& on_success) {
+  pqxx::subtransaction savepoint(transaction);
+  try {
+    const pqxx::result result = savepoint.exec(statement);
+    if (on_success) on_success(result);
+  } catch (const pqxx::broken_connection&) {
+    throw;
+  } catch (const pqxx::sql_error& error) {
+    savepoint.abort();
+    return first_line(error.what());
+  }
+  savepoint.abort();
+  return std::nullopt;
+}
+
+}  // namespace lockstep

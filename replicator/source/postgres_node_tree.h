@@ -1,0 +1,39 @@
+// PostgreSQL's parsed queries as pg_rewrite.ev_action and pg_proc.prosqlbody keep them: text such as
+//
+//   ({QUERY :commandType 1 :rtable ({RANGETBLENTRY :rtekind 0 :relid 16400 …}) :targetList ({TARGETENTRY …})
+//   …})
+//
+// The fields differ a little between the server's versions; whoever reads a tree must do without those that
+// are not there.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace lockstep {
+
+struct PostgresNode {
+  enum class Kind { kNull, kAtom, kList, kRecord };
+  Kind kind = Kind::kNull;
+  std::string text;                 ///< of an atom, without its escapes; a record's name
+  std::vector<PostgresNode> items;  ///< of a list
+  std::vector<std::pair<std::string, PostgresNode>> fields;  ///< of a record; a constant's bytes are left out
+
+  bool is(std::string_view record) const { return kind == Kind::kRecord && text == record; }
+
+  /// A record's field; null when it is not there or is null.
+  const PostgresNode* field(std::string_view name) const;
+
+  /// A record's field that is a number; `missing` when it is not there.
+  long number(std::string_view name, long missing) const;
+
+  /// The items of a record's field that is a list; empty when it is not there.
+  const std::vector<PostgresNode>& list(std::string_view name) const;
+};
+
+/// Throws std::runtime_error for what is no such text.
+PostgresNode parse_node_tree(std::string_view text);
+
+}  // namespace lockstep

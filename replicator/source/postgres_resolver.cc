@@ -1,0 +1,157 @@
+#include "replicator/source/postgres_resolver.h"
+
+#include <optional>
+#include <utility>
+
+#include "replicator/source/postgres_column_origin.h"
+#include "replicator/source/postgres_sql.h"
+
+namespace lockstep {
+namespace {
+
+constexpr const char* kProbe = "lockstep_resolver_probe";
+
+TypeFamily family_of(pqxx::transaction_base& transaction, const std::string& type) {
+  return type_family(transaction.exec_params1("select $1::regtype::oid", type)[0].as<unsigned>());
+}
+
+// What the columns of a query with the parameter $1 are; none: `complaint` says why there are none.
+struct QueryColumns {
+  int count = 0;
+  unsigned first_type = 0;
+};
+std::optional<QueryColumns> try_query(pqxx::work& transaction, const std::string& query,
+                                      const std::string& value_type, std::string& complaint) {
+  QueryColumns columns;
+  const std::optional<std::string> refused =
+      complaint_about(transaction, std::string("set local search_path = pg_catalog, pg_temp; prepare ") +
+                                       kProbe + "(" + value_type + "[]) as " + query);
+  if (refused) {
+    complaint = *refused;
+    return std::nullopt;
+  }
+  const std::optional<std::string> failed = complaint_about(
+      transaction, std::string("execute ") + kProbe + "('{}')", [&](const pqxx::result& result) {
+        columns.count = static_cast<int>(result.columns());
+        if (columns.count > 0) columns.first_type = result.column_type(0);
+      });
+  transaction.exec0(std::string("deallocate ") + kProbe);  // a prepared statement outlives the savepoint
+  if (failed) {
+    complaint = *failed;
+    return std::nullopt;
+  }
+  return columns;
+}
+
+std::string without_semicolon(const std::string& query) {
+  const std::size_t end = query.find_last_not_of("; \t\r\n");
+  return end == std::string::npos ? "" : query.substr(0, end + 1);
+}
+
+// --- the values are the ids ---
+
+Resolver from_values(pqxx::work& transaction, const ResolverRequest& request) {
+  Resolver resolver;
+  const TypeFamily values = family_of(transaction, request.value_type);
+  const TypeFamily ids = family_of(transaction, request.id_type);
+  if (values != ids && ids != TypeFamily::kText) {
+    resolver.fault = "the values are of type " + request.value_type + ", but _id of " + request.view.name +
+                     " is of type " + request.id_type;
+    resolver.remedy =
+        "say how to get from one to the other: row = \"…\" for another value, column = \"…\" for another "
+        "column of the "
+        "view, or keys = \"select … = any($1)\"";
+    return resolver;
+  }
+  if (ids == TypeFamily::kInteger && request.value_type != request.id_type && request.id_type != "bigint") {
+    // A value that no _id can have is no fault of the row.
+    const std::string bits = request.id_type == "smallint" ? "32768" : "2147483648";
+    resolver.query = "select v.value::text from unnest($1) as v(value) where v.value >= -" + bits +
+                     " and v.value < " + bits;
+  }
+  return resolver;
+}
+
+// --- through a column ---
+
+Resolver from_column(pqxx::work& transaction, const ResolverRequest& request) {
+  Resolver resolver;
+  const PostgresColumn* id = request.view.column("_id");
+  const PostgresColumn* column = request.view.column(request.column);
+  if (column == nullptr) {
+    resolver.fault = "column: view " + request.view.name + " has no column " + request.column;
+    resolver.remedy = "add it to the view; one whose name begins with _ stays out of the documents";
+    return resolver;
+  }
+  std::string from = request.view.name;
+  std::string id_name = id->quoted;
+  const PostgresColumn* matched = column;
+  PostgresRelation base;
+  if (const auto origin = common_origin(transaction, request.view.oid, id->number, column->number)) {
+    base = describe_relation(transaction, origin->table);
+    matched = base.column(origin->column);
+    id_name = base.column(origin->id_column)->quoted;
+    from = base.name;
+  } else {
+    resolver.through_view = true;
+    resolver.warning =
+        "column: _id and " + request.column + " of view " + request.view.name +
+        " do not come from one row of one table, so the view itself is asked; a document that a change "
+        "takes out of the view is not found any more";
+    resolver.remedy =
+        "if that can happen, say with keys = \"select … = any($1)\" how to find the documents in tables";
+  }
+  resolver.query = "select (d." + id_name + ")::text from " + from + " as d where d." + matched->quoted +
+                   " " + matched->equality + " any($1) and d." + id_name + " is not null";
+  std::string complaint;
+  if (!try_query(transaction, resolver.query + " limit 0", request.value_type, complaint)) {
+    resolver.fault = "column: " + request.column + " of view " + request.view.name + " is of type " +
+                     column->type + ", the values are of type " + request.value_type + " (" + complaint + ")";
+    resolver.remedy = "cast it in the view, or cast the value with row = \"…\"";
+  }
+  return resolver;
+}
+
+// --- through the user's query ---
+
+Resolver from_keys(pqxx::work& transaction, const ResolverRequest& request) {
+  Resolver resolver;
+  // The line break keeps a comment at the end from swallowing the bracket.
+  const std::string derived = "(\n" + without_semicolon(request.keys) + "\n)";
+  std::string complaint;
+  const std::optional<QueryColumns> columns =
+      try_query(transaction, "select * from " + derived + " as q limit 0", request.value_type, complaint);
+  if (!columns) {
+    resolver.fault = "keys: " + complaint;
+    resolver.remedy = "it must be a query with the parameter $1 of type " + request.value_type +
+                      "[], and name tables, functions and types with their schemas";
+    return resolver;
+  }
+  if (columns->count != 1) {
+    resolver.fault = "keys: the query has " + std::to_string(columns->count) + " columns";
+    resolver.remedy = "let it return one, the _id of the documents";
+    return resolver;
+  }
+  const pqxx::row type =
+      transaction.exec_params1(std::string(postgres_sql("describe_type")), columns->first_type);
+  const TypeFamily ids = family_of(transaction, request.id_type);
+  const TypeFamily keys = type_family(type[0].as<unsigned>());
+  if (keys != ids && ids != TypeFamily::kText) {
+    resolver.fault = "keys: the query returns " + std::string(type[1].c_str()) + ", but _id of " +
+                     request.view.name + " is of type " + request.id_type;
+    resolver.remedy = "let it return the _id of the documents";
+    return resolver;
+  }
+  resolver.query = "select (q.k)::text from " + derived + " as q(k) where q.k is not null";
+  return resolver;
+}
+
+}  // namespace
+
+Resolver make_resolver(pqxx::work& transaction, const ResolverRequest& request) {
+  if (!request.keys.empty()) return from_keys(transaction, request);
+  if (!request.column.empty()) return from_column(transaction, request);
+  return from_values(transaction, request);
+}
+
+}  // namespace lockstep
