@@ -38,19 +38,19 @@ std::string_view to_string(JobKind kind);
 struct JobStatus {
   std::int64_t id = 0;
   JobKind kind = JobKind::kBackfill;
-  std::string reason;
-  std::int64_t done = 0;              ///< documents
-  std::optional<std::int64_t> total;  ///< an estimate; none: not known
+  std::string reason = {};
+  std::int64_t done = 0;                   ///< documents
+  std::optional<std::int64_t> total = {};  ///< an estimate; none: not known
 };
 
 struct IndexProgress {
-  std::string alias;
-  std::int64_t documents = 0;     ///< index operations applied since the process began
-  std::int64_t deletes = 0;       ///< delete operations applied since the process began
-  std::int64_t superseded = 0;    ///< operations that found a newer version, since the process began
-  std::int64_t refused = 0;       ///< operations refused for good, since the process began
-  std::int64_t dead_letters = 0;  ///< in the source now
-  std::vector<JobStatus> jobs;    ///< not finished, oldest first
+  std::string alias = {};
+  std::int64_t documents = 0;        ///< index operations applied since the process began
+  std::int64_t deletes = 0;          ///< delete operations applied since the process began
+  std::int64_t superseded = 0;       ///< operations that found a newer version, since the process began
+  std::int64_t refused = 0;          ///< operations refused for good, since the process began
+  std::int64_t dead_letters = 0;     ///< in the source now
+  std::vector<JobStatus> jobs = {};  ///< not finished, oldest first
 };
 
 /// A snapshot, by value. Counters count since the process began: a loop that is started again after a lost
@@ -81,7 +81,7 @@ struct ReplicationProgress {
   SteadyTime advanced_at{};
 };
 
-/// The JSON that the leader puts into pipeline_status.document; docs/operations.md names its keys.
+/// The JSON that the leader puts into pipeline_status.document; docs/monitoring.md names its keys.
 /// `documents_per_second` is what the caller has measured.
 std::string status_document(const ReplicationProgress& progress, double documents_per_second);
 

@@ -1,0 +1,125 @@
+#include "replicator/pipeline/deployment.h"
+
+#include <optional>
+#include <utility>
+
+#include "replicator/error.h"
+
+namespace lockstep {
+namespace {
+
+std::vector<PlanStep> steps_of(const IndexPlan& plan) {
+  if (plan.kind == IndexPlan::Kind::kCreate) {
+    std::string detail;
+    for (const std::string& change : plan.changes) detail += (detail.empty() ? "" : ", ") + change;
+    return {{PlanStep::Action::kCreate, "index " + plan.index + " with alias " + plan.alias, detail, ""}};
+  }
+  std::vector<PlanStep> steps;
+  if (plan.kind == IndexPlan::Kind::kUpdate) {
+    for (const std::string& change : plan.changes) {
+      steps.push_back({PlanStep::Action::kChange, "index " + plan.index, change, ""});
+    }
+  }
+  return steps;
+}
+
+std::optional<Finding> obstacle_of(const IndexPlan& plan) {
+  if (plan.kind != IndexPlan::Kind::kRefuse && plan.kind != IndexPlan::Kind::kReindex) return std::nullopt;
+  return Finding{Finding::Severity::kError, "index " + plan.alias, plan.problem, plan.remedy};
+}
+
+void refuse(const std::vector<Finding>& obstacles) {
+  if (obstacles.empty()) return;
+  std::string message;
+  for (const Finding& obstacle : obstacles) message += (message.empty() ? "" : "\n") + to_line(obstacle);
+  throw Error({"applying the configuration", message, "nothing has been changed"});
+}
+
+void tell(const std::function<void(const PlanStep&)>& told, const PlanStep& step) {
+  if (told) told(step);
+}
+
+}  // namespace
+
+Deployment::Deployment(const Config& config, SourceDefinition& source, ElasticsearchClient& elasticsearch)
+    : config_(config), source_(source), elasticsearch_(elasticsearch) {}
+
+DeploymentPlan Deployment::plan() {
+  DeploymentPlan plan;
+  plan.steps = source_.plan();
+  for (const IndexPlan& index : plan_indices(source_.identity())) {
+    for (PlanStep& step : steps_of(index)) plan.steps.push_back(std::move(step));
+    if (auto obstacle = obstacle_of(index)) plan.obstacles.push_back(*std::move(obstacle));
+  }
+  return plan;
+}
+
+void Deployment::apply(const SourceDefinition::Progress& progress) {
+  refuse(plan().obstacles);
+  // A pipeline that exists may be running: its indices change first, so that what the source then asks for
+  // can be written (D2). A new one runs nowhere, and its indices need its identity, which comes from the
+  // source.
+  const std::string identity = source_.identity();
+  if (!identity.empty()) apply_indices(identity, progress.step);
+  source_.apply(progress);
+  if (identity.empty()) apply_indices(source_.identity(), progress.step);
+}
+
+DeploymentPlan Deployment::removal_plan(Indices indices) {
+  DeploymentPlan plan;
+  if (indices == Indices::kDeleted) {
+    for (const IndexState& index : own_indices(source_.identity())) {
+      plan.steps.push_back({PlanStep::Action::kDrop, "index " + index.name, "with its documents", ""});
+    }
+  }
+  for (PlanStep& step : source_.removal_plan()) plan.steps.push_back(std::move(step));
+  return plan;
+}
+
+void Deployment::remove(Indices indices, const SourceDefinition::Progress& progress) {
+  if (indices == Indices::kDeleted) {
+    for (const IndexState& index : own_indices(source_.identity())) {
+      tell(progress.step, {PlanStep::Action::kDrop, "index " + index.name, "with its documents", ""});
+      elasticsearch_.delete_index(index.name);
+    }
+  }
+  source_.remove(progress);
+}
+
+std::vector<DesiredIndex> Deployment::desired(const std::string& identity) const {
+  std::vector<DesiredIndex> wanted;
+  for (const IndexConfig& index : config_.indices) {
+    wanted.push_back({index.alias, index.view, parse_mapping(index.mapping.string(), index.mapping_json),
+                      config_.pipeline, identity});
+  }
+  return wanted;
+}
+
+std::vector<IndexPlan> Deployment::plan_indices(const std::string& identity) {
+  std::vector<IndexPlan> plans;
+  for (const DesiredIndex& index : desired(identity)) plans.push_back(plan_index(elasticsearch_, index));
+  return plans;
+}
+
+void Deployment::apply_indices(const std::string& identity,
+                               const std::function<void(const PlanStep&)>& told) {
+  for (const DesiredIndex& index : desired(identity)) {
+    const IndexPlan plan = plan_index(elasticsearch_, index);
+    for (const PlanStep& step : steps_of(plan)) tell(told, step);
+    apply_index_plan(elasticsearch_, index, plan);
+  }
+}
+
+std::vector<IndexState> Deployment::own_indices(const std::string& identity) {
+  std::vector<IndexState> own;
+  if (identity.empty()) return own;
+  for (const IndexConfig& configured : config_.indices) {
+    for (IndexState& index : elasticsearch_.generations(configured.alias)) {
+      const std::optional<IndexMark> mark = read_mark(index);
+      if (mark && mark->identity == identity) own.push_back(std::move(index));
+    }
+  }
+  return own;
+}
+
+}  // namespace lockstep

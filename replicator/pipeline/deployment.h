@@ -1,0 +1,59 @@
+// Brings both sides of a pipeline in line with its configuration: the source's schema and triggers, and
+// Elasticsearch's indices and aliases.
+//
+// D1. Nothing is changed anywhere when an index is refused, or needs to be built anew.
+// D2. An alias stands for its index before the job that fills it can run.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "replicator/config/config.h"
+#include "replicator/elasticsearch/client.h"
+#include "replicator/elasticsearch/index_plan.h"
+#include "replicator/source/definition.h"
+#include "replicator/source/source_definition.h"
+
+namespace lockstep {
+
+struct DeploymentPlan {
+  std::vector<PlanStep> steps;     ///< what apply does
+  std::vector<Finding> obstacles;  ///< what keeps apply from doing anything
+
+  bool empty() const { return steps.empty() && obstacles.empty(); }
+};
+
+/// What happens to the indices when a pipeline is removed.
+enum class Indices { kKept, kDeleted };
+
+class Deployment {
+ public:
+  /// All must outlive this.
+  Deployment(const Config& config, SourceDefinition& source, ElasticsearchClient& elasticsearch);
+
+  /// Changes nothing. Throws UsageError when the configuration does not fit the source, Error when one of the
+  /// sides cannot be asked.
+  DeploymentPlan plan();
+
+  /// Does what plan() says; done again after a failure it does what is left. Throws as plan() does, and Error
+  /// for obstacles.
+  void apply(const SourceDefinition::Progress& progress);
+
+  DeploymentPlan removal_plan(Indices indices);
+
+  /// The indices go first: whose they are is known from the source.
+  void remove(Indices indices, const SourceDefinition::Progress& progress);
+
+ private:
+  std::vector<DesiredIndex> desired(const std::string& identity) const;
+  std::vector<IndexPlan> plan_indices(const std::string& identity);
+  void apply_indices(const std::string& identity, const std::function<void(const PlanStep&)>& told);
+  std::vector<IndexState> own_indices(const std::string& identity);
+
+  const Config& config_;
+  SourceDefinition& source_;
+  ElasticsearchClient& elasticsearch_;
+};
+
+}  // namespace lockstep

@@ -1,0 +1,46 @@
+-- What `status` tells of a pipeline, as one JSON object and from one snapshot; durations in seconds.
+--   $1  the pipeline's name
+--   $2  the most rows to count as pending
+select json_build_object(
+  'identity', p.identity,
+  'epoch', c.epoch,
+  'checkpoint_age', extract(epoch from clock_timestamp() - c.written_at),
+  'pending_rows', pending.rows,
+  'pending_age', coalesce(extract(epoch from clock_timestamp() - pending.oldest), 0),
+  'leader', (
+    select json_build_object(
+      'state', s.state, 'reason', s.reason, 'host', s.host, 'pid', s.pid, 'started_at', s.started_at,
+      'age', extract(epoch from clock_timestamp() - s.beat_at), 'document', s.document)
+    from {schema}.pipeline_status as s
+    where s.pipeline = p.id
+  ),
+  'indices', (
+    select coalesce(json_agg(json_build_object(
+      'alias', i.alias, 'view', i.view,
+      'dead_letters', (select count(*) from {schema}.dead_letter as d where d.index = i.id),
+      'jobs', (
+        select coalesce(json_agg(json_build_object(
+          'kind', j.kind, 'reason', j.reason, 'done', j.done, 'total', j.total) order by j.id), '[]')
+        from {schema}.job as j
+        where j.index = i.id
+      )) order by i.id), '[]')
+    from {schema}.index as i
+    where i.pipeline = p.id
+  )
+)
+from {schema}.pipeline as p
+  join {schema}.checkpoint as c on c.pipeline = p.id
+  cross join lateral (
+    select count(*) as rows, min(o.at) as oldest
+    from (
+      select b.at
+      from {schema}.outbox as b
+      where b.txid >= pg_snapshot_xmin(c.prev)
+        and not pg_visible_in_snapshot(b.txid, c.prev)
+        and not coalesce(
+          pg_visible_in_snapshot(b.txid, c.cur) and (b.txid, b.id) <= (c.last_txid, c.last_id), false)
+        and b.capture in (select k.id from {schema}.capture as k where k.pipeline = p.id)
+      limit $2
+    ) as o
+  ) as pending
+where p.name = $1

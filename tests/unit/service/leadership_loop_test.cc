@@ -1,0 +1,135 @@
+#include "replicator/service/leadership_loop.h"
+
+#include <gmock/gmock.h>
+
+#include <atomic>
+#include <thread>
+
+#include "tests/support/eventually.h"
+#include "tests/unit/service/fake_source.h"
+#include "tests/unit/service/hand_clock.h"
+
+namespace lockstep {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using support::wait_until;
+
+class LeadershipLoopTest : public testing::Test {
+ protected:
+  using Replicate = std::function<void(Source&, const std::stop_token&)>;
+
+  LeadershipLoop loop(Replicate replicate) {
+    return LeadershipLoop({.open_source = [this] { return std::make_unique<FakeSource>(database_); },
+                           .replicate = std::move(replicate),
+                           .on_up = [this] { ++ups_; },
+                           .reconnect = {milliseconds(1), milliseconds(2)},
+                           .standby_poll = milliseconds(1)},
+                          board_, clock_);
+  }
+
+  bool enters(PipelineState state) {
+    return wait_until([&] { return board_.read().state == state; }, seconds(10));
+  }
+
+  FakeDatabase database_;
+  ProgressBoard board_;
+  HandClock clock_;
+  std::stop_source stop_;
+  std::atomic<int> ups_ = 0;
+};
+
+TEST_F(LeadershipLoopTest, LeadsAndReturnsWhenReplicationIsDone) {
+  int led = 0;
+  loop([&](Source&, const std::stop_token&) { ++led; }).run(stop_.get_token());
+  EXPECT_EQ(led, 1);
+  EXPECT_EQ(ups_, 1);
+}
+
+TEST_F(LeadershipLoopTest, ConnectsAgainWhenTheSourceIsBack) {
+  database_.away = true;
+  std::jthread run([&] { loop([](Source&, const std::stop_token&) {}).run(stop_.get_token()); });
+  EXPECT_TRUE(enters(PipelineState::kWaitingForSource));
+  EXPECT_EQ(board_.read().reason, "asking the source: it is away");
+  EXPECT_EQ(ups_, 1) << "a service that waits for its servers is up";
+  database_.away = false;
+  run.join();
+  EXPECT_EQ(ups_, 1);
+}
+
+TEST_F(LeadershipLoopTest, SaysWhomReplicationWaitsFor) {
+  std::atomic<bool> works = false;
+  std::jthread run([&] {
+    loop([&](Source&, const std::stop_token&) {
+      if (!works) throw Error({"asking Elasticsearch", "refused", "", Retry::kLater, Server::kElasticsearch});
+    }).run(stop_.get_token());
+  });
+  EXPECT_TRUE(enters(PipelineState::kWaitingForElasticsearch));
+  works = true;
+}
+
+TEST_F(LeadershipLoopTest, WhatCannotBeTriedAgainEndsIt) {
+  EXPECT_THROW(loop([](Source&, const std::stop_token&) {
+                 throw Error({"creating an index", "forbidden"});
+               }).run(stop_.get_token()),
+               Error);
+  EXPECT_EQ(board_.read().reason, "creating an index: forbidden");
+  EXPECT_THROW(
+      loop([](Source&, const std::stop_token&) { throw UsageError("never applied"); }).run(stop_.get_token()),
+      UsageError);
+}
+
+TEST_F(LeadershipLoopTest, StandsByAndTakesOverWhenTheLeaderDies) {
+  database_.led_elsewhere = true;
+  std::atomic<int> led = 0;
+  std::jthread run([&] { loop([&](Source&, const std::stop_token&) { ++led; }).run(stop_.get_token()); });
+  EXPECT_TRUE(enters(PipelineState::kStandingBy));
+  EXPECT_EQ(led, 0);
+  EXPECT_EQ(ups_, 1);
+  database_.led_elsewhere = false;
+  run.join();
+  EXPECT_EQ(led, 1);
+  EXPECT_EQ(database_.connections, 1) << "the lead is taken on the connection that stood by";
+}
+
+TEST_F(LeadershipLoopTest, ADeposedLeaderStandsByAgain) {
+  std::atomic<int> led = 0;
+  std::jthread run([&] {
+    loop([&](Source&, const std::stop_token&) {
+      if (++led == 1) {
+        database_.led_elsewhere = true;
+        throw Deposed("the epoch has passed");
+      }
+    }).run(stop_.get_token());
+  });
+  EXPECT_TRUE(
+      wait_until([&] { return led == 1 && board_.read().state == PipelineState::kStandingBy; }, seconds(10)));
+  database_.led_elsewhere = false;
+  run.join();
+  EXPECT_EQ(led, 2);
+}
+
+TEST_F(LeadershipLoopTest, StopsWhileItStandsByOrWaits) {
+  for (std::atomic<bool>* trouble : {&database_.led_elsewhere, &database_.away}) {
+    *trouble = true;
+    std::stop_source stop;
+    std::jthread run([&] { loop([](Source&, const std::stop_token&) { FAIL(); }).run(stop.get_token()); });
+    EXPECT_TRUE(wait_until([&] { return board_.read().state != PipelineState::kConnecting; }, seconds(10)));
+    stop.request_stop();
+    run.join();
+    *trouble = false;
+  }
+}
+
+TEST_F(LeadershipLoopTest, ARequestToStopReachesReplication) {
+  std::jthread run([&] {
+    loop([](Source&, const std::stop_token& stop) {
+      EXPECT_TRUE(wait_until([&] { return stop.stop_requested(); }, seconds(10)));
+    }).run(stop_.get_token());
+  });
+  stop_.request_stop();
+}
+
+}  // namespace
+}  // namespace lockstep

@@ -1,0 +1,50 @@
+#include "replicator/service/readable.h"
+
+#include <gtest/gtest.h>
+
+#include "replicator/service/rate_meter.h"
+
+namespace lockstep {
+namespace {
+
+using namespace std::chrono_literals;
+
+TEST(ReadableTest, NumbersAreGroupedByThree) {
+  EXPECT_EQ(grouped(0), "0");
+  EXPECT_EQ(grouped(999), "999");
+  EXPECT_EQ(grouped(1'000), "1,000");
+  EXPECT_EQ(grouped(-1'234'567), "-1,234,567");
+  EXPECT_EQ(grouped(-123), "-123");
+}
+
+TEST(ReadableTest, DurationsHaveTwoUnitsAtMost) {
+  EXPECT_EQ(readable(0ms), "0 ms");
+  EXPECT_EQ(readable(999'999us), "999 ms");
+  EXPECT_EQ(readable(3'450ms), "3.4 s");
+  EXPECT_EQ(readable(59'999ms), "59.9 s");
+  EXPECT_EQ(readable(125s), "2 min 5 s");
+  EXPECT_EQ(readable(3h + 12min), "3 h 12 min");
+  EXPECT_EQ(readable(102h), "4 d 6 h");
+}
+
+TEST(ReadableTest, SlowRatesHaveADigitAfterThePoint) {
+  EXPECT_EQ(rate_text(0), "0/s");
+  EXPECT_EQ(rate_text(0.34), "0.3/s");
+  EXPECT_EQ(rate_text(9.96), "10/s");
+  EXPECT_EQ(rate_text(3'400.4), "3,400/s");
+}
+
+TEST(RateMeterTest, MeasuresOverTheWindow) {
+  RateMeter rate(10s);
+  const SteadyTime start{};
+  EXPECT_EQ(rate.per_second(), 0);
+  rate.add(start, 100);
+  EXPECT_EQ(rate.per_second(), 0);
+  rate.add(start + 2s, 300);
+  EXPECT_EQ(rate.per_second(), 100);
+  for (int second = 3; second <= 30; ++second) rate.add(start + std::chrono::seconds(second), 300);
+  EXPECT_EQ(rate.per_second(), 0) << "what was before the window is forgotten";
+}
+
+}  // namespace
+}  // namespace lockstep
