@@ -1,0 +1,406 @@
+#include "tests/contract/source_contract.h"
+
+#include <algorithm>
+#include <random>
+
+#include "replicator/error.h"
+#include "tests/support/random_seed.h"
+
+namespace lockstep {
+
+SourceContract::SourceContract() : world_(GetParam()()), writer_(world_->writer()) {}
+
+void SourceContract::lead() {
+  source_ = world_->open();
+  pipeline_ = source_->load_pipeline();
+  ASSERT_TRUE(source_->try_lead());
+  epoch_ = source_->raise_epoch(Epoch{});
+  position_ = source_->load_position();
+}
+
+std::map<std::string, std::string> SourceContract::render(SourceTransaction& transaction, const Values& ids) {
+  std::map<std::string, std::string> documents;
+  const Values left_over = transaction.render(pipeline_.indices.at(0), ids, std::int64_t{1} << 40,
+                                              std::nullopt, [&](const RenderedDocument& document) {
+                                                documents[std::string(document.id)] =
+                                                    document.json ? std::string(*document.json) : "none";
+                                              });
+  EXPECT_TRUE(left_over.empty());
+  return documents;
+}
+
+SourceContract::Chunk SourceContract::step(std::int64_t max_values) {
+  const auto transaction = source_->begin();
+  Chunk chunk;
+  chunk.changes = transaction->read_changes(position_, max_values);
+  const auto ids = transaction->resolve(pipeline_.indices.at(0), chunk.changes.captured, 1'000'000);
+  chunk.documents = render(*transaction, *ids);
+  position_ = chunk.changes.next;
+  Acknowledged acknowledged;
+  acknowledged.position = position_;
+  transaction->save(epoch_, acknowledged);
+  transaction->commit();
+  return chunk;
+}
+
+std::map<std::string, int> SourceContract::drain(std::int64_t max_values) {
+  std::map<std::string, int> reported;
+  for (bool more = true; more;) {
+    const Chunk chunk = step(max_values);
+    for (const CapturedChange& change : chunk.changes.captured) {
+      for (const std::string& value : change.values) ++reported[value];
+    }
+    more = chunk.changes.more;
+  }
+  return reported;
+}
+
+namespace {
+
+std::string insert(int id, int n = 0) {
+  return "insert into thing values (" + std::to_string(id) + ", " + std::to_string(n) + ")";
+}
+
+using Reported = std::map<std::string, int>;
+
+// --- S1 ---
+
+TEST_P(SourceContract, S1_WhatCommitsIsReportedOnceAndNotAgain) {
+  lead();
+  writer_->execute(insert(1));
+  writer_->execute(insert(2));
+  EXPECT_EQ(drain(), (Reported{{"1", 1}, {"2", 1}}));
+  EXPECT_EQ(drain(), Reported{});
+  writer_->execute("update thing set n = 5 where id = 1");
+  EXPECT_EQ(drain(), (Reported{{"1", 1}}));
+}
+
+TEST_P(SourceContract, S1_WhatIsRolledBackIsNeverReported) {
+  lead();
+  writer_->execute("begin");
+  writer_->execute(insert(1));
+  writer_->execute("rollback");
+  writer_->execute("begin");
+  writer_->execute(insert(2));
+  writer_->execute("savepoint a");
+  writer_->execute(insert(3));
+  writer_->execute("rollback to savepoint a");
+  writer_->execute("commit");
+  EXPECT_EQ(drain(), (Reported{{"2", 1}}));
+}
+
+TEST_P(SourceContract, S1_ALateCommitIsReportedAfterManyBatches) {
+  if (!world_->has_concurrent_writers()) GTEST_SKIP() << "one writer at a time";
+  lead();
+  const auto late = world_->writer();
+  late->execute("begin");
+  late->execute(insert(1000));
+  for (int i = 1; i <= 5; ++i) {
+    writer_->execute(insert(i));
+    EXPECT_EQ(drain(), (Reported{{std::to_string(i), 1}}));
+    late->execute("savepoint s");
+    late->execute(insert(1000 + i));
+  }
+  late->execute("commit");
+  EXPECT_EQ(drain(2).size(), 6U);
+  EXPECT_EQ(drain(), Reported{});
+}
+
+TEST_P(SourceContract, S1_WhatWasNotSavedIsReportedAgainToTheNextOne) {
+  lead();
+  writer_->execute(insert(1));
+  step();
+  writer_->execute(insert(2));
+  {
+    const auto transaction = source_->begin();
+    EXPECT_EQ(transaction->read_changes(position_, 1000).rows, 1);
+  }
+  source_.reset();
+  lead();
+  EXPECT_EQ(drain(), (Reported{{"2", 1}}));
+}
+
+TEST_P(SourceContract, S1_ALargeTransactionComesInChunksThatTogetherAreWhole) {
+  lead();
+  writer_->execute("begin");
+  for (int i = 1; i <= 300; ++i) writer_->execute(insert(i));
+  writer_->execute("commit");
+  Reported reported;
+  int chunks = 0;
+  for (bool more = true; more; ++chunks) {
+    const Chunk chunk = step(50);
+    std::int64_t values = 0;
+    for (const CapturedChange& change : chunk.changes.captured) {
+      for (const std::string& value : change.values) ++reported[value];
+      values += static_cast<std::int64_t>(change.values.size());
+    }
+    EXPECT_LE(values, 100);
+    more = chunk.changes.more;
+    if (chunks == 2) {  // a new leader goes on in the middle
+      source_.reset();
+      lead();
+    }
+  }
+  EXPECT_GE(chunks, 6);
+  EXPECT_EQ(reported.size(), 300U);
+  EXPECT_TRUE(
+      std::all_of(reported.begin(), reported.end(), [](const auto& entry) { return entry.second == 1; }));
+}
+
+// Transactions that begin, write, and end at random, read at random moments: each value that was committed is
+// in exactly one chunk, each that was rolled back in none.
+TEST_P(SourceContract, S1_RandomlyOverlappingTransactionsAreReportedExactlyOnce) {
+  lead();
+  std::mt19937_64 random(support::random_seed());
+  const auto pick = [&](int high) { return std::uniform_int_distribution<int>(0, high)(random); };
+  struct Open {
+    std::unique_ptr<SourceWriter> writer;
+    std::vector<std::string> written;
+    bool open = false;
+  };
+  std::vector<Open> writers(world_->has_concurrent_writers() ? 6 : 1);
+  for (Open& writer : writers) writer.writer = world_->writer();
+  Reported expected;
+  Reported reported;
+  int next = 0;
+  for (int i = 0; i < 1500; ++i) {
+    Open& writer = writers[static_cast<std::size_t>(pick(static_cast<int>(writers.size()) - 1))];
+    if (!writer.open) {
+      writer.writer->execute("begin");
+      writer.open = true;
+    } else if (pick(2) > 0) {
+      writer.writer->execute(insert(++next));
+      writer.written.push_back(std::to_string(next));
+    } else {
+      const bool commit = pick(3) > 0;
+      writer.writer->execute(commit ? "commit" : "rollback");
+      if (commit) {
+        for (const std::string& value : writer.written) expected[value] = 1;
+      }
+      writer.written.clear();
+      writer.open = false;
+    }
+    if (pick(9) == 0) {
+      for (const auto& [value, count] : drain(1 + pick(20))) reported[value] += count;
+    }
+    if (pick(99) == 0) {
+      source_.reset();
+      lead();
+    }
+  }
+  for (Open& writer : writers) {
+    if (writer.open) writer.writer->execute("rollback");
+  }
+  for (const auto& [value, count] : drain()) reported[value] += count;
+  EXPECT_EQ(reported, expected);
+}
+
+TEST_P(SourceContract, S1_OldAndNewValuesOfAChangedRowAreReported) {
+  lead();
+  writer_->execute(insert(1));
+  writer_->execute(insert(2));
+  writer_->execute("insert into part values (1, 1)");
+  drain();
+  writer_->execute("update part set thing_id = 2");
+  EXPECT_EQ(drain(), (Reported{{"1", 1}, {"2", 1}}));
+  writer_->execute("update thing set id = 3 where id = 1");
+  EXPECT_EQ(drain(), (Reported{{"1", 1}, {"3", 1}}));
+}
+
+// --- S2, S3 ---
+
+TEST_P(SourceContract, S2_DocumentsComeFromOneSnapshotThatHasTheChange) {
+  lead();
+  writer_->execute(insert(1, 5));
+  const auto transaction = source_->begin();
+  const Changes changes = transaction->read_changes(position_, 1000);
+  const auto ids = transaction->resolve(pipeline_.indices.at(0), changes.captured, 1000);
+  ASSERT_TRUE(ids);
+  if (world_->has_concurrent_writers()) {
+    writer_->execute("update thing set n = 6 where id = 1");
+    writer_->execute("insert into part values (7, 1)");
+  }
+  const auto documents = render(*transaction, *ids);
+  ASSERT_EQ(documents.size(), 1U);
+  EXPECT_NE(documents.at("1").find("5"), std::string::npos) << documents.at("1");
+  EXPECT_EQ(documents.at("1").find("7"), std::string::npos) << documents.at("1");
+}
+
+TEST_P(SourceContract, S2_DocumentsThatTheViewDoesNotHaveAreReportedAsNone) {
+  lead();
+  writer_->execute(insert(1));
+  writer_->execute(insert(2));
+  drain();
+  writer_->execute("delete from thing where id = 1");
+  writer_->execute("update thing set n = -1 where id = 2");
+  EXPECT_EQ(step().documents, (std::map<std::string, std::string>{{"1", "none"}, {"2", "none"}}));
+}
+
+TEST_P(SourceContract, S3_WhatATransactionSawTheNextOneSeesToo) {
+  lead();
+  writer_->execute(insert(1, 0));
+  int before = 0;
+  for (int i = 1; i <= 50; ++i) {
+    writer_->execute("update thing set n = " + std::to_string(i));
+    const auto documents = step().documents;
+    ASSERT_EQ(documents.size(), 1U);
+    const std::string& json = documents.at("1");
+    const int n = std::stoi(json.substr(json.find(':') + 1));
+    EXPECT_GE(n, i);
+    EXPECT_GE(n, before);
+    before = n;
+  }
+}
+
+// --- S4 ---
+
+TEST_P(SourceContract, S4_WhatWasSeenIsDurableAfterASaveIsCommitted) {
+  lead();
+  for (int i = 1; i <= 20; ++i) {
+    world_->commit_lazily(insert(i));
+    EXPECT_EQ(step().documents.size(), 1U);
+    EXPECT_TRUE(world_->is_durable());
+  }
+}
+
+// --- S5 ---
+
+TEST_P(SourceContract, S5_OneLeadsAtATime) {
+  lead();
+  const auto other = world_->open();
+  other->load_pipeline();
+  EXPECT_FALSE(other->try_lead());
+  EXPECT_TRUE(other->is_led());
+  source_.reset();
+  EXPECT_TRUE(other->try_lead());
+}
+
+TEST_P(SourceContract, S5_AnEpochThatHasPassedCanSaveNothing) {
+  lead();
+  const Epoch old = epoch_;
+  source_.reset();
+  lead();
+  EXPECT_GT(epoch_, old);
+  writer_->execute(insert(1));
+  Acknowledged acknowledged;
+  {
+    const auto transaction = source_->begin();
+    acknowledged.position = transaction->read_changes(position_, 1000).next;
+    EXPECT_THROW(transaction->save(old, acknowledged), Deposed);
+  }
+  EXPECT_EQ(source_->load_position(), position_) << "the old leader has moved the position";
+  EXPECT_EQ(drain(), (Reported{{"1", 1}}));
+}
+
+TEST_P(SourceContract, S5_AnEpochIsAboveWhatElasticsearchHasSeen) {
+  lead();
+  EXPECT_GT(source_->raise_epoch(Epoch{epoch_.value + 1000}).value, epoch_.value + 1000);
+}
+
+// --- the rest of what the pipeline takes for granted ---
+
+TEST_P(SourceContract, ResolvingStopsAtTheLimit) {
+  lead();
+  for (int i = 1; i <= 20; ++i) writer_->execute(insert(i));
+  const auto transaction = source_->begin();
+  const Changes changes = transaction->read_changes(position_, 1000);
+  EXPECT_FALSE(transaction->resolve(pipeline_.indices.at(0), changes.captured, 19));
+  EXPECT_EQ(transaction->resolve(pipeline_.indices.at(0), changes.captured, 20)->size(), 20U);
+}
+
+TEST_P(SourceContract, RenderingStopsAtTheByteLimitAndReturnsTheRest) {
+  lead();
+  Values ids;
+  for (int i = 1; i <= 20; ++i) {
+    writer_->execute(insert(i));
+    ids.push_back(std::to_string(i));
+  }
+  const auto transaction = source_->begin();
+  std::set<std::string> rendered;
+  int rounds = 0;
+  for (Values rest = ids; !rest.empty(); ++rounds) {
+    rest = transaction->render(pipeline_.indices.at(0), rest, 1, std::nullopt,
+                               [&](const RenderedDocument& document) { rendered.emplace(document.id); });
+    ASSERT_LT(rounds, 30);
+  }
+  EXPECT_EQ(rendered.size(), 20U);
+  EXPECT_GT(rounds, 1);
+}
+
+TEST_P(SourceContract, PagesOfTheViewAreInOrderAndComplete) {
+  lead();
+  for (int i = 1; i <= 25; ++i) writer_->execute(insert(i * 7 % 26));
+  const auto transaction = source_->begin();
+  std::vector<std::string> seen;
+  std::optional<std::string> after;
+  for (bool end = false; !end;) {
+    const auto page =
+        transaction->render_page(pipeline_.indices.at(0), after, 4, 1 << 20, std::nullopt,
+                                 [&](const RenderedDocument& document) { seen.emplace_back(document.id); });
+    end = page.end;
+    if (page.last) after = page.last;
+    ASSERT_LE(seen.size(), 25U);
+  }
+  ASSERT_EQ(seen.size(), 25U);
+  EXPECT_TRUE(std::is_sorted(seen.begin(), seen.end(),
+                             [](const auto& a, const auto& b) { return std::stoi(a) < std::stoi(b); }));
+}
+
+TEST_P(SourceContract, AFanOutJobIsKeptUntilItIsFinished) {
+  lead();
+  for (int i = 1; i <= 20; ++i) writer_->execute(insert(i));
+  Job job;
+  {
+    const auto transaction = source_->begin();
+    const Changes changes = transaction->read_changes(position_, 1000);
+    job = transaction->add_fan_out(pipeline_.indices.at(0), changes.captured);
+    Acknowledged acknowledged;
+    acknowledged.position = changes.next;
+    transaction->save(epoch_, acknowledged);
+    transaction->commit();
+  }
+  source_.reset();
+  lead();
+  const auto same = [&](const Job& other) { return other.id == job.id; };
+  const std::vector<Job> jobs = source_->load_jobs();
+  ASSERT_EQ(std::count_if(jobs.begin(), jobs.end(), same), 1);
+  std::set<std::string> ids;
+  std::optional<std::string> after;
+  for (bool end = false; !end;) {
+    const auto transaction = source_->begin();
+    const auto page = transaction->job_page(job, after, 6);
+    ids.insert(page.ids.begin(), page.ids.end());
+    after = page.position;
+    end = page.end;
+    Acknowledged acknowledged;
+    acknowledged.jobs.push_back(
+        {job.id, JobKind::kFanOut, page.position, static_cast<std::int64_t>(page.ids.size()), page.end});
+    transaction->save(epoch_, acknowledged);
+    transaction->commit();
+  }
+  EXPECT_EQ(ids.size(), 20U);
+  const std::vector<Job> left = source_->load_jobs();
+  EXPECT_EQ(std::count_if(left.begin(), left.end(), same), 0);
+}
+
+TEST_P(SourceContract, APlaceIsPassedWhenEverythingBeforeItIsSaved) {
+  lead();
+  writer_->execute(insert(1));
+  const Position place = source_->begin_reading()->place();
+  EXPECT_FALSE(source_->has_passed(place));
+  writer_->execute(insert(2));
+  drain();
+  EXPECT_TRUE(source_->has_passed(place));
+}
+
+TEST_P(SourceContract, NothingNewIsToldCheaplyAndSomethingNewNeverMissed) {
+  lead();
+  drain();
+  EXPECT_EQ(source_->backlog(position_, 100).rows, 0);
+  writer_->execute(insert(1));
+  EXPECT_TRUE(source_->may_have_changed(position_));
+  EXPECT_EQ(source_->backlog(position_, 100).rows, 1);
+}
+
+}  // namespace
+}  // namespace lockstep

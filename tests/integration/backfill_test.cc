@@ -1,0 +1,96 @@
+// An index that is new is filled while changes flow, and goes on where it was when the program dies on the
+// way.
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "tests/support/blog_pipeline.h"
+
+namespace lockstep::support {
+namespace {
+
+constexpr int kDocuments = 20'000;
+
+class Backfill : public BlogTest {
+ protected:
+  Backfill() {
+    execute(
+        "insert into blog.posts (id, author_id, title) select i, 1 + i % 5, 'post ' || i from "
+        "generate_series(1001, " +
+        std::to_string(1000 + kDocuments) + ") i");
+    pipeline_.apply();
+  }
+};
+
+TEST_F(Backfill, DocumentsThatChangeMeanwhileAreNotPutBack) {
+  proxy_.disturb([](const HttpMessage& request) -> std::optional<Disturbance> {
+    return RecordingProxy::is_bulk(request) ? std::optional(Disturbance{.delay = 100ms}) : std::nullopt;
+  });
+  restart();
+  const auto change = [this](int writer) {
+    const auto connection = database_.connect();
+    for (int i = writer; i < 200; i += 2) {
+      const std::string modulo = " where id % 200 = " + std::to_string(i) + " and id > 1000";
+      support::execute(*connection, "update blog.posts set title = title || ' changed'" + modulo);
+      if (i % 3 == 0)
+        support::execute(*connection, "delete from blog.posts" + modulo + " and id % 400 < 200");
+      if (i % 5 == 0) {
+        support::execute(*connection, "insert into blog.posts (id, author_id, title) values (" +
+                                          std::to_string(50'000 + i) + ", 1, 'new')");
+      }
+    }
+  };
+  std::thread one(change, 0);
+  std::thread two(change, 1);
+  one.join();
+  two.join();
+  proxy_.disturb({});
+  EXPECT_TRUE(becomes_equal());
+  EXPECT_TRUE(proxy_.history().overlaps().empty()) << proxy_.history().overlaps().front();
+}
+
+TEST_F(Backfill, AKilledBackfillIsResumedNotBegunAgain) {
+  restart();
+  ASSERT_TRUE(wait_until([&] { return proxy_.history().applied() > kDocuments / 2; }, kPatience, 1ms));
+  kill();
+  const auto before = proxy_.history().operations();
+  pipeline_.catch_up();
+  EXPECT_TRUE(is_equal());
+  EXPECT_LT(proxy_.history().operations() - before, kDocuments * 3 / 4) << "it wrote everything once more";
+}
+
+TEST_F(Backfill, ChangesThatCommitDuringItDoNotWaitForItsEnd) {
+  proxy_.disturb([](const HttpMessage& request) -> std::optional<Disturbance> {
+    const bool large = RecordingProxy::is_bulk(request) && request.body.size() > 10'000;
+    return large ? std::optional(Disturbance{.delay = 500ms}) : std::nullopt;
+  });
+  restart();
+  ASSERT_TRUE(wait_until([&] { return proxy_.history().applied() > 0; }, kPatience));
+  execute("insert into blog.posts (id, author_id, title) values (90000, 1, 'meanwhile')");
+  EXPECT_TRUE(appears("90000"));
+  EXPECT_GT(database_.number("select count(*) from lockstep.job"), 0)
+      << "the backfill was over too soon to tell";
+  proxy_.disturb({});
+  EXPECT_TRUE(becomes_equal());
+}
+
+TEST_F(Backfill, AnIndexThatIsAddedLaterIsFilledBesideTheOthers) {
+  pipeline_.catch_up();
+  execute("create view search.authors as select id as _id, name from blog.authors");
+  pipeline_.add_index("authors", "search.authors", track("blog.authors"));
+  const auto before = proxy_.history().operations();
+  pipeline_.apply();
+  pipeline_.catch_up();
+  EXPECT_TRUE(is_equal());
+  EXPECT_LT(proxy_.history().operations() - before, 100) << "the index that was there was filled again";
+}
+
+TEST_F(Backfill, AnEmptyViewMakesAnEmptyIndex) {
+  execute("truncate blog.posts cascade");
+  pipeline_.catch_up();
+  EXPECT_EQ(posts_.count(), 0);
+  EXPECT_TRUE(is_equal());
+}
+
+}  // namespace
+}  // namespace lockstep::support

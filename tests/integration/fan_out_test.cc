@@ -1,0 +1,102 @@
+// Promise 4: a change of many documents is replayed beside the tail, and neither it nor the small changes
+// that overtake it are lost.
+#include <gtest/gtest.h>
+
+#include "tests/support/blog_pipeline.h"
+
+namespace lockstep::support {
+namespace {
+
+class FanOut : public BlogTest {
+ protected:
+  FanOut() {
+    execute(
+        "insert into blog.posts (id, author_id, title) select i, 1, 'post ' || i from generate_series(1001, "
+        "9000) i");
+    pipeline_.set_more("[replication]\nfan_out_threshold = 1000\nchunk_documents = 200\n");
+  }
+
+  // Makes each bulk of many documents slow, so that what comes beside it can be seen.
+  void slow_down_large_bulks() {
+    proxy_.disturb([](const HttpMessage& request) -> std::optional<Disturbance> {
+      if (!RecordingProxy::is_bulk(request) || request.body.size() < 10'000) return std::nullopt;
+      return Disturbance{.delay = 200ms};
+    });
+  }
+
+  static std::string document_of(const std::string& title, const std::string& author) {
+    return R"({"title":")" + title + R"(","body":null,"author":")" + author + R"(","comments":null})";
+  }
+};
+
+TEST_F(FanOut, SmallChangesOvertakeALargeOne) {
+  follow();
+  slow_down_large_bulks();
+  execute("update blog.authors set name = 'renamed' where id = 1");
+  ASSERT_TRUE(
+      wait_until([&] { return database_.number("select count(*) from lockstep.job") > 0; }, kPatience));
+  execute("insert into blog.posts (id, author_id, title) values (100, 2, 'small')");
+  EXPECT_TRUE(appears("100"));
+  // One of the many themselves: its own change doesn't wait for the job to come by.
+  execute("update blog.posts set title = 'overtaking' where id = 8999");
+  EXPECT_TRUE(becomes("8999", document_of("overtaking", "renamed")));
+  EXPECT_GT(database_.number("select count(*) from lockstep.job"), 0)
+      << "the large change was over too soon to tell";
+  proxy_.disturb({});
+  EXPECT_TRUE(becomes_equal());
+  EXPECT_TRUE(proxy_.history().overlaps().empty()) << proxy_.history().overlaps().front();
+}
+
+TEST_F(FanOut, ALargeChangeSurvivesKills) {
+  follow();
+  slow_down_large_bulks();
+  execute("update blog.authors set name = 'renamed' where id = 1");
+  ASSERT_TRUE(
+      wait_until([&] { return database_.number("select count(*) from lockstep.job") > 0; }, kPatience));
+  for (int i = 0; i < 3; ++i) {
+    const auto before = proxy_.history().requests();
+    ASSERT_TRUE(wait_until([&] { return proxy_.history().requests() >= before + 3; }, kPatience));
+    restart();
+    execute("update blog.posts set title = title || '!' where id = " + std::to_string(2000 + i));
+  }
+  proxy_.disturb({});
+  EXPECT_TRUE(becomes_equal());
+  pipeline_.set_more("");
+  EXPECT_EQ(document("8000"), document_of("post 8000", "renamed"));
+}
+
+TEST_F(FanOut, DocumentsDeletedWhileALargeChangeIsReplayedStayDeleted) {
+  follow();
+  slow_down_large_bulks();
+  execute("update blog.authors set name = 'renamed' where id = 1");
+  ASSERT_TRUE(
+      wait_until([&] { return database_.number("select count(*) from lockstep.job") > 0; }, kPatience));
+  execute("delete from blog.posts where id between 1001 and 9000 and id % 10 = 0");
+  execute("update blog.authors set name = 'renamed again' where id = 1");
+  proxy_.disturb({});
+  EXPECT_TRUE(becomes_equal());
+  EXPECT_FALSE(posts_.get("9000"));
+}
+
+TEST_F(FanOut, ALargeStatementOnTheDocumentsThemselvesArrivesWhole) {
+  bring_up();
+  execute("update blog.posts set title = title || ' (changed)'");
+  pipeline_.catch_up();
+  EXPECT_TRUE(is_equal());
+  execute("delete from blog.posts where id > 1500");
+  pipeline_.catch_up();
+  EXPECT_TRUE(is_equal());
+  EXPECT_EQ(posts_.count(), database_.number("select count(*) from search.posts"));
+}
+
+TEST_F(FanOut, ATruncatedTableChangesEveryDocument) {
+  follow();
+  execute("truncate blog.comments");
+  EXPECT_TRUE(becomes_equal());
+  execute("truncate blog.posts cascade");
+  EXPECT_TRUE(becomes_equal());
+  EXPECT_EQ(posts_.count(), 0);
+}
+
+}  // namespace
+}  // namespace lockstep::support

@@ -1,0 +1,66 @@
+// What status says to a person and to a program.
+#include <gtest/gtest.h>
+
+#include "tests/support/blog_pipeline.h"
+
+namespace lockstep::support {
+namespace {
+
+class Status : public BlogTest {};
+
+TEST_F(Status, ItFollowsAndCountsWhatItApplied) {
+  follow();
+  execute("update blog.posts set title = 'changed' where id <= 5; delete from blog.posts where id = 20");
+  EXPECT_TRUE(becomes_equal());
+  nlohmann::json status;
+  EXPECT_TRUE(wait_until(
+      [&] {
+        status = pipeline_.status();
+        return status.at("state") == "following" &&
+               status.at("indices").at(posts_.alias()).at("deletes") == 1;
+      },
+      kPatience))
+      << status.dump(2);
+  EXPECT_EQ(status.at("pipeline"), "test");
+  EXPECT_GE(status.at("indices").at(posts_.alias()).at("documents"), 5);
+  EXPECT_EQ(status.at("indices").at(posts_.alias()).at("dead_letters"), 0);
+}
+
+TEST_F(Status, ItSaysWhenNobodyRuns) {
+  bring_up();
+  execute("update blog.posts set title = 'waiting'");
+  const nlohmann::json status = pipeline_.status();
+  EXPECT_NE(status.at("state"), "following") << status.dump(2);
+}
+
+TEST_F(Status, ItCountsDeadLetters) {
+  pipeline_.set_mapping("posts", R"({"settings": {"number_of_shards": 1, "number_of_replicas": 0},
+      "mappings": {"dynamic": false, "properties": {"title": {"type": "integer"}}}})");
+  execute("update blog.posts set title = id::text where id <> 3");
+  follow();
+  nlohmann::json status;
+  EXPECT_TRUE(wait_until(
+      [&] {
+        status = pipeline_.status();
+        return status.at("indices").at(posts_.alias()).at("dead_letters") == 1;
+      },
+      kPatience))
+      << status.dump(2);
+}
+
+TEST_F(Status, ItIsReadableWithoutJson) {
+  follow();
+  ASSERT_TRUE(wait_until([&] { return pipeline_.status().at("state") == "following"; }, kPatience));
+  const std::string text = pipeline_.must("status");
+  EXPECT_NE(text.find("following"), std::string::npos) << text;
+  EXPECT_NE(text.find(posts_.alias()), std::string::npos) << text;
+}
+
+TEST_F(Status, ItSaysThatAPipelineWasNeverApplied) {
+  const Completed status = pipeline_.lockstep("status");
+  EXPECT_EQ(status.exit_code, 2) << status.out << status.err;
+  EXPECT_NE(status.err.find("apply"), std::string::npos) << status.err;
+}
+
+}  // namespace
+}  // namespace lockstep::support

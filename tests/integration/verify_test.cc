@@ -1,0 +1,113 @@
+// Equal at rest, proved or disproved: what verify says of an index, and what --repair makes of it.
+#include <gtest/gtest.h>
+
+#include "tests/support/blog_pipeline.h"
+
+namespace lockstep::support {
+namespace {
+
+class Verify : public BlogTest {
+ protected:
+  void damage_everything() {
+    posts_.damage("1", std::nullopt);
+    posts_.damage("2", R"({"title":"altered"})");
+    posts_.damage("surplus", R"({"title":"nobody's"})");
+    posts_.damage("99999", R"({"title":"a number, but no row"})");
+  }
+};
+
+TEST_F(Verify, EqualIndicesEndWithZero) {
+  bring_up();
+  const Completed verified = pipeline_.lockstep("verify");
+  EXPECT_EQ(verified.exit_code, 0) << verified.out << verified.err;
+}
+
+TEST_F(Verify, MissingSurplusAndDifferentDocumentsAreNamedAndEndWithThree) {
+  bring_up();
+  damage_everything();
+  const Completed verified = pipeline_.lockstep("verify");
+  EXPECT_EQ(verified.exit_code, 3) << verified.out << verified.err;
+  for (const char* id : {"1", "2", "surplus", "99999"}) {
+    EXPECT_NE(verified.out.find(id), std::string::npos) << id << " isn't named in\n" << verified.out;
+  }
+  EXPECT_EQ(document("2"), R"({"title":"altered"})") << "without --repair nothing is written";
+}
+
+TEST_F(Verify, RepairMendsExactlyWhatDiffers) {
+  bring_up();
+  damage_everything();
+  const auto before = proxy_.history().operations();
+  pipeline_.lockstep("verify", {"--repair"});
+  pipeline_.catch_up();
+  EXPECT_TRUE(is_equal());
+  EXPECT_LE(proxy_.history().operations() - before, 8) << "it wrote more than what differed";
+  EXPECT_EQ(pipeline_.lockstep("verify").exit_code, 0);
+}
+
+TEST_F(Verify, RepairWorksBesideAProgramThatRuns) {
+  follow();
+  EXPECT_TRUE(becomes_equal());
+  damage_everything();
+  const Completed repaired = pipeline_.lockstep("verify", {"--repair"});
+  EXPECT_TRUE(becomes_equal()) << repaired.out << repaired.err;
+  execute("update blog.posts set title = 'goes on' where id in (1, 2)");
+  EXPECT_TRUE(becomes_equal());
+}
+
+TEST_F(Verify, OnlyTheNamedIndicesAreCompared) {
+  execute("create view search.authors as select id as _id, name from blog.authors");
+  ElasticsearchIndex& authors = pipeline_.add_index("authors", "search.authors", track("blog.authors"));
+  bring_up();
+  damage_everything();
+  EXPECT_EQ(pipeline_.lockstep("verify", {authors.alias()}).exit_code, 0);
+  EXPECT_EQ(pipeline_.lockstep("verify", {posts_.alias()}).exit_code, 3);
+  EXPECT_EQ(pipeline_.lockstep("verify", {"no-such-alias"}).exit_code, 2);
+}
+
+TEST_F(Verify, ChangesThatHappenMeanwhileAreNoDifference) {
+  execute(
+      "insert into blog.posts (id, author_id, title) select i, 1 + i % 5, 'post' from generate_series(1001, "
+      "6000) i");
+  follow();
+  EXPECT_TRUE(becomes_equal());
+  Program verifying(lockstep_program(), {"verify", "-c", pipeline_.configuration().string()});
+  for (int i = 0; verifying.running(); ++i) {
+    execute("update blog.posts set title = 'now ' || " + std::to_string(i) +
+            " where id % 100 = " + std::to_string(i % 100));
+  }
+  EXPECT_EQ(verifying.wait(kPatience), 0) << verifying.out() << verifying.err();
+}
+
+TEST_F(Verify, LargeIndicesAndRoutedOnesAndTextKeysAreCompared) {
+  execute(
+      "create table blog.items (key text primary key, tenant text, payload json); "
+      "insert into blog.items select 'k ' || i || '/ü', 'tenant ' || i % 7, json_build_object('n', i * 1.10) "
+      "from generate_series(1, 12000) i; "
+      "create view search.items as select key as _id, tenant as _routing, payload from blog.items");
+  ElasticsearchIndex& items = pipeline_.add_index("items", "search.items", track("blog.items"));
+  bring_up();
+  EXPECT_EQ(pipeline_.lockstep("verify").exit_code, 0);
+  items.damage("k 77/ü", std::nullopt, "tenant 0");
+  items.damage("k 78/ü", R"({"payload":{"n":0}})", "tenant 1");
+  items.damage("k 79/ü", R"({"payload":null})", "under a wrong routing");
+  const Completed verified = pipeline_.lockstep("verify", {"--repair"});
+  EXPECT_NE(verified.out.find("k 77/ü"), std::string::npos) << verified.out << verified.err;
+  EXPECT_NE(verified.out.find("k 78/ü"), std::string::npos) << verified.out;
+  pipeline_.catch_up();
+  EXPECT_TRUE(is_equal());
+}
+
+TEST_F(Verify, EveryWayToWriteOneValueIsEqual) {
+  execute(
+      "create table blog.raw (id integer primary key, payload json); "
+      "insert into blog.raw values (1, '{\"a\" :  1.0, \"b\":\n[ ]}'), (2, '1e2'), (3, '\"\\u00e9\"'); "
+      "create view search.raw as select id as _id, payload from blog.raw");
+  ElasticsearchIndex& raw = pipeline_.add_index("raw", "search.raw", track("blog.raw"));
+  bring_up();
+  raw.damage("1", R"({"payload": {"b": [], "a": 1.0}})");
+  raw.damage("3", R"({"payload": "é"})");
+  EXPECT_EQ(pipeline_.lockstep("verify").exit_code, 0);
+}
+
+}  // namespace
+}  // namespace lockstep::support
