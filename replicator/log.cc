@@ -91,7 +91,9 @@ spdlog::sink_ptr make_sink(LogFormat format) {
     return sink;
   }
   auto sink = std::make_shared<spdlog::sinks::stderr_color_sink_mt>();
-  sink->set_pattern("%H:%M:%S.%e %^%-7l%$ %v");
+  // A progress bar may stand on the terminal's last line.
+  const char* clear_line = ::isatty(STDERR_FILENO) != 0 ? "\r\033[K" : "";
+  sink->set_pattern(std::string(clear_line) + "%H:%M:%S.%e %^%-7l%$ %v");
   return sink;
 }
 

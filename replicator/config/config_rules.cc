@@ -2,47 +2,19 @@
 
 #include <algorithm>
 #include <cctype>
-#include <charconv>
 #include <map>
 #include <optional>
 #include <set>
 #include <tuple>
+#include <utility>
 
 #include "replicator/config/mapping_file.h"
+#include "replicator/config/source_url.h"
 #include "replicator/config/text_checks.h"
 #include "replicator/config/text_file.h"
 
 namespace lockstep {
 namespace {
-
-// %XX of a URI; none when it is cut off or not hexadecimal.
-std::optional<std::string> percent_decoded(std::string_view text) {
-  std::string decoded;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] != '%') {
-      decoded += text[i];
-      continue;
-    }
-    unsigned byte = 0;
-    const std::string_view digits = text.substr(i + 1, 2);
-    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), byte, 16);
-    if (digits.size() != 2 || error != std::errc{} || end != digits.data() + 2) return std::nullopt;
-    decoded += static_cast<char>(byte);
-    i += 2;
-  }
-  return decoded;
-}
-
-// The password of "scheme://user:password@host…", as it stands there; empty when there is none.
-std::string_view password_in(std::string_view url) {
-  const std::size_t begin = url.find("://") + 3;
-  const std::string_view authority = url.substr(begin, url.find_first_of("/?#", begin) - begin);
-  const std::size_t at = authority.rfind('@');
-  if (at == std::string_view::npos) return {};
-  const std::size_t colon = authority.substr(0, at).find(':');
-  if (colon == std::string_view::npos) return {};
-  return authority.substr(colon + 1, at - colon - 1);
-}
 
 class Rules {
  public:
@@ -79,24 +51,20 @@ class Rules {
 
   void take_password_out_of_url() {
     SourceConfig& source = config_.source;
-    if (source.url.find("password=", source.url.find('?')) != std::string::npos &&
-        source.url.find('?') != std::string::npos) {
+    if (has_password_parameter(source.url)) {
       fault("source.url", "the url's parameters hold a password", "move it to password_file or password_env");
     }
-    const std::string_view password = password_in(source.url);
-    if (password.empty()) return;
-    const auto decoded = percent_decoded(password);
-    if (!decoded) {
+    std::optional<SeparatedUrl> separated = separate_password(source.url);
+    if (!separated) {
       return fault("source.url", "the url's password has a broken percent escape",
                    "write \"%25\" for a percent sign");
     }
+    if (separated->password.empty()) return;
     if (lines_.has("source.password")) {
       fault("source.password", "\"password\" is given twice, the url has one too", "keep one of them");
     }
-    const auto offset = static_cast<std::size_t>(password.data() - source.url.data());
-    const std::size_t length = password.size();
-    source.password = Secret(*decoded);
-    source.url.erase(offset - 1, length + 1);  // with the colon before it
+    source.url = std::move(separated->url);
+    source.password = std::move(separated->password);
   }
 
   void check_what_is_needed() {

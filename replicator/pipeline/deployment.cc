@@ -1,5 +1,6 @@
 #include "replicator/pipeline/deployment.h"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -21,6 +22,10 @@ std::vector<PlanStep> steps_of(const IndexPlan& plan) {
     }
   }
   return steps;
+}
+
+PlanStep refill_step(const std::string& alias) {
+  return {PlanStep::Action::kCreate, "backfill of " + alias, "its index is gone", ""};
 }
 
 std::optional<Finding> obstacle_of(const IndexPlan& plan) {
@@ -47,7 +52,9 @@ Deployment::Deployment(const Config& config, SourceDefinition& source, Elasticse
 DeploymentPlan Deployment::plan() {
   DeploymentPlan plan;
   plan.steps = source_.plan();
-  for (const IndexPlan& index : plan_indices(source_.identity())) {
+  const std::vector<IndexPlan> indices = plan_indices(source_.identity());
+  for (const std::string& alias : lost_indices(indices)) plan.steps.push_back(refill_step(alias));
+  for (const IndexPlan& index : indices) {
     for (PlanStep& step : steps_of(index)) plan.steps.push_back(std::move(step));
     if (auto obstacle = obstacle_of(index)) plan.obstacles.push_back(*std::move(obstacle));
   }
@@ -60,7 +67,12 @@ void Deployment::apply(const SourceDefinition::Progress& progress) {
   // can be written (D2). A new one runs nowhere, and its indices need its identity, which comes from the
   // source.
   const std::string identity = source_.identity();
-  if (!identity.empty()) apply_indices(identity, progress.step);
+  if (!identity.empty()) {
+    const std::vector<std::string> lost = lost_indices(plan_indices(identity));
+    for (const std::string& alias : lost) tell(progress.step, refill_step(alias));
+    if (!lost.empty()) source_.refill(lost);
+    apply_indices(identity, progress.step);
+  }
   source_.apply(progress);
   if (identity.empty()) apply_indices(source_.identity(), progress.step);
 }
@@ -99,6 +111,16 @@ std::vector<IndexPlan> Deployment::plan_indices(const std::string& identity) {
   std::vector<IndexPlan> plans;
   for (const DesiredIndex& index : desired(identity)) plans.push_back(plan_index(elasticsearch_, index));
   return plans;
+}
+
+std::vector<std::string> Deployment::lost_indices(const std::vector<IndexPlan>& plans) {
+  const std::vector<std::string> applied = source_.applied_aliases();
+  std::vector<std::string> lost;
+  for (const IndexPlan& plan : plans) {
+    const bool known = std::find(applied.begin(), applied.end(), plan.alias) != applied.end();
+    if (known && plan.kind == IndexPlan::Kind::kCreate) lost.push_back(plan.alias);
+  }
+  return lost;
 }
 
 void Deployment::apply_indices(const std::string& identity,

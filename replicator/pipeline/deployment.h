@@ -3,6 +3,7 @@
 //
 // D1. Nothing is changed anywhere when an index is refused, or needs to be built anew.
 // D2. An alias stands for its index before the job that fills it can run.
+// D3. An index that had to be made anew is filled anew: the job is there before the index is.
 #pragma once
 
 #include <functional>
@@ -48,6 +49,7 @@ class Deployment {
  private:
   std::vector<DesiredIndex> desired(const std::string& identity) const;
   std::vector<IndexPlan> plan_indices(const std::string& identity);
+  std::vector<std::string> lost_indices(const std::vector<IndexPlan>& plans);
   void apply_indices(const std::string& identity, const std::function<void(const PlanStep&)>& told);
   std::vector<IndexState> own_indices(const std::string& identity);
 

@@ -1,5 +1,8 @@
 #include "replicator/error.h"
+#include "replicator/source/postgres_array.h"
 #include "replicator/source/postgres_definition.h"
+#include "replicator/source/postgres_design.h"
+#include "replicator/source/postgres_sql.h"
 #include "replicator/source/source_definition.h"
 
 namespace lockstep {
@@ -8,21 +11,47 @@ namespace {
 class PostgresSourceDefinition final : public SourceDefinition {
  public:
   explicit PostgresSourceDefinition(const Config& config)
-      : pipeline_(config.pipeline),
+      : config_(config),
+        pipeline_(config.pipeline),
         session_(config.source, config.pipeline + " apply"),
         definition_(session_, config) {}
 
-  std::string identity() override {
-    std::string identity;
-    translating_postgres_errors("looking for the pipeline", [&] {
-      pqxx::nontransaction direct(session_.connection());
-      const std::string table = session_.schema() + ".pipeline";
-      if (!direct.exec_params1("select to_regclass($1) is not null", table)[0].as<bool>()) return;
-      const pqxx::result found =
-          direct.exec_params("select identity::text from " + table + " where name = $1", pipeline_);
-      if (!found.empty()) identity = found[0][0].c_str();
+  std::string server() override {
+    std::string version;
+    translating_postgres_errors("asking for the version", [&] {
+      version = pqxx::nontransaction(session_.connection()).exec1("show server_version")[0].c_str();
     });
-    return identity;
+    return "PostgreSQL " + version.substr(0, version.find(' '));
+  }
+
+  std::vector<Finding> check() override {
+    std::vector<Finding> findings;
+    translating_postgres_errors("checking the configuration", [&] {
+      pqxx::work transaction(session_.connection());
+      findings = design_pipeline(transaction, config_).findings;
+    });
+    return findings;
+  }
+
+  std::string identity() override {
+    const std::vector<std::string> found =
+        ask("looking for the pipeline", "select identity::text from {schema}.pipeline where name = $1");
+    return found.empty() ? "" : found.front();
+  }
+
+  std::vector<std::string> applied_aliases() override {
+    return ask("looking for the pipeline's indices",
+               "select i.alias from {schema}.index as i join {schema}.pipeline as p on p.id = i.pipeline "
+               "where p.name = $1 order by i.id");
+  }
+
+  void refill(const std::vector<std::string>& aliases) override {
+    translating_postgres_errors("asking for a backfill", [&] {
+      pqxx::work transaction(session_.connection());
+      transaction.exec_params(session_.sql(postgres_sql("refill_indices")), pipeline_, array_literal(aliases),
+                              "the index was made anew");
+      transaction.commit();
+    });
   }
 
   std::vector<PlanStep> plan() override { return definition_.plan(); }
@@ -32,6 +61,21 @@ class PostgresSourceDefinition final : public SourceDefinition {
   std::vector<std::string> grants(const std::string& role) override { return definition_.grants(role); }
 
  private:
+  // The first column of a query about the pipeline ($1: its name); nothing before the first apply.
+  std::vector<std::string> ask(const char* doing, std::string_view query) {
+    std::vector<std::string> values;
+    translating_postgres_errors(doing, [&] {
+      pqxx::nontransaction direct(session_.connection());
+      const std::string table = session_.schema() + ".pipeline";
+      if (!direct.exec_params1("select to_regclass($1) is not null", table)[0].as<bool>()) return;
+      for (const pqxx::row& row : direct.exec_params(session_.sql(query), pipeline_)) {
+        values.emplace_back(row[0].c_str());
+      }
+    });
+    return values;
+  }
+
+  const Config& config_;
   std::string pipeline_;
   PostgresSession session_;
   PostgresDefinition definition_;

@@ -22,8 +22,22 @@ class SourceDefinition {
 
   virtual ~SourceDefinition() = default;
 
+  /// Which server this is: "PostgreSQL 15.4".
+  virtual std::string server() = 0;
+
+  /// What is wrong with the configuration on this database, and what cannot be vouched for. Changes nothing.
+  /// Throws Error when the database cannot be asked.
+  virtual std::vector<Finding> check() = 0;
+
   /// What the pipeline's indices carry in their mark; empty before the first apply.
   virtual std::string identity() = 0;
+
+  /// The aliases that the last apply has left; none before the first.
+  virtual std::vector<std::string> applied_aliases() = 0;
+
+  /// Lets these indices be filled from the beginning, since what Elasticsearch had of them is gone. Aliases
+  /// that have not been applied are none of its business.
+  virtual void refill(const std::vector<std::string>& aliases) = 0;
 
   /// What apply would do, in order; empty: nothing. Changes nothing. Throws UsageError when the configuration
   /// does not fit the database, with one fault a line.

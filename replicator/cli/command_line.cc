@@ -1,0 +1,107 @@
+#include "replicator/cli/command_line.h"
+
+#include <spdlog/spdlog.h>
+
+#include <CLI/CLI.hpp>
+#include <exception>
+#include <iostream>
+#include <string>
+#include <string_view>
+
+#include "replicator/cli/verb.h"
+#include "replicator/config/nearest_name.h"
+#include "replicator/error.h"
+#include "replicator/log.h"
+
+namespace lockstep {
+namespace {
+
+constexpr int code(ExitCode exit_code) {
+  return static_cast<int>(exit_code);
+}
+
+// "Example:\n  lockstep …", each line of the example indented.
+std::string example_text(std::string_view example) {
+  std::string text = "Example:\n  ";
+  for (const char c : example) {
+    text += c;
+    if (c == '\n') text += "  ";
+  }
+  return text;
+}
+
+// A word where a verb should be; the first argument that is no option.
+std::string mistyped_verb(int argc, const char* const* argv,
+                          const std::vector<std::unique_ptr<Verb>>& verbs) {
+  if (argc < 2 || argv[1][0] == '-') return "";
+  std::vector<std::string_view> names;
+  for (const auto& verb : verbs) {
+    if (std::string_view(verb->name()) == argv[1]) return "";
+    names.emplace_back(verb->name());
+  }
+  std::string message = "unknown command \"" + std::string(argv[1]) + "\"";
+  if (const auto nearest = nearest_name(argv[1], names))
+    message += "; did you mean \"" + std::string(*nearest) + "\"?";
+  return message + "; see lockstep --help";
+}
+
+void tell(Audience audience, const std::string& message) {
+  if (audience == Audience::kJournal) {
+    spdlog::error(message);
+  } else {
+    std::cerr << "lockstep: " << message << '\n';
+  }
+}
+
+int run_verb(Verb& verb) {
+  const Audience audience = verb.audience();
+  try {
+    start_logging(audience == Audience::kJournal ? LogFormat::kAuto : LogFormat::kText, "info");
+    const int result = code(verb.run());
+    std::cout.flush();
+    return result;
+  } catch (const UsageError& error) {
+    tell(audience, error.what());
+    return code(ExitCode::kUsage);
+  } catch (const std::exception& error) {
+    tell(audience, error.what());
+    return code(ExitCode::kFailed);
+  }
+}
+
+}  // namespace
+
+int run_command_line(int argc, const char* const* argv) {
+  const std::vector<std::unique_ptr<Verb>> verbs = all_verbs();
+  CLI::App app("Keeps Elasticsearch in step with a relational database.", "lockstep");
+  app.set_version_flag("--version", std::string("lockstep ") + LOCKSTEP_VERSION);
+  app.require_subcommand(1);
+  app.get_formatter()->label("SUBCOMMAND", "COMMAND");
+  app.get_formatter()->label("Subcommands", "Commands");
+  app.footer(
+      "Every command has its own --help, with an example.\nExit codes: 0 done, 1 failed, 2 wrong usage or "
+      "configuration, 3 a difference was found, 4 a lock was not to be had.");
+  Verb* chosen = nullptr;
+  for (const auto& verb : verbs) {
+    CLI::App* command = app.add_subcommand(verb->name(), verb->summary());
+    command->footer(example_text(verb->example()));
+    command->callback([&chosen, each = verb.get()] { chosen = each; });
+    verb->add_options(*command);
+  }
+  if (argc < 2) {
+    std::cerr << app.help();
+    return code(ExitCode::kUsage);
+  }
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& request) {  // --help, --version
+    return app.exit(request);
+  } catch (const CLI::ParseError& error) {
+    const std::string mistyped = mistyped_verb(argc, argv, verbs);
+    tell(Audience::kPerson, mistyped.empty() ? std::string(error.what()) + "; see --help" : mistyped);
+    return code(ExitCode::kUsage);
+  }
+  return run_verb(*chosen);
+}
+
+}  // namespace lockstep

@@ -1,0 +1,45 @@
+// A verb of the command line: what it is called, what it takes, what it does. One file a verb; the table of
+// them is in verbs.cc.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <vector>
+
+#include "replicator/exit_code.h"
+
+namespace lockstep {
+
+/// Who reads what a verb says besides its data.
+enum class Audience {
+  kPerson,   ///< plain text on standard error
+  kJournal,  ///< log lines: the journal, JSON lines, or text on a terminal
+};
+
+class Verb {
+ public:
+  virtual ~Verb() = default;
+
+  virtual const char* name() const = 0;
+  virtual const char* summary() const = 0;  ///< one line, for the list of verbs
+  virtual const char* example() const = 0;  ///< one or more command lines, for --help
+  virtual Audience audience() const { return Audience::kPerson; }
+
+  virtual void add_options(CLI::App& app) = 0;
+
+  /// Data goes to standard output. Throws UsageError and Error; main makes messages and exit codes of them.
+  virtual ExitCode run() = 0;
+};
+
+/// All verbs, in the order of `lockstep --help`.
+std::vector<std::unique_ptr<Verb>> all_verbs();
+
+std::unique_ptr<Verb> make_check_verb();
+std::unique_ptr<Verb> make_plan_verb();
+std::unique_ptr<Verb> make_apply_verb();
+std::unique_ptr<Verb> make_run_verb();
+std::unique_ptr<Verb> make_status_verb();
+std::unique_ptr<Verb> make_remove_verb();
+std::unique_ptr<Verb> make_print_config_verb();
+
+}  // namespace lockstep

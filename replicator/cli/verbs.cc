@@ -1,0 +1,17 @@
+#include "replicator/cli/verb.h"
+
+namespace lockstep {
+
+std::vector<std::unique_ptr<Verb>> all_verbs() {
+  std::vector<std::unique_ptr<Verb>> verbs;
+  verbs.push_back(make_check_verb());
+  verbs.push_back(make_plan_verb());
+  verbs.push_back(make_apply_verb());
+  verbs.push_back(make_run_verb());
+  verbs.push_back(make_status_verb());
+  verbs.push_back(make_remove_verb());
+  verbs.push_back(make_print_config_verb());
+  return verbs;
+}
+
+}  // namespace lockstep

@@ -1,0 +1,27 @@
+// What a PostgreSQL connection URI says about its user: the parts that must not be shown or need to be known.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "replicator/config/config.h"
+
+namespace lockstep {
+
+/// "postgresql://user:password@host/database" without its password.
+struct SeparatedUrl {
+  std::string url;
+  Secret password;  ///< empty: there was none
+};
+
+/// None when the password has a broken percent escape.
+std::optional<SeparatedUrl> separate_password(const std::string& url);
+
+/// The user of "postgresql://user@host/database", decoded; empty when the url names none.
+std::string user_of_url(std::string_view url);
+
+/// Whether a password is among the parameters behind the '?'.
+bool has_password_parameter(std::string_view url);
+
+}  // namespace lockstep

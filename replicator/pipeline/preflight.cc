@@ -1,0 +1,81 @@
+#include "replicator/pipeline/preflight.h"
+
+#include <iterator>
+#include <optional>
+
+#include "replicator/elasticsearch/index_mapping.h"
+#include "replicator/elasticsearch/index_plan.h"
+#include "replicator/error.h"
+
+namespace lockstep {
+namespace {
+
+using Severity = Finding::Severity;
+
+Finding of_error(const char* place, const Error& error) {
+  const Error::Parts& parts = error.parts();
+  return {Severity::kError, place, parts.doing + ": " + parts.cause, parts.remedy};
+}
+
+std::string place_of(const Config& config, const IndexConfig& index) {
+  return config.file.string() + ":" + std::to_string(index.line);
+}
+
+// The pipeline's identity; none when the source could not be asked.
+std::optional<std::string> check_source(const std::function<std::unique_ptr<SourceDefinition>()>& open_source,
+                                        Preflight& result) {
+  try {
+    const std::unique_ptr<SourceDefinition> source = open_source();
+    result.servers.push_back(source->server());
+    for (Finding& finding : source->check()) result.findings.push_back(std::move(finding));
+    return source->identity();
+  } catch (const Error& error) {
+    result.findings.push_back(of_error("source", error));
+    return std::nullopt;
+  }
+}
+
+bool check_engine(ElasticsearchClient& elasticsearch, Preflight& result) {
+  const EngineInfo engine = elasticsearch.info();
+  result.servers.push_back(engine.text());
+  if (engine.supported()) return true;
+  result.findings.push_back({Severity::kError, "elasticsearch", engine.text() + " is not supported",
+                             "use Elasticsearch 7.10 to 9, or OpenSearch 2 or 3"});
+  return false;
+}
+
+void check_index(const Config& config, const IndexConfig& index, const std::optional<std::string>& identity,
+                 ElasticsearchClient& elasticsearch, Preflight& result) {
+  const IndexMapping mapping = parse_mapping(index.mapping.string(), index.mapping_json);
+  if (const auto problem = validate_mapping(elasticsearch, index.alias, mapping)) {
+    result.findings.push_back({Severity::kError, index.mapping.string(),
+                               "Elasticsearch refuses the mapping of " + index.alias + ": " + *problem,
+                               "correct the mapping file"});
+    return;
+  }
+  if (!identity) return;  // whose an index is cannot be told without the source
+  const IndexPlan plan =
+      plan_index(elasticsearch, {index.alias, index.view, mapping, config.pipeline, *identity});
+  if (plan.kind == IndexPlan::Kind::kRefuse || plan.kind == IndexPlan::Kind::kReindex) {
+    result.findings.push_back({Severity::kError, place_of(config, index), plan.problem, plan.remedy});
+  }
+}
+
+}  // namespace
+
+Preflight preflight(const Config& config,
+                    const std::function<std::unique_ptr<SourceDefinition>()>& open_source,
+                    ElasticsearchClient& elasticsearch) {
+  Preflight result;
+  const std::optional<std::string> identity = check_source(open_source, result);
+  try {
+    if (!check_engine(elasticsearch, result)) return result;
+    for (const IndexConfig& index : config.indices)
+      check_index(config, index, identity, elasticsearch, result);
+  } catch (const Error& error) {
+    result.findings.push_back(of_error("elasticsearch", error));
+  }
+  return result;
+}
+
+}  // namespace lockstep

@@ -1,0 +1,28 @@
+// What is wrong between a configuration and its two servers, before anything runs. Changes nothing, and tells
+// everything that can be told at once: an Elasticsearch that is away hides no fault of the database.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "replicator/config/config.h"
+#include "replicator/elasticsearch/client.h"
+#include "replicator/source/definition.h"
+#include "replicator/source/source_definition.h"
+
+namespace lockstep {
+
+struct Preflight {
+  std::vector<Finding> findings;     ///< the source's, then Elasticsearch's
+  std::vector<std::string> servers;  ///< who answered: "PostgreSQL 15.4", "Elasticsearch 7.10.2"
+};
+
+/// Never throws for what is a finding: servers that cannot be reached, and views, tracks and mappings that
+/// don't fit, are.
+Preflight preflight(const Config& config,
+                    const std::function<std::unique_ptr<SourceDefinition>()>& open_source,
+                    ElasticsearchClient& elasticsearch);
+
+}  // namespace lockstep
