@@ -1,4 +1,5 @@
--- Lockstep's own schema. `{schema}` stands for the configured schema's quoted name.
+-- Lockstep's own schema. `{schema}` stands for the configured schema's quoted name, which is also the search_path while a
+-- migration runs, for names inside of texts.
 --
 -- One pipeline is one configuration file; several may share a schema. The outbox says which rows changed, the
 -- checkpoint up to where Elasticsearch has acknowledged them; both live in the same database, because only then
@@ -33,7 +34,7 @@ comment on table {schema}.checkpoint is 'what Elasticsearch has acknowledged';
 -- null: any row may have changed (truncate).
 create sequence {schema}.outbox_id cache 1;
 create table {schema}.outbox (
-  id      bigint      not null default nextval('{schema}.outbox_id'),
+  id      bigint      not null default nextval('outbox_id'),
   txid    xid8        not null default pg_current_xact_id(),
   slot    smallint    not null default (extract(epoch from now())::bigint / 600 % 3),
   capture integer     not null,

@@ -126,7 +126,7 @@ PostgresRelation describe_relation(pqxx::transaction_base& transaction, unsigned
   relation.pages = row[6].as<int>();
   relation.row_security = row[7].as<bool>();
   relation.security_invoker = row[8].as<bool>();
-  relation.owner = row[9].c_str();
+  relation.owner = row[9].as<unsigned>();
   read_columns(transaction, relation);
   return relation;
 }
@@ -156,6 +156,19 @@ std::vector<TableMember> table_members(pqxx::transaction_base& transaction, unsi
     members.push_back({row[0].as<unsigned>(), row[1].c_str(), row[2].c_str()[0], row[3].as<bool>()});
   }
   return members;
+}
+
+std::vector<std::string> table_ancestors(pqxx::transaction_base& transaction, unsigned oid) {
+  std::vector<std::string> ancestors;
+  for (const pqxx::row& row :
+       transaction.exec_params("with recursive above (oid) as ("
+                               "select inhparent from pg_inherits where inhrelid = $1::oid union "
+                               "select i.inhparent from above join pg_inherits as i on i.inhrelid = above.oid) "
+                               "select oid::regclass::text from above",
+                               oid)) {
+    ancestors.emplace_back(row[0].c_str());
+  }
+  return ancestors;
 }
 
 std::optional<std::string> complaint_about(pqxx::work& transaction, const std::string& statement,

@@ -38,9 +38,9 @@ struct PostgresRelation {
   std::string schema;  ///< quoted
   char kind = 'r';  ///< pg_class.relkind: r table, p partitioned, v view, m materialised view, f foreign, …
   bool owned = false;  ///< the current user may do what its owner may
-  std::string owner;   ///< role name, not quoted
+  unsigned owner = 0;  ///< oid of a role
   int pages = 0;
-  bool row_security = false;      ///< policies decide which rows the current user sees
+  bool row_security = false;      ///< policies decide which rows a role sees that is not above them
   bool security_invoker = false;  ///< a view that reads with the rights of whoever asks
   std::vector<PostgresColumn> columns;
 
@@ -70,6 +70,9 @@ struct TableMember {
 
 /// Partitions and inheriting tables at any depth.
 std::vector<TableMember> table_members(pqxx::transaction_base& transaction, unsigned oid);
+
+/// The tables that `oid` is a partition of or inherits from, at any depth, by name.
+std::vector<std::string> table_ancestors(pqxx::transaction_base& transaction, unsigned oid);
 
 /// Runs a statement in a savepoint and takes it back; returns the server's complaint, or none when it went
 /// well. `on_success` sees the result before that. A lost connection is thrown as usual.

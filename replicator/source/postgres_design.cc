@@ -121,9 +121,17 @@ class Designer {
     return true;
   }
 
-  static std::string definition_text(const PostgresRelation& view, const IndexDesign& index) {
+  // Rows come and go with partitions too, and no trigger fires when one is attached, detached or dropped.
+  std::string definition_text(const PostgresRelation& view, const IndexDesign& index) {
     std::string text = index.reads.definition;
     for (const PostgresColumn& column : view.columns) text += column.quoted + " " + column.type + "\n";
+    std::set<std::string> parts;
+    for (const auto& [oid, table] : index.reads.tables) {
+      for (const TableMember& member : table_members(transaction_, oid)) {
+        parts.insert(table.name + " has " + member.name + "\n");
+      }
+    }
+    for (const std::string& part : parts) text += part;
     return text;
   }
 
@@ -196,6 +204,14 @@ class Designer {
                    table->name + " belongs to the system's catalog, whose changes cannot be captured",
                    "set ignore = true");
     }
+    if (const auto ancestors = table_ancestors(transaction_, table->oid); !ancestors.empty()) {
+      // A statement on the whole fires no trigger of its parts.
+      return fault(config.line,
+                   table->name + " is a part of " + ancestors.back() + ", whose changes it would miss",
+                   "track " + ancestors.back());
+    }
+    if (table->columns.empty())
+      return fault(config.line, table->name + " has no columns", "set ignore = true");
     const std::optional<std::size_t> capture = add_capture(config, *table);
     if (!capture) return;
     TrackDesign track;

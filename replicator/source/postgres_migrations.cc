@@ -79,10 +79,8 @@ std::vector<Migration> pending_migrations(pqxx::transaction_base& transaction, c
 }
 
 std::string migration_sql(const PostgresSession& session, const Migration& migration) {
-  // "if not exists" would want the right to create schemas even where the owner of the database has made one
-  // for us.
-  std::string text;
-  if (migration.number == 1) text = session.sql(kCreateTable);
+  std::string text = session.sql("set local search_path = {schema}, pg_temp;\n");
+  if (migration.number == 1) text += session.sql(kCreateTable);
   return text + session.sql(migration.sql);
 }
 
@@ -98,6 +96,9 @@ void migrate(PostgresSession& session, const std::string& schema_name,
       if (pending.empty()) return;
       const Migration& next = pending.front();
       progress(next);
+      // "if not exists" would want the right to create schemas even where the database's owner has made one
+      // for us. "if not exists" would want the right to create schemas even where the database's owner has
+      // made one for us.
       const bool has_schema =
           transaction.exec_params1("select to_regnamespace($1) is not null", session.schema())[0].as<bool>();
       if (!has_schema) transaction.exec0("create schema " + session.schema());

@@ -290,7 +290,7 @@ class Planner {
     if (applied.view != index.view) return "another view: " + index.view;
     if (applied.definition != index.definition || applied.id_type != index.id_type ||
         applied.routed != index.routed || applied.fields != index.fields) {
-      return "the view has changed";
+      return "the view or what it reads has changed";
     }
     if (applied.tracks != tracks) return "the tracks have changed";
     for (const TrackDesign& track : index.tracks) {

@@ -1,6 +1,7 @@
 #include "replicator/source/postgres_view_reads.h"
 
 #include <deque>
+#include <optional>
 #include <stdexcept>
 #include <utility>
 
@@ -141,6 +142,11 @@ class Reader {
       read_relation(oid);
     }
     for (const unsigned nested : views_) reads_.tables.erase(nested);
+    for (const unsigned table : row_secured_) {
+      for (const unsigned reader : readers_[table]) {
+        if (policies_apply(table, reader)) reads_.row_secured.insert(reads_.tables[table].name);
+      }
+    }
     for (const auto& [name, text] : texts_) reads_.definition += name + "\n" + text + "\n";
     return std::move(reads_);
   }
@@ -148,6 +154,17 @@ class Reader {
  private:
   void queue(unsigned oid) {
     if (seen_relations_.insert(oid).second) waiting_.push_back(oid);
+  }
+
+  bool policies_apply(unsigned table, unsigned reader) {
+    if (reader == 0) return true;
+    return transaction_
+        .exec_params1(
+            "select not r.rolsuper and not r.rolbypassrls and "
+            "(c.relforcerowsecurity or not pg_has_role(r.oid, c.relowner, 'usage')) "
+            "from pg_class as c, pg_roles as r where c.oid = $1::oid and r.oid = $2::oid",
+            table, reader)[0]
+        .as<bool>();
   }
 
   void read_relation(unsigned oid) {
@@ -160,7 +177,7 @@ class Reader {
     TableRead& table = reads_.tables[oid];
     table.name = relation.name;
     table.kind = relation.kind;
-    if (relation.row_security) reads_.row_secured.insert(relation.name);
+    if (relation.row_security) row_secured_.insert(oid);
   }
 
   void read_rule(const PostgresRelation& view) {
@@ -169,7 +186,7 @@ class Reader {
     add_columns("pg_rewrite", rule[0].as<unsigned>());
     References references = Walker().walk_all(parse_node_tree(rule[1].c_str()));
     references.relations.erase(view.oid);  // every rule has its own view as OLD and NEW
-    follow(references, view.security_invoker);
+    follow(references, view.security_invoker ? std::nullopt : std::optional(view.owner));
   }
 
   void add_columns(const char* catalog, unsigned oid) {
@@ -187,9 +204,11 @@ class Reader {
     }
   }
 
-  void follow(const References& references, bool as_invoker) {
+  // `reader` is the role whose rights count; none: whoever reads the view.
+  void follow(const References& references, std::optional<unsigned> reader) {
     for (const unsigned relation : references.relations) {
-      if (as_invoker) reads_.read_as_invoker.insert(relation);
+      readers_[relation].insert(reader.value_or(0));
+      if (!reader) reads_.read_as_invoker.insert(relation);
       if (references.unknown_whole_row || references.whole_rows.contains(relation)) {
         reads_.tables[relation].every_column = true;
       }
@@ -221,7 +240,8 @@ class Reader {
       }
       add_columns("pg_proc", oid);
       // A function reads with the rights of whoever reads the view, unless it is a security definer.
-      follow(Walker().walk_all(parse_node_tree(row[7].c_str())), !row[9].as<bool>());
+      follow(Walker().walk_all(parse_node_tree(row[7].c_str())),
+             row[9].is_null() ? std::nullopt : std::optional(row[9].as<unsigned>()));
     }
   }
 
@@ -232,6 +252,8 @@ class Reader {
   std::set<unsigned> seen_relations_;
   std::set<unsigned> seen_functions_;
   std::set<unsigned> views_;
+  std::set<unsigned> row_secured_;
+  std::map<unsigned, std::set<unsigned>> readers_;  // roles by relation; 0: whoever reads the view
 };
 
 }  // namespace

@@ -78,7 +78,7 @@ std::set<std::string> DefinedDatabase::captured() {
            "left join lateral unnest(o.keys) as k(key) on true group by c.id, c.relation, c.expression")) {
     lines.insert(row[0].c_str());
   }
-  database_.execute("truncate lockstep.outbox");
+  database_.execute("delete from lockstep.outbox");
   return lines;
 }
 
