@@ -34,13 +34,19 @@ class Plan final : public Verb {
     for (const Finding& obstacle : plan.obstacles)
       std::cout << "! cannot apply: " << to_line(obstacle) << '\n';
     if (plan.empty()) std::cout << "nothing to do\n";
-    const std::string role = role_.empty() ? pipeline_.configured_user() : role_;
-    if (!role.empty()) std::cout << grants_text(role, sides.source->grants(role));
+    std::cout << grants(*sides.source);
     if (!plan.obstacles.empty()) return ExitCode::kFailed;
     return exit_code_ && !plan.steps.empty() ? ExitCode::kDifference : ExitCode::kDone;
   }
 
  private:
+  // Whoever applies owns what is made, and needs no grant.
+  std::string grants(SourceDefinition& source) const {
+    const std::string& role = role_.empty() ? pipeline_.configured_user() : role_;
+    if (role.empty() || (role_.empty() && role == source.user())) return "";
+    return grants_text(role, source.grants(role));
+  }
+
   PipelineOption pipeline_;
   std::string role_;
   bool sql_ = false;

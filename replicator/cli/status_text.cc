@@ -56,7 +56,9 @@ Json index_json(const IndexStatus& index, const Json& counters) {
 
 std::string reason_of(const PipelineStatus& status) {
   if (!status.leader) return "it has never run";
-  if (is_running(status) || status.leader->state == kStoppedState) return status.leader->reason;
+  const std::string& reason = status.leader->reason;
+  if (status.leader->state == kStoppedState) return reason.empty() ? "it was stopped" : reason;
+  if (is_running(status)) return reason;
   return "nothing was heard of " + status.leader->host + ", process " + std::to_string(status.leader->pid) +
          ", for " + readable(status.leader->age);
 }

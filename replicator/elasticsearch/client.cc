@@ -172,7 +172,8 @@ std::int64_t ElasticsearchClient::count(const std::string& alias) {
   const json shards = object_at(reply, "_shards");
   const bool complete = shards.value("failed", 1) == 0;
   if (!complete || !reply.contains("count") || !reply["count"].is_number_integer()) {
-    throw Error({doing, "not all shards answered", "wait until the index is green or yellow", Retry::kLater});
+    throw Error({doing, "not all shards answered", "wait until the index is green or yellow", Retry::kLater,
+                 Server::kElasticsearch});
   }
   return reply["count"].get<std::int64_t>();
 }
@@ -189,7 +190,7 @@ HttpResponse ElasticsearchClient::send(const std::string& doing, const std::stri
   try {
     response = transport_->perform(request);
   } catch (const TransportError& error) {
-    throw Error({doing, error.what(), "", Retry::kLater});
+    throw Error({doing, error.what(), "", Retry::kLater, Server::kElasticsearch});
   }
   const bool wanted = is_2xx(response.status) ||
                       std::find(accepted.begin(), accepted.end(), response.status) != accepted.end();
@@ -213,20 +214,21 @@ Error reply_error(const std::string& doing, const HttpResponse& response) {
   const bool later = status == 408 || status == 429 || status >= 500;
   if (cause.type == "cluster_block_exception") {
     return Error({doing, std::move(text), "remove the index's or cluster's block, e.g. free disk space",
-                  Retry::kLater});
+                  Retry::kLater, Server::kElasticsearch});
   }
   std::string remedy;
   if (status == 401) remedy = "check the credentials in [elasticsearch]";
   if (status == 403) remedy = "grant the user of [elasticsearch] the privilege";
   if (cause.type == "index_not_found_exception") remedy = "run `lockstep apply`";
-  return Error({doing, std::move(text), std::move(remedy), later ? Retry::kLater : Retry::kNever});
+  return Error({doing, std::move(text), std::move(remedy), later ? Retry::kLater : Retry::kNever,
+                Server::kElasticsearch});
 }
 
 json parse_reply(const std::string& doing, const HttpResponse& response) {
   json reply = json::parse(response.body, nullptr, false);
   if (reply.is_discarded() || !reply.is_object()) {
     throw Error({doing, "the reply of " + response.server + " is not complete JSON",
-                 "is there a proxy in between?", Retry::kLater});
+                 "is there a proxy in between?", Retry::kLater, Server::kElasticsearch});
   }
   return reply;
 }

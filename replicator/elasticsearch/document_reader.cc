@@ -21,7 +21,7 @@ constexpr std::string_view kScrollLifetime = "5m";
 
 Error unreadable(const std::string& doing) {
   return Error({doing, "the reply is not complete JSON or not what was asked for",
-                "is there a proxy in between?", Retry::kLater});
+                "is there a proxy in between?", Retry::kLater, Server::kElasticsearch});
 }
 
 std::string fetch_body(std::span<const DocumentLocation> wanted) {
@@ -100,7 +100,7 @@ void fetch_page(ElasticsearchClient& client, const std::string& doing, const std
       const bool missing = cause.type == "index_not_found_exception";
       const bool never = missing || cause.type == "routing_missing_exception";
       throw Error({doing, cause.type + ": " + cause.reason, missing ? "run `lockstep apply`" : "",
-                   never ? Retry::kNever : Retry::kLater});
+                   never ? Retry::kNever : Retry::kLater, Server::kElasticsearch});
     }
     if (fetched.found && fetched.document.source.empty()) {
       throw Error({doing, "the index does not keep the documents' _source", "enable _source in the mapping"});
@@ -173,8 +173,8 @@ std::vector<StoredDocument> read_page(const std::string& doing, dom::parser& par
     throw unreadable(doing);
   }
   if (failed > 0 || timed_out) {
-    throw Error(
-        {doing, "not all shards answered", "begin again when the index is green or yellow", Retry::kLater});
+    throw Error({doing, "not all shards answered", "begin again when the index is green or yellow",
+                 Retry::kLater, Server::kElasticsearch});
   }
   std::vector<StoredDocument> page;
   dom::array hits;

@@ -11,9 +11,7 @@ namespace {
 
 std::vector<PlanStep> steps_of(const IndexPlan& plan) {
   if (plan.kind == IndexPlan::Kind::kCreate) {
-    std::string detail;
-    for (const std::string& change : plan.changes) detail += (detail.empty() ? "" : ", ") + change;
-    return {{PlanStep::Action::kCreate, "index " + plan.index + " with alias " + plan.alias, detail, ""}};
+    return {{PlanStep::Action::kCreate, "index " + plan.index + " with alias " + plan.alias, "", ""}};
   }
   std::vector<PlanStep> steps;
   if (plan.kind == IndexPlan::Kind::kUpdate) {

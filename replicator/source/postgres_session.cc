@@ -78,6 +78,21 @@ bool worth_a_retry(const std::string& sqlstate) {
   return false;
 }
 
+// libpq's messages have lines for details, hints and the place in the statement.
+std::string one_line(std::string_view message) {
+  std::string line;
+  for (const char c : message) {
+    const bool space = c == '\n' || c == '\t' || c == ' ';
+    if (!space) {
+      line += c;
+    } else if (!line.empty() && line.back() != ' ') {
+      line += ' ';
+    }
+  }
+  if (!line.empty() && line.back() == ' ') line.pop_back();
+  return line;
+}
+
 std::string remedy_for(const std::string& sqlstate) {
   if (sqlstate == "42501") return "grant the missing privilege (`lockstep plan` prints the GRANT statements)";
   if (sqlstate == "42P01" || sqlstate == "42703" || sqlstate == "42883" || sqlstate == "3F000") {
@@ -128,16 +143,18 @@ void translating_postgres_errors(std::string_view doing, const std::function<voi
   try {
     step();
   } catch (const pqxx::in_doubt_error& error) {
-    throw Error({what, error.what(), "", Retry::kLater});
+    throw Error({what, one_line(error.what()), "", Retry::kLater, Server::kSource});
   } catch (const pqxx::broken_connection& error) {
     // No connection: whether the server is away or refuses us can only be told from the SQLSTATE, which libpq
     // does not give for a failed start-up; so it is tried again, and the message says why.
-    throw Error({what, error.what(), "", Retry::kLater});
+    throw Error({what, one_line(error.what()), "", Retry::kLater, Server::kSource});
   } catch (const pqxx::sql_error& error) {
     const bool again = worth_a_retry(error.sqlstate());
-    throw Error({what, error.what(), remedy_for(error.sqlstate()), again ? Retry::kLater : Retry::kNever});
+    throw Error({what, one_line(error.what()), remedy_for(error.sqlstate()),
+                 again ? Retry::kLater : Retry::kNever, Server::kSource});
   } catch (const pqxx::failure& error) {
-    throw Error({what, error.what(), "", Retry::kNever});
+    // What libpqxx throws without a class of its own comes from a connection that has been lost unnoticed.
+    throw Error({what, one_line(error.what()), "", Retry::kLater, Server::kSource});
   }
 }
 

@@ -103,7 +103,7 @@ bool PostgresSource::try_lead() {
     throw Error(
         {"taking the lead", "the source is a standby",
          "let source.url name the primary (a standby cannot tell which transactions are still running)",
-         Retry::kLater});
+         Retry::kLater, Server::kSource});
   }
   return ask("taking the lead", "select pg_try_advisory_lock(hashtextextended($1, 0))", identity_)[0][0]
       .as<bool>();

@@ -24,6 +24,14 @@ class PostgresSourceDefinition final : public SourceDefinition {
     return "PostgreSQL " + version.substr(0, version.find(' '));
   }
 
+  std::string user() override {
+    std::string user;
+    translating_postgres_errors("asking for the role", [&] {
+      user = pqxx::nontransaction(session_.connection()).exec1("select current_user")[0].c_str();
+    });
+    return user;
+  }
+
   std::vector<Finding> check() override {
     std::vector<Finding> findings;
     translating_postgres_errors("checking the configuration", [&] {

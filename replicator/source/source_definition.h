@@ -25,6 +25,9 @@ class SourceDefinition {
   /// Which server this is: "PostgreSQL 15.4".
   virtual std::string server() = 0;
 
+  /// The role that this is connected as.
+  virtual std::string user() = 0;
+
   /// What is wrong with the configuration on this database, and what cannot be vouched for. Changes nothing.
   /// Throws Error when the database cannot be asked.
   virtual std::vector<Finding> check() = 0;
