@@ -6,6 +6,12 @@
 
 namespace lockstep {
 
+namespace {
+
+bool can_be_written(std::string_view id) { return !id.empty() && id.size() <= kMaxIdBytes; }
+
+}  // namespace
+
 // --- StepDocuments ---
 
 StepDocuments::StepDocuments(Epoch epoch, std::int64_t counter, std::size_t bulk_bytes)
@@ -13,7 +19,7 @@ StepDocuments::StepDocuments(Epoch epoch, std::int64_t counter, std::size_t bulk
 
 BulkRequest* StepDocuments::open_request(const AppliedIndex& index, std::string_view id,
                                          DocumentVersion version) {
-  if (id.empty() || id.size() > kMaxIdBytes) {
+  if (!can_be_written(id)) {
     refused_.push_back({index.id, std::string(id), "", version, 400, "invalid_document_id",
                         id.empty()
                             ? "the _id is empty"
@@ -27,6 +33,11 @@ BulkRequest* StepDocuments::open_request(const AppliedIndex& index, std::string_
 
 void StepDocuments::add(const AppliedIndex& index, const RenderedDocument& document) {
   ++documents_;
+  if (!document.json && !can_be_written(document.id)) {
+    // Elasticsearch never had it: nothing is to be deleted but its dead letter.
+    never_written_.push_back({index.id, std::string(document.id), "", write_version_});
+    return;
+  }
   BulkRequest* request = open_request(index, document.id, write_version_);
   if (request == nullptr) return;
   const std::size_t before = request->bytes();
@@ -71,6 +82,9 @@ bool DocumentWriter::submit(Lane lane, StepDocuments documents, StepEnd end, con
   for (DeadLetter& letter : documents.refused_) {
     with_dead_letters_.insert(letter.index);
     refused_.push_back(std::move(letter));
+  }
+  for (AcknowledgedWrite& document : documents.never_written_) {
+    if (with_dead_letters_.contains(document.index)) no_longer_refused_.push_back(std::move(document));
   }
   std::erase_if(documents.requests_, [](const BulkRequest& request) { return request.empty(); });
   const StepId step = acknowledgements_.add(lane, documents.requests_.size(), std::move(end));

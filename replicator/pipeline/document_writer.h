@@ -53,6 +53,7 @@ class StepDocuments {
   std::size_t bulk_bytes_;
   std::vector<BulkRequest> requests_;
   std::vector<DeadLetter> refused_;
+  std::vector<AcknowledgedWrite> never_written_;
   std::size_t documents_ = 0;
   std::size_t bytes_ = 0;
 };
