@@ -18,8 +18,9 @@ class OpenTransactions : public BlogTest {
 };
 
 TEST_F(OpenTransactions, ATransactionLeftOpenDelaysNobodyElsesChanges) {
+  bring_up();
   const auto open_one = open("insert into blog.posts (id, author_id, title) values (100, 1, 'late')");
-  follow();
+  restart();
   const auto open_two = open("update blog.authors set name = 'renamed' where id = 2");
   for (int i = 101; i <= 130; ++i) {
     execute("insert into blog.posts (id, author_id, title) values (" + std::to_string(i) + ", 1, 'early')");

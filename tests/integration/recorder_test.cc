@@ -84,6 +84,12 @@ TEST(BulkHistory, DoesNotCountWhatElasticsearchRefusedAsTooOld) {
   EXPECT_EQ(history.applied(), 1);
 }
 
+TEST(BulkHistory, FindsThatItCannotSeeTheOrder) {
+  BulkHistory history;
+  play(history, 6, -1, R"({})");
+  EXPECT_EQ(history.violations().size(), 1U);
+}
+
 TEST(BulkHistory, FindsTwoOperationsInFlightOnOneDocument) {
   BulkHistory history;
   const std::string action = R"({"delete":{"_id":"1","version":1,"version_type":"external_gte"}})";
@@ -144,6 +150,13 @@ TEST_F(RecordingProxyTest, ForwardsAndRecordsEachItem) {
   EXPECT_EQ(applied[1].version, 8);
   EXPECT_TRUE(proxy_.history().violations().empty());
   EXPECT_EQ(index_.documents().at({"ä/1"}).json, R"({"n":8})");
+}
+
+TEST_F(RecordingProxyTest, RecordsWhatTheSenderDoesNotAskForAndDoesNotShowIt) {
+  const auto reply = send("POST", "/_bulk?filter_path=errors,items.*.status", index_line(index_.alias(), 7));
+  EXPECT_EQ(reply.json(), Json::parse(R"({"errors": false, "items": [{"index": {"status": 201}}]})"));
+  EXPECT_EQ(proxy_.history().applied_to("ä/1").size(), 1U);
+  EXPECT_TRUE(proxy_.history().violations().empty());
 }
 
 TEST_F(RecordingProxyTest, AnswersInPlaceOfElasticsearchAsOftenAsAsked) {

@@ -83,8 +83,10 @@ std::vector<BulkOperation> BulkHistory::begin(const HttpMessage& request) {
     operation.routing = meta.value("routing", "");
     operation.is_delete = verb == "delete";
     operation.version = meta.value("version", std::int64_t{-1});
-    if (meta.value("version_type", "") != "external_gte" || operation.version < 0 || operation.id.empty() ||
-        (verb != "index" && verb != "delete")) {
+    operation.conditional = meta.contains("if_seq_no");
+    if (!operation.conditional &&
+        (meta.value("version_type", "") != "external_gte" || operation.version < 0 || operation.id.empty() ||
+         (verb != "index" && verb != "delete"))) {
       malformed.push_back("an operation without id, action or external version: " + std::string(line));
     }
     if (!operation.is_delete) {
@@ -98,6 +100,7 @@ std::vector<BulkOperation> BulkHistory::begin(const HttpMessage& request) {
   ++requests_;
   malformed_.insert(malformed_.end(), malformed.begin(), malformed.end());
   for (const BulkOperation& operation : operations) {
+    if (operation.conditional) continue;
     if (!in_flight_.emplace(operation.alias, operation.id, operation.routing).second)
       overlaps_.push_back(name(operation));
   }
@@ -106,6 +109,7 @@ std::vector<BulkOperation> BulkHistory::begin(const HttpMessage& request) {
 
 void BulkHistory::end(std::vector<BulkOperation> operations, const HttpMessage* reply) {
   std::string misaligned;
+  std::string unseen;
   if (reply != nullptr) {
     Json body = Json::parse(reply->body, nullptr, false);
     const bool whole = reply->status() == 200 && body.is_object() && body.contains("items");
@@ -119,6 +123,8 @@ void BulkHistory::end(std::vector<BulkOperation> operations, const HttpMessage* 
       operation.status = item.at("status").get<int>();
       operation.index = item.value("_index", "");
       operation.seq_no = item.value("_seq_no", std::int64_t{-1});
+      const bool done = operation.status < 300 || (operation.status == 404 && !item.contains("error"));
+      if (done && operation.seq_no < 0) unseen = name(operation) + ": applied without a _seq_no in the reply";
       if (item.contains("error")) {
         operation.error_type = item["error"].value("type", "unknown");
         operation.seq_no = -1;
@@ -127,7 +133,13 @@ void BulkHistory::end(std::vector<BulkOperation> operations, const HttpMessage* 
   }
   const std::lock_guard lock(mutex_);
   if (!misaligned.empty()) malformed_.push_back(misaligned);
+  if (!unseen.empty()) malformed_.push_back(unseen);
   for (BulkOperation& operation : operations) {
+    if (operation.conditional) {
+      if (operation.applied())
+        malformed_.push_back(name(operation) + ": a conditional operation was applied");
+      continue;
+    }
     in_flight_.erase({operation.alias, operation.id, operation.routing});
     if (reply == nullptr) continue;
     if (operation.applied()) ++applied_;

@@ -26,6 +26,7 @@ struct BulkOperation {
   std::string id;
   std::string routing;
   bool is_delete = false;
+  bool conditional = false;  ///< under if_seq_no: it writes nothing, and is there for its refusal
   std::int64_t version = 0;
   std::size_t content_hash = 0;
   RowCounters counters;

@@ -8,6 +8,7 @@
 
 #include <cerrno>
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <stdexcept>
@@ -126,7 +127,8 @@ Completed run_program(const std::string& file, const std::vector<std::string>& a
 }
 
 std::string lockstep_program() {
-  const std::string program = LOCKSTEP_PROGRAM;
+  const char* given = std::getenv("LOCKSTEP_TEST_PROGRAM");  // NOLINT(concurrency-mt-unsafe)
+  const std::string program = given != nullptr ? given : LOCKSTEP_PROGRAM;
   if (!std::filesystem::exists(program)) {
     throw std::runtime_error(program + " has not been built; build the target lockstep");
   }

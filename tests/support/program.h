@@ -61,7 +61,7 @@ Completed run_program(const std::string& file, const std::vector<std::string>& a
                       const Program::Environment& environment = {},
                       std::chrono::milliseconds deadline = std::chrono::minutes(2));
 
-/// Path of the program under test, build/lockstep.
+/// Path of the program under test: build/lockstep, or what LOCKSTEP_TEST_PROGRAM names.
 std::string lockstep_program();
 
 }  // namespace lockstep::support

@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cerrno>
 #include <cstring>
+#include <nlohmann/json.hpp>
 #include <stdexcept>
 
 #include "tests/support/servers.h"
@@ -19,6 +20,29 @@ HttpMessage made_up_response(int status, std::string body) {
   return {"HTTP/1.1 " + std::to_string(status) + " Injected",
           {{"content-type", "application/json"}},
           std::move(body)};
+}
+
+// What the recorder needs to know of an applied operation. A request that asks for parts of the reply only is
+// made to ask for these too, and they are taken out again before the reply is passed on.
+constexpr const char* kRecorded[] = {"_index", "_seq_no"};
+constexpr const char* kFilter = "filter_path=";
+
+bool ask_for_what_is_recorded(HttpMessage& request) {
+  const std::size_t filter = request.start_line.find(kFilter);
+  if (filter == std::string::npos) return false;
+  std::string wanted;
+  for (const char* field : kRecorded) wanted += "items.*." + std::string(field) + ",";
+  request.start_line.insert(filter + std::string_view(kFilter).size(), wanted);
+  return true;
+}
+
+void take_out_what_was_recorded(HttpMessage& response) {
+  nlohmann::json reply = nlohmann::json::parse(response.body, nullptr, false);
+  if (!reply.is_object() || !reply.contains("items")) return;
+  for (auto& item : reply["items"]) {
+    for (const char* field : kRecorded) item.begin().value().erase(field);
+  }
+  response.body = reply.dump();
 }
 
 }  // namespace
@@ -182,6 +206,7 @@ bool RecordingProxy::forward(Connection& connection, HttpMessage request) {
   HttpMessage response;
   if (is_bulk(request)) {
     std::vector<BulkOperation> operations = history_.begin(request);
+    const bool asked = ask_for_what_is_recorded(request);
     try {
       response = ask_elasticsearch(connection, request);
     } catch (const HttpStreamError&) {
@@ -189,6 +214,7 @@ bool RecordingProxy::forward(Connection& connection, HttpMessage request) {
       throw;
     }
     history_.end(std::move(operations), &response);
+    if (asked) take_out_what_was_recorded(response);
   } else {
     response = ask_elasticsearch(connection, request);
   }
