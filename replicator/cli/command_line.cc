@@ -77,13 +77,13 @@ int run_command_line(int argc, const char* const* argv) {
   app.set_version_flag("--version", std::string("lockstep ") + LOCKSTEP_VERSION);
   app.require_subcommand(1);
   app.get_formatter()->label("SUBCOMMAND", "COMMAND");
-  app.get_formatter()->label("Subcommands", "Commands");
   app.footer(
       "Every command has its own --help, with an example.\nExit codes: 0 done, 1 failed, 2 wrong usage or "
       "configuration, 3 a difference was found, 4 a lock was not to be had.");
   Verb* chosen = nullptr;
   for (const auto& verb : verbs) {
     CLI::App* command = app.add_subcommand(verb->name(), verb->summary());
+    command->group("Commands");
     command->footer(example_text(verb->example()));
     command->callback([&chosen, each = verb.get()] { chosen = each; });
     verb->add_options(*command);

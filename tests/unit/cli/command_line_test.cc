@@ -1,0 +1,118 @@
+#include "replicator/cli/command_line.h"
+
+#include <gmock/gmock.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <vector>
+
+#include "replicator/cli/verb.h"
+
+namespace lockstep {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+using testing::internal::CaptureStderr;
+using testing::internal::CaptureStdout;
+using testing::internal::GetCapturedStderr;
+using testing::internal::GetCapturedStdout;
+
+struct Outcome {
+  int code;
+  std::string out;
+  std::string err;
+};
+
+Outcome lockstep(std::vector<const char*> arguments) {
+  arguments.insert(arguments.begin(), "lockstep");
+  CaptureStdout();
+  CaptureStderr();
+  const int code = run_command_line(static_cast<int>(arguments.size()), arguments.data());
+  return {code, GetCapturedStdout(), GetCapturedStderr()};
+}
+
+TEST(CommandLineTest, EveryVerbsHelpShowsAnExampleOfIt) {
+  for (const auto& verb : all_verbs()) {
+    const Outcome help = lockstep({verb->name(), "--help"});
+    EXPECT_EQ(help.code, 0);
+    EXPECT_THAT(help.out, HasSubstr("Example:\n  lockstep " + std::string(verb->name())));
+    EXPECT_EQ(help.err, "");
+  }
+}
+
+TEST(CommandLineTest, TheHelpListsTheVerbs) {
+  const Outcome help = lockstep({"--help"});
+  EXPECT_EQ(help.code, 0);
+  for (const auto& verb : all_verbs()) EXPECT_THAT(help.out, HasSubstr(verb->summary()));
+}
+
+TEST(CommandLineTest, TheVersionIsData) {
+  const Outcome version = lockstep({"--version"});
+  EXPECT_EQ(version.code, 0);
+  EXPECT_EQ(version.out, "lockstep " LOCKSTEP_VERSION "\n");
+}
+
+TEST(CommandLineTest, WithoutAVerbTheHelpIsAnError) {
+  const Outcome nothing = lockstep({});
+  EXPECT_EQ(nothing.code, 2);
+  EXPECT_EQ(nothing.out, "");
+  EXPECT_THAT(nothing.err, HasSubstr("Commands:"));
+}
+
+TEST(CommandLineTest, AMistypedVerbNamesTheNearest) {
+  const Outcome mistyped = lockstep({"stauts"});
+  EXPECT_EQ(mistyped.code, 2);
+  EXPECT_EQ(mistyped.err,
+            "lockstep: unknown command \"stauts\"; did you mean \"status\"?; see lockstep --help\n");
+}
+
+TEST(CommandLineTest, AnUnknownOptionIsWrongUsage) {
+  const Outcome unknown = lockstep({"plan", "--bogus"});
+  EXPECT_EQ(unknown.code, 2);
+  EXPECT_THAT(unknown.err, HasSubstr("--bogus"));
+}
+
+TEST(CommandLineTest, AWrongConfigurationIsWrongUsageForEveryVerb) {
+  for (const auto& verb : all_verbs()) {
+    const Outcome missing = lockstep({verb->name(), "-c", "/no/such/file.toml"});
+    EXPECT_EQ(missing.code, 2) << verb->name();
+    EXPECT_THAT(missing.err, HasSubstr("/no/such/file.toml")) << verb->name();
+    EXPECT_EQ(missing.out, "") << verb->name();
+  }
+}
+
+TEST(CommandLineTest, TheConfigurationComesFromTheEnvironmentToo) {
+  ::setenv("LOCKSTEP_CONFIG", "/from/the/environment.toml", 1);
+  EXPECT_THAT(lockstep({"status"}).err, HasSubstr("/from/the/environment.toml"));
+  EXPECT_THAT(lockstep({"status", "-c", "/from/the/option.toml"}).err, HasSubstr("/from/the/option.toml"));
+  ::unsetenv("LOCKSTEP_CONFIG");
+  EXPECT_THAT(lockstep({"status"}).err, HasSubstr("/etc/lockstep/lockstep.toml"));
+}
+
+TEST(CommandLineTest, ASqliteSourceIsNotReplicatedByThisBuild) {
+  const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / "lockstep-cli-sqlite";
+  std::filesystem::create_directories(folder);
+  std::ofstream(folder / "posts.json") << "{}";
+  const std::string file = (folder / "lockstep.toml").string();
+  std::ofstream(file) << "[source]\nurl = \"sqlite:/tmp/posts.db\"\n[[index]]\nalias = \"posts\"\nmapping = "
+                         "\"posts.json\"\nview = \"posts\"\n[[index.track]]\ntable = \"posts\"\n";
+  for (const char* verb : {"check", "plan", "apply", "run", "status", "remove"}) {
+    const Outcome outcome = lockstep({verb, "-c", file.c_str()});
+    EXPECT_EQ(outcome.code, 2) << verb;
+    EXPECT_THAT(outcome.err, HasSubstr("PostgreSQL only")) << verb;
+  }
+  EXPECT_EQ(lockstep({"print-config", "-c", file.c_str()}).code, 0);
+  std::filesystem::remove_all(folder);
+}
+
+TEST(CommandLineTest, TheSampleIsPrintedAsData) {
+  const Outcome sample = lockstep({"print-config", "--sample"});
+  EXPECT_EQ(sample.code, 0);
+  EXPECT_THAT(sample.out, HasSubstr("[[index.track]]"));
+  EXPECT_EQ(sample.err, "");
+}
+
+}  // namespace
+}  // namespace lockstep

@@ -1,0 +1,179 @@
+#include "replicator/pipeline/deployment.h"
+
+#include <gmock/gmock.h>
+
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "replicator/error.h"
+
+namespace lockstep {
+namespace {
+
+using nlohmann::json;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+constexpr const char* kIdentity = "5e0c1a2b-0000-0000-0000-000000000001";
+
+// What both sides are asked to change, in order.
+using Changes = std::vector<std::string>;
+
+class FakeDefinition final : public SourceDefinition {
+ public:
+  explicit FakeDefinition(Changes& changes) : changes_(changes) {}
+
+  std::string server() override { return "PostgreSQL 15.4"; }
+  std::string user() override { return "postgres"; }
+  std::vector<Finding> check() override { return {}; }
+  std::string identity() override { return applied.empty() ? "" : kIdentity; }
+  std::vector<std::string> applied_aliases() override { return applied; }
+  void refill(const std::vector<std::string>& aliases) override {
+    for (const std::string& alias : aliases) changes_.push_back("refill " + alias);
+  }
+  std::vector<PlanStep> plan() override { return steps; }
+  void apply(const Progress& progress) override {
+    changes_.push_back("apply");
+    for (const PlanStep& step : steps) progress.step(step);
+    applied = {"posts"};
+  }
+  std::vector<PlanStep> removal_plan() override { return steps; }
+  void remove(const Progress&) override { changes_.push_back("remove"); }
+  std::vector<std::string> grants(const std::string&) override { return {}; }
+
+  std::vector<std::string> applied;
+  std::vector<PlanStep> steps;
+
+ private:
+  Changes& changes_;
+};
+
+// Indices by name, enough of Elasticsearch for plan_index and apply_index_plan.
+class FakeIndices final : public HttpTransport {
+ public:
+  FakeIndices(std::map<std::string, json>& indices, Changes& changes)
+      : indices_(indices), changes_(changes) {}
+
+  HttpResponse perform(const HttpRequest& request) override {
+    const std::string name = request.path.substr(1, request.path.find_first_of("?/", 1) - 1);
+    if (request.path.starts_with("/_index_template/_simulate"))
+      return {200, R"({"template": {"mappings": {}}})"};
+    if (request.method == "PUT") {
+      changes_.push_back("create " + name);
+      indices_[name] = json::parse(request.body);
+      return {200, "{}"};
+    }
+    if (request.method == "DELETE") {
+      changes_.push_back("delete " + name);
+      indices_.erase(name);
+      return {200, "{}"};
+    }
+    return look_up(name);
+  }
+
+ private:
+  HttpResponse look_up(const std::string& name) const {
+    const bool pattern = name.ends_with("-*");
+    json found = json::object();
+    for (const auto& [index, state] : indices_) {
+      const bool matches =
+          pattern ? index.starts_with(name.substr(0, name.size() - 1)) : state["aliases"].contains(name);
+      if (matches) found[index] = state;
+    }
+    if (!pattern && found.empty()) return {404, R"({"error": {"type": "index_not_found_exception"}})"};
+    return {200, found.dump()};
+  }
+
+  std::map<std::string, json>& indices_;
+  Changes& changes_;
+};
+
+class DeploymentTest : public testing::Test {
+ protected:
+  DeploymentTest() {
+    config_.pipeline = "shop";
+    IndexConfig index;
+    index.alias = "posts";
+    index.view = "search.posts";
+    index.mapping_json = R"({"mappings": {}})";
+    config_.indices.push_back(index);
+  }
+
+  // An index as it would be after an apply of ours, or somebody else's.
+  void make_index(const std::string& name, const std::string& identity) {
+    source_.applied = {"posts"};
+    deployment_.apply(progress_);
+    json index = indices_.at("posts-000001");
+    indices_.clear();
+    index["mappings"]["_meta"]["lockstep"]["identity"] = identity;
+    indices_[name] = index;
+    changes_.clear();
+    told_.clear();
+  }
+
+  Config config_;
+  Changes changes_;
+  std::vector<std::string> told_;
+  std::map<std::string, json> indices_;
+  FakeDefinition source_{changes_};
+  ElasticsearchClient elasticsearch_{std::make_unique<FakeIndices>(indices_, changes_)};
+  Deployment deployment_{config_, source_, elasticsearch_};
+  SourceDefinition::Progress progress_{.step = [this](const PlanStep& step) { told_.push_back(step.object); },
+                                       .waiting = {}};
+};
+
+TEST_F(DeploymentTest, ANewPipelinesIndexCarriesTheIdentityThatTheSourceGave) {
+  deployment_.apply(progress_);
+  EXPECT_THAT(changes_, ElementsAre("apply", "create posts-000001"));
+  EXPECT_EQ(indices_["posts-000001"]["mappings"]["_meta"]["lockstep"]["identity"], kIdentity);
+  EXPECT_TRUE(indices_["posts-000001"]["aliases"].contains("posts"));
+}
+
+TEST_F(DeploymentTest, D2ARunningPipelinesIndexStandsBeforeTheSourceAsksForIt) {
+  source_.applied = {"other"};
+  deployment_.apply(progress_);
+  EXPECT_THAT(changes_, ElementsAre("create posts-000001", "apply"));
+}
+
+TEST_F(DeploymentTest, D3AnIndexThatIsGoneIsFilledAnewAndTheJobComesFirst) {
+  source_.applied = {"posts"};
+  EXPECT_THAT(deployment_.plan().steps, testing::SizeIs(2));
+  deployment_.apply(progress_);
+  EXPECT_THAT(changes_, ElementsAre("refill posts", "create posts-000001", "apply"));
+  EXPECT_THAT(told_, ElementsAre("backfill of posts", "index posts-000001 with alias posts"));
+}
+
+TEST_F(DeploymentTest, ASecondPlanHasNothingToDo) {
+  deployment_.apply(progress_);
+  EXPECT_TRUE(deployment_.plan().empty());
+}
+
+TEST_F(DeploymentTest, D1ARefusedIndexKeepsEverythingAsItIs) {
+  make_index("posts-000001", "somebody else");
+  const DeploymentPlan plan = deployment_.plan();
+  ASSERT_THAT(plan.obstacles, testing::SizeIs(1));
+  EXPECT_EQ(plan.obstacles[0].place, "index posts");
+  EXPECT_THROW(deployment_.apply(progress_), Error);
+  EXPECT_THAT(changes_, IsEmpty());
+}
+
+TEST_F(DeploymentTest, RemovingKeepsTheIndicesUnlessAsked) {
+  make_index("posts-000001", kIdentity);
+  deployment_.remove(Indices::kKept, progress_);
+  EXPECT_THAT(changes_, ElementsAre("remove"));
+}
+
+TEST_F(DeploymentTest, RemovingTheIndicesTakesOurOwnGenerationsOnlyAndTheSourceLast) {
+  make_index("posts-000002", kIdentity);
+  indices_["posts-000001"] = indices_["posts-000002"];
+  indices_["posts-000003"] = indices_["posts-000002"];
+  indices_["posts-000003"]["mappings"]["_meta"]["lockstep"]["identity"] = "somebody else";
+  indices_["posts-backup"] = indices_["posts-000002"];
+  EXPECT_THAT(deployment_.removal_plan(Indices::kDeleted).steps, testing::SizeIs(2));
+  deployment_.remove(Indices::kDeleted, progress_);
+  EXPECT_THAT(changes_, ElementsAre("delete posts-000001", "delete posts-000002", "remove"));
+}
+
+}  // namespace
+}  // namespace lockstep
