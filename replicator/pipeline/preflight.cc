@@ -5,6 +5,7 @@
 
 #include "replicator/elasticsearch/index_mapping.h"
 #include "replicator/elasticsearch/index_plan.h"
+#include "replicator/elasticsearch/privileges.h"
 #include "replicator/error.h"
 
 namespace lockstep {
@@ -44,6 +45,17 @@ bool check_engine(ElasticsearchClient& elasticsearch, Preflight& result) {
   return false;
 }
 
+bool check_privileges(const Config& config, ElasticsearchClient& elasticsearch, Preflight& result) {
+  std::vector<std::string> aliases;
+  for (const IndexConfig& index : config.indices) aliases.push_back(index.alias);
+  const std::vector<std::string> missing = missing_privileges(elasticsearch, aliases);
+  for (const std::string& privileges : missing) {
+    result.findings.push_back({Severity::kError, "elasticsearch", "the user lacks " + privileges,
+                               "add these privileges to the user's role, or to the API key"});
+  }
+  return missing.empty();
+}
+
 void check_index(const Config& config, const IndexConfig& index, const std::optional<std::string>& identity,
                  ElasticsearchClient& elasticsearch, Preflight& result) {
   const IndexMapping mapping = parse_mapping(index.mapping.string(), index.mapping_json);
@@ -69,7 +81,8 @@ Preflight preflight(const Config& config,
   Preflight result;
   const std::optional<std::string> identity = check_source(open_source, result);
   try {
-    if (!check_engine(elasticsearch, result)) return result;
+    if (!check_engine(elasticsearch, result) || !check_privileges(config, elasticsearch, result))
+      return result;
     for (const IndexConfig& index : config.indices)
       check_index(config, index, identity, elasticsearch, result);
   } catch (const Error& error) {
