@@ -1,0 +1,165 @@
+#include "replicator/pipeline/preflight.h"
+
+#include <gmock/gmock.h>
+
+#include <map>
+#include <stdexcept>
+
+#include "replicator/error.h"
+
+namespace lockstep {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+class CheckedDefinition final : public SourceDefinition {
+ public:
+  explicit CheckedDefinition(std::vector<Finding> findings) : findings_(std::move(findings)) {}
+
+  std::string server() override { return "PostgreSQL 15.4"; }
+  std::vector<Finding> check() override { return findings_; }
+  std::string identity() override { return ""; }
+
+  std::string user() override { throw std::logic_error("check does not ask this"); }
+  std::vector<std::string> applied_aliases() override { throw std::logic_error("check does not ask this"); }
+  void refill(const std::vector<std::string>&) override { throw std::logic_error("check changes nothing"); }
+  std::vector<PlanStep> plan() override { throw std::logic_error("check does not ask this"); }
+  void apply(const Progress&) override { throw std::logic_error("check changes nothing"); }
+  std::vector<PlanStep> removal_plan() override { throw std::logic_error("check does not ask this"); }
+  void remove(const Progress&) override { throw std::logic_error("check changes nothing"); }
+  std::vector<std::string> grants(const std::string&) override { return {}; }
+
+ private:
+  std::vector<Finding> findings_;
+};
+
+// Answers by the beginning of the path, as a fresh Elasticsearch would; tests put their own answers in.
+struct Answers {
+  std::map<std::string, HttpResponse> by_path = {
+      {"/ ", {200, R"({"version": {"number": "7.10.2"}, "cluster_name": "c", "cluster_uuid": "u"})"}},
+      {"/_security", {400, R"({"error": "no handler found"})"}},
+      {"/_index_template/_simulate", {200, R"({"template": {"mappings": {}}})"}},
+      {"/posts-*", {200, "{}"}},
+      {"/posts?", {404, R"({"error": {"type": "index_not_found_exception"}})"}},
+  };
+  bool away = false;
+};
+
+class AnsweringTransport final : public HttpTransport {
+ public:
+  explicit AnsweringTransport(const Answers& answers) : answers_(answers) {}
+
+  HttpResponse perform(const HttpRequest& request) override {
+    if (answers_.away) throw TransportError("http://es1:9200: refused", false);
+    const std::string path = request.path + " ";
+    for (const auto& [beginning, answer] : answers_.by_path) {
+      if (path.starts_with(beginning)) return answer;
+    }
+    throw std::logic_error("no answer for " + path);
+  }
+
+ private:
+  const Answers& answers_;
+};
+
+class PreflightTest : public testing::Test {
+ protected:
+  PreflightTest() {
+    config_.file = "shop.toml";
+    config_.pipeline = "shop";
+    IndexConfig index;
+    index.alias = "posts";
+    index.view = "search.posts";
+    index.mapping = "posts.json";
+    index.mapping_json = R"({"mappings": {}})";
+    index.line = 12;
+    config_.indices.push_back(index);
+  }
+
+  Preflight check() {
+    ElasticsearchClient elasticsearch(std::make_unique<AnsweringTransport>(answers_));
+    return preflight(
+        config_,
+        [&]() -> std::unique_ptr<SourceDefinition> {
+          if (source_away_) {
+            throw Error({"connecting to the source", "refused", "start it", Retry::kLater, Server::kSource});
+          }
+          return std::make_unique<CheckedDefinition>(source_findings_);
+        },
+        elasticsearch);
+  }
+
+  Config config_;
+  Answers answers_;
+  std::vector<Finding> source_findings_;
+  bool source_away_ = false;
+};
+
+TEST_F(PreflightTest, NothingIsFoundWhereNothingIsWrong) {
+  const Preflight result = check();
+  EXPECT_THAT(result.findings, IsEmpty());
+  EXPECT_THAT(result.servers, ElementsAre("PostgreSQL 15.4", "Elasticsearch 7.10.2"));
+}
+
+TEST_F(PreflightTest, BothServersThatAreAwayAreFindings) {
+  source_away_ = true;
+  answers_.away = true;
+  const Preflight result = check();
+  ASSERT_THAT(result.findings, SizeIs(2));
+  EXPECT_EQ(to_line(result.findings[0]), "source: connecting to the source: refused; start it");
+  EXPECT_THAT(to_line(result.findings[1]), HasSubstr("elasticsearch: "));
+  EXPECT_TRUE(has_errors(result.findings));
+}
+
+TEST_F(PreflightTest, AnElasticsearchThatIsAwayHidesNoFaultOfTheDatabase) {
+  answers_.away = true;
+  source_findings_ = {{Finding::Severity::kWarning, "view search.posts", "depends on the time", ""}};
+  const Preflight result = check();
+  ASSERT_THAT(result.findings, SizeIs(2));
+  EXPECT_EQ(result.findings[0].severity, Finding::Severity::kWarning);
+}
+
+TEST_F(PreflightTest, AMappingThatIsRefusedNamesTheFile) {
+  answers_.by_path["/_index_template/_simulate"] = {
+      400, R"({"error": {"type": "mapper_parsing_exception", "reason": "No handler for type [txet]"}})"};
+  const Preflight result = check();
+  ASSERT_THAT(result.findings, SizeIs(1));
+  EXPECT_EQ(result.findings[0].place, "posts.json");
+  EXPECT_THAT(result.findings[0].message, HasSubstr("No handler for type [txet]"));
+}
+
+TEST_F(PreflightTest, AMappingIsCheckedEvenWithoutTheSource) {
+  source_away_ = true;
+  answers_.by_path["/_index_template/_simulate"] = {400, R"({"error": {"type": "t", "reason": "r"}})"};
+  EXPECT_THAT(check().findings, SizeIs(2));
+}
+
+TEST_F(PreflightTest, AnIndexOfSomebodyElseNamesTheLine) {
+  answers_.by_path["/posts?"] = {200,
+                                 R"({"theirs": {"aliases": {"posts": {}}, "mappings": {}, "settings": {}}})"};
+  const Preflight result = check();
+  ASSERT_THAT(result.findings, SizeIs(1));
+  EXPECT_EQ(result.findings[0].place, "shop.toml:12");
+}
+
+TEST_F(PreflightTest, AnEngineThatIsTooOldIsRefused) {
+  answers_.by_path["/ "] = {200,
+                            R"({"version": {"number": "6.8.0"}, "cluster_name": "c", "cluster_uuid": "u"})"};
+  const Preflight result = check();
+  ASSERT_THAT(result.findings, SizeIs(1));
+  EXPECT_THAT(result.findings[0].message, HasSubstr("Elasticsearch 6.8.0 is not supported"));
+}
+
+TEST_F(PreflightTest, MissingPrivilegesAreNamed) {
+  answers_.by_path["/_security"] = {
+      200, R"({"cluster": {"monitor": true}, "index": {"posts": {"write": false}}})"};
+  const Preflight result = check();
+  ASSERT_THAT(result.findings, SizeIs(1));
+  EXPECT_EQ(result.findings[0].message, "the user lacks write on posts");
+}
+
+}  // namespace
+}  // namespace lockstep
