@@ -38,19 +38,18 @@ void read_columns(pqxx::transaction_base& transaction, PostgresRelation& relatio
   }
 }
 
-std::string not_found(pqxx::work& transaction, const std::string& name) {
-  std::string fault = "there is no \"" + name + "\"";
+std::string not_found(pqxx::work& transaction, const std::string& name, const std::string& own_name,
+                      bool is_qualified) {
   std::string alike;
   for (const pqxx::row& row : transaction.exec_params(
-           "select c.oid::regclass::text from pg_class as c where c.relname = lower(btrim($1, '\"')) "
+           "select c.oid::regclass::text from pg_class as c where c.relname = $1 "
            "and c.relkind in ('r', 'p', 'v', 'm', 'f') and not pg_is_other_temp_schema(c.relnamespace) "
            "order by 1 limit 3",
-           name.substr(name.rfind('.') + 1))) {
+           own_name)) {
     alike += alike.empty() ? row[0].c_str() : std::string(" or ") + row[0].c_str();
   }
-  if (alike.empty()) return fault;
-  return fault + (name.find('.') == std::string::npos ? " (names are written with their schema)" : "") +
-         "; did you mean " + alike + "?";
+  return "there is no " + name + (is_qualified ? "" : " (names are written with their schema)") +
+         (alike.empty() ? "" : "; did you mean " + alike + "?");
 }
 
 }  // namespace
@@ -134,17 +133,21 @@ PostgresRelation describe_relation(pqxx::transaction_base& transaction, unsigned
 std::optional<PostgresRelation> find_relation(pqxx::work& transaction, const std::string& name,
                                               std::string& fault) {
   std::optional<unsigned> oid;
-  const std::optional<std::string> complaint =
-      complaint_about(transaction, "select to_regclass(" + transaction.quote(name) + ")::oid",
-                      [&](const pqxx::result& result) {
-                        if (!result[0][0].is_null()) oid = result[0][0].as<unsigned>();
-                      });
+  std::string own_name;
+  bool is_qualified = false;
+  const std::optional<Complaint> complaint = complaint_about(
+      transaction, fill_placeholders(postgres_sql("find_by_name"), {{"name", transaction.quote(name)}}),
+      [&](const pqxx::result& result) {
+        if (!result[0][0].is_null()) oid = result[0][0].as<unsigned>();
+        own_name = result[0][1].c_str();
+        is_qualified = result[0][2].as<bool>();
+      });
   if (complaint) {
-    fault = *complaint;
+    fault = complaint->message;
     return std::nullopt;
   }
   if (!oid) {
-    fault = not_found(transaction, name);
+    fault = not_found(transaction, name, own_name, is_qualified);
     return std::nullopt;
   }
   return describe_relation(transaction, *oid);
@@ -160,31 +163,42 @@ std::vector<TableMember> table_members(pqxx::transaction_base& transaction, unsi
 
 std::vector<std::string> table_ancestors(pqxx::transaction_base& transaction, unsigned oid) {
   std::vector<std::string> ancestors;
-  for (const pqxx::row& row :
-       transaction.exec_params("with recursive above (oid) as ("
-                               "select inhparent from pg_inherits where inhrelid = $1::oid union "
-                               "select i.inhparent from above join pg_inherits as i on i.inhrelid = above.oid) "
-                               "select oid::regclass::text from above",
-                               oid)) {
+  for (const pqxx::row& row : transaction.exec_params(
+           "with recursive above (oid) as ("
+           "select inhparent from pg_inherits where inhrelid = $1::oid union "
+           "select i.inhparent from above join pg_inherits as i on i.inhrelid = above.oid) "
+           "select oid::regclass::text from above",
+           oid)) {
     ancestors.emplace_back(row[0].c_str());
   }
   return ancestors;
 }
 
-std::optional<std::string> complaint_about(pqxx::work& transaction, const std::string& statement,
-                                           const std::function<void(const pqxx::result&)>& on_success) {
-  pqxx::subtransaction savepoint(transaction);
+std::optional<Complaint> complaint_about(pqxx::work& transaction, const std::string& statement,
+                                         const std::function<void(const pqxx::result&)>& on_success) {
+  return complaint_about(transaction, std::vector<std::string>{statement}, on_success);
+}
+
+std::optional<Complaint> complaint_about(pqxx::work& transaction, const std::vector<std::string>& statements,
+                                         const std::function<void(const pqxx::result&)>& on_success) {
+  // libpqxx begins a subtransaction only at its first statement without parameters.
+  transaction.exec0("savepoint trial");
+  std::optional<Complaint> complaint;
   try {
-    const pqxx::result result = savepoint.exec(statement);
+    pqxx::result result;
+    // The protocol for parameters takes one statement a text, so none can hide behind a semicolon.
+    for (const std::string& statement : statements) result = transaction.exec_params(statement);
     if (on_success) on_success(result);
   } catch (const pqxx::broken_connection&) {
     throw;
+  } catch (const pqxx::insufficient_privilege& error) {
+    complaint = Complaint{first_line(error.what()), "42501"};  // libpqxx leaves the code of this one out
   } catch (const pqxx::sql_error& error) {
-    savepoint.abort();
-    return first_line(error.what());
+    complaint = Complaint{first_line(error.what()), error.sqlstate()};
   }
-  savepoint.abort();
-  return std::nullopt;
+  transaction.exec0("rollback to savepoint trial");
+  transaction.exec0("release savepoint trial");
+  return complaint;
 }
 
 }  // namespace lockstep

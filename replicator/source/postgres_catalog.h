@@ -58,6 +58,7 @@ std::string_view kind_name(char relkind);
 PostgresRelation describe_relation(pqxx::transaction_base& transaction, unsigned oid);
 
 /// A relation by its name as SQL writes it, which must be schema-qualified; `fault` says why there is none.
+/// It is found whatever rights the current user has.
 std::optional<PostgresRelation> find_relation(pqxx::work& transaction, const std::string& name,
                                               std::string& fault);
 
@@ -74,9 +75,22 @@ std::vector<TableMember> table_members(pqxx::transaction_base& transaction, unsi
 /// The tables that `oid` is a partition of or inherits from, at any depth, by name.
 std::vector<std::string> table_ancestors(pqxx::transaction_base& transaction, unsigned oid);
 
-/// Runs a statement in a savepoint and takes it back; returns the server's complaint, or none when it went
-/// well. `on_success` sees the result before that. A lost connection is thrown as usual.
-std::optional<std::string> complaint_about(pqxx::work& transaction, const std::string& statement,
-                                           const std::function<void(const pqxx::result&)>& on_success = {});
+/// What the server said about a statement that it refused.
+struct Complaint {
+  std::string message;
+  std::string sqlstate;
+
+  bool is_missing_right() const { return sqlstate == "42501"; }
+};
+
+/// Runs one statement in a savepoint and takes it back; returns the server's complaint, or none when it went
+/// well. Several statements in one text are a fault. `on_success` sees the result before that. A lost
+/// connection is thrown as usual.
+std::optional<Complaint> complaint_about(pqxx::work& transaction, const std::string& statement,
+                                         const std::function<void(const pqxx::result&)>& on_success = {});
+
+/// The same for several statements, one after the other.
+std::optional<Complaint> complaint_about(pqxx::work& transaction, const std::vector<std::string>& statements,
+                                         const std::function<void(const pqxx::result&)>& on_success = {});
 
 }  // namespace lockstep

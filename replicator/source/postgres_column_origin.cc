@@ -60,15 +60,21 @@ class Search {
     if (rule.size() != 1) return std::nullopt;
     const PostgresNode tree = parse_node_tree(rule[0][1].c_str());
     if (tree.items.size() != 1) return std::nullopt;
-    return in_query(tree.items.front(), id, column);
+    std::vector<const PostgresNode*> outer;
+    outer.swap(queries_);
+    const std::optional<CommonOrigin> origin = in_query(tree.items.front(), id, column);
+    outer.swap(queries_);
+    return origin;
   }
 
  private:
   std::optional<CommonOrigin> in_query(const PostgresNode& query, long id, long column) {
     if (query.field("setOperations") != nullptr) return std::nullopt;
-    const PostgresNode* id_expression = target(query, id);
-    const PostgresNode* column_expression = target(query, column);
-    return of_expressions(query, id_expression, column_expression);
+    queries_.push_back(&query);
+    const std::optional<CommonOrigin> origin =
+        of_expressions(query, target(query, id), target(query, column));
+    queries_.pop_back();
+    return origin;
   }
 
   static const PostgresNode* target(const PostgresNode& query, long number) {
@@ -126,7 +132,7 @@ class Search {
                    ? std::nullopt
                    : in_query(*entry->field("subquery"), id_number, column_number);
       case kCte:
-        return in_cte(query, *entry, id_number, column_number);
+        return in_cte(*entry, id_number, column_number);
       default:
         return std::nullopt;
     }
@@ -141,18 +147,26 @@ class Search {
     return CommonOrigin{relation, static_cast<int>(id), static_cast<int>(column)};
   }
 
-  std::optional<CommonOrigin> in_cte(const PostgresNode& query, const PostgresNode& entry, long id,
-                                     long column) {
-    if (entry.number("ctelevelsup", 1) != 0 || entry.field("ctename") == nullptr) return std::nullopt;
-    for (const PostgresNode& cte : query.list("cteList")) {
+  std::optional<CommonOrigin> in_cte(const PostgresNode& entry, long id, long column) {
+    const auto up = static_cast<std::size_t>(entry.number("ctelevelsup", 0));
+    const PostgresNode* wanted = entry.field("ctename");
+    if (up >= queries_.size() || wanted == nullptr) return std::nullopt;
+    const std::size_t level = queries_.size() - 1 - up;
+    for (const PostgresNode& cte : queries_[level]->list("cteList")) {
       const PostgresNode* name = cte.field("ctename");
-      if (name == nullptr || name->text != entry.field("ctename")->text) continue;
+      if (name == nullptr || name->text != wanted->text) continue;
       const PostgresNode* body = cte.field("ctequery");
       const PostgresNode* recursive = cte.field("cterecursive");
       if (body == nullptr || !body->is("QUERY") || recursive == nullptr || recursive->text != "false") {
         return std::nullopt;
       }
-      return in_query(*body, id, column);
+      // Its own references count from where it stands.
+      const std::vector<const PostgresNode*> inner(queries_.begin() + static_cast<std::ptrdiff_t>(level) + 1,
+                                                   queries_.end());
+      queries_.resize(level + 1);
+      const std::optional<CommonOrigin> origin = in_query(*body, id, column);
+      queries_.insert(queries_.end(), inner.begin(), inner.end());
+      return origin;
     }
     return std::nullopt;
   }
@@ -231,6 +245,7 @@ class Search {
   }
 
   pqxx::transaction_base& transaction_;
+  std::vector<const PostgresNode*> queries_;  // the one that is being looked into and those around it
 };
 
 }  // namespace

@@ -15,11 +15,13 @@
 namespace lockstep {
 namespace {
 
-void refuse_faults(const std::vector<Finding>& findings) {
+void refuse_faults(const PipelineDesign& design) {
   std::string faults;
-  for (const Finding& finding : findings) {
-    if (finding.severity == Finding::Severity::kError)
+  for (const std::vector<Finding>* findings : {&design.findings, &design.denied}) {
+    for (const Finding& finding : *findings) {
+      if (finding.severity != Finding::Severity::kError) continue;
       faults += (faults.empty() ? "" : "\n") + to_line(finding);
+    }
   }
   if (!faults.empty()) throw UsageError(faults);
 }
@@ -60,7 +62,7 @@ std::vector<PlanStep> PostgresDefinition::plan() {
 
 DefinitionPlan PostgresDefinition::make(pqxx::work& transaction, Ids ids) {
   const PipelineDesign design = design_pipeline(transaction, config_);
-  refuse_faults(design.findings);
+  refuse_faults(design);
   const AppliedState applied = load_applied(transaction, session_, config_.source.schema, config_.pipeline);
   std::map<std::string, int> predicted;
   const Ids source = applied.has_schema ? ids : Ids::kPredicted;
@@ -83,7 +85,7 @@ int PostgresDefinition::next_id(pqxx::work& transaction, const std::string& tabl
 void PostgresDefinition::apply(const Progress& progress) {
   translating_postgres_errors("checking the configuration", [&] {
     pqxx::work transaction(session_.connection());
-    refuse_faults(design_pipeline(transaction, config_).findings);
+    refuse_faults(design_pipeline(transaction, config_));
   });
   migrate(session_, config_.source.schema, read_migrations(postgresql_migrations()),
           [&](const Migration& migration) {
@@ -169,27 +171,28 @@ void PostgresDefinition::execute(pqxx::work& transaction, const DefinitionPlan& 
 // nobody sees.
 void PostgresDefinition::try_out(pqxx::work& transaction, const ChangedTable& table) {
   const std::string copy = session_.schema() + ".trial";
-  std::string script = "create table " + copy + " as select * from " + table.relation + " limit 3;\n";
+  std::vector<std::string> script = {"create table " + copy + " as select * from " + table.relation +
+                                     " limit 3"};
   for (std::size_t i = 0; i < table.functions.size(); ++i) {
     const TriggerEvent event = kTriggerEvents[i];
-    script += create_trigger_sql(event_name(event), copy, table.functions[i], event) + ";\n";
+    script.push_back(create_trigger_sql(event_name(event), copy, table.functions[i], event));
   }
   if (!table.has_expressions) {
-    script += "insert into " + copy + " select from generate_series(1, 2) where not exists (select from " +
-              copy + ");\n";
+    script.push_back("insert into " + copy +
+                     " select from generate_series(1, 2) where not exists (select from " + copy + ")");
   }
   const std::string set = " set " + table.column + " = " + table.column;
-  const std::string first = " where ctid = (select min(ctid) from " + copy + ");\n";
-  script += "insert into " + copy + " select * from " + copy + " limit 1;\n";
-  script += "insert into " + copy + " select * from " + copy + ";\n";
-  script += "update " + copy + set + first;
-  script += "update " + copy + set + ";\n";
-  script += "delete from " + copy + first;
-  script += "delete from " + copy + ";\n";
-  script += "truncate " + copy;
-  const std::optional<std::string> complaint = complaint_about(transaction, script);
+  const std::string first = " where ctid = (select min(ctid) from " + copy + ")";
+  script.push_back("insert into " + copy + " select * from " + copy + " limit 1");
+  script.push_back("insert into " + copy + " select * from " + copy);
+  script.push_back("update " + copy + set + first);
+  script.push_back("update " + copy + set);
+  script.push_back("delete from " + copy + first);
+  script.push_back("delete from " + copy);
+  script.push_back("truncate " + copy);
+  const std::optional<Complaint> complaint = complaint_about(transaction, script);
   if (complaint) {
-    throw Error({"trying the triggers of " + table.relation + " on a copy of a few rows", *complaint,
+    throw Error({"trying the triggers of " + table.relation + " on a copy of a few rows", complaint->message,
                  "an expression in `row` must work for every row of the table"});
   }
 }
@@ -199,7 +202,7 @@ std::vector<std::string> PostgresDefinition::grants(const std::string& role) {
   translating_postgres_errors("listing privileges", [&] {
     pqxx::work transaction(session_.connection());
     const PipelineDesign design = design_pipeline(transaction, config_);
-    refuse_faults(design.findings);
+    refuse_faults(design);
     statements = grants_for_run(transaction, session_, design, role);
   });
   return statements;

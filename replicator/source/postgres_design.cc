@@ -70,6 +70,11 @@ class Designer {
         {Finding::Severity::kWarning, place(line), std::move(message), std::move(remedy)});
   }
 
+  void deny(int line, std::string message) {
+    design_.denied.push_back({Finding::Severity::kError, place(line), std::move(message),
+                              "run this as the role that owns the tracked tables"});
+  }
+
   // --- indices ---
 
   void add_index(const IndexConfig& config) {
@@ -314,14 +319,17 @@ class Designer {
     // Inside VALUES the server refuses aggregates, window functions and functions that return sets; the
     // subselect has no system columns, as the changed rows that a trigger sees.
     std::optional<unsigned> type;
-    const std::optional<std::string> complaint = complaint_about(
+    const std::optional<Complaint> complaint = complaint_about(
         transaction_,
-        "set local search_path = pg_catalog, pg_temp; select v.value from (select * from only " + table.name +
-            " offset 0) as " + table.alias + " cross join lateral (values ((" + row +
-            "\n))) as v(value) limit 0",
+        "select v.value from (select * from only " + table.name + " offset 0) as " + table.alias +
+            " cross join lateral (values ((" + row + "\n))) as v(value) limit 0",
         [&](const pqxx::result& result) { type = result.column_type(0); });
+    if (complaint && complaint->is_missing_right()) {
+      deny(config.line, "row: " + complaint->message);
+      return false;
+    }
     if (complaint) {
-      fault(config.line, "row: " + *complaint + " (table " + table.name + ")",
+      fault(config.line, "row: " + complaint->message + " (table " + table.name + ")",
             "it must be a column or an SQL expression over one row, with schema-qualified names; the table "
             "has " +
                 column_names(table));
@@ -347,7 +355,9 @@ class Designer {
     const ResolverRequest request{view, index.id_type, capture.value_type, config.column,
                                   trimmed(config.keys)};
     Resolver resolver = make_resolver(transaction_, request);
-    if (!resolver.fault.empty()) {
+    if (resolver.is_missing_right) {
+      deny(config.line, resolver.fault);
+    } else if (!resolver.fault.empty()) {
       fault(config.line, resolver.fault, resolver.remedy);
       return false;
     }

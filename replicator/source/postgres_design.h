@@ -69,6 +69,7 @@ struct PipelineDesign {
   std::vector<CaptureDesign> captures;
   std::map<std::string, TableDesign> tables;  ///< by quoted name
   std::vector<Finding> findings;              ///< faults and warnings, in the order of the configuration
+  std::vector<Finding> denied;                ///< what could not be looked into for lack of rights
 };
 
 /// The name of the function that `apply` makes of a track's query; empty: it needs none. Named by what it is,

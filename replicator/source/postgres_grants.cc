@@ -4,123 +4,173 @@
 #include <utility>
 
 namespace lockstep {
-
-const std::vector<TableRight>& own_table_rights() {
-  static const std::vector<TableRight> kRights = {
-      {"pipeline", "select"},
-      {"index", "select"},
-      {"capture", "select"},
-      {"track", "select"},
-      {"checkpoint", "select, update"},
-      {"outbox", "select"},
-      // Consumed leaves are emptied by truncate.
-      {"outbox_0", "select, truncate"},
-      {"outbox_1", "select, truncate"},
-      {"outbox_2", "select, truncate"},
-      {"job", "select, insert, update, delete"},
-      {"job_document", "select, insert, delete"},
-      {"route", "select, insert, update, delete"},
-      {"dead_letter", "select, insert, update, delete"},
-      {"pipeline_status", "select, insert, update"},
-  };
-  return kRights;
-}
-
 namespace {
 
-class Grants {
- public:
-  Grants(pqxx::transaction_base& transaction, const PostgresSession& session, const PipelineDesign& design,
-         const std::string& role)
-      : transaction_(transaction), session_(session), design_(design), role_(session.quote_name(role)) {}
+constexpr unsigned kFirstOwnOid = 16384;  // everything below belongs to the server itself
 
-  std::vector<std::string> statements() {
-    if (!asked("select has_database_privilege('public', current_database(), 'connect')")) {
-      grant("connect on database " +
-            transaction_.quote_name(transaction_.exec1("select current_database()")[0].c_str()));
+struct TableRights {
+  const char* table;
+  std::vector<const char*> rights;
+};
+
+const std::vector<TableRights>& own_tables() {
+  static const std::vector<TableRights> kTables = {
+      {"migration", {"select"}},
+      {"pipeline", {"select"}},
+      {"index", {"select"}},
+      {"capture", {"select"}},
+      {"track", {"select"}},
+      {"checkpoint", {"select", "update"}},
+      {"outbox", {"select"}},
+      // Consumed leaves are emptied by truncate.
+      {"outbox_0", {"select", "truncate"}},
+      {"outbox_1", {"select", "truncate"}},
+      {"outbox_2", {"select", "truncate"}},
+      {"job", {"select", "insert", "update", "delete"}},
+      {"job_document", {"select", "insert", "delete"}},
+      {"route", {"select", "insert", "update", "delete"}},
+      {"dead_letter", {"select", "insert", "update", "delete"}},
+      {"pipeline_status", {"select", "insert", "update"}},
+  };
+  return kTables;
+}
+
+struct Grant {
+  std::string what;      ///< "select on blog.documents"
+  std::string question;  ///< SQL: whether the current user has the right
+};
+
+// Objects are asked about by oid: by name the server would want the right to use their schema.
+class Rights {
+ public:
+  Rights(pqxx::transaction_base& transaction, const PostgresSession& session, const PipelineDesign& design)
+      : transaction_(transaction), session_(session), design_(design) {}
+
+  std::vector<Grant> all() {
+    if (!holds("select has_database_privilege('public', current_database(), 'connect')")) {
+      add("connect on database " + transaction_.quote_name(text("select current_database()")), "true");
     }
-    schemas();
-    grant("usage on schema " + session_.schema());
-    for (const IndexDesign& index : design_.indices) grant("select on " + index.view);
+    for (const IndexDesign& index : design_.indices) schemas_of(index);
+    add("usage on schema " + session_.schema(),
+        "(select has_schema_privilege(oid, 'usage') from pg_namespace where nspname = " + schema_name() +
+            ")");
+    for (const IndexDesign& index : design_.indices) select_on(index.view_oid);
     for (const IndexDesign& index : design_.indices) below_view(index);
-    for (const TableRight& right : own_table_rights()) {
-      grant(right.rights + " on " + session_.schema() + "." + right.table);
-    }
-    resolvers();
-    return std::move(statements_);
+    for (const TableRights& table : own_tables()) own_table(table);
+    for (const IndexDesign& index : design_.indices) resolvers_of(index);
+    return std::move(grants_);
   }
 
  private:
-  bool asked(const std::string& question) { return transaction_.exec1(question)[0].as<bool>(); }
+  bool holds(const std::string& question) { return transaction_.exec1(question)[0].as<bool>(); }
+  std::string text(const std::string& question) { return transaction_.exec1(question)[0].c_str(); }
 
-  void grant(const std::string& what) {
-    if (given_.insert(what).second) statements_.push_back("grant " + what + " to " + role_);
+  void add(std::string what, std::string question) {
+    if (known_.insert(what).second) grants_.push_back({std::move(what), std::move(question)});
   }
 
-  void schemas() {
-    for (const IndexDesign& index : design_.indices) {
-      grant("usage on schema " + schema_of("pg_class", "relnamespace", std::to_string(index.view_oid)));
-      for (const TrackDesign& track : index.tracks) {
-        if (track.resolver_query.empty()) continue;
-        // The values are cast to their type by name.
-        const std::string type =
-            schema_of("pg_type", "typnamespace",
-                      transaction_.quote(design_.captures[track.capture].value_type) + "::regtype");
-        if (type != "pg_catalog") grant("usage on schema " + type);
-      }
+  std::string schema_name() const {
+    return "(parse_ident(" + transaction_.quote(session_.schema()) + "))[1]";
+  }
+
+  void usage_of(const std::string& catalog, const std::string& column, const std::string& object) {
+    const pqxx::row row =
+        transaction_.exec1("select n.oid, quote_ident(n.nspname) from pg_namespace as n join " + catalog +
+                           " as o on o." + column + " = n.oid where o.oid = " + object);
+    if (row[1].c_str() == std::string("pg_catalog")) return;
+    add(std::string("usage on schema ") + row[1].c_str(),
+        std::string("has_schema_privilege(") + row[0].c_str() + "::oid, 'usage')");
+  }
+
+  void schemas_of(const IndexDesign& index) {
+    usage_of("pg_class", "relnamespace", std::to_string(index.view_oid));
+    for (const TrackDesign& track : index.tracks) {
+      // The values are cast to their type by its name.
+      if (track.resolver_query.empty()) continue;
+      usage_of("pg_type", "typnamespace",
+               transaction_.quote(design_.captures[track.capture].value_type) + "::regtype");
     }
   }
 
-  std::string schema_of(const std::string& catalog, const std::string& column, const std::string& oid) {
-    return transaction_
-        .exec1("select quote_ident(n.nspname) from pg_namespace as n join " + catalog + " as o on o." +
-               column + " = n.oid where o.oid = " + oid)[0]
-        .c_str();
+  void select_on(unsigned relation) {
+    const std::string oid = std::to_string(relation);
+    add("select on " + text("select " + oid + "::regclass::text"),
+        "has_table_privilege(" + oid + "::oid, 'select')");
   }
 
   // What a view's owner lends to its readers needs no grant; the rest does.
   void below_view(const IndexDesign& index) {
-    for (const unsigned oid : index.reads.read_as_invoker) {
-      if (oid < 16384) continue;
-      grant("select on " + text("select " + std::to_string(oid) + "::regclass::text"));
+    for (const unsigned relation : index.reads.read_as_invoker) {
+      if (relation >= kFirstOwnOid) select_on(relation);
     }
-    for (const unsigned oid : index.reads.functions) {
-      const std::string number = std::to_string(oid);
-      if (asked("select has_function_privilege('public', " + number + "::oid, 'execute')")) continue;
-      grant("execute on function " + text("select " + number + "::regprocedure::text"));
+    for (const unsigned function : index.reads.functions) {
+      const std::string oid = std::to_string(function);
+      if (holds("select has_function_privilege('public', " + oid + "::oid, 'execute')")) continue;
+      add("execute on function " + text("select " + oid + "::regprocedure::text"),
+          "has_function_privilege(" + oid + "::oid, 'execute')");
     }
   }
 
-  std::string text(const std::string& question) { return transaction_.exec1(question)[0].c_str(); }
-
-  void resolvers() {
-    for (const IndexDesign& index : design_.indices) {
-      for (const TrackDesign& track : index.tracks) {
-        const std::string resolver = resolver_name(design_, track);
-        if (resolver.empty()) continue;
-        grant("execute on function " + session_.schema() + "." + resolver + "(" +
-              design_.captures[track.capture].value_type + "[])");
-      }
+  void own_table(const TableRights& table) {
+    std::string rights;
+    std::string question;
+    for (const char* right : table.rights) {
+      rights += (rights.empty() ? "" : ", ") + std::string(right);
+      question +=
+          (question.empty() ? "" : " and ") + std::string("has_table_privilege(c.oid, '") + right + "')";
     }
-    // A later apply makes new ones.
-    statements_.push_back("alter default privileges for role " +
-                          session_.quote_name(text("select current_user")) + " in schema " +
-                          session_.schema() + " grant execute on functions to " + role_);
+    add(rights + " on " + session_.schema() + "." + table.table,
+        "(select " + question +
+            " from pg_class as c join pg_namespace as n on n.oid = c.relnamespace where c.relname = '" +
+            table.table + "' and n.nspname = " + schema_name() + ")");
+  }
+
+  void resolvers_of(const IndexDesign& index) {
+    for (const TrackDesign& track : index.tracks) {
+      const std::string resolver = resolver_name(design_, track);
+      if (resolver.empty()) continue;
+      // One that is not there yet is the business of the next apply.
+      add("execute on function " + session_.schema() + "." + resolver + "(" +
+              design_.captures[track.capture].value_type + "[])",
+          "(select coalesce(bool_and(has_function_privilege(p.oid, 'execute')), true) from pg_proc as p join "
+          "pg_namespace "
+          "as n on n.oid = p.pronamespace where p.proname = '" +
+              resolver + "' and n.nspname = " + schema_name() + ")");
+    }
   }
 
   pqxx::transaction_base& transaction_;
   const PostgresSession& session_;
   const PipelineDesign& design_;
-  const std::string role_;
-  std::vector<std::string> statements_;
-  std::set<std::string> given_;
+  std::vector<Grant> grants_;
+  std::set<std::string> known_;
 };
 
 }  // namespace
 
 std::vector<std::string> grants_for_run(pqxx::transaction_base& transaction, const PostgresSession& session,
                                         const PipelineDesign& design, const std::string& role) {
-  return Grants(transaction, session, design, role).statements();
+  const std::string grantee = session.quote_name(role);
+  std::vector<std::string> statements;
+  for (const Grant& grant : Rights(transaction, session, design).all()) {
+    statements.push_back("grant " + grant.what + " to " + grantee);
+  }
+  // A later apply makes new functions.
+  const std::string owner = transaction.exec1("select quote_ident(current_user)")[0].c_str();
+  statements.push_back("alter default privileges for role " + owner + " in schema " + session.schema() +
+                       " grant execute on functions to " + grantee);
+  return statements;
+}
+
+std::vector<std::string> missing_grants(pqxx::transaction_base& transaction, const PostgresSession& session,
+                                        const PipelineDesign& design) {
+  const std::string grantee = transaction.exec1("select quote_ident(current_user)")[0].c_str();
+  std::vector<std::string> statements;
+  for (const Grant& grant : Rights(transaction, session, design).all()) {
+    if (transaction.exec1("select coalesce(" + grant.question + ", false)")[0].as<bool>()) continue;
+    statements.push_back("grant " + grant.what + " to " + grantee);
+  }
+  return statements;
 }
 
 }  // namespace lockstep

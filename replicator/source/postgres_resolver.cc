@@ -15,32 +15,35 @@ TypeFamily family_of(pqxx::transaction_base& transaction, const std::string& typ
   return type_family(transaction.exec_params1("select $1::regtype::oid", type)[0].as<unsigned>());
 }
 
-// What the columns of a query with the parameter $1 are; none: `complaint` says why there are none.
+std::string prepare_probe(const std::string& query, const std::string& value_type) {
+  return std::string("prepare ") + kProbe + "(" + value_type + "[]) as " + query;
+}
+
+// Whether the server understands a query with the parameter $1; this takes no right on what it reads.
+std::optional<Complaint> refusal_of(pqxx::work& transaction, const std::string& query,
+                                    const std::string& value_type) {
+  std::optional<Complaint> refusal = complaint_about(transaction, prepare_probe(query, value_type));
+  // A prepared statement outlives the savepoint.
+  if (!refusal) transaction.exec0(std::string("deallocate ") + kProbe);
+  return refusal;
+}
+
 struct QueryColumns {
   int count = 0;
   unsigned first_type = 0;
 };
-std::optional<QueryColumns> try_query(pqxx::work& transaction, const std::string& query,
-                                      const std::string& value_type, std::string& complaint) {
-  QueryColumns columns;
-  const std::optional<std::string> refused =
-      complaint_about(transaction, std::string("set local search_path = pg_catalog, pg_temp; prepare ") +
-                                       kProbe + "(" + value_type + "[]) as " + query);
-  if (refused) {
-    complaint = *refused;
-    return std::nullopt;
-  }
-  const std::optional<std::string> failed = complaint_about(
-      transaction, std::string("execute ") + kProbe + "('{}')", [&](const pqxx::result& result) {
+
+// REQUIRES: refusal_of found none, and the query ends with "limit 0".
+std::optional<Complaint> columns_of(pqxx::work& transaction, const std::string& query,
+                                    const std::string& value_type, QueryColumns& columns) {
+  std::optional<Complaint> complaint = complaint_about(
+      transaction, {prepare_probe(query, value_type), std::string("execute ") + kProbe + "('{}')"},
+      [&](const pqxx::result& result) {
         columns.count = static_cast<int>(result.columns());
         if (columns.count > 0) columns.first_type = result.column_type(0);
       });
-  transaction.exec0(std::string("deallocate ") + kProbe);  // a prepared statement outlives the savepoint
-  if (failed) {
-    complaint = *failed;
-    return std::nullopt;
-  }
-  return columns;
+  transaction.exec0(std::string("deallocate ") + kProbe);
+  return complaint;
 }
 
 std::string without_semicolon(const std::string& query) {
@@ -102,11 +105,12 @@ Resolver from_column(pqxx::work& transaction, const ResolverRequest& request) {
         "if that can happen, say with keys = \"select … = any($1)\" how to find the documents in tables";
   }
   resolver.query = "select (d." + id_name + ")::text from " + from + " as d where d." + matched->quoted +
-                   " " + matched->equality + " any($1) and d." + id_name + " is not null";
-  std::string complaint;
-  if (!try_query(transaction, resolver.query + " limit 0", request.value_type, complaint)) {
+                   " " + matched->equality + " any($1) and (d." + id_name + ")::text is not null";
+  const auto refusal = refusal_of(transaction, resolver.query, request.value_type);
+  if (refusal && !refusal->is_missing_right()) {
     resolver.fault = "column: " + request.column + " of view " + request.view.name + " is of type " +
-                     column->type + ", the values are of type " + request.value_type + " (" + complaint + ")";
+                     column->type + ", the values are of type " + request.value_type + " (" +
+                     refusal->message + ")";
     resolver.remedy = "cast it in the view, or cast the value with row = \"…\"";
   }
   return resolver;
@@ -118,22 +122,29 @@ Resolver from_keys(pqxx::work& transaction, const ResolverRequest& request) {
   Resolver resolver;
   // The line break keeps a comment at the end from swallowing the bracket.
   const std::string derived = "(\n" + without_semicolon(request.keys) + "\n)";
-  std::string complaint;
-  const std::optional<QueryColumns> columns =
-      try_query(transaction, "select * from " + derived + " as q limit 0", request.value_type, complaint);
-  if (!columns) {
-    resolver.fault = "keys: " + complaint;
+  resolver.query = "select (q.k)::text from " + derived + " as q(k) where q.k is not null";
+  const std::string probe = "select * from " + derived + " as q limit 0";
+  QueryColumns columns;
+  if (const auto refusal = refusal_of(transaction, probe, request.value_type)) {
+    resolver.fault = "keys: " + refusal->message;
+    resolver.is_missing_right = refusal->is_missing_right();
     resolver.remedy = "it must be a query with the parameter $1 of type " + request.value_type +
                       "[], and name tables, functions and types with their schemas";
     return resolver;
   }
-  if (columns->count != 1) {
-    resolver.fault = "keys: the query has " + std::to_string(columns->count) + " columns";
+  if (const auto complaint = columns_of(transaction, probe, request.value_type, columns)) {
+    resolver.fault = "keys: " + complaint->message;
+    resolver.is_missing_right = complaint->is_missing_right();
+    resolver.remedy = "it must use the parameter $1 and no other, and be ready for an empty array";
+    return resolver;
+  }
+  if (columns.count != 1) {
+    resolver.fault = "keys: the query has " + std::to_string(columns.count) + " columns";
     resolver.remedy = "let it return one, the _id of the documents";
     return resolver;
   }
   const pqxx::row type =
-      transaction.exec_params1(std::string(postgres_sql("describe_type")), columns->first_type);
+      transaction.exec_params1(std::string(postgres_sql("describe_type")), columns.first_type);
   const TypeFamily ids = family_of(transaction, request.id_type);
   const TypeFamily keys = type_family(type[0].as<unsigned>());
   if (keys != ids && ids != TypeFamily::kText) {
@@ -142,7 +153,6 @@ Resolver from_keys(pqxx::work& transaction, const ResolverRequest& request) {
     resolver.remedy = "let it return the _id of the documents";
     return resolver;
   }
-  resolver.query = "select (q.k)::text from " + derived + " as q(k) where q.k is not null";
   return resolver;
 }
 

@@ -18,10 +18,11 @@ struct ResolverRequest {
 
 struct Resolver {
   std::string query;  ///< SQL from $1, an array of the value type, to texts; empty: the values are the ids
-  bool through_view = false;  ///< it asks the view for a column
-  std::string fault;          ///< not empty: there is no way
-  std::string warning;        ///< not empty: it works, but
-  std::string remedy;         ///< of the fault or warning
+  bool through_view = false;      ///< it asks the view for a column
+  std::string fault;              ///< not empty: there is no way
+  bool is_missing_right = false;  ///< the fault is the current user's, who may not look into it
+  std::string warning;            ///< not empty: it works, but
+  std::string remedy;             ///< of the fault or warning
 };
 
 Resolver make_resolver(pqxx::work& transaction, const ResolverRequest& request);

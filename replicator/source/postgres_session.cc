@@ -148,6 +148,9 @@ void translating_postgres_errors(std::string_view doing, const std::function<voi
     // No connection: whether the server is away or refuses us can only be told from the SQLSTATE, which libpq
     // does not give for a failed start-up; so it is tried again, and the message says why.
     throw Error({what, one_line(error.what()), "", Retry::kLater, Server::kSource});
+  } catch (const pqxx::insufficient_privilege& error) {
+    // Of all classes this one comes without its SQLSTATE.
+    throw Error({what, one_line(error.what()), remedy_for("42501"), Retry::kNever, Server::kSource});
   } catch (const pqxx::sql_error& error) {
     const bool again = worth_a_retry(error.sqlstate());
     throw Error({what, one_line(error.what()), remedy_for(error.sqlstate()),

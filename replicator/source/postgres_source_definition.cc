@@ -1,7 +1,7 @@
 #include "replicator/error.h"
 #include "replicator/source/postgres_array.h"
 #include "replicator/source/postgres_definition.h"
-#include "replicator/source/postgres_design.h"
+#include "replicator/source/postgres_preflight.h"
 #include "replicator/source/postgres_sql.h"
 #include "replicator/source/source_definition.h"
 
@@ -32,14 +32,7 @@ class PostgresSourceDefinition final : public SourceDefinition {
     return user;
   }
 
-  std::vector<Finding> check() override {
-    std::vector<Finding> findings;
-    translating_postgres_errors("checking the configuration", [&] {
-      pqxx::work transaction(session_.connection());
-      findings = design_pipeline(transaction, config_).findings;
-    });
-    return findings;
-  }
+  std::vector<Finding> check() override { return check_postgres(session_, config_); }
 
   std::string identity() override {
     const std::vector<std::string> found =

@@ -5,6 +5,6 @@ with recursive base (oid, typtype, typbasetype) as (
   union all
   select t.oid, t.typtype, t.typbasetype from base join pg_type as t on t.oid = base.typbasetype where base.typtype = 'd'
 )
-select t.oid, format_type(t.oid, -1), t.typarray <> 0
+select t.oid, format_type(t.oid, -1), t.typarray <> 0 and t.typtype <> 'p'
 from base join pg_type as t on t.oid = base.oid
 where base.typtype <> 'd'

@@ -5,7 +5,7 @@
 select a.attnum, a.attname, quote_ident(a.attname), format_type(b.oid, -1), b.oid,
        coalesce('operator(' || e.schema || '.' || e.operator || ')', '='),
        b.oid = any('{bool,"char",name,int8,int2,int4,oid,text,bpchar,varchar,numeric,uuid,jsonb}'::regtype[]) or b.typtype = 'e',
-       b.typarray <> 0,
+       b.typarray <> 0 and b.typtype <> 'p',
        coalesce(l.collisdeterministic, true),
        a.attgenerated::text = 'v',
        a.attlen > 0,

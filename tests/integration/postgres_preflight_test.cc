@@ -1,0 +1,229 @@
+// What `check` says of a source: faults with their place and remedy, and nothing about a sound one.
+#include "replicator/source/postgres_preflight.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "replicator/error.h"
+#include "tests/integration/defined_database.h"
+
+namespace lockstep {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::IsSupersetOf;
+using ::testing::Not;
+
+constexpr const char* kBlog = R"sql(
+create schema s;
+create table s.users (id integer primary key, name text);
+create table s.posts (id integer primary key, user_id integer, title text);
+create index on s.posts (user_id);
+create view s.v as select p.id as _id, p.user_id as _user_id, p.title, u.name from s.posts as p left join s.users as u
+  on u.id = p.user_id;
+insert into s.users select i, 'u' from generate_series(1, 100) as i;
+insert into s.posts select i, i % 100 + 1, 't' from generate_series(1, 1000) as i;
+)sql";
+
+class PreflightTest : public ::testing::Test {
+ protected:
+  PreflightTest() : defined_(kBlog) {}
+
+  void follow() { defined_.add_index("s.v", {track("s.posts"), track_by_column("s.users", "_user_id")}); }
+
+  std::vector<std::string> check(const std::string& role = {}) {
+    SourceConfig source = defined_.config().source;
+    if (!role.empty()) source.url = defined_.database().url_as(role);
+    PostgresSession session(source, "test");
+    std::vector<std::string> lines;
+    for (const Finding& finding : check_postgres(session, defined_.config())) {
+      lines.push_back((finding.severity == Finding::Severity::kError ? "error: " : "warning: ") +
+                      to_line(finding));
+    }
+    return lines;
+  }
+  void execute(const std::string& sql) { defined_.database().execute(sql); }
+
+  DefinedDatabase defined_;
+};
+
+TEST_F(PreflightTest, SoundSourceHasNoFindingsBeforeAndAfterApply) {
+  follow();
+  EXPECT_THAT(check(), IsEmpty());
+  EXPECT_EQ(defined_.database().number("select count(*) from pg_namespace where nspname = 'lockstep'"), 0);
+  defined_.apply();
+  EXPECT_THAT(check(), IsEmpty());
+}
+
+TEST_F(PreflightTest, FaultsOfTheConfigurationAreFindings) {
+  defined_.add_index("s.v", {track("s.posts")});
+  EXPECT_THAT(check(), Contains(AllOf(HasSubstr("error: test.toml:10: "), HasSubstr("s.users"),
+                                      HasSubstr("ignore = true"))));
+}
+
+TEST_F(PreflightTest, IdThatIsNotUniqueIsFoundInTheWholeView) {
+  execute("create view s.w as select id as _id, title from s.posts union all select 5, 'again'");
+  defined_.add_index("s.w", {track("s.posts")});
+  EXPECT_THAT(check(),
+              Contains(HasSubstr("error: test.toml:10: _id of view s.w is not unique: several rows have 5")));
+}
+
+TEST_F(PreflightTest, IdThatIsNullOrTooLongIsFound) {
+  execute(
+      "create view s.w as select case when id = 1 then null when id = 2 then repeat('x', 513) else id::text "
+      "end as _id "
+      "from s.posts");
+  TrackConfig track_ = track("s.posts");
+  defined_.add_index("s.w", {track_});
+  EXPECT_THAT(check(), IsSupersetOf({HasSubstr("1 of 1000 rows of view s.w have no _id"),
+                                     HasSubstr("_id of 513 bytes")}));
+}
+
+TEST_F(PreflightTest, ViewThatFailsIsFound) {
+  execute("create view s.w as select id as _id, 1 / (id - id) as x from s.posts");
+  defined_.add_index("s.w", {track("s.posts")});
+  execute("create or replace view s.w as select (1 / (id - id) + id) as _id, 1 as x from s.posts");
+  EXPECT_THAT(check(), Contains(HasSubstr("division by zero")));
+}
+
+TEST_F(PreflightTest, ValuesThatAreNeverIdsAreFound) {
+  execute("create view s.w as select 'post-' || id as _id, title from s.posts");
+  defined_.add_index("s.w", {track("s.posts")});
+  EXPECT_THAT(check(), Contains(AllOf(HasSubstr("warning: test.toml:11: none of 100 rows of s.posts"),
+                                      HasSubstr("s.w"))));
+  defined_.config().indices[0].tracks[0].row = "'post-' || id";
+  EXPECT_THAT(check(), IsEmpty());
+}
+
+TEST_F(PreflightTest, SearchWithoutAnIndexIsFound) {
+  follow();
+  execute(
+      "drop index s.posts_user_id_idx; insert into s.posts select i, 1, repeat('t', 100) from "
+      "generate_series(1001, 20000) as i");
+  EXPECT_THAT(check(),
+              Contains(AllOf(HasSubstr("warning: test.toml:12: "), HasSubstr("reads the whole of s.posts"))));
+  execute("create index on s.posts (user_id)");
+  EXPECT_THAT(check(), IsEmpty());
+  execute("create view s.w as select id::text as _id, title from s.posts");
+  defined_.config().indices.clear();
+  defined_.add_index("s.w", {track("s.posts")});
+  EXPECT_THAT(check(),
+              Contains(HasSubstr("finding documents of view s.w by their _id reads the whole of s.posts")));
+}
+
+TEST_F(PreflightTest, SlowViewIsLeftAloneAfterAWhile) {
+  execute(
+      "create function s.slow(i integer) returns integer language plpgsql stable as "
+      "$$ begin perform pg_sleep(0.2); return i; end $$; create view s.w as select s.slow(id) as _id from "
+      "s.posts");
+  defined_.add_index("s.w", {track("s.posts")});
+  EXPECT_THAT(check(), Contains(HasSubstr("took longer than 5s, so it was not checked")));
+}
+
+TEST_F(PreflightTest, UnloggedAndRowSecuredTablesAreNamed) {
+  follow();
+  execute("alter table s.users set unlogged");
+  EXPECT_THAT(check(), Contains(AllOf(HasSubstr("warning: table s.users: "), HasSubstr("set logged"))));
+}
+
+TEST_F(PreflightTest, DisabledAndMissingTriggersAreFound) {
+  follow();
+  defined_.apply();
+  execute("alter table s.users disable trigger all");
+  EXPECT_THAT(check(), Contains(AllOf(HasSubstr("error: table s.users: "), HasSubstr("lockstep apply"))));
+  defined_.apply();
+  EXPECT_THAT(check(), IsEmpty());
+  execute("drop trigger lockstep_1_delete on s.posts");
+  EXPECT_THAT(check(), Contains(HasSubstr("error: table s.posts: triggers are missing or disabled")));
+}
+
+TEST_F(PreflightTest, PartitionWithoutTriggersIsFound) {
+  execute(
+      "create table s.p (id integer primary key) partition by range (id); "
+      "create table s.p1 partition of s.p for values from (0) to (10); create view s.w as select id as _id "
+      "from s.p");
+  defined_.add_index("s.w", {track("s.p")});
+  defined_.apply();
+  EXPECT_THAT(check(), IsEmpty());
+  execute("create table s.p2 partition of s.p for values from (10) to (20)");
+  EXPECT_THAT(check(), Contains(HasSubstr("error: part of s.p: table s.p2: triggers are missing")));
+}
+
+TEST_F(PreflightTest, NewerSchemaIsRefusedByAllThatReadsIt) {
+  follow();
+  defined_.apply();
+  execute(
+      "insert into lockstep.migration (number, name, checksum, applied_by) values (99, '0099_future', 'x', "
+      "'9.9')");
+  const auto is_refusal =
+      AllOf(HasSubstr("migrated by a newer lockstep"), HasSubstr("99"), HasSubstr("install"));
+  EXPECT_THAT(check(), Contains(is_refusal));
+  EXPECT_THAT(defined_.faults(), is_refusal);
+  EXPECT_THROW(defined_.apply(), UsageError);
+}
+
+TEST_F(PreflightTest, EditedMigrationIsRefused) {
+  follow();
+  defined_.apply();
+  execute("update lockstep.migration set checksum = 'edited'");
+  EXPECT_THAT(defined_.faults(), AllOf(HasSubstr("0001_schema"), HasSubstr("must not be changed")));
+}
+
+// --- rights ---
+
+TEST_F(PreflightTest, RoleThatMayDoNothingIsToldEachGrant) {
+  follow();
+  const std::string role = defined_.database().create_role("stranger");
+  const std::vector<std::string> before = check(role);
+  EXPECT_THAT(before, Contains(AllOf(HasSubstr("error: role " + role), HasSubstr("grant create on database"))));
+  EXPECT_THAT(before, Contains(AllOf(HasSubstr("does not own table s.users"), HasSubstr("grant "))));
+  defined_.apply();
+  const std::vector<std::string> lines = check(role);
+  EXPECT_THAT(lines,
+              IsSupersetOf({HasSubstr("grant usage on schema s to "), HasSubstr("grant select on s.v to "),
+                            HasSubstr("grant select, update on \"lockstep\".checkpoint to "),
+                            HasSubstr("grant execute on function \"lockstep\".resolve_")}));
+  EXPECT_THAT(lines, Not(Contains(HasSubstr("own"))));
+  for (const std::string& line : lines) {
+    const std::size_t at = line.find("grant ");
+    ASSERT_NE(at, std::string::npos) << line;
+    execute(line.substr(at));
+  }
+  EXPECT_THAT(check(role), IsEmpty());
+}
+
+TEST_F(PreflightTest, OwnerOfTheTablesNeedsNoMore) {
+  follow();
+  const std::string role = defined_.database().create_role("owner");
+  execute("alter schema s owner to " + role + "; alter table s.users owner to " + role +
+          "; alter table s.posts owner to " + role + "; alter view s.v owner to " + role +
+          "; grant create on database " + defined_.database().name() + " to " + role);
+  EXPECT_THAT(check(role), IsEmpty());
+  defined_.apply(role);
+  EXPECT_THAT(check(role), IsEmpty());
+}
+
+TEST_F(PreflightTest, SchemaOfSomebodyElseIsTold) {
+  follow();
+  const std::string role = defined_.database().create_role("owner");
+  execute("create schema lockstep; alter schema s owner to " + role + "; alter table s.users owner to " +
+          role + "; alter table s.posts owner to " + role);
+  EXPECT_THAT(check(role), Contains(HasSubstr("schema \"lockstep\" belongs to ")));
+}
+
+TEST(UnreachableServerTest, IsAnErrorThatMayPass) {
+  SourceConfig source;
+  source.url = "postgresql://nobody@127.0.0.1:1/nothing";
+  try {
+    PostgresSession session(source, "test");
+    FAIL() << "connected";
+  } catch (const Error& error) {
+    EXPECT_TRUE(error.retryable());
+  }
+}
+
+}  // namespace
+}  // namespace lockstep
