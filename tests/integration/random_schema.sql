@@ -79,7 +79,7 @@ select p.id as _id, p.user_id as _user_id, p.title, p.published,
        (select json_agg(json_build_object('name', t.name, 'label', t.label) order by t.name)
         from app.post_tags pt join app.tags t on t.name = pt.tag where pt.post_id = p.id) as tags,
        (select array_agg(n.text order by n.id) from app.notices n where n.post_id = p.id) as notices,
-       (select json_object_agg(r.row, r.revision)
+       (select json_object_agg(r.row, r.revision order by r.row)
         from (select 'post:' || p.id as row, p.revision
               union all select 'user:' || u.id, u.revision where u.id is not null
               union all select 'comment:' || c.id, c.revision from app.comments c where c.post_id = p.id

@@ -98,7 +98,13 @@ TEST(Randomised, IndicesEqualTheirViewsAndNoDocumentEverWentBackwards) {
             << proxy.history().operations() << " operations on documents, " << proxy.history().superseded()
             << " of them superseded" << std::endl;
 
+  const auto stopped = std::chrono::steady_clock::now();
+  const std::vector<std::string> early = proxy.history().violations();
+  ASSERT_TRUE(early.empty()) << early.size() << " violations, the first: " << early.front();
   pipeline.must("run", {"--until-caught-up"}, long_form ? seconds(600) : seconds(120));
+  std::cout << "caught up after "
+            << std::chrono::ceil<seconds>(std::chrono::steady_clock::now() - stopped).count() << " s"
+            << std::endl;
   EXPECT_EQ(pipeline.difference(), "");
   const std::vector<std::string> violations = proxy.history().violations();
   EXPECT_TRUE(violations.empty()) << violations.size() << " violations, the first: " << violations.front();

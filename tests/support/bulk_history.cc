@@ -92,7 +92,12 @@ std::vector<BulkOperation> BulkHistory::begin(const HttpMessage& request) {
     if (!operation.is_delete) {
       const std::string_view document = next_line(rest);
       operation.content_hash = std::hash<std::string_view>{}(document);
-      if (read_counters_) operation.counters = read_counters_(document);
+      try {
+        if (read_counters_ && !operation.conditional) operation.counters = read_counters_(document);
+      } catch (const std::exception& error) {
+        malformed.push_back(name(operation) + " has no counters: " + error.what() + ": " +
+                            std::string(document));
+      }
     }
     operations.push_back(std::move(operation));
   }
