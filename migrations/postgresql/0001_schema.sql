@@ -9,7 +9,6 @@ create table {schema}.pipeline (
   id        integer generated always as identity primary key,
   name      text not null unique,
   identity  uuid not null default gen_random_uuid(),  -- carried by every index in its mapping's _meta
-  applied   jsonb not null default '{}',              -- what the last `apply` was given, for `plan`
   applied_at timestamptz
 );
 comment on table {schema}.pipeline is 'one row a configuration file';

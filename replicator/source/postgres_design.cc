@@ -10,6 +10,7 @@
 namespace lockstep {
 namespace {
 
+constexpr unsigned kJsonb = 3802;
 constexpr unsigned kFirstOwnOid = 16384;  // everything below belongs to the server itself
 
 std::string listed(const std::set<std::string>& names) {
@@ -223,7 +224,7 @@ class Designer {
     track.capture = *capture;
     track.line = place(config.line);
     track.table = table->name;
-    if (!add_resolver(config, view, index, track)) return;
+    if (!add_resolver(config, view, track)) return;
     index.tracks.push_back(std::move(track));
     TableDesign& tracked = design_.tables[table->name];
     if (tracked.captures.empty()) {
@@ -291,6 +292,7 @@ class Designer {
     }
     capture.expression = column.quoted;
     capture.value_type = column.type;
+    capture.value_type_oid = column.type_oid;
     capture.settings_free = column.settings_free;
     return true;
   }
@@ -311,6 +313,7 @@ class Designer {
     }
     capture.expression = "jsonb_build_array(" + columns + ")";
     capture.value_type = "jsonb";
+    capture.value_type_oid = kJsonb;
     return true;
   }
 
@@ -344,16 +347,17 @@ class Designer {
     }
     capture.expression = row;
     capture.value_type = described[1].c_str();
+    capture.value_type_oid = described[0].as<unsigned>();
     capture.settings_free = false;
     capture.is_expression = true;
     return true;
   }
 
-  bool add_resolver(const TrackConfig& config, const PostgresRelation& view, const IndexDesign& index,
-                    TrackDesign& track) {
+  bool add_resolver(const TrackConfig& config, const PostgresRelation& view, TrackDesign& track) {
     const CaptureDesign& capture = design_.captures[track.capture];
-    const ResolverRequest request{view, index.id_type, capture.value_type, config.column,
-                                  trimmed(config.keys)};
+    const ResolverRequest request{
+        view,          *view.column("_id"), capture.value_type, type_family(capture.value_type_oid),
+        config.column, trimmed(config.keys)};
     Resolver resolver = make_resolver(transaction_, request);
     if (resolver.is_missing_right) {
       deny(config.line, resolver.fault);

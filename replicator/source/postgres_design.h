@@ -23,6 +23,7 @@ struct CaptureDesign {
   std::string relation;
   std::string expression;
   std::string value_type;  ///< as SQL writes it
+  unsigned value_type_oid = 0;
   /// An update counts only if one of these columns changed; none: any that a view reads.
   std::optional<std::vector<std::string>> columns;
   bool settings_free = true;   ///< its text form is the same whatever a session has set

@@ -87,8 +87,7 @@ class Rights {
     for (const TrackDesign& track : index.tracks) {
       // The values are cast to their type by its name.
       if (track.resolver_query.empty()) continue;
-      usage_of("pg_type", "typnamespace",
-               transaction_.quote(design_.captures[track.capture].value_type) + "::regtype");
+      usage_of("pg_type", "typnamespace", std::to_string(design_.captures[track.capture].value_type_oid));
     }
   }
 
@@ -150,7 +149,7 @@ class Rights {
 
 std::vector<std::string> grants_for_run(pqxx::transaction_base& transaction, const PostgresSession& session,
                                         const PipelineDesign& design, const std::string& role) {
-  const std::string grantee = session.quote_name(role);
+  const std::string grantee = transaction.exec_params1("select quote_ident($1)", role)[0].c_str();
   std::vector<std::string> statements;
   for (const Grant& grant : Rights(transaction, session, design).all()) {
     statements.push_back("grant " + grant.what + " to " + grantee);

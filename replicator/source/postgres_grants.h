@@ -9,7 +9,8 @@
 
 namespace lockstep {
 
-/// GRANT statements for `role` (not quoted), in the order in which they are to be run, by the role that runs `apply`.
+/// GRANT statements for `role` (not quoted), in the order in which they are to be run, by the role that runs
+/// `apply`.
 std::vector<std::string> grants_for_run(pqxx::transaction_base& transaction, const PostgresSession& session,
                                         const PipelineDesign& design, const std::string& role);
 

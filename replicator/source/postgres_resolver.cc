@@ -11,10 +11,6 @@ namespace {
 
 constexpr const char* kProbe = "lockstep_resolver_probe";
 
-TypeFamily family_of(pqxx::transaction_base& transaction, const std::string& type) {
-  return type_family(transaction.exec_params1("select $1::regtype::oid", type)[0].as<unsigned>());
-}
-
 std::string prepare_probe(const std::string& query, const std::string& value_type) {
   return std::string("prepare ") + kProbe + "(" + value_type + "[]) as " + query;
 }
@@ -53,22 +49,22 @@ std::string without_semicolon(const std::string& query) {
 
 // --- the values are the ids ---
 
-Resolver from_values(pqxx::work& transaction, const ResolverRequest& request) {
+Resolver from_values(const ResolverRequest& request) {
   Resolver resolver;
-  const TypeFamily values = family_of(transaction, request.value_type);
-  const TypeFamily ids = family_of(transaction, request.id_type);
+  const TypeFamily values = request.value_family;
+  const TypeFamily ids = type_family(request.id.type_oid);
   if (values != ids && ids != TypeFamily::kText) {
     resolver.fault = "the values are of type " + request.value_type + ", but _id of " + request.view.name +
-                     " is of type " + request.id_type;
+                     " is of type " + request.id.type;
     resolver.remedy =
         "say how to get from one to the other: row = \"…\" for another value, column = \"…\" for another "
         "column of the "
         "view, or keys = \"select … = any($1)\"";
     return resolver;
   }
-  if (ids == TypeFamily::kInteger && request.value_type != request.id_type && request.id_type != "bigint") {
+  if (ids == TypeFamily::kInteger && request.value_type != request.id.type && request.id.type != "bigint") {
     // A value that no _id can have is no fault of the row.
-    const std::string bits = request.id_type == "smallint" ? "32768" : "2147483648";
+    const std::string bits = request.id.type == "smallint" ? "32768" : "2147483648";
     resolver.query = "select v.value::text from unnest($1) as v(value) where v.value >= -" + bits +
                      " and v.value < " + bits;
   }
@@ -79,7 +75,6 @@ Resolver from_values(pqxx::work& transaction, const ResolverRequest& request) {
 
 Resolver from_column(pqxx::work& transaction, const ResolverRequest& request) {
   Resolver resolver;
-  const PostgresColumn* id = request.view.column("_id");
   const PostgresColumn* column = request.view.column(request.column);
   if (column == nullptr) {
     resolver.fault = "column: view " + request.view.name + " has no column " + request.column;
@@ -87,10 +82,10 @@ Resolver from_column(pqxx::work& transaction, const ResolverRequest& request) {
     return resolver;
   }
   std::string from = request.view.name;
-  std::string id_name = id->quoted;
+  std::string id_name = request.id.quoted;
   const PostgresColumn* matched = column;
   PostgresRelation base;
-  if (const auto origin = common_origin(transaction, request.view.oid, id->number, column->number)) {
+  if (const auto origin = common_origin(transaction, request.view.oid, request.id.number, column->number)) {
     base = describe_relation(transaction, origin->table);
     matched = base.column(origin->column);
     id_name = base.column(origin->id_column)->quoted;
@@ -145,11 +140,11 @@ Resolver from_keys(pqxx::work& transaction, const ResolverRequest& request) {
   }
   const pqxx::row type =
       transaction.exec_params1(std::string(postgres_sql("describe_type")), columns.first_type);
-  const TypeFamily ids = family_of(transaction, request.id_type);
+  const TypeFamily ids = type_family(request.id.type_oid);
   const TypeFamily keys = type_family(type[0].as<unsigned>());
   if (keys != ids && ids != TypeFamily::kText) {
     resolver.fault = "keys: the query returns " + std::string(type[1].c_str()) + ", but _id of " +
-                     request.view.name + " is of type " + request.id_type;
+                     request.view.name + " is of type " + request.id.type;
     resolver.remedy = "let it return the _id of the documents";
     return resolver;
   }
@@ -161,7 +156,7 @@ Resolver from_keys(pqxx::work& transaction, const ResolverRequest& request) {
 Resolver make_resolver(pqxx::work& transaction, const ResolverRequest& request) {
   if (!request.keys.empty()) return from_keys(transaction, request);
   if (!request.column.empty()) return from_column(transaction, request);
-  return from_values(transaction, request);
+  return from_values(request);
 }
 
 }  // namespace lockstep

@@ -10,10 +10,11 @@ namespace lockstep {
 
 struct ResolverRequest {
   const PostgresRelation& view;
-  std::string id_type;
-  std::string value_type;  ///< as SQL writes it
-  std::string column;      ///< the view's column that has the value; empty: its _id
-  std::string keys;        ///< the user's query; empty: none
+  const PostgresColumn& id;  ///< the view's _id
+  std::string value_type;    ///< as SQL writes it
+  TypeFamily value_family;
+  std::string column;  ///< the view's column that has the value; empty: its _id
+  std::string keys;    ///< the user's query; empty: none
 };
 
 struct Resolver {

@@ -110,7 +110,7 @@ PostgresSession::PostgresSession(const SourceConfig& source, const std::string& 
     connection_ = std::make_unique<pqxx::connection>(parameters);
     pqxx::nontransaction setup(*connection_);
     setup.exec(kSessionSettings);
-    schema_ = setup.quote_name(source.schema);
+    schema_ = setup.exec_params1("select quote_ident($1)", source.schema)[0].c_str();
   });
 }
 

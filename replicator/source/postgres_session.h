@@ -25,7 +25,7 @@ class PostgresSession {
   /// `{schema}` in a statement replaced by the quoted schema of the configuration.
   std::string sql(std::string_view statement) const;
 
-  /// The configured schema, quoted.
+  /// The configured schema, quoted where it must be.
   const std::string& schema() const { return schema_; }
 
   /// The name of `statement` as a prepared one, which it becomes at its first use. For statements that come

@@ -1,0 +1,203 @@
+// The role of `lockstep run`: with exactly the printed grants it can do everything that the tail does, and
+// nothing else.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "replicator/source/open_source.h"
+#include "replicator/source/postgres_grants.h"
+#include "replicator/source/source.h"
+#include "tests/integration/defined_database.h"
+
+namespace lockstep {
+namespace {
+
+constexpr const char* kSchema = R"sql(
+create schema s; create schema types; create schema hidden;
+create type types.colour as enum ('red', 'green');
+create table hidden.users (id integer primary key, name text, colour types.colour);
+create table hidden.posts (id integer primary key, user_id integer, title text);
+create index on hidden.posts (user_id);
+create function hidden.name_of(i integer) returns text language sql stable begin atomic select name from hidden.users where id = i; end;
+revoke execute on function hidden.name_of(integer) from public;
+create view s.v as select p.id as _id, p.user_id::text as _routing, p.user_id as _user_id, p.title, hidden.name_of(p.user_id)
+from hidden.posts as p;
+insert into hidden.users select i, 'u', 'red' from generate_series(1, 10) as i;
+insert into hidden.posts select i, i % 10 + 1, 't' from generate_series(1, 100) as i;
+)sql";
+
+class RolesTest : public ::testing::Test {
+ protected:
+  RolesTest() : defined_(kSchema), role_(defined_.database().create_role("run")) {
+    TrackConfig by_colour = track_by_row("hidden.users", "colour");
+    by_colour.keys =
+        "select p.id from hidden.posts as p join hidden.users as u on u.id = p.user_id where u.colour = "
+        "any($1)";
+    defined_.add_index("s.v",
+                       {track("hidden.posts"), track_by_column("hidden.users", "_user_id"), by_colour});
+    defined_.apply();
+  }
+
+  std::vector<std::string> grants() {
+    PostgresSession session(defined_.config().source, "test");
+    return PostgresDefinition(session, defined_.config()).grants(role_);
+  }
+  void grant() {
+    for (const std::string& statement : grants()) defined_.database().execute(statement);
+  }
+  Config as_role() {
+    Config config = defined_.config();
+    config.source.url = defined_.database().url_as(role_);
+    return config;
+  }
+
+  DefinedDatabase defined_;
+  std::string role_;
+};
+
+TEST_F(RolesTest, RoleWithTheGrantsRunsAllStatementsOfTheTail) {
+  grant();
+  const Config config = as_role();
+  const std::unique_ptr<Source> source = open_source(config, "test");
+  const AppliedPipeline pipeline = source->load_pipeline();
+  source->identity();
+  source->revision();
+  source->epoch();
+  source->is_led();
+  ASSERT_TRUE(source->try_lead());
+  const Epoch epoch = source->raise_epoch({});
+  const Position position = source->load_position();
+  EXPECT_EQ(source->load_jobs().size(), 1u);
+  defined_.database().execute(
+      "update hidden.users set name = 'new', colour = 'green' where id < 3; "
+      "update hidden.posts set title = 'new' where id = 1; delete from hidden.posts where id = 2");
+  const AppliedIndex& index = pipeline.indices.at(0);
+  {
+    const auto transaction = source->begin();
+    const Changes changes = transaction->read_changes(position, 1000);
+    EXPECT_GT(changes.rows, 0);
+    const auto ids = transaction->resolve(index, changes.captured, 1000);
+    ASSERT_TRUE(ids);
+    EXPECT_GE(ids->size(), 20u);
+    int documents = 0;
+    const auto count = [&](const RenderedDocument&) { ++documents; };
+    transaction->render(index, *ids, 1 << 20, DocumentVersion(epoch, 1), count);
+    EXPECT_GE(documents, 20);
+    transaction->render_page(index, std::nullopt, 10, 1 << 20, DocumentVersion(epoch, 2), count);
+    const Job job = transaction->add_fan_out(index, changes.captured);
+    transaction->begin_job(job.id);
+    transaction->add_repair(index, {{"3", "4"}}, "test");
+    transaction->job_page(job, std::nullopt, 10);
+    transaction->stale(index, {{"1", "2"}, {"nothing", ""}});
+    transaction->add_job(index.id, JobKind::kSweep, "test");
+    Acknowledged acknowledged;
+    acknowledged.position = changes.next;
+    acknowledged.jobs.push_back({job.id, JobKind::kFanOut, "1", 1, false});
+    acknowledged.refused.push_back({index.id, "1", "", DocumentVersion(epoch, 1), 400, "x", "y"});
+    acknowledged.no_longer_refused.push_back({index.id, "2", "", DocumentVersion(epoch, 1)});
+    acknowledged.gone_routes.push_back({index.id, "2", "3", DocumentVersion(epoch, 1)});
+    transaction->save(epoch, acknowledged);
+    transaction->commit();
+  }
+  {
+    const std::vector<Job> jobs = source->load_jobs();
+    const auto transaction = source->begin();
+    Acknowledged acknowledged;
+    for (const Job& job : jobs) acknowledged.jobs.push_back({job.id, job.kind, "100", 1, true});
+    transaction->save(epoch, acknowledged);
+    transaction->commit();
+  }
+  {
+    const auto reading = source->begin_reading();
+    reading->stale(index, {{"1", "2"}});
+    reading->place();
+  }
+  EXPECT_EQ(source->dead_letters(index.id), 1);
+  source->dead_letters_of(index.id, {"1"});
+  source->has_passed(position);
+  source->may_have_changed(position);
+  source->backlog(position, 100);
+  source->publish({"following", "", "{}"});
+  source->prune();
+  for (int slot = 0; slot < 3; ++slot) {
+    defined_.database().execute("set role " + role_ + "; truncate lockstep.outbox_" + std::to_string(slot) +
+                                "; reset role");
+  }
+}
+
+TEST_F(RolesTest, RoleCannotReadTheTablesNorChangeThem) {
+  grant();
+  const auto connection = defined_.database().connect_as(role_);
+  for (const char* statement :
+       {"select * from hidden.posts", "delete from hidden.posts",
+        "insert into lockstep.outbox (capture) values (1)", "update lockstep.pipeline set name = 'x'",
+        "delete from lockstep.checkpoint", "drop schema lockstep cascade",
+        "create table lockstep.mine (a integer)", "insert into lockstep.capture default values"}) {
+    EXPECT_THROW(support::execute(*connection, statement), pqxx::insufficient_privilege) << statement;
+  }
+}
+
+TEST_F(RolesTest, EachGrantIsNeeded) {
+  // Without any one of them preflight names it, and nothing else.
+  grant();
+  for (const std::string& statement : grants()) {
+    if (!statement.starts_with("grant ")) continue;
+    const std::size_t to = statement.rfind(" to ");
+    defined_.database().execute("revoke " + statement.substr(6, to - 6) + " from " + role_);
+    PostgresSession session(as_role().source, "test");
+    pqxx::work transaction(session.connection());
+    const std::vector<std::string> missing =
+        missing_grants(transaction, session, design_pipeline(transaction, defined_.config()));
+    EXPECT_THAT(missing, ::testing::ElementsAre(statement));
+    defined_.database().execute(statement);
+  }
+}
+
+TEST_F(RolesTest, FunctionsOfALaterApplyCanBeUsedAtOnce) {
+  grant();
+  defined_.config().indices[0].tracks[1].column.clear();
+  defined_.config().indices[0].tracks[1].keys =
+      "select id from hidden.posts where user_id = any($1) and id > 0";
+  defined_.apply();
+  const auto connection = defined_.database().connect_as(role_);
+  for (const pqxx::row& row : defined_.database().query(
+           "select resolver || '(null)' from lockstep.track where resolver is not null")) {
+    support::execute(*connection, "select * from " + std::string(row[0].c_str()));
+  }
+}
+
+TEST_F(RolesTest, NobodyElseCanCallTheFunctions) {
+  const std::string stranger = defined_.database().create_role("stranger");
+  defined_.database().execute("grant usage on schema lockstep to " + stranger);
+  const auto connection = defined_.database().connect_as(stranger);
+  for (const pqxx::row& row : defined_.database().query(
+           "select oid::regprocedure from pg_proc where pronamespace = 'lockstep'::regnamespace")) {
+    const std::string name = row[0].c_str();
+    EXPECT_THROW(support::execute(*connection, "select " + name.substr(0, name.find('(')) +
+                                                   (name.ends_with("()") ? "()" : "(null)")),
+                 pqxx::insufficient_privilege)
+        << name;
+  }
+}
+
+TEST(InvokerTest, ViewThatReadsWithTheRightsOfItsReaderNeedsMoreGrants) {
+  DefinedDatabase defined(
+      "create schema s; create table s.t (id integer primary key, x text); create table s.u (id integer "
+      "primary key); "
+      "create view s.nested with (security_invoker) as select t.id, t.x from s.t; "
+      "create view s.v with (security_invoker) as select i.id as _id, i.x from s.nested as i join s.u using "
+      "(id)");
+  defined.add_index("s.v", {track("s.t"), track("s.u")});
+  defined.apply();
+  const std::string role = defined.database().create_role("run");
+  PostgresSession session(defined.config().source, "test");
+  const std::vector<std::string> grants = PostgresDefinition(session, defined.config()).grants(role);
+  for (const char* what : {"grant select on s.v to ", "grant select on s.nested to ",
+                           "grant select on s.t to ", "grant select on s.u to "}) {
+    EXPECT_THAT(grants, ::testing::Contains(::testing::StartsWith(what)));
+  }
+  for (const std::string& statement : grants) defined.database().execute(statement);
+  support::execute(*defined.database().connect_as(role), "select * from s.v");
+}
+
+}  // namespace
+}  // namespace lockstep
