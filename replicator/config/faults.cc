@@ -6,7 +6,7 @@
 
 namespace lockstep {
 
-void Faults::add(int line, std::string what, std::string remedy) {
+void Faults::add(int line, std::string what, const std::string& remedy) {
   std::string text = std::move(what);
   if (!remedy.empty()) text += "; " + remedy;
   faults_.push_back({line, std::move(text)});

@@ -12,7 +12,7 @@ class Faults {
   explicit Faults(std::filesystem::path file) : file_(std::move(file)) {}
 
   /// `line` is 1-based; 0 stands for the file as a whole. `remedy` says what to write instead.
-  void add(int line, std::string what, std::string remedy);
+  void add(int line, std::string what, const std::string& remedy);
 
   bool empty() const { return faults_.empty(); }
 
