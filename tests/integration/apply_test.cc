@@ -139,6 +139,22 @@ TEST_F(Apply, RemoveAndApplyAgainBeginAnew) {
   EXPECT_TRUE(is_equal());
 }
 
+// The versions of the documents in an index that was kept are those of the pipeline that is gone.
+TEST_F(Apply, VersionsThatBeginAnewOverAKeptIndexLoseNoChange) {
+  bring_up();
+  kill();
+  pipeline_.must("remove", {"--yes"});
+  execute("update blog.posts set title = 'between' where id = 1; delete from blog.posts where id = 2");
+  const Completed applied = pipeline_.lockstep("apply", {"--yes"});
+  if (applied.exit_code == 0) {
+    pipeline_.catch_up();
+    EXPECT_TRUE(is_equal());
+  } else {
+    EXPECT_NE(applied.err.find(posts_.alias()), std::string::npos) << applied.err;
+    EXPECT_EQ(posts_.count(), 20) << "a refused index is left as it is";
+  }
+}
+
 TEST_F(Apply, ASecondConfigurationOnTheSameDatabaseIsIndependent) {
   PipelineUnderTest other(database_);
   other.set_name("other");

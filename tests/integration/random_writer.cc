@@ -63,7 +63,8 @@ void RandomWriter::transact() {
                                        {"copy", 2, &RandomWriter::copy_posts},
                                        {"truncate", 1, &RandomWriter::truncate_notices},
                                        {"slow", 2, &RandomWriter::slow}};
-  static const std::vector<Kind> large{{"large", 1, &RandomWriter::large}};
+  static const std::vector<Kind> large{{"large", 1, &RandomWriter::large},
+                                       {"plain", 150, &RandomWriter::plain}};
   const std::vector<Kind>& kinds = role_ == Role::kMixed ? mixed : large;
   int total = 0;
   for (const Kind& kind : kinds) total += kind.weight;

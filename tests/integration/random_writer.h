@@ -18,7 +18,7 @@ class RandomWriter {
  public:
   enum class Role {
     kMixed,  ///< transactions of a few statements
-    kLarge,  ///< statements of thousands of rows
+    kLarge,  ///< now and then statements of thousands of rows
   };
 
   RandomWriter(const PostgresDatabase& database, int number, std::uint64_t seed, Role role);

@@ -28,9 +28,9 @@ RowCounters revisions(std::string_view document) {
   return json.at("revisions").get<RowCounters>();
 }
 
-// A batch that is rendered anew for each document of a page must not fall behind: low limits make jobs of
-// many changes.
-constexpr const char* kSmallJobs = "[replication]\nfan_out_threshold = 700\nchunk_documents = 500\n";
+// Low limits, so that some changes become jobs beside the tail, such as everything about user 1, and batches
+// have several chunks.
+constexpr const char* kSmallJobs = "[replication]\nfan_out_threshold = 1100\nchunk_documents = 500\n";
 
 void add_indices(PipelineUnderTest& pipeline) {
   pipeline.add_index("users", "search.users", track("app.users") + track("app.posts", {{"row", "user_id"}}));

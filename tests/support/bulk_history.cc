@@ -148,9 +148,15 @@ void BulkHistory::end(std::vector<BulkOperation> operations, const HttpMessage* 
     in_flight_.erase({operation.alias, operation.id, operation.routing});
     if (reply == nullptr) continue;
     if (operation.applied()) ++applied_;
+    operation.index += "#" + std::to_string(deleted_[operation.index]);
     if (operation.status == 409) ++superseded_;
     operations_.push_back(std::move(operation));
   }
+}
+
+void BulkHistory::index_deleted(const std::string& index) {
+  const std::lock_guard lock(mutex_);
+  ++deleted_[index];
 }
 
 std::vector<std::string> BulkHistory::violations() const {

@@ -34,7 +34,7 @@ struct BulkOperation {
   int status = 0;            ///< of the item, or of the whole reply
   std::string error_type;    ///< empty when there was none
   std::int64_t seq_no = -1;  ///< of an applied operation
-  std::string index;         ///< the concrete one, from the reply
+  std::string index;         ///< the concrete one, and which of that name
 
   /// Done, or a delete of what wasn't there: Elasticsearch remembers the version of both.
   bool applied() const { return seq_no >= 0; }
@@ -52,6 +52,9 @@ class BulkHistory {
 
   /// Its reply has come; none: the connection broke, and what became of the operations is not known.
   void end(std::vector<BulkOperation> operations, const HttpMessage* reply);
+
+  /// The index was deleted: one of the same name that comes after it begins anew.
+  void index_deleted(const std::string& index);
 
   /// Whatever contradicts "never backwards": versions that fall, counters that fall, one version with two
   /// contents, an operation without an external version. Empty when all is well.
@@ -80,6 +83,7 @@ class BulkHistory {
   // guarded by mutex_
   std::vector<BulkOperation> operations_;
   std::set<Key> in_flight_;
+  std::map<std::string, int> deleted_;  // how often, by index
   std::vector<std::string> overlaps_;
   std::vector<std::string> malformed_;
   std::int64_t requests_ = 0;

@@ -217,6 +217,10 @@ bool RecordingProxy::forward(Connection& connection, HttpMessage request) {
     if (asked) take_out_what_was_recorded(response);
   } else {
     response = ask_elasticsearch(connection, request);
+    if (request.method() == "DELETE" && response.status() == 200) {
+      const std::string target = request.target();
+      history_.index_deleted(target.substr(1, target.find('?') - 1));
+    }
   }
   if (disturbed && disturbed->lose_reply) return false;
   connection.client.write_response(std::move(response), request.method());
