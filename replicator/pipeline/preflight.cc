@@ -31,7 +31,8 @@ std::optional<std::string> check_source(const std::function<std::unique_ptr<Sour
     for (Finding& finding : source->check()) result.findings.push_back(std::move(finding));
     return source->identity();
   } catch (const Error& error) {
-    result.findings.push_back(of_error("source", error));
+    // What has been found already says why, and better.
+    if (!has_errors(result.findings)) result.findings.push_back(of_error("source", error));
     return std::nullopt;
   }
 }
