@@ -8,7 +8,9 @@ namespace lockstep {
 
 namespace {
 
-bool can_be_written(std::string_view id) { return !id.empty() && id.size() <= kMaxIdBytes; }
+bool can_be_written(std::string_view id) {
+  return !id.empty() && id.size() <= kMaxIdBytes;
+}
 
 }  // namespace
 
