@@ -1,0 +1,212 @@
+#include "replicator/pipeline/document_writer.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "tests/unit/pipeline/world.h"
+
+namespace lockstep::fake {
+namespace {
+
+class DocumentWriterTest : public testing::Test {
+ protected:
+  StepDocuments write(const std::string& id, const std::string& json = "{}") {
+    StepDocuments documents(leader_.versions.epoch(), leader_.versions.next(), 100'000);
+    documents.add(world_.posts(), {id, "", json, {}});
+    return documents;
+  }
+  StepDocuments remove(const std::string& id) {
+    StepDocuments documents(leader_.versions.epoch(), leader_.versions.next(), 100'000);
+    documents.add(world_.posts(), {id, "", std::nullopt, {}});
+    return documents;
+  }
+  bool submit(StepDocuments documents, const std::string& position = "") {
+    StepEnd end;
+    if (!position.empty()) end.position = Position{position};
+    return leader_.writer.submit(Lane::tail(), std::move(documents), end, leader_.stop.get_token());
+  }
+  Acknowledged taken() { return leader_.writer.take_acknowledged(); }
+
+  World world_;
+  Leader leader_{world_};
+};
+
+TEST_F(DocumentWriterTest, NothingIsAcknowledgedBeforeItsOutcomeIsKnown) {
+  world_.elasticsearch.hold();
+  ASSERT_TRUE(submit(write("1"), "1"));
+  world_.elasticsearch.await_held(1);
+  leader_.writer.settle(std::chrono::milliseconds(0));
+  EXPECT_FALSE(leader_.writer.has_news());
+  EXPECT_FALSE(leader_.writer.idle());
+  world_.elasticsearch.release();
+  ASSERT_TRUE(leader_.settle());
+  EXPECT_EQ(taken().position, Position{"1"});
+}
+
+TEST_F(DocumentWriterTest, ADocumentInFlightIsWaitedFor) {  // W1
+  world_.elasticsearch.hold();
+  ASSERT_TRUE(submit(write("1", "{\"n\":1}")));
+  world_.elasticsearch.await_held(1);
+  std::jthread second([&] { EXPECT_TRUE(submit(write("1", "{\"n\":2}"))); });
+  EXPECT_TRUE(eventually([&] { return leader_.board.read().turned_at != SteadyTime{}; }))
+      << "it has not waited";
+  EXPECT_TRUE(world_.elasticsearch.operations().empty());
+  world_.elasticsearch.release();
+  second.join();
+  ASSERT_TRUE(leader_.settle());
+  EXPECT_TRUE(world_.elasticsearch.overlaps().empty());
+  EXPECT_EQ(world_.elasticsearch.get("posts", "1")->json, "{\"n\":2}");
+}
+
+TEST_F(DocumentWriterTest, OtherDocumentsDoNotWait) {
+  world_.elasticsearch.hold();
+  ASSERT_TRUE(submit(write("1")));
+  ASSERT_TRUE(submit(write("2")));
+  world_.elasticsearch.await_held(2);
+  EXPECT_EQ(leader_.writer.requests_in_flight(), 2U);
+  world_.elasticsearch.release();
+  ASSERT_TRUE(leader_.settle());
+}
+
+TEST_F(DocumentWriterTest, AStopWhileWaitingLeavesTheStepOpen) {
+  world_.elasticsearch.hold();
+  ASSERT_TRUE(submit(write("1"), "1"));
+  world_.elasticsearch.await_held(1);
+  leader_.stop.request_stop();
+  EXPECT_FALSE(submit(write("1"), "2"));
+  world_.elasticsearch.release();
+  ASSERT_TRUE(leader_.settle());
+  EXPECT_EQ(taken().position, Position{"1"});
+  EXPECT_EQ(leader_.writer.acknowledgements().open(Lane::tail()), 1U);
+}
+
+TEST_F(DocumentWriterTest, AnEmptyStepIsAcknowledgedAtOnce) {
+  StepDocuments nothing(leader_.versions.epoch(), leader_.versions.next(), 100'000);
+  ASSERT_TRUE(submit(std::move(nothing), "3"));
+  EXPECT_EQ(taken().position, Position{"3"});
+  EXPECT_EQ(world_.elasticsearch.bulk_requests(), 0U);
+}
+
+TEST_F(DocumentWriterTest, ALostReplyIsAskedForAgainAndTheSameVersionLandsTwice) {
+  world_.elasticsearch.lose_next_reply();
+  ASSERT_TRUE(submit(write("1"), "1"));
+  ASSERT_TRUE(leader_.settle());
+  const auto operations = world_.elasticsearch.operations_on("1");
+  ASSERT_EQ(operations.size(), 2U);
+  EXPECT_EQ(operations[0].version, operations[1].version);
+  EXPECT_EQ(taken().position, Position{"1"});
+}
+
+TEST_F(DocumentWriterTest, ARefusedDocumentIsADeadLetterAndThePositionMovesOn) {
+  world_.elasticsearch.refuse("poison");
+  ASSERT_TRUE(submit(write("1", "{\"poison\":1}"), "1"));
+  ASSERT_TRUE(leader_.settle());
+  const Acknowledged news = taken();
+  EXPECT_EQ(news.position, Position{"1"});
+  ASSERT_EQ(news.refused.size(), 1U);
+  EXPECT_EQ(news.refused[0].id, "1");
+  EXPECT_EQ(news.refused[0].status, 400);
+  EXPECT_EQ(news.refused[0].error_type, "mapper_parsing_exception");
+  EXPECT_EQ(leader_.board.read().indices[kPosts].refused, 1);
+}
+
+TEST_F(DocumentWriterTest, RefusedThenAppliedLeavesNoDeadLetter) {
+  world_.elasticsearch.refuse("poison");
+  ASSERT_TRUE(submit(write("1", "{\"poison\":1}")));
+  ASSERT_TRUE(submit(write("1", "{\"n\":2}")));
+  ASSERT_TRUE(leader_.settle());
+  leader_.save();
+  EXPECT_EQ(leader_.saved.back().refused.size(), 1U);
+  EXPECT_EQ(leader_.saved.back().no_longer_refused.size(), 1U);
+  EXPECT_EQ(leader_.source.dead_letters(kPosts), 0);
+}
+
+TEST_F(DocumentWriterTest, AppliedThenRefusedLeavesTheDeadLetter) {
+  world_.elasticsearch.refuse("poison");
+  leader_.writer.expect_dead_letters(kPosts);
+  ASSERT_TRUE(submit(write("1", "{\"n\":1}")));
+  ASSERT_TRUE(submit(write("1", "{\"poison\":2}")));
+  ASSERT_TRUE(leader_.settle());
+  leader_.save();
+  EXPECT_EQ(leader_.source.dead_letters(kPosts), 1);
+  EXPECT_EQ(world_.elasticsearch.get("posts", "1")->json, "{\"n\":1}") << "the last state that was taken";
+}
+
+TEST_F(DocumentWriterTest, ADeadLetterOfAnEarlierLeadershipGoesWhenItsDocumentIsApplied) {
+  world_.elasticsearch.refuse("poison");
+  ASSERT_TRUE(submit(write("1", "{\"poison\":1}")));
+  ASSERT_TRUE(leader_.settle());
+  leader_.save();
+  Leader next(world_);
+  StepDocuments documents(next.versions.epoch(), next.versions.next(), 100'000);
+  documents.add(world_.posts(), {"1", "", "{\"n\":2}", {}});
+  ASSERT_TRUE(next.writer.submit(Lane::tail(), std::move(documents), {}, next.stop.get_token()));
+  ASSERT_TRUE(next.settle());
+  next.save();
+  EXPECT_EQ(next.source.dead_letters(kPosts), 0);
+}
+
+TEST_F(DocumentWriterTest, ADeletedDocumentTakesItsDeadLetterAlong) {
+  world_.elasticsearch.refuse("poison");
+  ASSERT_TRUE(submit(write("1", "{\"poison\":1}")));
+  ASSERT_TRUE(submit(remove("1")));
+  ASSERT_TRUE(leader_.settle());
+  leader_.save();
+  EXPECT_EQ(leader_.source.dead_letters(kPosts), 0);
+}
+
+TEST_F(DocumentWriterTest, AppliedWritesAreReportedOnlyWhereThereAreDeadLetters) {
+  ASSERT_TRUE(submit(write("1")));
+  ASSERT_TRUE(leader_.settle());
+  EXPECT_TRUE(taken().no_longer_refused.empty());
+  leader_.writer.expect_dead_letters(kPosts);
+  ASSERT_TRUE(submit(write("1")));
+  ASSERT_TRUE(leader_.settle());
+  EXPECT_EQ(taken().no_longer_refused.size(), 1U);
+  leader_.writer.expect_no_dead_letters(kPosts);
+  ASSERT_TRUE(submit(write("1")));
+  ASSERT_TRUE(leader_.settle());
+  EXPECT_TRUE(taken().no_longer_refused.empty());
+}
+
+TEST_F(DocumentWriterTest, ARefusalThatIsNotSavedYetIsNotForgotten) {
+  world_.elasticsearch.refuse("poison");
+  ASSERT_TRUE(submit(write("1", "{\"poison\":1}")));
+  ASSERT_TRUE(leader_.settle());
+  leader_.writer.expect_no_dead_letters(kPosts);  // the source was asked before the letter was saved
+  ASSERT_TRUE(submit(write("1", "{}")));
+  ASSERT_TRUE(leader_.settle());
+  EXPECT_EQ(taken().no_longer_refused.size(), 1U);
+}
+
+TEST_F(DocumentWriterTest, ASupersededWriteCountsAsDoneAndClearsNothing) {
+  const StepDocuments older = write("1", "{\"n\":1}");
+  ASSERT_TRUE(submit(write("1", "{\"n\":2}")));
+  ASSERT_TRUE(leader_.settle());
+  leader_.writer.expect_dead_letters(kPosts);
+  taken();
+  ASSERT_TRUE(submit(older, "9"));
+  ASSERT_TRUE(leader_.settle());
+  const Acknowledged news = taken();
+  EXPECT_EQ(news.position, Position{"9"});
+  EXPECT_TRUE(news.no_longer_refused.empty());
+  EXPECT_EQ(world_.elasticsearch.get("posts", "1")->json, "{\"n\":2}");
+  EXPECT_EQ(leader_.board.read().indices[kPosts].superseded, 1);
+}
+
+TEST_F(DocumentWriterTest, TheBoardCountsWhatWasDone) {
+  ASSERT_TRUE(submit(write("1")));
+  ASSERT_TRUE(submit(write("2")));
+  ASSERT_TRUE(submit(remove("3")));
+  ASSERT_TRUE(leader_.settle());
+  const ReplicationProgress progress = leader_.board.read();
+  EXPECT_EQ(progress.indices.at(kPosts).documents, 2);
+  EXPECT_EQ(progress.indices.at(kPosts).deletes, 1);
+  EXPECT_EQ(progress.bulk_requests, 3);
+  EXPECT_GT(progress.bulk_bytes, 0);
+}
+
+}  // namespace
+}  // namespace lockstep::fake

@@ -1,0 +1,137 @@
+// Elasticsearch in memory behind the HTTP transport: bulk requests with external versions, tombstones that
+// are forgotten on command, shards chosen by routing, and reading back by id and by scan. It keeps a record
+// of what it was asked, and refuses, holds or fails requests when a test wants it to.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "replicator/elasticsearch/bulk_writer.h"
+#include "replicator/elasticsearch/http_transport.h"
+
+namespace lockstep::fake {
+
+/// A document as an index holds it. A deleted one has no json, and a version until it is forgotten.
+struct IndexedDocument {
+  std::string routing;
+  std::int64_t version = 0;
+  std::optional<std::string> json;
+};
+
+/// One operation of a bulk request, in the order in which they were applied or turned down.
+struct Operation {
+  std::string alias;
+  std::string id;
+  std::string routing;
+  bool is_delete = false;
+  std::int64_t version = 0;
+  int status = 0;
+};
+
+/// Thread-safe.
+class Elasticsearch {
+ public:
+  explicit Elasticsearch(int shards = 3) : shards_(shards) {}
+
+  BulkWriter::TransportFactory transports();
+
+  /// What an alias holds: id and routing → JSON.
+  using Documents = std::map<std::pair<std::string, std::string>, std::string>;
+  Documents documents(const std::string& alias) const;
+  std::optional<IndexedDocument> get(const std::string& alias, const std::string& id,
+                                     const std::string& routing = {}) const;
+
+  /// Writes or deletes behind the pipeline's back.
+  void damage(const std::string& alias, const std::string& id, const std::optional<std::string>& json,
+              const std::string& routing = {});
+
+  /// An alias with our mark, as `apply` makes it.
+  void create(const std::string& alias, const std::string& identity);
+  std::int64_t epoch(const std::string& alias) const;
+  void set_epoch(const std::string& alias, std::int64_t epoch);
+
+  /// gc_deletes has passed.
+  void forget_deletes();
+
+  /// Documents whose JSON contains `text` are refused, as a mapping conflict is; empty: none.
+  void refuse(const std::string& text);
+
+  /// Bulk requests wait before they are applied until release(). await_held() waits until so many do.
+  void hold();
+  void release();
+  void await_held(std::size_t requests);
+
+  /// Called for each request before anything else, without locks held: a reply to give instead of acting, or
+  /// a TransportError to throw. An empty function ends it.
+  using Interceptor = std::function<std::optional<HttpResponse>(const HttpRequest&)>;
+  void intercept(Interceptor interceptor);
+
+  /// The next bulk request is applied, and its reply is lost.
+  void lose_next_reply();
+
+  std::vector<Operation> operations() const;
+  std::vector<Operation> operations_on(const std::string& id) const;
+  std::size_t bulk_requests() const;
+  /// Bytes of the largest bulk request.
+  std::size_t largest_bulk() const;
+  /// Ids that were in two bulk requests at the same time.
+  std::set<std::string> overlaps() const;
+
+ private:
+  friend class FakeTransport;
+
+  struct Index {
+    std::map<std::pair<int, std::string>, IndexedDocument> documents;   // by shard and id
+    std::map<std::pair<int, std::string>, IndexedDocument> searchable;  // at the last refresh
+    nlohmann::json meta;
+  };
+
+  class InFlight;
+
+  HttpResponse perform(const HttpRequest& request, const bool& cancelled);
+  HttpResponse perform_bulk(const HttpRequest& request, const Interceptor& interceptor,
+                            const bool& cancelled);
+  HttpResponse bulk(std::string_view body);
+  HttpResponse multi_get(const std::string& alias, std::string_view body);
+  HttpResponse search(const std::string& alias, std::string_view body);
+  HttpResponse scroll(std::string_view body);
+  HttpResponse index_request(const HttpRequest& request, const std::string& alias);
+  nlohmann::json apply(const nlohmann::json& action, const std::string& source);
+  nlohmann::json scan_page(const std::string& scroll_id);
+  int shard_of(const std::string& id, const std::string& routing) const;
+  void wait_while_held(const bool& cancelled);
+
+  const int shards_;
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  // Everything below is guarded by mutex_.
+  std::map<std::string, Index> indices_;  // by alias
+  std::string refused_text_;
+  bool holding_ = false;
+  std::size_t held_ = 0;
+  bool lose_reply_ = false;
+  Interceptor interceptor_;
+  std::vector<Operation> operations_;
+  std::size_t bulk_requests_ = 0;
+  std::size_t largest_bulk_ = 0;
+  std::multiset<std::string> in_flight_;
+  std::set<std::string> overlaps_;
+  struct Scan {
+    std::vector<nlohmann::json> hits;
+    std::size_t next = 0;
+    std::size_t page = 0;
+  };
+  std::map<std::string, Scan> scans_;
+};
+
+}  // namespace lockstep::fake

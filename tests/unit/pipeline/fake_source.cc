@@ -1,0 +1,195 @@
+#include "tests/unit/pipeline/fake_source.h"
+
+#include <algorithm>
+#include <limits>
+#include <stdexcept>
+#include <utility>
+
+#include "replicator/error.h"
+
+namespace lockstep::fake {
+namespace {
+
+Position position_at(std::size_t rows) {
+  return Position{std::to_string(rows)};
+}
+
+std::size_t rows_of(const Position& position) {
+  return std::stoull(position.text);
+}
+
+}  // namespace
+
+// --- Change ---
+
+Change& Change::put(int index, const std::string& id, const std::string& json, const std::string& routing) {
+  state_.views[index][id] = {json, routing};
+  return *this;
+}
+
+Change& Change::remove(int index, const std::string& id) {
+  state_.views[index].erase(id);
+  return *this;
+}
+
+Change& Change::captured(int capture, Values values) {
+  state_.outbox.push_back({capture, std::move(values), false});
+  return *this;
+}
+
+Change& Change::truncated(int capture) {
+  state_.outbox.push_back({capture, {}, true});
+  return *this;
+}
+
+// --- Database ---
+
+void Database::commit(const std::function<void(Change&)>& change) {
+  const std::lock_guard lock(mutex_);
+  Change writing(state_);
+  change(writing);
+}
+
+State Database::state() const {
+  const std::lock_guard lock(mutex_);
+  return state_;
+}
+
+void Database::resolve_with(const std::string& resolver, Resolver resolve) {
+  const std::lock_guard lock(mutex_);
+  resolvers_[resolver] = std::move(resolve);
+}
+
+void Database::at_step(std::function<void(Step)> hook) {
+  const std::lock_guard lock(mutex_);
+  hook_ = std::move(hook);
+}
+
+void Database::step(Step step) const {
+  std::function<void(Step)> hook;
+  {
+    const std::lock_guard lock(mutex_);
+    hook = hook_;
+  }
+  if (hook) hook(step);
+}
+
+AppliedPipeline Database::pipeline() const {
+  const std::lock_guard lock(mutex_);
+  return pipeline_;
+}
+
+void Database::apply(AppliedPipeline pipeline) {
+  const std::lock_guard lock(mutex_);
+  pipeline_ = std::move(pipeline);
+}
+
+std::int64_t Database::add_job(int index, JobKind kind, const Values& ids) {
+  const std::lock_guard lock(mutex_);
+  StoredJob stored;
+  stored.job.id = next_job_++;
+  stored.job.index = index;
+  stored.job.kind = kind;
+  stored.job.reason = "a test";
+  for (const std::string& id : ids)
+    stored.documents.emplace(static_cast<std::int64_t>(stored.documents.size()) + 1, id);
+  const std::int64_t id = stored.job.id;
+  state_.jobs.emplace(id, std::move(stored));
+  return id;
+}
+
+void Database::set_position(std::size_t rows) {
+  const std::lock_guard lock(mutex_);
+  state_.position = rows;
+}
+
+// --- FakeSource ---
+
+FakeSource::~FakeSource() {
+  const std::lock_guard lock(database_.mutex_);
+  if (database_.leader_ == this) database_.leader_ = nullptr;
+}
+
+AppliedPipeline FakeSource::load_pipeline() {
+  return database_.pipeline();
+}
+
+std::string FakeSource::revision() {
+  return database_.pipeline().revision;
+}
+
+bool FakeSource::try_lead() {
+  const std::lock_guard lock(database_.mutex_);
+  if (database_.leader_ == nullptr) database_.leader_ = this;
+  return database_.leader_ == this;
+}
+
+bool FakeSource::is_led() {
+  const std::lock_guard lock(database_.mutex_);
+  return database_.leader_ != nullptr;
+}
+
+Epoch FakeSource::epoch() {
+  const std::lock_guard lock(database_.mutex_);
+  return database_.state_.epoch;
+}
+
+Epoch FakeSource::raise_epoch(Epoch at_least) {
+  const std::lock_guard lock(database_.mutex_);
+  Epoch& epoch = database_.state_.epoch;
+  epoch.value = std::max(epoch.value, at_least.value) + 1;
+  return epoch;
+}
+
+Position FakeSource::load_position() {
+  return position_at(database_.state().position);
+}
+
+std::vector<Job> FakeSource::load_jobs() {
+  std::vector<Job> jobs;
+  for (const auto& [id, stored] : database_.state().jobs) jobs.push_back(stored.job);
+  return jobs;
+}
+
+std::int64_t FakeSource::dead_letters(int index) {
+  const State state = database_.state();
+  return std::count_if(state.dead_letters.begin(), state.dead_letters.end(),
+                       [&](const auto& letter) { return letter.second.index == index; });
+}
+
+std::vector<DeadLetter> FakeSource::dead_letters_of(int index, const Values& ids) {
+  std::vector<DeadLetter> letters;
+  for (const auto& [place, letter] : database_.state().dead_letters) {
+    if (letter.index == index && std::find(ids.begin(), ids.end(), letter.id) != ids.end())
+      letters.push_back(letter);
+  }
+  return letters;
+}
+
+std::unique_ptr<SourceTransaction> FakeSource::begin() {
+  return std::make_unique<FakeTransaction>(database_, open_, FakeTransaction::Access::kReadWrite);
+}
+
+std::unique_ptr<SourceTransaction> FakeSource::begin_reading() {
+  return std::make_unique<FakeTransaction>(database_, open_, FakeTransaction::Access::kReadOnly);
+}
+
+bool FakeSource::has_passed(const Position& place) {
+  return database_.state().position >= rows_of(place);
+}
+
+bool FakeSource::may_have_changed(const Position& position) {
+  return database_.state().outbox.size() > rows_of(position);
+}
+
+void FakeSource::publish(const PublishedStatus& status) {
+  const std::lock_guard lock(database_.mutex_);
+  database_.published_.push_back(status);
+}
+
+Source::Backlog FakeSource::backlog(const Position& from, std::int64_t limit) {
+  const auto pending = static_cast<std::int64_t>(database_.state().outbox.size() - rows_of(from));
+  return {std::min(pending, limit), {}};
+}
+
+}  // namespace lockstep::fake

@@ -1,0 +1,248 @@
+#include "replicator/pipeline/tail.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "replicator/error.h"
+#include "tests/unit/pipeline/world.h"
+
+namespace lockstep::fake {
+namespace {
+
+class TailTest : public testing::Test {
+ protected:
+  /// Turns the tail until it finds nothing more; returns how often it worked.
+  int follow(Leader& leader) {
+    int turns = 0;
+    while (true) {
+      if (!eventually(
+              [&] { return leader.writer.settle(std::chrono::milliseconds(5)), leader.writer.has_room(); }))
+        return -1;
+      if (!leader.tail.turn(leader.stop.get_token())) return turns;
+      ++turns;
+    }
+  }
+
+  World world_;
+};
+
+TEST_F(TailTest, ACommittedChangeReachesItsDocument) {
+  world_.put_post("1", "ann", 1);
+  Leader leader(world_);
+  ASSERT_TRUE(leader.catch_up());
+  world_.put_post("1", "ann", 2);
+  world_.put_post("2", "bob", 1);
+  world_.remove_post("1");
+  ASSERT_TRUE(leader.catch_up());
+  EXPECT_EQ(world_.difference(), "");
+  EXPECT_EQ(world_.database.state().position, 4U);
+  EXPECT_EQ(leader.writer.acknowledgements().rows(), 4);
+}
+
+TEST_F(TailTest, NothingIsReadWhenNothingWasCommitted) {
+  Leader leader(world_);
+  int transactions = 0;
+  world_.database.at_step([&](Step step) { transactions += step == Step::kBegin ? 1 : 0; });
+  EXPECT_FALSE(leader.tail.turn(leader.stop.get_token()));
+  EXPECT_TRUE(leader.tail.at_end());
+  EXPECT_EQ(transactions, 0);
+}
+
+TEST_F(TailTest, ADocumentIsRenderedAsItIsAndNotAsItWasWhenTheRowWasWritten) {
+  world_.put_post("1", "ann", 1);
+  world_.put_post("1", "ann", 2);
+  world_.put_post("1", "ann", 3);
+  Leader leader(world_);
+  ASSERT_TRUE(leader.catch_up());
+  EXPECT_EQ(world_.elasticsearch.operations_on("1").size(), 1U) << "each document is named once a batch";
+  EXPECT_EQ(world_.difference(), "");
+}
+
+TEST_F(TailTest, ALargeBatchIsReadInChunks) {
+  world_.config.replication.chunk_documents = 10;
+  for (int i = 0; i < 95; ++i) world_.put_post(std::to_string(i), "ann", i);
+  Leader leader(world_);
+  EXPECT_EQ(follow(leader), 10);
+  EXPECT_EQ(leader.tail.batches(), 1);
+  ASSERT_TRUE(leader.catch_up());
+  EXPECT_EQ(world_.difference(), "");
+}
+
+TEST_F(TailTest, DocumentsLargerThanABulkAreRenderedOverSeveralTransactions) {
+  world_.config.elasticsearch.bulk_bytes = 1'000;
+  world_.add_silently(60);
+  world_.rename_user("ann", 1);
+  Leader leader(world_);
+  EXPECT_TRUE(leader.tail.turn(leader.stop.get_token()));
+  EXPECT_FALSE(leader.tail.idle()) << "one change of 60 documents does not fit into one bulk";
+  ASSERT_TRUE(leader.catch_up());
+  EXPECT_EQ(world_.difference(), "");
+  EXPECT_LT(world_.elasticsearch.largest_bulk(), 1'500U);
+}
+
+TEST_F(TailTest, ThePositionWaitsForTheLastPartOfAChunk) {
+  world_.config.elasticsearch.bulk_bytes = 1'000;
+  world_.add_silently(60);
+  world_.rename_user("ann", 1);
+  Leader leader(world_);
+  while (leader.tail.turn(leader.stop.get_token()) && !leader.tail.idle()) {
+    ASSERT_TRUE(leader.settle());
+    EXPECT_FALSE(leader.writer.has_news()) << "a part of the chunk is acknowledged, the whole is not";
+  }
+  ASSERT_TRUE(leader.settle());
+  EXPECT_EQ(leader.writer.take_acknowledged().position, Position{"1"});
+}
+
+TEST_F(TailTest, AChangeInOneIndexLeavesTheOtherAlone) {
+  world_.put_file("f", "a", 1);
+  Leader leader(world_);
+  ASSERT_TRUE(leader.catch_up());
+  EXPECT_EQ(world_.elasticsearch.operations().size(), 1U);
+  EXPECT_EQ(world_.difference(), "");
+}
+
+TEST_F(TailTest, RowsThatLeadToNoDocumentMoveThePosition) {
+  world_.database.commit([](Change& change) { change.captured(kUserRows, {"nobody"}); });
+  Leader leader(world_);
+  ASSERT_TRUE(leader.catch_up());
+  EXPECT_EQ(world_.database.state().position, 1U);
+  EXPECT_EQ(world_.elasticsearch.bulk_requests(), 0U);
+}
+
+TEST_F(TailTest, AFanOutUpToTheThresholdStaysInTheTail) {
+  world_.config.replication.fan_out_threshold = 20;
+  world_.add_silently(20);
+  world_.rename_user("ann", 1);
+  Leader leader(world_);
+  EXPECT_GE(follow(leader), 1);
+  EXPECT_TRUE(world_.database.state().jobs.empty());
+  ASSERT_TRUE(leader.catch_up());
+  EXPECT_EQ(world_.difference(), "");
+}
+
+TEST_F(TailTest, AFanOutBeyondTheThresholdBecomesAJobAndThePositionGoesOn) {
+  world_.config.replication.fan_out_threshold = 20;
+  world_.add_silently(21);
+  world_.rename_user("ann", 1);
+  world_.put_post("small", "bob");
+  Leader leader(world_);
+  EXPECT_EQ(follow(leader), 1);
+  const auto jobs = world_.database.state().jobs;
+  ASSERT_EQ(jobs.size(), 1U);
+  EXPECT_EQ(jobs.begin()->second.job.kind, JobKind::kFanOut);
+  EXPECT_EQ(jobs.begin()->second.documents.size(), 22U) << "what changed with it is replayed with it";
+  ASSERT_TRUE(leader.settle());
+  leader.save();
+  EXPECT_EQ(world_.database.state().position, 2U);
+  ASSERT_TRUE(leader.catch_up());
+  EXPECT_EQ(world_.difference(), "");
+  EXPECT_TRUE(world_.database.state().jobs.empty());
+}
+
+TEST_F(TailTest, ATruncatedTableMeansEveryDocumentAndThoseThatNoViewHas) {
+  for (int i = 0; i < 5; ++i) world_.put_post(std::to_string(i), "ann", i);
+  Leader leader(world_);
+  ASSERT_TRUE(leader.catch_up());
+  world_.database.commit([](Change& change) {
+    for (const char* id : {"0", "1", "2", "3"}) change.remove(kPosts, id);
+    change.put(kPosts, "4", R"({"user":null,"n":4})");
+    change.truncated(kUserRows);
+  });
+  EXPECT_EQ(follow(leader), 1);
+  std::vector<JobKind> kinds;
+  for (const auto& [id, stored] : world_.database.state().jobs) kinds.push_back(stored.job.kind);
+  EXPECT_THAT(kinds, testing::UnorderedElementsAre(JobKind::kBackfill, JobKind::kSweep));
+  ASSERT_TRUE(leader.catch_up());
+  EXPECT_EQ(world_.difference(), "");
+}
+
+TEST_F(TailTest, ChangesBesideATruncateAreAppliedToo) {
+  world_.add_silently(3);
+  world_.database.commit([](Change& change) {
+    change.put(kPosts, "beside", R"({"user":"bob","n":7})")
+        .captured(kPostRows, {"beside"})
+        .truncated(kUserRows);
+  });
+  Leader leader(world_);
+  EXPECT_EQ(follow(leader), 1);
+  ASSERT_TRUE(leader.settle());
+  EXPECT_TRUE(world_.elasticsearch.get("posts", "beside").has_value());
+  ASSERT_TRUE(leader.catch_up());
+  EXPECT_EQ(world_.difference(), "");
+}
+
+TEST_F(TailTest, NothingIsShownToElasticsearchBeforeTheTransactionHasCommitted) {  // S4
+  world_.put_file("f", "a", 1);
+  Leader leader(world_);
+  bool committed = false;
+  world_.database.at_step([&](Step step) { committed = committed || step == Step::kCommitted; });
+  world_.elasticsearch.intercept([&](const HttpRequest&) -> std::optional<HttpResponse> {
+    EXPECT_TRUE(committed);
+    EXPECT_EQ(world_.database.state().routes.size(), 1U) << "the routing is known before it is used (R1)";
+    return std::nullopt;
+  });
+  ASSERT_TRUE(leader.catch_up());
+  EXPECT_EQ(world_.difference(), "");
+}
+
+TEST_F(TailTest, ADocumentThatMovesIsDeletedWhereItWas) {
+  world_.put_file("f", "a", 1);
+  Leader leader(world_);
+  ASSERT_TRUE(leader.catch_up());
+  world_.put_file("f", "b", 1);
+  ASSERT_TRUE(leader.catch_up());
+  EXPECT_EQ(world_.difference(), "");
+  EXPECT_EQ(world_.database.state().routes.size(), 1U) << "the old routing is forgotten when it is clean";
+  world_.remove_file("f");
+  ASSERT_TRUE(leader.catch_up());
+  EXPECT_EQ(world_.difference(), "");
+  EXPECT_TRUE(world_.database.state().routes.empty());
+}
+
+TEST_F(TailTest, ADocumentThatMovesThereAndBackIsWhereItBelongs) {
+  Leader leader(world_);
+  for (const char* routing : {"a", "b", "a", "c", "b"}) {
+    world_.put_file("f", routing, 1);
+    ASSERT_TRUE(leader.tail.turn(leader.stop.get_token()));
+  }
+  ASSERT_TRUE(leader.catch_up());
+  EXPECT_EQ(world_.difference(), "");
+  EXPECT_EQ(world_.database.state().routes.size(), 1U);
+}
+
+TEST_F(TailTest, ARoutingWhoseDeleteIsNotAcknowledgedStaysKnown) {
+  world_.put_file("f", "a", 1);
+  {
+    Leader leader(world_);
+    ASSERT_TRUE(leader.catch_up());
+    world_.put_file("f", "b", 1);
+    world_.elasticsearch.hold();
+    ASSERT_TRUE(leader.tail.turn(leader.stop.get_token()));
+    world_.elasticsearch.await_held(1);
+    world_.remove_file("f");
+  }  // killed
+  world_.elasticsearch.release();
+  Leader next(world_);
+  ASSERT_TRUE(next.catch_up());
+  EXPECT_EQ(world_.difference(), "");
+}
+
+TEST_F(TailTest, NoTransactionIsOpenedWhileElasticsearchHasNoRoom) {
+  world_.config.elasticsearch.bulks_in_flight = 1;
+  world_.put_post("1", "ann");
+  Leader leader(world_);
+  world_.elasticsearch.hold();
+  ASSERT_TRUE(leader.tail.turn(leader.stop.get_token()));
+  world_.elasticsearch.await_held(1);
+  world_.put_post("2", "ann");
+  int transactions = 0;
+  world_.database.at_step([&](Step step) { transactions += step == Step::kBegin ? 1 : 0; });
+  EXPECT_FALSE(leader.tail.turn(leader.stop.get_token()));
+  EXPECT_EQ(transactions, 0);
+  world_.elasticsearch.release();
+  ASSERT_TRUE(leader.catch_up());
+  EXPECT_EQ(world_.difference(), "");
+}
+
+}  // namespace
+}  // namespace lockstep::fake

@@ -1,0 +1,86 @@
+// A pipeline's whole world in memory: a database, Elasticsearch, and leaders that are turned by hand, so that
+// a test can stop between any two steps and ask: is the index what the view gives?
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "replicator/config/config.h"
+#include "replicator/elasticsearch/client.h"
+#include "replicator/pipeline/checkpoint.h"
+#include "replicator/pipeline/document_writer.h"
+#include "replicator/pipeline/job_runner.h"
+#include "replicator/pipeline/tail.h"
+#include "tests/unit/pipeline/fake_elasticsearch.h"
+#include "tests/unit/pipeline/fake_source.h"
+
+namespace lockstep::fake {
+
+inline constexpr int kPosts = 1;  ///< the index "posts": capture 10 gives ids, 11 users whose posts are meant
+inline constexpr int kFiles = 2;  ///< the index "files", with routing: capture 20 gives ids
+inline constexpr int kPostRows = 10;
+inline constexpr int kUserRows = 11;
+inline constexpr int kFileRows = 20;
+
+AppliedPipeline test_pipeline();
+
+struct World {
+  World();
+
+  const AppliedIndex& posts() const { return pipeline.indices[0]; }
+  const AppliedIndex& files() const { return pipeline.indices[1]; }
+
+  /// Commits a post {"user":…,"n":…} and what the trigger writes.
+  void put_post(const std::string& id, const std::string& user, int n = 0);
+  void remove_post(const std::string& id);
+  /// Adds posts p0000, p0001, … without telling the outbox, as those that were there before `apply`.
+  void add_silently(int posts, const std::string& user = "ann");
+  /// Changes all posts of a user, one change in the outbox.
+  void rename_user(const std::string& user, int n);
+  void put_file(const std::string& id, const std::string& routing, int n = 0);
+  void remove_file(const std::string& id);
+
+  /// "" when each index holds what its view gives; else what differs.
+  std::string difference() const;
+
+  AppliedPipeline pipeline = test_pipeline();
+  Config config;
+  Database database{pipeline};
+  Elasticsearch elasticsearch;
+};
+
+/// What replicate() stands on, without its loop. Destroying it is a kill: what is not saved is lost.
+class Leader {
+ public:
+  explicit Leader(World& world);
+
+  /// Works until nothing is left to do and everything is saved. False when that takes too long.
+  bool catch_up();
+
+  /// Takes in outcomes until nothing is in flight. False when that takes too long.
+  bool settle();
+
+  /// What Elasticsearch has acknowledged is saved, as an idle loop does it.
+  void save() { checkpoint.save(source, tail.position()); }
+
+  World& world;
+  FakeSource source;
+  std::stop_source stop;
+  ProgressBoard board;
+  ElasticsearchClient client;
+  VersionCounter versions;
+  BulkWriter bulks;
+  DocumentWriter writer;
+  Checkpoint checkpoint;
+  JobRunner jobs;
+  Tail tail;
+  std::vector<Acknowledged> saved;  ///< what each save has saved
+};
+
+/// Asks again until it is true or some seconds have passed.
+bool eventually(const std::function<bool()>& condition);
+
+}  // namespace lockstep::fake
