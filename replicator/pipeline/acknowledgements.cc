@@ -8,19 +8,20 @@ StepId Acknowledgements::add(Lane lane, std::size_t bulks, StepEnd end) {
   LaneState& state = lanes_[lane];
   const StepId id{lane, state.first + state.steps.size()};
   state.steps.push_back(Step{bulks, std::move(end)});
-  advance(state);
+  advance(lane);
   return id;
 }
 
 void Acknowledgements::bulk_done(StepId step) {
-  LaneState& lane = lanes_.at(step.lane);
-  --lane.steps.at(step.number - lane.first).bulks;
-  advance(lane);
+  LaneState& state = lanes_.at(step.lane);
+  --state.steps.at(step.number - state.first).bulks;
+  advance(step.lane);
 }
 
-void Acknowledgements::advance(LaneState& lane) {
-  while (!lane.steps.empty() && lane.steps.front().bulks == 0) {
-    StepEnd& end = lane.steps.front().end;
+void Acknowledgements::advance(Lane lane) {
+  LaneState& state = lanes_.at(lane);
+  while (!state.steps.empty() && state.steps.front().bulks == 0) {
+    StepEnd& end = state.steps.front().end;
     rows_ += end.rows;
     if (end.position) position_ = std::move(end.position);
     if (end.progress) {
@@ -28,9 +29,11 @@ void Acknowledgements::advance(LaneState& lane) {
       end.progress->done_documents += job.done_documents;
       job = std::move(*end.progress);
     }
-    lane.steps.pop_front();
-    ++lane.first;
+    state.steps.pop_front();
+    ++state.first;
   }
+  // Jobs come and go; nobody holds a StepId of a lane without steps.
+  if (state.steps.empty()) lanes_.erase(lane);
 }
 
 Acknowledged Acknowledgements::take() {

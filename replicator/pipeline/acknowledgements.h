@@ -71,9 +71,9 @@ class Acknowledgements {
     std::deque<Step> steps;
   };
 
-  void advance(LaneState& lane);
+  void advance(Lane lane);
 
-  std::map<Lane, LaneState> lanes_;
+  std::map<Lane, LaneState> lanes_;  // those with steps
   std::optional<Position> position_;
   std::map<std::int64_t, JobProgress> jobs_;
   std::int64_t rows_ = 0;

@@ -26,6 +26,9 @@ JobRunner::JobRunner(const Config& config, const AppliedPipeline& pipeline, Sour
       elasticsearch_(elasticsearch) {}
 
 void JobRunner::add(Job job) {
+  const bool known = std::any_of(jobs_.begin(), jobs_.end(),
+                                 [&](const RunningJob& running) { return running.job.id == job.id; });
+  if (known) return;
   RunningJob running;
   const auto index = std::find_if(pipeline_.indices.begin(), pipeline_.indices.end(),
                                   [&](const AppliedIndex& candidate) { return candidate.id == job.index; });
@@ -55,6 +58,8 @@ bool JobRunner::turn(RunningJob& job, const std::stop_token& stop) {
   if (job.job.kind == JobKind::kSweep) found = next_found(job);
 
   const std::unique_ptr<SourceTransaction> transaction = source_.begin();
+  if (!job.begun) transaction->begin_job(job.job.id);
+  job.begun = true;
   StepDocuments documents(versions_.epoch(), versions_.next(), static_cast<std::size_t>(bulk_bytes_));
   StepEnd end;
   switch (job.job.kind) {

@@ -27,6 +27,7 @@ class JobRunner {
   JobRunner(const Config& config, const AppliedPipeline& pipeline, Source& source, DocumentWriter& writer,
             Checkpoint& checkpoint, VersionCounter& versions, ElasticsearchClient& elasticsearch);
 
+  /// A job that it has already is left alone.
   void add(Job job);
 
   /// One page of one job, in turn: true when there was one to work on and room for its documents.
@@ -48,6 +49,7 @@ class JobRunner {
     std::optional<std::string> read_to;  // position behind what has been handed over
     Values left_over;                    // ids of the page in hand that are not rendered yet
     std::string page_position;           // position behind the page in hand
+    bool begun = false;                  // by this process, and in the source
     bool read_all = false;
     std::int64_t rendered = 0;           // documents handed over by this process
     std::unique_ptr<DocumentScan> scan;  // of a sweep

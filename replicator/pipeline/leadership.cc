@@ -66,8 +66,9 @@ Epoch take_epoch(const AppliedPipeline& pipeline, Source& source, ElasticsearchC
     if (mark.epoch > before) ahead.push_back(&index);
     seen = std::max(seen, mark.epoch);
   }
+  // The jobs first: once the epoch is raised nobody could tell any more that the index was ahead.
+  compare_with_views(source, before, ahead);
   const Epoch epoch = source.raise_epoch(seen);
-  compare_with_views(source, epoch, ahead);
   for (const AppliedIndex& index : pipeline.indices) set_index_epoch(elasticsearch, index.alias, epoch);
   return epoch;
 }

@@ -24,6 +24,7 @@ constexpr auto kReportInterval = 100ms;  // between updates of the board
 constexpr auto kSaveIdleAfter = 100ms;   // what has been acknowledged is saved when nothing else does it
 constexpr auto kSaveQuietAfter = 5s;     // a position that moved over nothing of ours
 constexpr auto kPruneInterval = 30s;
+constexpr auto kJobsInterval = 1s;      // between looks for jobs that others have added
 constexpr auto kRevisionInterval = 2s;  // between looks whether `apply` has changed the pipeline
 constexpr auto kStopGrace = 3s;         // for bulks in flight at a stop
 
@@ -89,6 +90,10 @@ class Replication {
     if (now - pruned_at_ >= kPruneInterval) {
       source_.prune();
       pruned_at_ = now;
+    }
+    if (now - jobs_seen_at_ >= kJobsInterval) {
+      jobs_seen_at_ = now;
+      for (Job& job : source_.load_jobs()) jobs_.add(std::move(job));
     }
     if (now - revision_seen_at_ >= kRevisionInterval) {
       revision_seen_at_ = now;
@@ -178,6 +183,7 @@ class Replication {
   JobRunner jobs_;
   Tail tail_;
   SteadyTime pruned_at_ = std::chrono::steady_clock::now();
+  SteadyTime jobs_seen_at_ = std::chrono::steady_clock::now();
   SteadyTime revision_seen_at_ = std::chrono::steady_clock::now();
   SteadyTime reported_at_{};
   std::vector<int> recount_;  // indices whose dead letters have changed

@@ -56,6 +56,8 @@ class Change {
  public:
   explicit Change(State& state) : state_(state) {}
 
+  const View& view(int index) { return state_.views[index]; }
+
   /// The rows of a view as they are from now on.
   Change& put(int index, const std::string& id, const std::string& json, const std::string& routing = {});
   Change& remove(int index, const std::string& id);
