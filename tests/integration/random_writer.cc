@@ -108,7 +108,7 @@ void RandomWriter::prepared() {
   if (chance(50)) run(statement());
   run("prepare transaction " + quoted(name));
   prepared_.push_back(name);
-  if (prepared_.size() > 3) end_prepared();
+  if (prepared_.size() > 2) end_prepared();
 }
 
 void RandomWriter::end_prepared() {

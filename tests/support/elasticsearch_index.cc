@@ -103,7 +103,7 @@ ElasticsearchIndex::~ElasticsearchIndex() {
 
 std::vector<std::string> ElasticsearchIndex::concrete() const {
   std::vector<std::string> names;
-  const Json settings = server_.expect("GET", "/" + alias_ + "*/_settings");
+  const Json settings = server_.expect("GET", "/" + alias_ + "*/_settings?expand_wildcards=open,closed");
   for (const auto& [name, value] : settings.items()) names.push_back(name);
   std::sort(names.begin(), names.end());
   return names;

@@ -20,7 +20,7 @@ std::map<std::string, std::string> parse_url(const std::string& url) {
   if (options == nullptr) {
     const std::string why = message == nullptr ? "out of memory" : message;
     PQfreemem(message);
-    throw std::runtime_error("LOCKSTEP_TEST_POSTGRESQL is not a PostgreSQL URL: " + why);
+    throw std::runtime_error("not a PostgreSQL URL: " + why);
   }
   std::map<std::string, std::string> values;
   for (const PQconninfoOption* option = options; option->keyword != nullptr; ++option) {
@@ -53,13 +53,16 @@ pqxx::result execute(pqxx::connection& connection, std::string_view sql) {
   return work.exec(std::string(sql));
 }
 
-PostgresDatabase::PostgresDatabase() : name_("lockstep_test_" + random_name()) {
-  auto options = parse_url(postgresql_url());
+PostgresDatabase::PostgresDatabase() : PostgresDatabase(postgresql_url()) {}
+
+PostgresDatabase::PostgresDatabase(const std::string& server_url)
+    : server_url_(server_url), name_("lockstep_test_" + random_name()) {
+  auto options = parse_url(server_url_);
   host_ = options.contains("host") ? options["host"] : "127.0.0.1";
   port_ = options.contains("port") ? options["port"] : "5432";
   user_ = options.contains("user") ? options["user"] : "postgres";
   password_ = options["password"];
-  pqxx::connection server(postgresql_url());
+  pqxx::connection server(server_url_);
   support::execute(server, "create database " + name_ + " template template0 encoding 'UTF8'");
   connection_ = connect();
 }
@@ -70,7 +73,7 @@ PostgresDatabase::~PostgresDatabase() {
       execute("rollback prepared " + connection_->quote(row[0].as<std::string>()));
     }
     connection_.reset();
-    pqxx::connection server(postgresql_url());
+    pqxx::connection server(server_url_);
     support::execute(server, "drop database " + name_ + " with (force)");
     for (const std::string& role : roles_) support::execute(server, "drop role " + role);
   } catch (const std::exception& error) {
@@ -142,6 +145,21 @@ void PostgresDatabase::run(const std::filesystem::path& file_or_folder) {
                     {{"PGPASSWORD", password_}});
     if (psql.exit_code != 0) throw std::runtime_error(file.string() + ": " + psql.err);
   }
+}
+
+void PostgresDatabase::back_up() {
+  connection_.reset();
+  pqxx::connection server(server_url_);
+  support::execute(server, "create database " + name_ + "_backup template " + name_);
+  connection_ = connect();
+}
+
+void PostgresDatabase::restore() {
+  connection_.reset();
+  pqxx::connection server(server_url_);
+  support::execute(server, "drop database " + name_ + " with (force)");
+  support::execute(server, "alter database " + name_ + "_backup rename to " + name_);
+  connection_ = connect();
 }
 
 std::string PostgresDatabase::create_role(std::string_view suffix) {

@@ -15,6 +15,8 @@ class PostgresDatabase {
  public:
   /// Creates an empty database with a random name on the server of postgresql_url().
   PostgresDatabase();
+  /// The same on another server, by a superuser's URL.
+  explicit PostgresDatabase(const std::string& server_url);
   /// Drops it, with who is still connected, and the roles that were made.
   ~PostgresDatabase();
   PostgresDatabase(const PostgresDatabase&) = delete;
@@ -47,11 +49,20 @@ class PostgresDatabase {
   /// their names.
   void run(const std::filesystem::path& file_or_folder);
 
+  /// Connects anew after the server was away.
+  void reconnect() { connection_ = connect(); }
+
+  /// Copies the database as it is, and puts the copy in its place later, as a restored backup. REQUIRES for
+  /// back_up(): nobody else is connected.
+  void back_up();
+  void restore();
+
   /// Makes a login role with a random name that ends in `suffix`; returns its name. It is dropped with the
   /// database.
   std::string create_role(std::string_view suffix);
 
  private:
+  std::string server_url_;
   std::string name_;
   std::string host_;  // a path: the folder of a unix socket
   std::string port_;

@@ -20,9 +20,8 @@ std::string required(const char* variable, const char* command) {
 }  // namespace
 
 const std::string& postgresql_url() {
-  static const std::string url = required("LOCKSTEP_TEST_POSTGRESQL",
-                                          "scripts/postgresql start --data /tmp/lockstep-postgresql -c "
-                                          "max_prepared_transactions=64 -c max_connections=200");
+  static const std::string url =
+      required("LOCKSTEP_TEST_POSTGRESQL", "scripts/postgresql start --data /tmp/lockstep-postgresql");
   return url;
 }
 

@@ -6,8 +6,8 @@
 
 namespace lockstep::support {
 
-/// What LOCKSTEP_TEST_POSTGRESQL says: a superuser's URL of a PostgreSQL with max_prepared_transactions.
-/// Throws std::runtime_error with the command that starts one when it isn't set.
+/// What LOCKSTEP_TEST_POSTGRESQL says: a superuser's URL of a PostgreSQL with max_prepared_transactions of 50
+/// or more. Throws std::runtime_error with the command that starts one when it isn't set.
 const std::string& postgresql_url();
 
 /// What LOCKSTEP_TEST_ELASTICSEARCH says, such as http://127.0.0.1:9200. Throws in the same way.
