@@ -10,39 +10,12 @@
 namespace lockstep {
 namespace {
 
-constexpr unsigned kJsonb = 3802;
 constexpr unsigned kFirstOwnOid = 16384;  // everything below belongs to the server itself
 
 std::string listed(const std::set<std::string>& names) {
   std::string text;
   for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
   return text;
-}
-
-std::string column_names(const PostgresRelation& relation) {
-  std::string text;
-  for (const PostgresColumn& column : relation.columns) text += (text.empty() ? "" : ", ") + column.quoted;
-  return text.empty() ? "no columns" : text;
-}
-
-std::string trimmed(const std::string& text) {
-  const auto is_space = [](unsigned char c) { return std::isspace(c) != 0; };
-  const auto first = std::find_if_not(text.begin(), text.end(), is_space);
-  const auto last = std::find_if_not(text.rbegin(), std::make_reverse_iterator(first), is_space).base();
-  return {first, last};
-}
-
-// A column as a configuration names it: as SQL writes it, or its very name.
-const PostgresColumn* column_called(const PostgresRelation& relation, const std::string& name) {
-  for (const PostgresColumn& column : relation.columns) {
-    if (column.quoted == name) return &column;
-  }
-  if (const PostgresColumn* column = relation.column(name)) return column;
-  std::string folded = name;
-  std::transform(folded.begin(), folded.end(), folded.begin(),
-                 [](unsigned char c) { return static_cast<char>(c < 0x80 ? std::tolower(c) : c); });
-  const PostgresColumn* column = relation.column(folded);
-  return column != nullptr && column->quoted == folded ? column : nullptr;
 }
 
 class Designer {
@@ -249,108 +222,20 @@ class Designer {
   }
 
   std::optional<std::size_t> add_capture(const TrackConfig& config, const PostgresRelation& table) {
-    CaptureDesign capture;
-    capture.relation = table.name;
-    if (!describe_value(config, table, capture)) return std::nullopt;
-    if (!config.columns.empty()) {
-      std::set<std::string> names;
-      for (const std::string& name : config.columns) {
-        const PostgresColumn* column = column_called(table, name);
-        if (column == nullptr || column->computed_on_read) {
-          fault(config.line, "columns: table " + table.name + " stores no column " + name,
-                "it has " + column_names(table));
-          return std::nullopt;
-        }
-        names.insert(column->name);
-      }
-      capture.columns.emplace(names.begin(), names.end());
+    DescribedCapture described = describe_capture(transaction_, table, config);
+    if (described.is_missing_right) {
+      deny(config.line, described.fault);
+    } else if (!described.capture) {
+      fault(config.line, described.fault, described.remedy);
     }
+    if (!described.capture) return std::nullopt;
+    const CaptureDesign& capture = *described.capture;
     const auto known =
         std::find_if(design_.captures.begin(), design_.captures.end(),
                      [&](const CaptureDesign& other) { return other.identity() == capture.identity(); });
     if (known != design_.captures.end()) return static_cast<std::size_t>(known - design_.captures.begin());
-    design_.captures.push_back(std::move(capture));
+    design_.captures.push_back(capture);
     return design_.captures.size() - 1;
-  }
-
-  bool describe_value(const TrackConfig& config, const PostgresRelation& table, CaptureDesign& capture) {
-    const std::string row = trimmed(config.row);
-    if (row.empty()) return describe_key(config, table, capture);
-    if (const PostgresColumn* column = column_called(table, row);
-        column != nullptr && !column->computed_on_read) {
-      return take_column(config, *column, capture);
-    }
-    return describe_expression(config, table, row, capture);
-  }
-
-  bool take_column(const TrackConfig& config, const PostgresColumn& column, CaptureDesign& capture) {
-    if (!column.has_array) {
-      fault(config.line,
-            "row: " + column.quoted + " is of type " + column.type + ", of which there are no arrays",
-            "cast it: row = \"" + column.quoted + "::text\"");
-      return false;
-    }
-    capture.expression = column.quoted;
-    capture.value_type = column.type;
-    capture.value_type_oid = column.type_oid;
-    capture.settings_free = column.settings_free;
-    return true;
-  }
-
-  bool describe_key(const TrackConfig& config, const PostgresRelation& table, CaptureDesign& capture) {
-    const std::vector<const PostgresColumn*> key = table.primary_key();
-    if (key.empty()) {
-      fault(config.line, "table " + table.name + " has no primary key",
-            "say with row = \"…\" which column or expression leads to its documents");
-      return false;
-    }
-    if (key.size() == 1) return take_column(config, *key.front(), capture);
-    // Joined with a separator, ("a-b", "c") and ("a", "b-c") would be one key.
-    std::string columns;
-    for (const PostgresColumn* column : key) {
-      columns += (columns.empty() ? "" : ", ") + column->quoted;
-      if (!column->settings_free) capture.settings_free = false;
-    }
-    capture.expression = "jsonb_build_array(" + columns + ")";
-    capture.value_type = "jsonb";
-    capture.value_type_oid = kJsonb;
-    return true;
-  }
-
-  bool describe_expression(const TrackConfig& config, const PostgresRelation& table, const std::string& row,
-                           CaptureDesign& capture) {
-    // Inside VALUES the server refuses aggregates, window functions and functions that return sets; the
-    // subselect has no system columns, as the changed rows that a trigger sees.
-    std::optional<unsigned> type;
-    const std::optional<Complaint> complaint = complaint_about(
-        transaction_,
-        "select v.value from (select * from only " + table.name + " offset 0) as " + table.alias +
-            " cross join lateral (values ((" + row + "\n))) as v(value) limit 0",
-        [&](const pqxx::result& result) { type = result.column_type(0); });
-    if (complaint && complaint->is_missing_right()) {
-      deny(config.line, "row: " + complaint->message);
-      return false;
-    }
-    if (complaint) {
-      fault(config.line, "row: " + complaint->message + " (table " + table.name + ")",
-            "it must be a column or an SQL expression over one row, with schema-qualified names; the table "
-            "has " +
-                column_names(table));
-      return false;
-    }
-    const pqxx::row described = transaction_.exec_params1(std::string(postgres_sql("describe_type")), *type);
-    if (!described[2].as<bool>()) {
-      fault(config.line,
-            "row: it is of type " + std::string(described[1].c_str()) + ", of which there are no arrays",
-            "cast it to text");
-      return false;
-    }
-    capture.expression = row;
-    capture.value_type = described[1].c_str();
-    capture.value_type_oid = described[0].as<unsigned>();
-    capture.settings_free = false;
-    capture.is_expression = true;
-    return true;
   }
 
   bool add_resolver(const TrackConfig& config, const PostgresRelation& view, TrackDesign& track) {
@@ -368,7 +253,6 @@ class Designer {
     if (!resolver.warning.empty()) warn(config.line, resolver.warning, resolver.remedy);
     track.resolver_query = std::move(resolver.query);
     track.through_view = resolver.through_view;
-    track.own_keys = !config.keys.empty();
     return true;
   }
 

@@ -12,25 +12,12 @@
 
 #include "replicator/config/config.h"
 #include "replicator/source/definition.h"
+#include "replicator/source/postgres_capture.h"
 #include "replicator/source/postgres_catalog.h"
 #include "replicator/source/postgres_session.h"
 #include "replicator/source/postgres_view_reads.h"
 
 namespace lockstep {
-
-/// An expression over one row of a table whose values, old and new, go into the outbox.
-struct CaptureDesign {
-  std::string relation;
-  std::string expression;
-  std::string value_type;  ///< as SQL writes it
-  unsigned value_type_oid = 0;
-  /// An update counts only if one of these columns changed; none: any that a view reads.
-  std::optional<std::vector<std::string>> columns;
-  bool settings_free = true;   ///< its text form is the same whatever a session has set
-  bool is_expression = false;  ///< more than columns: it may fail on a row
-
-  auto identity() const { return std::tie(relation, expression, value_type, columns); }
-};
 
 struct TrackDesign {
   std::size_t capture = 0;  ///< place in PipelineDesign::captures
@@ -38,7 +25,6 @@ struct TrackDesign {
       resolver_query;  ///< SQL from $1, an array of the value type, to texts; empty: the values are the ids
   std::string line;    ///< "<file>:<line>"
   bool through_view = false;  ///< the view itself is asked, so a document that has left it is not found
-  bool own_keys = false;      ///< the query is the user's
   std::string table;
 };
 

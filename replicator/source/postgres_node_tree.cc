@@ -89,7 +89,7 @@ class Parser {
       if (text_[at_] != ':') fail();
       ++at_;
       const std::string name = token();
-      node.fields.emplace_back(name, value());
+      node.fields.push_back({name, value()});
       // A constant's value is a length and bytes: "4 [ 1 0 0 0 ]".
       while (peek() != '}' && text_[at_] != ':') value();
     }

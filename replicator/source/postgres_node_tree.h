@@ -9,17 +9,18 @@
 
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 namespace lockstep {
 
+struct PostgresNodeField;
+
 struct PostgresNode {
   enum class Kind { kNull, kAtom, kList, kRecord };
   Kind kind = Kind::kNull;
-  std::string text;                 ///< of an atom, without its escapes; a record's name
-  std::vector<PostgresNode> items;  ///< of a list
-  std::vector<std::pair<std::string, PostgresNode>> fields;  ///< of a record; a constant's bytes are left out
+  std::string text;                       ///< of an atom, without its escapes; a record's name
+  std::vector<PostgresNode> items;        ///< of a list
+  std::vector<PostgresNodeField> fields;  ///< of a record; a constant's bytes are left out
 
   bool is(std::string_view record) const { return kind == Kind::kRecord && text == record; }
 
@@ -31,6 +32,11 @@ struct PostgresNode {
 
   /// The items of a record's field that is a list; empty when it is not there.
   const std::vector<PostgresNode>& list(std::string_view name) const;
+};
+
+struct PostgresNodeField {
+  std::string name;
+  PostgresNode value;
 };
 
 /// Throws std::runtime_error for what is no such text.

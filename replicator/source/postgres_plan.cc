@@ -8,16 +8,14 @@
 #include <utility>
 
 #include "replicator/source/checksum.h"
+#include "replicator/source/postgres_table_code.h"
 
 namespace lockstep {
 namespace {
 
 using Action = PlanStep::Action;
 
-// T4: whatever the writer's session has set, the code means the same and writes the same text.
 constexpr const char* kSearchPath = "search_path=pg_catalog, pg_temp";
-constexpr const char* kTextForms[] = {"DateStyle=ISO, MDY", "IntervalStyle=postgres", "TimeZone=UTC",
-                                      "bytea_output=hex",   "extra_float_digits=1",   "lc_monetary=C"};
 
 class Planner {
  public:
@@ -127,71 +125,9 @@ class Planner {
 
   // --- tables ---
 
-  TriggerCode code_of(const TableDesign& table) const {
-    TriggerCode code;
-    code.schema = schema_;
-    code.alias = table.relation.alias;
-    for (const PostgresColumn* column : table.relation.primary_key()) {
-      code.key.push_back({column->quoted, column->equality});
-    }
-    for (const std::size_t capture : table.captures) {
-      code.captures.push_back({capture_ids_[capture], in_.design.captures[capture].expression,
-                               counted_columns(table, in_.design.captures[capture])});
-    }
-    return code;
-  }
-
-  // Columns of fixed width first: the comparison ends at the first difference, and long texts are dear to
-  // fetch.
-  static std::optional<std::vector<std::string>> counted_columns(const TableDesign& table,
-                                                                 const CaptureDesign& capture) {
-    if (!capture.columns && table.every_update) return std::nullopt;
-    const auto counts = [&](const PostgresColumn& column) {
-      if (column.computed_on_read || column.key_position >= 0) return false;
-      if (capture.columns) {
-        return std::find(capture.columns->begin(), capture.columns->end(), column.name) !=
-               capture.columns->end();
-      }
-      return table.every_column || table.columns.contains(column.name);
-    };
-    std::vector<std::string> counted;
-    for (const bool fixed_width : {true, false}) {
-      for (const PostgresColumn& column : table.relation.columns) {
-        if (column.fixed_width == fixed_width && counts(column)) counted.push_back(column.quoted);
-      }
-    }
-    return counted;
-  }
-
-  std::string settings_of(const TableDesign& table) const {
-    std::set<std::string> settings = {kSearchPath};
-    for (const std::size_t capture : table.captures) {
-      if (!in_.design.captures[capture].settings_free)
-        settings.insert(std::begin(kTextForms), std::end(kTextForms));
-    }
-    std::string text;
-    for (const std::string& setting : settings) text += (text.empty() ? "" : "\n") + setting;
-    return text;
-  }
-
-  static std::string set_clauses(const std::string& settings) {
-    std::string clauses;
-    std::size_t at = 0;
-    while (at < settings.size()) {
-      const std::size_t end = std::min(settings.find('\n', at), settings.size());
-      const std::string setting = settings.substr(at, end - at);
-      const std::size_t equals = setting.find('=');
-      const std::string value = setting.substr(equals + 1);
-      const bool is_list = setting.starts_with("search_path");
-      clauses += " set " + setting.substr(0, equals) + " = " + (is_list ? value : "'" + value + "'");
-      at = end + 1;
-    }
-    return clauses;
-  }
-
   void plan_table(const TableDesign& table) {
-    const TriggerCode code = code_of(table);
-    const std::string settings = settings_of(table);
+    const TriggerCode code = trigger_code(in_.design, table, schema_, capture_ids_);
+    const std::vector<std::string> settings = trigger_settings(in_.design, table);
     ChangedTable changed{table.relation.name, table.relation.columns.front().quoted, {}, false};
     bool is_changed = false;
     for (const std::size_t capture : table.captures) {
@@ -210,13 +146,13 @@ class Planner {
   }
 
   bool plan_trigger_function(const TableDesign& table, const std::string& function, const std::string& text,
-                             const std::string& settings) {
+                             const std::vector<std::string>& settings) {
     wanted_functions_.insert(function);
     const std::string body = "\n" + text;
     const auto known = in_.applied.functions.find(function);
     const bool is_new = known == in_.applied.functions.end();
     if (!is_new && known->second.body == body && known->second.security_definer &&
-        known->second.settings == settings) {
+        known->second.settings == lines_of(settings)) {
       return false;
     }
     prepare(is_new ? Action::kCreate : Action::kChange, "function " + in_schema(function) + "()",
@@ -411,39 +347,6 @@ class Planner {
 
 DefinitionPlan make_plan(const PlanInput& input) {
   return Planner(input).plan();
-}
-
-DefinitionPlan make_removal_plan(pqxx::work& transaction, const PostgresSession& session,
-                                 const std::string& pipeline, const AppliedState& applied) {
-  DefinitionPlan plan;
-  if (!applied.pipeline) return plan;
-  const std::string prefix = trigger_function_prefix(*applied.pipeline);
-  std::set<std::string> tables;
-  for (const AppliedTrigger& trigger : applied.triggers) {
-    if (!trigger.function.starts_with(prefix)) continue;
-    if (tables.insert(trigger.table).second) {
-      plan.locks.push_back("lock table only " + trigger.table + " in access exclusive mode");
-    }
-    plan.triggers.push_back({Action::kDrop, "trigger " + trigger.quoted_name + " on " + trigger.table, "",
-                             "drop trigger " + trigger.quoted_name + " on " + trigger.table});
-  }
-  if (applied.pipelines == 1) {
-    plan.triggers.push_back({Action::kDrop, "schema " + session.schema(), "with everything in it",
-                             "drop schema " + session.schema() + " cascade"});
-    return plan;
-  }
-  for (const auto& [function, code] : applied.functions) {
-    const std::string name = session.schema() + "." + function;
-    const bool is_ours = function.starts_with(prefix) ||
-                         (function.starts_with("resolve_") && !applied.resolvers_of_others.contains(name));
-    if (!is_ours) continue;
-    const std::string signature = name + "(" + code.arguments + ")";
-    plan.triggers.push_back({Action::kDrop, "function " + signature, "", "drop function " + signature});
-  }
-  plan.triggers.push_back(
-      {Action::kDrop, "pipeline " + pipeline, "with its checkpoint, indices and dead letters",
-       session.sql("delete from {schema}.pipeline where name = ") + transaction.quote(pipeline)});
-  return plan;
 }
 
 }  // namespace lockstep

@@ -86,7 +86,7 @@ std::string insert_into(const TriggerCode& code) {
   return "insert into " + code.schema + ".outbox (capture, keys)\n";
 }
 
-// The general path's end: the distinct values that `values` selects as "key", so many a row.
+// The general path's end: the values that `values` selects as "key", so many a row.
 std::string insert_arrays(const TriggerCode& code, std::size_t capture, const std::string& values) {
   return "    " + insert_into(code) + "    select " + std::to_string(code.captures[capture].id) +
          ", array_agg(p.key)\n"
@@ -94,6 +94,17 @@ std::string insert_arrays(const TriggerCode& code, std::size_t capture, const st
          kKeysPerRow + " as part\n          from (" + values +
          ") as d) as p\n"
          "    group by p.part;\n";
+}
+
+// Values that a table has once need not be told apart.
+const char* select_distinct(const CaptureCode& capture) {
+  return capture.is_key ? "select" : "select distinct";
+}
+
+// One value where old and new are the same; nulls are left to the caller.
+std::string both_values(const std::string& old_value, const std::string& new_value) {
+  return "case when " + old_value + " = " + new_value + " then array[" + new_value + "] else array[" +
+         old_value + ", " + new_value + "] end";
 }
 
 // --- insert and delete ---
@@ -113,9 +124,10 @@ std::string rows_body(const TriggerCode& code, const char* rows) {
     targets += ", " + value;
     values += "    if " + value + " is not null then\n      " + insert_into(code) + "      values (" +
               std::to_string(code.captures[i].id) + ", array[" + value + "]);\n    end if;\n";
-    general += insert_arrays(code, i,
-                             "select distinct r." + numbered("v", i) + " as key from " + derived +
-                                 " as r where r." + numbered("v", i) + " is not null");
+    general +=
+        insert_arrays(code, i,
+                      select_distinct(code.captures[i]) + (" r." + numbered("v", i)) + " as key from " +
+                          derived + " as r where r." + numbered("v", i) + " is not null");
   }
   return kHead + std::string("declare\n") + declarations + "begin\n  select " + selected + "\n  into " +
          targets + "\n  from " + derived + " as r limit 1;\n" + "  if several then\n" + general +
@@ -129,9 +141,8 @@ std::string pair_values(const TriggerCode& code, std::size_t capture) {
   const std::string new_value = numbered("new", capture);
   return "    if " + numbered("counts", capture) + " and coalesce(" + old_value + ", " + new_value +
          ") is not null then\n      " + insert_into(code) + "      values (" +
-         std::to_string(code.captures[capture].id) + ", array_remove(case when " + old_value + " = " +
-         new_value + " then array[" + new_value + "] else array[" + old_value + ", " + new_value +
-         "] end, null));\n    end if;\n";
+         std::to_string(code.captures[capture].id) + ", array_remove(" + both_values(old_value, new_value) +
+         ", null));\n    end if;\n";
 }
 
 std::string update_general(const TriggerCode& code, const Side& side, std::size_t capture) {
@@ -141,9 +152,11 @@ std::string update_general(const TriggerCode& code, const Side& side, std::size_
   std::string values;
   if (code.captures[capture].counted && !code.key.empty()) {
     // T3
-    values = "select distinct v.key\n          from " + old_rows + " as o\n          full join " + new_rows +
-             " as n on " + side.same_key() + "\n          cross join lateral (values (o." + value + "), (n." +
-             value + ")) as v(key)\n          where v.key is not null and " + side.counts(capture);
+    values = select_distinct(code.captures[capture]) +
+             (" u.key\n          from (select unnest(" + both_values("o." + value, "n." + value) +
+              ") as key\n                from " + old_rows + " as o\n                full join " + new_rows +
+              " as n on " + side.same_key() + "\n                where " + side.counts(capture) +
+              ") as u\n          where u.key is not null");
   } else {
     // Which old row became which new one is not known, or does not matter.
     values = "select r." + value + " as key from " + old_rows + " as r where r." + value +

@@ -52,7 +52,7 @@ TEST(PostgresTriggersTest, TriggerSeesTheRowsOfItsEvent) {
 }
 
 TEST(PostgresTriggersTest, JoinsOldAndNewRowsInTheOnlyWayThatStaysLinear) {  // T3
-  TriggerCode code{"lockstep", "users", {{"id", "="}}, {{7, "id", std::vector<std::string>{"name"}}}};
+  TriggerCode code{"lockstep", "users", {{"id", "="}}, {{7, true, "id", std::vector<std::string>{"name"}}}};
   EXPECT_THAT(trigger_body(code, TriggerEvent::kUpdate),
               AllOf(HasSubstr("full join"), Not(HasSubstr("cross join (select"))));
   code.captures[0].counted.reset();
