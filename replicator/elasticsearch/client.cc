@@ -140,7 +140,7 @@ void ElasticsearchClient::create_index(const std::string& index, const json& bod
 
 void ElasticsearchClient::delete_index(const std::string& index) {
   const std::string doing = "deleting index " + index;
-  send(doing, "DELETE", path_of(doing, index) + "?expand_wildcards=none");
+  send(doing, "DELETE", path_of(doing, index));
 }
 
 void ElasticsearchClient::put_mapping(const std::string& index, const json& mappings) {
