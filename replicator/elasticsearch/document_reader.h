@@ -43,9 +43,9 @@ struct ScanOptions {
   int slices = 1;            ///< so many parts to scan
 };
 
-/// Reads every document that the last refresh has made searchable, page by page in no particular order, without
-/// sources: refresh first to see all. What is written meanwhile is not seen. The server forgets a scan
-/// that is left alone for five minutes; destroying it ends it there too.
+/// Reads every document that the last refresh has made searchable, page by page in no particular order,
+/// without sources: refresh first to see all. What is written meanwhile is not seen. The server forgets a
+/// scan that is left alone for five minutes; destroying it ends it there too.
 class DocumentScan {
  public:
   /// `client` must outlive this. Nothing is sent yet.

@@ -137,13 +137,28 @@ std::vector<FoundDocument> JobRunner::next_found(RunningJob& job) {
   return found;
 }
 
+void JobRunner::remove_stale(const AppliedIndex& index, SourceTransaction& transaction,
+                             StepDocuments& documents, const std::vector<FoundDocument>& found) {
+  Values elsewhere;
+  for (StaleDocument& stale : transaction.stale(index, found)) {
+    documents.remove(index, stale.found);
+    if (stale.elsewhere) elsewhere.push_back(std::move(stale.found.id));
+  }
+  // A document may have moved since it was found, and two routings may lead to one shard: the delete under
+  // the old one takes the document along, so it is written again, with the step's greater version (W2).
+  while (!elsewhere.empty()) {
+    elsewhere = transaction.render(index, elsewhere, bulk_bytes_, documents.version(),
+                                   [&](const RenderedDocument& document) { documents.add(index, document); });
+  }
+}
+
 JobProgress JobRunner::sweep(RunningJob& job, SourceTransaction& transaction, StepDocuments& documents,
                              const std::vector<FoundDocument>& found) {
   if (found.empty()) {
     job.read_all = true;
     job.scan.reset();
   } else {
-    for (const FoundDocument& gone : transaction.stale(*job.index, found)) documents.remove(*job.index, gone);
+    remove_stale(*job.index, transaction, documents, found);
   }
   JobProgress progress = progress_of(job);
   progress.position = "scanning";

@@ -60,6 +60,8 @@ class JobRunner {
   JobProgress fan_out(RunningJob& job, SourceTransaction& transaction, StepDocuments& documents);
   JobProgress sweep(RunningJob& job, SourceTransaction& transaction, StepDocuments& documents,
                     const std::vector<FoundDocument>& found);
+  void remove_stale(const AppliedIndex& index, SourceTransaction& transaction, StepDocuments& documents,
+                    const std::vector<FoundDocument>& found);
   std::vector<FoundDocument> next_found(RunningJob& job);
   JobProgress progress_of(const RunningJob& job) const;
 

@@ -12,14 +12,14 @@ std::string grouped(std::int64_t number) {
   const std::size_t digits_begin = number < 0 ? 1 : 0;
   for (std::size_t at = text.size(); at > digits_begin + 3;) {
     at -= 3;
-    text.insert(at, ",");
+    text.insert(at, 1, ',');
   }
   return text;
 }
 
 std::string readable(std::chrono::microseconds duration) {
   const std::int64_t milliseconds = duration.count() / 1'000;
-  if (milliseconds < 1'000) return std::to_string(milliseconds) + " ms";
+  if (milliseconds < 1'000) return fmt::format("{} ms", milliseconds);
   if (milliseconds < 60'000) return fmt::format("{}.{} s", milliseconds / 1'000, milliseconds / 100 % 10);
   const std::int64_t seconds = milliseconds / 1'000;
   if (seconds < 3'600) return fmt::format("{} min {} s", seconds / 60, seconds % 60);

@@ -11,6 +11,8 @@ namespace {
 constexpr unsigned kInt8 = 20, kInt2 = 21, kInt4 = 23, kText = 25, kBpchar = 1042, kVarchar = 1043,
                    kUuid = 2950;
 
+constexpr const char* kLockNotAvailable = "55P03";
+
 // The server's message without "ERROR:", the position and the context.
 std::string first_line(const std::string& message) {
   std::string line = message.substr(0, message.find('\n'));
@@ -194,6 +196,7 @@ std::optional<Complaint> complaint_about(pqxx::work& transaction, const std::vec
   } catch (const pqxx::insufficient_privilege& error) {
     complaint = Complaint{first_line(error.what()), "42501"};  // libpqxx leaves the code of this one out
   } catch (const pqxx::sql_error& error) {
+    if (error.sqlstate() == kLockNotAvailable) throw;
     complaint = Complaint{first_line(error.what()), error.sqlstate()};
   }
   transaction.exec0("rollback to savepoint trial");

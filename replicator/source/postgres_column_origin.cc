@@ -252,7 +252,11 @@ class Search {
 
 std::optional<CommonOrigin> common_origin(pqxx::transaction_base& transaction, unsigned view, int id,
                                           int column) {
-  return Search(transaction).in_view(view, id, column);
+  try {
+    return Search(transaction).in_view(view, id, column);
+  } catch (const NodeTreeError&) {
+    return std::nullopt;
+  }
 }
 
 }  // namespace lockstep

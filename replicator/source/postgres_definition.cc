@@ -131,6 +131,8 @@ void PostgresDefinition::in_one_transaction(const char* doing, const Progress& p
       translating_postgres_errors(doing, [&] {
         pqxx::work transaction(session_.connection());
         transaction.exec0("set local check_function_bodies = on");
+        transaction.exec0("set local lock_timeout = '" + std::to_string(patience_.lock_timeout.count()) +
+                          "ms'");
         transaction.exec_params("select pg_advisory_xact_lock(hashtextextended('lockstep apply ' || $1, 0))",
                                 config_.source.schema);
         const DefinitionPlan plan = make_plan(transaction);
@@ -162,7 +164,6 @@ void PostgresDefinition::execute(pqxx::work& transaction, const DefinitionPlan& 
   };
   for (const PlanStep& step : plan.preparation) run(step);
   for (const ChangedTable& table : plan.changed) try_out(transaction, table);
-  transaction.exec0("set local lock_timeout = '" + std::to_string(patience_.lock_timeout.count()) + "ms'");
   for (const std::string& lock : plan.locks) transaction.exec0(lock);
   for (const PlanStep& step : plan.triggers) run(step);
 }

@@ -183,6 +183,10 @@ class Designer {
                    table->name + " belongs to the system's catalog, whose changes cannot be captured",
                    "set ignore = true");
     }
+    if (table->schema ==
+        transaction_.exec_params1("select quote_ident($1)", config_.source.schema)[0].c_str()) {
+      return fault(config.line, table->name + " is one of lockstep's own tables", "set ignore = true");
+    }
     if (const auto ancestors = table_ancestors(transaction_, table->oid); !ancestors.empty()) {
       // A statement on the whole fires no trigger of its parts.
       return fault(config.line,

@@ -26,7 +26,7 @@ class Parser {
   }
 
  private:
-  [[noreturn]] static void fail() { throw std::runtime_error("this is no node tree of PostgreSQL"); }
+  [[noreturn]] static void fail() { throw NodeTreeError("this is no node tree of PostgreSQL"); }
 
   void skip_space() {
     while (at_ < text_.size() && is_space(text_[at_])) ++at_;

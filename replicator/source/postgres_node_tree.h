@@ -7,6 +7,7 @@
 // are not there.
 #pragma once
 
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -39,7 +40,13 @@ struct PostgresNodeField {
   PostgresNode value;
 };
 
-/// Throws std::runtime_error for what is no such text.
+/// A text that is no node tree, or one of a server too new for this.
+class NodeTreeError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// Throws NodeTreeError.
 PostgresNode parse_node_tree(std::string_view text);
 
 }  // namespace lockstep

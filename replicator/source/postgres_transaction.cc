@@ -268,7 +268,7 @@ SourceTransaction::Page PostgresTransaction::render_page(const AppliedIndex& ind
   return rendered;
 }
 
-std::vector<FoundDocument> PostgresTransaction::stale(const AppliedIndex& index,
+std::vector<StaleDocument> PostgresTransaction::stale(const AppliedIndex& index,
                                                       const std::vector<FoundDocument>& found) {
   const std::string statement = fill_placeholders(
       postgres_sql("find_stale"), {{"key", castable_id(index, "f.id")},
@@ -281,10 +281,10 @@ std::vector<FoundDocument> PostgresTransaction::stale(const AppliedIndex& index,
     ids.push_back(document.id);
     routings.push_back(document.routing);
   }
-  std::vector<FoundDocument> gone;
+  std::vector<StaleDocument> gone;
   const pqxx::result result = run("looking for documents that the view does not have", statement,
                                   array_literal(ids), array_literal(routings));
-  for (const pqxx::row& row : result) gone.push_back({row[0].c_str(), row[1].c_str()});
+  for (const pqxx::row& row : result) gone.push_back({{row[0].c_str(), row[1].c_str()}, row[2].as<bool>()});
   return gone;
 }
 

@@ -29,7 +29,7 @@ class PostgresTransaction final : public SourceTransaction {
                    std::int64_t max_bytes, std::optional<DocumentVersion> version,
                    const DocumentSink& sink) override;
   JobPage job_page(const Job& job, const std::optional<std::string>& after, std::int64_t limit) override;
-  std::vector<FoundDocument> stale(const AppliedIndex& index,
+  std::vector<StaleDocument> stale(const AppliedIndex& index,
                                    const std::vector<FoundDocument>& found) override;
   std::optional<Job> add_job(int index, JobKind kind, const std::string& reason) override;
   std::vector<Job> add_repair(const AppliedIndex& index, const std::vector<FoundDocument>& documents,

@@ -183,21 +183,32 @@ class Reader {
   void read_rule(const PostgresRelation& view) {
     const pqxx::row rule = transaction_.exec_params1(std::string(postgres_sql("view_rule")), view.oid);
     texts_["view " + view.name] = rule[2].c_str();
-    add_columns("pg_rewrite", rule[0].as<unsigned>());
-    References references = Walker().walk_all(parse_node_tree(rule[1].c_str()));
+    add_columns("pg_rewrite", rule[0].as<unsigned>(), view.oid);
+    References references = references_in("view " + view.name, rule[1].c_str());
     references.relations.erase(view.oid);  // every rule has its own view as OLD and NEW
     follow(references, view.security_invoker ? std::nullopt : std::optional(view.owner));
   }
 
-  void add_columns(const char* catalog, unsigned oid) {
+  // A newer server may write what this cannot read: then nothing is known, and everything counts.
+  References references_in(const std::string& name, const char* tree) {
+    try {
+      return Walker().walk_all(parse_node_tree(tree));
+    } catch (const NodeTreeError&) {
+      reads_.opaque.insert(name);
+      return {};
+    }
+  }
+
+  void add_columns(const char* catalog, unsigned oid, unsigned own_view) {
     for (const pqxx::row& row :
          transaction_.exec_params(std::string(postgres_sql("read_columns")), catalog, oid)) {
       const auto relation = row[0].as<unsigned>();
+      if (relation == own_view) continue;
       TableRead& table = reads_.tables[relation];
       const int column = row[1].as<int>();
       if (column < 0) {
         table.every_update = true;
-      } else {
+      } else if (column > 0) {
         table.columns.insert(column);
       }
       queue(relation);
@@ -238,9 +249,9 @@ class Reader {
         reads_.opaque.insert(name);
         continue;
       }
-      add_columns("pg_proc", oid);
+      add_columns("pg_proc", oid, 0);
       // A function reads with the rights of whoever reads the view, unless it is a security definer.
-      follow(Walker().walk_all(parse_node_tree(row[7].c_str())),
+      follow(references_in(name, row[7].c_str()),
              row[9].is_null() ? std::nullopt : std::optional(row[9].as<unsigned>()));
     }
   }

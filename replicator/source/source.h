@@ -91,6 +91,12 @@ struct FoundDocument {
   std::string routing;  ///< empty: none
 };
 
+/// One that is where the view does not have it.
+struct StaleDocument {
+  FoundDocument found;
+  bool elsewhere = false;  ///< the view has its id, under another routing
+};
+
 enum class JobKind { kBackfill, kFanOut, kSweep };
 
 /// Work beside the tail, kept in the source.
@@ -184,7 +190,7 @@ class SourceTransaction {
   virtual JobPage job_page(const Job& job, const std::optional<std::string>& after, std::int64_t limit) = 0;
 
   /// Those of `found` that the view does not have (any more), or not under that routing.
-  virtual std::vector<FoundDocument> stale(const AppliedIndex& index,
+  virtual std::vector<StaleDocument> stale(const AppliedIndex& index,
                                            const std::vector<FoundDocument>& found) = 0;
 
   /// The job that compares a whole index, unless one that has not begun exists; none then.

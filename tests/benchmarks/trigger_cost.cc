@@ -126,8 +126,8 @@ void run(int rounds) {
           rounds);
   compare(writer, "update of a column in none", "update {table} set email = 'email ' || $2 where id = $1",
           rounds);
-  compare(writer, "update that touches no row", "update {table} set name = 'name ' || $2 where id = -$1::bigint",
-          rounds);
+  compare(writer, "update that touches no row",
+          "update {table} set name = 'name ' || $2 where id = -$1::bigint", rounds);
   compare_large(writer, database);
 }
 

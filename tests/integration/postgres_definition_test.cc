@@ -298,6 +298,19 @@ TEST_F(BlogTest, OtherWritersWaitNoLongerThanTheLockTimeout) {
   EXPECT_EQ(defined_.database().number("select count(*) from pg_trigger where not tgisinternal"), 0);
 }
 
+TEST_F(BlogTest, TableThatIsBeingAlteredIsWaitedFor) {
+  const auto other = defined_.database().connect();
+  auto transaction = std::make_unique<pqxx::work>(*other);
+  transaction->exec("lock table blog.posts in access exclusive mode");
+  int waits = 0;
+  PostgresSession session(defined_.config().source, "test");
+  PostgresDefinition(session, defined_.config()).apply({{}, [&](const std::string&) {
+                                                          if (++waits == 1) transaction->commit();
+                                                        }});
+  EXPECT_GE(waits, 1);
+  EXPECT_THAT(defined_.planned(), IsEmpty());
+}
+
 TEST_F(BlogTest, TransactionThatBeganBeforeApplyIsCapturedAfterIt) {
   defined_.database().execute("insert into blog.users values (1, 'a')");
   const auto writer = defined_.database().connect();

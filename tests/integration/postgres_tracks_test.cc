@@ -338,6 +338,14 @@ TEST_F(TracksTest, FaultsAreToldAllAtOnce) {
   EXPECT_THAT(faults, HasSubstr("test.toml:60: view not a name"));
 }
 
+TEST_F(TracksTest, TablesOfLockstepItselfCannotBeTracked) {
+  follow("select id as _id, note from s.orders", track("s.orders"));
+  defined_.apply();
+  defined_.database().execute("create view s.letters as select id as _id from lockstep.dead_letter");
+  defined_.add_index("s.letters", {track_by_row("lockstep.dead_letter", "id")});
+  EXPECT_THAT(defined_.faults(), HasSubstr("lockstep.dead_letter is one of lockstep's own tables"));
+}
+
 TEST_F(TracksTest, IgnoredTableIsCoveredAndHasNoTriggers) {
   follow("select o.id as _id, u.name from s.orders as o join s.users as u on u.id = o.user_id",
          track("s.orders"));

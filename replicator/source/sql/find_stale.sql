@@ -10,6 +10,6 @@ with found as materialized (
   from {view} as v
   where v._id = any((select array_agg(found.key) from found)::{type}[])
 )
-select f.id, f.routing
+select f.id, f.routing, exists (select 1 from present as p where p.id = f.id) as elsewhere
 from found as f
 where not exists (select 1 from present as p where p.id = f.id and p.routing = f.routing)

@@ -193,13 +193,13 @@ SourceTransaction::JobPage FakeTransaction::job_page(const Job& job, const std::
   return page;
 }
 
-std::vector<FoundDocument> FakeTransaction::stale(const AppliedIndex& index,
+std::vector<StaleDocument> FakeTransaction::stale(const AppliedIndex& index,
                                                   const std::vector<FoundDocument>& found) {
-  std::vector<FoundDocument> gone;
+  std::vector<StaleDocument> gone;
   for (const FoundDocument& document : found) {
     const Row* row = find(seen_.views[index.id], document.id);
     const std::string routing = row != nullptr && index.routed ? row->routing : "";
-    if (row == nullptr || routing != document.routing) gone.push_back(document);
+    if (row == nullptr || routing != document.routing) gone.push_back({document, row != nullptr});
   }
   return gone;
 }

@@ -52,7 +52,7 @@ AppliedPipeline test_pipeline() {
   return pipeline;
 }
 
-World::World() {
+World::World(int shards) : elasticsearch(shards) {
   for (const AppliedIndex& index : pipeline.indices) {
     elasticsearch.create(index.alias, pipeline.identity);
     config.indices.push_back({});

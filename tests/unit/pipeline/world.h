@@ -28,7 +28,7 @@ inline constexpr int kFileRows = 20;
 AppliedPipeline test_pipeline();
 
 struct World {
-  World();
+  explicit World(int shards = 3);
 
   const AppliedIndex& posts() const { return pipeline.indices[0]; }
   const AppliedIndex& files() const { return pipeline.indices[1]; }

@@ -1,0 +1,122 @@
+// What is seen of a service from outside: HTTP, and what becomes of an index that is deleted under it.
+#include <gtest/gtest.h>
+
+#include <csignal>
+
+#include "tests/support/blog_pipeline.h"
+#include "tests/support/http_stream.h"
+
+namespace lockstep::support {
+namespace {
+
+class ObservedService : public BlogTest {
+ protected:
+  // "metrics, health and status on port N (…)" in the log.
+  std::string endpoint() {
+    std::string port;
+    wait_until(
+        [&] {
+          const std::string log = program_->err();
+          const std::size_t at = log.find("on port ");
+          if (at != std::string::npos) port = log.substr(at + 8, log.find(' ', at + 8) - at - 8);
+          return !port.empty();
+        },
+        kPatience);
+    return "http://127.0.0.1:" + port;
+  }
+
+  Completed get(const std::string& path) {
+    return run_program("curl", {"-s", "-S", "-o", "-", "-w", "%{http_code}", endpoint() + path});
+  }
+
+  bool answers(const std::string& path, const std::string& status) {
+    return wait_until([&] { return get(path).out.ends_with(status); }, kPatience);
+  }
+};
+
+TEST_F(ObservedService, HttpTellsHowItIs) {
+  pipeline_.set_more("[http]\nlisten = '127.0.0.1:0'\n");
+  follow();
+  EXPECT_TRUE(answers("/readyz", "200")) << get("/readyz").out;
+  EXPECT_TRUE(answers("/healthz", "200"));
+  execute("update blog.posts set title = 'counted' where id = 1");
+  EXPECT_TRUE(becomes_equal());
+  const std::string counted =
+      "lockstep_documents_total{pipeline=\"test\",index=\"" + posts_.alias() + "\"} 1";
+  EXPECT_TRUE(wait_until([&] { return get("/metrics").out.find(counted) != std::string::npos; }, kPatience))
+      << get("/metrics").out;
+  EXPECT_NE(get("/").out.find(posts_.alias()), std::string::npos);
+}
+
+TEST_F(ObservedService, ReadinessFollowsElasticsearch) {
+  pipeline_.set_more("[http]\nlisten = '127.0.0.1:0'\n");
+  follow();
+  EXPECT_TRUE(answers("/readyz", "200"));
+  proxy_.disturb([](const HttpMessage&) { return Disturbance{.lose_request = true}; });
+  execute("update blog.posts set title = 'waiting' where id = 1");
+  EXPECT_TRUE(answers("/readyz", "503"));
+  EXPECT_TRUE(answers("/healthz", "200")) << "it need not be started anew";
+  proxy_.disturb({});
+  EXPECT_TRUE(answers("/readyz", "200"));
+  EXPECT_TRUE(becomes_equal());
+}
+
+TEST_F(ObservedService, AStandbySaysSoAndIsReady) {
+  follow();
+  const auto leads = [&](pid_t pid) {
+    const nlohmann::json status = pipeline_.status();
+    return status.at("state") == "following" && status.at("leader").at("pid") == pid;
+  };
+  ASSERT_TRUE(wait_until([&] { return leads(program_->pid()); }, kPatience));
+  const auto leader = std::move(program_);
+  pipeline_.set_more("[http]\nlisten = '127.0.0.1:0'\n");
+  program_ = pipeline_.start();
+  EXPECT_TRUE(wait_until([&] { return get("/readyz").out == "standing_by\n200"; }, kPatience))
+      << get("/readyz").out;
+  EXPECT_TRUE(leads(leader->pid()));
+  leader->kill();
+  EXPECT_TRUE(wait_until([&] { return leads(program_->pid()); }, kPatience));
+}
+
+TEST_F(ObservedService, AnIndexThatWasDeletedIsFilledAnewAfterApply) {
+  follow();
+  for (const bool running : {true, false}) {
+    if (!running) kill();
+    posts_.server().expect("DELETE", "/" + posts_.concrete().at(0));
+    const Completed plan = pipeline_.lockstep("plan", {"--exit-code"});
+    EXPECT_EQ(plan.exit_code, 3);
+    EXPECT_NE(plan.out.find("+ create backfill of " + posts_.alias()), std::string::npos) << plan.out;
+    pipeline_.apply();
+    restart();
+    EXPECT_TRUE(becomes_equal());
+  }
+}
+
+TEST_F(ObservedService, AServiceThatStoppedIsNotRunningAtOnce) {
+  follow();
+  ASSERT_TRUE(wait_until([&] { return pipeline_.status().at("state") == "following"; }, kPatience));
+  program_->signal(SIGTERM);
+  EXPECT_EQ(program_->wait(30s), 0);
+  EXPECT_EQ(pipeline_.status().at("state"), "not_running");
+}
+
+TEST_F(ObservedService, CheckNamesWhatIsWrongOnBothSidesAtOnce) {
+  EXPECT_EQ(pipeline_.lockstep("check").exit_code, 0);
+  pipeline_.set_tracks("posts", track("blog.posts") + track("blog.authors", {{"column", "_author_id"}}));
+  pipeline_.set_mapping("posts", R"({"mappings": {"properties": {"title": {"type": "txet"}}}})");
+  const Completed check = pipeline_.lockstep("check");
+  EXPECT_EQ(check.exit_code, 1);
+  EXPECT_NE(check.out.find("blog.comments"), std::string::npos) << check.out;
+  EXPECT_NE(check.out.find("txet"), std::string::npos) << check.out;
+}
+
+TEST_F(ObservedService, RemoveRefusesWhileItRuns) {
+  follow();
+  const Completed remove = pipeline_.lockstep("remove", {"--yes"});
+  EXPECT_EQ(remove.exit_code, 1);
+  EXPECT_NE(remove.err.find("it is running"), std::string::npos) << remove.err;
+  EXPECT_TRUE(program_->running());
+}
+
+}  // namespace
+}  // namespace lockstep::support

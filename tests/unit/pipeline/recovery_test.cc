@@ -1,0 +1,245 @@
+// Stops and kills in the middle: what was not acknowledged is done again by the next leader, what was is not
+// forgotten, and a leader that was deposed changes nothing any more.
+#include <gtest/gtest.h>
+
+#include "replicator/error.h"
+#include "replicator/pipeline/leadership.h"
+#include "tests/unit/pipeline/world.h"
+
+namespace lockstep::fake {
+namespace {
+
+/// What a kill -9, or a server that goes away, looks like from inside.
+struct Killed {};
+
+class RecoveryTest : public testing::Test {
+ protected:
+  /// A world with work for the tail and all kinds of jobs.
+  static void fill(World& world) {
+    world.config.replication.chunk_documents = 5;
+    world.config.replication.fan_out_threshold = 12;
+    world.config.elasticsearch.bulk_bytes = 300;
+    world.add_silently(15);
+    world.database.add_job(kPosts, JobKind::kBackfill);
+    world.database.add_job(kFiles, JobKind::kSweep);
+    world.elasticsearch.damage("files", "surplus", "{}");
+    for (int i = 0; i < 12; ++i) world.put_post("new" + std::to_string(i), "bob", i);
+    world.rename_user("ann", 1);
+    for (int i = 0; i < 8; ++i) world.put_file("f" + std::to_string(i), i % 2 == 0 ? "a" : "b", i);
+    for (int i = 0; i < 8; i += 3) world.put_file("f" + std::to_string(i), "c", i);
+    world.remove_file("f1");
+    world.remove_post("new3");
+  }
+
+  static void catch_up_with_a_fresh_leader(World& world) {
+    Leader leader(world);
+    ASSERT_TRUE(leader.catch_up());
+    EXPECT_EQ(world.difference(), "");
+    EXPECT_TRUE(world.database.state().jobs.empty());
+    EXPECT_EQ(world.database.state().position, world.database.state().outbox.size());
+    EXPECT_TRUE(world.elasticsearch.overlaps().empty());
+  }
+};
+
+TEST_F(RecoveryTest, KilledAtAnyStepOfAnyTransactionTheNextLeaderMakesItEqual) {
+  for (int kill_at = 1;; ++kill_at) {
+    SCOPED_TRACE("killed at step " + std::to_string(kill_at));
+    World world;
+    fill(world);
+    int steps = 0;
+    world.database.at_step([&](Step) {
+      if (++steps == kill_at) throw Killed();
+    });
+    bool killed = false;
+    try {
+      Leader leader(world);
+      ASSERT_TRUE(leader.catch_up());
+    } catch (const Killed&) {
+      killed = true;
+    }
+    world.database.at_step({});
+    catch_up_with_a_fresh_leader(world);
+    if (!killed || HasFailure()) break;
+  }
+}
+
+TEST_F(RecoveryTest, KilledWithBulksOnTheWayTheNextLeaderMakesItEqual) {
+  for (int turns = 1; turns < 30; ++turns) {
+    SCOPED_TRACE("killed after " + std::to_string(turns) + " turns");
+    World world;
+    fill(world);
+    {
+      Leader leader(world);
+      world.elasticsearch.hold();
+      for (int i = 0; i < turns; ++i) {
+        leader.writer.settle(std::chrono::milliseconds(0));
+        leader.tail.turn(leader.stop.get_token());
+        leader.jobs.turn(leader.stop.get_token());
+        if (i % 3 == 2) {
+          world.elasticsearch.release();
+          leader.settle();
+          world.elasticsearch.hold();
+        }
+      }
+    }
+    world.elasticsearch.release();
+    catch_up_with_a_fresh_leader(world);
+    if (HasFailure()) break;
+  }
+}
+
+TEST_F(RecoveryTest, TheSavedPositionIsNeverPastWhatElasticsearchHas) {
+  World world;
+  fill(world);
+  std::size_t checked = 0;
+  Leader leader(world);
+  // Every row before the position has a document that is not older than the row.
+  world.database.at_step([&](Step step) {
+    if (step != Step::kCommitted) return;
+    ++checked;
+    const State state = world.database.state();
+    for (std::size_t row = 0; row < state.position; ++row) {
+      if (state.outbox[row].capture != kPostRows) continue;
+      for (const std::string& id : state.outbox[row].values)
+        EXPECT_FALSE(world.elasticsearch.operations_on(id).empty()) << id;
+    }
+  });
+  ASSERT_TRUE(leader.catch_up());
+  EXPECT_GT(checked, 5U);
+}
+
+TEST_F(RecoveryTest, ACommitOfWhichNobodyKnowsWhetherItHappenedHarmsNothing) {
+  World world;
+  fill(world);
+  try {
+    Leader leader(world);
+    world.database.at_step([&](Step step) {
+      if (step == Step::kCommitted) throw Killed();
+    });
+    leader.catch_up();
+    FAIL() << "nothing was committed";
+  } catch (const Killed&) {
+  }
+  world.database.at_step({});
+  catch_up_with_a_fresh_leader(world);
+}
+
+TEST_F(RecoveryTest, AStopInTheMiddleLeavesTheRestToTheNextLeader) {
+  World world;
+  fill(world);
+  {
+    Leader leader(world);
+    world.elasticsearch.hold();
+    for (int i = 0; i < 3; ++i) leader.tail.turn(leader.stop.get_token());
+    leader.stop.request_stop();
+    leader.tail.turn(leader.stop.get_token());
+    world.elasticsearch.release();
+    leader.bulks.stop(std::chrono::seconds(5));
+    leader.writer.settle(std::chrono::milliseconds(0));
+    leader.save();
+  }
+  EXPECT_LT(world.database.state().position, world.database.state().outbox.size());
+  catch_up_with_a_fresh_leader(world);
+}
+
+TEST_F(RecoveryTest, AnIdleSaveDoesNotPassAnOpenStep) {
+  World world;
+  world.put_post("1", "ann");
+  Leader leader(world);
+  world.elasticsearch.hold();
+  ASSERT_TRUE(leader.tail.turn(leader.stop.get_token()));
+  world.elasticsearch.await_held(1);
+  leader.save();
+  EXPECT_EQ(world.database.state().position, 0U);
+  world.elasticsearch.release();
+  ASSERT_TRUE(leader.settle());
+  leader.save();
+  EXPECT_EQ(world.database.state().position, 1U);
+}
+
+TEST_F(RecoveryTest, ADeposedLeaderCanSaveNothing) {
+  World world;
+  world.put_post("1", "ann");
+  Leader zombie(world);
+  Leader next(world);
+  EXPECT_THROW(zombie.tail.turn(zombie.stop.get_token()), Deposed);
+  EXPECT_THROW(zombie.save(), Deposed);
+  EXPECT_EQ(world.elasticsearch.bulk_requests(), 0U) << "it has shown Elasticsearch nothing";
+  ASSERT_TRUE(next.catch_up());
+  EXPECT_EQ(world.difference(), "");
+}
+
+TEST_F(RecoveryTest, WhatADeposedLeaderStillHasOnTheWayIsTooOldToLand) {
+  World world;
+  world.put_post("1", "ann", 1);
+  Leader zombie(world);
+  world.elasticsearch.hold();
+  ASSERT_TRUE(zombie.tail.turn(zombie.stop.get_token()));
+  world.elasticsearch.await_held(1);
+  world.put_post("1", "ann", 2);
+  // The zombie's request stays where it is; those of the next leader pass.
+  std::atomic<bool> zombie_waits = true;
+  World* const of = &world;
+  const std::string old_state = R"("n":1})";
+  world.elasticsearch.intercept([&, of](const HttpRequest& request) -> std::optional<HttpResponse> {
+    if (request.body.find(old_state) == std::string_view::npos) return std::nullopt;
+    eventually([&] { return !zombie_waits; });
+    return std::nullopt;
+  });
+  of->elasticsearch.release();
+  Leader next(world);
+  ASSERT_TRUE(next.catch_up());
+  EXPECT_EQ(world.difference(), "");
+  zombie_waits = false;
+  ASSERT_TRUE(zombie.settle());
+  EXPECT_EQ(world.difference(), "");
+  EXPECT_EQ(world.elasticsearch.operations_on("1").back().status, 409);
+}
+
+TEST_F(RecoveryTest, AnIndexThatIsAheadOfItsSourceIsComparedEvenIfTheNextLeaderDiesAtOnce) {
+  World world;
+  world.add_silently(5);
+  world.elasticsearch.damage("posts", "of a lost future", "{}");
+  world.elasticsearch.set_epoch("posts", 9);
+  {
+    FakeSource source(world.database);
+    ASSERT_TRUE(source.try_lead());
+    ElasticsearchClient client(world.elasticsearch.transports()());
+    EXPECT_EQ(take_epoch(world.pipeline, source, client), Epoch{10});
+  }
+  EXPECT_EQ(world.elasticsearch.epoch("posts"), 10);
+  EXPECT_EQ(world.database.state().jobs.size(), 2U);
+  catch_up_with_a_fresh_leader(world);
+}
+
+TEST_F(RecoveryTest, DyingWhileTheEpochIsTakenLosesNoComparison) {
+  for (int kill_at = 1;; ++kill_at) {
+    SCOPED_TRACE("killed at step " + std::to_string(kill_at));
+    World world;
+    world.add_silently(5);
+    world.elasticsearch.set_epoch("posts", 9);
+    int steps = 0;
+    world.database.at_step([&](Step) {
+      if (++steps == kill_at) throw Killed();
+    });
+    bool killed = false;
+    const auto take = [&] {
+      FakeSource source(world.database);
+      source.try_lead();
+      ElasticsearchClient client(world.elasticsearch.transports()());
+      take_epoch(world.pipeline, source, client);
+    };
+    try {
+      take();
+    } catch (const Killed&) {
+      killed = true;
+    }
+    world.database.at_step({});
+    if (!killed) break;
+    take();
+    EXPECT_EQ(world.database.state().jobs.size(), 2U);
+  }
+}
+
+}  // namespace
+}  // namespace lockstep::fake
