@@ -1,24 +1,22 @@
 #include "replicator/cli/catch_up_display.h"
 
 #include <spdlog/spdlog.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <iostream>
+#include <utility>
 
+#include "replicator/cli/progress_line.h"
 #include "replicator/cli/terminal.h"
 #include "replicator/pipeline/wake_up.h"
 #include "replicator/service/heartbeat.h"
 #include "replicator/service/rate_meter.h"
-#include "replicator/service/readable.h"
 
 namespace lockstep {
 namespace {
 
 constexpr std::chrono::milliseconds kRedraw{200};
 constexpr std::chrono::milliseconds kLogInterval{10'000};
-constexpr int kBarColumns = 20;
 constexpr const char* kClearLine = "\r\033[K";
 
 struct Work {
@@ -43,11 +41,6 @@ std::int64_t written(const ReplicationProgress& progress) {
   return sum;
 }
 
-int terminal_columns() {
-  winsize size{};
-  return ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
-}
-
 }  // namespace
 
 std::string catch_up_line(const ReplicationProgress& progress, double documents_per_second, int columns) {
@@ -56,19 +49,9 @@ std::string catch_up_line(const ReplicationProgress& progress, double documents_
   if (work.total == 0 || !progress.reason.empty()) {
     line = status_line(progress, documents_per_second);
   } else {
-    const double share = static_cast<double>(work.done) / static_cast<double>(work.total);
-    const auto filled = static_cast<std::size_t>(share * kBarColumns);
-    line = "[" + std::string(filled, '#') + std::string(kBarColumns - filled, ' ') + "] " +
-           grouped(work.done) + " of " + grouped(work.total) + " documents  " +
-           std::to_string(static_cast<int>(share * 100)) + " %  " + rate_text(documents_per_second);
-    if (documents_per_second > 0 && work.done < work.total) {
-      const double seconds = static_cast<double>(work.total - work.done) / documents_per_second;
-      line += "  " + readable(std::chrono::microseconds(static_cast<std::int64_t>(seconds * 1e6))) + " left";
-    }
+    line = progress_bar(work.done, work.total, documents_per_second);
   }
-  if (columns > 1 && line.size() >= static_cast<std::size_t>(columns))
-    line.resize(static_cast<std::size_t>(columns) - 1);
-  return line;
+  return fitting(std::move(line), columns);
 }
 
 CatchUpDisplay::CatchUpDisplay(const ProgressBoard& board)

@@ -30,8 +30,8 @@ class Rules {
   }
 
  private:
-  void fault(const std::string& path, std::string what, std::string remedy) {
-    faults_.add(lines_.line_of(path), std::move(what), std::move(remedy));
+  void fault(const std::string& path, std::string what, const std::string& remedy) {
+    faults_.add(lines_.line_of(path), std::move(what), remedy);
   }
 
   void complete_source() {

@@ -91,6 +91,7 @@ void fetch_page(ElasticsearchClient& client, const std::string& doing, const std
   for (auto element : documents) {
     ondemand::value value;
     FetchedDocument fetched;
+    // NOLINTNEXTLINE(performance-move-const-arg): get() is for temporaries only
     if (std::move(element).get(value) != SUCCESS || position == wanted.size() ||
         !read_fetched(value, fetched) || fetched.document.id != wanted[position].id) {
       throw unreadable(doing);

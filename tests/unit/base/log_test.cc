@@ -10,7 +10,6 @@
 namespace lockstep {
 namespace {
 
-using testing::HasSubstr;
 using testing::internal::CaptureStderr;
 using testing::internal::GetCapturedStderr;
 

@@ -13,7 +13,6 @@ namespace lockstep {
 namespace {
 
 using testing::HasSubstr;
-using testing::Not;
 using testing::internal::CaptureStderr;
 using testing::internal::CaptureStdout;
 using testing::internal::GetCapturedStderr;

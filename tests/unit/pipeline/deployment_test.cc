@@ -12,7 +12,6 @@ namespace {
 
 using nlohmann::json;
 using testing::ElementsAre;
-using testing::HasSubstr;
 using testing::IsEmpty;
 
 constexpr const char* kIdentity = "5e0c1a2b-0000-0000-0000-000000000001";

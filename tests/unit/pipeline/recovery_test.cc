@@ -179,14 +179,13 @@ TEST_F(RecoveryTest, WhatADeposedLeaderStillHasOnTheWayIsTooOldToLand) {
   world.put_post("1", "ann", 2);
   // The zombie's request stays where it is; those of the next leader pass.
   std::atomic<bool> zombie_waits = true;
-  World* const of = &world;
   const std::string old_state = R"("n":1})";
-  world.elasticsearch.intercept([&, of](const HttpRequest& request) -> std::optional<HttpResponse> {
+  world.elasticsearch.intercept([&](const HttpRequest& request) -> std::optional<HttpResponse> {
     if (request.body.find(old_state) == std::string_view::npos) return std::nullopt;
     eventually([&] { return !zombie_waits; });
     return std::nullopt;
   });
-  of->elasticsearch.release();
+  world.elasticsearch.release();
   Leader next(world);
   ASSERT_TRUE(next.catch_up());
   EXPECT_EQ(world.difference(), "");

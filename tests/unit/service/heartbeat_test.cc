@@ -20,8 +20,6 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 using support::wait_until;
-using testing::Contains;
-using testing::Not;
 
 // systemd's end of NOTIFY_SOCKET.
 class HeartbeatTest : public testing::Test {

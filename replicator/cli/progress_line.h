@@ -1,0 +1,42 @@
+// One line that says how far long work is: drawn again and again on a terminal, printed now and then
+// elsewhere.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "replicator/clock.h"
+
+namespace lockstep {
+
+/// "[#########           ] 12,345 of 48,000 documents  25 %  3,400/s  10.4 s left". REQUIRES: total > 0.
+std::string progress_bar(std::int64_t done, std::int64_t total, double per_second);
+
+/// `line` without what does not fit the terminal.
+std::string fitting(std::string line, int columns);
+
+/// The width of the terminal at standard error.
+int terminal_columns();
+
+/// On standard error. Clears itself when it goes out of scope.
+class ProgressLine {
+ public:
+  ProgressLine() = default;
+  ~ProgressLine() { clear(); }
+  ProgressLine(const ProgressLine&) = delete;
+  ProgressLine& operator=(const ProgressLine&) = delete;
+
+  /// Whether it is time for another line: making one may cost something.
+  bool due() const;
+  void show(const std::string& line);
+  /// Before something else is written to the terminal.
+  void clear();
+
+ private:
+  std::optional<SteadyTime> shown_at_;
+  bool drawn_ = false;
+};
+
+}  // namespace lockstep
