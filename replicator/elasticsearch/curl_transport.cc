@@ -16,6 +16,7 @@ namespace lockstep {
 namespace {
 
 constexpr long kMaxConnections = 16;
+constexpr const char* kCutOff = "cut off because the program is stopping";
 
 struct FreeEasy {
   void operator()(CURL* easy) const { curl_easy_cleanup(easy); }
@@ -187,7 +188,7 @@ void CurlTransport::set_request_options(const HttpRequest& request, const Server
 
 HttpResponse CurlTransport::perform(const HttpRequest& request) {
   std::string failures;
-  for (std::size_t tries = 0; tries < rotation_.count(); ++tries) {
+  for (std::size_t tries = 0; tries < rotation_.count() && !cancelled_; ++tries) {
     const std::size_t chosen = rotation_.next(SystemClock().now());
     const Server& server = settings_->servers[chosen];
     set_request_options(request, server);
@@ -206,9 +207,8 @@ HttpResponse CurlTransport::perform(const HttpRequest& request) {
     long sent_bytes = 0;
     curl_easy_getinfo(easy_.get(), CURLINFO_REQUEST_SIZE, &sent_bytes);
     if (sent_bytes > 0) throw TransportError(failures, true);
-    if (cancelled_) break;
   }
-  throw TransportError(failures, false);
+  throw TransportError(failures.empty() ? kCutOff : failures, false);
 }
 
 /// What curl_easy_perform() does, but cancel() wakes it up.
@@ -234,7 +234,7 @@ CURLcode CurlTransport::transfer() {
 }
 
 std::string CurlTransport::failure(CURLcode code, const Server& server, const HttpRequest& request) const {
-  if (cancelled_) return server.url + ": cut off because the program is stopping";
+  if (cancelled_) return server.url + ": " + kCutOff;
   std::string text = server.url + ": ";
   if (code == CURLE_OPERATION_TIMEDOUT) {
     text += "no reply within " + std::to_string(request.timeout.count()) + " ms";

@@ -53,7 +53,7 @@ class Replication {
               [this](Job job) { jobs_.add(std::move(job)); }) {
     bulks_.on_finished([this] { wake_up_.wake(); });
     checkpoint_.on_saved([this](const Acknowledged& saved) { after_save(saved); });
-    for (Job& job : source_.load_jobs()) jobs_.add(std::move(job));
+    take_jobs();
     for (const AppliedIndex& index : pipeline_.indices) count_dead_letters(index.id);
     rows_before_ = board_.read().rows;
     batches_before_ = board_.read().batches;
@@ -93,16 +93,25 @@ class Replication {
     }
     if (now - jobs_seen_at_ >= kJobsInterval) {
       jobs_seen_at_ = now;
-      for (Job& job : source_.load_jobs()) jobs_.add(std::move(job));
+      take_jobs();
     }
     if (now - revision_seen_at_ >= kRevisionInterval) {
-      revision_seen_at_ = now;
-      if (source_.revision() != pipeline_.revision) {
-        throw Error(
-            {"following changes", "the pipeline was applied anew", "it is loaded again", Retry::kLater});
-      }
+      require_same_revision();
     }
     if (now - reported_at_ >= kReportInterval) report();
+  }
+
+  /// Those that are waiting, whoever has added them.
+  void take_jobs() {
+    std::vector<Job> jobs = source_.load_jobs();
+    // The jobs of an `apply` are for its definitions; it adds them in the transaction that changes these.
+    if (!jobs.empty()) require_same_revision();
+    for (Job& job : jobs) jobs_.add(std::move(job));
+  }
+
+  void require_same_revision() {
+    if (source_.revision() == pipeline_.revision) return;
+    throw Error({"following changes", "the pipeline was applied anew", "it is loaded again", Retry::kLater});
   }
 
   /// The bulks in flight get their outcomes, as far as they come in time; the rest is done again by whoever

@@ -83,10 +83,8 @@ int PostgresDefinition::next_id(pqxx::work& transaction, const std::string& tabl
 }
 
 void PostgresDefinition::apply(const Progress& progress) {
-  translating_postgres_errors("checking the configuration", [&] {
-    pqxx::work transaction(session_.connection());
-    refuse_faults(design_pipeline(transaction, config_));
-  });
+  patiently("checking the configuration", progress,
+            [&](pqxx::work& transaction) { refuse_faults(design_pipeline(transaction, config_)); });
   migrate(session_, config_.source.schema, read_migrations(postgresql_migrations()),
           [&](const Migration& migration) {
             if (!progress.step) return;
@@ -124,21 +122,28 @@ void PostgresDefinition::remove(const Progress& progress) {
 
 void PostgresDefinition::in_one_transaction(const char* doing, const Progress& progress,
                                             const std::function<DefinitionPlan(pqxx::work&)>& make_plan) {
+  patiently(doing, progress, [&](pqxx::work& transaction) {
+    transaction.exec0("set local check_function_bodies = on");
+    transaction.exec_params("select pg_advisory_xact_lock(hashtextextended('lockstep apply ' || $1, 0))",
+                            config_.source.schema);
+    const DefinitionPlan plan = make_plan(transaction);
+    if (plan.empty()) return;
+    execute(transaction, plan, progress);
+    transaction.commit();
+  });
+}
+
+void PostgresDefinition::patiently(const char* doing, const Progress& progress,
+                                   const std::function<void(pqxx::work&)>& body) {
   const auto deadline = std::chrono::steady_clock::now() + patience_.total;
   Backoff pause({std::chrono::milliseconds(200), std::chrono::milliseconds(2'000)}, std::random_device{}());
   while (true) {
     try {
       translating_postgres_errors(doing, [&] {
         pqxx::work transaction(session_.connection());
-        transaction.exec0("set local check_function_bodies = on");
         transaction.exec0("set local lock_timeout = '" + std::to_string(patience_.lock_timeout.count()) +
                           "ms'");
-        transaction.exec_params("select pg_advisory_xact_lock(hashtextextended('lockstep apply ' || $1, 0))",
-                                config_.source.schema);
-        const DefinitionPlan plan = make_plan(transaction);
-        if (plan.empty()) return;
-        execute(transaction, plan, progress);
-        transaction.commit();
+        body(transaction);
       });
       return;
     } catch (const Error& error) {

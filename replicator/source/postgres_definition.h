@@ -62,6 +62,8 @@ class PostgresDefinition {
 
   DefinitionPlan make(pqxx::work& transaction, Ids ids);
   std::vector<Migration> pending(pqxx::work& transaction);
+  /// Again and again while a table is locked by somebody else, with pauses. `body` commits.
+  void patiently(const char* doing, const Progress& progress, const std::function<void(pqxx::work&)>& body);
   void in_one_transaction(const char* doing, const Progress& progress,
                           const std::function<DefinitionPlan(pqxx::work&)>& make_plan);
   void execute(pqxx::work& transaction, const DefinitionPlan& plan, const Progress& progress);

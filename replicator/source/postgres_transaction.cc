@@ -242,8 +242,11 @@ SourceTransaction::Page PostgresTransaction::render_page(const AppliedIndex& ind
                            (after ? " and v._id > $3::" + index.id_type : std::string()) +
                            " order by v._id limit $2::bigint";
   const std::string statement = render_statement(session_, index, page);
-  const pqxx::result result = after ? run("rendering a page", statement, max_bytes, limit, *after)
-                                    : run("rendering a page", statement, max_bytes, limit);
+  pqxx::result result;
+  translating_postgres_errors("rendering a page", [&] {  // planned anew for each page, as in render()
+    result = after ? transaction_->exec_params(statement, max_bytes, limit, *after)
+                   : transaction_->exec_params(statement, max_bytes, limit);
+  });
   Page rendered;
   rendered.end = static_cast<std::int64_t>(result.size()) < limit;
   translating_postgres_errors("rendering a page", [&] {
@@ -282,9 +285,12 @@ std::vector<StaleDocument> PostgresTransaction::stale(const AppliedIndex& index,
     routings.push_back(document.routing);
   }
   std::vector<StaleDocument> gone;
-  const pqxx::result result = run("looking for documents that the view does not have", statement,
-                                  array_literal(ids), array_literal(routings));
-  for (const pqxx::row& row : result) gone.push_back({{row[0].c_str(), row[1].c_str()}, row[2].as<bool>()});
+  translating_postgres_errors("looking for documents that the view does not have", [&] {
+    for (const pqxx::row& row :
+         transaction_->exec_params(statement, array_literal(ids), array_literal(routings))) {
+      gone.push_back({{row[0].c_str(), row[1].c_str()}, row[2].as<bool>()});
+    }
+  });
   return gone;
 }
 

@@ -29,7 +29,7 @@ class Side {
     }
   }
 
-  // "(select id as k1, name as c1, (id)::text as v1 from old_rows as users)"
+  // "(select id as k1, name as c1, (id)::text collate \"C\" as v1 from old_rows as users)"
   std::string derived(const char* rows) const {
     std::string list;
     const auto add = [&](const std::string& item) { list += (list.empty() ? "" : ", ") + item; };
@@ -42,7 +42,7 @@ class Side {
     for (const std::string& column : columns_)
       add(code_.alias + "." + column + " as " + numbered("c", number++));
     for (std::size_t i = 0; i < code_.captures.size(); ++i) {
-      add("(" + code_.captures[i].expression + "\n)::text as " + numbered("v", i));
+      add("(" + code_.captures[i].expression + "\n)::text collate \"C\" as " + numbered("v", i));
     }
     return "(select " + list + " from " + rows + " as " + code_.alias + ")";
   }

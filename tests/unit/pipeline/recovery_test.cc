@@ -2,6 +2,9 @@
 // forgotten, and a leader that was deposed changes nothing any more.
 #include <gtest/gtest.h>
 
+#include <set>
+#include <string>
+
 #include "replicator/error.h"
 #include "replicator/pipeline/leadership.h"
 #include "tests/unit/pipeline/world.h"
@@ -70,6 +73,7 @@ TEST_F(RecoveryTest, KilledWithBulksOnTheWayTheNextLeaderMakesItEqual) {
     fill(world);
     {
       Leader leader(world);
+      leader.stop.request_stop();  // what has to wait for a held request is cut off, as a kill would
       world.elasticsearch.hold();
       for (int i = 0; i < turns; ++i) {
         leader.writer.settle(std::chrono::milliseconds(0));
@@ -93,15 +97,19 @@ TEST_F(RecoveryTest, TheSavedPositionIsNeverPastWhatElasticsearchHas) {
   fill(world);
   std::size_t checked = 0;
   Leader leader(world);
-  // Every row before the position has a document that is not older than the row.
+  // Every row before the position has documents that are not older than the row, or they are part of a job.
   world.database.at_step([&](Step step) {
     if (step != Step::kCommitted) return;
     ++checked;
     const State state = world.database.state();
+    std::set<std::string> waiting;
+    for (const auto& [id, job] : state.jobs) {
+      for (const auto& [number, document] : job.documents) waiting.insert(document);
+    }
     for (std::size_t row = 0; row < state.position; ++row) {
       if (state.outbox[row].capture != kPostRows) continue;
       for (const std::string& id : state.outbox[row].values)
-        EXPECT_FALSE(world.elasticsearch.operations_on(id).empty()) << id;
+        EXPECT_TRUE(waiting.contains(id) || !world.elasticsearch.operations_on(id).empty()) << id;
     }
   });
   ASSERT_TRUE(leader.catch_up());
@@ -130,9 +138,8 @@ TEST_F(RecoveryTest, AStopInTheMiddleLeavesTheRestToTheNextLeader) {
   {
     Leader leader(world);
     world.elasticsearch.hold();
-    for (int i = 0; i < 3; ++i) leader.tail.turn(leader.stop.get_token());
-    leader.stop.request_stop();
-    leader.tail.turn(leader.stop.get_token());
+    leader.stop.request_stop();  // a turn that would wait for a held request ends in the middle
+    for (int i = 0; i < 4; ++i) leader.tail.turn(leader.stop.get_token());
     world.elasticsearch.release();
     leader.bulks.stop(std::chrono::seconds(5));
     leader.writer.settle(std::chrono::milliseconds(0));
@@ -173,10 +180,6 @@ TEST_F(RecoveryTest, WhatADeposedLeaderStillHasOnTheWayIsTooOldToLand) {
   World world;
   world.put_post("1", "ann", 1);
   Leader zombie(world);
-  world.elasticsearch.hold();
-  ASSERT_TRUE(zombie.tail.turn(zombie.stop.get_token()));
-  world.elasticsearch.await_held(1);
-  world.put_post("1", "ann", 2);
   // The zombie's request stays where it is; those of the next leader pass.
   std::atomic<bool> zombie_waits = true;
   const std::string old_state = R"("n":1})";
@@ -185,7 +188,8 @@ TEST_F(RecoveryTest, WhatADeposedLeaderStillHasOnTheWayIsTooOldToLand) {
     eventually([&] { return !zombie_waits; });
     return std::nullopt;
   });
-  world.elasticsearch.release();
+  ASSERT_TRUE(zombie.tail.turn(zombie.stop.get_token()));
+  world.put_post("1", "ann", 2);
   Leader next(world);
   ASSERT_TRUE(next.catch_up());
   EXPECT_EQ(world.difference(), "");
