@@ -1,0 +1,85 @@
+# shellcheck shell=bash
+# What test and benchmark do alike: a temporary folder with servers of its own, a build, and a clean end of all of it. The script
+# sets here (its folder), root and preset, and calls own_folder before anything else.
+
+declare -A starters=() # the processes that start servers, by kind
+work='' running='' keep=no
+
+# run COMMAND…: in a process group of its own, waited for so that a signal to this script is not kept waiting.
+run() {
+  setsid "$@" </dev/null &
+  running=$!
+  local code=0
+  wait "$running" || code=$?
+  running=
+  return "$code"
+}
+
+finish() {
+  local code=$? pid
+  trap - EXIT
+  trap '' INT TERM # nothing interrupts the clean-up
+  if [[ -n $running ]]; then
+    kill -s TERM -- "-$running" 2>/dev/null || true
+    wait "$running" 2>/dev/null || true
+  fi
+  for pid in "${starters[@]}"; do kill -s TERM "$pid" 2>/dev/null || true; done
+  for pid in "${starters[@]}"; do wait "$pid" 2>/dev/null || true; done
+  if [[ -n $work ]]; then
+    [[ ! -e $work/postgresql/server ]] || "$here/postgresql" stop --immediate --data "$work/postgresql" || true
+    stop_engine || true
+    if [[ $keep == yes ]]; then say "the servers' folders are in $work"; else rm -rf "$work"; fi
+  fi
+  exit "$code"
+}
+
+stop_engine() {
+  [[ ! -e $work/engine/server ]] || "$here/engine" stop --data "$work/engine"
+  [[ $keep == no || ! -d $work/engine ]] || mv "$work/engine" "$work/$(<"$work/engine/server")"
+  rm -rf "$work/engine" "$work/engine.url"
+}
+
+# build ARGUMENTS…: into $build, which folder_of_preset sets; ARGUMENTS go to cmake --build.
+build() {
+  cmake -S "$root" --preset "$preset" >"$work/configure.log" 2>&1 || {
+    cat "$work/configure.log" >&2
+    fail "cmake could not configure the preset $preset (see above)"
+  }
+  run cmake --build "$build" "$@" >&2
+}
+
+# start_server KIND COMMAND…: starts a server in the background; its URL goes to $work/KIND.url.
+start_server() {
+  local kind=$1
+  shift
+  "$@" --data "$work/$kind" >"$work/$kind.url" 2>"$work/$kind.log" </dev/null &
+  starters[$kind]=$!
+}
+
+# server_url KIND: waits for the server that start_server began, and sets $url.
+server_url() {
+  local code=0
+  wait "${starters[$1]}" || code=$?
+  unset "starters[$1]"
+  if ((code)); then
+    cat "$work/$1.log" >&2
+    fail "without this server it cannot go on (see above)"
+  fi
+  url=$(<"$work/$1.url")
+}
+
+# own_folder: makes the temporary folder $work, and sees to it that nothing of it outlives the script.
+own_folder() {
+  trap finish EXIT
+  trap 'exit 130' INT
+  trap 'exit 143' TERM
+  work=$(mktemp -d "${TMPDIR:-/tmp}/lockstep-${0##*/}.XXXXXX")
+  chmod 711 "$work" # for the user that the servers run as
+}
+
+# folder_of_preset: sets $build.
+folder_of_preset() {
+  build=$(jq -r --arg name "$preset" '.configurePresets[] | select(.name == $name) | .binaryDir // empty' "$root/CMakePresets.json")
+  [[ -n $build ]] || wrong_usage "there is no preset '$preset'"
+  build=${build/'${sourceDir}'/$root}
+}
