@@ -21,31 +21,45 @@ json meta_of(const IndexState& index) {
   return index.mappings.value("_meta", json::object());
 }
 
+json source_json(const SourceMark& source) {
+  return {{"place", source.place}, {"timeline", source.timeline}, {"progress", source.progress}};
+}
+
 json mark_json(const IndexMark& mark) {
   return {{"pipeline", mark.pipeline},
           {"identity", mark.identity},
           {"alias", mark.alias},
           {"view", mark.view},
           {"mapping_checksum", mark.mapping_checksum},
-          {"epoch", mark.epoch.value}};
+          {"epoch", mark.epoch.value},
+          {"source", source_json(mark.source)}};
 }
 
-IndexMark wanted_mark(const DesiredIndex& desired, Epoch epoch) {
-  return {desired.pipeline, desired.identity, desired.alias, desired.view, checksum(desired.mapping), epoch};
+/// The mark that an index is to have that was written as `written` says.
+IndexMark wanted_mark(const DesiredIndex& desired, const IndexMark& written) {
+  return {desired.pipeline,          desired.identity, desired.alias, desired.view,
+          checksum(desired.mapping), written.epoch,    written.source};
 }
 
 /// The wanted mappings with `meta` and the mark.
-json marked_mappings(const DesiredIndex& desired, json meta, Epoch epoch) {
+json marked_mappings(const DesiredIndex& desired, json meta, const IndexMark& written) {
   meta.update(desired.mapping.meta);
-  meta["lockstep"] = mark_json(wanted_mark(desired, epoch));
+  meta["lockstep"] = mark_json(wanted_mark(desired, written));
   json mappings = desired.mapping.mappings;
   mappings["_meta"] = std::move(meta);
   return mappings;
 }
 
 json index_body(const DesiredIndex& desired, Epoch epoch) {
+  IndexMark written;
+  written.epoch = epoch;
   return {{"settings", desired.mapping.settings},
-          {"mappings", marked_mappings(desired, json::object(), epoch)}};
+          {"mappings", marked_mappings(desired, json::object(), written)}};
+}
+
+std::string remedy_of_new_index(const std::string& index) {
+  return "delete index " + index +
+         " and run `lockstep apply`: a new one is made, and filled by `lockstep run`";
 }
 
 IndexPlan refused(const DesiredIndex& desired, std::string problem, std::string remedy) {
@@ -153,7 +167,7 @@ std::optional<IndexPlan> refusal(const DesiredIndex& desired, const std::vector<
 IndexPlan compare(ElasticsearchClient& client, const DesiredIndex& desired, const IndexState& index) {
   IndexPlan plan{Kind::kNothing, desired.alias, index.name, {}, {}, {}};
   const IndexMark mark = *read_mark(index);
-  const IndexMark wanted = wanted_mark(desired, mark.epoch);
+  const IndexMark wanted = wanted_mark(desired, mark);
   if (mark == wanted) return plan;
 
   if (mark.mapping_checksum != wanted.mapping_checksum) {
@@ -180,7 +194,7 @@ IndexPlan compare(ElasticsearchClient& client, const DesiredIndex& desired, cons
     plan.changes.push_back("note that its view is " + wanted.view);
   }
   if (plan.kind == Kind::kReindex) {
-    plan.remedy = "run `lockstep reindex " + desired.alias + "`";
+    plan.remedy = remedy_of_new_index(index.name);
   } else {
     plan.kind = Kind::kUpdate;
   }
@@ -197,11 +211,11 @@ void update(ElasticsearchClient& client, const DesiredIndex& desired, const std:
   try {
     const json settings = changed_settings(desired.mapping.settings, index.settings);
     if (!settings.empty()) client.put_settings(name, settings);
-    client.put_mapping(name, marked_mappings(desired, meta_of(index), mark->epoch));
+    client.put_mapping(name, marked_mappings(desired, meta_of(index), *mark));
   } catch (const Error& error) {
     if (error.retryable() || !error.parts().remedy.empty()) throw;
     throw Error({error.parts().doing, error.parts().cause,
-                 "this cannot be changed in place: run `lockstep reindex " + desired.alias + "`"});
+                 "this cannot be changed in place: " + remedy_of_new_index(name)});
   }
 }
 
@@ -231,6 +245,13 @@ std::optional<IndexMark> read_mark(const IndexState& index) {
   const auto epoch = found->find("epoch");
   if (epoch == found->end() || !epoch->is_number_integer()) return std::nullopt;
   mark.epoch = Epoch{epoch->get<std::int64_t>()};
+  const auto source = found->find("source");
+  if (source != found->end() && source->is_object()) {
+    mark.source.place = text_at(*source, "place");
+    mark.source.timeline = text_at(*source, "timeline");
+    const auto progress = source->find("progress");
+    if (progress != source->end() && progress->is_number_integer()) mark.source.progress = *progress;
+  }
   return mark;
 }
 
@@ -292,27 +313,25 @@ std::optional<std::string> validate_mapping(ElasticsearchClient& client, const s
   return reply_error(doing, response).parts().cause;
 }
 
-IndexMark index_mark(ElasticsearchClient& client, const std::string& alias) {
+MarkedIndex marked_index(ElasticsearchClient& client, const std::string& alias) {
   const IndexState index = sole_index(client, alias);
   const std::optional<IndexMark> mark = read_mark(index);
   if (!mark) {
     throw Error({"reading the mark of index " + index.name, "it has none: lockstep has not made it",
                  "run `lockstep plan`"});
   }
-  return *mark;
+  return {*mark, index.uuid};
 }
 
-Epoch index_epoch(ElasticsearchClient& client, const std::string& alias) {
-  return index_mark(client, alias).epoch;
-}
-
-void set_index_epoch(ElasticsearchClient& client, const std::string& alias, Epoch epoch) {
+void set_index_writer(ElasticsearchClient& client, const std::string& alias, Epoch epoch,
+                      const SourceMark& source) {
   const IndexState index = sole_index(client, alias);
   if (!read_mark(index)) {
     throw Error({"marking index " + index.name, "lockstep has not made it", "run `lockstep plan`"});
   }
   json meta = meta_of(index);
   meta["lockstep"]["epoch"] = epoch.value;
+  meta["lockstep"]["source"] = source_json(source);
   client.put_mapping(index.name, {{"_meta", std::move(meta)}});
 }
 

@@ -15,6 +15,14 @@
 
 namespace lockstep {
 
+/// The source as it was when it was last noted in the index: what is there now is older when it is less.
+struct SourceMark {
+  std::string place;          ///< which database
+  std::string timeline;       ///< another one after a promotion or a recovery to an earlier point
+  std::int64_t progress = 0;  ///< grows as long as place and timeline stay
+  bool operator==(const SourceMark&) const = default;
+};
+
 /// Whose an index is: `_meta.lockstep` of its mapping.
 struct IndexMark {
   std::string pipeline;
@@ -22,7 +30,8 @@ struct IndexMark {
   std::string alias;
   std::string view;
   std::string mapping_checksum;
-  Epoch epoch;  ///< the newest that is known to have written here
+  Epoch epoch;        ///< the newest that is known to have written here
+  SourceMark source;  ///< what that one wrote from; empty: nobody has written yet
   bool operator==(const IndexMark&) const = default;
 };
 
@@ -70,15 +79,18 @@ std::string create_next_index(ElasticsearchClient& client, const DesiredIndex& d
 std::optional<std::string> validate_mapping(ElasticsearchClient& client, const std::string& alias,
                                             const IndexMapping& mapping);
 
-/// The mark of the index behind an alias. Throws Error when the alias is missing, stands for several indices
-/// or for one without a mark.
-IndexMark index_mark(ElasticsearchClient& client, const std::string& alias);
+/// The real index behind an alias of ours.
+struct MarkedIndex {
+  IndexMark mark;
+  std::string uuid;  ///< another one when the index was deleted and made again, or restored from a snapshot
+};
 
-/// index_mark(…).epoch
-Epoch index_epoch(ElasticsearchClient& client, const std::string& alias);
+/// Throws Error when the alias is missing, stands for several indices or for one without a mark.
+MarkedIndex marked_index(ElasticsearchClient& client, const std::string& alias);
 
-/// Writes the epoch into the mark of the index behind an alias, leaving the rest as it is. Needs the index
-/// privilege `manage`.
-void set_index_epoch(ElasticsearchClient& client, const std::string& alias, Epoch epoch);
+/// Writes into the mark of the index behind an alias who writes there from now on, leaving the rest as it is.
+/// Needs the index privilege `manage`.
+void set_index_writer(ElasticsearchClient& client, const std::string& alias, Epoch epoch,
+                      const SourceMark& source);
 
 }  // namespace lockstep

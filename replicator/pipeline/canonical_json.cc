@@ -118,4 +118,10 @@ std::optional<std::string> canonical_json(std::string_view text) {
   }
 }
 
+bool same_json(std::string_view left, std::string_view right) {
+  if (left == right) return true;
+  const std::optional<std::string> canonical = canonical_json(left);
+  return canonical && canonical == canonical_json(right);
+}
+
 }  // namespace lockstep

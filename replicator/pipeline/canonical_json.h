@@ -12,4 +12,7 @@ namespace lockstep {
 /// and no digit is lost, however long a number is. None: `text` is not JSON.
 std::optional<std::string> canonical_json(std::string_view text);
 
+/// Whether two texts are one JSON value; texts that are not JSON differ.
+bool same_json(std::string_view left, std::string_view right);
+
 }  // namespace lockstep

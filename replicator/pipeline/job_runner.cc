@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "replicator/pipeline/canonical_json.h"
+
 namespace lockstep {
 namespace {
 
@@ -56,6 +58,8 @@ bool JobRunner::turn(RunningJob& job, const std::stop_token& stop) {
   // Elasticsearch is asked before the transaction is opened, which would have to wait for it.
   std::vector<FoundDocument> found;
   if (job.job.kind == JobKind::kSweep) found = next_found(job);
+  std::int64_t compared = 0;
+  if (job.job.kind == JobKind::kComparison && job.left_over.empty()) compared = next_different(job);
 
   const std::unique_ptr<SourceTransaction> transaction = source_.begin();
   if (!job.begun) transaction->begin_job(job.job.id);
@@ -66,8 +70,18 @@ bool JobRunner::turn(RunningJob& job, const std::stop_token& stop) {
     case JobKind::kBackfill:
       end.progress = backfill(job, *transaction, documents);
       break;
+    case JobKind::kComparison:
+      end.progress = replay(job, *transaction, documents);
+      end.progress->done_documents = compared;
+      break;
     case JobKind::kFanOut:
-      end.progress = fan_out(job, *transaction, documents);
+      if (job.left_over.empty()) {
+        SourceTransaction::JobPage page = transaction->job_page(job.job, job.read_to, chunk_documents_);
+        job.left_over = std::move(page.ids);
+        job.page_position = std::move(page.position);
+        job.last_page = page.end;
+      }
+      end.progress = replay(job, *transaction, documents);
       break;
     case JobKind::kSweep:
       end.progress = sweep(job, *transaction, documents, found);
@@ -99,14 +113,7 @@ JobProgress JobRunner::backfill(RunningJob& job, SourceTransaction& transaction,
   return progress;
 }
 
-JobProgress JobRunner::fan_out(RunningJob& job, SourceTransaction& transaction, StepDocuments& documents) {
-  bool last_page = false;
-  if (job.left_over.empty()) {
-    SourceTransaction::JobPage page = transaction.job_page(job.job, job.read_to, chunk_documents_);
-    job.left_over = std::move(page.ids);
-    job.page_position = std::move(page.position);
-    last_page = page.end;
-  }
+JobProgress JobRunner::replay(RunningJob& job, SourceTransaction& transaction, StepDocuments& documents) {
   const std::size_t before = job.left_over.size();
   if (before > 0) {
     job.left_over =
@@ -115,12 +122,39 @@ JobProgress JobRunner::fan_out(RunningJob& job, SourceTransaction& transaction, 
   }
   if (job.left_over.empty()) {
     job.read_to = job.page_position;
-    job.read_all = last_page;
+    job.read_all = job.last_page;
   }
   JobProgress progress = progress_of(job);
-  if (!job.read_to) progress.position = "0";
+  if (!job.read_to && job.job.kind == JobKind::kFanOut) progress.position = "0";
   progress.done_documents = static_cast<std::int64_t>(before - job.left_over.size());
   return progress;
+}
+
+// Takes a page of the view in hand, less what Elasticsearch has as it is; returns the size of the page.
+std::int64_t JobRunner::next_different(RunningJob& job) {
+  std::vector<FoundDocument> page;
+  std::vector<std::string> json;
+  const SourceTransaction::Page read = source_.begin_reading()->render_page(
+      *job.index, job.read_to, chunk_documents_, bulk_bytes_, std::nullopt,
+      [&](const RenderedDocument& document) {
+        page.push_back({std::string(document.id), std::string(document.routing)});
+        json.emplace_back(*document.json);
+      });
+  job.last_page = read.end;
+  job.page_position = read.last.value_or(job.read_to.value_or(""));
+
+  std::vector<DocumentLocation> wanted;
+  for (const FoundDocument& document : page) wanted.push_back({document.id, document.routing});
+  fetch_documents(
+      elasticsearch_, job.index->alias, wanted,
+      [&](std::size_t position, const std::optional<StoredDocument>& stored) {
+        const FoundDocument& expected = page[position];
+        if (stored && stored->routing == expected.routing && same_json(json[position], stored->source)) {
+          return;
+        }
+        job.left_over.push_back(expected.id);
+      });
+  return static_cast<std::int64_t>(page.size());
 }
 
 std::vector<FoundDocument> JobRunner::next_found(RunningJob& job) {

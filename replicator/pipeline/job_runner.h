@@ -1,6 +1,10 @@
 // Works off the jobs beside the tail, a page a turn, each page from a fresh snapshot under its own version:
-// backfills of new indices, changes of more documents than a batch should hold, and sweeps for documents that
-// no view has. What has been acknowledged survives a restart; a sweep begins anew.
+// backfills of new indices, comparisons of old ones, changes of more documents than a batch should hold, and
+// sweeps for documents that no view has. What has been acknowledged survives a restart; a sweep begins anew.
+//
+// A comparison leaves alone what is equal. A write that is still on its way may change such a document: of
+// this process, then the tail has a later change of it before it, or of a deposed one, whose unacknowledged
+// changes the tail repeats.
 #pragma once
 
 #include <cstdint>
@@ -49,6 +53,7 @@ class JobRunner {
     std::optional<std::string> read_to;  // position behind what has been handed over
     Values left_over;                    // ids of the page in hand that are not rendered yet
     std::string page_position;           // position behind the page in hand
+    bool last_page = false;              // nothing is behind the page in hand
     bool begun = false;                  // by this process, and in the source
     bool read_all = false;
     std::int64_t rendered = 0;           // documents handed over by this process
@@ -57,12 +62,13 @@ class JobRunner {
 
   bool turn(RunningJob& job, const std::stop_token& stop);
   JobProgress backfill(RunningJob& job, SourceTransaction& transaction, StepDocuments& documents);
-  JobProgress fan_out(RunningJob& job, SourceTransaction& transaction, StepDocuments& documents);
+  JobProgress replay(RunningJob& job, SourceTransaction& transaction, StepDocuments& documents);
   JobProgress sweep(RunningJob& job, SourceTransaction& transaction, StepDocuments& documents,
                     const std::vector<FoundDocument>& found);
   void remove_stale(const AppliedIndex& index, SourceTransaction& transaction, StepDocuments& documents,
                     const std::vector<FoundDocument>& found);
   std::vector<FoundDocument> next_found(RunningJob& job);
+  std::int64_t next_different(RunningJob& job);
   JobProgress progress_of(const RunningJob& job) const;
 
   const std::int64_t chunk_documents_;

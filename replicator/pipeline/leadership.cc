@@ -21,20 +21,44 @@ void require_ours(const AppliedPipeline& pipeline, const AppliedIndex& index, co
        "give this pipeline another alias, or delete the index if nobody needs it and run `lockstep apply`"});
 }
 
-// An index that has seen a later epoch than the source was written by a future that the source has lost.
-void compare_with_views(Source& source, Epoch epoch, const std::vector<const AppliedIndex*>& indices) {
-  if (indices.empty()) return;
+// Why an index may differ from its view although every change was replayed; empty: nothing speaks for it.
+std::string doubt_about(const AppliedIndex& index, const MarkedIndex& marked, const SourceIdentity& source,
+                        Epoch epoch, const KnownPartners& known) {
+  const SourceMark& last = marked.mark.source;
+  if (marked.mark.epoch > epoch) return "the source was restored from an older state";
+  if (!last.place.empty()) {
+    if (last.place != source.place) return "the source is another database now";
+    if (last.timeline != source.timeline) return "the source was promoted, or recovered to an earlier point";
+    if (last.progress > source.progress) return "the source was restored from an older state";
+  }
+  const auto target = known.targets.find(index.id);
+  if (target != known.targets.end() && target->second != marked.uuid) {
+    return "the index was made anew or restored from a snapshot";
+  }
+  return "";
+}
+
+struct Doubt {
+  const AppliedIndex* index;
+  std::string reason;
+};
+
+// The jobs first: once the epoch is raised and the partners are noted nobody could tell any more.
+void compare_with_views(Source& source, Epoch epoch, const std::vector<Doubt>& doubts, bool other_place) {
+  if (doubts.empty() && !other_place) return;
   const std::unique_ptr<SourceTransaction> transaction = source.begin();
-  for (const AppliedIndex* index : indices) {
+  if (other_place) {
     spdlog::warn(
-        "index {} has seen a later epoch than the source: the source was restored from an older state; "
-        "comparing them",
-        index->alias);
-    for (const JobKind kind : {JobKind::kBackfill, JobKind::kSweep}) {
-      transaction->add_job(index->id, kind, "the source was restored from an older state");
+        "the source is another database than the last time: its outbox is given up, everything is compared");
+  }
+  for (const Doubt& doubt : doubts) {
+    spdlog::warn("index {}: {}; it is compared with its view", doubt.index->alias, doubt.reason);
+    for (const JobKind kind : {JobKind::kComparison, JobKind::kSweep}) {
+      transaction->add_job(doubt.index->id, kind, doubt.reason);
     }
   }
   transaction->save(epoch, {});
+  if (other_place) transaction->give_up_changes();
   transaction->commit();
 }
 
@@ -56,20 +80,32 @@ AppliedPipeline load_applied(const Config& config, Source& source) {
   return pipeline;
 }
 
+SourceMark source_mark(const SourceIdentity& identity) {
+  return {identity.place, identity.timeline, identity.progress};
+}
+
 Epoch take_epoch(const AppliedPipeline& pipeline, Source& source, ElasticsearchClient& elasticsearch) {
   const Epoch before = source.epoch();
+  const SourceIdentity identity = source.identity();
+  const KnownPartners known = source.known_partners();
+  const bool other_place = !known.place.empty() && known.place != identity.place;
+  KnownPartners partners{identity.place, {}};
   Epoch seen = before;
-  std::vector<const AppliedIndex*> ahead;
+  std::vector<Doubt> doubts;
   for (const AppliedIndex& index : pipeline.indices) {
-    const IndexMark mark = index_mark(elasticsearch, index.alias);
-    require_ours(pipeline, index, mark);
-    if (mark.epoch > before) ahead.push_back(&index);
-    seen = std::max(seen, mark.epoch);
+    const MarkedIndex marked = marked_index(elasticsearch, index.alias);
+    require_ours(pipeline, index, marked.mark);
+    std::string doubt = doubt_about(index, marked, identity, before, known);
+    if (doubt.empty() && other_place) doubt = "the source is another database now";
+    if (!doubt.empty()) doubts.push_back({&index, std::move(doubt)});
+    partners.targets[index.id] = marked.uuid;
+    seen = std::max(seen, marked.mark.epoch);
   }
-  // The jobs first: once the epoch is raised nobody could tell any more that the index was ahead.
-  compare_with_views(source, before, ahead);
-  const Epoch epoch = source.raise_epoch(seen);
-  for (const AppliedIndex& index : pipeline.indices) set_index_epoch(elasticsearch, index.alias, epoch);
+  compare_with_views(source, before, doubts, other_place);
+  const Epoch epoch = source.raise_epoch(seen, partners);
+  for (const AppliedIndex& index : pipeline.indices) {
+    set_index_writer(elasticsearch, index.alias, epoch, source_mark(identity));
+  }
   return epoch;
 }
 

@@ -6,6 +6,7 @@
 #include "replicator/config/config.h"
 #include "replicator/document_version.h"
 #include "replicator/elasticsearch/client.h"
+#include "replicator/elasticsearch/index_plan.h"
 #include "replicator/source/source.h"
 
 namespace lockstep {
@@ -13,10 +14,14 @@ namespace lockstep {
 /// The pipeline as `apply` has left it. Throws UsageError when the configuration names other indices.
 AppliedPipeline load_applied(const Config& config, Source& source);
 
-/// Raises the epoch above the source's and above what any of the pipeline's indices carries, and marks the
-/// indices with it. When an index carries a later epoch than the source, the source has been restored from an
-/// older state: jobs that compare the indices with their views are added. Throws Error when an alias is
-/// missing or belongs to somebody else.
+/// How an index notes the source that it is written from.
+SourceMark source_mark(const SourceIdentity& identity);
+
+/// Raises the epoch above the source's and above what any of the pipeline's indices carries, and lets both
+/// sides note each other. When what they have noted the last time does not fit, one of them was restored,
+/// promoted or replaced: jobs that compare the indices with their views are added, and when the source is
+/// another database, whose positions mean something else, its outbox is given up. Throws Error when an alias
+/// is missing or belongs to somebody else.
 Epoch take_epoch(const AppliedPipeline& pipeline, Source& source, ElasticsearchClient& elasticsearch);
 
 }  // namespace lockstep

@@ -28,6 +28,8 @@ std::string_view to_string(JobKind kind) {
       return "backfill";
     case JobKind::kFanOut:
       return "fan_out";
+    case JobKind::kComparison:
+      return "comparison";
     case JobKind::kSweep:
       return "sweep";
   }

@@ -31,7 +31,8 @@ enum class PipelineState {
 /// "following", "waiting_for_elasticsearch", "waiting_for_source".
 std::string_view to_string(PipelineState state);
 
-/// The word of `status`, of its JSON and of lockstep.job.kind: "backfill", "fan_out", "sweep".
+/// The word of `status`, of its JSON and of lockstep.job.kind: "backfill", "comparison", "fan_out",
+/// "sweep".
 std::string_view to_string(JobKind kind);
 
 /// A job that is not finished.

@@ -13,6 +13,7 @@
 #include "replicator/pipeline/job_runner.h"
 #include "replicator/pipeline/leadership.h"
 #include "replicator/pipeline/tail.h"
+#include "replicator/pipeline/target_watch.h"
 #include "replicator/pipeline/wake_up.h"
 
 namespace lockstep {
@@ -26,6 +27,8 @@ constexpr auto kSaveQuietAfter = 5s;     // a position that moved over nothing o
 constexpr auto kPruneInterval = 30s;
 constexpr auto kJobsInterval = 1s;      // between looks for jobs that others have added
 constexpr auto kRevisionInterval = 2s;  // between looks whether `apply` has changed the pipeline
+constexpr auto kTargetInterval = 10s;   // between looks whether the indices are still the same
+constexpr auto kNoteInterval = 60s;     // between notes in the indices of how far the source has come
 constexpr auto kStopGrace = 3s;         // for bulks in flight at a stop
 
 BulkWriter::Options bulk_options(const Config& config) {
@@ -45,6 +48,8 @@ class Replication {
         pipeline_(load_applied(config, source)),
         elasticsearch_(make_transport()),
         versions_(take_epoch(pipeline_, source, elasticsearch_)),
+        targets_(pipeline_, versions_.epoch(), source.known_partners().targets, make_transport(),
+                 config.elasticsearch.request_timeout, kTargetInterval),
         bulks_(bulk_options(config), make_transport),
         writer_(bulks_, board, pipeline_),
         checkpoint_(writer_, versions_),
@@ -97,6 +102,12 @@ class Replication {
     }
     if (now - revision_seen_at_ >= kRevisionInterval) {
       require_same_revision();
+    }
+    targets_.require_same_targets();
+    if (now - noted_at_ >= kNoteInterval && writer_.acknowledgements().rows() != noted_rows_) {
+      noted_at_ = now;
+      noted_rows_ = writer_.acknowledgements().rows();
+      targets_.note(source_mark(source_.identity()));
     }
     if (now - reported_at_ >= kReportInterval) report();
   }
@@ -185,6 +196,7 @@ class Replication {
   const AppliedPipeline pipeline_;
   ElasticsearchClient elasticsearch_;
   VersionCounter versions_;
+  TargetWatch targets_;
   WakeUp wake_up_;  // outlives bulks_, whose threads call it
   BulkWriter bulks_;
   DocumentWriter writer_;
@@ -194,6 +206,8 @@ class Replication {
   SteadyTime pruned_at_ = std::chrono::steady_clock::now();
   SteadyTime jobs_seen_at_ = std::chrono::steady_clock::now();
   SteadyTime revision_seen_at_ = std::chrono::steady_clock::now();
+  SteadyTime noted_at_ = std::chrono::steady_clock::now();
+  std::int64_t noted_rows_ = 0;
   SteadyTime reported_at_{};
   std::vector<int> recount_;  // indices whose dead letters have changed
   std::int64_t rows_before_ = 0;

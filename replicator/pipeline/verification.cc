@@ -24,12 +24,6 @@ constexpr int kJudgements = 10;                    // of a document that goes on
 constexpr auto kPoll = 50ms;                       // between looks at what is pending
 constexpr auto kChangeOfLead = 10s;                // so long nobody may lead before nothing is waited for
 
-bool same_document(std::string_view expected, std::string_view stored) {
-  if (expected == stored) return true;
-  const std::optional<std::string> canonical = canonical_json(expected);
-  return canonical && canonical == canonical_json(stored);
-}
-
 std::vector<DocumentLocation> locations_of(const std::vector<FoundDocument>& documents) {
   std::vector<DocumentLocation> locations;
   locations.reserve(documents.size());
@@ -126,7 +120,7 @@ std::vector<FoundDocument> Verification::suspects_of(const AppliedIndex& index, 
                   [&](std::size_t position, const std::optional<StoredDocument>& stored) {
                     const FoundDocument& document = page.documents[position];
                     if (!stored || stored->routing != document.routing ||
-                        !same_document(page.json[position], stored->source)) {
+                        !same_json(page.json[position], stored->source)) {
                       suspects.push_back(document);
                     }
                   });
@@ -171,7 +165,7 @@ std::vector<FoundDocument> Verification::judge_once(const AppliedIndex& index,
                       const FoundDocument& document = expected[position];
                       if (!stored || stored->routing != document.routing) {
                         differing.push_back({document, Difference::kMissing, {}});
-                      } else if (!same_document(before.at(document.id).json, stored->source)) {
+                      } else if (!same_json(before.at(document.id).json, stored->source)) {
                         differing.push_back({document, Difference::kDifferent, {}});
                       }
                     });

@@ -24,7 +24,8 @@ constexpr std::array kStates = {PipelineState::kConnecting,
                                 PipelineState::kFollowing,
                                 PipelineState::kWaitingForElasticsearch,
                                 PipelineState::kWaitingForSource};
-constexpr std::array kJobKinds = {JobKind::kBackfill, JobKind::kFanOut, JobKind::kSweep};
+constexpr std::array kJobKinds = {JobKind::kBackfill, JobKind::kComparison, JobKind::kFanOut,
+                                  JobKind::kSweep};
 
 double seconds(std::chrono::steady_clock::duration duration) {
   return std::chrono::duration<double>(duration).count();

@@ -30,7 +30,7 @@ struct IndexStatus {
   std::int64_t dead_letters = 0;
 
   struct Job {
-    std::string kind;  ///< "backfill", "fan_out", "sweep"
+    std::string kind;  ///< "backfill", "comparison", "fan_out", "sweep"
     std::string reason;
     std::int64_t done = 0;
     std::optional<std::int64_t> total;

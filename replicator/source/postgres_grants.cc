@@ -21,7 +21,7 @@ const std::vector<TableRights>& own_tables() {
       {"capture", {"select"}},
       {"track", {"select"}},
       {"checkpoint", {"select", "update"}},
-      {"outbox", {"select"}},
+      {"outbox", {"select", "delete"}},
       // Consumed leaves are emptied by truncate.
       {"outbox_0", {"select", "truncate"}},
       {"outbox_1", {"select", "truncate"}},

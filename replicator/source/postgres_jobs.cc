@@ -1,6 +1,7 @@
 #include "replicator/source/postgres_jobs.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "replicator/source/postgres_array.h"
 #include "replicator/source/postgres_ids.h"
@@ -9,7 +10,7 @@
 namespace lockstep {
 namespace {
 
-constexpr std::string_view kKindNames[] = {"backfill", "fan_out", "sweep"};
+constexpr std::string_view kKindNames[] = {"backfill", "comparison", "fan_out", "sweep"};
 
 std::string_view name_of(JobKind kind) {
   return kKindNames[static_cast<std::size_t>(kind)];
@@ -18,9 +19,8 @@ std::string_view name_of(JobKind kind) {
 }  // namespace
 
 JobKind job_kind(std::string_view name) {
-  if (name == name_of(JobKind::kBackfill)) return JobKind::kBackfill;
-  if (name == name_of(JobKind::kFanOut)) return JobKind::kFanOut;
-  return JobKind::kSweep;
+  const auto* const found = std::find(std::begin(kKindNames), std::end(kKindNames) - 1, name);
+  return static_cast<JobKind>(found - std::begin(kKindNames));
 }
 
 template <typename... Parameters>

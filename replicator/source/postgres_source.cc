@@ -91,11 +91,22 @@ std::string PostgresSource::revision() {
 }
 
 SourceIdentity PostgresSource::identity() {
-  const pqxx::result row =
-      ask("asking the source who it is",
-          "select (pg_control_system()).system_identifier::text, "
-          "substr(pg_walfile_name(pg_current_wal_insert_lsn()), 1, 8), current_database()");
-  return {row[0][0].c_str(), row[0][1].c_str(), row[0][2].c_str()};
+  const pqxx::result row = ask("asking the source who it is",
+                               "select (pg_control_system()).system_identifier || '/' || d.oid, "
+                               "substr(pg_walfile_name(pg_current_wal_insert_lsn()), 1, 8), "
+                               "pg_wal_lsn_diff(pg_current_wal_flush_lsn(), '0/0')::bigint "
+                               "from pg_catalog.pg_database as d where d.datname = current_database()");
+  return {row[0][0].c_str(), row[0][1].c_str(), row[0][2].as<std::int64_t>()};
+}
+
+KnownPartners PostgresSource::known_partners() {
+  KnownPartners partners;
+  for (const pqxx::row& row :
+       ask("loading what is known of both sides", postgres_sql("load_partners"), pipeline_)) {
+    partners.place = row[0].c_str();
+    if (!row[1].is_null()) partners.targets[row[1].as<int>()] = row[2].c_str();
+  }
+  return partners;
 }
 
 bool PostgresSource::try_lead() {
@@ -117,11 +128,15 @@ Epoch PostgresSource::epoch() {
   return Epoch{row[0][0].as<std::int64_t>()};
 }
 
-Epoch PostgresSource::raise_epoch(Epoch at_least) {
-  const pqxx::result row = ask("raising the epoch",
-                               "update {schema}.checkpoint set epoch = greatest(epoch, $2::bigint) + 1 where "
-                               "pipeline = $1 returning epoch",
-                               pipeline_, at_least.value);
+Epoch PostgresSource::raise_epoch(Epoch at_least, const KnownPartners& partners) {
+  Values indices;
+  Values uuids;
+  for (const auto& [index, uuid] : partners.targets) {
+    indices.push_back(std::to_string(index));
+    uuids.push_back(uuid);
+  }
+  const pqxx::result row = ask("raising the epoch", postgres_sql("raise_epoch"), pipeline_, at_least.value,
+                               partners.place, array_literal(indices), array_literal(uuids));
   if (row.empty()) {
     throw Error({"raising the epoch", "the pipeline has no checkpoint", "run `lockstep apply`"});
   }

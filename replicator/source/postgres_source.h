@@ -22,7 +22,8 @@ class PostgresSource final : public Source {
   SourceIdentity identity() override;
   bool try_lead() override;
   Epoch epoch() override;
-  Epoch raise_epoch(Epoch at_least) override;
+  KnownPartners known_partners() override;
+  Epoch raise_epoch(Epoch at_least, const KnownPartners& partners) override;
   Position load_position() override;
   std::vector<Job> load_jobs() override;
   std::int64_t dead_letters(int index) override;

@@ -318,6 +318,17 @@ std::vector<Job> PostgresTransaction::add_repair(const AppliedIndex& index,
   return added;
 }
 
+void PostgresTransaction::give_up_changes() {
+  const std::string schema = session_.schema();
+  run("giving up the changes of another database",
+      "delete from " + schema + ".outbox where capture = any($1::integer[])", captures_);
+  run("giving up the changes of another database",
+      "update " + schema +
+          ".checkpoint set prev = pg_current_snapshot(), cur = null, last_txid = '0', last_id = 0 where "
+          "pipeline = $1",
+      pipeline_);
+}
+
 void PostgresTransaction::begin_job(std::int64_t job) {
   translating_postgres_errors("beginning a job", [&] { jobs().begin(job); });
 }

@@ -34,6 +34,7 @@ class PostgresTransaction final : public SourceTransaction {
   std::optional<Job> add_job(int index, JobKind kind, const std::string& reason) override;
   std::vector<Job> add_repair(const AppliedIndex& index, const std::vector<FoundDocument>& documents,
                               const std::string& reason) override;
+  void give_up_changes() override;
   void begin_job(std::int64_t job) override;
   Position place() override;
   void save(Epoch epoch, const Acknowledged& acknowledged) override;

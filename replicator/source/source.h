@@ -14,6 +14,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -97,7 +98,12 @@ struct StaleDocument {
   bool elsewhere = false;  ///< the view has its id, under another routing
 };
 
-enum class JobKind { kBackfill, kFanOut, kSweep };
+enum class JobKind {
+  kBackfill,    ///< writes every document of the view
+  kComparison,  ///< writes those of the view that Elasticsearch does not have as they are
+  kFanOut,      ///< writes certain documents
+  kSweep,       ///< deletes what the view does not have
+};
 
 /// Work beside the tail, kept in the source.
 struct Job {
@@ -202,6 +208,10 @@ class SourceTransaction {
   virtual std::vector<Job> add_repair(const AppliedIndex& index, const std::vector<FoundDocument>& documents,
                                       const std::string& reason) = 0;
 
+  /// Gives up the changes that this snapshot sees: the tail goes on behind them. For an outbox that comes
+  /// from another place; jobs that compare everything have to make good for it. REQUIRES: the lead.
+  virtual void give_up_changes() = 0;
+
   /// The job has begun, though nothing of it is acknowledged yet: what changes from now on may concern
   /// documents that it has behind it.
   virtual void begin_job(std::int64_t job) = 0;
@@ -216,11 +226,18 @@ class SourceTransaction {
   virtual void commit() = 0;
 };
 
-/// Which database this is, for noticing that it was restored or replaced.
+/// Which database this is and how far it has come, for noticing that it was restored or replaced.
 struct SourceIdentity {
-  std::string system_identifier;
-  std::string timeline;
-  std::string database;
+  std::string place;          ///< cluster and database: where it differs, positions mean something else
+  std::string timeline;       ///< another one after a promotion or a recovery to an earlier point
+  std::int64_t progress = 0;  ///< never falls as long as place and timeline stay; bytes written or the like
+};
+
+/// What the last leader has noted of both sides, in the source.
+struct KnownPartners {
+  std::string place;                   ///< SourceIdentity::place; empty: nobody has led yet
+  std::map<int, std::string> targets;  ///< by index: the uuid of the real index
+  bool operator==(const KnownPartners&) const = default;
 };
 
 /// What the leader publishes about itself for `status`.
@@ -249,8 +266,11 @@ class Source {
   /// The epoch of the last leadership.
   virtual Epoch epoch() = 0;
 
-  /// Raises the epoch above the current one and above `at_least`, durably. REQUIRES: leading.
-  virtual Epoch raise_epoch(Epoch at_least) = 0;
+  virtual KnownPartners known_partners() = 0;
+
+  /// Raises the epoch above the current one and above `at_least`, and notes the partners, durably. REQUIRES:
+  /// leading.
+  virtual Epoch raise_epoch(Epoch at_least, const KnownPartners& partners) = 0;
 
   /// Where the tail is to go on.
   virtual Position load_position() = 0;

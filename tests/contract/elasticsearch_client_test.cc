@@ -46,7 +46,7 @@ TEST_F(ElasticsearchClientContract, CreatesAnIndexBehindAnAliasAndIsThenDone) {
   EXPECT_EQ(found[0].aliases, std::vector<std::string>{alias()});
   EXPECT_FALSE(found[0].uuid.empty());
   EXPECT_EQ(found[0].mappings.at("_meta").at("team"), "search");
-  const IndexMark mark = index_mark(client(), alias());
+  const IndexMark mark = marked_index(client(), alias()).mark;
   EXPECT_EQ(mark.pipeline, "contract");
   EXPECT_EQ(mark.identity, "identity-1");
   EXPECT_EQ(mark.alias, alias());
@@ -69,7 +69,8 @@ TEST_F(ElasticsearchClientContract, WhatTheEngineMakesOfAMappingIsNoDifference) 
 
 TEST_F(ElasticsearchClientContract, AddsFieldsAndSettingsInPlace) {
   apply(desired(R"({"mappings":{"properties":{"a":{"type":"text"}}}})"));
-  set_index_epoch(client(), alias(), Epoch{7});
+  const SourceMark source{"database 1", "2", 7'000};
+  set_index_writer(client(), alias(), Epoch{7}, source);
   const DesiredIndex longer = desired(
       R"({"settings":{"refresh_interval":"7s"},"mappings":{"properties":{"a":{"type":"text","fields":{"raw":{"type":"keyword"}}},"b":{"properties":{"c":{"type":"date"}}}}}})");
   const IndexPlan plan = apply(longer);
@@ -80,7 +81,9 @@ TEST_F(ElasticsearchClientContract, AddsFieldsAndSettingsInPlace) {
   const IndexState state = client().indices_of(alias()).at(0);
   EXPECT_EQ(state.mappings.at("/properties/b/properties/c/type"_json_pointer), "date");
   EXPECT_EQ(state.settings.at("index.refresh_interval"), "7s");
-  EXPECT_EQ(index_epoch(client(), alias()), Epoch{7}) << "an apply does not take the epoch back";
+  const IndexMark mark = marked_index(client(), alias()).mark;
+  EXPECT_EQ(mark.epoch, Epoch{7}) << "an apply does not take the epoch back";
+  EXPECT_EQ(mark.source, source);
 }
 
 TEST_F(ElasticsearchClientContract, SaysWhatNeedsAReindex) {
@@ -101,7 +104,7 @@ TEST_F(ElasticsearchClientContract, SaysWhatNeedsAReindex) {
     FAIL();
   } catch (const Error& error) {
     EXPECT_FALSE(error.retryable());
-    EXPECT_THAT(error.what(), HasSubstr("lockstep reindex " + alias()));
+    EXPECT_THAT(error.what(), HasSubstr("delete index " + alias() + "-000001"));
   }
 }
 
@@ -153,10 +156,10 @@ TEST_F(ElasticsearchClientContract, FindsWhatTheEngineRefusesAndLeavesNothingBeh
 
 TEST_F(ElasticsearchClientContract, KeepsTheEpochBesideWhatTheUserHasInMeta) {
   apply(desired(kMapping));
-  EXPECT_EQ(index_epoch(client(), alias()), Epoch{0});
+  EXPECT_EQ(marked_index(client(), alias()).mark.epoch, Epoch{0});
   const json before = client().indices_of(alias()).at(0).mappings;
-  set_index_epoch(client(), alias(), Epoch{DocumentVersion::kMaxEpoch});
-  EXPECT_EQ(index_epoch(client(), alias()), Epoch{DocumentVersion::kMaxEpoch});
+  set_index_writer(client(), alias(), Epoch{DocumentVersion::kMaxEpoch}, {});
+  EXPECT_EQ(marked_index(client(), alias()).mark.epoch, Epoch{DocumentVersion::kMaxEpoch});
   json after = client().indices_of(alias()).at(0).mappings;
   after.at("_meta").at("lockstep")["epoch"] = 0;
   EXPECT_EQ(after, before);
@@ -171,7 +174,7 @@ TEST_F(ElasticsearchClientContract, MovesTheAliasToTheNextGeneration) {
   EXPECT_EQ(client().indices_of(alias()).at(0).name, alias() + "-000001");
   client().swap_alias(alias(), alias() + "-000001", next);
   EXPECT_EQ(client().indices_of(alias()).at(0).name, next);
-  EXPECT_EQ(index_epoch(client(), alias()), Epoch{3});
+  EXPECT_EQ(marked_index(client(), alias()).mark.epoch, Epoch{3});
   EXPECT_EQ(client().generations(alias()).size(), 2u);
   client().delete_index(alias() + "-000001");
   EXPECT_EQ(client().generations(alias()).size(), 1u);
@@ -181,7 +184,7 @@ TEST_F(ElasticsearchClientContract, MovesTheAliasToTheNextGeneration) {
 TEST_F(ElasticsearchClientContract, AMissingIndexIsAnErrorWithItsRemedy) {
   for (const auto& call : std::vector<std::function<void()>>{
            [&] { client().count(alias()); }, [&] { client().refresh(alias()); },
-           [&] { index_mark(client(), alias()); }, [&] { client().delete_index(alias()); }}) {
+           [&] { marked_index(client(), alias()); }, [&] { client().delete_index(alias()); }}) {
     try {
       call();
       ADD_FAILURE();

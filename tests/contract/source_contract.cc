@@ -14,7 +14,7 @@ void SourceContract::lead() {
   source_ = world_->open();
   pipeline_ = source_->load_pipeline();
   ASSERT_TRUE(source_->try_lead());
-  epoch_ = source_->raise_epoch(Epoch{});
+  epoch_ = source_->raise_epoch(Epoch{}, {});
   position_ = source_->load_position();
 }
 
@@ -294,7 +294,7 @@ TEST_P(SourceContract, S5_AnEpochThatHasPassedCanSaveNothing) {
 
 TEST_P(SourceContract, S5_AnEpochIsAboveWhatElasticsearchHasSeen) {
   lead();
-  EXPECT_GT(source_->raise_epoch(Epoch{epoch_.value + 1000}).value, epoch_.value + 1000);
+  EXPECT_GT(source_->raise_epoch(Epoch{epoch_.value + 1000}, {}).value, epoch_.value + 1000);
 }
 
 // --- the rest of what the pipeline takes for granted ---

@@ -64,7 +64,7 @@ TEST_F(RolesTest, RoleWithTheGrantsRunsAllStatementsOfTheTail) {
   source->epoch();
   source->is_led();
   ASSERT_TRUE(source->try_lead());
-  const Epoch epoch = source->raise_epoch({});
+  const Epoch epoch = source->raise_epoch({}, {});
   const Position position = source->load_position();
   EXPECT_EQ(source->load_jobs().size(), 1u);
   defined_.database().execute(

@@ -162,6 +162,23 @@ void PostgresDatabase::restore() {
   connection_ = connect();
 }
 
+void PostgresDatabase::dump() {
+  const Completed dumped = run_program("pg_dump", {"-f", (folder_.path() / "dump.sql").string(), url()},
+                                       {{"PGPASSWORD", password_}});
+  if (dumped.exit_code != 0) throw std::runtime_error("pg_dump: " + dumped.err);
+}
+
+void PostgresDatabase::restore_dump() {
+  connection_.reset();
+  {
+    pqxx::connection server(server_url_);
+    support::execute(server, "drop database " + name_ + " with (force)");
+    support::execute(server, "create database " + name_);
+  }
+  connection_ = connect();
+  run(folder_.path() / "dump.sql");
+}
+
 std::string PostgresDatabase::create_role(std::string_view suffix) {
   const std::string role = "lockstep_test_" + random_name(8) + "_" + std::string(suffix);
   execute("create role " + role + " login");

@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "tests/support/temporary_folder.h"
+
 namespace lockstep::support {
 
 class PostgresDatabase {
@@ -57,6 +59,11 @@ class PostgresDatabase {
   void back_up();
   void restore();
 
+  /// The same with pg_dump and psql, which works while others are connected; the new database has nothing of
+  /// the old one but what SQL tells.
+  void dump();
+  void restore_dump();
+
   /// Makes a login role with a random name that ends in `suffix`; returns its name. It is dropped with the
   /// database.
   std::string create_role(std::string_view suffix);
@@ -69,6 +76,7 @@ class PostgresDatabase {
   std::string user_;
   std::string password_;
   std::vector<std::string> roles_;
+  TemporaryFolder folder_;  // for dumps
   std::unique_ptr<pqxx::connection> connection_;
 };
 

@@ -105,7 +105,7 @@ TEST(PlanIndex, PutsAdditionsInPlaceAndKeepsEpochAndForeignMeta) {
   EXPECT_EQ(mapping.at("_meta").at("lockstep").at("mapping_checksum"), checksum(desired(longer).mapping));
 }
 
-TEST(PlanIndex, ARefusedChangeInPlaceNamesTheReindex) {
+TEST(PlanIndex, ARefusedChangeInPlaceNamesTheRemedy) {
   const std::string other = R"({"mappings":{"properties":{"a":{"type":"text","analyzer":"simple"}}}})";
   const HttpResponse before = existing(desired(), mark(desired()));
   Script script{{before,
@@ -121,7 +121,7 @@ TEST(PlanIndex, ARefusedChangeInPlaceNamesTheReindex) {
     FAIL();
   } catch (const Error& error) {
     EXPECT_THAT(error.what(), HasSubstr("conflicts"));
-    EXPECT_THAT(error.what(), HasSubstr("lockstep reindex posts"));
+    EXPECT_THAT(error.what(), HasSubstr("delete index posts-000003 and run `lockstep apply`"));
     EXPECT_FALSE(error.retryable());
   }
 }
@@ -133,7 +133,7 @@ TEST(PlanIndex, AnotherTypeNeedsAReindex) {
   const IndexPlan plan = plan_index(client, desired(other));
   EXPECT_EQ(plan.kind, Kind::kReindex);
   EXPECT_EQ(plan.problem, "field a: type is text, wanted keyword");
-  EXPECT_THAT(plan.remedy, HasSubstr("lockstep reindex posts"));
+  EXPECT_THAT(plan.remedy, HasSubstr("delete index posts-000003 and run `lockstep apply`"));
   EXPECT_THROW(apply_index_plan(client, desired(other), plan), Error);
 }
 
@@ -209,17 +209,20 @@ TEST(ValidateMapping, WhereThatIsNotAllowedItLeavesNoIndexBehind) {
   }
 }
 
-TEST(IndexEpoch, IsReadFromAndWrittenIntoTheMark) {
+TEST(IndexMark, SaysWhoWritesAndFromWhere) {
   const HttpResponse state = existing(desired(), mark(desired()));
   Script script{{state, state, {200, "{}"}}, {}};
   ElasticsearchClient client = client_of(script);
-  EXPECT_EQ(index_epoch(client, "posts"), Epoch{4});
-  set_index_epoch(client, "posts", Epoch{9});
+  EXPECT_EQ(marked_index(client, "posts").mark.epoch, Epoch{4});
+  const SourceMark source{"here", "1", 5};
+  set_index_writer(client, "posts", Epoch{9}, source);
   EXPECT_EQ(script.requests.back().path, "/posts-000003/_mapping");
   json expected = mark(desired());
   expected["epoch"] = 9;
-  EXPECT_EQ(json::parse(script.requests.back().body),
-            json({{"_meta", {{"team", "x"}, {"lockstep", expected}}}}));
+  expected["source"] = {{"place", "here"}, {"timeline", "1"}, {"progress", 5}};
+  const json mappings = json::parse(script.requests.back().body);
+  EXPECT_EQ(mappings, json({{"_meta", {{"team", "x"}, {"lockstep", expected}}}}));
+  EXPECT_EQ(read_mark({"posts-000003", "uuid", {}, mappings, {}})->source, source);
 }
 
 TEST(IndexMark, NeedsAnAliasWithOneMarkedIndex) {
@@ -227,8 +230,8 @@ TEST(IndexMark, NeedsAnAliasWithOneMarkedIndex) {
        {HttpResponse{404, kNoIndex}, HttpResponse{200, R"({"a":{},"b":{}})"}, existing(desired(), json())}) {
     Script script{{state, state}, {}};
     ElasticsearchClient client = client_of(script);
-    EXPECT_THROW(index_mark(client, "posts"), Error);
-    EXPECT_THROW(set_index_epoch(client, "posts", Epoch{1}), Error);
+    EXPECT_THROW(marked_index(client, "posts"), Error);
+    EXPECT_THROW(set_index_writer(client, "posts", Epoch{1}, {}), Error);
     EXPECT_EQ(script.requests.size(), 2u);
   }
 }

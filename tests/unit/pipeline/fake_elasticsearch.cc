@@ -120,6 +120,14 @@ std::int64_t Elasticsearch::epoch(const std::string& alias) const {
   return indices_.at(alias).meta.at("lockstep").at("epoch");
 }
 
+void Elasticsearch::replace(const std::string& alias) {
+  const std::lock_guard lock(mutex_);
+  Index& index = indices_.at(alias);
+  index.documents.clear();
+  index.searchable.clear();
+  ++index.generation;
+}
+
 void Elasticsearch::set_epoch(const std::string& alias, std::int64_t epoch) {
   const std::lock_guard lock(mutex_);
   indices_.at(alias).meta["lockstep"]["epoch"] = epoch;
@@ -302,7 +310,7 @@ HttpResponse Elasticsearch::index_request(const HttpRequest& request, const std:
   if (last == alias) {
     const json state = {{"aliases", {{name, json::object()}}},
                         {"mappings", {{"_meta", index.meta}}},
-                        {"settings", {{"index.uuid", "uuid-of-" + name}}}};
+                        {"settings", {{"index.uuid", name + std::to_string(index.generation)}}}};
     return {200, json{{name + "-000001", state}}.dump()};
   }
   if (last == "_mapping") {

@@ -60,6 +60,9 @@ class Elasticsearch {
   std::int64_t epoch(const std::string& alias) const;
   void set_epoch(const std::string& alias, std::int64_t epoch);
 
+  /// Another index stands behind the alias, with the same mark and without documents.
+  void replace(const std::string& alias);
+
   /// gc_deletes has passed.
   void forget_deletes();
 
@@ -94,6 +97,7 @@ class Elasticsearch {
     std::map<std::pair<int, std::string>, IndexedDocument> documents;   // by shard and id
     std::map<std::pair<int, std::string>, IndexedDocument> searchable;  // at the last refresh
     nlohmann::json meta;
+    int generation = 1;
   };
 
   class InFlight;

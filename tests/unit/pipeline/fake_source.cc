@@ -118,6 +118,16 @@ std::string FakeSource::revision() {
   return database_.pipeline().revision;
 }
 
+SourceIdentity Database::identity() const {
+  const std::lock_guard lock(mutex_);
+  return identity_;
+}
+
+void Database::set_identity(const SourceIdentity& identity) {
+  const std::lock_guard lock(mutex_);
+  identity_ = identity;
+}
+
 bool FakeSource::try_lead() {
   const std::lock_guard lock(database_.mutex_);
   if (database_.leader_ == nullptr) database_.leader_ = this;
@@ -134,8 +144,9 @@ Epoch FakeSource::epoch() {
   return database_.state_.epoch;
 }
 
-Epoch FakeSource::raise_epoch(Epoch at_least) {
+Epoch FakeSource::raise_epoch(Epoch at_least, const KnownPartners& partners) {
   const std::lock_guard lock(database_.mutex_);
+  database_.state_.partners = partners;
   Epoch& epoch = database_.state_.epoch;
   epoch.value = std::max(epoch.value, at_least.value) + 1;
   return epoch;

@@ -46,6 +46,7 @@ struct State {
   std::vector<OutboxRow> outbox;
   std::size_t position = 0;  ///< outbox rows that the checkpoint has passed
   Epoch epoch;
+  KnownPartners partners;
   std::map<std::int64_t, StoredJob> jobs;
   std::map<DocumentPlace, DeadLetter> dead_letters;
   std::map<DocumentPlace, DocumentVersion> routes;
@@ -96,6 +97,10 @@ class Database {
   void apply(AppliedPipeline pipeline);
   std::int64_t add_job(int index, JobKind kind, const Values& ids = {});
 
+  /// Which database it is; set_identity() as a restored or promoted one says it.
+  SourceIdentity identity() const;
+  void set_identity(const SourceIdentity& identity);
+
   /// For has_passed() and for tests: moves the checkpoint as a leader would.
   void set_position(std::size_t rows);
 
@@ -113,6 +118,7 @@ class Database {
   const void* leader_ = nullptr;               // guarded by mutex_: the connection that leads
   std::int64_t next_job_ = 1;                  // guarded by mutex_
   std::vector<PublishedStatus> published_;     // guarded by mutex_
+  SourceIdentity identity_{"fake", "1", 100};  // guarded by mutex_
 };
 
 class FakeTransaction final : public SourceTransaction {
@@ -137,6 +143,7 @@ class FakeTransaction final : public SourceTransaction {
   std::optional<Job> add_job(int index, JobKind kind, const std::string& reason) override;
   std::vector<Job> add_repair(const AppliedIndex& index, const std::vector<FoundDocument>& documents,
                               const std::string& reason) override;
+  void give_up_changes() override;
   void begin_job(std::int64_t job) override;
   Position place() override;
   void save(Epoch epoch, const Acknowledged& acknowledged) override;
@@ -166,10 +173,11 @@ class FakeSource final : public Source {
 
   AppliedPipeline load_pipeline() override;
   std::string revision() override;
-  SourceIdentity identity() override { return {"fake", "1", "fake"}; }
+  SourceIdentity identity() override { return database_.identity(); }
+  KnownPartners known_partners() override { return database_.state().partners; }
   bool try_lead() override;
   Epoch epoch() override;
-  Epoch raise_epoch(Epoch at_least) override;
+  Epoch raise_epoch(Epoch at_least, const KnownPartners& partners) override;
   Position load_position() override;
   std::vector<Job> load_jobs() override;
   std::int64_t dead_letters(int index) override;

@@ -234,6 +234,10 @@ std::vector<Job> FakeTransaction::add_repair(const AppliedIndex& index,
   return jobs;
 }
 
+void FakeTransaction::give_up_changes() {
+  write([rows = seen_.outbox.size()](State& state) { state.position = rows; });
+}
+
 void FakeTransaction::begin_job(std::int64_t job) {
   write([job](State& state) {
     if (const auto stored = state.jobs.find(job); stored != state.jobs.end()) stored->second.begun = true;

@@ -199,6 +199,80 @@ TEST_F(RecoveryTest, WhatADeposedLeaderStillHasOnTheWayIsTooOldToLand) {
   EXPECT_EQ(world.elasticsearch.operations_on("1").back().status, 409);
 }
 
+// What the last leader has noted on both sides, and what is different when the next one comes.
+class PartnersTest : public RecoveryTest {
+ protected:
+  PartnersTest() {
+    world_.add_silently(5);
+    for (const AppliedIndex* index : {&world_.posts(), &world_.files()}) {
+      world_.database.add_job(index->id, JobKind::kBackfill);
+    }
+    catch_up_with_a_fresh_leader(world_);
+    take_lead();
+    EXPECT_TRUE(kinds().empty()) << "nothing is in doubt";
+    world_.elasticsearch.damage("posts", "p0003", "{}");
+    world_.elasticsearch.damage("posts", "of a lost future", "{}");
+  }
+
+  void take_lead() {
+    FakeSource source(world_.database);
+    ASSERT_TRUE(source.try_lead());
+    ElasticsearchClient client(world_.elasticsearch.transports()());
+    take_epoch(world_.pipeline, source, client);
+  }
+
+  std::multiset<std::pair<int, JobKind>> kinds() const {
+    std::multiset<std::pair<int, JobKind>> kinds;
+    for (const auto& [id, job] : world_.database.state().jobs) kinds.emplace(job.job.index, job.job.kind);
+    return kinds;
+  }
+
+  const std::multiset<std::pair<int, JobKind>> everything_{{kPosts, JobKind::kComparison},
+                                                           {kPosts, JobKind::kSweep},
+                                                           {kFiles, JobKind::kComparison},
+                                                           {kFiles, JobKind::kSweep}};
+  World world_;
+};
+
+TEST_F(PartnersTest, APromotedSourceIsCompared) {
+  world_.database.set_identity({"fake", "2", 100});
+  take_lead();
+  EXPECT_EQ(kinds(), everything_);
+  const std::size_t before = world_.elasticsearch.operations().size();
+  catch_up_with_a_fresh_leader(world_);
+  EXPECT_EQ(world_.elasticsearch.operations().size() - before, 2U) << "only what differs is written";
+}
+
+TEST_F(PartnersTest, ASourceThatHasGoneBackIsCompared) {
+  world_.database.set_identity({"fake", "1", 99});
+  take_lead();
+  EXPECT_EQ(kinds(), everything_);
+  catch_up_with_a_fresh_leader(world_);
+}
+
+TEST_F(PartnersTest, TheOutboxOfAnotherDatabaseIsGivenUp) {
+  world_.put_post("new", "ann");
+  world_.database.set_identity({"another", "1", 5});
+  take_lead();
+  EXPECT_EQ(kinds(), everything_);
+  EXPECT_EQ(world_.database.state().position, world_.database.state().outbox.size());
+  catch_up_with_a_fresh_leader(world_);
+}
+
+TEST_F(PartnersTest, AnIndexThatWasReplacedIsComparedAlone) {
+  world_.elasticsearch.replace("posts");
+  take_lead();
+  EXPECT_EQ(kinds(), (std::multiset<std::pair<int, JobKind>>{{kPosts, JobKind::kComparison},
+                                                             {kPosts, JobKind::kSweep}}));
+  catch_up_with_a_fresh_leader(world_);
+}
+
+TEST_F(PartnersTest, ASourceThatHasGoneOnIsNotInDoubt) {
+  world_.database.set_identity({"fake", "1", 1'000});
+  take_lead();
+  EXPECT_TRUE(kinds().empty());
+}
+
 TEST_F(RecoveryTest, AnIndexThatIsAheadOfItsSourceIsComparedEvenIfTheNextLeaderDiesAtOnce) {
   World world;
   world.add_silently(5);

@@ -24,7 +24,7 @@ BulkWriter::Options quick_options(const Config& config) {
 
 Epoch led_epoch(FakeSource& source) {
   source.try_lead();
-  return source.raise_epoch({});
+  return source.raise_epoch({}, source.known_partners());
 }
 
 }  // namespace

@@ -48,7 +48,10 @@ class FakeSource final : public Source {
   std::string revision() override { return ""; }
   SourceIdentity identity() override { return {}; }
   Epoch epoch() override { return {}; }
-  Epoch raise_epoch(Epoch) override { throw std::logic_error("not asked of this fake"); }
+  KnownPartners known_partners() override { return {}; }
+  Epoch raise_epoch(Epoch, const KnownPartners&) override {
+    throw std::logic_error("not asked of this fake");
+  }
   std::vector<DeadLetter> dead_letters_of(int, const Values&) override { return {}; }
   std::unique_ptr<SourceTransaction> begin_reading() override {
     throw std::logic_error("not asked of this fake");
