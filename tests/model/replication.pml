@@ -13,22 +13,18 @@
 #ifndef TRANSACTIONS
 #define TRANSACTIONS 3      /* that writers begin; at most 7 */
 #endif
-#ifndef LEADER_CRASHES
-#define LEADER_CRASHES 1
+#ifndef FAILURES
+#define FAILURES 1          /* of whatever kind: a replicator dies, the lead is lost, the source crashes */
 #endif
-#ifndef LOST_LEADS
-#define LOST_LEADS 1        /* the lead ends and its holder does not know: a zombie */
-#endif
-#ifndef SOURCE_CRASHES
-#define SOURCE_CRASHES 1
-#endif
-#ifndef REQUESTS
-#define REQUESTS 4          /* under way at the same time */
+#ifndef TIMEOUTS
+#define TIMEOUTS 1          /* requests that are sent again though they have arrived, or will */
 #endif
 #ifndef OPEN_TRANSACTIONS
 #define OPEN_TRANSACTIONS 2 /* of writers, at the same time */
 #endif
-#define DOCUMENTS 2
+#ifndef DOCUMENTS
+#define DOCUMENTS 2         /* that are changed, 1 or 2 */
+#endif
 
 #define bit(n) (1 << (n))
 #define has(set, n) (((set) & bit(n)) != 0)
@@ -40,13 +36,13 @@
 byte next_id;               /* of the next transaction */
 byte running, committed;    /* sets of transactions */
 byte begun, commits;        /* how many there were, those that were lost included */
-byte view[DOCUMENTS];       /* the state of each document */
+byte view[2];       /* the state of each document */
 byte deleted;               /* set of the states in which the document is not in the view */
 byte lost;                  /* set of the states that a crash of the source has undone */
 byte restarts;              /* of the source: a session does not outlive one */
 
-typedef Commit { byte by, document, state };
-Commit log[TRANSACTIONS];   /* in the order of the commits */
+byte document_of[TRANSACTIONS], state_of[TRANSACTIONS]; /* what a committed transaction has made, by its id */
+byte log[TRANSACTIONS];     /* ids in the order of the commits */
 byte log_end, durable_end;  /* what is visible; what a crash cannot take back */
 byte id_floor;              /* ids below it are not handed out again: the log has one of them durably */
 
@@ -72,10 +68,10 @@ typedef Item {
 #define SENT 1
 #define ANSWERED 2          /* it has its outcome, and the answer is on its way back */
 #define LATE 3              /* timed out, repeated and acknowledged, and still on its way */
-Item item[REQUESTS];
+Item item[4];               /* so many are under way at the same time */
 
-byte index[DOCUMENTS];         /* the state of each document */
-byte index_version[DOCUMENTS]; /* of its last write; 0: it never was there, or its deletion is forgotten */
+byte index[2];         /* the state of each document */
+byte index_version[2]; /* of its last write; 0: it never was there, or its deletion is forgotten */
 byte listening;                /* set of the epochs whose replicator waits for answers */
 byte leads_under[3];           /* the epoch of each replicator, which need not be the current one */
 byte unsent[3];                /* set of the documents that it is to send */
@@ -88,8 +84,9 @@ byte unsent[3];                /* set of the documents that it is to send */
 
 /* --- What must hold --- */
 
-byte calm;                  /* 1: nothing fails any more */
-byte leader_crashes, lost_leads;
+byte failures, timeouts;    /* there have been; FAILURES, TIMEOUTS: nothing fails any more */
+#define may_fail (failures < FAILURES)
+#define may_time_out (timeouts < TIMEOUTS)
 
 inline never_backwards(i) { assert(item[i].state >= index[item[i].document]) }
 inline nothing_undone()   { assert(!has(lost, index[0]) && !has(lost, index[1])) }
@@ -105,9 +102,9 @@ inline commit_transaction(id, which, deletes) {
   end_transaction(id);
   committed = committed | bit(id);
   commits++;
-  log[log_end].by = id;
-  log[log_end].document = which;
-  log[log_end].state = commits;
+  document_of[id] = which;
+  state_of[id] = commits;
+  log[log_end] = id;
   log_end++;
   if
   :: deletes -> deleted = deleted | bit(commits)
@@ -137,12 +134,12 @@ end:
        if
        :: commit_transaction(id, 0, false)
        :: is_there(0) -> commit_transaction(id, 0, true)
-       :: commit_transaction(id, 1, false)
+       :: DOCUMENTS > 1 && commits != 0 -> commit_transaction(id, 1, false)       /* the documents are alike: the first is document 0 */
        :: is_there(1) -> commit_transaction(id, 1, true)
        :: end_transaction(id)                        /* rolled back */
        fi;
        id = 0 }
-  :: atomic { running == 0 -> begun = TRANSACTIONS; break }
+  :: atomic { begun == TRANSACTIONS && running == 0 -> break }
   od
 }
 
@@ -166,9 +163,9 @@ inline crash_source(surviving) {
   do
   :: log_end > surviving ->
        log_end--;
-       committed = committed & ~bit(log[log_end].by);
-       lost = lost | bit(log[log_end].state);
-       log[log_end].by = 0; log[log_end].document = 0; log[log_end].state = 0
+       committed = committed & ~bit(log[log_end]);
+       lost = lost | bit(state_of[log[log_end]]);
+       document_of[log[log_end]] = 0; state_of[log[log_end]] = 0; log[log_end] = 0
   :: else -> break
   od;
   next_id = id_floor;       /* and above what else has survived */
@@ -176,9 +173,9 @@ inline crash_source(surviving) {
   position = 0;
   do
   :: position < log_end ->
-       view[log[position].document] = log[position].state;
+       view[document_of[log[position]]] = state_of[log[position]];
        if
-       :: log[position].by >= next_id -> next_id = log[position].by + 1
+       :: log[position] >= next_id -> next_id = log[position] + 1
        :: else
        fi;
        position++
@@ -196,7 +193,8 @@ proctype Failures() {
   byte position, surviving;
 end:
   do
-  :: atomic { restarts < SOURCE_CRASHES ->
+  :: atomic { may_fail ->
+       failures++;
        surviving = durable_end;
        do
        :: surviving < log_end -> surviving++
@@ -204,8 +202,8 @@ end:
        od;
        crash_source(surviving);
        position = 0; surviving = 0 }
-  :: atomic { lost_leads < LOST_LEADS && lead != 0 -> lost_leads++; lead = 0 }
-  :: atomic { begun == TRANSACTIONS && running == 0 -> calm = 1; break }
+  :: atomic { may_fail && lead != 0 -> failures++; lead = 0 }  /* its holder does not know yet: a zombie */
+  :: atomic { begun == TRANSACTIONS && running == 0 -> failures = FAILURES; timeouts = TIMEOUTS; break }
   od
 }
 
@@ -249,7 +247,7 @@ inline request(i) {
   if
   :: item[i].phase == SENT || item[i].phase == LATE -> apply(i)
   :: item[i].phase == LATE || (item[i].phase == SENT && !has(listening, item[i].epoch)) -> free(i)  /* it never comes */
-  :: item[i].phase == ANSWERED && calm == 0 -> item[i].phase = SENT    /* the answer never comes: sent again */
+  :: item[i].phase == ANSWERED && may_time_out -> timeouts++; item[i].phase = SENT    /* the answer never comes: sent again */
   fi
 }
 
@@ -274,7 +272,7 @@ end:
 #define mine leads_under[me]
 #define documents unsent[me]
 
-inline die() { calm == 0 && leader_crashes < LEADER_CRASHES -> leader_crashes++; goto stop }
+inline die() { may_fail -> failures++; goto stop }
 
 #define connected (generation == restarts)
 #define is_open(i, which) \
@@ -313,6 +311,28 @@ inline save(position) {
 #endif
 }
 
+inline commit() {           /* saves what has been acknowledged */
+  find_acknowledged();
+  if
+  :: documents == 0 -> acknowledged = next   /* nothing in flight, nothing new */
+  :: else
+  fi;
+#ifdef CHECKPOINT_BEFORE_ACK
+  acknowledged = next;
+#endif
+  save(acknowledged);
+  before = read; read = next; next = 0; first = 0; acknowledged = 0;
+  if
+  :: documents == 0 ->
+       before = 0;
+       if
+       :: epoch == mine && unseen(read) == 0 -> index_is_view()
+       :: else
+       fi
+  :: else
+  fi
+}
+
 inline send(which, rendered) {
   if
   :: item[0].phase == FREE -> first = 0
@@ -338,7 +358,7 @@ inline receive(i) {
   item[i].phase == ANSWERED && item[i].epoch == mine ->
     if
     :: free(i)
-    :: calm == 0 && free_requests > 0 -> item[i].phase = LATE; item[i].before = 0  /* it had been sent twice */
+    :: may_time_out -> timeouts++; item[i].phase = LATE; item[i].before = 0  /* it had been sent twice */
     fi
 }
 
@@ -349,29 +369,8 @@ inline drop(i) {
   fi
 }
 
-inline add_document(id) {
-  if
-  :: has(chunk, id) -> if
-       :: log[0].by == id && log_end > 0 -> documents = documents | bit(log[0].document)
-       :: log[1].by == id && log_end > 1 -> documents = documents | bit(log[1].document)
-       :: log[2].by == id && log_end > 2 -> documents = documents | bit(log[2].document)
-#if TRANSACTIONS > 3
-       :: log[3].by == id && log_end > 3 -> documents = documents | bit(log[3].document)
-#endif
-#if TRANSACTIONS > 4
-       :: log[4].by == id && log_end > 4 -> documents = documents | bit(log[4].document)
-#endif
-       fi
-  :: else
-  fi
-}
-
 /* What this snapshot sees and the last one did not: all of it, or the lowest id of it. */
-#ifdef LAST_ID
-#define batch (committed & ~below(read_end))
-#else
 #define batch unseen(read)
-#endif
 #define lowest(set) ((set) & ~((set) - 1) & 255)
 
 inline read_changes() {
@@ -390,20 +389,22 @@ inline read_changes() {
   :: else -> break
   od;
 #endif
-  add_document(0); add_document(1); add_document(2);
-#if TRANSACTIONS > 3
-  add_document(3);
-#endif
-#if TRANSACTIONS > 4
-  add_document(4);
-#endif
-  rendered0 = view[0];
-  rendered1 = view[1];
+  first = 0;
+  do
+  :: first < next_id ->
+       if
+       :: has(chunk, first) -> documents = documents | bit(document_of[first])
+       :: else
+       fi;
+       first++
+  :: else -> break
+  od;
+  if :: has(documents, 0) -> rendered0 = view[0] :: else fi;
+  if :: has(documents, 1) -> rendered1 = view[1] :: else fi;
   chunk = 0
 }
 
 #ifdef LAST_ID
-#define read_end ((read & 1) + ((read >> 1) & 1) + ((read >> 2) & 1) + ((read >> 3) & 1) + ((read >> 4) & 1))
 #define news (batch != 0)
 #define unsaved (checkpoint != read)
 #else
@@ -420,28 +421,24 @@ proctype Replicator(byte me) {
   byte rendered0, rendered1;            /* states */
   byte first, acknowledged;
 end_stand_by:
-  atomic { lead == 0 -> lead = me; generation = restarts };
-  if                                    /* raise the epoch, synchronously */
-  :: atomic { connected -> epoch++; mine = epoch; flush() }
-  :: atomic { !connected -> goto stop }
-  :: atomic { die() }
-  fi;
-  if                                    /* load the position */
-  :: atomic { connected -> read = checkpoint; listening = listening | bit(mine) }
+  atomic { lead == 0 && (me == 1 || epoch != 0) -> lead = me; generation = restarts };  /* they are alike: 1 begins */
+  if                                    /* raise the epoch, synchronously; load the position */
+  :: atomic { connected -> epoch++; mine = epoch; flush(); read = checkpoint; listening = listening | bit(mine) }
   :: atomic { !connected -> goto stop }
   :: atomic { die() }
   fi;
 end_follow:
   do
-  :: atomic { connected && news ->      /* a snapshot: read what has changed, render it */
+  :: atomic { connected && news && may_save ->  /* a snapshot: read what has changed, render it */
        read_changes(); counter++; first = 0; goto save_and_commit }
-  :: atomic { connected && !news && idle && unsaved ->
-#ifndef LAST_ID
-       next = ended;
-#else
+  :: atomic { connected && !news && idle && unsaved && may_save ->
+#ifdef LAST_ID
        next = read;
+#else
+       next = ended;
 #endif
-       goto save_and_commit }
+       commit() }
+  :: atomic { connected && (news || idle && unsaved) && !may_save -> goto stop }  /* its transaction would come to nothing */
   :: atomic { !connected -> goto stop }
   :: atomic { receive(0) }
   :: atomic { receive(1) }
@@ -449,30 +446,11 @@ end_follow:
   :: atomic { receive(3) }
   :: atomic { die() }
   od;
-save_and_commit:
+save_and_commit:                        /* durably, before Elasticsearch is shown anything */
   if
-  :: atomic { connected && may_save ->  /* save what has been acknowledged, and commit */
-       find_acknowledged();
-       if
-       :: documents == 0 -> acknowledged = next   /* nothing in flight, nothing new */
-       :: else
-       fi;
-#ifdef CHECKPOINT_BEFORE_ACK
-       acknowledged = next;
-#endif
-       save(acknowledged);
-       before = read; read = next; next = 0; first = 0; acknowledged = 0 }
+  :: atomic { connected && may_save -> commit() }
   :: atomic { !connected || !may_save -> goto stop }
   :: atomic { die() }
-  fi;
-  if
-  :: atomic { documents == 0 ->
-       if
-       :: connected && epoch == mine && unseen(read) == 0 -> index_is_view()
-       :: else
-       fi;
-       before = 0; rendered0 = 0; rendered1 = 0; goto end_follow }
-  :: documents != 0
   fi;
   do                                    /* send the bulk request */
   :: atomic { may_send ->
