@@ -11,7 +11,7 @@
    NO_SYNCHRONOUS_COMMIT, CHECKPOINT_BEFORE_ACK, SAVE_BY_DEPOSED, SEVERAL_IN_FLIGHT, LAST_ID, EARLY_FORGETTING. */
 
 #ifndef TRANSACTIONS
-#define TRANSACTIONS 3      /* that writers begin; at most 7 */
+#define TRANSACTIONS 3      /* that writers begin; at most 5 */
 #endif
 #ifndef FAILURES
 #define FAILURES 1          /* of whatever kind: a replicator dies, the lead is lost, the source crashes */
