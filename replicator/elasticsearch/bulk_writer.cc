@@ -70,6 +70,7 @@ class BulkWriter::Impl {
   void end_episode();
 
   const milliseconds request_timeout_;
+  const std::function<bool()> may_send_;
   const std::string path_;
   std::vector<std::unique_ptr<Worker>> workers_;
 
@@ -91,7 +92,9 @@ class BulkWriter::Impl {
 };
 
 BulkWriter::Impl::Impl(const Options& options, const TransportFactory& make_transport)
-    : request_timeout_(options.request_timeout), path_(bulk_path(options.request_timeout)) {
+    : request_timeout_(options.request_timeout),
+      may_send_(std::move(options.may_send)),
+      path_(bulk_path(options.request_timeout)) {
   std::random_device seed;
   for (int i = 0; i < std::max(1, options.bulks_in_flight); ++i) {
     workers_.push_back(
@@ -228,6 +231,7 @@ std::size_t BulkWriter::Impl::send_piece(Worker& worker, BulkDelivery& delivery)
   request.content_type = "application/x-ndjson";
   request.timeout = request_timeout_;
   try {
+    if (!may_send_()) throw TransportError("it is not certain that this process still leads", false);
     const HttpResponse response = worker.transport->perform(request);
     BulkReply reply = read_bulk_reply(piece, response);
     if (!response.server.empty() && !reply.reason.empty())

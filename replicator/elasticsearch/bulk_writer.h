@@ -54,6 +54,8 @@ class BulkWriter {
     int bulks_in_flight = 3;
     std::chrono::milliseconds request_timeout{60'000};
     Backoff::Limits backoff;
+    /// Asked before each request, from any thread. False: it is held back, and asked again after a pause.
+    std::function<bool()> may_send = [] { return true; };
   };
   using TransportFactory = std::function<std::unique_ptr<HttpTransport>()>;
 

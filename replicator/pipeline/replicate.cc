@@ -31,8 +31,9 @@ constexpr auto kTargetInterval = 10s;   // between looks whether the indices are
 constexpr auto kNoteInterval = 60s;     // between notes in the indices of how far the source has come
 constexpr auto kStopGrace = 3s;         // for bulks in flight at a stop
 
-BulkWriter::Options bulk_options(const Config& config) {
+BulkWriter::Options bulk_options(const Config& config, TargetWatch& targets) {
   BulkWriter::Options options;
+  options.may_send = [&targets] { return targets.is_recent(); };
   options.bulks_in_flight = config.elasticsearch.bulks_in_flight;
   options.request_timeout = config.elasticsearch.request_timeout;
   return options;
@@ -50,7 +51,7 @@ class Replication {
         versions_(take_epoch(pipeline_, source, elasticsearch_)),
         targets_(pipeline_, versions_.epoch(), source.known_partners().targets, make_transport(),
                  config.elasticsearch.request_timeout, kTargetInterval),
-        bulks_(bulk_options(config), make_transport),
+        bulks_(bulk_options(config, targets_), make_transport),
         writer_(bulks_, board, pipeline_),
         checkpoint_(writer_, versions_),
         jobs_(config, pipeline_, source, writer_, checkpoint_, versions_, elasticsearch_),

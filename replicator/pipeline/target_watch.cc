@@ -3,6 +3,12 @@
 #include <utility>
 
 namespace lockstep {
+namespace {
+
+// Less than index.gc_deletes by the time that a request may take to arrive.
+constexpr std::chrono::seconds kTrusted{25};
+
+}  // namespace
 
 TargetWatch::TargetWatch(const AppliedPipeline& pipeline, Epoch epoch, std::map<int, std::string> targets,
                          std::unique_ptr<HttpTransport> transport, std::chrono::milliseconds request_timeout,
@@ -12,6 +18,7 @@ TargetWatch::TargetWatch(const AppliedPipeline& pipeline, Epoch epoch, std::map<
       targets_(std::move(targets)),
       interval_(interval),
       elasticsearch_(std::move(transport), request_timeout),
+      looked_at_(std::chrono::steady_clock::now()),
       thread_([this](const std::stop_token& stop) { run(stop); }) {}
 
 TargetWatch::~TargetWatch() {
@@ -34,37 +41,57 @@ void TargetWatch::require_same_targets() {
   }
 }
 
+bool TargetWatch::is_recent() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!deposed_ && std::chrono::steady_clock::now() - looked_at_ < kTrusted) return true;
+  }
+  wake_up_.wake();
+  return false;
+}
+
 void TargetWatch::run(const std::stop_token& stop) {
   while (!stop.stop_requested()) {
-    never_woken_.wait(interval_, stop);
-    if (stop.stop_requested()) return;
-    try {
-      look();
-    } catch (const Error&) {
-      // The bulk writer says what is wrong with Elasticsearch.
-    }
+    wake_up_.wait(interval_, stop);
+    if (!stop.stop_requested()) look();
   }
 }
 
 void TargetWatch::look() {
+  const SteadyTime begin = std::chrono::steady_clock::now();
   std::optional<SourceMark> to_note;
   {
     const std::lock_guard lock(mutex_);
     to_note = std::exchange(to_note_, std::nullopt);
   }
   for (const AppliedIndex& index : pipeline_.indices) {
-    const MarkedIndex marked = marked_index(elasticsearch_, index.alias);
-    const auto target = targets_.find(index.id);
-    const bool replaced = target != targets_.end() && target->second != marked.uuid;
-    const bool deposed = marked.mark.epoch > epoch_;
-    if (replaced || deposed) {
-      const std::lock_guard lock(mutex_);
-      if (replaced) replaced_ = index.alias;
-      deposed_ = deposed_ || (deposed && !replaced);
-      return;
+    try {
+      if (!look_at(index, to_note)) return;
+    } catch (const Error& error) {
+      // The bulk writer says what is wrong. Nobody takes the lead without the alias or the mark either.
+      if (error.retryable()) return;
     }
-    if (to_note) set_index_writer(elasticsearch_, index.alias, epoch_, *to_note);
   }
+  const std::lock_guard lock(mutex_);
+  looked_at_ = begin;
+}
+
+// False when something is wrong with it.
+bool TargetWatch::look_at(const AppliedIndex& index, const std::optional<SourceMark>& to_note) {
+  const MarkedIndex marked = marked_index(elasticsearch_, index.alias);
+  const auto target = targets_.find(index.id);
+  const bool replaced = target != targets_.end() && target->second != marked.uuid;
+  if (replaced || marked.mark.epoch > epoch_) {
+    const std::lock_guard lock(mutex_);
+    if (replaced) {
+      replaced_ = index.alias;
+    } else {
+      deposed_ = true;
+    }
+    return false;
+  }
+  if (to_note) set_index_writer(elasticsearch_, index.alias, epoch_, *to_note);
+  return true;
 }
 
 }  // namespace lockstep

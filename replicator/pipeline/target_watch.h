@@ -1,15 +1,22 @@
-// Looks now and then whether the indices are still those that the leader began with, and notes in them how
-// far the source has come, so that the next leader can tell when one side has gone back (leadership.h).
+// Looks now and then whether the indices are still those that the leader began with and carry its epoch, and
+// notes in them how far the source has come, so that the next leader can tell when one side has gone back
+// (leadership.h).
+//
+// A process that was stopped with a request in its hand, for longer than Elasticsearch remembers a deletion
+// (index.gc_deletes, a minute), would bring a deleted document back: no version is left to compare with. So
+// nothing is sent when the last look is too old.
 #pragma once
 
 #include <chrono>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <stop_token>
 #include <string>
 #include <thread>
 
+#include "replicator/clock.h"
 #include "replicator/document_version.h"
 #include "replicator/elasticsearch/client.h"
 #include "replicator/elasticsearch/index_plan.h"
@@ -34,6 +41,10 @@ class TargetWatch {
   /// Has it noted in the indices at the next look.
   void note(const SourceMark& source);
 
+  /// Whether no other leader wrote there a moment ago, less than half a minute. If not, a look is taken at
+  /// once. From any thread.
+  bool is_recent();
+
   /// Throws a retryable Error when an index is another one than at the beginning, Deposed when a later epoch
   /// writes there: the lead has to be taken anew.
   void require_same_targets();
@@ -41,17 +52,19 @@ class TargetWatch {
  private:
   void run(const std::stop_token& stop);
   void look();
+  bool look_at(const AppliedIndex& index, const std::optional<SourceMark>& to_note);
 
   const AppliedPipeline& pipeline_;
   const Epoch epoch_;
   const std::map<int, std::string> targets_;
   const std::chrono::milliseconds interval_;
   ElasticsearchClient elasticsearch_;
-  WakeUp never_woken_;
+  WakeUp wake_up_;
   std::mutex mutex_;
   std::optional<SourceMark> to_note_;  // guarded by mutex_
   std::string replaced_;               // likewise: the alias whose index is another one
   bool deposed_ = false;               // likewise
+  SteadyTime looked_at_;               // likewise: the begin of the last look that found nothing wrong
   std::jthread thread_;                // uses all of the above
 };
 

@@ -160,6 +160,22 @@ TEST(BulkWriter, SaysWhyItWaitsAndWhenItNoLongerDoes) {
   EXPECT_EQ(writer.state().reason, "");
 }
 
+TEST(BulkWriter, NothingIsSentBeforeItMay) {
+  BulkEndpoint endpoint;
+  std::atomic<int> requests = 0;
+  std::atomic<int> questions = 0;
+  BulkWriter::Options options = quick_options();
+  options.may_send = [&] { return ++questions > 3; };
+  BulkWriter writer(std::move(options), answering([&](const HttpRequest& request) -> HttpResponse {
+                      EXPECT_GT(questions, 3);
+                      ++requests;
+                      return {200, endpoint.apply(request.body)};
+                    }));
+  writer.submit(bulk_of("a", 3));
+  EXPECT_EQ(take_all(writer, 1).size(), 1u);
+  EXPECT_EQ(requests, 1);
+}
+
 TEST(BulkWriter, ALostReplyIsAskedForAgainAndTheSameVersionIsApplied) {
   BulkEndpoint endpoint;
   std::atomic<int> requests = 0;

@@ -1,0 +1,66 @@
+#include "replicator/pipeline/target_watch.h"
+
+#include <gtest/gtest.h>
+
+#include "replicator/error.h"
+#include "tests/unit/pipeline/world.h"
+
+namespace lockstep::fake {
+namespace {
+
+class TargetWatchTest : public testing::Test {
+ protected:
+  std::unique_ptr<TargetWatch> watch(Epoch epoch = {}) {
+    ElasticsearchClient client(world_.elasticsearch.transports()());
+    std::map<int, std::string> targets;
+    for (const AppliedIndex& index : world_.pipeline.indices) {
+      targets[index.id] = marked_index(client, index.alias).uuid;
+    }
+    return std::make_unique<TargetWatch>(world_.pipeline, epoch, targets, world_.elasticsearch.transports()(),
+                                         std::chrono::seconds(1), std::chrono::milliseconds(1));
+  }
+
+  template <typename Expected>
+  static bool ends_with(TargetWatch& watch) {
+    return eventually([&] {
+      try {
+        watch.require_same_targets();
+        return false;
+      } catch (const Expected&) {
+        return true;
+      }
+    });
+  }
+
+  World world_;
+};
+
+TEST_F(TargetWatchTest, AnIndexThatIsReplacedIsNoticed) {
+  const auto watching = watch();
+  watching->require_same_targets();
+  EXPECT_TRUE(watching->is_recent());
+  world_.elasticsearch.replace("files");
+  EXPECT_TRUE(ends_with<Error>(*watching));
+}
+
+TEST_F(TargetWatchTest, ALaterLeaderIsNoticedAndNothingMayBeSentAnyMore) {
+  const auto watching = watch(Epoch{4});
+  watching->require_same_targets();
+  world_.elasticsearch.set_epoch("posts", 5);
+  EXPECT_TRUE(ends_with<Deposed>(*watching));
+  EXPECT_FALSE(watching->is_recent());
+}
+
+TEST_F(TargetWatchTest, ASourcesProgressIsNotedInEachIndex) {
+  const auto watching = watch(Epoch{4});
+  const SourceMark source{"here", "1", 77};
+  watching->note(source);
+  ElasticsearchClient client(world_.elasticsearch.transports()());
+  for (const AppliedIndex& index : world_.pipeline.indices) {
+    EXPECT_TRUE(eventually([&] { return marked_index(client, index.alias).mark.source == source; }));
+    EXPECT_EQ(marked_index(client, index.alias).mark.epoch, Epoch{4});
+  }
+}
+
+}  // namespace
+}  // namespace lockstep::fake
