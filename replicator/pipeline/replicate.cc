@@ -12,6 +12,7 @@
 #include "replicator/pipeline/document_writer.h"
 #include "replicator/pipeline/job_runner.h"
 #include "replicator/pipeline/leadership.h"
+#include "replicator/pipeline/refused_share.h"
 #include "replicator/pipeline/tail.h"
 #include "replicator/pipeline/wake_up.h"
 
@@ -26,6 +27,7 @@ constexpr auto kSaveQuietAfter = 5s;     // a position that moved over nothing o
 constexpr auto kPruneInterval = 30s;
 constexpr auto kJobsInterval = 1s;      // between looks for jobs that others have added
 constexpr auto kRevisionInterval = 2s;  // between looks whether `apply` has changed the pipeline
+constexpr auto kRecountInterval = 10s;  // between counts of dead letters, which others may discard
 constexpr auto kStopGrace = 3s;         // for bulks in flight at a stop
 
 BulkWriter::Options bulk_options(const Config& config) {
@@ -47,14 +49,16 @@ class Replication {
         versions_(take_epoch(pipeline_, source, elasticsearch_)),
         bulks_(bulk_options(config), make_transport),
         writer_(bulks_, board, pipeline_),
-        checkpoint_(writer_, versions_),
+        checkpoint_(writer_, versions_, RefusedShare(config.replication.max_refused_share, pipeline_)),
         jobs_(config, pipeline_, source, writer_, checkpoint_, versions_, elasticsearch_),
         tail_(config, pipeline_, source, writer_, checkpoint_, versions_, source.load_position(),
               [this](Job job) { jobs_.add(std::move(job)); }) {
     bulks_.on_finished([this] { wake_up_.wake(); });
     checkpoint_.on_saved([this](const Acknowledged& saved) { after_save(saved); });
     take_jobs();
-    for (const AppliedIndex& index : pipeline_.indices) count_dead_letters(index.id);
+    for (const AppliedIndex& index : pipeline_.indices) {
+      if (count_dead_letters(index.id) > 0) checkpoint_.begin_trial();
+    }
     rows_before_ = board_.read().rows;
     batches_before_ = board_.read().batches;
     spdlog::info("leading pipeline {} under epoch {}: {} indices, {} jobs", pipeline_.name,
@@ -67,6 +71,7 @@ class Replication {
       writer_.settle(0ms);
       bool worked = tail_.turn(stop);
       worked = jobs_.turn(stop) || worked;
+      if (!worked && writer_.idle()) checkpoint_.end_trial();
       keep_house();
       if (worked) continue;
       if (until == RunUntil::kCaughtUp && caught_up()) break;
@@ -97,6 +102,12 @@ class Replication {
     }
     if (now - revision_seen_at_ >= kRevisionInterval) {
       require_same_revision();
+    }
+    if (now - recounted_at_ >= kRecountInterval) {
+      recounted_at_ = now;
+      for (const auto& [id, index] : board_.read().indices) {
+        if (index.dead_letters > 0) recount_.push_back(id);
+      }
     }
     if (now - reported_at_ >= kReportInterval) report();
   }
@@ -135,13 +146,14 @@ class Replication {
     recount_.erase(std::unique(recount_.begin(), recount_.end()), recount_.end());
   }
 
-  void count_dead_letters(int index) {
+  std::int64_t count_dead_letters(int index) {
     const std::int64_t count = source_.dead_letters(index);
     if (count == 0)
       writer_.expect_no_dead_letters(index);
     else
       writer_.expect_dead_letters(index);
     board_.update([&](ReplicationProgress& progress) { progress.indices[index].dead_letters = count; });
+    return count;
   }
 
   const std::string& alias_of(int index) const {
@@ -195,7 +207,8 @@ class Replication {
   SteadyTime jobs_seen_at_ = std::chrono::steady_clock::now();
   SteadyTime revision_seen_at_ = std::chrono::steady_clock::now();
   SteadyTime reported_at_{};
-  std::vector<int> recount_;  // indices whose dead letters have changed
+  SteadyTime recounted_at_ = std::chrono::steady_clock::now();
+  std::vector<int> recount_;  // indices whose dead letters may have changed
   std::int64_t rows_before_ = 0;
   std::int64_t batches_before_ = 0;
 };
