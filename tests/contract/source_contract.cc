@@ -417,30 +417,30 @@ TEST_P(SourceContract, DeadLettersAreFoundCountedAndDiscardedByFilter) {
     transaction->save(epoch_, acknowledged);
     transaction->commit();
   }
-  const auto count = [&](DeadLetterFilter filter) {
-    filter.indices = {index};
-    return source_->count_dead_letters(filter);
+  const auto filter = [&](Values ids, std::string error, std::string since, std::string until) {
+    return DeadLetterFilter{{index}, std::move(ids), std::move(error), std::move(since), std::move(until)};
   };
-  EXPECT_EQ(count({}), 5);
-  EXPECT_EQ(source_->count_dead_letters({}), 0) << "of no index";
-  EXPECT_EQ(count({.ids = {"1", "4", "nobody's"}}), 3);
-  EXPECT_EQ(count({.error = "TYPE_of_2"}), 1);
-  EXPECT_EQ(count({.error = "[price]"}), 4);
-  EXPECT_EQ(count({.error = "type_of"}), 0) << "an error type counts as a whole";
+  const auto count = [&](const DeadLetterFilter& chosen) { return source_->count_dead_letters(chosen); };
+  EXPECT_EQ(count(filter({}, "", "", "")), 5);
+  EXPECT_EQ(count(DeadLetterFilter{}), 0) << "of no index";
+  EXPECT_EQ(count(filter({"1", "4", "nobody's"}, "", "", "")), 3);
+  EXPECT_EQ(count(filter({}, "TYPE_of_2", "", "")), 1);
+  EXPECT_EQ(count(filter({}, "[price]", "", "")), 4);
+  EXPECT_EQ(count(filter({}, "type_of", "", "")), 0) << "an error type counts as a whole";
   const auto an_hour_ago = source_->point_in_time("1h");
   const auto now = source_->point_in_time("now");
   ASSERT_TRUE(an_hour_ago && now);
-  EXPECT_EQ(count({.since = *an_hour_ago}), 5);
-  EXPECT_EQ(count({.until = *an_hour_ago}), 0);
-  EXPECT_EQ(count({.since = *an_hour_ago, .until = *now}), 5);
+  EXPECT_EQ(count(filter({}, "", *an_hour_ago, "")), 5);
+  EXPECT_EQ(count(filter({}, "", "", *an_hour_ago)), 0);
+  EXPECT_EQ(count(filter({}, "", *an_hour_ago, *now)), 5);
   EXPECT_TRUE(source_->point_in_time("2026-01-31T12:00:00Z"));
   for (const char* wrong : {"", "nonsense", "2026-13-01", "2 hour glasses"})
-    EXPECT_FALSE(source_->point_in_time(wrong));
+    EXPECT_FALSE(source_->point_in_time(wrong)) << wrong;
 
   std::vector<std::string> found;
   std::optional<DeadLetter> last;
   for (bool more = true; more;) {
-    const auto page = source_->find_dead_letters({.indices = {index}}, last, 2);
+    const auto page = source_->find_dead_letters(filter({}, "", "", ""), last, 2);
     more = page.size() == 2;
     for (const StoredDeadLetter& stored : page) {
       found.push_back(stored.letter.id + stored.letter.routing);
@@ -451,8 +451,8 @@ TEST_P(SourceContract, DeadLettersAreFoundCountedAndDiscardedByFilter) {
   }
   EXPECT_EQ(found, (std::vector<std::string>{"1", "2", "3", "4", "4a routing"}));
 
-  EXPECT_EQ(source_->discard_dead_letters({.indices = {index}, .ids = {"4"}, .error = "too_large"}), 1);
-  EXPECT_EQ(count({}), 4);
+  EXPECT_EQ(source_->discard_dead_letters(filter({"4"}, "too_large", "", "")), 1);
+  EXPECT_EQ(count(filter({}, "", "", "")), 4);
 }
 
 TEST_P(SourceContract, APlaceIsPassedWhenEverythingBeforeItIsSaved) {
