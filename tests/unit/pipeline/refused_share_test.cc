@@ -93,8 +93,8 @@ TEST_F(RefusedShareTest, AShareOfOneNeverStops) {
 class TooManyRefusals : public testing::Test {
  protected:
   TooManyRefusals() {
-    world_.config.replication.chunk_documents = 100;
-    world_.config.elasticsearch.bulk_bytes = 4'000;
+    world_.config.replication.chunk_documents = 200;
+    world_.config.elasticsearch.bulk_bytes = 10'000;
     world_.elasticsearch.refuse("\"user\"");
   }
 
@@ -116,7 +116,7 @@ class TooManyRefusals : public testing::Test {
     EXPECT_LT(letters(), 1'000U);
     const std::size_t after_the_first = letters();
     const std::size_t position = world_.database.state().position;
-    for (int i = 0; i < 3; ++i) {
+    for (int i = 0; i < 2; ++i) {
       EXPECT_THROW(Leader(world_).catch_up(), Error);
       EXPECT_EQ(letters(), after_the_first) << "starting it again adds dead letters";
       EXPECT_EQ(world_.database.state().position, position);
@@ -133,19 +133,19 @@ class TooManyRefusals : public testing::Test {
 };
 
 TEST_F(TooManyRefusals, OfABackfillStopItAndNothingIsLost) {
-  world_.add_silently(3'000);
+  world_.add_silently(1'400);
   world_.database.add_job(kPosts, JobKind::kBackfill);
   stops_and_goes_on_when_it_is_mended();
 }
 
 TEST_F(TooManyRefusals, OfABacklogStopItAndNothingIsLost) {
-  for (int i = 0; i < 3'000; ++i) world_.put_post("p" + std::to_string(i), "ann", i);
+  for (int i = 0; i < 1'400; ++i) world_.put_post("p" + std::to_string(i), "ann", i);
   stops_and_goes_on_when_it_is_mended();
 }
 
 TEST_F(TooManyRefusals, OfDocumentsThatHaveNoIdElasticsearchTakesStopItToo) {
   world_.database.commit([&](Change& change) {
-    for (int i = 0; i < 3'000; ++i) change.put(kPosts, std::string(600, 'x') + std::to_string(i), "{}");
+    for (int i = 0; i < 1'400; ++i) change.put(kPosts, std::string(600, 'x') + std::to_string(i), "{}");
   });
   world_.database.add_job(kPosts, JobKind::kBackfill);
   EXPECT_THROW(Leader(world_).catch_up(), Error);
@@ -154,14 +154,14 @@ TEST_F(TooManyRefusals, OfDocumentsThatHaveNoIdElasticsearchTakesStopItToo) {
 
 TEST_F(TooManyRefusals, TryingManyDeadLettersAgainInVainStopsNothing) {
   world_.config.replication.max_refused_share = 1;
-  world_.add_silently(2'500);
+  world_.add_silently(1'200);
   world_.database.add_job(kPosts, JobKind::kBackfill);
   EXPECT_TRUE(Leader(world_).catch_up());
-  EXPECT_EQ(letters(), 2'500U);
+  EXPECT_EQ(letters(), 1'200U);
   world_.config.replication.max_refused_share = 0.5;
   retry();
   EXPECT_TRUE(Leader(world_).catch_up());
-  EXPECT_EQ(letters(), 2'500U);
+  EXPECT_EQ(letters(), 1'200U);
 }
 
 TEST_F(TooManyRefusals, FewThatComeAfterAStartArePutAsideWhenNothingElseIsToDo) {
