@@ -10,6 +10,11 @@ constexpr std::int64_t kMostUnsaved = 10 * RefusedShare::kWindow;
 
 }  // namespace
 
+void Checkpoint::begin_trial(int index, std::int64_t dead_letters) {
+  // Those between the checkpoint and the stop, less than a window, come once more and do not count.
+  on_trial_[index] = RefusedShare::kWindow + std::min(dead_letters, RefusedShare::kWindow);
+}
+
 void Checkpoint::commit(SourceTransaction& transaction) {
   save_and_commit(transaction, take_acknowledged());
 }
@@ -22,20 +27,22 @@ void Checkpoint::save(Source& source, const Position& read_to) {
 }
 
 bool Checkpoint::waits_for_more() const {
-  if (!on_trial_) return false;
+  if (on_trial_.empty()) return false;
   const std::map<int, std::int64_t>& documents = writer_.unsaved_documents();
   std::int64_t all = 0;
   for (const auto& [index, count] : documents) all += count;
   const std::vector<DeadLetter>& refused = writer_.unsaved_refusals();
   return all < kMostUnsaved && std::any_of(refused.begin(), refused.end(), [&](const DeadLetter& letter) {
-           return documents.at(letter.index) < RefusedShare::kWindow;
+           const auto trial = on_trial_.find(letter.index);
+           return trial != on_trial_.end() && documents.at(letter.index) < trial->second;
          });
 }
 
 Acknowledged Checkpoint::take_acknowledged() {
   if (waits_for_more()) return {};
-  if (!writer_.unsaved_refusals().empty()) on_trial_ = false;
-  return writer_.take_acknowledged();
+  Acknowledged news = writer_.take_acknowledged();
+  for (const DeadLetter& letter : news.refused) on_trial_.erase(letter.index);
+  return news;
 }
 
 void Checkpoint::save_and_commit(SourceTransaction& transaction, const Acknowledged& acknowledged) {

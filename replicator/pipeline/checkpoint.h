@@ -7,7 +7,9 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <functional>
+#include <map>
 #include <utility>
 
 #include "replicator/clock.h"
@@ -27,13 +29,14 @@ class Checkpoint {
   /// Called after each save with what it has saved.
   void on_saved(std::function<void(const Acknowledged&)> listener) { listener_ = std::move(listener); }
 
-  /// From here on refusals are saved only together with as many documents as can be judged, so that a service
-  /// that is started again and again, and stops each time because too many are refused, adds no dead letters.
-  /// Ends with the first window that holds, and with end_trial().
-  void begin_trial() { on_trial_ = true; }
+  /// For an index with so many dead letters at the start: from here on refusals are saved only together with
+  /// as many documents as can be judged, so that a service that is started again and again, and stops each
+  /// time because too many are refused, adds no dead letters. Ends with the first window that holds, and with
+  /// end_trial().
+  void begin_trial(int index, std::int64_t dead_letters);
 
   /// Nothing is left to wait for.
-  void end_trial() { on_trial_ = false; }
+  void end_trial() { on_trial_.clear(); }
 
   /// Saves what has been acknowledged in this transaction and commits it. Throws Deposed or Error.
   void commit(SourceTransaction& transaction);
@@ -53,7 +56,7 @@ class Checkpoint {
   DocumentWriter& writer_;
   const VersionCounter& versions_;
   RefusedShare refused_share_;
-  bool on_trial_ = false;
+  std::map<int, std::int64_t> on_trial_;  // documents to wait for, by index
   std::function<void(const Acknowledged&)> listener_ = [](const Acknowledged&) {};
   SteadyTime saved_at_ = std::chrono::steady_clock::now();
 };

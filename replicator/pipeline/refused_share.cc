@@ -11,14 +11,17 @@ RefusedShare::RefusedShare(double most, const AppliedPipeline& pipeline) : most_
 }
 
 void RefusedShare::count(const Acknowledged& acknowledged, const std::vector<std::size_t>& fresh) {
+  std::map<int, std::int64_t> known;  // refused again, by index
+  for (const DeadLetter& letter : acknowledged.refused) ++known[letter.index];
   for (const std::size_t position : fresh) {
     const DeadLetter& letter = acknowledged.refused[position];
+    --known[letter.index];
     Window& window = windows_[letter.index];
     if (window.refused++ == 0) window.first = letter.error_type + ": " + letter.reason;
   }
   for (const auto& [index, documents] : acknowledged.documents) {
     Window& window = windows_[index];
-    window.documents += documents;
+    window.documents += documents - known[index];
     if (window.documents < kWindow) continue;
     judge(index, window);
     window = {};

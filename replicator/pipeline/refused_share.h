@@ -4,7 +4,7 @@
 // Judged index by index, over windows of kWindow documents or more: whatever one save brings belongs to one
 // window. A window in which more than the configured share became dead letters ends the pipeline with an
 // Error before it is saved, so that the checkpoint stays in front of what was refused. A document that was a
-// dead letter already and is refused again makes the table no longer and does not count as refused.
+// dead letter already and is refused again makes the table no longer and does not count at all.
 #pragma once
 
 #include <cstddef>

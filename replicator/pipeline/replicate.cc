@@ -57,7 +57,8 @@ class Replication {
     checkpoint_.on_saved([this](const Acknowledged& saved) { after_save(saved); });
     take_jobs();
     for (const AppliedIndex& index : pipeline_.indices) {
-      if (count_dead_letters(index.id) > 0) checkpoint_.begin_trial();
+      const std::int64_t letters = count_dead_letters(index.id);
+      if (letters > 0) checkpoint_.begin_trial(index.id, letters);
     }
     rows_before_ = board_.read().rows;
     batches_before_ = board_.read().batches;

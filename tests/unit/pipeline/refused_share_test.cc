@@ -82,7 +82,18 @@ TEST_F(RefusedShareTest, WhatWasADeadLetterAlreadyDoesNotCount) {
   Acknowledged again;
   again.documents[kPosts] = 2'000;
   again.refused.resize(2'000);
+  for (DeadLetter& letter : again.refused) letter.index = kPosts;
   EXPECT_NO_THROW(share.count(again, {}));
+}
+
+TEST_F(RefusedShareTest, WhatWasADeadLetterAlreadyHidesNothing) {
+  RefusedShare share(0.5, pipeline_);
+  Acknowledged again;
+  again.documents[kPosts] = 2'000;
+  again.refused.resize(2'000);
+  for (DeadLetter& letter : again.refused) letter.index = kPosts;
+  share.count(again, {0});
+  EXPECT_THROW(count(share, 999, 999), Error);
 }
 
 TEST_F(RefusedShareTest, AShareOfOneNeverStops) {
@@ -140,6 +151,20 @@ TEST_F(TooManyRefusals, OfABackfillStopItAndNothingIsLost) {
 
 TEST_F(TooManyRefusals, OfABacklogStopItAndNothingIsLost) {
   for (int i = 0; i < 1'400; ++i) world_.put_post("p" + std::to_string(i), "ann", i);
+  stops_and_goes_on_when_it_is_mended();
+}
+
+TEST_F(TooManyRefusals, OfLargeChangesStopItAndNothingIsLost) {
+  for (int change = 0; change < 4; ++change) {
+    world_.database.commit([&](Change& rows) {
+      Values ids;
+      for (int i = 0; i < 700; ++i) {
+        ids.push_back("p" + std::to_string(change) + "." + std::to_string(i));
+        rows.put(kPosts, ids.back(), R"({"user":"ann"})");
+      }
+      rows.captured(kPostRows, ids);
+    });
+  }
   stops_and_goes_on_when_it_is_mended();
 }
 

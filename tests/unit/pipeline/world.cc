@@ -145,9 +145,10 @@ Leader::Leader(World& of)
   });
   for (Job& job : source.load_jobs()) jobs.add(std::move(job));
   for (const AppliedIndex& index : world.pipeline.indices) {
-    if (source.dead_letters(index.id) == 0) continue;
+    const std::int64_t letters = source.dead_letters(index.id);
+    if (letters == 0) continue;
     writer.expect_dead_letters(index.id);
-    checkpoint.begin_trial();
+    checkpoint.begin_trial(index.id, letters);
   }
 }
 
