@@ -76,7 +76,9 @@ class DeadLetters final : public Verb {
     command.footer(std::string("Example:\n  lockstep deadletters -c shop.toml ") + name +
                    " --index products --since 2h");
     command.add_option("ID", ids_, "Ids of documents");
-    command.add_option("--index", aliases_, "Only those of this index")->type_name("ALIAS");
+    command.add_option("--index", aliases_, "Only those of this index")
+        ->type_name("ALIAS")
+        ->allow_extra_args(false);  // ids may follow it
     command
         .add_option("--error", filter_.error,
                     "Only those of this error type, or with this text in the reason")

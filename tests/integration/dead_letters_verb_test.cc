@@ -120,6 +120,7 @@ TEST_F(DeadLettersVerb, TheyAreChosenByIndexErrorTimeAndId) {
   EXPECT_EQ(listed({"--since", "2 hours", "--index", posts_.alias()}), "\"2\" ");
   EXPECT_EQ(listed({"--since", "2000-01-01T00:00:00Z", "--until", "2001-01-01"}), "");
   EXPECT_EQ(listed({"3", "1"}).size(), 8U);
+  EXPECT_EQ(listed({"--index", posts_.alias(), "3", "1"}), "\"1\" ") << "ids may follow an alias";
   EXPECT_EQ(listed({"1", "2", "--since", "1h"}), "\"2\" ");
 
   const Completed nonsense = deadletters({"list", "--since", "nonsense"});
