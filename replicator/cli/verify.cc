@@ -1,8 +1,9 @@
 #include <algorithm>
 #include <iostream>
-#include <nlohmann/json.hpp>
-#include <thread>
 
+#include "replicator/cli/chosen_indices.h"
+#include "replicator/cli/finish_jobs.h"
+#include "replicator/cli/json_text.h"
 #include "replicator/cli/pipeline_option.h"
 #include "replicator/cli/progress_line.h"
 #include "replicator/cli/verb.h"
@@ -10,27 +11,19 @@
 #include "replicator/elasticsearch/curl_transport.h"
 #include "replicator/error.h"
 #include "replicator/pipeline/leadership.h"
-#include "replicator/pipeline/replicate.h"
 #include "replicator/pipeline/verification.h"
 #include "replicator/service/rate_meter.h"
 #include "replicator/service/readable.h"
-#include "replicator/service/signals.h"
 #include "replicator/source/open_source.h"
 
 namespace lockstep {
 namespace {
 
-constexpr std::chrono::milliseconds kPoll{100};
-
-std::string quoted(const std::string& text) {
-  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-}
-
 /// "posts  different  "17"  routing "3"  refused: mapper_parsing_exception: …"
 std::string line_of(const AppliedIndex& index, const DifferingDocument& differing) {
   std::string line = index.alias + "\t" + std::string(to_string(differing.difference)) + "\t" +
-                     quoted(differing.document.id);
-  if (!differing.document.routing.empty()) line += "\trouting " + quoted(differing.document.routing);
+                     json_string(differing.document.id);
+  if (!differing.document.routing.empty()) line += "\trouting " + json_string(differing.document.routing);
   if (!differing.refusal.empty()) line += "\trefused: " + differing.refusal;
   return line + "\n";
 }
@@ -65,7 +58,7 @@ class Verify final : public Verb {
     const Config config = pipeline_.load();
     const std::unique_ptr<Source> source = open_source(config, "verify");
     const AppliedPipeline pipeline = load_applied(config, *source);
-    const std::vector<const AppliedIndex*> indices = chosen(pipeline);
+    const std::vector<const AppliedIndex*> indices = chosen_indices(pipeline, aliases_);
     const BulkWriter::TransportFactory transports = make_transport_factory(config.elasticsearch);
     ElasticsearchClient elasticsearch(transports(), config.elasticsearch.request_timeout);
 
@@ -87,29 +80,15 @@ class Verify final : public Verb {
     if (!equal && !verification.led()) {
       std::cerr << "nobody runs this pipeline: changes that are pending count as differences\n";
     }
-    if (!verification.repairs().empty()) mend(config, *source, transports, verification.repairs());
+    if (!verification.repairs().empty()) {
+      std::cerr << "repairing\n";
+      finish_jobs(config, *source, transports, verification.repairs());
+      std::cerr << "repaired\n";
+    }
     return equal ? ExitCode::kDone : ExitCode::kDifference;
   }
 
  private:
-  std::vector<const AppliedIndex*> chosen(const AppliedPipeline& pipeline) const {
-    std::vector<const AppliedIndex*> indices;
-    if (aliases_.empty()) {
-      for (const AppliedIndex& index : pipeline.indices) indices.push_back(&index);
-    }
-    for (const std::string& alias : aliases_) {
-      const auto index = std::find_if(pipeline.indices.begin(), pipeline.indices.end(),
-                                      [&](const AppliedIndex& known) { return known.alias == alias; });
-      if (index == pipeline.indices.end()) {
-        std::string known;
-        for (const AppliedIndex& other : pipeline.indices) known += (known.empty() ? "" : ", ") + other.alias;
-        throw UsageError("pipeline " + pipeline.name + " has no index '" + alias + "'; it has " + known);
-      }
-      indices.push_back(&*index);
-    }
-    return indices;
-  }
-
   void show(const VerifyProgress& progress) {
     if (progress.done < last_done_) rate_ = RateMeter();  // another pass
     last_done_ = progress.done;
@@ -123,32 +102,6 @@ class Verify final : public Verb {
     line_.show(progress.alias + (comparing ? ": comparing " : ": looking for surplus ") +
                progress_bar(progress.done, std::max({progress.total, progress.done, std::int64_t{1}}),
                             rate_.per_second()));
-  }
-
-  // The repairs are jobs of the pipeline: whoever leads does them, and this process when nobody does.
-  void mend(const Config& config, Source& source, const BulkWriter::TransportFactory& transports,
-            const std::vector<std::int64_t>& repairs) {
-    std::cerr << "repairing\n";
-    const StopSignals signals;
-    ProgressBoard board;
-    while (!signals.token().stop_requested()) {
-      if (source.try_lead()) {
-        replicate(config, source, transports, board, RunUntil::kCaughtUp, signals.token());
-        break;
-      }
-      const std::vector<Job> jobs = source.load_jobs();
-      const bool done = std::none_of(jobs.begin(), jobs.end(), [&](const Job& job) {
-        return std::find(repairs.begin(), repairs.end(), job.id) != repairs.end();
-      });
-      if (done) break;
-      if (line_.due()) line_.show("waiting until the leading process has repaired");
-      std::this_thread::sleep_for(kPoll);
-    }
-    line_.clear();
-    if (signals.token().stop_requested()) {
-      throw Error({"repairing", "interrupted", "`lockstep run` does the rest"});
-    }
-    std::cerr << "repaired\n";
   }
 
   PipelineOption pipeline_;

@@ -13,6 +13,7 @@ constexpr ValueType type_of() {
   if constexpr (std::is_enum_v<Value>) return ValueType::kChoice;
   if constexpr (std::is_same_v<Value, bool>) return ValueType::kBoolean;
   if constexpr (std::is_integral_v<Value>) return ValueType::kInteger;
+  if constexpr (std::is_same_v<Value, double>) return ValueType::kShare;
   if constexpr (std::is_same_v<Value, std::chrono::milliseconds>) return ValueType::kDuration;
   if constexpr (std::is_same_v<Value, std::vector<std::string>>) return ValueType::kTexts;
   if constexpr (std::is_same_v<Value, std::filesystem::path>) return ValueType::kFile;
@@ -172,6 +173,13 @@ const std::vector<Key<ReplicationConfig>>& keys_of() {
                                       .example = "2000",
                                       .least = 1,
                                       .most = 100'000}),
+      key<&Section::max_refused_share>({.name = "max_refused_share",
+                                        .description =
+                                            "The share of an index's documents that may become dead "
+                                            "letters, judged over 1,000 documents and more at a time. Above "
+                                            "it the service ends with an error instead of putting them "
+                                            "aside. 1: it never does.",
+                                        .example = "0.5"}),
   };
   return keys;
 }
@@ -326,6 +334,8 @@ std::string type_text(const KeySpec& spec) {
       return "list of texts";
     case ValueType::kInteger:
       return "integer";
+    case ValueType::kShare:
+      return "share";
     case ValueType::kSize:
       return "size";
     case ValueType::kDuration:
@@ -361,6 +371,8 @@ std::string toml_text(const KeySpec& spec, const KeyValue& value) {
       return std::get<bool>(value) ? "true" : "false";
     case ValueType::kInteger:
       return std::to_string(std::get<std::int64_t>(value));
+    case ValueType::kShare:
+      return nlohmann::json(std::get<double>(value)).dump();
     case ValueType::kSize:
       return toml_quoted(size_text(std::get<std::int64_t>(value)));
     case ValueType::kDuration:

@@ -22,6 +22,7 @@ enum class ValueType {
   kText,
   kTexts,  ///< a list of texts
   kInteger,
+  kShare,     ///< a number from 0 to 1
   kSize,      ///< "2MiB", or a number of bytes
   kDuration,  ///< "10s"
   kBoolean,
@@ -34,7 +35,7 @@ enum class Presence { kOptional, kRequired };
 
 /// A value as it goes between the file and a config struct; a choice is its number in KeySpec::choices.
 using KeyValue = std::variant<bool, std::int64_t, std::chrono::milliseconds, std::string,
-                              std::vector<std::string>, std::filesystem::path, Secret>;
+                              std::vector<std::string>, std::filesystem::path, Secret, double>;
 
 struct KeySpec {
   std::string_view name;

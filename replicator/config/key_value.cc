@@ -90,6 +90,15 @@ std::variant<KeyValue, TextFault> read_integer(const KeySpec& spec, const toml::
   return KeyValue(*number);
 }
 
+std::variant<KeyValue, TextFault> read_share(const KeySpec& spec, const toml::node& node) {
+  const auto share = node.is_number() ? node.value<double>() : std::nullopt;
+  if (!share) return wrong_type(spec, "a number from 0 to 1");
+  if (!(*share >= 0 && *share <= 1)) {  // nan neither
+    return TextFault{named(spec) + " is out of range", "write a value from 0 to 1"};
+  }
+  return KeyValue(*share);
+}
+
 std::variant<KeyValue, TextFault> read_size(const KeySpec& spec, const toml::node& node) {
   auto bytes = node.value_exact<std::int64_t>();
   if (const auto text = node.value_exact<std::string>()) bytes = parse_size(*text);
@@ -128,6 +137,8 @@ std::variant<KeyValue, TextFault> key_value(const KeySpec& spec, const toml::nod
       return read_texts(spec, node);
     case ValueType::kInteger:
       return read_integer(spec, node);
+    case ValueType::kShare:
+      return read_share(spec, node);
     case ValueType::kSize:
       return read_size(spec, node);
     case ValueType::kDuration:

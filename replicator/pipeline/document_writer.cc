@@ -83,6 +83,7 @@ bool DocumentWriter::collides(const BulkRequest& request) const {
 bool DocumentWriter::submit(Lane lane, StepDocuments documents, StepEnd end, const std::stop_token& stop) {
   for (DeadLetter& letter : documents.refused_) {
     with_dead_letters_.insert(letter.index);
+    ++documents_[letter.index];
     refused_.push_back(std::move(letter));
   }
   for (AcknowledgedWrite& document : documents.never_written_) {
@@ -142,6 +143,7 @@ void DocumentWriter::take_in(BulkResult result) {
 }
 
 void DocumentWriter::take_in_item(const BulkItem& item, Outcome outcome, Counts& counts) {
+  if (item.action == BulkAction::kIndex || outcome == Outcome::kRefused) ++documents_[item.key.index];
   switch (outcome) {
     case Outcome::kRefused:
       ++counts.refused;
@@ -163,6 +165,7 @@ void DocumentWriter::take_in_item(const BulkItem& item, Outcome outcome, Counts&
 
 Acknowledged DocumentWriter::take_acknowledged() {
   Acknowledged news = acknowledgements_.take();
+  news.documents = std::exchange(documents_, {});
   news.refused = std::exchange(refused_, {});
   news.no_longer_refused = std::exchange(no_longer_refused_, {});
   news.gone_routes = std::exchange(gone_routes_, {});

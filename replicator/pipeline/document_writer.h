@@ -78,6 +78,10 @@ class DocumentWriter {
   Acknowledged take_acknowledged();
   bool has_news() const;
 
+  /// Parts of what take_acknowledged() would give.
+  const std::map<int, std::int64_t>& unsaved_documents() const { return documents_; }
+  const std::vector<DeadLetter>& unsaved_refusals() const { return refused_; }
+
   /// The source says whether an index has dead letters: only then are writes that are applied reported, so
   /// that theirs can go.
   void expect_dead_letters(int index) { with_dead_letters_.insert(index); }
@@ -107,6 +111,7 @@ class DocumentWriter {
   Acknowledgements acknowledgements_;
   std::unordered_map<std::uint64_t, StepId> requests_;  // in flight, by ticket
   std::unordered_multiset<std::size_t> documents_in_flight_;
+  std::map<int, std::int64_t> documents_;  // by index
   std::vector<DeadLetter> refused_;
   std::vector<AcknowledgedWrite> no_longer_refused_;
   std::vector<AcknowledgedWrite> gone_routes_;

@@ -12,6 +12,7 @@
 #include "replicator/pipeline/document_writer.h"
 #include "replicator/pipeline/job_runner.h"
 #include "replicator/pipeline/leadership.h"
+#include "replicator/pipeline/refused_share.h"
 #include "replicator/pipeline/tail.h"
 #include "replicator/pipeline/target_watch.h"
 #include "replicator/pipeline/wake_up.h"
@@ -29,6 +30,7 @@ constexpr auto kJobsInterval = 1s;      // between looks for jobs that others ha
 constexpr auto kRevisionInterval = 2s;  // between looks whether `apply` has changed the pipeline
 constexpr auto kTargetInterval = 10s;   // between looks whether the indices are still the same
 constexpr auto kNoteInterval = 60s;     // between notes in the indices of how far the source has come
+constexpr auto kRecountInterval = 10s;  // between counts of dead letters, which others may discard
 constexpr auto kStopGrace = 3s;         // for bulks in flight at a stop
 
 BulkWriter::Options bulk_options(const Config& config, TargetWatch& targets) {
@@ -53,14 +55,17 @@ class Replication {
                  config.elasticsearch.request_timeout, kTargetInterval),
         bulks_(bulk_options(config, targets_), make_transport),
         writer_(bulks_, board, pipeline_),
-        checkpoint_(writer_, versions_),
+        checkpoint_(writer_, versions_, RefusedShare(config.replication.max_refused_share, pipeline_)),
         jobs_(config, pipeline_, source, writer_, checkpoint_, versions_, elasticsearch_),
         tail_(config, pipeline_, source, writer_, checkpoint_, versions_, source.load_position(),
               [this](Job job) { jobs_.add(std::move(job)); }) {
     bulks_.on_finished([this] { wake_up_.wake(); });
     checkpoint_.on_saved([this](const Acknowledged& saved) { after_save(saved); });
     take_jobs();
-    for (const AppliedIndex& index : pipeline_.indices) count_dead_letters(index.id);
+    for (const AppliedIndex& index : pipeline_.indices) {
+      const std::int64_t letters = count_dead_letters(index.id);
+      if (letters > 0) checkpoint_.begin_trial(index.id, letters);
+    }
     rows_before_ = board_.read().rows;
     batches_before_ = board_.read().batches;
     spdlog::info("leading pipeline {} under epoch {}: {} indices, {} jobs", pipeline_.name,
@@ -73,6 +78,7 @@ class Replication {
       writer_.settle(0ms);
       bool worked = tail_.turn(stop);
       worked = jobs_.turn(stop) || worked;
+      if (!worked && writer_.idle()) checkpoint_.end_trial();
       keep_house();
       if (worked) continue;
       if (until == RunUntil::kCaughtUp && caught_up()) break;
@@ -109,6 +115,12 @@ class Replication {
       noted_at_ = now;
       noted_rows_ = writer_.acknowledgements().rows();
       targets_.note(source_mark(source_.identity()));
+    }
+    if (now - recounted_at_ >= kRecountInterval) {
+      recounted_at_ = now;
+      for (const auto& [id, index] : board_.read().indices) {
+        if (index.dead_letters > 0) recount_.push_back(id);
+      }
     }
     if (now - reported_at_ >= kReportInterval) report();
   }
@@ -147,13 +159,14 @@ class Replication {
     recount_.erase(std::unique(recount_.begin(), recount_.end()), recount_.end());
   }
 
-  void count_dead_letters(int index) {
+  std::int64_t count_dead_letters(int index) {
     const std::int64_t count = source_.dead_letters(index);
     if (count == 0)
       writer_.expect_no_dead_letters(index);
     else
       writer_.expect_dead_letters(index);
     board_.update([&](ReplicationProgress& progress) { progress.indices[index].dead_letters = count; });
+    return count;
   }
 
   const std::string& alias_of(int index) const {
@@ -210,7 +223,8 @@ class Replication {
   SteadyTime noted_at_ = std::chrono::steady_clock::now();
   std::int64_t noted_rows_ = 0;
   SteadyTime reported_at_{};
-  std::vector<int> recount_;  // indices whose dead letters have changed
+  SteadyTime recounted_at_ = std::chrono::steady_clock::now();
+  std::vector<int> recount_;  // indices whose dead letters may have changed
   std::int64_t rows_before_ = 0;
   std::int64_t batches_before_ = 0;
 };

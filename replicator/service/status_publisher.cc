@@ -64,8 +64,10 @@ void StatusPublisher::publish(const ReplicationProgress& progress) {
 }
 
 void StatusPublisher::say_stopped() {
-  if (last_.state.empty()) return;
   const ReplicationProgress progress = board_.read();
+  // One that stopped before it said anything has led all the same, and says why it stopped.
+  const bool led = progress.epoch.value > 0 && progress.state != PipelineState::kStandingBy;
+  if (last_.state.empty() && !led) return;
   send({kStoppedState, progress.reason, status_document(progress, 0)});
 }
 

@@ -8,6 +8,7 @@
 #include "replicator/error.h"
 #include "replicator/source/open_source.h"
 #include "replicator/source/postgres_array.h"
+#include "replicator/source/postgres_dead_letters.h"
 #include "replicator/source/postgres_jobs.h"
 #include "replicator/source/postgres_snapshot.h"
 #include "replicator/source/postgres_sql.h"
@@ -189,6 +190,24 @@ std::vector<DeadLetter> PostgresSource::dead_letters_of(int index, const Values&
                        row[4].c_str(), row[5].c_str()});
   }
   return letters;
+}
+
+std::vector<StoredDeadLetter> PostgresSource::find_dead_letters(const DeadLetterFilter& filter,
+                                                                const std::optional<DeadLetter>& after,
+                                                                std::int64_t limit) {
+  return PostgresDeadLetters(session_).find(filter, after, limit);
+}
+
+std::int64_t PostgresSource::count_dead_letters(const DeadLetterFilter& filter) {
+  return PostgresDeadLetters(session_).count(filter);
+}
+
+std::int64_t PostgresSource::discard_dead_letters(const DeadLetterFilter& filter) {
+  return PostgresDeadLetters(session_).discard(filter);
+}
+
+std::optional<std::string> PostgresSource::point_in_time(const std::string& text) {
+  return PostgresDeadLetters(session_).point_in_time(text);
 }
 
 std::unique_ptr<SourceTransaction> PostgresSource::begin() {

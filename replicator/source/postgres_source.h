@@ -28,6 +28,12 @@ class PostgresSource final : public Source {
   std::vector<Job> load_jobs() override;
   std::int64_t dead_letters(int index) override;
   std::vector<DeadLetter> dead_letters_of(int index, const Values& ids) override;
+  std::vector<StoredDeadLetter> find_dead_letters(const DeadLetterFilter& filter,
+                                                  const std::optional<DeadLetter>& after,
+                                                  std::int64_t limit) override;
+  std::int64_t count_dead_letters(const DeadLetterFilter& filter) override;
+  std::int64_t discard_dead_letters(const DeadLetterFilter& filter) override;
+  std::optional<std::string> point_in_time(const std::string& text) override;
   std::unique_ptr<SourceTransaction> begin() override;
   std::unique_ptr<SourceTransaction> begin_reading() override;
   bool has_passed(const Position& place) override;

@@ -338,13 +338,14 @@ Position PostgresTransaction::place() {
   return PostgresPosition{row[0][0].c_str(), "", 0, 0}.to_position();
 }
 
-void PostgresTransaction::save(Epoch epoch, const Acknowledged& acknowledged) {
+std::vector<std::size_t> PostgresTransaction::save(Epoch epoch, const Acknowledged& acknowledged) {
   save_position(epoch, acknowledged.position);
   translating_postgres_errors("saving the jobs", [&] {
     for (const JobProgress& progress : acknowledged.jobs) jobs().save(progress);
   });
-  save_dead_letters(acknowledged);
+  std::vector<std::size_t> fresh = save_dead_letters(acknowledged);
   forget_routes(acknowledged.gone_routes);
+  return fresh;
 }
 
 void PostgresTransaction::save_position(Epoch epoch, const std::optional<Position>& position) {
@@ -374,13 +375,17 @@ void PostgresTransaction::save_position(Epoch epoch, const std::optional<Positio
   if (result.affected_rows() == 0) throw Deposed("another process has taken the lead of the pipeline");
 }
 
-void PostgresTransaction::save_dead_letters(const Acknowledged& acknowledged) {
-  for (const DeadLetter& letter : acknowledged.refused) {
-    run("saving a dead letter", session_.sql(postgres_sql("save_dead_letter")), letter.index, letter.id,
-        letter.routing, letter.version.value(), letter.status, letter.error_type, letter.reason);
+std::vector<std::size_t> PostgresTransaction::save_dead_letters(const Acknowledged& acknowledged) {
+  std::vector<std::size_t> fresh;
+  for (std::size_t i = 0; i < acknowledged.refused.size(); ++i) {
+    const DeadLetter& letter = acknowledged.refused[i];
+    const pqxx::result saved =
+        run("saving a dead letter", session_.sql(postgres_sql("save_dead_letter")), letter.index, letter.id,
+            letter.routing, letter.version.value(), letter.status, letter.error_type, letter.reason);
+    if (saved[0][0].as<bool>()) fresh.push_back(i);
   }
   // After the refusals: a document that was refused and then applied is in both lists.
-  if (acknowledged.no_longer_refused.empty()) return;
+  if (acknowledged.no_longer_refused.empty()) return fresh;
   Values indices;
   Values ids;
   Values versions;
@@ -391,6 +396,7 @@ void PostgresTransaction::save_dead_letters(const Acknowledged& acknowledged) {
   }
   run("clearing dead letters", session_.sql(postgres_sql("clear_dead_letters")), array_literal(indices),
       array_literal(ids), array_literal(versions));
+  return fresh;
 }
 
 void PostgresTransaction::forget_routes(const std::vector<AcknowledgedWrite>& gone) {

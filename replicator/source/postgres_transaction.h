@@ -37,7 +37,7 @@ class PostgresTransaction final : public SourceTransaction {
   void give_up_changes() override;
   void begin_job(std::int64_t job) override;
   Position place() override;
-  void save(Epoch epoch, const Acknowledged& acknowledged) override;
+  std::vector<std::size_t> save(Epoch epoch, const Acknowledged& acknowledged) override;
   void commit() override;
 
  private:
@@ -51,7 +51,7 @@ class PostgresTransaction final : public SourceTransaction {
   PostgresJobs jobs() { return {*transaction_, session_, pipeline_}; }
 
   void save_position(Epoch epoch, const std::optional<Position>& position);
-  void save_dead_letters(const Acknowledged& acknowledged);
+  std::vector<std::size_t> save_dead_letters(const Acknowledged& acknowledged);
   void forget_routes(const std::vector<AcknowledgedWrite>& gone);
 
   PostgresSession& session_;

@@ -12,6 +12,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -135,6 +136,23 @@ struct DeadLetter {
   std::string reason;
 };
 
+/// A dead letter as the source keeps it. Times are in ISO 8601, in UTC.
+struct StoredDeadLetter {
+  DeadLetter letter;
+  std::string first_at;  ///< when the document was first refused
+  std::string last_at;
+  int tries = 1;  ///< how often it was refused
+};
+
+/// Which dead letters are meant: those that fit everything that is given.
+struct DeadLetterFilter {
+  std::vector<int> indices;  ///< of one of these
+  Values ids;                ///< of one of these documents; empty: of any
+  std::string error;         ///< of this error type, or with this in the reason, in any case; empty: of any
+  std::string since;         ///< last refused then or later; empty: whenever
+  std::string until;         ///< last refused then or before; empty: whenever
+};
+
 /// A write of a document that Elasticsearch has acknowledged.
 struct AcknowledgedWrite {
   int index = 0;
@@ -150,6 +168,7 @@ struct Acknowledged {
   std::vector<DeadLetter> refused;
   std::vector<AcknowledgedWrite> no_longer_refused;  ///< applied now: older dead letters go
   std::vector<AcknowledgedWrite> gone_routes;        ///< deleted under this routing, which is forgotten
+  std::map<int, std::int64_t> documents;             ///< to be written that have an outcome, by index
 };
 
 /// One repeatable-read transaction: read, resolve, render, save, commit. Destroying it without commit()
@@ -219,8 +238,9 @@ class SourceTransaction {
   /// What this snapshot sees, as a place in the stream of changes for Source::has_passed().
   virtual Position place() = 0;
 
-  /// Records what Elasticsearch has acknowledged. Throws Deposed when `epoch` is no longer the current one.
-  virtual void save(Epoch epoch, const Acknowledged& acknowledged) = 0;
+  /// Records what Elasticsearch has acknowledged; returns which of `acknowledged.refused`, by their
+  /// positions, were no dead letters before. Throws Deposed when `epoch` is no longer the current one.
+  virtual std::vector<std::size_t> save(Epoch epoch, const Acknowledged& acknowledged) = 0;
 
   /// Commits synchronously; after a save(), everything that the snapshot saw is durable.
   virtual void commit() = 0;
@@ -283,6 +303,20 @@ class Source {
 
   /// The dead letters among these documents.
   virtual std::vector<DeadLetter> dead_letters_of(int index, const Values& ids) = 0;
+
+  /// The dead letters that fit, those behind `after` in the order of index, id and routing, at most `limit`.
+  virtual std::vector<StoredDeadLetter> find_dead_letters(const DeadLetterFilter& filter,
+                                                          const std::optional<DeadLetter>& after,
+                                                          std::int64_t limit) = 0;
+
+  virtual std::int64_t count_dead_letters(const DeadLetterFilter& filter) = 0;
+
+  /// Forgets the dead letters that fit; returns how many they were. Their documents stay as they are.
+  virtual std::int64_t discard_dead_letters(const DeadLetterFilter& filter) = 0;
+
+  /// A time as a person writes it ("2026-01-31 12:00", "yesterday", or "2h" for two hours ago), for a
+  /// DeadLetterFilter; none when it is no time.
+  virtual std::optional<std::string> point_in_time(const std::string& text) = 0;
 
   virtual std::unique_ptr<SourceTransaction> begin() = 0;
 

@@ -383,6 +383,78 @@ TEST_P(SourceContract, AFanOutJobIsKeptUntilItIsFinished) {
   EXPECT_EQ(std::count_if(left.begin(), left.end(), same), 0);
 }
 
+TEST_P(SourceContract, ASaveTellsWhichDeadLettersAreNew) {
+  lead();
+  const int index = pipeline_.indices.at(0).id;
+  const auto save = [&](std::vector<std::string> ids, std::int64_t counter) {
+    Acknowledged acknowledged;
+    for (std::string& id : ids)
+      acknowledged.refused.push_back(
+          {index, std::move(id), "", DocumentVersion(epoch_, counter), 400, "type", ""});
+    const auto transaction = source_->begin();
+    std::vector<std::size_t> fresh = transaction->save(epoch_, acknowledged);
+    transaction->commit();
+    return fresh;
+  };
+  using Positions = std::vector<std::size_t>;
+  EXPECT_EQ(save({"1", "2", "1"}, 1), (Positions{0, 1}));
+  EXPECT_EQ(save({"2", "3", "1"}, 2), (Positions{1}));
+  EXPECT_EQ(save({"3"}, 3), Positions{});
+}
+
+TEST_P(SourceContract, DeadLettersAreFoundCountedAndDiscardedByFilter) {
+  lead();
+  const int index = pipeline_.indices.at(0).id;
+  {
+    Acknowledged acknowledged;
+    for (const char* id : {"1", "2", "3", "4"}) {
+      acknowledged.refused.push_back({index, id, "", DocumentVersion(epoch_, 1), 400,
+                                      std::string("type_of_") + id, "field [Price] of " + std::string(id)});
+    }
+    acknowledged.refused.push_back(
+        {index, "4", "a routing", DocumentVersion(epoch_, 1), 413, "too_large", "by far"});
+    const auto transaction = source_->begin();
+    transaction->save(epoch_, acknowledged);
+    transaction->commit();
+  }
+  const auto filter = [&](Values ids, std::string error, std::string since, std::string until) {
+    return DeadLetterFilter{{index}, std::move(ids), std::move(error), std::move(since), std::move(until)};
+  };
+  const auto count = [&](const DeadLetterFilter& chosen) { return source_->count_dead_letters(chosen); };
+  EXPECT_EQ(count(filter({}, "", "", "")), 5);
+  EXPECT_EQ(count(DeadLetterFilter{}), 0) << "of no index";
+  EXPECT_EQ(count(filter({"1", "4", "nobody's"}, "", "", "")), 3);
+  EXPECT_EQ(count(filter({}, "TYPE_of_2", "", "")), 1);
+  EXPECT_EQ(count(filter({}, "[price]", "", "")), 4);
+  EXPECT_EQ(count(filter({}, "type_of", "", "")), 0) << "an error type counts as a whole";
+  const auto an_hour_ago = source_->point_in_time("1h");
+  const auto now = source_->point_in_time("now");
+  ASSERT_TRUE(an_hour_ago && now);
+  EXPECT_EQ(count(filter({}, "", *an_hour_ago, "")), 5);
+  EXPECT_EQ(count(filter({}, "", "", *an_hour_ago)), 0);
+  EXPECT_EQ(count(filter({}, "", *an_hour_ago, *now)), 5);
+  EXPECT_TRUE(source_->point_in_time("2026-01-31T12:00:00Z"));
+  for (const char* wrong : {"", "nonsense", "2026-13-01", "2 hour glasses"})
+    EXPECT_FALSE(source_->point_in_time(wrong)) << wrong;
+
+  std::vector<std::string> found;
+  std::optional<DeadLetter> last;
+  for (bool more = true; more;) {
+    const auto page = source_->find_dead_letters(filter({}, "", "", ""), last, 2);
+    more = page.size() == 2;
+    for (const StoredDeadLetter& stored : page) {
+      found.push_back(stored.letter.id + stored.letter.routing);
+      EXPECT_EQ(stored.tries, 1);
+      EXPECT_EQ(stored.first_at, stored.last_at);
+      last = stored.letter;
+    }
+  }
+  EXPECT_EQ(found, (std::vector<std::string>{"1", "2", "3", "4", "4a routing"}));
+
+  EXPECT_EQ(source_->discard_dead_letters(filter({"4"}, "too_large", "", "")), 1);
+  EXPECT_EQ(count(filter({}, "", "", "")), 4);
+}
+
 TEST_P(SourceContract, APlaceIsPassedWhenEverythingBeforeItIsSaved) {
   lead();
   writer_->execute(insert(1));

@@ -66,6 +66,27 @@ TEST_F(ProgramRoles, TheOwnerAppliesTheProgramRunsWithThePrintedGrantsAndAnybody
   EXPECT_EQ(pipeline_.lockstep("status").exit_code, 0);
 }
 
+TEST_F(ProgramRoles, TheRunningRoleMayLookAfterTheDeadLetters) {
+  pipeline_.set_role(owner_);
+  pipeline_.apply();
+  const auto owner = database_.connect_as(owner_);
+  for (const std::string& grant : printed_grants()) support::execute(*owner, grant);
+  pipeline_.set_role(runner_);
+  pipeline_.catch_up();
+  for (const char* action : {"retry", "discard"}) {
+    execute(
+        "insert into lockstep.dead_letter (index, id, version, status, error_type, reason) "
+        "select id, '1', 0, 400, 'type', 'reason' from lockstep.index");
+    EXPECT_NE(pipeline_.must("deadletters", {"list"}).find("\"1\""), std::string::npos);
+    EXPECT_NE(pipeline_.must("deadletters", {"show", "1"}).find("post 1"), std::string::npos);
+    std::vector<std::string> arguments{action, "1"};
+    if (action == std::string("discard")) arguments.push_back("--yes");
+    const Completed done = pipeline_.lockstep("deadletters", arguments);
+    EXPECT_EQ(done.exit_code, 0) << action << ": " << done.err;
+    EXPECT_EQ(dead_letters(), 0) << action;
+  }
+}
+
 TEST_F(ProgramRoles, TheRunningRoleCanChangeNothingOfTheUsers) {
   pipeline_.set_role(owner_);
   pipeline_.apply();

@@ -1,6 +1,7 @@
--- Puts a refused document aside, or counts one more try.
+-- Puts a refused document aside, or counts one more try. Returns whether it was none before.
 insert into {schema}.dead_letter as d (index, id, routing, version, status, error_type, reason)
 values ($1, $2, $3, $4, $5, $6, $7)
 on conflict (index, id, routing) do update
 set version = excluded.version, status = excluded.status, error_type = excluded.error_type,
     reason = excluded.reason, last_at = clock_timestamp(), tries = d.tries + 1
+returning tries = 1

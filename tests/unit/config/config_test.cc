@@ -35,6 +35,7 @@ bulks_in_flight = 5
 poll_interval = "20ms"
 fan_out_threshold = 500
 chunk_documents = 50
+max_refused_share = 0.25
 [http]
 listen = "127.0.0.1:9464"
 [log]
@@ -80,6 +81,7 @@ ignore = true
   EXPECT_EQ(config.replication.poll_interval, std::chrono::milliseconds(20));
   EXPECT_EQ(config.replication.fan_out_threshold, 500);
   EXPECT_EQ(config.replication.chunk_documents, 50);
+  EXPECT_EQ(config.replication.max_refused_share, 0.25);
   EXPECT_EQ(config.http.listen, "127.0.0.1:9464");
   EXPECT_EQ(config.log.level, "debug");
   EXPECT_EQ(config.locks.backend, LocksConfig::Backend::kPostgresql);
@@ -91,13 +93,13 @@ ignore = true
   const IndexConfig& index = config.indices[0];
   EXPECT_EQ(index.mapping, folder_ / "blogposts.json");
   EXPECT_THAT(index.mapping_json, HasSubstr("number_of_shards"));
-  EXPECT_EQ(index.line, 30);
+  EXPECT_EQ(index.line, 31);
   ASSERT_EQ(index.tracks.size(), 5U);
   EXPECT_EQ(index.tracks[0].table, "blog.blogposts");
   EXPECT_EQ(index.tracks[1].column, "_user_id");
   EXPECT_THAT(index.tracks[1].columns, ElementsAre("name"));
   EXPECT_EQ(index.tracks[2].row, "blogpost_id");
-  EXPECT_EQ(index.tracks[2].line, 40);
+  EXPECT_EQ(index.tracks[2].line, 41);
   EXPECT_THAT(index.tracks[3].keys, HasSubstr("any($1)"));
   EXPECT_TRUE(index.tracks[4].ignore);
 }
@@ -145,6 +147,24 @@ tabel = "blog.users"
       "in\n"
       "lockstep.toml:13: [[index.track]] has no \"table\"; add table = \"blog.users\"\n"
       "lockstep.toml:14: unknown key \"tabel\" in [[index.track]]; did you mean \"table\"?");
+}
+
+TEST_F(ConfigTest, AShareIsANumberFromZeroToOne) {
+  const auto with = [&](const std::string& share) {
+    return kSource + "[replication]\nmax_refused_share = " + share + "\n" + kIndex;
+  };
+  EXPECT_EQ(load(kSource + kIndex).replication.max_refused_share, 0.5);
+  EXPECT_EQ(load(with("1")).replication.max_refused_share, 1);
+  EXPECT_EQ(load(with("0.0")).replication.max_refused_share, 0);
+  for (const char* beyond : {"1.1", "-0.1", "2", "nan", "inf"}) {
+    EXPECT_THAT(faults(with(beyond)),
+                HasSubstr("\"max_refused_share\" is out of range; write a value from 0"))
+        << beyond;
+  }
+  for (const char* other : {"\"0.5\"", "\"50 %\"", "true", "[0.5]"}) {
+    EXPECT_THAT(faults(with(other)), HasSubstr("must be a number from 0 to 1; write max_refused_share = 0.5"))
+        << other;
+  }
 }
 
 TEST_F(ConfigTest, SyntaxErrorsHaveLineAndColumn) {

@@ -40,11 +40,14 @@ TEST_F(ConfigTextTest, WhatIsCommentedOutInTheSampleIsValidToo) {
 }
 
 TEST_F(ConfigTextTest, WhatIsInForceCanBeLoadedAgain) {
-  const Config config =
-      load(kSource + "[elasticsearch]\nbulk_bytes = 100000\n[log]\nlevel = \"warn\"\n" + kIndex +
-           "[[index.track]]\ntable = \"blog.users\"\ncolumn = \"_user_id\"\ncolumns = [\"na\\\"me\"]\n");
+  const Config config = load(
+      kSource +
+      "[elasticsearch]\nbulk_bytes = 100000\n[replication]\nmax_refused_share = 0.05\n[log]\nlevel = "
+      "\"warn\"\n" +
+      kIndex + "[[index.track]]\ntable = \"blog.users\"\ncolumn = \"_user_id\"\ncolumns = [\"na\\\"me\"]\n");
   const std::string text = config_text(config);
   EXPECT_THAT(text, HasSubstr("bulk_bytes = \"100000B\""));
+  EXPECT_THAT(text, HasSubstr("max_refused_share = 0.05\n"));
   const Config again = load(text);
   EXPECT_EQ(config_text(again), text);
 }

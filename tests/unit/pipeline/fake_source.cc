@@ -18,6 +18,14 @@ std::size_t rows_of(const Position& position) {
   return std::stoull(position.text);
 }
 
+bool fits(const DeadLetter& letter, const DeadLetterFilter& filter) {
+  const auto has = [](const auto& values, const auto& value) {
+    return std::find(values.begin(), values.end(), value) != values.end();
+  };
+  return has(filter.indices, letter.index) && (filter.ids.empty() || has(filter.ids, letter.id)) &&
+         (letter.error_type == filter.error || letter.reason.find(filter.error) != std::string::npos);
+}
+
 }  // namespace
 
 // --- Change ---
@@ -175,6 +183,30 @@ std::vector<DeadLetter> FakeSource::dead_letters_of(int index, const Values& ids
       letters.push_back(letter);
   }
   return letters;
+}
+
+std::vector<StoredDeadLetter> FakeSource::find_dead_letters(const DeadLetterFilter& filter,
+                                                            const std::optional<DeadLetter>& after,
+                                                            std::int64_t limit) {
+  std::vector<StoredDeadLetter> found;
+  for (const auto& [place, letter] : database_.state().dead_letters) {
+    if (after && place <= DocumentPlace{after->index, after->id, after->routing}) continue;
+    if (fits(letter, filter) && static_cast<std::int64_t>(found.size()) < limit)
+      found.push_back({letter, "", "", 1});
+  }
+  return found;
+}
+
+std::int64_t FakeSource::count_dead_letters(const DeadLetterFilter& filter) {
+  const State state = database_.state();
+  return std::count_if(state.dead_letters.begin(), state.dead_letters.end(),
+                       [&](const auto& letter) { return fits(letter.second, filter); });
+}
+
+std::int64_t FakeSource::discard_dead_letters(const DeadLetterFilter& filter) {
+  const std::lock_guard lock(database_.mutex_);
+  return static_cast<std::int64_t>(std::erase_if(
+      database_.state_.dead_letters, [&](const auto& letter) { return fits(letter.second, filter); }));
 }
 
 std::unique_ptr<SourceTransaction> FakeSource::begin() {

@@ -146,7 +146,7 @@ class FakeTransaction final : public SourceTransaction {
   void give_up_changes() override;
   void begin_job(std::int64_t job) override;
   Position place() override;
-  void save(Epoch epoch, const Acknowledged& acknowledged) override;
+  std::vector<std::size_t> save(Epoch epoch, const Acknowledged& acknowledged) override;
   void commit() override;
 
  private:
@@ -182,6 +182,13 @@ class FakeSource final : public Source {
   std::vector<Job> load_jobs() override;
   std::int64_t dead_letters(int index) override;
   std::vector<DeadLetter> dead_letters_of(int index, const Values& ids) override;
+  std::vector<StoredDeadLetter> find_dead_letters(const DeadLetterFilter& filter,
+                                                  const std::optional<DeadLetter>& after,
+                                                  std::int64_t limit) override;
+  std::int64_t count_dead_letters(const DeadLetterFilter& filter) override;
+  std::int64_t discard_dead_letters(const DeadLetterFilter& filter) override;
+  /// This database has no clock: every text is a time, and no dead letter has one.
+  std::optional<std::string> point_in_time(const std::string& text) override { return text; }
   std::unique_ptr<SourceTransaction> begin() override;
   std::unique_ptr<SourceTransaction> begin_reading() override;
   bool has_passed(const Position& place) override;

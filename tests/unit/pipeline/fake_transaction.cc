@@ -248,10 +248,17 @@ Position FakeTransaction::place() {
   return Position{std::to_string(seen_.outbox.size())};
 }
 
-void FakeTransaction::save(Epoch epoch, const Acknowledged& acknowledged) {
+std::vector<std::size_t> FakeTransaction::save(Epoch epoch, const Acknowledged& acknowledged) {
   database_.step(Step::kSave);
   if (database_.state().epoch != epoch) throw Deposed("another process has taken the lead");
   saved_under_ = epoch;
+  std::vector<std::size_t> fresh;
+  std::set<DocumentPlace> added;
+  for (std::size_t i = 0; i < acknowledged.refused.size(); ++i) {
+    const DeadLetter& letter = acknowledged.refused[i];
+    const DocumentPlace place{letter.index, letter.id, letter.routing};
+    if (!seen_.dead_letters.contains(place) && added.insert(place).second) fresh.push_back(i);
+  }
   write([acknowledged](State& state) {
     if (acknowledged.position) state.position = std::stoull(acknowledged.position->text);
     for (const JobProgress& progress : acknowledged.jobs) {
@@ -279,6 +286,7 @@ void FakeTransaction::save(Epoch epoch, const Acknowledged& acknowledged) {
       if (route != state.routes.end() && route->second <= write.version) state.routes.erase(route);
     }
   });
+  return fresh;
 }
 
 void FakeTransaction::commit() {

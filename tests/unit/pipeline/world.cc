@@ -135,7 +135,7 @@ Leader::Leader(World& of)
       versions(led_epoch(source)),
       bulks(quick_options(world.config), world.elasticsearch.transports()),
       writer(bulks, board, world.pipeline),
-      checkpoint(writer, versions),
+      checkpoint(writer, versions, RefusedShare(of.config.replication.max_refused_share, of.pipeline)),
       jobs(world.config, world.pipeline, source, writer, checkpoint, versions, client),
       tail(world.config, world.pipeline, source, writer, checkpoint, versions, source.load_position(),
            [this](Job job) { jobs.add(std::move(job)); }) {
@@ -145,7 +145,10 @@ Leader::Leader(World& of)
   });
   for (Job& job : source.load_jobs()) jobs.add(std::move(job));
   for (const AppliedIndex& index : world.pipeline.indices) {
-    if (source.dead_letters(index.id) > 0) writer.expect_dead_letters(index.id);
+    const std::int64_t letters = source.dead_letters(index.id);
+    if (letters == 0) continue;
+    writer.expect_dead_letters(index.id);
+    checkpoint.begin_trial(index.id, letters);
   }
 }
 
@@ -167,7 +170,10 @@ bool Leader::catch_up() {
     if (worked) continue;
     if (!writer.idle()) {
       writer.settle(milliseconds(20));
-    } else if (writer.has_news()) {
+      continue;
+    }
+    checkpoint.end_trial();
+    if (writer.has_news()) {
       save();
     } else if (tail.idle() && tail.at_end() && jobs.all_done()) {
       save();

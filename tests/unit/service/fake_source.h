@@ -53,6 +53,13 @@ class FakeSource final : public Source {
     throw std::logic_error("not asked of this fake");
   }
   std::vector<DeadLetter> dead_letters_of(int, const Values&) override { return {}; }
+  std::vector<StoredDeadLetter> find_dead_letters(const DeadLetterFilter&, const std::optional<DeadLetter>&,
+                                                  std::int64_t) override {
+    return {};
+  }
+  std::int64_t count_dead_letters(const DeadLetterFilter&) override { return 0; }
+  std::int64_t discard_dead_letters(const DeadLetterFilter&) override { return 0; }
+  std::optional<std::string> point_in_time(const std::string&) override { return {}; }
   std::unique_ptr<SourceTransaction> begin_reading() override {
     throw std::logic_error("not asked of this fake");
   }

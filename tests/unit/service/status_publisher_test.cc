@@ -67,6 +67,19 @@ TEST_F(StatusPublisherTest, ALeaderSaysThatItStops) {
   EXPECT_EQ(database_.all_published().back().state, kStoppedState);
 }
 
+TEST_F(StatusPublisherTest, ALeaderThatStopsAtOnceSaysWhyAllTheSame) {
+  board_.update([](ReplicationProgress& progress) {
+    progress.state = PipelineState::kConnecting;
+    progress.reason = "too many are refused";
+    progress.epoch = Epoch{3};
+  });
+  start();
+  publisher_.reset();
+  ASSERT_EQ(database_.all_published().size(), 1U);
+  EXPECT_EQ(database_.all_published()[0].state, kStoppedState);
+  EXPECT_EQ(database_.all_published()[0].reason, "too many are refused");
+}
+
 TEST_F(StatusPublisherTest, ConnectsAgainAfterTheSourceWasAway) {
   enter(PipelineState::kFollowing);
   database_.away = true;

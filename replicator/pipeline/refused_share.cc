@@ -1,0 +1,42 @@
+#include "replicator/pipeline/refused_share.h"
+
+#include <nlohmann/json.hpp>
+
+#include "replicator/error.h"
+
+namespace lockstep {
+
+RefusedShare::RefusedShare(double most, const AppliedPipeline& pipeline) : most_(most) {
+  for (const AppliedIndex& index : pipeline.indices) aliases_[index.id] = index.alias;
+}
+
+void RefusedShare::count(const Acknowledged& acknowledged, const std::vector<std::size_t>& fresh) {
+  std::map<int, std::int64_t> known;  // refused again, by index
+  for (const DeadLetter& letter : acknowledged.refused) ++known[letter.index];
+  for (const std::size_t position : fresh) {
+    const DeadLetter& letter = acknowledged.refused[position];
+    --known[letter.index];
+    Window& window = windows_[letter.index];
+    if (window.refused++ == 0) window.first = letter.error_type + ": " + letter.reason;
+  }
+  for (const auto& [index, documents] : acknowledged.documents) {
+    Window& window = windows_[index];
+    window.documents += documents - known[index];
+    if (window.documents < kWindow) continue;
+    judge(index, window);
+    window = {};
+  }
+}
+
+void RefusedShare::judge(int index, const Window& window) const {
+  if (static_cast<double>(window.refused) <= most_ * static_cast<double>(window.documents)) return;
+  throw Error(
+      {"writing into index " + aliases_.at(index),
+       "of its last " + std::to_string(window.documents) + " documents Elasticsearch refuses " +
+           std::to_string(window.refused) + ", more than replication.max_refused_share = " +
+           nlohmann::json(most_).dump() + "; the first: " + window.first,
+       "mend the mapping or the view and start again: nothing is lost, the checkpoint stands in front "
+       "of them; or raise max_refused_share to have them put aside as dead letters"});
+}
+
+}  // namespace lockstep
