@@ -108,6 +108,7 @@ class Replication {
       take_jobs();
     }
     if (now - revision_seen_at_ >= kRevisionInterval) {
+      revision_seen_at_ = now;
       require_same_revision();
     }
     targets_.require_same_targets();
