@@ -144,18 +144,18 @@ class TooManyRefusals : public testing::Test {
 };
 
 TEST_F(TooManyRefusals, OfABackfillStopItAndNothingIsLost) {
-  world_.add_silently(1'400);
+  world_.add_silently(3'200);
   world_.database.add_job(kPosts, JobKind::kBackfill);
   stops_and_goes_on_when_it_is_mended();
 }
 
 TEST_F(TooManyRefusals, OfABacklogStopItAndNothingIsLost) {
-  for (int i = 0; i < 1'400; ++i) world_.put_post("p" + std::to_string(i), "ann", i);
+  for (int i = 0; i < 3'200; ++i) world_.put_post("p" + std::to_string(i), "ann", i);
   stops_and_goes_on_when_it_is_mended();
 }
 
 TEST_F(TooManyRefusals, OfLargeChangesStopItAndNothingIsLost) {
-  for (int change = 0; change < 4; ++change) {
+  for (int change = 0; change < 5; ++change) {
     world_.database.commit([&](Change& rows) {
       Values ids;
       for (int i = 0; i < 700; ++i) {
