@@ -152,7 +152,8 @@ class Work {
     Program program(lockstep_program(),
                     {"run", "--until-caught-up", "-c", pipeline_.configuration().string()});
     while (program.running()) {
-      result.memory = std::max(result.memory, peak_memory(program.pid()));
+      // The last answer counts: before it becomes lockstep the new process is a copy of this one.
+      if (const double memory = peak_memory(program.pid()); memory > 0) result.memory = memory;
       std::this_thread::sleep_for(20ms);
     }
     result.seconds = seconds_since(begin);
