@@ -93,7 +93,7 @@ class BulkWriter::Impl {
 
 BulkWriter::Impl::Impl(const Options& options, const TransportFactory& make_transport)
     : request_timeout_(options.request_timeout),
-      may_send_(std::move(options.may_send)),
+      may_send_(options.may_send),
       path_(bulk_path(options.request_timeout)) {
   std::random_device seed;
   for (int i = 0; i < std::max(1, options.bulks_in_flight); ++i) {
@@ -277,7 +277,7 @@ void BulkWriter::Impl::end_episode() {
                episode_retries_ + 1);
 }
 
-BulkWriter::BulkWriter(Options options, const TransportFactory& make_transport)
+BulkWriter::BulkWriter(const Options& options, const TransportFactory& make_transport)
     : impl_(std::make_unique<Impl>(options, make_transport)) {}
 BulkWriter::~BulkWriter() = default;
 bool BulkWriter::has_room() const {

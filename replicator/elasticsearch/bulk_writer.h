@@ -59,7 +59,7 @@ class BulkWriter {
   };
   using TransportFactory = std::function<std::unique_ptr<HttpTransport>()>;
 
-  BulkWriter(Options options, const TransportFactory& make_transport);
+  BulkWriter(const Options& options, const TransportFactory& make_transport);
   /// Stops at once: requests in flight are finished or time out, what has no outcome yet is dropped (it is
   /// not acknowledged).
   ~BulkWriter();

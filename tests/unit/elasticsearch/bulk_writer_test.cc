@@ -166,7 +166,7 @@ TEST(BulkWriter, NothingIsSentBeforeItMay) {
   std::atomic<int> questions = 0;
   BulkWriter::Options options = quick_options();
   options.may_send = [&] { return ++questions > 3; };
-  BulkWriter writer(std::move(options), answering([&](const HttpRequest& request) -> HttpResponse {
+  BulkWriter writer(options, answering([&](const HttpRequest& request) -> HttpResponse {
                       EXPECT_GT(questions, 3);
                       ++requests;
                       return {200, endpoint.apply(request.body)};
