@@ -4,16 +4,23 @@
 #include <random>
 
 #include "replicator/error.h"
+#include "tests/support/eventually.h"
 #include "tests/support/random_seed.h"
 
 namespace lockstep {
+namespace {
+
+constexpr std::chrono::seconds kPatience{30};
+
+}  // namespace
 
 SourceContract::SourceContract() : world_(GetParam()()), writer_(world_->writer()) {}
 
 void SourceContract::lead() {
   source_ = world_->open();
   pipeline_ = source_->load_pipeline();
-  ASSERT_TRUE(source_->try_lead());
+  // The server notices a moment later that the last leader has gone.
+  ASSERT_TRUE(support::wait_until([&] { return source_->try_lead(); }, kPatience));
   epoch_ = source_->raise_epoch(Epoch{}, {});
   position_ = source_->load_position();
 }
@@ -272,7 +279,7 @@ TEST_P(SourceContract, S5_OneLeadsAtATime) {
   EXPECT_FALSE(other->try_lead());
   EXPECT_TRUE(other->is_led());
   source_.reset();
-  EXPECT_TRUE(other->try_lead());
+  EXPECT_TRUE(support::wait_until([&] { return other->try_lead(); }, kPatience));
 }
 
 TEST_P(SourceContract, S5_AnEpochThatHasPassedCanSaveNothing) {

@@ -58,7 +58,7 @@ class DeadLettersVerb : public BlogTest {
     pipeline_.apply();
   }
 
-  Completed deadletters(std::vector<std::string> arguments) const {
+  Completed deadletters(const std::vector<std::string>& arguments) const {
     return pipeline_.lockstep("deadletters", arguments);
   }
 
