@@ -16,7 +16,7 @@ run() {
 }
 
 finish() {
-  local code=$? pid
+  local code=$? pid folder
   trap - EXIT
   trap '' INT TERM # nothing interrupts the clean-up
   if [[ -n $running ]]; then
@@ -26,7 +26,9 @@ finish() {
   for pid in "${starters[@]}"; do kill -s TERM "$pid" 2>/dev/null || true; done
   for pid in "${starters[@]}"; do wait "$pid" 2>/dev/null || true; done
   if [[ -n $work ]]; then
-    [[ ! -e $work/postgresql/server ]] || "$here/postgresql" stop --immediate --data "$work/postgresql" || true
+    for folder in "$work/postgresql"*/; do # chaos makes several
+      [[ ! -e $folder/server ]] || "$here/postgresql" stop --immediate --data "$folder" || true
+    done
     stop_engine || true
     if [[ $keep == yes ]]; then say "the servers' folders are in $work"; else rm -rf "$work"; fi
   fi

@@ -11,10 +11,11 @@
 #include <thread>
 #include <vector>
 
-#include "tests/integration/random_writer.h"
 #include "tests/support/eventually.h"
 #include "tests/support/pipeline_under_test.h"
+#include "tests/support/random_indices.h"
 #include "tests/support/random_seed.h"
+#include "tests/support/random_writer.h"
 #include "tests/support/recording_proxy.h"
 
 namespace lockstep::support {
@@ -32,32 +33,15 @@ RowCounters revisions(std::string_view document) {
 // have several chunks.
 constexpr const char* kSmallJobs = "[replication]\nfan_out_threshold = 1100\nchunk_documents = 500\n";
 
-void add_indices(PipelineUnderTest& pipeline) {
-  pipeline.add_index("users", "search.users", track("app.users") + track("app.posts", {{"row", "user_id"}}));
-  pipeline.add_index(
-      "posts", "search.posts",
-      track("app.posts") + track("app.users", {{"column", "_user_id"}}) +
-          track("app.comments", {{"row", "post_id"}}) + track("app.post_tags", {{"row", "post_id"}}) +
-          track("app.tags", {{"keys", "select post_id from app.post_tags where tag = any($1)"}}) +
-          track("app.notices", {{"row", "post_id"}}));
-  pipeline.add_index(
-      "comments", "search.comments",
-      track("app.comments") +
-          track("app.posts", {{"keys", "select id from app.comments where post_id = any($1)"}}) +
-          track("app.users", {{"keys", "select id from app.comments where author_id = any($1)"}}));
-  pipeline.add_index("tags", "search.tags", track("app.tags") + track("app.post_tags", {{"row", "tag"}}));
-  pipeline.add_index("events", "search.events", track("app.events", {{"row", "kind || '/' || id"}}));
-}
-
 TEST(Randomised, IndicesEqualTheirViewsAndNoDocumentEverWentBackwards) {
   const bool long_form = std::getenv("LOCKSTEP_TEST_LONG") != nullptr;  // NOLINT(concurrency-mt-unsafe)
   const std::uint64_t seed = random_seed();
   PostgresDatabase database;
-  database.run(LOCKSTEP_SOURCE_DIR "/tests/integration/random_schema.sql");
+  database.run(LOCKSTEP_SOURCE_DIR "/tests/support/random_schema.sql");
   RecordingProxy proxy(revisions);
   PipelineUnderTest pipeline(database, proxy.url());
   pipeline.set_more(kSmallJobs);
-  add_indices(pipeline);
+  add_random_indices(pipeline);
   pipeline.apply();
 
   std::vector<std::unique_ptr<RandomWriter>> writers;

@@ -27,40 +27,6 @@ std::string path_index(const std::string& target) {
   return end == std::string::npos || end == 0 ? "" : target.substr(1, end - 1);
 }
 
-// What one document went through: fails on whatever goes backwards.
-class Course {
- public:
-  explicit Course(std::vector<std::string>& violations) : violations_(violations) {}
-
-  void follow(const BulkOperation& operation) {
-    if (previous_ != nullptr) {
-      if (operation.version < previous_->version) {
-        violations_.push_back(name(operation) + ": version " + std::to_string(operation.version) +
-                              " was applied over " + std::to_string(previous_->version));
-      }
-      if (operation.version == previous_->version && (operation.is_delete != previous_->is_delete ||
-                                                      operation.content_hash != previous_->content_hash)) {
-        violations_.push_back(name(operation) + ": version " + std::to_string(operation.version) +
-                              " has two contents");
-      }
-    }
-    for (const auto& [row, counter] : operation.counters) {
-      std::int64_t& seen = counters_.try_emplace(row, counter).first->second;
-      if (counter < seen) {
-        violations_.push_back(name(operation) + ": version " + std::to_string(operation.version) + " shows " +
-                              row + " at " + std::to_string(counter) + " after " + std::to_string(seen));
-      }
-      seen = std::max(seen, counter);
-    }
-    previous_ = &operation;
-  }
-
- private:
-  std::vector<std::string>& violations_;
-  const BulkOperation* previous_ = nullptr;
-  RowCounters counters_;
-};
-
 }  // namespace
 
 std::vector<BulkOperation> BulkHistory::begin(const HttpMessage& request) {
@@ -106,6 +72,9 @@ std::vector<BulkOperation> BulkHistory::begin(const HttpMessage& request) {
   malformed_.insert(malformed_.end(), malformed.begin(), malformed.end());
   for (const BulkOperation& operation : operations) {
     if (operation.conditional) continue;
+    auto [last, is_new] = last_begun_.try_emplace({operation.alias, operation.id, operation.routing}, -1);
+    if (!is_new && last->second == operation.version) ++repeated_;
+    last->second = operation.version;
     if (!in_flight_.emplace(operation.alias, operation.id, operation.routing).second)
       overlaps_.push_back(name(operation));
   }
@@ -159,9 +128,43 @@ void BulkHistory::index_deleted(const std::string& index) {
   ++deleted_[index];
 }
 
-std::vector<std::string> BulkHistory::violations() const {
+void BulkHistory::source_put_back(std::int64_t version) {
   const std::lock_guard lock(mutex_);
-  std::vector<std::string> violations = malformed_;
+  put_backs_.push_back(version);
+}
+
+void BulkHistory::follow(Course& course, const BulkOperation& operation,
+                         std::vector<std::string>& violations) const {
+  const auto put_backs =
+      static_cast<std::size_t>(std::count_if(put_backs_.begin(), put_backs_.end(), [&](std::int64_t version) {
+        return version < operation.version;
+      }));
+  if (course.begun && operation.version < course.version) {
+    violations.push_back(name(operation) + ": version " + std::to_string(operation.version) +
+                         " was applied over " + std::to_string(course.version));
+  }
+  if (course.begun && operation.version == course.version &&
+      (operation.is_delete != course.is_delete || operation.content_hash != course.content_hash)) {
+    violations.push_back(name(operation) + ": version " + std::to_string(operation.version) +
+                         " has two contents");
+  }
+  if (put_backs > course.put_backs) course.counters.clear();
+  for (const auto& [row, counter] : operation.counters) {
+    std::int64_t& seen = course.counters.try_emplace(row, counter).first->second;
+    if (counter < seen) {
+      violations.push_back(name(operation) + ": version " + std::to_string(operation.version) + " shows " +
+                           row + " at " + std::to_string(counter) + " after " + std::to_string(seen));
+    }
+    seen = std::max(seen, counter);
+  }
+  course.begun = true;
+  course.version = operation.version;
+  course.is_delete = operation.is_delete;
+  course.content_hash = operation.content_hash;
+  course.put_backs = std::max(course.put_backs, put_backs);
+}
+
+void BulkHistory::follow_all(Courses& courses, std::vector<std::string>& violations) const {
   std::map<Key, std::vector<const BulkOperation*>> documents;
   for (const BulkOperation& operation : operations_) {
     if (operation.applied())
@@ -170,10 +173,27 @@ std::vector<std::string> BulkHistory::violations() const {
   for (auto& [key, applied] : documents) {
     std::sort(applied.begin(), applied.end(),
               [](const auto* left, const auto* right) { return left->seq_no < right->seq_no; });
-    Course course(violations);
-    for (const BulkOperation* operation : applied) course.follow(*operation);
+    Course& course = courses[key];
+    for (const BulkOperation* operation : applied) follow(course, *operation, violations);
   }
+}
+
+std::vector<std::string> BulkHistory::violations() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<std::string> violations = malformed_;
+  violations.insert(violations.end(), settled_violations_.begin(), settled_violations_.end());
+  Courses courses = courses_;
+  follow_all(courses, violations);
   return violations;
+}
+
+bool BulkHistory::settle() {
+  const std::lock_guard lock(mutex_);
+  if (!in_flight_.empty()) return false;
+  follow_all(courses_, settled_violations_);
+  settled_ += static_cast<std::int64_t>(operations_.size());
+  operations_.clear();
+  return true;
 }
 
 std::vector<std::string> BulkHistory::overlaps() const {
@@ -205,7 +225,7 @@ std::int64_t BulkHistory::requests() const {
 
 std::int64_t BulkHistory::operations() const {
   const std::lock_guard lock(mutex_);
-  return static_cast<std::int64_t>(operations_.size());
+  return settled_ + static_cast<std::int64_t>(operations_.size());
 }
 
 std::int64_t BulkHistory::applied() const {
@@ -216,6 +236,11 @@ std::int64_t BulkHistory::applied() const {
 std::int64_t BulkHistory::superseded() const {
   const std::lock_guard lock(mutex_);
   return superseded_;
+}
+
+std::int64_t BulkHistory::repeated() const {
+  const std::lock_guard lock(mutex_);
+  return repeated_;
 }
 
 }  // namespace lockstep::support

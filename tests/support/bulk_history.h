@@ -56,6 +56,14 @@ class BulkHistory {
   /// The index was deleted: one of the same name that comes after it begins anew.
   void index_deleted(const std::string& index);
 
+  /// The source was put back to an older state: what is written under a version above this one may show older
+  /// rows than what was written before.
+  void source_put_back(std::int64_t version);
+
+  /// Judges what has come until now and forgets the operations, so that a run of hours needs no more memory
+  /// than one of minutes. Does nothing, and returns false, while an operation is in flight.
+  bool settle();
+
   /// Whatever contradicts "never backwards": versions that fall, counters that fall, one version with two
   /// contents, an operation without an external version. Empty when all is well.
   std::vector<std::string> violations() const;
@@ -63,25 +71,45 @@ class BulkHistory {
   /// Documents with two operations in flight at once. Expected only when a replicator was killed or deposed.
   std::vector<std::string> overlaps() const;
 
-  /// The applied operations on a document, in the order in which they were applied.
+  /// Since the last settle(): the applied operations on a document, in the order in which they were applied.
   std::vector<BulkOperation> applied_to(const std::string& id) const;
 
-  /// Every operation on a document in the order of the replies, whatever became of it.
+  /// Since the last settle(): every operation on a document in the order of the replies, whatever became of
+  /// it.
   std::vector<BulkOperation> operations_on(const std::string& id) const;
 
   std::int64_t requests() const;
   std::int64_t operations() const;  ///< with a reply
   std::int64_t applied() const;
   std::int64_t superseded() const;  ///< answered with 409
+  std::int64_t repeated() const;    ///< sent again under the version of the one before
 
  private:
   using Key = std::tuple<std::string, std::string, std::string>;  // index or alias, id, routing
+
+  // What one document went through until now.
+  struct Course {
+    bool begun = false;
+    std::int64_t version = 0;
+    bool is_delete = false;
+    std::size_t content_hash = 0;
+    std::size_t put_backs = 0;
+    RowCounters counters;
+  };
+  using Courses = std::map<Key, Course>;
+
+  void follow(Course& course, const BulkOperation& operation, std::vector<std::string>& violations) const;
+  void follow_all(Courses& courses, std::vector<std::string>& violations) const;
 
   const CounterHook read_counters_;
 
   mutable std::mutex mutex_;
   // guarded by mutex_
-  std::vector<BulkOperation> operations_;
+  std::vector<BulkOperation> operations_;  // since the last settle()
+  Courses courses_;                        // until the last settle()
+  std::vector<std::string> settled_violations_;
+  std::vector<std::int64_t> put_backs_;  // versions, rising
+  std::map<Key, std::int64_t> last_begun_;
   std::set<Key> in_flight_;
   std::map<std::string, int> deleted_;  // how often, by index
   std::vector<std::string> overlaps_;
@@ -89,6 +117,8 @@ class BulkHistory {
   std::int64_t requests_ = 0;
   std::int64_t applied_ = 0;
   std::int64_t superseded_ = 0;
+  std::int64_t settled_ = 0;
+  std::int64_t repeated_ = 0;
 };
 
 }  // namespace lockstep::support

@@ -50,8 +50,7 @@ void PipelineUnderTest::set_mapping(const std::string& purpose, const std::strin
 }
 
 std::filesystem::path PipelineUnderTest::configuration() const {
-  std::string toml = "pipeline = " + quoted(name_) + "\n\n[source]\nurl = " +
-                     quoted(role_.empty() ? database_.url() : database_.url_as(role_)) + "\n" +
+  std::string toml = "pipeline = " + quoted(name_) + "\n\n[source]\nurl = " + quoted(source_url()) + "\n" +
                      "schema = " + quoted(schema_) + "\n";
   if (!database_.password().empty()) toml += "password = " + quoted(database_.password()) + "\n";
   toml += "\n[elasticsearch]\nurls = [" + quoted(elasticsearch_) + "]\n\n" + more_ + "\n";

@@ -45,7 +45,11 @@ class PipelineUnderTest {
 
   PostgresDatabase& database() { return database_; }
   ElasticsearchIndex& index(const std::string& purpose) { return *indices_.at(purpose).index; }
+  const std::string& view(const std::string& purpose) const { return indices_.at(purpose).view; }
   const std::string& schema() const { return schema_; }
+
+  /// As the configuration file has it.
+  std::string source_url() const { return role_.empty() ? database_.url() : database_.url_as(role_); }
 
   /// The configuration file as it is now.
   std::filesystem::path configuration() const;

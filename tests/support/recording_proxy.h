@@ -38,6 +38,7 @@ class RecordingProxy {
   std::string url() const;
 
   const BulkHistory& history() const { return history_; }
+  BulkHistory& history() { return history_; }
 
   /// Requests of any kind, bulk or not, that have come in.
   std::int64_t requests() const;

@@ -64,6 +64,8 @@ create table app.events (
 create table app.events_click partition of app.events for values in ('click');
 create table app.events_view partition of app.events for values in ('view');
 create table app.events_other partition of app.events default;
+-- What the view makes of it is its _id.
+create index on app.events ((kind || '/' || id::text));
 
 create view search.users as
 select u.id as _id, u.name, length(u.bio) as bio_length, md5(u.bio) as bio_hash,

@@ -1,6 +1,6 @@
-#include "tests/integration/random_writer.h"
+#include "tests/support/random_writer.h"
 
-#include <functional>
+#include <thread>
 #include <utility>
 
 namespace lockstep::support {
@@ -24,24 +24,57 @@ std::string quoted(const std::string& text) {
 // key has had.
 
 RandomWriter::RandomWriter(const PostgresDatabase& database, int number, std::uint64_t seed, Role role)
-    : role_(role), name_("w" + std::to_string(number)), random_(seed), connection_(database.connect()) {
+    : database_(database), role_(role), name_("w" + std::to_string(number)), random_(seed) {}
+
+void RandomWriter::connect() {
+  connection_.reset();
+  connection_ = database_.connect();
   // A transaction that this writer has prepared may hold what its next one wants; nobody but this limit would
   // end that.
-  execute(*connection_, std::string("set deadlock_timeout = '100ms'; set lock_timeout = ") +
-                            (role == Role::kMixed ? "'400ms'" : "'5s'"));
+  run(std::string("set deadlock_timeout = '100ms'; set lock_timeout = ") +
+      (role_ == Role::kMixed ? "'400ms'" : "'5s'"));
+  if (!session_.empty()) run(session_);
+  // Those that are there, whatever this writer believes to have prepared before it lost its connection.
+  prepared_.clear();
+  const pqxx::result names = execute(
+      *connection_,
+      "select gid from pg_prepared_xacts where database = current_database() and gid like '" + name_ + "-%'");
+  for (const auto& row : names) prepared_.push_back(row[0].as<std::string>());
 }
 
 void RandomWriter::run_until(std::chrono::steady_clock::time_point end) {
-  while (std::chrono::steady_clock::now() < end) {
+  run_while([end] { return std::chrono::steady_clock::now() < end; });
+}
+
+void RandomWriter::run_while(const std::function<bool()>& go_on) {
+  while (go_on() || !prepared_.empty()) {
     try {
-      transact();
+      if (connection_ == nullptr) connect();
+      if (go_on()) {
+        transact();
+      } else {
+        end_prepared();
+      }
       ++committed_;
+      if (pause_.count() > 0) std::this_thread::sleep_for(pause_);
     } catch (const pqxx::failure&) {
       ++failed_;
-      run("rollback");
+      if (rolled_back()) continue;
+      connection_.reset();
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));
     }
   }
-  while (!prepared_.empty()) end_prepared();
+}
+
+bool RandomWriter::rolled_back() {
+  // A connection that libpqxx makes again by itself would lack what connect() does.
+  if (connection_ == nullptr || !connection_->is_open()) return false;
+  try {
+    run("rollback");
+    return true;
+  } catch (const pqxx::failure&) {
+    return false;
+  }
 }
 
 void RandomWriter::run(const std::string& sql) {
@@ -114,8 +147,8 @@ void RandomWriter::prepared() {
 void RandomWriter::end_prepared() {
   if (prepared_.empty()) return plain();
   const std::string name = prepared_.front();
-  run((chance(75) ? "commit prepared " : "rollback prepared ") + quoted(name));
   prepared_.erase(prepared_.begin());
+  run((chance(75) ? "commit prepared " : "rollback prepared ") + quoted(name));
 }
 
 void RandomWriter::serializable() {
