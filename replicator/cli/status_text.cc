@@ -13,6 +13,9 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+// An outbox without a limit is worth a word from this size on.
+constexpr std::int64_t kLargeOutbox = std::int64_t{1} << 30;
+
 double seconds(std::chrono::milliseconds duration) {
   return static_cast<double>(duration.count()) / 1'000;
 }
@@ -90,6 +93,17 @@ std::string lag_text(const PipelineStatus& status) {
          (more ? " rows or more" : " rows");
 }
 
+std::string outbox_text(const PipelineStatus& status) {
+  std::string text = readable_size(status.outbox_bytes);
+  if (status.max_outbox_bytes) text += " of " + readable_size(*status.max_outbox_bytes);
+  if (status.given_up)
+    return text + ": it was full, changes are given up; `lockstep run` compares everything";
+  if (!status.max_outbox_bytes && status.outbox_bytes >= kLargeOutbox) {
+    text += ", and nothing limits it: see replication.max_outbox_size";
+  }
+  return text;
+}
+
 std::string indices_text(const PipelineStatus& status, const Json& counters) {
   std::size_t width = std::string_view("index").size();
   for (const IndexStatus& index : status.indices) width = std::max(width, index.alias.size());
@@ -125,6 +139,10 @@ std::string status_json(const std::string& pipeline, const std::optional<Pipelin
       {"epoch", known.epoch},
       {"leader", known.leader ? leader_json(*known.leader) : Json(nullptr)},
       {"lag", {{"seconds", seconds(known.pending_age)}, {"rows", known.pending_rows}}},
+      {"outbox",
+       {{"bytes", known.outbox_bytes},
+        {"max_bytes", known.max_outbox_bytes ? Json(*known.max_outbox_bytes) : Json(nullptr)},
+        {"given_up", known.given_up}}},
       {"checkpoint_age_seconds", seconds(known.checkpoint_age)},
       {"documents_per_second", running ? value_at<double>(counters, "/documents_per_second", 0) : 0.0},
       {"bulk",
@@ -145,6 +163,7 @@ std::string status_text(const std::string& pipeline, const std::optional<Pipelin
   };
   if (const std::string reason = reason_of(*status); !reason.empty()) line("reason", reason);
   line("lag", lag_text(*status));
+  line("outbox", outbox_text(*status));
   if (is_running(*status)) line("rate", rate_text(value_at<double>(counters, "/documents_per_second", 0)));
   line("checkpoint", readable(status->checkpoint_age) + " ago");
   if (status->leader) {

@@ -86,6 +86,7 @@ struct ReplicationConfig {
   std::int64_t fan_out_threshold = 10'000;  ///< a change of more documents than this becomes a job of its own
   std::int64_t chunk_documents = 2'000;     ///< documents rendered from one snapshot
   double max_refused_share = 0.5;           ///< more new dead letters among an index's documents stop it
+  std::int64_t max_outbox_size = 0;         ///< bytes; beyond it changes are given up; 0: no limit
 };
 
 /// Lock mode: where the locks of data that lives in Elasticsearch only are kept.

@@ -2,8 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "replicator/config/quantity.h"
 #include "replicator/config/text_checks.h"
+#include "replicator/quantity.h"
 
 namespace lockstep {
 namespace {
@@ -180,6 +180,14 @@ const std::vector<Key<ReplicationConfig>>& keys_of() {
                                             "it the service ends with an error instead of putting them "
                                             "aside. 1: it never does.",
                                         .example = "0.5"}),
+      key<&Section::max_outbox_size>(
+          {.name = "max_outbox_size",
+           .description = "While nobody consumes the outbox it grows; beyond this size changes are "
+                          "no longer noted, and the next leader compares every index with its view. "
+                          "It takes effect with `lockstep apply`. 0B: no limit.",
+           .example = R"("20GiB")",
+           .most = std::int64_t{1} << 50,
+           .type = ValueType::kSize}),
   };
   return keys;
 }

@@ -5,9 +5,9 @@
 #include <set>
 
 #include "replicator/config/nearest_name.h"
-#include "replicator/config/quantity.h"
 #include "replicator/config/secret.h"
 #include "replicator/config/text_file.h"
+#include "replicator/quantity.h"
 
 namespace lockstep {
 namespace {

@@ -27,27 +27,28 @@ BulkDelivery::BulkDelivery(BulkRequest request)
   std::iota(to_send_.begin(), to_send_.end(), std::size_t{0});
 }
 
-const BulkRequest& BulkDelivery::next_piece() {
+const BulkRequest& BulkDelivery::next_piece(std::size_t most_bytes) {
   assert(has_piece() && on_wire_.empty());
-  std::size_t bytes = 0;
+  most_bytes = std::min(most_bytes, limit_.bytes());
+  piece_bytes_ = 0;
   while (!to_send_.empty() && on_wire_.size() < limit_.items()) {
-    bytes += request_.lines(to_send_.front()).size();
-    if (!on_wire_.empty() && bytes > limit_.bytes()) break;
+    const std::size_t bytes = request_.lines(to_send_.front()).size();
+    if (!on_wire_.empty() && piece_bytes_ + bytes > most_bytes) break;
+    piece_bytes_ += bytes;
     on_wire_.push_back(to_send_.front());
     to_send_.pop_front();
   }
-  whole_ = on_wire_.size() == request_.items().size();
-  if (whole_) return request_;
+  if (on_wire_.size() == request_.items().size()) return request_;
   piece_ = request_.subset(on_wire_);
   return piece_;
 }
 
 std::size_t BulkDelivery::answered(BulkReply reply) {
   const std::size_t before = unknown_;
+  load_ = load_of(reply);
   switch (reply.kind) {
     case BulkReply::Kind::kItems: {
       assert(reply.items.size() == on_wire_.size());
-      bool overloaded = false;
       for (std::size_t i = 0; i < on_wire_.size(); ++i) {
         ItemResult& result = reply.items[i];
         switch (result.verdict) {
@@ -61,17 +62,15 @@ std::size_t BulkDelivery::answered(BulkReply reply) {
             refuse(on_wire_[i], result.status, std::move(result.type), std::move(result.reason));
             break;
           case ItemResult::Verdict::kRetry:
-            overloaded = overloaded || result.status == 429;
             reason_ = std::move(result.reason);
             next_round_.push_back(on_wire_[i]);
             break;
         }
       }
-      overloaded ? limit_.too_much(on_wire_.size()) : limit_.came_through();
+      limit_.came_through();
       break;
     }
     case BulkReply::Kind::kRetry:
-      if (reply.status == 429) limit_.too_much(on_wire_.size());
       reason_ = std::move(reply.reason);
       put_off_round();
       break;
@@ -84,10 +83,35 @@ std::size_t BulkDelivery::answered(BulkReply reply) {
   return before - unknown_;
 }
 
+BulkDelivery::Load BulkDelivery::load_of(const BulkReply& reply) const {
+  const auto says_overload = [](int status) { return status == 429 || status == 503; };
+  switch (reply.kind) {
+    case BulkReply::Kind::kItems: {
+      const bool overloaded =
+          std::any_of(reply.items.begin(), reply.items.end(), [&](const ItemResult& item) {
+            return item.verdict == ItemResult::Verdict::kRetry && says_overload(item.status);
+          });
+      return overloaded ? Load::kOverloaded : Load::kTaken;
+    }
+    case BulkReply::Kind::kRetry:
+      return says_overload(reply.status) ? Load::kOverloaded : Load::kUnknown;
+    case BulkReply::Kind::kTooLarge: {
+      const bool is_one_to_blame = std::any_of(on_wire_.begin(), on_wire_.end(), [&](std::size_t item) {
+        return request_.lines(item).size() > piece_bytes_ / 2;
+      });
+      return is_one_to_blame ? Load::kUnknown : Load::kTooLarge;
+    }
+    case BulkReply::Kind::kRejected:
+      break;
+  }
+  return Load::kUnknown;
+}
+
 void BulkDelivery::unanswered(bool sent, std::string reason) {
   // A server that refuses a large body may reset the connection before its 413 can be read, and one that
   // timed out had too much to do: both need smaller pieces.
   if (sent) limit_.too_much(on_wire_.size());
+  load_ = sent ? Load::kOverloaded : Load::kUnknown;
   reason_ = std::move(reason);
   put_off_round();
   on_wire_.clear();
@@ -133,7 +157,7 @@ void BulkDelivery::split(BulkReply reply) {
     return;
   }
   if (reply.kind == BulkReply::Kind::kTooLarge) {
-    limit_.too_large(whole_ ? request_.bytes() : piece_.bytes());
+    limit_.too_large(piece_bytes_);
   } else {
     limit_.too_much(on_wire_.size());
   }

@@ -14,6 +14,7 @@
 
 #include "replicator/elasticsearch/bulk_delivery.h"
 #include "replicator/elasticsearch/bulk_response.h"
+#include "replicator/elasticsearch/congestion_window.h"
 
 namespace lockstep {
 namespace {
@@ -62,7 +63,9 @@ class BulkWriter::Impl {
   void run(Worker& worker);
   std::optional<BulkResult> deliver(Worker& worker, Job job);
   std::size_t send_round(Worker& worker, BulkDelivery& delivery);
-  std::size_t send_piece(Worker& worker, BulkDelivery& delivery);
+  std::size_t send_piece(Worker& worker, BulkDelivery& delivery, std::size_t most_bytes);
+  std::optional<std::uint64_t> enter_wire(std::size_t& most_bytes);
+  void leave_wire(const BulkDelivery& delivery, std::uint64_t generation);
   void note_progress(Worker& worker);
   bool wait_for_retry(Worker& worker, const std::string& reason, std::size_t settled);
   bool room() const { return queue_.size() + static_cast<std::size_t>(busy_) < workers_.size(); }
@@ -72,13 +75,17 @@ class BulkWriter::Impl {
   const milliseconds request_timeout_;
   const std::function<bool()> may_send_;
   const std::string path_;
+  const std::size_t bulk_bytes_;
   std::vector<std::unique_ptr<Worker>> workers_;
 
   // Everything below is guarded by mutex_.
   mutable std::mutex mutex_;
-  std::condition_variable job_came_;   // for idle workers; also when stopping
-  std::condition_variable stop_came_;  // for workers that wait before the next try
-  std::condition_variable job_ended_;  // for the owner; also when stopping
+  std::condition_variable job_came_;    // for idle workers; also when stopping
+  std::condition_variable stop_came_;   // for workers that wait before the next try
+  std::condition_variable job_ended_;   // for the owner; also when stopping
+  std::condition_variable wire_freed_;  // for workers that wait for the congestion window; also when stopping
+  CongestionWindow window_;
+  int on_wire_ = 0;
   std::deque<Job> queue_;
   std::vector<BulkResult> finished_;
   std::function<void()> wake_;
@@ -94,7 +101,9 @@ class BulkWriter::Impl {
 BulkWriter::Impl::Impl(const Options& options, const TransportFactory& make_transport)
     : request_timeout_(options.request_timeout),
       may_send_(options.may_send),
-      path_(bulk_path(options.request_timeout)) {
+      path_(bulk_path(options.request_timeout)),
+      bulk_bytes_(options.bulk_bytes),
+      window_(options.bulks_in_flight, options.bulk_bytes) {
   std::random_device seed;
   for (int i = 0; i < std::max(1, options.bulks_in_flight); ++i) {
     workers_.push_back(
@@ -153,6 +162,8 @@ BulkWriterState BulkWriter::Impl::state() const {
   }
   state.retries = retries_;
   state.in_flight = busy_;
+  state.most_in_flight = window_.requests();
+  state.most_bytes = std::min(window_.bytes(), bulk_bytes_);
   return state;
 }
 
@@ -162,6 +173,7 @@ void BulkWriter::Impl::stop(milliseconds grace) {
   queue_.clear();
   job_came_.notify_all();
   stop_came_.notify_all();
+  wire_freed_.notify_all();
   job_ended_.notify_all();
   job_ended_.wait_for(lock, grace, [this] { return busy_ == 0; });
   if (busy_ > 0) {
@@ -213,15 +225,48 @@ std::optional<BulkResult> BulkWriter::Impl::deliver(Worker& worker, Job job) {
 std::size_t BulkWriter::Impl::send_round(Worker& worker, BulkDelivery& delivery) {
   std::size_t settled = 0;
   while (delivery.has_piece()) {
-    const std::size_t now_settled = send_piece(worker, delivery);
+    std::size_t most_bytes = 0;
+    const std::optional<std::uint64_t> generation = enter_wire(most_bytes);
+    if (!generation) break;
+    const std::size_t now_settled = send_piece(worker, delivery, most_bytes);
+    leave_wire(delivery, *generation);
     if (now_settled > 0) note_progress(worker);
     settled += now_settled;
   }
   return settled;
 }
 
-std::size_t BulkWriter::Impl::send_piece(Worker& worker, BulkDelivery& delivery) {
-  const BulkRequest& piece = delivery.next_piece();
+/// Waits until the window has room for one more; returns its generation, or none when stop() was called.
+std::optional<std::uint64_t> BulkWriter::Impl::enter_wire(std::size_t& most_bytes) {
+  std::unique_lock lock(mutex_);
+  wire_freed_.wait(lock, [this] { return stopping_ || on_wire_ < window_.requests(); });
+  if (stopping_) return std::nullopt;
+  ++on_wire_;
+  most_bytes = window_.bytes();
+  return window_.generation();
+}
+
+void BulkWriter::Impl::leave_wire(const BulkDelivery& delivery, std::uint64_t generation) {
+  const std::lock_guard lock(mutex_);
+  --on_wire_;
+  switch (delivery.load()) {
+    case BulkDelivery::Load::kTaken:
+      window_.came_through();
+      break;
+    case BulkDelivery::Load::kOverloaded:
+      window_.overloaded(generation);
+      break;
+    case BulkDelivery::Load::kTooLarge:
+      window_.too_large(delivery.piece_bytes());
+      break;
+    case BulkDelivery::Load::kUnknown:
+      break;
+  }
+  wire_freed_.notify_all();
+}
+
+std::size_t BulkWriter::Impl::send_piece(Worker& worker, BulkDelivery& delivery, std::size_t most_bytes) {
+  const BulkRequest& piece = delivery.next_piece(most_bytes);
   HttpRequest request;
   request.method = "POST";
   request.path = path_;

@@ -45,6 +45,8 @@ struct BulkWriterState {
   std::string reason;         ///< why: one line with server and cause; empty when not waiting
   std::uint64_t retries = 0;  ///< requests repeated since the start
   int in_flight = 0;
+  int most_in_flight = 0;      ///< that Elasticsearch is thought to take now (congestion_window.h)
+  std::size_t most_bytes = 0;  ///< of a request, likewise
 };
 
 /// Owns `bulks_in_flight` threads with a transport each. submit() and take() are for one owner thread.
@@ -52,6 +54,7 @@ class BulkWriter {
  public:
   struct Options {
     int bulks_in_flight = 3;
+    std::size_t bulk_bytes = 2 * 1024 * 1024;  ///< of a request on the wire, at most
     std::chrono::milliseconds request_timeout{60'000};
     Backoff::Limits backoff;
     /// Asked before each request, from any thread. False: it is held back, and asked again after a pause.

@@ -108,6 +108,8 @@ void DocumentWriter::settle(std::chrono::milliseconds wait) {
   board_.update([&](ReplicationProgress& progress) {
     progress.bulk_retries = static_cast<std::int64_t>(state.retries);
     progress.bulks_in_flight = state.in_flight;
+    progress.most_bulks_in_flight = state.most_in_flight;
+    progress.most_bulk_bytes = static_cast<std::int64_t>(state.most_bytes);
     progress.turned_at = std::chrono::steady_clock::now();
   });
 }

@@ -69,10 +69,14 @@ struct ReplicationProgress {
   std::chrono::microseconds
       lag{};  ///< age of the oldest row that is not acknowledged; 0 when nothing is pending
 
+  std::int64_t outbox_bytes = 0;  ///< on disk
+
   std::int64_t bulk_requests = 0;  ///< finished since the process began
   std::int64_t bulk_bytes = 0;     ///< of finished requests since the process began
   std::int64_t bulk_retries = 0;   ///< since the process began
   int bulks_in_flight = 0;
+  int most_bulks_in_flight = 0;      ///< that Elasticsearch is thought to take now
+  std::int64_t most_bulk_bytes = 0;  ///< of a request, likewise
 
   /// When the loop last went round: it has asked the source, had an outcome, or tried a server that is away
   /// once more. A loop that hangs leaves it behind; the watchdog and /healthz judge by it.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <string>
+#include <utility>
 
 #include "replicator/elasticsearch/client.h"
 #include "replicator/error.h"
@@ -26,17 +27,19 @@ constexpr auto kReportInterval = 100ms;  // between updates of the board
 constexpr auto kSaveIdleAfter = 100ms;   // what has been acknowledged is saved when nothing else does it
 constexpr auto kSaveQuietAfter = 5s;     // a position that moved over nothing of ours
 constexpr auto kPruneInterval = 30s;
-constexpr auto kJobsInterval = 1s;      // between looks for jobs that others have added
-constexpr auto kRevisionInterval = 2s;  // between looks whether `apply` has changed the pipeline
-constexpr auto kTargetInterval = 10s;   // between looks whether the indices are still the same
-constexpr auto kNoteInterval = 60s;     // between notes in the indices of how far the source has come
-constexpr auto kRecountInterval = 10s;  // between counts of dead letters, which others may discard
-constexpr auto kStopGrace = 3s;         // for bulks in flight at a stop
+constexpr auto kJobsInterval = 1s;     // between looks for jobs that others have added
+constexpr auto kSourceInterval = 2s;   // between looks for an `apply` and for changes that were given up
+constexpr auto kTargetInterval = 10s;  // between looks whether the indices are still the same
+constexpr auto kNoteInterval = 60s;    // between notes in the indices of how far the source has come
+constexpr auto kRecountInterval =
+    10s;                         // between counts of dead letters, which others may discard, and of bytes
+constexpr auto kStopGrace = 3s;  // for bulks in flight at a stop
 
 BulkWriter::Options bulk_options(const Config& config, TargetWatch& targets) {
   BulkWriter::Options options;
   options.may_send = [&targets] { return targets.is_recent(); };
   options.bulks_in_flight = config.elasticsearch.bulks_in_flight;
+  options.bulk_bytes = static_cast<std::size_t>(config.elasticsearch.bulk_bytes);
   options.request_timeout = config.elasticsearch.request_timeout;
   return options;
 }
@@ -61,6 +64,7 @@ class Replication {
               [this](Job job) { jobs_.add(std::move(job)); }) {
     bulks_.on_finished([this] { wake_up_.wake(); });
     checkpoint_.on_saved([this](const Acknowledged& saved) { after_save(saved); });
+    require_nothing_given_up();
     take_jobs();
     for (const AppliedIndex& index : pipeline_.indices) {
       const std::int64_t letters = count_dead_letters(index.id);
@@ -90,7 +94,9 @@ class Replication {
  private:
   bool caught_up() {
     if (!tail_.at_end() || !tail_.idle() || !writer_.idle() || writer_.has_news()) return false;
-    return jobs_.all_done();
+    if (!jobs_.all_done()) return false;
+    require_nothing_given_up();
+    return !source_.has_given_up();
   }
 
   void keep_house() {
@@ -99,31 +105,21 @@ class Replication {
     if (tail_.idle() && ((writer_.has_news() && unsaved >= kSaveIdleAfter) || unsaved >= kSaveQuietAfter)) {
       checkpoint_.save(source_, tail_.position());
     }
-    if (now - pruned_at_ >= kPruneInterval) {
-      source_.prune();
-      pruned_at_ = now;
-    }
-    if (now - jobs_seen_at_ >= kJobsInterval) {
-      jobs_seen_at_ = now;
-      take_jobs();
-    }
-    if (now - revision_seen_at_ >= kRevisionInterval) {
-      revision_seen_at_ = now;
+    if (prune_.due(now)) source_.prune();
+    if (take_jobs_.due(now)) take_jobs();
+    if (look_at_source_.due(now)) {
       require_same_revision();
+      require_nothing_given_up();
     }
     targets_.require_same_targets();
-    if (now - noted_at_ >= kNoteInterval && writer_.acknowledgements().rows() != noted_rows_) {
-      noted_at_ = now;
-      noted_rows_ = writer_.acknowledgements().rows();
-      targets_.note(source_mark(source_.identity()));
-    }
-    if (now - recounted_at_ >= kRecountInterval) {
-      recounted_at_ = now;
+    if (note_.due(now)) note_progress();
+    if (recount_all_.due(now)) {
       for (const auto& [id, index] : board_.read().indices) {
         if (index.dead_letters > 0) recount_.push_back(id);
       }
+      measure_outbox();
     }
-    if (now - reported_at_ >= kReportInterval) report();
+    if (report_.due(now)) report();
   }
 
   /// Those that are waiting, whoever has added them.
@@ -137,6 +133,25 @@ class Replication {
   void require_same_revision() {
     if (source_.revision() == pipeline_.revision) return;
     throw Error({"following changes", "the pipeline was applied anew", "it is loaded again", Retry::kLater});
+  }
+
+  // When the outbox was full the triggers have left something out: everything is compared.
+  void require_nothing_given_up() {
+    if (!source_.has_given_up() || !source_.make_good()) return;
+    throw Error({"following changes",
+                 "the outbox had reached replication.max_outbox_size, and changes were given up",
+                 "every index is compared with its view", Retry::kLater});
+  }
+
+  // Nothing new: the indices have it already.
+  void note_progress() {
+    const std::int64_t rows = writer_.acknowledgements().rows();
+    if (std::exchange(noted_rows_, rows) != rows) targets_.note(source_mark(source_.identity()));
+  }
+
+  void measure_outbox() {
+    const std::int64_t bytes = source_.outbox_size();
+    board_.update([&](ReplicationProgress& progress) { progress.outbox_bytes = bytes; });
   }
 
   /// The bulks in flight get their outcomes, as far as they come in time; the rest is done again by whoever
@@ -177,7 +192,7 @@ class Replication {
   }
 
   void report() {
-    reported_at_ = std::chrono::steady_clock::now();
+    const SteadyTime now = std::chrono::steady_clock::now();
     for (const int index : std::exchange(recount_, {})) count_dead_letters(index);
     const BulkWriterState bulks = bulks_.state();
     const std::optional<SteadyTime> oldest = writer_.acknowledgements().oldest_change();
@@ -198,10 +213,9 @@ class Replication {
       progress.rows = rows_before_ + writer_.acknowledgements().rows();
       progress.batches = batches_before_ + tail_.batches();
       progress.pending = oldest.has_value() || !tail_.idle() || !tail_.at_end();
-      progress.lag =
-          oldest ? std::chrono::duration_cast<std::chrono::microseconds>(reported_at_ - *oldest) : 0us;
-      progress.turned_at = reported_at_;
-      if (!progress.pending && jobs.empty()) progress.advanced_at = reported_at_;
+      progress.lag = oldest ? std::chrono::duration_cast<std::chrono::microseconds>(now - *oldest) : 0us;
+      progress.turned_at = now;
+      if (!progress.pending && jobs.empty()) progress.advanced_at = now;
     });
   }
 
@@ -218,14 +232,15 @@ class Replication {
   Checkpoint checkpoint_;
   JobRunner jobs_;
   Tail tail_;
-  SteadyTime pruned_at_ = std::chrono::steady_clock::now();
-  SteadyTime jobs_seen_at_ = std::chrono::steady_clock::now();
-  SteadyTime revision_seen_at_ = std::chrono::steady_clock::now();
-  SteadyTime noted_at_ = std::chrono::steady_clock::now();
-  std::int64_t noted_rows_ = 0;
-  SteadyTime reported_at_{};
-  SteadyTime recounted_at_ = std::chrono::steady_clock::now();
-  std::vector<int> recount_;  // indices whose dead letters may have changed
+  const SteadyTime begun_ = std::chrono::steady_clock::now();
+  Every report_{kReportInterval};
+  Every prune_{kPruneInterval, begun_};
+  Every take_jobs_{kJobsInterval, begun_};
+  Every look_at_source_{kSourceInterval};
+  Every note_{kNoteInterval, begun_};
+  Every recount_all_{kRecountInterval};
+  std::int64_t noted_rows_ = 0;  // of the outbox, when the indices were last told
+  std::vector<int> recount_;     // indices whose dead letters may have changed
   std::int64_t rows_before_ = 0;
   std::int64_t batches_before_ = 0;
 };

@@ -108,6 +108,8 @@ void add_state(Families& families, const ReplicationProgress& progress, SteadyTi
 void add_work(Families& families, const ReplicationProgress& progress) {
   families.counter("lockstep_outbox_rows_total", "Rows of the outbox that were acknowledged");
   families.add(progress.rows);
+  families.gauge("lockstep_outbox_bytes", "Size of the outbox on disk, as this process last saw it");
+  families.add(progress.outbox_bytes);
   families.counter("lockstep_batches_total", "Batches that were read to their end");
   families.add(progress.batches);
   families.counter("lockstep_bulk_requests_total", "Bulk requests that have all their outcomes");
@@ -118,6 +120,11 @@ void add_work(Families& families, const ReplicationProgress& progress) {
   families.add(progress.bulk_retries);
   families.gauge("lockstep_bulks_in_flight", "Bulk requests on their way");
   families.add(progress.bulks_in_flight);
+  families.gauge("lockstep_bulks_in_flight_limit",
+                 "Bulk requests that Elasticsearch is thought to take at once");
+  families.add(progress.most_bulks_in_flight);
+  families.gauge("lockstep_bulk_bytes_limit", "Bytes that Elasticsearch is thought to take in a request");
+  families.add(progress.most_bulk_bytes);
 }
 
 void add_indices(Families& families, const ReplicationProgress& progress) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string_view>
 
 namespace lockstep {
 
@@ -25,6 +26,16 @@ std::string readable(std::chrono::microseconds duration) {
   if (seconds < 3'600) return fmt::format("{} min {} s", seconds / 60, seconds % 60);
   if (seconds < 86'400) return fmt::format("{} h {} min", seconds / 3'600, seconds / 60 % 60);
   return fmt::format("{} d {} h", seconds / 86'400, seconds / 3'600 % 24);
+}
+
+std::string readable_size(std::int64_t bytes) {
+  if (bytes < 1'024) return fmt::format("{} B", bytes);
+  double size = static_cast<double>(bytes);
+  for (const char* unit : {"KiB", "MiB", "GiB", "TiB"}) {
+    size /= 1'024;
+    if (size < 1'023.95 || unit == std::string_view("TiB")) return fmt::format("{:.1f} {}", size, unit);
+  }
+  return {};
 }
 
 std::string rate_text(double per_second) {

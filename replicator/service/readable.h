@@ -13,6 +13,9 @@ std::string grouped(std::int64_t number);
 /// Two leading units at most: "0 ms", "12 ms", "3.4 s", "2 min 5 s", "3 h 12 min", "4 d 6 h".
 std::string readable(std::chrono::microseconds duration);
 
+/// "512 B", "3.4 MiB".
+std::string readable_size(std::int64_t bytes);
+
 /// "12/s", "3,400/s", below ten with one digit: "0.3/s".
 std::string rate_text(double per_second);
 

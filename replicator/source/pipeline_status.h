@@ -43,8 +43,11 @@ struct PipelineStatus {
   std::int64_t epoch = 0;
   std::chrono::milliseconds checkpoint_age{};  ///< since the checkpoint was last written
   std::int64_t pending_rows = 0;  ///< of the outbox, not acknowledged; counted up to kMaxPendingRows
-  std::chrono::milliseconds pending_age{};  ///< of the oldest of them
-  std::optional<LeaderReport> leader;       ///< none: the pipeline has never run
+  std::chrono::milliseconds pending_age{};       ///< of the oldest of them
+  std::int64_t outbox_bytes = 0;                 ///< on disk
+  std::optional<std::int64_t> max_outbox_bytes;  ///< none: no limit
+  bool given_up = false;                         ///< changes were left out since the outbox was full
+  std::optional<LeaderReport> leader;            ///< none: the pipeline has never run
   std::vector<IndexStatus> indices;
 };
 

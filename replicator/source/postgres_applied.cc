@@ -87,9 +87,14 @@ AppliedState load_applied(pqxx::transaction_base& transaction, const PostgresSes
                              schema_name)[0]
                          .as<bool>();
   if (!state.has_schema) return state;
-  for (const pqxx::row& row : transaction.exec(session.sql("select id, name from {schema}.pipeline"))) {
+  // As JSON: a schema of an older lockstep lacks the column.
+  const pqxx::result pipelines = transaction.exec(
+      session.sql("select p.id, p.name, to_jsonb(p) ->> 'max_outbox_size' from {schema}.pipeline as p"));
+  for (const pqxx::row& row : pipelines) {
     ++state.pipelines;
-    if (row[1].c_str() == pipeline) state.pipeline = row[0].as<int>();
+    if (row[1].c_str() != pipeline) continue;
+    state.pipeline = row[0].as<int>();
+    if (!row[2].is_null()) state.max_outbox_size = row[2].as<std::int64_t>();
   }
   load_code(transaction, schema_name, state);
   if (state.pipeline) load_captures(transaction, session, state);

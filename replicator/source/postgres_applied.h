@@ -52,7 +52,8 @@ struct AppliedTrigger {
 struct AppliedState {
   bool has_schema = false;  ///< lockstep's tables are there
   std::optional<int> pipeline;
-  int pipelines = 0;  ///< in this schema
+  std::optional<std::int64_t> max_outbox_size;  ///< of the pipeline
+  int pipelines = 0;                            ///< in this schema
   std::vector<AppliedCapture> captures;
   std::map<std::string, AppliedIndexRow> indices;    ///< by alias
   std::map<std::string, AppliedFunction> functions;  ///< by name, those of other pipelines too

@@ -23,6 +23,8 @@ class Designer {
   Designer(pqxx::work& transaction, const Config& config) : transaction_(transaction), config_(config) {}
 
   PipelineDesign design() {
+    if (config_.replication.max_outbox_size > 0)
+      design_.max_outbox_size = config_.replication.max_outbox_size;
     for (const IndexConfig& index : config_.indices) add_index(index);
     for (auto& [name, table] : design_.tables) add_counted_columns(table);
     return std::move(design_);

@@ -52,6 +52,7 @@ struct TableDesign {
 };
 
 struct PipelineDesign {
+  std::optional<std::int64_t> max_outbox_size;  ///< bytes; none: no limit
   std::vector<IndexDesign> indices;
   std::vector<CaptureDesign> captures;
   std::map<std::string, TableDesign> tables;  ///< by quoted name

@@ -31,6 +31,7 @@ const std::vector<TableRights>& own_tables() {
       {"route", {"select", "insert", "update", "delete"}},
       {"dead_letter", {"select", "insert", "update", "delete"}},
       {"pipeline_status", {"select", "insert", "update"}},
+      {"capture_state", {"select", "update"}},
   };
   return kTables;
 }

@@ -3,6 +3,7 @@
 #include <charconv>
 #include <stdexcept>
 
+#include "replicator/embedded_file.h"
 #include "replicator/error.h"
 #include "replicator/source/checksum.h"
 
@@ -76,6 +77,15 @@ std::vector<Migration> pending_migrations(pqxx::transaction_base& transaction, c
     applied = number;
   }
   return {migrations.begin() + static_cast<std::ptrdiff_t>(applied), migrations.end()};
+}
+
+void require_migrated(pqxx::transaction_base& transaction, const PostgresSession& session,
+                      const std::string& schema_name) {
+  const std::vector<Migration> migrations = read_migrations(postgresql_migrations());
+  if (pending_migrations(transaction, session, schema_name, migrations).empty()) return;
+  throw UsageError("schema \"" + schema_name +
+                   "\" was made by an older lockstep than this one (" LOCKSTEP_VERSION
+                   "); run `lockstep apply`");
 }
 
 std::string migration_sql(const PostgresSession& session, const Migration& migration) {

@@ -31,6 +31,10 @@ std::vector<Migration> pending_migrations(pqxx::transaction_base& transaction, c
                                           const std::string& schema_name,
                                           const std::vector<Migration>& migrations);
 
+/// Throws UsageError unless the schema is exactly as this lockstep makes it.
+void require_migrated(pqxx::transaction_base& transaction, const PostgresSession& session,
+                      const std::string& schema_name);
+
 /// The statements of a migration, with the schema and the table of migrations before the first of all.
 std::string migration_sql(const PostgresSession& session, const Migration& migration);
 

@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "replicator/quantity.h"
 #include "replicator/source/checksum.h"
 #include "replicator/source/postgres_table_code.h"
 
@@ -24,6 +25,7 @@ class Planner {
 
   DefinitionPlan plan() {
     plan_pipeline();
+    plan_limit();
     plan_captures();
     plan_resolvers();
     for (const auto& [name, table] : in_.design.tables) plan_table(table);
@@ -64,6 +66,16 @@ class Planner {
                 std::to_string(pipeline_) + ", " + quote(in_.pipeline) + ");\n" +
                 in_.session.sql("insert into {schema}.checkpoint (pipeline, prev) values (") +
                 std::to_string(pipeline_) + ", pg_current_snapshot())");
+  }
+
+  void plan_limit() {
+    const auto& wanted = in_.design.max_outbox_size;
+    if (wanted == in_.applied.max_outbox_size) return;
+    prepare(is_new_ ? Action::kCreate : Action::kChange, "limit of the outbox",
+            wanted ? size_text(*wanted) + ", beyond which changes are given up and everything is compared"
+                   : "none",
+            in_.session.sql("update {schema}.pipeline set max_outbox_size = ") +
+                (wanted ? std::to_string(*wanted) : "null") + " where id = " + std::to_string(pipeline_));
   }
 
   void plan_captures() {

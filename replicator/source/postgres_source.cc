@@ -10,6 +10,8 @@
 #include "replicator/source/postgres_array.h"
 #include "replicator/source/postgres_dead_letters.h"
 #include "replicator/source/postgres_jobs.h"
+#include "replicator/source/postgres_migrations.h"
+#include "replicator/source/postgres_outbox_limit.h"
 #include "replicator/source/postgres_snapshot.h"
 #include "replicator/source/postgres_sql.h"
 #include "replicator/source/postgres_transaction.h"
@@ -28,7 +30,9 @@ std::string host_name() {
 }  // namespace
 
 PostgresSource::PostgresSource(const Config& config, const std::string& purpose)
-    : session_(config.source, config.pipeline + " " + purpose), pipeline_name_(config.pipeline) {}
+    : session_(config.source, config.pipeline + " " + purpose),
+      schema_name_(config.source.schema),
+      pipeline_name_(config.pipeline) {}
 
 template <typename... Parameters>
 pqxx::result PostgresSource::ask(const char* doing, std::string_view statement,
@@ -47,6 +51,10 @@ AppliedPipeline PostgresSource::load_pipeline() {
   const pqxx::result exists = ask("looking for lockstep's schema", "select to_regclass($1) is not null",
                                   session_.schema() + ".pipeline");
   if (!exists[0][0].as<bool>()) throw not_applied;
+  translating_postgres_errors("looking at lockstep's schema", [&] {
+    pqxx::nontransaction direct(session_.connection());
+    require_migrated(direct, session_, schema_name_);
+  });
   const pqxx::result row = ask("loading the pipeline",
                                "select id, identity::text, coalesce(applied_at::text, ''), "
                                "clock_timestamp()::text from {schema}.pipeline where name = $1",
@@ -243,6 +251,8 @@ void PostgresSource::prune() {
   for (int slot = 0; slot < kSlots; ++slot) {
     if (slot != current) prune_leaf(slot);
   }
+  translating_postgres_errors("looking how large the outbox is",
+                              [&] { PostgresOutboxLimit(session_).settle(); });
 }
 
 void PostgresSource::prune_leaf(int slot) {
@@ -268,6 +278,31 @@ void PostgresSource::prune_leaf(int slot) {
   } catch (const Error& error) {
     if (!error.retryable() || !session_.connection().is_open()) throw;
   }
+}
+
+bool PostgresSource::has_given_up() {
+  bool given_up = false;
+  translating_postgres_errors("looking whether changes were given up",
+                              [&] { given_up = PostgresOutboxLimit(session_).has_given_up(); });
+  return given_up;
+}
+
+bool PostgresSource::make_good() {
+  bool made_good = false;
+  translating_postgres_errors("making good for changes that were given up",
+                              [&] { made_good = PostgresOutboxLimit(session_).make_good(); });
+  if (!made_good) return false;
+  for (int slot = 0; slot < kSlots; ++slot) prune_leaf(slot);
+  translating_postgres_errors("looking how large the outbox is",
+                              [&] { PostgresOutboxLimit(session_).settle(); });
+  return true;
+}
+
+std::int64_t PostgresSource::outbox_size() {
+  std::int64_t bytes = 0;
+  translating_postgres_errors("looking how large the outbox is",
+                              [&] { bytes = PostgresOutboxLimit(session_).outbox_size(); });
+  return bytes;
 }
 
 void PostgresSource::publish(const PublishedStatus& status) {

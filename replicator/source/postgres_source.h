@@ -40,6 +40,9 @@ class PostgresSource final : public Source {
   bool is_led() override;
   bool may_have_changed(const Position& position) override;
   void prune() override;
+  bool has_given_up() override;
+  bool make_good() override;
+  std::int64_t outbox_size() override;
   void publish(const PublishedStatus& status) override;
   Backlog backlog(const Position& from, std::int64_t limit) override;
 
@@ -51,6 +54,7 @@ class PostgresSource final : public Source {
   void prune_leaf(int slot);
 
   PostgresSession session_;
+  std::string schema_name_;  // not quoted
   std::string pipeline_name_;
   // From load_pipeline():
   int pipeline_ = 0;

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "replicator/error.h"
+#include "replicator/source/postgres_migrations.h"
 #include "replicator/source/postgres_sql.h"
 
 namespace lockstep {
@@ -48,6 +49,10 @@ PipelineStatus status_of(const nlohmann::json& json) {
   status.checkpoint_age = duration_of(json.at("checkpoint_age"));
   status.pending_rows = json.at("pending_rows");
   status.pending_age = duration_of(json.at("pending_age"));
+  status.outbox_bytes = json.at("outbox_bytes");
+  if (!json.at("max_outbox_bytes").is_null())
+    status.max_outbox_bytes = json.at("max_outbox_bytes").get<std::int64_t>();
+  status.given_up = json.at("given_up");
   if (!json.at("leader").is_null()) status.leader = leader_of(json.at("leader"));
   for (const nlohmann::json& index : json.at("indices")) status.indices.push_back(index_of(index));
   return status;
@@ -56,7 +61,9 @@ PipelineStatus status_of(const nlohmann::json& json) {
 }  // namespace
 
 PostgresStatus::PostgresStatus(const Config& config)
-    : session_(config.source, config.pipeline + " status"), pipeline_(config.pipeline) {}
+    : session_(config.source, config.pipeline + " status"),
+      schema_name_(config.source.schema),
+      pipeline_(config.pipeline) {}
 
 std::optional<PipelineStatus> PostgresStatus::read() {
   std::optional<PipelineStatus> status;
@@ -65,8 +72,10 @@ std::optional<PipelineStatus> PostgresStatus::read() {
     const pqxx::row exists =
         direct.exec_params1("select to_regclass($1) is not null", session_.schema() + ".pipeline");
     if (!exists[0].as<bool>()) return;
-    const pqxx::result found =
-        direct.exec_params(session_.sql(postgres_sql("read_status")), pipeline_, kMaxPendingRows);
+    require_migrated(direct, session_, schema_name_);
+    const std::string statement = session_.sql(fill_placeholders(
+        postgres_sql("read_status"), {{"schema", "{schema}"}, {"outbox_size", postgres_sql("outbox_size")}}));
+    const pqxx::result found = direct.exec_params(statement, pipeline_, kMaxPendingRows);
     if (!found.empty()) status = status_of(nlohmann::json::parse(found[0][0].c_str()));
   });
   return status;

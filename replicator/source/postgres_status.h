@@ -19,6 +19,7 @@ class PostgresStatus final : public StatusReader {
 
  private:
   PostgresSession session_;
+  std::string schema_name_;  // not quoted
   std::string pipeline_;
 };
 

@@ -37,6 +37,7 @@ TriggerCode trigger_code(const PipelineDesign& design, const TableDesign& table,
   TriggerCode code;
   code.schema = schema;
   code.alias = table.relation.alias;
+  code.bounded = design.max_outbox_size.has_value();
   for (const PostgresColumn* column : table.relation.primary_key()) {
     code.key.push_back({column->quoted, column->equality});
   }

@@ -86,6 +86,17 @@ std::string insert_into(const TriggerCode& code) {
   return "insert into " + code.schema + ".outbox (capture, keys)\n";
 }
 
+// Nothing but a truncate is written while the outbox is full.
+std::string begin_of(const TriggerCode& code) {
+  if (!code.bounded) return "begin\n";
+  return "begin\n  if " + code.schema + ".outbox_is_full() then\n    return null;\n  end if;\n";
+}
+
+// Statements of many rows are looked at every time.
+std::string end_of_general(const TriggerCode& code) {
+  return code.bounded ? "    perform " + code.schema + ".limit_outbox();\n" : std::string();
+}
+
 // The general path's end: the values that `values` selects as "key", so many a row.
 std::string insert_arrays(const TriggerCode& code, std::size_t capture, const std::string& values) {
   return "    " + insert_into(code) + "    select " + std::to_string(code.captures[capture].id) +
@@ -129,9 +140,10 @@ std::string rows_body(const TriggerCode& code, const char* rows) {
                       select_distinct(code.captures[i]) + (" r." + numbered("v", i)) + " as key from " +
                           derived + " as r where r." + numbered("v", i) + " is not null");
   }
-  return kHead + std::string("declare\n") + declarations + "begin\n  select " + selected + "\n  into " +
-         targets + "\n  from " + derived + " as r limit 1;\n" + "  if several then\n" + general +
-         "  elsif found then\n" + values + "  end if;\n  return null;\nend\n";
+  return kHead + std::string("declare\n") + declarations + begin_of(code) + "  select " + selected +
+         "\n  into " + targets + "\n  from " + derived + " as r limit 1;\n" + "  if several then\n" +
+         general + end_of_general(code) + "  elsif found then\n" + values +
+         "  end if;\n  return null;\nend\n";
 }
 
 // --- update ---
@@ -186,10 +198,10 @@ std::string update_body(const TriggerCode& code) {
   }
   // There may be fewer new rows than old ones: a trigger on the partition into which a row moves can refuse
   // it.
-  return kHead + std::string("declare\n") + declarations + "begin\n  select " + selected + "\n  into " +
-         targets + "\n  from " + side.derived("old_rows") + " as o\n  left join " + side.derived("new_rows") +
-         " as n on true\n  limit 1;\n" + "  if several then\n" + general + "  elsif found then\n" + values +
-         "  end if;\n  return null;\nend\n";
+  return kHead + std::string("declare\n") + declarations + begin_of(code) + "  select " + selected +
+         "\n  into " + targets + "\n  from " + side.derived("old_rows") + " as o\n  left join " +
+         side.derived("new_rows") + " as n on true\n  limit 1;\n" + "  if several then\n" + general +
+         end_of_general(code) + "  elsif found then\n" + values + "  end if;\n  return null;\nend\n";
 }
 
 std::string truncate_body(const TriggerCode& code) {

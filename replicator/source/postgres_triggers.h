@@ -45,6 +45,7 @@ struct TriggerCode {
   std::string alias;           ///< the table's own name, quoted
   std::vector<KeyColumn> key;  ///< primary key; empty: there is none
   std::vector<CaptureCode> captures;
+  bool bounded = false;  ///< nothing is written while the outbox is full (0003_outbox_limit.sql)
 };
 
 enum class TriggerEvent { kInsert, kUpdate, kDelete, kTruncate };

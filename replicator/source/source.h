@@ -339,6 +339,18 @@ class Source {
   /// lock and gives up quietly then.
   virtual void prune() = 0;
 
+  /// Whether changes were given up because the outbox was full (replication.max_outbox_size), and have not
+  /// been made good for. REQUIRES: load_pipeline() was called.
+  virtual bool has_given_up() = 0;
+
+  /// Has changes noted again, and when nothing that was not noted can still be committed, lets the pipelines
+  /// go on from now and adds comparisons of all their indices: true. False: a transaction that was not noted
+  /// is still open; to be called again. REQUIRES: leading, no transaction open.
+  virtual bool make_good() = 0;
+
+  /// Bytes on disk, with what was consumed and is not emptied yet.
+  virtual std::int64_t outbox_size() = 0;
+
   virtual void publish(const PublishedStatus& status) = 0;
 
   /// Rows of the outbox between `from` and now, counted up to `limit`, and the age of the oldest.

@@ -25,8 +25,11 @@ class ElasticsearchDocumentsContract : public ElasticsearchContract {
   void SetUp() override { apply(desired(kMapping)); }
 
   BulkWriter& writer() {
-    if (!writer_)
-      writer_ = std::make_unique<BulkWriter>(BulkWriter::Options{1, 30s, {10ms, 50ms}}, transports());
+    if (!writer_) {
+      const BulkWriter::Options options{
+          .bulks_in_flight = 1, .request_timeout = 30s, .backoff = {10ms, 50ms}};
+      writer_ = std::make_unique<BulkWriter>(options, transports());
+    }
     return *writer_;
   }
 

@@ -153,7 +153,7 @@ void TcpProxy::remove_finished() {
   }
 }
 
-void TcpProxy::serve(Connection& connection, HostAndPort server) {
+void TcpProxy::serve(Connection& connection, const HostAndPort& server) {
   try {
     const int upstream = HttpStream::connect(server);
     bool cut = false;

@@ -56,7 +56,7 @@ class TcpProxy {
   };
 
   void accept_connections();
-  void serve(Connection& connection, HostAndPort server);
+  void serve(Connection& connection, const HostAndPort& server);
   void pump(Connection& connection, bool is_reply);
   void end(Connection& connection);  // REQUIRES: mutex_
   void remove_finished();            // REQUIRES: mutex_

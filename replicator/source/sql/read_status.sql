@@ -6,6 +6,9 @@ select json_build_object(
   'epoch', c.epoch,
   'checkpoint_age', extract(epoch from clock_timestamp() - c.written_at),
   'pending_rows', pending.rows,
+  'outbox_bytes', ({outbox_size}),
+  'max_outbox_bytes', p.max_outbox_size,
+  'given_up', (select q.last_value in (2, 3) from {schema}.capture_state as q),
   'pending_age', coalesce(extract(epoch from clock_timestamp() - pending.oldest), 0),
   'leader', (
     select json_build_object(

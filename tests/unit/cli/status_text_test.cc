@@ -23,6 +23,7 @@ PipelineStatus following() {
   status.epoch = 7;
   status.checkpoint_age = std::chrono::milliseconds(1'250);
   status.pending_rows = 3;
+  status.outbox_bytes = 96 * 1024;
   status.pending_age = std::chrono::milliseconds(12);
   status.leader = LeaderReport{.state = "following",
                                .reason = "",
@@ -39,6 +40,18 @@ PipelineStatus following() {
   return status;
 }
 
+TEST(StatusTextTest, AnOutboxThatIsLargeOrFullIsWorthAWord) {
+  PipelineStatus status = following();
+  status.outbox_bytes = std::int64_t{3} << 30;
+  EXPECT_THAT(status_text("shop", status),
+              HasSubstr("outbox      3.0 GiB, and nothing limits it: see replication.max_outbox_size\n"));
+  status.max_outbox_bytes = std::int64_t{4} << 30;
+  EXPECT_THAT(status_text("shop", status), HasSubstr("outbox      3.0 GiB of 4.0 GiB\n"));
+  status.given_up = true;
+  EXPECT_THAT(status_text("shop", status), HasSubstr("it was full, changes are given up"));
+  EXPECT_TRUE(json::parse(status_json("shop", status)).at("outbox").at("given_up"));
+}
+
 TEST(StatusTextTest, TheJsonHasTheDocumentedKeys) {
   const json status = json::parse(status_json("shop", following()));
   const json expected = {
@@ -49,6 +62,7 @@ TEST(StatusTextTest, TheJsonHasTheDocumentedKeys) {
       {"leader",
        {{"host", "db1"}, {"pid", 123}, {"started_at", "2026-01-31T12:00:00+00:00"}, {"heard_seconds", 0.4}}},
       {"lag", {{"seconds", 0.012}, {"rows", 3}}},
+      {"outbox", {{"bytes", 98'304}, {"max_bytes", nullptr}, {"given_up", false}}},
       {"checkpoint_age_seconds", 1.25},
       {"documents_per_second", 3'400.0},
       {"bulk", {{"in_flight", 2}, {"retries", 7}}},
@@ -88,6 +102,7 @@ TEST(StatusTextTest, TheTextSaysWhatMatters) {
   EXPECT_EQ(status_text("shop", following()),
             "pipeline shop: following\n"
             "  lag         12 ms, 3 rows\n"
+            "  outbox      96.0 KiB\n"
             "  rate        3,400/s\n"
             "  checkpoint  1.2 s ago\n"
             "  leader      db1, process 123, since 2026-01-31T12:00:00+00:00, epoch 7\n"

@@ -93,25 +93,62 @@ TEST(BulkDelivery, OnlyItemsWithoutOutcomeAreSentAgain) {
   EXPECT_EQ(result.refusals[0].reason, "no number");
 }
 
-TEST(BulkDelivery, LoadHalvesThePiecesAndSuccessDoublesThem) {
-  BulkDelivery delivery(bulk_of(8));
-  delivery.answered(
-      items_reply(delivery.next_piece(), [](const std::string&) { return rejected_for_load(); }));
+TEST(BulkDelivery, PiecesAreNoLargerThanAllowedUnlessOneDocumentIs) {
+  BulkDelivery delivery(bulk_of(8, 1'000));
+  const std::size_t line = delivery.next_piece(1).bytes();
+  EXPECT_GT(line, 1'000u);
+  EXPECT_EQ(delivery.piece_bytes(), line);
+  delivery.unanswered(false, "refused");
   delivery.begin_round();
-  EXPECT_EQ(delivery.next_piece().items().size(), 4u);
+  EXPECT_EQ(ids_of(delivery.next_piece(3 * line)), (std::vector<std::string>{"0", "1", "2"}));
+  EXPECT_EQ(delivery.piece_bytes(), 3 * line);
   delivery.answered(whole(Kind::kRetry, 429));
   EXPECT_FALSE(delivery.has_piece()) << "the rest of the round is put off as well";
   delivery.begin_round();
-  const BulkRequest* piece = &delivery.next_piece();
-  EXPECT_EQ(ids_of(*piece), (std::vector<std::string>{"0", "1"}));
-  delivery.answered(items_reply(*piece, applied));
-  piece = &delivery.next_piece();
-  EXPECT_EQ(ids_of(*piece), (std::vector<std::string>{"2", "3", "4", "5"}));
-  delivery.answered(items_reply(*piece, applied));
-  piece = &delivery.next_piece();
-  EXPECT_EQ(ids_of(*piece), (std::vector<std::string>{"6", "7"}));
-  delivery.answered(items_reply(*piece, applied));
-  EXPECT_TRUE(delivery.finished());
+  EXPECT_EQ(delivery.next_piece().items().size(), 8u);
+}
+
+TEST(BulkDelivery, TellsHowMuchTheServerCanTake) {
+  using Load = BulkDelivery::Load;
+  const auto load_after = [](BulkReply reply) {
+    BulkDelivery delivery(bulk_of(4));
+    delivery.next_piece();
+    delivery.answered(std::move(reply));
+    return delivery.load();
+  };
+  const auto items_after = [](int status) {
+    BulkDelivery delivery(bulk_of(4));
+    delivery.answered(items_reply(delivery.next_piece(), [&](const std::string& id) -> ItemResult {
+      if (id == "2") return {Verdict::kRetry, status, "some_type", "why"};
+      return {Verdict::kApplied, 200, "", ""};
+    }));
+    return delivery.load();
+  };
+  EXPECT_EQ(items_after(429), Load::kOverloaded);
+  EXPECT_EQ(items_after(503), Load::kOverloaded);
+  EXPECT_EQ(items_after(500), Load::kTaken);
+  EXPECT_EQ(load_after(whole(Kind::kRetry, 429)), Load::kOverloaded);
+  EXPECT_EQ(load_after(whole(Kind::kRetry, 503)), Load::kOverloaded);
+  EXPECT_EQ(load_after(whole(Kind::kRetry, 500)), Load::kUnknown);
+  EXPECT_EQ(load_after(whole(Kind::kTooLarge, 413)), Load::kTooLarge);
+  EXPECT_EQ(load_after(whole(Kind::kRejected, 400)), Load::kUnknown);
+
+  BulkDelivery silent(bulk_of(4));
+  silent.next_piece();
+  silent.unanswered(true, "timed out");
+  EXPECT_EQ(silent.load(), Load::kOverloaded);
+  silent.begin_round();
+  silent.next_piece();
+  silent.unanswered(false, "refused");
+  EXPECT_EQ(silent.load(), Load::kUnknown);
+
+  BulkRequest one_large = bulk_of(4);
+  one_large.index("posts", {1, "large", ""}, DocumentVersion(Epoch{1}, 9),
+                  '{' + std::string(100'000, ' ') + '}');
+  BulkDelivery delivery(std::move(one_large));
+  delivery.next_piece();
+  delivery.answered(whole(Kind::kTooLarge, 413));
+  EXPECT_EQ(delivery.load(), Load::kUnknown) << "one document is to blame";
 }
 
 TEST(BulkDelivery, ServerErrorsDoNotShrinkPieces) {

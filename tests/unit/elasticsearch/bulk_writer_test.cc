@@ -225,6 +225,58 @@ TEST(BulkWriter, HasAsManyInFlightAsAllowedAndNoMore) {
   EXPECT_EQ(tickets, (std::set<std::uint64_t>{1, 2, 3}));
 }
 
+TEST(BulkWriter, OverloadLetsFewerOnTheWireUntilItIsOver) {
+  BulkEndpoint endpoint;
+  std::atomic<int> on_the_wire = 0;
+  std::atomic<int> most = 1;  // that the server takes at once
+  BulkWriter writer(quick_options(4), answering([&](const HttpRequest& request) -> HttpResponse {
+                      const bool overloaded = ++on_the_wire > most;
+                      if (!overloaded) std::this_thread::sleep_for(milliseconds(2));
+                      --on_the_wire;
+                      if (overloaded) return {429, "{}"};
+                      return {200, endpoint.apply(request.body)};
+                    }));
+  EXPECT_EQ(writer.state().most_in_flight, 4);
+  const auto send = [&](const std::string& prefix) {
+    std::size_t taken = 0;
+    for (int i = 0; i < 60; ++i) {
+      writer.submit(bulk_of(prefix + std::to_string(i) + "-", 1));
+      taken += writer.take(milliseconds(0)).size();
+    }
+    taken += take_all(writer, 60 - taken).size();
+    EXPECT_EQ(taken, 60u);
+  };
+  send("a");
+  EXPECT_LT(writer.state().most_in_flight, 4);
+  EXPECT_GT(writer.state().retries, 0u);
+  most = 4;
+  send("b");
+  EXPECT_EQ(writer.state().most_in_flight, 4);
+  EXPECT_EQ(endpoint.documents().size(), 120u);
+}
+
+TEST(BulkWriter, ALimitOfTheServerIsRunIntoOnce) {
+  BulkEndpoint endpoint;
+  std::atomic<int> refused = 0;
+  BulkWriter::Options options = quick_options();
+  options.bulk_bytes = 1'000'000;
+  BulkWriter writer(options, answering([&](const HttpRequest& request) -> HttpResponse {
+                      if (request.body.size() > 600'000) return ++refused, HttpResponse{413, ""};
+                      return {200, endpoint.apply(request.body)};
+                    }));
+  for (int i = 0; i < 5; ++i) {
+    BulkRequest request;
+    for (int j = 0; j < 100; ++j) {
+      request.index("posts", {1, std::to_string(i * 100 + j), ""}, DocumentVersion(Epoch{1}, 5),
+                    '{' + std::string(10'000, ' ') + '}');
+    }
+    writer.submit(std::move(request));
+    EXPECT_EQ(take_all(writer, 1).size(), 1u);
+  }
+  EXPECT_EQ(refused, 1);
+  EXPECT_EQ(endpoint.documents().size(), 500u);
+}
+
 TEST(BulkWriter, WakesTheOwnerWhenARequestFinishes) {
   BulkEndpoint endpoint;
   std::atomic<int> woken = 0;

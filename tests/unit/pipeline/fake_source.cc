@@ -136,6 +136,13 @@ void Database::set_identity(const SourceIdentity& identity) {
   identity_ = identity;
 }
 
+bool FakeSource::make_good() {
+  const std::lock_guard lock(database_.mutex_);
+  database_.state_.given_up = false;
+  database_.state_.position = database_.state_.outbox.size();
+  return true;
+}
+
 bool FakeSource::try_lead() {
   const std::lock_guard lock(database_.mutex_);
   if (database_.leader_ == nullptr) database_.leader_ = this;

@@ -47,6 +47,7 @@ struct State {
   std::size_t position = 0;  ///< outbox rows that the checkpoint has passed
   Epoch epoch;
   KnownPartners partners;
+  bool given_up = false;  ///< triggers have written nothing for a while
   std::map<std::int64_t, StoredJob> jobs;
   std::map<DocumentPlace, DeadLetter> dead_letters;
   std::map<DocumentPlace, DocumentVersion> routes;
@@ -195,6 +196,9 @@ class FakeSource final : public Source {
   bool is_led() override;
   bool may_have_changed(const Position& position) override;
   void prune() override {}
+  bool has_given_up() override { return database_.state().given_up; }
+  bool make_good() override;
+  std::int64_t outbox_size() override { return static_cast<std::int64_t>(database_.state().outbox.size()); }
   void publish(const PublishedStatus& status) override;
   Backlog backlog(const Position& from, std::int64_t limit) override;
 

@@ -71,6 +71,9 @@ class FakeSource final : public Source {
   std::unique_ptr<SourceTransaction> begin() override { throw std::logic_error("not asked of this fake"); }
   bool may_have_changed(const Position&) override { return false; }
   void prune() override {}
+  bool has_given_up() override { return false; }
+  bool make_good() override { return true; }
+  std::int64_t outbox_size() override { return 0; }
   Backlog backlog(const Position&, std::int64_t) override { return {}; }
 
  private:

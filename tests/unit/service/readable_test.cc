@@ -9,6 +9,15 @@ namespace {
 
 using namespace std::chrono_literals;
 
+TEST(ReadableTest, SizesHaveOneDigitAndAUnit) {
+  EXPECT_EQ(readable_size(0), "0 B");
+  EXPECT_EQ(readable_size(1'023), "1023 B");
+  EXPECT_EQ(readable_size(1'536), "1.5 KiB");
+  EXPECT_EQ(readable_size(1024 * 1024 - 1), "1.0 MiB");
+  EXPECT_EQ(readable_size(std::int64_t{5} << 40), "5.0 TiB");
+  EXPECT_EQ(readable_size(std::int64_t{5000} << 40), "5000.0 TiB");
+}
+
 TEST(ReadableTest, NumbersAreGroupedByThree) {
   EXPECT_EQ(grouped(0), "0");
   EXPECT_EQ(grouped(999), "999");

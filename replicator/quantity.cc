@@ -1,4 +1,4 @@
-#include "replicator/config/quantity.h"
+#include "replicator/quantity.h"
 
 #include <array>
 #include <charconv>

@@ -1,0 +1,47 @@
+// How many bulk requests may be on the wire, and how large they may be, so that Elasticsearch is kept busy
+// and not pushed over: additive increase, multiplicative decrease (Chiu and Jain, "Analysis of the Increase
+// and Decrease Algorithms for Congestion Avoidance", 1989). No network, no clock, no threads.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace lockstep {
+
+class CongestionWindow {
+ public:
+  /// Begins wide open: `requests` on the wire, as large as they come. `bytes` is the size that they usually
+  /// have at most.
+  CongestionWindow(int requests, std::size_t bytes);
+
+  /// That may be on the wire at once; at least 1.
+  int requests() const { return static_cast<int>(requests_); }
+
+  /// Of one request, unless a single document is larger; no limit while it is wide open.
+  std::size_t bytes() const { return bytes_ < usual_bytes_ ? bytes_ : kNoLimit; }
+  static constexpr std::size_t kNoLimit = static_cast<std::size_t>(-1);
+
+  /// To be kept with a request that is sent, and given back when its reply says how it went.
+  std::uint64_t generation() const { return generation_; }
+
+  /// A request was taken: both grow by a step.
+  void came_through();
+
+  /// 429, 503, or no reply in time, for a request of this generation: both are halved, once for all requests
+  /// that were on the wire together.
+  void overloaded(std::uint64_t generation);
+
+  /// 413 for a request of so many bytes, which several documents share: none is as large any more. Not taken
+  /// back, since that limit does not depend on the load.
+  void too_large(std::size_t bytes);
+
+ private:
+  const double most_requests_;
+  const std::size_t usual_bytes_;
+  std::size_t most_bytes_;
+  double requests_;
+  std::size_t bytes_;
+  std::uint64_t generation_ = 0;
+};
+
+}  // namespace lockstep
