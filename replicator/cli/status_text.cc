@@ -47,6 +47,7 @@ Json index_json(const IndexStatus& index, const Json& counters) {
     json[counter] = value_at<std::int64_t>(counters, pointer_of(index.alias, counter), 0);
   }
   json["dead_letters"] = index.dead_letters;
+  json["set_aside"] = index.set_aside;
   json["jobs"] = Json::array();
   for (const IndexStatus::Job& job : index.jobs) {
     json["jobs"].push_back({{"kind", job.kind},
@@ -116,6 +117,7 @@ std::string indices_text(const PipelineStatus& status, const Json& counters) {
     text +=
         fmt::format("  {:<{}}  {:>14}  {:>14}  {:>12}  {:>12}\n", index.alias, width, counter("documents"),
                     counter("deletes"), counter("superseded"), grouped(index.dead_letters));
+    if (!index.set_aside.empty()) text += "    set aside: " + index.set_aside + "\n";
     for (const IndexStatus::Job& job : index.jobs) text += job_line(job);
   }
   return text;
@@ -148,6 +150,7 @@ std::string status_json(const std::string& pipeline, const std::optional<Pipelin
       {"bulk",
        {{"in_flight", running ? value_at<std::int64_t>(counters, "/bulk/in_flight", 0) : 0},
         {"retries", value_at<std::int64_t>(counters, "/bulk/retries", 0)}}},
+      {"warnings", running ? counters.value("warnings", Json::array()) : Json::array()},
       {"indices", Json::object()},
   };
   for (const IndexStatus& index : known.indices) json["indices"][index.alias] = index_json(index, counters);
@@ -169,6 +172,10 @@ std::string status_text(const std::string& pipeline, const std::optional<Pipelin
   if (status->leader) {
     line("leader", fmt::format("{}, process {}, since {}, epoch {}", status->leader->host,
                                status->leader->pid, status->leader->started_at, status->epoch));
+  }
+  if (is_running(*status)) {
+    for (const Json& warning : counters.value("warnings", Json::array()))
+      line("warning", warning.get<std::string>());
   }
   return text + indices_text(*status, counters);
 }

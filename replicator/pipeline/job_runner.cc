@@ -14,13 +14,14 @@ constexpr std::size_t kOpenSteps = 4;
 
 }  // namespace
 
-JobRunner::JobRunner(const Config& config, const AppliedPipeline& pipeline, Source& source,
-                     DocumentWriter& writer, Checkpoint& checkpoint, VersionCounter& versions,
+JobRunner::JobRunner(const Config& config, const AppliedPipeline& pipeline, const SetAside& set_aside,
+                     Source& source, DocumentWriter& writer, Checkpoint& checkpoint, VersionCounter& versions,
                      ElasticsearchClient& elasticsearch)
     : chunk_documents_(config.replication.chunk_documents),
       bulk_bytes_(config.elasticsearch.bulk_bytes),
       requests_in_flight_(static_cast<std::size_t>(std::max(1, config.elasticsearch.bulks_in_flight - 1))),
       pipeline_(pipeline),
+      set_aside_(set_aside),
       source_(source),
       writer_(writer),
       checkpoint_(checkpoint),
@@ -54,6 +55,7 @@ bool JobRunner::turn(const std::stop_token& stop) {
 
 bool JobRunner::turn(RunningJob& job, const std::stop_token& stop) {
   const Lane lane{job.job.id};
+  if (set_aside_.contains(job.job.index)) return false;
   if (job.read_all || writer_.acknowledgements().open(lane) >= kOpenSteps) return false;
   // Elasticsearch is asked before the transaction is opened, which would have to wait for it.
   std::vector<FoundDocument> found;
@@ -91,6 +93,11 @@ bool JobRunner::turn(RunningJob& job, const std::stop_token& stop) {
   checkpoint_.commit(*transaction);
   writer_.submit(lane, std::move(documents), std::move(end), stop);
   return true;
+}
+
+bool JobRunner::all_done() const {
+  return std::all_of(jobs_.begin(), jobs_.end(),
+                     [&](const RunningJob& running) { return set_aside_.contains(running.job.index); });
 }
 
 JobProgress JobRunner::progress_of(const RunningJob& job) const {

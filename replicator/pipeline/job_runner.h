@@ -20,6 +20,7 @@
 #include "replicator/elasticsearch/document_reader.h"
 #include "replicator/pipeline/checkpoint.h"
 #include "replicator/pipeline/document_writer.h"
+#include "replicator/pipeline/set_aside.h"
 #include "replicator/pipeline/version_counter.h"
 #include "replicator/source/source.h"
 
@@ -28,8 +29,9 @@ namespace lockstep {
 class JobRunner {
  public:
   /// All references must outlive this.
-  JobRunner(const Config& config, const AppliedPipeline& pipeline, Source& source, DocumentWriter& writer,
-            Checkpoint& checkpoint, VersionCounter& versions, ElasticsearchClient& elasticsearch);
+  JobRunner(const Config& config, const AppliedPipeline& pipeline, const SetAside& set_aside, Source& source,
+            DocumentWriter& writer, Checkpoint& checkpoint, VersionCounter& versions,
+            ElasticsearchClient& elasticsearch);
 
   /// A job that it has already is left alone.
   void add(Job job);
@@ -37,8 +39,8 @@ class JobRunner {
   /// One page of one job, in turn: true when there was one to work on and room for its documents.
   bool turn(const std::stop_token& stop);
 
-  /// Whether every job has been acknowledged and its end saved.
-  bool all_done() const { return jobs_.empty(); }
+  /// Whether every job has been acknowledged and its end saved, but for those of indices that are set aside.
+  bool all_done() const;
 
   /// To be called after a save: forgets the jobs that it has finished.
   void saved(const Acknowledged& acknowledged);
@@ -76,6 +78,7 @@ class JobRunner {
   const std::size_t
       requests_in_flight_;  // at most; one fewer than the tail may have, so that it never waits for a job
   const AppliedPipeline& pipeline_;
+  const SetAside& set_aside_;
   Source& source_;
   DocumentWriter& writer_;
   Checkpoint& checkpoint_;

@@ -52,6 +52,7 @@ std::string status_document(const ReplicationProgress& progress, double document
       {"tail", {{"rows", progress.rows}, {"batches", progress.batches}, {"lag_seconds", lag}}},
       {"bulk", {{"in_flight", progress.bulks_in_flight}, {"retries", progress.bulk_retries}}},
       {"documents_per_second", documents_per_second},
+      {"warnings", progress.warnings},
   };
   return document.dump();
 }

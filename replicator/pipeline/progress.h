@@ -51,6 +51,7 @@ struct IndexProgress {
   std::int64_t superseded = 0;       ///< operations that found a newer version, since the process began
   std::int64_t refused = 0;          ///< operations refused for good, since the process began
   std::int64_t dead_letters = 0;     ///< in the source now
+  bool set_aside = false;            ///< its view cannot be read, so it is not followed
   std::vector<JobStatus> jobs = {};  ///< not finished, oldest first
 };
 
@@ -70,6 +71,8 @@ struct ReplicationProgress {
       lag{};  ///< age of the oldest row that is not acknowledged; 0 when nothing is pending
 
   std::int64_t outbox_bytes = 0;  ///< on disk
+  std::vector<std::string> warnings =
+      {};  ///< what has changed in the source since the last `apply`, in words
 
   std::int64_t bulk_requests = 0;  ///< finished since the process began
   std::int64_t bulk_bytes = 0;     ///< of finished requests since the process began

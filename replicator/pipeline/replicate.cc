@@ -14,6 +14,7 @@
 #include "replicator/pipeline/job_runner.h"
 #include "replicator/pipeline/leadership.h"
 #include "replicator/pipeline/refused_share.h"
+#include "replicator/pipeline/set_aside.h"
 #include "replicator/pipeline/tail.h"
 #include "replicator/pipeline/target_watch.h"
 #include "replicator/pipeline/wake_up.h"
@@ -27,10 +28,12 @@ constexpr auto kReportInterval = 100ms;  // between updates of the board
 constexpr auto kSaveIdleAfter = 100ms;   // what has been acknowledged is saved when nothing else does it
 constexpr auto kSaveQuietAfter = 5s;     // a position that moved over nothing of ours
 constexpr auto kPruneInterval = 30s;
-constexpr auto kJobsInterval = 1s;     // between looks for jobs that others have added
-constexpr auto kSourceInterval = 2s;   // between looks for an `apply` and for changes that were given up
-constexpr auto kTargetInterval = 10s;  // between looks whether the indices are still the same
-constexpr auto kNoteInterval = 60s;    // between notes in the indices of how far the source has come
+constexpr auto kJobsInterval = 1s;          // between looks for jobs that others have added
+constexpr auto kSourceInterval = 2s;        // between looks for an `apply` and for changes that were given up
+constexpr auto kLookAgainInterval = 10s;    // between looks whether views that failed can be read again
+constexpr auto kDifferencesInterval = 15s;  // between looks for missing triggers and replaced views
+constexpr auto kTargetInterval = 10s;       // between looks whether the indices are still the same
+constexpr auto kNoteInterval = 60s;         // between notes in the indices of how far the source has come
 constexpr auto kRecountInterval =
     10s;                         // between counts of dead letters, which others may discard, and of bytes
 constexpr auto kStopGrace = 3s;  // for bulks in flight at a stop
@@ -59,8 +62,9 @@ class Replication {
         bulks_(bulk_options(config, targets_), make_transport),
         writer_(bulks_, board, pipeline_),
         checkpoint_(writer_, versions_, RefusedShare(config.replication.max_refused_share, pipeline_)),
-        jobs_(config, pipeline_, source, writer_, checkpoint_, versions_, elasticsearch_),
-        tail_(config, pipeline_, source, writer_, checkpoint_, versions_, source.load_position(),
+        set_aside_(pipeline_, source, versions_.epoch()),
+        jobs_(config, pipeline_, set_aside_, source, writer_, checkpoint_, versions_, elasticsearch_),
+        tail_(config, pipeline_, set_aside_, source, writer_, checkpoint_, versions_, source.load_position(),
               [this](Job job) { jobs_.add(std::move(job)); }) {
     bulks_.on_finished([this] { wake_up_.wake(); });
     checkpoint_.on_saved([this](const Acknowledged& saved) { after_save(saved); });
@@ -80,8 +84,7 @@ class Replication {
   void run(RunUntil until, const std::stop_token& stop) {
     while (!stop.stop_requested()) {
       writer_.settle(0ms);
-      bool worked = tail_.turn(stop);
-      worked = jobs_.turn(stop) || worked;
+      const bool worked = take_turns(stop);
       if (!worked && writer_.idle()) checkpoint_.end_trial();
       keep_house();
       if (worked) continue;
@@ -92,10 +95,23 @@ class Replication {
   }
 
  private:
+  bool take_turns(const std::stop_token& stop) {
+    try {
+      const bool followed = tail_.turn(stop);
+      return jobs_.turn(stop) || followed;
+    } catch (const ViewError& error) {
+      set_aside_.add(error);
+    }
+  }
+
   bool caught_up() {
     if (!tail_.at_end() || !tail_.idle() || !writer_.idle() || writer_.has_news()) return false;
     if (!jobs_.all_done()) return false;
     require_nothing_given_up();
+    if (!set_aside_.empty()) {
+      throw Error({"catching up", "not all indices could be followed: " + set_aside_.text(),
+                   "mend the views, or run `lockstep apply` when they are meant to be what they are"});
+    }
     return !source_.has_given_up();
   }
 
@@ -111,6 +127,10 @@ class Replication {
       require_same_revision();
       require_nothing_given_up();
     }
+    if (look_again_.due(now)) {
+      for (Job& job : set_aside_.look_again()) jobs_.add(std::move(job));
+    }
+    if (compare_with_applied_.due(now)) warn_of_differences();
     targets_.require_same_targets();
     if (note_.due(now)) note_progress();
     if (recount_all_.due(now)) {
@@ -141,6 +161,15 @@ class Replication {
     throw Error({"following changes",
                  "the outbox had reached replication.max_outbox_size, and changes were given up",
                  "every index is compared with its view", Retry::kLater});
+  }
+
+  void warn_of_differences() {
+    std::vector<std::string> warnings = source_.differences_from_applied();
+    std::vector<std::string> known = board_.read().warnings;
+    for (const std::string& warning : warnings) {
+      if (std::find(known.begin(), known.end(), warning) == known.end()) spdlog::warn("{}", warning);
+    }
+    board_.update([&](ReplicationProgress& progress) { progress.warnings = std::move(warnings); });
   }
 
   // Nothing new: the indices have it already.
@@ -207,6 +236,7 @@ class Replication {
       progress.epoch = versions_.epoch();
       for (const AppliedIndex& index : pipeline_.indices) {
         progress.indices[index.id].alias = index.alias;
+        progress.indices[index.id].set_aside = set_aside_.contains(index.id);
         progress.indices[index.id].jobs.clear();
       }
       for (const auto& [index, job] : jobs) progress.indices[index].jobs.push_back(job);
@@ -230,6 +260,7 @@ class Replication {
   BulkWriter bulks_;
   DocumentWriter writer_;
   Checkpoint checkpoint_;
+  SetAside set_aside_;
   JobRunner jobs_;
   Tail tail_;
   const SteadyTime begun_ = std::chrono::steady_clock::now();
@@ -237,6 +268,8 @@ class Replication {
   Every prune_{kPruneInterval, begun_};
   Every take_jobs_{kJobsInterval, begun_};
   Every look_at_source_{kSourceInterval};
+  Every look_again_{kLookAgainInterval, begun_};
+  Every compare_with_applied_{kDifferencesInterval};
   Every note_{kNoteInterval, begun_};
   Every recount_all_{kRecountInterval};
   std::int64_t noted_rows_ = 0;  // of the outbox, when the indices were last told

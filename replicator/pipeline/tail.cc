@@ -20,13 +20,14 @@ std::vector<CapturedChange> of_index(const AppliedIndex& index, const std::vecto
 
 }  // namespace
 
-Tail::Tail(const Config& config, const AppliedPipeline& pipeline, Source& source, DocumentWriter& writer,
-           Checkpoint& checkpoint, VersionCounter& versions, Position position,
+Tail::Tail(const Config& config, const AppliedPipeline& pipeline, const SetAside& set_aside, Source& source,
+           DocumentWriter& writer, Checkpoint& checkpoint, VersionCounter& versions, Position position,
            std::function<void(Job)> add_job)
     : chunk_documents_(config.replication.chunk_documents),
       fan_out_threshold_(config.replication.fan_out_threshold),
       bulk_bytes_(static_cast<std::size_t>(config.elasticsearch.bulk_bytes)),
       pipeline_(pipeline),
+      set_aside_(set_aside),
       source_(source),
       writer_(writer),
       checkpoint_(checkpoint),
@@ -73,6 +74,7 @@ bool Tail::read(SourceTransaction& transaction, std::vector<Job>& new_jobs) {
 void Tail::resolve(SourceTransaction& transaction, const std::vector<CapturedChange>& changes,
                    std::vector<Job>& new_jobs) {
   for (const AppliedIndex& index : pipeline_.indices) {
+    if (set_aside_.contains(index.id)) continue;  // it will be compared
     std::vector<CapturedChange> own = of_index(index, changes);
     const std::size_t all = own.size();
     std::erase_if(own, [](const CapturedChange& change) { return change.everything; });

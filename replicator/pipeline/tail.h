@@ -11,6 +11,7 @@
 #include "replicator/config/config.h"
 #include "replicator/pipeline/checkpoint.h"
 #include "replicator/pipeline/document_writer.h"
+#include "replicator/pipeline/set_aside.h"
 #include "replicator/pipeline/version_counter.h"
 #include "replicator/source/source.h"
 
@@ -20,8 +21,9 @@ class Tail {
  public:
   /// Goes on at `position`. `add_job` is told of jobs that a large change or a truncated table has become.
   /// All references must outlive this.
-  Tail(const Config& config, const AppliedPipeline& pipeline, Source& source, DocumentWriter& writer,
-       Checkpoint& checkpoint, VersionCounter& versions, Position position, std::function<void(Job)> add_job);
+  Tail(const Config& config, const AppliedPipeline& pipeline, const SetAside& set_aside, Source& source,
+       DocumentWriter& writer, Checkpoint& checkpoint, VersionCounter& versions, Position position,
+       std::function<void(Job)> add_job);
 
   /// One transaction: true when it found work. False: nothing has been committed since the last turn, or
   /// there is no room for more documents just now.
@@ -52,6 +54,7 @@ class Tail {
   const std::int64_t fan_out_threshold_;
   const std::size_t bulk_bytes_;
   const AppliedPipeline& pipeline_;
+  const SetAside& set_aside_;
   Source& source_;
   DocumentWriter& writer_;
   Checkpoint& checkpoint_;

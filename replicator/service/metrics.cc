@@ -92,6 +92,9 @@ void add_state(Families& families, const ReplicationProgress& progress, SteadyTi
   for (const PipelineState state : kStates) {
     families.add(progress.state == state ? 1 : 0, {{"state", std::string(to_string(state))}});
   }
+  families.gauge("lockstep_warnings",
+                 "What has changed in the source since the last apply and needs another one");
+  families.add(progress.warnings.size());
   families.gauge("lockstep_epoch", "Number of this leadership, 0 when this process has not led");
   families.add(progress.epoch.value);
   families.gauge("lockstep_lag_seconds", "Age of the oldest change that Elasticsearch has not acknowledged");
@@ -139,6 +142,10 @@ void add_indices(Families& families, const ReplicationProgress& progress) {
   each(&IndexProgress::superseded);
   families.counter("lockstep_refused_total", "Operations that Elasticsearch refused for good");
   each(&IndexProgress::refused);
+  families.gauge("lockstep_set_aside", "1 when the view cannot be read, so that the index is not followed");
+  for (const auto& [id, index] : progress.indices) {
+    families.add(index.set_aside ? 1 : 0, {{"index", index.alias}});
+  }
   families.gauge("lockstep_dead_letters", "Documents that Elasticsearch refuses, as they are now");
   each(&IndexProgress::dead_letters);
 }

@@ -28,6 +28,7 @@ struct IndexStatus {
   std::string alias;
   std::string view;
   std::int64_t dead_letters = 0;
+  std::string set_aside = {};  ///< why it is not followed; empty: it is
 
   struct Job {
     std::string kind;  ///< "backfill", "comparison", "fan_out", "sweep"

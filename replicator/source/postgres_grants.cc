@@ -32,6 +32,7 @@ const std::vector<TableRights>& own_tables() {
       {"dead_letter", {"select", "insert", "update", "delete"}},
       {"pipeline_status", {"select", "insert", "update"}},
       {"capture_state", {"select", "update"}},
+      {"set_aside", {"select", "insert", "delete"}},
   };
   return kTables;
 }

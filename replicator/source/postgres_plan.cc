@@ -247,6 +247,10 @@ class Planner {
     return {};
   }
 
+  static std::string view_text(const IndexDesign& index) {
+    return "md5(pg_get_viewdef(" + std::to_string(index.view_oid) + "::oid))";
+  }
+
   void plan_index(const IndexDesign& index) {
     const auto tracks = wanted_tracks(index);
     const auto known = in_.applied.indices.find(index.alias);
@@ -257,17 +261,19 @@ class Planner {
     std::string sql;
     if (is_new) {
       sql = in_.session.sql(
-                "insert into {schema}.index (id, pipeline, alias, view, id_type, routed, fields, definition) "
+                "insert into {schema}.index (id, pipeline, alias, view, id_type, routed, fields, definition, "
+                "view_text) "
                 "overriding system value values (") +
             id + ", " + std::to_string(pipeline_) + ", " + quote(index.alias) + ", " + quote(index.view) +
             ", " + quote(index.id_type) + ", " + (index.routed ? "true" : "false") + ", " +
-            text_array(index.fields) + ", " + quote(index.definition) + ");\n";
+            text_array(index.fields) + ", " + quote(index.definition) + ", " + view_text(index) + ");\n";
     } else {
       sql = in_.session.sql("update {schema}.index set view = ") + quote(index.view) +
             ", id_type = " + quote(index.id_type) + ", routed = " + (index.routed ? "true" : "false") +
             ", fields = " + text_array(index.fields) + ", definition = " + quote(index.definition) +
-            " where id = " + id + ";\n" + in_.session.sql("delete from {schema}.track where index = ") + id +
-            ";\n";
+            ", view_text = " + view_text(index) + " where id = " + id + ";\n" +
+            in_.session.sql("delete from {schema}.set_aside where index = ") + id + ";\n" +
+            in_.session.sql("delete from {schema}.track where index = ") + id + ";\n";
     }
     for (const auto& [capture, resolver] : tracks) {
       sql += in_.session.sql("insert into {schema}.track (index, capture, resolver) values (") + id + ", " +

@@ -128,10 +128,11 @@ std::string PostgresSession::sql(std::string_view statement) const {
 }
 
 const std::string& PostgresSession::prepared(const std::string& statement) {
-  const auto [entry, is_new] =
-      prepared_.try_emplace(statement, "lockstep_" + std::to_string(prepared_.size()));
-  if (is_new) connection_->prepare(entry->second, statement);
-  return entry->second;
+  const auto known = prepared_.find(statement);
+  if (known != prepared_.end()) return known->second;
+  const std::string name = "lockstep_" + std::to_string(prepared_.size());
+  connection_->prepare(name, statement);
+  return prepared_.emplace(statement, name).first->second;
 }
 
 std::string PostgresSession::quote_name(std::string_view name) const {

@@ -80,6 +80,7 @@ AppliedPipeline PostgresSource::load_pipeline() {
       index.routed = line[4].as<bool>();
       index.fields = nlohmann::json::parse(line[5].c_str()).get<std::vector<std::string>>();
       index.definition = line[6].c_str();
+      index.set_aside = line[10].c_str();
       pipeline.indices.push_back(std::move(index));
     }
     if (line[7].is_null()) continue;
@@ -303,6 +304,15 @@ std::int64_t PostgresSource::outbox_size() {
   translating_postgres_errors("looking how large the outbox is",
                               [&] { bytes = PostgresOutboxLimit(session_).outbox_size(); });
   return bytes;
+}
+
+std::vector<std::string> PostgresSource::differences_from_applied() {
+  std::vector<std::string> differences;
+  for (const pqxx::row& row : ask("looking for what has changed since the last apply",
+                                  postgres_sql("differences_from_applied"), pipeline_, schema_name_)) {
+    differences.emplace_back(row[0].c_str());
+  }
+  return differences;
 }
 
 void PostgresSource::publish(const PublishedStatus& status) {

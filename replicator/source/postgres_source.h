@@ -43,6 +43,7 @@ class PostgresSource final : public Source {
   bool has_given_up() override;
   bool make_good() override;
   std::int64_t outbox_size() override;
+  std::vector<std::string> differences_from_applied() override;
   void publish(const PublishedStatus& status) override;
   Backlog backlog(const Position& from, std::int64_t limit) override;
 

@@ -31,6 +31,7 @@ IndexStatus index_of(const nlohmann::json& json) {
   index.alias = json.at("alias");
   index.view = json.at("view");
   index.dead_letters = json.at("dead_letters");
+  if (!json.at("set_aside").is_null()) index.set_aside = json.at("set_aside");
   for (const nlohmann::json& each : json.at("jobs")) {
     IndexStatus::Job job;
     job.kind = each.at("kind");

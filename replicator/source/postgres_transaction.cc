@@ -26,6 +26,16 @@ bool leads_to(const AppliedIndex& index, const CapturedChange& change) {
 
 constexpr std::size_t kIdsForGenericPlan = 50;
 
+// What fails in reading a view of an index, and will again, is the view's fault.
+void reading_view(const AppliedIndex& index, const std::string& doing, const std::function<void()>& step) {
+  try {
+    translating_postgres_errors(doing + " of " + index.alias, step);
+  } catch (const Error& error) {
+    if (error.retryable()) throw;
+    throw ViewError(error.parts(), index.id);
+  }
+}
+
 }  // namespace
 
 PostgresTransaction::PostgresTransaction(PostgresSession& session, int pipeline, const std::string& captures,
@@ -153,8 +163,7 @@ std::optional<Values> PostgresTransaction::resolve(const AppliedIndex& index,
   const std::string statement = "select distinct k from (" + ids_query(index, changes) +
                                 ") as u(k) where k is not null limit " + std::to_string(limit + 1);
   pqxx::result result;
-  translating_postgres_errors("finding the documents of " + index.alias,
-                              [&] { result = transaction_->exec(statement); });
+  reading_view(index, "finding documents", [&] { result = transaction_->exec(statement); });
   if (result.size() > static_cast<std::size_t>(limit)) return std::nullopt;
   Values ids;
   ids.reserve(result.size());
@@ -164,8 +173,8 @@ std::optional<Values> PostgresTransaction::resolve(const AppliedIndex& index,
 
 Job PostgresTransaction::add_fan_out(const AppliedIndex& index, const std::vector<CapturedChange>& changes) {
   Job job;
-  translating_postgres_errors("making a job of a large change",
-                              [&] { job = jobs().add_fan_out(index, ids_query(index, changes)); });
+  reading_view(index, "making a job of a large change",
+               [&] { job = jobs().add_fan_out(index, ids_query(index, changes)); });
   return job;
 }
 
@@ -201,7 +210,7 @@ Values PostgresTransaction::render(const AppliedIndex& index, const Values& ids,
   const std::string statement = render_statement(session_, index, "v._id = any($2::" + index.id_type + "[])");
   const std::string literal = array_literal(ids);
   pqxx::result result;
-  translating_postgres_errors("rendering documents", [&] {
+  reading_view(index, "rendering documents", [&] {
     // A prepared statement's generic plan takes ten ids for granted; many deserve a plan of their own.
     result = ids.size() <= kIdsForGenericPlan
                  ? transaction_->exec_prepared(session_.prepared(statement), max_bytes, literal)
@@ -243,7 +252,7 @@ SourceTransaction::Page PostgresTransaction::render_page(const AppliedIndex& ind
                            " order by v._id limit $2::bigint";
   const std::string statement = render_statement(session_, index, page);
   pqxx::result result;
-  translating_postgres_errors("rendering a page", [&] {  // planned anew for each page, as in render()
+  reading_view(index, "rendering a page", [&] {  // planned anew for each page, as in render()
     result = after ? transaction_->exec_params(statement, max_bytes, limit, *after)
                    : transaction_->exec_params(statement, max_bytes, limit);
   });
@@ -285,7 +294,7 @@ std::vector<StaleDocument> PostgresTransaction::stale(const AppliedIndex& index,
     routings.push_back(document.routing);
   }
   std::vector<StaleDocument> gone;
-  translating_postgres_errors("looking for documents that the view does not have", [&] {
+  reading_view(index, "looking for documents that the view does not have", [&] {
     for (const pqxx::row& row :
          transaction_->exec_params(statement, array_literal(ids), array_literal(routings))) {
       gone.push_back({{row[0].c_str(), row[1].c_str()}, row[2].as<bool>()});
@@ -327,6 +336,19 @@ void PostgresTransaction::give_up_changes() {
           ".checkpoint set prev = pg_current_snapshot(), cur = null, last_txid = '0', last_id = 0 where "
           "pipeline = $1",
       pipeline_);
+}
+
+void PostgresTransaction::set_aside(int index, const std::string& reason) {
+  const std::string schema = session_.schema();
+  run("setting an index aside",
+      "insert into " + schema + ".set_aside (index, reason) values ($1, $2) on conflict (index) do nothing",
+      index, reason);
+  run("setting an index aside",
+      "delete from " + schema + ".job where index = $1 and kind in ('comparison', 'sweep')", index);
+}
+
+void PostgresTransaction::take_back(int index) {
+  run("taking an index back", "delete from " + session_.schema() + ".set_aside where index = $1", index);
 }
 
 void PostgresTransaction::begin_job(std::int64_t job) {

@@ -35,6 +35,8 @@ class PostgresTransaction final : public SourceTransaction {
   std::vector<Job> add_repair(const AppliedIndex& index, const std::vector<FoundDocument>& documents,
                               const std::string& reason) override;
   void give_up_changes() override;
+  void set_aside(int index, const std::string& reason) override;
+  void take_back(int index) override;
   void begin_job(std::int64_t job) override;
   Position place() override;
   std::vector<std::size_t> save(Epoch epoch, const Acknowledged& acknowledged) override;

@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "replicator/document_version.h"
+#include "replicator/error.h"
 
 namespace lockstep {
 
@@ -52,6 +53,17 @@ struct AppliedIndex {
   std::vector<std::string> fields;
   std::string definition;
   std::vector<AppliedTrack> tracks;
+  std::string set_aside;  ///< why its view could not be read; empty: it could
+};
+
+/// A view, or what leads to its documents, cannot be read as `apply` has found it.
+class ViewError : public Error {
+ public:
+  ViewError(const Parts& parts, int index) : Error(parts), index_(index) {}
+  int index() const { return index_; }
+
+ private:
+  int index_;
 };
 
 struct AppliedPipeline {
@@ -172,7 +184,8 @@ struct Acknowledged {
 };
 
 /// One repeatable-read transaction: read, resolve, render, save, commit. Destroying it without commit()
-/// rolls it back. At most one is open on a Source at a time.
+/// rolls it back. At most one is open on a Source at a time. What reads a view throws ViewError when that
+/// will fail again.
 class SourceTransaction {
  public:
   virtual ~SourceTransaction() = default;
@@ -230,6 +243,11 @@ class SourceTransaction {
   /// Gives up the changes that this snapshot sees: the tail goes on behind them. For an outbox that comes
   /// from another place; jobs that compare everything have to make good for it. REQUIRES: the lead.
   virtual void give_up_changes() = 0;
+
+  /// Notes that the index is not followed, and why; its comparisons and sweeps are forgotten.
+  virtual void set_aside(int index, const std::string& reason) = 0;
+  /// It is followed again.
+  virtual void take_back(int index) = 0;
 
   /// The job has begun, though nothing of it is acknowledged yet: what changes from now on may concern
   /// documents that it has behind it.
@@ -350,6 +368,10 @@ class Source {
 
   /// Bytes on disk, with what was consumed and is not emptied yet.
   virtual std::int64_t outbox_size() = 0;
+
+  /// What has changed in the source since the last `apply` so that changes or new columns are missed, in
+  /// words: triggers that are gone or disabled, views that were replaced.
+  virtual std::vector<std::string> differences_from_applied() = 0;
 
   virtual void publish(const PublishedStatus& status) = 0;
 

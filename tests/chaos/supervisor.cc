@@ -66,7 +66,7 @@ void Supervisor::add_process_faults() {
     replicator.kill();
     later(between(0, 2000), [&replicator] { replicator.start(); });
   };
-  faults_.push_back({"kill -9 of lockstep", 36, kProcess, killed});
+  faults_.push_back({"kill -9 of lockstep", 70, kProcess, killed});
   faults_.push_back({"SIGTERM", 4, kProcess, [this](Replicator& replicator) {
                        if (!replicator.terminate()) {
                          misconduct_.push_back(replicator.name() + " did not end after SIGTERM");
@@ -109,7 +109,7 @@ void Supervisor::add_source_faults() {
                        replicator.to_source().cut();
                        later(between(500, 4000), [&replicator] { replicator.to_source().heal(); });
                      }});
-  faults_.push_back({"kill of PostgreSQL (immediate restart)", 6, kSource,
+  faults_.push_back({"kill of PostgreSQL (immediate restart)", 14, kSource,
                      [this](Replicator&) { stage_.source.crash(); }, false});
 }
 
@@ -167,7 +167,7 @@ void Supervisor::add_elasticsearch_faults() {
 
 void Supervisor::add_engine_faults() {
   // It takes the engine a while to start; meanwhile the rest goes on.
-  faults_.push_back({"kill -9 of Elasticsearch", 2, kEngine,
+  faults_.push_back({"kill -9 of Elasticsearch", 3, kEngine,
                      [this](Replicator&) {
                        engine_crash_ = std::async(std::launch::async, [this] { stage_.engine->crash(); });
                        later(60s, [this] { engine_crash_.get(); });

@@ -20,6 +20,7 @@ select json_build_object(
   'indices', (
     select coalesce(json_agg(json_build_object(
       'alias', i.alias, 'view', i.view,
+      'set_aside', (select a.reason from {schema}.set_aside as a where a.index = i.id),
       'dead_letters', (select count(*) from {schema}.dead_letter as d where d.index = i.id),
       'jobs', (
         select coalesce(json_agg(json_build_object(

@@ -17,6 +17,7 @@ PipelineStatus following() {
   ReplicationProgress progress;
   progress.indices[1] = {.alias = "posts", .documents = 48'000, .deletes = 3, .superseded = 2, .refused = 1};
   progress.bulks_in_flight = 2;
+  progress.warnings = {"changes of blog.users are not followed"};
   progress.bulk_retries = 7;
   PipelineStatus status;
   status.identity = "5e0c1a2b";
@@ -66,6 +67,7 @@ TEST(StatusTextTest, TheJsonHasTheDocumentedKeys) {
       {"checkpoint_age_seconds", 1.25},
       {"documents_per_second", 3'400.0},
       {"bulk", {{"in_flight", 2}, {"retries", 7}}},
+      {"warnings", {"changes of blog.users are not followed"}},
       {"indices",
        {{"posts",
          {{"view", "search.posts"},
@@ -74,6 +76,7 @@ TEST(StatusTextTest, TheJsonHasTheDocumentedKeys) {
           {"superseded", 2},
           {"refused", 1},
           {"dead_letters", 1},
+          {"set_aside", ""},
           {"jobs",
            json::array(
                {{{"kind", "backfill"}, {"reason", "new index"}, {"done", 12'000}, {"total", 48'000}}})}}}}},
@@ -106,6 +109,7 @@ TEST(StatusTextTest, TheTextSaysWhatMatters) {
             "  rate        3,400/s\n"
             "  checkpoint  1.2 s ago\n"
             "  leader      db1, process 123, since 2026-01-31T12:00:00+00:00, epoch 7\n"
+            "  warning     changes of blog.users are not followed\n"
             "\n"
             "  index         written         deleted    superseded  dead letters\n"
             "  posts          48,000               3             2             1\n"

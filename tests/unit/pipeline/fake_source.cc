@@ -119,7 +119,12 @@ FakeSource::~FakeSource() {
 }
 
 AppliedPipeline FakeSource::load_pipeline() {
-  return database_.pipeline();
+  AppliedPipeline pipeline = database_.pipeline();
+  const auto reasons = database_.state().set_aside;
+  for (AppliedIndex& index : pipeline.indices) {
+    if (const auto reason = reasons.find(index.id); reason != reasons.end()) index.set_aside = reason->second;
+  }
+  return pipeline;
 }
 
 std::string FakeSource::revision() {

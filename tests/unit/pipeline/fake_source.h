@@ -47,7 +47,8 @@ struct State {
   std::size_t position = 0;  ///< outbox rows that the checkpoint has passed
   Epoch epoch;
   KnownPartners partners;
-  bool given_up = false;  ///< triggers have written nothing for a while
+  std::map<int, std::string> set_aside;  ///< by index
+  bool given_up = false;                 ///< triggers have written nothing for a while
   std::map<std::int64_t, StoredJob> jobs;
   std::map<DocumentPlace, DeadLetter> dead_letters;
   std::map<DocumentPlace, DocumentVersion> routes;
@@ -145,6 +146,8 @@ class FakeTransaction final : public SourceTransaction {
   std::vector<Job> add_repair(const AppliedIndex& index, const std::vector<FoundDocument>& documents,
                               const std::string& reason) override;
   void give_up_changes() override;
+  void set_aside(int index, const std::string& reason) override;
+  void take_back(int index) override;
   void begin_job(std::int64_t job) override;
   Position place() override;
   std::vector<std::size_t> save(Epoch epoch, const Acknowledged& acknowledged) override;
@@ -198,6 +201,7 @@ class FakeSource final : public Source {
   void prune() override {}
   bool has_given_up() override { return database_.state().given_up; }
   bool make_good() override;
+  std::vector<std::string> differences_from_applied() override { return {}; }
   std::int64_t outbox_size() override { return static_cast<std::int64_t>(database_.state().outbox.size()); }
   void publish(const PublishedStatus& status) override;
   Backlog backlog(const Position& from, std::int64_t limit) override;

@@ -238,6 +238,20 @@ void FakeTransaction::give_up_changes() {
   write([rows = seen_.outbox.size()](State& state) { state.position = rows; });
 }
 
+void FakeTransaction::set_aside(int index, const std::string& reason) {
+  write([index, reason](State& state) {
+    state.set_aside.emplace(index, reason);
+    std::erase_if(state.jobs, [&](const auto& job) {
+      return job.second.job.index == index &&
+             (job.second.job.kind == JobKind::kComparison || job.second.job.kind == JobKind::kSweep);
+    });
+  });
+}
+
+void FakeTransaction::take_back(int index) {
+  write([index](State& state) { state.set_aside.erase(index); });
+}
+
 void FakeTransaction::begin_job(std::int64_t job) {
   write([job](State& state) {
     if (const auto stored = state.jobs.find(job); stored != state.jobs.end()) stored->second.begun = true;

@@ -136,9 +136,10 @@ Leader::Leader(World& of)
       bulks(quick_options(world.config), world.elasticsearch.transports()),
       writer(bulks, board, world.pipeline),
       checkpoint(writer, versions, RefusedShare(of.config.replication.max_refused_share, of.pipeline)),
-      jobs(world.config, world.pipeline, source, writer, checkpoint, versions, client),
-      tail(world.config, world.pipeline, source, writer, checkpoint, versions, source.load_position(),
-           [this](Job job) { jobs.add(std::move(job)); }) {
+      set_aside(world.pipeline, source, versions.epoch()),
+      jobs(world.config, world.pipeline, set_aside, source, writer, checkpoint, versions, client),
+      tail(world.config, world.pipeline, set_aside, source, writer, checkpoint, versions,
+           source.load_position(), [this](Job job) { jobs.add(std::move(job)); }) {
   checkpoint.on_saved([this](const Acknowledged& news) {
     jobs.saved(news);
     saved.push_back(news);

@@ -75,6 +75,7 @@ class Leader {
   BulkWriter bulks;
   DocumentWriter writer;
   Checkpoint checkpoint;
+  SetAside set_aside;
   JobRunner jobs;
   Tail tail;
   std::vector<Acknowledged> saved;  ///< what each save has saved

@@ -73,6 +73,7 @@ class FakeSource final : public Source {
   void prune() override {}
   bool has_given_up() override { return false; }
   bool make_good() override { return true; }
+  std::vector<std::string> differences_from_applied() override { return {}; }
   std::int64_t outbox_size() override { return 0; }
   Backlog backlog(const Position&, std::int64_t) override { return {}; }
 

@@ -1,0 +1,35 @@
+-- What is no longer as the last apply has left it, a sentence a row.
+--   $1  the pipeline
+--   $2  name of lockstep's schema
+with recursive members (relation, oid) as (
+  -- By the catalog: to_regclass would want the right to use the schema.
+  select t.relation, (select c.oid
+                      from pg_class as c join pg_namespace as n on n.oid = c.relnamespace
+                      where quote_ident(n.nspname) || '.' || quote_ident(c.relname) = t.relation)
+  from (select distinct c.relation from {schema}.capture as c where c.pipeline = $1) as t
+  union
+  select m.relation, i.inhrelid from members as m join pg_inherits as i on i.inhparent = m.oid
+), watched as (
+  select m.relation, m.oid, quote_ident(n.nspname) || '.' || quote_ident(c.relname) as name,
+         (select count(*)
+          from pg_trigger as t
+            join pg_proc as p on p.oid = t.tgfoid
+            join pg_namespace as s on s.oid = p.pronamespace
+          where t.tgrelid = m.oid and t.tgenabled = 'A' and s.nspname = $2
+            and starts_with(p.proname, 'capture_' || $1 || '_')) as triggers
+  from members as m
+    left join pg_class as c on c.oid = m.oid
+    left join pg_namespace as n on n.oid = c.relnamespace
+  where c.relkind is distinct from 'f'
+)
+select case when w.oid is null then 'table ' || w.relation || ' is gone or has another name'
+            else 'changes of ' || w.name || ' are not followed, since triggers of it are missing or disabled' end
+       || '; run `lockstep apply`'
+from watched as w
+where w.oid is null or w.triggers < 4
+union all
+select 'view ' || i.view || ' was replaced; documents keep their old shape until `lockstep apply` is run'
+from {schema}.index as i
+  join pg_namespace as n on starts_with(i.view, quote_ident(n.nspname) || '.')
+  join pg_class as c on c.relnamespace = n.oid and quote_ident(n.nspname) || '.' || quote_ident(c.relname) = i.view
+where i.pipeline = $1 and i.view_text <> md5(pg_get_viewdef(c.oid))

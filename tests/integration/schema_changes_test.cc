@@ -1,0 +1,138 @@
+// The schema changes under a running pipeline: it is noticed and named, and what can go on goes on.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/support/eventually.h"
+#include "tests/support/pipeline_under_test.h"
+
+namespace lockstep::support {
+namespace {
+
+using std::chrono::seconds;
+using testing::HasSubstr;
+
+constexpr const char* kItems =
+    "create view items_view as select id as _id, name, 100 / n as share from items";
+
+class SchemaChanges : public testing::Test {
+ protected:
+  SchemaChanges() : pipeline_(database_) {
+    database_.execute(
+        "create table items (id integer primary key, name text, n integer not null default 1); "
+        "create table others (id integer primary key, name text); "
+        "insert into items select i, 'item ' || i from generate_series(1, 50) i; "
+        "insert into others select i, 'other ' || i from generate_series(1, 50) i; "
+        "create view others_view as select id as _id, name from others");
+    database_.execute(kItems);
+    pipeline_.add_index("items", "public.items_view", track("public.items"));
+    pipeline_.add_index("others", "public.others_view", track("public.others"));
+    pipeline_.apply();
+  }
+
+  void SetUp() override {
+    program_ = pipeline_.start();
+    ASSERT_EQ(pipeline_.difference_within(kPatience), "");
+  }
+
+  void TearDown() override {
+    if (HasFailure()) std::cout << program_->err();
+  }
+
+  std::string set_aside(const std::string& purpose) {
+    return pipeline_.status().at("indices").at(pipeline_.index(purpose).alias()).at("set_aside");
+  }
+  bool is_set_aside(const std::string& purpose) {
+    return wait_until([&] { return !set_aside(purpose).empty(); }, kPatience);
+  }
+  bool others_follow(const std::string& name) {
+    database_.execute("update others set name = '" + name + "' where id = 1");
+    return wait_until(
+        [&] { return pipeline_.index("others").get("1")->json.find(name) != std::string::npos; }, kPatience);
+  }
+  bool becomes_equal() {
+    return wait_until([&] { return set_aside("items").empty() && pipeline_.difference().empty(); },
+                      seconds(60));
+  }
+  std::string warnings() { return pipeline_.status().at("warnings").dump(); }
+  bool warns_of(const std::string& text) {
+    return wait_until([&] { return warnings().find(text) != std::string::npos; }, kPatience);
+  }
+
+  PostgresDatabase database_;
+  PipelineUnderTest pipeline_;
+  std::unique_ptr<Program> program_;
+};
+
+TEST_F(SchemaChanges, AViewThatIsGoneHoldsNoOtherUpAndIsComparedWhenItIsBack) {
+  database_.execute("drop view items_view; update items set name = 'changed' where id <= 10");
+  ASSERT_TRUE(is_set_aside("items"));
+  EXPECT_THAT(set_aside("items"), HasSubstr("items_view"));
+  EXPECT_TRUE(others_follow("meanwhile"));
+  EXPECT_TRUE(wait_until([&] { return pipeline_.status().at("state") == "following"; }, kPatience));
+  database_.execute("delete from items where id = 20; insert into items values (100, 'new')");
+  EXPECT_TRUE(others_follow("later"));
+  EXPECT_TRUE(program_->running());
+
+  database_.execute(kItems);
+  EXPECT_TRUE(becomes_equal());
+  database_.execute("update items set name = 'again' where id = 30");
+  EXPECT_TRUE(becomes_equal());
+  EXPECT_EQ(database_.number("select count(*) from lockstep.job"), 0);
+}
+
+TEST_F(SchemaChanges, AnotherViewOfThatNameIsSetAsideUntilItIsApplied) {
+  database_.execute(
+      "drop view items_view; create view items_view as select id as _id, name as title from items; "
+      "update items set name = 'changed' where id = 1");
+  ASSERT_TRUE(is_set_aside("items"));
+  EXPECT_THAT(set_aside("items"), HasSubstr("does not exist"));
+  EXPECT_TRUE(others_follow("meanwhile"));
+  program_->kill();
+  const Completed run = pipeline_.lockstep("run", {"--until-caught-up"});
+  EXPECT_EQ(run.exit_code, 1);
+  EXPECT_THAT(run.err, HasSubstr("not all indices could be followed"));
+  pipeline_.apply();
+  program_ = pipeline_.start();
+  EXPECT_TRUE(becomes_equal());
+}
+
+TEST_F(SchemaChanges, ARowThatMakesTheViewFailIsTheMatterOfItsIndexAlone) {
+  database_.execute("update items set n = 0 where id = 5");
+  ASSERT_TRUE(is_set_aside("items"));
+  EXPECT_THAT(set_aside("items"), HasSubstr("division by zero"));
+  EXPECT_TRUE(others_follow("meanwhile"));
+  database_.execute("update items set n = 5, name = 'mended' where id = 5");
+  EXPECT_TRUE(becomes_equal());
+}
+
+TEST_F(SchemaChanges, TriggersThatAreDisabledAreNamedAndMendedByApply) {
+  database_.execute("alter table items disable trigger all; update items set name = 'unseen' where id = 1");
+  EXPECT_TRUE(warns_of("changes of public.items are not followed")) << warnings();
+  EXPECT_THAT(program_->err(), HasSubstr("changes of public.items are not followed"));
+  EXPECT_TRUE(others_follow("meanwhile"));
+  pipeline_.apply();
+  EXPECT_TRUE(becomes_equal());
+  EXPECT_TRUE(wait_until([&] { return warnings() == "[]"; }, kPatience)) << warnings();
+}
+
+TEST_F(SchemaChanges, AViewThatWasReplacedAndATableThatWasRenamedAreNamed) {
+  database_.execute(
+      "create or replace view items_view as select id as _id, name, 100 / n as share, n from items; "
+      "alter table others rename to strangers");
+  EXPECT_TRUE(warns_of("view public.items_view was replaced")) << warnings();
+  EXPECT_TRUE(warns_of("table public.others is gone")) << warnings();
+  // The old shape is followed meanwhile, and so is the table that PostgreSQL knows by more than its name.
+  database_.execute(
+      "update items set name = 'changed' where id = 2; update strangers set name = 'x' where id = 3");
+  EXPECT_TRUE(
+      wait_until([&] { return pipeline_.index("others").get("3")->json.find("\"x\"") != std::string::npos; },
+                 kPatience));
+  EXPECT_EQ(pipeline_.index("items").get("2")->json.find("\"n\""), std::string::npos);
+  pipeline_.set_tracks("others", track("public.strangers"));
+  pipeline_.apply();
+  EXPECT_TRUE(becomes_equal());
+  EXPECT_NE(pipeline_.index("items").get("2")->json.find("\"n\""), std::string::npos);
+}
+
+}  // namespace
+}  // namespace lockstep::support
