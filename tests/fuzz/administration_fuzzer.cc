@@ -80,7 +80,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       [](auto& client) { client.generations("posts"); },
       [](auto& client) { client.count("posts"); },
       [](auto& client) { lockstep::marked_index(client, "posts"); },
-      [](auto& client) { lockstep::set_index_writer(client, "posts", lockstep::Epoch{3}, {"a", "b", 1}); },
+      [](auto& client) {
+        lockstep::set_index_writer(client, "posts", lockstep::Epoch{3}, {"a", "b", 1});
+      },
       [](auto& client) { lockstep::validate_mapping(client, "posts", desired().mapping); },
       plan_and_apply,
       fetch,

@@ -115,6 +115,23 @@ TEST_F(OutboxLimit, ATruncatedTableIsComparedToo) {
   EXPECT_EQ(pipeline_.difference(), "");
 }
 
+TEST_F(OutboxLimit, TheSchemaMayHaveAnyName) {
+  PipelineUnderTest other(database_);
+  other.set_name("other");
+  other.set_schema("Any 'name'; \"--\" $lockstep");
+  other.set_more("[replication]\nmax_outbox_size = \"1MiB\"");
+  other.add_index("again", "public.docs", track("public.counters"));
+  other.apply();
+  other.catch_up();
+  const auto is_full = [&] { return other.status().at("outbox").at("given_up").get<bool>(); };
+  for (int i = 0; i < 2'000 && !is_full(); ++i) database_.execute("update counters set n = n + 1");
+  EXPECT_TRUE(is_full());
+  database_.execute("delete from counters where id < 10");
+  other.catch_up();
+  EXPECT_EQ(other.difference(), "");
+  EXPECT_FALSE(is_full());
+}
+
 TEST_F(OutboxLimit, PlanShowsWhatChanges) {
   EXPECT_EQ(pipeline_.lockstep("plan", {"--exit-code"}).exit_code, 0);
   limit("\"2MiB\"");
