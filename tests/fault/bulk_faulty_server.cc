@@ -1,10 +1,7 @@
 #include "tests/fault/bulk_faulty_server.h"
 
-#include <arpa/inet.h>
 #include <sys/socket.h>
 #include <unistd.h>
-
-#include <stdexcept>
 
 namespace lockstep {
 namespace {
@@ -29,17 +26,6 @@ bool send_all(int socket, std::string_view bytes) {
 }  // namespace
 
 BulkFaultyServer::BulkFaultyServer(Decide decide) : decide_(std::move(decide)) {
-  listener_ = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof address;
-  if (listener_ < 0 || bind(listener_, reinterpret_cast<sockaddr*>(&address), size) != 0 ||
-      listen(listener_, 64) != 0 ||
-      getsockname(listener_, reinterpret_cast<sockaddr*>(&address), &size) != 0) {
-    throw std::runtime_error("cannot listen on this machine");
-  }
-  port_ = ntohs(address.sin_port);
   acceptor_ = std::thread([this] { accept_connections(); });
 }
 
@@ -49,14 +35,13 @@ BulkFaultyServer::~BulkFaultyServer() {
     stopping_ = true;
     for (Connection& connection : connections_) connection.stream.shut_down();
   }
-  shutdown(listener_, SHUT_RDWR);
+  listener_.shut_down();
   acceptor_.join();
   for (Connection& connection : connections_) connection.thread.join();
-  close(listener_);
 }
 
 std::string BulkFaultyServer::url() const {
-  return "http://127.0.0.1:" + std::to_string(port_);
+  return "http://127.0.0.1:" + std::to_string(listener_.port());
 }
 
 int BulkFaultyServer::requests() const {
@@ -71,7 +56,7 @@ int BulkFaultyServer::connections() const {
 
 void BulkFaultyServer::accept_connections() {
   while (true) {
-    const int descriptor = accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC);
+    const int descriptor = listener_.accept();
     if (descriptor < 0) return;
     const std::lock_guard lock(mutex_);
     if (stopping_) {

@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "tests/support/http_stream.h"
+#include "tests/support/listening_socket.h"
 #include "tests/unit/elasticsearch/bulk_endpoint.h"
 
 namespace lockstep {
@@ -61,8 +62,7 @@ class BulkFaultyServer {
 
   const Decide decide_;
   BulkEndpoint endpoint_;
-  int listener_ = -1;
-  int port_ = 0;
+  support::ListeningSocket listener_;
 
   mutable std::mutex mutex_;
   // guarded by mutex_

@@ -1,15 +1,9 @@
 #include "tests/support/recording_proxy.h"
 
-#include <arpa/inet.h>
-#include <netinet/tcp.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include <atomic>
-#include <cerrno>
-#include <cstring>
 #include <nlohmann/json.hpp>
-#include <stdexcept>
 
 #include "tests/support/servers.h"
 
@@ -54,17 +48,6 @@ bool RecordingProxy::is_bulk(const HttpMessage& request) {
 
 RecordingProxy::RecordingProxy(BulkHistory::CounterHook counters) : history_(std::move(counters)) {
   elasticsearch_url();
-  listener_ = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof address;
-  if (listener_ < 0 || bind(listener_, reinterpret_cast<sockaddr*>(&address), size) != 0 ||
-      listen(listener_, 64) != 0 ||
-      getsockname(listener_, reinterpret_cast<sockaddr*>(&address), &size) != 0) {
-    throw std::runtime_error(std::string("cannot listen: ") + std::strerror(errno));
-  }
-  port_ = ntohs(address.sin_port);
   acceptor_ = std::thread([this] { accept_connections(); });
 }
 
@@ -78,14 +61,13 @@ RecordingProxy::~RecordingProxy() {
     }
   }
   changed_.notify_all();
-  shutdown(listener_, SHUT_RDWR);
+  listener_.shut_down();
   acceptor_.join();
   for (Connection& connection : connections_) connection.thread.join();
-  close(listener_);
 }
 
 std::string RecordingProxy::url() const {
-  return "http://127.0.0.1:" + std::to_string(port_);
+  return "http://127.0.0.1:" + std::to_string(listener_.port());
 }
 
 std::int64_t RecordingProxy::requests() const {
@@ -124,15 +106,13 @@ std::int64_t RecordingProxy::held() const {
 
 void RecordingProxy::accept_connections() {
   for (;;) {
-    const int client = accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC);
+    const int client = listener_.accept();
     const std::lock_guard lock(mutex_);
     if (stopping_) {
       if (client >= 0) close(client);
       return;
     }
     if (client < 0) continue;
-    const int on = 1;
-    setsockopt(client, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     for (auto connection = connections_.begin(); connection != connections_.end();) {
       if (connection->finished) {
         connection->thread.join();

@@ -15,6 +15,7 @@
 
 #include "tests/support/bulk_history.h"
 #include "tests/support/http_stream.h"
+#include "tests/support/listening_socket.h"
 
 namespace lockstep::support {
 
@@ -76,8 +77,7 @@ class RecordingProxy {
   bool wait_while_held(const HttpMessage& request, std::chrono::milliseconds delay);
 
   BulkHistory history_;
-  int listener_ = -1;
-  int port_ = 0;
+  ListeningSocket listener_;
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;

@@ -1,14 +1,10 @@
 #include "tests/support/tcp_proxy.h"
 
-#include <arpa/inet.h>
-#include <netinet/tcp.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
-#include <stdexcept>
 #include <utility>
 #include <vector>
 
@@ -39,17 +35,6 @@ ssize_t receive(int socket, std::vector<char>& block) {
 }  // namespace
 
 TcpProxy::TcpProxy(HostAndPort server) : server_(std::move(server)) {
-  listener_ = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof address;
-  if (listener_ < 0 || bind(listener_, reinterpret_cast<sockaddr*>(&address), size) != 0 ||
-      listen(listener_, 64) != 0 ||
-      getsockname(listener_, reinterpret_cast<sockaddr*>(&address), &size) != 0) {
-    throw std::runtime_error(std::string("cannot listen: ") + std::strerror(errno));
-  }
-  port_ = ntohs(address.sin_port);
   acceptor_ = std::thread([this] { accept_connections(); });
 }
 
@@ -60,10 +45,9 @@ TcpProxy::~TcpProxy() {
     for (Connection& connection : connections_) end(connection);
   }
   changed_.notify_all();
-  shutdown(listener_, SHUT_RDWR);
+  listener_.shut_down();
   acceptor_.join();
   for (Connection& connection : connections_) connection.thread.join();
-  close(listener_);
 }
 
 void TcpProxy::lead_to(HostAndPort server) {
@@ -125,7 +109,7 @@ void TcpProxy::heal() {
 
 void TcpProxy::accept_connections() {
   for (;;) {
-    const int client = accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC);
+    const int client = listener_.accept();
     const std::lock_guard lock(mutex_);
     if (stopping_ || refusing_) {
       if (client >= 0) close(client);
@@ -133,8 +117,6 @@ void TcpProxy::accept_connections() {
       continue;
     }
     if (client < 0) continue;
-    const int on = 1;
-    setsockopt(client, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     remove_finished();
     Connection& connection = connections_.emplace_back();
     connection.client = client;

@@ -9,6 +9,7 @@
 #include <mutex>
 #include <thread>
 
+#include "tests/support/listening_socket.h"
 #include "tests/support/servers.h"
 
 namespace lockstep::support {
@@ -22,7 +23,7 @@ class TcpProxy {
   TcpProxy& operator=(const TcpProxy&) = delete;
 
   /// Where clients connect to; stays the same.
-  int port() const { return port_; }
+  int port() const { return listener_.port(); }
 
   /// Connections that are made from now on go there.
   void lead_to(HostAndPort server);
@@ -61,8 +62,7 @@ class TcpProxy {
   void end(Connection& connection);  // REQUIRES: mutex_
   void remove_finished();            // REQUIRES: mutex_
 
-  int listener_ = -1;
-  int port_ = 0;
+  ListeningSocket listener_;
 
   std::mutex mutex_;
   std::condition_variable changed_;
