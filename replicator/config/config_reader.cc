@@ -205,7 +205,7 @@ ReadConfig read_config(const std::filesystem::path& file, Faults& faults) {
   } catch (const toml::parse_error& error) {
     const toml::source_position at = error.source().begin;
     throw UsageError(file.string() + ":" + std::to_string(at.line) + ":" + std::to_string(at.column) + ": " +
-                     std::string(error.description()) + "; mend the TOML there");
+                     on_one_line(error.description()) + "; mend the TOML there");
   }
 }
 

@@ -1,15 +1,32 @@
 #include "replicator/config/faults.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "replicator/error.h"
 
 namespace lockstep {
 
+std::string on_one_line(std::string_view text) {
+  std::string line;
+  for (const char each : text) {
+    const auto code = static_cast<unsigned char>(each);
+    if (each == '\n') {
+      line += "\\n";
+    } else if (code < 0x20 || code == 0x7f) {
+      line += fmt::format("\\u{:04X}", code);
+    } else {
+      line += each;
+    }
+  }
+  return line;
+}
+
 void Faults::add(int line, std::string what, const std::string& remedy) {
   std::string text = std::move(what);
   if (!remedy.empty()) text += "; " + remedy;
-  faults_.push_back({line, std::move(text)});
+  faults_.push_back({line, on_one_line(text)});
 }
 
 void Faults::throw_if_any() const {

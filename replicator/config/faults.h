@@ -3,9 +3,14 @@
 
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace lockstep {
+
+/// `text` with its control characters written as TOML escapes (\n, \u0007), so that what a file quotes into a
+/// message breaks no line and moves no terminal's cursor.
+std::string on_one_line(std::string_view text);
 
 class Faults {
  public:

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "replicator/elasticsearch/error_reply.h"
+#include "replicator/elasticsearch/json_fields.h"
 #include "replicator/elasticsearch/text_encoding.h"
 
 namespace lockstep {
@@ -18,16 +19,6 @@ constexpr int kNotFound = 404;
 
 bool is_2xx(int status) {
   return status >= 200 && status <= 299;
-}
-
-std::string text_at(const json& object, const std::string& key) {
-  const auto found = object.find(key);
-  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
-}
-
-json object_at(const json& object, const std::string& key) {
-  const auto found = object.find(key);
-  return found != object.end() && found->is_object() ? *found : json::object();
 }
 
 /// "7.10.2" → {7, 10}; zeros for what is not a number.
@@ -169,13 +160,12 @@ void ElasticsearchClient::refresh(const std::string& alias) {
 std::int64_t ElasticsearchClient::count(const std::string& alias) {
   const std::string doing = "counting the documents of " + alias;
   const json reply = send_json(doing, "GET", path_of(doing, alias) + "/_count");
-  const json shards = object_at(reply, "_shards");
-  const bool complete = shards.value("failed", 1) == 0;
-  if (!complete || !reply.contains("count") || !reply["count"].is_number_integer()) {
+  const std::optional<std::int64_t> count = integer_at(reply, "count");
+  if (!count || integer_at(object_at(reply, "_shards"), "failed") != 0) {
     throw Error({doing, "not all shards answered", "wait until the index is green or yellow", Retry::kLater,
                  Server::kElasticsearch});
   }
-  return reply["count"].get<std::int64_t>();
+  return *count;
 }
 
 HttpResponse ElasticsearchClient::send(const std::string& doing, const std::string& method,

@@ -4,6 +4,7 @@
 #include <random>
 #include <utility>
 
+#include "replicator/elasticsearch/json_fields.h"
 #include "replicator/elasticsearch/text_encoding.h"
 
 namespace lockstep {
@@ -12,13 +13,8 @@ namespace {
 using nlohmann::json;
 using Kind = IndexPlan::Kind;
 
-std::string text_at(const json& object, const std::string& key) {
-  const auto found = object.find(key);
-  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
-}
-
 json meta_of(const IndexState& index) {
-  return index.mappings.value("_meta", json::object());
+  return object_at(index.mappings, "_meta");
 }
 
 json source_json(const SourceMark& source) {
@@ -108,8 +104,7 @@ Simulated simulate(ElasticsearchClient& client, const IndexMapping& mapping) {
   if (response.status == 400) return {std::nullopt, reply_error(doing, response).parts().cause};
   if (response.status >= 400) return {};
   const json reply = parse_reply(doing, response);
-  const json made = reply.value("template", json::object());
-  return {made.value("mappings", json::object()), std::nullopt};
+  return {object_at(object_at(reply, "template"), "mappings"), std::nullopt};
 }
 
 /// Deletes the index on every way out.

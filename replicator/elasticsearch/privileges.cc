@@ -2,6 +2,8 @@
 
 #include <array>
 
+#include "replicator/elasticsearch/json_fields.h"
+
 namespace lockstep {
 namespace {
 
@@ -44,8 +46,8 @@ std::vector<std::string> missing_privileges(ElasticsearchClient& client,
   std::vector<std::string> missing;
   if (response.status != 200) return missing;
   const json answer = parse_reply(doing, response);
-  collect(answer.value("cluster", json::object()), "the cluster", missing);
-  const json indices = answer.value("index", json::object());
+  collect(object_at(answer, "cluster"), "the cluster", missing);
+  const json indices = object_at(answer, "index");
   for (const auto& index : indices.items()) collect(index.value(), index.key(), missing);
   return missing;
 }

@@ -9,6 +9,7 @@
 namespace lockstep {
 namespace {
 
+using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
@@ -170,6 +171,7 @@ TEST_F(ConfigTest, AShareIsANumberFromZeroToOne) {
 TEST_F(ConfigTest, SyntaxErrorsHaveLineAndColumn) {
   EXPECT_THAT(faults("pipeline = \"shop\"\nurls = [\n"), HasSubstr("lockstep.toml:2:10: "));
   EXPECT_THAT(faults("pipeline = shop\n"), HasSubstr("lockstep.toml:1:12: "));
+  EXPECT_THAT(faults("pipeline = in\n"), AllOf(HasSubstr("saw 'in\\n'"), Not(HasSubstr("\n"))));
 }
 
 TEST_F(ConfigTest, AMissingFileSaysHowToNameOne) {
