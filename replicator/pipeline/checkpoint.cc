@@ -8,6 +8,9 @@ namespace {
 // What is kept in memory during a trial, at most, while the index with the refusals has few documents.
 constexpr std::int64_t kMostUnsaved = 10 * RefusedShare::kWindow;
 
+// What has been acknowledged and is not saved is done again after a crash.
+constexpr auto kMostUnsavedAge = std::chrono::milliseconds(200);
+
 }  // namespace
 
 void Checkpoint::begin_trial(int index, std::int64_t dead_letters) {
@@ -15,8 +18,12 @@ void Checkpoint::begin_trial(int index, std::int64_t dead_letters) {
   on_trial_[index] = RefusedShare::kWindow + std::min(dead_letters, RefusedShare::kWindow);
 }
 
-void Checkpoint::commit(SourceTransaction& transaction) {
-  save_and_commit(transaction, take_acknowledged());
+// S4. Without a commit when nothing needs it: a commit waits for the disk, and each change would wait with
+// it.
+void Checkpoint::settle(std::unique_ptr<SourceTransaction> transaction) {
+  const bool is_due = writer_.has_news() && age(std::chrono::steady_clock::now()) >= kMostUnsavedAge;
+  if (is_due || !transaction->may_be_shown(versions_.epoch()))
+    save_and_commit(*transaction, take_acknowledged());
 }
 
 void Checkpoint::save(Source& source, const Position& read_to) {

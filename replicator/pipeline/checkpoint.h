@@ -1,6 +1,6 @@
-// Moves the checkpoint: what Elasticsearch has acknowledged is saved by the transaction that reads what comes
-// next, so that following changes costs one commit a batch, and that commit comes before Elasticsearch is
-// shown anything that the transaction saw (S4).
+// Moves the checkpoint, and sees to it that what a transaction saw is durable before Elasticsearch is shown
+// it (S4): by a commit, which saves what has been acknowledged meanwhile, or without one where nothing needs
+// it.
 //
 // K1. The checkpoint does not move over a refused document before it is a dead letter: both are one commit.
 // K2. What RefusedShare rejects is not committed.
@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <utility>
 
 #include "replicator/clock.h"
@@ -38,8 +39,8 @@ class Checkpoint {
   /// Nothing is left to wait for.
   void end_trial() { on_trial_.clear(); }
 
-  /// Saves what has been acknowledged in this transaction and commits it. Throws Deposed or Error.
-  void commit(SourceTransaction& transaction);
+  /// Ends a transaction whose documents are to be shown to Elasticsearch next. Throws Deposed or Error.
+  void settle(std::unique_ptr<SourceTransaction> transaction);
 
   /// Saves in a transaction of its own what has been acknowledged and, when nothing is in flight, that
   /// everything up to `read_to` needs no work.

@@ -8,6 +8,8 @@ namespace lockstep {
 
 namespace {
 
+constexpr std::size_t kSmallBytes = 64 * 1024;
+
 bool can_be_written(std::string_view id) {
   return !id.empty() && id.size() <= kMaxIdBytes;
 }
@@ -98,6 +100,7 @@ bool DocumentWriter::submit(Lane lane, StepDocuments documents, StepEnd end, con
     }
     for (const BulkItem& item : request.items()) documents_in_flight_.insert(hash_of(item));
     requests_.emplace(bulks_.submit(std::move(request)), step);
+    if (lane != Lane::tail()) ++job_requests_;
   }
   return true;
 }
@@ -129,6 +132,11 @@ void DocumentWriter::take_in(BulkResult result) {
   }
   const auto step = requests_.find(result.ticket);
   acknowledgements_.bulk_done(step->second);
+  if (step->second.lane != Lane::tail()) {
+    --job_requests_;
+  } else if (result.request.bytes() <= kSmallBytes) {
+    small_change_(result.took);
+  }
   requests_.erase(step);
   board_.update([&](ReplicationProgress& progress) {
     for (const auto& [index, count] : counts) {

@@ -10,6 +10,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <stop_token>
 #include <string>
@@ -87,8 +88,14 @@ class DocumentWriter {
   void expect_dead_letters(int index) { with_dead_letters_.insert(index); }
   void expect_no_dead_letters(int index);
 
+  /// Called for each small request of the tail that has its outcomes, with the time since its submission.
+  void on_small_change(std::function<void(std::chrono::microseconds)> listener) {
+    small_change_ = std::move(listener);
+  }
+
   const Acknowledgements& acknowledgements() const { return acknowledgements_; }
   std::size_t requests_in_flight() const { return requests_.size(); }
+  std::size_t job_requests_in_flight() const { return job_requests_; }
   bool idle() const { return requests_.empty(); }
 
  private:
@@ -110,6 +117,8 @@ class DocumentWriter {
   std::unordered_set<int> with_dead_letters_;  // index ids
   Acknowledgements acknowledgements_;
   std::unordered_map<std::uint64_t, StepId> requests_;  // in flight, by ticket
+  std::size_t job_requests_ = 0;                        // of these
+  std::function<void(std::chrono::microseconds)> small_change_ = [](std::chrono::microseconds) {};
   std::unordered_multiset<std::size_t> documents_in_flight_;
   std::map<int, std::int64_t> documents_;  // by index
   std::vector<DeadLetter> refused_;

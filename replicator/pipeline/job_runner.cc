@@ -17,16 +17,21 @@ constexpr std::size_t kOpenSteps = 4;
 JobRunner::JobRunner(const Config& config, const AppliedPipeline& pipeline, const SetAside& set_aside,
                      Source& source, DocumentWriter& writer, Checkpoint& checkpoint, VersionCounter& versions,
                      ElasticsearchClient& elasticsearch)
-    : chunk_documents_(config.replication.chunk_documents),
-      bulk_bytes_(config.elasticsearch.bulk_bytes),
-      requests_in_flight_(static_cast<std::size_t>(std::max(1, config.elasticsearch.bulks_in_flight - 1))),
+    : bulk_bytes_(config.elasticsearch.bulk_bytes),
       pipeline_(pipeline),
       set_aside_(set_aside),
       source_(source),
       writer_(writer),
       checkpoint_(checkpoint),
       versions_(versions),
-      elasticsearch_(elasticsearch) {}
+      elasticsearch_(elasticsearch),
+      // One request fewer than there may be, so that the tail never waits for a job's.
+      share_(static_cast<std::size_t>(std::max(1, config.elasticsearch.bulks_in_flight - 1)),
+             config.replication.chunk_documents) {
+  writer_.on_small_change([this](std::chrono::microseconds took) {
+    share_.small_change_took(took, std::chrono::steady_clock::now());
+  });
+}
 
 void JobRunner::add(Job job) {
   const bool known = std::any_of(jobs_.begin(), jobs_.end(),
@@ -43,27 +48,41 @@ void JobRunner::add(Job job) {
 }
 
 bool JobRunner::turn(const std::stop_token& stop) {
-  if (!writer_.has_room() || writer_.requests_in_flight() >= requests_in_flight_) return false;
+  const bool has_read = !ready_ && read_page();
+  if (!ready_ || !has_room()) return has_read;
+  ReadPage page = *std::exchange(ready_, std::nullopt);
+  writer_.submit(page.lane, std::move(page.documents), std::move(page.end), stop);
+  return true;
+}
+
+bool JobRunner::has_room() const {
+  return writer_.has_room() &&
+         writer_.job_requests_in_flight() < share_.requests(std::chrono::steady_clock::now());
+}
+
+bool JobRunner::read_page() {
   for (std::size_t tries = jobs_.size(); tries > 0; --tries) {
     RunningJob& job = jobs_.front();
-    const bool worked = turn(job, stop);
+    const bool has_read = read_page(job);
     jobs_.splice(jobs_.end(), jobs_, jobs_.begin());
-    if (worked) return true;
+    if (has_read) return true;
   }
   return false;
 }
 
-bool JobRunner::turn(RunningJob& job, const std::stop_token& stop) {
+bool JobRunner::read_page(RunningJob& job) {
   const Lane lane{job.job.id};
   if (set_aside_.contains(job.job.index)) return false;
   if (job.read_all || writer_.acknowledgements().open(lane) >= kOpenSteps) return false;
+  const SteadyTime begun = std::chrono::steady_clock::now();
+  page_documents_ = share_.documents(begun);
   // Elasticsearch is asked before the transaction is opened, which would have to wait for it.
   std::vector<FoundDocument> found;
   if (job.job.kind == JobKind::kSweep) found = next_found(job);
   std::int64_t compared = 0;
   if (job.job.kind == JobKind::kComparison && job.left_over.empty()) compared = next_different(job);
 
-  const std::unique_ptr<SourceTransaction> transaction = source_.begin();
+  std::unique_ptr<SourceTransaction> transaction = source_.begin();
   if (!job.begun) transaction->begin_job(job.job.id);
   job.begun = true;
   StepDocuments documents(versions_.epoch(), versions_.next(), static_cast<std::size_t>(bulk_bytes_));
@@ -78,7 +97,7 @@ bool JobRunner::turn(RunningJob& job, const std::stop_token& stop) {
       break;
     case JobKind::kFanOut:
       if (job.left_over.empty()) {
-        SourceTransaction::JobPage page = transaction->job_page(job.job, job.read_to, chunk_documents_);
+        SourceTransaction::JobPage page = transaction->job_page(job.job, job.read_to, page_documents_);
         job.left_over = std::move(page.ids);
         job.page_position = std::move(page.position);
         job.last_page = page.end;
@@ -90,8 +109,10 @@ bool JobRunner::turn(RunningJob& job, const std::stop_token& stop) {
       break;
   }
   job.rendered += end.progress->done_documents;
-  checkpoint_.commit(*transaction);
-  writer_.submit(lane, std::move(documents), std::move(end), stop);
+  checkpoint_.settle(std::move(transaction));
+  share_.page_took(end.progress->done_documents, std::chrono::duration_cast<std::chrono::microseconds>(
+                                                     std::chrono::steady_clock::now() - begun));
+  ready_.emplace(ReadPage{lane, std::move(documents), std::move(end)});
   return true;
 }
 
@@ -111,7 +132,7 @@ JobProgress JobRunner::progress_of(const RunningJob& job) const {
 
 JobProgress JobRunner::backfill(RunningJob& job, SourceTransaction& transaction, StepDocuments& documents) {
   const SourceTransaction::Page page =
-      transaction.render_page(*job.index, job.read_to, chunk_documents_, bulk_bytes_, documents.version(),
+      transaction.render_page(*job.index, job.read_to, page_documents_, bulk_bytes_, documents.version(),
                               [&](const RenderedDocument& document) { documents.add(*job.index, document); });
   if (page.last) job.read_to = page.last;
   job.read_all = page.end;
@@ -142,7 +163,7 @@ std::int64_t JobRunner::next_different(RunningJob& job) {
   std::vector<FoundDocument> page;
   std::vector<std::string> json;
   const SourceTransaction::Page read = source_.begin_reading()->render_page(
-      *job.index, job.read_to, chunk_documents_, bulk_bytes_, std::nullopt,
+      *job.index, job.read_to, page_documents_, bulk_bytes_, std::nullopt,
       [&](const RenderedDocument& document) {
         page.push_back({std::string(document.id), std::string(document.routing)});
         json.emplace_back(*document.json);
@@ -168,7 +189,7 @@ std::vector<FoundDocument> JobRunner::next_found(RunningJob& job) {
   if (!job.scan) {
     elasticsearch_.refresh(job.index->alias);
     ScanOptions options;
-    options.page = static_cast<std::size_t>(chunk_documents_);
+    options.page = static_cast<std::size_t>(page_documents_);
     job.scan = std::make_unique<DocumentScan>(elasticsearch_, job.index->alias, options);
   }
   std::vector<FoundDocument> found;

@@ -18,6 +18,7 @@
 #include "replicator/config/config.h"
 #include "replicator/elasticsearch/client.h"
 #include "replicator/elasticsearch/document_reader.h"
+#include "replicator/pipeline/background_share.h"
 #include "replicator/pipeline/checkpoint.h"
 #include "replicator/pipeline/document_writer.h"
 #include "replicator/pipeline/set_aside.h"
@@ -36,7 +37,8 @@ class JobRunner {
   /// A job that it has already is left alone.
   void add(Job job);
 
-  /// One page of one job, in turn: true when there was one to work on and room for its documents.
+  /// Reads one page of one job, in turn, and hands it over, now or when there is room for it: true when it
+  /// did one or the other.
   bool turn(const std::stop_token& stop);
 
   /// Whether every job has been acknowledged and its end saved, but for those of indices that are set aside.
@@ -62,7 +64,16 @@ class JobRunner {
     std::unique_ptr<DocumentScan> scan;  // of a sweep
   };
 
-  bool turn(RunningJob& job, const std::stop_token& stop);
+  /// A page that waits until Elasticsearch has room.
+  struct ReadPage {
+    Lane lane;
+    StepDocuments documents;
+    StepEnd end;
+  };
+
+  bool has_room() const;
+  bool read_page();
+  bool read_page(RunningJob& job);
   JobProgress backfill(RunningJob& job, SourceTransaction& transaction, StepDocuments& documents);
   JobProgress replay(RunningJob& job, SourceTransaction& transaction, StepDocuments& documents);
   JobProgress sweep(RunningJob& job, SourceTransaction& transaction, StepDocuments& documents,
@@ -73,10 +84,7 @@ class JobRunner {
   std::int64_t next_different(RunningJob& job);
   JobProgress progress_of(const RunningJob& job) const;
 
-  const std::int64_t chunk_documents_;
   const std::int64_t bulk_bytes_;
-  const std::size_t
-      requests_in_flight_;  // at most; one fewer than the tail may have, so that it never waits for a job
   const AppliedPipeline& pipeline_;
   const SetAside& set_aside_;
   Source& source_;
@@ -84,7 +92,10 @@ class JobRunner {
   Checkpoint& checkpoint_;
   VersionCounter& versions_;
   ElasticsearchClient& elasticsearch_;
-  std::list<RunningJob> jobs_;  // the front one has its turn
+  BackgroundShare share_;
+  std::int64_t page_documents_ = 0;  // of the page in hand, at most
+  std::list<RunningJob> jobs_;       // the front one has its turn
+  std::optional<ReadPage> ready_;
 };
 
 }  // namespace lockstep

@@ -24,6 +24,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
+constexpr auto kBusyFor = 1s;            // after a change
+constexpr auto kBusyPollInterval = 2ms;  // at most, as long as the next change may well come soon
 constexpr auto kReportInterval = 100ms;  // between updates of the board
 constexpr auto kSaveIdleAfter = 100ms;   // what has been acknowledged is saved when nothing else does it
 constexpr auto kSaveQuietAfter = 5s;     // a position that moved over nothing of ours
@@ -89,15 +91,22 @@ class Replication {
       keep_house();
       if (worked) continue;
       if (until == RunUntil::kCaughtUp && caught_up()) break;
-      wake_up_.wait(config_.replication.poll_interval, stop);
+      wake_up_.wait(poll_interval(), stop);
     }
     finish();
   }
 
  private:
+  std::chrono::milliseconds poll_interval() const {
+    const bool busy = std::chrono::steady_clock::now() - followed_at_ < kBusyFor;
+    return busy ? std::min<std::chrono::milliseconds>(kBusyPollInterval, config_.replication.poll_interval)
+                : config_.replication.poll_interval;
+  }
+
   bool take_turns(const std::stop_token& stop) {
     try {
       const bool followed = tail_.turn(stop);
+      if (followed) followed_at_ = std::chrono::steady_clock::now();
       return jobs_.turn(stop) || followed;
     } catch (const ViewError& error) {
       set_aside_.add(error);
@@ -272,6 +281,7 @@ class Replication {
   Every compare_with_applied_{kDifferencesInterval};
   Every note_{kNoteInterval, begun_};
   Every recount_all_{kRecountInterval};
+  SteadyTime followed_at_{};     // when the tail last found work
   std::int64_t noted_rows_ = 0;  // of the outbox, when the indices were last told
   std::vector<int> recount_;     // indices whose dead letters may have changed
   std::int64_t rows_before_ = 0;

@@ -44,12 +44,12 @@ bool Tail::turn(const std::stop_token& stop) {
     return false;
   }
   std::vector<Job> new_jobs;
-  const std::unique_ptr<SourceTransaction> transaction = source_.begin();
+  std::unique_ptr<SourceTransaction> transaction = source_.begin();
   if (slices_.empty() && !read(*transaction, new_jobs)) return false;
 
   StepDocuments documents(versions_.epoch(), versions_.next(), bulk_bytes_);
   render(*transaction, documents);
-  checkpoint_.commit(*transaction);
+  checkpoint_.settle(std::move(transaction));
 
   for (Job& job : new_jobs) add_job_(std::move(job));
   StepEnd end = slices_.empty() ? std::exchange(end_, StepEnd{}) : StepEnd{};

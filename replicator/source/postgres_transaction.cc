@@ -65,7 +65,10 @@ pqxx::result PostgresTransaction::run(const char* doing, const std::string& stat
 Changes PostgresTransaction::read_changes(const Position& from, std::int64_t max_values) {
   PostgresPosition at = PostgresPosition::from(from);
   if (at.cur.empty()) {
-    at.cur = run("opening a batch", "select pg_current_snapshot()::text")[0][0].c_str();
+    const pqxx::result opened =
+        run("opening a batch", "select pg_current_snapshot()::text, pg_current_wal_insert_lsn()::text");
+    at.cur = opened[0][0].c_str();
+    seen_wal_ = opened[0][1].c_str();
     at.last_txid = 0;
     at.last_id = 0;
   }
@@ -428,6 +431,14 @@ void PostgresTransaction::forget_routes(const std::vector<AcknowledgedWrite>& go
             "delete from {schema}.route where index = $1 and id = $2 and routing = $3 and version <= $4"),
         write.index, write.id, write.routing, write.version.value());
   }
+}
+
+bool PostgresTransaction::may_be_shown(Epoch epoch) {
+  const pqxx::result row =
+      run("asking what is durable", session_.sql(postgres_sql("may_be_shown")), pipeline_, seen_wal_);
+  if (row.empty() || row[0][0].as<std::int64_t>() != epoch.value)
+    throw Deposed("another process has taken the lead of the pipeline");
+  return row[0][1].as<bool>();
 }
 
 void PostgresTransaction::commit() {

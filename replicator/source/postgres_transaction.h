@@ -40,6 +40,7 @@ class PostgresTransaction final : public SourceTransaction {
   void begin_job(std::int64_t job) override;
   Position place() override;
   std::vector<std::size_t> save(Epoch epoch, const Acknowledged& acknowledged) override;
+  bool may_be_shown(Epoch epoch) override;
   void commit() override;
 
  private:
@@ -61,6 +62,7 @@ class PostgresTransaction final : public SourceTransaction {
   const std::string& captures_;
   // Repeatable read: what save() writes belongs to the snapshot that was read.
   std::unique_ptr<pqxx::transaction_base> transaction_;
+  std::optional<std::string> seen_wal_;  // nothing that the snapshot sees is behind this place in the WAL
 };
 
 }  // namespace lockstep

@@ -7,8 +7,10 @@
 // S2. A chunk's documents are rendered from one snapshot, which contains everything the chunk reports.
 // S3. Snapshots of successive transactions do not go back.
 // S4. commit() has made durable, when it returns, everything that the transaction could see: a crash of the
-//     source cannot take back what Elasticsearch is shown afterwards.
-// S5. save() fails with Deposed when another process has taken the lead since.
+//     source cannot take back what Elasticsearch is shown afterwards. may_be_shown() says that it is durable
+//     already.
+// S5. save() and may_be_shown() fail with Deposed when another process had taken the lead before the
+//     transaction's snapshot.
 #pragma once
 
 #include <chrono>
@@ -259,6 +261,11 @@ class SourceTransaction {
   /// Records what Elasticsearch has acknowledged; returns which of `acknowledged.refused`, by their
   /// positions, were no dead letters before. Throws Deposed when `epoch` is no longer the current one.
   virtual std::vector<std::size_t> save(Epoch epoch, const Acknowledged& acknowledged) = 0;
+
+  /// Whether Elasticsearch may be shown what was read without a commit(): nothing was written here, all that
+  /// the snapshot sees is durable, and in the snapshot `epoch` is the current one. False: commit(). Throws
+  /// Deposed.
+  virtual bool may_be_shown(Epoch epoch) = 0;
 
   /// Commits synchronously; after a save(), everything that the snapshot saw is durable.
   virtual void commit() = 0;

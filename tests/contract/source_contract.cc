@@ -270,6 +270,33 @@ TEST_P(SourceContract, S4_WhatWasSeenIsDurableAfterASaveIsCommitted) {
   }
 }
 
+TEST_P(SourceContract, S4_WhatMayBeShownWithoutACommitIsDurable) {
+  lead();
+  int may_be_shown = 0;
+  for (int i = 1; i <= 100; ++i) {
+    if (i % 2 == 0) {
+      writer_->execute(insert(i));
+    } else {
+      world_->commit_lazily(insert(i));
+    }
+    const auto transaction = source_->begin();
+    EXPECT_EQ(transaction->read_changes(position_, 1000).rows, i);
+    if (!transaction->may_be_shown(epoch_)) continue;
+    ++may_be_shown;
+    EXPECT_TRUE(world_->is_durable());
+  }
+  EXPECT_GT(may_be_shown, 0);
+}
+
+TEST_P(SourceContract, S4_WhatWasWrittenNeedsACommit) {
+  lead();
+  writer_->execute(insert(1));
+  const auto transaction = source_->begin();
+  transaction->read_changes(position_, 1000);
+  transaction->add_job(pipeline_.indices.at(0).id, JobKind::kComparison, "a test");
+  EXPECT_FALSE(transaction->may_be_shown(epoch_));
+}
+
 // --- S5 ---
 
 TEST_P(SourceContract, S5_OneLeadsAtATime) {
@@ -297,6 +324,19 @@ TEST_P(SourceContract, S5_AnEpochThatHasPassedCanSaveNothing) {
   }
   EXPECT_EQ(source_->load_position(), position_) << "the old leader has moved the position";
   EXPECT_EQ(drain(), (Reported{{"1", 1}}));
+}
+
+TEST_P(SourceContract, S5_AnEpochThatHasPassedMayShowNothing) {
+  lead();
+  const auto other = world_->open();
+  other->load_pipeline();
+  {
+    const auto before = source_->begin();
+    before->place();
+    other->raise_epoch({}, {});
+    EXPECT_NO_THROW(before->may_be_shown(epoch_)) << "its snapshot is older than any of the next leader's";
+  }
+  EXPECT_THROW(source_->begin()->may_be_shown(epoch_), Deposed);
 }
 
 TEST_P(SourceContract, S5_AnEpochIsAboveWhatElasticsearchHasSeen) {

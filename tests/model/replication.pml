@@ -311,6 +311,14 @@ inline save(position) {
 #endif
 }
 
+inline go_without_commit() { /* what the snapshot saw is flushed; without a commit nothing is saved */
+  if
+  :: durable_end < seen -> durable_end = seen
+  :: else
+  fi;
+  before = read; read = next; next = 0; first = 0
+}
+
 inline commit() {           /* saves what has been acknowledged */
   find_acknowledged();
   if
@@ -419,6 +427,7 @@ proctype Replicator(byte me) {
   byte before;                          /* position before the step that is to be sent */
   byte chunk;                           /* transactions that are read */
   byte rendered0, rendered1;            /* states */
+  byte seen;                            /* end of the log that the snapshot sees */
   byte first, acknowledged;
 end_stand_by:
   atomic { lead == 0 && (me == 1 || epoch != 0) -> lead = me; generation = restarts };  /* they are alike: 1 begins */
@@ -430,7 +439,7 @@ end_stand_by:
 end_follow:
   do
   :: atomic { connected && news && may_save ->  /* a snapshot: read what has changed, render it */
-       read_changes(); counter++; first = 0; goto save_and_commit }
+       read_changes(); seen = log_end; counter++; first = 0; goto settle }
   :: atomic { connected && !news && idle && unsaved && may_save ->
 #ifdef LAST_ID
        next = read;
@@ -446,9 +455,12 @@ end_follow:
   :: atomic { receive(3) }
   :: atomic { die() }
   od;
-save_and_commit:                        /* durably, before Elasticsearch is shown anything */
+settle:                                 /* durably, before Elasticsearch is shown anything */
   if
-  :: atomic { connected && may_save -> commit() }
+  :: atomic { connected && may_save -> commit(); seen = 0 }
+#ifndef NO_SYNCHRONOUS_COMMIT
+  :: atomic { connected -> go_without_commit(); seen = 0 }   /* the log happens to be flushed so far; the epoch was right in the snapshot */
+#endif
   :: atomic { !connected || !may_save -> goto stop }
   :: atomic { die() }
   fi;
@@ -477,7 +489,7 @@ stop:                                   /* by death, or by an error after which 
     fi;
     drop(0); drop(1); drop(2); drop(3);
     listening = listening & ~bit(mine);
-    generation = 0; mine = 0; counter = 0; read = 0; next = 0; before = 0; chunk = 0; documents = 0;
+    generation = 0; mine = 0; counter = 0; read = 0; next = 0; before = 0; chunk = 0; seen = 0; documents = 0;
     rendered0 = 0; rendered1 = 0; first = 0; acknowledged = 0;
     goto end_stand_by
   }

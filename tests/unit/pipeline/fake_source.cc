@@ -111,6 +111,11 @@ void Database::set_position(std::size_t rows) {
   state_.position = rows;
 }
 
+void Database::set_durable(bool durable) {
+  const std::lock_guard lock(mutex_);
+  durable_ = durable;
+}
+
 // --- FakeSource ---
 
 FakeSource::~FakeSource() {

@@ -103,6 +103,9 @@ class Database {
   SourceIdentity identity() const;
   void set_identity(const SourceIdentity& identity);
 
+  /// Whether what is committed is durable before the pipeline commits; at first it is not.
+  void set_durable(bool durable);
+
   /// For has_passed() and for tests: moves the checkpoint as a leader would.
   void set_position(std::size_t rows);
 
@@ -121,6 +124,7 @@ class Database {
   std::int64_t next_job_ = 1;                  // guarded by mutex_
   std::vector<PublishedStatus> published_;     // guarded by mutex_
   SourceIdentity identity_{"fake", "1", 100};  // guarded by mutex_
+  bool durable_ = false;                       // guarded by mutex_
 };
 
 class FakeTransaction final : public SourceTransaction {
@@ -151,6 +155,7 @@ class FakeTransaction final : public SourceTransaction {
   void begin_job(std::int64_t job) override;
   Position place() override;
   std::vector<std::size_t> save(Epoch epoch, const Acknowledged& acknowledged) override;
+  bool may_be_shown(Epoch epoch) override;
   void commit() override;
 
  private:

@@ -303,6 +303,12 @@ std::vector<std::size_t> FakeTransaction::save(Epoch epoch, const Acknowledged& 
   return fresh;
 }
 
+bool FakeTransaction::may_be_shown(Epoch epoch) {
+  if (seen_.epoch != epoch) throw Deposed("another process has taken the lead");
+  const std::lock_guard lock(database_.mutex_);
+  return database_.durable_ && writes_.empty();
+}
+
 void FakeTransaction::commit() {
   database_.step(Step::kCommit);
   {

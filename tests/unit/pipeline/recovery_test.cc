@@ -48,6 +48,7 @@ TEST_F(RecoveryTest, KilledAtAnyStepOfAnyTransactionTheNextLeaderMakesItEqual) {
   for (int kill_at = 1;; ++kill_at) {
     SCOPED_TRACE("killed at step " + std::to_string(kill_at));
     World world;
+    world.database.set_durable(kill_at % 2 == 0);
     fill(world);
     int steps = 0;
     world.database.at_step([&](Step) {
@@ -70,6 +71,7 @@ TEST_F(RecoveryTest, KilledWithBulksOnTheWayTheNextLeaderMakesItEqual) {
   for (int turns = 1; turns < 30; ++turns) {
     SCOPED_TRACE("killed after " + std::to_string(turns) + " turns");
     World world;
+    world.database.set_durable(turns % 2 == 0);
     fill(world);
     {
       Leader leader(world);

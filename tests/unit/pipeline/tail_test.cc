@@ -185,6 +185,33 @@ TEST_F(TailTest, NothingIsShownToElasticsearchBeforeTheTransactionHasCommitted) 
   EXPECT_EQ(world_.difference(), "");
 }
 
+TEST_F(TailTest, WhatIsDurableIsShownToElasticsearchWithoutACommitAndSavedLater) {
+  world_.database.set_durable(true);
+  Leader leader(world_);
+  ASSERT_TRUE(leader.catch_up());
+  world_.put_post("a", "ann");
+  int commits = 0;
+  world_.database.at_step([&](Step step) { commits += step == Step::kCommitted; });
+  ASSERT_TRUE(leader.tail.turn(leader.stop.get_token()));
+  EXPECT_EQ(commits, 0);
+  ASSERT_TRUE(leader.settle());
+  EXPECT_EQ(world_.difference(), "");
+  ASSERT_TRUE(leader.catch_up());
+  EXPECT_GT(commits, 0);
+  EXPECT_EQ(world_.database.state().position, world_.database.state().outbox.size());
+}
+
+TEST_F(TailTest, ADeposedLeaderShowsNothingThatItReadsAfterwards) {  // S5
+  world_.database.set_durable(true);
+  Leader leader(world_);
+  ASSERT_TRUE(leader.catch_up());
+  leader.source.raise_epoch({}, {});
+  world_.put_post("a", "ann");
+  EXPECT_THROW(leader.tail.turn(leader.stop.get_token()), Deposed);
+  ASSERT_TRUE(leader.settle());
+  EXPECT_FALSE(world_.elasticsearch.get("posts", "a"));
+}
+
 TEST_F(TailTest, ADocumentThatMovesIsDeletedWhereItWas) {
   world_.put_file("f", "a", 1);
   Leader leader(world_);

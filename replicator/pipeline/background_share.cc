@@ -1,0 +1,74 @@
+#include "replicator/pipeline/background_share.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace lockstep {
+namespace {
+
+using std::chrono::microseconds;
+using namespace std::chrono_literals;
+
+constexpr auto kAloneAfter = 1s;        // without small changes
+constexpr microseconds kTarget = 10ms;  // above the least delay
+constexpr microseconds kPageTarget = 8ms;
+constexpr auto kLeastWindow = 60s;
+constexpr double kLeastDocuments = 100;
+// Few, so that the least delay can be seen before they become many.
+constexpr double kFirstDocuments = 250;
+constexpr double kStep = 20;     // documents more for each small change in time
+constexpr double kWeight = 0.2;  // of a new page in the moving average
+
+}  // namespace
+
+BackgroundShare::BackgroundShare(std::size_t most_requests, std::int64_t most_documents)
+    : most_requests_(std::max<std::size_t>(1, most_requests)),
+      most_documents_(std::max<std::int64_t>(1, most_documents)),
+      in_flight_(std::min(kFirstDocuments, static_cast<double>(most_documents_))) {}
+
+void BackgroundShare::small_change_took(microseconds took, SteadyTime now) {
+  last_small_ = now;
+  note_least(took, now);
+  const double most = static_cast<double>(most_documents_) * static_cast<double>(most_requests_);
+  if (took > least_ + kTarget) {
+    in_flight_ = std::max(std::min(kLeastDocuments, most), in_flight_ / 2);
+  } else {
+    in_flight_ = std::min(most, in_flight_ + kStep);
+  }
+}
+
+void BackgroundShare::note_least(microseconds took, SteadyTime now) {
+  if (least_since_ == SteadyTime{}) least_ = least_before_ = took;
+  if (now - least_since_ >= kLeastWindow) {
+    least_since_ = now;
+    least_ = least_before_;
+    least_before_ = took;
+  }
+  least_ = std::min(least_, took);
+  least_before_ = std::min(least_before_, took);
+}
+
+void BackgroundShare::page_took(std::int64_t documents, microseconds took) {
+  if (documents <= 0) return;
+  const double each = static_cast<double>(took.count()) / static_cast<double>(documents);
+  document_microseconds_ += kWeight * (each - document_microseconds_);
+}
+
+std::int64_t BackgroundShare::documents(SteadyTime now) const {
+  if (is_alone(now)) return most_documents_;
+  const double in_time = static_cast<double>(kPageTarget.count()) / std::max(0.1, document_microseconds_);
+  const double documents = std::min({in_time, in_flight_, static_cast<double>(most_documents_)});
+  return std::max<std::int64_t>(1, std::llround(std::max(documents, std::min(kLeastDocuments, in_flight_))));
+}
+
+std::size_t BackgroundShare::requests(SteadyTime now) const {
+  if (is_alone(now)) return most_requests_;
+  const double requests = in_flight_ / static_cast<double>(documents(now));
+  return std::clamp<std::size_t>(static_cast<std::size_t>(requests), 1, most_requests_);
+}
+
+bool BackgroundShare::is_alone(SteadyTime now) const {
+  return last_small_ == SteadyTime{} || now - last_small_ >= kAloneAfter;
+}
+
+}  // namespace lockstep
