@@ -38,7 +38,8 @@ def verdict(measure):
 def caption(result):
     on = result["on"]
     parameters = ", ".join(f"{name} {value:,}" for name, value in sorted(result["parameters"].items()))
-    return (f"{result['date']}: {on['cores']} cores, {on['memory_gib']:.0f} GiB, load {on['load_before']:.1f} before it began; "
+    load = f", load {on['load_before']:.1f} before it began" if "load_before" in on else ""
+    return (f"{result['date']}: {on['cores']} cores, {on['memory_gib']:.0f} GiB{load}; "
             f"{on['elasticsearch'] or 'Elasticsearch'}, PostgreSQL {on['postgresql']}; {parameters}.")
 
 

@@ -66,7 +66,7 @@ def needs(c, load):
     part = capacities(c)
     return (math.ceil(load / part["writers and triggers of one database"]),
             math.ceil(load / min(part["one pipeline: its connection to PostgreSQL"], part["one pipeline: the process"])),
-            math.ceil(load * COPIES / part["one node of Elasticsearch, no replica"]))
+            max(COPIES, math.ceil(load * COPIES / part["one node of Elasticsearch, no replica"])))
 
 
 def load_table(c):
