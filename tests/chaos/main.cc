@@ -10,7 +10,6 @@
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
-#include <fstream>
 #include <iostream>
 #include <optional>
 #include <sstream>
@@ -24,6 +23,7 @@
 #include "tests/chaos/supervisor.h"
 #include "tests/support/eventually.h"
 #include "tests/support/random_indices.h"
+#include "tests/support/shipped_files.h"
 #include "tests/support/temporary_folder.h"
 
 namespace lockstep::chaos {
@@ -72,14 +72,6 @@ RowCounters counters_of(std::string_view document) {
   return counters;
 }
 
-// The tracks of config/fs.toml as they are shipped.
-std::string tree_tracks() {
-  std::stringstream text;
-  text << std::ifstream(LOCKSTEP_SOURCE_DIR "/config/fs.toml").rdbuf();
-  const std::string toml = text.str();
-  return toml.substr(toml.find("[[index.track]]"));
-}
-
 // Low limits, so that some changes become jobs beside the tail and batches have several chunks; and a
 // time-out that a late reply exceeds.
 constexpr const char* kMore =
@@ -87,7 +79,7 @@ constexpr const char* kMore =
 
 std::vector<std::string> add_indices(PipelineUnderTest& pipeline) {
   std::vector<std::string> purposes = support::add_random_indices(pipeline);
-  pipeline.add_index("fs", "fs.documents", tree_tracks());
+  pipeline.add_index("fs", "fs.documents", support::shipped_tracks("config/fs.toml"));
   pipeline.add_index("probe", "search.probe", track("chaos.probe"));
   purposes.insert(purposes.end(), {"fs", "probe"});
   return purposes;

@@ -1,0 +1,52 @@
+// What a benchmark has measured: printed while it runs, summed up at its end, and kept as JSON from which
+// docs/benchmarks.md gets its tables and charts (tests/benchmarks/record.py).
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace lockstep::benchmarks {
+
+class Report {
+ public:
+  enum class Bound { kAtLeast, kAtMost };
+
+  /// One value more of a measure, e.g. of one round. A measure's unit stays the same.
+  void add(const std::string& measure, const std::string& unit, double value);
+
+  /// Median, p95, p99 and the largest of `values`, each a measure of its own.
+  void add_distribution(const std::string& measure, const std::string& unit,
+                        const std::vector<double>& values);
+
+  /// What the median of a measure should be (DESIGN.md, "Targets").
+  void target(const std::string& measure, Bound bound, double value);
+
+  /// The median of what was added until now. Throws std::runtime_error when nothing was.
+  double median_of(const std::string& measure) const;
+
+  /// A table of all measures on standard output.
+  void print_summary() const;
+
+  /// An array, one object a measure, in the order in which they were first added.
+  nlohmann::ordered_json json() const;
+
+ private:
+  struct Target {
+    Bound bound;
+    double value;
+  };
+  struct Measure {
+    std::string name;
+    std::string unit;
+    std::vector<double> values;
+    std::optional<Target> target;
+  };
+
+  Measure* find(const std::string& name);
+
+  std::vector<Measure> measures_;
+};
+
+}  // namespace lockstep::benchmarks

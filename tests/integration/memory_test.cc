@@ -1,0 +1,81 @@
+// Promise 5: lockstep's memory does not grow with the index, the transaction or the fan-out, and with the
+// size of documents only as far as there are some at a time.
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <string>
+
+#include "tests/support/pipeline_under_test.h"
+#include "tests/support/resource_use.h"
+
+namespace lockstep::support {
+namespace {
+
+using namespace std::chrono_literals;
+
+// Sanitizers keep what was freed, so under them these tests only see to it that nothing else fails.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr double kMostOfAny = 4096;
+#else
+constexpr double kMostOfAny = 32;  // MiB
+#endif
+
+constexpr auto kDeadline = 10min;
+
+class Memory : public testing::Test {
+ protected:
+  Memory() : pipeline_(database_) {
+    database_.execute(R"sql(
+      create schema blog;
+      create table blog.users (id bigint primary key, name text);
+      create table blog.posts (id bigint primary key, user_id bigint, title text, body text);
+      create index on blog.posts (user_id);
+      create view blog.documents as
+        select p.id as _id, p.user_id as _user_id, p.title, p.body, u.name
+        from blog.posts p join blog.users u on u.id = p.user_id;
+      insert into blog.users values (1, 'one');
+    )sql");
+    pipeline_.add_index("posts", "blog.documents",
+                        track("blog.posts") + track("blog.users", {{"column", "_user_id"}}));
+  }
+
+  void insert_posts(int count, const std::string& body) {
+    database_.execute("insert into blog.posts select i, 1, 'title', " + body + " from generate_series(1, " +
+                      std::to_string(count) + ") i");
+    database_.execute("vacuum analyze");
+  }
+
+  // MiB, at the peak of a run that replays all there is to replay.
+  double peak() { return measured_run(pipeline_, "run", {"--until-caught-up"}, kDeadline).peak_memory; }
+
+  std::int64_t count() { return pipeline_.index("posts").count(); }
+
+  PostgresDatabase database_;
+  PipelineUnderTest pipeline_;
+};
+
+TEST_F(Memory, StaysFlatInABackfillAFanOutAndATransactionOf300000Documents) {
+  insert_posts(300'000, "repeat(md5(i::text), 8)");
+  pipeline_.apply();
+  EXPECT_LE(peak(), kMostOfAny) << "MiB, in a backfill";
+  EXPECT_EQ(count(), 300'000);
+
+  database_.execute("update blog.posts set title = title || '.'");
+  EXPECT_LE(peak(), kMostOfAny) << "MiB, in a transaction that changes every document";
+
+  database_.execute("update blog.users set name = 'other'");
+  EXPECT_LE(peak(), kMostOfAny) << "MiB, in a change that fans out to every document";
+  pipeline_.must("verify", {}, kDeadline);
+}
+
+TEST_F(Memory, HoldsOnlySomeOfManyLargeDocuments) {
+  insert_posts(60, "repeat(md5(i::text), 163840)");  // 5 MiB each, 300 MiB in all
+  pipeline_.apply();
+  EXPECT_LE(peak(), kMostOfAny + 60) << "MiB, in a backfill";
+  database_.execute("update blog.posts set title = title || '.'");
+  EXPECT_LE(peak(), kMostOfAny + 60) << "MiB, in a transaction that changes every document";
+  EXPECT_EQ(count(), 60);
+}
+
+}  // namespace
+}  // namespace lockstep::support
