@@ -39,7 +39,8 @@ class BulkWriter::Impl {
   ~Impl();
 
   bool has_room() const;
-  std::uint64_t submit(BulkRequest request);
+  std::uint64_t submit(BulkRequest request, Priority priority);
+  void limit_background(std::size_t requests);
   std::vector<BulkResult> take(milliseconds wait);
   void on_finished(std::function<void()> wake);
   std::size_t outstanding() const;
@@ -51,6 +52,7 @@ class BulkWriter::Impl {
     std::uint64_t ticket = 0;
     BulkRequest request;
     steady_clock::time_point submitted;
+    Priority priority = Priority::kNormal;
   };
   struct Worker {
     std::unique_ptr<HttpTransport> transport;
@@ -62,10 +64,11 @@ class BulkWriter::Impl {
 
   void run(Worker& worker);
   std::optional<BulkResult> deliver(Worker& worker, Job job);
-  std::size_t send_round(Worker& worker, BulkDelivery& delivery);
+  std::size_t send_round(Worker& worker, BulkDelivery& delivery, Priority priority);
   std::size_t send_piece(Worker& worker, BulkDelivery& delivery, std::size_t most_bytes);
-  std::optional<std::uint64_t> enter_wire(std::size_t& most_bytes);
-  void leave_wire(const BulkDelivery& delivery, std::uint64_t generation);
+  bool may_enter_wire(Priority priority) const;
+  std::optional<std::uint64_t> enter_wire(Priority priority, std::size_t& most_bytes);
+  void leave_wire(const BulkDelivery& delivery, Priority priority, std::uint64_t generation);
   void note_progress(Worker& worker);
   bool wait_for_retry(Worker& worker, const std::string& reason, std::size_t settled);
   bool room() const { return queue_.size() + static_cast<std::size_t>(busy_) < workers_.size(); }
@@ -86,6 +89,8 @@ class BulkWriter::Impl {
   std::condition_variable wire_freed_;  // for workers that wait for the congestion window; also when stopping
   CongestionWindow window_;
   int on_wire_ = 0;
+  std::size_t background_on_wire_ = 0;
+  std::size_t background_limit_ = static_cast<std::size_t>(-1);
   std::deque<Job> queue_;
   std::vector<BulkResult> finished_;
   std::function<void()> wake_;
@@ -124,16 +129,22 @@ bool BulkWriter::Impl::has_room() const {
   return room();
 }
 
-std::uint64_t BulkWriter::Impl::submit(BulkRequest request) {
+std::uint64_t BulkWriter::Impl::submit(BulkRequest request, Priority priority) {
   const auto submitted = steady_clock::now();
   std::unique_lock lock(mutex_);
   job_ended_.wait(lock, [this] { return room() || stopping_; });
   const std::uint64_t ticket = next_ticket_++;
   if (!stopping_) {
-    queue_.push_back({ticket, std::move(request), submitted});
+    queue_.push_back({ticket, std::move(request), submitted, priority});
     job_came_.notify_one();
   }
   return ticket;
+}
+
+void BulkWriter::Impl::limit_background(std::size_t requests) {
+  const std::lock_guard lock(mutex_);
+  background_limit_ = std::max<std::size_t>(1, requests);
+  wire_freed_.notify_all();
 }
 
 std::vector<BulkResult> BulkWriter::Impl::take(milliseconds wait) {
@@ -209,7 +220,7 @@ std::optional<BulkResult> BulkWriter::Impl::deliver(Worker& worker, Job job) {
   BulkDelivery delivery(std::move(job.request));
   worker.backoff.reset();
   while (true) {
-    const std::size_t settled = send_round(worker, delivery);
+    const std::size_t settled = send_round(worker, delivery, job.priority);
     if (delivery.finished()) break;
     if (!wait_for_retry(worker, delivery.reason(), settled)) return std::nullopt;
     delivery.begin_round();
@@ -222,33 +233,40 @@ std::optional<BulkResult> BulkWriter::Impl::deliver(Worker& worker, Job job) {
 
 /// Sends piece after piece until none is left or the server had better be left alone for a moment. Returns
 /// how many items got their outcome.
-std::size_t BulkWriter::Impl::send_round(Worker& worker, BulkDelivery& delivery) {
+std::size_t BulkWriter::Impl::send_round(Worker& worker, BulkDelivery& delivery, Priority priority) {
   std::size_t settled = 0;
   while (delivery.has_piece()) {
     std::size_t most_bytes = 0;
-    const std::optional<std::uint64_t> generation = enter_wire(most_bytes);
+    const std::optional<std::uint64_t> generation = enter_wire(priority, most_bytes);
     if (!generation) break;
     const std::size_t now_settled = send_piece(worker, delivery, most_bytes);
-    leave_wire(delivery, *generation);
+    leave_wire(delivery, priority, *generation);
     if (now_settled > 0) note_progress(worker);
     settled += now_settled;
   }
   return settled;
 }
 
-/// Waits until the window has room for one more; returns its generation, or none when stop() was called.
-std::optional<std::uint64_t> BulkWriter::Impl::enter_wire(std::size_t& most_bytes) {
+bool BulkWriter::Impl::may_enter_wire(Priority priority) const {
+  return on_wire_ < window_.requests() &&
+         (priority == Priority::kNormal || background_on_wire_ < background_limit_);
+}
+
+/// Waits until there is room for one more; returns the window's generation, or none when stop() was called.
+std::optional<std::uint64_t> BulkWriter::Impl::enter_wire(Priority priority, std::size_t& most_bytes) {
   std::unique_lock lock(mutex_);
-  wire_freed_.wait(lock, [this] { return stopping_ || on_wire_ < window_.requests(); });
+  wire_freed_.wait(lock, [&] { return stopping_ || may_enter_wire(priority); });
   if (stopping_) return std::nullopt;
   ++on_wire_;
+  if (priority == Priority::kBackground) ++background_on_wire_;
   most_bytes = window_.bytes();
   return window_.generation();
 }
 
-void BulkWriter::Impl::leave_wire(const BulkDelivery& delivery, std::uint64_t generation) {
+void BulkWriter::Impl::leave_wire(const BulkDelivery& delivery, Priority priority, std::uint64_t generation) {
   const std::lock_guard lock(mutex_);
   --on_wire_;
+  if (priority == Priority::kBackground) --background_on_wire_;
   switch (delivery.load()) {
     case BulkDelivery::Load::kTaken:
       window_.came_through();
@@ -328,8 +346,11 @@ BulkWriter::~BulkWriter() = default;
 bool BulkWriter::has_room() const {
   return impl_->has_room();
 }
-std::uint64_t BulkWriter::submit(BulkRequest request) {
-  return impl_->submit(std::move(request));
+std::uint64_t BulkWriter::submit(BulkRequest request, Priority priority) {
+  return impl_->submit(std::move(request), priority);
+}
+void BulkWriter::limit_background(std::size_t requests) {
+  impl_->limit_background(requests);
 }
 std::vector<BulkResult> BulkWriter::take(milliseconds wait) {
   return impl_->take(wait);

@@ -74,7 +74,12 @@ class BulkWriter {
 
   /// Hands a request over; returns its ticket. Blocks while !has_room(). The owner sees to it that no two
   /// requests in flight name the same document. After stop() the request is dropped.
-  std::uint64_t submit(BulkRequest request);
+  /// A background request may be held back while others of its kind are on the wire.
+  enum class Priority : std::uint8_t { kNormal, kBackground };
+  std::uint64_t submit(BulkRequest request, Priority priority = Priority::kNormal);
+
+  /// So many background requests may be on the wire at once, at least 1; at first all.
+  void limit_background(std::size_t requests);
 
   /// The finished requests, in the order in which they finished; waits up to `wait` for the first one. After
   /// stop() it waits only while there is one on the wire.

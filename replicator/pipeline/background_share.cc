@@ -9,15 +9,17 @@ namespace {
 using std::chrono::microseconds;
 using namespace std::chrono_literals;
 
-constexpr auto kAloneAfter = 1s;        // without small changes
-constexpr microseconds kTarget = 10ms;  // above the least delay
+constexpr auto kAloneAfter = 1s;       // without small changes
+constexpr microseconds kTarget = 8ms;  // above the least delay
 constexpr microseconds kPageTarget = 8ms;
 constexpr auto kLeastWindow = 60s;
-constexpr double kLeastDocuments = 100;
+// Fewer cost more than they spare.
+constexpr double kLeastDocuments = 300;
 // Few, so that the least delay can be seen before they become many.
-constexpr double kFirstDocuments = 250;
-constexpr double kStep = 20;     // documents more for each small change in time
-constexpr double kWeight = 0.2;  // of a new page in the moving average
+constexpr double kFirstDocuments = 500;
+constexpr double kStep = 2;       // documents more for a small change without delay
+constexpr double kBackOff = 0.2;  // of the documents fewer for one of twice the target
+constexpr double kWeight = 0.2;   // of a new page in the moving average
 
 }  // namespace
 
@@ -29,12 +31,13 @@ BackgroundShare::BackgroundShare(std::size_t most_requests, std::int64_t most_do
 void BackgroundShare::small_change_took(microseconds took, SteadyTime now) {
   last_small_ = now;
   note_least(took, now);
+  // One that is slow by itself, for a flush or a merge, says nothing about the jobs.
+  latest_[next_latest_++ % latest_.size()] = took;
+  const microseconds delay = *std::min_element(latest_.begin(), latest_.end()) - least_;
+  const double room = std::clamp(1 - static_cast<double>(delay.count()) / kTarget.count(), -1.0, 1.0);
+  in_flight_ += room > 0 ? kStep * room : kBackOff * in_flight_ * room;
   const double most = static_cast<double>(most_documents_) * static_cast<double>(most_requests_);
-  if (took > least_ + kTarget) {
-    in_flight_ = std::max(std::min(kLeastDocuments, most), in_flight_ / 2);
-  } else {
-    in_flight_ = std::min(most, in_flight_ + kStep);
-  }
+  in_flight_ = std::clamp(in_flight_, std::min(kLeastDocuments, most), most);
 }
 
 void BackgroundShare::note_least(microseconds took, SteadyTime now) {

@@ -1,9 +1,10 @@
 // How much the jobs may take of Elasticsearch and of the pipeline's thread: everything while nothing else is
 // going on, and beside small changes what leaves these quick. How many threads a cluster has is not known, so
-// the bound is found by the delay that small changes see: additive increase, multiplicative decrease around a
-// target above the least delay seen, as LEDBAT does it for packets (RFC 6817). No threads.
+// the bound is found by the delay that small changes see, with a target above the least delay seen, as LEDBAT
+// does it for packets (RFC 6817). No threads.
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -38,6 +39,8 @@ class BackgroundShare {
   double in_flight_;                   // documents that may be, beside small changes
   double document_microseconds_ = 20;  // to read one; a moving average
   SteadyTime last_small_{};
+  std::array<std::chrono::microseconds, 4> latest_{};
+  std::size_t next_latest_ = 0;
   // The least delay of this minute and of the one before, so that a cluster that has become slower is not
   // taken for one that is busy for ever.
   std::chrono::microseconds least_{};

@@ -99,8 +99,10 @@ bool DocumentWriter::submit(Lane lane, StepDocuments documents, StepEnd end, con
       settle(std::chrono::milliseconds(100));
     }
     for (const BulkItem& item : request.items()) documents_in_flight_.insert(hash_of(item));
-    requests_.emplace(bulks_.submit(std::move(request)), step);
-    if (lane != Lane::tail()) ++job_requests_;
+    const bool is_jobs = lane != Lane::tail();
+    const auto priority = is_jobs ? BulkWriter::Priority::kBackground : BulkWriter::Priority::kNormal;
+    requests_.emplace(bulks_.submit(std::move(request), priority), step);
+    if (is_jobs) ++job_requests_;
   }
   return true;
 }

@@ -75,6 +75,9 @@ class DocumentWriter {
   /// Whether a step of one request can be handed over without waiting for Elasticsearch.
   bool has_room() const { return bulks_.has_room(); }
 
+  /// So many requests of jobs may be on the wire at once.
+  void limit_jobs(std::size_t requests) { bulks_.limit_background(requests); }
+
   /// What is to be saved; nothing of it is lost if it is not saved, since it will be done again.
   Acknowledged take_acknowledged();
   bool has_news() const;

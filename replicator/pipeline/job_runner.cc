@@ -25,9 +25,9 @@ JobRunner::JobRunner(const Config& config, const AppliedPipeline& pipeline, cons
       checkpoint_(checkpoint),
       versions_(versions),
       elasticsearch_(elasticsearch),
-      // One request fewer than there may be, so that the tail never waits for a job's.
-      share_(static_cast<std::size_t>(std::max(1, config.elasticsearch.bulks_in_flight - 1)),
-             config.replication.chunk_documents) {
+      // One fewer than there may be, so that the tail never waits for a job's.
+      most_requests_(static_cast<std::size_t>(std::max(1, config.elasticsearch.bulks_in_flight - 1))),
+      share_(most_requests_, config.replication.chunk_documents) {
   writer_.on_small_change([this](std::chrono::microseconds took) {
     share_.small_change_took(took, std::chrono::steady_clock::now());
   });
@@ -48,6 +48,7 @@ void JobRunner::add(Job job) {
 }
 
 bool JobRunner::turn(const std::stop_token& stop) {
+  if (jobs_.empty()) return false;
   const bool has_read = !ready_ && read_page();
   if (!ready_ || !has_room()) return has_read;
   ReadPage page = *std::exchange(ready_, std::nullopt);
@@ -55,9 +56,11 @@ bool JobRunner::turn(const std::stop_token& stop) {
   return true;
 }
 
-bool JobRunner::has_room() const {
-  return writer_.has_room() &&
-         writer_.job_requests_in_flight() < share_.requests(std::chrono::steady_clock::now());
+bool JobRunner::has_room() {
+  const std::size_t on_wire = share_.requests(std::chrono::steady_clock::now());
+  writer_.limit_jobs(on_wire);
+  // One more may wait for the wire, so that Elasticsearch does not wait for us.
+  return writer_.has_room() && writer_.job_requests_in_flight() < std::min(on_wire + 1, most_requests_);
 }
 
 bool JobRunner::read_page() {

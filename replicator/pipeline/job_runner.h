@@ -71,7 +71,7 @@ class JobRunner {
     StepEnd end;
   };
 
-  bool has_room() const;
+  bool has_room();
   bool read_page();
   bool read_page(RunningJob& job);
   JobProgress backfill(RunningJob& job, SourceTransaction& transaction, StepDocuments& documents);
@@ -92,6 +92,7 @@ class JobRunner {
   Checkpoint& checkpoint_;
   VersionCounter& versions_;
   ElasticsearchClient& elasticsearch_;
+  const std::size_t most_requests_;  // in flight
   BackgroundShare share_;
   std::int64_t page_documents_ = 0;  // of the page in hand, at most
   std::list<RunningJob> jobs_;       // the front one has its turn

@@ -27,7 +27,7 @@ const std::vector<TableRights>& own_tables() {
       {"outbox_1", {"select", "truncate"}},
       {"outbox_2", {"select", "truncate"}},
       {"job", {"select", "insert", "update", "delete"}},
-      {"job_document", {"select", "insert", "delete"}},
+      {"job_page", {"select", "insert", "delete"}},
       {"route", {"select", "insert", "update", "delete"}},
       {"dead_letter", {"select", "insert", "update", "delete"}},
       {"pipeline_status", {"select", "insert", "update"}},

@@ -40,9 +40,13 @@ Job PostgresJobs::insert(int index, JobKind kind, const std::string& reason) {
   return job;
 }
 
-void PostgresJobs::set_total(Job& job, std::int64_t documents) {
-  job.total = documents;
-  run("update {schema}.job set total = $2 where id = $1", job.id, documents);
+std::int64_t PostgresJobs::add_documents(Job& job, const std::string& ids_query) {
+  const pqxx::result written = transaction_.exec(fill_placeholders(
+      postgres_sql("add_job_pages"),
+      {{"schema", session_.schema()}, {"job", std::to_string(job.id)}, {"ids", ids_query}}));
+  job.total = written[0][0].as<std::int64_t>();
+  run("update {schema}.job set total = $2 where id = $1", job.id, *job.total);
+  return *job.total;
 }
 
 std::optional<Job> PostgresJobs::add(int index, JobKind kind, const std::string& reason) {
@@ -55,13 +59,8 @@ std::optional<Job> PostgresJobs::add(int index, JobKind kind, const std::string&
 
 Job PostgresJobs::add_fan_out(const AppliedIndex& index, const std::string& ids_query) {
   Job job = insert(index.id, JobKind::kFanOut, "a change of many documents of " + index.alias);
-  // In the order in which the resolver found them: it knows which documents lie together.
-  const pqxx::result written =
-      transaction_.exec("insert into " + session_.schema() + ".job_document (job, number, id) select " +
-                        std::to_string(job.id) + ", row_number() over (order by min(u.found)), u.k " +
-                        "from (select k, row_number() over () as found from (" + ids_query +
-                        ") as q(k)) as u where u.k is not null group by u.k");
-  set_total(job, static_cast<std::int64_t>(written.affected_rows()));
+  // In the order in which the resolver finds them: it knows which documents lie together.
+  add_documents(job, ids_query);
   return job;
 }
 
@@ -83,10 +82,11 @@ std::vector<Job> PostgresJobs::add_repair(const AppliedIndex& index,
   };
   std::vector<Job> jobs;
   Job fan_out = insert(index.id, JobKind::kFanOut, reason);
-  const pqxx::result written = run(filled(postgres_sql("add_repair_documents")), fan_out.id,
-                                   array_literal(ids), array_literal(routings));
-  if (written.affected_rows() > 0) {
-    set_total(fan_out, static_cast<std::int64_t>(written.affected_rows()));
+  const std::string ids_query = fill_placeholders(postgres_sql("repairable_documents"),
+                                                  {{"ids", transaction_.quote(array_literal(ids))},
+                                                   {"routings", transaction_.quote(array_literal(routings))},
+                                                   {"repairable", repairable}});
+  if (add_documents(fan_out, ids_query) > 0) {
     jobs.push_back(std::move(fan_out));
   } else {
     run("delete from {schema}.job where id = $1", fan_out.id);
@@ -108,24 +108,20 @@ void PostgresJobs::begin(std::int64_t job) {
 
 SourceTransaction::JobPage PostgresJobs::page(const Job& job, const std::optional<std::string>& after,
                                               std::int64_t limit) {
-  const pqxx::result result =
-      run("select number, id from {schema}.job_document where job = $1 and number > $2::bigint "
-          "order by number limit $3",
-          job.id, after.value_or("0"), limit);
   SourceTransaction::JobPage page;
-  page.end = static_cast<std::int64_t>(result.size()) < limit;
   page.position = after.value_or("0");
-  for (const pqxx::row& row : result) {
-    page.position = row[0].c_str();
-    page.ids.emplace_back(row[1].c_str(), row[1].size());
-  }
+  const pqxx::result read = run(postgres_sql("read_job_page"), job.id, page.position, limit);
+  page.end = read.empty() || read[0][2].as<bool>();
+  if (read.empty()) return page;
+  page.ids = parse_array({read[0][0].c_str(), read[0][0].size()});
+  page.position = read[0][1].c_str();
   return page;
 }
 
 void PostgresJobs::save(const JobProgress& progress) {
   if (progress.kind == JobKind::kFanOut) {
     // Page by page, so that the end of a large job is not one large delete.
-    run("delete from {schema}.job_document where job = $1 and number <= $2::bigint", progress.job,
+    run("delete from {schema}.job_page where job = $1 and number <= $2::bigint", progress.job,
         progress.position);
   }
   if (progress.finished) {

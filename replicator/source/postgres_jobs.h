@@ -1,4 +1,4 @@
-// Work beside the tail, as lockstep.job and lockstep.job_document keep it: a transaction adds jobs, reads
+// Work beside the tail, as lockstep.job and lockstep.job_page keep it: a transaction adds jobs, reads
 // their pages and saves how far they have been acknowledged.
 #pragma once
 
@@ -41,7 +41,8 @@ class PostgresJobs {
   pqxx::result run(std::string_view statement, const Parameters&... parameters);
 
   Job insert(int index, JobKind kind, const std::string& reason);
-  void set_total(Job& job, std::int64_t documents);
+  /// Returns how many documents `ids_query` has led to, which are the job's total now.
+  std::int64_t add_documents(Job& job, const std::string& ids_query);
 
   pqxx::transaction_base& transaction_;
   PostgresSession& session_;

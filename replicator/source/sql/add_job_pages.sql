@@ -1,0 +1,16 @@
+-- Writes the documents of a fan-out job in pages, in the order of `ids`, each document once; returns how many they are.
+--   job  its id
+--   ids  query of the ids as k, nulls and duplicates among them
+with pages as (
+  insert into {schema}.job_page (job, number, ids)
+  select {job}, max(d.number), array_agg(d.id order by d.number)
+  from (
+    select f.k as id, row_number() over (order by min(f.place)) as number
+    from (select q.k, row_number() over () as place from ({ids}) as q(k)) as f
+    where f.k is not null
+    group by f.k
+  ) as d
+  group by (d.number - 1) / 2000
+  returning cardinality(ids) as documents
+)
+select coalesce(sum(documents), 0)::bigint from pages
