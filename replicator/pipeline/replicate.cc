@@ -26,6 +26,7 @@ using namespace std::chrono_literals;
 
 constexpr auto kBusyFor = 1s;            // after a change
 constexpr auto kBusyPollInterval = 2ms;  // at most, as long as the next change may well come soon
+constexpr auto kQuietAfter = 1min;       // from then on half the looks will do
 constexpr auto kReportInterval = 100ms;  // between updates of the board
 constexpr auto kSaveIdleAfter = 100ms;   // what has been acknowledged is saved when nothing else does it
 constexpr auto kSaveQuietAfter = 5s;     // a position that moved over nothing of ours
@@ -98,9 +99,10 @@ class Replication {
 
  private:
   std::chrono::milliseconds poll_interval() const {
-    const bool busy = std::chrono::steady_clock::now() - followed_at_ < kBusyFor;
-    return busy ? std::min<std::chrono::milliseconds>(kBusyPollInterval, config_.replication.poll_interval)
-                : config_.replication.poll_interval;
+    const std::chrono::milliseconds configured = config_.replication.poll_interval;
+    const auto quiet = std::chrono::steady_clock::now() - followed_at_;
+    if (quiet < kBusyFor) return std::min<std::chrono::milliseconds>(kBusyPollInterval, configured);
+    return quiet < kQuietAfter ? configured : 2 * configured;
   }
 
   bool take_turns(const std::stop_token& stop) {
