@@ -20,7 +20,7 @@ void run(const Parameters& parameters, Report& report) {
   const auto program = work.follow();
   let_merges_end();
   Probe probe(work.database(), work.index());
-  const std::chrono::milliseconds period = 1s / parameters["per_second"];
+  const std::chrono::milliseconds period = 1000ms / parameters["per_second"];
   const auto change = [&](int i) { return work.change_of_title(i); };
   const auto samples = static_cast<int>(parameters["samples"]);
   probe.changes(kWarmUp, period, change);

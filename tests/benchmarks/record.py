@@ -12,6 +12,7 @@ import pathlib
 import re
 import statistics
 import sys
+from html import escape
 
 import scale_model
 
@@ -64,7 +65,7 @@ def chart(result):
         for measure in measures:
             low, median, high = (left + width * f(measure["values"]) / largest for f in (min, statistics.median_low, max))
             middle = y + row / 2
-            parts.append(f'<text x="{left - 8}" y="{middle + 4}" text-anchor="end">{measure["name"]}</text>'
+            parts.append(f'<text x="{left - 8}" y="{middle + 4}" text-anchor="end">{escape(measure["name"])}</text>'
                          f'<rect x="{left}" y="{y + 4}" width="{max(median - left, 1):.1f}" height="{row - 8}" class="bar"/>'
                          f'<path d="M{low:.1f} {middle}H{high:.1f}" class="range"/>')
             if "target" in measure:

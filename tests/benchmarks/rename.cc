@@ -157,7 +157,7 @@ void run(const Parameters& parameters, Report& report) {
   tree.pipeline().apply();
   tree.pipeline().must("run", {"--until-caught-up"}, kPatienceForWork);
   const auto program = tree.pipeline().start();
-  const std::chrono::milliseconds period = 1s / parameters["per_second"];
+  const std::chrono::milliseconds period = 1000ms / parameters["per_second"];
   Probe probe(tree.database(), tree.index());
   probe.change(tree.small_change());
   std::vector<double> during;
