@@ -76,6 +76,10 @@ bool JobRunner::read_page() {
 bool JobRunner::read_page(RunningJob& job) {
   const Lane lane{job.job.id};
   if (set_aside_.contains(job.job.index)) return false;
+  if (job.job.kind == JobKind::kFanOut && !job.job.total) {
+    job.job.total = source_.expand(*job.index, job.job);
+    if (!job.job.total) return false;
+  }
   if (job.read_all || writer_.acknowledgements().open(lane) >= kOpenSteps) return false;
   const SteadyTime begun = std::chrono::steady_clock::now();
   page_documents_ = share_.documents(begun);

@@ -28,6 +28,7 @@ const std::vector<TableRights>& own_tables() {
       {"outbox_2", {"select", "truncate"}},
       {"job", {"select", "insert", "update", "delete"}},
       {"job_page", {"select", "insert", "delete"}},
+      {"job_change", {"select", "insert", "delete"}},
       {"route", {"select", "insert", "update", "delete"}},
       {"dead_letter", {"select", "insert", "update", "delete"}},
       {"pipeline_status", {"select", "insert", "update"}},

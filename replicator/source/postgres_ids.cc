@@ -1,5 +1,7 @@
 #include "replicator/source/postgres_ids.h"
 
+#include "replicator/source/postgres_array.h"
+
 namespace lockstep {
 namespace {
 
@@ -31,6 +33,33 @@ std::string castable_id(const AppliedIndex& index, std::string_view text) {
 std::string_view castable_type(const AppliedIndex& index) {
   if (is_text(index)) return "text";
   return index.id_type == "uuid" ? "uuid" : "bigint";
+}
+
+std::string ids_query(const pqxx::transaction_base& transaction, const AppliedIndex& index,
+                      const std::vector<CapturedChange>& changes) {
+  std::string query;
+  for (const AppliedTrack& track : index.tracks) {
+    for (const CapturedChange& change : changes) {
+      if (change.capture != track.capture) continue;
+      if (!query.empty()) query += " union all ";
+      const std::string values = transaction.quote(array_literal(change.values));
+      if (track.resolver.empty()) {
+        query += "select k from unnest(" + values + "::text[]) as k";
+      } else {
+        query += "select k from " + track.resolver + "(" + values + "::" + track.value_type + "[]) as k";
+      }
+    }
+  }
+  return query;
+}
+
+void reading_view(const AppliedIndex& index, const std::string& doing, const std::function<void()>& step) {
+  try {
+    translating_postgres_errors(doing + " of " + index.alias, step);
+  } catch (const Error& error) {
+    if (error.retryable()) throw;
+    throw ViewError(error.parts(), index.id);
+  }
 }
 
 }  // namespace lockstep

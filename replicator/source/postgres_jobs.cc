@@ -40,13 +40,11 @@ Job PostgresJobs::insert(int index, JobKind kind, const std::string& reason) {
   return job;
 }
 
-std::int64_t PostgresJobs::add_documents(Job& job, const std::string& ids_query) {
-  const pqxx::result written = transaction_.exec(fill_placeholders(
-      postgres_sql("add_job_pages"),
-      {{"schema", session_.schema()}, {"job", std::to_string(job.id)}, {"ids", ids_query}}));
-  job.total = written[0][0].as<std::int64_t>();
-  run("update {schema}.job set total = $2 where id = $1", job.id, *job.total);
-  return *job.total;
+std::int64_t PostgresJobs::add_documents(std::int64_t job, const std::string& ids_query) {
+  const pqxx::result written = transaction_.exec(
+      fill_placeholders(postgres_sql("add_job_pages"),
+                        {{"schema", session_.schema()}, {"job", std::to_string(job)}, {"ids", ids_query}}));
+  return written[0][0].as<std::int64_t>();
 }
 
 std::optional<Job> PostgresJobs::add(int index, JobKind kind, const std::string& reason) {
@@ -57,11 +55,25 @@ std::optional<Job> PostgresJobs::add(int index, JobKind kind, const std::string&
   return insert(index, kind, reason);
 }
 
-Job PostgresJobs::add_fan_out(const AppliedIndex& index, const std::string& ids_query) {
+Job PostgresJobs::add_fan_out(const AppliedIndex& index, const std::vector<CapturedChange>& changes) {
   Job job = insert(index.id, JobKind::kFanOut, "a change of many documents of " + index.alias);
-  // In the order in which the resolver finds them: it knows which documents lie together.
-  add_documents(job, ids_query);
+  for (const CapturedChange& change : changes) {
+    run("insert into {schema}.job_change (job, capture, keys) values ($1, $2, $3)", job.id, change.capture,
+        array_literal(change.values));
+  }
   return job;
+}
+
+std::int64_t PostgresJobs::expand(const AppliedIndex& index, std::int64_t job) {
+  const pqxx::result known = run("select total from {schema}.job where id = $1 for update", job);
+  if (known.empty()) return 0;
+  if (!known[0][0].is_null()) return known[0][0].as<std::int64_t>();
+  std::vector<CapturedChange> changes;
+  for (const pqxx::row& row : run("select capture, keys::text from {schema}.job_change where job = $1", job))
+    changes.push_back({row[0].as<int>(), parse_array({row[1].c_str(), row[1].size()})});
+  // In the order in which the resolver finds them: it knows which documents lie together.
+  const std::string ids = ids_query(transaction_, index, changes);
+  return add_documents(job, ids.empty() ? "select null::text" : ids);
 }
 
 std::vector<Job> PostgresJobs::add_repair(const AppliedIndex& index,
@@ -82,11 +94,12 @@ std::vector<Job> PostgresJobs::add_repair(const AppliedIndex& index,
   };
   std::vector<Job> jobs;
   Job fan_out = insert(index.id, JobKind::kFanOut, reason);
-  const std::string ids_query = fill_placeholders(postgres_sql("repairable_documents"),
-                                                  {{"ids", transaction_.quote(array_literal(ids))},
-                                                   {"routings", transaction_.quote(array_literal(routings))},
-                                                   {"repairable", repairable}});
-  if (add_documents(fan_out, ids_query) > 0) {
+  const std::string repairable_ids = fill_placeholders(
+      postgres_sql("repairable_documents"), {{"ids", transaction_.quote(array_literal(ids))},
+                                             {"routings", transaction_.quote(array_literal(routings))},
+                                             {"repairable", repairable}});
+  fan_out.total = add_documents(fan_out.id, repairable_ids);
+  if (fan_out.total > 0) {
     jobs.push_back(std::move(fan_out));
   } else {
     run("delete from {schema}.job where id = $1", fan_out.id);

@@ -1,4 +1,4 @@
-// Work beside the tail, as lockstep.job and lockstep.job_page keep it: a transaction adds jobs, reads
+// Work beside the tail, as lockstep.job, job_change and job_page keep it: a transaction adds jobs, reads
 // their pages and saves how far they have been acknowledged.
 #pragma once
 
@@ -23,8 +23,11 @@ class PostgresJobs {
   /// A job of a whole index, unless one of the kind is there that has not begun.
   std::optional<Job> add(int index, JobKind kind, const std::string& reason);
 
-  /// A fan-out job of the ids that `ids_query` selects as k, nulls and duplicates among them.
-  Job add_fan_out(const AppliedIndex& index, const std::string& ids_query);
+  /// A fan-out job of the documents that the changes lead to, which expand() finds.
+  Job add_fan_out(const AppliedIndex& index, const std::vector<CapturedChange>& changes);
+
+  /// Finds the job's documents, unless somebody else has; returns how many they are.
+  std::int64_t expand(const AppliedIndex& index, std::int64_t job);
 
   std::vector<Job> add_repair(const AppliedIndex& index, const std::vector<FoundDocument>& documents,
                               const std::string& reason);
@@ -42,7 +45,7 @@ class PostgresJobs {
 
   Job insert(int index, JobKind kind, const std::string& reason);
   /// Returns how many documents `ids_query` has led to, which are the job's total now.
-  std::int64_t add_documents(Job& job, const std::string& ids_query);
+  std::int64_t add_documents(std::int64_t job, const std::string& ids_query);
 
   pqxx::transaction_base& transaction_;
   PostgresSession& session_;

@@ -31,6 +31,7 @@ std::string host_name() {
 
 PostgresSource::PostgresSource(const Config& config, const std::string& purpose)
     : session_(config.source, config.pipeline + " " + purpose),
+      expansion_(config.source, config.pipeline + " " + purpose + ", large changes"),
       schema_name_(config.source.schema),
       pipeline_name_(config.pipeline) {}
 
@@ -182,6 +183,10 @@ std::vector<Job> PostgresSource::load_jobs() {
     jobs.push_back(std::move(job));
   }
   return jobs;
+}
+
+std::optional<std::int64_t> PostgresSource::expand(const AppliedIndex& index, const Job& job) {
+  return expansion_.advance(index, job.id);
 }
 
 std::int64_t PostgresSource::dead_letters(int index) {

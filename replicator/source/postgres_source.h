@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "replicator/config/config.h"
+#include "replicator/source/postgres_expansion.h"
 #include "replicator/source/postgres_session.h"
 #include "replicator/source/source.h"
 
@@ -26,6 +27,7 @@ class PostgresSource final : public Source {
   Epoch raise_epoch(Epoch at_least, const KnownPartners& partners) override;
   Position load_position() override;
   std::vector<Job> load_jobs() override;
+  std::optional<std::int64_t> expand(const AppliedIndex& index, const Job& job) override;
   std::int64_t dead_letters(int index) override;
   std::vector<DeadLetter> dead_letters_of(int index, const Values& ids) override;
   std::vector<StoredDeadLetter> find_dead_letters(const DeadLetterFilter& filter,
@@ -55,6 +57,7 @@ class PostgresSource final : public Source {
   void prune_leaf(int slot);
 
   PostgresSession session_;
+  PostgresExpansion expansion_;
   std::string schema_name_;  // not quoted
   std::string pipeline_name_;
   // From load_pipeline():

@@ -26,16 +26,6 @@ bool leads_to(const AppliedIndex& index, const CapturedChange& change) {
 
 constexpr std::size_t kIdsForGenericPlan = 50;
 
-// What fails in reading a view of an index, and will again, is the view's fault.
-void reading_view(const AppliedIndex& index, const std::string& doing, const std::function<void()>& step) {
-  try {
-    translating_postgres_errors(doing + " of " + index.alias, step);
-  } catch (const Error& error) {
-    if (error.retryable()) throw;
-    throw ViewError(error.parts(), index.id);
-  }
-}
-
 }  // namespace
 
 PostgresTransaction::PostgresTransaction(PostgresSession& session, int pipeline, const std::string& captures,
@@ -128,24 +118,6 @@ Changes PostgresTransaction::read_changes(const Position& from, std::int64_t max
 
 // --- from row values to ids ---
 
-std::string PostgresTransaction::ids_query(const AppliedIndex& index,
-                                           const std::vector<CapturedChange>& changes) {
-  std::string query;
-  for (const AppliedTrack& track : index.tracks) {
-    for (const CapturedChange& change : changes) {
-      if (change.capture != track.capture) continue;
-      if (!query.empty()) query += " union all ";
-      const std::string values = transaction_->quote(array_literal(change.values));
-      if (track.resolver.empty()) {
-        query += "select k from unnest(" + values + "::text[]) as k";
-      } else {
-        query += "select k from " + track.resolver + "(" + values + "::" + track.value_type + "[]) as k";
-      }
-    }
-  }
-  return query;
-}
-
 std::optional<Values> PostgresTransaction::resolve(const AppliedIndex& index,
                                                    const std::vector<CapturedChange>& changes,
                                                    std::int64_t limit) {
@@ -163,7 +135,7 @@ std::optional<Values> PostgresTransaction::resolve(const AppliedIndex& index,
     if (static_cast<std::int64_t>(own[0]->values.size()) > limit) return std::nullopt;
     return own[0]->values;
   }
-  const std::string statement = "select distinct k from (" + ids_query(index, changes) +
+  const std::string statement = "select distinct k from (" + ids_query(*transaction_, index, changes) +
                                 ") as u(k) where k is not null limit " + std::to_string(limit + 1);
   pqxx::result result;
   reading_view(index, "finding documents", [&] { result = transaction_->exec(statement); });
@@ -176,8 +148,8 @@ std::optional<Values> PostgresTransaction::resolve(const AppliedIndex& index,
 
 Job PostgresTransaction::add_fan_out(const AppliedIndex& index, const std::vector<CapturedChange>& changes) {
   Job job;
-  reading_view(index, "making a job of a large change",
-               [&] { job = jobs().add_fan_out(index, ids_query(index, changes)); });
+  translating_postgres_errors("making a job of a large change",
+                              [&] { job = jobs().add_fan_out(index, changes); });
   return job;
 }
 

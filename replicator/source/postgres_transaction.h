@@ -47,10 +47,6 @@ class PostgresTransaction final : public SourceTransaction {
   template <typename... Parameters>
   pqxx::result run(const char* doing, const std::string& statement, const Parameters&... parameters);
 
-  /// `select id` over all ids that the changes lead to, with the changes' values as literals of a prepared
-  /// statement's parameters.
-  std::string ids_query(const AppliedIndex& index, const std::vector<CapturedChange>& changes);
-
   PostgresJobs jobs() { return {*transaction_, session_, pipeline_}; }
 
   void save_position(Epoch epoch, const std::optional<Position>& position);

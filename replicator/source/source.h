@@ -127,7 +127,7 @@ struct Job {
   JobKind kind = JobKind::kBackfill;
   std::optional<std::string> position;  ///< how far it has been acknowledged; none: nothing of it has been
   std::int64_t done = 0;
-  std::optional<std::int64_t> total;
+  std::optional<std::int64_t> total;  ///< documents; none, for a fan-out: they have not been found
   std::string reason;
 };
 
@@ -200,8 +200,8 @@ class SourceTransaction {
   virtual std::optional<Values> resolve(const AppliedIndex& index, const std::vector<CapturedChange>& changes,
                                         std::int64_t limit) = 0;
 
-  /// Turns the documents that the changes lead to into a fan-out job, its ids computed here and now; returns
-  /// it.
+  /// Makes a fan-out job of the documents that the changes lead to; returns it. They are found by
+  /// Source::expand().
   virtual Job add_fan_out(const AppliedIndex& index, const std::vector<CapturedChange>& changes) = 0;
 
   /// Renders the documents of `ids`, those that the view no longer has included, in no particular order;
@@ -322,6 +322,11 @@ class Source {
 
   /// The jobs that are not finished, oldest first.
   virtual std::vector<Job> load_jobs() = 0;
+
+  /// Finds the documents of a fan-out that has no total, beside everything else that is done here: their
+  /// number when they are all there, none when it is to be called again. Throws Error or ViewError. `index`
+  /// must outlive this. REQUIRES: leading, no transaction open.
+  virtual std::optional<std::int64_t> expand(const AppliedIndex& index, const Job& job) = 0;
 
   /// Number of dead letters of an index.
   virtual std::int64_t dead_letters(int index) = 0;

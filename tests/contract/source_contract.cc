@@ -411,6 +411,12 @@ TEST_P(SourceContract, AFanOutJobIsKeptUntilItIsFinished) {
   const auto same = [&](const Job& other) { return other.id == job.id; };
   const std::vector<Job> jobs = source_->load_jobs();
   ASSERT_EQ(std::count_if(jobs.begin(), jobs.end(), same), 1);
+  EXPECT_FALSE(std::find_if(jobs.begin(), jobs.end(), same)->total);
+  EXPECT_TRUE(
+      support::wait_until([&] { return source_->expand(pipeline_.indices.at(0), job) == 20; }, kPatience));
+  EXPECT_TRUE(
+      support::wait_until([&] { return source_->expand(pipeline_.indices.at(0), job) == 20; }, kPatience))
+      << "found once";
   std::set<std::string> ids;
   std::optional<std::string> after;
   for (bool end = false; !end;) {
@@ -428,6 +434,35 @@ TEST_P(SourceContract, AFanOutJobIsKeptUntilItIsFinished) {
   EXPECT_EQ(ids.size(), 20U);
   const std::vector<Job> left = source_->load_jobs();
   EXPECT_EQ(std::count_if(left.begin(), left.end(), same), 0);
+}
+
+TEST_P(SourceContract, AFanOutIsReadInPagesOfAnySize) {
+  lead();
+  writer_->execute("insert into thing select i, 0 from generate_series(1, 4500) as i");
+  Job job;
+  {
+    const auto transaction = source_->begin();
+    const Changes changes = transaction->read_changes(position_, 10'000);
+    job = transaction->add_fan_out(pipeline_.indices.at(0), changes.captured);
+    Acknowledged acknowledged;
+    transaction->save(epoch_, acknowledged);
+    transaction->commit();
+  }
+  ASSERT_TRUE(
+      support::wait_until([&] { return source_->expand(pipeline_.indices.at(0), job) == 4500; }, kPatience));
+  for (const std::int64_t limit : {700, 2000, 5000}) {
+    std::set<std::string> ids;
+    std::optional<std::string> after;
+    for (bool end = false; !end;) {
+      const auto page = source_->begin()->job_page(job, after, limit);
+      ASSERT_LE(page.ids.size(), static_cast<std::size_t>(limit));
+      ASSERT_FALSE(page.ids.empty());
+      for (const std::string& id : page.ids) EXPECT_TRUE(ids.insert(id).second) << id << " twice";
+      after = page.position;
+      end = page.end;
+    }
+    EXPECT_EQ(ids.size(), 4500U);
+  }
 }
 
 TEST_P(SourceContract, ASaveTellsWhichDeadLettersAreNew) {

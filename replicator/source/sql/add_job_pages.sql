@@ -1,4 +1,4 @@
--- Writes the documents of a fan-out job in pages, in the order of `ids`, each document once; returns how many they are.
+-- Writes the documents of a fan-out job in pages, in the order of `ids`, each document once, and their number.
 --   job  its id
 --   ids  query of the ids as k, nulls and duplicates among them
 with pages as (
@@ -13,4 +13,4 @@ with pages as (
   group by (d.number - 1) / 2000
   returning cardinality(ids) as documents
 )
-select coalesce(sum(documents), 0)::bigint from pages
+update {schema}.job set total = (select coalesce(sum(documents), 0) from pages) where id = {job} returning total

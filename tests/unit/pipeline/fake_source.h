@@ -189,6 +189,10 @@ class FakeSource final : public Source {
   Epoch raise_epoch(Epoch at_least, const KnownPartners& partners) override;
   Position load_position() override;
   std::vector<Job> load_jobs() override;
+  /// Its fan-outs know their documents from the beginning.
+  std::optional<std::int64_t> expand(const AppliedIndex& /*index*/, const Job& job) override {
+    return job.total;
+  }
   std::int64_t dead_letters(int index) override;
   std::vector<DeadLetter> dead_letters_of(int index, const Values& ids) override;
   std::vector<StoredDeadLetter> find_dead_letters(const DeadLetterFilter& filter,

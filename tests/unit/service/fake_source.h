@@ -67,6 +67,7 @@ class FakeSource final : public Source {
   bool is_led() override { return database_.led_elsewhere; }
   Position load_position() override { return {}; }
   std::vector<Job> load_jobs() override { return {}; }
+  std::optional<std::int64_t> expand(const AppliedIndex&, const Job& job) override { return job.total; }
   std::int64_t dead_letters(int) override { return 0; }
   std::unique_ptr<SourceTransaction> begin() override { throw std::logic_error("not asked of this fake"); }
   bool may_have_changed(const Position&) override { return false; }

@@ -1,0 +1,59 @@
+#include "replicator/source/postgres_expansion.h"
+
+#include <chrono>
+#include <utility>
+#include <vector>
+
+#include "replicator/source/postgres_array.h"
+#include "replicator/source/postgres_ids.h"
+#include "replicator/source/postgres_jobs.h"
+
+namespace lockstep {
+
+PostgresExpansion::~PostgresExpansion() {
+  if (!documents_.valid()) return;
+  {
+    const std::lock_guard lock(mutex_);
+    is_cancelled_ = true;
+  }
+  // A statement may begin just behind a cancellation, so once is not enough.
+  while (documents_.wait_for(std::chrono::milliseconds(50)) != std::future_status::ready) {
+    const std::lock_guard lock(mutex_);
+    try {
+      if (session_) session_->connection().cancel_query();
+    } catch (const pqxx::failure&) {
+      // The connection is gone, and the statement with it.
+    }
+  }
+}
+
+std::optional<std::int64_t> PostgresExpansion::advance(const AppliedIndex& index, std::int64_t job) {
+  if (!documents_.valid()) {
+    job_ = job;
+    documents_ = std::async(std::launch::async, [this, &index, job] { return expand(index, job); });
+  }
+  if (job_ != job || documents_.wait_for(std::chrono::seconds(0)) != std::future_status::ready)
+    return std::nullopt;
+  return documents_.get();
+}
+
+std::int64_t PostgresExpansion::expand(const AppliedIndex& index, std::int64_t job) {
+  if (!session_) {
+    auto session = std::make_unique<PostgresSession>(source_, purpose_);
+    const std::lock_guard lock(mutex_);
+    session_ = std::move(session);
+  }
+  std::int64_t documents = 0;
+  reading_view(index, "finding the documents of a large change", [&] {
+    pqxx::transaction<pqxx::repeatable_read> transaction(session_->connection());
+    {
+      const std::lock_guard lock(mutex_);
+      if (is_cancelled_) return;
+    }
+    documents = PostgresJobs(transaction, *session_, 0).expand(index, job);
+    transaction.commit();
+  });
+  return documents;
+}
+
+}  // namespace lockstep
