@@ -119,7 +119,10 @@ class Planner {
   }
 
   void plan_resolver(const IndexDesign& index, const TrackDesign& track, const std::string& resolver) {
-    const std::string body = "\n" + track.resolver_query + "\n";
+    // PL/pgSQL keeps the plan, while a function in SQL makes it at each call, which took longer than the
+    // query.
+    const std::string body =
+        "\n#variable_conflict use_column\nbegin\n  return query\n" + track.resolver_query + ";\nend\n";
     const auto known = in_.applied.functions.find(resolver);
     if (known != in_.applied.functions.end() && known->second.body == body &&
         known->second.security_definer && known->second.settings == kSearchPath) {
@@ -130,7 +133,7 @@ class Planner {
     prepare(known == in_.applied.functions.end() ? Action::kCreate : Action::kChange, "function " + function,
             "from changed rows of " + track.table + " to documents of " + index.alias,
             "create or replace function " + function +
-                " returns setof text language sql stable security definer set search_path = pg_catalog, "
+                " returns setof text language plpgsql stable security definer set search_path = pg_catalog, "
                 "pg_temp as " +
                 dollar_quoted(body) + ";\nrevoke all on function " + function + " from public");
   }

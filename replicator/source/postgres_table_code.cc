@@ -30,6 +30,13 @@ std::optional<std::vector<std::string>> counted_columns(const TableDesign& table
   return counted;
 }
 
+// bool, "char", name, int8, int2, int4, text, oid, varchar, uuid, as pg_type.dat has them.
+bool is_exact(const PostgresColumn& column) {
+  constexpr unsigned kExact[] = {16, 18, 19, 20, 21, 23, 25, 26, 1043, 2950};
+  return column.deterministic &&
+         std::find(std::begin(kExact), std::end(kExact), column.type_oid) != std::end(kExact);
+}
+
 }  // namespace
 
 TriggerCode trigger_code(const PipelineDesign& design, const TableDesign& table, const std::string& schema,
@@ -39,7 +46,7 @@ TriggerCode trigger_code(const PipelineDesign& design, const TableDesign& table,
   code.alias = table.relation.alias;
   code.bounded = design.max_outbox_size.has_value();
   for (const PostgresColumn* column : table.relation.primary_key()) {
-    code.key.push_back({column->quoted, column->equality});
+    code.key.push_back({column->quoted, column->equality, is_exact(*column)});
   }
   for (const std::size_t place : table.captures) {
     const CaptureDesign& capture = design.captures[place];
@@ -50,11 +57,20 @@ TriggerCode trigger_code(const PipelineDesign& design, const TableDesign& table,
 }
 
 std::vector<std::string> trigger_settings(const PipelineDesign& design, const TableDesign& table) {
-  std::vector<std::string> settings = {kSearchPath};
-  const bool is_settings_free =
-      std::all_of(table.captures.begin(), table.captures.end(),
-                  [&](std::size_t capture) { return design.captures[capture].settings_free; });
-  if (!is_settings_free) settings.insert(settings.end(), std::begin(kTextForms), std::end(kTextForms));
+  const auto every = [&](const auto& holds) {
+    return std::all_of(table.captures.begin(), table.captures.end(),
+                       [&](std::size_t capture) { return holds(design.captures[capture]); });
+  };
+  std::vector<std::string> settings;
+  const bool text_is_fixed = every([](const CaptureDesign& capture) { return capture.settings_free; });
+  // A column of the table, or whatever else the user or other functions of ours name without a schema.
+  const bool names_are_fixed =
+      text_is_fixed && !design.max_outbox_size && every([&](const CaptureDesign& capture) {
+        return std::any_of(table.relation.columns.begin(), table.relation.columns.end(),
+                           [&](const PostgresColumn& column) { return column.quoted == capture.expression; });
+      });
+  if (!names_are_fixed) settings.emplace_back(kSearchPath);
+  if (!text_is_fixed) settings.insert(settings.end(), std::begin(kTextForms), std::end(kTextForms));
   std::sort(settings.begin(), settings.end());
   return settings;
 }

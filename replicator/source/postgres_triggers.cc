@@ -14,6 +14,10 @@ constexpr const char* kKeysPerRow = "1000";
 // A column named like one of our variables, or tg_op, is the column.
 constexpr const char* kHead = "#variable_conflict use_column\n";
 
+// T4: names are written so that no search_path can lead elsewhere.
+constexpr const char* kText = "pg_catalog.text";
+constexpr const char* kEquals = " operator(pg_catalog.=) ";
+
 std::string numbered(const char* prefix, std::size_t number) {
   return prefix + std::to_string(number + 1);
 }
@@ -29,7 +33,7 @@ class Side {
     }
   }
 
-  // "(select id as k1, name as c1, (id)::text collate \"C\" as v1 from old_rows as users)"
+  // "(select id as k1, name as c1, (id)::text as v1 from old_rows as users)"
   std::string derived(const char* rows) const {
     std::string list;
     const auto add = [&](const std::string& item) { list += (list.empty() ? "" : ", ") + item; };
@@ -42,7 +46,8 @@ class Side {
     for (const std::string& column : columns_)
       add(code_.alias + "." + column + " as " + numbered("c", number++));
     for (std::size_t i = 0; i < code_.captures.size(); ++i) {
-      add("(" + code_.captures[i].expression + "\n)::text collate \"C\" as " + numbered("v", i));
+      add("(" + code_.captures[i].expression + "\n)::" + kText + " collate pg_catalog.\"C\" as " +
+          numbered("v", i));
     }
     return "(select " + list + " from " + rows + " as " + code_.alias + ")";
   }
@@ -55,23 +60,30 @@ class Side {
     for (const std::string& column : *code_.captures[capture].counted) {
       add(numbered(".c", static_cast<std::size_t>(std::distance(columns_.begin(), columns_.find(column)))));
     }
-    add(numbered(".v", capture));
+    // A key's value is made of nothing but the key.
+    if (!code_.captures[capture].is_key) add(numbered(".v", capture));
     return "row(" + list + ")";
   }
 
   // T1
   std::string counts(std::size_t capture) const {
     if (!code_.captures[capture].counted) return "true";
-    return "record_image_ne(" + image("o", capture) + ", " + image("n", capture) + ")";
+    return "pg_catalog.record_image_ne(" + image("o", capture) + ", " + image("n", capture) + ")";
   }
 
   std::string same_key() const {
     std::string condition;
     for (std::size_t i = 0; i < code_.key.size(); ++i) {
-      condition += (condition.empty() ? "" : " and ") + numbered("o.k", i) + " " + code_.key[i].equality +
-                   " " + numbered("n.k", i);
+      const std::string& equality = code_.key[i].equality;
+      condition += (condition.empty() ? "" : " and ") + numbered("o.k", i) +
+                   (equality == "=" ? kEquals : " " + equality + " ") + numbered("n.k", i);
     }
     return condition;
+  }
+
+  // Equal keys are the same, byte for byte.
+  bool key_is_exact() const {
+    return std::all_of(code_.key.begin(), code_.key.end(), [](const KeyColumn& key) { return key.exact; });
   }
 
   void need_key() { needs_key_ = true; }
@@ -100,8 +112,9 @@ std::string end_of_general(const TriggerCode& code) {
 // The general path's end: the values that `values` selects as "key", so many a row.
 std::string insert_arrays(const TriggerCode& code, std::size_t capture, const std::string& values) {
   return "    " + insert_into(code) + "    select " + std::to_string(code.captures[capture].id) +
-         ", array_agg(p.key)\n"
-         "    from (select d.key, (row_number() over () - 1) / " +
+         ", pg_catalog.array_agg(p.key)\n"
+         "    from (select d.key, (pg_catalog.row_number() over () operator(pg_catalog.-) 1) "
+         "operator(pg_catalog./) " +
          kKeysPerRow + " as part\n          from (" + values +
          ") as d) as p\n"
          "    group by p.part;\n";
@@ -114,7 +127,7 @@ const char* select_distinct(const CaptureCode& capture) {
 
 // One value where old and new are the same; nulls are left to the caller.
 std::string both_values(const std::string& old_value, const std::string& new_value) {
-  return "case when " + old_value + " = " + new_value + " then array[" + new_value + "] else array[" +
+  return "case when " + old_value + kEquals + new_value + " then array[" + new_value + "] else array[" +
          old_value + ", " + new_value + "] end";
 }
 
@@ -130,7 +143,7 @@ std::string rows_body(const TriggerCode& code, const char* rows) {
   std::string general;
   for (std::size_t i = 0; i < code.captures.size(); ++i) {
     const std::string value = numbered("value", i);
-    declarations += "  " + value + " text;\n";
+    declarations += "  " + value + " " + kText + ";\n";
     selected += ", r." + numbered("v", i);
     targets += ", " + value;
     values += "    if " + value + " is not null then\n      " + insert_into(code) + "      values (" +
@@ -153,8 +166,24 @@ std::string pair_values(const TriggerCode& code, std::size_t capture) {
   const std::string new_value = numbered("new", capture);
   return "    if " + numbered("counts", capture) + " and coalesce(" + old_value + ", " + new_value +
          ") is not null then\n      " + insert_into(code) + "      values (" +
-         std::to_string(code.captures[capture].id) + ", array_remove(" + both_values(old_value, new_value) +
-         ", null));\n    end if;\n";
+         std::to_string(code.captures[capture].id) + ", pg_catalog.array_remove(" +
+         both_values(old_value, new_value) + ", null));\n    end if;\n";
+}
+
+// The values of changed rows, where it is known which old row became which new one.
+std::string changed_values(const TriggerCode& code, const Side& side, std::size_t capture) {
+  const CaptureCode& captured = code.captures[capture];
+  const std::string value = numbered("v", capture);
+  // T3
+  const std::string changed = side.derived("old_rows") + " as o\n                full join " +
+                              side.derived("new_rows") + " as n on " + side.same_key() +
+                              "\n                where " + side.counts(capture);
+  if (captured.is_key && side.key_is_exact()) {
+    return "select coalesce(n." + value + ", o." + value + ") as key from " + changed;
+  }
+  return select_distinct(captured) +
+         (" u.key\n          from (select pg_catalog.unnest(" + both_values("o." + value, "n." + value) +
+          ") as key\n                from " + changed + ") as u\n          where u.key is not null");
 }
 
 std::string update_general(const TriggerCode& code, const Side& side, std::size_t capture) {
@@ -163,12 +192,7 @@ std::string update_general(const TriggerCode& code, const Side& side, std::size_
   const std::string new_rows = side.derived("new_rows");
   std::string values;
   if (code.captures[capture].counted && !code.key.empty()) {
-    // T3
-    values = select_distinct(code.captures[capture]) +
-             (" u.key\n          from (select unnest(" + both_values("o." + value, "n." + value) +
-              ") as key\n                from " + old_rows + " as o\n                full join " + new_rows +
-              " as n on " + side.same_key() + "\n                where " + side.counts(capture) +
-              ") as u\n          where u.key is not null");
+    values = changed_values(code, side, capture);
   } else {
     // Which old row became which new one is not known, or does not matter.
     values = "select r." + value + " as key from " + old_rows + " as r where r." + value +
@@ -189,8 +213,8 @@ std::string update_body(const TriggerCode& code) {
   std::string values;
   std::string general;
   for (std::size_t i = 0; i < code.captures.size(); ++i) {
-    declarations += "  " + numbered("old", i) + " text;\n  " + numbered("new", i) + " text;\n  " +
-                    numbered("counts", i) + " boolean;\n";
+    declarations += "  " + numbered("old", i) + " " + kText + ";\n  " + numbered("new", i) + " " + kText +
+                    ";\n  " + numbered("counts", i) + " boolean;\n";
     selected += ",\n         o." + numbered("v", i) + ", n." + numbered("v", i) + ", " + side.counts(i);
     targets += ", " + numbered("old", i) + ", " + numbered("new", i) + ", " + numbered("counts", i);
     values += pair_values(code, i);

@@ -12,13 +12,18 @@
 // T3. Old and new rows are joined only by hash or merge: a plan made for one row and kept by PL/pgSQL must
 // not turn
 //     quadratic for a million. A full join has no other way.
-// T4. What the writer's session has set, and which rights its role has, does not matter.
+// T4. What the writer's session has set, and which rights its role has, does not matter. The functions are
+// security
+//     definer, and all names in them are qualified, types and operators too, so that no search_path leads
+//     elsewhere. Where a value is an expression of the user's, or another function is called, the search_path
+//     is fixed as well (postgres_table_code): saving and restoring it is about a seventh of what such a
+//     trigger costs.
 //
-// The usual statement changes one row, and gets a path without joins. Microseconds of backend CPU that are
-// added to such an update, which takes 45 by itself (tests/benchmarks/trigger_cost, two busy cores): the row
-// in the outbox and nothing else 30, this path 57, the general path alone 75; an update that no document can
-// show 35. The fixed search_path is 6 of them. Tried and not better: deciding inside one statement whether
-// there is one row (60), a loop over a cursor (57).
+// The usual statement changes one row, and gets a path without joins: one query that looks at the row and
+// whether there is another, and the insert. tests/benchmarks/trigger_cost compares it with the floors. Tried
+// and not better: deciding inside the insert whether there is one row (the same for an update that counts,
+// half as much again for one that does not), a loop over a cursor, comparing by operators instead of images
+// (4 µs of 66).
 #pragma once
 
 #include <optional>
@@ -38,6 +43,7 @@ struct CaptureCode {
 struct KeyColumn {
   std::string name;      ///< quoted
   std::string equality;  ///< "=" or "operator(public.=)"
+  bool exact = false;    ///< what is equal is the same, byte for byte
 };
 
 struct TriggerCode {

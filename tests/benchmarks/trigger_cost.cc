@@ -1,11 +1,17 @@
-// What the generated triggers add to a writer's statements: backend CPU by the kernel's own account,
-// untracked and tracked table in turns, so that whatever else the machine does is the same for both.
+// What the generated triggers add to a writer's statements: backend CPU by the kernel's own account, the
+// tables in turns, so that whatever else the machine does is the same for all: one without triggers, the
+// tracked one, and two floors: with a trigger that only has its old and new rows, and with one that adds a
+// row to the outbox and nothing else. Then how many updates a second four writers get done, untracked and
+// tracked in turns.
 //
 //   LOCKSTEP_TEST_POSTGRESQL=… benchmark_trigger_cost [rounds]
 //
 // The server must run on this machine, and its processes be readable (/proc/PID/schedstat): as its user or as
 // root.
 #include <algorithm>
+#include <array>
+#include <atomic>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -13,6 +19,7 @@
 #include <pqxx/pqxx>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "replicator/config/config.h"
@@ -35,7 +42,25 @@ insert into s.untracked select i, 'name', 'email' from generate_series(1, 2000) 
 insert into s.tracked select * from s.untracked;
 )sql";
 
-constexpr int kBatch = 200;
+// REQUIRES: lockstep's schema.
+constexpr const char* kFloors = R"sql(
+create table s.empty (like s.untracked including all) with (fillfactor = 50);
+create table s.bare (like s.untracked including all) with (fillfactor = 50);
+insert into s.empty select * from s.untracked;
+insert into s.bare select * from s.untracked;
+create function s.empty() returns trigger language plpgsql as 'begin return null; end';
+create function s.bare() returns trigger language plpgsql as
+  'begin insert into lockstep.outbox (capture, keys) values (1, array[''1'']); return null; end';
+create trigger floor after update on s.empty referencing old table as old_rows new table as new_rows
+  for each statement execute function s.empty();
+create trigger floor after update on s.bare referencing old table as old_rows new table as new_rows
+  for each statement execute function s.bare();
+)sql";
+
+constexpr int kBatch = 50;
+constexpr int kWriters = 4;
+constexpr std::chrono::milliseconds kTurn{1500};
+constexpr std::array<const char*, 4> kTables = {"untracked", "empty", "bare", "tracked"};
 
 struct Writer {
   explicit Writer(support::PostgresDatabase& database) : connection(database.connect()) {
@@ -70,22 +95,60 @@ double batch(Writer& writer, const std::string& statement, int round) {
 }
 
 void compare(Writer& writer, const char* what, const std::string& statement, int rounds) {
-  std::vector<double> cost[2];
-  std::string names[2];
-  for (int side = 0; side < 2; ++side) {
-    names[side] = std::string(what) + (side == 0 ? " untracked" : " tracked");
+  std::array<std::vector<double>, kTables.size()> cost;
+  std::array<std::string, kTables.size()> names;
+  for (std::size_t side = 0; side < kTables.size(); ++side) {
+    names[side] = std::string(what) + " " + kTables[side];
     std::string text = statement;
-    text.replace(text.find("{table}"), 7, side == 0 ? "s.untracked" : "s.tracked");
+    text.replace(text.find("{table}"), 7, std::string("s.") + kTables[side]);
     writer.connection->prepare(names[side], text);
   }
   for (int round = -2; round < rounds; ++round) {
-    for (int side = 0; side < 2; ++side) {
+    for (std::size_t side = 0; side < kTables.size(); ++side) {
       const double microseconds = batch(writer, names[side], round + 3);
       if (round >= 0) cost[side].push_back(microseconds);
     }
   }
-  std::printf("%-44s %8.1f %8.1f %8.1f\n", what, quartile(cost[0]), quartile(cost[1]),
-              quartile(cost[1]) - quartile(cost[0]));
+  const double without = quartile(cost[0]);
+  std::printf("%-36s %8.1f", what, without);
+  for (std::size_t side = 1; side < kTables.size(); ++side)
+    std::printf(" %8.1f", quartile(cost[side]) - without);
+  std::printf("\n");
+}
+
+// Updates that are committed within a turn, by writers that have connections of their own.
+double updates_per_second(support::PostgresDatabase& database, const std::string& table) {
+  std::atomic<long> done = 0;
+  std::vector<std::unique_ptr<pqxx::connection>> connections;
+  for (int i = 0; i < kWriters; ++i) {
+    connections.push_back(database.connect());
+    connections.back()->prepare("update", "update s." + table + " set name = 'name ' || $2 where id = $1");
+  }
+  const auto begin = std::chrono::steady_clock::now();
+  std::vector<std::thread> writers;
+  for (int writer = 0; writer < kWriters; ++writer) {
+    writers.emplace_back([&, writer] {
+      pqxx::nontransaction direct(*connections[writer]);
+      for (int i = 0; std::chrono::steady_clock::now() - begin < kTurn; ++i) {
+        direct.exec_prepared("update", i % 500 * kWriters + writer + 1, i);
+        ++done;
+      }
+    });
+  }
+  for (std::thread& writer : writers) writer.join();
+  return static_cast<double>(done) /
+         std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+void compare_throughput(support::PostgresDatabase& database, int turns) {
+  std::array<std::vector<double>, 2> rates;
+  for (int turn = 0; turn < turns; ++turn) {
+    rates[0].push_back(updates_per_second(database, "untracked"));
+    rates[1].push_back(updates_per_second(database, "tracked"));
+  }
+  for (std::vector<double>& rate : rates) std::sort(rate.begin(), rate.end());
+  std::printf("updates/s of %d writers, median of %d turns: untracked %.0f, tracked %.0f\n", kWriters, turns,
+              rates[0][rates[0].size() / 2], rates[1][rates[1].size() / 2]);
 }
 
 void compare_large(Writer& writer, support::PostgresDatabase& database) {
@@ -120,14 +183,17 @@ void run(int rounds) {
   PostgresSession session(config.source, "benchmark");
   PostgresDefinition(session, config).apply({});
 
+  database.execute(kFloors);
   Writer writer(database);
-  std::printf("microseconds of backend CPU a statement       without     with    added\n");
+  std::printf("microseconds of backend CPU a statement;  added by a trigger:\n%-36s %8s %8s %8s %8s\n", "",
+              "without", "empty", "insert", "tracked");
   compare(writer, "update of a column in a document", "update {table} set name = 'name ' || $2 where id = $1",
           rounds);
   compare(writer, "update of a column in none", "update {table} set email = 'email ' || $2 where id = $1",
           rounds);
   compare(writer, "update that touches no row",
           "update {table} set name = 'name ' || $2 where id = -$1::bigint", rounds);
+  compare_throughput(database, 9);
   compare_large(writer, database);
 }
 
@@ -136,7 +202,7 @@ void run(int rounds) {
 
 int main(int argc, char** argv) {
   try {
-    lockstep::run(argc > 1 ? std::atoi(argv[1]) : 60);
+    lockstep::run(argc > 1 ? std::atoi(argv[1]) : 200);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "%s\n", error.what());
     return 1;

@@ -303,6 +303,111 @@ TEST_F(TriggersTest, SearchPathOfTheSessionIsNotFollowed) {
   EXPECT_EQ(defined_.captured(), Lines{"s.users (id): 1 2"});
 }
 
+// Functions, operators and types of the same names as the server's, in front of them.
+constexpr const char* kShadows = R"sql(
+create schema trap;
+do $do$
+declare
+  shadow record;
+begin
+  for shadow in
+    select distinct p.proname, pg_get_function_identity_arguments(p.oid) as arguments, p.prokind
+    from pg_proc as p where p.pronamespace = 'pg_catalog'::regnamespace and p.prokind in ('f', 'a', 'w')
+      and p.proname ~ '^(array_|record_|unnest|row_number|int|text|bool|bttext|coalesce|nextval|pg_current_xact)'
+      and p.proargtypes::oid[] && '{2281}'::oid[] is false
+  loop
+    begin
+      execute format('create function trap.%I(%s) returns boolean language plpgsql as $$ begin raise ''trapped''; end $$',
+                     shadow.proname, shadow.arguments);
+    exception when others then null;
+    end;
+  end loop;
+  for shadow in
+    select o.oprname, format_type(o.oprleft, null) as l, format_type(o.oprright, null) as r
+    from pg_operator as o where o.oprnamespace = 'pg_catalog'::regnamespace and o.oprkind = 'b'
+      and o.oprname in ('=', '<>', '<', '>', '+', '-', '/', '%', '||')
+  loop
+    begin
+      execute format('create function trap.springs(%1$s, %2$s) returns boolean language plpgsql as '
+                     '$$ begin raise ''trapped''; end $$', shadow.l, shadow.r);
+    exception when others then null;
+    end;
+    begin
+      execute format('create operator trap.%s (leftarg = %s, rightarg = %s, function = trap.springs)',
+                     shadow.oprname, shadow.l, shadow.r);
+    exception when others then null;
+    end;
+  end loop;
+end
+$do$;
+create domain trap.text as varchar check (pg_catalog.length(value) operator(pg_catalog.<) 0);
+create domain trap.int8 as pg_catalog.int8 check (value operator(pg_catalog.<) -1000000);
+create collation trap."C" from pg_catalog."POSIX";
+)sql";
+
+TEST_F(TriggersTest, NothingInFrontOfTheServersOwnNamesIsUsed) {  // T4
+  defined_.database().execute(kShadows);
+  ASSERT_GT(defined_.database().number(
+                "select count(*) from pg_operator where oprnamespace = 'trap'::regnamespace"),
+            100);
+  ASSERT_GT(
+      defined_.database().number("select count(*) from pg_proc where pronamespace = 'trap'::regnamespace and "
+                                 "proname ~ '^(array_remove|record_image_ne|array_agg|unnest|row_number)$'"),
+      3);
+  const auto connection = defined_.database().connect();
+  // No plan of another search_path is left.
+  support::execute(*connection, "set search_path = trap, pg_catalog, s");
+  EXPECT_THROW(support::execute(*connection, "select 1 = 1"), pqxx::sql_error) << "the trap does not work";
+  for (const char* statement :
+       {"update s.users set name = 'x' where id operator(pg_catalog.=) 1",
+        "update s.users set name = 'y' where id operator(pg_catalog.<=) 3",
+        "update s.users set id = 100 where id operator(pg_catalog.=) 9",
+        "insert into s.users values (200, 'a')", "insert into s.users values (201, 'a'), (202, 'a')",
+        "delete from s.users where id operator(pg_catalog.=) 201",
+        "delete from s.users where id operator(pg_catalog.>=) 200",
+        "update s.posts set user_id = 5 where id operator(pg_catalog.=) 1", "truncate s.posts"}) {
+    support::execute(*connection, statement);
+  }
+  support::execute(*connection, "reset search_path");
+  EXPECT_EQ(defined_.captured(),
+            (Lines{"s.users (id): 1 100 2 200 201 202 3 9", "s.posts (user_id): everything"}));
+}
+
+TEST_F(TriggersTest, TriggersThatNameOnlyColumnsSetNothing) {
+  const auto with_settings = [&] {
+    return defined_.database().number(
+        "select count(*) from pg_proc where proname like 'capture%' and proconfig is not null");
+  };
+  const auto safe = [&] {
+    return defined_.database().number(
+        "select count(*) from pg_proc where proname like 'capture%' and prosecdef");
+  };
+  EXPECT_EQ(with_settings(), 0);
+  EXPECT_EQ(safe(), 8);
+  defined_.config().indices[0].tracks.push_back(
+      track_by_keys("s.posts", "select user_id from s.posts where id::text = any($1)"));
+  defined_.config().indices[0].tracks.back().row = "id || ''";
+  defined_.apply();
+  EXPECT_EQ(with_settings(), 4) << "an expression may name anything";
+  defined_.config().replication.max_outbox_size = 1 << 30;
+  defined_.apply();
+  EXPECT_EQ(with_settings(), 8) << "the function that looks at the limit names what it likes";
+  EXPECT_THAT(defined_.planned(), ::testing::IsEmpty());
+}
+
+TEST_F(TriggersTest, SingleRowOfAStatementIsWrittenForEachCaptureThatItConcerns) {
+  TrackConfig by_editor = track_by_row("s.posts", "editor_id");
+  defined_.config().indices[0].tracks.push_back(by_editor);
+  defined_.apply();
+  EXPECT_EQ(by("insert into s.posts values (500, 1, 2, 'x')"),
+            (Lines{"s.posts (user_id): 1", "s.posts (editor_id): 2"}));
+  EXPECT_EQ(by("update s.posts set editor_id = 3, user_id = null where id = 500"),
+            (Lines{"s.posts (user_id): 1", "s.posts (editor_id): 2 3"}));
+  EXPECT_EQ(by("update s.posts set hits = 3 where id = 500"), kNothing);
+  EXPECT_EQ(by("delete from s.posts where id = 500"), Lines{"s.posts (editor_id): 3"});
+  EXPECT_EQ(by("insert into s.posts (id) values (501)"), kNothing);
+}
+
 TEST_F(TriggersTest, ReplicaRoleIsCapturedToo) {
   EXPECT_EQ(by("set session_replication_role = replica; update s.users set name = 'replicated' where id = 1"),
             Lines{"s.users (id): 1"});

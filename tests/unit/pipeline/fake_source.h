@@ -191,7 +191,7 @@ class FakeSource final : public Source {
   std::vector<Job> load_jobs() override;
   /// Its fan-outs know their documents from the beginning.
   std::optional<std::int64_t> expand(const AppliedIndex& /*index*/, const Job& job) override {
-    return job.total;
+    return static_cast<std::int64_t>(database_.state().jobs.at(job.id).documents.size());
   }
   std::int64_t dead_letters(int index) override;
   std::vector<DeadLetter> dead_letters_of(int index, const Values& ids) override;

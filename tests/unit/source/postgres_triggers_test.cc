@@ -60,6 +60,14 @@ TEST(PostgresTriggersTest, JoinsOldAndNewRowsInTheOnlyWayThatStaysLinear) {  // 
               AllOf(Not(HasSubstr("full join")), Not(HasSubstr("record_image_ne"))));
 }
 
+TEST(PostgresTriggersTest, KeysThatMayBeEqualAndLookDifferentAreTakenOldAndNew) {  // T1
+  TriggerCode code{
+      "lockstep", "users", {{"id", "=", true}}, {{7, true, "id", std::vector<std::string>{"name"}}}};
+  EXPECT_THAT(trigger_body(code, TriggerEvent::kUpdate), Not(HasSubstr("unnest")));
+  code.key[0].exact = false;
+  EXPECT_THAT(trigger_body(code, TriggerEvent::kUpdate), HasSubstr("unnest"));
+}
+
 TEST(PostgresTriggersTest, QuotedTextEndsWhereItShould) {
   EXPECT_EQ(dollar_quoted("select 1"), "$lockstep$select 1$lockstep$");
   EXPECT_EQ(dollar_quoted("a $lockstep$ b"), "$lockstep1$a $lockstep$ b$lockstep1$");
