@@ -18,6 +18,20 @@ namespace {
 
 constexpr int kThreads = 2;  // that answer at once
 
+const WaitEndpoint::Reply kNoBody{
+    400, "{\"applied\":false,\"error\":\"the parameters belong into the url, behind a question mark\"}\n"};
+
+/// Takes it in, too.
+bool has_body(const httplib::Request& request, const httplib::ContentReader& read) {
+  if (!request.has_header("Content-Length") && !request.has_header("Transfer-Encoding")) return false;
+  std::size_t bytes = 0;
+  read([&](const char*, std::size_t more) {
+    bytes += more;
+    return true;
+  });
+  return bytes > 0;
+}
+
 }  // namespace
 
 class HttpEndpoint::Impl {
@@ -58,10 +72,11 @@ class HttpEndpoint::Impl {
     server_.Get("/readyz",
                 [this](const httplib::Request&, httplib::Response& reply) { answer(reply, &Health::ready); });
     if (wait_) {
-      // A body is left unread: the server would wait for one when a client says no Content-Length.
-      server_.Post("/wait",
-                   [this](const httplib::Request& request, httplib::Response& reply,
-                          const httplib::ContentReader&) { answer(reply, wait_->answer(request.params)); });
+      // With a reader of its own, since the server would wait for a body when a client says no length.
+      server_.Post("/wait", [this](const httplib::Request& request, httplib::Response& reply,
+                                   const httplib::ContentReader& read) {
+        answer(reply, has_body(request, read) ? kNoBody : wait_->answer(request.params));
+      });
       server_.Get("/wait", [](const httplib::Request&, httplib::Response& reply) {
         reply.set_header("Allow", "POST");
         answer(reply, {405, "{\"applied\":false,\"error\":\"send it with POST\"}\n"});

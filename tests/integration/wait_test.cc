@@ -248,7 +248,9 @@ TEST_F(Wait, ByHttpItIsTheSame) {
     const std::string reply = post(i % 2 == 0 ? "?timeout=30s" : "?refresh=true&xid=" + xid);
     ASSERT_TRUE(reply.starts_with("{\"applied\":true") && reply.ends_with("200")) << reply;
     ASSERT_THAT(document("1"), HasSubstr(title));
-    if (i % 2 == 1) ASSERT_THAT(found("1"), HasSubstr(title));
+    if (i % 2 == 1) {
+      ASSERT_THAT(found("1"), HasSubstr(title));
+    }
   }
   const auto connection = database_.connect();
   std::string xid;

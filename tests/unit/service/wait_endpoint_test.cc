@@ -91,6 +91,7 @@ TEST_F(WaitEndpointTest, ManyWaitersLeaveRoomForHealthAndAreLetGoAtAStop) {
   ASSERT_TRUE(health);
   EXPECT_EQ(health->status, 200);
   EXPECT_EQ(httplib::Client("127.0.0.1", port).Get("/wait")->status, 405);
+  EXPECT_EQ(httplib::Client("127.0.0.1", port).Post("/wait", "xid=7", "text/plain")->status, 400);
   endpoint.reset();
   for (std::thread& waiter : waiters) waiter.join();
   EXPECT_THAT(statuses, testing::Each(503));
