@@ -40,6 +40,7 @@ std::unique_ptr<Verb> make_apply_verb();
 std::unique_ptr<Verb> make_run_verb();
 std::unique_ptr<Verb> make_status_verb();
 std::unique_ptr<Verb> make_verify_verb();
+std::unique_ptr<Verb> make_wait_verb();
 std::unique_ptr<Verb> make_dead_letters_verb();
 std::unique_ptr<Verb> make_remove_verb();
 std::unique_ptr<Verb> make_print_config_verb();

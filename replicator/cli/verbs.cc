@@ -10,6 +10,7 @@ std::vector<std::unique_ptr<Verb>> all_verbs() {
   verbs.push_back(make_run_verb());
   verbs.push_back(make_status_verb());
   verbs.push_back(make_verify_verb());
+  verbs.push_back(make_wait_verb());
   verbs.push_back(make_dead_letters_verb());
   verbs.push_back(make_remove_verb());
   verbs.push_back(make_print_config_verb());

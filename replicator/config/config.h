@@ -50,6 +50,8 @@ struct ElasticsearchConfig {
   std::chrono::milliseconds request_timeout{60'000};
   std::int64_t bulk_bytes = 2 * 1024 * 1024;  ///< a bulk request is closed when it has reached this size
   int bulks_in_flight = 3;
+  enum class Compression { kNone, kGzip };
+  Compression compression = Compression::kNone;  ///< of requests, and asked for of replies
 };
 
 /// A table whose changes change documents of an index.
@@ -87,6 +89,8 @@ struct ReplicationConfig {
   std::int64_t chunk_documents = 2'000;     ///< documents rendered from one snapshot
   double max_refused_share = 0.5;           ///< more new dead letters among an index's documents stop it
   std::int64_t max_outbox_size = 0;         ///< bytes; beyond it changes are given up; 0: no limit
+  enum class Refresh { kInterval, kAfterBatch };
+  Refresh refresh = Refresh::kInterval;  ///< when what was written becomes searchable
 };
 
 /// Lock mode: where the locks of data that lives in Elasticsearch only are kept.

@@ -146,6 +146,12 @@ const std::vector<Key<ElasticsearchConfig>>& keys_of() {
                                       .example = "3",
                                       .least = 1,
                                       .most = 64}),
+      key<&Section::compression>({.name = "compression",
+                                  .description =
+                                      "Whether requests and replies are compressed: for nodes behind a "
+                                      "slow line.",
+                                  .example = R"("gzip")",
+                                  .choices = {"none", "gzip"}}),
   };
   return keys;
 }
@@ -189,6 +195,13 @@ const std::vector<Key<ReplicationConfig>>& keys_of() {
            .example = R"("20GiB")",
            .most = std::int64_t{1} << 50,
            .type = ValueType::kSize}),
+      key<&Section::refresh>({.name = "refresh",
+                              .description =
+                                  "When searches see what was written: by each index's own "
+                                  "`refresh_interval`, or as soon as the batch has been applied. The latter "
+                                  "costs Elasticsearch a refresh a batch.",
+                              .example = R"("after_batch")",
+                              .choices = {"interval", "after_batch"}}),
   };
   return keys;
 }
@@ -198,8 +211,8 @@ const std::vector<Key<HttpConfig>>& keys_of() {
   static const std::vector<Key<HttpConfig>> keys = {
       key<&HttpConfig::listen>({.name = "listen",
                                 .description =
-                                    "Host and port of `/metrics`, `/healthz`, `/readyz` and the status "
-                                    "page; port 0 takes a free one. Left out: no HTTP.",
+                                    "Host and port of `/metrics`, `/healthz`, `/readyz`, `/wait` and the "
+                                    "status page; port 0 takes a free one. Left out: no HTTP.",
                                 .example = R"("127.0.0.1:9464")",
                                 .check = listen_fault}),
   };

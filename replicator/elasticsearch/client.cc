@@ -153,8 +153,17 @@ void ElasticsearchClient::swap_alias(const std::string& alias, const std::string
 }
 
 void ElasticsearchClient::refresh(const std::string& alias) {
-  const std::string doing = "refreshing " + alias;
-  send(doing, "POST", path_of(doing, alias) + "/_refresh");
+  refresh(std::vector{alias});
+}
+
+void ElasticsearchClient::refresh(const std::vector<std::string>& aliases) {
+  std::string doing = "refreshing";
+  for (const std::string& alias : aliases) doing += " " + alias;
+  std::string path;
+  for (const std::string& alias : aliases) {
+    path += path.empty() ? path_of(doing, alias) : "," + path_of(doing, alias).substr(1);
+  }
+  if (!path.empty()) send(doing, "POST", path + "/_refresh");
 }
 
 std::int64_t ElasticsearchClient::count(const std::string& alias) {

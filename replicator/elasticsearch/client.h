@@ -66,6 +66,7 @@ class ElasticsearchClient {
 
   /// Makes what has been written searchable.
   void refresh(const std::string& alias);
+  void refresh(const std::vector<std::string>& aliases);
 
   /// How many documents a search would find.
   std::int64_t count(const std::string& alias);

@@ -4,11 +4,13 @@
 
 #include <atomic>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "replicator/elasticsearch/gzip_encoder.h"
 #include "replicator/elasticsearch/url_rotation.h"
 #include "replicator/error.h"
 
@@ -16,6 +18,7 @@ namespace lockstep {
 namespace {
 
 constexpr long kMaxConnections = 16;
+constexpr std::size_t kLeastToCompress = 1024;  // what is smaller fits a packet as it is
 constexpr const char* kCutOff = "cut off because the program is stopping";
 
 struct FreeEasy {
@@ -50,6 +53,7 @@ struct Settings {
   std::string client_cert;
   std::string client_key;
   std::chrono::milliseconds connect_timeout;
+  ElasticsearchConfig::Compression compression;
 };
 
 std::string url_part(CURLU* url, CURLUPart part, unsigned flags) {
@@ -104,7 +108,7 @@ class CurlTransport final : public HttpTransport {
 
  private:
   void set_constant_options();
-  void set_request_options(const HttpRequest& request, const Server& server);
+  void set_request_options(const HttpRequest& request, std::string_view body, const Server& server);
   CURLcode transfer();
   std::string failure(CURLcode code, const Server& server, const HttpRequest& request) const;
 
@@ -119,8 +123,10 @@ class CurlTransport final : public HttpTransport {
   UrlRotation rotation_;
   std::unique_ptr<CURLM, FreeMulti> multi_;  // destroyed after the handle in it
   std::unique_ptr<CURL, FreeEasy> easy_;
+  std::optional<GzipEncoder> gzip_;
   Headers headers_;
-  std::string content_type_;  // which headers_ say
+  std::string content_type_;  // which headers_ say, as the next
+  bool encoded_ = false;
   std::string received_;
   char error_[CURL_ERROR_SIZE] = {};
   std::atomic<bool> cancelled_ = false;
@@ -152,16 +158,24 @@ void CurlTransport::set_constant_options() {
   set(CURLOPT_ERRORBUFFER, error_);
   set(CURLOPT_WRITEFUNCTION, &receive);
   set(CURLOPT_WRITEDATA, static_cast<void*>(&received_));
+  if (settings_->compression == ElasticsearchConfig::Compression::kGzip) {
+    set(CURLOPT_ACCEPT_ENCODING, "gzip");
+    gzip_.emplace();
+  }
   if (!settings_->ca_file.empty()) set(CURLOPT_CAINFO, settings_->ca_file.c_str());
   if (!settings_->client_cert.empty()) set(CURLOPT_SSLCERT, settings_->client_cert.c_str());
   if (!settings_->client_key.empty()) set(CURLOPT_SSLKEY, settings_->client_key.c_str());
 }
 
-void CurlTransport::set_request_options(const HttpRequest& request, const Server& server) {
-  if (!headers_ || content_type_ != request.content_type) {
+void CurlTransport::set_request_options(const HttpRequest& request, std::string_view body,
+                                        const Server& server) {
+  const bool encoded = body.data() != request.body.data();
+  if (!headers_ || content_type_ != request.content_type || encoded_ != encoded) {
     headers_.reset();
     content_type_ = request.content_type;
+    encoded_ = encoded;
     append(headers_, "Content-Type: " + content_type_);
+    if (encoded) append(headers_, "Content-Encoding: gzip");
     append(headers_, "Expect:");
     if (!settings_->api_key.empty()) append(headers_, "Authorization: ApiKey " + settings_->api_key.value());
   }
@@ -174,11 +188,11 @@ void CurlTransport::set_request_options(const HttpRequest& request, const Server
   set(CURLOPT_TIMEOUT_MS, static_cast<long>(request.timeout.count()));
 
   const bool head = request.method == "HEAD";
-  const bool sends_body = !request.body.empty() || request.method == "POST" || request.method == "PUT";
+  const bool sends_body = !body.empty() || request.method == "POST" || request.method == "PUT";
   if (sends_body) {
     set(CURLOPT_POST, 1L);
-    set(CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(request.body.size()));
-    set(CURLOPT_POSTFIELDS, request.body.empty() ? "" : request.body.data());
+    set(CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(body.size()));
+    set(CURLOPT_POSTFIELDS, body.empty() ? "" : body.data());
   } else {
     set(CURLOPT_HTTPGET, 1L);
   }
@@ -187,11 +201,13 @@ void CurlTransport::set_request_options(const HttpRequest& request, const Server
 }
 
 HttpResponse CurlTransport::perform(const HttpRequest& request) {
+  const bool compresses = gzip_ && request.body.size() >= kLeastToCompress;
+  const std::string_view body = compresses ? gzip_->encode(request.body) : request.body;
   std::string failures;
   for (std::size_t tries = 0; tries < rotation_.count() && !cancelled_; ++tries) {
     const std::size_t chosen = rotation_.next(SystemClock().now());
     const Server& server = settings_->servers[chosen];
-    set_request_options(request, server);
+    set_request_options(request, body, server);
     received_.clear();
     error_[0] = '\0';
     const CURLcode code = transfer();
@@ -269,6 +285,7 @@ std::function<std::unique_ptr<HttpTransport>()> make_transport_factory(const Ela
   settings->client_cert = config.client_cert;
   settings->client_key = config.client_key;
   settings->connect_timeout = config.connect_timeout;
+  settings->compression = config.compression;
 
   auto made = std::make_shared<std::atomic<std::size_t>>(0);
   return [settings, made]() -> std::unique_ptr<HttpTransport> {

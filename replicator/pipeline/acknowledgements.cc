@@ -18,6 +18,15 @@ void Acknowledgements::bulk_done(StepId step) {
   advance(step.lane);
 }
 
+std::size_t Acknowledgements::bulks_left(StepId step) const {
+  const LaneState& state = lanes_.at(step.lane);
+  return state.steps.at(step.number - state.first).bulks;
+}
+
+bool Acknowledgements::is_first(StepId step) const {
+  return lanes_.at(step.lane).first == step.number;
+}
+
 void Acknowledgements::advance(Lane lane) {
   LaneState& state = lanes_.at(lane);
   while (!state.steps.empty() && state.steps.front().bulks == 0) {

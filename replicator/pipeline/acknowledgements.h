@@ -46,6 +46,11 @@ class Acknowledgements {
   /// One of the step's bulks has all its outcomes.
   void bulk_done(StepId step);
 
+  /// How many bulks of the step have not come back, and whether all steps before it in its lane are complete.
+  /// REQUIRES: the step is not complete.
+  std::size_t bulks_left(StepId step) const;
+  bool is_first(StepId step) const;
+
   /// What has been acknowledged since the last call: the tail's position and the jobs' progress.
   Acknowledged take();
 

@@ -92,7 +92,10 @@ bool DocumentWriter::submit(Lane lane, StepDocuments documents, StepEnd end, con
     if (with_dead_letters_.contains(document.index)) no_longer_refused_.push_back(std::move(document));
   }
   std::erase_if(documents.requests_, [](const BulkRequest& request) { return request.empty(); });
-  const StepId step = acknowledgements_.add(lane, documents.requests_.size(), std::move(end));
+  const std::optional<std::set<int>> indices = indices_to_refresh(lane, documents, end);
+  const StepId step =
+      acknowledgements_.add(lane, documents.requests_.size() + (indices ? 1 : 0), std::move(end));
+  if (indices) to_refresh_.push_back({step, *indices});
   for (BulkRequest& request : documents.requests_) {
     while (!bulks_.has_room() || collides(request)) {
       if (stop.stop_requested()) return false;
@@ -107,8 +110,45 @@ bool DocumentWriter::submit(Lane lane, StepDocuments documents, StepEnd end, con
   return true;
 }
 
+// The pages of a job are refreshed together, at its end. Then what an earlier process has written of it
+// counts too, wherever that was.
+std::optional<std::set<int>> DocumentWriter::indices_to_refresh(Lane lane, const StepDocuments& documents,
+                                                                const StepEnd& end) {
+  if (refresher_ == nullptr) return std::nullopt;
+  std::set<int>& written = written_[lane];
+  for (const BulkRequest& request : documents.requests_) {
+    for (const BulkItem& item : request.items()) written.insert(item.key.index);
+  }
+  const bool of_job = lane != Lane::tail();
+  if (of_job && !(end.progress && end.progress->finished)) return std::nullopt;
+  std::set<int> indices = std::move(written);
+  written_.erase(lane);
+  if (indices.empty() && !of_job) return std::nullopt;
+  if (indices.empty()) {
+    for (const auto& [index, routed] : routed_) indices.insert(index);
+  }
+  return indices;
+}
+
+void DocumentWriter::refresh_applied() {
+  if (refresher_ == nullptr) return;
+  for (const StepId step : refresher_->take_finished()) {
+    acknowledgements_.bulk_done(step);
+    --refreshing_;
+  }
+  std::erase_if(to_refresh_, [&](const ToRefresh& each) {
+    const bool applied = acknowledgements_.bulks_left(each.step) == 1 &&
+                         (each.step.lane == Lane::tail() || acknowledgements_.is_first(each.step));
+    if (!applied) return false;
+    refresher_->add(each.step, each.indices);
+    ++refreshing_;
+    return true;
+  });
+}
+
 void DocumentWriter::settle(std::chrono::milliseconds wait) {
   for (BulkResult& result : bulks_.take(wait)) take_in(std::move(result));
+  refresh_applied();
   const BulkWriterState state = bulks_.state();
   board_.update([&](ReplicationProgress& progress) {
     progress.bulk_retries = static_cast<std::int64_t>(state.retries);

@@ -6,12 +6,16 @@
 //     Elasticsearch forgets the versions of deleted documents, a late write could bring one back.
 // W2. Within a step, deletes under old routings have a lower version than the writes: where both reach the
 //     same shard, a repeated delete does not undo the write.
+// W3. With a refresher, a step of the tail and the last one of a job are acknowledged when what they and the
+//     steps before them have written is searchable.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
+#include <set>
 #include <stop_token>
 #include <string>
 #include <unordered_map>
@@ -22,6 +26,7 @@
 #include "replicator/elasticsearch/bulk_writer.h"
 #include "replicator/pipeline/acknowledgements.h"
 #include "replicator/pipeline/progress.h"
+#include "replicator/pipeline/refresher.h"
 #include "replicator/source/source.h"
 
 namespace lockstep {
@@ -65,6 +70,9 @@ class DocumentWriter {
   /// All references must outlive this.
   DocumentWriter(BulkWriter& bulks, ProgressBoard& board, const AppliedPipeline& pipeline);
 
+  /// From now on what is acknowledged is searchable (W3). `refresher` must outlive this.
+  void refresh_with(Refresher& refresher) { refresher_ = &refresher; }
+
   /// Hands over a step's documents; waits while Elasticsearch has no room or a document is still in flight.
   /// False when `stop` was requested meanwhile: the step will not be acknowledged.
   bool submit(Lane lane, StepDocuments documents, StepEnd end, const std::stop_token& stop);
@@ -99,7 +107,7 @@ class DocumentWriter {
   const Acknowledgements& acknowledgements() const { return acknowledgements_; }
   std::size_t requests_in_flight() const { return requests_.size(); }
   std::size_t job_requests_in_flight() const { return job_requests_; }
-  bool idle() const { return requests_.empty(); }
+  bool idle() const { return requests_.empty() && to_refresh_.empty() && refreshing_ == 0; }
 
  private:
   struct Counts {
@@ -109,7 +117,16 @@ class DocumentWriter {
     std::int64_t refused = 0;
   };
 
+  /// A step whose last bulk stands for the refresh.
+  struct ToRefresh {
+    StepId step;
+    std::set<int> indices;
+  };
+
   void take_in(BulkResult result);
+  std::optional<std::set<int>> indices_to_refresh(Lane lane, const StepDocuments& documents,
+                                                  const StepEnd& end);
+  void refresh_applied();
   void take_in_item(const BulkItem& item, Outcome outcome, Counts& counts);
   bool collides(const BulkRequest& request) const;
   static std::size_t hash_of(const BulkItem& item);
@@ -123,6 +140,10 @@ class DocumentWriter {
   std::size_t job_requests_ = 0;                        // of these
   std::function<void(std::chrono::microseconds)> small_change_ = [](std::chrono::microseconds) {};
   std::unordered_multiset<std::size_t> documents_in_flight_;
+  Refresher* refresher_ = nullptr;
+  std::map<Lane, std::set<int>> written_;  // indices that are to be refreshed with a later step of the lane
+  std::vector<ToRefresh> to_refresh_;      // not all of it is applied yet
+  std::size_t refreshing_ = 0;             // steps that refresher_ has
   std::map<int, std::int64_t> documents_;  // by index
   std::vector<DeadLetter> refused_;
   std::vector<AcknowledgedWrite> no_longer_refused_;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -13,6 +14,7 @@
 #include "replicator/pipeline/document_writer.h"
 #include "replicator/pipeline/job_runner.h"
 #include "replicator/pipeline/leadership.h"
+#include "replicator/pipeline/refresher.h"
 #include "replicator/pipeline/refused_share.h"
 #include "replicator/pipeline/set_aside.h"
 #include "replicator/pipeline/tail.h"
@@ -28,7 +30,8 @@ constexpr auto kBusyFor = 1s;            // after a change
 constexpr auto kBusyPollInterval = 2ms;  // at most, as long as the next change may well come soon
 constexpr auto kQuietAfter = 1min;       // from then on half the looks will do
 constexpr auto kReportInterval = 100ms;  // between updates of the board
-constexpr auto kSaveIdleAfter = 100ms;   // what has been acknowledged is saved when nothing else does it
+constexpr auto kSaveIdleAfter = 100ms;   // what has been acknowledged is saved when nothing else does it,
+                                         // or at once while somebody waits for it
 constexpr auto kSaveQuietAfter = 5s;     // a position that moved over nothing of ours
 constexpr auto kPruneInterval = 30s;
 constexpr auto kJobsInterval = 1s;          // between looks for jobs that others have added
@@ -70,6 +73,11 @@ class Replication {
         tail_(config, pipeline_, set_aside_, source, writer_, checkpoint_, versions_, source.load_position(),
               [this](Job job) { jobs_.add(std::move(job)); }) {
     bulks_.on_finished([this] { wake_up_.wake(); });
+    if (config.replication.refresh == ReplicationConfig::Refresh::kAfterBatch) {
+      refresher_.emplace(pipeline_, make_transport(), config.elasticsearch.request_timeout,
+                         [this] { wake_up_.wake(); });
+      writer_.refresh_with(*refresher_);
+    }
     checkpoint_.on_saved([this](const Acknowledged& saved) { after_save(saved); });
     require_nothing_given_up();
     take_jobs();
@@ -129,7 +137,8 @@ class Replication {
   void keep_house() {
     const SteadyTime now = std::chrono::steady_clock::now();
     const auto unsaved = checkpoint_.age(now);
-    if (tail_.idle() && ((writer_.has_news() && unsaved >= kSaveIdleAfter) || unsaved >= kSaveQuietAfter)) {
+    const auto save_after = source_.is_awaited() ? 0ms : kSaveIdleAfter;
+    if (tail_.idle() && ((writer_.has_news() && unsaved >= save_after) || unsaved >= kSaveQuietAfter)) {
       checkpoint_.save(source_, tail_.position());
     }
     if (prune_.due(now)) source_.prune();
@@ -267,8 +276,9 @@ class Replication {
   ElasticsearchClient elasticsearch_;
   VersionCounter versions_;
   TargetWatch targets_;
-  WakeUp wake_up_;  // outlives bulks_, whose threads call it
+  WakeUp wake_up_;  // outlives bulks_ and refresher_, whose threads call it
   BulkWriter bulks_;
+  std::optional<Refresher> refresher_;
   DocumentWriter writer_;
   Checkpoint checkpoint_;
   SetAside set_aside_;

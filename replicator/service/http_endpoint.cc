@@ -4,19 +4,42 @@
 
 #include <cerrno>
 #include <cstring>
+#include <optional>
 #include <thread>
 
 #include "replicator/error.h"
 #include "replicator/service/health.h"
 #include "replicator/service/metrics.h"
 #include "replicator/service/status_page.h"
+#include "replicator/service/wait_endpoint.h"
 
 namespace lockstep {
+namespace {
+
+constexpr int kThreads = 2;  // that answer at once
+
+const WaitEndpoint::Reply kNoBody{
+    400, "{\"applied\":false,\"error\":\"the parameters belong into the url, behind a question mark\"}\n"};
+
+/// Takes it in, too.
+bool has_body(const httplib::Request& request, const httplib::ContentReader& read) {
+  if (!request.has_header("Content-Length") && !request.has_header("Transfer-Encoding")) return false;
+  std::size_t bytes = 0;
+  read([&](const char*, std::size_t more) {
+    bytes += more;
+    return true;
+  });
+  return bytes > 0;
+}
+
+}  // namespace
 
 class HttpEndpoint::Impl {
  public:
-  Impl(const std::string& listen, std::string pipeline, const ProgressBoard& board, const Clock& clock)
+  Impl(const std::string& listen, std::string pipeline, const ProgressBoard& board, const Clock& clock,
+       Waiter* waiter)
       : pipeline_(std::move(pipeline)), board_(board), clock_(clock) {
+    if (waiter != nullptr) wait_.emplace(*waiter);
     configure();
     bind(listen);
     thread_ = std::jthread([this] { server_.listen_after_bind(); });
@@ -24,14 +47,18 @@ class HttpEndpoint::Impl {
     while (!server_.is_running()) std::this_thread::yield();
   }
 
-  ~Impl() { server_.stop(); }
+  ~Impl() {
+    if (wait_) wait_->stop();
+    server_.stop();
+  }
 
   int port() const { return port_; }
 
  private:
   void configure() {
-    server_.new_task_queue = [] { return new httplib::ThreadPool(2); };
-    // Two threads serve everybody, so no client keeps one.
+    const int threads = kThreads + (wait_ ? WaitEndpoint::kMostWaiters : 0);
+    server_.new_task_queue = [threads] { return new httplib::ThreadPool(static_cast<std::size_t>(threads)); };
+    // Few threads serve everybody, so no client keeps one but while it waits.
     server_.set_keep_alive_max_count(1);
     server_.set_read_timeout(2);
     server_.set_write_timeout(2);
@@ -44,6 +71,17 @@ class HttpEndpoint::Impl {
                 [this](const httplib::Request&, httplib::Response& reply) { answer(reply, &Health::alive); });
     server_.Get("/readyz",
                 [this](const httplib::Request&, httplib::Response& reply) { answer(reply, &Health::ready); });
+    if (wait_) {
+      // With a reader of its own, since the server would wait for a body when a client says no length.
+      server_.Post("/wait", [this](const httplib::Request& request, httplib::Response& reply,
+                                   const httplib::ContentReader& read) {
+        answer(reply, has_body(request, read) ? kNoBody : wait_->answer(request.params));
+      });
+      server_.Get("/wait", [](const httplib::Request&, httplib::Response& reply) {
+        reply.set_header("Allow", "POST");
+        answer(reply, {405, "{\"applied\":false,\"error\":\"send it with POST\"}\n"});
+      });
+    }
     server_.Get("/", [this](const httplib::Request&, httplib::Response& reply) {
       reply.set_content(status_page(pipeline_, board_.read(), clock_.now()), "text/html; charset=utf-8");
     });
@@ -53,6 +91,12 @@ class HttpEndpoint::Impl {
     const Health health = judge(board_.read(), clock_.now());
     reply.status = health.*verdict == Verdict::kGood ? 200 : 503;
     reply.set_content(health.reason + "\n", "text/plain; charset=utf-8");
+  }
+
+  static void answer(httplib::Response& reply, const WaitEndpoint::Reply& answer) {
+    reply.status = answer.status;
+    if (answer.status == 503) reply.set_header("Retry-After", "1");
+    reply.set_content(answer.body, "application/json");
   }
 
   void bind(const std::string& listen) {
@@ -71,14 +115,15 @@ class HttpEndpoint::Impl {
   const std::string pipeline_;
   const ProgressBoard& board_;
   const Clock& clock_;
+  std::optional<WaitEndpoint> wait_;
   httplib::Server server_;
   int port_ = 0;
   std::jthread thread_;  // uses everything above
 };
 
 HttpEndpoint::HttpEndpoint(const std::string& listen, std::string pipeline, const ProgressBoard& board,
-                           const Clock& clock)
-    : impl_(std::make_unique<Impl>(listen, std::move(pipeline), board, clock)) {}
+                           const Clock& clock, Waiter* waiter)
+    : impl_(std::make_unique<Impl>(listen, std::move(pipeline), board, clock, waiter)) {}
 
 HttpEndpoint::~HttpEndpoint() = default;
 

@@ -4,9 +4,12 @@
 
 #include <chrono>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "replicator/clock.h"
 #include "replicator/elasticsearch/curl_transport.h"
+#include "replicator/pipeline/waiter.h"
 #include "replicator/service/heartbeat.h"
 #include "replicator/service/http_endpoint.h"
 #include "replicator/service/leadership_loop.h"
@@ -28,9 +31,13 @@ void run_service(const Config& config, RunUntil until, ProgressBoard& board, con
   // What can be wrong with the configuration shows before anything is started.
   const BulkWriter::TransportFactory transports = make_transport_factory(config.elasticsearch);
 
+  std::vector<std::string> aliases;
+  for (const IndexConfig& index : config.indices) aliases.push_back(index.alias);
+  Waiter waiter([&] { return open_applied_watch(config); }, transports, aliases,
+                config.elasticsearch.request_timeout);
   std::optional<HttpEndpoint> http;
   if (!config.http.listen.empty()) {
-    http.emplace(config.http.listen, config.pipeline, board, clock);
+    http.emplace(config.http.listen, config.pipeline, board, clock, &waiter);
     spdlog::info("metrics, health and status on port {} ({})", http->port(), config.http.listen);
   }
   const Heartbeat heartbeat(board, clock, kHeartbeat);

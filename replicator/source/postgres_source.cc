@@ -244,6 +244,15 @@ bool PostgresSource::is_led() {
   return ask("asking whether somebody leads", postgres_sql("is_led"), identity_)[0][0].as<bool>();
 }
 
+bool PostgresSource::is_awaited() {
+  bool awaited = false;
+  translating_postgres_errors("looking whether somebody waits", [&] {
+    if (!awaited_) awaited_ = std::make_unique<PostgresAwaited>(session_.connection(), identity_);
+    awaited = awaited_->is_awaited(std::chrono::steady_clock::now());
+  });
+  return awaited;
+}
+
 bool PostgresSource::may_have_changed(const Position& position) {
   const PostgresPosition at = PostgresPosition::from(position);
   if (!at.cur.empty()) return true;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "replicator/config/config.h"
+#include "replicator/source/postgres_awaited.h"
 #include "replicator/source/postgres_expansion.h"
 #include "replicator/source/postgres_session.h"
 #include "replicator/source/source.h"
@@ -40,6 +41,7 @@ class PostgresSource final : public Source {
   std::unique_ptr<SourceTransaction> begin_reading() override;
   bool has_passed(const Position& place) override;
   bool is_led() override;
+  bool is_awaited() override;
   bool may_have_changed(const Position& position) override;
   void prune() override;
   bool has_given_up() override;
@@ -65,6 +67,7 @@ class PostgresSource final : public Source {
   std::string identity_;
   std::string captures_;  // the pipeline's capture ids as an array literal
   std::string started_at_;
+  std::unique_ptr<PostgresAwaited> awaited_;  // listens once it was asked for
 };
 
 }  // namespace lockstep

@@ -361,6 +361,10 @@ class Source {
   /// Whether some process has the lead. REQUIRES: load_pipeline() was called.
   virtual bool is_led() = 0;
 
+  /// Whether somebody waits for what is acknowledged to be saved (applied_watch.h). Costs nothing while
+  /// nobody does. REQUIRES: no transaction is open.
+  virtual bool is_awaited() = 0;
+
   /// Whether anything at all may have been committed since `position`: a cheap question for an idle tail.
   /// False is certain, true is not.
   virtual bool may_have_changed(const Position& position) = 0;

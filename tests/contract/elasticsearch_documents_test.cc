@@ -116,6 +116,30 @@ TEST_F(ElasticsearchDocumentsContract, TheBytesOfASourceAreKept) {
   EXPECT_EQ(fetch("1"), (Stored{"", source, version(1).value()}));
 }
 
+TEST_F(ElasticsearchDocumentsContract, CompressedRequestsAndRepliesSayTheSame) {
+  constexpr int kDocuments = 2'000;
+  BulkRequest request;
+  for (int i = 0; i < kDocuments; ++i) {
+    request.index(alias(), {1, std::to_string(i), ""}, version(5), R"({"n":)" + std::to_string(i) + "}");
+  }
+  BulkWriter compressing({.bulks_in_flight = 1, .request_timeout = 30s}, compressing_transports());
+  compressing.submit(std::move(request));
+  const std::vector<BulkResult> results = compressing.take(30s);
+  ASSERT_EQ(results.size(), 1U) << compressing.state().reason;
+  EXPECT_EQ(results[0].outcomes, std::vector<Outcome>(kDocuments, Outcome::kApplied));
+
+  ElasticsearchClient reader(compressing_transports()());
+  reader.refresh(alias());
+  EXPECT_EQ(reader.count(alias()), kDocuments);
+  std::vector<DocumentLocation> all;
+  for (int i = 0; i < kDocuments; ++i) all.push_back({std::to_string(i), ""});
+  int equal = 0;
+  fetch_documents(reader, alias(), all, [&](std::size_t i, const std::optional<StoredDocument>& document) {
+    if (document && document->source == R"({"n":)" + std::to_string(i) + "}") ++equal;
+  });
+  EXPECT_EQ(equal, kDocuments);
+}
+
 TEST_F(ElasticsearchDocumentsContract, EveryKindOfOutcomeInOneBulk) {
   BulkRequest first;
   first.index(alias(), {1, "newer", ""}, version(9), "{}");

@@ -24,6 +24,11 @@ class ElasticsearchContract : public testing::Test {
   support::ElasticsearchServer& server() { return index_.server(); }
 
   BulkWriter::TransportFactory transports() const { return make_transport_factory(config()); }
+  BulkWriter::TransportFactory compressing_transports() const {
+    ElasticsearchConfig compressing = config();
+    compressing.compression = ElasticsearchConfig::Compression::kGzip;
+    return make_transport_factory(compressing);
+  }
 
   /// A mapping file's content and the rest of an index as a configuration would want it.
   DesiredIndex desired(const std::string& mapping) const {

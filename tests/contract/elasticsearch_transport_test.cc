@@ -127,6 +127,27 @@ TEST(CurlTransport, SendsEveryMethodWithAndWithoutABody) {
   EXPECT_EQ(transport->perform(request_of("GET", "/404")).status, 404) << "any status is a reply";
 }
 
+TEST(CurlTransport, CompressesLargeBodiesWhenToldTo) {
+  RecordingServer server;
+  ElasticsearchConfig config = config_of({server.url()});
+  const std::string large(100'000, 'x');
+  make_transport_factory(config)()->perform(request_of("POST", "/_bulk", large));
+  EXPECT_EQ(server.last().body, large);
+  EXPECT_FALSE(server.last().has_header("Accept-Encoding"));
+
+  config.compression = ElasticsearchConfig::Compression::kGzip;
+  const auto transport = make_transport_factory(config)();
+  for (int i = 0; i < 2; ++i) {
+    transport->perform(request_of("POST", "/_bulk", large));
+    EXPECT_EQ(server.last().get_header_value("Content-Encoding"), "gzip");
+    EXPECT_EQ(server.last().get_header_value_count("Content-Type"), 1u);
+    EXPECT_EQ(server.last().get_header_value("Accept-Encoding"), "gzip");
+    transport->perform(request_of("POST", "/_bulk", "small"));
+    EXPECT_FALSE(server.last().has_header("Content-Encoding"));
+    EXPECT_EQ(server.last().body, "small");
+  }
+}
+
 TEST(CurlTransport, ALargeBodyIsNotHeldBackForAContinue) {
   RecordingServer server;
   const auto transport = make_transport_factory(config_of({server.url()}))();

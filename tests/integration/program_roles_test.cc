@@ -64,6 +64,7 @@ TEST_F(ProgramRoles, TheOwnerAppliesTheProgramRunsWithThePrintedGrantsAndAnybody
   EXPECT_TRUE(becomes_equal());
   EXPECT_TRUE(appears("100"));
   EXPECT_EQ(pipeline_.lockstep("status").exit_code, 0);
+  EXPECT_EQ(pipeline_.lockstep("wait", {"--refresh"}).exit_code, 0);
 }
 
 TEST_F(ProgramRoles, TheRunningRoleMayLookAfterTheDeadLetters) {

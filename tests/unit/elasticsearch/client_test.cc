@@ -51,6 +51,15 @@ TEST(Client, ALostConnectionIsRetryableAndNamesTheServer) {
   }
 }
 
+TEST(Client, RefreshesSeveralAliasesAtOnce) {
+  Script script{{{200, "{}"}}, {}};
+  ElasticsearchClient client = client_of(script);
+  client.refresh(std::vector<std::string>{"posts", "users"});
+  client.refresh(std::vector<std::string>{});
+  ASSERT_EQ(script.requests.size(), 1U);
+  EXPECT_EQ(script.requests[0].method + " " + script.requests[0].path, "POST /posts,users/_refresh");
+}
+
 TEST(Client, AProxysPageIsRetryable) {
   Script script{{{200, "<html>hello</html>", "http://es1:9200"}}, {}};
   ElasticsearchClient client = client_of(script);

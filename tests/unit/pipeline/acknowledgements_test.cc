@@ -138,5 +138,17 @@ TEST(AcknowledgementsTest, ALaneThatHasEndedMayBeginAgain) {
   EXPECT_EQ(acknowledgements.take().jobs.at(0).position, "200");
 }
 
+TEST(AcknowledgementsTest, AStepKnowsWhatIsLeftOfItAndBeforeIt) {
+  Acknowledgements acknowledgements;
+  const StepId first = acknowledgements.add(Lane{5}, 2, {});
+  const StepId second = acknowledgements.add(Lane{5}, 1, {});
+  acknowledgements.bulk_done(first);
+  EXPECT_EQ(acknowledgements.bulks_left(first), 1U);
+  EXPECT_TRUE(acknowledgements.is_first(first));
+  EXPECT_FALSE(acknowledgements.is_first(second));
+  acknowledgements.bulk_done(first);
+  EXPECT_TRUE(acknowledgements.is_first(second));
+}
+
 }  // namespace
 }  // namespace lockstep

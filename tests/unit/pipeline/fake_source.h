@@ -206,6 +206,7 @@ class FakeSource final : public Source {
   std::unique_ptr<SourceTransaction> begin_reading() override;
   bool has_passed(const Position& place) override;
   bool is_led() override;
+  bool is_awaited() override { return false; }
   bool may_have_changed(const Position& position) override;
   void prune() override {}
   bool has_given_up() override { return database_.state().given_up; }

@@ -65,6 +65,7 @@ class FakeSource final : public Source {
   }
   bool has_passed(const Position&) override { return true; }
   bool is_led() override { return database_.led_elsewhere; }
+  bool is_awaited() override { return false; }
   Position load_position() override { return {}; }
   std::vector<Job> load_jobs() override { return {}; }
   std::optional<std::int64_t> expand(const AppliedIndex&, const Job& job) override { return job.total; }

@@ -1,0 +1,85 @@
+#include "replicator/pipeline/refresher.h"
+
+#include <spdlog/spdlog.h>
+
+#include <random>
+#include <utility>
+
+#include "replicator/error.h"
+
+namespace lockstep {
+namespace {
+
+constexpr std::chrono::hours kUntilWoken{1};
+
+}  // namespace
+
+Refresher::Refresher(const AppliedPipeline& pipeline, std::unique_ptr<HttpTransport> transport,
+                     std::chrono::milliseconds request_timeout, std::function<void()> on_finished)
+    : on_finished_(std::move(on_finished)),
+      elasticsearch_(std::move(transport), request_timeout),
+      backoff_(Backoff::Limits{}, std::random_device{}()) {
+  for (const AppliedIndex& index : pipeline.indices) aliases_.emplace(index.id, index.alias);
+  thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
+}
+
+Refresher::~Refresher() {
+  thread_.request_stop();
+  elasticsearch_.cancel();
+  thread_.join();
+}
+
+void Refresher::add(StepId step, const std::set<int>& indices) {
+  {
+    const std::lock_guard lock(mutex_);
+    steps_.push_back(step);
+    indices_.insert(indices.begin(), indices.end());
+  }
+  wake_up_.wake();
+}
+
+std::vector<StepId> Refresher::take_finished() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(finished_, {});
+}
+
+void Refresher::run(const std::stop_token& stop) {
+  while (!stop.stop_requested()) {
+    std::vector<StepId> steps;
+    std::set<int> indices;
+    {
+      const std::lock_guard lock(mutex_);
+      steps = std::exchange(steps_, {});
+      indices = std::exchange(indices_, {});
+    }
+    if (steps.empty()) {
+      wake_up_.wait(kUntilWoken, stop);
+      continue;
+    }
+    WakeUp never_woken;
+    while (!stop.stop_requested() && !refresh(indices)) never_woken.wait(backoff_.next(), stop);
+    if (stop.stop_requested()) return;
+    {
+      const std::lock_guard lock(mutex_);
+      finished_.insert(finished_.end(), steps.begin(), steps.end());
+    }
+    on_finished_();
+  }
+}
+
+/// False: to be tried again.
+bool Refresher::refresh(const std::set<int>& indices) {
+  std::vector<std::string> aliases;
+  for (const int index : indices) aliases.push_back(aliases_.at(index));
+  try {
+    elasticsearch_.refresh(aliases);
+    backoff_.reset();
+    last_logged_.clear();
+    return true;
+  } catch (const Error& error) {
+    if (std::exchange(last_logged_, error.what()) != error.what()) spdlog::warn("{}", error.what());
+    return !error.retryable();
+  }
+}
+
+}  // namespace lockstep

@@ -1,0 +1,165 @@
+#include "replicator/pipeline/waiter.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "replicator/clock.h"
+#include "replicator/elasticsearch/client.h"
+#include "replicator/error.h"
+#include "replicator/pipeline/wake_up.h"
+
+namespace lockstep {
+namespace {
+
+using std::chrono::duration_cast;
+using std::chrono::milliseconds;
+
+constexpr milliseconds kShortestPause{2};
+constexpr milliseconds kLongestPause{100};
+constexpr milliseconds kAfterTrouble{250};
+constexpr milliseconds kLedInterval{1'000};      // between questions whether somebody leads
+constexpr milliseconds kLeastForRefresh{1'000};  // even when the time is nearly over
+constexpr std::size_t kKeptWatches = 2;
+
+SteadyTime now() {
+  return std::chrono::steady_clock::now();
+}
+
+}  // namespace
+
+milliseconds pause_after(std::chrono::steady_clock::duration waited) {
+  return std::clamp(duration_cast<milliseconds>(waited / 10), kShortestPause, kLongestPause);
+}
+
+/// One wait. A connection that is lost is made anew, and with it the point: `now` becomes a later now, which
+/// contains the earlier one.
+class Waiter::Course {
+ public:
+  Course(Waiter& waiter, const WaitRequest& request, const Progress& progress, const std::stop_token& stop)
+      : waiter_(waiter), request_(request), progress_(progress), stop_(stop) {}
+
+  ~Course() {
+    point_.reset();
+    if (watch_) waiter_.put_back(std::move(watch_));
+  }
+
+  WaitAnswer run() {
+    // Not asked at the first look: most waits are over before that matters.
+    Every led(kLedInterval, begun_);
+    while (!stop_.stop_requested()) {
+      milliseconds pause = pause_after(now() - begun_);
+      try {
+        if (applied_) {
+          refresh();
+          return answer(WaitAnswer::Kind::kApplied);
+        }
+        const AppliedState state = look();
+        if (state.kind == AppliedState::Kind::kRolledBack)
+          return answer(WaitAnswer::Kind::kRolledBack, state);
+        if (state.kind == AppliedState::Kind::kUnknownTransaction)
+          return answer(WaitAnswer::Kind::kUnknownTransaction, state);
+        applied_ = state.kind == AppliedState::Kind::kApplied;
+        if (applied_) continue;
+        reason_ = state.reason;
+        const bool last = left() <= milliseconds(0);
+        if (last || led.due(now())) led_ = watch_->is_led();
+        if (last) break;
+      } catch (const Error& error) {
+        if (!error.retryable()) throw;
+        point_.reset();
+        watch_.reset();
+        reason_ = error.what();
+        led_ = true;  // as far as is known
+        pause = kAfterTrouble;
+        if (left() <= milliseconds(0)) break;
+      }
+      progress_(told_reason());
+      pause_.wait(std::min(pause, std::max(left(), milliseconds(1))), stop_);
+    }
+    if (stop_.stop_requested()) return answer(WaitAnswer::Kind::kStopped, {{}, "interrupted"});
+    return answer(WaitAnswer::Kind::kTimedOut, {{}, told_reason()});
+  }
+
+ private:
+  AppliedState look() {
+    if (!watch_) {
+      watch_ = waiter_.take_watch();
+      point_.reset();
+    }
+    if (!point_) {
+      try {
+        point_ = watch_->begin(request_.transaction);
+      } catch (const Error&) {
+        // A connection that was kept may have been lost meanwhile.
+        watch_ = waiter_.open_watch_();
+        point_ = watch_->begin(request_.transaction);
+      }
+    }
+    return point_->look();
+  }
+
+  void refresh() {
+    if (request_.refresh == WaitRequest::Refresh::kNo) return;
+    const milliseconds timeout =
+        std::clamp(left(), kLeastForRefresh, std::max(kLeastForRefresh, waiter_.request_timeout_));
+    ElasticsearchClient elasticsearch(waiter_.make_transport_(), timeout);
+    const std::stop_callback on_stop(stop_, [&] { elasticsearch.cancel(); });
+    elasticsearch.refresh(waiter_.aliases_);
+  }
+
+  /// Until the time-out; not positive when it is over.
+  milliseconds left() const {
+    if (!request_.timeout) return milliseconds::max();
+    return *request_.timeout - duration_cast<milliseconds>(now() - begun_);
+  }
+
+  std::string told_reason() const {
+    return led_ ? reason_ : reason_ + ", and nobody leads the pipeline: start `lockstep run`";
+  }
+
+  WaitAnswer answer(WaitAnswer::Kind kind, const AppliedState& state = {}) const {
+    return {kind, state.reason, duration_cast<milliseconds>(now() - begun_)};
+  }
+
+  Waiter& waiter_;
+  const WaitRequest& request_;
+  const Progress& progress_;
+  const std::stop_token& stop_;
+  const SteadyTime begun_ = now();
+  std::unique_ptr<AppliedWatch> watch_;
+  std::unique_ptr<AppliedPoint> point_;
+  WakeUp pause_;
+  std::string reason_;
+  bool applied_ = false;
+  bool led_ = true;
+};
+
+Waiter::Waiter(OpenWatch open_watch, BulkWriter::TransportFactory make_transport,
+               std::vector<std::string> aliases, std::chrono::milliseconds request_timeout)
+    : open_watch_(std::move(open_watch)),
+      make_transport_(std::move(make_transport)),
+      aliases_(std::move(aliases)),
+      request_timeout_(request_timeout) {}
+
+WaitAnswer Waiter::wait(const WaitRequest& request, const Progress& progress, const std::stop_token& stop) {
+  return Course(*this, request, progress, stop).run();
+}
+
+std::unique_ptr<AppliedWatch> Waiter::take_watch() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!idle_.empty()) {
+      std::unique_ptr<AppliedWatch> watch = std::move(idle_.back());
+      idle_.pop_back();
+      return watch;
+    }
+  }
+  return open_watch_();
+}
+
+void Waiter::put_back(std::unique_ptr<AppliedWatch> watch) {
+  const std::lock_guard lock(mutex_);
+  if (idle_.size() < kKeptWatches) idle_.push_back(std::move(watch));
+}
+
+}  // namespace lockstep

@@ -1,0 +1,121 @@
+#include "replicator/pipeline/waiter.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "tests/unit/pipeline/fake_watch.h"
+#include "tests/unit/pipeline/world.h"
+
+namespace lockstep::fake {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using Kind = AppliedState::Kind;
+
+class WaiterTest : public testing::Test {
+ protected:
+  WaitAnswer wait(const WaitRequest& request) {
+    return waiter_.wait(
+        request, [this](const std::string& reason) { told_.push_back(reason); }, stop_.get_token());
+  }
+
+  WatchScript script_{{{Kind::kPending, "changes are pending"}}};
+  World world_;
+  std::stop_source stop_;
+  std::vector<std::string> told_;
+  Waiter waiter_{[this] { return std::make_unique<ScriptedWatch>(script_); },
+                 world_.elasticsearch.transports(),
+                 {"posts", "files"},
+                 20s};
+};
+
+TEST_F(WaiterTest, ItPausesForATenthOfWhatItHasWaited) {
+  EXPECT_EQ(pause_after(0ms), 2ms);
+  EXPECT_EQ(pause_after(50ms), 5ms);
+  EXPECT_EQ(pause_after(10min), 100ms);
+}
+
+TEST_F(WaiterTest, ItLooksUntilItIsApplied) {
+  WatchScript script({{Kind::kPending, "a"}, {Kind::kPending, "b"}, {Kind::kApplied}});
+  Waiter waiter([&] { return std::make_unique<ScriptedWatch>(script); }, world_.elasticsearch.transports(),
+                {"posts"}, 20s);
+  std::vector<std::string> told;
+  const WaitAnswer answer = waiter.wait({.transaction = TransactionId{7}, .timeout = 20s},
+                                        [&](const std::string& reason) { told.push_back(reason); }, {});
+  EXPECT_EQ(answer.kind, WaitAnswer::Kind::kApplied);
+  EXPECT_THAT(told, ElementsAre("a", "b"));
+  EXPECT_THAT(script.begun(), ElementsAre(TransactionId{7})) << "one point, looked at again and again";
+}
+
+TEST_F(WaiterTest, TheTimeOutSaysWhyAndLooksOnceAtLeast) {
+  const WaitAnswer answer = wait({.timeout = 0ms});
+  EXPECT_EQ(answer.kind, WaitAnswer::Kind::kTimedOut);
+  EXPECT_EQ(answer.reason, "changes are pending");
+  EXPECT_EQ(script_.looks(), 1);
+  script_.answer_from_now_on({Kind::kApplied});
+  EXPECT_EQ(wait({.timeout = 0ms}).kind, WaitAnswer::Kind::kApplied);
+}
+
+TEST_F(WaiterTest, ItSaysWhenNobodyLeads) {
+  script_.set_led(false);
+  const WaitAnswer answer = wait({.timeout = 10ms});
+  EXPECT_EQ(answer.kind, WaitAnswer::Kind::kTimedOut);
+  EXPECT_THAT(answer.reason, HasSubstr("nobody leads the pipeline: start `lockstep run`"));
+}
+
+TEST_F(WaiterTest, ATransactionThatWillNeverBeAppliedIsNotWaitedFor) {
+  script_.answer_from_now_on({Kind::kRolledBack, "transaction 7 was rolled back"});
+  const WaitAnswer answer = wait({.transaction = TransactionId{7}});
+  EXPECT_EQ(answer.kind, WaitAnswer::Kind::kRolledBack);
+  EXPECT_EQ(answer.reason, "transaction 7 was rolled back");
+  script_.answer_from_now_on({Kind::kUnknownTransaction, "no transaction 7"});
+  EXPECT_EQ(wait({.transaction = TransactionId{7}}).kind, WaitAnswer::Kind::kUnknownTransaction);
+}
+
+TEST_F(WaiterTest, ALostConnectionIsMadeAnewAndThePointWithIt) {
+  script_.fail_next_look();
+  std::jthread later([this] {
+    eventually([this] { return script_.opened() == 2; });
+    script_.answer_from_now_on({Kind::kApplied});
+  });
+  EXPECT_EQ(wait({.timeout = 20s}).kind, WaitAnswer::Kind::kApplied);
+  EXPECT_EQ(script_.begun().size(), 2U);
+  EXPECT_THAT(told_.front(), HasSubstr("it is away"));
+}
+
+TEST_F(WaiterTest, AConnectionIsKeptForTheNext) {
+  script_.answer_from_now_on({Kind::kApplied});
+  EXPECT_EQ(wait({}).kind, WaitAnswer::Kind::kApplied);
+  EXPECT_EQ(wait({}).kind, WaitAnswer::Kind::kApplied);
+  EXPECT_EQ(script_.opened(), 1);
+}
+
+TEST_F(WaiterTest, ItRefreshesWhenEverythingIsApplied) {
+  script_.answer_from_now_on({Kind::kApplied});
+  std::vector<std::string> asked;
+  int refusals = 1;
+  world_.elasticsearch.intercept([&](const HttpRequest& request) -> std::optional<HttpResponse> {
+    asked.push_back(request.method + " " + request.path);
+    return HttpResponse{refusals-- > 0 ? 503 : 200, "{}"};
+  });
+  EXPECT_EQ(wait({.refresh = WaitRequest::Refresh::kYes, .timeout = 20s}).kind, WaitAnswer::Kind::kApplied);
+  EXPECT_THAT(asked, ElementsAre("POST /posts,files/_refresh", "POST /posts,files/_refresh"))
+      << "a server that is away is asked again";
+  EXPECT_EQ(wait({}).kind, WaitAnswer::Kind::kApplied);
+  EXPECT_EQ(asked.size(), 2U);
+}
+
+TEST_F(WaiterTest, AStopEndsIt) {
+  std::jthread stopper([this] {
+    eventually([this] { return script_.looks() > 2; });
+    stop_.request_stop();
+  });
+  EXPECT_EQ(wait({}).kind, WaitAnswer::Kind::kStopped);
+}
+
+}  // namespace
+}  // namespace lockstep::fake
