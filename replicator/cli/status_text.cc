@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "replicator/service/readable.h"
 #include "replicator/service/status_publisher.h"
@@ -18,6 +20,13 @@ constexpr std::int64_t kLargeOutbox = std::int64_t{1} << 30;
 
 double seconds(std::chrono::milliseconds duration) {
   return static_cast<double>(duration.count()) / 1'000;
+}
+
+/// By its speed since it was added; none when that says nothing yet.
+std::optional<std::chrono::milliseconds> left_of(const IndexStatus::Job& job) {
+  if (!job.total || job.done <= 0 || job.done > *job.total) return std::nullopt;
+  const double of_done = static_cast<double>(*job.total - job.done) / static_cast<double>(job.done);
+  return std::chrono::milliseconds(std::llround(static_cast<double>(job.age.count()) * of_done));
 }
 
 bool is_running(const PipelineStatus& status) {
@@ -50,10 +59,12 @@ Json index_json(const IndexStatus& index, const Json& counters) {
   json["set_aside"] = index.set_aside;
   json["jobs"] = Json::array();
   for (const IndexStatus::Job& job : index.jobs) {
+    const auto left = left_of(job);
     json["jobs"].push_back({{"kind", job.kind},
                             {"reason", job.reason},
                             {"done", job.done},
-                            {"total", job.total ? Json(*job.total) : Json(nullptr)}});
+                            {"total", job.total ? Json(*job.total) : Json(nullptr)},
+                            {"seconds_left", left ? Json(seconds(*left)) : Json(nullptr)}});
   }
   return json;
 }
@@ -79,6 +90,7 @@ std::string job_line(const IndexStatus::Job& job) {
   if (!job.total) return line + " documents\n";
   line += " of " + grouped(*job.total) + " documents";
   if (*job.total > 0) line += fmt::format(", {} %", std::min<std::int64_t>(100, job.done * 100 / *job.total));
+  if (const auto left = left_of(job)) line += ", about " + readable(*left) + " left";
   return line + "\n";
 }
 

@@ -34,7 +34,8 @@ struct IndexStatus {
     std::string kind;  ///< "backfill", "comparison", "fan_out", "sweep"
     std::string reason;
     std::int64_t done = 0;
-    std::optional<std::int64_t> total;
+    std::optional<std::int64_t> total = {};
+    std::chrono::milliseconds age{};  ///< since it was added
   };
   std::vector<Job> jobs;  ///< not finished, oldest first
 };

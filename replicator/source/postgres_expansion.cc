@@ -28,13 +28,14 @@ PostgresExpansion::~PostgresExpansion() {
 }
 
 std::optional<std::int64_t> PostgresExpansion::advance(const AppliedIndex& index, std::int64_t job) {
-  if (!documents_.valid()) {
-    job_ = job;
-    documents_ = std::async(std::launch::async, [this, &index, job] { return expand(index, job); });
+  if (documents_.valid()) {
+    if (documents_.wait_for(std::chrono::seconds(0)) != std::future_status::ready) return std::nullopt;
+    const std::int64_t documents = documents_.get();
+    if (job_ == job) return documents;
   }
-  if (job_ != job || documents_.wait_for(std::chrono::seconds(0)) != std::future_status::ready)
-    return std::nullopt;
-  return documents_.get();
+  job_ = job;
+  documents_ = std::async(std::launch::async, [this, &index, job] { return expand(index, job); });
+  return std::nullopt;
 }
 
 std::int64_t PostgresExpansion::expand(const AppliedIndex& index, std::int64_t job) {

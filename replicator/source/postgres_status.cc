@@ -38,6 +38,7 @@ IndexStatus index_of(const nlohmann::json& json) {
     job.reason = each.at("reason");
     job.done = each.at("done");
     if (!each.at("total").is_null()) job.total = each.at("total").get<std::int64_t>();
+    job.age = duration_of(each.at("age"));
     index.jobs.push_back(std::move(job));
   }
   return index;

@@ -57,19 +57,10 @@ TriggerCode trigger_code(const PipelineDesign& design, const TableDesign& table,
 }
 
 std::vector<std::string> trigger_settings(const PipelineDesign& design, const TableDesign& table) {
-  const auto every = [&](const auto& holds) {
-    return std::all_of(table.captures.begin(), table.captures.end(),
-                       [&](std::size_t capture) { return holds(design.captures[capture]); });
-  };
-  std::vector<std::string> settings;
-  const bool text_is_fixed = every([](const CaptureDesign& capture) { return capture.settings_free; });
-  // A column of the table, or whatever else the user or other functions of ours name without a schema.
-  const bool names_are_fixed =
-      text_is_fixed && !design.max_outbox_size && every([&](const CaptureDesign& capture) {
-        return std::any_of(table.relation.columns.begin(), table.relation.columns.end(),
-                           [&](const PostgresColumn& column) { return column.quoted == capture.expression; });
-      });
-  if (!names_are_fixed) settings.emplace_back(kSearchPath);
+  std::vector<std::string> settings = {kSearchPath};
+  const bool text_is_fixed =
+      std::all_of(table.captures.begin(), table.captures.end(),
+                  [&](std::size_t capture) { return design.captures[capture].settings_free; });
   if (!text_is_fixed) settings.insert(settings.end(), std::begin(kTextForms), std::end(kTextForms));
   std::sort(settings.begin(), settings.end());
   return settings;

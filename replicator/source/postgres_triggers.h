@@ -13,11 +13,7 @@
 // not turn
 //     quadratic for a million. A full join has no other way.
 // T4. What the writer's session has set, and which rights its role has, does not matter. The functions are
-// security
-//     definer, and all names in them are qualified, types and operators too, so that no search_path leads
-//     elsewhere. Where a value is an expression of the user's, or another function is called, the search_path
-//     is fixed as well (postgres_table_code): saving and restoring it is about a seventh of what such a
-//     trigger costs.
+//     security definer with a fixed search_path; names, types and operators in them are qualified besides.
 //
 // The usual statement changes one row, and gets a path without joins: one query that looks at the row and
 // whether there is another, and the insert. tests/benchmarks/trigger_cost compares it with the floors. Tried

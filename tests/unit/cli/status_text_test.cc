@@ -33,11 +33,14 @@ PipelineStatus following() {
                                .started_at = "2026-01-31T12:00:00+00:00",
                                .age = std::chrono::milliseconds(400),
                                .document = status_document(progress, 3'400)};
-  status.indices.push_back(
-      {.alias = "posts",
-       .view = "search.posts",
-       .dead_letters = 1,
-       .jobs = {{.kind = "backfill", .reason = "new index", .done = 12'000, .total = 48'000}}});
+  status.indices.push_back({.alias = "posts",
+                            .view = "search.posts",
+                            .dead_letters = 1,
+                            .jobs = {{.kind = "backfill",
+                                      .reason = "new index",
+                                      .done = 12'000,
+                                      .total = 48'000,
+                                      .age = std::chrono::seconds(10)}}});
   return status;
 }
 
@@ -77,9 +80,11 @@ TEST(StatusTextTest, TheJsonHasTheDocumentedKeys) {
           {"refused", 1},
           {"dead_letters", 1},
           {"set_aside", ""},
-          {"jobs",
-           json::array(
-               {{{"kind", "backfill"}, {"reason", "new index"}, {"done", 12'000}, {"total", 48'000}}})}}}}},
+          {"jobs", json::array({{{"kind", "backfill"},
+                                 {"reason", "new index"},
+                                 {"done", 12'000},
+                                 {"total", 48'000},
+                                 {"seconds_left", 30.0}}})}}}}},
   };
   EXPECT_EQ(status, expected) << status.dump(2);
 }
@@ -113,7 +118,7 @@ TEST(StatusTextTest, TheTextSaysWhatMatters) {
             "\n"
             "  index         written         deleted    superseded  dead letters\n"
             "  posts          48,000               3             2             1\n"
-            "    backfill (new index): 12,000 of 48,000 documents, 25 %\n");
+            "    backfill (new index): 12,000 of 48,000 documents, 25 %, about 30.0 s left\n");
 }
 
 TEST(StatusTextTest, APipelineThatWasNeverAppliedSaysSo) {
