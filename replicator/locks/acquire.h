@@ -29,16 +29,4 @@ struct AcquireOptions {
 std::optional<Refusal> acquire(LockManager& locks, Operation& operation, RollForward& roll_forward,
                                const AcquireOptions& options);
 
-/// What a sweep has found and done.
-struct SweepResult {
-  std::int64_t aborted = 0;  ///< dead before their commit, or commands under a lock
-  std::int64_t rolled_forward = 0;
-  std::int64_t released = 0;            ///< locks of holders that are gone
-  std::int64_t needs_roll_forward = 0;  ///< dead after their commit, and `roll_forward` does not know them
-};
-
-/// Resolves every operation whose lease has run out and every lock whose holder is gone; prunes the journal.
-SweepResult sweep(LockManager& locks, RollForward& roll_forward,
-                  std::chrono::milliseconds prune_after = std::chrono::hours(24 * 7));
-
 }  // namespace lockstep

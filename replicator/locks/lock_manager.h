@@ -44,11 +44,17 @@
 
 namespace lockstep {
 
-/// This owner of an operation has been deposed: somebody resolved or adopted it. It must write nothing more
-/// and release nothing.
+/// This owner of an operation has been deposed: somebody resolved or adopted it. It must write nothing more.
 class LeaseLost : public std::runtime_error {
  public:
-  using std::runtime_error::runtime_error;
+  LeaseLost(const std::string& what, bool over) : std::runtime_error(what), over_(over) {}
+
+  /// Whether the operation is over (aborted), so that release() is in nobody's way and clears up what this
+  /// owner may have locked since. Otherwise an adopter works under its locks: they must not be released.
+  bool over() const { return over_; }
+
+ private:
+  bool over_;
 };
 
 struct LockHolder {
@@ -61,15 +67,15 @@ struct LockHolder {
 struct LockState {
   LockName name;
   LockMode mode = LockMode::kExclusive;
-  std::int64_t count = 0;             ///< of holders, with those that have no name
-  std::vector<LockHolder> holders;    ///< those that have one, in the order of their ids
-  std::optional<LockHolder> waiting;  ///< whom new sharers are kept back for, and for how long
+  std::int64_t count = 0;                  ///< of holders, with those that have no name
+  std::vector<LockHolder> holders = {};    ///< those that have one, in the order of their ids
+  std::optional<LockHolder> waiting = {};  ///< whom new sharers are kept back for, and for how long
 };
 
 /// Why a set of locks was not to be had: the first lock that stood in the way.
 struct Refusal {
   LockState lock;
-  ServerTime now;       ///< the server's clock when it refused
+  ServerTime now = {};  ///< the server's clock when it refused
   bool queued = false;  ///< nobody is in the way but one who waits for the exclusive lock
 };
 
@@ -148,10 +154,11 @@ class LockManager {
   /// holds them too. A resolved entry of kind "lock" leaves the journal; others stay as its history.
   virtual void release(const Operation& operation) = 0;
 
-  /// What has become of a holder that was met at `lock`, and of its locks: aborts or adopts what is dead
-  /// (L2), releases what is over. Throws LeaseLost when somebody else resolves it at the same time: ask
-  /// again.
-  virtual Resolution resolve(const std::string& holder, const LockName& lock, Adoption adoption) = 0;
+  /// What has become of a holder, and of its locks: aborts or adopts what is dead (L2), releases what is
+  /// over, also at `lock`, where it was met, if anywhere. Throws LeaseLost when somebody else resolves it at
+  /// the same time: ask again.
+  virtual Resolution resolve(const std::string& holder, const std::optional<LockName>& lock,
+                             Adoption adoption) = 0;
 
   /// A journal entry; none if there is none (any more).
   virtual std::optional<Operation> find_operation(const std::string& id) = 0;

@@ -65,12 +65,12 @@ struct Operation {
   OperationIntent intent = {};
   LockSet locks = {};  ///< all that it has or wants: they are released by name, without a search
   OperationState state = OperationState::kPending;
-  std::string owner = {};   ///< the id of who works on it now: itself, or who has adopted it
-  std::int64_t epoch = 1;   ///< 1, and one more for each adoption
-  ServerTime lease_until;   ///< after that it counts as dead
-  FencingToken token = 0;   ///< what the data writes of this owner carry; another one for each owner
-  FencingToken commit = 0;  ///< the first owner's token: the order in which operations took effect
-  std::string task = {};    ///< a task that runs on in the server when the owner dies ("node:number")
+  std::string owner = {};       ///< the id of who works on it now: itself, or who has adopted it
+  std::int64_t epoch = 1;       ///< 1, and one more for each adoption
+  ServerTime lease_until = {};  ///< after that it counts as dead
+  FencingToken token = 0;       ///< what the data writes of this owner carry; another one for each owner
+  FencingToken commit = 0;      ///< the first owner's token: the order in which operations took effect
+  std::string task = {};        ///< a task that runs on in the server when the owner dies ("node:number")
   std::int64_t progress = 0;
   std::string reason = {};  ///< why it was aborted
   JournalVersion version = {};
