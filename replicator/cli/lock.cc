@@ -47,6 +47,9 @@ class Lock final : public Verb {
     app.add_option("--wait", wait_, "How long to wait for the lock: 500ms, 30s, 5m; 0s: not at all")
         ->type_name("DURATION")
         ->capture_default_str();
+    // What follows the command's name is the command's, options as well. (A "--" behind a list of ids only
+    // ends the list.)
+    app.positionals_at_end();
     app.add_option("COMMAND", command_, "The command and its arguments, behind --")->required();
   }
 
@@ -93,19 +96,32 @@ class Lock final : public Verb {
     if (const std::optional<ExitCode> code = refused(manager, operation, wait, signals)) return *code;
     const SteadyTime begin = SystemClock().now();
     manager.commit(operation);
+    const std::unique_ptr<LockCommand> command = start(manager, operation, signals);
     int code = 0;
+    std::optional<std::string> lost;
     {
-      LockCommand command(signals, command_, {"LOCKSTEP_FENCING_TOKEN=" + std::to_string(operation.token)});
-      LeaseKeeper keeper(manager, operation, begin, [&] { command.lose(); });
-      code = command.wait([&] { return keeper.good_until(); });
-      const std::optional<std::string> reason = keeper.stop();
-      if (reason || command.ended_by_us()) {
-        throw Error({"holding the lock", reason.value_or("the lease could not be renewed in time"),
-                     "the command was ended; start it again"});
-      }
+      LeaseKeeper keeper(manager, operation, begin, [&] { command->lose(); });
+      code = command->wait([&] { return keeper.good_until(); });
+      lost = keeper.stop();
     }
+    if (command->ended_by_us() && !lost) lost = "the lease could not be renewed in time";
+    // Where somebody else has the operation by now this says so; else the command is over, and so is the
+    // lock.
     give_back(manager, operation);
+    if (lost) throw Error({"holding the lock", *lost, "the command was ended; start it again"});
     return static_cast<ExitCode>(code);
+  }
+
+  std::unique_ptr<LockCommand> start(LockManager& manager, Operation& operation,
+                                     CaughtSignals& signals) const {
+    try {
+      return std::make_unique<LockCommand>(
+          signals, command_,
+          std::vector<std::string>{"LOCKSTEP_FENCING_TOKEN=" + std::to_string(operation.token)});
+    } catch (const Error&) {
+      give_back(manager, operation);
+      throw;
+    }
   }
 
   /// The exit code when the lock was not had.

@@ -106,7 +106,9 @@ Operation read_operation(const std::string& id, const json& source, JournalVersi
   operation.owner = text_at(source, "owner");
   operation.epoch = integer_at(source, "epoch").value_or(1);
   operation.lease_until = server_time(integer_at(source, "lease_until").value_or(0));
-  operation.commit = integer_at(source, "token").value_or(0);
+  // The commit's own write cannot know its number, and every later one notes it.
+  const bool running = operation.state == OperationState::kRunning;
+  operation.commit = integer_at(source, "token").value_or(running ? version.number : 0);
   operation.task = text_at(source, "task");
   operation.progress = integer_at(source, "progress").value_or(0);
   operation.reason = text_at(source, "reason");

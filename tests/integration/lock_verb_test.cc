@@ -81,10 +81,13 @@ TEST_F(LockVerb, TakesTheCommandsOwnOptionsAndItsInput) {
       lockstep("lock", {"--document", "1", "2", "--", "printf", "%s|", "--global", "-c", "--", "a b"});
   EXPECT_EQ(with_options.exit_code, 0) << with_options.err;
   EXPECT_EQ(with_options.out, "--global|-c|--|a b|");
+  const Completed without_dashes =
+      lockstep("lock", {"--global", "--wait", "1s", "printf", "%s|", "-c", "check"});
+  EXPECT_EQ(without_dashes.out, "-c|check|") << without_dashes.err;
 }
 
 TEST_F(LockVerb, SaysByWhomAndUntilWhenALockIsHeldAndDoesNotRunTheCommand) {
-  const auto holder = start("echo in; cat", {});
+  const auto holder = start("echo in; sleep 300", {});
   wait_for_output(*holder, "in");
   for (const std::vector<std::string>& options :
        {std::vector<std::string>{"--exclusive", "x"}, {"--shared", "x"}, {"--document", "w", "x"}}) {
@@ -102,7 +105,7 @@ TEST_F(LockVerb, SaysByWhomAndUntilWhenALockIsHeldAndDoesNotRunTheCommand) {
 }
 
 TEST_F(LockVerb, WaitsUntilTheLockIsFree) {
-  const auto holder = start("echo in; read line");
+  const auto holder = start("echo in; sleep 300");
   wait_for_output(*holder, "in");
   const auto waiter = start("echo my turn", {"--wait", "60s"});
   ASSERT_TRUE(wait_until([&] { return list().find("pending") != std::string::npos; }, kPatience));
@@ -115,7 +118,7 @@ TEST_F(LockVerb, WaitsUntilTheLockIsFree) {
 TEST_F(LockVerb, SharedLocksAreHeldTogetherAndTreesOverlapAtTheirAncestors) {
   const auto hold = [&](const std::vector<std::string>& what) {
     std::vector<std::string> all = what;
-    all.insert(all.end(), {"--", "sh", "-c", "echo in; read line"});
+    all.insert(all.end(), {"--", "sh", "-c", "echo in; sleep 300"});
     return std::make_unique<Program>(lockstep_program(), arguments("lock", all));
   };
   const auto one = hold({"--shared", "s"});
@@ -154,7 +157,7 @@ TEST_F(LockVerb, ACommandThatASignalEndsGives128AndTheSignal) {
 }
 
 TEST_F(LockVerb, ASignalEndsTheWaitingToo) {
-  const auto holder = start("echo in; read line");
+  const auto holder = start("echo in; sleep 300");
   wait_for_output(*holder, "in");
   const auto waiter = start("echo never", {"--wait", "10m"});
   ASSERT_TRUE(wait_until([&] { return list().find("pending") != std::string::npos; }, kPatience));
@@ -230,12 +233,12 @@ TEST_F(LockVerb, WhoIsKilledTakesItsCommandAlongAndLosesTheLockWithItsLease) {
 
 TEST_F(LockVerb, ListAndShowSayWhoHoldsWhatAndForWhat) {
   EXPECT_EQ(lockstep("locks", {"list"}).err, "nothing is locked\n");
-  const auto holder = start("echo in; read line");
+  const auto holder = start("echo in; sleep 300");
   wait_for_output(*holder, "in");
   const std::string id = "[^ ]+-" + std::to_string(holder->pid()) + "-[0-9a-f]+";
   const std::string until = "until 20[^ ]*Z \\(in [0-9.]+ s\\)\n";
   const std::string both = "x  exclusive  " + id + "  " + until + "\n?" + id +
-                           "  lock sh -c echo in; read line  running, token [0-9]+  " + until;
+                           "  lock sh -c echo in; sleep 300  running, token [0-9]+  " + until;
   EXPECT_THAT(list(), MatchesRegex(both));
   EXPECT_THAT(lockstep("locks", {"show", "x"}).out, MatchesRegex(both));
   const std::string json = lockstep("locks", {"list", "--json"}).out;
@@ -259,7 +262,7 @@ TEST_F(LockVerb, WrongUsageIsSaidBeforeAnythingIsAsked) {
   EXPECT_THAT(usage({"--global"}), HasSubstr("COMMAND"));
   EXPECT_THAT(usage({"--global", "--wait", "long", "--", "true"}), HasSubstr("\"long\" is no duration"));
   EXPECT_THAT(usage({"--tree", "clinton", "--", "true"}), HasSubstr("does not begin with \"/\""));
-  EXPECT_THAT(usage({"--exclusive", "", "--", "true"}), HasSubstr("name of a lock is empty"));
+  EXPECT_THAT(usage({"--exclusive", "a\nb", "--", "true"}), HasSubstr("has control characters"));
   EXPECT_EQ(lockstep("locks", {}).exit_code, 2);
 }
 
