@@ -50,14 +50,15 @@ class Lock final : public Verb {
     // What follows the command's name is the command's, options as well. (A "--" behind a list of ids only
     // ends the list.)
     app.positionals_at_end();
-    app.add_option("COMMAND", command_, "The command and its arguments, behind --")->required();
+    app.add_option("COMMAND", command_, "The command and its arguments, behind --");
   }
 
   ExitCode run() override {
+    const Config config = config_.load();
     const LockSet locks = lock_set_of_options();
+    if (command_.empty()) throw UsageError("there is no COMMAND to run under the lock; write it behind --");
     const auto wait = parse_duration(wait_);
     if (!wait) throw UsageError("--wait: \"" + wait_ + "\" is no duration; write 500ms, 30s or 5m");
-    const Config config = config_.load();
 
     CaughtSignals signals;  // before any thread is started
     const std::unique_ptr<LockManager> manager = open_locks(config);

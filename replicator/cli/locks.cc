@@ -37,9 +37,9 @@ class Locks final : public Verb {
   }
 
   ExitCode run() override {
+    const Config config = config_.load();
     if (action_ == nullptr)
       throw UsageError("locks needs to know what to do: list, show or break; see --help");
-    const Config config = config_.load();
     locks_ = open_locks(config);
     locks_->prepare();
     return (this->*action_)();

@@ -102,6 +102,7 @@ std::vector<std::string> ids(int count) {
 }
 
 int run(int rounds) {
+  std::setvbuf(stdout, nullptr, _IOLBF, 0);
   const support::ElasticsearchIndex index("benchmark");
   const std::string name = index.alias() + "-locks";
   const auto locks = open(name);
