@@ -43,6 +43,8 @@ std::unique_ptr<Verb> make_verify_verb();
 std::unique_ptr<Verb> make_wait_verb();
 std::unique_ptr<Verb> make_dead_letters_verb();
 std::unique_ptr<Verb> make_remove_verb();
+std::unique_ptr<Verb> make_lock_verb();
+std::unique_ptr<Verb> make_locks_verb();
 std::unique_ptr<Verb> make_print_config_verb();
 
 }  // namespace lockstep

@@ -13,6 +13,8 @@ std::vector<std::unique_ptr<Verb>> all_verbs() {
   verbs.push_back(make_wait_verb());
   verbs.push_back(make_dead_letters_verb());
   verbs.push_back(make_remove_verb());
+  verbs.push_back(make_lock_verb());
+  verbs.push_back(make_locks_verb());
   verbs.push_back(make_print_config_verb());
   return verbs;
 }

@@ -18,8 +18,8 @@ namespace {
 
 class Rules {
  public:
-  Rules(Config& config, const KeyLines& lines, Faults& faults)
-      : config_(config), lines_(lines), faults_(faults) {}
+  Rules(Config& config, const KeyLines& lines, ConfigUse use, Faults& faults)
+      : config_(config), lines_(lines), use_(use), faults_(faults) {}
 
   void apply() {
     complete_source();
@@ -68,7 +68,7 @@ class Rules {
   }
 
   void check_what_is_needed() {
-    const bool lock_mode = lines_.has("locks") || lines_.has("tree");
+    const bool lock_mode = use_ == ConfigUse::kLockMode || lines_.has("locks") || lines_.has("tree");
     if (config_.indices.empty() && !lock_mode) {
       faults_.add(0, "there is no [[index]], so there is nothing to keep in step",
                   "add one with alias, mapping and view");
@@ -196,13 +196,14 @@ class Rules {
 
   Config& config_;
   const KeyLines& lines_;
+  const ConfigUse use_;
   Faults& faults_;
 };
 
 }  // namespace
 
-void complete_config(Config& config, const KeyLines& lines, Faults& faults) {
-  Rules(config, lines, faults).apply();
+void complete_config(Config& config, const KeyLines& lines, ConfigUse use, Faults& faults) {
+  Rules(config, lines, use, faults).apply();
 }
 
 }  // namespace lockstep

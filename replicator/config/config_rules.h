@@ -8,7 +8,13 @@
 
 namespace lockstep {
 
+/// What a configuration is read for.
+enum class ConfigUse {
+  kAny,       ///< a pipeline, or lock mode: there has to be an index, [locks] or [tree]
+  kLockMode,  ///< locks alone: [elasticsearch] is enough
+};
+
 /// Completes a configuration in which each key is valid for itself, and notes the faults of its combinations.
-void complete_config(Config& config, const KeyLines& lines, Faults& faults);
+void complete_config(Config& config, const KeyLines& lines, ConfigUse use, Faults& faults);
 
 }  // namespace lockstep

@@ -4,6 +4,7 @@
 
 #include <sstream>
 
+#include "replicator/config/lock_mode_config.h"
 #include "tests/unit/config/config_folder.h"
 
 namespace lockstep {
@@ -113,6 +114,18 @@ TEST_F(ConfigTest, WhatIsLeftOutHasItsDefault) {
   EXPECT_THAT(config.elasticsearch.urls, ElementsAre("http://localhost:9200"));
   EXPECT_EQ(config.http.listen, "");
   EXPECT_EQ(config.log.level, "info");
+}
+
+TEST_F(ConfigTest, LocksNeedNeitherASourceNorAnIndex) {
+  const std::string elasticsearch = "[elasticsearch]\nurls = [\"http://es1:9200\"]\n";
+  const Config config = load_lock_mode_config(write("lockstep.toml", elasticsearch));
+  EXPECT_THAT(config.elasticsearch.urls, ElementsAre("http://es1:9200"));
+  EXPECT_EQ(config.locks.index, "lockstep-locks");
+  EXPECT_THAT(faults(elasticsearch), HasSubstr("there is no [[index]]")) << "other commands do";
+  EXPECT_THROW(load_lock_mode_config(write("lockstep.toml", elasticsearch + "[locks]\nindx = \"x\"\n")),
+               UsageError);
+  EXPECT_EQ(load_lock_mode_config(write("lockstep.toml", kSource + kIndex)).indices.size(), 1U)
+      << "a pipeline's file serves as well";
 }
 
 TEST_F(ConfigTest, AllFaultsAreReportedAtOnceInTheOrderOfTheFile) {

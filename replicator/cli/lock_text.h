@@ -1,0 +1,22 @@
+// Locks and journal entries as `lockstep locks` prints them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "replicator/locks/lock_manager.h"
+
+namespace lockstep {
+
+/// "/clinton  exclusive  web1-4711-…  until 2026-01-31T12:00:05.250Z (in 3.2 s)": a line a holder, with line
+/// feeds.
+std::string lock_lines(const LockState& lock, ServerTime now);
+
+/// "mv /clinton /hillary  running since token 17, 4,711 done  by web1-…  until …": one line, with line feed.
+std::string operation_line(const Operation& operation, ServerTime now);
+
+/// One JSON object on a line, with line feed.
+std::string lock_json_line(const LockState& lock);
+std::string operation_json_line(const Operation& operation);
+
+}  // namespace lockstep

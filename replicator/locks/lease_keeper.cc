@@ -1,0 +1,60 @@
+#include "replicator/locks/lease_keeper.h"
+
+#include <condition_variable>
+#include <mutex>
+#include <utility>
+
+#include "replicator/error.h"
+
+namespace lockstep {
+namespace {
+
+/// The server's clock moves in steps of some 200 ms, so a lease may end that much earlier.
+constexpr std::chrono::milliseconds kClockStep{250};
+
+}  // namespace
+
+LeaseKeeper::LeaseKeeper(LockManager& locks, Operation& operation, SteadyTime since,
+                         std::function<void()> lost)
+    : locks_(locks),
+      operation_(operation),
+      lost_(std::move(lost)),
+      good_until_(since + locks.lease() - kClockStep) {
+  thread_ = std::jthread([this](const std::stop_token& stop) { keep(stop); });
+}
+
+LeaseKeeper::~LeaseKeeper() = default;
+
+std::optional<std::string> LeaseKeeper::stop() {
+  thread_.request_stop();
+  if (thread_.joinable()) thread_.join();
+  return reason_;
+}
+
+void LeaseKeeper::keep(const std::stop_token& stop) {
+  const SystemClock clock;
+  const std::chrono::milliseconds lease = locks_.lease();
+  std::mutex mutex;
+  std::condition_variable_any wake;
+  std::unique_lock lock(mutex);
+  std::chrono::milliseconds next = lease / 3;
+  while (!wake.wait_for(lock, stop, next, [] { return false; }) && !stop.stop_requested()) {
+    const SteadyTime sent = clock.now();
+    next = lease / 3;
+    try {
+      locks_.renew(operation_);
+      good_until_ = sent + lease - kClockStep;
+      continue;
+    } catch (const LeaseLost& lost) {
+      reason_ = lost.what();
+    } catch (const Error& error) {
+      next = lease / 20;
+      if (!error.retryable() || clock.now() >= good_until_.load()) reason_ = error.what();
+    }
+    if (!reason_) continue;
+    lost_();
+    return;
+  }
+}
+
+}  // namespace lockstep

@@ -1,0 +1,70 @@
+#include "replicator/locks/sweep.h"
+
+namespace lockstep {
+namespace {
+
+/// What resolve_and_finish() gives; alive when somebody else is at it.
+Resolution resolved_by_anyone(LockManager& locks, RollForward& roll_forward, const std::string& holder,
+                              const std::optional<LockName>& lock) {
+  try {
+    return resolve_and_finish(locks, roll_forward, holder, lock);
+  } catch (const LeaseLost&) {
+    return {};
+  }
+}
+
+void sweep_operations(LockManager& locks, RollForward& roll_forward, SweepResult& result) {
+  const ServerTime now = locks.now();
+  for (const Operation& operation : locks.unresolved()) {
+    if (operation.lease_until >= now) continue;
+    const bool roll = operation.state == OperationState::kRunning && operation.needs_roll_forward();
+    switch (resolved_by_anyone(locks, roll_forward, operation.id, std::nullopt).kind) {
+      case Resolution::Kind::kGone:
+        ++(roll ? result.rolled_forward : result.aborted);
+        break;
+      case Resolution::Kind::kNeedsRollForward:
+        ++result.needs_roll_forward;
+        break;
+      case Resolution::Kind::kAlive:
+      case Resolution::Kind::kAdopted:
+        break;
+    }
+  }
+}
+
+void sweep_locks(LockManager& locks, RollForward& roll_forward, SweepResult& result) {
+  const ServerTime now = locks.now();
+  for (const LockState& lock : locks.locks()) {
+    for (const LockHolder& holder : lock.holders) {
+      if (!holder.until || *holder.until >= now) continue;
+      const Resolution resolution = resolved_by_anyone(locks, roll_forward, holder.id, lock.name);
+      if (resolution.kind == Resolution::Kind::kGone) ++result.released;
+    }
+  }
+}
+
+}  // namespace
+
+Resolution resolve_and_finish(LockManager& locks, RollForward& roll_forward, const std::string& holder,
+                              const std::optional<LockName>& lock) {
+  Resolution resolution = locks.resolve(holder, lock, Adoption::kRefused);
+  if (resolution.kind != Resolution::Kind::kNeedsRollForward) return resolution;
+  if (!roll_forward.knows(resolution.operation->intent)) return resolution;
+  resolution = locks.resolve(holder, lock, Adoption::kAllowed);
+  if (resolution.kind != Resolution::Kind::kAdopted) return resolution;
+  Operation& operation = *resolution.operation;
+  roll_forward.roll_forward(locks, operation);
+  locks.finish(operation, OperationState::kDone, "finished by " + operation.owner);
+  locks.release(operation);
+  return {Resolution::Kind::kGone, {}, {}};
+}
+
+SweepResult sweep(LockManager& locks, RollForward& roll_forward, std::chrono::milliseconds prune_after) {
+  SweepResult result;
+  sweep_operations(locks, roll_forward, result);
+  sweep_locks(locks, roll_forward, result);
+  locks.prune(prune_after);
+  return result;
+}
+
+}  // namespace lockstep

@@ -1,0 +1,60 @@
+// The contract of LockManager (replicator/locks/lock_manager.h, L1 to L6) as one suite for every backend. A
+// backend brings a LockWorld; one that has shared locks is put under SharedLockContract too.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "replicator/locks/acquire.h"
+#include "replicator/locks/lock_manager.h"
+
+namespace lockstep {
+
+/// A place for locks of its own, empty at first.
+class LockWorld {
+ public:
+  virtual ~LockWorld() = default;
+
+  /// Another client of the same locks, prepared.
+  virtual std::unique_ptr<LockManager> open(std::chrono::milliseconds lease) = 0;
+};
+
+using MakeLockWorld = std::function<std::unique_ptr<LockWorld>()>;
+
+class LockContract : public testing::TestWithParam<MakeLockWorld> {
+ protected:
+  static constexpr std::chrono::milliseconds kLong{60'000};  ///< nobody dies
+  static constexpr std::chrono::milliseconds kShort{1'000};  ///< dies as soon as it does not renew
+
+  LockContract();
+
+  std::unique_ptr<LockManager> open(std::chrono::milliseconds lease = kLong) { return world_->open(lease); }
+
+  /// An operation that has its locks.
+  static Operation hold(LockManager& locks, const LockSet& set, const OperationIntent& intent = {});
+  /// One try of a new operation, which is given up again when it is refused.
+  static std::optional<Refusal> try_once(LockManager& locks, const LockSet& set);
+  /// finish() and release().
+  static void end(LockManager& locks, Operation& operation);
+
+  /// Waits until the lease of the operation has run out by the server's clock.
+  void wait_for_death_of(const Operation& operation);
+
+  /// No lock and no unresolved operation is left.
+  void expect_nothing_left();
+
+  std::unique_ptr<LockWorld> world_;
+  std::unique_ptr<LockManager> a_;
+  std::unique_ptr<LockManager> b_;
+  NoRollForward nothing_;
+};
+
+class SharedLockContract : public LockContract {};
+
+}  // namespace lockstep

@@ -1,0 +1,261 @@
+// Locks in Elasticsearch under the contract of LockManager: by scripts, and on an engine without painless.
+#include <gmock/gmock.h>
+
+#include "replicator/elasticsearch/curl_transport.h"
+#include "replicator/elasticsearch/text_encoding.h"
+#include "replicator/locks/elasticsearch_locks.h"
+#include "replicator/locks/lock_scripts.h"
+#include "tests/contract/lock_contract.h"
+#include "tests/support/elasticsearch_index.h"
+#include "tests/support/servers.h"
+
+namespace lockstep {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+
+std::unique_ptr<HttpTransport> transport() {
+  ElasticsearchConfig config;
+  config.urls = {support::elasticsearch_url()};
+  return make_transport_factory(config)();
+}
+
+/// The real engine, which says that it has no painless.
+class WithoutPainless final : public HttpTransport {
+ public:
+  HttpResponse perform(const HttpRequest& request) override {
+    if (request.path.starts_with("/_cluster/state/metadata")) return {200, "{}"};
+    if (request.path == "/_script_language") {
+      return {200, R"({"types_allowed": ["inline", "stored"],
+                       "language_contexts": [{"language": "mustache", "contexts": ["template"]}]})"};
+    }
+    EXPECT_FALSE(request.body.find("\"script\"") != std::string_view::npos) << request.path;
+    return transport_->perform(request);
+  }
+
+ private:
+  std::unique_ptr<HttpTransport> transport_ = transport();
+};
+
+class ElasticsearchWorld : public LockWorld {
+ public:
+  std::unique_ptr<LockManager> open(std::chrono::milliseconds lease) override {
+    auto locks = std::make_unique<ElasticsearchLocks>(connect(), lock_indices(index_.alias() + "-locks"),
+                                                      lease, std::chrono::seconds(30));
+    locks->prepare();
+    return locks;
+  }
+
+ protected:
+  virtual std::unique_ptr<HttpTransport> connect() { return transport(); }
+
+ private:
+  support::ElasticsearchIndex index_{"locks"};
+};
+
+class PlainElasticsearchWorld final : public ElasticsearchWorld {
+  std::unique_ptr<HttpTransport> connect() override { return std::make_unique<WithoutPainless>(); }
+};
+
+const MakeLockWorld kScripted = [] { return std::make_unique<ElasticsearchWorld>(); };
+const MakeLockWorld kPlain = [] { return std::make_unique<PlainElasticsearchWorld>(); };
+
+INSTANTIATE_TEST_SUITE_P(Elasticsearch, LockContract, testing::Values(kScripted),
+                         [](const auto&) { return std::string("Painless"); });
+INSTANTIATE_TEST_SUITE_P(Elasticsearch, SharedLockContract, testing::Values(kScripted),
+                         [](const auto&) { return std::string("Painless"); });
+INSTANTIATE_TEST_SUITE_P(ElasticsearchWithoutScripts, LockContract, testing::Values(kPlain),
+                         [](const auto&) { return std::string("Plain"); });
+
+/// Lock documents as the book's clients write and change them, beside ours.
+class BookLocks : public testing::Test {
+ protected:
+  BookLocks() { locks_.prepare(); }
+
+  void write(const std::string& id, const std::string& document) {
+    server().expect("PUT", path("_doc", id), document);
+  }
+  json read(const std::string& id) {
+    const auto reply = server().request("GET", path("_doc", id));
+    return reply.status == 404 ? json() : reply.json().at("_source");
+  }
+  /// The book's script for one more holder of a shared lock, in painless; the status.
+  int book_share(const std::string& id) {
+    return update(id, R"({"upsert": {"lock_type": "shared", "lock_count": 1}, "script":
+      "if (ctx._source.lock_type == 'exclusive') { throw new Exception('locked') } ctx._source.lock_count++"})");
+  }
+  int book_unshare(const std::string& id) {
+    return update(id, R"({"script": "if (--ctx._source.lock_count == 0) { ctx.op = 'delete' }"})");
+  }
+  /// The book's re-entrant document lock of process 123.
+  int book_document_lock(const std::string& id) {
+    return update(id, R"({"upsert": {"process_id": 123}, "script":
+      "if (ctx._source.process_id != 123) { throw new Exception('locked') } ctx.op = 'noop'"})");
+  }
+  int book_create(const std::string& id) {
+    return server().request("PUT", path("_create", id), R"({"lock_type": "exclusive"})").status;
+  }
+
+  std::optional<Refusal> ask(const LockSet& set) {
+    Operation operation = locks_.open({}, set);
+    std::optional<Refusal> refusal = locks_.try_acquire(operation, std::chrono::milliseconds(0));
+    locks_.finish(operation, OperationState::kAborted, "");
+    locks_.release(operation);
+    return refusal;
+  }
+  Operation hold(const LockSet& set) {
+    Operation operation = locks_.open({}, set);
+    EXPECT_EQ(locks_.try_acquire(operation, std::chrono::milliseconds(0)), std::nullopt);
+    return operation;
+  }
+
+  static LockSet shared(const std::string& name) { return {{LockName(name), LockMode::kShared}}; }
+  static LockSet exclusive(const std::string& name) { return {{LockName(name), LockMode::kExclusive}}; }
+
+  support::ElasticsearchServer& server() { return index_.server(); }
+  std::string path(const std::string& endpoint, const std::string& id) {
+    return "/" + index_.alias() + "-locks/" + endpoint + "/" + percent_encoded(id);
+  }
+  int update(const std::string& id, const std::string& body) {
+    return server().request("POST", path("_update", id), body).status;
+  }
+
+  support::ElasticsearchIndex index_{"book"};
+  ElasticsearchLocks locks_{transport(), lock_indices(index_.alias() + "-locks"), std::chrono::seconds(60),
+                            std::chrono::seconds(30)};
+};
+
+TEST_F(BookLocks, AnEmptyDocumentIsTheBooksGlobalLock) {
+  write("global", "{}");
+  const std::optional<Refusal> refusal = ask(global_lock());
+  ASSERT_TRUE(refusal);
+  EXPECT_EQ(text_of(*refusal), "global is locked exclusively by somebody without a lease");
+  EXPECT_EQ(read("global").value("lock_type", "none"), "none") << "it stays as it is";
+  server().expect("DELETE", path("_doc", "global"));
+  EXPECT_FALSE(ask(global_lock()));
+}
+
+TEST_F(BookLocks, ADocumentLockIsHeldByItsProcess) {
+  write("1", R"({"process_id": 123})");
+  const std::optional<Refusal> refusal = ask(document_locks({"1", "2"}));
+  ASSERT_TRUE(refusal);
+  EXPECT_EQ(text_of(*refusal), "1 is locked exclusively by process 123 without a lease");
+  EXPECT_EQ(book_document_lock("1"), 200);
+  ASSERT_EQ(locks_.locks().size(), 1u);
+  EXPECT_EQ(locks_.locks()[0].holders.at(0), (LockHolder{"123", std::nullopt}));
+}
+
+TEST_F(BookLocks, TheBooksClientsRespectOurs) {
+  Operation ours = hold({{LockName("1"), LockMode::kExclusive}, {LockName("/clinton"), LockMode::kShared}});
+  EXPECT_EQ(book_document_lock("1"), 400);
+  EXPECT_EQ(book_share("1"), 400);
+  EXPECT_EQ(book_create("1"), 409);
+  EXPECT_EQ(book_create("/clinton"), 409);
+  EXPECT_EQ(read("1").at("process_id"), ours.id);
+  EXPECT_EQ(read("1").at("lock_type"), "exclusive");
+  EXPECT_EQ(read("1").at("lock_count"), 1);
+  locks_.release(ours);
+  EXPECT_EQ(book_create("/clinton"), 201);
+}
+
+TEST_F(BookLocks, SharersOfBothKindsAreCountedTogether) {
+  EXPECT_EQ(book_share("/clinton"), 201);
+  Operation ours = hold(shared("/clinton"));
+  EXPECT_EQ(read("/clinton").at("lock_count"), 2);
+  EXPECT_EQ(book_share("/clinton"), 200);
+  EXPECT_EQ(read("/clinton").at("lock_count"), 3);
+  EXPECT_THAT(text_of(*ask(exclusive("/clinton"))), HasSubstr(", 2 without a name"));
+  locks_.release(ours);
+  EXPECT_EQ(read("/clinton").at("lock_count"), 2);
+  EXPECT_TRUE(ask(exclusive("/clinton")));
+  EXPECT_EQ(book_unshare("/clinton"), 200);
+  EXPECT_EQ(book_unshare("/clinton"), 200);
+  EXPECT_TRUE(read("/clinton").is_null());
+  EXPECT_FALSE(ask(exclusive("/clinton")));
+}
+
+TEST_F(BookLocks, AnExclusiveLockWithoutAHolderIsHeld) {
+  EXPECT_EQ(book_create("/clinton"), 201);
+  EXPECT_TRUE(ask(shared("/clinton")));
+  EXPECT_TRUE(ask(exclusive("/clinton")));
+  EXPECT_EQ(read("/clinton"), json::parse(R"({"lock_type": "exclusive"})"));
+}
+
+TEST_F(BookLocks, AMarkAtABooksLockLeavesItHeld) {
+  write("1", R"({"process_id": 123})");
+  Operation waiter = locks_.open({}, document_locks({"1"}));
+  EXPECT_TRUE(locks_.try_acquire(waiter, std::chrono::seconds(60)));
+  EXPECT_TRUE(ask(document_locks({"1"})));
+  locks_.release(waiter);
+  EXPECT_EQ(read("1").at("process_id"), 123);
+  EXPECT_TRUE(ask(document_locks({"1"})));
+}
+
+TEST_F(BookLocks, ABooksLockCanBeBroken) {
+  write("global", "{}");
+  write("/clinton", R"({"lock_type": "shared", "lock_count": 3})");
+  Operation ours = hold(shared("/clinton"));
+  EXPECT_EQ(locks_.break_lock(LockName("global"), "a test"), Broken::kReleased);
+  EXPECT_EQ(locks_.break_lock(LockName("/clinton"), "a test"), Broken::kReleased);
+  EXPECT_TRUE(locks_.locks().empty());
+  EXPECT_THROW(locks_.renew(ours), LeaseLost);
+}
+
+TEST_F(BookLocks, AClientWithoutAJournalEntryHasTheLeaseInItsLock) {
+  const std::string id = script_id::kAcquire;
+  const auto take = [&](int lease) {
+    return update("x",
+                  R"({"scripted_upsert": true, "upsert": {}, "script": {"id": ")" + id +
+                      R"(", "params": {"holder": "client 7", "mode": "exclusive", "mark": 0, "name": null,
+                           "lease": )" +
+                      std::to_string(lease) + "}}}");
+  };
+  EXPECT_EQ(take(60'000), 201);
+  EXPECT_EQ(locks_.resolve("client 7", LockName("x"), Adoption::kAllowed).kind, Resolution::Kind::kAlive);
+  EXPECT_EQ(take(-1'000), 200);
+  NoRollForward nothing;
+  Operation next = locks_.open({}, exclusive("x"));
+  EXPECT_EQ(acquire(locks_, next, nothing, {}), std::nullopt);
+}
+
+TEST(ElasticsearchLocksTest, SharedLocksNeedPainlessAndSaySo) {
+  PlainElasticsearchWorld world;
+  const std::unique_ptr<LockManager> locks = world.open(std::chrono::seconds(60));
+  Operation operation = locks->open({}, tree_locks({"/a"}));
+  try {
+    (void)locks->try_acquire(operation, std::chrono::milliseconds(0));
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_FALSE(error.retryable());
+    EXPECT_THAT(error.what(), HasSubstr("does not run stored painless scripts"));
+  }
+}
+
+TEST(ElasticsearchLocksTest, AnIndexOfSomebodyElseIsLeftAlone) {
+  const support::ElasticsearchIndex index("foreign");
+  index.server().expect("PUT", "/" + index.alias() + "-locks");
+  ElasticsearchLocks locks(transport(), lock_indices(index.alias() + "-locks"), std::chrono::seconds(60),
+                           std::chrono::seconds(30));
+  try {
+    locks.prepare();
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("lockstep has not made it"));
+  }
+}
+
+TEST(ElasticsearchLocksTest, AChangedStoredScriptIsPutRightAgain) {
+  support::ElasticsearchServer server;
+  ElasticsearchClient client(transport());
+  ASSERT_EQ(install_lock_scripts(client), Painless::kHere);
+  server.expect("PUT", std::string("/_scripts/") + script_id::kRenew,
+                R"({"script": {"lang": "painless", "source": "ctx.op = 'noop'"}})");
+  ASSERT_EQ(install_lock_scripts(client), Painless::kHere);
+  for (const LockScript& script : lock_scripts()) {
+    EXPECT_EQ(server.expect("GET", "/_scripts/" + script.id).at("script").at("source"), script.source);
+  }
+}
+
+}  // namespace
+}  // namespace lockstep

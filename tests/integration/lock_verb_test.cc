@@ -1,0 +1,277 @@
+// lockstep lock and lockstep locks: the program as it is called, with a configuration that has neither a
+// source nor an index.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <nlohmann/json.hpp>
+
+#include "replicator/elasticsearch/text_encoding.h"
+#include "tests/support/elasticsearch_index.h"
+#include "tests/support/eventually.h"
+#include "tests/support/program.h"
+#include "tests/support/servers.h"
+#include "tests/support/tcp_proxy.h"
+#include "tests/support/temporary_folder.h"
+
+namespace lockstep::support {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using testing::HasSubstr;
+using testing::MatchesRegex;
+using testing::StartsWith;
+
+constexpr seconds kPatience{60};
+constexpr int kTerminated = 128 + SIGTERM;
+
+class LockVerb : public testing::Test {
+ protected:
+  LockVerb() { configure("10s"); }
+
+  void configure(const std::string& lease, const std::string& url = elasticsearch_url()) {
+    config_ = folder_.write("locks.toml", "[elasticsearch]\nurls = [\"" + url + "\"]\n[locks]\nindex = \"" +
+                                              index_.alias() + "-locks\"\nlease = \"" + lease + "\"\n");
+  }
+
+  /// `lockstep VERB -c … ARGUMENT…`
+  std::vector<std::string> arguments(const std::string& verb, const std::vector<std::string>& more) const {
+    std::vector<std::string> all = {verb, "-c", config_.string()};
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+  }
+  Completed lockstep(const std::string& verb, const std::vector<std::string>& more) const {
+    return run_program(lockstep_program(), arguments(verb, more));
+  }
+  /// `lockstep lock --exclusive x … -- sh -c SCRIPT`, in the background.
+  std::unique_ptr<Program> start(const std::string& script,
+                                 const std::vector<std::string>& options = {}) const {
+    std::vector<std::string> all = {"--exclusive", "x"};
+    all.insert(all.end(), options.begin(), options.end());
+    all.insert(all.end(), {"--", "sh", "-c", script});
+    return std::make_unique<Program>(lockstep_program(), arguments("lock", all));
+  }
+  static void wait_for_output(const Program& program, const std::string& text) {
+    ASSERT_TRUE(wait_until([&] { return program.out().find(text) != std::string::npos; }, kPatience))
+        << program.out() << program.err();
+  }
+  static std::optional<int> exit_code(Program& program) { return program.wait(kPatience); }
+
+  std::string list() const { return lockstep("locks", {"list"}).out; }
+
+  ElasticsearchIndex index_{"verb"};
+  TemporaryFolder folder_;
+  std::filesystem::path config_;
+};
+
+TEST_F(LockVerb, RunsACommandUnderTheLockWithAGrowingTokenAndItsExitCode) {
+  const Completed first =
+      lockstep("lock", {"--global", "--", "sh", "-c", "echo $LOCKSTEP_FENCING_TOKEN; exit 7"});
+  EXPECT_EQ(first.exit_code, 7);
+  EXPECT_EQ(first.err, "");
+  const Completed second = lockstep("lock", {"--global", "--", "printenv", "LOCKSTEP_FENCING_TOKEN"});
+  EXPECT_EQ(second.exit_code, 0);
+  EXPECT_GT(std::stoll(second.out), std::stoll(first.out));
+  EXPECT_EQ(list(), "");
+}
+
+TEST_F(LockVerb, TakesTheCommandsOwnOptionsAndItsInput) {
+  const Completed with_options =
+      lockstep("lock", {"--document", "1", "2", "--", "printf", "%s|", "--global", "-c", "--", "a b"});
+  EXPECT_EQ(with_options.exit_code, 0) << with_options.err;
+  EXPECT_EQ(with_options.out, "--global|-c|--|a b|");
+  const Completed without_dashes =
+      lockstep("lock", {"--global", "--wait", "1s", "printf", "%s|", "-c", "check"});
+  EXPECT_EQ(without_dashes.out, "-c|check|") << without_dashes.err;
+}
+
+TEST_F(LockVerb, SaysByWhomAndUntilWhenALockIsHeldAndDoesNotRunTheCommand) {
+  const auto holder = start("echo in; sleep 300", {});
+  wait_for_output(*holder, "in");
+  for (const std::vector<std::string>& options :
+       {std::vector<std::string>{"--exclusive", "x"}, {"--shared", "x"}, {"--document", "w", "x"}}) {
+    std::vector<std::string> all = options;
+    all.insert(all.end(), {"--wait", "100ms", "--", "touch", (folder_.path() / "ran").string()});
+    const Completed refused = lockstep("lock", all);
+    EXPECT_EQ(refused.exit_code, 4);
+    EXPECT_THAT(refused.err,
+                MatchesRegex("lockstep: x is locked exclusively by [^ ]+-" + std::to_string(holder->pid()) +
+                             "-[0-9a-f]+ until 20[^ ]*Z \\([0-9.]+ s from now\\)\n"));
+  }
+  EXPECT_FALSE(std::filesystem::exists(folder_.path() / "ran"));
+  EXPECT_EQ(lockstep("lock", {"--document", "w", "--", "true"}).exit_code, 0)
+      << "nothing of the refused set is left";
+}
+
+TEST_F(LockVerb, WaitsUntilTheLockIsFree) {
+  const auto holder = start("echo in; sleep 300");
+  wait_for_output(*holder, "in");
+  const auto waiter = start("echo my turn", {"--wait", "60s"});
+  ASSERT_TRUE(wait_until([&] { return list().find("pending") != std::string::npos; }, kPatience));
+  holder->signal(SIGTERM);
+  EXPECT_EQ(exit_code(*holder), kTerminated);
+  EXPECT_EQ(exit_code(*waiter), 0) << waiter->err();
+  EXPECT_EQ(waiter->out(), "my turn\n");
+}
+
+TEST_F(LockVerb, SharedLocksAreHeldTogetherAndTreesOverlapAtTheirAncestors) {
+  const auto hold = [&](const std::vector<std::string>& what) {
+    std::vector<std::string> all = what;
+    all.insert(all.end(), {"--", "sh", "-c", "echo in; sleep 300"});
+    return std::make_unique<Program>(lockstep_program(), arguments("lock", all));
+  };
+  const auto one = hold({"--shared", "s"});
+  const auto two = hold({"--shared", "s"});
+  const auto file = hold({"--tree", "/clinton/a.txt", "/clinton/b.txt"});
+  for (const auto* program : {&one, &two, &file}) wait_for_output(**program, "in");
+  EXPECT_EQ(lockstep("lock", {"--exclusive", "s", "--", "true"}).exit_code, 4);
+  EXPECT_EQ(lockstep("lock", {"--tree", "/clinton", "/hillary", "--", "true"}).exit_code, 4);
+  EXPECT_EQ(lockstep("lock", {"--tree", "/clinton/c.txt", "--", "true"}).exit_code, 0);
+}
+
+TEST_F(LockVerb, ALongCommandKeepsItsLockByRenewingTheLease) {
+  configure("1s");
+  const auto holder = start("echo in; sleep 4; echo done");
+  wait_for_output(*holder, "in");
+  EXPECT_EQ(lockstep("lock", {"--exclusive", "x", "--wait", "2500ms", "--", "true"}).exit_code, 4);
+  EXPECT_EQ(exit_code(*holder), 0) << holder->err();
+  EXPECT_EQ(holder->out(), "in\ndone\n");
+}
+
+TEST_F(LockVerb, PassesSignalsOnAndReturnsWhatTheCommandMakesOfThem) {
+  const auto command =
+      start("trap 'echo usr1' USR1; trap 'echo term; exit 9' TERM; echo in; while :; do sleep 0.05; done");
+  wait_for_output(*command, "in");
+  command->signal(SIGUSR1);
+  wait_for_output(*command, "usr1");
+  command->signal(SIGTERM);
+  EXPECT_EQ(exit_code(*command), 9);
+  wait_for_output(*command, "term");
+  EXPECT_EQ(list(), "");
+}
+
+TEST_F(LockVerb, ACommandThatASignalEndsGives128AndTheSignal) {
+  EXPECT_EQ(lockstep("lock", {"--global", "--", "sh", "-c", "kill -KILL $$"}).exit_code, 137);
+  EXPECT_EQ(list(), "");
+}
+
+TEST_F(LockVerb, ASignalEndsTheWaitingToo) {
+  const auto holder = start("echo in; sleep 300");
+  wait_for_output(*holder, "in");
+  const auto waiter = start("echo never", {"--wait", "10m"});
+  ASSERT_TRUE(wait_until([&] { return list().find("pending") != std::string::npos; }, kPatience));
+  waiter->signal(SIGINT);
+  EXPECT_EQ(exit_code(*waiter), 128 + SIGINT);
+  EXPECT_EQ(waiter->out(), "");
+  EXPECT_EQ(list().find("pending"), std::string::npos);
+}
+
+TEST_F(LockVerb, ACommandThatCannotBeStartedFreesTheLock) {
+  const Completed failed = lockstep("lock", {"--global", "--", "/no/such/command"});
+  EXPECT_EQ(failed.exit_code, 1);
+  EXPECT_THAT(failed.err, HasSubstr("starting /no/such/command: No such file or directory"));
+  EXPECT_EQ(lockstep("lock", {"--global", "--", "true"}).exit_code, 0);
+}
+
+TEST_F(LockVerb, ABrokenLockEndsTheCommandAndAllThatItHasStarted) {
+  configure("1s");
+  const auto holder = start(
+      "trap '' TERM; (trap '' TERM; while :; do sleep 0.1; done) & echo child $!; echo in; wait; while :; do "
+      "sleep 1; done");
+  wait_for_output(*holder, "in");
+  const pid_t grandchild = std::stoi(holder->out().substr(6));
+  EXPECT_EQ(lockstep("locks", {"break", "x"}).exit_code, 2) << "it asks, and there is no terminal";
+  const Completed broken = lockstep("locks", {"break", "x", "--yes"});
+  EXPECT_EQ(broken.exit_code, 0);
+  EXPECT_EQ(broken.err, "x is free\n");
+  EXPECT_EQ(exit_code(*holder), 1);
+  EXPECT_THAT(holder->err(), HasSubstr("its lock was broken by "));
+  EXPECT_TRUE(wait_until([&] { return ::kill(grandchild, 0) != 0; }, kPatience));
+  EXPECT_EQ(lockstep("locks", {"break", "x", "--yes"}).err, "x is not locked\n");
+}
+
+TEST_F(LockVerb, ACommandEndsWhenItsLeaseCannotBeRenewedInTime) {
+  TcpProxy proxy(host_and_port(elasticsearch_url()));
+  configure("2s", "http://127.0.0.1:" + std::to_string(proxy.port()));
+  const auto holder = start("echo in; while :; do sleep 0.1; done");
+  wait_for_output(*holder, "in");
+  const auto begin = std::chrono::steady_clock::now();
+  proxy.stall();
+  EXPECT_EQ(exit_code(*holder), 1);
+  // Whoever waits may have the lock two seconds after the last renewal, and not earlier.
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, milliseconds(4'500));
+  EXPECT_THAT(holder->err(), HasSubstr("holding the lock: "));
+  proxy.heal();
+}
+
+TEST_F(LockVerb, WhoIsStoppedForLongerThanItsLeaseIsDeposedAndItsTokenIsOld) {
+  configure("1s");
+  const auto zombie = start("echo $LOCKSTEP_FENCING_TOKEN; echo in; while :; do sleep 0.1; done");
+  wait_for_output(*zombie, "in");
+  zombie->signal(SIGSTOP);
+  const Completed next =
+      lockstep("lock", {"--exclusive", "x", "--wait", "60s", "--", "printenv", "LOCKSTEP_FENCING_TOKEN"});
+  ASSERT_EQ(next.exit_code, 0) << next.err;
+  EXPECT_GT(std::stoll(next.out), std::stoll(zombie->out()));
+  zombie->signal(SIGCONT);
+  EXPECT_EQ(exit_code(*zombie), 1);
+  EXPECT_THAT(zombie->err(), HasSubstr("holding the lock: "));
+  EXPECT_EQ(list(), "");
+}
+
+TEST_F(LockVerb, WhoIsKilledTakesItsCommandAlongAndLosesTheLockWithItsLease) {
+  configure("1s");
+  const auto killed = start("trap 'touch " + (folder_.path() / "told").string() +
+                            "; exit' TERM; echo in; while :; do sleep 0.05; done");
+  wait_for_output(*killed, "in");
+  killed->signal(SIGKILL);
+  EXPECT_TRUE(wait_until([&] { return std::filesystem::exists(folder_.path() / "told"); }, kPatience));
+  EXPECT_EQ(lockstep("lock", {"--exclusive", "x", "--wait", "60s", "--", "true"}).exit_code, 0);
+  EXPECT_EQ(list(), "");
+}
+
+TEST_F(LockVerb, ListAndShowSayWhoHoldsWhatAndForWhat) {
+  EXPECT_EQ(lockstep("locks", {"list"}).err, "nothing is locked\n");
+  const auto holder = start("echo in; sleep 300");
+  wait_for_output(*holder, "in");
+  const std::string id = "[^ ]+-" + std::to_string(holder->pid()) + "-[0-9a-f]+";
+  const std::string until = "until 20[^ ]*Z \\(in [0-9.]+ s\\)\n";
+  const std::string both = "x  exclusive  " + id + "  " + until + "\n?" + id +
+                           "  lock sh -c echo in; sleep 300  running, token [0-9]+  " + until;
+  EXPECT_THAT(list(), MatchesRegex(both));
+  EXPECT_THAT(lockstep("locks", {"show", "x"}).out, MatchesRegex(both));
+  const std::string json = lockstep("locks", {"list", "--json"}).out;
+  const nlohmann::json line = nlohmann::json::parse(json.substr(0, json.find('\n')));
+  EXPECT_EQ(line.at("name"), "x");
+  EXPECT_EQ(line.at("mode"), "exclusive");
+  const Completed missing = lockstep("locks", {"show", "y"});
+  EXPECT_EQ(missing.exit_code, 0);
+  EXPECT_EQ(missing.err, "y is not locked\n");
+}
+
+TEST_F(LockVerb, WrongUsageIsSaidBeforeAnythingIsAsked) {
+  configure("10s", "http://127.0.0.1:1");
+  const auto usage = [&](const std::vector<std::string>& options) {
+    const Completed completed = lockstep("lock", options);
+    EXPECT_EQ(completed.exit_code, 2) << completed.err;
+    return completed.err;
+  };
+  EXPECT_THAT(usage({"--", "true"}), HasSubstr("needs to know what to lock"));
+  EXPECT_THAT(usage({"--global", "--exclusive", "x", "--", "true"}), HasSubstr("excludes"));
+  EXPECT_THAT(usage({"--global"}), HasSubstr("COMMAND"));
+  EXPECT_THAT(usage({"--global", "--wait", "long", "--", "true"}), HasSubstr("\"long\" is no duration"));
+  EXPECT_THAT(usage({"--tree", "clinton", "--", "true"}), HasSubstr("does not begin with \"/\""));
+  EXPECT_THAT(usage({"--exclusive", "a\nb", "--", "true"}), HasSubstr("has control characters"));
+  EXPECT_EQ(lockstep("locks", {}).exit_code, 2);
+}
+
+TEST_F(LockVerb, AServerThatIsAwayIsAFailure) {
+  configure("10s", "http://127.0.0.1:1");
+  const Completed away = lockstep("lock", {"--global", "--", "true"});
+  EXPECT_EQ(away.exit_code, 1);
+  EXPECT_THAT(away.err, StartsWith("lockstep: reading the stored scripts: http://127.0.0.1:1"));
+}
+
+}  // namespace
+}  // namespace lockstep::support
