@@ -122,7 +122,10 @@ TEST_F(ElasticsearchDocumentsContract, CompressedRequestsAndRepliesSayTheSame) {
   for (int i = 0; i < kDocuments; ++i) {
     request.index(alias(), {1, std::to_string(i), ""}, version(5), R"({"n":)" + std::to_string(i) + "}");
   }
-  BulkWriter compressing({.bulks_in_flight = 1, .request_timeout = 30s}, compressing_transports());
+  BulkWriter::Options options;
+  options.bulks_in_flight = 1;
+  options.request_timeout = 30s;
+  BulkWriter compressing(options, compressing_transports());
   compressing.submit(std::move(request));
   const std::vector<BulkResult> results = compressing.take(30s);
   ASSERT_EQ(results.size(), 1U) << compressing.state().reason;
@@ -131,8 +134,10 @@ TEST_F(ElasticsearchDocumentsContract, CompressedRequestsAndRepliesSayTheSame) {
   ElasticsearchClient reader(compressing_transports()());
   reader.refresh(alias());
   EXPECT_EQ(reader.count(alias()), kDocuments);
+  std::vector<std::string> ids;
+  for (int i = 0; i < kDocuments; ++i) ids.push_back(std::to_string(i));
   std::vector<DocumentLocation> all;
-  for (int i = 0; i < kDocuments; ++i) all.push_back({std::to_string(i), ""});
+  for (const std::string& id : ids) all.push_back({id, ""});
   int equal = 0;
   fetch_documents(reader, alias(), all, [&](std::size_t i, const std::optional<StoredDocument>& document) {
     if (document && document->source == R"({"n":)" + std::to_string(i) + "}") ++equal;
