@@ -124,7 +124,7 @@ std::optional<Operation> ElasticsearchJournal::write(const Operation& changed, J
   return written;
 }
 
-void ElasticsearchJournal::step(Operation& operation, Operation changed) {
+void ElasticsearchJournal::step(Operation& operation, const Operation& changed) {
   constexpr int kTries = 3;  // each conflict is followed by a reading; a second one of our own is unheard of
   const OperationState before = operation.state;
   JournalVersion expected = operation.version;

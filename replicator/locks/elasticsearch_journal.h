@@ -30,7 +30,7 @@ class ElasticsearchJournal {
   /// Writes `changed`, a copy of `operation` with other state, task, progress, reason or locks, and a new
   /// lease; `operation` becomes what was written. A token is the version's number when the state becomes
   /// running. Throws LeaseLost.
-  void step(Operation& operation, Operation changed);
+  void step(Operation& operation, const Operation& changed);
 
   /// LockManager::resolve() as far as the journal is concerned; kGone for an entry that is resolved, with the
   /// entry in `operation`. REQUIRES: `found` was just read. Throws LeaseLost when it has changed since.

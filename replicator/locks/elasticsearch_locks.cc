@@ -132,7 +132,7 @@ std::optional<Refusal> ElasticsearchLocks::try_acquire(const Operation& operatio
 std::optional<Refusal> ElasticsearchLocks::try_extend(Operation& operation, const LockRequest& request) {
   Operation changed = operation;
   changed.locks = with(operation.locks, request);
-  if (changed.locks != operation.locks) journal_->step(operation, std::move(changed));
+  if (changed.locks != operation.locks) journal_->step(operation, changed);
   return documents_->acquire({request}, {operation.id, lease_, std::chrono::milliseconds(0)});
 }
 
@@ -148,7 +148,7 @@ void ElasticsearchLocks::renew(Operation& operation) {
 void ElasticsearchLocks::commit(Operation& operation) {
   Operation changed = operation;
   changed.state = OperationState::kRunning;
-  journal_->step(operation, std::move(changed));
+  journal_->step(operation, changed);
 }
 
 void ElasticsearchLocks::record(Operation& operation) {
@@ -159,7 +159,7 @@ void ElasticsearchLocks::finish(Operation& operation, OperationState outcome, co
   Operation changed = operation;
   changed.state = outcome;
   changed.reason = reason;
-  journal_->step(operation, std::move(changed));
+  journal_->step(operation, changed);
 }
 
 void ElasticsearchLocks::release(const Operation& operation) {

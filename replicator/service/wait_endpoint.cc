@@ -41,7 +41,7 @@ WaitRequest request_of(const WaitEndpoint::Parameters& parameters) {
   return request;
 }
 
-WaitEndpoint::Reply reply(int status, ordered_json body) {
+WaitEndpoint::Reply reply(int status, const ordered_json& body) {
   return {status, body.dump(-1, ' ', false, ordered_json::error_handler_t::replace) + "\n"};
 }
 

@@ -39,7 +39,7 @@ class JournalTest : public testing::Test {
   void commit(Operation& operation) {
     Operation changed = operation;
     changed.state = OperationState::kRunning;
-    journal_.step(operation, std::move(changed));
+    journal_.step(operation, changed);
   }
 
   Script script_;
