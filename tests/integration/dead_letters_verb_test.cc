@@ -296,7 +296,9 @@ TEST_F(TooManyRefused, InABackfillTheyStopItLoudlyAndNothingIsLost) {
     EXPECT_EQ(pipeline_.lockstep("run", {"--until-caught-up"}).exit_code, 1);
     const std::int64_t now = dead_letters();
     EXPECT_LT(now, 1'000);
-    if (letters > 0) EXPECT_EQ(now, letters) << "starting it again adds dead letters";
+    if (letters > 0) {
+      EXPECT_EQ(now, letters) << "starting it again adds dead letters";
+    }
     letters = now;
   }
   mend();
