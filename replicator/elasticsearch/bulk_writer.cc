@@ -143,8 +143,8 @@ std::uint64_t BulkWriter::Impl::submit(BulkRequest request, Priority priority) {
 
 void BulkWriter::Impl::limit_background(std::size_t requests) {
   const std::lock_guard lock(mutex_);
-  background_limit_ = std::max<std::size_t>(1, requests);
-  wire_freed_.notify_all();
+  const std::size_t before = std::exchange(background_limit_, std::max<std::size_t>(1, requests));
+  if (background_limit_ > before) wire_freed_.notify_all();
 }
 
 std::vector<BulkResult> BulkWriter::Impl::take(milliseconds wait) {

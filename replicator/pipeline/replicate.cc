@@ -82,8 +82,7 @@ class Replication {
     require_nothing_given_up();
     take_jobs();
     for (const AppliedIndex& index : pipeline_.indices) {
-      const std::int64_t letters = count_dead_letters(index.id);
-      if (letters > 0) checkpoint_.begin_trial(index.id, letters);
+      checkpoint_.begin_trial(index.id, count_dead_letters(index.id));
     }
     rows_before_ = board_.read().rows;
     batches_before_ = board_.read().batches;

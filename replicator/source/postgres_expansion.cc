@@ -34,7 +34,7 @@ std::optional<std::int64_t> PostgresExpansion::advance(const AppliedIndex& index
     if (job_ == job) return documents;
   }
   job_ = job;
-  documents_ = std::async(std::launch::async, [this, &index, job] { return expand(index, job); });
+  documents_ = std::async(std::launch::async, [this, index, job] { return expand(index, job); });
   return std::nullopt;
 }
 

@@ -324,8 +324,8 @@ class Source {
   virtual std::vector<Job> load_jobs() = 0;
 
   /// Finds the documents of a fan-out that has no total, beside everything else that is done here: their
-  /// number when they are all there, none when it is to be called again. Throws Error or ViewError. `index`
-  /// must outlive this. REQUIRES: leading, no transaction open.
+  /// number when they are all there, none when it is to be called again. Throws Error or ViewError.
+  /// REQUIRES: leading, no transaction open.
   virtual std::optional<std::int64_t> expand(const AppliedIndex& index, const Job& job) = 0;
 
   /// Number of dead letters of an index.

@@ -289,17 +289,11 @@ TEST_F(TooManyRefused, InABackfillTheyStopItLoudlyAndNothingIsLost) {
   const nlohmann::json status = pipeline_.status();
   EXPECT_EQ(status.at("state"), "not_running");
   expect_error(status.at("reason"));
-  // Perhaps none: what was refused is not saved at once.
-  std::int64_t letters = dead_letters();
+  const std::int64_t letters = dead_letters();
   EXPECT_LT(letters, 1'000);
-  for (int i = 0; i < 3; ++i) {
+  for (int i = 0; i < 2; ++i) {
     EXPECT_EQ(pipeline_.lockstep("run", {"--until-caught-up"}).exit_code, 1);
-    const std::int64_t now = dead_letters();
-    EXPECT_LT(now, 1'000);
-    if (letters > 0) {
-      EXPECT_EQ(now, letters) << "starting it again adds dead letters";
-    }
-    letters = now;
+    EXPECT_EQ(dead_letters(), letters) << "starting it again adds dead letters";
   }
   mend();
   pipeline_.catch_up();
