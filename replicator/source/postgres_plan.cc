@@ -16,8 +16,6 @@ namespace {
 
 using Action = PlanStep::Action;
 
-constexpr const char* kSearchPath = "search_path=pg_catalog, pg_temp";
-
 class Planner {
  public:
   explicit Planner(const PlanInput& input)

@@ -7,7 +7,6 @@ namespace lockstep {
 namespace {
 
 // T4: whatever the writer's session has set, the code means the same and writes the same text.
-constexpr const char* kSearchPath = "search_path=pg_catalog, pg_temp";
 constexpr const char* kTextForms[] = {"DateStyle=ISO, MDY", "IntervalStyle=postgres", "TimeZone=UTC",
                                       "bytea_output=hex",   "extra_float_digits=1",   "lc_monetary=C"};
 

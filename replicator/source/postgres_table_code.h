@@ -9,6 +9,9 @@
 
 namespace lockstep {
 
+/// The search_path of every function that `apply` creates, as pg_proc.proconfig has it.
+inline constexpr const char* kSearchPath = "search_path=pg_catalog, pg_temp";
+
 /// `capture_ids` are those of the design's captures; `schema` is lockstep's, quoted.
 TriggerCode trigger_code(const PipelineDesign& design, const TableDesign& table, const std::string& schema,
                          const std::vector<int>& capture_ids);

@@ -11,20 +11,6 @@ namespace {
 
 class ObservedService : public BlogTest {
  protected:
-  // "metrics, health and status on port N (…)" in the log.
-  std::string endpoint() {
-    std::string port;
-    wait_until(
-        [&] {
-          const std::string log = program_->err();
-          const std::size_t at = log.find("on port ");
-          if (at != std::string::npos) port = log.substr(at + 8, log.find(' ', at + 8) - at - 8);
-          return !port.empty();
-        },
-        kPatience);
-    return "http://127.0.0.1:" + port;
-  }
-
   Completed get(const std::string& path) {
     return run_program("curl", {"-s", "-S", "-o", "-", "-w", "%{http_code}", endpoint() + path});
   }

@@ -43,18 +43,6 @@ class Wait : public BlogTest {
     return hits.empty() ? "none" : hits.at(0).at("_source").dump();
   }
 
-  std::string endpoint() {
-    std::string port;
-    wait_until(
-        [&] {
-          const std::string log = program_->err();
-          const std::size_t at = log.find("on port ");
-          if (at != std::string::npos) port = log.substr(at + 8, log.find(' ', at + 8) - at - 8);
-          return !port.empty();
-        },
-        kPatience);
-    return "http://127.0.0.1:" + port;
-  }
   /// JSON and, behind it, the status.
   std::string post(const std::string& parameters) {
     return run_program("curl", {"-s", "-S", "-X", "POST", "-o", "-", "-w", "%{http_code}",

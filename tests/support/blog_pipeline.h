@@ -31,6 +31,8 @@ class BlogTest : public testing::Test {
   void kill();
   /// Starts `run` again.
   void restart();
+  /// The URL of the HTTP that `run` in the background says in its log that it serves.
+  std::string endpoint();
 
   void execute(const std::string& sql) { database_.execute(sql); }
 
