@@ -15,6 +15,10 @@ class ObservedService : public BlogTest {
     return run_program("curl", {"-s", "-S", "-o", "-", "-w", "%{http_code}", endpoint() + path});
   }
 
+  bool leads() {
+    return wait_until([&] { return pipeline_.status().at("state") == "following"; }, kPatience);
+  }
+
   bool answers(const std::string& path, const std::string& status) {
     return wait_until([&] { return get(path).out.ends_with(status); }, kPatience);
   }
@@ -49,19 +53,19 @@ TEST_F(ObservedService, ReadinessFollowsElasticsearch) {
 
 TEST_F(ObservedService, AStandbySaysSoAndIsReady) {
   follow();
-  const auto leads = [&](pid_t pid) {
+  const auto is_led_by = [&](pid_t pid) {
     const nlohmann::json status = pipeline_.status();
     return status.at("state") == "following" && status.at("leader").at("pid") == pid;
   };
-  ASSERT_TRUE(wait_until([&] { return leads(program_->pid()); }, kPatience));
+  ASSERT_TRUE(wait_until([&] { return is_led_by(program_->pid()); }, kPatience));
   const auto leader = std::move(program_);
   pipeline_.set_more("[http]\nlisten = '127.0.0.1:0'\n");
   program_ = pipeline_.start();
   EXPECT_TRUE(wait_until([&] { return get("/readyz").out == "standing_by\n200"; }, kPatience))
       << get("/readyz").out;
-  EXPECT_TRUE(leads(leader->pid()));
+  EXPECT_TRUE(is_led_by(leader->pid()));
   leader->kill();
-  EXPECT_TRUE(wait_until([&] { return leads(program_->pid()); }, kPatience));
+  EXPECT_TRUE(wait_until([&] { return is_led_by(program_->pid()); }, kPatience));
 }
 
 TEST_F(ObservedService, AnIndexThatWasDeletedIsFilledAnewAfterApply) {
@@ -82,7 +86,7 @@ TEST_F(ObservedService, AnIndexThatWasDeletedIsFilledAnewAfterApply) {
 
 TEST_F(ObservedService, AServiceThatStoppedIsNotRunningAtOnce) {
   follow();
-  ASSERT_TRUE(wait_until([&] { return pipeline_.status().at("state") == "following"; }, kPatience));
+  ASSERT_TRUE(leads());
   program_->signal(SIGTERM);
   EXPECT_EQ(program_->wait(30s), 0);
   EXPECT_EQ(pipeline_.status().at("state"), "not_running");
@@ -100,6 +104,7 @@ TEST_F(ObservedService, CheckNamesWhatIsWrongOnBothSidesAtOnce) {
 
 TEST_F(ObservedService, RemoveRefusesWhileItRuns) {
   follow();
+  ASSERT_TRUE(leads());
   const Completed remove = pipeline_.lockstep("remove", {"--yes"});
   EXPECT_EQ(remove.exit_code, 1);
   EXPECT_NE(remove.err.find("it is running"), std::string::npos) << remove.err;
