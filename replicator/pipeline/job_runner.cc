@@ -34,9 +34,7 @@ JobRunner::JobRunner(const Config& config, const AppliedPipeline& pipeline, cons
 }
 
 void JobRunner::add(Job job) {
-  const bool known = std::any_of(jobs_.begin(), jobs_.end(),
-                                 [&](const RunningJob& running) { return running.job.id == job.id; });
-  if (known) return;
+  if (has(job.id)) return;
   RunningJob running;
   const auto index = std::find_if(pipeline_.indices.begin(), pipeline_.indices.end(),
                                   [&](const AppliedIndex& candidate) { return candidate.id == job.index; });
@@ -45,6 +43,11 @@ void JobRunner::add(Job job) {
   running.read_to = job.position;
   running.job = std::move(job);
   jobs_.push_back(std::move(running));
+}
+
+bool JobRunner::has(std::int64_t job) const {
+  return std::any_of(jobs_.begin(), jobs_.end(),
+                     [&](const RunningJob& running) { return running.job.id == job; });
 }
 
 bool JobRunner::turn(const std::stop_token& stop) {
@@ -77,6 +80,7 @@ bool JobRunner::read_page(RunningJob& job) {
   const Lane lane{job.job.id};
   if (set_aside_.contains(job.job.index)) return false;
   if (job.job.kind == JobKind::kFanOut && !job.job.total) {
+    if (job.job.behind && has(*job.job.behind)) return false;
     job.job.total = source_.expand(*job.index, job.job);
     if (!job.job.total) return false;
   }

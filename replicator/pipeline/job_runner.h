@@ -71,6 +71,7 @@ class JobRunner {
     StepEnd end;
   };
 
+  bool has(std::int64_t job) const;
   bool has_room();
   bool read_page();
   bool read_page(RunningJob& job);

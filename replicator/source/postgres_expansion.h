@@ -28,6 +28,9 @@ class PostgresExpansion {
   /// there, and committed. Throws Error, ViewError when that will fail again.
   std::optional<std::int64_t> advance(const AppliedIndex& index, std::int64_t job);
 
+  /// The job whose documents are being looked for; 0: none.
+  std::int64_t job_in_hand() const { return documents_.valid() ? job_ : 0; }
+
  private:
   std::int64_t expand(const AppliedIndex& index, std::int64_t job);
 
@@ -36,7 +39,7 @@ class PostgresExpansion {
   std::mutex mutex_;
   std::unique_ptr<PostgresSession> session_;  // guarded by mutex_ but for its use by the thread
   bool is_cancelled_ = false;                 // guarded by mutex_
-  std::int64_t job_ = 0;                      // in hand
+  std::int64_t job_ = 0;                      // in hand, while documents_ is valid
   std::future<std::int64_t> documents_;
 };
 

@@ -12,6 +12,10 @@ namespace {
 
 constexpr std::string_view kKindNames[] = {"backfill", "comparison", "fan_out", "sweep"};
 
+// Row values of a change that are compared with those of others: of a statement over more rows nobody expects
+// that it comes again at once, and comparing takes the product of their numbers.
+constexpr std::size_t kComparedKeys = 100;
+
 std::string_view name_of(JobKind kind) {
   return kKindNames[static_cast<std::size_t>(kind)];
 }
@@ -28,15 +32,17 @@ pqxx::result PostgresJobs::run(std::string_view statement, const Parameters&... 
   return transaction_.exec_prepared(session_.prepared(session_.sql(statement)), parameters...);
 }
 
-Job PostgresJobs::insert(int index, JobKind kind, const std::string& reason) {
+Job PostgresJobs::insert(int index, JobKind kind, const std::string& reason,
+                         std::optional<std::int64_t> behind) {
   Job job;
   job.index = index;
   job.kind = kind;
   job.reason = reason;
-  job.id =
-      run("insert into {schema}.job (pipeline, index, kind, reason) values ($1, $2, $3, $4) returning id",
-          pipeline_, index, std::string(name_of(kind)), reason)[0][0]
-          .as<std::int64_t>();
+  job.behind = behind;
+  job.id = run("insert into {schema}.job (pipeline, index, kind, reason, behind) values ($1, $2, $3, $4, $5) "
+               "returning id",
+               pipeline_, index, std::string(name_of(kind)), reason, behind)[0][0]
+               .as<std::int64_t>();
   return job;
 }
 
@@ -55,13 +61,39 @@ std::optional<Job> PostgresJobs::add(int index, JobKind kind, const std::string&
   return insert(index, kind, reason);
 }
 
-Job PostgresJobs::add_fan_out(const AppliedIndex& index, const std::vector<CapturedChange>& changes) {
-  Job job = insert(index.id, JobKind::kFanOut, "a change of many documents of " + index.alias);
+Job PostgresJobs::add_fan_out(const AppliedIndex& index, const std::vector<CapturedChange>& changes,
+                              std::int64_t being_expanded) {
+  const std::optional<std::int64_t> behind = job_ahead(index.id, changes, being_expanded);
+  const pqxx::result joined = run(postgres_sql("join_fan_out"), index.id, behind, being_expanded);
+  Job job;
+  if (joined.empty()) {
+    job = insert(index.id, JobKind::kFanOut, "a change of many documents of " + index.alias, behind);
+  } else {
+    job.id = joined[0][0].as<std::int64_t>();
+    job.index = index.id;
+    job.kind = JobKind::kFanOut;
+    job.reason = joined[0][1].c_str();
+    job.behind = behind;
+  }
   for (const CapturedChange& change : changes) {
-    run("insert into {schema}.job_change (job, capture, keys) values ($1, $2, $3)", job.id, change.capture,
-        array_literal(change.values));
+    run("insert into {schema}.job_change (job, capture, keys) select $1, $2, $3 where not exists "
+        "(select 1 from {schema}.job_change as c where c.job = $1 and c.capture = $2 and c.keys = "
+        "$3::text[])",
+        job.id, change.capture, array_literal(change.values));
   }
   return job;
+}
+
+std::optional<std::int64_t> PostgresJobs::job_ahead(int index, const std::vector<CapturedChange>& changes,
+                                                    std::int64_t being_expanded) {
+  std::optional<std::int64_t> ahead;
+  for (const CapturedChange& change : changes) {
+    if (change.values.size() > kComparedKeys) continue;
+    const pqxx::result found = run(postgres_sql("fan_out_with_keys"), index, being_expanded, change.capture,
+                                   array_literal(change.values), static_cast<std::int64_t>(kComparedKeys));
+    if (!found[0][0].is_null()) ahead = std::max(ahead.value_or(0), found[0][0].as<std::int64_t>());
+  }
+  return ahead;
 }
 
 std::int64_t PostgresJobs::expand(const AppliedIndex& index, std::int64_t job) {

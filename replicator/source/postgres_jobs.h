@@ -23,8 +23,10 @@ class PostgresJobs {
   /// A job of a whole index, unless one of the kind is there that has not begun.
   std::optional<Job> add(int index, JobKind kind, const std::string& reason);
 
-  /// A fan-out job of the documents that the changes lead to, which expand() finds.
-  Job add_fan_out(const AppliedIndex& index, const std::vector<CapturedChange>& changes);
+  /// A fan-out job of the documents that the changes lead to, which expand() finds, or one that they join.
+  /// `being_expanded` is the job whose documents are being looked for; 0: none.
+  Job add_fan_out(const AppliedIndex& index, const std::vector<CapturedChange>& changes,
+                  std::int64_t being_expanded);
 
   /// Finds the job's documents, unless somebody else has; returns how many they are.
   std::int64_t expand(const AppliedIndex& index, std::int64_t job);
@@ -43,7 +45,9 @@ class PostgresJobs {
   template <typename... Parameters>
   pqxx::result run(std::string_view statement, const Parameters&... parameters);
 
-  Job insert(int index, JobKind kind, const std::string& reason);
+  Job insert(int index, JobKind kind, const std::string& reason, std::optional<std::int64_t> behind = {});
+  std::optional<std::int64_t> job_ahead(int index, const std::vector<CapturedChange>& changes,
+                                        std::int64_t being_expanded);
   /// Returns how many documents `ids_query` has led to, which are the job's total now.
   std::int64_t add_documents(std::int64_t job, const std::string& ids_query);
 

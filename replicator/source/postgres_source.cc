@@ -168,7 +168,7 @@ Position PostgresSource::load_position() {
 std::vector<Job> PostgresSource::load_jobs() {
   std::vector<Job> jobs;
   for (const pqxx::row& row : ask("loading the jobs",
-                                  "select id, index, kind, position, done, total, reason from {schema}.job "
+                                  "select id, index, kind, position, done, total, reason, behind from {schema}.job "
                                   "where pipeline = $1 order by id",
                                   pipeline_)) {
     Job job;
@@ -180,6 +180,7 @@ std::vector<Job> PostgresSource::load_jobs() {
     job.done = row[4].as<std::int64_t>();
     if (!row[5].is_null()) job.total = row[5].as<std::int64_t>();
     job.reason = row[6].c_str();
+    if (!row[7].is_null()) job.behind = row[7].as<std::int64_t>();
     jobs.push_back(std::move(job));
   }
   return jobs;
@@ -226,7 +227,8 @@ std::optional<std::string> PostgresSource::point_in_time(const std::string& text
 
 std::unique_ptr<SourceTransaction> PostgresSource::begin() {
   return std::make_unique<PostgresTransaction>(session_, pipeline_, captures_,
-                                               PostgresTransaction::Access::kReadWrite);
+                                               PostgresTransaction::Access::kReadWrite,
+                                               expansion_.job_in_hand());
 }
 
 std::unique_ptr<SourceTransaction> PostgresSource::begin_reading() {

@@ -29,8 +29,8 @@ constexpr std::size_t kIdsForGenericPlan = 50;
 }  // namespace
 
 PostgresTransaction::PostgresTransaction(PostgresSession& session, int pipeline, const std::string& captures,
-                                         Access access)
-    : session_(session), pipeline_(pipeline), captures_(captures) {
+                                         Access access, std::int64_t being_expanded)
+    : session_(session), pipeline_(pipeline), captures_(captures), being_expanded_(being_expanded) {
   using ReadWrite = pqxx::transaction<pqxx::repeatable_read>;
   using ReadOnly = pqxx::transaction<pqxx::repeatable_read, pqxx::readwrite_policy::read_only>;
   translating_postgres_errors("opening a transaction", [&] {
@@ -149,7 +149,7 @@ std::optional<Values> PostgresTransaction::resolve(const AppliedIndex& index,
 Job PostgresTransaction::add_fan_out(const AppliedIndex& index, const std::vector<CapturedChange>& changes) {
   Job job;
   translating_postgres_errors("making a job of a large change",
-                              [&] { job = jobs().add_fan_out(index, changes); });
+                              [&] { job = jobs().add_fan_out(index, changes, being_expanded_); });
   return job;
 }
 

@@ -16,8 +16,10 @@ class PostgresTransaction final : public SourceTransaction {
  public:
   enum class Access { kReadWrite, kReadOnly };
 
-  /// `captures` is the array literal of the pipeline's capture ids. Both references must outlive this.
-  PostgresTransaction(PostgresSession& session, int pipeline, const std::string& captures, Access access);
+  /// `captures` is the array literal of the pipeline's capture ids; `being_expanded` the job whose documents
+  /// are being looked for beside this; 0: none. Both references must outlive this.
+  PostgresTransaction(PostgresSession& session, int pipeline, const std::string& captures, Access access,
+                      std::int64_t being_expanded = 0);
 
   Changes read_changes(const Position& from, std::int64_t max_values) override;
   std::optional<Values> resolve(const AppliedIndex& index, const std::vector<CapturedChange>& changes,
@@ -56,6 +58,7 @@ class PostgresTransaction final : public SourceTransaction {
   PostgresSession& session_;
   int pipeline_;
   const std::string& captures_;
+  const std::int64_t being_expanded_;
   // Repeatable read: what save() writes belongs to the snapshot that was read.
   std::unique_ptr<pqxx::transaction_base> transaction_;
   std::optional<std::string> seen_wal_;  // nothing that the snapshot sees is behind this place in the WAL

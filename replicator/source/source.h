@@ -129,6 +129,8 @@ struct Job {
   std::int64_t done = 0;
   std::optional<std::int64_t> total;  ///< documents; none, for a fan-out: they have not been found
   std::string reason;
+  /// The job that has to be over before the documents of this one are looked for, unless it is over already.
+  std::optional<std::int64_t> behind = {};
 };
 
 /// Progress of a job, saved with the checkpoint.
@@ -200,8 +202,10 @@ class SourceTransaction {
   virtual std::optional<Values> resolve(const AppliedIndex& index, const std::vector<CapturedChange>& changes,
                                         std::int64_t limit) = 0;
 
-  /// Makes a fan-out job of the documents that the changes lead to; returns it. They are found by
-  /// Source::expand().
+  /// Makes a fan-out job of the documents that the changes lead to, which Source::expand() finds, or lets the
+  /// changes join one of the index whose documents nobody has begun to look for; returns it. When a job that
+  /// has gone further comes from the same rows, the new one is behind it: so a row that changes again and
+  /// again has two jobs at most.
   virtual Job add_fan_out(const AppliedIndex& index, const std::vector<CapturedChange>& changes) = 0;
 
   /// Renders the documents of `ids`, those that the view no longer has included, in no particular order;

@@ -436,6 +436,42 @@ TEST_P(SourceContract, AFanOutJobIsKeptUntilItIsFinished) {
   EXPECT_EQ(std::count_if(left.begin(), left.end(), same), 0);
 }
 
+TEST_P(SourceContract, LargeChangesJoinAFanOutThatNobodyHasBegunToExpand) {
+  lead();
+  const AppliedIndex& index = pipeline_.indices.at(0);
+  const auto change_of = [&](int id) {
+    writer_->execute(insert(id));
+    const auto transaction = source_->begin();
+    const Changes changes = transaction->read_changes(position_, 1000);
+    const Job job = transaction->add_fan_out(index, changes.captured);
+    Acknowledged acknowledged;
+    acknowledged.position = position_ = changes.next;
+    transaction->save(epoch_, acknowledged);
+    transaction->commit();
+    return job;
+  };
+  const auto expanded = [&](const Job& job, std::int64_t documents) {
+    return support::wait_until([&] { return source_->expand(index, job) == documents; }, kPatience);
+  };
+  const Job first = change_of(1);
+  EXPECT_EQ(change_of(2).id, first.id);
+  ASSERT_TRUE(expanded(first, 2));
+  writer_->execute("delete from thing");
+  const Job second = change_of(1);
+  EXPECT_NE(second.id, first.id);
+  EXPECT_EQ(second.behind, first.id) << "both are of the row with the key 1";
+  const Job other = change_of(3);
+  EXPECT_NE(other.id, second.id) << "it need not wait for the first one";
+  EXPECT_FALSE(other.behind);
+  writer_->execute("delete from thing");
+  EXPECT_EQ(change_of(1).id, second.id);
+  const std::vector<Job> jobs = source_->load_jobs();
+  const auto stored =
+      std::find_if(jobs.begin(), jobs.end(), [&](const Job& job) { return job.id == second.id; });
+  ASSERT_NE(stored, jobs.end());
+  EXPECT_EQ(stored->behind, first.id);
+}
+
 TEST_P(SourceContract, AFanOutIsReadInPagesOfAnySize) {
   lead();
   writer_->execute("insert into thing select i, 0 from generate_series(1, 4500) as i");

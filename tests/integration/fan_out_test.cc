@@ -78,6 +78,21 @@ TEST_F(FanOut, DocumentsDeletedWhileALargeChangeIsReplayedStayDeleted) {
   EXPECT_FALSE(posts_.get("9000"));
 }
 
+TEST_F(FanOut, ARowThatChangesAgainAndAgainHasTwoJobsAtMost) {
+  follow();
+  slow_down_large_bulks();
+  std::int64_t most_jobs = 0;
+  for (int i = 1; i <= 10; ++i) {
+    const auto before = proxy_.history().requests();
+    execute("update blog.authors set name = 'name " + std::to_string(i) + "' where id = 1");
+    ASSERT_TRUE(wait_until([&] { return proxy_.history().requests() > before; }, kPatience));
+    most_jobs = std::max(most_jobs, database_.number("select count(*) from lockstep.job"));
+  }
+  proxy_.disturb({});
+  EXPECT_TRUE(becomes_equal());
+  EXPECT_EQ(most_jobs, 2);
+}
+
 TEST_F(FanOut, ALargeStatementOnTheDocumentsThemselvesArrivesWhole) {
   bring_up();
   execute("update blog.posts set title = title || ' (changed)'");

@@ -153,6 +153,20 @@ TEST_F(JobRunnerTest, TheNextLeaderResumesAFanOut) {
   EXPECT_EQ(world_.elasticsearch.operations().size(), 35U) << "each document once";
 }
 
+TEST_F(JobRunnerTest, AFanOutWaitsForTheOneThatItIsBehind) {
+  world_.add_silently(35);
+  const std::int64_t ahead = world_.database.add_job(kPosts, JobKind::kFanOut, all_posts());
+  Leader leader(world_);
+  Job behind{
+      world_.database.add_job(kPosts, JobKind::kFanOut, {"p0000"}), kPosts, JobKind::kFanOut, {}, 0, {}, ""};
+  behind.behind = ahead;
+  leader.jobs.add(behind);
+  ASSERT_TRUE(leader.catch_up());
+  EXPECT_EQ(world_.elasticsearch.operations().size(), 36U);
+  EXPECT_EQ(world_.elasticsearch.operations().back().id, "p0000");
+  EXPECT_TRUE(no_jobs());
+}
+
 TEST_F(JobRunnerTest, APageThatIsLargerThanABulkIsWrittenInParts) {
   world_.config.elasticsearch.bulk_bytes = 60;
   world_.add_silently(10);
