@@ -15,6 +15,7 @@
 #include "replicator/elasticsearch/bulk_delivery.h"
 #include "replicator/elasticsearch/bulk_response.h"
 #include "replicator/elasticsearch/congestion_window.h"
+#include "replicator/elasticsearch/throughput_search.h"
 
 namespace lockstep {
 namespace {
@@ -67,6 +68,7 @@ class BulkWriter::Impl {
   std::size_t send_round(Worker& worker, BulkDelivery& delivery, Priority priority);
   std::size_t send_piece(Worker& worker, BulkDelivery& delivery, std::size_t most_bytes);
   bool may_enter_wire(Priority priority) const;
+  void note_room(steady_clock::time_point now);
   std::optional<std::uint64_t> enter_wire(Priority priority, std::size_t& most_bytes);
   void leave_wire(const BulkDelivery& delivery, Priority priority, std::uint64_t generation);
   void note_progress(Worker& worker);
@@ -88,6 +90,7 @@ class BulkWriter::Impl {
   std::condition_variable job_ended_;   // for the owner; also when stopping
   std::condition_variable wire_freed_;  // for workers that wait for the congestion window; also when stopping
   CongestionWindow window_;
+  ThroughputSearch search_;  // its requests are those of background; one is always left to the others
   int on_wire_ = 0;
   std::size_t background_on_wire_ = 0;
   std::size_t background_limit_ = static_cast<std::size_t>(-1);
@@ -108,7 +111,8 @@ BulkWriter::Impl::Impl(const Options& options, const TransportFactory& make_tran
       may_send_(options.may_send),
       path_(bulk_path(options.request_timeout)),
       bulk_bytes_(options.bulk_bytes),
-      window_(options.bulks_in_flight, options.bulk_bytes) {
+      window_(options.bulks_in_flight, options.bulk_bytes),
+      search_({options.bulks_in_flight - 1, options.bulk_bytes}) {
   std::random_device seed;
   for (int i = 0; i < std::max(1, options.bulks_in_flight); ++i) {
     workers_.push_back(
@@ -144,7 +148,9 @@ std::uint64_t BulkWriter::Impl::submit(BulkRequest request, Priority priority) {
 void BulkWriter::Impl::limit_background(std::size_t requests) {
   const std::lock_guard lock(mutex_);
   const std::size_t before = std::exchange(background_limit_, std::max<std::size_t>(1, requests));
-  if (background_limit_ > before) wire_freed_.notify_all();
+  if (background_limit_ == before) return;
+  search_.interrupted();
+  wire_freed_.notify_all();
 }
 
 std::vector<BulkResult> BulkWriter::Impl::take(milliseconds wait) {
@@ -174,7 +180,7 @@ BulkWriterState BulkWriter::Impl::state() const {
   state.retries = retries_;
   state.in_flight = busy_;
   state.most_in_flight = window_.requests();
-  state.most_bytes = std::min(window_.bytes(), bulk_bytes_);
+  state.most_bytes = std::min(window_.bytes(), search_.setting().bytes);
   return state;
 }
 
@@ -249,7 +255,13 @@ std::size_t BulkWriter::Impl::send_round(Worker& worker, BulkDelivery& delivery,
 
 bool BulkWriter::Impl::may_enter_wire(Priority priority) const {
   return on_wire_ < window_.requests() &&
-         (priority == Priority::kNormal || background_on_wire_ < background_limit_);
+         (priority == Priority::kNormal ||
+          background_on_wire_ <
+              std::min(background_limit_, static_cast<std::size_t>(search_.setting().requests)));
+}
+
+void BulkWriter::Impl::note_room(steady_clock::time_point now) {
+  search_.has_room(may_enter_wire(Priority::kNormal) && may_enter_wire(Priority::kBackground), now);
 }
 
 /// Waits until there is room for one more; returns the window's generation, or none when stop() was called.
@@ -259,7 +271,9 @@ std::optional<std::uint64_t> BulkWriter::Impl::enter_wire(Priority priority, std
   if (stopping_) return std::nullopt;
   ++on_wire_;
   if (priority == Priority::kBackground) ++background_on_wire_;
+  note_room(steady_clock::now());
   most_bytes = window_.bytes();
+  if (search_.setting().bytes < bulk_bytes_) most_bytes = std::min(most_bytes, search_.setting().bytes);
   return window_.generation();
 }
 
@@ -267,12 +281,16 @@ void BulkWriter::Impl::leave_wire(const BulkDelivery& delivery, Priority priorit
   const std::lock_guard lock(mutex_);
   --on_wire_;
   if (priority == Priority::kBackground) --background_on_wire_;
+  const auto now = steady_clock::now();
+  note_room(now);
   switch (delivery.load()) {
     case BulkDelivery::Load::kTaken:
       window_.came_through();
+      search_.came_through(delivery.piece_bytes(), now);
       break;
     case BulkDelivery::Load::kOverloaded:
       window_.overloaded(generation);
+      search_.interrupted();
       break;
     case BulkDelivery::Load::kTooLarge:
       window_.too_large(delivery.piece_bytes());
