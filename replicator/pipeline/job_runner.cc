@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "replicator/pipeline/canonical_json.h"
+#include "replicator/pipeline/view_page.h"
 
 namespace lockstep {
 namespace {
@@ -171,29 +171,13 @@ JobProgress JobRunner::replay(RunningJob& job, SourceTransaction& transaction, S
 
 // Takes a page of the view in hand, less what Elasticsearch has as it is; returns the size of the page.
 std::int64_t JobRunner::next_different(RunningJob& job) {
-  std::vector<FoundDocument> page;
-  std::vector<std::string> json;
-  const SourceTransaction::Page read = source_.begin_reading()->render_page(
-      *job.index, job.read_to, page_documents_, bulk_bytes_, std::nullopt,
-      [&](const RenderedDocument& document) {
-        page.push_back({std::string(document.id), std::string(document.routing)});
-        json.emplace_back(*document.json);
-      });
-  job.last_page = read.end;
-  job.page_position = read.last.value_or(job.read_to.value_or(""));
-
-  std::vector<DocumentLocation> wanted;
-  for (const FoundDocument& document : page) wanted.push_back({document.id, document.routing});
-  fetch_documents(
-      elasticsearch_, job.index->alias, wanted,
-      [&](std::size_t position, const std::optional<StoredDocument>& stored) {
-        const FoundDocument& expected = page[position];
-        if (stored && stored->routing == expected.routing && same_json(json[position], stored->source)) {
-          return;
-        }
-        job.left_over.push_back(expected.id);
-      });
-  return static_cast<std::int64_t>(page.size());
+  const ViewPage page = read_view_page(source_, *job.index, job.read_to, page_documents_, bulk_bytes_);
+  job.last_page = page.end;
+  job.page_position = page.last.value_or(job.read_to.value_or(""));
+  for (FoundDocument& document : find_different(elasticsearch_, *job.index, page)) {
+    job.left_over.push_back(std::move(document.id));
+  }
+  return static_cast<std::int64_t>(page.documents.size());
 }
 
 std::vector<FoundDocument> JobRunner::next_found(RunningJob& job) {

@@ -12,6 +12,7 @@
 #include "replicator/clock.h"
 #include "replicator/elasticsearch/document_reader.h"
 #include "replicator/pipeline/canonical_json.h"
+#include "replicator/pipeline/view_page.h"
 
 namespace lockstep {
 namespace {
@@ -23,13 +24,6 @@ constexpr std::size_t kRepairedTogether = 10'000;  // documents of one job
 constexpr int kJudgements = 10;                    // of a document that goes on changing
 constexpr auto kPoll = 50ms;                       // between looks at what is pending
 constexpr auto kChangeOfLead = 10s;                // so long nobody may lead before nothing is waited for
-
-std::vector<DocumentLocation> locations_of(const std::vector<FoundDocument>& documents) {
-  std::vector<DocumentLocation> locations;
-  locations.reserve(documents.size());
-  for (const FoundDocument& document : documents) locations.push_back({document.id, document.routing});
-  return locations;
-}
 
 }  // namespace
 
@@ -50,13 +44,6 @@ struct Verification::Expected {
   std::string routing;
   std::string json;
   bool operator==(const Expected&) const = default;
-};
-
-struct Verification::Page {
-  std::vector<FoundDocument> documents;
-  std::vector<std::string> json;  // of each
-  std::optional<std::string> last;
-  bool end = false;
 };
 
 Verification::Verification(const Config& config, Source& source, ElasticsearchClient& elasticsearch,
@@ -82,26 +69,18 @@ VerifiedIndex Verification::compare(const AppliedIndex& index) {
 
 void Verification::compare_view(const AppliedIndex& index) {
   const auto read_after = [&](const std::optional<std::string>& after) {
-    Page page;
-    const SourceTransaction::Page rendered = source_.begin_reading()->render_page(
-        index, after, config_.replication.chunk_documents, config_.elasticsearch.bulk_bytes, std::nullopt,
-        [&](const RenderedDocument& document) {
-          page.documents.push_back({std::string(document.id), std::string(document.routing)});
-          page.json.emplace_back(*document.json);
-        });
-    page.last = rendered.last;
-    page.end = rendered.end;
-    return page;
+    return read_view_page(source_, index, after, config_.replication.chunk_documents,
+                          config_.elasticsearch.bulk_bytes);
   };
 
   std::vector<FoundDocument> suspects;
   // The next page is read while this one is looked up; nobody else asks the source until it is there.
-  std::future<Page> next = std::async(std::launch::async, read_after, std::nullopt);
+  std::future<ViewPage> next = std::async(std::launch::async, read_after, std::nullopt);
   for (bool end = false; !end;) {
-    const Page page = next.get();
+    const ViewPage page = next.get();
     end = page.end;
     if (!end) next = std::async(std::launch::async, read_after, page.last);
-    std::vector<FoundDocument> more = suspects_of(index, page);
+    std::vector<FoundDocument> more = find_different(elasticsearch_, index, page);
     suspects.insert(suspects.end(), std::make_move_iterator(more.begin()),
                     std::make_move_iterator(more.end()));
     result_.documents += static_cast<std::int64_t>(page.documents.size());
@@ -112,19 +91,6 @@ void Verification::compare_view(const AppliedIndex& index) {
       judge(index, std::exchange(suspects, {}));
     }
   }
-}
-
-std::vector<FoundDocument> Verification::suspects_of(const AppliedIndex& index, const Page& page) {
-  std::vector<FoundDocument> suspects;
-  fetch_documents(elasticsearch_, index.alias, locations_of(page.documents),
-                  [&](std::size_t position, const std::optional<StoredDocument>& stored) {
-                    const FoundDocument& document = page.documents[position];
-                    if (!stored || stored->routing != document.routing ||
-                        !same_json(page.json[position], stored->source)) {
-                      suspects.push_back(document);
-                    }
-                  });
-  return suspects;
 }
 
 void Verification::judge(const AppliedIndex& index, std::vector<FoundDocument> suspects) {

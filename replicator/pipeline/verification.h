@@ -81,13 +81,11 @@ class Verification {
   bool led() const { return led_; }
 
  private:
-  struct Page;
   struct Expected;
 
   void compare_view(const AppliedIndex& index);
   void look_for_surplus(const AppliedIndex& index);
 
-  std::vector<FoundDocument> suspects_of(const AppliedIndex& index, const Page& page);
   void judge(const AppliedIndex& index, std::vector<FoundDocument> suspects);
   std::vector<FoundDocument> judge_once(const AppliedIndex& index, std::vector<FoundDocument> suspects);
   void judge_surplus(const AppliedIndex& index, const std::vector<FoundDocument>& suspects);
