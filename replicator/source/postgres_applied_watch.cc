@@ -9,7 +9,7 @@
 #include "replicator/error.h"
 #include "replicator/source/postgres_array.h"
 #include "replicator/source/postgres_awaited.h"
-#include "replicator/source/postgres_migrations.h"
+#include "replicator/source/postgres_pipeline.h"
 #include "replicator/source/postgres_snapshot.h"
 #include "replicator/source/postgres_sql.h"
 
@@ -33,14 +33,16 @@ class PostgresAppliedPoint final : public AppliedPoint {
   PostgresAppliedPoint(PostgresAppliedWatch& watch, std::optional<TransactionId> transaction)
       : watch_(watch), transaction_(transaction) {
     if (transaction_) return;
-    now_.emplace(watch_.ask("asking what is committed", "select pg_current_snapshot()::text")[0][0].c_str());
+    now_.emplace(
+        watch_.session_.ask("asking what is committed", "select pg_current_snapshot()::text")[0][0].c_str());
   }
 
   AppliedState look() override {
     AppliedState state = look_once();
     const SteadyTime now = std::chrono::steady_clock::now();
     if (state.kind == Kind::kPending && ask_leader_.due(now)) {
-      watch_.ask("asking the leader to save", "select pg_notify($1, '')", awaited_channel(watch_.identity_));
+      watch_.session_.ask("asking the leader to save", "select pg_notify($1, '')",
+                          awaited_channel(watch_.identity_));
     }
     return state;
   }
@@ -59,8 +61,8 @@ class PostgresAppliedPoint final : public AppliedPoint {
       if (state.kind != Kind::kApplied) return state;
       committed_ = true;
     }
-    const pqxx::result row =
-        watch_.ask("asking how far Elasticsearch is", postgres_sql("read_checkpoint"), watch_.pipeline_);
+    const pqxx::result row = watch_.session_.ask("asking how far Elasticsearch is",
+                                                 postgres_sql("read_checkpoint"), watch_.pipeline_);
     if (row.empty()) {
       throw Error(
           {"asking how far Elasticsearch is", "the pipeline is gone", "it was removed: `lockstep apply`"});
@@ -98,7 +100,7 @@ class PostgresAppliedPoint final : public AppliedPoint {
   bool is_pending(const Checkpoint& at) {
     if (transaction_) {
       if (at.prev.sees(transaction_->value)) return false;
-      return watch_
+      return watch_.session_
           .ask("looking for pending changes", postgres_sql("find_pending_of_transaction"), watch_.captures_,
                std::to_string(transaction_->value), at.cur, at.last_txid, at.last_id)[0][0]
           .as<bool>();
@@ -110,7 +112,7 @@ class PostgresAppliedPoint final : public AppliedPoint {
     }
     Values txids;
     for (const std::uint64_t txid : late) txids.push_back(std::to_string(txid));
-    return watch_
+    return watch_.session_
         .ask("looking for pending changes", postgres_sql("find_pending"), watch_.captures_,
              std::to_string(at.prev.xmax()), now_->text(), std::to_string(now_->xmax()), at.last_txid,
              at.last_id, array_literal(txids), at.cur)[0][0]
@@ -120,7 +122,7 @@ class PostgresAppliedPoint final : public AppliedPoint {
   /// P2 and P3, by a later snapshot than the one that has shown P1.
   AppliedState unfinished() {
     const pqxx::result rows =
-        watch_.ask("looking for unfinished jobs", postgres_sql("unfinished_work"), watch_.pipeline_);
+        watch_.session_.ask("looking for unfinished jobs", postgres_sql("unfinished_work"), watch_.pipeline_);
     std::vector<std::int64_t> left;
     std::string what;
     for (const pqxx::row& row : rows) {
@@ -150,44 +152,24 @@ class PostgresAppliedPoint final : public AppliedPoint {
 
 PostgresAppliedWatch::PostgresAppliedWatch(const Config& config)
     : session_(config.source, config.pipeline + " wait") {
-  const UsageError not_applied("pipeline \"" + config.pipeline +
-                               "\" has not been applied to this source; run `lockstep apply` first");
-  const pqxx::result exists = ask("looking for lockstep's schema", "select to_regclass($1) is not null",
-                                  session_.schema() + ".pipeline");
-  if (!exists[0][0].as<bool>()) throw not_applied;
-  translating_postgres_errors("looking at lockstep's schema", [&] {
-    pqxx::nontransaction direct(session_.connection());
-    require_migrated(direct, session_, config.source.schema);
-  });
-  const pqxx::result row = ask("loading the pipeline", postgres_sql("find_pipeline"), config.pipeline);
-  if (row.empty()) throw not_applied;
-  if (row[0][3].as<bool>()) {
+  const pqxx::row row =
+      require_applied(session_, config.source, config.pipeline, postgres_sql("find_pipeline"));
+  if (row[3].as<bool>()) {
     throw Error(
         {"asking how far Elasticsearch is", "the source is a standby",
          "let source.url name the primary (a standby cannot tell which transactions are still running)",
          Retry::kLater, Server::kSource});
   }
-  pipeline_ = row[0][0].as<int>();
-  identity_ = row[0][1].c_str();
-  place_ = row[0][2].c_str();
+  pipeline_ = row[0].as<int>();
+  identity_ = row[1].c_str();
+  place_ = row[2].c_str();
   load_captures();
-}
-
-template <typename... Parameters>
-pqxx::result PostgresAppliedWatch::ask(const char* doing, std::string_view statement,
-                                       const Parameters&... parameters) {
-  pqxx::result result;
-  translating_postgres_errors(doing, [&] {
-    pqxx::nontransaction direct(session_.connection());
-    result = direct.exec_prepared(session_.prepared(session_.sql(statement)), parameters...);
-  });
-  return result;
 }
 
 void PostgresAppliedWatch::load_captures() {
   Values captures;
-  for (const pqxx::row& row :
-       ask("loading the captures", "select id from {schema}.capture where pipeline = $1", pipeline_)) {
+  for (const pqxx::row& row : session_.ask(
+           "loading the captures", "select id from {schema}.capture where pipeline = $1", pipeline_)) {
     captures.emplace_back(row[0].c_str());
   }
   captures_ = array_literal(captures);
@@ -211,7 +193,7 @@ std::unique_ptr<AppliedPoint> PostgresAppliedWatch::begin(std::optional<Transact
 }
 
 bool PostgresAppliedWatch::is_led() {
-  return ask("asking whether somebody leads", postgres_sql("is_led"), identity_)[0][0].as<bool>();
+  return session_.ask("asking whether somebody leads", postgres_sql("is_led"), identity_)[0][0].as<bool>();
 }
 
 std::unique_ptr<AppliedWatch> open_applied_watch(const Config& config) {

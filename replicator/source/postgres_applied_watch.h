@@ -29,9 +29,6 @@ class PostgresAppliedWatch final : public AppliedWatch {
  private:
   friend class PostgresAppliedPoint;
 
-  template <typename... Parameters>
-  pqxx::result ask(const char* doing, std::string_view statement, const Parameters&... parameters);
-
   /// As pg_xact_status() says it; "old" when nobody remembers, "future" when it has not begun.
   std::string transaction_status(const std::string& number);
 

@@ -35,6 +35,11 @@ class PostgresSession {
   /// An identifier, quoted for SQL.
   std::string quote_name(std::string_view name) const;
 
+  /// Runs a prepared statement, with `{schema}` filled in, outside of a transaction. Throws Error; `doing` is
+  /// for its message.
+  template <typename... Parameters>
+  pqxx::result ask(std::string_view doing, std::string_view statement, const Parameters&... parameters);
+
  private:
   std::unique_ptr<pqxx::connection> connection_;
   std::string schema_;
@@ -45,5 +50,16 @@ class PostgresSession {
 /// that starts or stops, serialization failures, lock time-outs and lack of resources; kNever for the rest,
 /// with the GRANT as the remedy where a privilege is missing. `doing` is a phrase such as "opening a batch".
 void translating_postgres_errors(std::string_view doing, const std::function<void()>& step);
+
+template <typename... Parameters>
+pqxx::result PostgresSession::ask(std::string_view doing, std::string_view statement,
+                                  const Parameters&... parameters) {
+  pqxx::result result;
+  translating_postgres_errors(doing, [&] {
+    pqxx::nontransaction direct(*connection_);
+    result = direct.exec_prepared(prepared(sql(statement)), parameters...);
+  });
+  return result;
+}
 
 }  // namespace lockstep

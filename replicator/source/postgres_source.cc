@@ -10,8 +10,8 @@
 #include "replicator/source/postgres_array.h"
 #include "replicator/source/postgres_dead_letters.h"
 #include "replicator/source/postgres_jobs.h"
-#include "replicator/source/postgres_migrations.h"
 #include "replicator/source/postgres_outbox_limit.h"
+#include "replicator/source/postgres_pipeline.h"
 #include "replicator/source/postgres_snapshot.h"
 #include "replicator/source/postgres_sql.h"
 #include "replicator/source/postgres_transaction.h"
@@ -32,45 +32,23 @@ std::string host_name() {
 PostgresSource::PostgresSource(const Config& config, const std::string& purpose)
     : session_(config.source, config.pipeline + " " + purpose),
       expansion_(config.source, config.pipeline + " " + purpose + ", large changes"),
-      schema_name_(config.source.schema),
+      config_(config.source),
       pipeline_name_(config.pipeline) {}
 
-template <typename... Parameters>
-pqxx::result PostgresSource::ask(const char* doing, std::string_view statement,
-                                 const Parameters&... parameters) {
-  pqxx::result result;
-  translating_postgres_errors(doing, [&] {
-    pqxx::nontransaction direct(session_.connection());
-    result = direct.exec_prepared(session_.prepared(session_.sql(statement)), parameters...);
-  });
-  return result;
-}
-
 AppliedPipeline PostgresSource::load_pipeline() {
-  const UsageError not_applied("pipeline \"" + pipeline_name_ +
-                               "\" has not been applied to this source; run `lockstep apply` first");
-  const pqxx::result exists = ask("looking for lockstep's schema", "select to_regclass($1) is not null",
-                                  session_.schema() + ".pipeline");
-  if (!exists[0][0].as<bool>()) throw not_applied;
-  translating_postgres_errors("looking at lockstep's schema", [&] {
-    pqxx::nontransaction direct(session_.connection());
-    require_migrated(direct, session_, schema_name_);
-  });
-  const pqxx::result row = ask("loading the pipeline",
-                               "select id, identity::text, coalesce(applied_at::text, ''), "
-                               "clock_timestamp()::text from {schema}.pipeline where name = $1",
-                               pipeline_name_);
-  if (row.empty()) throw not_applied;
-
+  const pqxx::row row = require_applied(session_, config_, pipeline_name_,
+                                        "select id, identity::text, coalesce(applied_at::text, ''), "
+                                        "clock_timestamp()::text from {schema}.pipeline where name = $1");
   AppliedPipeline pipeline;
-  pipeline.id = row[0][0].as<int>();
+  pipeline.id = row[0].as<int>();
   pipeline.name = pipeline_name_;
-  pipeline.identity = row[0][1].c_str();
-  pipeline.revision = row[0][2].c_str();
-  started_at_ = row[0][3].c_str();
+  pipeline.identity = row[1].c_str();
+  pipeline.revision = row[2].c_str();
+  started_at_ = row[3].c_str();
 
   Values captures;
-  for (const pqxx::row& line : ask("loading the indices", postgres_sql("load_indices"), pipeline.id)) {
+  for (const pqxx::row& line :
+       session_.ask("loading the indices", postgres_sql("load_indices"), pipeline.id)) {
     const int id = line[0].as<int>();
     if (pipeline.indices.empty() || pipeline.indices.back().id != id) {
       AppliedIndex index;
@@ -96,24 +74,25 @@ AppliedPipeline PostgresSource::load_pipeline() {
 
 std::string PostgresSource::revision() {
   const pqxx::result row =
-      ask("looking whether the pipeline was applied anew",
-          "select coalesce(applied_at::text, '') from {schema}.pipeline where id = $1", pipeline_);
+      session_.ask("looking whether the pipeline was applied anew",
+                   "select coalesce(applied_at::text, '') from {schema}.pipeline where id = $1", pipeline_);
   return row.empty() ? std::string() : row[0][0].c_str();
 }
 
 SourceIdentity PostgresSource::identity() {
-  const pqxx::result row = ask("asking the source who it is",
-                               "select (pg_control_system()).system_identifier || '/' || d.oid, "
-                               "substr(pg_walfile_name(pg_current_wal_insert_lsn()), 1, 8), "
-                               "pg_wal_lsn_diff(pg_current_wal_flush_lsn(), '0/0')::bigint "
-                               "from pg_catalog.pg_database as d where d.datname = current_database()");
+  const pqxx::result row =
+      session_.ask("asking the source who it is",
+                   "select (pg_control_system()).system_identifier || '/' || d.oid, "
+                   "substr(pg_walfile_name(pg_current_wal_insert_lsn()), 1, 8), "
+                   "pg_wal_lsn_diff(pg_current_wal_flush_lsn(), '0/0')::bigint "
+                   "from pg_catalog.pg_database as d where d.datname = current_database()");
   return {row[0][0].c_str(), row[0][1].c_str(), row[0][2].as<std::int64_t>()};
 }
 
 KnownPartners PostgresSource::known_partners() {
   KnownPartners partners;
   for (const pqxx::row& row :
-       ask("loading what is known of both sides", postgres_sql("load_partners"), pipeline_)) {
+       session_.ask("loading what is known of both sides", postgres_sql("load_partners"), pipeline_)) {
     partners.place = row[0].c_str();
     if (!row[1].is_null()) partners.targets[row[1].as<int>()] = row[2].c_str();
   }
@@ -121,19 +100,20 @@ KnownPartners PostgresSource::known_partners() {
 }
 
 bool PostgresSource::try_lead() {
-  if (ask("asking whether the source is a standby", "select pg_is_in_recovery()")[0][0].as<bool>()) {
+  if (session_.ask("asking whether the source is a standby", "select pg_is_in_recovery()")[0][0].as<bool>()) {
     throw Error(
         {"taking the lead", "the source is a standby",
          "let source.url name the primary (a standby cannot tell which transactions are still running)",
          Retry::kLater, Server::kSource});
   }
-  return ask("taking the lead", "select pg_try_advisory_lock(hashtextextended($1, 0))", identity_)[0][0]
+  return session_
+      .ask("taking the lead", "select pg_try_advisory_lock(hashtextextended($1, 0))", identity_)[0][0]
       .as<bool>();
 }
 
 Epoch PostgresSource::epoch() {
-  const pqxx::result row =
-      ask("loading the epoch", "select epoch from {schema}.checkpoint where pipeline = $1", pipeline_);
+  const pqxx::result row = session_.ask(
+      "loading the epoch", "select epoch from {schema}.checkpoint where pipeline = $1", pipeline_);
   if (row.empty())
     throw Error({"loading the epoch", "the pipeline has no checkpoint", "run `lockstep apply`"});
   return Epoch{row[0][0].as<std::int64_t>()};
@@ -146,8 +126,9 @@ Epoch PostgresSource::raise_epoch(Epoch at_least, const KnownPartners& partners)
     indices.push_back(std::to_string(index));
     uuids.push_back(uuid);
   }
-  const pqxx::result row = ask("raising the epoch", postgres_sql("raise_epoch"), pipeline_, at_least.value,
-                               partners.place, array_literal(indices), array_literal(uuids));
+  const pqxx::result row =
+      session_.ask("raising the epoch", postgres_sql("raise_epoch"), pipeline_, at_least.value,
+                   partners.place, array_literal(indices), array_literal(uuids));
   if (row.empty()) {
     throw Error({"raising the epoch", "the pipeline has no checkpoint", "run `lockstep apply`"});
   }
@@ -155,10 +136,11 @@ Epoch PostgresSource::raise_epoch(Epoch at_least, const KnownPartners& partners)
 }
 
 Position PostgresSource::load_position() {
-  const pqxx::result row = ask("loading the checkpoint",
-                               "select prev::text, coalesce(cur::text, ''), last_txid::text, last_id "
-                               "from {schema}.checkpoint where pipeline = $1",
-                               pipeline_);
+  const pqxx::result row =
+      session_.ask("loading the checkpoint",
+                   "select prev::text, coalesce(cur::text, ''), last_txid::text, last_id "
+                   "from {schema}.checkpoint where pipeline = $1",
+                   pipeline_);
   if (row.empty()) throw Error({"loading the checkpoint", "the pipeline has none", "run `lockstep apply`"});
   return PostgresPosition{row[0][0].c_str(), row[0][1].c_str(), std::stoull(row[0][2].c_str()),
                           row[0][3].as<std::int64_t>()}
@@ -167,10 +149,11 @@ Position PostgresSource::load_position() {
 
 std::vector<Job> PostgresSource::load_jobs() {
   std::vector<Job> jobs;
-  for (const pqxx::row& row : ask("loading the jobs",
-                                  "select id, index, kind, position, done, total, reason, behind from {schema}.job "
-                                  "where pipeline = $1 order by id",
-                                  pipeline_)) {
+  for (const pqxx::row& row :
+       session_.ask("loading the jobs",
+                    "select id, index, kind, position, done, total, reason, behind from {schema}.job "
+                    "where pipeline = $1 order by id",
+                    pipeline_)) {
     Job job;
     job.id = row[0].as<std::int64_t>();
     job.index = row[1].as<int>();
@@ -191,15 +174,15 @@ std::optional<std::int64_t> PostgresSource::expand(const AppliedIndex& index, co
 }
 
 std::int64_t PostgresSource::dead_letters(int index) {
-  return ask("counting dead letters", "select count(*) from {schema}.dead_letter where index = $1",
-             index)[0][0]
+  return session_
+      .ask("counting dead letters", "select count(*) from {schema}.dead_letter where index = $1", index)[0][0]
       .as<std::int64_t>();
 }
 
 std::vector<DeadLetter> PostgresSource::dead_letters_of(int index, const Values& ids) {
   std::vector<DeadLetter> letters;
-  for (const pqxx::row& row :
-       ask("looking for dead letters", postgres_sql("load_dead_letters"), index, array_literal(ids))) {
+  for (const pqxx::row& row : session_.ask("looking for dead letters", postgres_sql("load_dead_letters"),
+                                           index, array_literal(ids))) {
     letters.push_back({index, row[0].c_str(), row[1].c_str(),
                        DocumentVersion::from_value(row[2].as<std::int64_t>()), row[3].as<int>(),
                        row[4].c_str(), row[5].c_str()});
@@ -226,9 +209,8 @@ std::optional<std::string> PostgresSource::point_in_time(const std::string& text
 }
 
 std::unique_ptr<SourceTransaction> PostgresSource::begin() {
-  return std::make_unique<PostgresTransaction>(session_, pipeline_, captures_,
-                                               PostgresTransaction::Access::kReadWrite,
-                                               expansion_.job_in_hand());
+  return std::make_unique<PostgresTransaction>(
+      session_, pipeline_, captures_, PostgresTransaction::Access::kReadWrite, expansion_.job_in_hand());
 }
 
 std::unique_ptr<SourceTransaction> PostgresSource::begin_reading() {
@@ -237,13 +219,14 @@ std::unique_ptr<SourceTransaction> PostgresSource::begin_reading() {
 }
 
 bool PostgresSource::has_passed(const Position& place) {
-  return ask("asking how far Elasticsearch is", postgres_sql("has_passed"), pipeline_,
-             PostgresPosition::from(place).prev, captures_)[0][0]
+  return session_
+      .ask("asking how far Elasticsearch is", postgres_sql("has_passed"), pipeline_,
+           PostgresPosition::from(place).prev, captures_)[0][0]
       .as<bool>();
 }
 
 bool PostgresSource::is_led() {
-  return ask("asking whether somebody leads", postgres_sql("is_led"), identity_)[0][0].as<bool>();
+  return session_.ask("asking whether somebody leads", postgres_sql("is_led"), identity_)[0][0].as<bool>();
 }
 
 bool PostgresSource::is_awaited() {
@@ -258,12 +241,13 @@ bool PostgresSource::is_awaited() {
 bool PostgresSource::may_have_changed(const Position& position) {
   const PostgresPosition at = PostgresPosition::from(position);
   if (!at.cur.empty()) return true;
-  return ask("looking for changes", "select pg_current_snapshot()::text")[0][0].c_str() != at.prev;
+  return session_.ask("looking for changes", "select pg_current_snapshot()::text")[0][0].c_str() != at.prev;
 }
 
 void PostgresSource::prune() {
-  const int current = ask("asking for the outbox's leaf",
-                          "select (extract(epoch from now())::bigint / 600 % 3)::integer")[0][0]
+  const int current = session_
+                          .ask("asking for the outbox's leaf",
+                               "select (extract(epoch from now())::bigint / 600 % 3)::integer")[0][0]
                           .as<int>();
   for (int slot = 0; slot < kSlots; ++slot) {
     if (slot != current) prune_leaf(slot);
@@ -324,28 +308,29 @@ std::int64_t PostgresSource::outbox_size() {
 
 std::vector<std::string> PostgresSource::differences_from_applied() {
   std::vector<std::string> differences;
-  for (const pqxx::row& row : ask("looking for what has changed since the last apply",
-                                  postgres_sql("differences_from_applied"), pipeline_, schema_name_)) {
+  for (const pqxx::row& row :
+       session_.ask("looking for what has changed since the last apply",
+                    postgres_sql("differences_from_applied"), pipeline_, config_.schema)) {
     differences.emplace_back(row[0].c_str());
   }
   return differences;
 }
 
 void PostgresSource::publish(const PublishedStatus& status) {
-  ask("publishing the status", postgres_sql("publish_status"), pipeline_, status.state, status.reason,
-      host_name(), static_cast<int>(getpid()), started_at_, status.document);
+  session_.ask("publishing the status", postgres_sql("publish_status"), pipeline_, status.state,
+               status.reason, host_name(), static_cast<int>(getpid()), started_at_, status.document);
 }
 
 Source::Backlog PostgresSource::backlog(const Position& from, std::int64_t limit) {
   const PostgresPosition at = PostgresPosition::from(from);
-  const pqxx::result row =
-      ask("counting what is pending",
-          "select count(*), coalesce(extract(epoch from clock_timestamp() - min(o.at)), 0) from (select b.at "
-          "from "
-          "{schema}.outbox as b where b.txid >= pg_snapshot_xmin($1::pg_snapshot) and "
-          "not pg_visible_in_snapshot(b.txid, $1::pg_snapshot) and b.capture = any($2::integer[]) "
-          "order by b.txid, b.id limit $3::bigint) as o",
-          at.prev, captures_, limit);
+  const pqxx::result row = session_.ask(
+      "counting what is pending",
+      "select count(*), coalesce(extract(epoch from clock_timestamp() - min(o.at)), 0) from (select b.at "
+      "from "
+      "{schema}.outbox as b where b.txid >= pg_snapshot_xmin($1::pg_snapshot) and "
+      "not pg_visible_in_snapshot(b.txid, $1::pg_snapshot) and b.capture = any($2::integer[]) "
+      "order by b.txid, b.id limit $3::bigint) as o",
+      at.prev, captures_, limit);
   return {row[0][0].as<std::int64_t>(),
           std::chrono::microseconds(static_cast<std::int64_t>(row[0][1].as<double>() * 1e6))};
 }

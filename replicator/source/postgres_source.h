@@ -52,16 +52,12 @@ class PostgresSource final : public Source {
   Backlog backlog(const Position& from, std::int64_t limit) override;
 
  private:
-  /// Runs `statement` with its parameters outside of a transaction.
-  template <typename... Parameters>
-  pqxx::result ask(const char* doing, std::string_view statement, const Parameters&... parameters);
-
   void prune_leaf(int slot);
 
   PostgresSession session_;
   PostgresExpansion expansion_;
-  std::string schema_name_;  // not quoted
-  std::string pipeline_name_;
+  const SourceConfig config_;
+  const std::string pipeline_name_;
   // From load_pipeline():
   int pipeline_ = 0;
   std::string identity_;

@@ -1,0 +1,16 @@
+// The row of a pipeline that was applied, for those that follow it or wait for it.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "replicator/source/postgres_session.h"
+
+namespace lockstep {
+
+/// The row that `statement` finds for the name of a pipeline. Throws UsageError when it has not been applied
+/// to this database, Error when another version of lockstep has made the schema.
+pqxx::row require_applied(PostgresSession& session, const SourceConfig& source, const std::string& pipeline,
+                          std::string_view statement);
+
+}  // namespace lockstep
