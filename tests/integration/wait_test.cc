@@ -112,7 +112,7 @@ TEST_F(Wait, AnOpenTransactionIsWaitedForByItsNumberOnly) {
       [&] {
         return database_.number(
                    "select count(*) from pg_stat_activity where application_name like '%wait' "
-                   "and query like '%pg_notify%'") > 0;
+                   "and query like '%pg_xact_status%'") > 0;
       },
       kPatience));
   EXPECT_TRUE(waiting->running());
