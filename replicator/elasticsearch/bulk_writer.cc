@@ -42,6 +42,7 @@ class BulkWriter::Impl {
   bool has_room() const;
   std::uint64_t submit(BulkRequest request, Priority priority);
   void limit_background(std::size_t requests);
+  std::size_t background_bytes() const;
   std::vector<BulkResult> take(milliseconds wait);
   void on_finished(std::function<void()> wake);
   std::size_t outstanding() const;
@@ -90,7 +91,7 @@ class BulkWriter::Impl {
   std::condition_variable job_ended_;   // for the owner; also when stopping
   std::condition_variable wire_freed_;  // for workers that wait for the congestion window; also when stopping
   CongestionWindow window_;
-  ThroughputSearch search_;  // its requests are those of background; one is always left to the others
+  ThroughputSearch search_;  // for background requests; others take all that there is
   int on_wire_ = 0;
   std::size_t background_on_wire_ = 0;
   std::size_t background_limit_ = static_cast<std::size_t>(-1);
@@ -153,6 +154,11 @@ void BulkWriter::Impl::limit_background(std::size_t requests) {
   wire_freed_.notify_all();
 }
 
+std::size_t BulkWriter::Impl::background_bytes() const {
+  const std::lock_guard lock(mutex_);
+  return search_.setting().bytes;
+}
+
 std::vector<BulkResult> BulkWriter::Impl::take(milliseconds wait) {
   std::unique_lock lock(mutex_);
   job_ended_.wait_for(lock, wait, [this] { return !finished_.empty() || (stopping_ && busy_ == 0); });
@@ -180,7 +186,7 @@ BulkWriterState BulkWriter::Impl::state() const {
   state.retries = retries_;
   state.in_flight = busy_;
   state.most_in_flight = window_.requests();
-  state.most_bytes = std::min(window_.bytes(), search_.setting().bytes);
+  state.most_bytes = std::min(window_.bytes(), bulk_bytes_);
   return state;
 }
 
@@ -273,7 +279,6 @@ std::optional<std::uint64_t> BulkWriter::Impl::enter_wire(Priority priority, std
   if (priority == Priority::kBackground) ++background_on_wire_;
   note_room(steady_clock::now());
   most_bytes = window_.bytes();
-  if (search_.setting().bytes < bulk_bytes_) most_bytes = std::min(most_bytes, search_.setting().bytes);
   return window_.generation();
 }
 
@@ -369,6 +374,9 @@ std::uint64_t BulkWriter::submit(BulkRequest request, Priority priority) {
 }
 void BulkWriter::limit_background(std::size_t requests) {
   impl_->limit_background(requests);
+}
+std::size_t BulkWriter::background_bytes() const {
+  return impl_->background_bytes();
 }
 std::vector<BulkResult> BulkWriter::take(milliseconds wait) {
   return impl_->take(wait);

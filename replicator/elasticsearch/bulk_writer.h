@@ -78,8 +78,12 @@ class BulkWriter {
   enum class Priority : std::uint8_t { kNormal, kBackground };
   std::uint64_t submit(BulkRequest request, Priority priority = Priority::kNormal);
 
-  /// So many background requests may be on the wire at once, at least 1; at first all.
+  /// So many background requests may be on the wire at once, at least 1; at first all. Fewer are while that
+  /// is faster (throughput_search.h).
   void limit_background(std::size_t requests);
+
+  /// How large a background request should be, at most, to be fast.
+  std::size_t background_bytes() const;
 
   /// The finished requests, in the order in which they finished; waits up to `wait` for the first one. After
   /// stop() it waits only while there is one on the wire.

@@ -86,6 +86,9 @@ class DocumentWriter {
   /// So many requests of jobs may be on the wire at once.
   void limit_jobs(std::size_t requests) { bulks_.limit_background(requests); }
 
+  /// How large a page of a job should be, at most, to be fast.
+  std::int64_t job_bytes() const { return static_cast<std::int64_t>(bulks_.background_bytes()); }
+
   /// What is to be saved; nothing of it is lost if it is not saved, since it will be done again.
   Acknowledged take_acknowledged();
   bool has_news() const;

@@ -17,8 +17,7 @@ constexpr std::size_t kOpenSteps = 4;
 JobRunner::JobRunner(const Config& config, const AppliedPipeline& pipeline, const SetAside& set_aside,
                      Source& source, DocumentWriter& writer, Checkpoint& checkpoint, VersionCounter& versions,
                      ElasticsearchClient& elasticsearch)
-    : bulk_bytes_(config.elasticsearch.bulk_bytes),
-      pipeline_(pipeline),
+    : pipeline_(pipeline),
       set_aside_(set_aside),
       source_(source),
       writer_(writer),
@@ -87,6 +86,7 @@ bool JobRunner::read_page(RunningJob& job) {
   if (job.read_all || writer_.acknowledgements().open(lane) >= kOpenSteps) return false;
   const SteadyTime begun = std::chrono::steady_clock::now();
   page_documents_ = share_.documents(begun);
+  page_bytes_ = writer_.job_bytes();
   // Elasticsearch is asked before the transaction is opened, which would have to wait for it.
   std::vector<FoundDocument> found;
   if (job.job.kind == JobKind::kSweep) found = next_found(job);
@@ -96,7 +96,7 @@ bool JobRunner::read_page(RunningJob& job) {
   std::unique_ptr<SourceTransaction> transaction = source_.begin();
   if (!job.begun) transaction->begin_job(job.job.id);
   job.begun = true;
-  StepDocuments documents(versions_.epoch(), versions_.next(), static_cast<std::size_t>(bulk_bytes_));
+  StepDocuments documents(versions_.epoch(), versions_.next(), static_cast<std::size_t>(page_bytes_));
   StepEnd end;
   switch (job.job.kind) {
     case JobKind::kBackfill:
@@ -143,7 +143,7 @@ JobProgress JobRunner::progress_of(const RunningJob& job) const {
 
 JobProgress JobRunner::backfill(RunningJob& job, SourceTransaction& transaction, StepDocuments& documents) {
   const SourceTransaction::Page page =
-      transaction.render_page(*job.index, job.read_to, page_documents_, bulk_bytes_, documents.version(),
+      transaction.render_page(*job.index, job.read_to, page_documents_, page_bytes_, documents.version(),
                               [&](const RenderedDocument& document) { documents.add(*job.index, document); });
   if (page.last) job.read_to = page.last;
   job.read_all = page.end;
@@ -156,7 +156,7 @@ JobProgress JobRunner::replay(RunningJob& job, SourceTransaction& transaction, S
   const std::size_t before = job.left_over.size();
   if (before > 0) {
     job.left_over =
-        transaction.render(*job.index, job.left_over, bulk_bytes_, documents.version(),
+        transaction.render(*job.index, job.left_over, page_bytes_, documents.version(),
                            [&](const RenderedDocument& document) { documents.add(*job.index, document); });
   }
   if (job.left_over.empty()) {
@@ -171,7 +171,7 @@ JobProgress JobRunner::replay(RunningJob& job, SourceTransaction& transaction, S
 
 // Takes a page of the view in hand, less what Elasticsearch has as it is; returns the size of the page.
 std::int64_t JobRunner::next_different(RunningJob& job) {
-  const ViewPage page = read_view_page(source_, *job.index, job.read_to, page_documents_, bulk_bytes_);
+  const ViewPage page = read_view_page(source_, *job.index, job.read_to, page_documents_, page_bytes_);
   job.last_page = page.end;
   job.page_position = page.last.value_or(job.read_to.value_or(""));
   for (FoundDocument& document : find_different(elasticsearch_, *job.index, page)) {
@@ -204,7 +204,7 @@ void JobRunner::remove_stale(const AppliedIndex& index, SourceTransaction& trans
   // A document may have moved since it was found, and two routings may lead to one shard: the delete under
   // the old one takes the document along, so it is written again, with the step's greater version (W2).
   while (!elsewhere.empty()) {
-    elsewhere = transaction.render(index, elsewhere, bulk_bytes_, documents.version(),
+    elsewhere = transaction.render(index, elsewhere, page_bytes_, documents.version(),
                                    [&](const RenderedDocument& document) { documents.add(index, document); });
   }
 }

@@ -85,7 +85,6 @@ class JobRunner {
   std::int64_t next_different(RunningJob& job);
   JobProgress progress_of(const RunningJob& job) const;
 
-  const std::int64_t bulk_bytes_;
   const AppliedPipeline& pipeline_;
   const SetAside& set_aside_;
   Source& source_;
@@ -96,6 +95,7 @@ class JobRunner {
   const std::size_t most_requests_;  // in flight
   BackgroundShare share_;
   std::int64_t page_documents_ = 0;  // of the page in hand, at most
+  std::int64_t page_bytes_ = 0;      // of the page in hand, about
   std::list<RunningJob> jobs_;       // the front one has its turn
   std::optional<ReadPage> ready_;
 };

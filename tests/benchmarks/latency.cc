@@ -1,6 +1,10 @@
 // From a commit's return until a GET by id shows it: with nothing else going on, and while two writers change
-// other rows as fast as they can.
+// other rows as fast as they can. And until `POST /wait` says that it can be read.
+#include <httplib.h>
+
 #include <chrono>
+#include <stdexcept>
+#include <thread>
 
 #include "tests/benchmarks/support/benchmark.h"
 #include "tests/benchmarks/support/blog_work.h"
@@ -13,8 +17,32 @@ using namespace std::chrono_literals;
 
 constexpr int kWarmUp = 20;
 
+// Milliseconds until the answer, for one change each `period`.
+std::vector<double> waits(BlogWork& work, const support::Program& service, int samples,
+                          std::chrono::milliseconds period) {
+  httplib::Client client(support::http_endpoint(service));
+  client.set_keep_alive(true);
+  const auto connection = work.database().connect();
+  std::vector<double> milliseconds;
+  auto next = std::chrono::steady_clock::now();
+  for (int i = 0; i < samples; ++i, next += period) {
+    std::this_thread::sleep_until(next);
+    const Change change = work.change_of_title(i);
+    support::execute(*connection, change.sql);
+    const auto begin = std::chrono::steady_clock::now();
+    const httplib::Result answer = client.Post("/wait");
+    const auto took = std::chrono::steady_clock::now() - begin;
+    if (!answer || answer->status != 200) throw std::runtime_error("POST /wait was not answered by 200");
+    if (work.index().get(change.id)->json.find(*change.expected) == std::string::npos)
+      throw std::runtime_error("POST /wait was answered before the change could be read");
+    milliseconds.push_back(std::chrono::duration<double, std::milli>(took).count());
+  }
+  return milliseconds;
+}
+
 void run(const Parameters& parameters, Report& report) {
   BlogWork work(parameters["documents"]);
+  work.pipeline().set_more("[http]\nlisten = '127.0.0.1:0'\n");
   work.begin_anew();
   work.catch_up();
   const auto program = work.follow();
@@ -27,6 +55,8 @@ void run(const Parameters& parameters, Report& report) {
   for (std::int64_t round = 0; round < parameters["rounds"]; ++round) {
     report.add_distribution("commit to GET, nothing else going on", "ms",
                             probe.changes(samples, period, change));
+    report.add_distribution("commit to the answer of POST /wait, nothing else going on", "ms",
+                            waits(work, *program, samples, period));
     Pgbench writers(work.database(), single_row_updates(work.last_loaded_post()), {});
     probe.changes(kWarmUp, period, change);
     report.add_distribution("commit to GET, two writers at full speed", "ms",

@@ -71,19 +71,7 @@ void BlogTest::restart() {
 }
 
 std::string BlogTest::endpoint() {
-  constexpr std::string_view kBefore = "on port ";  // "metrics, health and status on port N (…)"
-  std::string port;
-  wait_until(
-      [&] {
-        const std::string log = program_->err();
-        const std::size_t at = log.find(kBefore);
-        if (at == std::string::npos) return false;
-        const std::size_t begin = at + kBefore.size();
-        port = log.substr(begin, log.find(' ', begin) - begin);
-        return !port.empty();
-      },
-      kPatience);
-  return "http://127.0.0.1:" + port;
+  return http_endpoint(*program_);
 }
 
 std::string BlogTest::document(const std::string& id) const {

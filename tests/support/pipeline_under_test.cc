@@ -109,4 +109,20 @@ std::string PipelineUnderTest::difference_within(std::chrono::milliseconds deadl
   return last;
 }
 
+std::string http_endpoint(const Program& service) {
+  constexpr std::string_view kBefore = "on port ";  // "metrics, health and status on port N (…)"
+  std::string port;
+  wait_until(
+      [&] {
+        const std::string log = service.err();
+        const std::size_t at = log.find(kBefore);
+        if (at == std::string::npos) return false;
+        const std::size_t begin = at + kBefore.size();
+        port = log.substr(begin, log.find(' ', begin) - begin);
+        return !port.empty();
+      },
+      kPatience);
+  return "http://127.0.0.1:" + port;
+}
+
 }  // namespace lockstep::support

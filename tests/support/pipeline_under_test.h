@@ -101,4 +101,7 @@ class PipelineUnderTest {
 std::string track(const std::string& table,
                   const std::vector<std::pair<std::string, std::string>>& keys = {});
 
+/// Where `lockstep run` with [http] listen = '127.0.0.1:0' answers, once it says so.
+std::string http_endpoint(const Program& service);
+
 }  // namespace lockstep::support

@@ -17,6 +17,7 @@ std::string post_json(const std::string& user, int n) {
 
 BulkWriter::Options quick_options(const Config& config) {
   BulkWriter::Options options;
+  options.bulk_bytes = static_cast<std::size_t>(config.elasticsearch.bulk_bytes);
   options.bulks_in_flight = config.elasticsearch.bulks_in_flight;
   options.backoff = {milliseconds(1), milliseconds(5)};
   return options;
