@@ -241,13 +241,16 @@ TEST_P(LockVerb, ABrokenLockEndsTheCommandAndAllThatItHasStarted) {
 TEST_P(LockVerb, ACommandEndsWhenItsLeaseCannotBeRenewedInTime) {
   TcpProxy proxy(backend_->server());
   configure("2s", {"127.0.0.1", proxy.port()});
-  const auto holder = start("echo in; while :; do sleep 0.1; done");
+  const std::filesystem::path ended = folder_.path() / "ended";
+  const auto holder =
+      start("trap 'touch " + ended.string() + "; exit' TERM; echo in; while :; do sleep 0.05; done");
   wait_for_output(*holder, "in");
   const auto begin = std::chrono::steady_clock::now();
   proxy.stall();
-  EXPECT_EQ(exit_code(*holder), 1);
+  EXPECT_TRUE(wait_until([&] { return std::filesystem::exists(ended); }, kPatience));
   // Whoever waits may have the lock two seconds after the last renewal, and not earlier.
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, milliseconds(4'500));
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, milliseconds(3'000));
+  EXPECT_EQ(exit_code(*holder), 1);
   EXPECT_THAT(holder->err(), HasSubstr("holding the lock: "));
   proxy.heal();
 }
