@@ -1,4 +1,4 @@
-// -c for the verbs of lock mode, which work without a source and without an index.
+// -c for the verbs of lock mode, which work without an index and with nothing but the backend of the locks.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -12,7 +12,8 @@ class LockModeOption {
  public:
   /// Adds -c, --config; without it $LOCKSTEP_CONFIG, then /etc/lockstep/lockstep.toml.
   void add_to(CLI::App& app) {
-    app.add_option("-c,--config", file_, "A configuration file; of it [elasticsearch] and [locks] are used")
+    app.add_option("-c,--config", file_,
+                   "A configuration file; of it [locks] and [elasticsearch] or [source] are used")
         ->envname("LOCKSTEP_CONFIG")
         ->type_name("FILE")
         ->capture_default_str();

@@ -75,7 +75,15 @@ class Rules {
     }
     const bool in_source = config_.locks.backend == LocksConfig::Backend::kPostgresql;
     if (config_.source.url.empty() && !lines_.has("source.url") && (!config_.indices.empty() || in_source)) {
-      fault("source", "[source] has no \"url\"", "add url = \"postgresql://lockstep@/shop\"");
+      const bool for_locks = in_source && config_.indices.empty();
+      fault("source",
+            std::string("[source] has no \"url\"") + (for_locks ? ", and the locks are kept there" : ""),
+            "add url = \"postgresql://lockstep@/shop\"");
+    }
+    constexpr std::size_t kMaxSchemaBesideLocks = 57;
+    if (in_source && config_.source.schema.size() > kMaxSchemaBesideLocks) {
+      fault("source.schema", "the name of the schema has more than 57 bytes, and \"_locks\" is added to it",
+            "choose a shorter one");
     }
     if (in_source && config_.source.kind == SourceConfig::Kind::kSqlite) {
       fault("locks.backend", "locks in PostgreSQL need a PostgreSQL source",

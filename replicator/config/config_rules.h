@@ -11,7 +11,7 @@ namespace lockstep {
 /// What a configuration is read for.
 enum class ConfigUse {
   kAny,       ///< a pipeline, or lock mode: there has to be an index, [locks] or [tree]
-  kLockMode,  ///< locks alone: [elasticsearch] is enough
+  kLockMode,  ///< locks alone: [elasticsearch], or [source] where they are kept there, is enough
 };
 
 /// Completes a configuration in which each key is valid for itself, and notes the faults of its combinations.

@@ -15,7 +15,6 @@ using nlohmann::json;
 
 constexpr int kNotFound = 404;
 constexpr int kConflict = 409;
-constexpr std::size_t kMaxUnresolved = 10'000;
 constexpr std::size_t kPrunePage = 1'000;
 
 JournalVersion version_of(const json& reply) {
@@ -38,25 +37,6 @@ json whole_document(const Operation& operation) {
   document["epoch"] = operation.epoch;
   document["lease_until"] = milliseconds_of(operation.lease_until);
   return document;
-}
-
-std::string story_of(const std::string& id, const std::optional<Operation>& now) {
-  std::string story = "the operation " + id;
-  if (!now) return story + " is no longer in the journal";
-  if (now->owner != id) story += " was taken over by " + now->owner;
-  story += " and is " + std::string(text_of(now->state));
-  if (!now->reason.empty()) story += ": " + now->reason;
-  return story;
-}
-
-/// What a commit or an adoption means for the tokens, once the version is known.
-void take_tokens(Operation& operation, OperationState before, FencingToken token) {
-  if (operation.state == OperationState::kRunning && before == OperationState::kPending) {
-    operation.token = operation.version.number;
-    operation.commit = operation.token;
-  } else {
-    operation.token = token;
-  }
 }
 
 }  // namespace
@@ -121,32 +101,9 @@ std::optional<Operation> ElasticsearchJournal::write(const Operation& changed, J
   written.version = version_of(reply);
   const json source = object_at(object_at(reply, "get"), "_source");
   if (const auto until = integer_at(source, "lease_until")) written.lease_until = server_time(*until);
+  if (written.state == OperationState::kRunning && written.commit == 0)
+    written.token = written.commit = written.version.number;
   return written;
-}
-
-void ElasticsearchJournal::step(Operation& operation, const Operation& changed) {
-  constexpr int kTries = 3;  // each conflict is followed by a reading; a second one of our own is unheard of
-  const OperationState before = operation.state;
-  JournalVersion expected = operation.version;
-  for (int tried = 0;; ++tried) {
-    std::optional<Operation> written = write(changed, expected);
-    if (!written) {
-      const std::optional<Operation> now = find(operation.id);
-      const bool ours = now && now->owner == operation.owner && now->epoch == operation.epoch;
-      if (!ours || tried == kTries || (now->resolved() && now->state != changed.state)) {
-        throw LeaseLost(story_of(operation.id, now), !now || now->resolved());
-      }
-      expected = now->version;
-      // A commit whose answer was lost has happened already; its own number is the token.
-      if (now->state != changed.state || before == changed.state) continue;
-      written = changed;
-      written->version = now->version;
-      written->lease_until = now->lease_until;
-    }
-    take_tokens(*written, before, operation.token);
-    operation = std::move(*written);
-    return;
-  }
 }
 
 Resolution ElasticsearchJournal::seize(const Operation& found, const std::string& by, Adoption adoption) {
@@ -164,7 +121,7 @@ Resolution ElasticsearchJournal::seize(const Operation& found, const std::string
   const HttpResponse response = client_.send(doing, "POST", document_path(found.id, "_update", found.version),
                                              dumped(body), {kNotFound, kConflict});
   if (response.status == kNotFound || response.status == kConflict) {
-    throw LeaseLost("the operation " + found.id + " has changed while it was asked after", false);
+    throw has_changed(found);
   }
   const json reply = parse_reply(doing, response);
   const json source = object_at(object_at(reply, "get"), "_source");
@@ -194,7 +151,7 @@ Resolution ElasticsearchJournal::seize_plainly(const Operation& found, const std
     changed.reason = "its lease ran out";
   }
   std::optional<Operation> written = write(changed, found.version);
-  if (!written) throw LeaseLost("the operation " + found.id + " has changed while it was asked after", false);
+  if (!written) throw has_changed(found);
   written->token = written->version.number;
   return {adopts ? Resolution::Kind::kAdopted : Resolution::Kind::kGone, written->lease_until,
           std::move(written)};
@@ -252,7 +209,8 @@ void ElasticsearchJournal::erase(const Operation& operation) {
                document_path(operation.id, "_doc", operation.version), {}, {kNotFound, kConflict});
 }
 
-void ElasticsearchJournal::prune(std::chrono::milliseconds age, ServerTime now) {
+void ElasticsearchJournal::prune(std::chrono::milliseconds age) {
+  const ServerTime now = read_server_time(client_);
   const json query = {
       {"bool",
        {{"filter", json::array({{{"terms", {{"state", {"done", "aborted"}}}}},

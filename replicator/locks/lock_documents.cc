@@ -14,6 +14,7 @@ using nlohmann::json;
 
 constexpr int kNotFound = 404;
 constexpr int kConflict = 409;
+constexpr int kTries = 10;
 
 StoredLock stored_lock(const std::string& id, const json& reply) {
   StoredLock lock;
@@ -35,14 +36,33 @@ ServerTime read_server_time(ElasticsearchClient& client) {
                Server::kElasticsearch});
 }
 
-StoredLockDocuments::StoredLockDocuments(ElasticsearchClient& client, std::string index)
+LockDocuments::LockDocuments(ElasticsearchClient& client, std::string index)
     : client_(client), index_(std::move(index)) {}
 
-std::optional<StoredLock> StoredLockDocuments::read(const LockName& name) {
+ServerTime LockDocuments::now() {
+  return read_server_time(client_);
+}
+
+std::optional<Refusal> LockDocuments::acquire_all(const LockSet& locks, const Grant& grant) {
+  std::optional<Refusal> refusal = acquire(locks, grant);
+  if (refusal) release(locks, {.holder = grant.holder, .keep_mark = grant.mark.count() > 0});
+  return refusal;
+}
+
+std::optional<Refusal> LockDocuments::acquire_one(const LockRequest& request, const Grant& grant) {
+  return acquire({request}, grant);
+}
+
+std::optional<LockState> LockDocuments::find(const LockName& name) {
+  const std::optional<StoredLock> stored = read(name);
+  return stored ? stored->state : std::nullopt;
+}
+
+std::optional<StoredLock> LockDocuments::read(const LockName& name) {
   return read_all({document_id(name)}).at(0);
 }
 
-std::vector<std::optional<StoredLock>> StoredLockDocuments::read_all(const std::vector<std::string>& ids) {
+std::vector<std::optional<StoredLock>> LockDocuments::read_all(const std::vector<std::string>& ids) {
   const std::string doing = "reading locks of " + index_;
   const json reply =
       client_.send_json(doing, "POST", "/" + percent_encoded(index_) + "/_mget", dumped({{"ids", ids}}));
@@ -63,7 +83,7 @@ std::vector<std::optional<StoredLock>> StoredLockDocuments::read_all(const std::
   return locks;
 }
 
-std::vector<LockState> StoredLockDocuments::all() {
+std::vector<LockState> LockDocuments::all() {
   client_.refresh(index_);
   std::vector<LockState> locks;
   scan_documents(client_, index_, {}, [&](std::span<const StoredDocument> page) {
@@ -79,7 +99,19 @@ std::vector<LockState> StoredLockDocuments::all() {
   return locks;
 }
 
-bool StoredLockDocuments::remove(const LockName& name, JournalVersion version) {
+void LockDocuments::remove_nameless(const LockName& name) {
+  for (int tried = 0; tried < kTries; ++tried) {
+    const std::optional<StoredLock> left = read(name);
+    if (!left || !left->state) return;
+    const auto named = std::count_if(left->state->holders.begin(), left->state->holders.end(),
+                                     [](const LockHolder& holder) { return holder.until.has_value(); });
+    if (left->state->count == named) return;  // somebody else has it by now
+    if (named == 0 && remove(name, left->version)) return;
+  }
+  throw lock_is_busy(name);
+}
+
+bool LockDocuments::remove(const LockName& name, JournalVersion version) {
   const std::string path = "/" + percent_encoded(index_) + "/_doc/" + percent_encoded(document_id(name)) +
                            "?if_seq_no=" + std::to_string(version.number) +
                            "&if_primary_term=" + std::to_string(version.term);

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "replicator/elasticsearch/client.h"
-#include "replicator/locks/lock_manager.h"
+#include "replicator/locks/lock_store.h"
 
 namespace lockstep {
 
@@ -21,69 +21,44 @@ struct StoredLock {
   JournalVersion version;
 };
 
-class LockDocuments {
+/// The clock of the elected master, for what no script can tell. Needs the cluster privilege `monitor`.
+ServerTime read_server_time(ElasticsearchClient& client);
+
+/// For both forms: reading and removing, which needs no script, and a set as many single locks.
+class LockDocuments : public LockStore {
  public:
-  virtual ~LockDocuments() = default;
+  LockDocuments(ElasticsearchClient& client, std::string index);
 
-  struct Grant {
-    std::string holder;
-    std::chrono::milliseconds lease;
-    std::chrono::milliseconds mark;  ///< 0: none
-  };
+  ServerTime now() override;
+  std::optional<Refusal> acquire_all(const LockSet& locks, const Grant& grant) override;
+  std::optional<Refusal> acquire_one(const LockRequest& request, const Grant& grant) override;
+  std::optional<LockState> find(const LockName& name) override;
+  std::vector<LockState> all() override;
+  void remove_nameless(const LockName& name) override;
+  void prune() override {}
 
+ protected:
   /// Asks for each, in order; the first that was refused, or none. Others may have been taken, before it and
   /// behind it. Throws Error, a final one for a shared lock where the engine has no scripts.
   virtual std::optional<Refusal> acquire(const LockSet& locks, const Grant& grant) = 0;
 
-  struct Leave {
-    std::string holder;
-    bool keep_mark = false;     ///< its waiting marks stay
-    bool only_expired = false;  ///< it leaves only where its lease in the lock has run out
-  };
-
-  /// Takes a holder out of each, in the opposite order. Nothing changes where it is none.
-  virtual void release(const LockSet& locks, const Leave& leave) = 0;
-
-  virtual void downgrade(const LockName& name, const std::string& holder) = 0;
-
-  /// Lets the leases in the locks begin anew, as far as they are the holder's.
-  virtual void renew(const LockSet& locks, const std::string& holder, std::chrono::milliseconds lease) = 0;
-
   /// Reads what has been written, refreshed or not; none: no document.
-  virtual std::optional<StoredLock> read(const LockName& name) = 0;
-
-  /// All that are held.
-  virtual std::vector<LockState> all() = 0;
-
-  /// Deletes a document as it was read; false when it has changed since.
-  virtual bool remove(const LockName& name, JournalVersion version) = 0;
-};
-
-/// The clock of the elected master, for what no script can tell. Needs the cluster privilege `monitor`.
-ServerTime read_server_time(ElasticsearchClient& client);
-
-/// `client` must outlive them.
-std::unique_ptr<LockDocuments> scripted_lock_documents(ElasticsearchClient& client, std::string index);
-std::unique_ptr<LockDocuments> plain_lock_documents(ElasticsearchClient& client, std::string index);
-
-/// For both forms: reading and removing, which needs no script.
-class StoredLockDocuments : public LockDocuments {
- public:
-  StoredLockDocuments(ElasticsearchClient& client, std::string index);
-
-  std::optional<StoredLock> read(const LockName& name) override;
-  std::vector<LockState> all() override;
-  bool remove(const LockName& name, JournalVersion version) override;
-
- protected:
+  std::optional<StoredLock> read(const LockName& name);
   /// One reading for many names, in order.
   std::vector<std::optional<StoredLock>> read_all(const std::vector<std::string>& ids);
   ElasticsearchClient& client() { return client_; }
   const std::string& index() const { return index_; }
 
  private:
+  /// Deletes a document as it was read; false when it has changed since.
+  bool remove(const LockName& name, JournalVersion version);
+
   ElasticsearchClient& client_;
   std::string index_;
 };
+
+/// `client` must outlive them.
+std::unique_ptr<LockStore> scripted_lock_documents(ElasticsearchClient& client, std::string index);
+std::unique_ptr<LockStore> plain_lock_documents(ElasticsearchClient& client, std::string index);
 
 }  // namespace lockstep

@@ -3,19 +3,17 @@
 #include <algorithm>
 
 #include "replicator/elasticsearch/curl_transport.h"
-#include "replicator/error.h"
 #include "replicator/locks/elasticsearch_locks.h"
+#include "replicator/locks/postgres_locks.h"
 
 namespace lockstep {
 
 std::unique_ptr<LockManager> open_locks(const Config& config) {
-  if (config.locks.backend == LocksConfig::Backend::kPostgresql) {
-    throw UsageError(config.file.string() +
-                     ": this build keeps locks in Elasticsearch only; write backend = \"elasticsearch\"");
-  }
   // A request that hangs must end while the lease that it should renew still runs.
-  ElasticsearchConfig elasticsearch = config.elasticsearch;
   const std::chrono::milliseconds part = config.locks.lease / 3;
+  if (config.locks.backend == LocksConfig::Backend::kPostgresql)
+    return std::make_unique<PostgresLocks>(config.source, config.locks.lease, part);
+  ElasticsearchConfig elasticsearch = config.elasticsearch;
   elasticsearch.connect_timeout = std::min(elasticsearch.connect_timeout, part);
   return std::make_unique<ElasticsearchLocks>(make_transport_factory(elasticsearch)(),
                                               lock_indices(config.locks.index), config.locks.lease,

@@ -8,7 +8,7 @@
 
 namespace lockstep {
 
-/// Connects when it is first asked. Throws UsageError for a backend that this build does not have.
+/// Connects when it is first asked.
 std::unique_ptr<LockManager> open_locks(const Config& config);
 
 }  // namespace lockstep

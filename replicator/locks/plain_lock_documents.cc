@@ -24,9 +24,9 @@ std::optional<ServerTime> lease_of(const StoredLock& lock, const std::string& ho
   return std::nullopt;
 }
 
-class PlainLockDocuments final : public StoredLockDocuments {
+class PlainLockDocuments final : public LockDocuments {
  public:
-  using StoredLockDocuments::StoredLockDocuments;
+  using LockDocuments::LockDocuments;
 
   std::optional<Refusal> acquire(const LockSet& locks, const Grant& grant) override {
     const std::string doing = "taking locks";
@@ -106,7 +106,7 @@ class PlainLockDocuments final : public StoredLockDocuments {
 
 }  // namespace
 
-std::unique_ptr<LockDocuments> plain_lock_documents(ElasticsearchClient& client, std::string index) {
+std::unique_ptr<LockStore> plain_lock_documents(ElasticsearchClient& client, std::string index) {
   return std::make_unique<PlainLockDocuments>(client, std::move(index));
 }
 

@@ -24,9 +24,9 @@ auto script_body(const char* id, const json& parameters) {
   };
 }
 
-class ScriptedLockDocuments final : public StoredLockDocuments {
+class ScriptedLockDocuments final : public LockDocuments {
  public:
-  using StoredLockDocuments::StoredLockDocuments;
+  using LockDocuments::LockDocuments;
 
   std::optional<Refusal> acquire(const LockSet& locks, const Grant& grant) override {
     std::optional<Refusal> first;
@@ -140,7 +140,7 @@ class ScriptedLockDocuments final : public StoredLockDocuments {
 
 }  // namespace
 
-std::unique_ptr<LockDocuments> scripted_lock_documents(ElasticsearchClient& client, std::string index) {
+std::unique_ptr<LockStore> scripted_lock_documents(ElasticsearchClient& client, std::string index) {
   return std::make_unique<ScriptedLockDocuments>(client, std::move(index));
 }
 

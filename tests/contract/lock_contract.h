@@ -1,12 +1,12 @@
 // The contract of LockManager (replicator/locks/lock_manager.h, L1 to L6) as one suite for every backend. A
-// backend brings a LockWorld; one that has shared locks is put under SharedLockContract too.
+// backend brings a LockWorld; one that has shared locks is put under SharedLockContract too. The tests are in
+// lock_contract_*.cc, by theme.
 #pragma once
 
 #include <gtest/gtest.h>
 
 #include <chrono>
 #include <functional>
-#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -31,10 +31,17 @@ class LockContract : public testing::TestWithParam<MakeLockWorld> {
  protected:
   static constexpr std::chrono::milliseconds kLong{60'000};  ///< nobody dies
   static constexpr std::chrono::milliseconds kShort{1'000};  ///< dies as soon as it does not renew
+  static constexpr std::chrono::milliseconds kNoMark{0};
+  static constexpr std::chrono::seconds kPatience{30};
+  const LockName kName{"things/1"};
+  const OperationIntent kMove{.kind = "mv", .from = "/a", .to = "/b", .target = "fs"};
 
   LockContract();
 
   std::unique_ptr<LockManager> open(std::chrono::milliseconds lease = kLong) { return world_->open(lease); }
+
+  static LockSet one(const LockName& name, LockMode mode = LockMode::kExclusive) { return {{name, mode}}; }
+  static std::vector<std::string> holders_of(const std::optional<LockState>& lock);
 
   /// An operation that has its locks.
   static Operation hold(LockManager& locks, const LockSet& set, const OperationIntent& intent = {});
@@ -42,6 +49,13 @@ class LockContract : public testing::TestWithParam<MakeLockWorld> {
   static std::optional<Refusal> try_once(LockManager& locks, const LockSet& set);
   /// finish() and release().
   static void end(LockManager& locks, Operation& operation);
+  /// What tells an owner that it has been deposed; none when it has not.
+  static std::optional<LeaseLost> loss_in(const std::function<void()>& step);
+
+  /// A client whose operations die as soon as it does not renew them.
+  LockManager& mortal();
+  /// One of its operations that had these locks and had come so far, and whose lease has run out.
+  Operation dead(const LockSet& set, const OperationIntent& intent, OperationState reached);
 
   /// Waits until the lease of the operation has run out by the server's clock.
   void wait_for_death_of(const Operation& operation);
@@ -52,9 +66,21 @@ class LockContract : public testing::TestWithParam<MakeLockWorld> {
   std::unique_ptr<LockWorld> world_;
   std::unique_ptr<LockManager> a_;
   std::unique_ptr<LockManager> b_;
+  std::unique_ptr<LockManager> mortal_;
   NoRollForward nothing_;
 };
 
 class SharedLockContract : public LockContract {};
+
+/// Finishes operations of kind "mv" by noting that it did.
+class NotingRollForward final : public RollForward {
+ public:
+  bool knows(const OperationIntent& intent) const override { return intent.kind == "mv"; }
+  void roll_forward(LockManager& locks, Operation& operation) override;
+
+  bool dies = false;
+  std::vector<FencingToken> tokens;
+  std::vector<std::int64_t> epochs;
+};
 
 }  // namespace lockstep

@@ -128,6 +128,19 @@ TEST_F(ConfigTest, LocksNeedNeitherASourceNorAnIndex) {
       << "a pipeline's file serves as well";
 }
 
+TEST_F(ConfigTest, LocksInPostgresqlNeedItsUrlAndNothingElse) {
+  const std::string locks = "[locks]\nbackend = \"postgresql\"\n";
+  const Config config = load_lock_mode_config(write("lockstep.toml", kSource + locks));
+  EXPECT_EQ(config.locks.backend, LocksConfig::Backend::kPostgresql);
+  EXPECT_THAT(faults(locks), HasSubstr("[source] has no \"url\", and the locks are kept there; add url = "));
+  EXPECT_THAT(faults("[source]\nurl = \"sqlite:shop.db\"\n" + locks),
+              HasSubstr("locks in PostgreSQL need a PostgreSQL source"));
+  const std::string schema(58, 's');
+  EXPECT_THAT(faults(kSource + "schema = \"" + schema + "\"\n" + locks),
+              HasSubstr("lockstep.toml:4: the name of the schema has more than 57 bytes"));
+  EXPECT_EQ(faults(kSource + "schema = \"" + schema.substr(1) + "\"\n" + locks), "");
+}
+
 TEST_F(ConfigTest, AllFaultsAreReportedAtOnceInTheOrderOfTheFile) {
   EXPECT_EQ(
       faults(R"(pipline = "shop"

@@ -1,0 +1,10 @@
+#include "replicator/locks/lock_store.h"
+
+namespace lockstep {
+
+Error lock_is_busy(const LockName& name) {
+  return Error(
+      {"breaking the lock " + name.text(), "others take and join it meanwhile", "try again", Retry::kLater});
+}
+
+}  // namespace lockstep

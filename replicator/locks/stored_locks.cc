@@ -1,0 +1,159 @@
+#include "replicator/locks/stored_locks.h"
+
+#include <utility>
+
+namespace lockstep {
+namespace {
+
+/// Locks whose own leases are renewed with the journal entry, so that a refusal says until when without a
+/// second question. Of more locks only the journal tells.
+constexpr std::size_t kMaxRenewedLocks = 64;
+
+constexpr int kTries = 10;
+
+LockSet with(LockSet locks, LockRequest request) {
+  locks.push_back(std::move(request));
+  return lock_set(std::move(locks));
+}
+
+}  // namespace
+
+StoredLocks::StoredLocks(std::chrono::milliseconds lease) : lease_(lease), self_(new_operation_id()) {}
+
+void StoredLocks::use(std::unique_ptr<LockStore> store, std::unique_ptr<Journal> journal) {
+  store_ = std::move(store);
+  journal_ = std::move(journal);
+}
+
+ServerTime StoredLocks::now() {
+  return store_->now();
+}
+
+Operation StoredLocks::open(const OperationIntent& intent, LockSet locks) {
+  Operation operation;
+  operation.id = new_operation_id();
+  operation.intent = intent;
+  operation.locks = lock_set(std::move(locks));
+  journal_->open(operation);
+  return operation;
+}
+
+std::optional<Refusal> StoredLocks::try_acquire(const Operation& operation, std::chrono::milliseconds mark) {
+  return store_->acquire_all(operation.locks, {operation.id, lease_, mark});
+}
+
+std::optional<Refusal> StoredLocks::try_extend(Operation& operation, const LockRequest& request) {
+  Operation changed = operation;
+  changed.locks = with(operation.locks, request);
+  if (changed.locks != operation.locks) journal_->step(operation, changed);
+  return store_->acquire_one(request, {operation.id, lease_, std::chrono::milliseconds(0)});
+}
+
+void StoredLocks::downgrade(const Operation& operation, const LockName& name) {
+  store_->downgrade(name, operation.id);
+}
+
+void StoredLocks::renew(Operation& operation) {
+  journal_->step(operation, operation);
+  if (operation.locks.size() <= kMaxRenewedLocks) store_->renew(operation.locks, operation.id, lease_);
+}
+
+void StoredLocks::commit(Operation& operation) {
+  Operation changed = operation;
+  changed.state = OperationState::kRunning;
+  journal_->step(operation, changed);
+}
+
+void StoredLocks::record(Operation& operation) {
+  journal_->step(operation, operation);
+}
+
+void StoredLocks::finish(Operation& operation, OperationState outcome, const std::string& reason) {
+  Operation changed = operation;
+  changed.state = outcome;
+  changed.reason = reason;
+  journal_->step(operation, changed);
+}
+
+void StoredLocks::release(const Operation& operation) {
+  store_->release(operation.locks, {.holder = operation.id});
+  if (operation.resolved() && !operation.needs_roll_forward()) journal_->erase(operation);
+}
+
+Resolution StoredLocks::resolve(const std::string& holder, const std::optional<LockName>& lock,
+                                Adoption adoption) {
+  const std::optional<Operation> found = journal_->find(holder);
+  if (!found)
+    return lock ? resolve_without_entry(holder, *lock) : Resolution{Resolution::Kind::kGone, {}, {}};
+  Resolution resolution = journal_->seize(*found, self_, adoption);
+  if (resolution.kind == Resolution::Kind::kGone) {
+    // The lock where it was met is among them, unless it was taken after the entry was last written.
+    Operation over = *resolution.operation;
+    if (lock) over.locks = with(over.locks, {*lock, LockMode::kShared});
+    release(over);
+    resolution.operation.reset();
+  }
+  return resolution;
+}
+
+Resolution StoredLocks::resolve_without_entry(const std::string& holder, const LockName& lock) {
+  store_->release({{lock, LockMode::kShared}}, {.holder = holder, .only_expired = true});
+  const std::optional<LockState> state = find_lock(lock);
+  if (state) {
+    for (const LockHolder& each : state->holders) {
+      if (each.id == holder) return {Resolution::Kind::kAlive, each.until, {}};
+    }
+  }
+  return {Resolution::Kind::kGone, {}, {}};
+}
+
+std::optional<Operation> StoredLocks::find_operation(const std::string& id) {
+  return journal_->find(id);
+}
+
+std::vector<Operation> StoredLocks::unresolved() {
+  return journal_->unresolved();
+}
+
+void StoredLocks::prune(std::chrono::milliseconds age) {
+  journal_->prune(age);
+  store_->prune();
+}
+
+std::optional<LockState> StoredLocks::find_lock(const LockName& name) {
+  return store_->find(name);
+}
+
+std::vector<LockState> StoredLocks::locks() {
+  return store_->all();
+}
+
+Broken StoredLocks::break_lock(const LockName& name, const std::string& by) {
+  const std::optional<LockState> found = store_->find(name);
+  if (!found) return Broken::kNotLocked;
+  for (const LockHolder& holder : found->holders) {
+    if (holder.until && break_holder(name, holder.id, by) == Broken::kNeedsRollForward)
+      return Broken::kNeedsRollForward;
+  }
+  store_->remove_nameless(name);
+  return Broken::kReleased;
+}
+
+Broken StoredLocks::break_holder(const LockName& name, const std::string& holder, const std::string& by) {
+  for (int tried = 0; tried < kTries; ++tried) {
+    const std::optional<Operation> operation = journal_->find(holder);
+    if (!operation) {
+      store_->release({{name, LockMode::kShared}}, {.holder = holder});
+      return Broken::kReleased;
+    }
+    if (operation->state == OperationState::kRunning && operation->needs_roll_forward())
+      return Broken::kNeedsRollForward;
+    if (operation->resolved() || journal_->abort(*operation, self_, "its lock was broken by " + by)) {
+      store_->release(with(operation->locks, {name, LockMode::kShared}), {.holder = holder});
+      return Broken::kReleased;
+    }
+  }
+  throw lock_is_busy(name);
+}
+
+}  // namespace lockstep

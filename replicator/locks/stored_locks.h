@@ -1,0 +1,54 @@
+// The lock manager over a place for locks and a journal: what is the same for every backend.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "replicator/locks/journal.h"
+#include "replicator/locks/lock_manager.h"
+#include "replicator/locks/lock_store.h"
+
+namespace lockstep {
+
+class StoredLocks : public LockManager {
+ public:
+  std::chrono::milliseconds lease() const final { return lease_; }
+  ServerTime now() final;
+  Operation open(const OperationIntent& intent, LockSet locks) final;
+  std::optional<Refusal> try_acquire(const Operation& operation, std::chrono::milliseconds mark) final;
+  std::optional<Refusal> try_extend(Operation& operation, const LockRequest& request) final;
+  void downgrade(const Operation& operation, const LockName& name) final;
+  void renew(Operation& operation) final;
+  void commit(Operation& operation) final;
+  void record(Operation& operation) final;
+  void finish(Operation& operation, OperationState outcome, const std::string& reason) final;
+  void release(const Operation& operation) final;
+  Resolution resolve(const std::string& holder, const std::optional<LockName>& lock, Adoption adoption) final;
+  std::optional<Operation> find_operation(const std::string& id) final;
+  std::vector<Operation> unresolved() final;
+  void prune(std::chrono::milliseconds age) final;
+  std::optional<LockState> find_lock(const LockName& name) final;
+  std::vector<LockState> locks() final;
+  Broken break_lock(const LockName& name, const std::string& by) final;
+
+ protected:
+  explicit StoredLocks(std::chrono::milliseconds lease);
+
+  /// What prepare() has found or made.
+  void use(std::unique_ptr<LockStore> store, std::unique_ptr<Journal> journal);
+
+ private:
+  Resolution resolve_without_entry(const std::string& holder, const LockName& lock);
+  Broken break_holder(const LockName& name, const std::string& holder, const std::string& by);
+
+  const std::chrono::milliseconds lease_;
+  const std::string self_;  ///< how this one signs what it resolves
+
+  // From prepare():
+  std::unique_ptr<LockStore> store_;
+  std::unique_ptr<Journal> journal_;
+};
+
+}  // namespace lockstep
