@@ -47,6 +47,9 @@ class ElasticsearchClient {
   explicit ElasticsearchClient(std::unique_ptr<HttpTransport> transport,
                                std::chrono::milliseconds timeout = std::chrono::seconds(60));
 
+  /// How long requests may take from now on, each.
+  void set_timeout(std::chrono::milliseconds timeout) { timeout_ = timeout; }
+
   EngineInfo info();
 
   /// The real indices that `name` (of an alias or of an index) stands for; empty if there is none.

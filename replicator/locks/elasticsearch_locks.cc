@@ -15,6 +15,8 @@ namespace {
 using nlohmann::json;
 
 constexpr int kBadRequest = 400;
+// A cluster that is busy takes its time to make an index.
+constexpr std::chrono::seconds kPrepare{60};
 
 json index_body(json properties) {
   return {{"settings",
@@ -55,15 +57,20 @@ LockIndices lock_indices(const std::string& index) {
 ElasticsearchLocks::ElasticsearchLocks(std::unique_ptr<HttpTransport> transport, LockIndices indices,
                                        std::chrono::milliseconds lease,
                                        std::chrono::milliseconds request_timeout)
-    : StoredLocks(lease), client_(std::move(transport), request_timeout), indices_(std::move(indices)) {}
+    : StoredLocks(lease),
+      client_(std::move(transport)),
+      indices_(std::move(indices)),
+      request_timeout_(request_timeout) {}
 
 void ElasticsearchLocks::prepare() {
+  client_.set_timeout(kPrepare);
   const Painless painless = install_lock_scripts(client_);
   require_index(indices_.locks, locks_body());
   require_index(indices_.journal, journal_body());
   use(painless == Painless::kHere ? scripted_lock_documents(client_, indices_.locks)
                                   : plain_lock_documents(client_, indices_.locks),
       std::make_unique<ElasticsearchJournal>(client_, indices_.journal, painless, lease()));
+  client_.set_timeout(request_timeout_);
 }
 
 void ElasticsearchLocks::require_index(const std::string& index, const json& body) {

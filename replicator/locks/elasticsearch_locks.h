@@ -19,6 +19,7 @@ LockIndices lock_indices(const std::string& index);
 
 class ElasticsearchLocks final : public StoredLocks {
  public:
+  /// `request_timeout` is for each request that is made while a lease runs; prepare() has more time.
   ElasticsearchLocks(std::unique_ptr<HttpTransport> transport, LockIndices indices,
                      std::chrono::milliseconds lease, std::chrono::milliseconds request_timeout);
 
@@ -29,6 +30,7 @@ class ElasticsearchLocks final : public StoredLocks {
 
   ElasticsearchClient client_;
   const LockIndices indices_;
+  const std::chrono::milliseconds request_timeout_;
 };
 
 }  // namespace lockstep
