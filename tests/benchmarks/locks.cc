@@ -1,7 +1,7 @@
 // What locks cost: acquire and release alone, and a whole operation with its journal, for each scheme; and
-// how many operations a second several clients get through one lock.
+// how many operations a second several clients get through one lock; over both backends.
 //
-//   LOCKSTEP_TEST_ELASTICSEARCH=… benchmark_locks [rounds]
+//   LOCKSTEP_TEST_ELASTICSEARCH=… LOCKSTEP_TEST_POSTGRESQL=… benchmark_locks [rounds]
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -11,10 +11,10 @@
 #include <thread>
 #include <vector>
 
-#include "replicator/elasticsearch/curl_transport.h"
 #include "replicator/locks/acquire.h"
-#include "replicator/locks/elasticsearch_locks.h"
+#include "replicator/locks/open_locks.h"
 #include "tests/support/elasticsearch_index.h"
+#include "tests/support/postgres_database.h"
 #include "tests/support/servers.h"
 
 namespace lockstep {
@@ -25,11 +25,10 @@ using std::chrono::seconds;
 
 constexpr milliseconds kNoMark{0};
 
-std::unique_ptr<LockManager> open(const std::string& index) {
-  ElasticsearchConfig config;
-  config.urls = {support::elasticsearch_url()};
-  auto locks = std::make_unique<ElasticsearchLocks>(make_transport_factory(config)(), lock_indices(index),
-                                                    seconds(60), seconds(60));
+using Open = std::function<std::unique_ptr<LockManager>()>;
+
+std::unique_ptr<LockManager> open(const Config& config) {
+  std::unique_ptr<LockManager> locks = open_locks(config);
   locks->prepare();
   return locks;
 }
@@ -72,14 +71,13 @@ void measure(LockManager& locks, const char* what, const LockSet& set, int round
   print("  operation with journal", whole);
 }
 
-void contend(const std::string& index, int clients, const std::function<LockSet(int, int)>& set,
-             const char* what) {
+void contend(const Open& open, int clients, const std::function<LockSet(int, int)>& set, const char* what) {
   std::atomic<int> done = 0;
   const auto end = std::chrono::steady_clock::now() + seconds(10);
   std::vector<std::jthread> threads;
   for (int client = 0; client < clients; ++client) {
     threads.emplace_back([&, client] {
-      const auto locks = open(index);
+      const auto locks = open();
       NoRollForward nothing;
       for (int n = 0; std::chrono::steady_clock::now() < end; ++n) {
         Operation operation = locks->open({}, set(client, n));
@@ -101,11 +99,9 @@ std::vector<std::string> ids(int count) {
   return all;
 }
 
-int run(int rounds) {
-  std::setvbuf(stdout, nullptr, _IOLBF, 0);
-  const support::ElasticsearchIndex index("benchmark");
-  const std::string name = index.alias() + "-locks";
-  const auto locks = open(name);
+void measure_all(const char* backend, const Open& open, int rounds) {
+  std::printf("== %s\n", backend);
+  const auto locks = open();
   measure(*locks, "global", global_lock(), rounds);
   measure(*locks, "shared NAME", {{LockName("n"), LockMode::kShared}}, rounds);
   measure(*locks, "document, 1 id", document_locks(ids(1)), rounds);
@@ -117,14 +113,30 @@ int run(int rounds) {
       rounds);
   for (const int clients : {1, 2, 6}) {
     contend(
-        name, clients, [](int, int) { return global_lock(); }, "global, all for the same lock");
+        open, clients, [](int, int) { return global_lock(); }, "global, all for the same lock");
     contend(
-        name, clients,
+        open, clients,
         [](int client, int n) {
           return tree_locks({"/clinton/" + std::to_string(client) + "-" + std::to_string(n)});
         },
         "tree, files of one directory");
   }
+}
+
+int run(int rounds) {
+  std::setvbuf(stdout, nullptr, _IOLBF, 0);
+  const support::ElasticsearchIndex index("benchmark");
+  const support::PostgresDatabase database;
+  Config config;
+  config.locks.lease = seconds(60);
+  config.locks.index = index.alias() + "-locks";
+  config.elasticsearch.urls = {support::elasticsearch_url()};
+  config.source.url = database.url();
+  measure_all(
+      "Elasticsearch", [&] { return open(config); }, rounds);
+  config.locks.backend = LocksConfig::Backend::kPostgresql;
+  measure_all(
+      "PostgreSQL", [&] { return open(config); }, rounds);
   return 0;
 }
 
