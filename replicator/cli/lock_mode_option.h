@@ -12,7 +12,8 @@ class LockModeOption {
  public:
   /// Adds -c, --config; without it $LOCKSTEP_CONFIG, then /etc/lockstep/lockstep.toml.
   void add_to(CLI::App& app) {
-    app.add_option("-c,--config", file_, "A configuration file; of it [elasticsearch] and [locks] are used")
+    app.add_option("-c,--config", file_,
+                   "A configuration file; of it [elasticsearch], [locks] and [tree] are used")
         ->envname("LOCKSTEP_CONFIG")
         ->type_name("FILE")
         ->capture_default_str();
