@@ -45,10 +45,12 @@ TreeWrites::TreeWrites(ElasticsearchClient& client, TreeDocuments& documents, Pa
 
 void TreeWrites::change(std::span<const TreeDocument> known) {
   const TreeChange change(scope_.intent);
-  bool done = false;
-  if (!known.empty()) {
-    lease_.persist([&] { done = change_page(change, known) == 0; });
+  std::int64_t conflicts = 0;
+  for (std::size_t begin = 0; begin < known.size(); begin += kPage) {
+    const auto page = known.subspan(begin, std::min(kPage, known.size() - begin));
+    lease_.persist([&] { conflicts += change_page(change, page); });
   }
+  bool done = !known.empty() && conflicts == 0;
   while (!done) {
     lease_.persist([&] {
       documents_.refresh();
