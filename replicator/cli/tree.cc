@@ -184,13 +184,14 @@ class TreeVerb final : public Verb {
   }
 
   static void tell(const SweepResult& result) {
-    const auto say = [](std::int64_t count, const char* what) {
-      if (count > 0) std::cerr << count << ' ' << what << '\n';
+    const auto say = [](const char* what, std::int64_t count) {
+      if (count > 0) std::cerr << what << ": " << count << '\n';
     };
-    say(result.rolled_forward, "finished in the place of the dead");
-    say(result.aborted, "aborted before they had changed anything");
-    say(result.released, "locks released whose holders are gone");
-    say(result.needs_roll_forward, "left as they are: they change another tree than [tree] index names");
+    say("finished for the dead", result.rolled_forward);
+    say("aborted for the dead", result.aborted);
+    say("locks of the dead released", result.released);
+    say("left unfinished, since they change another index than [tree] index names",
+        result.needs_roll_forward);
   }
 
   /// False when a stop is requested.

@@ -62,7 +62,10 @@ class Freezer {
 
 class TreeAttacks : public TreeTest {
  protected:
-  TreeAttacks() : other_(open(Locking::kTree, kShort)) {
+  TreeAttacks() {
+    // With a long lease there is time to create indices.
+    (void)open(Locking::kTree, kLong);
+    other_ = open(Locking::kTree, kShort);
     write("1", "/a", "f");
     write("2", "/a", "g");
     write("3", "/a/s", "h");

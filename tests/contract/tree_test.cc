@@ -5,6 +5,8 @@
 #include <fstream>
 #include <thread>
 
+#include "replicator/elasticsearch/curl_transport.h"
+#include "replicator/locks/elasticsearch_locks.h"
 #include "tests/contract/tree_fixture.h"
 
 namespace lockstep {
@@ -222,6 +224,40 @@ TEST_P(TreeSchemes, ManyDirectoriesBelowADirectoryAreListedOnceEach) {
   EXPECT_THAT(list("/top"), ElementsAre("d0/", "d1/", "d2/"));
   EXPECT_THAT(list("/"), ElementsAre("top/"));
   EXPECT_EQ(list("/top/d1").size(), 800u);
+}
+
+/// The real engine, which says that it has no painless.
+class WithoutPainless final : public HttpTransport {
+ public:
+  explicit WithoutPainless(const ElasticsearchConfig& config)
+      : transport_(make_transport_factory(config)()) {}
+
+  HttpResponse perform(const HttpRequest& request) override {
+    if (request.path.starts_with("/_cluster/state/metadata")) return {200, "{}"};
+    if (request.path == "/_script_language") return {200, R"({"types_allowed": ["stored"]})"};
+    EXPECT_FALSE(request.body.find("\"script\"") != std::string_view::npos) << request.path;
+    EXPECT_FALSE(request.path.find("_by_query") != std::string::npos) << request.path;
+    return transport_->perform(request);
+  }
+
+ private:
+  std::unique_ptr<HttpTransport> transport_;
+};
+
+TEST_F(TreeTest, AnEngineWithoutPainlessServesUnderGlobalAndDocumentLocking) {
+  for (const Locking locking : {Locking::kGlobal, Locking::kDocument}) {
+    const Config config = this->config(locking);
+    ElasticsearchLocks locks(std::make_unique<WithoutPainless>(config.elasticsearch),
+                             lock_indices(config.locks.index), kLong, seconds(30));
+    Tree tree(locks, std::make_unique<WithoutPainless>(config.elasticsearch), config.tree, seconds(30));
+    tree.prepare();
+    fill("/a", 2'500);
+    EXPECT_EQ(tree.move(TreePath("/a"), TreePath("/b"), {}), std::nullopt);
+    EXPECT_EQ(tree.put(TreePath("/b/new"), "x", {}), std::nullopt);
+    EXPECT_EQ(count_below("/b"), 2'501);
+    EXPECT_EQ(tree.remove(TreePath("/b"), {}), std::nullopt);
+    EXPECT_EQ(stored().size(), 0u);
+  }
 }
 
 class TreeIndexTest : public TreeTest {

@@ -110,7 +110,7 @@ class TreeVerb : public testing::Test {
   }
   std::string read_config(const std::string& urls) const {
     return "[elasticsearch]\n" + urls + "\n[locks]\nindex = \"" + index_.alias() +
-           "-locks\"\nlease = \"1s\"\n[tree]\nindex = \"" + fs() + "\"\nlocking = \"" + locking_ + "\"\n";
+           "-locks\"\nlease = \"2s\"\n[tree]\nindex = \"" + fs() + "\"\nlocking = \"" + locking_ + "\"\n";
   }
 
   ElasticsearchIndex index_{"treeverb"};
@@ -198,15 +198,15 @@ TEST_F(TreeVerb, ALockThatIsNotToBeHadIsFour) {
 }
 
 TEST_F(TreeVerb, WhoIsKilledInTheMiddleOfItsWritesIsFinishedByRecover) {
-  configure("document", "1s");
-  locking_ = "document";
   done({"recover"});
+  configure("document", "2s");
+  locking_ = "document";
   fill("/a", 2'500);
   kill_at({"mv", "/a", "/b"}, "/" + fs() + "/_bulk", 2);
   EXPECT_GT(count_below("/a"), 0);
   EXPECT_GT(count_below("/b"), 0);
   EXPECT_THAT(locked(), HasSubstr("mv /a /b"));
-  const auto recovered = [&] { return tree({"recover"}).err == "1 finished in the place of the dead\n"; };
+  const auto recovered = [&] { return tree({"recover"}).err == "finished for the dead: 1\n"; };
   EXPECT_TRUE(wait_until(recovered, kPatience));
   EXPECT_EQ(count_below("/a"), 0);
   EXPECT_EQ(count_below("/b"), 2'500);
@@ -214,8 +214,8 @@ TEST_F(TreeVerb, WhoIsKilledInTheMiddleOfItsWritesIsFinishedByRecover) {
 }
 
 TEST_F(TreeVerb, WhoIsKilledWhileTheServerMovesIsFinishedByTheNextOneInItsWay) {
-  configure("tree", "1s");
   done({"recover"});
+  configure("tree", "2s");
   fill("/a", 2'500);
   kill_at({"mv", "/a", "/b"}, "/_tasks/", 1);
   EXPECT_THAT(locked(), HasSubstr("mv /a /b"));
@@ -227,26 +227,23 @@ TEST_F(TreeVerb, WhoIsKilledWhileTheServerMovesIsFinishedByTheNextOneInItsWay) {
 }
 
 TEST_F(TreeVerb, WhoIsKilledBeforeItsCommitHasChangedNothing) {
-  configure("tree", "1s");
   done({"recover"});
+  configure("tree", "2s");
   fill("/a", 10);
   kill_at({"mv", "/a", "/b"}, "/" + fs() + "/_msearch", 1);
-  EXPECT_TRUE(wait_until(
-      [&] { return tree({"recover"}).err == "1 aborted before they had changed anything\n"; }, kPatience));
+  EXPECT_TRUE(wait_until([&] { return tree({"recover"}).err == "aborted for the dead: 1\n"; }, kPatience));
   EXPECT_EQ(count_below("/a"), 10);
   EXPECT_EQ(locked(), "");
 }
 
 TEST_F(TreeVerb, RecoverWatchesUntilASignalComes) {
-  configure("tree", "1s");
+  done({"recover"});
+  configure("tree", "2s");
   Program watch(lockstep_program(), arguments({"recover", "--watch"}));
-  ASSERT_TRUE(wait_until(
-      [&] { return list({}).empty() && index_.server().request("HEAD", "/" + fs()).status == 200; },
-      kPatience));
   fill("/a", 10);
   kill_at({"mv", "/a", "/b"}, "/" + fs() + "/_bulk", 1);
   EXPECT_TRUE(wait_until([&] { return count_below("/b") == 10; }, kPatience));
-  EXPECT_TRUE(wait_until([&] { return watch.err() == "1 finished in the place of the dead\n"; }, kPatience));
+  EXPECT_TRUE(wait_until([&] { return watch.err() == "finished for the dead: 1\n"; }, kPatience));
   watch.signal(SIGTERM);
   EXPECT_EQ(watch.wait(kPatience), 0) << watch.err();
 }
