@@ -10,8 +10,6 @@ namespace {
 using nlohmann::json;
 
 constexpr int kNotFound = 404;
-constexpr int kForbidden = 403;
-constexpr int kBadRequest = 400;
 constexpr const char* kDoing = "changing documents in the server";
 
 void require_no_failure(const json& reply) {
@@ -59,8 +57,11 @@ void ServerTask::cancel() {
 }
 
 void ServerTask::forget() {
-  client_.send("removing what is kept of a task", "DELETE", "/.tasks/_doc/" + percent_encoded(id_), {},
-               {kNotFound, kForbidden, kBadRequest});
+  try {
+    client_.send("removing what is kept of a task", "DELETE", "/.tasks/_doc/" + percent_encoded(id_));
+  } catch (const Error&) {
+    // A few bytes stay.
+  }
 }
 
 }  // namespace lockstep

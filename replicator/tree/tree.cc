@@ -157,6 +157,8 @@ bool Tree::begin(Begun& begun, const std::string* contents, milliseconds wait, c
       return false;
     }
     if (contents != nullptr) begun.staged = staged_.stage(operation, *contents);
+    if (stop.stop_requested())
+      throw Error({doing_of(operation.intent), "interrupted", "nothing was changed; try again"});
     begun.since = SystemClock().now();
     locks_.commit(operation);
     return true;

@@ -26,42 +26,49 @@ using Locking = TreeConfig::Locking;
 class Freezer {
  public:
   explicit Freezer(support::RecordingProxy& proxy) : proxy_(proxy) {}
-  ~Freezer() { thaw(); }
+  ~Freezer() {
+    thaw();
+    proxy_.disturb({});
+  }
+  Freezer(const Freezer&) = delete;
+  Freezer& operator=(const Freezer&) = delete;
 
-  /// From the `nth` request on whose target has `part`.
-  void freeze_at(const std::string& part, int nth = 1) {
-    part_ = part;
-    left_ = nth;
-    proxy_.disturb([this](const support::HttpMessage& request) {
-      std::unique_lock lock(mutex_);
-      if (request.target().find(part_) != std::string::npos && --left_ == 0) frozen_ = true;
-      changed_.notify_all();
-      changed_.wait(lock, [this] { return !frozen_ || thawed_; });
+  /// From the first request on whose target has `part`.
+  void freeze_at(const std::string& part) {
+    proxy_.disturb([part, state = state_](const support::HttpMessage& request) {
+      std::unique_lock lock(state->mutex);
+      if (request.target().find(part) != std::string::npos) state->frozen = true;
+      state->changed.notify_all();
+      state->changed.wait(lock, [&] { return !state->frozen || state->thawed; });
       return std::optional<support::Disturbance>();
     });
   }
   void wait_until_frozen() {
-    std::unique_lock lock(mutex_);
-    ASSERT_TRUE(changed_.wait_for(lock, std::chrono::seconds(60), [this] { return frozen_; }));
+    std::unique_lock lock(state_->mutex);
+    ASSERT_TRUE(state_->changed.wait_for(lock, std::chrono::seconds(60), [this] { return state_->frozen; }));
   }
   void thaw() {
-    const std::lock_guard lock(mutex_);
-    thawed_ = true;
-    changed_.notify_all();
+    const std::lock_guard lock(state_->mutex);
+    state_->thawed = true;
+    state_->changed.notify_all();
   }
 
  private:
+  struct State {
+    std::mutex mutex;
+    std::condition_variable changed;
+    bool frozen = false;
+    bool thawed = false;
+  };
+
   support::RecordingProxy& proxy_;
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::string part_;
-  int left_ = 0;
-  bool frozen_ = false;
-  bool thawed_ = false;
+  const std::shared_ptr<State> state_ = std::make_shared<State>();
 };
 
 class TreeAttacks : public TreeTest {
  protected:
+  static constexpr std::chrono::seconds kShort{5};  ///< dies as soon as it does not renew
+
   TreeAttacks() {
     // With a long lease there is time to create indices.
     (void)open(Locking::kTree, kLong);
@@ -143,10 +150,11 @@ TEST_F(TreeAttacks, A2WhoMeetsTheLocksOfTheDeadFinishesItsWorkFirst) {
 TEST_F(TreeAttacks, A4AZombieThatHasReadBeforeItSleptWritesNothing) {
   support::RecordingProxy proxy;
   const auto zombie = open(Locking::kTree, kShort, proxy.url());
+  std::string failure;
+  std::jthread sleeper;  // ends after it has been thawed
   Freezer freezer(proxy);
   freezer.freeze_at("/" + tree_index() + "/_bulk");
-  std::string failure;
-  std::thread sleeper([&] {
+  sleeper = std::jthread([&] {
     try {
       (void)zombie->tree->move(TreePath("/a"), TreePath("/b"), {});
     } catch (const Error& error) {
@@ -246,7 +254,7 @@ class TreePutAttacks : public TreeAttacks {
   /// A put that is asleep with its first data write.
   void fall_asleep(const std::string& path) {
     freezer_.freeze_at("/" + tree_index() + "/_bulk");
-    sleeper_ = std::thread([this, path] {
+    sleeper_ = std::jthread([this, path] {
       try {
         (void)zombie_->tree->put(TreePath(path), "staged", {});
       } catch (const Error& error) {
@@ -266,9 +274,9 @@ class TreePutAttacks : public TreeAttacks {
 
   support::RecordingProxy proxy_;
   std::unique_ptr<TreeClient> zombie_ = open(Locking::kTree, kShort, proxy_.url());
-  Freezer freezer_{proxy_};
-  std::thread sleeper_;
   std::string failure_;
+  std::jthread sleeper_;  // ends after it has been thawed
+  Freezer freezer_{proxy_};
 };
 
 TEST_F(TreePutAttacks, ANewFileIsMadeByWhoeverComesNextAndCannotComeBackAfterItsRemoval) {

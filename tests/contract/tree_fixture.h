@@ -40,7 +40,6 @@ struct TreeClient {
 class TreeTest : public testing::Test {
  protected:
   static constexpr std::chrono::seconds kLong{60};  ///< nobody dies
-  static constexpr std::chrono::seconds kShort{2};  ///< dies as soon as it does not renew
   static constexpr std::chrono::seconds kPatience{60};
 
   Config config(TreeConfig::Locking locking, std::chrono::milliseconds lease = kLong,
