@@ -13,7 +13,7 @@ class LockModeOption {
   /// Adds -c, --config; without it $LOCKSTEP_CONFIG, then /etc/lockstep/lockstep.toml.
   void add_to(CLI::App& app) {
     app.add_option("-c,--config", file_,
-                   "A configuration file; of it [locks] and [elasticsearch] or [source] are used")
+                   "A configuration file; of it [locks], [elasticsearch] or [source], and [tree] are used")
         ->envname("LOCKSTEP_CONFIG")
         ->type_name("FILE")
         ->capture_default_str();

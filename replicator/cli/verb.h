@@ -45,6 +45,7 @@ std::unique_ptr<Verb> make_dead_letters_verb();
 std::unique_ptr<Verb> make_remove_verb();
 std::unique_ptr<Verb> make_lock_verb();
 std::unique_ptr<Verb> make_locks_verb();
+std::unique_ptr<Verb> make_tree_verb();
 std::unique_ptr<Verb> make_print_config_verb();
 
 }  // namespace lockstep

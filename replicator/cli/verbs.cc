@@ -15,6 +15,7 @@ std::vector<std::unique_ptr<Verb>> all_verbs() {
   verbs.push_back(make_remove_verb());
   verbs.push_back(make_lock_verb());
   verbs.push_back(make_locks_verb());
+  verbs.push_back(make_tree_verb());
   verbs.push_back(make_print_config_verb());
   return verbs;
 }

@@ -25,6 +25,11 @@ LeaseKeeper::LeaseKeeper(LockManager& locks, Operation& operation, SteadyTime si
 
 LeaseKeeper::~LeaseKeeper() = default;
 
+void LeaseKeeper::between_renewals(const std::function<void()>& action) {
+  const std::lock_guard lock(in_use_);
+  action();
+}
+
 std::optional<std::string> LeaseKeeper::stop() {
   thread_.request_stop();
   if (thread_.joinable()) thread_.join();
@@ -39,8 +44,9 @@ void LeaseKeeper::keep(const std::stop_token& stop) {
   std::unique_lock lock(mutex);
   std::chrono::milliseconds next = lease / 3;
   while (!wake.wait_for(lock, stop, next, [] { return false; }) && !stop.stop_requested()) {
-    const SteadyTime sent = clock.now();
     next = lease / 3;
+    const std::lock_guard in_use(in_use_);
+    const SteadyTime sent = clock.now();
     try {
       locks_.renew(operation_);
       good_until_ = sent + lease - kClockStep;

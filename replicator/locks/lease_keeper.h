@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <functional>
+#include <mutex>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -19,7 +20,7 @@ class LeaseKeeper {
   /// Renews every third of the lease, and sooner again after a failure that may pass. `since` is a time
   /// before the lease began: that of the commit's request. `lost` is called once, from this object's thread,
   /// when the operation is deposed or the lease has run out. Until stop() returns, nobody else may use
-  /// `locks` or `operation`.
+  /// `locks` or `operation`, except between_renewals().
   LeaseKeeper(LockManager& locks, Operation& operation, SteadyTime since, std::function<void()> lost);
   ~LeaseKeeper();
   LeaseKeeper(const LeaseKeeper&) = delete;
@@ -28,6 +29,10 @@ class LeaseKeeper {
   /// Until when the lease runs by this machine's own reckoning, from before the last renewal that worked was
   /// sent: to be watched too, since a renewal that hangs says nothing. From any thread.
   SteadyTime good_until() const { return good_until_.load(); }
+
+  /// For the one who works under the lease: does something with `locks` or `operation` while nothing is being
+  /// renewed. Throws what `action` throws.
+  void between_renewals(const std::function<void()>& action);
 
   /// Ends the renewing; afterwards why the lease is lost, or none.
   std::optional<std::string> stop();
@@ -40,6 +45,7 @@ class LeaseKeeper {
   const std::function<void()> lost_;
   std::atomic<SteadyTime> good_until_;
   std::optional<std::string> reason_;
+  std::mutex in_use_;  // guards locks_ and operation_
   std::jthread thread_;
 };
 

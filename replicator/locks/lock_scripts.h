@@ -27,6 +27,7 @@ inline constexpr const char* kRenew = "lockstep-renew-v1";
 inline constexpr const char* kJournalOpen = "lockstep-journal-open-v1";
 inline constexpr const char* kJournalStep = "lockstep-journal-step-v1";
 inline constexpr const char* kJournalSeize = "lockstep-journal-seize-v1";
+inline constexpr const char* kTreeMove = "lockstep-tree-move-v1";
 }  // namespace script_id
 
 enum class Painless { kHere, kMissing };

@@ -67,7 +67,7 @@ TEST(LockScriptsTest, StoredScriptsAreFrozen) {
                 "lockstep-acquire-v1 0faf7604a209bc26", "lockstep-downgrade-v1 c31d533886c5d1e0",
                 "lockstep-journal-open-v1 676bb9b9f4641901", "lockstep-journal-seize-v1 8e7ec833b1d0e1e1",
                 "lockstep-journal-step-v1 8f14fd1b9dc3cbe9", "lockstep-release-v1 d01d09c2b97bf74b",
-                "lockstep-renew-v1 1f75b61c36075765"}));
+                "lockstep-renew-v1 1f75b61c36075765", "lockstep-tree-move-v1 617d5b7fc9d807c5"}));
 }
 
 }  // namespace

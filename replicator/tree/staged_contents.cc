@@ -1,0 +1,48 @@
+#include "replicator/tree/staged_contents.h"
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "replicator/elasticsearch/text_encoding.h"
+#include "replicator/locks/lock_json.h"
+
+namespace lockstep {
+namespace {
+
+constexpr int kConflict = 409;
+constexpr int kNotFound = 404;
+constexpr std::size_t kPage = 1'000;
+
+}  // namespace
+
+TreeDocument StagedContents::stage(const Operation& operation, const std::string& contents) {
+  const std::string doing = "sending the contents of " + operation.intent.from;
+  return read_tree_document(client_.send_json(
+      doing, "PUT", "/" + percent_encoded(documents_.index()) + "/_create/" + percent_encoded(operation.id),
+      dumped({{"kind", kStagedKind}, {"contents", contents}, {"fence", 0}})));
+}
+
+void StagedContents::remove(const std::string& operation) {
+  const std::optional<TreeDocuments::Whole> staged = documents_.get(operation);
+  if (!staged || staged->document.kind != kStagedKind) return;
+  client_.send("removing contents that were never put", "DELETE",
+               "/" + percent_encoded(documents_.index()) + "/_doc/" + percent_encoded(operation) +
+                   "?if_seq_no=" + std::to_string(staged->document.sequence_number) +
+                   "&if_primary_term=" + std::to_string(staged->document.primary_term),
+               {}, {kNotFound, kConflict});
+}
+
+void StagedContents::sweep(LockManager& locks) {
+  documents_.refresh();
+  std::vector<std::string> ids;
+  documents_.scan({{"term", {{"kind", kStagedKind}}}}, kPage, [&](std::span<const TreeDocument> page) {
+    for (const TreeDocument& document : page) ids.push_back(document.id);
+  });
+  for (const std::string& id : ids) {
+    const std::optional<Operation> operation = locks.find_operation(id);
+    if (!operation || operation->resolved()) remove(id);
+  }
+}
+
+}  // namespace lockstep

@@ -1,0 +1,108 @@
+// A directory tree that lives only in Elasticsearch, changed under locks: files and directories are moved,
+// removed and written as in a file system, whoever else changes the tree and whoever dies meanwhile.
+//
+//   auto locks = open_locks(config);
+//   auto tree = open_tree(config, *locks);
+//   tree->prepare();
+//   if (const auto refusal = tree->move(TreePath("/clinton"), TreePath("/hillary"), {.wait = 30s}))
+//     return busy(*refusal);
+//
+// A change takes its locks, looks whether it is possible, commits in the journal, and then writes: from the
+// commit on it has happened, and when this process dies the next one that is in its way, or recover(), does
+// the rest. Every data write is conditional and fenced (tree_writes.h, T1 and T2). Nothing is ever replaced
+// by a move. Directories need not exist before something is put or moved into them (tree_documents.h).
+//
+// Not thread-safe: one for each thread, with a LockManager of its own.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+
+#include "replicator/config/config.h"
+#include "replicator/elasticsearch/client.h"
+#include "replicator/locks/lock_manager.h"
+#include "replicator/locks/sweep.h"
+#include "replicator/tree/staged_contents.h"
+#include "replicator/tree/tree_documents.h"
+#include "replicator/tree/tree_error.h"
+#include "replicator/tree/tree_listing.h"
+#include "replicator/tree/tree_path.h"
+#include "replicator/tree/tree_plan.h"
+#include "replicator/tree/tree_roll_forward.h"
+
+namespace lockstep {
+
+/// Contents beyond this are refused: they travel in one request.
+inline constexpr std::size_t kMaxContentsBytes = 32 * 1024 * 1024;
+
+struct TreeOptions {
+  std::chrono::milliseconds wait{0};  ///< how long for the locks
+  std::stop_token stop = {};          ///< ends the waiting, and later the work, which is then left to others
+  /// Hears how many documents of how many are done.
+  std::function<void(std::int64_t done, std::int64_t total)> progress = [](std::int64_t, std::int64_t) {};
+};
+
+class Tree {
+ public:
+  /// `locks` must outlive this.
+  Tree(LockManager& locks, std::unique_ptr<HttpTransport> transport, const TreeConfig& config,
+       std::chrono::milliseconds request_timeout);
+
+  /// Creates what is missing: the locks' indices and scripts, the index of the tree, fields of its mapping.
+  /// To be called once before any change; list() does without.
+  void prepare();
+
+  // Each change returns none when it is done, and a refusal when the locks were not to be had in time, or a
+  // stop was requested while it waited for them: then nothing has changed. They throw TreeError for what a
+  // file system would refuse, and Error.
+
+  /// Moves a file, or a directory with everything below it. `to` is the new path itself, at which nothing
+  /// must be. Nothing happens when it is where it should be already.
+  std::optional<Refusal> move(const TreePath& from, const TreePath& to, const TreeOptions& options);
+
+  /// Removes a file, or a directory with everything below it.
+  std::optional<Refusal> remove(const TreePath& path, const TreeOptions& options);
+
+  /// Writes the contents of a file, a new one or one that is there, whose other fields stay. Throws
+  /// UsageError for contents that are too large or not UTF-8.
+  std::optional<Refusal> put(const TreePath& path, const std::string& contents, const TreeOptions& options);
+
+  /// Lists a directory, or the file itself, in order. Without a lock: it may see a change half done.
+  void list(const TreePath& path, TreeDepth depth, const std::function<void(const TreeEntry&)>& sink);
+
+  /// Finishes, or aborts, what the dead have left behind: operations, locks, contents that were never put.
+  SweepResult recover();
+
+ private:
+  /// None when it was done; `contents` of a put, else null.
+  std::optional<Refusal> change(const OperationIntent& intent, const std::string* contents,
+                                const TreeOptions& options);
+
+  /// Until the commit. False: the documents that were locked are no longer those that are concerned.
+  struct Begun;
+  bool begin(Begun& begun, const std::string* contents, std::chrono::milliseconds wait,
+             const std::stop_token& stop);
+  void write(Begun& begun, const std::string* contents, const TreeOptions& options);
+  void give_up(Operation& operation, const std::string& reason);
+
+  LockManager& locks_;
+  const TreeConfig config_;
+  ElasticsearchClient client_;
+  TreeDocuments documents_;
+  TreePlanner planner_;
+  StagedContents staged_;
+
+  // From prepare():
+  Painless painless_ = Painless::kMissing;
+  std::unique_ptr<TreeRollForward> roll_forward_;
+};
+
+/// The tree that a configuration names. Connects when it is first asked.
+std::unique_ptr<Tree> open_tree(const Config& config, LockManager& locks);
+
+}  // namespace lockstep

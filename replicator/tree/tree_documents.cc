@@ -1,0 +1,200 @@
+#include "replicator/tree/tree_documents.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "replicator/elasticsearch/json_fields.h"
+#include "replicator/elasticsearch/text_encoding.h"
+#include "replicator/locks/lock_json.h"
+#include "replicator/tree/tree_query.h"
+
+namespace lockstep {
+namespace {
+
+using nlohmann::json;
+
+constexpr int kNotFound = 404;
+/// Enough to see that a path has more documents than one, which only writers without locks bring about.
+constexpr std::size_t kDocumentsAtAPath = 100;
+
+std::int64_t total_of(const json& reply) {
+  return integer_at(object_at(object_at(reply, "hits"), "total"), "value").value_or(0);
+}
+
+/// A scroll on the server, ended with its scope.
+class Scroll {
+ public:
+  explicit Scroll(ElasticsearchClient& client) : client_(client) {}
+  Scroll(const Scroll&) = delete;
+  Scroll& operator=(const Scroll&) = delete;
+  ~Scroll() {
+    if (id_.empty()) return;
+    try {
+      client_.send("ending a scan", "DELETE", "/_search/scroll", dumped({{"scroll_id", id_}}), {kNotFound});
+    } catch (const Error&) {
+      // The server forgets it by itself.
+    }
+  }
+
+  void take_id(const json& reply) {
+    std::string id = text_at(reply, "_scroll_id");
+    if (!id.empty()) id_ = std::move(id);
+  }
+  std::string next_body() const { return dumped({{"scroll", "5m"}, {"scroll_id", id_}}); }
+
+ private:
+  ElasticsearchClient& client_;
+  std::string id_;
+};
+
+std::vector<TreeDocument> read_documents(const json& hits) {
+  std::vector<TreeDocument> documents;
+  documents.reserve(hits.size());
+  for (const json& hit : hits) documents.push_back(read_tree_document(hit));
+  return documents;
+}
+
+}  // namespace
+
+bool TreeDocument::is_at_or_below(const TreePath& where) const {
+  if (path == where.text()) return true;
+  if (path.size() > where.text().size() && path.starts_with(where.text()) && path[where.text().size()] == '/')
+    return true;
+  return path == where.directory() && name == where.name();
+}
+
+bool TreeNode::is_directory() const {
+  return below > 0 || std::any_of(documents.begin(), documents.end(),
+                                  [](const TreeDocument& document) { return document.is_directory(); });
+}
+
+TreeDocuments::TreeDocuments(ElasticsearchClient& client, std::string index)
+    : client_(client), index_(std::move(index)) {}
+
+void TreeDocuments::refresh() {
+  client_.refresh(index_);
+}
+
+std::vector<TreeNode> TreeDocuments::look_up(std::span<const TreePath> paths) {
+  const std::string doing = "looking for paths in " + index_;
+  std::string body;
+  for (const TreePath& path : paths) {
+    json below = tree_search_body(tree_query::below(path), 0);
+    below["track_total_hits"] = true;
+    body += "{}\n" + dumped(tree_search_body(tree_query::at(path), kDocumentsAtAPath)) + "\n{}\n" +
+            dumped(below) + "\n";
+  }
+  const json reply = client_.send_json(doing, "POST", "/" + percent_encoded(index_) + "/_msearch", body);
+  const json responses = reply.value("responses", json::array());
+  if (responses.size() != 2 * paths.size()) {
+    throw Error({doing, "the reply is not complete", "is there a proxy in between?", Retry::kLater,
+                 Server::kElasticsearch});
+  }
+  std::vector<TreeNode> nodes;
+  for (std::size_t i = 0; i < paths.size(); ++i) {
+    TreeNode node;
+    node.documents = read_documents(tree_hits(doing, responses[2 * i]));
+    (void)tree_hits(doing, responses[2 * i + 1]);
+    node.below = total_of(responses[2 * i + 1]);
+    nodes.push_back(std::move(node));
+  }
+  return nodes;
+}
+
+std::optional<TreePath> TreeDocuments::first_file(std::span<const TreePath> paths) {
+  std::vector<json> queries;
+  for (const TreePath& path : paths) queries.push_back(tree_query::at(path));
+  if (queries.empty()) return std::nullopt;
+  std::optional<TreePath> first;
+  for (const TreeDocument& document : find(tree_query::any_of(std::move(queries)), 10'000)) {
+    if (document.is_directory()) continue;
+    TreePath path(joined_path(document.path, document.name));
+    if (!first || path < *first) first = std::move(path);
+  }
+  return first;
+}
+
+std::int64_t TreeDocuments::count(const json& query) {
+  const std::string doing = "counting documents of " + index_;
+  json body = tree_search_body(query, 0);
+  body["track_total_hits"] = true;
+  const json reply =
+      client_.send_json(doing, "POST", "/" + percent_encoded(index_) + "/_search", dumped(body));
+  (void)tree_hits(doing, reply);
+  return total_of(reply);
+}
+
+std::vector<TreeDocument> TreeDocuments::find(const json& query, std::size_t limit) {
+  const std::string doing = "searching " + index_;
+  const json reply = client_.send_json(doing, "POST", "/" + percent_encoded(index_) + "/_search",
+                                       dumped(tree_search_body(query, limit)));
+  return read_documents(tree_hits(doing, reply));
+}
+
+void TreeDocuments::scan(const json& query, std::size_t page,
+                         const std::function<void(std::span<const TreeDocument>)>& sink) {
+  const std::string doing = "scanning " + index_;
+  json body = tree_search_body(query, page);
+  body["sort"] = json::array({"_doc"});
+  body.erase("track_total_hits");  // a scroll counts whether asked or not, and refuses to be told otherwise
+  Scroll scroll(client_);
+  json reply = client_.send_json(
+      doing, "POST", "/" + percent_encoded(index_) + "/_search?scroll=5m&allow_partial_search_results=false",
+      dumped(body));
+  while (true) {
+    scroll.take_id(reply);
+    const std::vector<TreeDocument> documents = read_documents(tree_hits(doing, reply));
+    if (!documents.empty()) sink(documents);
+    if (documents.size() < page) return;
+    reply = client_.send_json(doing, "POST", "/_search/scroll", scroll.next_body());
+  }
+}
+
+std::optional<TreeDocuments::Whole> TreeDocuments::get(const std::string& id) {
+  const std::string doing = "reading the document " + id + " of " + index_;
+  const HttpResponse response = client_.send(
+      doing, "GET", "/" + percent_encoded(index_) + "/_doc/" + percent_encoded(id), {}, {kNotFound});
+  const json reply = parse_reply(doing, response);
+  if (!reply.value("found", false)) {
+    if (reply.contains("error")) throw reply_error(doing, response);
+    return std::nullopt;
+  }
+  return Whole{read_tree_document(reply), text_at(object_at(reply, "_source"), "contents")};
+}
+
+TreeDocument read_tree_document(const json& hit) {
+  const json source = object_at(hit, "_source");
+  return {.id = text_at(hit, "_id"),
+          .routing = text_at(hit, "_routing"),
+          .path = text_at(source, "path"),
+          .name = text_at(source, "name"),
+          .kind = text_at(source, "kind"),
+          .fence = integer_at(source, "fence").value_or(0),
+          .sequence_number = integer_at(hit, "_seq_no").value_or(-1),
+          .primary_term = integer_at(hit, "_primary_term").value_or(0)};
+}
+
+json tree_search_body(const json& query, std::size_t size) {
+  return {{"query", query},
+          {"size", size},
+          {"track_total_hits", false},
+          {"seq_no_primary_term", true},
+          {"_source", {"path", "name", "kind", "fence"}}};
+}
+
+json tree_hits(const std::string& doing, const json& reply) {
+  if (reply.contains("error")) {
+    const std::int64_t status = integer_at(reply, "status").value_or(0);
+    const bool later = status == 429 || status >= 500;
+    throw Error({doing, dumped(reply.at("error")), "", later ? Retry::kLater : Retry::kNever,
+                 Server::kElasticsearch});
+  }
+  const bool timed_out = reply.value("timed_out", false);
+  if (timed_out || integer_at(object_at(reply, "_shards"), "failed") != 0) {
+    throw Error({doing, "not all shards answered", "wait until the index is green or yellow", Retry::kLater,
+                 Server::kElasticsearch});
+  }
+  return object_at(reply, "hits").value("hits", json::array());
+}
+
+}  // namespace lockstep

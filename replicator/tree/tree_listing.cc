@@ -1,0 +1,122 @@
+#include "replicator/tree/tree_listing.h"
+
+#include <set>
+
+#include "replicator/elasticsearch/json_fields.h"
+#include "replicator/elasticsearch/text_encoding.h"
+#include "replicator/locks/lock_json.h"
+#include "replicator/tree/tree_error.h"
+#include "replicator/tree/tree_query.h"
+
+namespace lockstep {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::size_t kPage = 1'000;
+/// Sorts behind everything that lies below a directory: no character is greater.
+constexpr const char* kLastName = "/\U0010FFFF";
+
+class Listing {
+ public:
+  Listing(ElasticsearchClient& client, TreeDocuments& documents)
+      : client_(client), doing_("listing " + documents.index()), index_(documents.index()) {}
+
+  /// Every document that `query` finds, in the order of `fields`.
+  void each(const json& query, const std::vector<std::string>& fields,
+            const std::function<void(const TreeDocument&)>& sink) {
+    json body = tree_search_body(query, kPage);
+    body["sort"] = json::array();
+    for (const std::string& field : fields) body["sort"].push_back({{field, "asc"}});
+    body["sort"].push_back({{"_seq_no", "asc"}});  // so that two of one name are both shown
+    while (true) {
+      const json hits = search(body);
+      for (const json& hit : hits) sink(read_tree_document(hit));
+      if (hits.size() < kPage) return;
+      body["search_after"] = hits.back().at("sort");
+    }
+  }
+
+  /// The names in a directory below which something lies.
+  std::set<std::string> directories_in(const TreePath& directory) {
+    const std::string prefix = directory.is_root() ? "/" : directory.text() + "/";
+    std::set<std::string> names;
+    json after = nullptr;
+    while (true) {
+      json composite = {{"size", kPage},
+                        {"sources", json::array({{{"path", {{"terms", {{"field", "path"}}}}}}})}};
+      if (!after.is_null()) composite["after"] = {{"path", after}};
+      json body = tree_search_body({{"prefix", {{"path", prefix}}}}, 0);
+      body["aggs"] = {{"paths", {{"composite", composite}}}};
+      const json buckets =
+          object_at(object_at(reply(body), "aggregations"), "paths").value("buckets", json::array());
+      std::string last;
+      for (const json& bucket : buckets) {
+        const std::string path = text_at(object_at(bucket, "key"), "path");
+        if (path.size() <= prefix.size()) continue;  // in the root itself
+        last = path.substr(prefix.size(), path.find('/', prefix.size()) - prefix.size());
+        names.insert(last);
+      }
+      if (buckets.size() < kPage) return names;
+      // The rest of the last directory need not be looked at.
+      after = prefix + last + kLastName;
+    }
+  }
+
+ private:
+  json reply(const json& body) {
+    json reply = client_.send_json(doing_, "POST", "/" + percent_encoded(index_) + "/_search", dumped(body));
+    (void)tree_hits(doing_, reply);
+    return reply;
+  }
+  json search(const json& body) { return tree_hits(doing_, reply(body)); }
+
+  ElasticsearchClient& client_;
+  const std::string doing_;
+  const std::string index_;
+};
+
+TreeEntry entry_of(const TreeDocument& document) {
+  return {joined_path(document.path, document.name), document.name, document.is_directory()};
+}
+
+void list_children(Listing& listing, const TreePath& directory,
+                   const std::function<void(const TreeEntry&)>& sink) {
+  std::set<std::string> implicit = listing.directories_in(directory);
+  const auto give_implicit_before = [&](const std::string* name) {
+    while (!implicit.empty() && (name == nullptr || *implicit.begin() < *name)) {
+      sink({joined_path(directory.text(), *implicit.begin()), *implicit.begin(), true});
+      implicit.erase(implicit.begin());
+    }
+  };
+  listing.each(tree_query::in(directory), {"name"}, [&](const TreeDocument& document) {
+    give_implicit_before(&document.name);
+    TreeEntry entry = entry_of(document);
+    entry.is_directory |= implicit.erase(document.name) > 0;
+    sink(entry);
+  });
+  give_implicit_before(nullptr);
+}
+
+}  // namespace
+
+void list_tree(ElasticsearchClient& client, TreeDocuments& documents, const TreePath& path, TreeDepth depth,
+               const std::function<void(const TreeEntry&)>& sink) {
+  if (!path.is_root()) {
+    const TreeNode node = documents.look_up({&path, 1}).at(0);
+    if (!node.exists()) throw TreeError(TreeError::Kind::kNotFound, "listing " + path.text(), path.text());
+    if (!node.is_directory()) {
+      for (const TreeDocument& document : node.documents) sink(entry_of(document));
+      return;
+    }
+  }
+  Listing listing(client, documents);
+  if (depth == TreeDepth::kChildren) {
+    list_children(listing, path, sink);
+  } else {
+    listing.each(tree_query::below(path), {"path", "name"},
+                 [&](const TreeDocument& document) { sink(entry_of(document)); });
+  }
+}
+
+}  // namespace lockstep

@@ -1,0 +1,28 @@
+// Listing a tree: sorted, of any size, in flat memory but for the names of the directories in one directory.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "replicator/elasticsearch/client.h"
+#include "replicator/tree/tree_documents.h"
+
+namespace lockstep {
+
+struct TreeEntry {
+  std::string path;  ///< whole: "/clinton/projects"
+  std::string name;  ///< "projects"
+  bool is_directory = false;
+};
+
+enum class TreeDepth {
+  kChildren,  ///< what is in the directory, by name
+  kAll,       ///< what lies below it, directory by directory; of directories those that have a document
+};
+
+/// Calls `sink` with each entry of the directory, or with the file itself. Throws TreeError when there is
+/// nothing at the path, and Error. Sees what was searchable at the last refresh.
+void list_tree(ElasticsearchClient& client, TreeDocuments& documents, const TreePath& path, TreeDepth depth,
+               const std::function<void(const TreeEntry&)>& sink);
+
+}  // namespace lockstep

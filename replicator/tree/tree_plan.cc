@@ -1,0 +1,109 @@
+#include "replicator/tree/tree_plan.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "replicator/tree/tree_change.h"
+#include "replicator/tree/tree_error.h"
+#include "replicator/tree/tree_query.h"
+
+namespace lockstep {
+namespace {
+
+/// Documents that are read before the commit and written without another search.
+constexpr std::size_t kMaxKnown = 1'000;
+/// Each takes up to two locks, all of which the journal names.
+constexpr std::size_t kMaxDocumentLocks = 5'000;
+
+std::vector<std::string> document_lock_names(const OperationIntent& intent, const TreePlan& plan) {
+  std::vector<std::string> names = {intent.from};
+  if (!intent.to.empty()) names.push_back(intent.to);
+  for (const TreeDocument& document : plan.known) {
+    names.push_back(document.id);
+    if (intent.to.empty()) continue;
+    const TreePlace place = moved(document, TreePath(intent.from), TreePath(intent.to));
+    names.push_back(joined_path(place.path, place.name));
+  }
+  return names;
+}
+
+}  // namespace
+
+LockSet TreePlanner::locks_for(const OperationIntent& intent) {
+  switch (locking_) {
+    case TreeConfig::Locking::kGlobal:
+      return global_lock();
+    case TreeConfig::Locking::kDocument:
+      documents_.refresh();
+      return document_locks(document_lock_names(intent, plan(intent)));
+    case TreeConfig::Locking::kTree:
+      break;
+  }
+  return intent.to.empty() ? tree_locks({intent.from}) : tree_locks({intent.from, intent.to});
+}
+
+bool TreePlanner::covers(const Operation& operation, const TreePlan& plan) const {
+  if (locking_ != TreeConfig::Locking::kDocument) return true;
+  const LockSet wanted = document_locks(document_lock_names(operation.intent, plan));
+  return std::includes(operation.locks.begin(), operation.locks.end(), wanted.begin(), wanted.end(),
+                       [](const LockRequest& a, const LockRequest& b) { return a.name < b.name; });
+}
+
+TreePlan TreePlanner::plan(const OperationIntent& intent) {
+  const std::string doing = doing_of(intent);
+  if (intent.kind == "mv") return plan_move(doing, TreePath(intent.from), TreePath(intent.to));
+  if (intent.kind == "rm") return plan_removal(doing, TreePath(intent.from));
+  return plan_put(doing, TreePath(intent.from));
+}
+
+TreePlan TreePlanner::plan_move(const std::string& doing, const TreePath& from, const TreePath& to) {
+  const std::vector<TreePath> paths = {from, to};
+  std::vector<TreeNode> nodes = documents_.look_up(paths);
+  if (!nodes[0].exists()) throw TreeError(TreeError::Kind::kNotFound, doing, from.text());
+  if (nodes[1].exists()) throw TreeError(TreeError::Kind::kExists, doing, to.text());
+  if (const std::optional<TreePath> file = documents_.first_file(to.above()))
+    throw TreeError(TreeError::Kind::kNotDirectory, doing, file->text());
+  return everything_at(from, std::move(nodes[0]));
+}
+
+TreePlan TreePlanner::plan_removal(const std::string& doing, const TreePath& path) {
+  TreeNode node = documents_.look_up({&path, 1}).at(0);
+  if (!node.exists()) throw TreeError(TreeError::Kind::kNotFound, doing, path.text());
+  return everything_at(path, std::move(node));
+}
+
+TreePlan TreePlanner::plan_put(const std::string& doing, const TreePath& path) {
+  TreeNode node = documents_.look_up({&path, 1}).at(0);
+  if (node.is_directory()) throw TreeError(TreeError::Kind::kIsDirectory, doing, path.text());
+  if (const std::optional<TreePath> file = documents_.first_file(path.above()))
+    throw TreeError(TreeError::Kind::kNotDirectory, doing, file->text());
+  return {.known = std::move(node.documents), .total = 1};
+}
+
+TreePlan TreePlanner::everything_at(const TreePath& path, TreeNode node) {
+  TreePlan plan{.total = node.size()};
+  if (node.below == 0) {
+    plan.known = std::move(node.documents);
+    return plan;
+  }
+  const bool one_by_one = locking_ == TreeConfig::Locking::kDocument;
+  const std::size_t most = one_by_one ? kMaxDocumentLocks : kMaxKnown;
+  if (static_cast<std::size_t>(plan.total) <= most) {
+    plan.known = documents_.find(tree_query::at_or_below(path), most);
+    std::erase_if(plan.known, [&](const TreeDocument& document) { return !document.is_at_or_below(path); });
+  } else if (one_by_one) {
+    throw Error(
+        {"locking " + path.text(),
+         "more than " + std::to_string(kMaxDocumentLocks) + " documents would have to be locked one by one",
+         "write locking = \"tree\" in [tree], for everybody who changes this tree"});
+  }
+  return plan;
+}
+
+std::string doing_of(const OperationIntent& intent) {
+  if (intent.kind == "mv") return "moving " + intent.from + " to " + intent.to;
+  return (intent.kind == "rm" ? "removing " : "writing ") + intent.from;
+}
+
+}  // namespace lockstep

@@ -1,0 +1,27 @@
+#include "replicator/tree/tree_roll_forward.h"
+
+#include "replicator/tree/server_task.h"
+#include "replicator/tree/tree_lease.h"
+#include "replicator/tree/tree_writes.h"
+
+namespace lockstep {
+
+bool TreeRollForward::knows(const OperationIntent& intent) const {
+  const bool ours = intent.kind == "mv" || intent.kind == "rm" || intent.kind == "put";
+  return ours && intent.target == documents_.index();
+}
+
+void TreeRollForward::roll_forward(LockManager& locks, Operation& operation) {
+  const TreeScope scope(operation);
+  const std::string task = operation.task;
+  TreeLease lease(locks, operation, SystemClock().now(), {});
+  if (!task.empty()) lease.persist([&] { ServerTask(client_, task).cancel(); });
+  TreeWrites writes(client_, documents_, painless_, lease, scope, [](std::int64_t) {});
+  if (scope.intent.kind == "put") {
+    writes.put(std::nullopt);
+  } else {
+    writes.change({});
+  }
+}
+
+}  // namespace lockstep

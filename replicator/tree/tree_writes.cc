@@ -1,0 +1,185 @@
+#include "replicator/tree/tree_writes.h"
+
+#include <algorithm>
+#include <thread>
+#include <utility>
+
+#include "replicator/tree/server_task.h"
+
+namespace lockstep {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr int kConflict = 409;
+constexpr int kNotFound = 404;
+/// Documents of a bulk request, and how many may be left before the server is asked to change them itself.
+constexpr std::size_t kPage = 1'000;
+constexpr milliseconds kFirstPoll{5};
+constexpr milliseconds kLastPoll{200};
+constexpr const char* kDoing = "changing documents of the tree";
+
+bool is_document_lock(const LockSet& locks) {
+  const bool exclusive = std::all_of(locks.begin(), locks.end(), [](const LockRequest& request) {
+    return request.mode == LockMode::kExclusive;
+  });
+  return exclusive && locks != global_lock();
+}
+
+}  // namespace
+
+TreeScope::TreeScope(const Operation& operation) : id(operation.id), intent(operation.intent) {
+  if (!is_document_lock(operation.locks)) return;
+  locked.emplace();
+  for (const LockRequest& request : operation.locks) locked->insert(request.name.text());
+}
+
+TreeWrites::TreeWrites(ElasticsearchClient& client, TreeDocuments& documents, Painless painless,
+                       TreeLease& lease, const TreeScope& scope, std::function<void(std::int64_t)> progressed)
+    : client_(client),
+      documents_(documents),
+      painless_(painless),
+      lease_(lease),
+      scope_(scope),
+      progressed_(std::move(progressed)) {}
+
+void TreeWrites::change(std::span<const TreeDocument> known) {
+  const TreeChange change(scope_.intent);
+  std::int64_t conflicts = 0;
+  for (std::size_t begin = 0; begin < known.size(); begin += kPage) {
+    const auto page = known.subspan(begin, std::min(kPage, known.size() - begin));
+    lease_.persist([&] { conflicts += change_page(change, page); });
+  }
+  bool done = !known.empty() && conflicts == 0;
+  while (!done) {
+    lease_.persist([&] {
+      documents_.refresh();
+      const bool many = static_cast<std::size_t>(documents_.count(change.query())) > kPage;
+      const bool in_server = many && painless_ == Painless::kHere && !scope_.locked;
+      if (in_server && change_in_server(change) > 0) return;
+      done = change_by_client(change) == 0;
+    });
+  }
+}
+
+std::int64_t TreeWrites::change_by_client(const TreeChange& change) {
+  const std::vector<TreeDocument> first = documents_.find(change.query(), kPage);
+  if (first.size() < kPage) return change_page(change, first);
+  std::int64_t conflicts = 0;
+  documents_.scan(change.query(), kPage,
+                  [&](std::span<const TreeDocument> page) { conflicts += change_page(change, page); });
+  return conflicts;
+}
+
+bool TreeWrites::concerned(const TreeChange& change, const TreeDocument& document) const {
+  return document.is_at_or_below(change.from()) && (!scope_.locked || scope_.locked->contains(document.id));
+}
+
+std::int64_t TreeWrites::change_page(const TreeChange& change, std::span<const TreeDocument> page) {
+  lease_.check();
+  BulkCall bulk(documents_.index());
+  for (const TreeDocument& document : page) {
+    if (!concerned(change, document)) continue;
+    require_fence(document);
+    change.add_to(bulk, document, lease_.token());
+  }
+  std::int64_t done = 0;
+  for (const BulkOutcome& outcome : bulk.send(client_, kDoing)) {
+    if (outcome.status != kConflict && outcome.status != kNotFound) ++done;
+  }
+  lease_.progress(done);
+  progressed_(done);
+  return static_cast<std::int64_t>(bulk.size()) - done;
+}
+
+std::int64_t TreeWrites::change_in_server(const TreeChange& change) {
+  const TreeChange::Task wanted = change.task(lease_.token());
+  ServerTask task = ServerTask::start(client_, documents_.index(), wanted.endpoint, wanted.body);
+  std::int64_t changed = 0;
+  try {
+    lease_.record_task(task.id());
+    milliseconds pause = kFirstPoll;
+    for (bool ended = false; !ended;) {
+      std::this_thread::sleep_for(pause);
+      pause = std::min(pause * 2, kLastPoll);
+      lease_.check();
+      const ServerTask::State state = task.state();
+      lease_.progress(std::max<std::int64_t>(0, state.changed - changed));
+      progressed_(std::max<std::int64_t>(0, state.changed - changed));
+      changed = std::max(changed, state.changed);
+      ended = state.ended;
+    }
+  } catch (const LeaseLost&) {
+    task.cancel();
+    throw;
+  }
+  task.forget();
+  return changed;
+}
+
+void TreeWrites::require_fence(const TreeDocument& document) {
+  if (document.fence <= lease_.token()) return;
+  // Whoever has written it came after us, so that we have been deposed.
+  lease_.confirm();
+  throw Error(
+      {kDoing,
+       "the document " + document.id + " at " + joined_path(document.path, document.name) +
+           " carries the fencing token " + std::to_string(document.fence) +
+           ", greater than this operation's " + std::to_string(lease_.token()),
+       "was it written without a lock, or the index of the journal deleted? Set its field \"fence\" to "
+       "0, then run `lockstep tree recover`"});
+}
+
+void TreeWrites::put(std::optional<Put> known) {
+  bool done = false;
+  while (!done) {
+    lease_.persist([&] {
+      if (!known) known = read_put();
+      done = !known || try_put(*known);
+      known.reset();
+    });
+  }
+}
+
+std::optional<TreeWrites::Put> TreeWrites::read_put() {
+  std::optional<TreeDocuments::Whole> staged = documents_.get(scope_.id);
+  // Gone, or at its place: an earlier owner has done all.
+  if (!staged || !staged->document.path.empty()) return std::nullopt;
+  documents_.refresh();
+  const TreePath path(scope_.intent.from);
+  TreeNode node = documents_.look_up({&path, 1}).at(0);
+  return Put{std::move(staged->document), std::move(staged->contents), std::move(node.documents)};
+}
+
+bool TreeWrites::try_put(const Put& put) {
+  lease_.check();
+  BulkCall writes(documents_.index());
+  for (const TreeDocument& document : put.there) {
+    require_fence(document);
+    writes.add("update", document.id, bulk_condition(document),
+               {{"doc", {{"contents", put.contents}, {"fence", lease_.token()}}}});
+  }
+  BulkCall removal(documents_.index());
+  if (put.there.empty()) {
+    const TreePath path(scope_.intent.from);
+    writes.add("update", put.staged.id, bulk_condition(put.staged),
+               {{"doc",
+                 {{"path", path.directory()},
+                  {"name", path.name()},
+                  {"kind", kFileKind},
+                  {"fence", lease_.token()}}}});
+  } else {
+    removal.add("delete", put.staged.id, bulk_condition(put.staged), nullptr);
+  }
+  for (const BulkOutcome& outcome : writes.send(client_, kDoing)) {
+    if (outcome.status == kConflict || outcome.status == kNotFound) return false;
+  }
+  for (const BulkOutcome& outcome : removal.send(client_, kDoing)) {
+    if (outcome.status == kConflict) return false;
+  }
+  lease_.progress(1);
+  progressed_(1);
+  return true;
+}
+
+}  // namespace lockstep

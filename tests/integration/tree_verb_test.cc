@@ -1,0 +1,255 @@
+// lockstep tree: the program as it is called, and what is left of it when it is killed.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <condition_variable>
+#include <csignal>
+#include <mutex>
+#include <nlohmann/json.hpp>
+
+#include "tests/support/elasticsearch_index.h"
+#include "tests/support/eventually.h"
+#include "tests/support/program.h"
+#include "tests/support/recording_proxy.h"
+#include "tests/support/servers.h"
+#include "tests/support/temporary_folder.h"
+
+namespace lockstep::support {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using testing::HasSubstr;
+using testing::MatchesRegex;
+
+constexpr seconds kPatience{60};
+
+class TreeVerb : public testing::Test {
+ protected:
+  TreeVerb() { configure("tree", "60s"); }
+
+  void configure(const std::string& locking, const std::string& lease,
+                 const std::string& url = elasticsearch_url()) {
+    config_ = folder_.write("tree.toml", "[elasticsearch]\nurls = [\"" + url + "\"]\n[locks]\nindex = \"" +
+                                             index_.alias() + "-locks\"\nlease = \"" + lease +
+                                             "\"\n[tree]\nindex = \"" + fs() + "\"\nlocking = \"" + locking +
+                                             "\"\n");
+  }
+  std::string fs() const { return index_.alias() + "-fs"; }
+
+  std::vector<std::string> arguments(const std::vector<std::string>& more) const {
+    std::vector<std::string> all = {"tree", "-c", config_.string()};
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+  }
+  Completed tree(const std::vector<std::string>& more) const {
+    return run_program(lockstep_program(), arguments(more));
+  }
+  Completed put(const std::string& path, const std::string& contents) const {
+    const std::filesystem::path file = folder_.path() / "contents";
+    folder_.write("contents", contents);
+    return run_program("sh", {"-c", "exec \"$0\" tree put -c \"$1\" \"$2\" < \"$3\"", lockstep_program(),
+                              config_.string(), path, file.string()});
+  }
+  void done(const std::vector<std::string>& more) const {
+    const Completed completed = tree(more);
+    EXPECT_EQ(completed.exit_code, 0) << completed.err;
+    EXPECT_EQ(completed.out + completed.err, "");
+  }
+  std::string list(const std::vector<std::string>& more = {"-r"}) const {
+    std::vector<std::string> all = {"ls"};
+    all.insert(all.end(), more.begin(), more.end());
+    const Completed completed = tree(all);
+    EXPECT_EQ(completed.exit_code, 0) << completed.err;
+    return completed.out;
+  }
+  std::string locked() const {
+    return run_program(lockstep_program(), {"locks", "list", "-c", config_.string()}).out;
+  }
+
+  /// `count` documents below a directory.
+  void fill(const std::string& directory, int count) const {
+    std::string body;
+    for (int i = 1; i <= count; ++i) {
+      body += "{\"index\":{\"_id\":\"" + std::to_string(i) + "\"}}\n{\"path\":\"" + directory + "/d" +
+              std::to_string(i % 5) + "\",\"name\":\"f" + std::to_string(i) + "\"}\n";
+    }
+    index_.server().expect("POST", "/" + fs() + "/_bulk?refresh=true", body);
+  }
+  std::int64_t count_below(const std::string& directory) const {
+    index_.server().expect("POST", "/" + fs() + "/_refresh");
+    return index_.server()
+        .expect("POST", "/" + fs() + "/_count", R"({"query": {"prefix": {"path": ")" + directory + R"(/"}}})")
+        .at("count");
+  }
+
+  /// Runs `lockstep tree …` through a proxy until the nth request to a target with `part` comes, and kills it
+  /// before that request is passed on.
+  void kill_at(const std::vector<std::string>& more, const std::string& part, int nth) {
+    RecordingProxy proxy;
+    std::mutex mutex;
+    std::condition_variable changed;
+    bool there = false;
+    proxy.disturb([&](const HttpMessage& request) -> std::optional<Disturbance> {
+      const std::lock_guard lock(mutex);
+      if (request.target().find(part) != std::string::npos) --nth;
+      if (nth > 0) return std::nullopt;
+      there = true;
+      changed.notify_all();
+      return Disturbance{.lose_request = true};
+    });
+    const std::filesystem::path own = config_;
+    config_ = folder_.write("killed.toml", read_config("urls = [\"" + proxy.url() + "\"]"));
+    {
+      Program program(lockstep_program(), arguments(more));
+      std::unique_lock lock(mutex);
+      EXPECT_TRUE(changed.wait_for(lock, kPatience, [&] { return there; })) << program.err();
+      program.kill();
+    }
+    config_ = own;
+  }
+  std::string read_config(const std::string& urls) const {
+    return "[elasticsearch]\n" + urls + "\n[locks]\nindex = \"" + index_.alias() +
+           "-locks\"\nlease = \"6s\"\n[tree]\nindex = \"" + fs() + "\"\nlocking = \"" + locking_ + "\"\n";
+  }
+
+  ElasticsearchIndex index_{"treeverb"};
+  TemporaryFolder folder_;
+  std::filesystem::path config_;
+  std::string locking_ = "tree";
+};
+
+TEST_F(TreeVerb, FilesAndDirectoriesArePutListedMovedAndRemoved) {
+  EXPECT_EQ(list({}), "");
+  EXPECT_EQ(put("/clinton/projects/README.txt", "Starting a new Elasticsearch project\n").exit_code, 0);
+  EXPECT_EQ(put("/clinton/notes.txt", "notes").exit_code, 0);
+  EXPECT_EQ(list({}), "clinton/\n");
+  EXPECT_EQ(list({"/clinton"}), "notes.txt\nprojects/\n");
+  EXPECT_EQ(list(), "/clinton/notes.txt\n/clinton/projects/README.txt\n");
+  done({"mv", "/clinton/projects/README.txt", "/clinton/projects/README.asciidoc"});
+  done({"mv", "/clinton", "/hillary"});
+  EXPECT_EQ(list(), "/hillary/notes.txt\n/hillary/projects/README.asciidoc\n");
+  done({"mv", "/hillary/notes.txt", "/hillary/projects/"});
+  EXPECT_EQ(list({"-r", "/hillary"}), "/hillary/projects/README.asciidoc\n/hillary/projects/notes.txt\n");
+  done({"rm", "/hillary/projects/notes.txt"});
+  done({"rm", "/hillary", "--wait", "1s"});
+  EXPECT_EQ(list(), "");
+  EXPECT_EQ(locked(), "");
+}
+
+TEST_F(TreeVerb, WhatAFileSystemRefusesIsAFailureThatSaysWhatToDo) {
+  EXPECT_EQ(put("/a/f", "x").exit_code, 0);
+  EXPECT_EQ(put("/b/g", "x").exit_code, 0);
+  const auto fails = [&](const std::vector<std::string>& more) {
+    const Completed completed = tree(more);
+    EXPECT_EQ(completed.exit_code, 1);
+    return completed.err;
+  };
+  EXPECT_EQ(fails({"mv", "/x", "/y"}),
+            "lockstep: moving /x to /y: /x does not exist; `lockstep tree ls` shows what is there\n");
+  EXPECT_EQ(fails({"mv", "/a", "/b"}),
+            "lockstep: moving /a to /b: /b exists; choose another name, or remove it first\n");
+  EXPECT_EQ(fails({"mv", "/a", "/a/b"}),
+            "lockstep: moving /a to /a/b: /a/b lies in the directory itself; choose a place outside of it\n");
+  EXPECT_EQ(fails({"mv", "/a/f", "/b/g/"}),
+            "lockstep: moving /a/f to /b/g/f: /b/g is a file, not a directory; choose another directory\n");
+  EXPECT_EQ(put("/a", "x").err, "lockstep: writing /a: /a is a directory; name a file\n");
+  EXPECT_THAT(fails({"rm", "/x"}), HasSubstr("/x does not exist"));
+  EXPECT_THAT(fails({"ls", "/x"}), HasSubstr("/x does not exist"));
+  EXPECT_EQ(list(), "/a/f\n/b/g\n");
+}
+
+TEST_F(TreeVerb, WrongUsageIsSaidBeforeAnythingIsAsked) {
+  configure("tree", "10s", "http://127.0.0.1:1");
+  const auto usage = [&](const std::vector<std::string>& more) {
+    const Completed completed = tree(more);
+    EXPECT_EQ(completed.exit_code, 2) << completed.err;
+    return completed.err;
+  };
+  EXPECT_THAT(usage({}), HasSubstr("needs to know what to do"));
+  EXPECT_THAT(usage({"mv", "a", "/b"}), HasSubstr("does not begin with \"/\""));
+  EXPECT_THAT(usage({"mv", "/a", "//b"}), HasSubstr("has the segment"));
+  EXPECT_THAT(usage({"rm", "/a/../b"}), HasSubstr("has the segment"));
+  EXPECT_THAT(usage({"rm", "/" + std::string(300, 'x')}), HasSubstr("is longer than 255 bytes"));
+  EXPECT_THAT(usage({"rm", ""}), HasSubstr("does not begin with \"/\""));
+  EXPECT_THAT(usage({"mv", "/", "/b"}), HasSubstr("the root cannot be moved"));
+  EXPECT_THAT(usage({"mv", "/a"}), HasSubstr("TO is required"));
+  EXPECT_THAT(usage({"rm", "/a", "--wait", "long"}), HasSubstr("\"long\" is no duration"));
+  EXPECT_EQ(put("/a/", "x").exit_code, 2);
+}
+
+TEST_F(TreeVerb, ALockThatIsNotToBeHadIsFour) {
+  EXPECT_EQ(put("/a/f", "x").exit_code, 0);
+  Program holder(lockstep_program(),
+                 {"lock", "-c", config_.string(), "--tree", "/a", "--", "sh", "-c", "echo in; sleep 300"});
+  ASSERT_TRUE(wait_until([&] { return holder.out() == "in\n"; }, kPatience)) << holder.err();
+  const Completed refused = tree({"mv", "/a/f", "/b", "--wait", "100ms"});
+  EXPECT_EQ(refused.exit_code, 4);
+  EXPECT_THAT(refused.err, MatchesRegex("lockstep: /a is locked exclusively by .*" +
+                                        std::to_string(holder.pid()) + ".* from now\\)\n"));
+  EXPECT_EQ(list(), "/a/f\n");
+
+  Program waiter(lockstep_program(), arguments({"rm", "/a", "--wait", "10m"}));
+  ASSERT_TRUE(wait_until([&] { return locked().find("rm /a") != std::string::npos; }, kPatience));
+  waiter.signal(SIGINT);
+  EXPECT_EQ(waiter.wait(kPatience), 128 + SIGINT) << waiter.err();
+  EXPECT_EQ(list(), "/a/f\n");
+}
+
+TEST_F(TreeVerb, WhoIsKilledInTheMiddleOfItsWritesIsFinishedByRecover) {
+  done({"recover"});
+  configure("document", "6s");
+  locking_ = "document";
+  fill("/a", 1'200);
+  kill_at({"mv", "/a", "/b"}, "/" + fs() + "/_bulk", 2);
+  EXPECT_GT(count_below("/a"), 0);
+  EXPECT_GT(count_below("/b"), 0);
+  EXPECT_THAT(locked(), HasSubstr("mv /a /b"));
+  EXPECT_TRUE(wait_until([&] { return tree({"recover"}).exit_code == 0 && locked().empty(); }, kPatience));
+  EXPECT_EQ(count_below("/a"), 0);
+  EXPECT_EQ(count_below("/b"), 1'200);
+  EXPECT_EQ(locked(), "");
+}
+
+TEST_F(TreeVerb, WhoIsKilledWhileTheServerMovesIsFinishedByTheNextOneInItsWay) {
+  done({"recover"});
+  configure("tree", "6s");
+  fill("/a", 2'500);
+  kill_at({"mv", "/a", "/b"}, "/_tasks/", 1);
+  EXPECT_THAT(locked(), HasSubstr("mv /a /b"));
+  done({"mv", "/b/d1", "/c", "--wait", "60s"});
+  EXPECT_EQ(count_below("/a"), 0);
+  EXPECT_EQ(count_below("/b"), 2'000);
+  EXPECT_EQ(count_below("/c") + count_below("/b"), 2'000) << "the 500 are in /c itself";
+  EXPECT_EQ(locked(), "");
+}
+
+TEST_F(TreeVerb, WhoIsKilledBeforeItsCommitHasChangedNothing) {
+  done({"recover"});
+  configure("tree", "6s");
+  fill("/a", 10);
+  kill_at({"mv", "/a", "/b"}, "/" + fs() + "/_msearch", 1);
+  EXPECT_TRUE(wait_until([&] { return tree({"recover"}).err == "aborted for the dead: 1\n"; }, kPatience));
+  EXPECT_EQ(count_below("/a"), 10);
+  EXPECT_EQ(locked(), "");
+}
+
+TEST_F(TreeVerb, RecoverWatchesUntilASignalComes) {
+  done({"recover"});
+  configure("tree", "6s");
+  Program watch(lockstep_program(), arguments({"recover", "--watch"}));
+  fill("/a", 10);
+  kill_at({"mv", "/a", "/b"}, "/" + fs() + "/_bulk", 1);
+  EXPECT_TRUE(wait_until([&] { return count_below("/b") == 10; }, kPatience));
+  EXPECT_TRUE(wait_until([&] { return watch.err() == "finished for the dead: 1\n"; }, kPatience));
+  watch.signal(SIGTERM);
+  EXPECT_EQ(watch.wait(kPatience), 0) << watch.err();
+}
+
+TEST_F(TreeVerb, EachActionsHelpShowsAnExampleOfIt) {
+  for (const std::string action : {"mv", "rm", "put", "ls", "recover"})
+    EXPECT_THAT(tree({action, "--help"}).out, HasSubstr("Example:\n  lockstep tree " + action));
+}
+
+}  // namespace
+}  // namespace lockstep::support

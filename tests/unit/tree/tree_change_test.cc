@@ -1,0 +1,63 @@
+#include "replicator/tree/tree_change.h"
+
+#include <gtest/gtest.h>
+
+#include "replicator/tree/tree_writes.h"
+
+namespace lockstep {
+namespace {
+
+const TreePath kFrom("/a/b");
+const TreePath kTo("/c");
+
+TreeDocument document(const std::string& path, const std::string& name) {
+  return {.id = "1", .path = path, .name = name};
+}
+
+std::string place_of(const TreeDocument& document) {
+  const TreePlace place = moved(document, kFrom, kTo);
+  return joined_path(place.path, place.name);
+}
+
+TEST(TreeChangeTest, ADirectoryMovesWithEverythingBelowIt) {
+  EXPECT_EQ(place_of(document("/a", "b")), "/c");
+  EXPECT_EQ(moved(document("/a", "b"), kFrom, kTo).path, "/");
+  EXPECT_EQ(place_of(document("/a/b", "f")), "/c/f");
+  EXPECT_EQ(place_of(document("/a/b/d/e", "f")), "/c/d/e/f");
+  EXPECT_EQ(place_of(document("/a/b", "b")), "/c/b");
+}
+
+TEST(TreeChangeTest, NamesakesAreNotBelow) {
+  EXPECT_TRUE(document("/a", "b").is_at_or_below(kFrom));
+  EXPECT_TRUE(document("/a/b", "x").is_at_or_below(kFrom));
+  EXPECT_TRUE(document("/a/b/c", "x").is_at_or_below(kFrom));
+  for (const TreeDocument& other : {document("/a", "bc"), document("/a", "c"), document("/a/bc", "x"),
+                                    document("/", "b"), document("/", "a"), document("/x/a/b", "c")}) {
+    EXPECT_FALSE(other.is_at_or_below(kFrom)) << other.path << " " << other.name;
+  }
+}
+
+TEST(TreeChangeTest, ARemovalInTheServerPassesGreaterFencesOver) {
+  const TreeChange removal({.kind = "rm", .from = "/a"});
+  const TreeChange::Task task = removal.task(17);
+  EXPECT_EQ(task.endpoint, "_delete_by_query");
+  EXPECT_EQ(task.body.at("query").at("bool").at("must_not")[0].at("range").at("fence").at("gt"), 17);
+}
+
+Operation operation_with(const LockSet& locks) {
+  Operation operation;
+  operation.locks = locks;
+  return operation;
+}
+
+TEST(TreeScopeTest, UnderDocumentLocksOnlyWhatIsLockedIsConcerned) {
+  EXPECT_FALSE(TreeScope(operation_with(tree_locks({"/a", "/b"}))).locked);
+  EXPECT_FALSE(TreeScope(operation_with(global_lock())).locked);
+  const TreeScope scope(operation_with(document_locks({"/a", "/b", "17"})));
+  ASSERT_TRUE(scope.locked);
+  EXPECT_TRUE(scope.locked->contains("17"));
+  EXPECT_FALSE(scope.locked->contains("18"));
+}
+
+}  // namespace
+}  // namespace lockstep
