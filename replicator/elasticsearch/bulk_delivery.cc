@@ -127,7 +127,7 @@ void BulkDelivery::begin_round() {
 BulkResult BulkDelivery::take_result() {
   assert(finished());
   std::sort(refusals_.begin(), refusals_.end(),
-            [](const Refusal& a, const Refusal& b) { return a.item < b.item; });
+            [](const RefusedItem& a, const RefusedItem& b) { return a.item < b.item; });
   BulkResult result;
   result.request = std::move(request_);
   result.outcomes = std::move(outcomes_);

@@ -87,7 +87,7 @@ class BulkDelivery {
 
   BulkRequest request_;
   std::vector<Outcome> outcomes_;
-  std::vector<Refusal> refusals_;
+  std::vector<RefusedItem> refusals_;
   std::size_t unknown_ = 0;           ///< items without outcome
   std::deque<std::size_t> to_send_;   ///< in this round, in order
   std::vector<std::size_t> on_wire_;  ///< the piece that next_piece() gave out

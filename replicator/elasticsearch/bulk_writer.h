@@ -24,7 +24,7 @@ enum class Outcome : std::uint8_t {
 };
 
 /// Why an item was refused, for the dead letter.
-struct Refusal {
+struct RefusedItem {
   std::size_t item = 0;  ///< position in the request
   int status = 0;        ///< HTTP status of the item
   std::string type;      ///< error.type, e.g. "mapper_parsing_exception"
@@ -34,9 +34,9 @@ struct Refusal {
 struct BulkResult {
   std::uint64_t ticket = 0;  ///< what submit() returned
   BulkRequest request;
-  std::vector<Outcome> outcomes;     ///< one for each item of the request, in its order
-  std::vector<Refusal> refusals;     ///< one for each kRefused
-  std::chrono::microseconds took{};  ///< from submit() to the last outcome
+  std::vector<Outcome> outcomes;      ///< one for each item of the request, in its order
+  std::vector<RefusedItem> refusals;  ///< one for each kRefused
+  std::chrono::microseconds took{};   ///< from submit() to the last outcome
 };
 
 /// What the writer sees of Elasticsearch, for `status`, logs and health.

@@ -166,7 +166,7 @@ void DocumentWriter::take_in(BulkResult result) {
     documents_in_flight_.erase(documents_in_flight_.find(hash_of(items[i])));
     take_in_item(items[i], result.outcomes[i], counts[items[i].key.index]);
   }
-  for (Refusal& refusal : result.refusals) {
+  for (RefusedItem& refusal : result.refusals) {
     const BulkItem& item = items[refusal.item];
     with_dead_letters_.insert(item.key.index);
     refused_.push_back({item.key.index, item.key.id, item.key.routing, item.version, refusal.status,

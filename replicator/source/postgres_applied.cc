@@ -12,7 +12,8 @@ std::vector<std::string> strings(const pqxx::field& json) {
   return nlohmann::json::parse(json.c_str()).get<std::vector<std::string>>();
 }
 
-void load_captures(pqxx::transaction_base& transaction, const PostgresSession& session, AppliedState& state) {
+void load_captures(pqxx::transaction_base& transaction, const PostgresSession& session,
+                   AppliedObjects& state) {
   const pqxx::result rows = transaction.exec_params(
       session.sql("select id, relation, expression, value_type, to_json(columns)::text from {schema}.capture "
                   "where pipeline = $1 order by id"),
@@ -28,7 +29,8 @@ void load_captures(pqxx::transaction_base& transaction, const PostgresSession& s
   }
 }
 
-void load_indices(pqxx::transaction_base& transaction, const PostgresSession& session, AppliedState& state) {
+void load_indices(pqxx::transaction_base& transaction, const PostgresSession& session,
+                  AppliedObjects& state) {
   std::map<int, std::string> aliases;
   const pqxx::result rows = transaction.exec_params(
       session.sql("select id, alias, view, id_type, routed, to_json(fields)::text, definition "
@@ -55,7 +57,7 @@ void load_indices(pqxx::transaction_base& transaction, const PostgresSession& se
   }
 }
 
-void load_code(pqxx::transaction_base& transaction, const std::string& schema_name, AppliedState& state) {
+void load_code(pqxx::transaction_base& transaction, const std::string& schema_name, AppliedObjects& state) {
   for (const pqxx::row& row :
        transaction.exec_params(std::string(postgres_sql("applied_functions")), schema_name)) {
     state.functions[row[0].c_str()] = {row[1].c_str(), row[2].c_str(), row[3].as<bool>(), row[4].c_str()};
@@ -76,9 +78,9 @@ void load_code(pqxx::transaction_base& transaction, const std::string& schema_na
 
 }  // namespace
 
-AppliedState load_applied(pqxx::transaction_base& transaction, const PostgresSession& session,
-                          const std::string& schema_name, const std::string& pipeline) {
-  AppliedState state;
+AppliedObjects load_applied(pqxx::transaction_base& transaction, const PostgresSession& session,
+                            const std::string& schema_name, const std::string& pipeline) {
+  AppliedObjects state;
   // By the catalog: to_regclass would want the right to use the schema.
   state.has_schema = transaction
                          .exec_params1(

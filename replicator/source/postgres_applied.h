@@ -49,7 +49,7 @@ struct AppliedTrigger {
   bool as_made = false;  ///< enabled always, with its transition tables and nothing else
 };
 
-struct AppliedState {
+struct AppliedObjects {
   bool has_schema = false;  ///< lockstep's tables are there
   std::optional<int> pipeline;
   std::optional<std::int64_t> max_outbox_size;  ///< of the pipeline
@@ -61,7 +61,7 @@ struct AppliedState {
   std::set<std::string> resolvers_of_others;         ///< what other pipelines' tracks call
 };
 
-AppliedState load_applied(pqxx::transaction_base& transaction, const PostgresSession& session,
-                          const std::string& schema_name, const std::string& pipeline);
+AppliedObjects load_applied(pqxx::transaction_base& transaction, const PostgresSession& session,
+                            const std::string& schema_name, const std::string& pipeline);
 
 }  // namespace lockstep

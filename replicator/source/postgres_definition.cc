@@ -63,7 +63,7 @@ std::vector<PlanStep> PostgresDefinition::plan() {
 DefinitionPlan PostgresDefinition::make(pqxx::work& transaction, Ids ids) {
   const PipelineDesign design = design_pipeline(transaction, config_);
   refuse_faults(design);
-  const AppliedState applied = load_applied(transaction, session_, config_.source.schema, config_.pipeline);
+  const AppliedObjects applied = load_applied(transaction, session_, config_.source.schema, config_.pipeline);
   std::map<std::string, int> predicted;
   const Ids source = applied.has_schema ? ids : Ids::kPredicted;
   return make_plan({transaction, session_, config_.source.schema, config_.pipeline, design, applied,

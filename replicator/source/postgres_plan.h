@@ -36,7 +36,7 @@ struct PlanInput {
   std::string schema_name;  ///< not quoted
   std::string pipeline;
   const PipelineDesign& design;
-  const AppliedState& applied;
+  const AppliedObjects& applied;
   /// The next id of lockstep's table "pipeline", "index" or "capture".
   std::function<int(const std::string&)> next_id;
 };
@@ -46,6 +46,6 @@ DefinitionPlan make_plan(const PlanInput& input);
 
 /// Everything of a pipeline goes; with the last one of a schema the schema itself.
 DefinitionPlan make_removal_plan(pqxx::work& transaction, const PostgresSession& session,
-                                 const std::string& pipeline, const AppliedState& applied);
+                                 const std::string& pipeline, const AppliedObjects& applied);
 
 }  // namespace lockstep

@@ -337,7 +337,7 @@ class Preflight {
   pqxx::work& transaction_;
   std::vector<Finding> findings_;
   PipelineDesign design_;
-  AppliedState applied_;
+  AppliedObjects applied_;
   std::string database_;
   std::string user_;
   std::string schema_owner_;

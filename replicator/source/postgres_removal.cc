@@ -7,7 +7,7 @@ namespace lockstep {
 using Action = PlanStep::Action;
 
 DefinitionPlan make_removal_plan(pqxx::work& transaction, const PostgresSession& session,
-                                 const std::string& pipeline, const AppliedState& applied) {
+                                 const std::string& pipeline, const AppliedObjects& applied) {
   DefinitionPlan plan;
   if (!applied.pipeline) return plan;
   const std::string prefix = trigger_function_prefix(*applied.pipeline);

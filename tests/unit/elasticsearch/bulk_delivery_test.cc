@@ -276,7 +276,7 @@ TEST(BulkDelivery, EveryItemGetsItsOneOutcomeWhateverTheServerDoes) {
     const BulkResult result = delivery.take_result();
     EXPECT_EQ(result.outcomes, expected);
     std::vector<std::size_t> refused;
-    for (const Refusal& refusal : result.refusals) refused.push_back(refusal.item);
+    for (const RefusedItem& refusal : result.refusals) refused.push_back(refusal.item);
     std::vector<std::size_t> expected_refused;
     for (std::size_t i = 0; i < size; ++i) {
       if (expected[i] == Outcome::kRefused) expected_refused.push_back(i);
