@@ -69,7 +69,10 @@ Changes PostgresTransaction::read_changes(const Position& from, std::int64_t max
   // looked up on its own, because one query over them all makes the planner walk the whole outbox.
   const std::string columns =
       "select txid, id, capture, keys, at from " + session_.schema() + ".outbox where ";
-  const std::string in_order = " order by txid, id limit $1::bigint";
+  // A limit that the planner does not know makes it expect few of the rows, and walk the index in order.
+  // Where it expects no more rows than the limit (fresh leaves have no statistics) it reads all and sorts
+  // them.
+  const std::string in_order = " order by txid, id limit (select $1::bigint)";
   const std::string range =
       columns +
       "txid >= $4::xid8 and txid < $5::xid8 and (txid, id) > ($6::xid8, $7::bigint) and "

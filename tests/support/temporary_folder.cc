@@ -19,9 +19,13 @@ TemporaryFolder::~TemporaryFolder() {
 
 std::filesystem::path TemporaryFolder::write(const std::string& name, std::string_view content) const {
   const std::filesystem::path file = path_ / name;
-  std::ofstream out(file, std::ios::binary | std::ios::trunc);
+  // At once: a program that reads the file meanwhile has the old one or the new one.
+  const std::filesystem::path written = file.string() + ".new";
+  std::ofstream out(written, std::ios::binary | std::ios::trunc);
   out << content;
-  if (!out.flush()) throw std::runtime_error("cannot write " + file.string());
+  out.close();
+  if (!out) throw std::runtime_error("cannot write " + written.string());
+  std::filesystem::rename(written, file);
   return file;
 }
 

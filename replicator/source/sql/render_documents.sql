@@ -13,5 +13,6 @@ from (
            row_to_json((select f from (select {columns}) as f))::text as json
     from {view} as v
     where {filter}
+    offset 0 -- or json would be made twice, for itself and for its length
   ) as r
 ) as d
