@@ -15,8 +15,9 @@ namespace {
 using nlohmann::json;
 using std::chrono::milliseconds;
 
-/// How often the documents to be locked may have become others when they are locked.
-constexpr int kMaxChangedMinds = 10;
+/// How often, at least, the documents to be locked may have become others when they are locked; beyond that
+/// only while there is time to wait.
+constexpr int kChangedMinds = 10;
 
 Error lost_before(const std::string& doing, const LeaseLost& lost) {
   return Error({doing, lost.what(), "nothing was changed; try again"});
@@ -122,7 +123,7 @@ std::optional<Refusal> Tree::change(const OperationIntent& intent, const std::st
   const std::string doing = doing_of(intent);
   const SystemClock clock;
   const SteadyTime end = clock.now() + options.wait;
-  for (int changed_minds = 0; changed_minds < kMaxChangedMinds; ++changed_minds) {
+  for (int changed_minds = 0; changed_minds < kChangedMinds || clock.now() < end; ++changed_minds) {
     Begun begun{.operation = locks_.open(intent, planner_.locks_for(intent))};
     const auto left = std::chrono::ceil<milliseconds>(end - clock.now());
     if (!begin(begun, contents, std::max(left, milliseconds(0)), options.stop)) continue;

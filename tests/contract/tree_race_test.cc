@@ -68,8 +68,8 @@ TEST_P(TreeRaceUnderLocks, NoRenameIsLost) {
       }
     }
   };
-  std::thread odd([&] { rename_files(1); });
-  std::thread even([&] { rename_files(2); });
+  std::jthread odd([&] { rename_files(1); });
+  std::jthread even([&] { rename_files(2); });
   for (int i = 0; i < 6; ++i) {
     const bool there = i % 2 == 0;
     EXPECT_EQ(directories->tree->move(TreePath(there ? "/clinton" : "/hillary"),
@@ -102,7 +102,7 @@ TEST_P(TreeRaceUnderLocks, TwoDirectoriesNeverBecomeOne) {
     }
   };
   int moved_b = 0;
-  std::thread other([&] { moved_b = move_to_c("/b"); });
+  std::jthread other([&] { moved_b = move_to_c("/b"); });
   const int moved_a = move_to_c("/a");
   other.join();
   EXPECT_EQ(moved_a + moved_b, 1);

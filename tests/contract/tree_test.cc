@@ -175,7 +175,7 @@ TEST_P(TreeSchemes, AChangeThatIsRefusedTheLocksChangesNothing) {
   EXPECT_EQ(stored().at("1").sequence_number, before.at("1").sequence_number);
   EXPECT_EQ(stored().size(), 2u);
 
-  std::thread waiter(
+  std::jthread waiter(
       [&] { EXPECT_EQ(tree().move(TreePath("/a"), TreePath("/b"), {.wait = kWait}), std::nullopt); });
   ASSERT_TRUE(support::wait_until([&] { return other->locks->unresolved().size() == 2; }, kPatience));
   other->locks->finish(holder, OperationState::kAborted, "");
