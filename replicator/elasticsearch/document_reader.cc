@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "replicator/elasticsearch/error_reply.h"
+#include "replicator/elasticsearch/scroll.h"
 #include "replicator/elasticsearch/text_encoding.h"
 
 namespace lockstep {
@@ -17,7 +18,6 @@ namespace dom = simdjson::dom;
 using simdjson::SUCCESS;
 
 constexpr std::size_t kFetchPage = 500;
-constexpr std::string_view kScrollLifetime = "5m";
 
 Error unreadable(const std::string& doing) {
   return Error({doing, "the reply is not complete JSON or not what was asked for",
@@ -110,37 +110,6 @@ void fetch_page(ElasticsearchClient& client, const std::string& doing, const std
   }
   if (position != wanted.size()) throw unreadable(doing);
 }
-
-/// A scan on the server; ended when it goes out of scope, so that it holds no files there.
-class Scroll {
- public:
-  explicit Scroll(ElasticsearchClient& client) : client_(client) {}
-  Scroll(const Scroll&) = delete;
-  Scroll& operator=(const Scroll&) = delete;
-
-  ~Scroll() {
-    if (id_.empty()) return;
-    try {
-      std::string body = "{\"scroll_id\":[";
-      append_json_string(body, id_);
-      client_.send("ending a scan", "DELETE", "/_search/scroll", body += "]}", {404});
-    } catch (const Error&) {
-      // It ends by itself after kScrollLifetime.
-    }
-  }
-
-  void has_id(std::string_view id) { id_ = id; }
-
-  std::string next_body() const {
-    std::string body = "{\"scroll\":\"" + std::string(kScrollLifetime) + "\",\"scroll_id\":";
-    append_json_string(body, id_);
-    return body += '}';
-  }
-
- private:
-  ElasticsearchClient& client_;
-  std::string id_;
-};
 
 std::string scan_body(const ScanOptions& options) {
   std::string body =

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "replicator/elasticsearch/get_document.h"
 #include "replicator/elasticsearch/json_fields.h"
 #include "replicator/elasticsearch/text_encoding.h"
 #include "replicator/locks/bulk_call.h"
@@ -169,15 +170,9 @@ bool ElasticsearchJournal::abort(const Operation& found, const std::string& by, 
 }
 
 std::optional<Operation> ElasticsearchJournal::find(const std::string& id) {
-  const std::string doing = "reading the operation " + id;
-  const HttpResponse response = client_.send(
-      doing, "GET", "/" + percent_encoded(index_) + "/_doc/" + percent_encoded(id), {}, {kNotFound});
-  const json reply = parse_reply(doing, response);
-  if (!reply.value("found", false)) {
-    if (reply.contains("error")) throw reply_error(doing, response);
-    return std::nullopt;
-  }
-  return read_operation(id, object_at(reply, "_source"), version_of(reply));
+  const std::optional<json> reply = get_document(client_, "reading the operation " + id, index_, id);
+  if (!reply) return std::nullopt;
+  return read_operation(id, object_at(*reply, "_source"), version_of(*reply));
 }
 
 json ElasticsearchJournal::search(const json& query, std::size_t size) {

@@ -52,10 +52,8 @@ class PostgresLockSession {
   template <class... Arguments>
   pqxx::result run(const std::string& doing, std::string_view statement, const Arguments&... arguments) {
     pqxx::result result;
-    call(doing, limit_, [&](PostgresSession& session) {
-      pqxx::nontransaction transaction(session.connection());
-      result = transaction.exec_params(session.sql(statement), arguments...);
-    });
+    call(doing, limit_,
+         [&](PostgresSession& session) { result = session.ask(doing, statement, arguments...); });
     return result;
   }
 

@@ -153,7 +153,7 @@ class PostgresAppliedPoint final : public AppliedPoint {
 PostgresAppliedWatch::PostgresAppliedWatch(const Config& config)
     : session_(config.source, config.pipeline + " wait") {
   const pqxx::row row =
-      require_applied(session_, config.source, config.pipeline, postgres_sql("find_pipeline"));
+      require_applied(session_, config.source.schema, config.pipeline, postgres_sql("find_pipeline"));
   if (row[3].as<bool>()) {
     throw Error(
         {"asking how far Elasticsearch is", "the source is a standby",

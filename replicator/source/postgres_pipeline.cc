@@ -5,8 +5,8 @@
 
 namespace lockstep {
 
-pqxx::row require_applied(PostgresSession& session, const SourceConfig& source, const std::string& pipeline,
-                          std::string_view statement) {
+pqxx::row require_applied(PostgresSession& session, const std::string& schema_name,
+                          const std::string& pipeline, std::string_view statement) {
   const UsageError not_applied("pipeline \"" + pipeline +
                                "\" has not been applied to this source; run `lockstep apply` first");
   const pqxx::result exists = session.ask(
@@ -14,7 +14,7 @@ pqxx::row require_applied(PostgresSession& session, const SourceConfig& source, 
   if (!exists[0][0].as<bool>()) throw not_applied;
   translating_postgres_errors("looking at lockstep's schema", [&] {
     pqxx::nontransaction direct(session.connection());
-    require_migrated(direct, session, source.schema);
+    require_migrated(direct, session, schema_name);
   });
   const pqxx::result found = session.ask("loading the pipeline", statement, pipeline);
   if (found.empty()) throw not_applied;

@@ -32,11 +32,11 @@ std::string host_name() {
 PostgresSource::PostgresSource(const Config& config, const std::string& purpose)
     : session_(config.source, config.pipeline + " " + purpose),
       expansion_(config.source, config.pipeline + " " + purpose + ", large changes"),
-      config_(config.source),
+      schema_name_(config.source.schema),
       pipeline_name_(config.pipeline) {}
 
 AppliedPipeline PostgresSource::load_pipeline() {
-  const pqxx::row row = require_applied(session_, config_, pipeline_name_,
+  const pqxx::row row = require_applied(session_, schema_name_, pipeline_name_,
                                         "select id, identity::text, coalesce(applied_at::text, ''), "
                                         "clock_timestamp()::text from {schema}.pipeline where name = $1");
   AppliedPipeline pipeline;
@@ -310,7 +310,7 @@ std::vector<std::string> PostgresSource::differences_from_applied() {
   std::vector<std::string> differences;
   for (const pqxx::row& row :
        session_.ask("looking for what has changed since the last apply",
-                    postgres_sql("differences_from_applied"), pipeline_, config_.schema)) {
+                    postgres_sql("differences_from_applied"), pipeline_, schema_name_)) {
     differences.emplace_back(row[0].c_str());
   }
   return differences;

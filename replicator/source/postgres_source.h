@@ -56,7 +56,7 @@ class PostgresSource final : public Source {
 
   PostgresSession session_;
   PostgresExpansion expansion_;
-  const SourceConfig config_;
+  const std::string schema_name_;  // not quoted
   const std::string pipeline_name_;
   // From load_pipeline():
   int pipeline_ = 0;

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "replicator/elasticsearch/get_document.h"
 #include "replicator/elasticsearch/json_fields.h"
+#include "replicator/elasticsearch/scroll.h"
 #include "replicator/elasticsearch/text_encoding.h"
 #include "replicator/locks/lock_json.h"
 #include "replicator/tree/tree_query.h"
@@ -13,39 +15,12 @@ namespace {
 
 using nlohmann::json;
 
-constexpr int kNotFound = 404;
 /// Enough to see that a path has more documents than one, which only writers without locks bring about.
 constexpr std::size_t kDocumentsAtAPath = 100;
 
 std::int64_t total_of(const json& reply) {
   return integer_at(object_at(object_at(reply, "hits"), "total"), "value").value_or(0);
 }
-
-/// A scroll on the server, ended with its scope.
-class Scroll {
- public:
-  explicit Scroll(ElasticsearchClient& client) : client_(client) {}
-  Scroll(const Scroll&) = delete;
-  Scroll& operator=(const Scroll&) = delete;
-  ~Scroll() {
-    if (id_.empty()) return;
-    try {
-      client_.send("ending a scan", "DELETE", "/_search/scroll", dumped({{"scroll_id", id_}}), {kNotFound});
-    } catch (const Error&) {
-      // The server forgets it by itself.
-    }
-  }
-
-  void take_id(const json& reply) {
-    std::string id = text_at(reply, "_scroll_id");
-    if (!id.empty()) id_ = std::move(id);
-  }
-  std::string next_body() const { return dumped({{"scroll", "5m"}, {"scroll_id", id_}}); }
-
- private:
-  ElasticsearchClient& client_;
-  std::string id_;
-};
 
 std::vector<TreeDocument> read_documents(const json& hits) {
   std::vector<TreeDocument> documents;
@@ -138,11 +113,13 @@ void TreeDocuments::scan(const json& query, std::size_t page,
   body["sort"] = json::array({"_doc"});
   body.erase("track_total_hits");  // a scroll counts whether asked or not, and refuses to be told otherwise
   Scroll scroll(client_);
-  json reply = client_.send_json(
-      doing, "POST", "/" + percent_encoded(index_) + "/_search?scroll=5m&allow_partial_search_results=false",
-      dumped(body));
+  json reply =
+      client_.send_json(doing, "POST",
+                        "/" + percent_encoded(index_) + "/_search?scroll=" + std::string(kScrollLifetime) +
+                            "&allow_partial_search_results=false",
+                        dumped(body));
   while (true) {
-    scroll.take_id(reply);
+    if (const std::string id = text_at(reply, "_scroll_id"); !id.empty()) scroll.has_id(id);
     const std::vector<TreeDocument> documents = read_documents(tree_hits(doing, reply));
     if (!documents.empty()) sink(documents);
     if (documents.size() < page) return;
@@ -152,14 +129,9 @@ void TreeDocuments::scan(const json& query, std::size_t page,
 
 std::optional<TreeDocuments::Whole> TreeDocuments::get(const std::string& id) {
   const std::string doing = "reading the document " + id + " of " + index_;
-  const HttpResponse response = client_.send(
-      doing, "GET", "/" + percent_encoded(index_) + "/_doc/" + percent_encoded(id), {}, {kNotFound});
-  const json reply = parse_reply(doing, response);
-  if (!reply.value("found", false)) {
-    if (reply.contains("error")) throw reply_error(doing, response);
-    return std::nullopt;
-  }
-  return Whole{read_tree_document(reply), text_at(object_at(reply, "_source"), "contents")};
+  const std::optional<json> reply = get_document(client_, doing, index_, id);
+  if (!reply) return std::nullopt;
+  return Whole{read_tree_document(*reply), text_at(object_at(*reply, "_source"), "contents")};
 }
 
 TreeDocument read_tree_document(const json& hit) {

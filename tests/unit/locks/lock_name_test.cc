@@ -4,21 +4,13 @@
 #include <gtest/gtest.h>
 
 #include "replicator/error.h"
+#include "tests/unit/locks/lock_set_text.h"
 
 namespace lockstep {
 namespace {
 
 using testing::ElementsAre;
 using testing::IsEmpty;
-
-std::string text_of(const LockSet& set) {
-  std::string text;
-  for (const LockRequest& request : set) {
-    text += (text.empty() ? "" : " ") + std::string(request.mode == LockMode::kShared ? "S" : "X") +
-            request.name.text();
-  }
-  return text;
-}
 
 TEST(LockNameTest, AncestorsOfAPathAreAllAboveIt) {
   EXPECT_THAT(ancestors("/"), IsEmpty());

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "replicator/tree/tree_error.h"
+#include "tests/unit/locks/lock_set_text.h"
 
 namespace lockstep {
 namespace {
@@ -48,15 +49,6 @@ class MadeUpEngine final : public HttpTransport {
     return reply(json::array(), 0);
   }
 };
-
-std::string text_of(const LockSet& set) {
-  std::string text;
-  for (const LockRequest& request : set) {
-    text += (text.empty() ? "" : " ") + std::string(request.mode == LockMode::kShared ? "S" : "X") +
-            request.name.text();
-  }
-  return text;
-}
 
 class TreePlanTest : public testing::Test {
  protected:
