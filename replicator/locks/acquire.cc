@@ -82,7 +82,8 @@ class Acquisition {
     for (LockHolder& holder : refusal.lock.holders) {
       if (!holder.until || *holder.until >= refusal.now || holder.id == operation_.id) continue;
       try {
-        const Resolution resolution = resolve_and_finish(locks_, roll_forward_, holder.id, refusal.lock.name);
+        const Resolution resolution =
+            resolve_and_finish(locks_, roll_forward_, holder.id, {refusal.lock.name});
         if (resolution.kind == Resolution::Kind::kGone) any = true;
         if (resolution.kind == Resolution::Kind::kAlive && resolution.until) holder.until = resolution.until;
       } catch (const LeaseLost&) {

@@ -155,9 +155,9 @@ class LockManager {
   virtual void release(const Operation& operation) = 0;
 
   /// What has become of a holder, and of its locks: aborts or adopts what is dead (L2), releases what is
-  /// over, also at `lock`, where it was met, if anywhere. Throws LeaseLost when somebody else resolves it at
-  /// the same time: ask again.
-  virtual Resolution resolve(const std::string& holder, const std::optional<LockName>& lock,
+  /// over, also at the locks where it was `met`, if anywhere. Throws LeaseLost when somebody else resolves it
+  /// at the same time: ask again.
+  virtual Resolution resolve(const std::string& holder, const std::vector<LockName>& met,
                              Adoption adoption) = 0;
 
   /// A journal entry; none if there is none (any more).

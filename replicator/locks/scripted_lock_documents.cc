@@ -15,7 +15,8 @@ using nlohmann::json;
 constexpr int kConflict = 409;
 constexpr int kMaxCollisions = 8;     // bulks in which the same items collide with other writers
 constexpr int kRetryOnConflict = 10;  // in the server; at least as many as there are likely to be sharers
-constexpr std::size_t kItemsOfABulk = 5'000;
+// Few enough for a busy server to answer well within a third of a lease.
+constexpr std::size_t kItemsOfABulk = 500;
 
 /// The same script with the same parameters for each lock.
 auto script_body(const char* id, const json& parameters) {

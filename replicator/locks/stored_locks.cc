@@ -16,6 +16,12 @@ LockSet with(LockSet locks, LockRequest request) {
   return lock_set(std::move(locks));
 }
 
+/// For a release, which asks for no mode.
+LockSet with(LockSet locks, const std::vector<LockName>& more) {
+  for (const LockName& name : more) locks.push_back({name, LockMode::kShared});
+  return lock_set(std::move(locks));
+}
+
 }  // namespace
 
 StoredLocks::StoredLocks(std::chrono::milliseconds lease) : lease_(lease), self_(new_operation_id()) {}
@@ -80,25 +86,25 @@ void StoredLocks::release(const Operation& operation) {
   if (operation.resolved() && !operation.needs_roll_forward()) journal_->erase(operation);
 }
 
-Resolution StoredLocks::resolve(const std::string& holder, const std::optional<LockName>& lock,
+Resolution StoredLocks::resolve(const std::string& holder, const std::vector<LockName>& met,
                                 Adoption adoption) {
   const std::optional<Operation> found = journal_->find(holder);
-  if (!found)
-    return lock ? resolve_without_entry(holder, *lock) : Resolution{Resolution::Kind::kGone, {}, {}};
+  if (!found) return resolve_without_entry(holder, met);
   Resolution resolution = journal_->seize(*found, self_, adoption);
   if (resolution.kind == Resolution::Kind::kGone) {
-    // The lock where it was met is among them, unless it was taken after the entry was last written.
+    // Those where it was met are among them, unless they were taken after the entry was last written.
     Operation over = *resolution.operation;
-    if (lock) over.locks = with(over.locks, {*lock, LockMode::kShared});
+    over.locks = with(over.locks, met);
     release(over);
     resolution.operation.reset();
   }
   return resolution;
 }
 
-Resolution StoredLocks::resolve_without_entry(const std::string& holder, const LockName& lock) {
-  store_->release({{lock, LockMode::kShared}}, {.holder = holder, .only_expired = true});
-  const std::optional<LockState> state = find_lock(lock);
+Resolution StoredLocks::resolve_without_entry(const std::string& holder, const std::vector<LockName>& met) {
+  if (met.empty()) return {Resolution::Kind::kGone, {}, {}};
+  store_->release(with(LockSet(), met), {.holder = holder, .only_expired = true});
+  const std::optional<LockState> state = find_lock(met.front());
   if (state) {
     for (const LockHolder& each : state->holders) {
       if (each.id == holder) return {Resolution::Kind::kAlive, each.until, {}};
@@ -149,7 +155,7 @@ Broken StoredLocks::break_holder(const LockName& name, const std::string& holder
     if (operation->state == OperationState::kRunning && operation->needs_roll_forward())
       return Broken::kNeedsRollForward;
     if (operation->resolved() || journal_->abort(*operation, self_, "its lock was broken by " + by)) {
-      store_->release(with(operation->locks, {name, LockMode::kShared}), {.holder = holder});
+      store_->release(with(operation->locks, std::vector{name}), {.holder = holder});
       return Broken::kReleased;
     }
   }

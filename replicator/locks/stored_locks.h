@@ -25,7 +25,7 @@ class StoredLocks : public LockManager {
   void record(Operation& operation) final;
   void finish(Operation& operation, OperationState outcome, const std::string& reason) final;
   void release(const Operation& operation) final;
-  Resolution resolve(const std::string& holder, const std::optional<LockName>& lock, Adoption adoption) final;
+  Resolution resolve(const std::string& holder, const std::vector<LockName>& met, Adoption adoption) final;
   std::optional<Operation> find_operation(const std::string& id) final;
   std::vector<Operation> unresolved() final;
   void prune(std::chrono::milliseconds age) final;
@@ -40,7 +40,7 @@ class StoredLocks : public LockManager {
   void use(std::unique_ptr<LockStore> store, std::unique_ptr<Journal> journal);
 
  private:
-  Resolution resolve_without_entry(const std::string& holder, const LockName& lock);
+  Resolution resolve_without_entry(const std::string& holder, const std::vector<LockName>& met);
   Broken break_holder(const LockName& name, const std::string& holder, const std::string& by);
 
   const std::chrono::milliseconds lease_;

@@ -1,13 +1,16 @@
 #include "replicator/locks/sweep.h"
 
+#include <iterator>
+#include <map>
+
 namespace lockstep {
 namespace {
 
 /// What resolve_and_finish() gives; alive when somebody else is at it.
 Resolution resolved_by_anyone(LockManager& locks, RollForward& roll_forward, const std::string& holder,
-                              const std::optional<LockName>& lock) {
+                              const std::vector<LockName>& met) {
   try {
-    return resolve_and_finish(locks, roll_forward, holder, lock);
+    return resolve_and_finish(locks, roll_forward, holder, met);
   } catch (const LeaseLost&) {
     return {};
   }
@@ -18,7 +21,7 @@ void sweep_operations(LockManager& locks, RollForward& roll_forward, SweepResult
   for (const Operation& operation : locks.unresolved()) {
     if (operation.lease_until >= now) continue;
     const bool roll = operation.state == OperationState::kRunning && operation.needs_roll_forward();
-    switch (resolved_by_anyone(locks, roll_forward, operation.id, std::nullopt).kind) {
+    switch (resolved_by_anyone(locks, roll_forward, operation.id, {}).kind) {
       case Resolution::Kind::kGone:
         ++(roll ? result.rolled_forward : result.aborted);
         break;
@@ -32,25 +35,34 @@ void sweep_operations(LockManager& locks, RollForward& roll_forward, SweepResult
   }
 }
 
-void sweep_locks(LockManager& locks, RollForward& roll_forward, SweepResult& result) {
+/// The locks whose own leases have run out, by their holders.
+std::map<std::string, std::vector<LockName>> expired_locks(LockManager& locks) {
   const ServerTime now = locks.now();
+  std::map<std::string, std::vector<LockName>> expired;
   for (const LockState& lock : locks.locks()) {
     for (const LockHolder& holder : lock.holders) {
-      if (!holder.until || *holder.until >= now) continue;
-      const Resolution resolution = resolved_by_anyone(locks, roll_forward, holder.id, lock.name);
-      if (resolution.kind == Resolution::Kind::kGone) ++result.released;
+      if (holder.until && *holder.until < now) expired[holder.id].push_back(lock.name);
     }
+  }
+  return expired;
+}
+
+void sweep_locks(LockManager& locks, RollForward& roll_forward, SweepResult& result) {
+  // A holder of many locks is asked for once.
+  for (const auto& [holder, names] : expired_locks(locks)) {
+    const Resolution resolution = resolved_by_anyone(locks, roll_forward, holder, names);
+    if (resolution.kind == Resolution::Kind::kGone) result.released += std::ssize(names);
   }
 }
 
 }  // namespace
 
 Resolution resolve_and_finish(LockManager& locks, RollForward& roll_forward, const std::string& holder,
-                              const std::optional<LockName>& lock) {
-  Resolution resolution = locks.resolve(holder, lock, Adoption::kRefused);
+                              const std::vector<LockName>& met) {
+  Resolution resolution = locks.resolve(holder, met, Adoption::kRefused);
   if (resolution.kind != Resolution::Kind::kNeedsRollForward) return resolution;
   if (!roll_forward.knows(resolution.operation->intent)) return resolution;
-  resolution = locks.resolve(holder, lock, Adoption::kAllowed);
+  resolution = locks.resolve(holder, met, Adoption::kAllowed);
   if (resolution.kind != Resolution::Kind::kAdopted) return resolution;
   Operation& operation = *resolution.operation;
   roll_forward.roll_forward(locks, operation);

@@ -24,6 +24,6 @@ SweepResult sweep(LockManager& locks, RollForward& roll_forward,
 /// resolve(), and if that adopts the operation all that follows: rolls it forward, finishes and releases it.
 /// Never kAdopted. Throws LeaseLost when somebody else was faster.
 Resolution resolve_and_finish(LockManager& locks, RollForward& roll_forward, const std::string& holder,
-                              const std::optional<LockName>& lock);
+                              const std::vector<LockName>& met);
 
 }  // namespace lockstep

@@ -72,7 +72,7 @@ TEST_P(LockContract, WhoDiesAfterItsCommitIsRolledForwardBeforeItsLocksAreFree) 
   const std::optional<Refusal> refusal = acquire(*b_, next, nothing_, {});
   ASSERT_TRUE(refusal) << "nobody may take the locks of a half-done change";
   EXPECT_THAT(holders_of(refusal->lock), ElementsAre(zombie.id));
-  EXPECT_EQ(b_->resolve(zombie.id, kName, Adoption::kRefused).kind, Kind::kNeedsRollForward);
+  EXPECT_EQ(b_->resolve(zombie.id, {kName}, Adoption::kRefused).kind, Kind::kNeedsRollForward);
   EXPECT_EQ(b_->break_lock(kName, "a test"), Broken::kNeedsRollForward);
 
   NotingRollForward roll;
@@ -90,9 +90,9 @@ TEST_P(LockContract, WhoDiesAfterItsCommitIsRolledForwardBeforeItsLocksAreFree) 
 
 TEST_P(LockContract, TheLocksOfAnAdoptedOperationAreNotItsOldOwnersToRelease) {
   Operation zombie = dead(one(kName), kMove, OperationState::kRunning);
-  Resolution adopted = b_->resolve(zombie.id, kName, Adoption::kAllowed);
+  Resolution adopted = b_->resolve(zombie.id, {kName}, Adoption::kAllowed);
   ASSERT_EQ(adopted.kind, Kind::kAdopted);
-  EXPECT_EQ(b_->resolve(zombie.id, kName, Adoption::kAllowed).kind, Kind::kAlive)
+  EXPECT_EQ(b_->resolve(zombie.id, {kName}, Adoption::kAllowed).kind, Kind::kAlive)
       << "its adopter has a lease";
   const auto lost = loss_in([&] { mortal().record(zombie); });
   ASSERT_TRUE(lost);
@@ -107,12 +107,12 @@ TEST_P(LockContract, ADeadAdopterIsAdoptedAgain) {
   const Operation first = dead(one(kName), kMove, OperationState::kRunning);
   NotingRollForward dying;
   dying.dies = true;
-  EXPECT_THROW(resolve_and_finish(mortal(), dying, first.id, kName), std::runtime_error);
+  EXPECT_THROW(resolve_and_finish(mortal(), dying, first.id, {kName}), std::runtime_error);
   const Operation adopted = a_->find_operation(first.id).value();
   EXPECT_EQ(adopted.epoch, 2);
   wait_for_death_of(adopted);
   NotingRollForward second;
-  EXPECT_EQ(resolve_and_finish(*b_, second, first.id, kName).kind, Kind::kGone);
+  EXPECT_EQ(resolve_and_finish(*b_, second, first.id, {kName}).kind, Kind::kGone);
   EXPECT_THAT(second.epochs, ElementsAre(3));
   EXPECT_GT(second.tokens.at(0), dying.tokens.at(0));
   expect_nothing_left();

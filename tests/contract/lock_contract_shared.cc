@@ -76,7 +76,7 @@ TEST_P(SharedLockContract, TheWholeCompatibilityMatrix) {
       if (cell.asked == x || mode == x) {
         ASSERT_TRUE(a_->try_extend(a, {kName, cell.asked}))
             << "a lease is no reason to take a lock away (L2)";
-        EXPECT_EQ(a_->resolve(holders[0].id, kName, Adoption::kRefused).kind, Kind::kGone);
+        EXPECT_EQ(a_->resolve(holders[0].id, {kName}, Adoption::kRefused).kind, Kind::kGone);
       }
     }
     const std::string before = text_of_state(a_->find_lock(kName), names);

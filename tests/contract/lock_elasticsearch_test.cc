@@ -5,6 +5,7 @@
 #include "replicator/elasticsearch/text_encoding.h"
 #include "replicator/locks/elasticsearch_locks.h"
 #include "replicator/locks/lock_scripts.h"
+#include "replicator/locks/sweep.h"
 #include "tests/contract/lock_contract.h"
 #include "tests/support/elasticsearch_index.h"
 #include "tests/support/servers.h"
@@ -35,6 +36,19 @@ class WithoutPainless final : public HttpTransport {
   }
 
  private:
+  std::unique_ptr<HttpTransport> transport_ = transport();
+};
+
+class CountingTransport final : public HttpTransport {
+ public:
+  explicit CountingTransport(int& requests) : requests_(requests) {}
+  HttpResponse perform(const HttpRequest& request) override {
+    ++requests_;
+    return transport_->perform(request);
+  }
+
+ private:
+  int& requests_;
   std::unique_ptr<HttpTransport> transport_ = transport();
 };
 
@@ -120,6 +134,13 @@ class BookLocks : public testing::Test {
   int update(const std::string& id, const std::string& body) {
     return server().request("POST", path("_update", id), body).status;
   }
+  /// As a client of another language does, for so many milliseconds.
+  int take_by_script(const std::string& id, const std::string& holder, int lease) {
+    return update(id, R"({"scripted_upsert": true, "upsert": {}, "script": {"id": ")" +
+                          std::string(script_id::kAcquire) + R"(", "params": {"holder": ")" + holder +
+                          R"(", "mode": "exclusive", "mark": 0, "name": null, "lease": )" +
+                          std::to_string(lease) + "}}}");
+  }
 
   support::ElasticsearchIndex index_{"book"};
   ElasticsearchLocks locks_{transport(), lock_indices(index_.alias() + "-locks"), std::chrono::seconds(60),
@@ -203,20 +224,35 @@ TEST_F(BookLocks, ABooksLockCanBeBroken) {
 }
 
 TEST_F(BookLocks, AClientWithoutAJournalEntryHasTheLeaseInItsLock) {
-  const std::string id = script_id::kAcquire;
-  const auto take = [&](int lease) {
-    return update("x",
-                  R"({"scripted_upsert": true, "upsert": {}, "script": {"id": ")" + id +
-                      R"(", "params": {"holder": "client 7", "mode": "exclusive", "mark": 0, "name": null,
-                           "lease": )" +
-                      std::to_string(lease) + "}}}");
-  };
+  const auto take = [&](int lease) { return take_by_script("x", "client 7", lease); };
   EXPECT_EQ(take(60'000), 201);
-  EXPECT_EQ(locks_.resolve("client 7", LockName("x"), Adoption::kAllowed).kind, Resolution::Kind::kAlive);
+  EXPECT_EQ(locks_.resolve("client 7", {LockName("x")}, Adoption::kAllowed).kind, Resolution::Kind::kAlive);
   EXPECT_EQ(take(-1'000), 200);
   NoRollForward nothing;
   Operation next = locks_.open({}, exclusive("x"));
   EXPECT_EQ(acquire(locks_, next, nothing, {}), std::nullopt);
+}
+
+TEST_F(BookLocks, ASweepAsksOnceForAHolderOfManyLocks) {
+  constexpr int kMany = 100;
+  std::vector<std::string> names;
+  for (int i = 0; i < kMany; ++i) names.push_back("x" + std::to_string(i));
+  const Operation alive = locks_.open({}, document_locks(names));
+  for (const std::string& name : names) {
+    ASSERT_EQ(take_by_script(name, alive.id, -1'000), 201);
+    ASSERT_EQ(take_by_script(name + " too", "client 7", -1'000), 201);
+  }
+
+  int requests = 0;
+  ElasticsearchLocks sweeper(std::make_unique<CountingTransport>(requests),
+                             lock_indices(index_.alias() + "-locks"), std::chrono::seconds(60),
+                             std::chrono::seconds(30));
+  sweeper.prepare();
+  requests = 0;
+  NoRollForward nothing;
+  EXPECT_EQ(sweep(sweeper, nothing).released, kMany);
+  EXPECT_LT(requests, 20);
+  EXPECT_EQ(locks_.locks().size(), static_cast<std::size_t>(kMany)) << "who lives keeps its locks";
 }
 
 TEST(ElasticsearchLocksTest, SharedLocksNeedPainlessAndSaySo) {

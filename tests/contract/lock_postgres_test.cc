@@ -201,7 +201,7 @@ TEST_F(PostgresLocksTest, AClientWithoutAJournalEntryHasTheLeaseInItsLock) {
     database_.execute("select * from lockstep_locks.acquire('client 7', '{}', '{1}', '" + lease + "')");
   };
   take("1 minute");
-  EXPECT_EQ(locks->resolve("client 7", LockName("1"), Adoption::kAllowed).kind, Resolution::Kind::kAlive);
+  EXPECT_EQ(locks->resolve("client 7", {LockName("1")}, Adoption::kAllowed).kind, Resolution::Kind::kAlive);
   take("-1 second");
   NoRollForward nothing;
   Operation next = locks->open({}, kOne);

@@ -28,12 +28,15 @@ class TreeVerb : public testing::Test {
  protected:
   TreeVerb() { configure("tree", "60s"); }
 
-  void configure(const std::string& locking, const std::string& lease,
-                 const std::string& url = elasticsearch_url()) {
-    config_ = folder_.write("tree.toml", "[elasticsearch]\nurls = [\"" + url + "\"]\n[locks]\nindex = \"" +
-                                             index_.alias() + "-locks\"\nlease = \"" + lease +
-                                             "\"\n[tree]\nindex = \"" + fs() + "\"\nlocking = \"" + locking +
-                                             "\"\n");
+  void configure(const std::string& locking, const std::string& lease) {
+    locking_ = locking;
+    lease_ = lease;
+    config_ = write_config("tree.toml", elasticsearch_url());
+  }
+  std::filesystem::path write_config(const std::string& name, const std::string& url) const {
+    return folder_.write(name, "[elasticsearch]\nurls = [\"" + url + "\"]\n[locks]\nindex = \"" +
+                                   index_.alias() + "-locks\"\nlease = \"" + lease_ +
+                                   "\"\n[tree]\nindex = \"" + fs() + "\"\nlocking = \"" + locking_ + "\"\n");
   }
   std::string fs() const { return index_.alias() + "-fs"; }
 
@@ -99,7 +102,7 @@ class TreeVerb : public testing::Test {
       return Disturbance{.lose_request = true};
     });
     const std::filesystem::path own = config_;
-    config_ = folder_.write("killed.toml", read_config("urls = [\"" + proxy.url() + "\"]"));
+    config_ = write_config("killed.toml", proxy.url());
     {
       Program program(lockstep_program(), arguments(more));
       std::unique_lock lock(mutex);
@@ -108,15 +111,12 @@ class TreeVerb : public testing::Test {
     }
     config_ = own;
   }
-  std::string read_config(const std::string& urls) const {
-    return "[elasticsearch]\n" + urls + "\n[locks]\nindex = \"" + index_.alias() +
-           "-locks\"\nlease = \"6s\"\n[tree]\nindex = \"" + fs() + "\"\nlocking = \"" + locking_ + "\"\n";
-  }
 
   ElasticsearchIndex index_{"treeverb"};
   TemporaryFolder folder_;
   std::filesystem::path config_;
-  std::string locking_ = "tree";
+  std::string locking_;
+  std::string lease_;
 };
 
 TEST_F(TreeVerb, FilesAndDirectoriesArePutListedMovedAndRemoved) {
@@ -160,7 +160,7 @@ TEST_F(TreeVerb, WhatAFileSystemRefusesIsAFailureThatSaysWhatToDo) {
 }
 
 TEST_F(TreeVerb, WrongUsageIsSaidBeforeAnythingIsAsked) {
-  configure("tree", "10s", "http://127.0.0.1:1");
+  config_ = write_config("tree.toml", "http://127.0.0.1:1");
   const auto usage = [&](const std::vector<std::string>& more) {
     const Completed completed = tree(more);
     EXPECT_EQ(completed.exit_code, 2) << completed.err;
@@ -198,8 +198,7 @@ TEST_F(TreeVerb, ALockThatIsNotToBeHadIsFour) {
 
 TEST_F(TreeVerb, WhoIsKilledInTheMiddleOfItsWritesIsFinishedByRecover) {
   done({"recover"});
-  configure("document", "6s");
-  locking_ = "document";
+  configure("document", "12s");
   fill("/a", 1'200);
   kill_at({"mv", "/a", "/b"}, "/" + fs() + "/_bulk", 2);
   EXPECT_GT(count_below("/a"), 0);
