@@ -1,10 +1,8 @@
 // `lockstep tree`: changes a directory tree that lives only in Elasticsearch, under locks.
 #include "replicator/tree/tree.h"
 
-#include <condition_variable>
 #include <functional>
 #include <iostream>
-#include <mutex>
 
 #include "replicator/cli/lock_command.h"
 #include "replicator/cli/lock_mode_option.h"
@@ -12,6 +10,7 @@
 #include "replicator/cli/verb.h"
 #include "replicator/error.h"
 #include "replicator/locks/open_locks.h"
+#include "replicator/pause.h"
 #include "replicator/quantity.h"
 #include "replicator/service/rate_meter.h"
 
@@ -192,15 +191,6 @@ class TreeVerb final : public Verb {
     say("locks of the dead released", result.released);
     say("left unfinished, since they change another index than [tree] index names",
         result.needs_roll_forward);
-  }
-
-  /// False when a stop is requested.
-  static bool pause(std::chrono::milliseconds time, const std::stop_token& stop) {
-    std::mutex mutex;
-    std::condition_variable_any wake;
-    std::unique_lock lock(mutex);
-    wake.wait_for(lock, stop, time, [] { return false; });
-    return !stop.stop_requested();
   }
 
   LockModeOption config_;

@@ -1,13 +1,12 @@
 #include "replicator/locks/acquire.h"
 
 #include <algorithm>
-#include <condition_variable>
-#include <mutex>
 #include <random>
 
 #include "replicator/backoff.h"
 #include "replicator/error.h"
 #include "replicator/locks/sweep.h"
+#include "replicator/pause.h"
 
 namespace lockstep {
 namespace {
@@ -19,15 +18,6 @@ constexpr Backoff::Limits kBackoff{milliseconds(20), milliseconds(500)};
 
 std::uint64_t seed_of(const AcquireOptions& options) {
   return options.seed != 0 ? options.seed : std::random_device()();
-}
-
-/// Sleeps; false when a stop was requested meanwhile.
-bool pause(milliseconds time, const std::stop_token& stop) {
-  std::mutex mutex;
-  std::condition_variable_any wake;
-  std::unique_lock lock(mutex);
-  wake.wait_for(lock, stop, time, [] { return false; });
-  return !stop.stop_requested();
 }
 
 class Acquisition {

@@ -1,10 +1,9 @@
 #include "replicator/locks/lease_keeper.h"
 
-#include <condition_variable>
-#include <mutex>
 #include <utility>
 
 #include "replicator/error.h"
+#include "replicator/pause.h"
 
 namespace lockstep {
 namespace {
@@ -39,11 +38,8 @@ std::optional<std::string> LeaseKeeper::stop() {
 void LeaseKeeper::keep(const std::stop_token& stop) {
   const SystemClock clock;
   const std::chrono::milliseconds lease = locks_.lease();
-  std::mutex mutex;
-  std::condition_variable_any wake;
-  std::unique_lock lock(mutex);
   std::chrono::milliseconds next = lease / 3;
-  while (!wake.wait_for(lock, stop, next, [] { return false; }) && !stop.stop_requested()) {
+  while (pause(next, stop)) {
     next = lease / 3;
     const std::lock_guard in_use(in_use_);
     const SteadyTime sent = clock.now();

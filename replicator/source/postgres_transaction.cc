@@ -73,11 +73,15 @@ Changes PostgresTransaction::read_changes(const Position& from, std::int64_t max
   // Where it expects no more rows than the limit (fresh leaves have no statistics) it reads all and sorts
   // them.
   const std::string in_order = " order by txid, id limit (select $1::bigint)";
-  const std::string range =
-      columns +
-      "txid >= $4::xid8 and txid < $5::xid8 and (txid, id) > ($6::xid8, $7::bigint) and "
-      "pg_visible_in_snapshot(txid, $8::pg_snapshot)" +
-      in_order;
+  // One lower bound: of two, txid >= … and (txid, id) > …, PostgreSQL takes either to enter the index, and
+  // walks over all that was consumed when it is the lesser one.
+  const bool begun = at.last_txid >= prev.xmax();
+  const std::uint64_t first_txid = begun ? at.last_txid : prev.xmax();
+  const std::int64_t before_first_id = begun ? at.last_id : 0;
+  const std::string range = columns +
+                            "(txid, id) > ($4::xid8, $5::bigint) and txid < $6::xid8 and "
+                            "pg_visible_in_snapshot(txid, $7::pg_snapshot)" +
+                            in_order;
   std::string late;
   for (const std::uint64_t txid : prev.finished_in(cur)) {
     if (txid < at.last_txid) continue;
@@ -91,8 +95,8 @@ Changes PostgresTransaction::read_changes(const Position& from, std::int64_t max
   pqxx::result result;
   translating_postgres_errors("reading the outbox", [&] {
     const auto read = [&](const auto& execute) {
-      return execute(max_values, max_values, captures_, std::to_string(prev.xmax()),
-                     std::to_string(cur.xmax()), std::to_string(at.last_txid), at.last_id, at.cur);
+      return execute(max_values, max_values, captures_, std::to_string(first_txid), before_first_id,
+                     std::to_string(cur.xmax()), at.cur);
     };
     result = read([&](const auto&... p) {
       return late.empty() ? transaction_->exec_prepared(session_.prepared(statement), p...)

@@ -1,11 +1,10 @@
 #include "replicator/tree/tree_lease.h"
 
-#include <condition_variable>
-#include <mutex>
 #include <random>
 #include <utility>
 
 #include "replicator/error.h"
+#include "replicator/pause.h"
 
 namespace lockstep {
 namespace {
@@ -50,9 +49,6 @@ void TreeLease::confirm() {
 
 void TreeLease::persist(const std::function<void()>& step) {
   Backoff backoff(kBackoff, std::random_device()());
-  std::mutex mutex;
-  std::condition_variable_any wake;
-  std::unique_lock lock(mutex);
   while (true) {
     check();
     try {
@@ -61,7 +57,7 @@ void TreeLease::persist(const std::function<void()>& step) {
     } catch (const Error& error) {
       if (!error.retryable()) throw;
     }
-    wake.wait_for(lock, stop_, backoff.next(), [] { return false; });
+    pause(backoff.next(), stop_);
   }
 }
 

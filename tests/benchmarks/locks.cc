@@ -1,23 +1,20 @@
 // What locks cost: acquire and release alone, and a whole operation with its journal, for each scheme; and
 // how many operations a second several clients get through one lock; over both backends.
-//
-//   LOCKSTEP_TEST_ELASTICSEARCH=… LOCKSTEP_TEST_POSTGRESQL=… benchmark_locks [rounds]
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <cstdio>
-#include <cstdlib>
 #include <functional>
 #include <thread>
 #include <vector>
 
 #include "replicator/locks/acquire.h"
 #include "replicator/locks/open_locks.h"
+#include "tests/benchmarks/support/benchmark.h"
 #include "tests/support/elasticsearch_index.h"
 #include "tests/support/postgres_database.h"
 #include "tests/support/servers.h"
 
-namespace lockstep {
+namespace lockstep::benchmarks {
 namespace {
 
 using std::chrono::milliseconds;
@@ -25,59 +22,48 @@ using std::chrono::seconds;
 
 constexpr milliseconds kNoMark{0};
 
-using Open = std::function<std::unique_ptr<LockManager>()>;
+/// One backend and what opens it.
+struct Backend {
+  std::string name;
+  std::function<std::unique_ptr<LockManager>()> open;
+};
 
-std::unique_ptr<LockManager> open(const Config& config) {
-  std::unique_ptr<LockManager> locks = open_locks(config);
-  locks->prepare();
-  return locks;
-}
-
-double seconds_of(const std::function<void()>& work) {
+double milliseconds_of(const std::function<void()>& work) {
   const auto begin = std::chrono::steady_clock::now();
   work();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
 }
 
-void print(const char* what, std::vector<double> times) {
-  std::sort(times.begin(), times.end());
-  const auto at = [&](double share) {
-    return times[static_cast<std::size_t>(share * static_cast<double>(times.size() - 1))] * 1'000;
-  };
-  std::printf("%-44s p50 %8.2f ms  p99 %8.2f ms\n", what, at(0.5), at(0.99));
-}
-
-void measure(LockManager& locks, const char* what, const LockSet& set, int rounds) {
+void run_operation(LockManager& locks, const LockSet& set) {
   Operation operation = locks.open({}, set);
-  std::vector<double> alone;
-  for (int i = 0; i < rounds; ++i) {
-    alone.push_back(seconds_of([&] {
-      (void)locks.try_acquire(operation, kNoMark);
-      locks.release(operation);
-    }));
-  }
-  std::vector<double> whole;
-  for (int i = 0; i < rounds; ++i) {
-    whole.push_back(seconds_of([&] {
-      Operation each = locks.open({}, set);
-      (void)locks.try_acquire(each, kNoMark);
-      locks.commit(each);
-      locks.finish(each, OperationState::kDone, "");
-      locks.release(each);
-    }));
-  }
-  std::printf("%s\n", what);
-  print("  acquire and release", alone);
-  print("  operation with journal", whole);
+  (void)locks.try_acquire(operation, kNoMark);
+  locks.commit(operation);
+  locks.finish(operation, OperationState::kDone, "");
+  locks.release(operation);
 }
 
-void contend(const Open& open, int clients, const std::function<LockSet(int, int)>& set, const char* what) {
+void measure(const Backend& backend, LockManager& locks, const std::string& what, const LockSet& set,
+             std::int64_t rounds, Report& report) {
+  Operation operation = locks.open({}, set);
+  for (std::int64_t i = 0; i < rounds; ++i) {
+    report.add(backend.name + ": acquire and release, " + what, "ms", milliseconds_of([&] {
+                 (void)locks.try_acquire(operation, kNoMark);
+                 locks.release(operation);
+               }));
+    report.add(backend.name + ": operation with journal, " + what, "ms",
+               milliseconds_of([&] { run_operation(locks, set); }));
+  }
+}
+
+/// Operations a second that `clients` get done together. `set` is what one of them locks the nth time.
+double contend(const Backend& backend, int clients, const std::function<LockSet(int client, int n)>& set,
+               seconds time) {
   std::atomic<int> done = 0;
-  const auto end = std::chrono::steady_clock::now() + seconds(10);
+  const auto end = std::chrono::steady_clock::now() + time;
   std::vector<std::jthread> threads;
   for (int client = 0; client < clients; ++client) {
     threads.emplace_back([&, client] {
-      const auto locks = open();
+      const auto locks = backend.open();
       NoRollForward nothing;
       for (int n = 0; std::chrono::steady_clock::now() < end; ++n) {
         Operation operation = locks->open({}, set(client, n));
@@ -90,7 +76,7 @@ void contend(const Open& open, int clients, const std::function<LockSet(int, int
     });
   }
   threads.clear();
-  std::printf("%-44s %d clients: %.0f operations/s\n", what, clients, done / 10.0);
+  return static_cast<double>(done) / static_cast<double>(time.count());
 }
 
 std::vector<std::string> ids(int count) {
@@ -99,32 +85,36 @@ std::vector<std::string> ids(int count) {
   return all;
 }
 
-void measure_all(const char* backend, const Open& open, int rounds) {
-  std::printf("== %s\n", backend);
-  const auto locks = open();
-  measure(*locks, "global", global_lock(), rounds);
-  measure(*locks, "shared NAME", {{LockName("n"), LockMode::kShared}}, rounds);
-  measure(*locks, "document, 1 id", document_locks(ids(1)), rounds);
-  measure(*locks, "document, 100 ids", document_locks(ids(100)), std::max(rounds / 5, 10));
-  measure(*locks, "document, 2,000 ids", document_locks(ids(2'000)), std::max(rounds / 50, 10));
+void measure_all(const Backend& backend, const Parameters& parameters, Report& report) {
+  const auto locks = backend.open();
+  const std::int64_t rounds = parameters["rounds"];
+  const std::int64_t few = std::max<std::int64_t>(rounds / 20, 3);
+  measure(backend, *locks, "global", global_lock(), rounds, report);
+  measure(backend, *locks, "shared", {{LockName("n"), LockMode::kShared}}, rounds, report);
+  measure(backend, *locks, "1 document", document_locks(ids(1)), rounds, report);
+  measure(backend, *locks, "100 documents", document_locks(ids(100)), few, report);
+  measure(backend, *locks, "2,000 documents", document_locks(ids(2'000)), few, report);
   measure(
-      *locks, "tree, rename of a file 4 deep (6 locks)",
+      backend, *locks, "rename of a file four deep",
       tree_locks({"/clinton/projects/elasticsearch/README.txt", "/clinton/projects/elasticsearch/README.md"}),
-      rounds);
+      rounds, report);
+  const seconds time(parameters["seconds"]);
   for (const int clients : {1, 2, 6}) {
-    contend(
-        open, clients, [](int, int) { return global_lock(); }, "global, all for the same lock");
-    contend(
-        open, clients,
-        [](int client, int n) {
-          return tree_locks({"/clinton/" + std::to_string(client) + "-" + std::to_string(n)});
-        },
-        "tree, files of one directory");
+    const std::string by = std::to_string(clients) + (clients == 1 ? " client" : " clients");
+    report.add(backend.name + ": all for the global lock, " + by, "operations/s",
+               contend(
+                   backend, clients, [](int, int) { return global_lock(); }, time));
+    report.add(backend.name + ": files of one directory, " + by, "operations/s",
+               contend(
+                   backend, clients,
+                   [](int client, int n) {
+                     return tree_locks({"/clinton/" + std::to_string(client) + "-" + std::to_string(n)});
+                   },
+                   time));
   }
 }
 
-int run(int rounds) {
-  std::setvbuf(stdout, nullptr, _IOLBF, 0);
+void run(const Parameters& parameters, Report& report) {
   const support::ElasticsearchIndex index("benchmark");
   const support::PostgresDatabase database;
   Config config;
@@ -132,17 +122,25 @@ int run(int rounds) {
   config.locks.index = index.alias() + "-locks";
   config.elasticsearch.urls = {support::elasticsearch_url()};
   config.source.url = database.url();
-  measure_all(
-      "Elasticsearch", [&] { return open(config); }, rounds);
+  const auto open = [&config] {
+    std::unique_ptr<LockManager> locks = open_locks(config);
+    locks->prepare();
+    return locks;
+  };
+  measure_all({"Elasticsearch", open}, parameters, report);
   config.locks.backend = LocksConfig::Backend::kPostgresql;
-  measure_all(
-      "PostgreSQL", [&] { return open(config); }, rounds);
-  return 0;
+  measure_all({"PostgreSQL", open}, parameters, report);
 }
 
 }  // namespace
-}  // namespace lockstep
+}  // namespace lockstep::benchmarks
 
 int main(int argc, char** argv) {
-  return lockstep::run(argc > 1 ? std::atoi(argv[1]) : 500);
+  return lockstep::benchmarks::benchmark(
+      {"locks",
+       "Takes and releases locks of each scheme over both backends, alone and with several clients.",
+       {{"rounds", 500, 10, "how often each is measured; sets of many locks a twentieth of it"},
+        {"seconds", 10, 1, "for how long clients contend"}},
+       lockstep::benchmarks::run},
+      argc, argv);
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Puts recorded results into the documentation: docs/benchmarks/NAME.json becomes the chart docs/benchmarks/NAME.svg and the
-table between "<!-- results: NAME -->" and "<!-- end -->" in docs/benchmarks.md; the costs of docs/benchmarks/scale_costs.json
+table between "<!-- results: NAME -->" and "<!-- end -->" in docs/benchmarks.md, or, of locks, in docs/locks.md; the costs of docs/benchmarks/scale_costs.json
 become the tables of docs/scale.md in the same way (scale_model.py).
 
 Usage: tests/benchmarks/record.py [--check]
@@ -18,6 +18,7 @@ import scale_model
 
 DOCS = pathlib.Path(__file__).resolve().parents[2] / "docs"
 RESULTS = DOCS / "benchmarks"
+PAGES = {"locks": "locks.md", "tree_move": "locks.md"}
 
 
 def number(value):
@@ -90,13 +91,14 @@ def filled(text, name, content):
 
 
 def main():
-    pages = {DOCS / name: (DOCS / name).read_text() for name in ("benchmarks.md", "scale.md")}
+    pages = {DOCS / name: (DOCS / name).read_text() for name in ("benchmarks.md", "locks.md", "scale.md")}
     files = dict(pages)
     for path in sorted(RESULTS.glob("*.json")):
         if path.name == "scale_costs.json":
             continue
         result = json.loads(path.read_text())
-        files[DOCS / "benchmarks.md"] = filled(files[DOCS / "benchmarks.md"], result["benchmark"], table(result))
+        page = DOCS / PAGES.get(result["benchmark"], "benchmarks.md")
+        files[page] = filled(files[page], result["benchmark"], table(result))
         files[path.with_suffix(".svg")] = chart(result)
     for name, content in scale_model.tables(json.loads((RESULTS / "scale_costs.json").read_text())).items():
         files[DOCS / "scale.md"] = filled(files[DOCS / "scale.md"], name, content)

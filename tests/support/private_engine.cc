@@ -14,8 +14,8 @@ constexpr std::chrono::minutes kPatienceForEngine{4};
 
 }  // namespace
 
-PrivateEngine::PrivateEngine(std::string name, std::filesystem::path folder)
-    : name_(std::move(name)), folder_(std::move(folder)), url_(control("start", {name_})) {}
+PrivateEngine::PrivateEngine(std::string name, std::filesystem::path folder, std::vector<std::string> options)
+    : name_(std::move(name)), folder_(std::move(folder)), options_(std::move(options)), url_(start()) {}
 
 PrivateEngine::~PrivateEngine() {
   try {
@@ -27,7 +27,7 @@ PrivateEngine::~PrivateEngine() {
 
 void PrivateEngine::crash() {
   control("stop", {"--kill"});
-  const std::string url = control("start", {name_});
+  const std::string url = start();
   if (url != url_) throw std::runtime_error("the engine has moved from " + url_ + " to " + url);
 }
 
@@ -36,6 +36,12 @@ void PrivateEngine::freeze() {
 }
 void PrivateEngine::thaw() {
   kill(std::stoi(control("pid", {})), SIGCONT);
+}
+
+std::string PrivateEngine::start() {
+  std::vector<std::string> arguments{name_};
+  arguments.insert(arguments.end(), options_.begin(), options_.end());
+  return control("start", arguments);
 }
 
 std::string PrivateEngine::control(const std::string& verb, const std::vector<std::string>& arguments) {

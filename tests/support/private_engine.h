@@ -10,8 +10,8 @@ namespace lockstep::support {
 class PrivateEngine {
  public:
   /// Starts the engine of this name (scripts/engine --help) in `folder`, or takes over the one that runs
-  /// there.
-  PrivateEngine(std::string name, std::filesystem::path folder);
+  /// there. `options` are more of what `scripts/engine start` takes.
+  PrivateEngine(std::string name, std::filesystem::path folder, std::vector<std::string> options = {});
   ~PrivateEngine();
   PrivateEngine(const PrivateEngine&) = delete;
   PrivateEngine& operator=(const PrivateEngine&) = delete;
@@ -27,10 +27,12 @@ class PrivateEngine {
   void thaw();
 
  private:
+  std::string start();
   std::string control(const std::string& verb, const std::vector<std::string>& arguments);
 
   const std::string name_;
   const std::filesystem::path folder_;
+  const std::vector<std::string> options_;
   std::string url_;
 };
 

@@ -8,24 +8,11 @@
 //   replayed   each register holds what a replay of the operations in the order of their commits gives
 #pragma once
 
-#include <cstdint>
-#include <iosfwd>
-#include <string>
-#include <vector>
-
-#include "tests/lock_harness/client.h"
+#include "tests/lock_harness/world.h"
 
 namespace lockstep::harness {
 
-struct Findings {
-  std::int64_t opened = 0;
-  std::int64_t done = 0;
-  std::int64_t aborted = 0;
-  std::int64_t adopted = 0;  ///< finished by another one than who began it
-  std::vector<std::string> violations;
-};
-
 /// Clears up, unless the world is without recovery, and looks.
-Findings check(const World& world);
+Findings check_registers(const World& world);
 
 }  // namespace lockstep::harness

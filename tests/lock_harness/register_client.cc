@@ -1,22 +1,14 @@
-#include "tests/lock_harness/client.h"
-
-#include <csignal>
-#include <iostream>
-#include <random>
-#include <thread>
+#include "tests/lock_harness/register_client.h"
 
 #include "replicator/error.h"
 #include "replicator/locks/acquire.h"
-#include "replicator/locks/open_locks.h"
 #include "replicator/locks/sweep.h"
-#include "tests/support/servers.h"
+#include "tests/lock_harness/fate.h"
 
 namespace lockstep::harness {
 namespace {
 
 using std::chrono::milliseconds;
-
-constexpr milliseconds kLease{1'000};
 
 std::string directory_of(int directory) {
   return "/" + std::to_string(directory);
@@ -27,7 +19,7 @@ class Client final : public WriteRegisters {
   Client(const World& world, std::uint64_t seed, RegisterStore& store)
       : WriteRegisters(store, world.without),
         world_(world),
-        random_(seed),
+        fate_(seed, {}),
         store_(store),
         locks_(open_locks_of(world)) {}
 
@@ -39,7 +31,7 @@ class Client final : public WriteRegisters {
       } catch (const LeaseLost& lost) {
         if (lost.over()) locks_->release(operation);
       }
-      if (world_.without != Without::kRecovery && one_in(8)) sweep(*locks_, *this);
+      if (world_.without != Without::kRecovery && fate_.one_in(8)) sweep(*locks_, *this);
     } catch (const LeaseLost&) {
     } catch (const Error& error) {
       if (!error.retryable()) throw;
@@ -47,18 +39,7 @@ class Client final : public WriteRegisters {
   }
 
  private:
-  bool one_in(unsigned n) { return random_() % n == 0; }
-
-  void pass(const char* point) override {
-    if (one_in(120)) {
-      std::cout << "dies " << point << std::endl;
-      std::raise(SIGKILL);
-    }
-    if (one_in(60)) {
-      std::cout << "sleeps " << point << std::endl;
-      std::this_thread::sleep_for(milliseconds(random_() % 2'500));
-    }
-  }
+  void pass(const char* point) override { fate_.pass(point); }
 
   /// Two registers, or now and then a whole directory.
   Operation begin() {
@@ -69,15 +50,15 @@ class Client final : public WriteRegisters {
       registers.push_back(at);
       paths.push_back(directory_of(directory) + "/" + std::to_string(at));
     };
-    if (one_in(5)) {
-      const int directory = static_cast<int>(random_() % kDirectories);
+    if (fate_.one_in(5)) {
+      const int directory = static_cast<int>(fate_.number() % kDirectories);
       for (int i = 0; i < kRegistersOfADirectory; ++i)
         registers.push_back(directory * kRegistersOfADirectory + i);
       paths.push_back(directory_of(directory));
     } else {
-      const auto first = static_cast<Register>(random_() % kRegisters);
+      const auto first = static_cast<Register>(fate_.number() % kRegisters);
       add(first);
-      add((first + 1 + static_cast<Register>(random_() % (kRegisters - 1))) % kRegisters);
+      add((first + 1 + static_cast<Register>(fate_.number() % (kRegisters - 1))) % kRegisters);
     }
     Operation operation = locks_->open({.kind = "write", .from = text_of(registers)}, tree_locks(paths));
     store_.announce(operation.id, registers);
@@ -106,31 +87,16 @@ class Client final : public WriteRegisters {
 
   bool take(Operation& operation) {
     if (world_.without == Without::kRecovery) return !locks_->try_acquire(operation, milliseconds(0));
-    return !acquire(*locks_, operation, *this, {.limit = milliseconds(3'000), .seed = random_()});
+    return !acquire(*locks_, operation, *this, {.limit = milliseconds(3'000), .seed = fate_.number()});
   }
 
   const World world_;
-  std::mt19937_64 random_;
+  Fate fate_;
   RegisterStore& store_;
   std::unique_ptr<LockManager> locks_;
 };
 
 }  // namespace
-
-std::unique_ptr<LockManager> open_locks_of(const World& world) {
-  Config config;
-  config.source.url = world.database;
-  config.locks.lease = kLease;
-  config.locks.index = world.index;
-  if (world.backend == "postgresql") {
-    config.locks.backend = LocksConfig::Backend::kPostgresql;
-  } else {
-    config.elasticsearch.urls = {support::elasticsearch_url()};
-  }
-  std::unique_ptr<LockManager> locks = open_locks(config);
-  locks->prepare();
-  return locks;
-}
 
 void WriteRegisters::roll_forward(LockManager& locks, Operation& operation) {
   if (without_ != Without::kFencing) apply(locks, operation);
@@ -155,7 +121,7 @@ void WriteRegisters::apply(LockManager& locks, Operation& operation) {
   }
 }
 
-void run_client(const World& world, std::uint64_t seed) {
+void run_register_client(const World& world, std::uint64_t seed) {
   RegisterStore store(world.database);
   Client client(world, seed, store);
   while (true) client.work();

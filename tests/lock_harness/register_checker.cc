@@ -1,10 +1,11 @@
-#include "tests/lock_harness/checker.h"
+#include "tests/lock_harness/register_checker.h"
 
 #include <algorithm>
 #include <map>
 
 #include "replicator/error.h"
 #include "replicator/locks/sweep.h"
+#include "tests/lock_harness/register_client.h"
 #include "tests/support/eventually.h"
 
 namespace lockstep::harness {
@@ -90,7 +91,7 @@ void check_replayed(const std::vector<const Past*>& done, RegisterStore& store,
 
 }  // namespace
 
-Findings check(const World& world) {
+Findings check_registers(const World& world) {
   RegisterStore store(world.database);
   const std::unique_ptr<LockManager> locks = open_locks_of(world);
   if (world.without != Without::kRecovery) clear_up(*locks, store, world.without);

@@ -1,0 +1,43 @@
+// The client processes, and what is done to them from outside.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "tests/support/program.h"
+
+namespace lockstep::harness {
+
+class Crowd {
+ public:
+  /// `arguments` start a client, with `--seed N` after them. `stop` is for how long one is stopped at most.
+  Crowd(std::vector<std::string> arguments, int clients, std::uint64_t seed, std::chrono::milliseconds stop);
+
+  /// Kills and stops them, and starts others in their place, until `end`; then kills them all.
+  void live(std::chrono::steady_clock::time_point end);
+
+  std::int64_t killed = 0;
+  std::int64_t stopped = 0;
+  std::int64_t died = 0;                      ///< by themselves, at a point of the protocol
+  std::int64_t slept = 0;                     ///< the same
+  std::map<std::string, std::string> staged;  ///< contents of puts, by operation
+  std::vector<std::string> faults;
+
+ private:
+  std::unique_ptr<support::Program> start();
+  void harm(support::Program& client);
+  void bury(std::unique_ptr<support::Program>& client);
+  void listen(const support::Program& client);
+
+  const std::vector<std::string> arguments_;
+  const std::chrono::milliseconds stop_;
+  std::mt19937_64 random_;
+  std::vector<std::unique_ptr<support::Program>> clients_;
+};
+
+}  // namespace lockstep::harness

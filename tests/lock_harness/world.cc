@@ -1,0 +1,32 @@
+#include "tests/lock_harness/world.h"
+
+#include "replicator/locks/open_locks.h"
+
+namespace lockstep::harness {
+namespace {
+
+constexpr std::chrono::milliseconds kLease{1'000};
+// A cluster that has just lost a node answers after some seconds.
+constexpr std::chrono::milliseconds kLeaseInCluster{6'000};
+
+}  // namespace
+
+Config config_of(const World& world) {
+  Config config;
+  config.source.url = world.database;
+  config.elasticsearch.urls = world.urls;
+  config.locks.backend = world.backend;
+  config.locks.lease = world.urls.size() > 1 ? kLeaseInCluster : kLease;
+  config.locks.index = world.alias + "-locks";
+  config.tree.index = world.alias + "-fs";
+  config.tree.locking = world.locking;
+  return config;
+}
+
+std::unique_ptr<LockManager> open_locks_of(const World& world) {
+  std::unique_ptr<LockManager> locks = open_locks(config_of(world));
+  locks->prepare();
+  return locks;
+}
+
+}  // namespace lockstep::harness
