@@ -321,20 +321,6 @@ void PostgresSource::publish(const PublishedStatus& status) {
                status.reason, host_name(), static_cast<int>(getpid()), started_at_, status.document);
 }
 
-Source::Backlog PostgresSource::backlog(const Position& from, std::int64_t limit) {
-  const PostgresPosition at = PostgresPosition::from(from);
-  const pqxx::result row = session_.ask(
-      "counting what is pending",
-      "select count(*), coalesce(extract(epoch from clock_timestamp() - min(o.at)), 0) from (select b.at "
-      "from "
-      "{schema}.outbox as b where b.txid >= pg_snapshot_xmin($1::pg_snapshot) and "
-      "not pg_visible_in_snapshot(b.txid, $1::pg_snapshot) and b.capture = any($2::integer[]) "
-      "order by b.txid, b.id limit $3::bigint) as o",
-      at.prev, captures_, limit);
-  return {row[0][0].as<std::int64_t>(),
-          std::chrono::microseconds(static_cast<std::int64_t>(row[0][1].as<double>() * 1e6))};
-}
-
 std::unique_ptr<Source> open_source(const Config& config, const std::string& purpose) {
   if (config.source.kind == SourceConfig::Kind::kSqlite) {
     throw UsageError("source.url: this build replicates from PostgreSQL only; use a postgresql:// url");

@@ -49,7 +49,6 @@ class PostgresSource final : public Source {
   std::int64_t outbox_size() override;
   std::vector<std::string> differences_from_applied() override;
   void publish(const PublishedStatus& status) override;
-  Backlog backlog(const Position& from, std::int64_t limit) override;
 
  private:
   void prune_leaf(int slot);

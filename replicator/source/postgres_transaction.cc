@@ -73,15 +73,16 @@ Changes PostgresTransaction::read_changes(const Position& from, std::int64_t max
   // Where it expects no more rows than the limit (fresh leaves have no statistics) it reads all and sorts
   // them.
   const std::string in_order = " order by txid, id limit (select $1::bigint)";
-  // One lower bound: of two, txid >= … and (txid, id) > …, PostgreSQL takes either to enter the index, and
-  // walks over all that was consumed when it is the lesser one.
+  // Both lower bounds name one place: PostgreSQL takes either to enter the index, and would walk over all
+  // that was consumed if it were a lesser one. Without txid >= … it expects many rows, and sorts them.
   const bool begun = at.last_txid >= prev.xmax();
   const std::uint64_t first_txid = begun ? at.last_txid : prev.xmax();
   const std::int64_t before_first_id = begun ? at.last_id : 0;
-  const std::string range = columns +
-                            "(txid, id) > ($4::xid8, $5::bigint) and txid < $6::xid8 and "
-                            "pg_visible_in_snapshot(txid, $7::pg_snapshot)" +
-                            in_order;
+  const std::string range =
+      columns +
+      "txid >= $4::xid8 and txid < $6::xid8 and (txid, id) > ($4::xid8, $5::bigint) and "
+      "pg_visible_in_snapshot(txid, $7::pg_snapshot)" +
+      in_order;
   std::string late;
   for (const std::uint64_t txid : prev.finished_in(cur)) {
     if (txid < at.last_txid) continue;

@@ -394,13 +394,6 @@ class Source {
   virtual std::vector<std::string> differences_from_applied() = 0;
 
   virtual void publish(const PublishedStatus& status) = 0;
-
-  /// Rows of the outbox between `from` and now, counted up to `limit`, and the age of the oldest.
-  struct Backlog {
-    std::int64_t rows = 0;
-    std::chrono::microseconds oldest_age{};
-  };
-  virtual Backlog backlog(const Position& from, std::int64_t limit) = 0;
 };
 
 }  // namespace lockstep

@@ -115,7 +115,6 @@ TEST_F(RolesTest, RoleWithTheGrantsRunsAllStatementsOfTheTail) {
   source->dead_letters_of(index.id, {"1"});
   source->has_passed(position);
   source->may_have_changed(position);
-  source->backlog(position, 100);
   source->publish({"following", "", "{}"});
   source->prune();
   for (int slot = 0; slot < 3; ++slot) {

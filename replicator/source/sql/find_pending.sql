@@ -1,5 +1,5 @@
 -- Whether rows of the outbox that a snapshot sees are not acknowledged. The outbox is looked up in the same way as by the
--- tail: a range of transactions, with one lower bound, and each of those that were still running before on its own.
+-- tail: a range of transactions, and each of those that were still running before on its own.
 --   $1  the pipeline's captures
 --   $2  xmax of the checkpoint's snapshot
 --   $3  the snapshot, $4 its xmax
@@ -9,7 +9,8 @@
 select exists (
   select 1
   from {schema}.outbox as o
-  where (o.txid, o.id) > (greatest($2::xid8, $5::xid8), case when $5::xid8 >= $2::xid8 then $6::bigint else 0 end)
+  where o.txid >= greatest($2::xid8, $5::xid8)
+    and (o.txid, o.id) > (greatest($2::xid8, $5::xid8), case when $5::xid8 >= $2::xid8 then $6::bigint else 0 end)
     and o.txid < $4::xid8
     and pg_visible_in_snapshot(o.txid, $3::pg_snapshot) and o.capture = any($1::integer[])
 ) or exists (

@@ -247,9 +247,4 @@ void FakeSource::publish(const PublishedStatus& status) {
   database_.published_.push_back(status);
 }
 
-Source::Backlog FakeSource::backlog(const Position& from, std::int64_t limit) {
-  const auto pending = static_cast<std::int64_t>(database_.state().outbox.size() - rows_of(from));
-  return {std::min(pending, limit), {}};
-}
-
 }  // namespace lockstep::fake

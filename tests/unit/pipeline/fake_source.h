@@ -214,7 +214,6 @@ class FakeSource final : public Source {
   std::vector<std::string> differences_from_applied() override { return {}; }
   std::int64_t outbox_size() override { return static_cast<std::int64_t>(database_.state().outbox.size()); }
   void publish(const PublishedStatus& status) override;
-  Backlog backlog(const Position& from, std::int64_t limit) override;
 
  private:
   Database& database_;

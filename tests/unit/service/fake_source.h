@@ -77,7 +77,6 @@ class FakeSource final : public Source {
   bool make_good() override { return true; }
   std::vector<std::string> differences_from_applied() override { return {}; }
   std::int64_t outbox_size() override { return 0; }
-  Backlog backlog(const Position&, std::int64_t) override { return {}; }
 
  private:
   FakeDatabase& database_;
