@@ -25,7 +25,7 @@ using Locking = TreeConfig::Locking;
 
 constexpr int kMostShown = 20;
 /// Rounds in which the lack of a safeguard must show: it takes a death or a sleep at the wrong moment.
-constexpr int kRoundsWithout = 5;
+constexpr int kRoundsWithout = 12;
 const std::map<std::string, Work> kWork = {{"registers", Work::kRegisters}, {"tree", Work::kTree}};
 const std::map<std::string, Backend> kBackends = {{"postgresql", Backend::kPostgresql},
                                                   {"elasticsearch", Backend::kElasticsearch}};
