@@ -18,9 +18,13 @@ constexpr std::size_t kPage = 1'000;
 
 TreeDocument StagedContents::stage(const Operation& operation, const std::string& contents) {
   const std::string doing = "sending the contents of " + operation.intent.from;
-  return read_tree_document(client_.send_json(
+  const HttpResponse response = client_.send(
       doing, "PUT", "/" + percent_encoded(documents_.index()) + "/_create/" + percent_encoded(operation.id),
-      dumped({{"kind", kStagedKind}, {"contents", contents}, {"fence", 0}})));
+      dumped({{"kind", kStagedKind}, {"contents", contents}, {"fence", 0}}), {kConflict});
+  // Also when the request was sent to a second node because the first one had died after it acted.
+  const std::optional<TreeDocuments::Whole> staged = documents_.get(operation.id);
+  if (!staged || staged->document.kind != kStagedKind) throw reply_error(doing, response);
+  return staged->document;
 }
 
 void StagedContents::remove(const std::string& operation) {

@@ -2,12 +2,14 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <atomic>
 #include <fstream>
 #include <thread>
 
 #include "replicator/elasticsearch/curl_transport.h"
 #include "replicator/locks/elasticsearch_locks.h"
 #include "tests/contract/tree_fixture.h"
+#include "tests/support/recording_proxy.h"
 
 namespace lockstep {
 namespace {
@@ -243,6 +245,23 @@ class WithoutPainless final : public HttpTransport {
  private:
   std::unique_ptr<HttpTransport> transport_;
 };
+
+TEST_F(TreeTest, ContentsThatWereSentToTwoNodesArePutOnce) {
+  support::RecordingProxy proxy;
+  Config two_nodes = config(Locking::kTree);
+  two_nodes.elasticsearch.urls = {proxy.url(), support::elasticsearch_url()};
+  TreeClient client(two_nodes);
+  std::atomic<bool> lost = false;
+  const std::string staging = "/" + tree_index() + "/_create/";
+  proxy.disturb([&](const support::HttpMessage& request) -> std::optional<support::Disturbance> {
+    if (!request.target().starts_with(staging) || lost.exchange(true)) return std::nullopt;
+    return support::Disturbance{.lose_reply = true};
+  });
+  EXPECT_EQ(client.tree->put(TreePath("/f"), "contents", {}), std::nullopt);
+  EXPECT_TRUE(lost);
+  EXPECT_EQ(paths(), std::multiset<std::string>{"/f"});
+  expect_nothing_left(client);
+}
 
 TEST_F(TreeTest, AnEngineWithoutPainlessServesUnderGlobalAndDocumentLocking) {
   for (const Locking locking : {Locking::kGlobal, Locking::kDocument}) {
