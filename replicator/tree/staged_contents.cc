@@ -21,7 +21,8 @@ TreeDocument StagedContents::stage(const Operation& operation, const std::string
   const HttpResponse response = client_.send(
       doing, "PUT", "/" + percent_encoded(documents_.index()) + "/_create/" + percent_encoded(operation.id),
       dumped({{"kind", kStagedKind}, {"contents", contents}, {"fence", 0}}), {kConflict});
-  // Also when the request was sent to a second node because the first one had died after it acted.
+  if (response.status != kConflict) return read_tree_document(parse_reply(doing, response));
+  // It was sent to a second node, because the first one had died after it acted.
   const std::optional<TreeDocuments::Whole> staged = documents_.get(operation.id);
   if (!staged || staged->document.kind != kStagedKind) throw reply_error(doing, response);
   return staged->document;

@@ -71,7 +71,7 @@ std::vector<std::string> arguments_of(const World& world) {
 }
 
 void prepare(const World& world) {
-  const std::unique_ptr<LockManager> locks = open_locks_of(world);
+  const std::unique_ptr<LockManager> locks = open_patient_locks_of(world);
   if (world.work == Work::kRegisters) {
     RegisterStore(world.database).create(kRegisters);
     return;

@@ -3,10 +3,9 @@
 #include <algorithm>
 #include <map>
 
-#include "replicator/error.h"
 #include "replicator/locks/sweep.h"
+#include "tests/lock_harness/clear_up.h"
 #include "tests/lock_harness/register_client.h"
-#include "tests/support/eventually.h"
 
 namespace lockstep::harness {
 namespace {
@@ -19,28 +18,6 @@ struct Past {
   std::vector<Register> registers;
   std::vector<Write> writes;
 };
-
-void clear_up(LockManager& locks, RegisterStore& store, Without without) {
-  WriteRegisters roll(store, without);
-  support::wait_until(
-      [&] {
-        try {
-          sweep(locks, roll);
-          return locks.locks().empty() && locks.unresolved().empty();
-        } catch (const LeaseLost&) {
-          return false;
-        } catch (const Error& error) {
-          if (!error.retryable()) throw;
-          return false;
-        }
-      },
-      kPatience);
-}
-
-void check_left(LockManager& locks, std::vector<std::string>& violations) {
-  for (const LockState& lock : locks.locks()) violations.push_back("left: the lock " + lock.name.text());
-  for (const Operation& open : locks.unresolved()) violations.push_back("left: the operation " + open.id);
-}
 
 void check_whole(const Past& past, std::vector<std::string>& violations) {
   const std::string& id = past.entry.id;
@@ -93,8 +70,11 @@ void check_replayed(const std::vector<const Past*>& done, RegisterStore& store,
 
 Findings check_registers(const World& world) {
   RegisterStore store(world.database);
-  const std::unique_ptr<LockManager> locks = open_locks_of(world);
-  if (world.without != Without::kRecovery) clear_up(*locks, store, world.without);
+  const std::unique_ptr<LockManager> locks = open_patient_locks_of(world);
+  if (world.without != Without::kRecovery) {
+    WriteRegisters roll(store, world.without);
+    clear_up(*locks, kPatience, [&] { sweep(*locks, roll); });
+  }
 
   Findings findings;
   check_left(*locks, findings.violations);

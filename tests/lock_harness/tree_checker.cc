@@ -2,12 +2,12 @@
 
 #include <algorithm>
 
-#include "replicator/error.h"
 #include "replicator/locks/sweep.h"
 #include "replicator/tree/tree.h"
+#include "tests/lock_harness/clear_up.h"
 #include "tests/lock_harness/naive_tree.h"
 #include "tests/lock_harness/tree_world.h"
-#include "tests/support/eventually.h"
+#include "tests/support/elasticsearch_index.h"
 
 namespace lockstep::harness {
 namespace {
@@ -17,23 +17,6 @@ using Staged = std::map<std::string, std::string>;
 
 constexpr std::chrono::minutes kPatience{3};
 constexpr int kPage = 5'000;
-
-void clear_up(LockManager& locks, Tree& tree, Without without) {
-  DeclareDone declare_done;
-  support::wait_until(
-      [&] {
-        try {
-          (void)(without == Without::kNothing ? tree.recover() : sweep(locks, declare_done));
-          return locks.locks().empty() && locks.unresolved().empty();
-        } catch (const LeaseLost&) {
-          return false;
-        } catch (const Error& error) {
-          if (!error.retryable()) throw;
-          return false;
-        }
-      },
-      kPatience);
-}
 
 /// All documents of an index, as the hits of a search.
 std::vector<json> all_hits(support::ElasticsearchServer& server, const std::string& index) {
@@ -47,13 +30,6 @@ std::vector<json> all_hits(support::ElasticsearchServer& server, const std::stri
                           json{{"scroll", "1m"}, {"scroll_id", reply.at("_scroll_id")}}.dump());
   }
   return hits;
-}
-
-void check_left(LockManager& locks, Findings& findings) {
-  for (const LockState& lock : locks.locks())
-    findings.violations.push_back("left: the lock " + lock.name.text());
-  for (const Operation& open : locks.unresolved())
-    findings.violations.push_back("left: the operation " + open.id);
 }
 
 /// Those that are done, in the order of their commits.
@@ -163,14 +139,19 @@ void check_replayed(const std::vector<Operation>& done, const std::vector<json>&
 
 Findings check_tree(const World& world, const Staged& staged) {
   const Config config = config_of(world);
-  const std::unique_ptr<LockManager> locks = open_locks_of(world);
+  const std::unique_ptr<LockManager> locks = open_patient_locks_of(world);
   const std::unique_ptr<Tree> tree = open_tree(config, *locks);
   tree->prepare();
-  if (world.without != Without::kRecovery) clear_up(*locks, *tree, world.without);
+  if (world.without == Without::kNothing) {
+    clear_up(*locks, kPatience, [&] { (void)tree->recover(); });
+  } else if (world.without != Without::kRecovery) {
+    DeclareDone declare_done;
+    clear_up(*locks, kPatience, [&] { sweep(*locks, declare_done); });
+  }
 
   Findings findings;
   support::ElasticsearchServer server;
-  check_left(*locks, findings);
+  check_left(*locks, findings.violations);
   const std::vector<Operation> done =
       read_history(*locks, all_hits(server, world.alias + "-journal"), findings);
   check_apart(done, findings);

@@ -9,6 +9,14 @@ constexpr std::chrono::milliseconds kLease{1'000};
 // A cluster that has just lost a node answers after some seconds.
 constexpr std::chrono::milliseconds kLeaseInCluster{6'000};
 
+constexpr std::chrono::seconds kPatientLease{90};
+
+std::unique_ptr<LockManager> open_prepared(const Config& config) {
+  std::unique_ptr<LockManager> locks = open_locks(config);
+  locks->prepare();
+  return locks;
+}
+
 }  // namespace
 
 Config config_of(const World& world) {
@@ -24,9 +32,13 @@ Config config_of(const World& world) {
 }
 
 std::unique_ptr<LockManager> open_locks_of(const World& world) {
-  std::unique_ptr<LockManager> locks = open_locks(config_of(world));
-  locks->prepare();
-  return locks;
+  return open_prepared(config_of(world));
+}
+
+std::unique_ptr<LockManager> open_patient_locks_of(const World& world) {
+  Config config = config_of(world);
+  config.locks.lease = kPatientLease;
+  return open_prepared(config);
 }
 
 }  // namespace lockstep::harness

@@ -40,6 +40,9 @@ Config config_of(const World& world);
 /// The locks of the world, prepared.
 std::unique_ptr<LockManager> open_locks_of(const World& world);
 
+/// The same for who prepares the world and who looks at it afterwards: with time for a busy server.
+std::unique_ptr<LockManager> open_patient_locks_of(const World& world);
+
 /// What the checker has seen.
 struct Findings {
   std::int64_t opened = 0;
