@@ -99,7 +99,7 @@ class Verify final : public Verb {
       return;
     }
     const bool comparing = progress.phase == VerifyProgress::Phase::kComparing;
-    line_.show(progress.alias + (comparing ? ": comparing " : ": looking for surplus ") +
+    line_.show(progress.alias + (comparing ? ": comparing " : ": looking for missing ones ") +
                progress_bar(progress.done, std::max({progress.total, progress.done, std::int64_t{1}}),
                             rate_.per_second()));
   }

@@ -177,6 +177,17 @@ std::int64_t ElasticsearchClient::count(const std::string& alias) {
   return *count;
 }
 
+std::optional<std::int64_t> ElasticsearchClient::average_stored_size(const std::string& alias) {
+  const std::string doing = "asking for the size of " + alias;
+  const HttpResponse response = send(doing, "GET", path_of(doing, alias) + "/_stats/docs,store", {}, {403});
+  if (response.status == 403) return std::nullopt;
+  const json primaries = object_at(object_at(parse_reply(doing, response), "_all"), "primaries");
+  const std::optional<std::int64_t> documents = integer_at(object_at(primaries, "docs"), "count");
+  const std::optional<std::int64_t> bytes = integer_at(object_at(primaries, "store"), "size_in_bytes");
+  if (!documents || !bytes || *documents == 0 || *bytes == 0) return std::nullopt;
+  return *bytes / *documents;
+}
+
 HttpResponse ElasticsearchClient::send(const std::string& doing, const std::string& method,
                                        const std::string& path, std::string_view body,
                                        std::initializer_list<int> accepted) {

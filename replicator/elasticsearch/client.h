@@ -7,9 +7,11 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <initializer_list>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -73,6 +75,10 @@ class ElasticsearchClient {
 
   /// How many documents a search would find.
   std::int64_t count(const std::string& alias);
+
+  /// The bytes that a document of `alias` takes on the disk, on average; none: there is none, the server has
+  /// not weighed them yet (it does so every ten seconds), or the user may not ask.
+  std::optional<std::int64_t> average_stored_size(const std::string& alias);
 
   /// For other readers and writers of this folder: sends, and returns a reply of status 2xx or one of
   /// `accepted`; any other is an Error. `doing` says what for, e.g. "creating index posts-000001".

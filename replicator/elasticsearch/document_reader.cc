@@ -14,10 +14,10 @@ namespace lockstep {
 namespace {
 
 namespace ondemand = simdjson::ondemand;
-namespace dom = simdjson::dom;
 using simdjson::SUCCESS;
 
 constexpr std::size_t kFetchPage = 500;
+constexpr std::size_t kCountPage = 10'000;
 
 Error unreadable(const std::string& doing) {
   return Error({doing, "the reply is not complete JSON or not what was asked for",
@@ -39,15 +39,24 @@ std::string fetch_body(std::span<const DocumentLocation> wanted) {
   return body += "]}";
 }
 
-/// One element of a multi-get's reply.
+std::string count_body(std::span<const DocumentLocation> wanted) {
+  std::string body = R"({"size":0,"track_total_hits":true,"query":{"ids":{"values":[)";
+  for (const DocumentLocation& location : wanted) {
+    if (body.back() != '[') body += ',';
+    append_json_string(body, location.id);
+  }
+  return body += "]}}}";
+}
+
+/// One element of a multi-get's reply, or a hit of a scan.
 struct FetchedDocument {
   StoredDocument document;
-  bool found = false;
+  bool found = false;      ///< by a multi-get
   std::string_view error;  ///< raw JSON; empty: none
 };
 
-/// False when it is not what a multi-get replies.
-bool read_fetched(ondemand::value value, FetchedDocument& fetched) {
+/// False when it is not what a multi-get or a scan replies.
+bool read_fetched(simdjson::simdjson_result<ondemand::value> value, FetchedDocument& fetched) {
   ondemand::object fields;
   if (value.get_object().get(fields) != SUCCESS) return false;
   for (auto field_or_error : fields) {
@@ -76,6 +85,11 @@ bool read_fetched(ondemand::value value, FetchedDocument& fetched) {
   return true;
 }
 
+void require_source(const std::string& doing, const StoredDocument& document) {
+  if (!document.source.empty()) return;
+  throw Error({doing, "the index does not keep the documents' _source", "enable _source in the mapping"});
+}
+
 void fetch_page(ElasticsearchClient& client, const std::string& doing, const std::string& path,
                 std::span<const DocumentLocation> wanted, ondemand::parser& parser,
                 const std::function<void(std::size_t, const std::optional<StoredDocument>&)>& sink) {
@@ -89,11 +103,9 @@ void fetch_page(ElasticsearchClient& client, const std::string& doing, const std
   }
   std::size_t position = 0;
   for (auto element : documents) {
-    ondemand::value value;
     FetchedDocument fetched;
-    // NOLINTNEXTLINE(performance-move-const-arg): get() is for temporaries only
-    if (std::move(element).get(value) != SUCCESS || position == wanted.size() ||
-        !read_fetched(value, fetched) || fetched.document.id != wanted[position].id) {
+    if (position == wanted.size() || !read_fetched(element, fetched) ||
+        fetched.document.id != wanted[position].id) {
       throw unreadable(doing);
     }
     if (!fetched.error.empty()) {
@@ -103,60 +115,35 @@ void fetch_page(ElasticsearchClient& client, const std::string& doing, const std
       throw Error({doing, cause.type + ": " + cause.reason, missing ? "run `lockstep apply`" : "",
                    never ? Retry::kNever : Retry::kLater, Server::kElasticsearch});
     }
-    if (fetched.found && fetched.document.source.empty()) {
-      throw Error({doing, "the index does not keep the documents' _source", "enable _source in the mapping"});
-    }
+    if (fetched.found) require_source(doing, fetched.document);
     sink(position++, fetched.found ? std::optional(fetched.document) : std::nullopt);
   }
   if (position != wanted.size()) throw unreadable(doing);
 }
 
-std::string scan_body(const ScanOptions& options) {
-  std::string body =
-      R"({"sort":["_doc"],"_source":false,"version":true,"size":)" + std::to_string(options.page);
-  if (options.slices > 1) {
-    body += ",\"slice\":{\"id\":" + std::to_string(options.slice) +
-            ",\"max\":" + std::to_string(options.slices) + "}";
-  }
-  return body += '}';
-}
-
-bool read_hit(dom::element hit, StoredDocument& document) {
-  if (hit["_id"].get(document.id) != SUCCESS || hit["_version"].get(document.version) != SUCCESS)
-    return false;
-  dom::element routing;
-  return hit["_routing"].get(routing) != SUCCESS || routing.get(document.routing) == SUCCESS;
-}
-
-/// The page's documents, with views into the parser's memory; empty at the end of the scan.
-std::vector<StoredDocument> read_page(const std::string& doing, dom::parser& parser,
-                                      const HttpResponse& response, Scroll& scroll) {
-  dom::element reply;
-  std::string_view id;
-  if (parser.parse(response.body).get(reply) != SUCCESS || reply["_scroll_id"].get(id) != SUCCESS) {
-    throw unreadable(doing);
-  }
-  scroll.has_id(id);
-  std::int64_t failed = 0;
+/// Throws when not all shards have answered.
+void require_all_shards(const std::string& doing, ondemand::document& reply) {
   bool timed_out = false;
-  if (reply["_shards"]["failed"].get(failed) != SUCCESS || reply["timed_out"].get(timed_out) != SUCCESS) {
+  std::int64_t failed = 0;
+  if (reply["timed_out"].get_bool().get(timed_out) != SUCCESS ||
+      reply["_shards"]["failed"].get_int64().get(failed) != SUCCESS) {
     throw unreadable(doing);
   }
   if (failed > 0 || timed_out) {
     throw Error({doing, "not all shards answered", "begin again when the index is green or yellow",
                  Retry::kLater, Server::kElasticsearch});
   }
-  std::vector<StoredDocument> page;
-  dom::array hits;
-  // A filter that matches nothing leaves the array out.
-  if (reply["hits"]["hits"].get(hits) != SUCCESS) return page;
-  page.reserve(hits.size());
-  for (const dom::element hit : hits) {
-    StoredDocument document;
-    if (!read_hit(hit, document)) throw unreadable(doing);
-    page.push_back(document);
+}
+
+std::string scan_body(const ScanOptions& options) {
+  std::string body = R"({"sort":["_doc"],"version":true,"_source":)" +
+                     std::string(options.sources ? "true" : "false") +
+                     ",\"size\":" + std::to_string(options.page);
+  if (options.slices > 1) {
+    body += ",\"slice\":{\"id\":" + std::to_string(options.slice) +
+            ",\"max\":" + std::to_string(options.slices) + "}";
   }
-  return page;
+  return body += '}';
 }
 
 }  // namespace
@@ -176,40 +163,93 @@ void fetch_documents(ElasticsearchClient& client, const std::string& alias,
   }
 }
 
+std::int64_t count_documents(ElasticsearchClient& client, const std::string& alias,
+                             std::span<const DocumentLocation> wanted) {
+  const std::string doing = "counting documents of " + alias;
+  // The cache of requests is for those that come again.
+  const std::string path =
+      "/" + percent_encoded(alias) + "/_search?request_cache=false&allow_partial_search_results=false";
+  ondemand::parser parser;
+  std::int64_t count = 0;
+  for (std::size_t begin = 0; begin < wanted.size(); begin += kCountPage) {
+    const auto page = wanted.subspan(begin, std::min(kCountPage, wanted.size() - begin));
+    HttpResponse response = client.send(doing, "POST", path, count_body(page));
+    response.body.reserve(response.body.size() + simdjson::SIMDJSON_PADDING);
+    ondemand::document reply;
+    if (parser.iterate(response.body).get(reply) != SUCCESS) throw unreadable(doing);
+    require_all_shards(doing, reply);
+    std::int64_t found = 0;
+    if (reply["hits"]["total"]["value"].get_int64().get(found) != SUCCESS) throw unreadable(doing);
+    count += found;
+  }
+  return count;
+}
+
 class DocumentScan::Impl {
  public:
   Impl(ElasticsearchClient& client, const std::string& alias, const ScanOptions& options)
       : client_(client), doing_("scanning " + alias), alias_(alias), options_(options), scroll_(client) {}
 
   std::span<const StoredDocument> next() {
-    const std::string filter =
-        "filter_path=_scroll_id,timed_out,_shards.failed,hits.hits._id,hits.hits._routing,hits.hits._version";
-    HttpResponse response;
     if (!begun_) {
       begun_ = true;
-      response =
+      response_ =
           client_.send(doing_, "POST",
                        "/" + percent_encoded(alias_) + "/_search?scroll=" + std::string(kScrollLifetime) +
-                           "&allow_partial_search_results=false&" + filter,
+                           "&allow_partial_search_results=false" + filter('&'),
                        scan_body(options_));
     } else {
-      response = client_.send(doing_, "POST", "/_search/scroll?" + filter, scroll_.next_body(), {404, 500});
-      if (response.status >= 400) {
-        throw Error({doing_, reply_error(doing_, response).parts().cause, "the scan has to begin again",
+      response_ =
+          client_.send(doing_, "POST", "/_search/scroll" + filter('?'), scroll_.next_body(), {404, 500});
+      if (response_.status >= 400) {
+        throw Error({doing_, reply_error(doing_, response_).parts().cause, "the scan has to begin again",
                      Retry::kLater, Server::kElasticsearch});
       }
     }
-    page_ = read_page(doing_, parser_, response, scroll_);
+    read_page();
     return page_;
   }
 
  private:
+  // Where sources are wanted the server would parse and write each anew to filter it.
+  std::string filter(char separator) const {
+    if (options_.sources) return {};
+    return separator + std::string(
+                           "filter_path=_scroll_id,timed_out,_shards.failed,hits.hits._id,hits.hits._routing,"
+                           "hits.hits._version");
+  }
+
+  void read_page() {
+    page_.clear();
+    response_.body.reserve(response_.body.size() + simdjson::SIMDJSON_PADDING);
+    ondemand::document reply;
+    std::string_view id;
+    if (parser_.iterate(response_.body).get(reply) != SUCCESS ||
+        reply["_scroll_id"].get_string().get(id) != SUCCESS) {
+      throw unreadable(doing_);
+    }
+    scroll_.has_id(id);
+    require_all_shards(doing_, reply);
+    ondemand::array hits;
+    // A filter that matches nothing leaves the array out.
+    const simdjson::error_code code = reply["hits"]["hits"].get_array().get(hits);
+    if (code == simdjson::NO_SUCH_FIELD) return;
+    if (code != SUCCESS) throw unreadable(doing_);
+    for (auto hit : hits) {
+      FetchedDocument fetched;
+      if (!read_fetched(hit, fetched) || fetched.document.id.empty()) throw unreadable(doing_);
+      if (options_.sources) require_source(doing_, fetched.document);
+      page_.push_back(fetched.document);
+    }
+  }
+
   ElasticsearchClient& client_;
   const std::string doing_;
   const std::string alias_;
   const ScanOptions options_;
   Scroll scroll_;
-  dom::parser parser_;  // owns what page_ points into
+  ondemand::parser parser_;
+  HttpResponse response_;  // what page_ points into, with the parser
   std::vector<StoredDocument> page_;
   bool begun_ = false;
 };

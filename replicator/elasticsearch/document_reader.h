@@ -1,5 +1,8 @@
-// Reads documents back: some by id with their source as it is stored, or the ids of all. For `verify`, sweeps
-// and whoever asks whether index and view are equal (promise 3). Memory is bounded by a page.
+// Reads documents back: some by id, or all, with their source as it is stored or without. For `verify`,
+// sweeps and whoever asks whether index and view are equal (promise 3). Memory is bounded by a page.
+//
+// What it costs Elasticsearch 7.10, in CPU for a document: 13 µs in a scan with sources whose pages are large
+// and lie together on the disk, 12 µs to be counted by its id, 270 µs to be read by its id.
 #pragma once
 
 #include <cstddef>
@@ -28,7 +31,7 @@ struct StoredDocument {
   /// document by its id in the whole shard that the routing leads to.
   std::string_view routing;
   std::int64_t version = 0;
-  std::string_view source;  ///< the JSON object, byte by byte as it was written; empty in a scan
+  std::string_view source;  ///< the JSON object, byte by byte as it was written; empty in a scan without
 };
 
 /// Looks up `wanted` and calls `sink` once for each, in order, with its position; none: the index has no such
@@ -37,14 +40,21 @@ void fetch_documents(ElasticsearchClient& client, const std::string& alias,
                      std::span<const DocumentLocation> wanted,
                      const std::function<void(std::size_t, const std::optional<StoredDocument>&)>& sink);
 
+/// How many documents have these ids, of those that the last refresh has made searchable; one that is there
+/// under several routings counts as often. Throws Error as the client does, a retryable one when a shard does
+/// not answer.
+std::int64_t count_documents(ElasticsearchClient& client, const std::string& alias,
+                             std::span<const DocumentLocation> wanted);
+
 struct ScanOptions {
   std::size_t page = 5'000;  ///< documents a call of the sink
+  bool sources = false;      ///< reads them too: a page has to fit into memory
   int slice = 0;             ///< which of
   int slices = 1;            ///< so many parts to scan
 };
 
-/// Reads every document that the last refresh has made searchable, page by page in no particular order,
-/// without sources: refresh first to see all. What is written meanwhile is not seen. The server forgets a
+/// Reads every document that the last refresh has made searchable, page by page in no particular order:
+/// refresh first to see all. What is written meanwhile is not seen. The server forgets a
 /// scan that is left alone for five minutes; destroying it ends it there too.
 class DocumentScan {
  public:

@@ -25,6 +25,22 @@ constexpr int kJudgements = 10;                    // of a document that goes on
 constexpr auto kPoll = 50ms;                       // between looks at what is pending
 constexpr auto kChangeOfLead = 10s;                // so long nobody may lead before nothing is waited for
 
+// Documents of a page of the index, which has to fit into memory and costs a request.
+constexpr std::int64_t kPageStored = 512 * 1024;   // bytes on the disk; as JSON some times as much
+constexpr std::int64_t kLargestPage = 1'000;
+constexpr std::size_t kCautiousPage = 100;  // when their size is not known
+
+std::size_t page_of(std::optional<std::int64_t> average_stored_size) {
+  if (!average_stored_size) return kCautiousPage;
+  const std::int64_t page = kPageStored / std::max<std::int64_t>(*average_stored_size, 1);
+  return static_cast<std::size_t>(std::clamp<std::int64_t>(page, 1, kLargestPage));
+}
+
+// Of id and routing.
+std::string place_of(const FoundDocument& document) {
+  return document.id + '\0' + document.routing;
+}
+
 }  // namespace
 
 std::string_view to_string(Difference difference) {
@@ -46,6 +62,25 @@ struct Verification::Expected {
   bool operator==(const Expected&) const = default;
 };
 
+/// Documents as the index has them.
+struct Verification::IndexPage {
+  std::vector<FoundDocument> documents;
+  std::vector<std::string> json;  ///< of each
+};
+
+struct Verification::Suspects {
+  std::vector<FoundDocument> different;
+  std::vector<FoundDocument> surplus;
+
+  std::size_t size() const { return different.size() + surplus.size(); }
+  void add(Suspects more) {
+    different.insert(different.end(), std::make_move_iterator(more.different.begin()),
+                     std::make_move_iterator(more.different.end()));
+    surplus.insert(surplus.end(), std::make_move_iterator(more.surplus.begin()),
+                   std::make_move_iterator(more.surplus.end()));
+  }
+};
+
 Verification::Verification(const Config& config, Source& source, ElasticsearchClient& elasticsearch,
                            Listener listener, Repair repair)
     : config_(config),
@@ -60,32 +95,101 @@ VerifiedIndex Verification::compare(const AppliedIndex& index) {
   progress_ = {.alias = index.alias};
   elasticsearch_.refresh(index.alias);
   progress_.total = elasticsearch_.count(index.alias);
-  compare_view(index);
+  compare_documents(index);
   progress_.done = 0;
-  look_for_surplus(index);
+  elasticsearch_.refresh(index.alias);
+  look_for_missing(index);
   repair(index);
   return result_;
 }
 
-void Verification::compare_view(const AppliedIndex& index) {
+void Verification::compare_documents(const AppliedIndex& index) {
+  const std::optional<std::int64_t> size = elasticsearch_.average_stored_size(index.alias);
+  DocumentScan scan(elasticsearch_, index.alias, {.page = page_of(size), .sources = true});
+  const auto read = [&] {
+    IndexPage page;
+    for (const StoredDocument& document : scan.next()) {
+      page.documents.push_back({std::string(document.id), std::string(document.routing)});
+      page.json.emplace_back(document.source);
+    }
+    return page;
+  };
+
+  one_each_ = !index.routed;
+  Suspects suspects;
+  // The next page is read while this one is compared; nobody else asks Elasticsearch until it is there.
+  std::future<IndexPage> next = std::async(std::launch::async, read);
+  for (bool end = false; !end;) {
+    const IndexPage page = next.get();
+    end = page.documents.empty();
+    if (!end) {
+      next = std::async(std::launch::async, read);
+      suspects.add(suspects_of(index, page));
+      one_each_ = one_each_ && suspects.surplus.empty();
+      progress_.done += static_cast<std::int64_t>(page.documents.size());
+      report(VerifyProgress::Phase::kComparing);
+    }
+    if (suspects.size() >= kSuspects || end) {
+      if (!end) next.wait();
+      judge(index, std::exchange(suspects.different, {}));
+      judge_surplus(index, std::exchange(suspects.surplus, {}));
+    }
+  }
+}
+
+Verification::Suspects Verification::suspects_of(const AppliedIndex& index, const IndexPage& page) {
+  const auto transaction = source_.begin_reading();
+  Suspects suspects;
+  std::unordered_set<std::string> surplus;
+  for (StaleDocument& stale : transaction->stale(index, page.documents)) {
+    surplus.insert(place_of(stale.found));
+    suspects.surplus.push_back(std::move(stale.found));
+  }
+  std::unordered_map<std::string_view, std::size_t> unequal;  // id → where in the page
+  Values ids;
+  for (std::size_t i = 0; i < page.documents.size(); ++i) {
+    const FoundDocument& document = page.documents[i];
+    if (!surplus.empty() && surplus.contains(place_of(document))) continue;
+    unequal.emplace(document.id, i);
+    ids.push_back(document.id);
+  }
+  while (!ids.empty()) {
+    ids = transaction->render(index, ids, config_.elasticsearch.bulk_bytes, std::nullopt,
+                              [&](const RenderedDocument& document) {
+                                const auto at = unequal.find(document.id);
+                                if (at == unequal.end() || !document.json) return;
+                                if (same_json(*document.json, page.json[at->second])) unequal.erase(at);
+                              });
+  }
+  for (const auto& [id, i] : unequal) suspects.different.push_back(page.documents[i]);
+  return suspects;
+}
+
+void Verification::look_for_missing(const AppliedIndex& index) {
   const auto read_after = [&](const std::optional<std::string>& after) {
     return read_view_page(source_, index, after, config_.replication.chunk_documents,
                           config_.elasticsearch.bulk_bytes);
   };
 
   std::vector<FoundDocument> suspects;
-  // The next page is read while this one is looked up; nobody else asks the source until it is there.
+  // The next page is read while this one is counted; nobody else asks the source until it is there.
   std::future<ViewPage> next = std::async(std::launch::async, read_after, std::nullopt);
   for (bool end = false; !end;) {
     const ViewPage page = next.get();
     end = page.end;
     if (!end) next = std::async(std::launch::async, read_after, page.last);
-    std::vector<FoundDocument> more = find_different(elasticsearch_, index, page);
-    suspects.insert(suspects.end(), std::make_move_iterator(more.begin()),
-                    std::make_move_iterator(more.end()));
-    result_.documents += static_cast<std::int64_t>(page.documents.size());
+    const auto expected = static_cast<std::int64_t>(page.documents.size());
+    const std::vector<DocumentLocation> places = locations_of(page.documents);
+    if (!one_each_ || count_documents(elasticsearch_, index.alias, places) != expected) {
+      fetch_documents(elasticsearch_, index.alias, places,
+                      [&](std::size_t position, const std::optional<StoredDocument>& stored) {
+                        const FoundDocument& document = page.documents[position];
+                        if (!stored || stored->routing != document.routing) suspects.push_back(document);
+                      });
+    }
+    result_.documents += expected;
     progress_.done = result_.documents;
-    report(VerifyProgress::Phase::kComparing);
+    report(VerifyProgress::Phase::kLookingForMissing);
     if (suspects.size() >= kSuspects || end) {
       if (!end) next.wait();
       judge(index, std::exchange(suspects, {}));
@@ -104,18 +208,22 @@ void Verification::judge(const AppliedIndex& index, std::vector<FoundDocument> s
 std::vector<FoundDocument> Verification::judge_once(const AppliedIndex& index,
                                                     std::vector<FoundDocument> suspects) {
   using View = std::unordered_map<std::string, Expected>;
+  std::unordered_set<std::string> gone;
   const auto read = [&](const Values& ids, View& view, Position& place) {
     const auto transaction = source_.begin_reading();
     place = transaction->place();
     return transaction->render(
         index, ids, config_.elasticsearch.bulk_bytes, std::nullopt, [&](const RenderedDocument& document) {
-          if (!document.json) return;  // the second pass finds it, if it is surplus
+          if (!document.json) {
+            gone.emplace(document.id);
+            return;
+          }
           view.emplace(document.id, Expected{std::string(document.routing), std::string(*document.json)});
         });
   };
 
   Values ids;
-  for (FoundDocument& suspect : suspects) ids.push_back(std::move(suspect.id));
+  for (const FoundDocument& suspect : suspects) ids.push_back(suspect.id);
   std::vector<FoundDocument> undecided;
   while (!ids.empty()) {
     View before;
@@ -152,26 +260,9 @@ std::vector<FoundDocument> Verification::judge_once(const AppliedIndex& index,
     found(index, std::move(certain));
     ids = left_over;
   }
-  return undecided;
-}
-
-void Verification::look_for_surplus(const AppliedIndex& index) {
-  elasticsearch_.refresh(index.alias);
-  progress_.total = elasticsearch_.count(index.alias);
-  std::vector<FoundDocument> suspects;
-  scan_documents(elasticsearch_, index.alias, {}, [&](std::span<const StoredDocument> page) {
-    std::vector<FoundDocument> documents;
-    for (const StoredDocument& document : page) {
-      documents.push_back({std::string(document.id), std::string(document.routing)});
-    }
-    for (StaleDocument& stale : source_.begin_reading()->stale(index, documents)) {
-      suspects.push_back(std::move(stale.found));
-    }
-    progress_.done += static_cast<std::int64_t>(page.size());
-    report(VerifyProgress::Phase::kLookingForSurplus);
-    if (suspects.size() >= kSuspects) judge_surplus(index, std::exchange(suspects, {}));
-  });
+  std::erase_if(suspects, [&](const FoundDocument& suspect) { return !gone.contains(suspect.id); });
   judge_surplus(index, suspects);
+  return undecided;
 }
 
 void Verification::judge_surplus(const AppliedIndex& index, const std::vector<FoundDocument>& suspects) {

@@ -1,10 +1,9 @@
 // Whether an index equals its view, document by document, while both may be changing (promise 3).
 //
 // Two passes, each in memory of a page:
-//   1. the view in the order of _id, each page looked up in the index by id and routing: finds what is
-//   missing
-//      or different;
-//   2. the index, id by id, looked up in the view: finds what is surplus.
+//   1. the index as it lies on the disk, each page looked up in the view: finds what is surplus or different;
+//   2. the view in the order of _id, each page counted in the index: finds what is missing.
+// Elasticsearch reads neighbours together: a document costs it a twentieth of what it costs by its id.
 // What differs is a suspect only: a change may be on its way. It is judged when Elasticsearch has
 // acknowledged everything that the view's snapshot saw, and counts when the view still says the same after
 // that.
@@ -50,7 +49,7 @@ struct VerifiedIndex {
 };
 
 struct VerifyProgress {
-  enum class Phase { kComparing, kLookingForSurplus, kWaiting };
+  enum class Phase { kComparing, kLookingForMissing, kWaiting };
   Phase phase = Phase::kComparing;
   std::string alias;
   std::int64_t done = 0;
@@ -82,10 +81,13 @@ class Verification {
 
  private:
   struct Expected;
+  struct IndexPage;
+  struct Suspects;
 
-  void compare_view(const AppliedIndex& index);
-  void look_for_surplus(const AppliedIndex& index);
+  void compare_documents(const AppliedIndex& index);
+  void look_for_missing(const AppliedIndex& index);
 
+  Suspects suspects_of(const AppliedIndex& index, const IndexPage& page);
   void judge(const AppliedIndex& index, std::vector<FoundDocument> suspects);
   std::vector<FoundDocument> judge_once(const AppliedIndex& index, std::vector<FoundDocument> suspects);
   void judge_surplus(const AppliedIndex& index, const std::vector<FoundDocument>& suspects);
@@ -106,6 +108,7 @@ class Verification {
   std::vector<FoundDocument> to_repair_;
   std::vector<std::int64_t> repairs_;
   VerifiedIndex result_;     // of the index at hand
+  bool one_each_ = true;     // likewise: no _id was found where it does not belong
   VerifyProgress progress_;  // likewise
 };
 

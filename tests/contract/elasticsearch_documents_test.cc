@@ -52,7 +52,7 @@ class ElasticsearchDocumentsContract : public ElasticsearchContract {
   }
 
   static constexpr const char* kMapping =
-      R"({"settings":{"number_of_shards":3,"number_of_replicas":0},"mappings":{"dynamic":false,"properties":{"n":{"type":"integer"}}}})";
+      R"({"settings":{"number_of_shards":3,"number_of_replicas":0,"store":{"stats_refresh_interval":"0s"}},"mappings":{"dynamic":false,"properties":{"n":{"type":"integer"}}}})";
 
   std::unique_ptr<BulkWriter> writer_;
 };
@@ -114,6 +114,35 @@ TEST_F(ElasticsearchDocumentsContract, TheBytesOfASourceAreKept) {
   request.index(alias(), {1, "1", ""}, version(1), source);
   write(std::move(request));
   EXPECT_EQ(fetch("1"), (Stored{"", source, version(1).value()}));
+
+  client().refresh(alias());
+  std::vector<std::string> scanned;
+  scan_documents(client(), alias(), {.sources = true}, [&](std::span<const StoredDocument> page) {
+    for (const StoredDocument& document : page) scanned.emplace_back(document.source);
+  });
+  EXPECT_EQ(scanned, std::vector<std::string>{source});
+}
+
+TEST_F(ElasticsearchDocumentsContract, DocumentsAreCountedByTheirIdsAndMeasuredOnAverage) {
+  EXPECT_EQ(client().average_stored_size(alias()), std::nullopt);
+  constexpr int kDocuments = 20'000;
+  std::vector<std::string> ids;
+  BulkRequest request;
+  for (int i = 0; i < kDocuments; ++i) {
+    ids.push_back("id/" + std::to_string(i));
+    request.index(alias(), {1, ids.back(), ""}, version(1), "{}");
+  }
+  request.index(alias(), {1, "nobody's", ""}, version(1), "{}");
+  write(std::move(request));
+  client().refresh(alias());
+  ids.emplace_back("not there");
+  std::vector<DocumentLocation> wanted;
+  for (const std::string& id : ids) wanted.push_back({id, ""});
+  EXPECT_EQ(count_documents(client(), alias(), wanted), kDocuments);
+  const std::optional<std::int64_t> size = client().average_stored_size(alias());
+  ASSERT_TRUE(size.has_value());
+  EXPECT_GT(*size, 0);
+  EXPECT_LT(*size, 1'000);
 }
 
 TEST_F(ElasticsearchDocumentsContract, CompressedRequestsAndRepliesSayTheSame) {

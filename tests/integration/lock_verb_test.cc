@@ -14,6 +14,7 @@
 #include "tests/support/servers.h"
 #include "tests/support/tcp_proxy.h"
 #include "tests/support/temporary_folder.h"
+#include "tests/support/terminal.h"
 
 namespace lockstep::support {
 namespace {
@@ -22,9 +23,12 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 using testing::HasSubstr;
 using testing::MatchesRegex;
+using testing::Not;
 using testing::StartsWith;
 
 constexpr seconds kPatience{60};
+constexpr const char* kCtrlC = "\x03";
+constexpr const char* kCtrlZ = "\x1a";
 constexpr int kTerminated = 128 + SIGTERM;
 
 /// Where the locks are kept, for one test.
@@ -98,6 +102,14 @@ class LockVerb : public testing::TestWithParam<MakeBackend> {
     all.insert(all.end(), options.begin(), options.end());
     all.insert(all.end(), {"--", "sh", "-c", script});
     return std::make_unique<Program>(lockstep_program(), arguments("lock", all));
+  }
+  /// The same as it is typed at a terminal.
+  std::string typed(const std::string& script) const {
+    std::string line = shell_quoted(lockstep_program());
+    for (const std::string& argument : arguments("lock", {"--exclusive", "x", "--", "sh", "-c", script})) {
+      line += " " + shell_quoted(argument);
+    }
+    return line + "\n";
   }
   static void wait_for_output(const Program& program, const std::string& text) {
     ASSERT_TRUE(wait_until([&] { return program.out().find(text) != std::string::npos; }, kPatience))
@@ -278,6 +290,46 @@ TEST_P(LockVerb, WhoIsKilledTakesItsCommandAlongAndLosesTheLockWithItsLease) {
   killed->signal(SIGKILL);
   EXPECT_TRUE(wait_until([&] { return std::filesystem::exists(folder_.path() / "told"); }, kPatience));
   EXPECT_EQ(lockstep("lock", {"--exclusive", "x", "--wait", "60s", "--", "true"}).exit_code, 0);
+  EXPECT_EQ(list(), "");
+}
+
+// The shell works out the sum: what is typed does not look like what is shown.
+TEST_P(LockVerb, CtrlZStopsTheCommandAndFgLetsItGoOnUnderItsLock) {
+  Terminal terminal;
+  terminal.type(typed("echo $((40 + 2)) locked; read word; echo $((40 + 3)) $word"));
+  ASSERT_TRUE(terminal.shows("42 locked", kPatience)) << terminal.screen();
+  terminal.type(kCtrlZ);
+  ASSERT_TRUE(terminal.shows("Stopped", kPatience)) << terminal.screen();
+  EXPECT_NE(list(), "") << "it is stopped, not ended";
+  terminal.type("fg\n");
+  terminal.type("on\n");
+  ASSERT_TRUE(terminal.shows("43 on", kPatience)) << terminal.screen();
+  terminal.type("echo it ended with $?.\n");
+  EXPECT_TRUE(terminal.shows("it ended with 0.", kPatience)) << terminal.screen();
+  EXPECT_EQ(list(), "");
+}
+
+TEST_P(LockVerb, WhoIsStoppedAtATerminalForLongerThanTheLeaseHasLostTheLock) {
+  configure("1s");
+  Terminal terminal;
+  terminal.type(typed("echo $((40 + 2)) locked; sleep 60; echo $((40 + 3)) went on"));
+  ASSERT_TRUE(terminal.shows("42 locked", kPatience)) << terminal.screen();
+  terminal.type(kCtrlZ);
+  ASSERT_TRUE(terminal.shows("Stopped", kPatience)) << terminal.screen();
+  EXPECT_EQ(lockstep("lock", {"--exclusive", "x", "--wait", "60s", "--", "true"}).exit_code, 0);
+  terminal.type("fg\n");
+  terminal.type("echo it ended with $?.\n");
+  EXPECT_TRUE(terminal.shows("it ended with 1.", kPatience)) << terminal.screen();
+  EXPECT_THAT(terminal.screen(), Not(HasSubstr("43 went on")));
+}
+
+TEST_P(LockVerb, CtrlCEndsTheCommandAndFreesTheLock) {
+  Terminal terminal;
+  terminal.type(typed("echo $((40 + 2)) locked; sleep 60"));
+  ASSERT_TRUE(terminal.shows("42 locked", kPatience)) << terminal.screen();
+  terminal.type(kCtrlC);
+  terminal.type("echo it ended with $?.\n");
+  EXPECT_TRUE(terminal.shows("it ended with 130.", kPatience)) << terminal.screen();
   EXPECT_EQ(list(), "");
 }
 

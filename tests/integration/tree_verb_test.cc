@@ -13,6 +13,7 @@
 #include "tests/support/recording_proxy.h"
 #include "tests/support/servers.h"
 #include "tests/support/temporary_folder.h"
+#include "tests/support/terminal.h"
 
 namespace lockstep::support {
 namespace {
@@ -194,6 +195,18 @@ TEST_F(TreeVerb, ALockThatIsNotToBeHadIsFour) {
   waiter.signal(SIGINT);
   EXPECT_EQ(waiter.wait(kPatience), 128 + SIGINT) << waiter.err();
   EXPECT_EQ(list(), "/a/f\n");
+}
+
+TEST_F(TreeVerb, AtATerminalALargeMoveSaysHowFarItIsAndLeavesACleanLine) {
+  done({"recover"});
+  fill("/a", 2'500);
+  Terminal terminal;
+  std::string line = shell_quoted(lockstep_program());
+  for (const std::string& argument : arguments({"mv", "/a", "/b"})) line += " " + shell_quoted(argument);
+  terminal.type(line + "; echo it ended with $?.\n");
+  EXPECT_TRUE(terminal.shows("[#", kPatience)) << terminal.screen();
+  EXPECT_TRUE(terminal.shows(" of 2,5", kPatience)) << terminal.screen();
+  EXPECT_TRUE(terminal.shows("\r\x1b[Kit ended with 0.", kPatience)) << terminal.screen();
 }
 
 TEST_F(TreeVerb, WhoIsKilledInTheMiddleOfItsWritesIsFinishedByRecover) {

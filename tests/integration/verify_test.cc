@@ -1,6 +1,9 @@
 // Equal at rest, proved or disproved: what verify says of an index, and what --repair makes of it.
 #include <gtest/gtest.h>
 
+#include <set>
+#include <sstream>
+
 #include "tests/support/blog_pipeline.h"
 
 namespace lockstep::support {
@@ -16,6 +19,13 @@ class Verify : public BlogTest {
   }
 };
 
+std::multiset<std::string> lines_of(const std::string& text) {
+  std::multiset<std::string> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) lines.insert(line);
+  return lines;
+}
+
 TEST_F(Verify, EqualIndicesEndWithZero) {
   bring_up();
   const Completed verified = pipeline_.lockstep("verify");
@@ -27,9 +37,11 @@ TEST_F(Verify, MissingSurplusAndDifferentDocumentsAreNamedAndEndWithThree) {
   damage_everything();
   const Completed verified = pipeline_.lockstep("verify");
   EXPECT_EQ(verified.exit_code, 3) << verified.out << verified.err;
-  for (const char* id : {"1", "2", "surplus", "99999"}) {
-    EXPECT_NE(verified.out.find(id), std::string::npos) << id << " isn't named in\n" << verified.out;
-  }
+  EXPECT_EQ(lines_of(verified.out),
+            (std::multiset<std::string>{
+                posts_.alias() + "\tmissing\t\"1\"", posts_.alias() + "\tdifferent\t\"2\"",
+                posts_.alias() + "\tsurplus\t\"surplus\"", posts_.alias() + "\tsurplus\t\"99999\""}))
+      << "each is named once";
   EXPECT_EQ(document("2"), R"({"title":"altered"})") << "without --repair nothing is written";
 }
 
@@ -95,6 +107,35 @@ TEST_F(Verify, LargeIndicesAndRoutedOnesAndTextKeysAreCompared) {
   EXPECT_NE(verified.out.find("k 78/ü"), std::string::npos) << verified.out;
   pipeline_.catch_up();
   EXPECT_TRUE(is_equal());
+}
+
+// There are as many documents as there should be: one twice, and one not at all.
+TEST_F(Verify, ADocumentThatIsThereTwiceDoesNotHideOneThatIsMissing) {
+  execute(
+      "create table blog.notes (id integer primary key, text text); "
+      "insert into blog.notes select i, 'note ' || i from generate_series(1, 100) i; "
+      "create view search.notes as select id as _id, text from blog.notes");
+  ElasticsearchIndex& notes = pipeline_.add_index(
+      "notes", "search.notes", track("blog.notes"),
+      R"({"settings": {"number_of_shards": 8, "number_of_replicas": 0}, "mappings": {"dynamic": false}})");
+  bring_up();
+  notes.damage("7", std::nullopt);
+  for (int i = 0; notes.count() < 100; ++i) {  // until a routing leads to another shard
+    notes.damage("8", R"({"text":"note 8"})", "routing " + std::to_string(i));
+  }
+  const Completed verified = pipeline_.lockstep("verify", {notes.alias()});
+  EXPECT_EQ(verified.exit_code, 3) << verified.err;
+  EXPECT_NE(verified.out.find("\tmissing\t\"7\""), std::string::npos) << verified.out;
+  EXPECT_NE(verified.out.find("\tsurplus\t\"8\"\trouting"), std::string::npos) << verified.out;
+}
+
+TEST_F(Verify, ADocumentMuchLargerThanThePagesIsComparedToo) {
+  execute("update blog.posts set title = repeat('long ', 1000000) where id in (3, 4)");
+  bring_up();
+  EXPECT_EQ(pipeline_.lockstep("verify").exit_code, 0);
+  posts_.damage("4", R"({"title":"short"})");
+  EXPECT_EQ(lines_of(pipeline_.lockstep("verify").out),
+            (std::multiset<std::string>{posts_.alias() + "\tdifferent\t\"4\""}));
 }
 
 TEST_F(Verify, EveryWayToWriteOneValueIsEqual) {

@@ -159,6 +159,18 @@ TEST(Generation, HasSixDigitsOrMore) {
   }
 }
 
+TEST(Client, TheAverageSizeOfADocumentIsUnknownToWhomItIsNotTold) {
+  const auto stats = [](const char* documents) {
+    return HttpResponse{200, R"({"_all":{"primaries":{"docs":{"count":)" + std::string(documents) +
+                                 R"(,"deleted":1},"store":{"size_in_bytes":1000}},"total":{}}})"};
+  };
+  Script script{{stats("4"), stats("0"), {403, R"({"error":"no"})"}, {200, "{}"}}, {}};
+  ElasticsearchClient client = client_of(script);
+  EXPECT_EQ(client.average_stored_size("posts"), 250);
+  EXPECT_EQ(script.requests.at(0).path, "/posts/_stats/docs,store");
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(client.average_stored_size("posts"), std::nullopt);
+}
+
 TEST(Client, ACountWithoutAllShardsIsNoCount) {
   Script script{{{200, R"({"count":3,"_shards":{"total":2,"failed":1}})"},
                  {200, R"({"count":3,"_shards":{"failed":0}})"}},

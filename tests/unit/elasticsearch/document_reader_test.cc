@@ -9,6 +9,7 @@ namespace lockstep {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 struct Read {
   std::string id, routing, source;
@@ -106,6 +107,35 @@ TEST(FetchDocuments, AsksInPages) {
   EXPECT_EQ(script.requests.size(), 3u);
 }
 
+TEST(CountDocuments, AsksForExactlyThese) {
+  Script script{
+      {{200,
+        R"({"timed_out":false,"_shards":{"failed":0},"hits":{"total":{"value":1,"relation":"eq"},"hits":[]}})"}},
+      {}};
+  ElasticsearchClient client = client_of(script);
+  const std::vector<DocumentLocation> wanted = {{"a\"b", "r"}, {"c", ""}};
+  EXPECT_EQ(count_documents(client, "posts", wanted), 1);
+  EXPECT_EQ(script.requests.at(0).body,
+            R"({"size":0,"track_total_hits":true,"query":{"ids":{"values":["a\"b","c"]}}})");
+}
+
+TEST(CountDocuments, WhatIsNoWholeCountIsARetryableError) {
+  for (const char* reply :
+       {R"({"timed_out":false,"_shards":{"failed":1},"hits":{"total":{"value":1}}})",
+        R"({"timed_out":true,"_shards":{"failed":0},"hits":{"total":{"value":1}}})",
+        R"({"timed_out":false,"_shards":{"failed":0},"hits":{}})", R"({"timed_out":fal)", "<html>"}) {
+    Script script{{{200, reply}}, {}};
+    ElasticsearchClient client = client_of(script);
+    const std::vector<DocumentLocation> wanted = {{"a", ""}};
+    try {
+      count_documents(client, "posts", wanted);
+      ADD_FAILURE() << reply;
+    } catch (const Error& error) {
+      EXPECT_TRUE(error.retryable()) << reply;
+    }
+  }
+}
+
 constexpr const char* kFirstPage =
     R"({"_scroll_id":"s1","timed_out":false,"_shards":{"failed":0},"hits":{"hits":[{"_id":"a","_version":3},)"
     R"({"_id":"b","_routing":"r","_version":4}]}})";
@@ -121,6 +151,26 @@ TEST(ScanDocuments, GivesEveryPageAndEndsTheScan) {
   EXPECT_EQ(script.requests[2].body, R"({"scroll":"5m","scroll_id":"s2"})");
   EXPECT_EQ(script.requests[3].method, "DELETE");
   EXPECT_EQ(script.requests[3].body, R"({"scroll_id":["s3"]})");
+}
+
+TEST(ScanDocuments, GivesTheBytesOfSourcesWhenTheyAreWanted) {
+  Script script{
+      {{200,
+        R"({"_scroll_id":"s1","took":1,"timed_out":false,"_shards":{"total":1,"failed":0},"hits":{"max_score":null,)"
+        R"("hits":[{"_index":"i","_type":"_doc","_id":"a","_version":3,"_score":null,"_source":{ "n" : 1.10 },)"
+        R"("sort":[0]}]}})"},
+       {200,
+        R"({"_scroll_id":"s2","timed_out":false,"_shards":{"failed":0},"hits":{"hits":[{"_id":"b","_version":4}]}})"},
+       {200, "{}"}},
+      {}};
+  ElasticsearchClient client = client_of(script);
+  DocumentScan scan(client, "posts", {.page = 10, .sources = true});
+  const auto page = scan.next();
+  ASSERT_EQ(page.size(), 1u);
+  EXPECT_EQ(page[0].source, R"({ "n" : 1.10 })");
+  EXPECT_THAT(script.requests[0].path, Not(HasSubstr("filter_path")));
+  EXPECT_EQ(script.requests[0].body, R"({"sort":["_doc"],"version":true,"_source":true,"size":10})");
+  EXPECT_THROW(scan.next(), Error) << "an index that keeps no sources proves nothing";
 }
 
 TEST(ScanDocuments, EndsTheScanWhenTheSinkThrows) {
