@@ -162,9 +162,9 @@ const std::vector<Key<ReplicationConfig>>& keys_of() {
   static const std::vector<Key<Section>> keys = {
       key<&Section::poll_interval>({.name = "poll_interval",
                                     .description =
-                                        "How often the source is asked for new changes while there are "
-                                        "none. Up to 2 ms when there was one within a second, half as often "
-                                        "when there was none for a minute.",
+                                        "How often is looked for new changes while there are none, by the "
+                                        "source itself. At least every 2 ms when there was one within a "
+                                        "second, half as often when there was none for a minute.",
                                     .example = R"("5ms")",
                                     .least = 1,
                                     .most = 60 * kSecond}),

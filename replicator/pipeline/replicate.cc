@@ -26,13 +26,16 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto kBusyFor = 1s;            // after a change
-constexpr auto kBusyPollInterval = 2ms;  // at most, as long as the next change may well come soon
-constexpr auto kQuietAfter = 1min;       // from then on half the looks will do
-constexpr auto kReportInterval = 100ms;  // between updates of the board
-constexpr auto kSaveIdleAfter = 100ms;   // what has been acknowledged is saved when nothing else does it,
-                                         // or at once while somebody waits for it
-constexpr auto kSaveQuietAfter = 5s;     // a position that moved over nothing of ours
+constexpr auto kBusyFor = 1s;                                 // after a change
+constexpr std::chrono::milliseconds kBusyPollInterval = 2ms;  // at most, while the next change may come soon
+constexpr std::chrono::milliseconds kBusyLookInterval = 1ms;  // likewise, when the source looks itself
+constexpr auto kQuietAfter = 1min;                            // from then on half the looks will do
+constexpr auto kLongestWait = 200ms;                          // for a change, without a look at anything else
+constexpr auto kReportInterval = 100ms;                       // between updates of the board
+constexpr std::chrono::milliseconds kSaveIdleAfter =
+    100ms;                            // what has been acknowledged is saved when nothing else does it,
+                                      // or at once while somebody waits for it
+constexpr auto kSaveQuietAfter = 5s;  // a position that moved over nothing of ours
 constexpr auto kPruneInterval = 30s;
 constexpr auto kJobsInterval = 1s;          // between looks for jobs that others have added
 constexpr auto kSourceInterval = 2s;        // between looks for an `apply` and for changes that were given up
@@ -99,17 +102,28 @@ class Replication {
       keep_house();
       if (worked) continue;
       if (until == RunUntil::kCaughtUp && caught_up()) break;
-      wake_up_.wait(poll_interval(), stop);
+      wait_for_work(stop);
     }
     finish();
   }
 
  private:
-  std::chrono::milliseconds poll_interval() const {
+  void wait_for_work(const std::stop_token& stop) {
+    const SteadyTime now = std::chrono::steady_clock::now();
     const std::chrono::milliseconds configured = config_.replication.poll_interval;
-    const auto quiet = std::chrono::steady_clock::now() - followed_at_;
-    if (quiet < kBusyFor) return std::min<std::chrono::milliseconds>(kBusyPollInterval, configured);
-    return quiet < kQuietAfter ? configured : 2 * configured;
+    const auto quiet = now - followed_at_;
+    const bool anything_in_hand =
+        !tail_.at_end() || !tail_.idle() || !writer_.idle() || !jobs_.all_done() || source_.is_awaited();
+    if (anything_in_hand) {
+      wake_up_.wait(quiet < kBusyFor ? std::min(kBusyPollInterval, configured) : configured, stop);
+    } else if (quiet < kBusyFor) {
+      // What has been acknowledged is to be saved in time.
+      const auto unsaved = std::chrono::ceil<std::chrono::milliseconds>(checkpoint_.age(now));
+      const auto at_most = writer_.has_news() ? std::max(kSaveIdleAfter - unsaved, 1ms) : kSaveIdleAfter;
+      source_.await_change(tail_.position(), std::min(kBusyLookInterval, configured), at_most);
+    } else {
+      source_.await_change(tail_.position(), quiet < kQuietAfter ? configured : 2 * configured, kLongestWait);
+    }
   }
 
   bool take_turns(const std::stop_token& stop) {

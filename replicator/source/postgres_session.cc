@@ -26,6 +26,7 @@ set standard_conforming_strings = on;
 set idle_in_transaction_session_timeout = 0;
 set statement_timeout = 0;
 set synchronous_commit = on;
+set default_transaction_isolation = 'read committed';
 )sql";
 
 std::string quoted_for_conninfo(const std::string& value) {

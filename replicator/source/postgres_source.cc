@@ -240,8 +240,19 @@ bool PostgresSource::is_awaited() {
 
 bool PostgresSource::may_have_changed(const Position& position) {
   const PostgresPosition at = PostgresPosition::from(position);
-  if (!at.cur.empty()) return true;
+  if (std::exchange(changed_, false) || !at.cur.empty()) return true;
   return session_.ask("looking for changes", "select pg_current_snapshot()::text")[0][0].c_str() != at.prev;
+}
+
+bool PostgresSource::await_change(const Position& position, std::chrono::milliseconds look_every,
+                                  std::chrono::milliseconds at_most) {
+  using Seconds = std::chrono::duration<double>;
+  const PostgresPosition at = PostgresPosition::from(position);
+  changed_ = !at.cur.empty() || session_
+                                    .ask("waiting for changes", "select {schema}.await_change($1, $2, $3)",
+                                         at.prev, Seconds(look_every).count(), Seconds(at_most).count())[0][0]
+                                    .as<bool>();
+  return changed_;
 }
 
 void PostgresSource::prune() {

@@ -43,6 +43,8 @@ class PostgresSource final : public Source {
   bool is_led() override;
   bool is_awaited() override;
   bool may_have_changed(const Position& position) override;
+  bool await_change(const Position& position, std::chrono::milliseconds look_every,
+                    std::chrono::milliseconds at_most) override;
   void prune() override;
   bool has_given_up() override;
   bool make_good() override;
@@ -62,6 +64,7 @@ class PostgresSource final : public Source {
   std::string identity_;
   std::string captures_;  // the pipeline's capture ids as an array literal
   std::string started_at_;
+  bool changed_ = false;                      // says await_change(), and nobody has looked since
   std::unique_ptr<PostgresAwaited> awaited_;  // listens once it was asked for
 };
 

@@ -373,6 +373,11 @@ class Source {
   /// False is certain, true is not.
   virtual bool may_have_changed(const Position& position) = 0;
 
+  /// Waits until may_have_changed(), at most so long; returns whether it is so. Somebody who begins to wait
+  /// for what is acknowledged is not noticed meanwhile. REQUIRES: no transaction is open.
+  virtual bool await_change(const Position& position, std::chrono::milliseconds look_every,
+                            std::chrono::milliseconds at_most) = 0;
+
   /// Empties the parts of the outbox that every pipeline has passed. Never waits longer than some 50 ms for a
   /// lock and gives up quietly then.
   virtual void prune() = 0;

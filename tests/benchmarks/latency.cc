@@ -1,5 +1,6 @@
 // From a commit's return until a GET by id shows it: with nothing else going on, and while two writers change
-// other rows as fast as they can. And until `POST /wait` says that it can be read.
+// other rows as fast as they can. And until `POST /wait` says that it can be read. Beside them what the way
+// through Elasticsearch takes alone.
 #include <httplib.h>
 
 #include <chrono>
@@ -40,6 +41,28 @@ std::vector<double> waits(BlogWork& work, const support::Program& service, int s
   return milliseconds;
 }
 
+// What Elasticsearch takes for itself: milliseconds from a bulk request with one ready-made document until a
+// GET shows it, in an index that holds little else.
+std::vector<double> bare_writes(int samples, std::chrono::milliseconds period) {
+  support::ElasticsearchIndex index("floor");
+  index.server().expect("PUT", "/" + index.alias(), R"({"settings":{"number_of_replicas":0}})");
+  std::vector<double> milliseconds;
+  auto next = std::chrono::steady_clock::now();
+  for (int i = -kWarmUp; i < samples; ++i) {
+    std::this_thread::sleep_until(next);
+    next = std::max(next, std::chrono::steady_clock::now()) + period;
+    const std::string title = "title " + std::to_string(i);
+    const auto begin = std::chrono::steady_clock::now();
+    index.server().expect(
+        "POST", "/" + index.alias() + "/_bulk",
+        R"({"index":{"_id":")" + std::to_string(i % 100) + "\"}}\n{\"title\":\"" + title + "\"}\n");
+    while (index.get(std::to_string(i % 100))->json.find(title) == std::string::npos) continue;
+    const auto took = std::chrono::steady_clock::now() - begin;
+    if (i >= 0) milliseconds.push_back(std::chrono::duration<double, std::milli>(took).count());
+  }
+  return milliseconds;
+}
+
 void run(const Parameters& parameters, Report& report) {
   BlogWork work(parameters["documents"]);
   work.pipeline().set_more("[http]\nlisten = '127.0.0.1:0'\n");
@@ -53,6 +76,7 @@ void run(const Parameters& parameters, Report& report) {
   const auto samples = static_cast<int>(parameters["samples"]);
   probe.changes(kWarmUp, period, change);
   for (std::int64_t round = 0; round < parameters["rounds"]; ++round) {
+    report.add_distribution("a bare bulk of one document to GET", "ms", bare_writes(samples, period));
     report.add_distribution("commit to GET, nothing else going on", "ms",
                             probe.changes(samples, period, change));
     report.add_distribution("commit to the answer of POST /wait, nothing else going on", "ms",

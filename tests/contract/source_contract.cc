@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <random>
+#include <thread>
 
 #include "replicator/error.h"
 #include "tests/support/eventually.h"
@@ -588,6 +589,25 @@ TEST_P(SourceContract, SomethingNewIsToldAtOnce) {
   drain();
   writer_->execute(insert(1));
   EXPECT_TRUE(source_->may_have_changed(position_));
+}
+
+TEST_P(SourceContract, WhoWaitsForAChangeIsToldWhenItComesAndWhenNoneDoes) {
+  using namespace std::chrono_literals;
+  lead();
+  drain();
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_FALSE(source_->await_change(position_, 5ms, 200ms));
+  EXPECT_GE(std::chrono::steady_clock::now() - begin, 200ms);
+
+  std::thread later([&] {
+    std::this_thread::sleep_for(100ms);
+    writer_->execute(insert(1));
+  });
+  EXPECT_TRUE(source_->await_change(position_, 5ms, 60s));
+  later.join();
+  EXPECT_TRUE(source_->may_have_changed(position_));
+  drain();
+  EXPECT_FALSE(source_->await_change(position_, 5ms, 1ms));
 }
 
 }  // namespace

@@ -115,6 +115,7 @@ TEST_F(RolesTest, RoleWithTheGrantsRunsAllStatementsOfTheTail) {
   source->dead_letters_of(index.id, {"1"});
   source->has_passed(position);
   source->may_have_changed(position);
+  source->await_change(position, std::chrono::milliseconds(1), std::chrono::milliseconds(1));
   source->publish({"following", "", "{}"});
   source->prune();
   for (int slot = 0; slot < 3; ++slot) {

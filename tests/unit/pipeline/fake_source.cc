@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <stdexcept>
+#include <thread>
 #include <utility>
 
 #include "replicator/error.h"
@@ -240,6 +241,12 @@ bool FakeSource::has_passed(const Position& place) {
 
 bool FakeSource::may_have_changed(const Position& position) {
   return database_.state().outbox.size() > rows_of(position);
+}
+
+bool FakeSource::await_change(const Position& position, std::chrono::milliseconds look_every,
+                              std::chrono::milliseconds) {
+  std::this_thread::sleep_for(look_every);
+  return may_have_changed(position);
 }
 
 void FakeSource::publish(const PublishedStatus& status) {

@@ -208,6 +208,8 @@ class FakeSource final : public Source {
   bool is_led() override;
   bool is_awaited() override { return false; }
   bool may_have_changed(const Position& position) override;
+  bool await_change(const Position& position, std::chrono::milliseconds look_every,
+                    std::chrono::milliseconds at_most) override;
   void prune() override {}
   bool has_given_up() override { return database_.state().given_up; }
   bool make_good() override;

@@ -72,6 +72,9 @@ class FakeSource final : public Source {
   std::int64_t dead_letters(int) override { return 0; }
   std::unique_ptr<SourceTransaction> begin() override { throw std::logic_error("not asked of this fake"); }
   bool may_have_changed(const Position&) override { return false; }
+  bool await_change(const Position&, std::chrono::milliseconds, std::chrono::milliseconds) override {
+    return false;
+  }
   void prune() override {}
   bool has_given_up() override { return false; }
   bool make_good() override { return true; }
