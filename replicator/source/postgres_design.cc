@@ -108,7 +108,7 @@ class Designer {
     for (const PostgresColumn& column : view.columns) text += column.quoted + " " + column.type + "\n";
     std::set<std::string> parts;
     for (const auto& [oid, table] : index.reads.tables) {
-      for (const TableMember& member : table_members(transaction_, oid)) {
+      for (const TableMember& member : members_of(oid)) {
         parts.insert(table.name + " has " + member.name + "\n");
       }
     }
@@ -171,7 +171,7 @@ class Designer {
     const std::optional<PostgresRelation> table = find_relation(transaction_, config.table, why);
     if (!table) return fault(config.line, "table " + config.table + ": " + why);
     covered.insert(table->name);
-    const std::vector<TableMember> members = table_members(transaction_, table->oid);
+    const std::vector<TableMember>& members = members_of(table->oid);
     for (const TableMember& member : members) covered.insert(member.name);
     if (config.ignore) return;
     if (!table->is_table()) {
@@ -273,7 +273,7 @@ class Designer {
       is_read = true;
       if (read.every_update) table.every_update = true;
       if (read.every_column) table.every_column = true;
-      const PostgresRelation relation = describe_relation(transaction_, oid);
+      const PostgresRelation& relation = relation_of(oid);
       for (const int number : read.columns) {
         if (const PostgresColumn* column = relation.column(number)) table.columns.insert(column->name);
       }
@@ -295,7 +295,7 @@ class Designer {
     for (const TableMember& member : table.members) {
       if (member.oid == oid) return true;
     }
-    for (const TableMember& member : table_members(transaction_, oid)) {
+    for (const TableMember& member : members_of(oid)) {
       if (member.oid == table.relation.oid) return true;
     }
     return false;
@@ -308,9 +308,24 @@ class Designer {
     }
   }
 
+  // Each table of an index is compared with each that its view reads: the catalog is asked once for each.
+  const std::vector<TableMember>& members_of(unsigned oid) {
+    const auto known = members_.find(oid);
+    if (known != members_.end()) return known->second;
+    return members_.emplace(oid, table_members(transaction_, oid)).first->second;
+  }
+
+  const PostgresRelation& relation_of(unsigned oid) {
+    const auto known = relations_.find(oid);
+    if (known != relations_.end()) return known->second;
+    return relations_.emplace(oid, describe_relation(transaction_, oid)).first->second;
+  }
+
   pqxx::work& transaction_;
   const Config& config_;
   PipelineDesign design_;
+  std::map<unsigned, std::vector<TableMember>> members_;  // by the table's oid
+  std::map<unsigned, PostgresRelation> relations_;        // likewise
 };
 
 }  // namespace

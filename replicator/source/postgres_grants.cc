@@ -60,6 +60,7 @@ class Rights {
     for (const IndexDesign& index : design_.indices) select_on(index.view_oid);
     for (const IndexDesign& index : design_.indices) below_view(index);
     for (const TableRights& table : own_tables()) own_table(table);
+    own_function("await_change", "text, double precision, double precision");
     for (const IndexDesign& index : design_.indices) resolvers_of(index);
     return std::move(grants_);
   }
@@ -131,14 +132,16 @@ class Rights {
     for (const TrackDesign& track : index.tracks) {
       const std::string resolver = resolver_name(design_, track);
       if (resolver.empty()) continue;
-      // One that is not there yet is the business of the next apply.
-      add("execute on function " + session_.schema() + "." + resolver + "(" +
-              design_.captures[track.capture].value_type + "[])",
-          "(select coalesce(bool_and(has_function_privilege(p.oid, 'execute')), true) from pg_proc as p join "
-          "pg_namespace "
-          "as n on n.oid = p.pronamespace where p.proname = '" +
-              resolver + "' and n.nspname = " + schema_name() + ")");
+      own_function(resolver, design_.captures[track.capture].value_type + "[]");
     }
+  }
+
+  // One that is not there yet is the business of the next apply.
+  void own_function(const std::string& name, const std::string& parameters) {
+    add("execute on function " + session_.schema() + "." + name + "(" + parameters + ")",
+        "(select coalesce(bool_and(has_function_privilege(p.oid, 'execute')), true) from pg_proc as p join "
+        "pg_namespace as n on n.oid = p.pronamespace where p.proname = '" +
+            name + "' and n.nspname = " + schema_name() + ")");
   }
 
   pqxx::transaction_base& transaction_;

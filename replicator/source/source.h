@@ -373,8 +373,9 @@ class Source {
   /// False is certain, true is not.
   virtual bool may_have_changed(const Position& position) = 0;
 
-  /// Waits until may_have_changed(), at most so long; returns whether it is so. Somebody who begins to wait
-  /// for what is acknowledged is not noticed meanwhile. REQUIRES: no transaction is open.
+  /// Waits until may_have_changed(), at most so long and at least `look_every`; returns whether it is so.
+  /// Somebody who begins to wait for what is acknowledged is not noticed meanwhile. REQUIRES: no transaction
+  /// is open.
   virtual bool await_change(const Position& position, std::chrono::milliseconds look_every,
                             std::chrono::milliseconds at_most) = 0;
 

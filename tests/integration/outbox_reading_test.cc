@@ -26,11 +26,19 @@ class OutboxReading : public testing::Test {
 
   support::PostgresDatabase& database() { return defined_.database(); }
 
-  /// Rows of one transaction in each leaf.
+  /// Rows of one transaction in each leaf. What this looks at has been counted when it returns.
   void insert(const std::string& txid, int rows) {
-    database().execute("insert into lockstep.outbox (txid, capture, keys, slot) select " + txid +
-                       ", 1, '{1}', slot from generate_series(1, " + std::to_string(rows) +
-                       "), generate_series(0, 2) as slot");
+    support::execute(*database().connect(),
+                     "insert into lockstep.outbox (txid, capture, keys, slot) select " + txid +
+                         ", 1, '{1}', slot from generate_series(1, " + std::to_string(rows) +
+                         "), generate_series(0, 2) as slot");
+    EXPECT_TRUE(support::wait_until(
+        [&] {
+          return database().number(
+                     "select sum(n_tup_ins) from pg_stat_user_tables where relname like 'outbox%'") >=
+                 3 * rows;
+        },
+        kPatience));
   }
 
   /// Blocks of the outbox and its indices that are looked at while batches are read, before each of which

@@ -170,12 +170,11 @@ TEST_F(RolesTest, NobodyElseCanCallTheFunctions) {
   defined_.database().execute("grant usage on schema lockstep to " + stranger);
   const auto connection = defined_.database().connect_as(stranger);
   for (const pqxx::row& row : defined_.database().query(
-           "select oid::regprocedure from pg_proc where pronamespace = 'lockstep'::regnamespace")) {
-    const std::string name = row[0].c_str();
-    EXPECT_THROW(support::execute(*connection, "select " + name.substr(0, name.find('(')) +
-                                                   (name.ends_with("()") ? "()" : "(null)")),
-                 pqxx::insufficient_privilege)
-        << name;
+           "select p.oid::regproc || '(' || (select coalesce(string_agg('null', ', '), '') from "
+           "generate_series(1, pronargs)) || ')' from pg_proc as p where pronamespace = "
+           "'lockstep'::regnamespace")) {
+    const std::string call = row[0].c_str();
+    EXPECT_THROW(support::execute(*connection, "select " + call), pqxx::insufficient_privilege) << call;
   }
 }
 
