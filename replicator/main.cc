@@ -1,5 +1,21 @@
+#include <malloc.h>
+
 #include "replicator/cli/command_line.h"
 
+namespace {
+
+// What was freed goes back to the system, and to every thread: buffers of some hundred KiB come and go all
+// the time, and an arena for each thread would keep its own. Spares 5 of 31 MiB in a backfill (mallopt(3)).
+void keep_little_memory() {
+  constexpr int kLargeBuffer = 1024 * 1024;
+  ::mallopt(M_ARENA_MAX, 1);
+  ::mallopt(M_MMAP_THRESHOLD, kLargeBuffer);
+  ::mallopt(M_TRIM_THRESHOLD, kLargeBuffer);
+}
+
+}  // namespace
+
 int main(int argc, char** argv) {
+  keep_little_memory();
   return lockstep::run_command_line(argc, argv);
 }

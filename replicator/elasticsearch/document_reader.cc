@@ -188,16 +188,19 @@ std::int64_t count_documents(ElasticsearchClient& client, const std::string& ali
 class DocumentScan::Impl {
  public:
   Impl(ElasticsearchClient& client, const std::string& alias, const ScanOptions& options)
-      : client_(client), doing_("scanning " + alias), alias_(alias), options_(options), scroll_(client) {}
+      : client_(client),
+        doing_("scanning " + alias),
+        alias_(alias),
+        options_(options),
+        scroll_(client, options.lifetime) {}
 
   std::span<const StoredDocument> next() {
     if (!begun_) {
       begun_ = true;
-      response_ =
-          client_.send(doing_, "POST",
-                       "/" + percent_encoded(alias_) + "/_search?scroll=" + std::string(kScrollLifetime) +
-                           "&allow_partial_search_results=false" + filter('&'),
-                       scan_body(options_));
+      response_ = client_.send(doing_, "POST",
+                               "/" + percent_encoded(alias_) + "/_search?scroll=" + scroll_.lifetime() +
+                                   "&allow_partial_search_results=false" + filter('&'),
+                               scan_body(options_));
     } else {
       response_ =
           client_.send(doing_, "POST", "/_search/scroll" + filter('?'), scroll_.next_body(), {404, 500});

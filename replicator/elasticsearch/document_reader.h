@@ -5,6 +5,7 @@
 // and lie together on the disk, 12 µs to be counted by its id, 270 µs to be read by its id.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -15,6 +16,7 @@
 #include <string_view>
 
 #include "replicator/elasticsearch/client.h"
+#include "replicator/elasticsearch/scroll.h"
 
 namespace lockstep {
 
@@ -47,15 +49,16 @@ std::int64_t count_documents(ElasticsearchClient& client, const std::string& ali
                              std::span<const DocumentLocation> wanted);
 
 struct ScanOptions {
-  std::size_t page = 5'000;  ///< documents a call of the sink
-  bool sources = false;      ///< reads them too: a page has to fit into memory
-  int slice = 0;             ///< which of
-  int slices = 1;            ///< so many parts to scan
+  std::size_t page = 5'000;                         ///< documents a call of the sink
+  bool sources = false;                             ///< reads them too: a page has to fit into memory
+  std::chrono::minutes lifetime = kScrollLifetime;  ///< so long the server waits for the next call
+  int slice = 0;                                    ///< which of
+  int slices = 1;                                   ///< so many parts to scan
 };
 
 /// Reads every document that the last refresh has made searchable, page by page in no particular order:
 /// refresh first to see all. What is written meanwhile is not seen. The server forgets a
-/// scan that is left alone for five minutes; destroying it ends it there too.
+/// scan that is left alone for its lifetime; destroying it ends it there too.
 class DocumentScan {
  public:
   /// `client` must outlive this. Nothing is sent yet.

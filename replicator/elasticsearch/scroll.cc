@@ -12,12 +12,12 @@ Scroll::~Scroll() {
     append_json_string(body, id_);
     client_.send("ending a scan", "DELETE", "/_search/scroll", body += "]}", {404});
   } catch (const Error&) {
-    // It ends by itself after kScrollLifetime.
+    // It ends by itself after its lifetime.
   }
 }
 
 std::string Scroll::next_body() const {
-  std::string body = "{\"scroll\":\"" + std::string(kScrollLifetime) + "\",\"scroll_id\":";
+  std::string body = "{\"scroll\":\"" + lifetime_ + "\",\"scroll_id\":";
   append_json_string(body, id_);
   return body += '}';
 }

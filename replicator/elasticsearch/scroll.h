@@ -2,6 +2,7 @@
 // there.
 #pragma once
 
+#include <chrono>
 #include <string>
 #include <string_view>
 
@@ -9,17 +10,21 @@
 
 namespace lockstep {
 
-/// How long the server keeps it after each page, as it takes it.
-inline constexpr std::string_view kScrollLifetime = "5m";
+/// How long the server keeps it after each page.
+inline constexpr std::chrono::minutes kScrollLifetime{5};
 
 class Scroll {
  public:
   /// `client` must outlive this.
-  explicit Scroll(ElasticsearchClient& client) : client_(client) {}
+  explicit Scroll(ElasticsearchClient& client, std::chrono::minutes lifetime = kScrollLifetime)
+      : client_(client), lifetime_(std::to_string(lifetime.count()) + "m") {}
   Scroll(const Scroll&) = delete;
   Scroll& operator=(const Scroll&) = delete;
   /// Ends it on the server; where that fails it ends there by itself.
   ~Scroll();
+
+  /// As the server takes it: "5m".
+  const std::string& lifetime() const { return lifetime_; }
 
   /// What the last reply called it.
   void has_id(std::string_view id) { id_ = id; }
@@ -29,6 +34,7 @@ class Scroll {
 
  private:
   ElasticsearchClient& client_;
+  const std::string lifetime_;
   std::string id_;
 };
 

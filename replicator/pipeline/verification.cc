@@ -20,20 +20,31 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::size_t kSuspects = 1'000;           // judged together
+constexpr std::size_t kKeptSuspects = 50'000;      // until a pass is over; more are judged in between
+constexpr auto kScanLifetime = 60min;              // of the first pass, which judging may interrupt for long
 constexpr std::size_t kRepairedTogether = 10'000;  // documents of one job
 constexpr int kJudgements = 10;                    // of a document that goes on changing
 constexpr auto kPoll = 50ms;                       // between looks at what is pending
 constexpr auto kChangeOfLead = 10s;                // so long nobody may lead before nothing is waited for
 
 // Documents of a page of the index, which has to fit into memory and costs a request.
-constexpr std::int64_t kPageStored = 512 * 1024;   // bytes on the disk; as JSON some times as much
-constexpr std::int64_t kLargestPage = 1'000;
+constexpr std::int64_t kPageStored = 1024 * 1024;  // bytes on the disk; as JSON some times as much
+constexpr std::int64_t kLargestPage = 2'000;
 constexpr std::size_t kCautiousPage = 100;  // when their size is not known
 
 std::size_t page_of(std::optional<std::int64_t> average_stored_size) {
   if (!average_stored_size) return kCautiousPage;
   const std::int64_t page = kPageStored / std::max<std::int64_t>(*average_stored_size, 1);
   return static_cast<std::size_t>(std::clamp<std::int64_t>(page, 1, kLargestPage));
+}
+
+template <typename Step>
+void for_each_part(const std::vector<FoundDocument>& documents, const Step& step) {
+  for (std::size_t begin = 0; begin < documents.size(); begin += kSuspects) {
+    const std::size_t end = std::min(begin + kSuspects, documents.size());
+    step(std::vector<FoundDocument>(documents.begin() + static_cast<std::ptrdiff_t>(begin),
+                                    documents.begin() + static_cast<std::ptrdiff_t>(end)));
+  }
 }
 
 // Of id and routing.
@@ -69,7 +80,7 @@ struct Verification::IndexPage {
 };
 
 struct Verification::Suspects {
-  std::vector<FoundDocument> different;
+  std::vector<FoundDocument> different;  ///< or missing
   std::vector<FoundDocument> surplus;
 
   std::size_t size() const { return different.size() + surplus.size(); }
@@ -105,7 +116,8 @@ VerifiedIndex Verification::compare(const AppliedIndex& index) {
 
 void Verification::compare_documents(const AppliedIndex& index) {
   const std::optional<std::int64_t> size = elasticsearch_.average_stored_size(index.alias);
-  DocumentScan scan(elasticsearch_, index.alias, {.page = page_of(size), .sources = true});
+  DocumentScan scan(elasticsearch_, index.alias,
+                    {.page = page_of(size), .sources = true, .lifetime = kScanLifetime});
   const auto read = [&] {
     IndexPage page;
     for (const StoredDocument& document : scan.next()) {
@@ -129,10 +141,9 @@ void Verification::compare_documents(const AppliedIndex& index) {
       progress_.done += static_cast<std::int64_t>(page.documents.size());
       report(VerifyProgress::Phase::kComparing);
     }
-    if (suspects.size() >= kSuspects || end) {
+    if (suspects.size() >= kKeptSuspects || end) {
       if (!end) next.wait();
-      judge(index, std::exchange(suspects.different, {}));
-      judge_surplus(index, std::exchange(suspects.surplus, {}));
+      judge(index, std::exchange(suspects, {}));
     }
   }
 }
@@ -171,7 +182,7 @@ void Verification::look_for_missing(const AppliedIndex& index) {
                           config_.elasticsearch.bulk_bytes);
   };
 
-  std::vector<FoundDocument> suspects;
+  Suspects suspects;
   // The next page is read while this one is counted; nobody else asks the source until it is there.
   std::future<ViewPage> next = std::async(std::launch::async, read_after, std::nullopt);
   for (bool end = false; !end;) {
@@ -184,24 +195,29 @@ void Verification::look_for_missing(const AppliedIndex& index) {
       fetch_documents(elasticsearch_, index.alias, places,
                       [&](std::size_t position, const std::optional<StoredDocument>& stored) {
                         const FoundDocument& document = page.documents[position];
-                        if (!stored || stored->routing != document.routing) suspects.push_back(document);
+                        if (!stored || stored->routing != document.routing)
+                          suspects.different.push_back(document);
                       });
     }
     result_.documents += expected;
     progress_.done = result_.documents;
     report(VerifyProgress::Phase::kLookingForMissing);
-    if (suspects.size() >= kSuspects || end) {
+    if (suspects.size() >= kKeptSuspects || end) {
       if (!end) next.wait();
       judge(index, std::exchange(suspects, {}));
     }
   }
 }
 
-void Verification::judge(const AppliedIndex& index, std::vector<FoundDocument> suspects) {
-  for (int judgement = 0; judgement < kJudgements && !suspects.empty(); ++judgement) {
-    suspects = judge_once(index, std::move(suspects));
-  }
-  result_.undecided += static_cast<std::int64_t>(suspects.size());
+void Verification::judge(const AppliedIndex& index, const Suspects& suspects) {
+  for_each_part(suspects.different, [&](std::vector<FoundDocument> part) {
+    for (int judgement = 0; judgement < kJudgements && !part.empty(); ++judgement) {
+      part = judge_once(index, std::move(part));
+    }
+    result_.undecided += static_cast<std::int64_t>(part.size());
+  });
+  for_each_part(suspects.surplus,
+                [&](const std::vector<FoundDocument>& part) { judge_surplus(index, part); });
 }
 
 // Returns those that changed meanwhile.

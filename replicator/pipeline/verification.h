@@ -88,7 +88,7 @@ class Verification {
   void look_for_missing(const AppliedIndex& index);
 
   Suspects suspects_of(const AppliedIndex& index, const IndexPage& page);
-  void judge(const AppliedIndex& index, std::vector<FoundDocument> suspects);
+  void judge(const AppliedIndex& index, const Suspects& suspects);
   std::vector<FoundDocument> judge_once(const AppliedIndex& index, std::vector<FoundDocument> suspects);
   void judge_surplus(const AppliedIndex& index, const std::vector<FoundDocument>& suspects);
 

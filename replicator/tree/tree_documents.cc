@@ -113,11 +113,10 @@ void TreeDocuments::scan(const json& query, std::size_t page,
   body["sort"] = json::array({"_doc"});
   body.erase("track_total_hits");  // a scroll counts whether asked or not, and refuses to be told otherwise
   Scroll scroll(client_);
-  json reply =
-      client_.send_json(doing, "POST",
-                        "/" + percent_encoded(index_) + "/_search?scroll=" + std::string(kScrollLifetime) +
-                            "&allow_partial_search_results=false",
-                        dumped(body));
+  json reply = client_.send_json(doing, "POST",
+                                 "/" + percent_encoded(index_) + "/_search?scroll=" + scroll.lifetime() +
+                                     "&allow_partial_search_results=false",
+                                 dumped(body));
   while (true) {
     if (const std::string id = text_at(reply, "_scroll_id"); !id.empty()) scroll.has_id(id);
     const std::vector<TreeDocument> documents = read_documents(tree_hits(doing, reply));
