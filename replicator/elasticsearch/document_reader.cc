@@ -236,11 +236,13 @@ class DocumentScan::Impl {
     ondemand::array hits;
     // A filter that matches nothing leaves the array out.
     const simdjson::error_code code = reply["hits"]["hits"].get_array().get(hits);
-    if (code == simdjson::NO_SUCH_FIELD) return;
+    if (code == simdjson::NO_SUCH_FIELD && !options_.sources) return;
     if (code != SUCCESS) throw unreadable(doing_);
     for (auto hit : hits) {
       FetchedDocument fetched;
-      if (!read_fetched(hit, fetched) || fetched.document.id.empty()) throw unreadable(doing_);
+      if (!read_fetched(hit, fetched) || fetched.document.id.empty() || fetched.document.version == 0) {
+        throw unreadable(doing_);
+      }
       if (options_.sources) require_source(doing_, fetched.document);
       page_.push_back(fetched.document);
     }

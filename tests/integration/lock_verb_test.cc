@@ -27,8 +27,6 @@ using testing::Not;
 using testing::StartsWith;
 
 constexpr seconds kPatience{60};
-constexpr const char* kCtrlC = "\x03";
-constexpr const char* kCtrlZ = "\x1a";
 constexpr int kTerminated = 128 + SIGTERM;
 
 /// Where the locks are kept, for one test.
@@ -105,11 +103,8 @@ class LockVerb : public testing::TestWithParam<MakeBackend> {
   }
   /// The same as it is typed at a terminal.
   std::string typed(const std::string& script) const {
-    std::string line = shell_quoted(lockstep_program());
-    for (const std::string& argument : arguments("lock", {"--exclusive", "x", "--", "sh", "-c", script})) {
-      line += " " + shell_quoted(argument);
-    }
-    return line + "\n";
+    return shell_line(lockstep_program(), arguments("lock", {"--exclusive", "x", "--", "sh", "-c", script})) +
+           "\n";
   }
   static void wait_for_output(const Program& program, const std::string& text) {
     ASSERT_TRUE(wait_until([&] { return program.out().find(text) != std::string::npos; }, kPatience))

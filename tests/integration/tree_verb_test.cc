@@ -201,9 +201,7 @@ TEST_F(TreeVerb, AtATerminalALargeMoveSaysHowFarItIsAndLeavesACleanLine) {
   done({"recover"});
   fill("/a", 2'500);
   Terminal terminal;
-  std::string line = shell_quoted(lockstep_program());
-  for (const std::string& argument : arguments({"mv", "/a", "/b"})) line += " " + shell_quoted(argument);
-  terminal.type(line + "; echo it ended with $?.\n");
+  terminal.type(shell_line(lockstep_program(), arguments({"mv", "/a", "/b"})) + "; echo it ended with $?.\n");
   EXPECT_TRUE(terminal.shows("[#", kPatience)) << terminal.screen();
   EXPECT_TRUE(terminal.shows(" of 2,5", kPatience)) << terminal.screen();
   EXPECT_TRUE(terminal.shows("\r\x1b[Kit ended with 0.", kPatience)) << terminal.screen();

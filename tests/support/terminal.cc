@@ -14,7 +14,15 @@
 
 namespace lockstep::support {
 
-constexpr const char* kCtrlC = "\x03";
+namespace {
+
+std::string shell_quoted(const std::string& text) {
+  std::string quoted = "'";
+  for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
+}
+
+}  // namespace
 
 Terminal::Terminal() {
   winsize size{};
@@ -72,10 +80,10 @@ bool Terminal::shows(const std::string& text, std::chrono::milliseconds deadline
       deadline);
 }
 
-std::string shell_quoted(const std::string& text) {
-  std::string quoted = "'";
-  for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return quoted + "'";
+std::string shell_line(const std::string& file, const std::vector<std::string>& arguments) {
+  std::string line = shell_quoted(file);
+  for (const std::string& argument : arguments) line += " " + shell_quoted(argument);
+  return line;
 }
 
 }  // namespace lockstep::support

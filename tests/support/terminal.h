@@ -7,8 +7,12 @@
 #include <mutex>
 #include <string>
 #include <thread>
+#include <vector>
 
 namespace lockstep::support {
+
+inline constexpr const char* kCtrlC = "\x03";
+inline constexpr const char* kCtrlZ = "\x1a";
 
 class Terminal {
  public:
@@ -40,7 +44,7 @@ class Terminal {
   std::thread reader_;
 };
 
-/// Quoted for the shell.
-std::string shell_quoted(const std::string& text);
+/// A command as it is typed to the shell, each word quoted, without the end of the line.
+std::string shell_line(const std::string& file, const std::vector<std::string>& arguments);
 
 }  // namespace lockstep::support
