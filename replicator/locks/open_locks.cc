@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "replicator/elasticsearch/curl_transport.h"
-#include "replicator/locks/elasticsearch_locks.h"
-#include "replicator/locks/postgres_locks.h"
+#include "replicator/elasticsearch/transport/curl_transport.h"
+#include "replicator/locks/backends/elasticsearch/elasticsearch_locks.h"
+#include "replicator/locks/backends/postgres/postgres_locks.h"
 
 namespace lockstep {
 

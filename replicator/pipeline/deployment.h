@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "replicator/config/config.h"
-#include "replicator/elasticsearch/client.h"
-#include "replicator/elasticsearch/index_plan.h"
+#include "replicator/elasticsearch/admin/client.h"
+#include "replicator/elasticsearch/admin/index_plan.h"
 #include "replicator/source/definition.h"
 #include "replicator/source/source_definition.h"
 

@@ -23,7 +23,7 @@
 #include <vector>
 
 #include "replicator/document_version.h"
-#include "replicator/elasticsearch/bulk_writer.h"
+#include "replicator/elasticsearch/bulk/bulk_writer.h"
 #include "replicator/pipeline/acknowledgements.h"
 #include "replicator/pipeline/progress.h"
 #include "replicator/pipeline/refresher.h"

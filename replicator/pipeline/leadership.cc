@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "replicator/elasticsearch/index_plan.h"
+#include "replicator/elasticsearch/admin/index_plan.h"
 #include "replicator/error.h"
 
 namespace lockstep {

@@ -5,8 +5,8 @@
 
 #include "replicator/config/config.h"
 #include "replicator/document_version.h"
-#include "replicator/elasticsearch/client.h"
-#include "replicator/elasticsearch/index_plan.h"
+#include "replicator/elasticsearch/admin/client.h"
+#include "replicator/elasticsearch/admin/index_plan.h"
 #include "replicator/source/source.h"
 
 namespace lockstep {

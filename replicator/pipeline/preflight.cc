@@ -3,9 +3,9 @@
 #include <iterator>
 #include <optional>
 
-#include "replicator/elasticsearch/index_mapping.h"
-#include "replicator/elasticsearch/index_plan.h"
-#include "replicator/elasticsearch/privileges.h"
+#include "replicator/elasticsearch/admin/index_mapping.h"
+#include "replicator/elasticsearch/admin/index_plan.h"
+#include "replicator/elasticsearch/admin/privileges.h"
 #include "replicator/error.h"
 
 namespace lockstep {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "replicator/config/config.h"
-#include "replicator/elasticsearch/client.h"
+#include "replicator/elasticsearch/admin/client.h"
 #include "replicator/source/definition.h"
 #include "replicator/source/source_definition.h"
 

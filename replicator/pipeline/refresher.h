@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "replicator/backoff.h"
-#include "replicator/elasticsearch/client.h"
+#include "replicator/elasticsearch/admin/client.h"
 #include "replicator/pipeline/acknowledgements.h"
 #include "replicator/pipeline/wake_up.h"
 #include "replicator/source/source.h"

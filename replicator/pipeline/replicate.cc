@@ -8,11 +8,11 @@
 #include <string>
 #include <utility>
 
-#include "replicator/elasticsearch/client.h"
+#include "replicator/elasticsearch/admin/client.h"
 #include "replicator/error.h"
 #include "replicator/pipeline/checkpoint.h"
 #include "replicator/pipeline/document_writer.h"
-#include "replicator/pipeline/job_runner.h"
+#include "replicator/pipeline/jobs/job_runner.h"
 #include "replicator/pipeline/leadership.h"
 #include "replicator/pipeline/refresher.h"
 #include "replicator/pipeline/refused_share.h"

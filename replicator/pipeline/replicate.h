@@ -4,7 +4,7 @@
 #include <stop_token>
 
 #include "replicator/config/config.h"
-#include "replicator/elasticsearch/bulk_writer.h"
+#include "replicator/elasticsearch/bulk/bulk_writer.h"
 #include "replicator/pipeline/progress.h"
 #include "replicator/source/source.h"
 

@@ -18,8 +18,8 @@
 
 #include "replicator/clock.h"
 #include "replicator/document_version.h"
-#include "replicator/elasticsearch/client.h"
-#include "replicator/elasticsearch/index_plan.h"
+#include "replicator/elasticsearch/admin/client.h"
+#include "replicator/elasticsearch/admin/index_plan.h"
 #include "replicator/pipeline/wake_up.h"
 #include "replicator/source/source.h"
 

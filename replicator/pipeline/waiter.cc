@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "replicator/clock.h"
-#include "replicator/elasticsearch/client.h"
+#include "replicator/elasticsearch/admin/client.h"
 #include "replicator/error.h"
 #include "replicator/pipeline/wake_up.h"
 

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "replicator/elasticsearch/bulk_writer.h"
+#include "replicator/elasticsearch/bulk/bulk_writer.h"
 #include "replicator/source/applied_watch.h"
 
 namespace lockstep {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "replicator/clock.h"
-#include "replicator/elasticsearch/curl_transport.h"
+#include "replicator/elasticsearch/transport/curl_transport.h"
 #include "replicator/pipeline/waiter.h"
 #include "replicator/service/heartbeat.h"
 #include "replicator/service/http_endpoint.h"

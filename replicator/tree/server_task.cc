@@ -1,8 +1,8 @@
 #include "replicator/tree/server_task.h"
 
-#include "replicator/elasticsearch/json_fields.h"
-#include "replicator/elasticsearch/text_encoding.h"
-#include "replicator/locks/lock_json.h"
+#include "replicator/elasticsearch/transport/json_fields.h"
+#include "replicator/elasticsearch/transport/text_encoding.h"
+#include "replicator/locks/backends/elasticsearch/lock_json.h"
 
 namespace lockstep {
 namespace {

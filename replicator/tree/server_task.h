@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-#include "replicator/elasticsearch/client.h"
+#include "replicator/elasticsearch/admin/client.h"
 
 namespace lockstep {
 

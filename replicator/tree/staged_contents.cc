@@ -4,8 +4,8 @@
 #include <span>
 #include <vector>
 
-#include "replicator/elasticsearch/text_encoding.h"
-#include "replicator/locks/lock_json.h"
+#include "replicator/elasticsearch/transport/text_encoding.h"
+#include "replicator/locks/backends/elasticsearch/lock_json.h"
 
 namespace lockstep {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "replicator/elasticsearch/curl_transport.h"
+#include "replicator/elasticsearch/transport/curl_transport.h"
 #include "replicator/locks/acquire.h"
 #include "replicator/tree/tree_index.h"
 #include "replicator/tree/tree_lease.h"

@@ -24,7 +24,7 @@
 #include <string>
 
 #include "replicator/config/config.h"
-#include "replicator/elasticsearch/client.h"
+#include "replicator/elasticsearch/admin/client.h"
 #include "replicator/locks/lock_manager.h"
 #include "replicator/locks/sweep.h"
 #include "replicator/tree/staged_contents.h"

@@ -1,6 +1,6 @@
 #include "replicator/tree/tree_change.h"
 
-#include "replicator/locks/lock_scripts.h"
+#include "replicator/locks/backends/elasticsearch/lock_scripts.h"
 #include "replicator/tree/tree_query.h"
 
 namespace lockstep {

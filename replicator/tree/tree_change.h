@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-#include "replicator/locks/bulk_call.h"
+#include "replicator/locks/backends/elasticsearch/bulk_call.h"
 #include "replicator/locks/operation.h"
 #include "replicator/tree/tree_documents.h"
 

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <utility>
 
-#include "replicator/elasticsearch/get_document.h"
-#include "replicator/elasticsearch/json_fields.h"
-#include "replicator/elasticsearch/scroll.h"
-#include "replicator/elasticsearch/text_encoding.h"
-#include "replicator/locks/lock_json.h"
+#include "replicator/elasticsearch/read/get_document.h"
+#include "replicator/elasticsearch/read/scroll.h"
+#include "replicator/elasticsearch/transport/json_fields.h"
+#include "replicator/elasticsearch/transport/text_encoding.h"
+#include "replicator/locks/backends/elasticsearch/lock_json.h"
 #include "replicator/tree/tree_query.h"
 
 namespace lockstep {

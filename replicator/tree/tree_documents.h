@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "replicator/elasticsearch/client.h"
+#include "replicator/elasticsearch/admin/client.h"
 #include "replicator/locks/operation.h"
 #include "replicator/tree/tree_path.h"
 

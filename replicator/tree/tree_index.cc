@@ -1,8 +1,8 @@
 #include "replicator/tree/tree_index.h"
 
-#include "replicator/elasticsearch/error_reply.h"
-#include "replicator/elasticsearch/json_fields.h"
-#include "replicator/elasticsearch/text_encoding.h"
+#include "replicator/elasticsearch/transport/error_reply.h"
+#include "replicator/elasticsearch/transport/json_fields.h"
+#include "replicator/elasticsearch/transport/text_encoding.h"
 
 namespace lockstep {
 namespace {

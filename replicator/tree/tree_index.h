@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "replicator/elasticsearch/client.h"
+#include "replicator/elasticsearch/admin/client.h"
 
 namespace lockstep {
 

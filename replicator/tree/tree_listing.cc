@@ -2,9 +2,9 @@
 
 #include <set>
 
-#include "replicator/elasticsearch/json_fields.h"
-#include "replicator/elasticsearch/text_encoding.h"
-#include "replicator/locks/lock_json.h"
+#include "replicator/elasticsearch/transport/json_fields.h"
+#include "replicator/elasticsearch/transport/text_encoding.h"
+#include "replicator/locks/backends/elasticsearch/lock_json.h"
 #include "replicator/tree/tree_error.h"
 #include "replicator/tree/tree_query.h"
 

@@ -4,7 +4,7 @@
 #include <functional>
 #include <string>
 
-#include "replicator/elasticsearch/client.h"
+#include "replicator/elasticsearch/admin/client.h"
 #include "replicator/tree/tree_documents.h"
 
 namespace lockstep {

@@ -1,8 +1,8 @@
 // Finishes operations of the tree whose owners have died after their commit.
 #pragma once
 
-#include "replicator/elasticsearch/client.h"
-#include "replicator/locks/lock_scripts.h"
+#include "replicator/elasticsearch/admin/client.h"
+#include "replicator/locks/backends/elasticsearch/lock_scripts.h"
 #include "replicator/locks/roll_forward.h"
 #include "replicator/tree/tree_documents.h"
 

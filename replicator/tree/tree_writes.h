@@ -17,8 +17,8 @@
 #include <unordered_set>
 #include <vector>
 
-#include "replicator/elasticsearch/client.h"
-#include "replicator/locks/lock_scripts.h"
+#include "replicator/elasticsearch/admin/client.h"
+#include "replicator/locks/backends/elasticsearch/lock_scripts.h"
 #include "replicator/locks/operation.h"
 #include "replicator/tree/tree_change.h"
 #include "replicator/tree/tree_documents.h"

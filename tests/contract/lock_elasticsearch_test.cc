@@ -1,10 +1,10 @@
 // Locks in Elasticsearch under the contract of LockManager: by scripts, and on an engine without painless.
 #include <gmock/gmock.h>
 
-#include "replicator/elasticsearch/curl_transport.h"
-#include "replicator/elasticsearch/text_encoding.h"
-#include "replicator/locks/elasticsearch_locks.h"
-#include "replicator/locks/lock_scripts.h"
+#include "replicator/elasticsearch/transport/curl_transport.h"
+#include "replicator/elasticsearch/transport/text_encoding.h"
+#include "replicator/locks/backends/elasticsearch/elasticsearch_locks.h"
+#include "replicator/locks/backends/elasticsearch/lock_scripts.h"
 #include "replicator/locks/sweep.h"
 #include "tests/contract/lock_contract.h"
 #include "tests/support/elasticsearch_index.h"

@@ -1,7 +1,7 @@
 // PostgreSQL under the contract of Source.
 #include "replicator/config/config.h"
 #include "replicator/source/open_source.h"
-#include "replicator/source/postgres_definition.h"
+#include "replicator/source/postgres/define/definition.h"
 #include "tests/contract/source_contract.h"
 #include "tests/support/postgres_database.h"
 

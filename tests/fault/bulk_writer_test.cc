@@ -1,6 +1,6 @@
 // The bulk writer over a real connection to a server that misbehaves. Each test ends with the same question:
 // has every item exactly one outcome, is it the right one, and does the index hold what it should?
-#include "replicator/elasticsearch/bulk_writer.h"
+#include "replicator/elasticsearch/bulk/bulk_writer.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 #include <atomic>
 #include <random>
 
-#include "replicator/elasticsearch/curl_transport.h"
+#include "replicator/elasticsearch/transport/curl_transport.h"
 #include "tests/fault/bulk_faulty_server.h"
 #include "tests/support/eventually.h"
 #include "tests/support/random_seed.h"

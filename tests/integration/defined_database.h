@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "replicator/config/config.h"
-#include "replicator/source/postgres_definition.h"
-#include "replicator/source/postgres_session.h"
+#include "replicator/source/postgres/define/definition.h"
+#include "replicator/source/postgres/session/session.h"
 #include "tests/support/postgres_database.h"
 
 namespace lockstep {

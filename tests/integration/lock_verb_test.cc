@@ -6,7 +6,7 @@
 #include <csignal>
 #include <nlohmann/json.hpp>
 
-#include "replicator/elasticsearch/text_encoding.h"
+#include "replicator/elasticsearch/transport/text_encoding.h"
 #include "tests/support/elasticsearch_index.h"
 #include "tests/support/eventually.h"
 #include "tests/support/postgres_database.h"

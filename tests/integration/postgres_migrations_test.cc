@@ -1,12 +1,11 @@
 // Lockstep's own schema: how it comes to be and goes on, whoever does it at once.
-#include "replicator/source/postgres_migrations.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <thread>
 
 #include "replicator/error.h"
+#include "replicator/source/postgres/session/migrations.h"
 #include "tests/integration/defined_database.h"
 
 namespace lockstep {

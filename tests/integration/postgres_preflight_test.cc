@@ -1,10 +1,9 @@
 // What `check` says of a source: faults with their place and remedy, and nothing about a sound one.
-#include "replicator/source/postgres_preflight.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "replicator/error.h"
+#include "replicator/source/postgres/define/preflight.h"
 #include "tests/integration/defined_database.h"
 
 namespace lockstep {

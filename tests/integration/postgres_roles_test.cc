@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "replicator/source/open_source.h"
-#include "replicator/source/postgres_grants.h"
+#include "replicator/source/postgres/define/grants.h"
 #include "replicator/source/source.h"
 #include "tests/integration/defined_database.h"
 

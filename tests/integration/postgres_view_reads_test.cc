@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "replicator/source/postgres_design.h"
+#include "replicator/source/postgres/define/design.h"
 #include "tests/integration/defined_database.h"
 
 namespace lockstep {

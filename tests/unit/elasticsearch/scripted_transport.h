@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "replicator/elasticsearch/client.h"
+#include "replicator/elasticsearch/admin/client.h"
 
 namespace lockstep {
 

@@ -16,8 +16,8 @@
 #include <string_view>
 #include <vector>
 
-#include "replicator/elasticsearch/bulk_writer.h"
-#include "replicator/elasticsearch/http_transport.h"
+#include "replicator/elasticsearch/bulk/bulk_writer.h"
+#include "replicator/elasticsearch/transport/http_transport.h"
 
 namespace lockstep::fake {
 

@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "replicator/config/config.h"
-#include "replicator/elasticsearch/client.h"
+#include "replicator/elasticsearch/admin/client.h"
 #include "replicator/pipeline/checkpoint.h"
 #include "replicator/pipeline/document_writer.h"
-#include "replicator/pipeline/job_runner.h"
+#include "replicator/pipeline/jobs/job_runner.h"
 #include "replicator/pipeline/tail.h"
 #include "tests/unit/pipeline/fake_elasticsearch.h"
 #include "tests/unit/pipeline/fake_source.h"

@@ -1,0 +1,39 @@
+#include "replicator/cli/options/pipeline_option.h"
+
+#include "replicator/config/source_url.h"
+#include "replicator/error.h"
+
+namespace lockstep {
+
+void PipelineOption::add_to(CLI::App& app) {
+  app.add_option("-c,--config", file_, "The pipeline's configuration file")
+      ->envname("LOCKSTEP_CONFIG")
+      ->type_name("FILE")
+      ->capture_default_str();
+}
+
+void PipelineOption::add_owner_to(CLI::App& app) {
+  app.add_option(
+         "--as", owner_url_,
+         "Connect to the source with this url instead of source.url, as the owner of the tracked tables")
+      ->type_name("URL");
+}
+
+Config PipelineOption::load() {
+  Config config = load_config(file_);
+  if (config.indices.empty())
+    throw UsageError(file_ + ": there is no [[index]]; this command needs a pipeline with one");
+  if (config.source.kind == SourceConfig::Kind::kSqlite) {
+    throw UsageError(file_ + ": this build replicates from PostgreSQL only; use a postgresql:// url");
+  }
+  configured_user_ = user_of_url(config.source.url);
+  if (!owner_url_.empty()) {
+    const std::optional<SeparatedUrl> owner = separate_password(owner_url_);
+    if (!owner) throw UsageError("--as: the url's password has a broken percent escape");
+    config.source.url = owner->url;
+    config.source.password = owner->password;
+  }
+  return config;
+}
+
+}  // namespace lockstep

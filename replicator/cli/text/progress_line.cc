@@ -1,0 +1,67 @@
+#include "replicator/cli/text/progress_line.h"
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <iostream>
+
+#include "replicator/process/terminal.h"
+#include "replicator/service/readable.h"
+
+namespace lockstep {
+namespace {
+
+constexpr std::chrono::milliseconds kRedraw{200};
+constexpr std::chrono::milliseconds kPrintInterval{10'000};
+constexpr int kBarColumns = 20;
+constexpr const char* kClearLine = "\r\033[K";
+
+}  // namespace
+
+std::string progress_bar(std::int64_t done, std::int64_t total, double per_second) {
+  const double share = std::min(1.0, static_cast<double>(done) / static_cast<double>(total));
+  const auto filled = static_cast<std::size_t>(share * kBarColumns);
+  std::string line = "[" + std::string(filled, '#') + std::string(kBarColumns - filled, ' ') + "] " +
+                     grouped(done) + " of " + grouped(total) + " documents  " +
+                     std::to_string(static_cast<int>(share * 100)) + " %  " + rate_text(per_second);
+  if (per_second > 0 && done < total) {
+    const double seconds = static_cast<double>(total - done) / per_second;
+    line += "  " + readable(std::chrono::microseconds(static_cast<std::int64_t>(seconds * 1e6))) + " left";
+  }
+  return line;
+}
+
+std::string fitting(std::string line, int columns) {
+  if (columns > 1 && line.size() >= static_cast<std::size_t>(columns))
+    line.resize(static_cast<std::size_t>(columns) - 1);
+  return line;
+}
+
+int terminal_columns() {
+  winsize size{};
+  return ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+}
+
+bool ProgressLine::due() const {
+  const auto now = std::chrono::steady_clock::now();
+  return !shown_at_ || now - *shown_at_ >= (shows_progress() ? kRedraw : kPrintInterval);
+}
+
+void ProgressLine::show(const std::string& line) {
+  const bool first = !shown_at_;
+  shown_at_ = std::chrono::steady_clock::now();
+  if (shows_progress()) {
+    std::cerr << kClearLine << fitting(line, terminal_columns()) << std::flush;
+    drawn_ = true;
+  } else if (!first) {  // what ends soon needs no line
+    std::cerr << line << '\n';
+  }
+}
+
+void ProgressLine::clear() {
+  if (drawn_) std::cerr << kClearLine << std::flush;
+  drawn_ = false;
+}
+
+}  // namespace lockstep

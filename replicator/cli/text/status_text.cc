@@ -1,0 +1,195 @@
+#include "replicator/cli/text/status_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "replicator/service/readable.h"
+#include "replicator/service/status_publisher.h"
+
+namespace lockstep {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// An outbox without a limit is worth a word from this size on.
+constexpr std::int64_t kLargeOutbox = std::int64_t{1} << 30;
+
+double seconds(std::chrono::milliseconds duration) {
+  return static_cast<double>(duration.count()) / 1'000;
+}
+
+/// By its speed since it was added; none when that says nothing yet.
+std::optional<std::chrono::milliseconds> left_of(const IndexStatus::Job& job) {
+  if (!job.total || job.done <= 0 || job.done > *job.total) return std::nullopt;
+  const double of_done = static_cast<double>(*job.total - job.done) / static_cast<double>(job.done);
+  return std::chrono::milliseconds(std::llround(static_cast<double>(job.age.count()) * of_done));
+}
+
+bool is_running(const PipelineStatus& status) {
+  return status.leader && status.leader->age <= kSilentAfter && status.leader->state != kStoppedState;
+}
+
+// The leader's counters; an empty object when it has never run.
+Json counters_of(const PipelineStatus& status) {
+  return status.leader ? Json::parse(status.leader->document) : Json::object();
+}
+
+template <class Value>
+Value value_at(const Json& document, const std::string& pointer, Value otherwise) {
+  return document.value(Json::json_pointer(pointer), otherwise);
+}
+
+// Aliases hold no "/" (Elasticsearch refuses it); "~" is JSON pointers' own.
+std::string pointer_of(const std::string& alias, const char* counter) {
+  std::string escaped;
+  for (const char c : alias) escaped += c == '~' ? "~0" : std::string(1, c);
+  return "/indices/" + escaped + "/" + counter;
+}
+
+Json index_json(const IndexStatus& index, const Json& counters) {
+  Json json = {{"view", index.view}};
+  for (const char* counter : {"documents", "deletes", "superseded", "refused"}) {
+    json[counter] = value_at<std::int64_t>(counters, pointer_of(index.alias, counter), 0);
+  }
+  json["dead_letters"] = index.dead_letters;
+  json["set_aside"] = index.set_aside;
+  json["jobs"] = Json::array();
+  for (const IndexStatus::Job& job : index.jobs) {
+    const auto left = left_of(job);
+    json["jobs"].push_back({{"kind", job.kind},
+                            {"reason", job.reason},
+                            {"done", job.done},
+                            {"total", job.total ? Json(*job.total) : Json(nullptr)},
+                            {"seconds_left", left ? Json(seconds(*left)) : Json(nullptr)}});
+  }
+  return json;
+}
+
+std::string reason_of(const PipelineStatus& status) {
+  if (!status.leader) return "it has never run";
+  const std::string& reason = status.leader->reason;
+  if (status.leader->state == kStoppedState) return reason.empty() ? "it was stopped" : reason;
+  if (is_running(status)) return reason;
+  return "nothing was heard of " + status.leader->host + ", process " + std::to_string(status.leader->pid) +
+         ", for " + readable(status.leader->age);
+}
+
+Json leader_json(const LeaderReport& leader) {
+  return {{"host", leader.host},
+          {"pid", leader.pid},
+          {"started_at", leader.started_at},
+          {"heard_seconds", seconds(leader.age)}};
+}
+
+std::string job_line(const IndexStatus::Job& job) {
+  std::string line = "    " + job.kind + " (" + job.reason + "): " + grouped(job.done);
+  if (!job.total) return line + " documents\n";
+  line += " of " + grouped(*job.total) + " documents";
+  if (*job.total > 0) line += fmt::format(", {} %", std::min<std::int64_t>(100, job.done * 100 / *job.total));
+  if (const auto left = left_of(job)) line += ", about " + readable(*left) + " left";
+  return line + "\n";
+}
+
+std::string spaced(std::string state) {
+  std::replace(state.begin(), state.end(), '_', ' ');
+  return state;
+}
+
+std::string lag_text(const PipelineStatus& status) {
+  if (status.pending_rows == 0) return "nothing pending";
+  const bool more = status.pending_rows >= kMaxPendingRows;
+  return readable(status.pending_age) + ", " + grouped(status.pending_rows) +
+         (more ? " rows or more" : " rows");
+}
+
+std::string outbox_text(const PipelineStatus& status) {
+  std::string text = readable_size(status.outbox_bytes);
+  if (status.max_outbox_bytes) text += " of " + readable_size(*status.max_outbox_bytes);
+  if (status.given_up)
+    return text + ": it was full, changes are given up; `lockstep run` compares everything";
+  if (!status.max_outbox_bytes && status.outbox_bytes >= kLargeOutbox) {
+    text += ", and nothing limits it: see replication.max_outbox_size";
+  }
+  return text;
+}
+
+std::string indices_text(const PipelineStatus& status, const Json& counters) {
+  std::size_t width = std::string_view("index").size();
+  for (const IndexStatus& index : status.indices) width = std::max(width, index.alias.size());
+  std::string text = fmt::format("\n  {:<{}}  {:>14}  {:>14}  {:>12}  {:>12}\n", "index", width, "written",
+                                 "deleted", "superseded", "dead letters");
+  for (const IndexStatus& index : status.indices) {
+    const auto counter = [&](const char* name) {
+      return grouped(value_at<std::int64_t>(counters, pointer_of(index.alias, name), 0));
+    };
+    text +=
+        fmt::format("  {:<{}}  {:>14}  {:>14}  {:>12}  {:>12}\n", index.alias, width, counter("documents"),
+                    counter("deletes"), counter("superseded"), grouped(index.dead_letters));
+    if (!index.set_aside.empty()) text += "    set aside: " + index.set_aside + "\n";
+    for (const IndexStatus::Job& job : index.jobs) text += job_line(job);
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string state_of(const std::optional<PipelineStatus>& status) {
+  if (!status) return "not_applied";
+  return is_running(*status) ? status->leader->state : "not_running";
+}
+
+std::string status_json(const std::string& pipeline, const std::optional<PipelineStatus>& status) {
+  const PipelineStatus known = status.value_or(PipelineStatus{});
+  const Json counters = counters_of(known);
+  const bool running = is_running(known);
+  Json json = {
+      {"pipeline", pipeline},
+      {"state", state_of(status)},
+      {"reason", status ? reason_of(known) : "run `lockstep apply`"},
+      {"epoch", known.epoch},
+      {"leader", known.leader ? leader_json(*known.leader) : Json(nullptr)},
+      {"lag", {{"seconds", seconds(known.pending_age)}, {"rows", known.pending_rows}}},
+      {"outbox",
+       {{"bytes", known.outbox_bytes},
+        {"max_bytes", known.max_outbox_bytes ? Json(*known.max_outbox_bytes) : Json(nullptr)},
+        {"given_up", known.given_up}}},
+      {"checkpoint_age_seconds", seconds(known.checkpoint_age)},
+      {"documents_per_second", running ? value_at<double>(counters, "/documents_per_second", 0) : 0.0},
+      {"bulk",
+       {{"in_flight", running ? value_at<std::int64_t>(counters, "/bulk/in_flight", 0) : 0},
+        {"retries", value_at<std::int64_t>(counters, "/bulk/retries", 0)}}},
+      {"warnings", running ? counters.value("warnings", Json::array()) : Json::array()},
+      {"indices", Json::object()},
+  };
+  for (const IndexStatus& index : known.indices) json["indices"][index.alias] = index_json(index, counters);
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+std::string status_text(const std::string& pipeline, const std::optional<PipelineStatus>& status) {
+  std::string text = "pipeline " + pipeline + ": " + spaced(state_of(status)) + "\n";
+  if (!status) return text + "  run `lockstep apply` first\n";
+  const Json counters = counters_of(*status);
+  const auto line = [&](const char* name, const std::string& value) {
+    text += fmt::format("  {:<12}{}\n", name, value);
+  };
+  if (const std::string reason = reason_of(*status); !reason.empty()) line("reason", reason);
+  line("lag", lag_text(*status));
+  line("outbox", outbox_text(*status));
+  if (is_running(*status)) line("rate", rate_text(value_at<double>(counters, "/documents_per_second", 0)));
+  line("checkpoint", readable(status->checkpoint_age) + " ago");
+  if (status->leader) {
+    line("leader", fmt::format("{}, process {}, since {}, epoch {}", status->leader->host,
+                               status->leader->pid, status->leader->started_at, status->epoch));
+  }
+  if (is_running(*status)) {
+    for (const Json& warning : counters.value("warnings", Json::array()))
+      line("warning", warning.get<std::string>());
+  }
+  return text + indices_text(*status, counters);
+}
+
+}  // namespace lockstep

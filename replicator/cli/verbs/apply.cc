@@ -1,0 +1,60 @@
+#include <iostream>
+
+#include "replicator/cli/options/pipeline_option.h"
+#include "replicator/cli/text/plan_text.h"
+#include "replicator/cli/verb.h"
+#include "replicator/cli/verbs/both_sides.h"
+#include "replicator/process/terminal.h"
+
+namespace lockstep {
+namespace {
+
+class Apply final : public Verb {
+ public:
+  const char* name() const override { return "apply"; }
+  const char* summary() const override { return "Create or change schema, triggers, indices and aliases"; }
+  const char* example() const override {
+    return "lockstep apply -c shop.toml --as postgresql://postgres@/shop";
+  }
+
+  void add_options(CLI::App& app) override {
+    pipeline_.add_to(app);
+    pipeline_.add_owner_to(app);
+    app.add_flag("-y,--yes", yes_, "Do not ask (without a terminal nobody is asked)");
+  }
+
+  ExitCode run() override {
+    const Config config = pipeline_.load();
+    BothSides sides(config);
+    const DeploymentPlan plan = sides.deployment.plan();
+    if (plan.empty()) {
+      std::cout << "nothing to do\n";
+      return ExitCode::kDone;
+    }
+    const bool asks = plan.obstacles.empty() && !yes_ && can_ask();
+    if (asks) {
+      std::cout << plan_text(plan.steps, Sql::kHidden);
+      if (ask("Apply this?") == Answer::kNo) return ExitCode::kFailed;
+    }
+    sides.deployment.apply({.step =
+                                [&](const PlanStep& step) {
+                                  if (!asks && !step.object.empty())
+                                    std::cout << step_text(step, Sql::kHidden) << std::flush;
+                                },
+                            .waiting = [](const std::string& reason) { std::cerr << reason << '\n'; }});
+    std::cerr << "applied " << config.pipeline << "; `lockstep run` fills new indices\n";
+    return ExitCode::kDone;
+  }
+
+ private:
+  PipelineOption pipeline_;
+  bool yes_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Verb> make_apply_verb() {
+  return std::make_unique<Apply>();
+}
+
+}  // namespace lockstep

@@ -1,0 +1,44 @@
+#include "replicator/cli/verbs/finish_jobs.h"
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+#include "replicator/cli/text/progress_line.h"
+#include "replicator/error.h"
+#include "replicator/pipeline/replicate.h"
+#include "replicator/process/signals.h"
+
+namespace lockstep {
+namespace {
+
+constexpr std::chrono::milliseconds kPoll{100};
+
+}  // namespace
+
+void finish_jobs(const Config& config, Source& source, const BulkWriter::TransportFactory& transports,
+                 const std::vector<std::int64_t>& jobs) {
+  const StopSignals signals;
+  ProgressBoard board;
+  ProgressLine line;
+  const auto all_done = [&] {
+    const std::vector<Job> left = source.load_jobs();
+    return std::none_of(left.begin(), left.end(), [&](const Job& job) {
+      return std::find(jobs.begin(), jobs.end(), job.id) != jobs.end();
+    });
+  };
+  while (!signals.token().stop_requested()) {
+    if (source.try_lead()) {
+      replicate(config, source, transports, board, RunUntil::kCaughtUp, signals.token());
+      break;
+    }
+    if (all_done()) break;
+    if (line.due()) line.show("waiting for the process that leads");
+    std::this_thread::sleep_for(kPoll);
+  }
+  if (signals.token().stop_requested()) {
+    throw Error({"waiting until the documents are written", "interrupted", "`lockstep run` does the rest"});
+  }
+}
+
+}  // namespace lockstep

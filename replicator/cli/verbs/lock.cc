@@ -1,0 +1,174 @@
+// `lockstep lock`: runs a command under locks, as flock(1) does, but for locks that live in a server.
+#include <iostream>
+
+#include "replicator/cli/options/lock_mode_option.h"
+#include "replicator/cli/verb.h"
+#include "replicator/error.h"
+#include "replicator/locks/acquire.h"
+#include "replicator/locks/lease_keeper.h"
+#include "replicator/locks/open_locks.h"
+#include "replicator/process/lock_command.h"
+#include "replicator/quantity.h"
+
+namespace lockstep {
+namespace {
+
+constexpr std::size_t kMaxTargetBytes = 200;
+
+class Lock final : public Verb {
+ public:
+  const char* name() const override { return "lock"; }
+  const char* summary() const override { return "Run a command under a lock"; }
+  const char* example() const override {
+    return "lockstep lock --global -- ./import.sh\n"
+           "lockstep lock --tree /clinton /hillary --wait 30s -- ./rename.sh /clinton /hillary\n"
+           "lockstep lock --document 17 18 --wait 5s -- ./edit.sh\n"
+           "lockstep lock --shared reports -- ./report.sh";
+  }
+
+  void add_options(CLI::App& app) override {
+    config_.add_to(app);
+    CLI::Option* global = app.add_flag("--global", global_, "The one lock for everything");
+    CLI::Option* documents =
+        app.add_option("--document", documents_, "These documents, by their ids")->type_name("ID");
+    CLI::Option* tree =
+        app.add_option("--tree", paths_, "These files or directories with all below; shared, what is above")
+            ->type_name("PATH");
+    CLI::Option* shared = app.add_option("--shared", shared_, "A lock of this name, with others who share it")
+                              ->type_name("NAME");
+    CLI::Option* exclusive =
+        app.add_option("--exclusive", exclusive_, "A lock of this name, alone")->type_name("NAME");
+    const std::vector<CLI::Option*> schemes = {global, documents, tree, shared, exclusive};
+    for (CLI::Option* one : schemes) {
+      for (CLI::Option* other : schemes) {
+        if (one != other) one->excludes(other);
+      }
+    }
+    app.add_option("--wait", wait_, "How long to wait for the lock: 500ms, 30s, 5m; 0s: not at all")
+        ->type_name("DURATION")
+        ->capture_default_str();
+    // What follows the command's name is the command's, options as well. (A "--" behind a list of ids only
+    // ends the list.)
+    app.positionals_at_end();
+    app.add_option("COMMAND", command_, "The command and its arguments, behind --");
+  }
+
+  ExitCode run() override {
+    const Config config = config_.load();
+    const LockSet locks = lock_set_of_options();
+    if (command_.empty()) throw UsageError("there is no COMMAND to run under the lock; write it behind --");
+    const auto wait = parse_duration(wait_);
+    if (!wait) throw UsageError("--wait: \"" + wait_ + "\" is no duration; write 500ms, 30s or 5m");
+
+    CaughtSignals signals;  // before any thread is started
+    const std::unique_ptr<LockManager> manager = open_locks(config);
+    manager->prepare();
+    Operation operation = manager->open({.target = target()}, locks);
+    try {
+      return run_under(*manager, operation, *wait, signals);
+    } catch (const LeaseLost& lost) {
+      if (lost.over()) manager->release(operation);
+      throw Error({"holding the lock", lost.what(),
+                   "what the command has written since then may be older than what others wrote; check the "
+                   "fencing token on each write (docs/locks.md)"});
+    }
+  }
+
+ private:
+  LockSet lock_set_of_options() const {
+    if (global_) return global_lock();
+    if (!documents_.empty()) return document_locks(documents_);
+    if (!paths_.empty()) return tree_locks(paths_);
+    if (!shared_.empty()) return {{LockName(shared_), LockMode::kShared}};
+    if (!exclusive_.empty()) return {{LockName(exclusive_), LockMode::kExclusive}};
+    throw UsageError(
+        "lock needs to know what to lock: --global, --document, --tree, --shared or --exclusive; see --help");
+  }
+
+  /// For people who look at the journal.
+  std::string target() const {
+    std::string text;
+    for (const std::string& word : command_) text += (text.empty() ? "" : " ") + word;
+    return text.substr(0, kMaxTargetBytes);
+  }
+
+  ExitCode run_under(LockManager& manager, Operation& operation, std::chrono::milliseconds wait,
+                     CaughtSignals& signals) const {
+    if (const std::optional<ExitCode> code = refused(manager, operation, wait, signals)) return *code;
+    const SteadyTime begin = SystemClock().now();
+    manager.commit(operation);
+    const std::unique_ptr<LockCommand> command = start(manager, operation, signals);
+    int code = 0;
+    std::optional<std::string> lost;
+    {
+      LeaseKeeper keeper(manager, operation, begin, [&] { command->lose(); });
+      code = command->wait([&] { return keeper.good_until(); });
+      lost = keeper.stop();
+    }
+    if (command->ended_by_us() && !lost) lost = "the lease could not be renewed in time";
+    // Where somebody else has the operation by now this says so; else the command is over, and so is the
+    // lock.
+    give_back(manager, operation);
+    if (lost) throw Error({"holding the lock", *lost, "the command was ended; start it again"});
+    return static_cast<ExitCode>(code);
+  }
+
+  std::unique_ptr<LockCommand> start(LockManager& manager, Operation& operation,
+                                     CaughtSignals& signals) const {
+    try {
+      return std::make_unique<LockCommand>(
+          signals, command_,
+          std::vector<std::string>{"LOCKSTEP_FENCING_TOKEN=" + std::to_string(operation.token)});
+    } catch (const Error&) {
+      give_back(manager, operation);
+      throw;
+    }
+  }
+
+  /// The exit code when the lock was not had.
+  static std::optional<ExitCode> refused(LockManager& manager, Operation& operation,
+                                         std::chrono::milliseconds wait, CaughtSignals& signals) {
+    NoRollForward nothing;
+    StopOnSignal stop(signals);
+    AcquireOptions options;
+    options.limit = wait;
+    options.stop = stop.token();
+    const std::optional<Refusal> refusal = acquire(manager, operation, nothing, options);
+    const std::optional<int> signal = stop.number();
+    if (!refusal && !signal) return std::nullopt;
+    manager.finish(operation, OperationState::kAborted, refusal ? text_of(*refusal) : "interrupted");
+    manager.release(operation);
+    if (signal) return static_cast<ExitCode>(128 + *signal);
+    std::cerr << "lockstep: " << text_of(*refusal) << '\n';
+    return ExitCode::kLockNotHad;
+  }
+
+  static void give_back(LockManager& manager, Operation& operation) {
+    try {
+      manager.finish(operation, OperationState::kDone, "");
+      manager.release(operation);
+    } catch (const Error& error) {
+      if (!error.retryable()) throw;
+      // The command has done its work; the lock ends by itself.
+      std::cerr << "lockstep: the lock could not be released and ends when its lease does: " << error.what()
+                << '\n';
+    }
+  }
+
+  LockModeOption config_;
+  bool global_ = false;
+  std::vector<std::string> documents_;
+  std::vector<std::string> paths_;
+  std::string shared_;
+  std::string exclusive_;
+  std::string wait_ = "0s";
+  std::vector<std::string> command_;
+};
+
+}  // namespace
+
+std::unique_ptr<Verb> make_lock_verb() {
+  return std::make_unique<Lock>();
+}
+
+}  // namespace lockstep

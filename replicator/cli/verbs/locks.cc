@@ -1,0 +1,143 @@
+// `lockstep locks`: who holds what, until when and for which operation; and the way out by hand.
+#include <unistd.h>
+
+#include <cstdlib>
+#include <iostream>
+
+#include "replicator/cli/options/lock_mode_option.h"
+#include "replicator/cli/text/lock_text.h"
+#include "replicator/cli/verb.h"
+#include "replicator/error.h"
+#include "replicator/locks/open_locks.h"
+#include "replicator/process/terminal.h"
+
+namespace lockstep {
+namespace {
+
+class Locks final : public Verb {
+ public:
+  const char* name() const override { return "locks"; }
+  const char* summary() const override { return "List, show or break locks"; }
+  const char* example() const override {
+    return "lockstep locks list\nlockstep locks show /clinton\nlockstep locks break /clinton";
+  }
+
+  void add_options(CLI::App& app) override {
+    config_.add_to(app);
+    app.require_subcommand(0, 1);
+    app.get_formatter()->label("SUBCOMMAND", "ACTION");
+    CLI::App& list = add_action(app, "list", "All locks, and all operations that are not over", &Locks::list);
+    CLI::App& show = add_action(app, "show", "One lock, and the operations that hold it", &Locks::show);
+    CLI::App& breaking =
+        add_action(app, "break", "Free a lock whoever holds it; its holder is deposed", &Locks::break_one);
+    for (CLI::App* action : {&list, &show}) action->add_flag("--json", json_, "Print a JSON object a line");
+    for (CLI::App* action : {&show, &breaking})
+      action->add_option("NAME", lock_, "The lock's name")->required();
+    breaking.add_flag("-y,--yes", yes_, "Do not ask; needed without a terminal");
+  }
+
+  ExitCode run() override {
+    const Config config = config_.load();
+    if (action_ == nullptr)
+      throw UsageError("locks needs to know what to do: list, show or break; see --help");
+    locks_ = open_locks(config);
+    locks_->prepare();
+    return (this->*action_)();
+  }
+
+ private:
+  using Action = ExitCode (Locks::*)();
+
+  CLI::App& add_action(CLI::App& app, const char* name, const char* summary, Action action) {
+    CLI::App& command = *app.add_subcommand(name, summary);
+    command.fallthrough();  // -c may stand behind it too
+    command.group("Actions");
+    const bool all = std::string_view(name) == "list";
+    command.footer(std::string("Example:\n  lockstep locks ") + name + (all ? "" : " /clinton"));
+    command.callback([this, action] { action_ = action; });
+    return command;
+  }
+
+  void print(const LockState& lock, ServerTime now) const {
+    std::cout << (json_ ? lock_json_line(lock) : lock_lines(lock, now));
+  }
+  void print(const Operation& operation, ServerTime now) const {
+    std::cout << (json_ ? operation_json_line(operation) : operation_line(operation, now));
+  }
+
+  ExitCode list() {
+    const ServerTime now = locks_->now();
+    const std::vector<LockState> locks = locks_->locks();
+    const std::vector<Operation> operations = locks_->unresolved();
+    for (const LockState& lock : locks) print(lock, now);
+    if (!json_ && !locks.empty() && !operations.empty()) std::cout << '\n';
+    for (const Operation& operation : operations) print(operation, now);
+    if (locks.empty() && operations.empty()) std::cerr << "nothing is locked\n";
+    return ExitCode::kDone;
+  }
+
+  ExitCode show() {
+    const LockName name(lock_);
+    const std::optional<LockState> lock = locks_->find_lock(name);
+    if (!lock) {
+      std::cerr << lock_ << " is not locked\n";
+      return ExitCode::kDone;
+    }
+    const ServerTime now = locks_->now();
+    print(*lock, now);
+    for (const LockHolder& holder : lock->holders) {
+      if (!holder.until) continue;
+      if (const std::optional<Operation> operation = locks_->find_operation(holder.id))
+        print(*operation, now);
+    }
+    return ExitCode::kDone;
+  }
+
+  ExitCode break_one() {
+    if (!yes_ && !can_ask())
+      throw UsageError("break asks before it frees a lock, and there is no terminal; give --yes");
+    const LockName name(lock_);
+    const std::optional<LockState> lock = locks_->find_lock(name);
+    if (lock && !yes_) {
+      std::cerr << lock_lines(*lock, locks_->now());
+      const std::string question =
+          "Free it? Its holder goes on until it notices, beside whoever takes the lock next.";
+      if (ask(question) == Answer::kNo) return ExitCode::kFailed;
+    }
+    switch (locks_->break_lock(name, user())) {
+      case Broken::kNotLocked:
+        std::cerr << lock_ << " is not locked\n";
+        return ExitCode::kDone;
+      case Broken::kReleased:
+        std::cerr << lock_ << " is free\n";
+        return ExitCode::kDone;
+      case Broken::kNeedsRollForward:
+        break;
+    }
+    throw Error({"breaking the lock " + lock_,
+                 "its holder has changed a part of the tree, which would stay half done",
+                 "run `lockstep tree recover`, which finishes it once its lease has run out"});
+  }
+
+  static std::string user() {
+    const char* name = std::getenv("USER");
+    return name != nullptr ? name : "uid " + std::to_string(::getuid());
+  }
+
+  LockModeOption config_;
+  std::string lock_;
+  bool json_ = false;
+  bool yes_ = false;
+  Action action_ = nullptr;
+
+  // From run():
+  std::unique_ptr<LockManager> locks_;
+};
+
+}  // namespace
+
+std::unique_ptr<Verb> make_locks_verb() {
+  return std::make_unique<Locks>();
+}
+
+}  // namespace lockstep

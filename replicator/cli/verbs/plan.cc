@@ -1,0 +1,62 @@
+#include <iostream>
+
+#include "replicator/cli/options/pipeline_option.h"
+#include "replicator/cli/text/plan_text.h"
+#include "replicator/cli/verb.h"
+#include "replicator/cli/verbs/both_sides.h"
+
+namespace lockstep {
+namespace {
+
+class Plan final : public Verb {
+ public:
+  const char* name() const override { return "plan"; }
+  const char* summary() const override { return "Print what apply would create, change or drop"; }
+  const char* example() const override {
+    return "lockstep plan -c shop.toml\nlockstep plan -c shop.toml --as postgresql://postgres@/shop --sql";
+  }
+
+  void add_options(CLI::App& app) override {
+    pipeline_.add_to(app);
+    pipeline_.add_owner_to(app);
+    app.add_option("--role", role_,
+                   "The role of lockstep run, for the GRANT statements [the user of source.url]")
+        ->type_name("NAME");
+    app.add_flag("--sql", sql_, "Print the statements too");
+    app.add_flag("--exit-code", exit_code_, "Exit with 3 when there is something to do");
+  }
+
+  ExitCode run() override {
+    const Config config = pipeline_.load();
+    BothSides sides(config);
+    const DeploymentPlan plan = sides.deployment.plan();
+    std::cout << plan_text(plan.steps, sql_ ? Sql::kShown : Sql::kHidden);
+    for (const Finding& obstacle : plan.obstacles)
+      std::cout << "! cannot apply: " << to_line(obstacle) << '\n';
+    if (plan.empty()) std::cout << "nothing to do\n";
+    std::cout << grants(*sides.source);
+    if (!plan.obstacles.empty()) return ExitCode::kFailed;
+    return exit_code_ && !plan.steps.empty() ? ExitCode::kDifference : ExitCode::kDone;
+  }
+
+ private:
+  // Whoever applies owns what is made, and needs no grant.
+  std::string grants(SourceDefinition& source) const {
+    const std::string& role = role_.empty() ? pipeline_.configured_user() : role_;
+    if (role.empty() || (role_.empty() && role == source.user())) return "";
+    return grants_text(role, source.grants(role));
+  }
+
+  PipelineOption pipeline_;
+  std::string role_;
+  bool sql_ = false;
+  bool exit_code_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Verb> make_plan_verb() {
+  return std::make_unique<Plan>();
+}
+
+}  // namespace lockstep

@@ -1,0 +1,82 @@
+#include <iostream>
+
+#include "replicator/cli/options/pipeline_option.h"
+#include "replicator/cli/text/plan_text.h"
+#include "replicator/cli/verb.h"
+#include "replicator/cli/verbs/both_sides.h"
+#include "replicator/error.h"
+#include "replicator/process/terminal.h"
+#include "replicator/source/open_source.h"
+
+namespace lockstep {
+namespace {
+
+class Remove final : public Verb {
+ public:
+  const char* name() const override { return "remove"; }
+  const char* summary() const override {
+    return "Take triggers and lockstep's schema out of the database again";
+  }
+  const char* example() const override {
+    return "lockstep remove -c shop.toml\nlockstep remove -c shop.toml --indices --yes";
+  }
+
+  void add_options(CLI::App& app) override {
+    pipeline_.add_to(app);
+    pipeline_.add_owner_to(app);
+    app.add_flag("--indices", indices_, "Delete the pipeline's indices too");
+    app.add_flag("-y,--yes", yes_, "Do not ask; needed without a terminal");
+  }
+
+  ExitCode run() override {
+    const Config config = pipeline_.load();
+    if (!yes_ && !can_ask()) {
+      throw UsageError("remove asks before it drops anything, and there is no terminal; give --yes");
+    }
+    const Indices indices = indices_ ? Indices::kDeleted : Indices::kKept;
+    BothSides sides(config);
+    const DeploymentPlan plan = sides.deployment.removal_plan(indices);
+    if (plan.empty()) {
+      std::cout << "nothing to do\n";
+      return ExitCode::kDone;
+    }
+    refuse_while_it_runs(config, *sides.source);
+    const bool asks = !yes_;
+    if (asks) {
+      std::cout << plan_text(plan.steps, Sql::kHidden);
+      if (ask("Remove this?") == Answer::kNo) return ExitCode::kFailed;
+    }
+    sides.deployment.remove(indices,
+                            {.step =
+                                 [&](const PlanStep& step) {
+                                   if (!asks && !step.object.empty())
+                                     std::cout << step_text(step, Sql::kHidden);
+                                 },
+                             .waiting = [](const std::string& reason) { std::cerr << reason << '\n'; }});
+    std::cerr << "removed " << config.pipeline << '\n';
+    return ExitCode::kDone;
+  }
+
+ private:
+  // What runs would find its tables and indices gone.
+  static void refuse_while_it_runs(const Config& config, SourceDefinition& definition) {
+    if (definition.identity().empty()) return;
+    const std::unique_ptr<Source> source = open_source(config, "remove");
+    source->load_pipeline();
+    if (!source->is_led()) return;
+    throw Error({"removing pipeline " + config.pipeline, "it is running",
+                 "stop `lockstep run` first (`lockstep status` says where)"});
+  }
+
+  PipelineOption pipeline_;
+  bool indices_ = false;
+  bool yes_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Verb> make_remove_verb() {
+  return std::make_unique<Remove>();
+}
+
+}  // namespace lockstep

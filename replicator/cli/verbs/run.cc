@@ -1,0 +1,49 @@
+#include <optional>
+
+#include "replicator/cli/options/pipeline_option.h"
+#include "replicator/cli/text/catch_up_display.h"
+#include "replicator/cli/verb.h"
+#include "replicator/log.h"
+#include "replicator/process/signals.h"
+#include "replicator/service/service.h"
+
+namespace lockstep {
+namespace {
+
+class Run final : public Verb {
+ public:
+  const char* name() const override { return "run"; }
+  const char* summary() const override { return "Fill what is new, then follow changes until SIGTERM"; }
+  const char* example() const override {
+    return "lockstep run -c shop.toml\nlockstep run -c shop.toml --until-caught-up";
+  }
+  Audience audience() const override { return Audience::kJournal; }
+
+  void add_options(CLI::App& app) override {
+    pipeline_.add_to(app);
+    app.add_flag("--until-caught-up", until_caught_up_, "End when nothing is pending");
+  }
+
+  ExitCode run() override {
+    const Config config = pipeline_.load();
+    start_logging(LogFormat::kAuto, config.log.level);
+    const StopSignals signals;
+    ProgressBoard board;
+    std::optional<CatchUpDisplay> display;
+    if (until_caught_up_) display.emplace(board);
+    run_service(config, until_caught_up_ ? RunUntil::kCaughtUp : RunUntil::kStopped, board, signals.token());
+    return ExitCode::kDone;
+  }
+
+ private:
+  PipelineOption pipeline_;
+  bool until_caught_up_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Verb> make_run_verb() {
+  return std::make_unique<Run>();
+}
+
+}  // namespace lockstep

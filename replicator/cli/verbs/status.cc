@@ -1,0 +1,79 @@
+#include <chrono>
+#include <iostream>
+#include <thread>
+
+#include "replicator/cli/options/pipeline_option.h"
+#include "replicator/cli/text/status_text.h"
+#include "replicator/cli/verb.h"
+#include "replicator/error.h"
+#include "replicator/process/terminal.h"
+#include "replicator/source/pipeline_status.h"
+
+namespace lockstep {
+namespace {
+
+constexpr std::chrono::seconds kWatchInterval{1};
+constexpr const char* kClearScreen = "\033[H\033[2J";
+
+class Status final : public Verb {
+ public:
+  const char* name() const override { return "status"; }
+  const char* summary() const override { return "Show state, lag, rates and dead letters, index by index"; }
+  const char* example() const override {
+    return "lockstep status -c shop.toml --watch\nlockstep status -c shop.toml --json | jq .lag.seconds";
+  }
+
+  void add_options(CLI::App& app) override {
+    pipeline_.add_to(app);
+    app.add_flag("--watch", watch_, "Show it anew every second until interrupted");
+    app.add_flag("--json", json_, "Print one JSON object (its keys: docs/monitoring.md)");
+  }
+
+  ExitCode run() override {
+    const Config config = pipeline_.load();
+    if (watch_) {
+      watch(config);
+      return ExitCode::kDone;
+    }
+    const std::optional<PipelineStatus> status = open_status_reader(config)->read();
+    std::cout << text_of(config, status) << std::flush;
+    if (!status)
+      throw UsageError("pipeline " + config.pipeline + " has not been applied; run `lockstep apply`");
+    return ExitCode::kDone;
+  }
+
+ private:
+  std::string text_of(const Config& config, const std::optional<PipelineStatus>& status) const {
+    return json_ ? status_json(config.pipeline, status) + "\n" : status_text(config.pipeline, status);
+  }
+
+  // Until the process is interrupted, or what it is written to is gone.
+  void watch(const Config& config) const {
+    std::unique_ptr<StatusReader> reader;
+    while (std::cout) {
+      std::string text;
+      try {
+        if (!reader) reader = open_status_reader(config);
+        text = text_of(config, reader->read());
+      } catch (const Error& error) {
+        if (!error.retryable()) throw;
+        reader.reset();
+        std::cerr << "lockstep: " << error.what() << '\n';
+      }
+      if (!text.empty()) std::cout << (redraws() && !json_ ? kClearScreen : "") << text << std::flush;
+      std::this_thread::sleep_for(kWatchInterval);
+    }
+  }
+
+  PipelineOption pipeline_;
+  bool watch_ = false;
+  bool json_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Verb> make_status_verb() {
+  return std::make_unique<Status>();
+}
+
+}  // namespace lockstep

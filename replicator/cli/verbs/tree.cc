@@ -1,0 +1,211 @@
+// `lockstep tree`: changes a directory tree that lives only in Elasticsearch, under locks.
+#include "replicator/tree/tree.h"
+
+#include <functional>
+#include <iostream>
+
+#include "replicator/cli/options/lock_mode_option.h"
+#include "replicator/cli/text/progress_line.h"
+#include "replicator/cli/verb.h"
+#include "replicator/error.h"
+#include "replicator/locks/open_locks.h"
+#include "replicator/pause.h"
+#include "replicator/process/lock_command.h"
+#include "replicator/quantity.h"
+#include "replicator/service/rate_meter.h"
+
+namespace lockstep {
+namespace {
+
+/// A bar on a terminal, and lines elsewhere when it takes long.
+class TreeProgress {
+ public:
+  void show(std::int64_t done, std::int64_t total) {
+    rate_.add(SystemClock().now(), done);
+    if (total > 1 && line_.due()) line_.show(progress_bar(done, total, rate_.per_second()));
+  }
+  void clear() { line_.clear(); }
+
+ private:
+  ProgressLine line_;
+  RateMeter rate_;
+};
+
+class TreeVerb final : public Verb {
+ public:
+  const char* name() const override { return "tree"; }
+  const char* summary() const override { return "Change a directory tree in Elasticsearch, under locks"; }
+  const char* example() const override {
+    return "lockstep tree mv /clinton /hillary --wait 30s\n"
+           "lockstep tree put /hillary/notes.txt < notes.txt\n"
+           "lockstep tree rm /hillary/old\n"
+           "lockstep tree ls -r /hillary\n"
+           "lockstep tree recover --watch";
+  }
+
+  void add_options(CLI::App& app) override {
+    config_.add_to(app);
+    app.require_subcommand(0, 1);
+    app.get_formatter()->label("SUBCOMMAND", "ACTION");
+    CLI::App& mv = add_action(app, "mv", "Move or rename a file, or a directory with everything below it",
+                              "mv /clinton/projects /hillary/projects", &TreeVerb::move);
+    mv.add_option("FROM", path_, "What is moved")->required();
+    mv.add_option("TO", to_,
+                  "Its new path, where nothing is yet; with \"/\" at the end the directory to put it into")
+        ->required();
+    CLI::App& rm = add_action(app, "rm", "Remove a file, or a directory with everything below it",
+                              "rm /clinton/projects", &TreeVerb::remove);
+    rm.add_option("PATH", path_, "What is removed")->required();
+    CLI::App& put = add_action(app, "put", "Write a file from standard input, a new one or one that is there",
+                               "put /clinton/notes.txt < notes.txt", &TreeVerb::put);
+    put.add_option("PATH", path_, "The file")->required();
+    CLI::App& ls = add_action(app, "ls", "List a directory; the names of directories end in \"/\"",
+                              "ls -r /clinton", &TreeVerb::list);
+    ls.add_option("PATH", path_, "The directory, or a file")->default_str("/");
+    ls.add_flag("-r,--recursive", recursive_,
+                "Everything below it too, with whole paths, directory by directory");
+    CLI::App& recover =
+        add_action(app, "recover", "Finish what those have left behind who died while they changed the tree",
+                   "recover --watch", &TreeVerb::recover);
+    recover.add_flag("--watch", watch_, "Go on doing so until a signal comes");
+    for (CLI::App* change : {&mv, &rm, &put}) {
+      change->add_option("--wait", wait_, "How long to wait for the locks: 500ms, 30s, 5m; 0s: not at all")
+          ->type_name("DURATION")
+          ->capture_default_str();
+    }
+  }
+
+  ExitCode run() override {
+    const Config config = config_.load();
+    if (action_ == nullptr)
+      throw UsageError("tree needs to know what to do: mv, rm, put, ls or recover; see --help");
+    return (this->*action_)(config);
+  }
+
+ private:
+  using Action = ExitCode (TreeVerb::*)(const Config&);
+  using Change = std::function<std::optional<Refusal>(Tree&, const TreeOptions&)>;
+
+  CLI::App& add_action(CLI::App& app, const char* name, const char* summary, const char* example,
+                       Action action) {
+    CLI::App& command = *app.add_subcommand(name, summary);
+    command.fallthrough();  // -c may stand behind it too
+    command.group("Actions");
+    command.footer(std::string("Example:\n  lockstep tree ") + example);
+    command.callback([this, action] { action_ = action; });
+    return command;
+  }
+
+  ExitCode move(const Config& config) {
+    const TreePath from(path_);
+    if (from.is_root()) throw UsageError("the root cannot be moved; name what is in it");
+    const bool into = to_.ends_with('/');
+    const TreePath to = into ? TreePath(to_) / from.name() : TreePath(to_);
+    return change(config,
+                  [&](Tree& tree, const TreeOptions& options) { return tree.move(from, to, options); });
+  }
+
+  ExitCode remove(const Config& config) {
+    const TreePath path(path_);
+    return change(config, [&](Tree& tree, const TreeOptions& options) { return tree.remove(path, options); });
+  }
+
+  ExitCode put(const Config& config) {
+    const TreePath path(path_);
+    if (path_.ends_with('/')) throw UsageError(path_ + " names a directory; put writes a file");
+    const std::string contents = standard_input();
+    return change(config,
+                  [&](Tree& tree, const TreeOptions& options) { return tree.put(path, contents, options); });
+  }
+
+  ExitCode list(const Config& config) {
+    const TreePath path(path_.empty() ? "/" : path_);
+    const std::unique_ptr<LockManager> locks = open_locks(config);
+    const std::unique_ptr<Tree> tree = open_tree(config, *locks);
+    tree->list(path, recursive_ ? TreeDepth::kAll : TreeDepth::kChildren, [&](const TreeEntry& entry) {
+      std::cout << (recursive_ ? entry.path : entry.name) << (entry.is_directory ? "/\n" : "\n");
+    });
+    return ExitCode::kDone;
+  }
+
+  ExitCode recover(const Config& config) {
+    CaughtSignals signals;  // before any thread is started
+    StopOnSignal stop(signals);
+    const std::unique_ptr<LockManager> locks = open_locks(config);
+    const std::unique_ptr<Tree> tree = open_tree(config, *locks);
+    tree->prepare();
+    while (true) {
+      try {
+        tell(tree->recover());
+      } catch (const Error& error) {
+        if (!watch_ || !error.retryable()) throw;
+        std::cerr << "lockstep: " << error.what() << '\n';
+      }
+      if (!watch_ || !pause(config.locks.lease, stop.token())) return ExitCode::kDone;
+    }
+  }
+
+  /// The same for every change: waits for the locks, can be interrupted, shows how far it is.
+  ExitCode change(const Config& config, const Change& change) {
+    const auto wait = parse_duration(wait_);
+    if (!wait) throw UsageError("--wait: \"" + wait_ + "\" is no duration; write 500ms, 30s or 5m");
+    CaughtSignals signals;  // before any thread is started
+    StopOnSignal stop(signals);
+    const std::unique_ptr<LockManager> locks = open_locks(config);
+    const std::unique_ptr<Tree> tree = open_tree(config, *locks);
+    tree->prepare();
+    TreeProgress progress;
+    const auto show = [&](std::int64_t done, std::int64_t total) { progress.show(done, total); };
+    std::optional<Refusal> refusal;
+    try {
+      refusal = change(*tree, {.wait = *wait, .stop = stop.token(), .progress = show});
+    } catch (const Error& error) {
+      const std::optional<int> signal = stop.number();
+      if (!signal) throw;
+      progress.clear();
+      std::cerr << "lockstep: " << error.what() << '\n';
+      return static_cast<ExitCode>(128 + *signal);
+    }
+    if (!refusal) return ExitCode::kDone;
+    if (const std::optional<int> signal = stop.number()) return static_cast<ExitCode>(128 + *signal);
+    std::cerr << "lockstep: " << text_of(*refusal) << '\n';
+    return ExitCode::kLockNotHad;
+  }
+
+  static std::string standard_input() {
+    std::string contents;
+    std::vector<char> part(64 * 1024);
+    while (std::cin.read(part.data(), static_cast<std::streamsize>(part.size())) || std::cin.gcount() > 0) {
+      contents.append(part.data(), static_cast<std::size_t>(std::cin.gcount()));
+      if (contents.size() > kMaxContentsBytes) break;  // which is refused
+    }
+    return contents;
+  }
+
+  static void tell(const SweepResult& result) {
+    const auto say = [](const char* what, std::int64_t count) {
+      if (count > 0) std::cerr << what << ": " << count << '\n';
+    };
+    say("finished for the dead", result.rolled_forward);
+    say("aborted for the dead", result.aborted);
+    say("locks of the dead released", result.released);
+    say("left unfinished, since they change another index than [tree] index names",
+        result.needs_roll_forward);
+  }
+
+  LockModeOption config_;
+  std::string path_;
+  std::string to_;
+  std::string wait_ = "0s";
+  bool recursive_ = false;
+  bool watch_ = false;
+  Action action_ = nullptr;
+};
+
+}  // namespace
+
+std::unique_ptr<Verb> make_tree_verb() {
+  return std::make_unique<TreeVerb>();
+}
+
+}  // namespace lockstep

@@ -1,0 +1,121 @@
+#include <algorithm>
+#include <iostream>
+
+#include "replicator/cli/options/chosen_indices.h"
+#include "replicator/cli/options/pipeline_option.h"
+#include "replicator/cli/text/json_text.h"
+#include "replicator/cli/text/progress_line.h"
+#include "replicator/cli/verb.h"
+#include "replicator/cli/verbs/finish_jobs.h"
+#include "replicator/elasticsearch/admin/client.h"
+#include "replicator/elasticsearch/transport/curl_transport.h"
+#include "replicator/error.h"
+#include "replicator/pipeline/leadership.h"
+#include "replicator/pipeline/repair/verification.h"
+#include "replicator/service/rate_meter.h"
+#include "replicator/service/readable.h"
+#include "replicator/source/open_source.h"
+
+namespace lockstep {
+namespace {
+
+/// "posts  different  "17"  routing "3"  refused: mapper_parsing_exception: …"
+std::string line_of(const AppliedIndex& index, const DifferingDocument& differing) {
+  std::string line = index.alias + "\t" + std::string(to_string(differing.difference)) + "\t" +
+                     json_string(differing.document.id);
+  if (!differing.document.routing.empty()) line += "\trouting " + json_string(differing.document.routing);
+  if (!differing.refusal.empty()) line += "\trefused: " + differing.refusal;
+  return line + "\n";
+}
+
+std::string summary_of(const VerifiedIndex& index) {
+  std::string text = index.alias + ": " + grouped(index.documents) + " documents compared, ";
+  if (index.equal()) {
+    text += "equal";
+  } else {
+    text += grouped(index.missing) + " missing, " + grouped(index.different) + " different, " +
+            grouped(index.surplus) + " surplus";
+  }
+  if (index.undecided > 0) text += "; " + grouped(index.undecided) + " never stopped changing";
+  return text + "\n";
+}
+
+class Verify final : public Verb {
+ public:
+  const char* name() const override { return "verify"; }
+  const char* summary() const override { return "Compare views and indices, document by document"; }
+  const char* example() const override {
+    return "lockstep verify -c shop.toml\nlockstep verify -c shop.toml products --repair";
+  }
+
+  void add_options(CLI::App& app) override {
+    pipeline_.add_to(app);
+    app.add_option("ALIAS", aliases_, "The indices to compare; default: all of the pipeline");
+    app.add_flag("--repair", repair_, "Write what differs, and nothing else");
+  }
+
+  ExitCode run() override {
+    const Config config = pipeline_.load();
+    const std::unique_ptr<Source> source = open_source(config, "verify");
+    const AppliedPipeline pipeline = load_applied(config, *source);
+    const std::vector<const AppliedIndex*> indices = chosen_indices(pipeline, aliases_);
+    const BulkWriter::TransportFactory transports = make_transport_factory(config.elasticsearch);
+    ElasticsearchClient elasticsearch(transports(), config.elasticsearch.request_timeout);
+
+    Verification verification(config, *source, elasticsearch,
+                              {.progress = [this](const VerifyProgress& progress) { show(progress); },
+                               .difference =
+                                   [this](const AppliedIndex& index, const DifferingDocument& differing) {
+                                     line_.clear();
+                                     std::cout << line_of(index, differing) << std::flush;
+                                   }},
+                              repair_ ? Verification::Repair::kYes : Verification::Repair::kNo);
+    bool equal = true;
+    for (const AppliedIndex* index : indices) {
+      const VerifiedIndex verified = verification.compare(*index);
+      line_.clear();
+      std::cerr << summary_of(verified);
+      equal = equal && verified.equal();
+    }
+    if (!equal && !verification.led()) {
+      std::cerr << "nobody runs this pipeline: changes that are pending count as differences\n";
+    }
+    if (!verification.repairs().empty()) {
+      std::cerr << "repairing\n";
+      finish_jobs(config, *source, transports, verification.repairs());
+      std::cerr << "repaired\n";
+    }
+    return equal ? ExitCode::kDone : ExitCode::kDifference;
+  }
+
+ private:
+  void show(const VerifyProgress& progress) {
+    if (progress.done < last_done_) rate_ = RateMeter();  // another pass
+    last_done_ = progress.done;
+    rate_.add(std::chrono::steady_clock::now(), progress.done);
+    if (!line_.due()) return;
+    if (progress.phase == VerifyProgress::Phase::kWaiting) {
+      line_.show(progress.alias + ": waiting until what is pending has been applied");
+      return;
+    }
+    const bool comparing = progress.phase == VerifyProgress::Phase::kComparing;
+    line_.show(progress.alias + (comparing ? ": comparing " : ": looking for missing ones ") +
+               progress_bar(progress.done, std::max({progress.total, progress.done, std::int64_t{1}}),
+                            rate_.per_second()));
+  }
+
+  PipelineOption pipeline_;
+  std::vector<std::string> aliases_;
+  bool repair_ = false;
+  ProgressLine line_;
+  RateMeter rate_;
+  std::int64_t last_done_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Verb> make_verify_verb() {
+  return std::make_unique<Verify>();
+}
+
+}  // namespace lockstep

@@ -1,0 +1,103 @@
+#include <string>
+#include <vector>
+
+#include "replicator/cli/options/pipeline_option.h"
+#include "replicator/cli/text/progress_line.h"
+#include "replicator/cli/verb.h"
+#include "replicator/elasticsearch/transport/curl_transport.h"
+#include "replicator/error.h"
+#include "replicator/pipeline/waiter.h"
+#include "replicator/process/signals.h"
+#include "replicator/quantity.h"
+
+namespace lockstep {
+namespace {
+
+class Wait final : public Verb {
+ public:
+  const char* name() const override { return "wait"; }
+  const char* summary() const override { return "Return when what is committed is in Elasticsearch"; }
+  const char* example() const override {
+    return "lockstep wait -c shop.toml --refresh\n"
+           "xid=$(psql shop -qAt -c \"begin; select pg_current_xact_id(); update … ; commit\")\n"
+           "lockstep wait -c shop.toml --xid \"$xid\" --timeout 5s";
+  }
+
+  void add_options(CLI::App& app) override {
+    pipeline_.add_to(app);
+    app.add_option("--xid", xid_,
+                   "Wait for this transaction, by what `select pg_current_xact_id()` said inside it, instead "
+                   "of all that is committed now")
+        ->type_name("N");
+    app.add_flag("--refresh", refresh_, "Make it searchable, too");
+    app.add_option("--timeout", timeout_, "Give up after so long, e.g. 500ms or 2m; 0: never")
+        ->type_name("DURATION")
+        ->capture_default_str();
+  }
+
+  ExitCode run() override {
+    const WaitRequest request = request_of_options();
+    const Config config = pipeline_.load();
+    std::vector<std::string> aliases;
+    for (const IndexConfig& index : config.indices) aliases.push_back(index.alias);
+    Waiter waiter([&] { return open_applied_watch(config); }, make_transport_factory(config.elasticsearch),
+                  aliases, config.elasticsearch.request_timeout);
+    const StopSignals signals;
+    ProgressLine line;
+    const WaitAnswer answer = waiter.wait(
+        request,
+        [&](const std::string& reason) {
+          if (line.due()) line.show("waiting: " + reason);
+        },
+        signals.token());
+    line.clear();
+    return exit_code_of(answer);
+  }
+
+ private:
+  WaitRequest request_of_options() const {
+    WaitRequest request;
+    request.refresh = refresh_ ? WaitRequest::Refresh::kYes : WaitRequest::Refresh::kNo;
+    if (!xid_.empty()) {
+      request.transaction = parse_transaction_id(xid_);
+      if (!request.transaction) {
+        throw UsageError("--xid " + xid_ + ": it is a number, as `select pg_current_xact_id()` gives it");
+      }
+    }
+    const auto timeout = timeout_ == "0" ? std::chrono::milliseconds(0) : parse_duration(timeout_);
+    if (!timeout)
+      throw UsageError("--timeout " + timeout_ + ": it is a duration such as 500ms, 30s or 2m, or 0");
+    if (timeout->count() > 0) request.timeout = timeout;
+    return request;
+  }
+
+  ExitCode exit_code_of(const WaitAnswer& answer) const {
+    const std::string doing = xid_.empty() ? "waiting until what is committed has been applied"
+                                           : "waiting until transaction " + xid_ + " has been applied";
+    switch (answer.kind) {
+      case WaitAnswer::Kind::kApplied:
+        break;
+      case WaitAnswer::Kind::kUnknownTransaction:
+        throw UsageError("--xid " + xid_ + ": " + answer.reason);
+      case WaitAnswer::Kind::kTimedOut:
+        throw Error({doing, "not within " + timeout_ + ": " + answer.reason, ""});
+      case WaitAnswer::Kind::kRolledBack:
+      case WaitAnswer::Kind::kStopped:
+        throw Error({doing, answer.reason, ""});
+    }
+    return ExitCode::kDone;
+  }
+
+  PipelineOption pipeline_;
+  std::string xid_;
+  std::string timeout_ = "30s";
+  bool refresh_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Verb> make_wait_verb() {
+  return std::make_unique<Wait>();
+}
+
+}  // namespace lockstep

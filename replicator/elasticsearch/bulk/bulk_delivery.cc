@@ -1,0 +1,167 @@
+#include "replicator/elasticsearch/bulk/bulk_delivery.h"
+
+#include <algorithm>
+#include <cassert>
+#include <iterator>
+#include <numeric>
+#include <utility>
+
+namespace lockstep {
+
+void PieceLimit::came_through() {
+  constexpr std::size_t kUnlimited = static_cast<std::size_t>(-1);
+  items_ = items_ > kUnlimited / 2 ? kUnlimited : items_ * 2;
+}
+
+void PieceLimit::too_much(std::size_t piece_items) {
+  items_ = std::max<std::size_t>(1, std::min(items_, piece_items) / 2);
+}
+
+void PieceLimit::too_large(std::size_t piece_bytes) {
+  bytes_ = std::max<std::size_t>(1, std::min(bytes_, piece_bytes) / 2);
+}
+
+BulkDelivery::BulkDelivery(BulkRequest request)
+    : request_(std::move(request)), outcomes_(request_.items().size()), unknown_(request_.items().size()) {
+  to_send_.resize(unknown_);
+  std::iota(to_send_.begin(), to_send_.end(), std::size_t{0});
+}
+
+const BulkRequest& BulkDelivery::next_piece(std::size_t most_bytes) {
+  assert(has_piece() && on_wire_.empty());
+  most_bytes = std::min(most_bytes, limit_.bytes());
+  piece_bytes_ = 0;
+  while (!to_send_.empty() && on_wire_.size() < limit_.items()) {
+    const std::size_t bytes = request_.lines(to_send_.front()).size();
+    if (!on_wire_.empty() && piece_bytes_ + bytes > most_bytes) break;
+    piece_bytes_ += bytes;
+    on_wire_.push_back(to_send_.front());
+    to_send_.pop_front();
+  }
+  if (on_wire_.size() == request_.items().size()) return request_;
+  piece_ = request_.subset(on_wire_);
+  return piece_;
+}
+
+std::size_t BulkDelivery::answered(BulkReply reply) {
+  const std::size_t before = unknown_;
+  load_ = load_of(reply);
+  switch (reply.kind) {
+    case BulkReply::Kind::kItems: {
+      assert(reply.items.size() == on_wire_.size());
+      for (std::size_t i = 0; i < on_wire_.size(); ++i) {
+        ItemResult& result = reply.items[i];
+        switch (result.verdict) {
+          case ItemResult::Verdict::kApplied:
+            settle(on_wire_[i], Outcome::kApplied);
+            break;
+          case ItemResult::Verdict::kSuperseded:
+            settle(on_wire_[i], Outcome::kSuperseded);
+            break;
+          case ItemResult::Verdict::kRefused:
+            refuse(on_wire_[i], result.status, std::move(result.type), std::move(result.reason));
+            break;
+          case ItemResult::Verdict::kRetry:
+            reason_ = std::move(result.reason);
+            next_round_.push_back(on_wire_[i]);
+            break;
+        }
+      }
+      limit_.came_through();
+      break;
+    }
+    case BulkReply::Kind::kRetry:
+      reason_ = std::move(reply.reason);
+      put_off_round();
+      break;
+    case BulkReply::Kind::kTooLarge:
+    case BulkReply::Kind::kRejected:
+      split(std::move(reply));
+      break;
+  }
+  on_wire_.clear();
+  return before - unknown_;
+}
+
+BulkDelivery::Load BulkDelivery::load_of(const BulkReply& reply) const {
+  const auto says_overload = [](int status) { return status == 429 || status == 503; };
+  switch (reply.kind) {
+    case BulkReply::Kind::kItems: {
+      const bool overloaded =
+          std::any_of(reply.items.begin(), reply.items.end(), [&](const ItemResult& item) {
+            return item.verdict == ItemResult::Verdict::kRetry && says_overload(item.status);
+          });
+      return overloaded ? Load::kOverloaded : Load::kTaken;
+    }
+    case BulkReply::Kind::kRetry:
+      return says_overload(reply.status) ? Load::kOverloaded : Load::kUnknown;
+    case BulkReply::Kind::kTooLarge: {
+      const bool is_one_to_blame = std::any_of(on_wire_.begin(), on_wire_.end(), [&](std::size_t item) {
+        return request_.lines(item).size() > piece_bytes_ / 2;
+      });
+      return is_one_to_blame ? Load::kUnknown : Load::kTooLarge;
+    }
+    case BulkReply::Kind::kRejected:
+      break;
+  }
+  return Load::kUnknown;
+}
+
+void BulkDelivery::unanswered(bool sent, std::string reason) {
+  // A server that refuses a large body may reset the connection before its 413 can be read, and one that
+  // timed out had too much to do: both need smaller pieces.
+  if (sent) limit_.too_much(on_wire_.size());
+  load_ = sent ? Load::kOverloaded : Load::kUnknown;
+  reason_ = std::move(reason);
+  put_off_round();
+  on_wire_.clear();
+}
+
+void BulkDelivery::begin_round() {
+  assert(!has_piece());
+  std::sort(next_round_.begin(), next_round_.end());
+  to_send_.assign(next_round_.begin(), next_round_.end());
+  next_round_.clear();
+}
+
+BulkResult BulkDelivery::take_result() {
+  assert(finished());
+  std::sort(refusals_.begin(), refusals_.end(),
+            [](const RefusedItem& a, const RefusedItem& b) { return a.item < b.item; });
+  BulkResult result;
+  result.request = std::move(request_);
+  result.outcomes = std::move(outcomes_);
+  result.refusals = std::move(refusals_);
+  return result;
+}
+
+void BulkDelivery::settle(std::size_t item, Outcome outcome) {
+  outcomes_[item] = outcome;
+  --unknown_;
+}
+
+void BulkDelivery::refuse(std::size_t item, int status, std::string type, std::string reason) {
+  refusals_.push_back({item, status, std::move(type), std::move(reason)});
+  settle(item, Outcome::kRefused);
+}
+
+void BulkDelivery::put_off_round() {
+  next_round_.insert(next_round_.end(), on_wire_.begin(), on_wire_.end());
+  next_round_.insert(next_round_.end(), to_send_.begin(), to_send_.end());
+  to_send_.clear();
+}
+
+void BulkDelivery::split(BulkReply reply) {
+  if (on_wire_.size() == 1) {
+    refuse(on_wire_.front(), reply.status, std::move(reply.type), std::move(reply.reason));
+    return;
+  }
+  if (reply.kind == BulkReply::Kind::kTooLarge) {
+    limit_.too_large(piece_bytes_);
+  } else {
+    limit_.too_much(on_wire_.size());
+  }
+  to_send_.insert(to_send_.begin(), on_wire_.begin(), on_wire_.end());
+}
+
+}  // namespace lockstep

@@ -1,0 +1,112 @@
+#include "replicator/elasticsearch/bulk/bulk_request.h"
+
+#include <algorithm>
+#include <cassert>
+#include <charconv>
+#include <cstring>
+#include <utility>
+
+#include "replicator/elasticsearch/transport/text_encoding.h"
+
+namespace lockstep {
+namespace {
+
+void append_action_line(std::string& body, std::string_view action, std::string_view alias,
+                        const DocumentKey& key, DocumentVersion version) {
+  body += "{\"";
+  body += action;
+  body += "\":{\"_index\":";
+  append_json_string(body, alias);
+  body += ",\"_id\":";
+  append_json_string(body, key.id);
+  if (!key.routing.empty()) {
+    body += ",\"routing\":";
+    append_json_string(body, key.routing);
+  }
+  char digits[20];
+  const auto end = std::to_chars(digits, digits + sizeof digits, version.value()).ptr;
+  body += ",\"version\":";
+  body.append(digits, end);
+  body += ",\"version_type\":\"external_gte\"}}\n";
+}
+
+/// A line feed would end the line of the bulk; in valid JSON it can only be white space between tokens.
+void append_in_one_line(std::string& body, std::string_view json) {
+  const std::size_t begin = body.size();
+  body += json;
+  char* at = body.data() + begin;
+  char* const end = body.data() + body.size();
+  while ((at = static_cast<char*>(std::memchr(at, '\n', static_cast<std::size_t>(end - at)))) != nullptr) {
+    *at++ = ' ';
+  }
+  body += '\n';
+}
+
+}  // namespace
+
+void BulkRequest::index(std::string_view alias, DocumentKey key, DocumentVersion version,
+                        std::string_view json) {
+  assert(!key.id.empty() && key.id.size() <= kMaxIdBytes);
+  const std::size_t begin = body_.size();
+  alias_of_.push_back(alias_number(alias, BulkAction::kIndex));
+  append_action_line(body_, "index", alias, key, version);
+  append_in_one_line(body_, json);
+  items_.push_back({BulkAction::kIndex, std::move(key), version, begin});
+}
+
+void BulkRequest::remove(std::string_view alias, DocumentKey key, DocumentVersion version) {
+  assert(!key.id.empty() && key.id.size() <= kMaxIdBytes);
+  const std::size_t begin = body_.size();
+  alias_of_.push_back(alias_number(alias, BulkAction::kDelete));
+  append_action_line(body_, "delete", alias, key, version);
+  items_.push_back({BulkAction::kDelete, std::move(key), version, begin});
+}
+
+std::uint32_t BulkRequest::alias_number(std::string_view name, BulkAction action) {
+  const auto found = std::find_if(aliases_.begin(), aliases_.end(),
+                                  [name](const Alias& alias) { return alias.name == name; });
+  const auto number = static_cast<std::uint32_t>(found - aliases_.begin());
+  if (found == aliases_.end()) aliases_.push_back({std::string(name), false});
+  if (action == BulkAction::kIndex) aliases_[number].indexed_into = true;
+  return number;
+}
+
+std::string BulkRequest::guard_lines() const {
+  std::string lines;
+  for (const Alias& alias : aliases_) {
+    if (alias.indexed_into) continue;
+    lines += "{\"index\":{\"_index\":";
+    append_json_string(lines, alias.name);
+    lines += ",\"_id\":\"lockstep-guard\",\"if_seq_no\":9007199254740991,\"if_primary_term\":1}}\n{}\n";
+  }
+  return lines;
+}
+
+std::size_t BulkRequest::guards() const {
+  return static_cast<std::size_t>(std::count_if(aliases_.begin(), aliases_.end(),
+                                                [](const Alias& alias) { return !alias.indexed_into; }));
+}
+
+std::string_view BulkRequest::lines(std::size_t item) const {
+  assert(item < items_.size());
+  const std::size_t begin = items_[item].begin;
+  const std::size_t end = item + 1 < items_.size() ? items_[item + 1].begin : body_.size();
+  return std::string_view(body_).substr(begin, end - begin);
+}
+
+BulkRequest BulkRequest::subset(const std::vector<std::size_t>& items) const {
+  std::size_t bytes = 0;
+  for (const std::size_t item : items) bytes += lines(item).size();
+  BulkRequest part;
+  part.body_.reserve(bytes);
+  part.items_.reserve(items.size());
+  for (const std::size_t item : items) {
+    part.alias_of_.push_back(part.alias_number(aliases_[alias_of_[item]].name, items_[item].action));
+    part.items_.push_back(items_[item]);
+    part.items_.back().begin = part.body_.size();
+    part.body_ += lines(item);
+  }
+  return part;
+}
+
+}  // namespace lockstep

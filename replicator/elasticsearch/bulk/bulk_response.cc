@@ -1,0 +1,151 @@
+#include "replicator/elasticsearch/bulk/bulk_response.h"
+
+#include <simdjson.h>
+
+#include <cstddef>
+#include <optional>
+#include <utility>
+
+#include "replicator/elasticsearch/transport/error_reply.h"
+
+namespace lockstep {
+namespace {
+
+using simdjson::SUCCESS;
+using simdjson::dom::element;
+using Verdict = ItemResult::Verdict;
+
+constexpr std::string_view kNoIndex = "index_not_found_exception";
+constexpr std::string_view kVersionConflict = "version_conflict_engine_exception";
+constexpr std::string_view kIndexClosed = "index_closed_exception";
+constexpr std::string_view kBlocked = "cluster_block_exception";
+
+std::string_view action_name(BulkAction action) {
+  return action == BulkAction::kIndex ? "index" : "delete";
+}
+
+bool is_2xx(int status) {
+  return status >= 200 && status <= 299;
+}
+
+/// Statuses that tell of the server, its load or our credentials and never of the document.
+bool is_temporary(int status) {
+  return status == 401 || status == 403 || status == 408 || status == 429 || status >= 500;
+}
+
+Verdict judge(BulkAction action, int status, std::string_view error_type) {
+  if (is_2xx(status)) return Verdict::kApplied;
+  if (status == 404 && action == BulkAction::kDelete && error_type.empty()) return Verdict::kApplied;
+  if (status == 409 && error_type == kVersionConflict) return Verdict::kSuperseded;
+  if (is_temporary(status)) return Verdict::kRetry;
+  if (error_type == kNoIndex || error_type == kIndexClosed || error_type == kBlocked) return Verdict::kRetry;
+  return Verdict::kRefused;
+}
+
+std::string_view remedy(int status, std::string_view error_type) {
+  if (error_type == kNoIndex) return "run `lockstep apply` to create the index and its alias";
+  if (error_type == kIndexClosed) return "open the index";
+  if (error_type == kBlocked) {
+    return "remove the index's block: free disk space, then set index.blocks.read_only_allow_delete to null";
+  }
+  if (status == 401 || status == 403) return "check the credentials and their privileges on the indices";
+  return {};
+}
+
+std::string explained(int status, const ErrorCause& cause) {
+  std::string text = "HTTP " + std::to_string(status);
+  if (!cause.type.empty()) text += " " + cause.type;
+  if (!cause.reason.empty()) text += ": " + cause.reason;
+  const std::string_view advice = remedy(status, cause.type);
+  if (!advice.empty()) text.append("; ").append(advice);
+  return text;
+}
+
+BulkReply retry(const HttpResponse& response, std::string_view why) {
+  return {BulkReply::Kind::kRetry, {}, response.status, {}, std::string(why)};
+}
+
+/// One item's result; none when the reply's item is not the answer to the request's.
+std::optional<ItemResult> read_item(const BulkItem& asked, element answer) {
+  element outcome;
+  std::string_view id;
+  std::int64_t status = 0;
+  if (answer[action_name(asked.action)].get(outcome) != SUCCESS) return std::nullopt;
+  if (outcome["_id"].get(id) != SUCCESS || id != asked.key.id) return std::nullopt;
+  if (outcome["status"].get(status) != SUCCESS || status < 100 || status > 599) return std::nullopt;
+
+  ErrorCause cause;
+  element error;
+  if (outcome["error"].get(error) == SUCCESS) cause = read_error_cause(error);
+
+  ItemResult result;
+  result.status = static_cast<int>(status);
+  result.verdict = judge(asked.action, result.status, cause.type);
+  if (result.verdict == Verdict::kRefused) {
+    result.type = std::move(cause.type);
+    result.reason = std::move(cause.reason);
+  } else if (result.verdict == Verdict::kRetry) {
+    result.reason = explained(result.status, cause);
+    result.type = std::move(cause.type);
+  }
+  return result;
+}
+
+BulkReply read_items(const BulkRequest& request, const HttpResponse& response) {
+  constexpr std::string_view kMisfit =
+      "the reply does not fit the bulk request; is there a proxy in between?";
+  simdjson::dom::parser parser;
+  element root;
+  if (parser.parse(response.body.data(), response.body.size()).get(root) != SUCCESS) {
+    return retry(response,
+                 "the reply to the bulk request is not complete JSON; is there a proxy in between?");
+  }
+  bool errors = false;
+  simdjson::dom::array answers;
+  if (root["errors"].get(errors) != SUCCESS || root["items"].get(answers) != SUCCESS) {
+    return retry(response, kMisfit);
+  }
+
+  const std::vector<BulkItem>& asked = request.items();
+  BulkReply reply{BulkReply::Kind::kItems, {}, response.status, {}, {}};
+  reply.items.reserve(asked.size());
+  std::size_t guards = 0;
+  for (const element answer : answers) {
+    if (reply.items.size() == asked.size()) {
+      ++guards;
+    } else if (!errors) {
+      // Every item succeeded, so their order does not matter; only their number is left to check.
+      reply.items.emplace_back();
+      reply.items.back().status = 200;
+    } else {
+      std::optional<ItemResult> result = read_item(asked[reply.items.size()], answer);
+      if (!result) return retry(response, kMisfit);
+      reply.items.push_back(std::move(*result));
+    }
+  }
+  if (reply.items.size() != asked.size() || guards != request.guards()) return retry(response, kMisfit);
+  return reply;
+}
+
+}  // namespace
+
+BulkReply read_bulk_reply(const BulkRequest& request, const HttpResponse& response) {
+  if (is_2xx(response.status)) return read_items(request, response);
+
+  ErrorCause cause = read_error_reply(response.body);
+  if (response.status == 413) {
+    // A proxy's or Elasticsearch's own; the latter sends no body.
+    std::string reason = "the document is larger than Elasticsearch or a proxy accepts in one request";
+    if (!cause.reason.empty()) reason += ": " + cause.reason;
+    return {BulkReply::Kind::kTooLarge, {}, 413, "content_too_large", std::move(reason)};
+  }
+  const bool refused = response.status == 400 && !cause.type.empty() &&
+                       judge(BulkAction::kIndex, response.status, cause.type) == Verdict::kRefused;
+  if (refused) {
+    return {BulkReply::Kind::kRejected, {}, 400, std::move(cause.type), std::move(cause.reason)};
+  }
+  std::string reason = explained(response.status, cause);
+  return {BulkReply::Kind::kRetry, {}, response.status, std::move(cause.type), std::move(reason)};
+}
+
+}  // namespace lockstep

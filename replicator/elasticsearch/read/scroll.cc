@@ -1,0 +1,25 @@
+#include "replicator/elasticsearch/read/scroll.h"
+
+#include "replicator/elasticsearch/transport/text_encoding.h"
+#include "replicator/error.h"
+
+namespace lockstep {
+
+Scroll::~Scroll() {
+  if (id_.empty()) return;
+  try {
+    std::string body = "{\"scroll_id\":[";
+    append_json_string(body, id_);
+    client_.send("ending a scan", "DELETE", "/_search/scroll", body += "]}", {404});
+  } catch (const Error&) {
+    // It ends by itself after its lifetime.
+  }
+}
+
+std::string Scroll::next_body() const {
+  std::string body = "{\"scroll\":\"" + lifetime_ + "\",\"scroll_id\":";
+  append_json_string(body, id_);
+  return body += '}';
+}
+
+}  // namespace lockstep

@@ -1,0 +1,296 @@
+#include "replicator/elasticsearch/transport/curl_transport.h"
+
+#include <curl/curl.h>
+
+#include <atomic>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "replicator/elasticsearch/transport/gzip_encoder.h"
+#include "replicator/elasticsearch/transport/url_rotation.h"
+#include "replicator/error.h"
+
+namespace lockstep {
+namespace {
+
+constexpr long kMaxConnections = 16;
+constexpr std::size_t kLeastToCompress = 1024;  // what is smaller fits a packet as it is
+constexpr const char* kCutOff = "cut off because the program is stopping";
+
+struct FreeEasy {
+  void operator()(CURL* easy) const { curl_easy_cleanup(easy); }
+};
+struct FreeMulti {
+  void operator()(CURLM* multi) const { curl_multi_cleanup(multi); }
+};
+struct FreeList {
+  void operator()(curl_slist* list) const { curl_slist_free_all(list); }
+};
+struct FreeUrl {
+  void operator()(CURLU* url) const { curl_url_cleanup(url); }
+};
+struct FreeText {
+  void operator()(char* text) const { curl_free(text); }
+};
+using Headers = std::unique_ptr<curl_slist, FreeList>;
+
+/// One of the configured servers.
+struct Server {
+  std::string url;  ///< without credentials and without a slash at the end
+  std::string username;
+  Secret password;
+};
+
+/// What all transports of a factory share; constant after construction.
+struct Settings {
+  std::vector<Server> servers;
+  Secret api_key;
+  std::string ca_file;
+  std::string client_cert;
+  std::string client_key;
+  std::chrono::milliseconds connect_timeout;
+  ElasticsearchConfig::Compression compression;
+};
+
+std::string url_part(CURLU* url, CURLUPart part, unsigned flags) {
+  char* text = nullptr;
+  if (curl_url_get(url, part, &text, flags) != CURLUE_OK) return {};
+  const std::unique_ptr<char, FreeText> owner(text);
+  return text;
+}
+
+Server parse_server(const std::string& text, std::size_t number, const ElasticsearchConfig& config) {
+  const std::unique_ptr<CURLU, FreeUrl> url(curl_url());
+  const CURLUcode code = curl_url_set(url.get(), CURLUPART_URL, text.c_str(), 0);
+  const std::string scheme = code == CURLUE_OK ? url_part(url.get(), CURLUPART_SCHEME, 0) : "";
+  if (scheme != "http" && scheme != "https") {
+    // The text itself may hold a password, so it is not shown.
+    throw Error({"reading [elasticsearch] urls",
+                 "the url number " + std::to_string(number + 1) + " is not an http or https url",
+                 "write it like \"https://host:9200\""});
+  }
+  Server server{{}, config.username, config.password};
+  const std::string username = url_part(url.get(), CURLUPART_USER, CURLU_URLDECODE);
+  if (!username.empty()) {
+    server.username = username;
+    server.password = Secret(url_part(url.get(), CURLUPART_PASSWORD, CURLU_URLDECODE));
+  }
+  for (const CURLUPart part : {CURLUPART_USER, CURLUPART_PASSWORD, CURLUPART_QUERY, CURLUPART_FRAGMENT}) {
+    curl_url_set(url.get(), part, nullptr, 0);
+  }
+  server.url = url_part(url.get(), CURLUPART_URL, 0);
+  while (!server.url.empty() && server.url.back() == '/') server.url.pop_back();
+  return server;
+}
+
+void append(Headers& headers, const std::string& line) {
+  curl_slist* longer = curl_slist_append(headers.get(), line.c_str());
+  if (longer == nullptr) throw std::bad_alloc();
+  static_cast<void>(headers.release());
+  headers.reset(longer);
+}
+
+std::size_t receive(char* data, std::size_t, std::size_t size, void* body) {
+  static_cast<std::string*>(body)->append(data, size);
+  return size;
+}
+
+class CurlTransport final : public HttpTransport {
+ public:
+  CurlTransport(std::shared_ptr<const Settings> settings, std::size_t first);
+
+  HttpResponse perform(const HttpRequest& request) override;
+  void cancel() override;
+
+ private:
+  void set_constant_options();
+  void set_request_options(const HttpRequest& request, std::string_view body, const Server& server);
+  CURLcode transfer();
+  std::string failure(CURLcode code, const Server& server, const HttpRequest& request) const;
+
+  template <typename Value>
+  void set(CURLoption option, Value value) {
+    const CURLcode code = curl_easy_setopt(easy_.get(), option, value);
+    if (code == CURLE_OUT_OF_MEMORY) throw std::bad_alloc();
+    if (code != CURLE_OK) throw TransportError(curl_easy_strerror(code), false);
+  }
+
+  const std::shared_ptr<const Settings> settings_;
+  UrlRotation rotation_;
+  std::unique_ptr<CURLM, FreeMulti> multi_;  // destroyed after the handle in it
+  std::unique_ptr<CURL, FreeEasy> easy_;
+  std::optional<GzipEncoder> gzip_;
+  Headers headers_;
+  std::string content_type_;  // which headers_ say, as the next
+  bool encoded_ = false;
+  std::string received_;
+  char error_[CURL_ERROR_SIZE] = {};
+  std::atomic<bool> cancelled_ = false;
+};
+
+CurlTransport::CurlTransport(std::shared_ptr<const Settings> settings, std::size_t first)
+    : settings_(std::move(settings)),
+      rotation_(settings_->servers.size(), first),
+      multi_(curl_multi_init()),
+      easy_(curl_easy_init()) {
+  if (!multi_ || !easy_) throw std::bad_alloc();
+  curl_multi_setopt(multi_.get(), CURLMOPT_MAXCONNECTS, kMaxConnections);
+  set_constant_options();
+}
+
+void CurlTransport::set_constant_options() {
+  set(CURLOPT_NOSIGNAL, 1L);
+  set(CURLOPT_PROTOCOLS_STR, "http,https");
+  set(CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_1_1));
+  set(CURLOPT_PROXY, "");
+  set(CURLOPT_USERAGENT, "lockstep/" LOCKSTEP_VERSION);
+  set(CURLOPT_HTTPAUTH, CURLAUTH_BASIC);
+  set(CURLOPT_PATH_AS_IS, 1L);
+  set(CURLOPT_TCP_NODELAY, 1L);
+  set(CURLOPT_TCP_KEEPALIVE, 1L);
+  set(CURLOPT_UPLOAD_BUFFERSIZE, 256L * 1024);
+  set(CURLOPT_BUFFERSIZE, 64L * 1024);
+  set(CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(settings_->connect_timeout.count()));
+  set(CURLOPT_ERRORBUFFER, error_);
+  set(CURLOPT_WRITEFUNCTION, &receive);
+  set(CURLOPT_WRITEDATA, static_cast<void*>(&received_));
+  if (settings_->compression == ElasticsearchConfig::Compression::kGzip) {
+    set(CURLOPT_ACCEPT_ENCODING, "gzip");
+    gzip_.emplace();
+  }
+  if (!settings_->ca_file.empty()) set(CURLOPT_CAINFO, settings_->ca_file.c_str());
+  if (!settings_->client_cert.empty()) set(CURLOPT_SSLCERT, settings_->client_cert.c_str());
+  if (!settings_->client_key.empty()) set(CURLOPT_SSLKEY, settings_->client_key.c_str());
+}
+
+void CurlTransport::set_request_options(const HttpRequest& request, std::string_view body,
+                                        const Server& server) {
+  const bool encoded = body.data() != request.body.data();
+  if (!headers_ || content_type_ != request.content_type || encoded_ != encoded) {
+    headers_.reset();
+    content_type_ = request.content_type;
+    encoded_ = encoded;
+    append(headers_, "Content-Type: " + content_type_);
+    if (encoded) append(headers_, "Content-Encoding: gzip");
+    append(headers_, "Expect:");
+    if (!settings_->api_key.empty()) append(headers_, "Authorization: ApiKey " + settings_->api_key.value());
+  }
+  set(CURLOPT_HTTPHEADER, headers_.get());
+  // Set for each request: one url's credentials are never sent to another.
+  const bool basic = settings_->api_key.empty() && !server.username.empty();
+  set(CURLOPT_USERNAME, basic ? server.username.c_str() : nullptr);
+  set(CURLOPT_PASSWORD, basic ? server.password.value().c_str() : nullptr);
+  set(CURLOPT_URL, (server.url + request.path).c_str());
+  set(CURLOPT_TIMEOUT_MS, static_cast<long>(request.timeout.count()));
+
+  const bool head = request.method == "HEAD";
+  const bool sends_body = !body.empty() || request.method == "POST" || request.method == "PUT";
+  if (sends_body) {
+    set(CURLOPT_POST, 1L);
+    set(CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(body.size()));
+    set(CURLOPT_POSTFIELDS, body.empty() ? "" : body.data());
+  } else {
+    set(CURLOPT_HTTPGET, 1L);
+  }
+  set(CURLOPT_NOBODY, head ? 1L : 0L);
+  set(CURLOPT_CUSTOMREQUEST, head ? nullptr : request.method.c_str());
+}
+
+HttpResponse CurlTransport::perform(const HttpRequest& request) {
+  const bool compresses = gzip_ && request.body.size() >= kLeastToCompress;
+  const std::string_view body = compresses ? gzip_->encode(request.body) : request.body;
+  std::string failures;
+  for (std::size_t tries = 0; tries < rotation_.count() && !cancelled_; ++tries) {
+    const std::size_t chosen = rotation_.next(SystemClock().now());
+    const Server& server = settings_->servers[chosen];
+    set_request_options(request, body, server);
+    received_.clear();
+    error_[0] = '\0';
+    const CURLcode code = transfer();
+    if (code == CURLE_OK) {
+      rotation_.answered(chosen);
+      long status = 0;
+      curl_easy_getinfo(easy_.get(), CURLINFO_RESPONSE_CODE, &status);
+      return {static_cast<int>(status), std::exchange(received_, {}), server.url};
+    }
+    rotation_.silent(chosen, SystemClock().now());
+    if (!failures.empty()) failures += "; ";
+    failures += failure(code, server, request);
+    long sent_bytes = 0;
+    curl_easy_getinfo(easy_.get(), CURLINFO_REQUEST_SIZE, &sent_bytes);
+    if (sent_bytes > 0) throw TransportError(failures, true);
+  }
+  throw TransportError(failures.empty() ? kCutOff : failures, false);
+}
+
+/// What curl_easy_perform() does, but cancel() wakes it up.
+CURLcode CurlTransport::transfer() {
+  if (cancelled_) return CURLE_ABORTED_BY_CALLBACK;
+  curl_multi_add_handle(multi_.get(), easy_.get());
+  CURLcode result = CURLE_ABORTED_BY_CALLBACK;
+  int running = 1;
+  while (!cancelled_) {
+    CURLMcode code = curl_multi_perform(multi_.get(), &running);
+    if (code == CURLM_OK && running > 0) code = curl_multi_poll(multi_.get(), nullptr, 0, 1'000, nullptr);
+    if (code != CURLM_OK) {
+      result = code == CURLM_OUT_OF_MEMORY ? CURLE_OUT_OF_MEMORY : CURLE_FAILED_INIT;
+      break;
+    }
+    if (running > 0) continue;
+    int left = 0;
+    if (const CURLMsg* message = curl_multi_info_read(multi_.get(), &left)) result = message->data.result;
+    break;
+  }
+  curl_multi_remove_handle(multi_.get(), easy_.get());
+  return result;
+}
+
+std::string CurlTransport::failure(CURLcode code, const Server& server, const HttpRequest& request) const {
+  if (cancelled_) return server.url + ": " + kCutOff;
+  std::string text = server.url + ": ";
+  if (code == CURLE_OPERATION_TIMEDOUT) {
+    text += "no reply within " + std::to_string(request.timeout.count()) + " ms";
+    if (error_[0] != '\0') text.append(" (").append(error_).append(")");
+    return text;
+  }
+  text += error_[0] != '\0' ? error_ : curl_easy_strerror(code);
+  if (code == CURLE_PEER_FAILED_VERIFICATION) text += "; check ca_file and the url's host name";
+  return text;
+}
+
+void CurlTransport::cancel() {
+  cancelled_ = true;
+  curl_multi_wakeup(multi_.get());
+}
+
+}  // namespace
+
+std::function<std::unique_ptr<HttpTransport>()> make_transport_factory(const ElasticsearchConfig& config) {
+  static std::once_flag once;
+  std::call_once(once, [] { curl_global_init(CURL_GLOBAL_DEFAULT); });
+
+  auto settings = std::make_shared<Settings>();
+  for (const std::string& url : config.urls) {
+    settings->servers.push_back(parse_server(url, settings->servers.size(), config));
+  }
+  if (settings->servers.empty()) {
+    throw Error({"reading [elasticsearch] urls", "no url is given", "name at least one server"});
+  }
+  settings->api_key = config.api_key;
+  settings->ca_file = config.ca_file;
+  settings->client_cert = config.client_cert;
+  settings->client_key = config.client_key;
+  settings->connect_timeout = config.connect_timeout;
+  settings->compression = config.compression;
+
+  auto made = std::make_shared<std::atomic<std::size_t>>(0);
+  return [settings, made]() -> std::unique_ptr<HttpTransport> {
+    return std::make_unique<CurlTransport>(settings, (*made)++);
+  };
+}
+
+}  // namespace lockstep

@@ -1,0 +1,95 @@
+#include "replicator/elasticsearch/transport/error_reply.h"
+
+namespace lockstep {
+namespace {
+
+constexpr std::size_t kMaxForeignBytes = 200;
+
+/// Elasticsearch 7 quotes the bytes around a JSON error as it received them: the whole HTTP request with its
+/// Authorization header. They are cut out.
+std::string without_received_bytes(std::string_view text) {
+  constexpr std::string_view kBegin = "(byte[])\"";
+  constexpr std::string_view kEnd = "\"; line:";
+  std::string kept;
+  while (true) {
+    const std::size_t begin = text.find(kBegin);
+    kept += text.substr(0, begin);
+    if (begin == std::string_view::npos) return kept;
+    kept += "(request)";
+    const std::size_t end = text.find(kEnd, begin + kBegin.size());
+    if (end == std::string_view::npos) return kept;
+    text.remove_prefix(end + 1);
+  }
+}
+
+std::string_view text_at(simdjson::dom::element object, std::string_view key) {
+  std::string_view text;
+  if (object[key].get(text) != simdjson::SUCCESS) return {};
+  return text;
+}
+
+/// Reasons may quote documents; neither a line feed nor a NUL (which PostgreSQL's text cannot hold) gets
+/// through.
+std::string in_one_line(std::string_view text) {
+  std::string line;
+  for (const char c : text) {
+    const bool space = static_cast<unsigned char>(c) <= ' ';
+    if (!space) {
+      line += c;
+    } else if (!line.empty() && line.back() != ' ') {
+      line += ' ';
+    }
+  }
+  if (!line.empty() && line.back() == ' ') line.pop_back();
+  return line;
+}
+
+/// A proxy's page may be in any encoding, and what is kept must be UTF-8.
+std::string in_ascii(std::string text) {
+  for (char& c : text) {
+    if (static_cast<unsigned char>(c) >= 0x80) c = '?';
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string shortened(std::string_view text, std::size_t max_bytes) {
+  constexpr std::string_view kEllipsis = "…";
+  if (text.size() <= max_bytes) return std::string(text);
+  std::size_t end = max_bytes > kEllipsis.size() ? max_bytes - kEllipsis.size() : 0;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
+  return std::string(text.substr(0, end)).append(kEllipsis);
+}
+
+ErrorCause read_error_cause(simdjson::dom::element error) {
+  std::string_view bare;
+  if (error.get(bare) == simdjson::SUCCESS) {
+    return {{}, shortened(in_one_line(without_received_bytes(bare)), kMaxReasonBytes)};
+  }
+
+  std::string reason(text_at(error, "reason"));
+  simdjson::dom::element innermost = error;
+  simdjson::dom::element next;
+  while (innermost["caused_by"].get(next) == simdjson::SUCCESS) innermost = next;
+  const std::string_view cause = text_at(innermost, "reason");
+  if (!cause.empty() && cause != reason) {
+    if (!reason.empty()) reason += ": ";
+    reason += cause;
+  }
+  return {std::string(text_at(error, "type")),
+          shortened(in_one_line(without_received_bytes(reason)), kMaxReasonBytes)};
+}
+
+ErrorCause read_error_reply(std::string_view body) {
+  simdjson::dom::parser parser;
+  simdjson::dom::element root;
+  simdjson::dom::element error;
+  if (parser.parse(body.data(), body.size()).get(root) == simdjson::SUCCESS &&
+      root["error"].get(error) == simdjson::SUCCESS) {
+    return read_error_cause(error);
+  }
+  return {{}, shortened(in_ascii(in_one_line(body)), kMaxForeignBytes)};
+}
+
+}  // namespace lockstep

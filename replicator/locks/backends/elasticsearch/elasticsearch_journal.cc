@@ -1,0 +1,226 @@
+#include "replicator/locks/backends/elasticsearch/elasticsearch_journal.h"
+
+#include <utility>
+
+#include "replicator/elasticsearch/read/get_document.h"
+#include "replicator/elasticsearch/transport/json_fields.h"
+#include "replicator/elasticsearch/transport/text_encoding.h"
+#include "replicator/locks/backends/elasticsearch/bulk_call.h"
+#include "replicator/locks/backends/elasticsearch/lock_documents.h"
+#include "replicator/locks/backends/elasticsearch/lock_json.h"
+
+namespace lockstep {
+namespace {
+
+using nlohmann::json;
+
+constexpr int kNotFound = 404;
+constexpr int kConflict = 409;
+constexpr std::size_t kPrunePage = 1'000;
+
+JournalVersion version_of(const json& reply) {
+  return {integer_at(reply, "_seq_no").value_or(0), integer_at(reply, "_primary_term").value_or(0)};
+}
+
+/// The fields that change after the opening; only those that have a value.
+json changing_fields(const Operation& operation) {
+  json fields = {{"state", text_of(operation.state)}, {"progress", operation.progress}};
+  if (!operation.task.empty()) fields["task"] = operation.task;
+  if (!operation.reason.empty()) fields["reason"] = operation.reason;
+  // A commit's token is the number of that write itself, so it is noted with the next one.
+  if (operation.commit != 0) fields["token"] = operation.commit;
+  return fields;
+}
+
+json whole_document(const Operation& operation) {
+  json document = entry_json(operation);
+  document.update(changing_fields(operation));
+  document["epoch"] = operation.epoch;
+  document["lease_until"] = milliseconds_of(operation.lease_until);
+  return document;
+}
+
+}  // namespace
+
+ElasticsearchJournal::ElasticsearchJournal(ElasticsearchClient& client, std::string index, Painless painless,
+                                           std::chrono::milliseconds lease)
+    : client_(client), index_(std::move(index)), painless_(painless), lease_(lease) {}
+
+std::string ElasticsearchJournal::document_path(const std::string& id, const char* endpoint,
+                                                JournalVersion version) const {
+  return "/" + percent_encoded(index_) + "/" + endpoint + "/" + percent_encoded(id) +
+         "?if_seq_no=" + std::to_string(version.number) + "&if_primary_term=" + std::to_string(version.term);
+}
+
+void ElasticsearchJournal::open(Operation& operation) {
+  const std::string doing = "opening the operation " + operation.id;
+  const std::string path = "/" + percent_encoded(index_);
+  operation.owner = operation.id;
+  if (painless_ == Painless::kHere) {
+    const json body = {{"scripted_upsert", true},
+                       {"upsert", json::object()},
+                       {"_source", json::array({"lease_until"})},
+                       {"script",
+                        {{"id", script_id::kJournalOpen},
+                         {"params", {{"entry", entry_json(operation)}, {"lease", lease_.count()}}}}}};
+    const json reply =
+        client_.send_json(doing, "POST", path + "/_update/" + percent_encoded(operation.id), dumped(body));
+    operation.version = version_of(reply);
+    const json source = object_at(object_at(reply, "get"), "_source");
+    operation.lease_until = server_time(integer_at(source, "lease_until").value_or(0));
+    return;
+  }
+  operation.lease_until = read_server_time(client_) + lease_;
+  const HttpResponse response = client_.send(doing, "PUT", path + "/_create/" + percent_encoded(operation.id),
+                                             dumped(whole_document(operation)), {kConflict});
+  if (response.status != kConflict) {
+    operation.version = version_of(parse_reply(doing, response));
+  } else if (const auto written = find(operation.id)) {
+    operation.version = written->version;
+  }
+}
+
+std::optional<Operation> ElasticsearchJournal::write(const Operation& changed, JournalVersion expected) {
+  const std::string doing = "noting the operation " + changed.id + " in the journal";
+  Operation written = changed;
+  HttpResponse response;
+  if (painless_ == Painless::kHere) {
+    json set = changing_fields(changed);
+    set["locks"] = locks_json(changed.locks);
+    const json body = {
+        {"_source", json::array({"lease_until"})},
+        {"script", {{"id", script_id::kJournalStep}, {"params", {{"set", set}, {"lease", lease_.count()}}}}}};
+    response = client_.send(doing, "POST", document_path(changed.id, "_update", expected), dumped(body),
+                            {kNotFound, kConflict});
+  } else {
+    written.lease_until = read_server_time(client_) + lease_;
+    response = client_.send(doing, "PUT", document_path(changed.id, "_doc", expected),
+                            dumped(whole_document(written)), {kNotFound, kConflict});
+  }
+  if (response.status == kNotFound || response.status == kConflict) return std::nullopt;
+  const json reply = parse_reply(doing, response);
+  written.version = version_of(reply);
+  const json source = object_at(object_at(reply, "get"), "_source");
+  if (const auto until = integer_at(source, "lease_until")) written.lease_until = server_time(*until);
+  if (written.state == OperationState::kRunning && written.commit == 0)
+    written.token = written.commit = written.version.number;
+  return written;
+}
+
+Resolution ElasticsearchJournal::seize(const Operation& found, const std::string& by, Adoption adoption) {
+  if (found.resolved()) return {Resolution::Kind::kGone, {}, found};
+  if (painless_ == Painless::kMissing) return seize_plainly(found, by, adoption);
+  const std::string doing = "asking after the operation " + found.id;
+  const json body = {{"_source", json::array({"*"})},
+                     {"script",
+                      {{"id", script_id::kJournalSeize},
+                       {"params",
+                        {{"by", by},
+                         {"lease", lease_.count()},
+                         {"adopt", adoption == Adoption::kAllowed},
+                         {"seen", found.version.number}}}}}};
+  const HttpResponse response = client_.send(doing, "POST", document_path(found.id, "_update", found.version),
+                                             dumped(body), {kNotFound, kConflict});
+  if (response.status == kNotFound || response.status == kConflict) {
+    throw has_changed(found);
+  }
+  const json reply = parse_reply(doing, response);
+  const json source = object_at(object_at(reply, "get"), "_source");
+  Operation entry = read_operation(found.id, source, version_of(reply));
+  const std::string answer = text_at(source, "answer");
+  if (answer == "alive") return {Resolution::Kind::kAlive, entry.lease_until, {}};
+  if (answer == "dead") return {Resolution::Kind::kNeedsRollForward, entry.lease_until, std::move(entry)};
+  if (entry.resolved()) return {Resolution::Kind::kGone, {}, std::move(entry)};
+  entry.token = entry.version.number;
+  return {Resolution::Kind::kAdopted, entry.lease_until, std::move(entry)};
+}
+
+Resolution ElasticsearchJournal::seize_plainly(const Operation& found, const std::string& by,
+                                               Adoption adoption) {
+  if (found.lease_until >= read_server_time(client_))
+    return {Resolution::Kind::kAlive, found.lease_until, {}};
+  const bool adopts = found.state == OperationState::kRunning && found.needs_roll_forward();
+  if (adopts && adoption == Adoption::kRefused)
+    return {Resolution::Kind::kNeedsRollForward, found.lease_until, found};
+  Operation changed = found;
+  changed.owner = by;
+  if (adopts) {
+    changed.epoch += 1;
+    if (changed.commit == 0) changed.commit = found.version.number;
+  } else {
+    changed.state = OperationState::kAborted;
+    changed.reason = "its lease ran out";
+  }
+  std::optional<Operation> written = write(changed, found.version);
+  if (!written) throw has_changed(found);
+  written->token = written->version.number;
+  return {adopts ? Resolution::Kind::kAdopted : Resolution::Kind::kGone, written->lease_until,
+          std::move(written)};
+}
+
+bool ElasticsearchJournal::abort(const Operation& found, const std::string& by, const std::string& reason) {
+  Operation changed = found;
+  changed.owner = by;
+  changed.state = OperationState::kAborted;
+  changed.reason = reason;
+  BulkCall bulk(index_);
+  bulk.add("index", found.id, {{"if_seq_no", found.version.number}, {"if_primary_term", found.version.term}},
+           whole_document(changed));
+  return bulk.send(client_, "aborting the operation " + found.id).at(0).status != kConflict;
+}
+
+std::optional<Operation> ElasticsearchJournal::find(const std::string& id) {
+  const std::optional<json> reply = get_document(client_, "reading the operation " + id, index_, id);
+  if (!reply) return std::nullopt;
+  return read_operation(id, object_at(*reply, "_source"), version_of(*reply));
+}
+
+json ElasticsearchJournal::search(const json& query, std::size_t size) {
+  const std::string doing = "searching the journal";
+  client_.refresh(index_);
+  const json body = {{"query", query},
+                     {"size", size},
+                     {"seq_no_primary_term", true},
+                     {"sort", json::array({{{"lease_until", "asc"}}})}};
+  const json reply =
+      client_.send_json(doing, "POST", "/" + percent_encoded(index_) + "/_search", dumped(body));
+  if (integer_at(object_at(reply, "_shards"), "failed") != 0) {
+    throw Error({doing, "not all shards answered", "wait until the index is green or yellow", Retry::kLater,
+                 Server::kElasticsearch});
+  }
+  return object_at(reply, "hits").value("hits", json::array());
+}
+
+std::vector<Operation> ElasticsearchJournal::unresolved() {
+  std::vector<Operation> operations;
+  for (const json& hit : search({{"terms", {{"state", {"pending", "running"}}}}}, kMaxUnresolved)) {
+    operations.push_back(read_operation(text_at(hit, "_id"), object_at(hit, "_source"), version_of(hit)));
+  }
+  return operations;
+}
+
+void ElasticsearchJournal::erase(const Operation& operation) {
+  client_.send("removing the operation " + operation.id + " from the journal", "DELETE",
+               document_path(operation.id, "_doc", operation.version), {}, {kNotFound, kConflict});
+}
+
+void ElasticsearchJournal::prune(std::chrono::milliseconds age) {
+  const ServerTime now = read_server_time(client_);
+  const json query = {
+      {"bool",
+       {{"filter", json::array({{{"terms", {{"state", {"done", "aborted"}}}}},
+                                {{"range", {{"lease_until", {{"lt", milliseconds_of(now - age)}}}}}}})}}}};
+  while (true) {
+    const json hits = search(query, kPrunePage);
+    BulkCall bulk(index_);
+    for (const json& hit : hits) {
+      const JournalVersion version = version_of(hit);
+      bulk.add("delete", text_at(hit, "_id"),
+               {{"if_seq_no", version.number}, {"if_primary_term", version.term}}, nullptr);
+    }
+    bulk.send(client_, "pruning the journal");
+    if (hits.size() < kPrunePage) return;
+  }
+}
+
+}  // namespace lockstep

@@ -1,0 +1,43 @@
+// The journal of operations as an index of one shard: its sequence numbers are the fencing tokens, so that a
+// token exists exactly when a commit or an adoption does.
+#pragma once
+
+#include <chrono>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "replicator/elasticsearch/admin/client.h"
+#include "replicator/locks/backends/elasticsearch/lock_scripts.h"
+#include "replicator/locks/journal.h"
+
+namespace lockstep {
+
+class ElasticsearchJournal final : public Journal {
+ public:
+  /// `client` must outlive this. Without painless leases are reckoned from the clock of the elected master.
+  ElasticsearchJournal(ElasticsearchClient& client, std::string index, Painless painless,
+                       std::chrono::milliseconds lease);
+
+  void open(Operation& operation) override;
+  Resolution seize(const Operation& found, const std::string& by, Adoption adoption) override;
+  bool abort(const Operation& found, const std::string& by, const std::string& reason) override;
+  std::optional<Operation> find(const std::string& id) override;
+  std::vector<Operation> unresolved() override;
+  void erase(const Operation& operation) override;
+  void prune(std::chrono::milliseconds age) override;
+
+ private:
+  std::optional<Operation> write(const Operation& changed, JournalVersion expected) override;
+  std::string document_path(const std::string& id, const char* endpoint, JournalVersion version) const;
+  Resolution seize_plainly(const Operation& found, const std::string& by, Adoption adoption);
+  nlohmann::json search(const nlohmann::json& query, std::size_t size);
+
+  ElasticsearchClient& client_;
+  const std::string index_;
+  const Painless painless_;
+  const std::chrono::milliseconds lease_;
+};
+
+}  // namespace lockstep

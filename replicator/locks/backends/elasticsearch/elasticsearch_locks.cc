@@ -1,0 +1,99 @@
+#include "replicator/locks/backends/elasticsearch/elasticsearch_locks.h"
+
+#include <utility>
+
+#include "replicator/elasticsearch/transport/error_reply.h"
+#include "replicator/elasticsearch/transport/json_fields.h"
+#include "replicator/elasticsearch/transport/text_encoding.h"
+#include "replicator/locks/backends/elasticsearch/elasticsearch_journal.h"
+#include "replicator/locks/backends/elasticsearch/lock_documents.h"
+#include "replicator/locks/backends/elasticsearch/lock_scripts.h"
+
+namespace lockstep {
+namespace {
+
+using nlohmann::json;
+
+constexpr int kBadRequest = 400;
+// A cluster that is busy takes its time to make an index.
+constexpr std::chrono::seconds kPrepare{60};
+
+json index_body(json properties) {
+  return {{"settings",
+           {{"number_of_shards", 1},
+            {"auto_expand_replicas", "0-2"},
+            {"refresh_interval", "-1"},
+            {"translog.durability", "request"}}},
+          {"mappings",
+           {{"_meta", {{"lockstep", {{"locks", 1}}}}},
+            {"dynamic", false},
+            {"properties", std::move(properties)}}}};
+}
+
+json locks_body() {
+  return index_body({{"lock_type", {{"type", "keyword"}}},
+                     {"lock_count", {{"type", "integer"}}},
+                     {"process_id", {{"type", "keyword"}}},
+                     {"holders", {{"type", "object"}, {"enabled", false}}},
+                     {"want", {{"type", "object"}, {"enabled", false}}}});
+}
+
+json journal_body() {
+  return index_body({{"kind", {{"type", "keyword"}}},
+                     {"state", {{"type", "keyword"}}},
+                     {"owner", {{"type", "keyword"}}},
+                     {"lease_until", {{"type", "long"}}},
+                     {"locks", {{"type", "object"}, {"enabled", false}}}});
+}
+
+}  // namespace
+
+LockIndices lock_indices(const std::string& index) {
+  constexpr std::string_view kEnd = "-locks";
+  const bool ends = index.size() > kEnd.size() && index.ends_with(kEnd);
+  return {index, (ends ? index.substr(0, index.size() - kEnd.size()) : index) + "-journal"};
+}
+
+ElasticsearchLocks::ElasticsearchLocks(std::unique_ptr<HttpTransport> transport, LockIndices indices,
+                                       std::chrono::milliseconds lease,
+                                       std::chrono::milliseconds request_timeout)
+    : StoredLocks(lease),
+      client_(std::move(transport)),
+      indices_(std::move(indices)),
+      request_timeout_(request_timeout) {}
+
+void ElasticsearchLocks::prepare() {
+  client_.set_timeout(kPrepare);
+  const Painless painless = install_lock_scripts(client_);
+  require_index(indices_.locks, locks_body());
+  require_index(indices_.journal, journal_body());
+  use(painless == Painless::kHere ? scripted_lock_documents(client_, indices_.locks)
+                                  : plain_lock_documents(client_, indices_.locks),
+      std::make_unique<ElasticsearchJournal>(client_, indices_.journal, painless, lease()));
+  client_.set_timeout(request_timeout_);
+}
+
+void ElasticsearchLocks::require_index(const std::string& index, const json& body) {
+  std::vector<IndexState> found = client_.indices_of(index);
+  if (found.empty()) {
+    const std::string doing = "creating index " + index;
+    const HttpResponse response =
+        client_.send(doing, "PUT", "/" + percent_encoded(index), body.dump(), {kBadRequest});
+    // Somebody else may have been faster.
+    if (response.status == kBadRequest &&
+        read_error_reply(response.body).type != "resource_already_exists_exception") {
+      throw reply_error(doing, response);
+    }
+    found = client_.indices_of(index);
+  }
+  const std::string doing = "using index " + index + " for locks";
+  const bool ours =
+      found.size() == 1 && object_at(object_at(found[0].mappings, "_meta"), "lockstep").contains("locks");
+  if (!ours) throw Error({doing, "lockstep has not made it", "choose another name for [locks] index"});
+  if (text_at(found[0].settings, "index.number_of_shards") != "1") {
+    throw Error({doing, "it has more than one shard, so that its sequence numbers do not order operations",
+                 "delete it while nobody holds a lock"});
+  }
+}
+
+}  // namespace lockstep

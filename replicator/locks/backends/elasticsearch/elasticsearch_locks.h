@@ -1,0 +1,36 @@
+// The lock manager whose locks and journal are documents of Elasticsearch.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "replicator/elasticsearch/admin/client.h"
+#include "replicator/locks/stored_locks.h"
+
+namespace lockstep {
+
+struct LockIndices {
+  std::string locks;    ///< "lockstep-locks"
+  std::string journal;  ///< "lockstep-journal"
+};
+
+/// "lockstep-locks" → the same and "lockstep-journal"; "x" → "x" and "x-journal".
+LockIndices lock_indices(const std::string& index);
+
+class ElasticsearchLocks final : public StoredLocks {
+ public:
+  /// `request_timeout` is for each request that is made while a lease runs; prepare() has more time.
+  ElasticsearchLocks(std::unique_ptr<HttpTransport> transport, LockIndices indices,
+                     std::chrono::milliseconds lease, std::chrono::milliseconds request_timeout);
+
+  void prepare() override;
+
+ private:
+  void require_index(const std::string& index, const nlohmann::json& body);
+
+  ElasticsearchClient client_;
+  const LockIndices indices_;
+  const std::chrono::milliseconds request_timeout_;
+};
+
+}  // namespace lockstep

@@ -1,0 +1,39 @@
+// The painless scripts of lock mode, stored in the cluster under versioned ids: other languages call them
+// with one request (docs/locks.md has each). A changed script is another version with another id, so that
+// programs of different ages work side by side.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "replicator/elasticsearch/admin/client.h"
+
+namespace lockstep {
+
+struct LockScript {
+  std::string id;           ///< "lockstep-acquire-v1"
+  std::string_view source;  ///< replicator/locks/scripts/acquire.painless
+};
+
+/// All of them, in the order of their ids.
+std::vector<LockScript> lock_scripts();
+
+namespace script_id {
+inline constexpr const char* kAcquire = "lockstep-acquire-v1";
+inline constexpr const char* kRelease = "lockstep-release-v1";
+inline constexpr const char* kDowngrade = "lockstep-downgrade-v1";
+inline constexpr const char* kRenew = "lockstep-renew-v1";
+inline constexpr const char* kJournalOpen = "lockstep-journal-open-v1";
+inline constexpr const char* kJournalStep = "lockstep-journal-step-v1";
+inline constexpr const char* kJournalSeize = "lockstep-journal-seize-v1";
+inline constexpr const char* kTreeMove = "lockstep-tree-move-v1";
+}  // namespace script_id
+
+enum class Painless { kHere, kMissing };
+
+/// Stores those scripts that are missing or differ. Says whether the engine runs them: kMissing where it has
+/// no painless, or does not allow stored scripts. Throws Error as the client does.
+Painless install_lock_scripts(ElasticsearchClient& client);
+
+}  // namespace lockstep

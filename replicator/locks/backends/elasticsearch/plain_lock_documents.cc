@@ -1,0 +1,113 @@
+// Exclusive locks on engines without painless: the document is created by whoever gets the lock, and deleted
+// under the condition that it is still that one. Shared locks would have to count, which needs a script.
+#include "replicator/elasticsearch/transport/json_fields.h"
+#include "replicator/locks/backends/elasticsearch/bulk_call.h"
+#include "replicator/locks/backends/elasticsearch/lock_documents.h"
+#include "replicator/locks/backends/elasticsearch/lock_json.h"
+
+namespace lockstep {
+namespace {
+
+using nlohmann::json;
+
+constexpr int kConflict = 409;
+
+json condition(JournalVersion version) {
+  return {{"if_seq_no", version.number}, {"if_primary_term", version.term}};
+}
+
+std::optional<ServerTime> lease_of(const StoredLock& lock, const std::string& holder) {
+  if (!lock.state) return std::nullopt;
+  for (const LockHolder& each : lock.state->holders) {
+    if (each.id == holder) return each.until;
+  }
+  return std::nullopt;
+}
+
+class PlainLockDocuments final : public LockDocuments {
+ public:
+  using LockDocuments::LockDocuments;
+
+  std::optional<Refusal> acquire(const LockSet& locks, const Grant& grant) override {
+    const std::string doing = "taking locks";
+    for (const LockRequest& request : locks) {
+      if (request.mode == LockMode::kShared) throw needs_painless("the shared lock " + request.name.text());
+    }
+    const ServerTime now = read_server_time(client());
+    BulkCall bulk(index());
+    for (const LockRequest& request : locks) {
+      json document = {
+          {"lock_type", "exclusive"},
+          {"lock_count", 1},
+          {"process_id", grant.holder},
+          {"holders", {{grant.holder, {{"until", milliseconds_of(now + grant.lease)}, {"calls", 1}}}}}};
+      if (is_shortened(request.name)) document["name"] = request.name.text();
+      bulk.add("create", document_id(request.name), json::object(), document);
+    }
+    const std::vector<BulkOutcome> outcomes = bulk.send(client(), doing);
+    for (std::size_t i = 0; i < locks.size(); ++i) {
+      if (outcomes[i].status != kConflict) continue;
+      const std::optional<StoredLock> there = read(locks[i].name);
+      if (there && lease_of(*there, grant.holder)) continue;  // re-entrant
+      LockState state =
+          there && there->state ? *there->state : LockState{locks[i].name, LockMode::kExclusive};
+      return Refusal{std::move(state), now};
+    }
+    return std::nullopt;
+  }
+
+  void release(const LockSet& locks, const Leave& leave) override {
+    const std::optional<ServerTime> now =
+        leave.only_expired ? std::optional(read_server_time(client())) : std::nullopt;
+    for_each_of(locks, leave.holder, "releasing locks",
+                [&](BulkCall& bulk, const std::string& id, const StoredLock& lock, ServerTime until) {
+                  if (!now || until < *now) bulk.add("delete", id, condition(lock.version), nullptr);
+                });
+  }
+
+  void downgrade(const LockName& name, const std::string&) override {
+    throw needs_painless("the shared lock " + name.text());
+  }
+
+  void renew(const LockSet& locks, const std::string& holder, std::chrono::milliseconds lease) override {
+    const ServerTime now = read_server_time(client());
+    for_each_of(locks, holder, "renewing locks",
+                [&](BulkCall& bulk, const std::string& id, const StoredLock& lock, ServerTime) {
+                  json document = lock.source;
+                  document["holders"][holder]["until"] = milliseconds_of(now + lease);
+                  bulk.add("index", id, condition(lock.version), document);
+                });
+  }
+
+ private:
+  static Error needs_painless(const std::string& what) {
+    return Error({"taking " + what, "this engine does not run stored painless scripts",
+                  "use --global, --document or --exclusive, or an engine with painless"});
+  }
+
+  /// Adds an operation for each lock of the holder, from the last to the first, and sends them. What has
+  /// changed since it was read is nobody's loss: only the holder and who resolves it change it.
+  template <class Add>
+  void for_each_of(const LockSet& locks, const std::string& holder, const std::string& doing,
+                   const Add& add) {
+    std::vector<std::string> ids;
+    for (auto request = locks.rbegin(); request != locks.rend(); ++request)
+      ids.push_back(document_id(request->name));
+    if (ids.empty()) return;
+    const std::vector<std::optional<StoredLock>> stored = read_all(ids);
+    BulkCall bulk(index());
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+      if (!stored[i]) continue;
+      if (const auto until = lease_of(*stored[i], holder)) add(bulk, ids[i], *stored[i], *until);
+    }
+    bulk.send(client(), doing);
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<LockStore> plain_lock_documents(ElasticsearchClient& client, std::string index) {
+  return std::make_unique<PlainLockDocuments>(client, std::move(index));
+}
+
+}  // namespace lockstep

@@ -1,0 +1,148 @@
+// Locks by stored scripts: each request is judged where the document is, in one round trip.
+#include <algorithm>
+
+#include "replicator/elasticsearch/transport/json_fields.h"
+#include "replicator/locks/backends/elasticsearch/bulk_call.h"
+#include "replicator/locks/backends/elasticsearch/lock_documents.h"
+#include "replicator/locks/backends/elasticsearch/lock_json.h"
+#include "replicator/locks/backends/elasticsearch/lock_scripts.h"
+
+namespace lockstep {
+namespace {
+
+using nlohmann::json;
+
+constexpr int kConflict = 409;
+constexpr int kMaxCollisions = 8;     // bulks in which the same items collide with other writers
+constexpr int kRetryOnConflict = 10;  // in the server; at least as many as there are likely to be sharers
+// Few enough for a busy server to answer well within a third of a lease.
+constexpr std::size_t kItemsOfABulk = 500;
+
+/// The same script with the same parameters for each lock.
+auto script_body(const char* id, const json& parameters) {
+  return [id, parameters](const LockRequest&) {
+    return json{{"script", {{"id", id}, {"params", parameters}}}};
+  };
+}
+
+class ScriptedLockDocuments final : public LockDocuments {
+ public:
+  using LockDocuments::LockDocuments;
+
+  std::optional<Refusal> acquire(const LockSet& locks, const Grant& grant) override {
+    std::optional<Refusal> first;
+    const auto body = [&](const LockRequest& request) {
+      json parameters = {{"holder", grant.holder},
+                         {"mode", text_of(request.mode)},
+                         {"lease", grant.lease.count()},
+                         {"mark", grant.mark.count()},
+                         {"name", nullptr}};
+      if (is_shortened(request.name)) parameters["name"] = request.name.text();
+      return json{{"scripted_upsert", true},
+                  {"upsert", json::object()},
+                  {"_source",
+                   json::array({"*"})},  // with a filter the answer is what the script made of the document
+                  {"script", {{"id", script_id::kAcquire}, {"params", std::move(parameters)}}}};
+    };
+    run("taking locks", locks, body, [&](const LockRequest& request, const BulkOutcome& outcome) {
+      if (!first) first = refusal(request, outcome, grant);
+      return !first;
+    });
+    return first;
+  }
+
+  void release(const LockSet& locks, const Leave& leave) override {
+    const LockSet reversed(locks.rbegin(), locks.rend());
+    const json parameters = {
+        {"holder", leave.holder}, {"keep_mark", leave.keep_mark}, {"only_expired", leave.only_expired}};
+    run("releasing locks", reversed, script_body(script_id::kRelease, parameters), ignored);
+  }
+
+  void downgrade(const LockName& name, const std::string& holder) override {
+    run("downgrading a lock", {{name, LockMode::kShared}},
+        script_body(script_id::kDowngrade, {{"holder", holder}}), ignored);
+  }
+
+  void renew(const LockSet& locks, const std::string& holder, std::chrono::milliseconds lease) override {
+    run("renewing locks", locks,
+        script_body(script_id::kRenew, {{"holder", holder}, {"lease", lease.count()}}), ignored);
+  }
+
+ private:
+  static bool ignored(const LockRequest&, const BulkOutcome&) { return true; }
+
+  /// Sends an update for each lock, in their order, and again for those that collided with other writers.
+  /// `take` judges an outcome; false: the rest need not be asked.
+  template <class Body, class Take>
+  void run(const std::string& doing, LockSet locks, const Body& body, const Take& take) {
+    for (int collisions = 0; !locks.empty(); ++collisions) {
+      if (collisions == kMaxCollisions) {
+        throw Error({doing, "the lock " + locks.front().name.text() + " is changed by too many at once",
+                     "try again", Retry::kLater, Server::kElasticsearch});
+      }
+      LockSet again;
+      for (std::size_t begin = 0; begin < locks.size(); begin += kItemsOfABulk) {
+        const std::size_t end = std::min(locks.size(), begin + kItemsOfABulk);
+        const LockSet part(locks.begin() + static_cast<std::ptrdiff_t>(begin),
+                           locks.begin() + static_cast<std::ptrdiff_t>(end));
+        if (!run_part(doing, part, body, take, again)) return;
+      }
+      locks = std::move(again);
+    }
+  }
+
+  template <class Body, class Take>
+  bool run_part(const std::string& doing, const LockSet& part, const Body& body, const Take& take,
+                LockSet& again) {
+    BulkCall bulk(index());
+    for (const LockRequest& request : part) {
+      bulk.add("update", document_id(request.name), {{"retry_on_conflict", kRetryOnConflict}}, body(request));
+    }
+    const std::vector<BulkOutcome> outcomes = bulk.send(client(), doing);
+    bool go_on = true;
+    for (std::size_t i = 0; i < part.size(); ++i) {
+      if (outcomes[i].status == kConflict) {
+        again.push_back(part[i]);
+      } else {
+        go_on = take(part[i], outcomes[i]) && go_on;
+      }
+    }
+    return go_on;
+  }
+
+  /// None when the lock was granted.
+  static std::optional<Refusal> refusal(const LockRequest& request, const BulkOutcome& outcome,
+                                        const Grant& grant) {
+    const json& source = outcome.source;
+    const bool held = object_at(source, "holders").contains(grant.holder);
+    const bool strong = request.mode == LockMode::kShared || text_at(source, "lock_type") == "exclusive";
+    const bool written = outcome.result == "created" || outcome.result == "updated";
+    if (written && held && strong) return std::nullopt;
+    const std::optional<LockState> state = read_lock(request.name.text(), source);
+    Refusal refusal{state.value_or(LockState{request.name, LockMode::kShared}), {}};
+    if (const auto now = integer_at(source, "now")) {
+      refusal.now = server_time(*now);
+      refusal.queued = text_at(source, "answer") == "queued";
+    } else if (refusal.lock.waiting) {
+      // Refused with our own mark set, which began at the server's now.
+      refusal.now = *refusal.lock.waiting->until - grant.mark;
+    }
+    refusal.lock.waiting = mark_of_others(source, grant.holder);
+    return refusal;
+  }
+
+  static std::optional<LockHolder> mark_of_others(const json& source, const std::string& me) {
+    const json want = object_at(source, "want");
+    const std::string holder = text_at(want, "holder");
+    if (want.empty() || holder == me) return std::nullopt;
+    return LockHolder{holder, server_time(integer_at(want, "until").value_or(0))};
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<LockStore> scripted_lock_documents(ElasticsearchClient& client, std::string index) {
+  return std::make_unique<ScriptedLockDocuments>(client, std::move(index));
+}
+
+}  // namespace lockstep

@@ -1,0 +1,143 @@
+#include "replicator/locks/backends/postgres/postgres_journal.h"
+
+#include <utility>
+
+#include "replicator/locks/backends/postgres/postgres_lock_values.h"
+
+namespace lockstep {
+namespace {
+
+/// Of an entry "o", as entry_of() reads them.
+const std::string kEntryColumns =
+    "o.id, o.kind, o.source, o.destination, o.target, o.shared::text, o.exclusive::text, o.state, o.owner,"
+    " o.epoch, " +
+    milliseconds_sql("o.lease_until") +
+    ", coalesce(o.token, 0), coalesce(o.commit, 0), o.task, o.progress, o.reason, o.version";
+
+void read_names(const pqxx::field& names, LockMode mode, LockSet& locks) {
+  for (std::string& name : parse_array(names.c_str())) locks.push_back({LockName(std::move(name)), mode});
+}
+
+/// `first` is the place of the first of kEntryColumns.
+Operation entry_of(const pqxx::row& row, pqxx::row::size_type first = 0) {
+  auto field = [&, at = first]() mutable { return row[at++]; };
+  Operation entry;
+  entry.id = field().c_str();
+  entry.intent.kind = field().c_str();
+  entry.intent.from = field().c_str();
+  entry.intent.to = field().c_str();
+  entry.intent.target = field().c_str();
+  read_names(field(), LockMode::kShared, entry.locks);
+  read_names(field(), LockMode::kExclusive, entry.locks);
+  entry.locks = lock_set(std::move(entry.locks));
+  entry.state = operation_state(field().c_str()).value_or(OperationState::kAborted);
+  entry.owner = field().c_str();
+  entry.epoch = field().as<std::int64_t>();
+  entry.lease_until = server_time(field());
+  entry.token = field().as<std::int64_t>();
+  entry.commit = field().as<std::int64_t>();
+  entry.task = field().c_str();
+  entry.progress = field().as<std::int64_t>();
+  entry.reason = field().c_str();
+  entry.version.number = field().as<std::int64_t>();
+  return entry;
+}
+
+}  // namespace
+
+void PostgresJournal::open(Operation& operation) {
+  static const std::string statement =
+      "insert into {schema}.operation as o (id, kind, source, destination, target, shared, exclusive, owner,"
+      " lease_until) values ($1, $2, $3, $4, $5, $6::text[], $7::text[], $1,"
+      " clock_timestamp() + $8::bigint * interval '1 millisecond')"
+      " on conflict (id) do update set id = excluded.id returning o.version, " +
+      milliseconds_sql("o.lease_until");
+  const OperationIntent& intent = operation.intent;
+  const pqxx::result rows =
+      session_.run("opening the operation " + operation.id, statement, operation.id, intent.kind, intent.from,
+                   intent.to, intent.target, names_literal(operation.locks, LockMode::kShared),
+                   names_literal(operation.locks, LockMode::kExclusive), lease_.count());
+  operation.owner = operation.id;
+  operation.version.number = rows[0][0].as<std::int64_t>();
+  operation.lease_until = server_time(rows[0][1]);
+}
+
+std::optional<Operation> PostgresJournal::write(const Operation& changed, JournalVersion expected) {
+  static const std::string statement =
+      "select version, " + milliseconds_sql("lease_until") +
+      ", coalesce(token, 0) from {schema}.step($1, $2::bigint, $3::bigint * interval '1 millisecond',"
+      " $4, $5, $6::bigint, $7, $8::text[], $9::text[])";
+  const pqxx::result rows = session_.run(
+      "noting the operation " + changed.id + " in the journal", statement, changed.id, expected.number,
+      lease_.count(), std::string(text_of(changed.state)), changed.task, changed.progress, changed.reason,
+      names_literal(changed.locks, LockMode::kShared), names_literal(changed.locks, LockMode::kExclusive));
+  if (rows.empty()) return std::nullopt;
+  Operation written = changed;
+  written.version.number = rows[0][0].as<std::int64_t>();
+  written.lease_until = server_time(rows[0][1]);
+  if (written.state == OperationState::kRunning && written.commit == 0)
+    written.token = written.commit = rows[0][2].as<std::int64_t>();
+  return written;
+}
+
+Resolution PostgresJournal::seize(const Operation& found, const std::string& by, Adoption adoption) {
+  if (found.resolved()) return {Resolution::Kind::kGone, {}, found};
+  static const std::string statement =
+      "select s.answer, " + kEntryColumns +
+      " from {schema}.seize($1, $2::bigint, $3, $4::bigint * interval '1 millisecond', $5::boolean) as s"
+      " cross join lateral (select (s.operation).*) as o";
+  const pqxx::result rows =
+      session_.run("asking after the operation " + found.id, statement, found.id, found.version.number, by,
+                   lease_.count(), adoption == Adoption::kAllowed);
+  if (rows.empty()) throw has_changed(found);
+  const std::string answer = rows[0][0].c_str();
+  Operation entry = entry_of(rows[0], 1);
+  const ServerTime until = entry.lease_until;
+  if (answer == "alive") return {Resolution::Kind::kAlive, until, {}};
+  if (answer == "dead") return {Resolution::Kind::kNeedsRollForward, until, std::move(entry)};
+  if (entry.resolved()) return {Resolution::Kind::kGone, {}, std::move(entry)};
+  return {Resolution::Kind::kAdopted, until, std::move(entry)};
+}
+
+bool PostgresJournal::abort(const Operation& found, const std::string& by, const std::string& reason) {
+  const pqxx::result rows = session_.run(
+      "aborting the operation " + found.id,
+      "update {schema}.operation set state = 'aborted', owner = $3, reason = $4, version = version + 1"
+      " where id = $1 and version = $2::bigint",
+      found.id, found.version.number, by, reason);
+  return rows.affected_rows() == 1;
+}
+
+std::optional<Operation> PostgresJournal::find(const std::string& id) {
+  static const std::string statement =
+      "select " + kEntryColumns + " from {schema}.operation as o where o.id = $1";
+  const pqxx::result rows = session_.run("reading the operation " + id, statement, id);
+  if (rows.empty()) return std::nullopt;
+  return entry_of(rows[0]);
+}
+
+std::vector<Operation> PostgresJournal::unresolved() {
+  static const std::string statement =
+      "select " + kEntryColumns +
+      " from {schema}.operation as o where o.state in ('pending', 'running') order by o.lease_until limit " +
+      std::to_string(kMaxUnresolved);
+  std::vector<Operation> operations;
+  for (const pqxx::row& row : session_.run("reading the journal", statement))
+    operations.push_back(entry_of(row));
+  return operations;
+}
+
+void PostgresJournal::erase(const Operation& operation) {
+  session_.run("removing the operation " + operation.id + " from the journal",
+               "delete from {schema}.operation where id = $1 and version = $2::bigint", operation.id,
+               operation.version.number);
+}
+
+void PostgresJournal::prune(std::chrono::milliseconds age) {
+  session_.run("pruning the journal",
+               "delete from {schema}.operation where state in ('done', 'aborted')"
+               " and lease_until < clock_timestamp() - $1::bigint * interval '1 millisecond'",
+               age.count());
+}
+
+}  // namespace lockstep

@@ -1,0 +1,103 @@
+#include "replicator/locks/backends/postgres/postgres_lock_rows.h"
+
+#include "replicator/error.h"
+#include "replicator/locks/backends/postgres/postgres_lock_values.h"
+
+namespace lockstep {
+namespace {
+
+/// An index entry has at most 2,704 bytes, and the holder's name is in one of them.
+constexpr std::size_t kMaxNameBytes = 2'400;
+
+const std::string kLockColumns =
+    "l.name, l.mode, l.holders::text, array(select " + milliseconds_sql("u.until") +
+    " from unnest(l.until) with ordinality as u(until, place) order by u.place)::text,"
+    " l.waiting, " +
+    milliseconds_sql("l.waiting_until");
+
+LockState lock_state(const pqxx::row& row) {
+  LockState state{LockName(row[0].c_str())};
+  const bool shared = row[1].as<std::string>() == text_of(LockMode::kShared);
+  state.mode = shared ? LockMode::kShared : LockMode::kExclusive;
+  const Values holders = parse_array(row[2].c_str());
+  const Values until = parse_array(row[3].c_str());
+  for (std::size_t i = 0; i < holders.size(); ++i) {
+    state.holders.push_back({holders[i], ServerTime(std::chrono::milliseconds(std::stoll(until.at(i))))});
+  }
+  state.count = static_cast<std::int64_t>(holders.size());
+  if (!row[4].is_null()) state.waiting = LockHolder{row[4].c_str(), server_time(row[5])};
+  return state;
+}
+
+}  // namespace
+
+ServerTime PostgresLockRows::now() {
+  const std::string statement = "select " + milliseconds_sql("clock_timestamp()");
+  return server_time(session_.run("reading the server's clock", statement)[0][0]);
+}
+
+std::optional<Refusal> PostgresLockRows::acquire_all(const LockSet& locks, const Grant& grant) {
+  for (const LockRequest& request : locks) {
+    if (request.name.text().size() <= kMaxNameBytes) continue;
+    throw UsageError("the name of the lock " + request.name.text().substr(0, 60) + "… has more than " +
+                     std::to_string(kMaxNameBytes) + " bytes; locks in PostgreSQL need shorter ones");
+  }
+  static const std::string statement =
+      "select " + kLockColumns + ", l.queued, " + milliseconds_sql("l.at") +
+      " from {schema}.acquire($1, $2::text[], $3::text[], $4::bigint * interval '1 millisecond',"
+      " $5::bigint * interval '1 millisecond') as l";
+  const pqxx::result rows =
+      session_.run("taking locks", statement, grant.holder, names_literal(locks, LockMode::kShared),
+                   names_literal(locks, LockMode::kExclusive), grant.lease.count(), grant.mark.count());
+  if (rows.empty()) return std::nullopt;
+  return Refusal{lock_state(rows[0]), server_time(rows[0][7]), rows[0][6].as<bool>()};
+}
+
+std::optional<Refusal> PostgresLockRows::acquire_one(const LockRequest& request, const Grant& grant) {
+  return acquire_all({request}, grant);
+}
+
+void PostgresLockRows::release(const LockSet& locks, const Leave& leave) {
+  Values names;
+  for (const LockRequest& request : locks) names.push_back(request.name.text());
+  session_.run("releasing locks", "select {schema}.release($1, $2::text[], $3::boolean, $4::boolean)",
+               leave.holder, array_literal(names), leave.keep_mark, leave.only_expired);
+}
+
+void PostgresLockRows::downgrade(const LockName& name, const std::string& holder) {
+  session_.run(
+      "downgrading a lock",
+      "update {schema}.holder set mode = 'shared' where name = $1 and holder = $2 and mode <> 'shared'",
+      name.text(), holder);
+}
+
+std::optional<LockState> PostgresLockRows::find(const LockName& name) {
+  static const std::string statement =
+      "select " + kLockColumns + " from {schema}.locks as l where l.name = $1";
+  const pqxx::result rows = session_.run("reading the lock " + name.text(), statement, name.text());
+  if (rows.empty()) return std::nullopt;
+  LockState state = lock_state(rows[0]);
+  if (state.holders.empty()) return std::nullopt;
+  return state;
+}
+
+std::vector<LockState> PostgresLockRows::all() {
+  static const std::string statement = "select " + kLockColumns +
+                                       " from {schema}.locks as l where cardinality(l.holders) > 0"
+                                       " order by l.name";
+  std::vector<LockState> locks;
+  for (const pqxx::row& row : session_.run("reading the locks", statement)) locks.push_back(lock_state(row));
+  return locks;
+}
+
+void PostgresLockRows::prune() {
+  // Marks of those who are gone. Who takes a lock meanwhile has its row.
+  session_.run("clearing up after those who waited",
+               "delete from {schema}.lock as l using (select name from {schema}.lock as d"
+               " where d.waiting_until < clock_timestamp() and not exists"
+               " (select from {schema}.holder as h where h.name = d.name)"
+               " order by d.name for update skip locked) as gone where l.name = gone.name"
+               " and not exists (select from {schema}.holder as h where h.name = l.name)");
+}
+
+}  // namespace lockstep

@@ -1,0 +1,36 @@
+// The locks as rows: each call is one function of the server, and so one transaction for all names.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "replicator/locks/backends/postgres/postgres_lock_session.h"
+#include "replicator/locks/lock_store.h"
+
+namespace lockstep {
+
+class PostgresLockRows final : public LockStore {
+ public:
+  /// `session` must outlive this.
+  explicit PostgresLockRows(PostgresLockSession& session) : session_(session) {}
+
+  ServerTime now() override;
+  /// Throws UsageError for a name that is too long for an index.
+  std::optional<Refusal> acquire_all(const LockSet& locks, const Grant& grant) override;
+  std::optional<Refusal> acquire_one(const LockRequest& request, const Grant& grant) override;
+  void release(const LockSet& locks, const Leave& leave) override;
+  void downgrade(const LockName& name, const std::string& holder) override;
+  /// Nothing: a lock shows the lease of the holder's journal entry.
+  void renew(const LockSet&, const std::string&, std::chrono::milliseconds) override {}
+  std::optional<LockState> find(const LockName& name) override;
+  std::vector<LockState> all() override;
+  /// Nothing: every holder has a name.
+  void remove_nameless(const LockName&) override {}
+  void prune() override;
+
+ private:
+  PostgresLockSession& session_;
+};
+
+}  // namespace lockstep

@@ -1,0 +1,98 @@
+#include "replicator/locks/backends/postgres/postgres_lock_session.h"
+
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "replicator/error.h"
+
+namespace lockstep {
+namespace {
+
+/// The url with a parameter more, unless it says that already.
+void add_parameter(std::string& url, const std::string& name, long long value) {
+  if (url.find(name + "=") != std::string::npos) return;
+  url += url.find('?') == std::string::npos ? '?' : '&';
+  url += name + "=" + std::to_string(value);
+}
+
+}  // namespace
+
+AnswerLimit::AnswerLimit(int socket)
+    : socket_(::fcntl(socket, F_DUPFD_CLOEXEC, 0)),  // libpq may close its own at any time
+      thread_([this](const std::stop_token& stop) { watch(stop); }) {}
+
+AnswerLimit::~AnswerLimit() {
+  thread_.request_stop();
+  thread_.join();
+  if (socket_ >= 0) ::close(socket_);
+}
+
+void AnswerLimit::begin(std::chrono::milliseconds limit) {
+  const std::lock_guard lock(mutex_);
+  end_ = SystemClock().now() + limit;
+  wake_.notify_one();
+}
+
+bool AnswerLimit::end() {
+  const std::lock_guard lock(mutex_);
+  end_.reset();
+  return passed_;
+}
+
+void AnswerLimit::watch(const std::stop_token& stop) {
+  std::unique_lock lock(mutex_);
+  while (wake_.wait(lock, stop, [this] { return end_.has_value(); })) {
+    const SteadyTime end = *end_;
+    if (wake_.wait_until(lock, stop, end, [&] { return end_ != end; }) || stop.stop_requested()) continue;
+    passed_ = true;
+    end_.reset();
+    ::shutdown(socket_, SHUT_RDWR);
+  }
+}
+
+PostgresLockSession::PostgresLockSession(const SourceConfig& source, std::chrono::milliseconds limit)
+    : source_(source), limit_(limit) {
+  constexpr long long kLeastSeconds = 2;  // libpq takes no less
+  add_parameter(source_.url, "connect_timeout", std::max<long long>(kLeastSeconds, limit.count() / 1'000));
+  add_parameter(source_.url, "tcp_user_timeout", limit.count());
+}
+
+void PostgresLockSession::connect() {
+  session_ = std::make_unique<PostgresSession>(source_, "locks");
+  answer_ = std::make_unique<AnswerLimit>(session_->connection().sock());
+}
+
+void PostgresLockSession::disconnect() {
+  answer_.reset();
+  session_.reset();
+}
+
+void PostgresLockSession::call(const std::string& doing, std::chrono::milliseconds limit,
+                               const std::function<void(PostgresSession&)>& step) {
+  const bool is_new = session_ == nullptr;
+  if (is_new) connect();
+  answer_->begin(limit);
+  try {
+    translating_postgres_errors(doing, [&] { step(*session_); });
+    if (answer_->end()) disconnect();
+    return;
+  } catch (const Error&) {
+    const bool late = answer_->end();
+    const bool lost = late || !session_->connection().is_open();
+    if (lost) disconnect();
+    if (late) {
+      throw Error({doing, "PostgreSQL has not answered within " + std::to_string(limit.count()) + " ms", "",
+                   Retry::kLater, Server::kSource});
+    }
+    if (!lost || is_new) throw;
+  } catch (...) {
+    answer_->end();
+    throw;
+  }
+  call(doing, limit, step);  // the connection was lost while nobody asked
+}
+
+}  // namespace lockstep

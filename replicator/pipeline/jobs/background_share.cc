@@ -1,0 +1,77 @@
+#include "replicator/pipeline/jobs/background_share.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace lockstep {
+namespace {
+
+using std::chrono::microseconds;
+using namespace std::chrono_literals;
+
+constexpr auto kAloneAfter = 1s;       // without small changes
+constexpr microseconds kTarget = 8ms;  // above the least delay
+constexpr microseconds kPageTarget = 8ms;
+constexpr auto kLeastWindow = 60s;
+// Fewer cost more than they spare.
+constexpr double kLeastDocuments = 300;
+// Few, so that the least delay can be seen before they become many.
+constexpr double kFirstDocuments = 500;
+constexpr double kStep = 2;       // documents more for a small change without delay
+constexpr double kBackOff = 0.2;  // of the documents fewer for one of twice the target
+constexpr double kWeight = 0.2;   // of a new page in the moving average
+
+}  // namespace
+
+BackgroundShare::BackgroundShare(std::size_t most_requests, std::int64_t most_documents)
+    : most_requests_(std::max<std::size_t>(1, most_requests)),
+      most_documents_(std::max<std::int64_t>(1, most_documents)),
+      in_flight_(std::min(kFirstDocuments, static_cast<double>(most_documents_))) {}
+
+void BackgroundShare::small_change_took(microseconds took, SteadyTime now) {
+  last_small_ = now;
+  note_least(took, now);
+  // One that is slow by itself, for a flush or a merge, says nothing about the jobs.
+  latest_[next_latest_++ % latest_.size()] = took;
+  const microseconds delay = *std::min_element(latest_.begin(), latest_.end()) - least_;
+  const double room = std::clamp(1 - static_cast<double>(delay.count()) / kTarget.count(), -1.0, 1.0);
+  in_flight_ += room > 0 ? kStep * room : kBackOff * in_flight_ * room;
+  const double most = static_cast<double>(most_documents_) * static_cast<double>(most_requests_);
+  in_flight_ = std::clamp(in_flight_, std::min(kLeastDocuments, most), most);
+}
+
+void BackgroundShare::note_least(microseconds took, SteadyTime now) {
+  if (least_since_ == SteadyTime{}) least_ = least_before_ = took;
+  if (now - least_since_ >= kLeastWindow) {
+    least_since_ = now;
+    least_ = least_before_;
+    least_before_ = took;
+  }
+  least_ = std::min(least_, took);
+  least_before_ = std::min(least_before_, took);
+}
+
+void BackgroundShare::page_took(std::int64_t documents, microseconds took) {
+  if (documents <= 0) return;
+  const double each = static_cast<double>(took.count()) / static_cast<double>(documents);
+  document_microseconds_ += kWeight * (each - document_microseconds_);
+}
+
+std::int64_t BackgroundShare::documents(SteadyTime now) const {
+  if (is_alone(now)) return most_documents_;
+  const double in_time = static_cast<double>(kPageTarget.count()) / std::max(0.1, document_microseconds_);
+  const double documents = std::min({in_time, in_flight_, static_cast<double>(most_documents_)});
+  return std::max<std::int64_t>(1, std::llround(std::max(documents, std::min(kLeastDocuments, in_flight_))));
+}
+
+std::size_t BackgroundShare::requests(SteadyTime now) const {
+  if (is_alone(now)) return most_requests_;
+  const double requests = in_flight_ / static_cast<double>(documents(now));
+  return std::clamp<std::size_t>(static_cast<std::size_t>(requests), 1, most_requests_);
+}
+
+bool BackgroundShare::is_alone(SteadyTime now) const {
+  return last_small_ == SteadyTime{} || now - last_small_ >= kAloneAfter;
+}
+
+}  // namespace lockstep

@@ -1,0 +1,127 @@
+#include "replicator/pipeline/repair/canonical_json.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <utility>
+#include <vector>
+
+namespace lockstep {
+namespace {
+
+// "-12.50e3" → "-125e2": digits without zeros at either end, and a power of ten unless that is 0.
+std::string canonical_number(std::string_view text) {
+  std::string digits;
+  std::int64_t exponent = 0;
+  bool negative = false;
+  bool fraction = false;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const char c = text[at];
+    if (c == '-') {
+      negative = true;
+    } else if (c == '.') {
+      fraction = true;
+    } else if (c == 'e' || c == 'E') {
+      const std::string power(text.substr(at + 1));
+      if (power.size() > 10) return std::string(text);  // no number that anybody computes with
+      exponent += std::stoll(power);
+      break;
+    } else {
+      digits += c;
+      if (fraction) --exponent;
+    }
+  }
+  digits.erase(0, digits.find_first_not_of('0'));
+  if (digits.empty()) return "0";
+  const std::size_t last = digits.find_last_not_of('0');
+  exponent += static_cast<std::int64_t>(digits.size() - 1 - last);
+  digits.resize(last + 1);
+  return (negative ? "-" : "") + digits + (exponent == 0 ? "" : "e" + std::to_string(exponent));
+}
+
+// Takes in what the parser reports; nlohmann's own values would cut long numbers.
+class CanonicalWriter : public nlohmann::json_sax<nlohmann::json> {
+ public:
+  std::string take() { return std::move(root_); }
+
+  bool null() override { return value("null"); }
+  bool boolean(bool given) override { return value(given ? "true" : "false"); }
+  bool number_integer(number_integer_t given) override {
+    return value(canonical_number(std::to_string(given)));
+  }
+  bool number_unsigned(number_unsigned_t given) override {
+    return value(canonical_number(std::to_string(given)));
+  }
+  bool number_float(number_float_t, const string_t& text) override { return value(canonical_number(text)); }
+  bool string(string_t& given) override { return value(nlohmann::json(given).dump()); }
+  bool binary(binary_t&) override { return false; }
+  bool start_object(std::size_t) override { return open(true); }
+  bool start_array(std::size_t) override { return open(false); }
+  bool end_object() override { return close(); }
+  bool end_array() override { return close(); }
+  bool key(string_t& name) override {
+    open_.back().members.emplace_back(nlohmann::json(name).dump(), "");
+    return true;
+  }
+  bool parse_error(std::size_t, const std::string&, const nlohmann::json::exception&) override {
+    return false;
+  }
+
+ private:
+  struct Composite {
+    bool object = false;
+    std::vector<std::pair<std::string, std::string>> members;  // an array's have no names
+  };
+
+  bool open(bool object) {
+    open_.push_back({object, {}});
+    return true;
+  }
+
+  bool close() {
+    Composite composite = std::move(open_.back());
+    open_.pop_back();
+    std::stable_sort(composite.members.begin(), composite.members.end(),
+                     [](const auto& a, const auto& b) { return a.first < b.first; });
+    std::string text(1, composite.object ? '{' : '[');
+    for (const auto& [name, member] : composite.members) {
+      if (text.size() > 1) text += ',';
+      if (composite.object) text.append(name).append(1, ':');
+      text += member;
+    }
+    return value(text += composite.object ? '}' : ']');
+  }
+
+  bool value(std::string text) {
+    if (open_.empty()) {
+      root_ = std::move(text);
+    } else if (open_.back().object) {
+      open_.back().members.back().second = std::move(text);
+    } else {
+      open_.back().members.emplace_back("", std::move(text));
+    }
+    return true;
+  }
+
+  std::vector<Composite> open_;
+  std::string root_;
+};
+
+}  // namespace
+
+std::optional<std::string> canonical_json(std::string_view text) {
+  CanonicalWriter writer;
+  try {
+    if (!nlohmann::json::sax_parse(text, &writer)) return std::nullopt;
+    return writer.take();
+  } catch (const nlohmann::json::exception&) {  // a number beyond all bounds, a text that is not UTF-8
+    return std::nullopt;
+  }
+}
+
+bool same_json(std::string_view left, std::string_view right) {
+  if (left == right) return true;
+  const std::optional<std::string> canonical = canonical_json(left);
+  return canonical && canonical == canonical_json(right);
+}
+
+}  // namespace lockstep

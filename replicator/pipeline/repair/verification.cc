@@ -1,0 +1,386 @@
+#include "replicator/pipeline/repair/verification.h"
+
+#include <algorithm>
+#include <future>
+#include <iterator>
+#include <string_view>
+#include <thread>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+
+#include "replicator/clock.h"
+#include "replicator/elasticsearch/read/document_reader.h"
+#include "replicator/pipeline/repair/canonical_json.h"
+#include "replicator/pipeline/repair/view_page.h"
+
+namespace lockstep {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::size_t kSuspects = 1'000;           // judged together
+constexpr std::size_t kKeptSuspects = 50'000;      // until a pass is over; more are judged in between
+constexpr auto kScanLifetime = 60min;              // of the first pass, which judging may interrupt for long
+constexpr std::size_t kRepairedTogether = 10'000;  // documents of one job
+constexpr int kJudgements = 10;                    // of a document that goes on changing
+constexpr auto kPoll = 50ms;                       // between looks at what is pending
+constexpr auto kChangeOfLead = 10s;                // so long nobody may lead before nothing is waited for
+
+// Documents of a page of the index, which has to fit into memory and costs a request.
+constexpr std::int64_t kPageStored = 1024 * 1024;  // bytes on the disk; as JSON some times as much
+constexpr std::int64_t kLargestPage = 2'000;
+constexpr std::size_t kCautiousPage = 100;  // when their size is not known
+
+std::size_t page_of(std::optional<std::int64_t> average_stored_size) {
+  if (!average_stored_size) return kCautiousPage;
+  const std::int64_t page = kPageStored / std::max<std::int64_t>(*average_stored_size, 1);
+  return static_cast<std::size_t>(std::clamp<std::int64_t>(page, 1, kLargestPage));
+}
+
+template <typename Step>
+void for_each_part(const std::vector<FoundDocument>& documents, const Step& step) {
+  for (std::size_t begin = 0; begin < documents.size(); begin += kSuspects) {
+    const std::size_t end = std::min(begin + kSuspects, documents.size());
+    step(std::vector<FoundDocument>(documents.begin() + static_cast<std::ptrdiff_t>(begin),
+                                    documents.begin() + static_cast<std::ptrdiff_t>(end)));
+  }
+}
+
+// Of id and routing.
+std::string place_of(const FoundDocument& document) {
+  return document.id + '\0' + document.routing;
+}
+
+}  // namespace
+
+std::string_view to_string(Difference difference) {
+  switch (difference) {
+    case Difference::kMissing:
+      return "missing";
+    case Difference::kDifferent:
+      return "different";
+    case Difference::kSurplus:
+      return "surplus";
+  }
+  return "";
+}
+
+/// A document as the view gives it.
+struct Verification::Expected {
+  std::string routing;
+  std::string json;
+  bool operator==(const Expected&) const = default;
+};
+
+/// Documents as the index has them.
+struct Verification::IndexPage {
+  std::vector<FoundDocument> documents;
+  std::vector<std::string> json;  ///< of each
+};
+
+struct Verification::Suspects {
+  std::vector<FoundDocument> different;  ///< or missing
+  std::vector<FoundDocument> surplus;
+
+  std::size_t size() const { return different.size() + surplus.size(); }
+  void add(Suspects more) {
+    different.insert(different.end(), std::make_move_iterator(more.different.begin()),
+                     std::make_move_iterator(more.different.end()));
+    surplus.insert(surplus.end(), std::make_move_iterator(more.surplus.begin()),
+                   std::make_move_iterator(more.surplus.end()));
+  }
+};
+
+Verification::Verification(const Config& config, Source& source, ElasticsearchClient& elasticsearch,
+                           Listener listener, Repair repair)
+    : config_(config),
+      source_(source),
+      elasticsearch_(elasticsearch),
+      listener_(std::move(listener)),
+      repair_(repair),
+      led_(source.is_led()) {}
+
+VerifiedIndex Verification::compare(const AppliedIndex& index) {
+  result_ = {.alias = index.alias};
+  progress_ = {.alias = index.alias};
+  elasticsearch_.refresh(index.alias);
+  progress_.total = elasticsearch_.count(index.alias);
+  compare_documents(index);
+  progress_.done = 0;
+  elasticsearch_.refresh(index.alias);
+  look_for_missing(index);
+  repair(index);
+  return result_;
+}
+
+void Verification::compare_documents(const AppliedIndex& index) {
+  const std::optional<std::int64_t> size = elasticsearch_.average_stored_size(index.alias);
+  DocumentScan scan(elasticsearch_, index.alias,
+                    {.page = page_of(size), .sources = true, .lifetime = kScanLifetime});
+  const auto read = [&] {
+    IndexPage page;
+    for (const StoredDocument& document : scan.next()) {
+      page.documents.push_back({std::string(document.id), std::string(document.routing)});
+      page.json.emplace_back(document.source);
+    }
+    return page;
+  };
+
+  one_each_ = !index.routed;
+  Suspects suspects;
+  // The next page is read while this one is compared; nobody else asks Elasticsearch until it is there.
+  std::future<IndexPage> next = std::async(std::launch::async, read);
+  for (bool end = false; !end;) {
+    const IndexPage page = next.get();
+    end = page.documents.empty();
+    if (!end) {
+      next = std::async(std::launch::async, read);
+      suspects.add(suspects_of(index, page));
+      one_each_ = one_each_ && suspects.surplus.empty();
+      progress_.done += static_cast<std::int64_t>(page.documents.size());
+      report(VerifyProgress::Phase::kComparing);
+    }
+    if (suspects.size() >= kKeptSuspects || end) {
+      if (!end) next.wait();
+      judge(index, std::exchange(suspects, {}));
+    }
+  }
+}
+
+Verification::Suspects Verification::suspects_of(const AppliedIndex& index, const IndexPage& page) {
+  const auto transaction = source_.begin_reading();
+  Suspects suspects;
+  std::unordered_set<std::string> surplus;
+  for (StaleDocument& stale : transaction->stale(index, page.documents)) {
+    surplus.insert(place_of(stale.found));
+    suspects.surplus.push_back(std::move(stale.found));
+  }
+  std::unordered_map<std::string_view, std::size_t> unequal;  // id → where in the page
+  Values ids;
+  for (std::size_t i = 0; i < page.documents.size(); ++i) {
+    const FoundDocument& document = page.documents[i];
+    if (!surplus.empty() && surplus.contains(place_of(document))) continue;
+    unequal.emplace(document.id, i);
+    ids.push_back(document.id);
+  }
+  while (!ids.empty()) {
+    ids = transaction->render(index, ids, config_.elasticsearch.bulk_bytes, std::nullopt,
+                              [&](const RenderedDocument& document) {
+                                const auto at = unequal.find(document.id);
+                                if (at == unequal.end() || !document.json) return;
+                                if (same_json(*document.json, page.json[at->second])) unequal.erase(at);
+                              });
+  }
+  for (const auto& [id, i] : unequal) suspects.different.push_back(page.documents[i]);
+  return suspects;
+}
+
+void Verification::look_for_missing(const AppliedIndex& index) {
+  const auto read_after = [&](const std::optional<std::string>& after) {
+    return read_view_page(source_, index, after, config_.replication.chunk_documents,
+                          config_.elasticsearch.bulk_bytes);
+  };
+
+  Suspects suspects;
+  // The next page is read while this one is counted; nobody else asks the source until it is there.
+  std::future<ViewPage> next = std::async(std::launch::async, read_after, std::nullopt);
+  for (bool end = false; !end;) {
+    const ViewPage page = next.get();
+    end = page.end;
+    if (!end) next = std::async(std::launch::async, read_after, page.last);
+    const auto expected = static_cast<std::int64_t>(page.documents.size());
+    const std::vector<DocumentLocation> places = locations_of(page.documents);
+    if (!one_each_ || count_documents(elasticsearch_, index.alias, places) != expected) {
+      fetch_documents(elasticsearch_, index.alias, places,
+                      [&](std::size_t position, const std::optional<StoredDocument>& stored) {
+                        const FoundDocument& document = page.documents[position];
+                        if (!stored || stored->routing != document.routing)
+                          suspects.different.push_back(document);
+                      });
+    }
+    result_.documents += expected;
+    progress_.done = result_.documents;
+    report(VerifyProgress::Phase::kLookingForMissing);
+    if (suspects.size() >= kKeptSuspects || end) {
+      if (!end) next.wait();
+      judge(index, std::exchange(suspects, {}));
+    }
+  }
+}
+
+void Verification::judge(const AppliedIndex& index, const Suspects& suspects) {
+  for_each_part(suspects.different, [&](std::vector<FoundDocument> part) {
+    for (int judgement = 0; judgement < kJudgements && !part.empty(); ++judgement) {
+      part = judge_once(index, std::move(part));
+    }
+    result_.undecided += static_cast<std::int64_t>(part.size());
+  });
+  for_each_part(suspects.surplus,
+                [&](const std::vector<FoundDocument>& part) { judge_surplus(index, part); });
+}
+
+// Returns those that changed meanwhile.
+std::vector<FoundDocument> Verification::judge_once(const AppliedIndex& index,
+                                                    std::vector<FoundDocument> suspects) {
+  using View = std::unordered_map<std::string, Expected>;
+  std::unordered_set<std::string> gone;
+  const auto read = [&](const Values& ids, View& view, Position& place) {
+    const auto transaction = source_.begin_reading();
+    place = transaction->place();
+    return transaction->render(
+        index, ids, config_.elasticsearch.bulk_bytes, std::nullopt, [&](const RenderedDocument& document) {
+          if (!document.json) {
+            gone.emplace(document.id);
+            return;
+          }
+          view.emplace(document.id, Expected{std::string(document.routing), std::string(*document.json)});
+        });
+  };
+
+  Values ids;
+  for (const FoundDocument& suspect : suspects) ids.push_back(suspect.id);
+  std::vector<FoundDocument> undecided;
+  while (!ids.empty()) {
+    View before;
+    Position place;
+    const Values left_over = read(ids, before, place);
+    wait_for(index, place);
+
+    std::vector<FoundDocument> expected;
+    for (const auto& [id, document] : before) expected.push_back({id, document.routing});
+    std::vector<DifferingDocument> differing;
+    fetch_documents(elasticsearch_, index.alias, locations_of(expected),
+                    [&](std::size_t position, const std::optional<StoredDocument>& stored) {
+                      const FoundDocument& document = expected[position];
+                      if (!stored || stored->routing != document.routing) {
+                        differing.push_back({document, Difference::kMissing, {}});
+                      } else if (!same_json(before.at(document.id).json, stored->source)) {
+                        differing.push_back({document, Difference::kDifferent, {}});
+                      }
+                    });
+
+    Values again;
+    for (const DifferingDocument& document : differing) again.push_back(document.document.id);
+    View after;
+    if (!again.empty()) read(again, after, place);
+    std::vector<DifferingDocument> certain;
+    for (DifferingDocument& document : differing) {
+      const auto now = after.find(document.document.id);
+      if (now != after.end() && now->second == before.at(document.document.id)) {
+        certain.push_back(std::move(document));
+      } else {
+        undecided.push_back(std::move(document.document));
+      }
+    }
+    found(index, std::move(certain));
+    ids = left_over;
+  }
+  std::erase_if(suspects, [&](const FoundDocument& suspect) { return !gone.contains(suspect.id); });
+  judge_surplus(index, suspects);
+  return undecided;
+}
+
+void Verification::judge_surplus(const AppliedIndex& index, const std::vector<FoundDocument>& suspects) {
+  if (suspects.empty()) return;
+  const auto stale = [&](const std::vector<FoundDocument>& documents, Position& place) {
+    const auto transaction = source_.begin_reading();
+    place = transaction->place();
+    std::vector<FoundDocument> found;
+    for (StaleDocument& document : transaction->stale(index, documents)) {
+      found.push_back(std::move(document.found));
+    }
+    return found;
+  };
+  Position place;
+  const std::vector<FoundDocument> before = stale(suspects, place);
+  wait_for(index, place);
+
+  std::vector<FoundDocument> there;
+  fetch_documents(elasticsearch_, index.alias, locations_of(before),
+                  [&](std::size_t position, const std::optional<StoredDocument>& stored) {
+                    // Two routings may lead to one shard, where the document under the other is found.
+                    if (stored && stored->routing == before[position].routing)
+                      there.push_back(before[position]);
+                  });
+  std::vector<DifferingDocument> surplus;
+  for (FoundDocument& document : stale(there, place)) {
+    surplus.push_back({std::move(document), Difference::kSurplus, {}});
+  }
+  found(index, std::move(surplus));
+}
+
+// Until Elasticsearch has acknowledged what the place saw, large changes that have become jobs included.
+void Verification::wait_for(const AppliedIndex& index, const Position& place) {
+  const auto wait = [&](const auto& done) {
+    while (!done() && still_led()) {
+      report(VerifyProgress::Phase::kWaiting);
+      std::this_thread::sleep_for(kPoll);
+    }
+  };
+  if (!led_) return;
+  wait([&] { return source_.has_passed(place); });
+  std::unordered_set<std::int64_t> jobs;
+  for (const Job& job : source_.load_jobs()) {
+    if (job.index == index.id) jobs.insert(job.id);
+  }
+  for (const std::int64_t repair : repairs_) jobs.erase(repair);
+  wait([&] {
+    if (jobs.empty()) return true;
+    const std::vector<Job> left = source_.load_jobs();
+    return std::none_of(left.begin(), left.end(), [&](const Job& job) { return jobs.count(job.id) > 0; });
+  });
+}
+
+bool Verification::still_led() {
+  const SteadyTime begin = std::chrono::steady_clock::now();
+  while (led_ && !source_.is_led()) {
+    led_ = std::chrono::steady_clock::now() - begin < kChangeOfLead;
+    std::this_thread::sleep_for(kPoll);
+  }
+  return led_;
+}
+
+void Verification::found(const AppliedIndex& index, std::vector<DifferingDocument> differing) {
+  if (differing.empty()) return;
+  Values ids;
+  for (const DifferingDocument& document : differing) ids.push_back(document.document.id);
+  std::unordered_map<std::string, std::string> refusals;
+  for (DeadLetter& letter : source_.dead_letters_of(index.id, ids)) {
+    refusals[letter.id] = letter.error_type + ": " + letter.reason;
+  }
+  for (DifferingDocument& document : differing) {
+    const auto refusal = refusals.find(document.document.id);
+    if (refusal != refusals.end()) document.refusal = refusal->second;
+    switch (document.difference) {
+      case Difference::kMissing:
+        ++result_.missing;
+        break;
+      case Difference::kDifferent:
+        ++result_.different;
+        break;
+      case Difference::kSurplus:
+        ++result_.surplus;
+        break;
+    }
+    listener_.difference(index, document);
+    if (repair_ == Repair::kYes) to_repair_.push_back(std::move(document.document));
+  }
+  if (to_repair_.size() >= kRepairedTogether) repair(index);
+}
+
+void Verification::repair(const AppliedIndex& index) {
+  if (to_repair_.empty()) return;
+  const auto transaction = source_.begin();
+  for (const Job& job : transaction->add_repair(index, std::exchange(to_repair_, {}), "verify --repair")) {
+    repairs_.push_back(job.id);
+  }
+  transaction->commit();
+}
+
+void Verification::report(VerifyProgress::Phase phase) {
+  progress_.phase = phase;
+  listener_.progress(progress_);
+}
+
+}  // namespace lockstep

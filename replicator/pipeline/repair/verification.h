@@ -1,0 +1,115 @@
+// Whether an index equals its view, document by document, while both may be changing (promise 3).
+//
+// Two passes, each in memory of a page:
+//   1. the index as it lies on the disk, each page looked up in the view: finds what is surplus or different;
+//   2. the view in the order of _id, each page counted in the index: finds what is missing.
+// Elasticsearch reads neighbours together: a document costs it a twentieth of what it costs by its id.
+// What differs is a suspect only: a change may be on its way. It is judged when Elasticsearch has
+// acknowledged everything that the view's snapshot saw, and counts when the view still says the same after
+// that.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "replicator/config/config.h"
+#include "replicator/elasticsearch/admin/client.h"
+#include "replicator/source/source.h"
+
+namespace lockstep {
+
+enum class Difference {
+  kMissing,    ///< the view has it, the index does not
+  kDifferent,  ///< both have it, with other contents
+  kSurplus,    ///< the index has it, the view does not, or not under that routing
+};
+
+/// "missing", "different", "surplus".
+std::string_view to_string(Difference difference);
+
+struct DifferingDocument {
+  FoundDocument document;
+  Difference difference = Difference::kMissing;
+  std::string refusal;  ///< why Elasticsearch refused its last state, when it is a dead letter; else empty
+};
+
+/// What the comparison of one index has come to.
+struct VerifiedIndex {
+  std::string alias;
+  std::int64_t documents = 0;  ///< of the view
+  std::int64_t missing = 0;
+  std::int64_t different = 0;
+  std::int64_t surplus = 0;
+  std::int64_t undecided = 0;  ///< changed in every moment that they were looked at
+
+  bool equal() const { return missing + different + surplus == 0; }
+};
+
+struct VerifyProgress {
+  enum class Phase { kComparing, kLookingForMissing, kWaiting };
+  Phase phase = Phase::kComparing;
+  std::string alias;
+  std::int64_t done = 0;
+  std::int64_t total = 0;  ///< about
+};
+
+class Verification {
+ public:
+  /// Called from compare().
+  struct Listener {
+    std::function<void(const VerifyProgress&)> progress;
+    std::function<void(const AppliedIndex&, const DifferingDocument&)> difference;
+  };
+  enum class Repair { kNo, kYes };
+
+  /// The references must outlive this.
+  Verification(const Config& config, Source& source, ElasticsearchClient& elasticsearch, Listener listener,
+               Repair repair);
+
+  /// Compares an index. With Repair::kYes it adds jobs to the source that mend what differs. Throws Error
+  /// when either side fails.
+  VerifiedIndex compare(const AppliedIndex& index);
+
+  /// The ids of the jobs that compare() has added.
+  const std::vector<std::int64_t>& repairs() const { return repairs_; }
+
+  /// Whether some process applied changes when the comparison began: nothing was waited for otherwise.
+  bool led() const { return led_; }
+
+ private:
+  struct Expected;
+  struct IndexPage;
+  struct Suspects;
+
+  void compare_documents(const AppliedIndex& index);
+  void look_for_missing(const AppliedIndex& index);
+
+  Suspects suspects_of(const AppliedIndex& index, const IndexPage& page);
+  void judge(const AppliedIndex& index, const Suspects& suspects);
+  std::vector<FoundDocument> judge_once(const AppliedIndex& index, std::vector<FoundDocument> suspects);
+  void judge_surplus(const AppliedIndex& index, const std::vector<FoundDocument>& suspects);
+
+  void wait_for(const AppliedIndex& index, const Position& place);
+  bool still_led();
+
+  void found(const AppliedIndex& index, std::vector<DifferingDocument> differing);
+  void repair(const AppliedIndex& index);
+  void report(VerifyProgress::Phase phase);
+
+  const Config& config_;
+  Source& source_;
+  ElasticsearchClient& elasticsearch_;
+  Listener listener_;
+  const Repair repair_;
+  bool led_;
+  std::vector<FoundDocument> to_repair_;
+  std::vector<std::int64_t> repairs_;
+  VerifiedIndex result_;     // of the index at hand
+  bool one_each_ = true;     // likewise: no _id was found where it does not belong
+  VerifyProgress progress_;  // likewise
+};
+
+}  // namespace lockstep

@@ -1,0 +1,207 @@
+#include "replicator/source/postgres/catalog/catalog.h"
+
+#include <algorithm>
+
+#include "replicator/source/postgres/session/statement.h"
+
+namespace lockstep {
+namespace {
+
+// pg_type.dat: the types' numbers are part of PostgreSQL's protocol and never change.
+constexpr unsigned kInt8 = 20, kInt2 = 21, kInt4 = 23, kText = 25, kBpchar = 1042, kVarchar = 1043,
+                   kUuid = 2950;
+
+constexpr const char* kLockNotAvailable = "55P03";
+
+// The server's message without "ERROR:", the position and the context.
+std::string first_line(const std::string& message) {
+  std::string line = message.substr(0, message.find('\n'));
+  const std::size_t colon = line.find(":  ");
+  return colon == std::string::npos ? line : line.substr(colon + 3);
+}
+
+void read_columns(pqxx::transaction_base& transaction, PostgresRelation& relation) {
+  for (const pqxx::row& row :
+       transaction.exec_params(std::string(postgres_sql("relation_columns")), relation.oid)) {
+    PostgresColumn column;
+    column.number = row[0].as<int>();
+    column.name = row[1].c_str();
+    column.quoted = row[2].c_str();
+    column.type = row[3].c_str();
+    column.type_oid = row[4].as<unsigned>();
+    column.equality = row[5].c_str();
+    column.settings_free = row[6].as<bool>();
+    column.has_array = row[7].as<bool>();
+    column.deterministic = row[8].as<bool>();
+    column.computed_on_read = row[9].as<bool>();
+    column.fixed_width = row[10].as<bool>();
+    column.key_position = row[11].as<int>();
+    relation.columns.push_back(std::move(column));
+  }
+}
+
+std::string not_found(pqxx::work& transaction, const std::string& name, const std::string& own_name,
+                      bool is_qualified) {
+  std::string alike;
+  for (const pqxx::row& row : transaction.exec_params(
+           "select c.oid::regclass::text from pg_class as c where c.relname = $1 "
+           "and c.relkind in ('r', 'p', 'v', 'm', 'f') and not pg_is_other_temp_schema(c.relnamespace) "
+           "order by 1 limit 3",
+           own_name)) {
+    alike += alike.empty() ? row[0].c_str() : std::string(" or ") + row[0].c_str();
+  }
+  return "there is no " + name + (is_qualified ? "" : " (names are written with their schema)") +
+         (alike.empty() ? "" : "; did you mean " + alike + "?");
+}
+
+}  // namespace
+
+TypeFamily type_family(unsigned type_oid) {
+  switch (type_oid) {
+    case kInt2:
+    case kInt4:
+    case kInt8:
+      return TypeFamily::kInteger;
+    case kUuid:
+      return TypeFamily::kUuid;
+    case kText:
+    case kVarchar:
+    case kBpchar:
+      return TypeFamily::kText;
+    default:
+      return TypeFamily::kOther;
+  }
+}
+
+const PostgresColumn* PostgresRelation::column(std::string_view column_name) const {
+  const auto found = std::find_if(columns.begin(), columns.end(),
+                                  [&](const PostgresColumn& column) { return column.name == column_name; });
+  return found == columns.end() ? nullptr : &*found;
+}
+
+const PostgresColumn* PostgresRelation::column(int number) const {
+  const auto found = std::find_if(columns.begin(), columns.end(),
+                                  [&](const PostgresColumn& column) { return column.number == number; });
+  return found == columns.end() ? nullptr : &*found;
+}
+
+std::vector<const PostgresColumn*> PostgresRelation::primary_key() const {
+  std::vector<const PostgresColumn*> key;
+  for (const PostgresColumn& column : columns) {
+    if (column.key_position >= 0) key.push_back(&column);
+  }
+  std::sort(key.begin(), key.end(), [](const PostgresColumn* left, const PostgresColumn* right) {
+    return left->key_position < right->key_position;
+  });
+  return key;
+}
+
+std::string_view kind_name(char relkind) {
+  switch (relkind) {
+    case 'r':
+      return "table";
+    case 'p':
+      return "partitioned table";
+    case 'v':
+      return "view";
+    case 'm':
+      return "materialized view";
+    case 'f':
+      return "foreign table";
+    case 'S':
+      return "sequence";
+    default:
+      return "relation";
+  }
+}
+
+PostgresRelation describe_relation(pqxx::transaction_base& transaction, unsigned oid) {
+  const pqxx::row row = transaction.exec_params1(std::string(postgres_sql("find_relation")), oid);
+  PostgresRelation relation;
+  relation.oid = row[0].as<unsigned>();
+  relation.name = row[1].c_str();
+  relation.alias = row[2].c_str();
+  relation.kind = row[3].c_str()[0];
+  relation.schema = row[4].c_str();
+  relation.owned = row[5].as<bool>();
+  relation.pages = row[6].as<int>();
+  relation.row_security = row[7].as<bool>();
+  relation.security_invoker = row[8].as<bool>();
+  relation.owner = row[9].as<unsigned>();
+  read_columns(transaction, relation);
+  return relation;
+}
+
+std::optional<PostgresRelation> find_relation(pqxx::work& transaction, const std::string& name,
+                                              std::string& fault) {
+  std::optional<unsigned> oid;
+  std::string own_name;
+  bool is_qualified = false;
+  const std::optional<Complaint> complaint = complaint_about(
+      transaction, fill_placeholders(postgres_sql("find_by_name"), {{"name", transaction.quote(name)}}),
+      [&](const pqxx::result& result) {
+        if (!result[0][0].is_null()) oid = result[0][0].as<unsigned>();
+        own_name = result[0][1].c_str();
+        is_qualified = result[0][2].as<bool>();
+      });
+  if (complaint) {
+    fault = complaint->message;
+    return std::nullopt;
+  }
+  if (!oid) {
+    fault = not_found(transaction, name, own_name, is_qualified);
+    return std::nullopt;
+  }
+  return describe_relation(transaction, *oid);
+}
+
+std::vector<TableMember> table_members(pqxx::transaction_base& transaction, unsigned oid) {
+  std::vector<TableMember> members;
+  for (const pqxx::row& row : transaction.exec_params(std::string(postgres_sql("relation_members")), oid)) {
+    members.push_back({row[0].as<unsigned>(), row[1].c_str(), row[2].c_str()[0], row[3].as<bool>()});
+  }
+  return members;
+}
+
+std::vector<std::string> table_ancestors(pqxx::transaction_base& transaction, unsigned oid) {
+  std::vector<std::string> ancestors;
+  for (const pqxx::row& row : transaction.exec_params(
+           "with recursive above (oid) as ("
+           "select inhparent from pg_inherits where inhrelid = $1::oid union "
+           "select i.inhparent from above join pg_inherits as i on i.inhrelid = above.oid) "
+           "select oid::regclass::text from above",
+           oid)) {
+    ancestors.emplace_back(row[0].c_str());
+  }
+  return ancestors;
+}
+
+std::optional<Complaint> complaint_about(pqxx::work& transaction, const std::string& statement,
+                                         const std::function<void(const pqxx::result&)>& on_success) {
+  return complaint_about(transaction, std::vector<std::string>{statement}, on_success);
+}
+
+std::optional<Complaint> complaint_about(pqxx::work& transaction, const std::vector<std::string>& statements,
+                                         const std::function<void(const pqxx::result&)>& on_success) {
+  // libpqxx begins a subtransaction only at its first statement without parameters.
+  transaction.exec0("savepoint trial");
+  std::optional<Complaint> complaint;
+  try {
+    pqxx::result result;
+    // The protocol for parameters takes one statement a text, so none can hide behind a semicolon.
+    for (const std::string& statement : statements) result = transaction.exec_params(statement);
+    if (on_success) on_success(result);
+  } catch (const pqxx::broken_connection&) {
+    throw;
+  } catch (const pqxx::insufficient_privilege& error) {
+    complaint = Complaint{first_line(error.what()), "42501"};  // libpqxx leaves the code of this one out
+  } catch (const pqxx::sql_error& error) {
+    if (error.sqlstate() == kLockNotAvailable) throw;
+    complaint = Complaint{first_line(error.what()), error.sqlstate()};
+  }
+  transaction.exec0("rollback to savepoint trial");
+  transaction.exec0("release savepoint trial");
+  return complaint;
+}
+
+}  // namespace lockstep

@@ -1,0 +1,262 @@
+#include "replicator/source/postgres/catalog/column_origin.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "replicator/source/postgres/catalog/node_tree.h"
+#include "replicator/source/postgres/session/statement.h"
+
+namespace lockstep {
+namespace {
+
+enum RangeTableKind : long { kRelation = 0, kSubquery = 1, kJoin = 2, kCte = 6, kGroup = 9 };
+constexpr long kInnerJoin = 0;
+constexpr long kText = 25, kVarchar = 1043;
+
+struct Equality {
+  const PostgresNode* left;   // VAR
+  const PostgresNode* right;  // VAR
+};
+
+bool is_text(const PostgresNode& node, std::string_view result_type_field) {
+  const long type = node.number(result_type_field, 0);
+  return type == kText || type == kVarchar;
+}
+
+// A text column under another of the text types is the same text.
+const PostgresNode* without_relabel(const PostgresNode* node) {
+  while (node != nullptr && node->is("RELABELTYPE") && is_text(*node, "resulttype"))
+    node = node->field("arg");
+  return node;
+}
+
+// What has the same text: `id::text`, for one.
+const PostgresNode* without_text_casts(const PostgresNode* node) {
+  while (node != nullptr &&
+         ((node->is("RELABELTYPE") || node->is("COERCEVIAIO")) && is_text(*node, "resulttype"))) {
+    node = node->field("arg");
+  }
+  return node;
+}
+
+bool is_own_variable(const PostgresNode* node) {
+  return node != nullptr && node->is("VAR") && node->number("varlevelsup", 1) == 0 &&
+         node->number("varattno", 0) > 0;
+}
+
+long entry_number(const PostgresNode& variable) {
+  return variable.number("varno", 0);
+}
+
+// A query in which the origin is being looked for, and the two expressions.
+class Search {
+ public:
+  explicit Search(pqxx::transaction_base& transaction) : transaction_(transaction) {}
+
+  std::optional<CommonOrigin> in_view(unsigned view, long id, long column) {
+    const pqxx::result rule = transaction_.exec_params(std::string(postgres_sql("view_rule")), view);
+    if (rule.size() != 1) return std::nullopt;
+    const PostgresNode tree = parse_node_tree(rule[0][1].c_str());
+    if (tree.items.size() != 1) return std::nullopt;
+    std::vector<const PostgresNode*> outer;
+    outer.swap(queries_);
+    const std::optional<CommonOrigin> origin = in_query(tree.items.front(), id, column);
+    outer.swap(queries_);
+    return origin;
+  }
+
+ private:
+  std::optional<CommonOrigin> in_query(const PostgresNode& query, long id, long column) {
+    if (query.field("setOperations") != nullptr) return std::nullopt;
+    queries_.push_back(&query);
+    const std::optional<CommonOrigin> origin =
+        of_expressions(query, target(query, id), target(query, column));
+    queries_.pop_back();
+    return origin;
+  }
+
+  static const PostgresNode* target(const PostgresNode& query, long number) {
+    for (const PostgresNode& entry : query.list("targetList")) {
+      if (entry.number("resno", 0) == number) return entry.field("expr");
+    }
+    return nullptr;
+  }
+
+  std::optional<CommonOrigin> of_expressions(const PostgresNode& query, const PostgresNode* id,
+                                             const PostgresNode* column) {
+    id = through_joins(query, without_text_casts(id));
+    id = without_text_casts(id);
+    column = without_relabel(through_joins(query, without_relabel(column)));
+    if (!is_own_variable(id) || !is_own_variable(column)) return std::nullopt;
+    if (entry_number(*id) != entry_number(*column)) {
+      column = equal_in(query, *column, entry_number(*id));
+      if (column == nullptr) return std::nullopt;
+    }
+    return in_entry(query, *id, *column);
+  }
+
+  // The expression behind a column of a join or of a grouping.
+  static const PostgresNode* through_joins(const PostgresNode& query, const PostgresNode* node) {
+    while (is_own_variable(node)) {
+      const PostgresNode* entry = entry_of(query, *node);
+      if (entry == nullptr) return nullptr;
+      const long kind = entry->number("rtekind", -1);
+      if (kind != kJoin && kind != kGroup) return node;
+      const std::vector<PostgresNode>& behind = entry->list(kind == kJoin ? "joinaliasvars" : "groupexprs");
+      const auto number = static_cast<std::size_t>(node->number("varattno", 0));
+      if (number == 0 || number > behind.size()) return nullptr;
+      node = &behind[number - 1];
+    }
+    return node;
+  }
+
+  static const PostgresNode* entry_of(const PostgresNode& query, const PostgresNode& variable) {
+    const std::vector<PostgresNode>& entries = query.list("rtable");
+    const auto number = static_cast<std::size_t>(entry_number(variable));
+    return number == 0 || number > entries.size() ? nullptr : &entries[number - 1];
+  }
+
+  std::optional<CommonOrigin> in_entry(const PostgresNode& query, const PostgresNode& id,
+                                       const PostgresNode& column) {
+    const PostgresNode* entry = entry_of(query, id);
+    if (entry == nullptr) return std::nullopt;
+    const long id_number = id.number("varattno", 0);
+    const long column_number = column.number("varattno", 0);
+    switch (entry->number("rtekind", -1)) {
+      case kRelation:
+        return in_relation(static_cast<unsigned>(entry->number("relid", 0)), id_number, column_number);
+      case kSubquery:
+        return entry->field("subquery") == nullptr
+                   ? std::nullopt
+                   : in_query(*entry->field("subquery"), id_number, column_number);
+      case kCte:
+        return in_cte(*entry, id_number, column_number);
+      default:
+        return std::nullopt;
+    }
+  }
+
+  std::optional<CommonOrigin> in_relation(unsigned relation, long id, long column) {
+    const std::string kind =
+        transaction_.exec_params1("select relkind::text from pg_class where oid = $1::oid", relation)[0]
+            .c_str();
+    if (kind == "v") return in_view(relation, id, column);
+    if (kind != "r" && kind != "p") return std::nullopt;
+    return CommonOrigin{relation, static_cast<int>(id), static_cast<int>(column)};
+  }
+
+  std::optional<CommonOrigin> in_cte(const PostgresNode& entry, long id, long column) {
+    const auto up = static_cast<std::size_t>(entry.number("ctelevelsup", 0));
+    const PostgresNode* wanted = entry.field("ctename");
+    if (up >= queries_.size() || wanted == nullptr) return std::nullopt;
+    const std::size_t level = queries_.size() - 1 - up;
+    for (const PostgresNode& cte : queries_[level]->list("cteList")) {
+      const PostgresNode* name = cte.field("ctename");
+      if (name == nullptr || name->text != wanted->text) continue;
+      const PostgresNode* body = cte.field("ctequery");
+      const PostgresNode* recursive = cte.field("cterecursive");
+      if (body == nullptr || !body->is("QUERY") || recursive == nullptr || recursive->text != "false") {
+        return std::nullopt;
+      }
+      // Its own references count from where it stands.
+      const std::vector<const PostgresNode*> inner(queries_.begin() + static_cast<std::ptrdiff_t>(level) + 1,
+                                                   queries_.end());
+      queries_.resize(level + 1);
+      const std::optional<CommonOrigin> origin = in_query(*body, id, column);
+      queries_.insert(queries_.end(), inner.begin(), inner.end());
+      return origin;
+    }
+    return std::nullopt;
+  }
+
+  // --- what the joins say is equal ---
+
+  // A variable of range table entry `number` that equals `variable` wherever both are there.
+  const PostgresNode* equal_in(const PostgresNode& query, const PostgresNode& variable, long number) {
+    std::vector<Equality> equalities;
+    if (const PostgresNode* tree = query.field("jointree")) collect(query, *tree, equalities);
+    const auto is_same = [&](const PostgresNode& other) {
+      return entry_number(other) == entry_number(variable) &&
+             other.number("varattno", 0) == variable.number("varattno", -1);
+    };
+    for (const auto& [left, right] : equalities) {
+      if (is_same(*left) && entry_number(*right) == number) return right;
+      if (is_same(*right) && entry_number(*left) == number) return left;
+    }
+    return nullptr;
+  }
+
+  // Returns the range table entries below `node`.
+  std::set<long> collect(const PostgresNode& query, const PostgresNode& node,
+                         std::vector<Equality>& equalities) {
+    std::set<long> below;
+    if (node.is("RANGETBLREF")) {
+      below.insert(node.number("rtindex", 0));
+    } else if (node.is("FROMEXPR")) {
+      for (const PostgresNode& item : node.list("fromlist")) below.merge(collect(query, item, equalities));
+      if (const PostgresNode* quals = node.field("quals")) add_equalities(query, *quals, equalities);
+    } else if (node.is("JOINEXPR") && node.field("larg") != nullptr && node.field("rarg") != nullptr) {
+      const std::set<long> left = collect(query, *node.field("larg"), equalities);
+      const std::set<long> right = collect(query, *node.field("rarg"), equalities);
+      if (const PostgresNode* quals = node.field("quals")) {
+        std::vector<Equality> own;
+        add_equalities(query, *quals, own);
+        const bool is_inner = node.number("jointype", -1) == kInnerJoin;
+        for (const Equality& equality : own) {
+          // An outer join's condition holds where both sides are there, so it must be about both.
+          const bool left_is_left = left.contains(entry_number(*equality.left));
+          const bool right_is_left = left.contains(entry_number(*equality.right));
+          if (is_inner || left_is_left != right_is_left) equalities.push_back(equality);
+        }
+      }
+      below = left;
+      below.insert(right.begin(), right.end());
+    }
+    return below;
+  }
+
+  void add_equalities(const PostgresNode& query, const PostgresNode& condition,
+                      std::vector<Equality>& equalities) {
+    if (condition.is("BOOLEXPR") && condition.field("boolop") != nullptr &&
+        condition.field("boolop")->text == "and") {
+      for (const PostgresNode& part : condition.list("args")) add_equalities(query, part, equalities);
+      return;
+    }
+    if (!condition.is("OPEXPR") || condition.list("args").size() != 2 ||
+        !is_equality(condition.number("opno", 0))) {
+      return;
+    }
+    const PostgresNode* left =
+        without_relabel(through_joins(query, without_relabel(&condition.list("args")[0])));
+    const PostgresNode* right =
+        without_relabel(through_joins(query, without_relabel(&condition.list("args")[1])));
+    if (is_own_variable(left) && is_own_variable(right)) equalities.push_back({left, right});
+  }
+
+  bool is_equality(long operator_oid) {
+    return transaction_
+        .exec_params1(
+            "select exists (select 1 from pg_amop as f join pg_am as m on m.oid = f.amopmethod "
+            "where m.amname = 'btree' and f.amopstrategy = 3 and f.amopopr = $1::oid)",
+            operator_oid)[0]
+        .as<bool>();
+  }
+
+  pqxx::transaction_base& transaction_;
+  std::vector<const PostgresNode*> queries_;  // the one that is being looked into and those around it
+};
+
+}  // namespace
+
+std::optional<CommonOrigin> common_origin(pqxx::transaction_base& transaction, unsigned view, int id,
+                                          int column) {
+  try {
+    return Search(transaction).in_view(view, id, column);
+  } catch (const NodeTreeError&) {
+    return std::nullopt;
+  }
+}
+
+}  // namespace lockstep

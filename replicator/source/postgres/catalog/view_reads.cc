@@ -1,0 +1,276 @@
+#include "replicator/source/postgres/catalog/view_reads.h"
+
+#include <deque>
+#include <optional>
+#include <stdexcept>
+#include <utility>
+
+#include "replicator/source/postgres/catalog/catalog.h"
+#include "replicator/source/postgres/catalog/node_tree.h"
+#include "replicator/source/postgres/session/statement.h"
+
+namespace lockstep {
+namespace {
+
+// RTEKind of PostgreSQL's parsenodes.h, the same in all supported versions.
+enum RangeTableKind : long {
+  kRelation = 0,
+  kSubquery = 1,
+  kJoin = 2,
+  kFunction = 3,
+  kTableFunction = 4,
+  kValues = 5,
+  kCte = 6
+};
+
+// SQLValueFunctionOp of primnodes.h.
+constexpr std::string_view kValueFunctions[] = {
+    "current_date", "current_time", "current_time",   "current_timestamp", "current_timestamp",
+    "localtime",    "localtime",    "localtimestamp", "localtimestamp",    "current_role",
+    "current_user", "user",         "session_user",   "current_catalog",   "current_schema"};
+
+// What one parsed query refers to.
+struct References {
+  std::set<unsigned> relations;
+  std::set<unsigned> whole_rows;   // relations of which the row is taken as a whole
+  bool unknown_whole_row = false;  // … and it can't be told of which
+  std::set<unsigned> functions;
+  std::set<unsigned> operators;
+  std::set<std::string> environment;
+};
+
+class Walker {
+ public:
+  References walk_all(const PostgresNode& node) {
+    walk(node);
+    return std::move(found_);
+  }
+
+ private:
+  void walk(const PostgresNode& node) {
+    for (const PostgresNode& item : node.items) walk(item);
+    if (node.kind != PostgresNode::Kind::kRecord) return;
+    if (node.is("VAR") && node.number("varattno", 0) == 0) add_whole_row(node);
+    if (node.is("RANGETBLENTRY")) add_relation(node);
+    if (node.is("SQLVALUEFUNCTION")) add_value_function(node);
+    add_calls(node);
+    const bool opens_scope = node.is("QUERY");
+    if (opens_scope) queries_.push_back(&node);
+    for (const auto& [name, value] : node.fields) walk(value);
+    if (opens_scope) queries_.pop_back();
+  }
+
+  void add_relation(const PostgresNode& entry) {
+    const long relation = entry.number("relid", 0);
+    if (relation > 0) found_.relations.insert(static_cast<unsigned>(relation));
+    if (entry.field("tablesample") != nullptr) found_.environment.insert("tablesample");
+  }
+
+  // The row of a subquery, a function or a CTE consists of what is named there; only a relation's row, or a
+  // join's, holds columns that nobody names.
+  void add_whole_row(const PostgresNode& variable) {
+    const auto up = static_cast<std::size_t>(variable.number("varlevelsup", 0));
+    const auto number = static_cast<std::size_t>(variable.number("varno", 0));
+    if (up >= queries_.size()) {
+      found_.unknown_whole_row = true;
+      return;
+    }
+    const std::vector<PostgresNode>& entries = queries_[queries_.size() - 1 - up]->list("rtable");
+    if (number == 0 || number > entries.size()) {
+      found_.unknown_whole_row = true;
+      return;
+    }
+    const PostgresNode& entry = entries[number - 1];
+    switch (entry.number("rtekind", kJoin)) {
+      case kRelation:
+        found_.whole_rows.insert(static_cast<unsigned>(entry.number("relid", 0)));
+        break;
+      case kSubquery:
+      case kFunction:
+      case kTableFunction:
+      case kValues:
+      case kCte:
+        break;
+      default:
+        found_.unknown_whole_row = true;
+    }
+  }
+
+  void add_value_function(const PostgresNode& node) {
+    const auto which = static_cast<std::size_t>(node.number("op", 0));
+    found_.environment.emplace(which < std::size(kValueFunctions) ? kValueFunctions[which] : "current_…");
+  }
+
+  void add_calls(const PostgresNode& node) {
+    for (const auto& [name, value] : node.fields) {
+      if (name == "funcid" || name == "opfuncid" || name == "aggfnoid" || name == "winfnoid") {
+        add(found_.functions, node.number(name, 0));
+      } else if (name == "opno" || name == "eqop" || name == "sortop") {
+        add(found_.operators, node.number(name, 0));
+      } else if (name == "opnos") {
+        // "(o 96 97)"
+        for (const PostgresNode& item : value.items) {
+          if (item.text != "o") add(found_.operators, std::stol(item.text));
+        }
+      }
+    }
+  }
+
+  static void add(std::set<unsigned>& oids, long oid) {
+    if (oid > 0) oids.insert(static_cast<unsigned>(oid));
+  }
+
+  std::vector<const PostgresNode*> queries_;
+  References found_;
+};
+
+std::string array_of(const std::set<unsigned>& oids) {
+  std::string text = "{";
+  for (const unsigned oid : oids) text += (text.size() == 1 ? "" : ",") + std::to_string(oid);
+  return text + "}";
+}
+
+class Reader {
+ public:
+  explicit Reader(pqxx::transaction_base& transaction) : transaction_(transaction) {}
+
+  ViewReads read(unsigned view) {
+    queue(view);
+    while (!waiting_.empty()) {
+      const unsigned oid = waiting_.front();
+      waiting_.pop_front();
+      read_relation(oid);
+    }
+    for (const unsigned nested : views_) reads_.tables.erase(nested);
+    for (const unsigned table : row_secured_) {
+      for (const unsigned reader : readers_[table]) {
+        if (policies_apply(table, reader)) reads_.row_secured.insert(reads_.tables[table].name);
+      }
+    }
+    for (const auto& [name, text] : texts_) reads_.definition += name + "\n" + text + "\n";
+    return std::move(reads_);
+  }
+
+ private:
+  void queue(unsigned oid) {
+    if (seen_relations_.insert(oid).second) waiting_.push_back(oid);
+  }
+
+  bool policies_apply(unsigned table, unsigned reader) {
+    if (reader == 0) return true;
+    return transaction_
+        .exec_params1(
+            "select not r.rolsuper and not r.rolbypassrls and "
+            "(c.relforcerowsecurity or not pg_has_role(r.oid, c.relowner, 'usage')) "
+            "from pg_class as c, pg_roles as r where c.oid = $1::oid and r.oid = $2::oid",
+            table, reader)[0]
+        .as<bool>();
+  }
+
+  void read_relation(unsigned oid) {
+    const PostgresRelation relation = describe_relation(transaction_, oid);
+    if (relation.kind == 'v') {
+      views_.insert(oid);
+      read_rule(relation);
+      return;
+    }
+    TableRead& table = reads_.tables[oid];
+    table.name = relation.name;
+    table.kind = relation.kind;
+    if (relation.row_security) row_secured_.insert(oid);
+  }
+
+  void read_rule(const PostgresRelation& view) {
+    const pqxx::row rule = transaction_.exec_params1(std::string(postgres_sql("view_rule")), view.oid);
+    texts_["view " + view.name] = rule[2].c_str();
+    add_columns("pg_rewrite", rule[0].as<unsigned>(), view.oid);
+    References references = references_in("view " + view.name, rule[1].c_str());
+    references.relations.erase(view.oid);  // every rule has its own view as OLD and NEW
+    follow(references, view.security_invoker ? std::nullopt : std::optional(view.owner));
+  }
+
+  // A newer server may write what this cannot read: then nothing is known, and everything counts.
+  References references_in(const std::string& name, const char* tree) {
+    try {
+      return Walker().walk_all(parse_node_tree(tree));
+    } catch (const NodeTreeError&) {
+      reads_.opaque.insert(name);
+      return {};
+    }
+  }
+
+  void add_columns(const char* catalog, unsigned oid, unsigned own_view) {
+    for (const pqxx::row& row :
+         transaction_.exec_params(std::string(postgres_sql("read_columns")), catalog, oid)) {
+      const auto relation = row[0].as<unsigned>();
+      if (relation == own_view) continue;
+      TableRead& table = reads_.tables[relation];
+      const int column = row[1].as<int>();
+      if (column < 0) {
+        table.every_update = true;
+      } else if (column > 0) {
+        table.columns.insert(column);
+      }
+      queue(relation);
+    }
+  }
+
+  // `reader` is the role whose rights count; none: whoever reads the view.
+  void follow(const References& references, std::optional<unsigned> reader) {
+    for (const unsigned relation : references.relations) {
+      readers_[relation].insert(reader.value_or(0));
+      if (!reader) reads_.read_as_invoker.insert(relation);
+      if (references.unknown_whole_row || references.whole_rows.contains(relation)) {
+        reads_.tables[relation].every_column = true;
+      }
+      queue(relation);
+    }
+    reads_.environment.insert(references.environment.begin(), references.environment.end());
+    follow_functions(references);
+  }
+
+  void follow_functions(const References& references) {
+    const pqxx::result called =
+        transaction_.exec_params(std::string(postgres_sql("called_functions")),
+                                 array_of(references.functions), array_of(references.operators));
+    for (const pqxx::row& row : called) {
+      const auto oid = row[0].as<unsigned>();
+      if (!seen_functions_.insert(oid).second) continue;
+      const std::string name = row[1].c_str();
+      const bool is_aggregate = row[2].as<bool>();
+      const bool built_in = row[3].as<bool>();
+      if (row[4].as<bool>()) reads_.environment.insert(name);
+      if (row[5].as<bool>()) reads_.opaque.insert(name);
+      if (built_in) continue;
+      reads_.functions.insert(oid);
+      if (row[6].as<bool>() || is_aggregate) continue;  // an aggregate is what its parts are, which come too
+      if (!row[8].is_null()) texts_["function " + name] = row[8].c_str();
+      if (row[7].is_null()) {
+        reads_.opaque.insert(name);
+        continue;
+      }
+      add_columns("pg_proc", oid, 0);
+      // A function reads with the rights of whoever reads the view, unless it is a security definer.
+      follow(references_in(name, row[7].c_str()),
+             row[9].is_null() ? std::nullopt : std::optional(row[9].as<unsigned>()));
+    }
+  }
+
+  pqxx::transaction_base& transaction_;
+  ViewReads reads_;
+  std::map<std::string, std::string> texts_;
+  std::deque<unsigned> waiting_;
+  std::set<unsigned> seen_relations_;
+  std::set<unsigned> seen_functions_;
+  std::set<unsigned> views_;
+  std::set<unsigned> row_secured_;
+  std::map<unsigned, std::set<unsigned>> readers_;  // roles by relation; 0: whoever reads the view
+};
+
+}  // namespace
+
+ViewReads read_view(pqxx::transaction_base& transaction, unsigned view) {
+  return Reader(transaction).read(view);
+}
+
+}  // namespace lockstep

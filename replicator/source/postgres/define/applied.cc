@@ -1,0 +1,107 @@
+#include "replicator/source/postgres/define/applied.h"
+
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "replicator/source/postgres/session/statement.h"
+
+namespace lockstep {
+namespace {
+
+std::vector<std::string> strings(const pqxx::field& json) {
+  return nlohmann::json::parse(json.c_str()).get<std::vector<std::string>>();
+}
+
+void load_captures(pqxx::transaction_base& transaction, const PostgresSession& session,
+                   AppliedObjects& state) {
+  const pqxx::result rows = transaction.exec_params(
+      session.sql("select id, relation, expression, value_type, to_json(columns)::text from {schema}.capture "
+                  "where pipeline = $1 order by id"),
+      *state.pipeline);
+  for (const pqxx::row& row : rows) {
+    AppliedCapture capture;
+    capture.id = row[0].as<int>();
+    capture.relation = row[1].c_str();
+    capture.expression = row[2].c_str();
+    capture.value_type = row[3].c_str();
+    if (!row[4].is_null()) capture.columns = strings(row[4]);
+    state.captures.push_back(std::move(capture));
+  }
+}
+
+void load_indices(pqxx::transaction_base& transaction, const PostgresSession& session,
+                  AppliedObjects& state) {
+  std::map<int, std::string> aliases;
+  const pqxx::result rows = transaction.exec_params(
+      session.sql("select id, alias, view, id_type, routed, to_json(fields)::text, definition "
+                  "from {schema}.index where pipeline = $1 order by id"),
+      state.pipeline.value_or(0));
+  for (const pqxx::row& row : rows) {
+    AppliedIndexRow& index = state.indices[row[1].c_str()];
+    index.id = row[0].as<int>();
+    index.view = row[2].c_str();
+    index.id_type = row[3].c_str();
+    index.routed = row[4].as<bool>();
+    index.fields = strings(row[5]);
+    index.definition = row[6].c_str();
+    aliases[index.id] = row[1].c_str();
+  }
+  for (const pqxx::row& row :
+       transaction.exec(session.sql("select index, capture, coalesce(resolver, '') from {schema}.track"))) {
+    const auto alias = aliases.find(row[0].as<int>());
+    if (alias == aliases.end()) {
+      state.resolvers_of_others.insert(row[2].c_str());
+    } else {
+      state.indices[alias->second].tracks.emplace(row[1].as<int>(), row[2].c_str());
+    }
+  }
+}
+
+void load_code(pqxx::transaction_base& transaction, const std::string& schema_name, AppliedObjects& state) {
+  for (const pqxx::row& row :
+       transaction.exec_params(std::string(postgres_sql("applied_functions")), schema_name)) {
+    state.functions[row[0].c_str()] = {row[1].c_str(), row[2].c_str(), row[3].as<bool>(), row[4].c_str()};
+  }
+  for (const pqxx::row& row :
+       transaction.exec_params(std::string(postgres_sql("applied_triggers")), schema_name)) {
+    AppliedTrigger trigger;
+    trigger.table_oid = row[0].as<unsigned>();
+    trigger.table = row[1].c_str();
+    trigger.name = row[2].c_str();
+    trigger.quoted_name = row[3].c_str();
+    trigger.function = row[4].c_str();
+    trigger.type = row[5].as<int>();
+    trigger.as_made = row[6].c_str() == std::string("A") && row[7].as<bool>();
+    state.triggers.push_back(std::move(trigger));
+  }
+}
+
+}  // namespace
+
+AppliedObjects load_applied(pqxx::transaction_base& transaction, const PostgresSession& session,
+                            const std::string& schema_name, const std::string& pipeline) {
+  AppliedObjects state;
+  // By the catalog: to_regclass would want the right to use the schema.
+  state.has_schema = transaction
+                         .exec_params1(
+                             "select exists (select 1 from pg_class as c join pg_namespace as n "
+                             "on n.oid = c.relnamespace where n.nspname = $1 and c.relname = 'migration')",
+                             schema_name)[0]
+                         .as<bool>();
+  if (!state.has_schema) return state;
+  // As JSON: a schema of an older lockstep lacks the column.
+  const pqxx::result pipelines = transaction.exec(
+      session.sql("select p.id, p.name, to_jsonb(p) ->> 'max_outbox_size' from {schema}.pipeline as p"));
+  for (const pqxx::row& row : pipelines) {
+    ++state.pipelines;
+    if (row[1].c_str() != pipeline) continue;
+    state.pipeline = row[0].as<int>();
+    if (!row[2].is_null()) state.max_outbox_size = row[2].as<std::int64_t>();
+  }
+  load_code(transaction, schema_name, state);
+  if (state.pipeline) load_captures(transaction, session, state);
+  load_indices(transaction, session, state);
+  return state;
+}
+
+}  // namespace lockstep

@@ -1,0 +1,342 @@
+#include "replicator/source/postgres/define/design.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "replicator/source/checksum.h"
+#include "replicator/source/postgres/define/resolver.h"
+#include "replicator/source/postgres/session/statement.h"
+
+namespace lockstep {
+namespace {
+
+constexpr unsigned kFirstOwnOid = 16384;  // everything below belongs to the server itself
+
+std::string listed(const std::set<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
+class Designer {
+ public:
+  Designer(pqxx::work& transaction, const Config& config) : transaction_(transaction), config_(config) {}
+
+  PipelineDesign design() {
+    if (config_.replication.max_outbox_size > 0)
+      design_.max_outbox_size = config_.replication.max_outbox_size;
+    for (const IndexConfig& index : config_.indices) add_index(index);
+    for (auto& [name, table] : design_.tables) add_counted_columns(table);
+    return std::move(design_);
+  }
+
+ private:
+  // --- findings ---
+
+  std::string place(int line) const {
+    return config_.file.empty() ? "line " + std::to_string(line)
+                                : config_.file.filename().string() + ":" + std::to_string(line);
+  }
+  void fault(int line, std::string message, std::string remedy = {}) {
+    design_.findings.push_back(
+        {Finding::Severity::kError, place(line), std::move(message), std::move(remedy)});
+  }
+  void warn(int line, std::string message, std::string remedy = {}) {
+    design_.findings.push_back(
+        {Finding::Severity::kWarning, place(line), std::move(message), std::move(remedy)});
+  }
+
+  void deny(int line, std::string message) {
+    design_.denied.push_back({Finding::Severity::kError, place(line), std::move(message),
+                              "run this as the role that owns the tracked tables"});
+  }
+
+  // --- indices ---
+
+  void add_index(const IndexConfig& config) {
+    std::string why;
+    const std::optional<PostgresRelation> view = find_relation(transaction_, config.view, why);
+    if (!view) return fault(config.line, "view " + config.view + ": " + why);
+    if (view->kind != 'v') {
+      return fault(config.line, view->name + " is a " + std::string(kind_name(view->kind)) + ", not a view",
+                   "create a view over it that names one of its columns _id");
+    }
+    IndexDesign index;
+    index.alias = config.alias;
+    index.view = view->name;
+    index.view_oid = view->oid;
+    index.line = place(config.line);
+    if (!describe_documents(config, *view, index)) return;
+    index.reads = read_view(transaction_, view->oid);
+    index.definition = checksum(definition_text(*view, index));
+    warn_of_reads(config, index);
+    std::set<std::string> covered;
+    for (const TrackConfig& track : config.tracks) add_track(track, *view, index, covered);
+    find_untracked(config, index, covered);
+    design_.indices.push_back(std::move(index));
+  }
+
+  bool describe_documents(const IndexConfig& config, const PostgresRelation& view, IndexDesign& index) {
+    const PostgresColumn* id = view.column("_id");
+    if (id == nullptr) {
+      fault(config.line, "view " + view.name + " has no column _id",
+            "name the column that tells its documents apart: select … as _id");
+      return false;
+    }
+    if (type_family(id->type_oid) == TypeFamily::kOther) {
+      fault(config.line,
+            "_id of view " + view.name + " is of type " + id->type + ", not integer, uuid or text",
+            "cast it in the view: (…)::text as _id");
+      return false;
+    }
+    if (!id->deterministic) {
+      fault(config.line, "_id of view " + view.name + " has a collation for which different texts are equal",
+            "give it another in the view: (…) collate \"C\" as _id");
+      return false;
+    }
+    index.id_type = id->type;
+    for (const PostgresColumn& column : view.columns) {
+      if (column.name == "_routing") index.routed = true;
+      if (!column.name.starts_with('_')) index.fields.push_back(column.name);
+    }
+    return true;
+  }
+
+  // Rows come and go with partitions too, and no trigger fires when one is attached, detached or dropped.
+  std::string definition_text(const PostgresRelation& view, const IndexDesign& index) {
+    std::string text = index.reads.definition;
+    for (const PostgresColumn& column : view.columns) text += column.quoted + " " + column.type + "\n";
+    std::set<std::string> parts;
+    for (const auto& [oid, table] : index.reads.tables) {
+      for (const TableMember& member : members_of(oid)) {
+        parts.insert(table.name + " has " + member.name + "\n");
+      }
+    }
+    for (const std::string& part : parts) text += part;
+    return text;
+  }
+
+  void warn_of_reads(const IndexConfig& config, const IndexDesign& index) {
+    const ViewReads& reads = index.reads;
+    const std::string view = "view " + index.view;
+    if (!reads.opaque.empty()) {
+      warn(config.line,
+           view + " calls what the database cannot see into: " + listed(reads.opaque) +
+               "; tables that it reads are not known, and every update of a tracked table counts",
+           "write it with an SQL body (begin atomic … end, PostgreSQL 14), and track what it reads");
+    }
+    if (!reads.environment.empty()) {
+      warn(config.line, view + " depends on more than rows: " + listed(reads.environment) +
+                            "; documents are not written again when that changes");
+    }
+    if (!reads.row_secured.empty()) {
+      warn(config.line,
+           "policies decide which rows of " + listed(reads.row_secured) + " " + view +
+               " shows; what they depend on is not followed",
+           "let a role own the view that may see all rows");
+    }
+    for (const auto& [oid, table] : reads.tables) {
+      if (table.kind == 'm') {
+        warn(config.line, view + " reads materialized view " + table.name + ": a refresh is not noticed",
+             "read the tables below it");
+      } else if (table.kind == 'f') {
+        warn(config.line,
+             view + " reads foreign table " + table.name + ": changes at its server are not noticed");
+      } else if (table.kind == 'S') {
+        warn(config.line, view + " reads sequence " + table.name + ": its changes are not noticed");
+      } else if (oid < kFirstOwnOid) {
+        warn(config.line,
+             view + " reads " + table.name + " of the system's catalog: its changes are not noticed");
+      }
+    }
+  }
+
+  void find_untracked(const IndexConfig& config, const IndexDesign& index,
+                      const std::set<std::string>& covered) {
+    for (const auto& [oid, table] : index.reads.tables) {
+      if (oid < kFirstOwnOid || (table.kind != 'r' && table.kind != 'p')) continue;
+      if (covered.contains(table.name)) continue;
+      fault(config.line, "view " + index.view + " reads table " + table.name + ", which no track covers",
+            "add [[index.track]] table = \"" + table.name +
+                "\" with what leads from its rows to documents, or with ignore = true if changes of it don't "
+                "matter");
+    }
+  }
+
+  // --- tracks ---
+
+  void add_track(const TrackConfig& config, const PostgresRelation& view, IndexDesign& index,
+                 std::set<std::string>& covered) {
+    std::string why;
+    const std::optional<PostgresRelation> table = find_relation(transaction_, config.table, why);
+    if (!table) return fault(config.line, "table " + config.table + ": " + why);
+    covered.insert(table->name);
+    const std::vector<TableMember>& members = members_of(table->oid);
+    for (const TableMember& member : members) covered.insert(member.name);
+    if (config.ignore) return;
+    if (!table->is_table()) {
+      return fault(
+          config.line,
+          table->name + " is a " + std::string(kind_name(table->kind)) + "; only tables can be tracked",
+          table->kind == 'v' ? "track the tables that it reads" : "set ignore = true");
+    }
+    if (table->oid < kFirstOwnOid) {
+      return fault(config.line,
+                   table->name + " belongs to the system's catalog, whose changes cannot be captured",
+                   "set ignore = true");
+    }
+    if (table->schema ==
+        transaction_.exec_params1("select quote_ident($1)", config_.source.schema)[0].c_str()) {
+      return fault(config.line, table->name + " is one of lockstep's own tables", "set ignore = true");
+    }
+    if (const auto ancestors = table_ancestors(transaction_, table->oid); !ancestors.empty()) {
+      // A statement on the whole fires no trigger of its parts.
+      return fault(config.line,
+                   table->name + " is a part of " + ancestors.back() + ", whose changes it would miss",
+                   "track " + ancestors.back());
+    }
+    if (table->columns.empty())
+      return fault(config.line, table->name + " has no columns", "set ignore = true");
+    const std::optional<std::size_t> capture = add_capture(config, *table);
+    if (!capture) return;
+    TrackDesign track;
+    track.capture = *capture;
+    track.line = place(config.line);
+    track.table = table->name;
+    if (!add_resolver(config, view, track)) return;
+    index.tracks.push_back(std::move(track));
+    TableDesign& tracked = design_.tables[table->name];
+    if (tracked.captures.empty()) {
+      tracked.relation = *table;
+      tracked.members = members;
+      warn_of_members(config, *table, members);
+    }
+    if (std::find(tracked.captures.begin(), tracked.captures.end(), *capture) == tracked.captures.end()) {
+      tracked.captures.push_back(*capture);
+    }
+    count_reads(config, index, tracked);
+  }
+
+  void warn_of_members(const TrackConfig& config, const PostgresRelation& table,
+                       const std::vector<TableMember>& members) {
+    for (const TableMember& member : members) {
+      if (member.kind == 'f') {
+        warn(config.line, "part of " + table.name + " is foreign table " + member.name +
+                              ": changes at its server are not noticed");
+      }
+    }
+  }
+
+  std::optional<std::size_t> add_capture(const TrackConfig& config, const PostgresRelation& table) {
+    DescribedCapture described = describe_capture(transaction_, table, config);
+    if (described.is_missing_right) {
+      deny(config.line, described.fault);
+    } else if (!described.capture) {
+      fault(config.line, described.fault, described.remedy);
+    }
+    if (!described.capture) return std::nullopt;
+    const CaptureDesign& capture = *described.capture;
+    const auto known =
+        std::find_if(design_.captures.begin(), design_.captures.end(),
+                     [&](const CaptureDesign& other) { return other.identity() == capture.identity(); });
+    if (known != design_.captures.end()) return static_cast<std::size_t>(known - design_.captures.begin());
+    design_.captures.push_back(capture);
+    return design_.captures.size() - 1;
+  }
+
+  bool add_resolver(const TrackConfig& config, const PostgresRelation& view, TrackDesign& track) {
+    const CaptureDesign& capture = design_.captures[track.capture];
+    const ResolverRequest request{
+        view,          *view.column("_id"), capture.value_type, type_family(capture.value_type_oid),
+        config.column, trimmed(config.keys)};
+    Resolver resolver = make_resolver(transaction_, request);
+    if (resolver.is_missing_right) {
+      deny(config.line, resolver.fault);
+    } else if (!resolver.fault.empty()) {
+      fault(config.line, resolver.fault, resolver.remedy);
+      return false;
+    }
+    if (!resolver.warning.empty()) warn(config.line, resolver.warning, resolver.remedy);
+    track.resolver_query = std::move(resolver.query);
+    track.through_view = resolver.through_view;
+    return true;
+  }
+
+  // --- which updates count ---
+
+  void count_reads(const TrackConfig& config, const IndexDesign& index, TableDesign& table) {
+    const ViewReads& reads = index.reads;
+    if (!reads.opaque.empty()) table.every_update = true;
+    bool is_read = false;
+    for (const auto& [oid, read] : reads.tables) {
+      if (!is_same_data(table, oid)) continue;
+      is_read = true;
+      if (read.every_update) table.every_update = true;
+      if (read.every_column) table.every_column = true;
+      const PostgresRelation& relation = relation_of(oid);
+      for (const int number : read.columns) {
+        if (const PostgresColumn* column = relation.column(number)) table.columns.insert(column->name);
+      }
+    }
+    if (is_read) return;
+    // Nothing tells which columns matter.
+    table.every_update = true;
+    if (reads.opaque.empty()) {
+      warn(config.line,
+           "view " + index.view + " does not read table " + table.relation.name +
+               "; every update of it counts as a change",
+           "remove the track if it is a mistake");
+    }
+  }
+
+  // The table itself, a part of it, or what it is a part of.
+  bool is_same_data(const TableDesign& table, unsigned oid) {
+    if (table.relation.oid == oid) return true;
+    for (const TableMember& member : table.members) {
+      if (member.oid == oid) return true;
+    }
+    for (const TableMember& member : members_of(oid)) {
+      if (member.oid == table.relation.oid) return true;
+    }
+    return false;
+  }
+
+  static void add_counted_columns(TableDesign& table) {
+    for (const PostgresColumn& column : table.relation.columns) {
+      // It changes with the columns it is computed from, which the catalog of old servers does not tell.
+      if (column.computed_on_read && table.columns.contains(column.name)) table.every_column = true;
+    }
+  }
+
+  // Each table of an index is compared with each that its view reads: the catalog is asked once for each.
+  const std::vector<TableMember>& members_of(unsigned oid) {
+    const auto known = members_.find(oid);
+    if (known != members_.end()) return known->second;
+    return members_.emplace(oid, table_members(transaction_, oid)).first->second;
+  }
+
+  const PostgresRelation& relation_of(unsigned oid) {
+    const auto known = relations_.find(oid);
+    if (known != relations_.end()) return known->second;
+    return relations_.emplace(oid, describe_relation(transaction_, oid)).first->second;
+  }
+
+  pqxx::work& transaction_;
+  const Config& config_;
+  PipelineDesign design_;
+  std::map<unsigned, std::vector<TableMember>> members_;  // by the table's oid
+  std::map<unsigned, PostgresRelation> relations_;        // likewise
+};
+
+}  // namespace
+
+std::string resolver_name(const PipelineDesign& design, const TrackDesign& track) {
+  if (track.resolver_query.empty()) return {};
+  return "resolve_" + checksum(design.captures[track.capture].value_type + "\n" + track.resolver_query);
+}
+
+PipelineDesign design_pipeline(pqxx::work& transaction, const Config& config) {
+  return Designer(transaction, config).design();
+}
+
+}  // namespace lockstep

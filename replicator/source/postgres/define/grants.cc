@@ -1,0 +1,181 @@
+#include "replicator/source/postgres/define/grants.h"
+
+#include <set>
+#include <utility>
+
+namespace lockstep {
+namespace {
+
+constexpr unsigned kFirstOwnOid = 16384;  // everything below belongs to the server itself
+
+struct TableRights {
+  const char* table;
+  std::vector<const char*> rights;
+};
+
+const std::vector<TableRights>& own_tables() {
+  static const std::vector<TableRights> kTables = {
+      {"migration", {"select"}},
+      {"pipeline", {"select"}},
+      {"index", {"select"}},
+      {"capture", {"select"}},
+      {"track", {"select"}},
+      {"checkpoint", {"select", "update"}},
+      {"outbox", {"select", "delete"}},
+      // Consumed leaves are emptied by truncate.
+      {"outbox_0", {"select", "truncate"}},
+      {"outbox_1", {"select", "truncate"}},
+      {"outbox_2", {"select", "truncate"}},
+      {"job", {"select", "insert", "update", "delete"}},
+      {"job_page", {"select", "insert", "delete"}},
+      {"job_change", {"select", "insert", "delete"}},
+      {"route", {"select", "insert", "update", "delete"}},
+      {"dead_letter", {"select", "insert", "update", "delete"}},
+      {"pipeline_status", {"select", "insert", "update"}},
+      {"capture_state", {"select", "update"}},
+      {"set_aside", {"select", "insert", "delete"}},
+  };
+  return kTables;
+}
+
+struct Grant {
+  std::string what;      ///< "select on blog.documents"
+  std::string question;  ///< SQL: whether the current user has the right
+};
+
+// Objects are asked about by oid: by name the server would want the right to use their schema.
+class Rights {
+ public:
+  Rights(pqxx::transaction_base& transaction, const PostgresSession& session, const PipelineDesign& design)
+      : transaction_(transaction), session_(session), design_(design) {}
+
+  std::vector<Grant> all() {
+    if (!holds("select has_database_privilege('public', current_database(), 'connect')")) {
+      add("connect on database " + transaction_.quote_name(text("select current_database()")), "true");
+    }
+    for (const IndexDesign& index : design_.indices) schemas_of(index);
+    add("usage on schema " + session_.schema(),
+        "(select has_schema_privilege(oid, 'usage') from pg_namespace where nspname = " + schema_name() +
+            ")");
+    for (const IndexDesign& index : design_.indices) select_on(index.view_oid);
+    for (const IndexDesign& index : design_.indices) below_view(index);
+    for (const TableRights& table : own_tables()) own_table(table);
+    own_function("await_change", "text, double precision, double precision");
+    for (const IndexDesign& index : design_.indices) resolvers_of(index);
+    return std::move(grants_);
+  }
+
+ private:
+  bool holds(const std::string& question) { return transaction_.exec1(question)[0].as<bool>(); }
+  std::string text(const std::string& question) { return transaction_.exec1(question)[0].c_str(); }
+
+  void add(std::string what, std::string question) {
+    if (known_.insert(what).second) grants_.push_back({std::move(what), std::move(question)});
+  }
+
+  std::string schema_name() const {
+    return "(parse_ident(" + transaction_.quote(session_.schema()) + "))[1]";
+  }
+
+  void usage_of(const std::string& catalog, const std::string& column, const std::string& object) {
+    const pqxx::row row =
+        transaction_.exec1("select n.oid, quote_ident(n.nspname) from pg_namespace as n join " + catalog +
+                           " as o on o." + column + " = n.oid where o.oid = " + object);
+    if (row[1].c_str() == std::string("pg_catalog")) return;
+    add(std::string("usage on schema ") + row[1].c_str(),
+        std::string("has_schema_privilege(") + row[0].c_str() + "::oid, 'usage')");
+  }
+
+  void schemas_of(const IndexDesign& index) {
+    usage_of("pg_class", "relnamespace", std::to_string(index.view_oid));
+    for (const TrackDesign& track : index.tracks) {
+      // The values are cast to their type by its name.
+      if (track.resolver_query.empty()) continue;
+      usage_of("pg_type", "typnamespace", std::to_string(design_.captures[track.capture].value_type_oid));
+    }
+  }
+
+  void select_on(unsigned relation) {
+    const std::string oid = std::to_string(relation);
+    add("select on " + text("select " + oid + "::regclass::text"),
+        "has_table_privilege(" + oid + "::oid, 'select')");
+  }
+
+  // What a view's owner lends to its readers needs no grant; the rest does.
+  void below_view(const IndexDesign& index) {
+    for (const unsigned relation : index.reads.read_as_invoker) {
+      if (relation >= kFirstOwnOid) select_on(relation);
+    }
+    for (const unsigned function : index.reads.functions) {
+      const std::string oid = std::to_string(function);
+      if (holds("select has_function_privilege('public', " + oid + "::oid, 'execute')")) continue;
+      add("execute on function " + text("select " + oid + "::regprocedure::text"),
+          "has_function_privilege(" + oid + "::oid, 'execute')");
+    }
+  }
+
+  void own_table(const TableRights& table) {
+    std::string rights;
+    std::string question;
+    for (const char* right : table.rights) {
+      rights += (rights.empty() ? "" : ", ") + std::string(right);
+      question +=
+          (question.empty() ? "" : " and ") + std::string("has_table_privilege(c.oid, '") + right + "')";
+    }
+    add(rights + " on " + session_.schema() + "." + table.table,
+        "(select " + question +
+            " from pg_class as c join pg_namespace as n on n.oid = c.relnamespace where c.relname = '" +
+            table.table + "' and n.nspname = " + schema_name() + ")");
+  }
+
+  void resolvers_of(const IndexDesign& index) {
+    for (const TrackDesign& track : index.tracks) {
+      const std::string resolver = resolver_name(design_, track);
+      if (resolver.empty()) continue;
+      own_function(resolver, design_.captures[track.capture].value_type + "[]");
+    }
+  }
+
+  // One that is not there yet is the business of the next apply.
+  void own_function(const std::string& name, const std::string& parameters) {
+    add("execute on function " + session_.schema() + "." + name + "(" + parameters + ")",
+        "(select coalesce(bool_and(has_function_privilege(p.oid, 'execute')), true) from pg_proc as p join "
+        "pg_namespace as n on n.oid = p.pronamespace where p.proname = '" +
+            name + "' and n.nspname = " + schema_name() + ")");
+  }
+
+  pqxx::transaction_base& transaction_;
+  const PostgresSession& session_;
+  const PipelineDesign& design_;
+  std::vector<Grant> grants_;
+  std::set<std::string> known_;
+};
+
+}  // namespace
+
+std::vector<std::string> grants_for_run(pqxx::transaction_base& transaction, const PostgresSession& session,
+                                        const PipelineDesign& design, const std::string& role) {
+  const std::string grantee = transaction.exec_params1("select quote_ident($1)", role)[0].c_str();
+  std::vector<std::string> statements;
+  for (const Grant& grant : Rights(transaction, session, design).all()) {
+    statements.push_back("grant " + grant.what + " to " + grantee);
+  }
+  // A later apply makes new functions.
+  const std::string owner = transaction.exec1("select quote_ident(current_user)")[0].c_str();
+  statements.push_back("alter default privileges for role " + owner + " in schema " + session.schema() +
+                       " grant execute on functions to " + grantee);
+  return statements;
+}
+
+std::vector<std::string> missing_grants(pqxx::transaction_base& transaction, const PostgresSession& session,
+                                        const PipelineDesign& design) {
+  const std::string grantee = transaction.exec1("select quote_ident(current_user)")[0].c_str();
+  std::vector<std::string> statements;
+  for (const Grant& grant : Rights(transaction, session, design).all()) {
+    if (transaction.exec1("select coalesce(" + grant.question + ", false)")[0].as<bool>()) continue;
+    statements.push_back("grant " + grant.what + " to " + grantee);
+  }
+  return statements;
+}
+
+}  // namespace lockstep

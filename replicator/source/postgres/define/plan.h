@@ -1,0 +1,51 @@
+// The difference between what a configuration wants and what a database has, as statements in the order in
+// which they must run.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "replicator/source/definition.h"
+#include "replicator/source/postgres/define/applied.h"
+#include "replicator/source/postgres/define/design.h"
+#include "replicator/source/postgres/define/triggers.h"
+
+namespace lockstep {
+
+/// A tracked table whose trigger functions are new or changed.
+struct ChangedTable {
+  std::string relation;
+  std::string column;                  ///< any of its columns, quoted
+  std::vector<std::string> functions;  ///< quoted, in the order of kTriggerEvents
+  bool has_expressions = false;        ///< a capture is more than columns
+};
+
+struct DefinitionPlan {
+  std::vector<PlanStep> preparation;  ///< rows and functions: locks no table of anybody else's
+  std::vector<ChangedTable> changed;  ///< to be tried out between the two
+  std::vector<std::string> locks;     ///< `lock table …` for the tables that triggers come to or go from
+  std::vector<PlanStep> triggers;     ///< triggers, then what is no longer needed
+
+  bool empty() const { return preparation.empty() && triggers.empty(); }
+};
+
+struct PlanInput {
+  pqxx::work& transaction;
+  const PostgresSession& session;
+  std::string schema_name;  ///< not quoted
+  std::string pipeline;
+  const PipelineDesign& design;
+  const AppliedObjects& applied;
+  /// The next id of lockstep's table "pipeline", "index" or "capture".
+  std::function<int(const std::string&)> next_id;
+};
+
+/// REQUIRES: the design has no faults.
+DefinitionPlan make_plan(const PlanInput& input);
+
+/// Everything of a pipeline goes; with the last one of a schema the schema itself.
+DefinitionPlan make_removal_plan(pqxx::work& transaction, const PostgresSession& session,
+                                 const std::string& pipeline, const AppliedObjects& applied);
+
+}  // namespace lockstep

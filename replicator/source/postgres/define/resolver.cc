@@ -1,0 +1,162 @@
+#include "replicator/source/postgres/define/resolver.h"
+
+#include <optional>
+#include <utility>
+
+#include "replicator/source/postgres/catalog/column_origin.h"
+#include "replicator/source/postgres/session/statement.h"
+
+namespace lockstep {
+namespace {
+
+constexpr const char* kProbe = "lockstep_resolver_probe";
+
+std::string prepare_probe(const std::string& query, const std::string& value_type) {
+  return std::string("prepare ") + kProbe + "(" + value_type + "[]) as " + query;
+}
+
+// Whether the server understands a query with the parameter $1; this takes no right on what it reads.
+std::optional<Complaint> refusal_of(pqxx::work& transaction, const std::string& query,
+                                    const std::string& value_type) {
+  std::optional<Complaint> refusal = complaint_about(transaction, prepare_probe(query, value_type));
+  // A prepared statement outlives the savepoint.
+  if (!refusal) transaction.exec0(std::string("deallocate ") + kProbe);
+  return refusal;
+}
+
+struct QueryColumns {
+  int count = 0;
+  unsigned first_type = 0;
+};
+
+// REQUIRES: refusal_of found none, and the query ends with "limit 0".
+std::optional<Complaint> columns_of(pqxx::work& transaction, const std::string& query,
+                                    const std::string& value_type, QueryColumns& columns) {
+  std::optional<Complaint> complaint = complaint_about(
+      transaction, {prepare_probe(query, value_type), std::string("execute ") + kProbe + "('{}')"},
+      [&](const pqxx::result& result) {
+        columns.count = static_cast<int>(result.columns());
+        if (columns.count > 0) columns.first_type = result.column_type(0);
+      });
+  transaction.exec0(std::string("deallocate ") + kProbe);
+  return complaint;
+}
+
+std::string without_semicolon(const std::string& query) {
+  const std::size_t end = query.find_last_not_of("; \t\r\n");
+  return end == std::string::npos ? "" : query.substr(0, end + 1);
+}
+
+// --- the values are the ids ---
+
+Resolver from_values(const ResolverRequest& request) {
+  Resolver resolver;
+  const TypeFamily values = request.value_family;
+  const TypeFamily ids = type_family(request.id.type_oid);
+  if (values != ids && ids != TypeFamily::kText) {
+    resolver.fault = "the values are of type " + request.value_type + ", but _id of " + request.view.name +
+                     " is of type " + request.id.type;
+    resolver.remedy =
+        "say how to get from one to the other: row = \"…\" for another value, column = \"…\" for another "
+        "column of the "
+        "view, or keys = \"select … = any($1)\"";
+    return resolver;
+  }
+  if (ids == TypeFamily::kInteger && request.value_type != request.id.type && request.id.type != "bigint") {
+    // A value that no _id can have is no fault of the row.
+    const std::string bits = request.id.type == "smallint" ? "32768" : "2147483648";
+    resolver.query = "select v.value::text from unnest($1) as v(value) where v.value >= -" + bits +
+                     " and v.value < " + bits;
+  }
+  return resolver;
+}
+
+// --- through a column ---
+
+Resolver from_column(pqxx::work& transaction, const ResolverRequest& request) {
+  Resolver resolver;
+  const PostgresColumn* column = request.view.column(request.column);
+  if (column == nullptr) {
+    resolver.fault = "column: view " + request.view.name + " has no column " + request.column;
+    resolver.remedy = "add it to the view; one whose name begins with _ stays out of the documents";
+    return resolver;
+  }
+  std::string from = request.view.name;
+  std::string id_name = request.id.quoted;
+  const PostgresColumn* matched = column;
+  PostgresRelation base;
+  if (const auto origin = common_origin(transaction, request.view.oid, request.id.number, column->number)) {
+    base = describe_relation(transaction, origin->table);
+    matched = base.column(origin->column);
+    id_name = base.column(origin->id_column)->quoted;
+    from = base.name;
+  } else {
+    resolver.through_view = true;
+    resolver.warning =
+        "column: _id and " + request.column + " of view " + request.view.name +
+        " do not come from one row of one table, so the view itself is asked; a document that a change "
+        "takes out of the view is not found any more";
+    resolver.remedy =
+        "if that can happen, say with keys = \"select … = any($1)\" how to find the documents in tables";
+  }
+  resolver.query = "select (d." + id_name + ")::text from " + from + " as d where d." + matched->quoted +
+                   " " + matched->equality + " any($1) and (d." + id_name + ")::text is not null";
+  const auto refusal = refusal_of(transaction, resolver.query, request.value_type);
+  if (refusal && !refusal->is_missing_right()) {
+    resolver.fault = "column: " + request.column + " of view " + request.view.name + " is of type " +
+                     column->type + ", the values are of type " + request.value_type + " (" +
+                     refusal->message + ")";
+    resolver.remedy = "cast it in the view, or cast the value with row = \"…\"";
+  }
+  return resolver;
+}
+
+// --- through the user's query ---
+
+Resolver from_keys(pqxx::work& transaction, const ResolverRequest& request) {
+  Resolver resolver;
+  // The line break keeps a comment at the end from swallowing the bracket.
+  const std::string derived = "(\n" + without_semicolon(request.keys) + "\n)";
+  resolver.query = "select (q.k)::text from " + derived + " as q(k) where q.k is not null";
+  const std::string probe = "select * from " + derived + " as q limit 0";
+  QueryColumns columns;
+  if (const auto refusal = refusal_of(transaction, probe, request.value_type)) {
+    resolver.fault = "keys: " + refusal->message;
+    resolver.is_missing_right = refusal->is_missing_right();
+    resolver.remedy = "it must be a query with the parameter $1 of type " + request.value_type +
+                      "[], and name tables, functions and types with their schemas";
+    return resolver;
+  }
+  if (const auto complaint = columns_of(transaction, probe, request.value_type, columns)) {
+    resolver.fault = "keys: " + complaint->message;
+    resolver.is_missing_right = complaint->is_missing_right();
+    resolver.remedy = "it must use the parameter $1 and no other, and be ready for an empty array";
+    return resolver;
+  }
+  if (columns.count != 1) {
+    resolver.fault = "keys: the query has " + std::to_string(columns.count) + " columns";
+    resolver.remedy = "let it return one, the _id of the documents";
+    return resolver;
+  }
+  const pqxx::row type =
+      transaction.exec_params1(std::string(postgres_sql("describe_type")), columns.first_type);
+  const TypeFamily ids = type_family(request.id.type_oid);
+  const TypeFamily keys = type_family(type[0].as<unsigned>());
+  if (keys != ids && ids != TypeFamily::kText) {
+    resolver.fault = "keys: the query returns " + std::string(type[1].c_str()) + ", but _id of " +
+                     request.view.name + " is of type " + request.id.type;
+    resolver.remedy = "let it return the _id of the documents";
+    return resolver;
+  }
+  return resolver;
+}
+
+}  // namespace
+
+Resolver make_resolver(pqxx::work& transaction, const ResolverRequest& request) {
+  if (!request.keys.empty()) return from_keys(transaction, request);
+  if (!request.column.empty()) return from_column(transaction, request);
+  return from_values(request);
+}
+
+}  // namespace lockstep

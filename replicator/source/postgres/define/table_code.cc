@@ -1,0 +1,86 @@
+#include "replicator/source/postgres/define/table_code.h"
+
+#include <algorithm>
+#include <optional>
+
+namespace lockstep {
+namespace {
+
+// T4: whatever the writer's session has set, the code means the same and writes the same text.
+constexpr const char* kTextForms[] = {"DateStyle=ISO, MDY", "IntervalStyle=postgres", "TimeZone=UTC",
+                                      "bytea_output=hex",   "extra_float_digits=1",   "lc_monetary=C"};
+
+// Columns of fixed width first: the comparison ends at the first difference, and long texts are dear to
+// fetch.
+std::optional<std::vector<std::string>> counted_columns(const TableDesign& table,
+                                                        const CaptureDesign& capture) {
+  if (!capture.columns && table.every_update) return std::nullopt;
+  const auto counts = [&](const PostgresColumn& column) {
+    if (column.computed_on_read || column.key_position >= 0) return false;
+    if (!capture.columns) return table.every_column || table.columns.contains(column.name);
+    return std::find(capture.columns->begin(), capture.columns->end(), column.name) != capture.columns->end();
+  };
+  std::vector<std::string> counted;
+  for (const bool fixed_width : {true, false}) {
+    for (const PostgresColumn& column : table.relation.columns) {
+      if (column.fixed_width == fixed_width && counts(column)) counted.push_back(column.quoted);
+    }
+  }
+  return counted;
+}
+
+// bool, "char", name, int8, int2, int4, text, oid, varchar, uuid, as pg_type.dat has them.
+bool is_exact(const PostgresColumn& column) {
+  constexpr unsigned kExact[] = {16, 18, 19, 20, 21, 23, 25, 26, 1043, 2950};
+  return column.deterministic &&
+         std::find(std::begin(kExact), std::end(kExact), column.type_oid) != std::end(kExact);
+}
+
+}  // namespace
+
+TriggerCode trigger_code(const PipelineDesign& design, const TableDesign& table, const std::string& schema,
+                         const std::vector<int>& capture_ids) {
+  TriggerCode code;
+  code.schema = schema;
+  code.alias = table.relation.alias;
+  code.bounded = design.max_outbox_size.has_value();
+  for (const PostgresColumn* column : table.relation.primary_key()) {
+    code.key.push_back({column->quoted, column->equality, is_exact(*column)});
+  }
+  for (const std::size_t place : table.captures) {
+    const CaptureDesign& capture = design.captures[place];
+    code.captures.push_back(
+        {capture_ids[place], capture.is_key, capture.expression, counted_columns(table, capture)});
+  }
+  return code;
+}
+
+std::vector<std::string> trigger_settings(const PipelineDesign& design, const TableDesign& table) {
+  std::vector<std::string> settings = {kSearchPath};
+  const bool text_is_fixed =
+      std::all_of(table.captures.begin(), table.captures.end(),
+                  [&](std::size_t capture) { return design.captures[capture].settings_free; });
+  if (!text_is_fixed) settings.insert(settings.end(), std::begin(kTextForms), std::end(kTextForms));
+  std::sort(settings.begin(), settings.end());
+  return settings;
+}
+
+std::string set_clauses(const std::vector<std::string>& settings) {
+  std::string clauses;
+  for (const std::string& setting : settings) {
+    const std::size_t equals = setting.find('=');
+    const std::string value = setting.substr(equals + 1);
+    // The search_path is a list of names, the others are texts.
+    clauses += " set " + setting.substr(0, equals) + " = " +
+               (setting.starts_with("search_path") ? value : "'" + value + "'");
+  }
+  return clauses;
+}
+
+std::string lines_of(const std::vector<std::string>& settings) {
+  std::string lines;
+  for (const std::string& setting : settings) lines += (lines.empty() ? "" : "\n") + setting;
+  return lines;
+}
+
+}  // namespace lockstep

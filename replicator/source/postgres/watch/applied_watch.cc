@@ -1,0 +1,206 @@
+#include "replicator/source/postgres/watch/applied_watch.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+#include <vector>
+
+#include "replicator/clock.h"
+#include "replicator/error.h"
+#include "replicator/source/postgres/read/pipeline.h"
+#include "replicator/source/postgres/read/snapshot.h"
+#include "replicator/source/postgres/session/array.h"
+#include "replicator/source/postgres/session/statement.h"
+#include "replicator/source/postgres/watch/awaited.h"
+
+namespace lockstep {
+namespace {
+
+constexpr std::chrono::milliseconds kAskLeaderAgain{1'000};
+static_assert(kAskLeaderAgain < kAwaitedFor);
+
+using Kind = AppliedState::Kind;
+
+AppliedState pending(std::string reason) {
+  return {Kind::kPending, std::move(reason)};
+}
+
+}  // namespace
+
+/// `now` is a snapshot; a transaction is one as soon as it has committed.
+class PostgresAppliedPoint final : public AppliedPoint {
+ public:
+  PostgresAppliedPoint(PostgresAppliedWatch& watch, std::optional<TransactionId> transaction)
+      : watch_(watch), transaction_(transaction) {
+    if (transaction_) return;
+    now_.emplace(
+        watch_.session_.ask("asking what is committed", "select pg_current_snapshot()::text")[0][0].c_str());
+  }
+
+  AppliedState look() override {
+    AppliedState state = look_once();
+    const SteadyTime now = std::chrono::steady_clock::now();
+    if (state.kind == Kind::kPending && ask_leader_.due(now)) {
+      watch_.session_.ask("asking the leader to save", "select pg_notify($1, '')",
+                          awaited_channel(watch_.identity_));
+    }
+    return state;
+  }
+
+ private:
+  struct Checkpoint {
+    PostgresSnapshot prev;
+    std::string cur;
+    std::string last_txid;
+    std::int64_t last_id = 0;
+  };
+
+  AppliedState look_once() {
+    if (transaction_ && !committed_) {
+      const AppliedState state = transaction_state();
+      if (state.kind != Kind::kApplied) return state;
+      committed_ = true;
+    }
+    const pqxx::result row = watch_.session_.ask("asking how far Elasticsearch is",
+                                                 postgres_sql("read_checkpoint"), watch_.pipeline_);
+    if (row.empty()) {
+      throw Error(
+          {"asking how far Elasticsearch is", "the pipeline is gone", "it was removed: `lockstep apply`"});
+    }
+    if (const std::string generation = row[0][4].c_str(); generation != generation_) {
+      // Another `apply` or another leader may have replaced jobs by others.
+      generation_ = generation;
+      jobs_.reset();
+      watch_.load_captures();
+    }
+    if (row[0][5].c_str() != watch_.place_) {
+      return pending("no leader has compared this database with Elasticsearch yet");
+    }
+    if (row[0][6].as<bool>()) {
+      return pending("changes were given up while the outbox was full, and are not made good for yet");
+    }
+    if (!jobs_ && is_pending({PostgresSnapshot(row[0][0].c_str()), row[0][1].c_str(), row[0][2].c_str(),
+                              row[0][3].as<std::int64_t>()})) {
+      return pending("changes are pending");
+    }
+    return unfinished();
+  }
+
+  AppliedState transaction_state() {
+    const std::string number = std::to_string(transaction_->value);
+    const std::string status = watch_.transaction_status(number);
+    if (status == "future") {
+      return {Kind::kUnknownTransaction, "no transaction " + number + " has begun in this database"};
+    }
+    if (status == "in progress") return pending("transaction " + number + " is still open");
+    if (status == "aborted") return {Kind::kRolledBack, "transaction " + number + " was rolled back"};
+    return {Kind::kApplied};  // committed, or so old that nobody remembers
+  }
+
+  bool is_pending(const Checkpoint& at) {
+    if (transaction_) {
+      if (at.prev.sees(transaction_->value)) return false;
+      return watch_.session_
+          .ask("looking for pending changes", postgres_sql("find_pending_of_transaction"), watch_.captures_,
+               std::to_string(transaction_->value), at.cur, at.last_txid, at.last_id)[0][0]
+          .as<bool>();
+    }
+    std::vector<std::uint64_t> late = at.prev.finished_in(*now_);
+    if (!at.cur.empty()) {
+      const std::vector<std::uint64_t> later = PostgresSnapshot(at.cur).finished_in(*now_);
+      late.insert(late.end(), later.begin(), later.end());
+    }
+    Values txids;
+    for (const std::uint64_t txid : late) txids.push_back(std::to_string(txid));
+    return watch_.session_
+        .ask("looking for pending changes", postgres_sql("find_pending"), watch_.captures_,
+             std::to_string(at.prev.xmax()), now_->text(), std::to_string(now_->xmax()), at.last_txid,
+             at.last_id, array_literal(txids), at.cur)[0][0]
+        .as<bool>();
+  }
+
+  /// P2 and P3, by a later snapshot than the one that has shown P1.
+  AppliedState unfinished() {
+    const pqxx::result rows =
+        watch_.session_.ask("looking for unfinished jobs", postgres_sql("unfinished_work"), watch_.pipeline_);
+    std::vector<std::int64_t> left;
+    std::string what;
+    for (const pqxx::row& row : rows) {
+      if (row[0].is_null()) {
+        jobs_.reset();  // it will be compared when its view can be read again
+        return pending(std::string("an index is set aside: ") + row[1].c_str());
+      }
+      const auto id = row[0].as<std::int64_t>();
+      if (jobs_ && std::find(jobs_->begin(), jobs_->end(), id) == jobs_->end()) continue;
+      if (left.empty()) what = row[1].c_str();
+      left.push_back(id);
+    }
+    jobs_ = std::move(left);
+    if (jobs_->empty()) return {Kind::kApplied};
+    if (jobs_->size() == 1) return pending("a job is not finished: " + what);
+    return pending(std::to_string(jobs_->size()) + " jobs are not finished, the first: " + what);
+  }
+
+  PostgresAppliedWatch& watch_;
+  const std::optional<TransactionId> transaction_;
+  bool committed_ = false;
+  std::optional<PostgresSnapshot> now_;            // without a transaction
+  std::optional<std::vector<std::int64_t>> jobs_;  // that P2 means, once P1 holds; less those that are done
+  std::string generation_;
+  Every ask_leader_{kAskLeaderAgain};
+};
+
+PostgresAppliedWatch::PostgresAppliedWatch(const Config& config)
+    : session_(config.source, config.pipeline + " wait") {
+  const pqxx::row row =
+      require_applied(session_, config.source.schema, config.pipeline, postgres_sql("find_pipeline"));
+  if (row[3].as<bool>()) {
+    throw Error(
+        {"asking how far Elasticsearch is", "the source is a standby",
+         "let source.url name the primary (a standby cannot tell which transactions are still running)",
+         Retry::kLater, Server::kSource});
+  }
+  pipeline_ = row[0].as<int>();
+  identity_ = row[1].c_str();
+  place_ = row[2].c_str();
+  load_captures();
+}
+
+void PostgresAppliedWatch::load_captures() {
+  Values captures;
+  for (const pqxx::row& row : session_.ask(
+           "loading the captures", "select id from {schema}.capture where pipeline = $1", pipeline_)) {
+    captures.emplace_back(row[0].c_str());
+  }
+  captures_ = array_literal(captures);
+}
+
+std::string PostgresAppliedWatch::transaction_status(const std::string& number) {
+  std::string status;
+  translating_postgres_errors("looking for transaction " + number, [&] {
+    try {
+      pqxx::nontransaction direct(session_.connection());
+      status = direct.exec_params1("select coalesce(pg_xact_status($1::xid8), 'old')", number)[0].c_str();
+    } catch (const pqxx::data_exception&) {
+      status = "future";
+    }
+  });
+  return status;
+}
+
+std::unique_ptr<AppliedPoint> PostgresAppliedWatch::begin(std::optional<TransactionId> transaction) {
+  return std::make_unique<PostgresAppliedPoint>(*this, transaction);
+}
+
+bool PostgresAppliedWatch::is_led() {
+  return session_.ask("asking whether somebody leads", postgres_sql("is_led"), identity_)[0][0].as<bool>();
+}
+
+std::unique_ptr<AppliedWatch> open_applied_watch(const Config& config) {
+  if (config.source.kind == SourceConfig::Kind::kSqlite) {
+    throw UsageError("source.url: this build replicates from PostgreSQL only; use a postgresql:// url");
+  }
+  return std::make_unique<PostgresAppliedWatch>(config);
+}
+
+}  // namespace lockstep

@@ -1,0 +1,58 @@
+// One changed row that changes many documents: a user with a twentieth of all posts is renamed, beside a bulk
+// of the same documents, ready made, over those that are there, in turns.
+#include <chrono>
+
+#include "tests/bench/support/benchmark.h"
+#include "tests/bench/support/blog_work.h"
+#include "tests/bench/support/ceiling.h"
+#include "tests/bench/support/change_cost.h"
+
+namespace lockstep::benchmarks {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_to_rename(BlogWork& work, std::int64_t documents, std::int64_t round) {
+  const std::int64_t before = operations(work.index());
+  work.database().execute("update blog.users set name = 'renamed " + std::to_string(round) +
+                          "' where id = 1");
+  const auto begin = Clock::now();
+  wait_for_operations(work.index(), before + documents);
+  return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+void run(const Parameters& parameters, Report& report) {
+  BlogWork work(parameters["documents"]);
+  const std::vector<ReadyDocument> posts_of_one = work.ready_documents("_user_id = 1");
+  Ceiling ceiling(BlogWork::mapping(), work.ready_documents());
+  const BulkShape shape = ceiling.find_best(report);
+  ceiling.fill(shape);
+  work.begin_anew();
+  work.catch_up();
+  const auto program = work.follow();
+  for (std::int64_t round = -1; round < parameters["rounds"]; ++round) {
+    let_merges_end();
+    const double ready_made = ceiling.overwrite(posts_of_one, shape);
+    let_merges_end();
+    const double renamed = seconds_to_rename(work, static_cast<std::int64_t>(posts_of_one.size()), round);
+    if (round < 0) continue;  // to warm up
+    report.add("ready-made bulk", "s", ready_made);
+    report.add("rename, commit to the last document", "s", renamed);
+    report.add("rename / ready-made bulk", "", renamed / ready_made);
+  }
+  work.require_equal();
+  report.target("rename / ready-made bulk", Report::Bound::kAtMost, 1.3);
+}
+
+}  // namespace
+}  // namespace lockstep::benchmarks
+
+int main(int argc, char** argv) {
+  return lockstep::benchmarks::benchmark(
+      {"fan_out",
+       "Renames a user whose name is in a twentieth of all documents.",
+       {{"rounds", 15, 2, "how often each is measured, in turns"},
+        {"documents", 200'000, 5'000, "rows of the view; a twentieth of them belongs to the user"}},
+       lockstep::benchmarks::run},
+      argc, argv);
+}

@@ -1,0 +1,76 @@
+// Lockstep's own limit, and PostgreSQL's: the target takes every bulk request at once and answers that all is
+// well.
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "tests/bench/support/benchmark.h"
+#include "tests/bench/support/blog_work.h"
+#include "tests/bench/support/pgbench.h"
+#include "tests/bench/support/server_cpu.h"
+#include "tests/support/recording_proxy.h"
+
+namespace lockstep::benchmarks {
+namespace {
+
+// Success for every operation of a bulk request of index operations: an action line and a document each.
+std::string success(std::string_view body) {
+  static constexpr std::string_view kId = "\"_id\":\"";
+  std::string reply = R"({"errors":false,"items":[)";
+  while (!body.empty()) {
+    const std::size_t id = body.find(kId) + kId.size();
+    if (reply.back() == '}') reply += ',';
+    reply.append(R"({"index":{"_id":")")
+        .append(body.substr(id, body.find('"', id) - id))
+        .append(R"(","status":200}})");
+    const std::size_t end_of_action = body.find('\n');
+    body.remove_prefix(body.find('\n', end_of_action + 1) + 1);
+  }
+  return reply + "]}";
+}
+
+// Bulk requests end here; what else lockstep asks goes on to Elasticsearch.
+std::optional<support::Disturbance> take_bulks(const support::HttpMessage& request) {
+  if (!support::RecordingProxy::is_bulk(request)) return std::nullopt;
+  return support::Disturbance{.status = 200, .body = success(request.body)};
+}
+
+void run(const Parameters& parameters, Report& report) {
+  support::RecordingProxy target;
+  target.disturb(take_bulks);
+  BlogWork work(parameters["documents"], target.url());
+  ServerCpu cpu(work.database());
+  const std::int64_t changes = parameters["changes"];
+  for (std::int64_t round = 0; round < parameters["rounds"]; ++round) {
+    work.begin_anew();
+    cpu.restart();
+    const support::MeasuredRun filled = work.catch_up();
+    report.add("backfill", "documents/s", static_cast<double>(work.posts()) / filled.seconds);
+    report.add("backfill: CPU of lockstep for 100,000 documents", "s",
+               filled.cpu_seconds * 1e5 / static_cast<double>(work.posts()));
+    report.add("backfill: CPU of PostgreSQL for 100,000 documents", "s",
+               cpu.postgresql() * 1e5 / static_cast<double>(work.posts()));
+    Pgbench(work.database(), single_row_updates(work.last_loaded_post()), {.transactions = changes}).finish();
+    cpu.restart();
+    const support::MeasuredRun drained = work.catch_up();
+    report.add("backlog drained", "changes/s", static_cast<double>(changes) / drained.seconds);
+    report.add("backlog: CPU of lockstep for 50,000 changes", "s",
+               drained.cpu_seconds * 5e4 / static_cast<double>(changes));
+    report.add("backlog: CPU of PostgreSQL for 50,000 changes", "s",
+               cpu.postgresql() * 5e4 / static_cast<double>(changes));
+  }
+}
+
+}  // namespace
+}  // namespace lockstep::benchmarks
+
+int main(int argc, char** argv) {
+  return lockstep::benchmarks::benchmark({"null_target",
+                                          "Replicates into a target that takes everything at once.",
+                                          {{"rounds", 5, 1, "how often each is measured, in turns"},
+                                           {"documents", 1'000'000, 5'000, "rows of the view"},
+                                           {"changes", 200'000, 2'000, "single-row updates of the backlog"}},
+                                          lockstep::benchmarks::run},
+                                         argc, argv);
+}

@@ -1,0 +1,116 @@
+#!/usr/bin/env python3
+"""Puts recorded results into the documentation: docs/benchmarks/NAME.json becomes the chart docs/benchmarks/NAME.svg and the
+table between "<!-- results: NAME -->" and "<!-- end -->" in docs/benchmarks.md, or, of locks, in docs/locks.md; the costs of docs/benchmarks/scale_costs.json
+become the tables of docs/scale.md in the same way (scale_model.py).
+
+Usage: tests/bench/record.py [--check]
+
+--check changes nothing, and fails when something would change.
+"""
+import json
+import pathlib
+import re
+import statistics
+import sys
+from html import escape
+
+import scale_model
+
+DOCS = pathlib.Path(__file__).resolve().parents[2] / "docs"
+RESULTS = DOCS / "benchmarks"
+PAGES = {"locks": "locks.md", "tree_move": "locks.md"}
+
+
+def number(value):
+    """As few digits as say something."""
+    if abs(value) >= 1000:
+        return f"{value:,.0f}"
+    return f"{value:.1f}" if abs(value) >= 10 else f"{value:.3f}".rstrip("0").rstrip(".")
+
+
+def verdict(measure):
+    """The target and how far the median is from it; empty without a target."""
+    if "target" not in measure:
+        return ""
+    median, bound, target = statistics.median_low(measure["values"]), measure["target"]["bound"], measure["target"]["value"]
+    met = median >= target if bound == "at least" else median <= target
+    return f"{bound} {number(target)}: " + ("met" if met else f"**missed by {abs(median / target - 1):.0%}**")
+
+
+def caption(result):
+    on = result["on"]
+    parameters = ", ".join(f"{name} {value:,}" for name, value in sorted(result["parameters"].items()))
+    load = f", load {on['load_before']:.1f} before it began" if "load_before" in on else ""
+    return (f"{result['date']}: {on['cores']} cores, {on['memory_gib']:.0f} GiB{load}; "
+            f"{on['elasticsearch'] or 'Elasticsearch'}, PostgreSQL {on['postgresql']}; {parameters}.")
+
+
+def table(result):
+    lines = [caption(result), "", "| | median | range | target |", "|---|---|---|---|"]
+    for measure in result["measures"]:
+        values, unit = measure["values"], (" " + measure["unit"]) if measure["unit"] else ""
+        spread = f"{number(min(values))}–{number(max(values))}" if len(values) > 1 else ""
+        lines.append(f"| {measure['name']} | {number(statistics.median_low(values))}{unit} | {spread} | {verdict(measure)} |")
+    lines += ["", f"![{result['benchmark']}](benchmarks/{result['benchmark']}.svg)"]
+    return "\n".join(lines)
+
+
+def chart(result):
+    """A panel for each unit, a bar for each measure: the median, a line over the range, a mark at the target."""
+    left, width, row, parts, y = 430, 340, 22, [], 12
+    for unit in dict.fromkeys(measure["unit"] for measure in result["measures"]):
+        measures = [measure for measure in result["measures"] if measure["unit"] == unit]
+        largest = max(max(m["values"] + [m.get("target", {}).get("value", 0)]) for m in measures) or 1
+        parts.append(f'<text x="{left}" y="{y + 12}" class="unit">{unit or "ratio, count"}</text>')
+        y += row
+        for measure in measures:
+            low, median, high = (left + width * f(measure["values"]) / largest for f in (min, statistics.median_low, max))
+            middle = y + row / 2
+            parts.append(f'<text x="{left - 8}" y="{middle + 4}" text-anchor="end">{escape(measure["name"])}</text>'
+                         f'<rect x="{left}" y="{y + 4}" width="{max(median - left, 1):.1f}" height="{row - 8}" class="bar"/>'
+                         f'<path d="M{low:.1f} {middle}H{high:.1f}" class="range"/>')
+            if "target" in measure:
+                target = left + width * measure["target"]["value"] / largest
+                parts.append(f'<path d="M{target:.1f} {y + 1}v{row - 2}" class="target"/>')
+            label = number(statistics.median_low(measure["values"]))
+            parts.append(f'<text x="{max(high, median) + 6:.1f}" y="{middle + 4}">{label}</text>')
+            y += row
+        y += row / 2
+    style = ("text{font:12px sans-serif;fill:#333}.unit{font-weight:bold}.bar{fill:#5b8db8}.range{stroke:#1d3d5c;stroke-width:2}"
+             ".target{stroke:#c0392b;stroke-width:2;stroke-dasharray:3 2}rect.page{fill:#fff}")
+    return (f'<svg xmlns="http://www.w3.org/2000/svg" width="860" height="{y:.0f}" viewBox="0 0 860 {y:.0f}">\n'
+            f'<style>{style}</style><rect class="page" width="860" height="{y:.0f}"/>\n' + "\n".join(parts) + "\n</svg>\n")
+
+
+def filled(text, name, content):
+    """`text` with `content` between the marks of `name`."""
+    pattern = re.compile(rf"(<!-- results: {name} -->\n).*?(<!-- end -->)", re.S)
+    if len(pattern.findall(text)) != 1:
+        raise SystemExit(f'the documentation needs exactly one "<!-- results: {name} -->" with an "<!-- end -->"')
+    return pattern.sub(lambda match: match[1] + content + "\n" + match[2], text)
+
+
+def main():
+    pages = {DOCS / name: (DOCS / name).read_text() for name in ("benchmarks.md", "locks.md", "scale.md")}
+    files = dict(pages)
+    for path in sorted(RESULTS.glob("*.json")):
+        if path.name == "scale_costs.json":
+            continue
+        result = json.loads(path.read_text())
+        page = DOCS / PAGES.get(result["benchmark"], "benchmarks.md")
+        files[page] = filled(files[page], result["benchmark"], table(result))
+        files[path.with_suffix(".svg")] = chart(result)
+    for name, content in scale_model.tables(json.loads((RESULTS / "scale_costs.json").read_text())).items():
+        files[DOCS / "scale.md"] = filled(files[DOCS / "scale.md"], name, content)
+    changed = [path for path, text in files.items() if not path.exists() or path.read_text() != text]
+    if sys.argv[1:] == ["--check"]:
+        for path in changed:
+            print(f"{path} is not what the recorded results give; run tests/bench/record.py", file=sys.stderr)
+        return 1 if changed else 0
+    for path in changed:
+        path.write_text(files[path])
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

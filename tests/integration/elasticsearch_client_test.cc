@@ -1,0 +1,199 @@
+// The administrative client against a real engine: what `check`, `plan` and `apply` rest on.
+#include <gmock/gmock.h>
+
+#include "tests/integration/elasticsearch_fixture.h"
+
+namespace lockstep {
+namespace {
+
+using nlohmann::json;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using Kind = IndexPlan::Kind;
+
+constexpr const char* kMapping = R"({
+  "settings": {"number_of_shards": 2, "number_of_replicas": 0,
+               "analysis": {"analyzer": {"shout": {"type": "custom", "tokenizer": "standard", "filter": ["lowercase", "stop"]}}}},
+  "mappings": {
+    "dynamic": false,
+    "_meta": {"team": "search"},
+    "dynamic_templates": [{"ids": {"match": "*_id", "mapping": {"type": "keyword"}}}],
+    "properties": {
+      "title": {"type": "text", "analyzer": "shout", "index": true, "fields": {"raw": {"type": "keyword", "ignore_above": 256}}},
+      "user": {"type": "object", "properties": {"id": {"type": "long"}, "name": {"type": "text", "norms": true}}},
+      "tags": {"type": "nested", "properties": {"n": {"type": "integer", "doc_values": true}}}
+    }
+  }
+})";
+
+class ElasticsearchClientContract : public ElasticsearchContract {};
+
+TEST_F(ElasticsearchClientContract, SaysWhichEngineItIs) {
+  const EngineInfo info = client().info();
+  EXPECT_TRUE(info.supported()) << info.text();
+  EXPECT_FALSE(info.cluster_uuid.empty());
+  EXPECT_FALSE(info.cluster_name.empty());
+}
+
+TEST_F(ElasticsearchClientContract, CreatesAnIndexBehindAnAliasAndIsThenDone) {
+  EXPECT_TRUE(client().indices_of(alias()).empty());
+  const IndexPlan first = apply(desired(kMapping));
+  EXPECT_EQ(first.kind, Kind::kCreate);
+
+  const std::vector<IndexState> found = client().indices_of(alias());
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].name, alias() + "-000001");
+  EXPECT_EQ(found[0].aliases, std::vector<std::string>{alias()});
+  EXPECT_FALSE(found[0].uuid.empty());
+  EXPECT_EQ(found[0].mappings.at("_meta").at("team"), "search");
+  const IndexMark mark = marked_index(client(), alias()).mark;
+  EXPECT_EQ(mark.pipeline, "contract");
+  EXPECT_EQ(mark.identity, "identity-1");
+  EXPECT_EQ(mark.alias, alias());
+  EXPECT_EQ(mark.view, "search.things");
+
+  const IndexPlan second = plan_index(client(), desired(kMapping));
+  EXPECT_EQ(second.kind, Kind::kNothing);
+  EXPECT_TRUE(second.changes.empty());
+}
+
+TEST_F(ElasticsearchClientContract, WhatTheEngineMakesOfAMappingIsNoDifference) {
+  apply(desired(kMapping));
+  // Another checksum, so that the mapping is compared field by field.
+  std::string same = kMapping;
+  same.replace(same.find("\"search\""), 8, "\"seek\"");
+  const IndexPlan plan = plan_index(client(), desired(same));
+  EXPECT_EQ(plan.kind, Kind::kUpdate);
+  EXPECT_THAT(plan.changes, ElementsAre("note that the mapping file has changed"));
+}
+
+TEST_F(ElasticsearchClientContract, AddsFieldsAndSettingsInPlace) {
+  apply(desired(R"({"mappings":{"properties":{"a":{"type":"text"}}}})"));
+  const SourceMark source{"database 1", "2", 7'000};
+  set_index_writer(client(), alias(), Epoch{7}, source);
+  const DesiredIndex longer = desired(
+      R"({"settings":{"refresh_interval":"7s"},"mappings":{"properties":{"a":{"type":"text","fields":{"raw":{"type":"keyword"}}},"b":{"properties":{"c":{"type":"date"}}}}}})");
+  const IndexPlan plan = apply(longer);
+  EXPECT_EQ(plan.kind, Kind::kUpdate);
+  EXPECT_THAT(plan.changes, ElementsAre("field a.raw: new, keyword", "field b: new, object",
+                                        "setting index.refresh_interval is not set, wanted 7s"));
+  EXPECT_EQ(plan_index(client(), longer).kind, Kind::kNothing);
+  const IndexState state = client().indices_of(alias()).at(0);
+  EXPECT_EQ(state.mappings.at("/properties/b/properties/c/type"_json_pointer), "date");
+  EXPECT_EQ(state.settings.at("index.refresh_interval"), "7s");
+  const IndexMark mark = marked_index(client(), alias()).mark;
+  EXPECT_EQ(mark.epoch, Epoch{7}) << "an apply does not take the epoch back";
+  EXPECT_EQ(mark.source, source);
+}
+
+TEST_F(ElasticsearchClientContract, SaysWhatNeedsAReindex) {
+  apply(desired(R"({"settings":{"number_of_shards":1},"mappings":{"properties":{"a":{"type":"text"}}}})"));
+  const IndexPlan type =
+      plan_index(client(), desired(R"({"mappings":{"properties":{"a":{"type":"long"}}}})"));
+  EXPECT_EQ(type.kind, Kind::kReindex);
+  EXPECT_EQ(type.problem, "field a: type is text, wanted long");
+  const IndexPlan shards = plan_index(client(), desired(R"({"settings":{"number_of_shards":3}})"));
+  EXPECT_EQ(shards.kind, Kind::kReindex);
+
+  const DesiredIndex analyzer =
+      desired(R"({"mappings":{"properties":{"a":{"type":"text","analyzer":"keyword"}}}})");
+  const IndexPlan plan = plan_index(client(), analyzer);
+  EXPECT_EQ(plan.kind, Kind::kUpdate) << "Elasticsearch decides";
+  try {
+    apply_index_plan(client(), analyzer, plan);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_FALSE(error.retryable());
+    EXPECT_THAT(error.what(), HasSubstr("delete index " + alias() + "-000001"));
+  }
+}
+
+TEST_F(ElasticsearchClientContract, RefusesWhatBelongsToSomebodyElse) {
+  const DesiredIndex mine = desired("{}");
+  server().expect("PUT", "/" + alias());
+  IndexPlan plan = plan_index(client(), mine);
+  EXPECT_EQ(plan.kind, Kind::kRefuse);
+  EXPECT_THAT(plan.problem, HasSubstr("is an index, not an alias"));
+  server().expect("DELETE", "/" + alias());
+
+  server().expect("PUT", "/" + alias() + "-a", R"({"aliases":{")" + alias() + R"(":{}}})");
+  plan = plan_index(client(), mine);
+  EXPECT_EQ(plan.kind, Kind::kRefuse);
+  EXPECT_THAT(plan.problem, HasSubstr("lockstep has not made"));
+
+  server().expect("PUT", "/" + alias() + "-b", R"({"aliases":{")" + alias() + R"(":{}}})");
+  plan = plan_index(client(), mine);
+  EXPECT_EQ(plan.kind, Kind::kRefuse);
+  EXPECT_THAT(plan.problem, HasSubstr("several indices"));
+  server().expect("DELETE", "/" + alias() + "-a");
+  server().expect("DELETE", "/" + alias() + "-b");
+
+  apply(mine);
+  DesiredIndex other = mine;
+  other.pipeline = "crm";
+  EXPECT_THAT(plan_index(client(), other).problem, HasSubstr("pipeline \"contract\""));
+  other = mine;
+  other.identity = "identity-2";
+  EXPECT_THAT(plan_index(client(), other).problem, HasSubstr("of another source"));
+}
+
+TEST_F(ElasticsearchClientContract, FindsWhatTheEngineRefusesAndLeavesNothingBehind) {
+  const json before = visible();
+  EXPECT_EQ(validate_mapping(client(), alias(), parse_mapping("m", kMapping)), std::nullopt);
+  for (const char* wrong : {R"({"mappings":{"properties":{"a":{"type":"nope"}}}})",
+                            R"({"mappings":{"properties":{"a":{"type":"keyword","nope":1}}}})",
+                            R"({"mappings":{"properties":{"a":{"type":"text","analyzer":"nope"}}}})",
+                            R"({"mappings":{"propertiez":{}}})", R"({"settings":{"number_of_shardz":1}})",
+                            R"({"settings":{"number_of_shards":0}})",
+                            R"({"settings":{"analysis":{"analyzer":{"a":{"tokenizer":"nope"}}}}})"}) {
+    const std::optional<std::string> problem = validate_mapping(client(), alias(), parse_mapping("m", wrong));
+    ASSERT_TRUE(problem) << wrong;
+    EXPECT_THAT(*problem, HasSubstr("HTTP 400")) << wrong;
+  }
+  EXPECT_THROW(plan_index(client(), desired(R"({"mappings":{"properties":{"a":{"type":"nope"}}}})")), Error);
+  EXPECT_EQ(visible(), before);
+}
+
+TEST_F(ElasticsearchClientContract, KeepsTheEpochBesideWhatTheUserHasInMeta) {
+  apply(desired(kMapping));
+  EXPECT_EQ(marked_index(client(), alias()).mark.epoch, Epoch{0});
+  const json before = client().indices_of(alias()).at(0).mappings;
+  set_index_writer(client(), alias(), Epoch{DocumentVersion::kMaxEpoch}, {});
+  EXPECT_EQ(marked_index(client(), alias()).mark.epoch, Epoch{DocumentVersion::kMaxEpoch});
+  json after = client().indices_of(alias()).at(0).mappings;
+  after.at("_meta").at("lockstep")["epoch"] = 0;
+  EXPECT_EQ(after, before);
+  EXPECT_EQ(plan_index(client(), desired(kMapping)).kind, Kind::kNothing) << "an epoch is no difference";
+}
+
+TEST_F(ElasticsearchClientContract, MovesTheAliasToTheNextGeneration) {
+  const DesiredIndex index = desired("{}");
+  apply(index);
+  const std::string next = create_next_index(client(), index, Epoch{3});
+  EXPECT_EQ(next, alias() + "-000002");
+  EXPECT_EQ(client().indices_of(alias()).at(0).name, alias() + "-000001");
+  client().swap_alias(alias(), alias() + "-000001", next);
+  EXPECT_EQ(client().indices_of(alias()).at(0).name, next);
+  EXPECT_EQ(marked_index(client(), alias()).mark.epoch, Epoch{3});
+  EXPECT_EQ(client().generations(alias()).size(), 2u);
+  client().delete_index(alias() + "-000001");
+  EXPECT_EQ(client().generations(alias()).size(), 1u);
+  EXPECT_EQ(plan_index(client(), index).kind, Kind::kNothing);
+}
+
+TEST_F(ElasticsearchClientContract, AMissingIndexIsAnErrorWithItsRemedy) {
+  for (const auto& call : std::vector<std::function<void()>>{
+           [&] { client().count(alias()); }, [&] { client().refresh(alias()); },
+           [&] { marked_index(client(), alias()); }, [&] { client().delete_index(alias()); }}) {
+    try {
+      call();
+      ADD_FAILURE();
+    } catch (const Error& error) {
+      EXPECT_FALSE(error.retryable());
+      EXPECT_THAT(error.what(), HasSubstr("lockstep apply"));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace lockstep

@@ -1,0 +1,60 @@
+// docs/locks.md for other languages, with PostgreSQL: the statements as they stand there, run one after the
+// other, give what stands there.
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <regex>
+#include <sstream>
+
+#include "replicator/locks/backends/postgres/postgres_locks.h"
+#include "tests/support/postgres_database.h"
+#include "tests/support/program.h"
+
+namespace lockstep::support {
+namespace {
+
+std::string read_page() {
+  std::ifstream file(std::string(LOCKSTEP_SOURCE_DIR) + "/docs/locks.md");
+  std::stringstream content;
+  content << file.rdbuf();
+  return content.str();
+}
+
+/// The content of the next fenced block of the language; moves `at` behind it. Empty at the end of the page.
+std::string next_block(const std::string& page, const std::string& language, std::size_t& at) {
+  const std::string fence = "```" + language + "\n";
+  const std::size_t begin = page.find(fence, at);
+  if (begin == std::string::npos) return {};
+  const std::size_t end = page.find("```\n", begin + fence.size());
+  at = end;
+  return page.substr(begin + fence.size(), end - begin - fence.size());
+}
+
+/// Hours and tokens are of the moment.
+std::string without_numbers(const std::string& text) {
+  const std::regex time(R"(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d+)?\+00)");
+  return std::regex_replace(std::regex_replace(text, time, "a time"), std::regex(R"(\b\d{13}\b)"), "a token");
+}
+
+TEST(LockStatements, GiveWhatTheDocumentationShows) {
+  PostgresDatabase database;
+  SourceConfig source;
+  source.url = database.url();
+  PostgresLocks locks(source, std::chrono::seconds(10), std::chrono::seconds(10));
+  locks.prepare();
+  const std::string page = read_page();
+  int blocks = 0;
+  for (std::size_t at = page.find("## In PostgreSQL");;) {
+    const std::string statements = next_block(page, "sql", at);
+    if (statements.empty()) break;
+    ++blocks;
+    const Completed run = run_program("psql", {"-XqAt", "-v", "ON_ERROR_STOP=1", "-d", database.url(), "-c",
+                                               "set timezone = 'UTC'", "-c", statements});
+    ASSERT_EQ(run.exit_code, 0) << statements << run.err;
+    EXPECT_EQ(without_numbers(run.out), without_numbers(next_block(page, "text", at))) << statements;
+  }
+  EXPECT_EQ(blocks, 5);
+}
+
+}  // namespace
+}  // namespace lockstep::support

@@ -1,0 +1,342 @@
+// The tree in a real engine, under each scheme of locking: what a change does, and what it refuses.
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <atomic>
+#include <fstream>
+#include <thread>
+
+#include "replicator/elasticsearch/transport/curl_transport.h"
+#include "replicator/locks/backends/elasticsearch/elasticsearch_locks.h"
+#include "tests/integration/tree_fixture.h"
+#include "tests/support/recording_proxy.h"
+
+namespace lockstep {
+namespace {
+
+using nlohmann::json;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using Locking = TreeConfig::Locking;
+
+constexpr seconds kWait{60};
+
+class TreeSchemes : public TreeTest, public testing::WithParamInterface<Locking> {
+ protected:
+  TreeSchemes() : client_(open(GetParam())) {}
+
+  Tree& tree() { return *client_->tree; }
+  void move(const std::string& from, const std::string& to) {
+    EXPECT_EQ(tree().move(TreePath(from), TreePath(to), {}), std::nullopt);
+  }
+  void put(const std::string& path, const std::string& contents = "contents") {
+    EXPECT_EQ(tree().put(TreePath(path), contents, {}), std::nullopt);
+  }
+  void remove(const std::string& path) { EXPECT_EQ(tree().remove(TreePath(path), {}), std::nullopt); }
+
+  template <class Change>
+  std::optional<TreeError::Kind> error_of(const Change& change) {
+    try {
+      change();
+    } catch (const TreeError& error) {
+      return error.kind();
+    }
+    return std::nullopt;
+  }
+  std::vector<std::string> list(const std::string& path, TreeDepth depth = TreeDepth::kChildren) {
+    std::vector<std::string> names;
+    tree().list(TreePath(path), depth, [&](const TreeEntry& entry) {
+      names.push_back((depth == TreeDepth::kAll ? entry.path : entry.name) + (entry.is_directory ? "/" : ""));
+    });
+    return names;
+  }
+
+  std::unique_ptr<TreeClient> client_;
+};
+
+INSTANTIATE_TEST_SUITE_P(Locking, TreeSchemes,
+                         testing::Values(Locking::kTree, Locking::kGlobal, Locking::kDocument), scheme_name);
+
+TEST_P(TreeSchemes, AFileIsRenamedAndKeepsItsIdAndItsOtherFields) {
+  write("1", "/clinton/projects/elasticsearch", "README.txt", {{"contents", "Starting a new project"}});
+  write("2", "/clinton/projects/elasticsearch", "README", {{"contents", "another"}});
+  move("/clinton/projects/elasticsearch/README.txt", "/clinton/projects/elasticsearch/README.asciidoc");
+  const auto all = stored();
+  EXPECT_EQ(all.at("1").path, "/clinton/projects/elasticsearch/README.asciidoc");
+  EXPECT_EQ(all.at("1").source.at("contents"), "Starting a new project");
+  EXPECT_GT(all.at("1").source.at("fence"), 0);
+  EXPECT_EQ(all.at("2").path, "/clinton/projects/elasticsearch/README");
+  EXPECT_FALSE(all.at("2").source.contains("fence"));
+  expect_nothing_left(*client_);
+}
+
+TEST_P(TreeSchemes, ADirectoryMovesWithEverythingBelowItAndNothingElse) {
+  write("1", "/", "a", {{"kind", "directory"}});
+  write("2", "/a", "f");
+  write("3", "/a/b/c", "g");
+  write("4", "/", "a.txt");
+  write("5", "/ab", "f");
+  write("6", "/x/a", "f");
+  move("/a", "/new/place");
+  EXPECT_THAT(paths(),
+              ElementsAre("/a.txt", "/ab/f", "/new/place", "/new/place/b/c/g", "/new/place/f", "/x/a/f"));
+  EXPECT_EQ(stored().at("1").source.at("kind"), "directory");
+  expect_nothing_left(*client_);
+}
+
+TEST_P(TreeSchemes, ALargeDirectoryMovesAndIsRemoved) {
+  fill("/big/one", 2'500);
+  write("other", "/big", "other");
+  std::int64_t done = 0;
+  std::int64_t total = 0;
+  const TreeOptions options{.progress = [&](std::int64_t some, std::int64_t all) {
+    done = some;
+    total = all;
+  }};
+  EXPECT_EQ(tree().move(TreePath("/big/one"), TreePath("/two"), options), std::nullopt);
+  EXPECT_EQ(done, 2'500);
+  EXPECT_EQ(total, 2'500);
+  EXPECT_EQ(count_below("/two"), 2'500);
+  EXPECT_EQ(paths().size(), 2'501u);
+  for (const auto& [id, document] : stored()) {
+    if (id == "other") continue;
+    EXPECT_EQ(document.source.at("contents"), "of " + id);
+  }
+  remove("/two");
+  EXPECT_THAT(paths(), ElementsAre("/big/other"));
+  expect_nothing_left(*client_);
+}
+
+TEST_P(TreeSchemes, PutWritesANewFileAndReplacesTheContentsOfOneThatIsThere) {
+  put("/notes/today.txt", "first");
+  auto all = stored();
+  ASSERT_EQ(all.size(), 1u);
+  const std::string id = all.begin()->first;
+  EXPECT_EQ(all.at(id).path, "/notes/today.txt");
+  EXPECT_EQ(all.at(id).source.at("contents"), "first");
+  EXPECT_EQ(all.at(id).source.at("kind"), "file");
+  const std::int64_t fence = all.at(id).source.at("fence");
+  EXPECT_GT(fence, 0);
+
+  server().expect("POST", "/" + tree_index() + "/_update/" + id, R"({"doc": {"owner": "clinton"}})");
+  put("/notes/today.txt", "second \"quoted\"\n\tü");
+  all = stored();
+  ASSERT_EQ(all.size(), 1u);
+  EXPECT_EQ(all.at(id).source.at("contents"), "second \"quoted\"\n\tü");
+  EXPECT_EQ(all.at(id).source.at("owner"), "clinton");
+  EXPECT_GT(all.at(id).source.at("fence"), fence);
+  put("/notes/today.txt", "");
+  EXPECT_EQ(stored().at(id).source.at("contents"), "");
+  expect_nothing_left(*client_);
+}
+
+TEST_P(TreeSchemes, WhatCannotBeIsSaidAndNothingIsLeftLocked) {
+  write("1", "/a", "f");
+  write("2", "/b", "g");
+  const auto before = stored();
+  const auto options = TreeOptions{};
+  using Kind = TreeError::Kind;
+  EXPECT_EQ(error_of([&] { tree().move(TreePath("/x"), TreePath("/y"), options); }), Kind::kNotFound);
+  EXPECT_EQ(error_of([&] { tree().move(TreePath("/x"), TreePath("/x"), options); }), Kind::kNotFound);
+  EXPECT_EQ(error_of([&] { tree().move(TreePath("/a"), TreePath("/b"), options); }), Kind::kExists);
+  EXPECT_EQ(error_of([&] { tree().move(TreePath("/a/f"), TreePath("/b/g"), options); }), Kind::kExists);
+  EXPECT_EQ(error_of([&] { tree().move(TreePath("/a"), TreePath("/a/c"), options); }), Kind::kIntoItself);
+  EXPECT_EQ(error_of([&] { tree().move(TreePath("/a"), TreePath("/b/g/a"), options); }), Kind::kNotDirectory);
+  EXPECT_EQ(error_of([&] { tree().put(TreePath("/a"), "", options); }), Kind::kIsDirectory);
+  EXPECT_EQ(error_of([&] { tree().put(TreePath("/a/f/x"), "", options); }), Kind::kNotDirectory);
+  EXPECT_EQ(error_of([&] { tree().remove(TreePath("/a/x"), options); }), Kind::kNotFound);
+  EXPECT_EQ(error_of([&] { list("/a/x"); }), Kind::kNotFound);
+  EXPECT_THROW(tree().move(TreePath("/"), TreePath("/x"), options), UsageError);
+  EXPECT_THROW(tree().remove(TreePath("/"), options), UsageError);
+  EXPECT_THROW(tree().put(TreePath("/x"), "\xff", options), UsageError);
+  EXPECT_THROW(tree().put(TreePath("/x"), std::string(kMaxContentsBytes + 1, 'x'), options), UsageError);
+  move("/a/f", "/a/f");
+  EXPECT_EQ(stored().at("1").sequence_number, before.at("1").sequence_number);
+  EXPECT_EQ(stored().size(), 2u);
+  expect_nothing_left(*client_);
+}
+
+TEST_P(TreeSchemes, AChangeThatIsRefusedTheLocksChangesNothing) {
+  write("1", "/a", "f");
+  write("2", "/a", "g");
+  const auto before = stored();
+  LockSet locks = tree_locks({"/a/f"});
+  if (GetParam() == Locking::kGlobal) locks = global_lock();
+  if (GetParam() == Locking::kDocument) locks = document_locks({"1"});
+  const auto other = open(GetParam());
+  Operation holder = other->locks->open({}, locks);
+  ASSERT_EQ(other->locks->try_acquire(holder, milliseconds(0)), std::nullopt);
+
+  const std::optional<Refusal> refusal = tree().move(TreePath("/a"), TreePath("/b"), {});
+  ASSERT_TRUE(refusal);
+  EXPECT_THAT(text_of(*refusal), HasSubstr(holder.id));
+  EXPECT_TRUE(tree().put(TreePath("/a/f"), "new", {}));
+  EXPECT_TRUE(tree().remove(TreePath("/a"), {.wait = milliseconds(50)}));
+  EXPECT_EQ(stored().at("1").sequence_number, before.at("1").sequence_number);
+  EXPECT_EQ(stored().size(), 2u);
+
+  std::jthread waiter(
+      [&] { EXPECT_EQ(tree().move(TreePath("/a"), TreePath("/b"), {.wait = kWait}), std::nullopt); });
+  ASSERT_TRUE(support::wait_until([&] { return other->locks->unresolved().size() == 2; }, kPatience));
+  other->locks->finish(holder, OperationState::kAborted, "");
+  other->locks->release(holder);
+  waiter.join();
+  EXPECT_THAT(paths(), ElementsAre("/b/f", "/b/g"));
+  expect_nothing_left(*client_);
+}
+
+TEST_P(TreeSchemes, AListShowsWhatIsThereInOrderWhateverItsSize) {
+  EXPECT_THAT(list("/"), ElementsAre());
+  write("1", "/", "b", {{"kind", "directory"}});
+  write("2", "/b", "z");
+  write("3", "/b/c/d", "deep");
+  write("4", "/b", "a");
+  write("5", "/b/c-1", "f");
+  write("6", "/b", "c", {{"kind", "directory"}});
+  write("7", "/", "empty", {{"kind", "directory"}});
+  EXPECT_THAT(list("/"), ElementsAre("b/", "empty/"));
+  EXPECT_THAT(list("/b"), ElementsAre("a", "c/", "c-1/", "z"));
+  EXPECT_THAT(list("/b/c"), ElementsAre("d/"));
+  EXPECT_THAT(list("/b/a"), ElementsAre("a"));
+  EXPECT_THAT(list("/empty"), ElementsAre());
+  EXPECT_THAT(list("/", TreeDepth::kAll),
+              ElementsAre("/b/", "/empty/", "/b/a", "/b/c/", "/b/z", "/b/c-1/f", "/b/c/d/deep"));
+  EXPECT_THAT(list("/b/c", TreeDepth::kAll), ElementsAre("/b/c/d/deep"));
+
+  fill("/many", 2'500);
+  EXPECT_EQ(list("/many", TreeDepth::kAll).size(), 2'500u);
+  const std::vector<std::string> names = list("/many");
+  EXPECT_EQ(names.size(), 2'500u / 3 + 7);
+  EXPECT_TRUE(std::is_sorted(names.begin(), names.end(), [](std::string a, std::string b) {
+    if (a.ends_with('/')) a.pop_back();
+    if (b.ends_with('/')) b.pop_back();
+    return a < b;
+  }));
+}
+
+TEST_P(TreeSchemes, ManyDirectoriesBelowADirectoryAreListedOnceEach) {
+  std::string body;
+  for (int i = 0; i < 2'400; ++i) {
+    body += "{\"index\":{}}\n{\"path\":\"/top/d" + std::to_string(i % 3) + "/e" + std::to_string(i) +
+            "\",\"name\":\"f\"}\n";
+  }
+  server().expect("POST", "/" + tree_index() + "/_bulk", body);
+  EXPECT_THAT(list("/top"), ElementsAre("d0/", "d1/", "d2/"));
+  EXPECT_THAT(list("/"), ElementsAre("top/"));
+  EXPECT_EQ(list("/top/d1").size(), 800u);
+}
+
+/// The real engine, which says that it has no painless.
+class WithoutPainless final : public HttpTransport {
+ public:
+  explicit WithoutPainless(const ElasticsearchConfig& config)
+      : transport_(make_transport_factory(config)()) {}
+
+  HttpResponse perform(const HttpRequest& request) override {
+    if (request.path.starts_with("/_cluster/state/metadata")) return {200, "{}"};
+    if (request.path == "/_script_language") return {200, R"({"types_allowed": ["stored"]})"};
+    EXPECT_FALSE(request.body.find("\"script\"") != std::string_view::npos) << request.path;
+    EXPECT_FALSE(request.path.find("_by_query") != std::string::npos) << request.path;
+    return transport_->perform(request);
+  }
+
+ private:
+  std::unique_ptr<HttpTransport> transport_;
+};
+
+TEST_F(TreeTest, ContentsThatWereSentToTwoNodesArePutOnce) {
+  support::RecordingProxy proxy;
+  Config two_nodes = config(Locking::kTree);
+  two_nodes.elasticsearch.urls = {proxy.url(), support::elasticsearch_url()};
+  TreeClient client(two_nodes);
+  std::atomic<bool> lost = false;
+  const std::string staging = "/" + tree_index() + "/_create/";
+  proxy.disturb([&](const support::HttpMessage& request) -> std::optional<support::Disturbance> {
+    if (!request.target().starts_with(staging) || lost.exchange(true)) return std::nullopt;
+    return support::Disturbance{.lose_reply = true};
+  });
+  EXPECT_EQ(client.tree->put(TreePath("/f"), "contents", {}), std::nullopt);
+  EXPECT_TRUE(lost);
+  EXPECT_EQ(paths(), std::multiset<std::string>{"/f"});
+  expect_nothing_left(client);
+}
+
+TEST_F(TreeTest, AnEngineWithoutPainlessServesUnderGlobalAndDocumentLocking) {
+  for (const Locking locking : {Locking::kGlobal, Locking::kDocument}) {
+    const Config config = this->config(locking);
+    ElasticsearchLocks locks(std::make_unique<WithoutPainless>(config.elasticsearch),
+                             lock_indices(config.locks.index), kLong, seconds(30));
+    Tree tree(locks, std::make_unique<WithoutPainless>(config.elasticsearch), config.tree, seconds(30));
+    tree.prepare();
+    fill("/a", 2'500);
+    EXPECT_EQ(tree.move(TreePath("/a"), TreePath("/b"), {}), std::nullopt);
+    EXPECT_EQ(tree.put(TreePath("/b/new"), "x", {}), std::nullopt);
+    EXPECT_EQ(count_below("/b"), 2'501);
+    EXPECT_EQ(tree.remove(TreePath("/b"), {}), std::nullopt);
+    EXPECT_EQ(stored().size(), 0u);
+  }
+}
+
+class TreeIndexTest : public TreeTest {
+ protected:
+  static std::string shipped_mapping() {
+    std::ifstream file(std::string(LOCKSTEP_SOURCE_DIR) + "/config/fs.json");
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+  std::string refusal() {
+    try {
+      (void)open(Locking::kTree);
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "none";
+  }
+};
+
+TEST_F(TreeIndexTest, AnIndexWithTheExamplesStrictMappingServes) {
+  server().expect("PUT", "/" + tree_index(), shipped_mapping());
+  write("1", "/a", "f", {{"kind", "file"}});
+  const auto client = open(Locking::kTree);
+  EXPECT_EQ(client->tree->move(TreePath("/a"), TreePath("/b"), {}), std::nullopt);
+  EXPECT_EQ(client->tree->put(TreePath("/b/g"), "x", {}), std::nullopt);
+  EXPECT_THAT(paths(), ElementsAre("/b/f", "/b/g"));
+}
+
+TEST_F(TreeIndexTest, AMissingIndexIsMadeWithTheExamplesMapping) {
+  (void)open(Locking::kTree);
+  const json made = server()
+                        .expect("GET", "/" + tree_index() + "/_mapping")
+                        .at(tree_index())
+                        .at("mappings")
+                        .at("properties");
+  json expected = json::parse(shipped_mapping()).at("mappings").at("properties");
+  expected["fence"] = {{"type", "long"}};
+  EXPECT_EQ(made, expected);
+  (void)open(Locking::kTree);
+}
+
+TEST_F(TreeIndexTest, AnIndexThatCannotServeIsRefused) {
+  server().expect("PUT", "/" + tree_index(), R"({"mappings": {"properties": {"path": {"type": "text"}}}})");
+  EXPECT_THAT(refusal(), HasSubstr("is not mapped as a keyword"));
+  server().expect("DELETE", "/" + tree_index());
+  json mapping = json::parse(shipped_mapping());
+  mapping["mappings"]["_meta"]["lockstep"] = {{"pipeline", "fs"}};
+  server().expect("PUT", "/" + tree_index(), mapping.dump());
+  EXPECT_THAT(refusal(), HasSubstr("a pipeline fills it"));
+}
+
+TEST_F(TreeIndexTest, AListNeedsNoIndex) {
+  const Config config = this->config(Locking::kTree);
+  const auto locks = open_locks(config);
+  const auto tree = open_tree(config, *locks);
+  int entries = 0;
+  tree->list(TreePath("/"), TreeDepth::kAll, [&](const TreeEntry&) { ++entries; });
+  EXPECT_EQ(entries, 0);
+  EXPECT_THROW(tree->list(TreePath("/a"), TreeDepth::kAll, [](const TreeEntry&) {}), TreeError);
+  EXPECT_EQ(server().request("HEAD", "/" + tree_index()).status, 404);
+}
+
+}  // namespace
+}  // namespace lockstep

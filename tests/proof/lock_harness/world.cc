@@ -1,0 +1,44 @@
+#include "tests/proof/lock_harness/world.h"
+
+#include "replicator/locks/open_locks.h"
+
+namespace lockstep::harness {
+namespace {
+
+constexpr std::chrono::milliseconds kLease{1'000};
+// A cluster that has just lost a node answers after some seconds.
+constexpr std::chrono::milliseconds kLeaseInCluster{6'000};
+
+constexpr std::chrono::seconds kPatientLease{90};
+
+std::unique_ptr<LockManager> open_prepared(const Config& config) {
+  std::unique_ptr<LockManager> locks = open_locks(config);
+  locks->prepare();
+  return locks;
+}
+
+}  // namespace
+
+Config config_of(const World& world) {
+  Config config;
+  config.source.url = world.database;
+  config.elasticsearch.urls = world.urls;
+  config.locks.backend = world.backend;
+  config.locks.lease = world.urls.size() > 1 ? kLeaseInCluster : kLease;
+  config.locks.index = world.alias + "-locks";
+  config.tree.index = world.alias + "-fs";
+  config.tree.locking = world.locking;
+  return config;
+}
+
+std::unique_ptr<LockManager> open_locks_of(const World& world) {
+  return open_prepared(config_of(world));
+}
+
+std::unique_ptr<LockManager> open_patient_locks_of(const World& world) {
+  Config config = config_of(world);
+  config.locks.lease = kPatientLease;
+  return open_prepared(config);
+}
+
+}  // namespace lockstep::harness

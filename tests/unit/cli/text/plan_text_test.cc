@@ -1,0 +1,45 @@
+#include "replicator/cli/text/plan_text.h"
+
+#include <gtest/gtest.h>
+
+namespace lockstep {
+namespace {
+
+const std::vector<PlanStep> kSteps = {
+    {PlanStep::Action::kCreate, "trigger t on blog.users", "", "create trigger t\n  after insert"},
+    {PlanStep::Action::kChange, "index posts-000001", "field title: new", ""},
+    {PlanStep::Action::kDrop, "function f()", "nobody tracks it", "drop function f()"},
+};
+
+TEST(PlanTextTest, EachStepIsALine) {
+  EXPECT_EQ(plan_text(kSteps, Sql::kHidden),
+            "+ create trigger t on blog.users\n"
+            "~ change index posts-000001: field title: new\n"
+            "- drop function f(): nobody tracks it\n");
+}
+
+TEST(PlanTextTest, TheStatementsStandBelowIndented) {
+  EXPECT_EQ(plan_text(kSteps, Sql::kShown),
+            "+ create trigger t on blog.users\n"
+            "    create trigger t\n"
+            "      after insert\n"
+            "~ change index posts-000001: field title: new\n"
+            "- drop function f(): nobody tracks it\n"
+            "    drop function f()\n");
+}
+
+TEST(PlanTextTest, GrantsCanBePastedIntoPsql) {
+  EXPECT_EQ(grants_text("lockstep", {"grant usage on schema blog to lockstep"}),
+            "\n-- What \"lockstep\" needs for lockstep run:\ngrant usage on schema blog to lockstep;\n");
+  EXPECT_EQ(grants_text("lockstep", {}), "");
+}
+
+TEST(PlanTextTest, FindingsSayHowSevereTheyAre) {
+  EXPECT_EQ(finding_text({Finding::Severity::kError, "blog.toml:12", "it is not tracked", "add a track"}),
+            "error: blog.toml:12: it is not tracked; add a track\n");
+  EXPECT_EQ(finding_text({Finding::Severity::kWarning, "", "it depends on the time", ""}),
+            "warning: it depends on the time\n");
+}
+
+}  // namespace
+}  // namespace lockstep

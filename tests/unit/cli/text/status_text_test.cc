@@ -1,0 +1,155 @@
+#include "replicator/cli/text/status_text.h"
+
+#include <gmock/gmock.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "replicator/pipeline/progress.h"
+
+namespace lockstep {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+
+PipelineStatus following() {
+  ReplicationProgress progress;
+  progress.indices[1] = {.alias = "posts", .documents = 48'000, .deletes = 3, .superseded = 2, .refused = 1};
+  progress.bulks_in_flight = 2;
+  progress.warnings = {"changes of blog.users are not followed"};
+  progress.bulk_retries = 7;
+  PipelineStatus status;
+  status.identity = "5e0c1a2b";
+  status.epoch = 7;
+  status.checkpoint_age = std::chrono::milliseconds(1'250);
+  status.pending_rows = 3;
+  status.outbox_bytes = 96 * 1024;
+  status.pending_age = std::chrono::milliseconds(12);
+  status.leader = LeaderReport{.state = "following",
+                               .reason = "",
+                               .host = "db1",
+                               .pid = 123,
+                               .started_at = "2026-01-31T12:00:00+00:00",
+                               .age = std::chrono::milliseconds(400),
+                               .document = status_document(progress, 3'400)};
+  status.indices.push_back({.alias = "posts",
+                            .view = "search.posts",
+                            .dead_letters = 1,
+                            .jobs = {{.kind = "backfill",
+                                      .reason = "new index",
+                                      .done = 12'000,
+                                      .total = 48'000,
+                                      .age = std::chrono::seconds(10)}}});
+  return status;
+}
+
+TEST(StatusTextTest, AnOutboxThatIsLargeOrFullIsWorthAWord) {
+  PipelineStatus status = following();
+  status.outbox_bytes = std::int64_t{3} << 30;
+  EXPECT_THAT(status_text("shop", status),
+              HasSubstr("outbox      3.0 GiB, and nothing limits it: see replication.max_outbox_size\n"));
+  status.max_outbox_bytes = std::int64_t{4} << 30;
+  EXPECT_THAT(status_text("shop", status), HasSubstr("outbox      3.0 GiB of 4.0 GiB\n"));
+  status.given_up = true;
+  EXPECT_THAT(status_text("shop", status), HasSubstr("it was full, changes are given up"));
+  EXPECT_TRUE(json::parse(status_json("shop", status)).at("outbox").at("given_up"));
+}
+
+TEST(StatusTextTest, TheJsonHasTheDocumentedKeys) {
+  const json status = json::parse(status_json("shop", following()));
+  const json expected = {
+      {"pipeline", "shop"},
+      {"state", "following"},
+      {"reason", ""},
+      {"epoch", 7},
+      {"leader",
+       {{"host", "db1"}, {"pid", 123}, {"started_at", "2026-01-31T12:00:00+00:00"}, {"heard_seconds", 0.4}}},
+      {"lag", {{"seconds", 0.012}, {"rows", 3}}},
+      {"outbox", {{"bytes", 98'304}, {"max_bytes", nullptr}, {"given_up", false}}},
+      {"checkpoint_age_seconds", 1.25},
+      {"documents_per_second", 3'400.0},
+      {"bulk", {{"in_flight", 2}, {"retries", 7}}},
+      {"warnings", {"changes of blog.users are not followed"}},
+      {"indices",
+       {{"posts",
+         {{"view", "search.posts"},
+          {"documents", 48'000},
+          {"deletes", 3},
+          {"superseded", 2},
+          {"refused", 1},
+          {"dead_letters", 1},
+          {"set_aside", ""},
+          {"jobs", json::array({{{"kind", "backfill"},
+                                 {"reason", "new index"},
+                                 {"done", 12'000},
+                                 {"total", 48'000},
+                                 {"seconds_left", 30.0}}})}}}}},
+  };
+  EXPECT_EQ(status, expected) << status.dump(2);
+}
+
+TEST(StatusTextTest, EveryKeyIsInTheReference) {
+  std::ifstream file(LOCKSTEP_SOURCE_DIR "/docs/monitoring.md");
+  const std::string reference{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  const json status = json::parse(status_json("shop", following()));
+  for (const auto& [key, value] : status.items()) {
+    if (value.is_object()) continue;
+    EXPECT_THAT(reference, HasSubstr("`" + key + "`"));
+  }
+  for (const char* object : {"leader", "lag", "bulk"}) {
+    for (const auto& [key, value] : status[object].items()) {
+      EXPECT_THAT(reference, HasSubstr("`" + std::string(object) + "." + key + "`"));
+    }
+  }
+  for (const auto& [key, value] : status["indices"]["posts"].items())
+    EXPECT_THAT(reference, HasSubstr("." + key));
+}
+
+TEST(StatusTextTest, TheTextSaysWhatMatters) {
+  EXPECT_EQ(status_text("shop", following()),
+            "pipeline shop: following\n"
+            "  lag         12 ms, 3 rows\n"
+            "  outbox      96.0 KiB\n"
+            "  rate        3,400/s\n"
+            "  checkpoint  1.2 s ago\n"
+            "  leader      db1, process 123, since 2026-01-31T12:00:00+00:00, epoch 7\n"
+            "  warning     changes of blog.users are not followed\n"
+            "\n"
+            "  index         written         deleted    superseded  dead letters\n"
+            "  posts          48,000               3             2             1\n"
+            "    backfill (new index): 12,000 of 48,000 documents, 25 %, about 30.0 s left\n");
+}
+
+TEST(StatusTextTest, APipelineThatWasNeverAppliedSaysSo) {
+  EXPECT_EQ(status_text("shop", std::nullopt), "pipeline shop: not applied\n  run `lockstep apply` first\n");
+  EXPECT_EQ(json::parse(status_json("shop", std::nullopt))["state"], "not_applied");
+}
+
+TEST(StatusTextTest, ALeaderThatSaysNothingIsNotRunning) {
+  PipelineStatus status = following();
+  status.leader->age = kSilentAfter + std::chrono::seconds(1);
+  EXPECT_EQ(state_of(status), "not_running");
+  EXPECT_THAT(status_text("shop", status), HasSubstr("nothing was heard of db1, process 123, for 11.0 s"));
+  EXPECT_EQ(json::parse(status_json("shop", status))["documents_per_second"], 0);
+}
+
+TEST(StatusTextTest, ALeaderThatStoppedSaysWhy) {
+  PipelineStatus status = following();
+  status.leader->state = "stopped";
+  EXPECT_EQ(state_of(status), "not_running");
+  EXPECT_THAT(status_text("shop", status), HasSubstr("it was stopped"));
+  status.leader->reason = "creating index posts-000001: forbidden";
+  EXPECT_EQ(json::parse(status_json("shop", status))["reason"], "creating index posts-000001: forbidden");
+}
+
+TEST(StatusTextTest, ABacklogBeyondWhatIsCountedIsMore) {
+  PipelineStatus status = following();
+  status.pending_rows = kMaxPendingRows;
+  EXPECT_THAT(status_text("shop", status), HasSubstr("100,000 rows or more"));
+  status.pending_rows = 0;
+  EXPECT_THAT(status_text("shop", status), HasSubstr("nothing pending"));
+}
+
+}  // namespace
+}  // namespace lockstep

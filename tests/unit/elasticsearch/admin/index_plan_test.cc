@@ -1,0 +1,240 @@
+#include "replicator/elasticsearch/admin/index_plan.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/unit/elasticsearch/scripted_transport.h"
+
+namespace lockstep {
+namespace {
+
+using nlohmann::json;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using Kind = IndexPlan::Kind;
+
+constexpr const char* kMapping =
+    R"({"settings":{"number_of_replicas":0},"mappings":{"properties":{"a":{"type":"text"}}}})";
+constexpr const char* kNoIndex = R"({"error":{"type":"index_not_found_exception","reason":"r"}})";
+
+DesiredIndex desired(const std::string& mapping = kMapping) {
+  return {"posts", "search.posts", parse_mapping("m.json", mapping), "shop", "uuid-1"};
+}
+
+json mark(const DesiredIndex& index) {
+  return {{"pipeline", index.pipeline},
+          {"identity", index.identity},
+          {"alias", index.alias},
+          {"view", index.view},
+          {"epoch", 4},
+          {"mapping_checksum", checksum(index.mapping)}};
+}
+
+/// GET /posts, as it is after an apply of `index`.
+HttpResponse existing(const DesiredIndex& index, const json& lockstep_mark,
+                      const std::string& name = "posts-000003") {
+  json mappings = index.mapping.mappings;
+  mappings["_meta"] = {{"team", "x"}};
+  if (!lockstep_mark.is_null()) mappings["_meta"]["lockstep"] = lockstep_mark;
+  return {200, json{{name,
+                     {{"aliases", {{"posts", json::object()}}},
+                      {"mappings", mappings},
+                      {"settings", {{"index.number_of_replicas", "0"}, {"index.uuid", "u"}}}}}}
+                   .dump()};
+}
+
+HttpResponse simulated(const std::string& mapping) {
+  return {200, json{{"template", {{"mappings", parse_mapping("m", mapping).mappings}}}}.dump()};
+}
+
+TEST(PlanIndex, CreatesTheFirstGeneration) {
+  Script script{{{404, kNoIndex}, simulated(kMapping), {200, "{}"}, {200, "{}"}}, {}};
+  ElasticsearchClient client = client_of(script);
+  const IndexPlan plan = plan_index(client, desired());
+  EXPECT_EQ(plan.kind, Kind::kCreate);
+  EXPECT_EQ(plan.index, "posts-000001");
+  EXPECT_THAT(plan.changes, ElementsAre("create index posts-000001 with alias posts"));
+
+  apply_index_plan(client, desired(), plan);
+  EXPECT_EQ(script.requests.back().method, "PUT");
+  EXPECT_EQ(script.requests.back().path, "/posts-000001");
+  const json body = json::parse(script.requests.back().body);
+  EXPECT_EQ(body.at("aliases"), json::parse(R"({"posts":{}})"));
+  EXPECT_EQ(body.at("settings"), json::parse(R"({"number_of_replicas":0})"));
+  EXPECT_EQ(body.at("mappings").at("_meta").at("lockstep").at("identity"), "uuid-1");
+  EXPECT_EQ(body.at("mappings").at("_meta").at("lockstep").at("epoch"), 0);
+}
+
+TEST(PlanIndex, DoesNotReuseTheNumberOfAnIndexThatHasLostItsAlias) {
+  Script script{{{404, kNoIndex}, simulated(kMapping), {200, R"({"posts-000004":{},"posts-000002":{}})"}},
+                {}};
+  ElasticsearchClient client = client_of(script);
+  EXPECT_EQ(plan_index(client, desired()).index, "posts-000005");
+}
+
+TEST(PlanIndex, HasNothingToDoForWhatIsAsWanted) {
+  Script script{{existing(desired(), mark(desired()))}, {}};
+  ElasticsearchClient client = client_of(script);
+  const IndexPlan plan = plan_index(client, desired());
+  EXPECT_EQ(plan.kind, Kind::kNothing);
+  EXPECT_TRUE(plan.changes.empty());
+  apply_index_plan(client, desired(), plan);
+  EXPECT_EQ(script.requests.size(), 1u);
+}
+
+TEST(PlanIndex, PutsAdditionsInPlaceAndKeepsEpochAndForeignMeta) {
+  const std::string longer =
+      R"({"settings":{"number_of_replicas":1},"mappings":{"properties":{"a":{"type":"text"},"b":{"type":"date"}}}})";
+  const HttpResponse before = existing(desired(), mark(desired()));
+  Script script{{before, simulated(longer), before, {200, "{}"}, {200, "{}"}}, {}};
+  ElasticsearchClient client = client_of(script);
+  const IndexPlan plan = plan_index(client, desired(longer));
+  EXPECT_EQ(plan.kind, Kind::kUpdate);
+  EXPECT_THAT(plan.changes,
+              ElementsAre("field b: new, date", "setting index.number_of_replicas is 0, wanted 1"));
+
+  apply_index_plan(client, desired(longer), plan);
+  ASSERT_EQ(script.requests.size(), 5u);
+  EXPECT_EQ(script.requests[3].path, "/posts-000003/_settings");
+  EXPECT_EQ(script.requests[3].body, R"({"index.number_of_replicas":"1"})");
+  EXPECT_EQ(script.requests[4].path, "/posts-000003/_mapping");
+  const json mapping = json::parse(script.requests[4].body);
+  EXPECT_TRUE(mapping.at("properties").contains("b"));
+  EXPECT_EQ(mapping.at("_meta").at("team"), "x");
+  EXPECT_EQ(mapping.at("_meta").at("lockstep").at("epoch"), 4);
+  EXPECT_EQ(mapping.at("_meta").at("lockstep").at("mapping_checksum"), checksum(desired(longer).mapping));
+}
+
+TEST(PlanIndex, ARefusedChangeInPlaceNamesTheRemedy) {
+  const std::string other = R"({"mappings":{"properties":{"a":{"type":"text","analyzer":"simple"}}}})";
+  const HttpResponse before = existing(desired(), mark(desired()));
+  Script script{{before,
+                 simulated(other),
+                 before,
+                 {400, R"({"error":{"type":"illegal_argument_exception","reason":"conflicts"}})"}},
+                {}};
+  ElasticsearchClient client = client_of(script);
+  const IndexPlan plan = plan_index(client, desired(other));
+  EXPECT_EQ(plan.kind, Kind::kUpdate);
+  try {
+    apply_index_plan(client, desired(other), plan);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("conflicts"));
+    EXPECT_THAT(error.what(), HasSubstr("delete index posts-000003 and run `lockstep apply`"));
+    EXPECT_FALSE(error.retryable());
+  }
+}
+
+TEST(PlanIndex, AnotherTypeNeedsAReindex) {
+  const std::string other = R"({"mappings":{"properties":{"a":{"type":"keyword"}}}})";
+  Script script{{existing(desired(), mark(desired())), simulated(other)}, {}};
+  ElasticsearchClient client = client_of(script);
+  const IndexPlan plan = plan_index(client, desired(other));
+  EXPECT_EQ(plan.kind, Kind::kReindex);
+  EXPECT_EQ(plan.problem, "field a: type is text, wanted keyword");
+  EXPECT_THAT(plan.remedy, HasSubstr("delete index posts-000003 and run `lockstep apply`"));
+  EXPECT_THROW(apply_index_plan(client, desired(other), plan), Error);
+}
+
+TEST(PlanIndex, ARenamedViewOnlyChangesTheMark) {
+  DesiredIndex renamed = desired();
+  renamed.view = "search.posts2";
+  Script script{{existing(desired(), mark(desired()))}, {}};
+  ElasticsearchClient client = client_of(script);
+  const IndexPlan plan = plan_index(client, renamed);
+  EXPECT_EQ(plan.kind, Kind::kUpdate);
+  EXPECT_THAT(plan.changes, ElementsAre("note that its view is search.posts2"));
+}
+
+struct Refusal {
+  const char* what;
+  HttpResponse state;
+  const char* problem;
+};
+
+TEST(PlanIndex, RefusesWhatIsNotOurs) {
+  json of_another_pipeline = mark(desired());
+  of_another_pipeline["pipeline"] = "crm";
+  json of_another_source = mark(desired());
+  of_another_source["identity"] = "uuid-2";
+  const std::vector<Refusal> refusals = {
+      {"an index", existing(desired(), mark(desired()), "posts"), "is an index, not an alias"},
+      {"several", {200, R"({"a":{},"b":{}})"}, "several indices: a, b"},
+      {"unmarked", existing(desired(), json()), "posts-000003, which lockstep has not made"},
+      {"another pipeline's", existing(desired(), of_another_pipeline), "belongs to the pipeline \"crm\""},
+      {"another source's", existing(desired(), of_another_source), "of another source (identity uuid-2)"}};
+  for (const Refusal& refusal : refusals) {
+    Script script{{refusal.state}, {}};
+    ElasticsearchClient client = client_of(script);
+    const IndexPlan plan = plan_index(client, desired());
+    EXPECT_EQ(plan.kind, Kind::kRefuse) << refusal.what;
+    EXPECT_THAT(plan.problem, HasSubstr(refusal.problem));
+    EXPECT_FALSE(plan.remedy.empty());
+    EXPECT_THROW(apply_index_plan(client, desired(), plan), Error);
+    EXPECT_EQ(script.requests.size(), 1u) << refusal.what << ": nothing is changed";
+  }
+}
+
+TEST(ValidateMapping, AsksBySimulatingATemplate) {
+  const IndexMapping mapping = desired().mapping;
+  Script script{
+      {simulated(kMapping),
+       {400, R"({"error":{"type":"t","reason":"outer","caused_by":{"type":"t","reason":"no handler"}}})"}},
+      {}};
+  ElasticsearchClient client = client_of(script);
+  EXPECT_EQ(validate_mapping(client, "posts", mapping), std::nullopt);
+  const std::optional<std::string> refusal = validate_mapping(client, "posts", mapping);
+  ASSERT_TRUE(refusal);
+  EXPECT_THAT(*refusal, HasSubstr("no handler"));
+  for (const RecordedRequest& request : script.requests)
+    EXPECT_EQ(request.path, "/_index_template/_simulate");
+}
+
+TEST(ValidateMapping, WhereThatIsNotAllowedItLeavesNoIndexBehind) {
+  for (const HttpResponse& created :
+       {HttpResponse{200, "{}"}, HttpResponse{400, R"({"error":{"type":"t","reason":"no"}})"},
+        HttpResponse{503, ""}}) {
+    Script script{{{403, ""}, created, {200, "{}"}}, {}};
+    ElasticsearchClient client = client_of(script);
+    if (created.status == 503) {
+      EXPECT_THROW(validate_mapping(client, "posts", desired().mapping), Error);
+    } else {
+      EXPECT_EQ(validate_mapping(client, "posts", desired().mapping).has_value(), created.status == 400);
+    }
+    ASSERT_EQ(script.requests.size(), 3u);
+    EXPECT_THAT(script.requests[1].path, HasSubstr("/posts-check-"));
+    EXPECT_EQ(script.requests[2].method, "DELETE");
+    EXPECT_EQ(script.requests[2].path, script.requests[1].path);
+  }
+}
+
+TEST(IndexMark, SaysWhoWritesAndFromWhere) {
+  const HttpResponse state = existing(desired(), mark(desired()));
+  Script script{{state, state, {200, "{}"}}, {}};
+  ElasticsearchClient client = client_of(script);
+  EXPECT_EQ(marked_index(client, "posts").mark.epoch, Epoch{4});
+  const SourceMark source{"here", "1", 5};
+  set_index_writer(client, "posts", Epoch{9}, source);
+  EXPECT_EQ(script.requests.back().path, "/posts-000003/_mapping");
+  json expected = mark(desired());
+  expected["epoch"] = 9;
+  expected["source"] = {{"place", "here"}, {"timeline", "1"}, {"progress", 5}};
+  const json mappings = json::parse(script.requests.back().body);
+  EXPECT_EQ(mappings, json({{"_meta", {{"team", "x"}, {"lockstep", expected}}}}));
+  EXPECT_EQ(read_mark({"posts-000003", "uuid", {}, mappings, {}})->source, source);
+}
+
+TEST(IndexMark, NeedsAnAliasWithOneMarkedIndex) {
+  for (const HttpResponse& state :
+       {HttpResponse{404, kNoIndex}, HttpResponse{200, R"({"a":{},"b":{}})"}, existing(desired(), json())}) {
+    Script script{{state, state}, {}};
+    ElasticsearchClient client = client_of(script);
+    EXPECT_THROW(marked_index(client, "posts"), Error);
+    EXPECT_THROW(set_index_writer(client, "posts", Epoch{1}, {}), Error);
+    EXPECT_EQ(script.requests.size(), 2u);
+  }
+}
+
+}  // namespace
+}  // namespace lockstep

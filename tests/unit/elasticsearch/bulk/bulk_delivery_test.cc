@@ -1,0 +1,289 @@
+#include "replicator/elasticsearch/bulk/bulk_delivery.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+#include <random>
+#include <set>
+
+namespace lockstep {
+namespace {
+
+using Kind = BulkReply::Kind;
+using Verdict = ItemResult::Verdict;
+
+BulkRequest bulk_of(std::size_t items, std::size_t document_bytes = 10) {
+  BulkRequest request;
+  for (std::size_t i = 0; i < items; ++i) {
+    request.index("posts", {1, std::to_string(i), ""},
+                  DocumentVersion(Epoch{1}, static_cast<std::int64_t>(i)),
+                  '{' + std::string(document_bytes, ' ') + '}');
+  }
+  return request;
+}
+
+std::vector<std::string> ids_of(const BulkRequest& request) {
+  std::vector<std::string> ids;
+  for (const BulkItem& item : request.items()) ids.push_back(item.key.id);
+  return ids;
+}
+
+BulkReply items_reply(const BulkRequest& piece, const std::function<ItemResult(const std::string&)>& result) {
+  BulkReply reply;
+  reply.status = 200;
+  for (const BulkItem& item : piece.items()) reply.items.push_back(result(item.key.id));
+  return reply;
+}
+
+ItemResult applied(const std::string&) {
+  return {Verdict::kApplied, 200, "", ""};
+}
+ItemResult rejected_for_load() {
+  return {Verdict::kRetry, 429, "es_rejected_execution_exception", "busy"};
+}
+
+BulkReply whole(Kind kind, int status) {
+  return {kind, {}, status, "some_type", "why"};
+}
+
+TEST(BulkDelivery, OneGoodReplyFinishesIt) {
+  BulkDelivery delivery(bulk_of(3));
+  EXPECT_FALSE(delivery.finished());
+  const BulkRequest& piece = delivery.next_piece();
+  EXPECT_EQ(ids_of(piece), (std::vector<std::string>{"0", "1", "2"}));
+  EXPECT_EQ(delivery.answered(items_reply(piece, applied)), 3u);
+  ASSERT_TRUE(delivery.finished());
+  const BulkResult result = delivery.take_result();
+  EXPECT_EQ(result.outcomes, std::vector<Outcome>(3, Outcome::kApplied));
+  EXPECT_EQ(result.request.items().size(), 3u);
+  EXPECT_TRUE(result.refusals.empty());
+}
+
+TEST(BulkDelivery, AnEmptyRequestIsFinished) {
+  EXPECT_TRUE(BulkDelivery(BulkRequest{}).finished());
+}
+
+TEST(BulkDelivery, OnlyItemsWithoutOutcomeAreSentAgain) {
+  BulkDelivery delivery(bulk_of(4));
+  delivery.answered(items_reply(delivery.next_piece(), [](const std::string& id) -> ItemResult {
+    if (id == "0") return {Verdict::kSuperseded, 409, "", ""};
+    if (id == "1") return {Verdict::kRetry, 503, "unavailable_shards_exception", "shard away"};
+    if (id == "2") return {Verdict::kRefused, 400, "mapper_parsing_exception", "no number"};
+    return {Verdict::kApplied, 201, "", ""};
+  }));
+  EXPECT_FALSE(delivery.finished());
+  EXPECT_FALSE(delivery.has_piece()) << "there is a wait before the next round";
+  EXPECT_EQ(delivery.reason(), "shard away");
+
+  delivery.begin_round();
+  const BulkRequest& piece = delivery.next_piece();
+  EXPECT_EQ(ids_of(piece), std::vector<std::string>{"1"});
+  EXPECT_EQ(piece.items()[0].version, DocumentVersion(Epoch{1}, 1));
+  delivery.answered(items_reply(piece, applied));
+
+  ASSERT_TRUE(delivery.finished());
+  const BulkResult result = delivery.take_result();
+  EXPECT_EQ(result.outcomes, (std::vector<Outcome>{Outcome::kSuperseded, Outcome::kApplied, Outcome::kRefused,
+                                                   Outcome::kApplied}));
+  ASSERT_EQ(result.refusals.size(), 1u);
+  EXPECT_EQ(result.refusals[0].item, 2u);
+  EXPECT_EQ(result.refusals[0].status, 400);
+  EXPECT_EQ(result.refusals[0].type, "mapper_parsing_exception");
+  EXPECT_EQ(result.refusals[0].reason, "no number");
+}
+
+TEST(BulkDelivery, PiecesAreNoLargerThanAllowedUnlessOneDocumentIs) {
+  BulkDelivery delivery(bulk_of(8, 1'000));
+  const std::size_t line = delivery.next_piece(1).bytes();
+  EXPECT_GT(line, 1'000u);
+  EXPECT_EQ(delivery.piece_bytes(), line);
+  delivery.unanswered(false, "refused");
+  delivery.begin_round();
+  EXPECT_EQ(ids_of(delivery.next_piece(3 * line)), (std::vector<std::string>{"0", "1", "2"}));
+  EXPECT_EQ(delivery.piece_bytes(), 3 * line);
+  delivery.answered(whole(Kind::kRetry, 429));
+  EXPECT_FALSE(delivery.has_piece()) << "the rest of the round is put off as well";
+  delivery.begin_round();
+  EXPECT_EQ(delivery.next_piece().items().size(), 8u);
+}
+
+TEST(BulkDelivery, TellsHowMuchTheServerCanTake) {
+  using Load = BulkDelivery::Load;
+  const auto load_after = [](BulkReply reply) {
+    BulkDelivery delivery(bulk_of(4));
+    delivery.next_piece();
+    delivery.answered(std::move(reply));
+    return delivery.load();
+  };
+  const auto items_after = [](int status) {
+    BulkDelivery delivery(bulk_of(4));
+    delivery.answered(items_reply(delivery.next_piece(), [&](const std::string& id) -> ItemResult {
+      if (id == "2") return {Verdict::kRetry, status, "some_type", "why"};
+      return {Verdict::kApplied, 200, "", ""};
+    }));
+    return delivery.load();
+  };
+  EXPECT_EQ(items_after(429), Load::kOverloaded);
+  EXPECT_EQ(items_after(503), Load::kOverloaded);
+  EXPECT_EQ(items_after(500), Load::kTaken);
+  EXPECT_EQ(load_after(whole(Kind::kRetry, 429)), Load::kOverloaded);
+  EXPECT_EQ(load_after(whole(Kind::kRetry, 503)), Load::kOverloaded);
+  EXPECT_EQ(load_after(whole(Kind::kRetry, 500)), Load::kUnknown);
+  EXPECT_EQ(load_after(whole(Kind::kTooLarge, 413)), Load::kTooLarge);
+  EXPECT_EQ(load_after(whole(Kind::kRejected, 400)), Load::kUnknown);
+
+  BulkDelivery silent(bulk_of(4));
+  silent.next_piece();
+  silent.unanswered(true, "timed out");
+  EXPECT_EQ(silent.load(), Load::kOverloaded);
+  silent.begin_round();
+  silent.next_piece();
+  silent.unanswered(false, "refused");
+  EXPECT_EQ(silent.load(), Load::kUnknown);
+
+  BulkRequest one_large = bulk_of(4);
+  one_large.index("posts", {1, "large", ""}, DocumentVersion(Epoch{1}, 9),
+                  '{' + std::string(100'000, ' ') + '}');
+  BulkDelivery delivery(std::move(one_large));
+  delivery.next_piece();
+  delivery.answered(whole(Kind::kTooLarge, 413));
+  EXPECT_EQ(delivery.load(), Load::kUnknown) << "one document is to blame";
+}
+
+TEST(BulkDelivery, ServerErrorsDoNotShrinkPieces) {
+  BulkDelivery delivery(bulk_of(8));
+  delivery.next_piece();
+  delivery.answered(whole(Kind::kRetry, 503));
+  delivery.begin_round();
+  EXPECT_EQ(delivery.next_piece().items().size(), 8u);
+  delivery.unanswered(false, "refused");
+  EXPECT_EQ(delivery.reason(), "refused");
+  delivery.begin_round();
+  EXPECT_EQ(delivery.next_piece().items().size(), 8u);
+}
+
+TEST(BulkDelivery, ALostReplyShrinksPiecesButNeverBelowOne) {
+  BulkDelivery delivery(bulk_of(3));
+  for (const std::size_t expected : {3u, 1u, 1u}) {
+    EXPECT_EQ(delivery.next_piece().items().size(), expected);
+    delivery.unanswered(true, "timed out");
+    delivery.begin_round();
+  }
+}
+
+/// Sends pieces until finished, without waiting in between; returns how many there were.
+int drive(BulkDelivery& delivery, const std::function<BulkReply(const BulkRequest&)>& server) {
+  int pieces = 0;
+  while (!delivery.finished()) {
+    if (!delivery.has_piece()) delivery.begin_round();
+    const BulkRequest& piece = delivery.next_piece();
+    ++pieces;
+    delivery.answered(server(piece));
+    if (pieces > 10'000) {
+      ADD_FAILURE() << "no end";
+      break;
+    }
+  }
+  return pieces;
+}
+
+TEST(BulkDelivery, TooLargeRequestsAreSplitByBytesUntilTheyFit) {
+  BulkDelivery delivery(bulk_of(64, 1'000));
+  const int pieces = drive(delivery, [](const BulkRequest& piece) {
+    return piece.bytes() > 20'000 ? whole(Kind::kTooLarge, 413) : items_reply(piece, applied);
+  });
+  EXPECT_LT(pieces, 10);
+  EXPECT_EQ(delivery.take_result().outcomes, std::vector<Outcome>(64, Outcome::kApplied));
+}
+
+TEST(BulkDelivery, ADocumentThatIsTooLargeAloneIsRefusedAndTheOthersGoOn) {
+  BulkRequest request = bulk_of(5, 100);
+  request.index("posts", {1, "giant", ""}, DocumentVersion(), '{' + std::string(50'000, ' ') + '}');
+  request.index("posts", {1, "last", ""}, DocumentVersion(), "{}");
+  BulkDelivery delivery(std::move(request));
+  drive(delivery, [](const BulkRequest& piece) {
+    if (piece.bytes() <= 10'000) return items_reply(piece, applied);
+    return BulkReply{Kind::kTooLarge, {}, 413, "content_too_large", "too large"};
+  });
+  const BulkResult result = delivery.take_result();
+  ASSERT_EQ(result.refusals.size(), 1u);
+  EXPECT_EQ(result.refusals[0].item, 5u);
+  EXPECT_EQ(result.refusals[0].type, "content_too_large");
+  EXPECT_EQ(std::count(result.outcomes.begin(), result.outcomes.end(), Outcome::kApplied), 6);
+}
+
+TEST(BulkDelivery, APoisonItemThatFailsTheWholeRequestNeverStopsTheOthers) {
+  BulkDelivery delivery(bulk_of(1'000));
+  const int pieces = drive(delivery, [](const BulkRequest& piece) {
+    const std::vector<std::string> ids = ids_of(piece);
+    const bool poisoned = std::find(ids.begin(), ids.end(), "617") != ids.end();
+    return poisoned ? whole(Kind::kRejected, 400) : items_reply(piece, applied);
+  });
+  EXPECT_LT(pieces, 60);
+  const BulkResult result = delivery.take_result();
+  ASSERT_EQ(result.refusals.size(), 1u);
+  EXPECT_EQ(result.refusals[0].item, 617u);
+  EXPECT_EQ(result.outcomes[617], Outcome::kRefused);
+  EXPECT_EQ(std::count(result.outcomes.begin(), result.outcomes.end(), Outcome::kApplied), 999);
+}
+
+TEST(BulkDelivery, EveryItemGetsItsOneOutcomeWhateverTheServerDoes) {
+  const auto seed = std::random_device{}();
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  std::mt19937 random(seed);
+  for (int round = 0; round < 200; ++round) {
+    const std::size_t size = 1 + random() % 50;
+    BulkDelivery delivery(bulk_of(size, random() % 300));
+    std::set<std::string> settled;
+    std::vector<Outcome> expected(size);
+    int tries = 0;
+    while (!delivery.finished()) {
+      ASSERT_LT(++tries, 100'000);
+      if (!delivery.has_piece()) delivery.begin_round();
+      const BulkRequest& piece = delivery.next_piece();
+      ASSERT_FALSE(piece.empty());
+      for (const BulkItem& item : piece.items()) ASSERT_FALSE(settled.contains(item.key.id)) << "sent again";
+      const std::vector<std::string> ids = ids_of(piece);
+      switch (random() % 6) {
+        case 0:
+          delivery.unanswered(random() % 2 == 0, "lost");
+          break;
+        case 1:
+          delivery.answered(whole(Kind::kRetry, random() % 2 == 0 ? 429 : 503));
+          break;
+        case 2: {
+          const Kind kind = random() % 2 == 0 ? Kind::kTooLarge : Kind::kRejected;
+          if (ids.size() == 1) {
+            settled.insert(ids[0]);
+            expected[std::stoul(ids[0])] = Outcome::kRefused;
+          }
+          delivery.answered(whole(kind, kind == Kind::kTooLarge ? 413 : 400));
+          break;
+        }
+        default:
+          delivery.answered(items_reply(piece, [&](const std::string& id) -> ItemResult {
+            const auto verdict = static_cast<Verdict>(random() % 4);
+            if (verdict == Verdict::kRetry) return rejected_for_load();
+            settled.insert(id);
+            expected[std::stoul(id)] = verdict == Verdict::kApplied      ? Outcome::kApplied
+                                       : verdict == Verdict::kSuperseded ? Outcome::kSuperseded
+                                                                         : Outcome::kRefused;
+            return {verdict, 400, "t", "r"};
+          }));
+      }
+    }
+    const BulkResult result = delivery.take_result();
+    EXPECT_EQ(result.outcomes, expected);
+    std::vector<std::size_t> refused;
+    for (const RefusedItem& refusal : result.refusals) refused.push_back(refusal.item);
+    std::vector<std::size_t> expected_refused;
+    for (std::size_t i = 0; i < size; ++i) {
+      if (expected[i] == Outcome::kRefused) expected_refused.push_back(i);
+    }
+    EXPECT_EQ(refused, expected_refused);
+  }
+}
+
+}  // namespace
+}  // namespace lockstep

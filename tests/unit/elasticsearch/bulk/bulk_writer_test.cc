@@ -1,0 +1,333 @@
+#include "replicator/elasticsearch/bulk/bulk_writer.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <condition_variable>
+#include <mutex>
+#include <set>
+#include <thread>
+
+#include "tests/unit/elasticsearch/bulk_endpoint.h"
+
+namespace lockstep {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+constexpr seconds kDeadline{20};
+
+/// Answers requests by a function that all transports share.
+class FunctionTransport final : public HttpTransport {
+ public:
+  using Answer = std::function<HttpResponse(const HttpRequest&)>;
+  explicit FunctionTransport(Answer answer) : answer_(std::move(answer)) {}
+  HttpResponse perform(const HttpRequest& request) override {
+    if (cancelled_) throw TransportError("cancelled", false);
+    return answer_(request);
+  }
+  void cancel() override { cancelled_ = true; }
+
+ private:
+  const Answer answer_;
+  std::atomic<bool> cancelled_ = false;
+};
+
+BulkWriter::TransportFactory answering(FunctionTransport::Answer answer) {
+  return [answer = std::move(answer)] { return std::make_unique<FunctionTransport>(answer); };
+}
+
+BulkWriter::Options quick_options(int bulks_in_flight = 1) {
+  BulkWriter::Options options;
+  options.bulks_in_flight = bulks_in_flight;
+  options.backoff = {milliseconds(1), milliseconds(5)};
+  return options;
+}
+
+BulkRequest bulk_of(const std::string& prefix, std::size_t items) {
+  BulkRequest request;
+  for (std::size_t i = 0; i < items; ++i) {
+    request.index("posts", {1, prefix + std::to_string(i), ""}, DocumentVersion(Epoch{1}, 5), "{}");
+  }
+  return request;
+}
+
+std::vector<BulkResult> take_all(BulkWriter& writer, std::size_t count) {
+  std::vector<BulkResult> results;
+  const auto end = std::chrono::steady_clock::now() + kDeadline;
+  while (results.size() < count && std::chrono::steady_clock::now() < end) {
+    for (BulkResult& result : writer.take(milliseconds(100))) results.push_back(std::move(result));
+  }
+  return results;
+}
+
+bool wait_until(const std::function<bool()>& condition) {
+  const auto end = std::chrono::steady_clock::now() + kDeadline;
+  while (!condition()) {
+    if (std::chrono::steady_clock::now() > end) return false;
+    std::this_thread::yield();
+  }
+  return true;
+}
+
+/// A door that requests wait behind.
+class Gate {
+ public:
+  void open() {
+    const std::lock_guard lock(mutex_);
+    open_ = true;
+    opened_.notify_all();
+  }
+  void wait() {
+    std::unique_lock lock(mutex_);
+    ++waiting_;
+    opened_.wait(lock, [this] { return open_; });
+  }
+  int waiting() const {
+    const std::lock_guard lock(mutex_);
+    return waiting_;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::condition_variable opened_;
+  bool open_ = false;
+  int waiting_ = 0;
+};
+
+TEST(BulkWriter, SendsBulksThatNeverCreateAnIndexAndReportsThem) {
+  BulkEndpoint endpoint;
+  std::string path;
+  std::string content_type;
+  BulkWriter writer(quick_options(), answering([&](const HttpRequest& request) -> HttpResponse {
+                      path = request.path;
+                      content_type = request.content_type;
+                      return {200, endpoint.apply(request.body)};
+                    }));
+  EXPECT_TRUE(writer.has_room());
+  const std::uint64_t ticket = writer.submit(bulk_of("a", 3));
+  const std::vector<BulkResult> results = take_all(writer, 1);
+
+  ASSERT_EQ(results.size(), 1u);
+  EXPECT_EQ(results[0].ticket, ticket);
+  EXPECT_EQ(results[0].request.items().size(), 3u);
+  EXPECT_EQ(results[0].outcomes, std::vector<Outcome>(3, Outcome::kApplied));
+  EXPECT_GT(results[0].took.count(), 0);
+  EXPECT_EQ(writer.outstanding(), 0u);
+  EXPECT_NE(path.find("require_alias=true"), std::string::npos);
+  EXPECT_EQ(content_type, "application/x-ndjson");
+  EXPECT_EQ(endpoint.documents().size(), 3u);
+}
+
+TEST(BulkWriter, RepeatsOnlyWhatHasNoOutcomeUntilAllHaveOne) {
+  BulkEndpoint endpoint;
+  std::map<std::string, int> tries;
+  BulkWriter writer(quick_options(), answering([&](const HttpRequest& request) -> HttpResponse {
+                      return {200, endpoint.apply(request.body, [&](const std::string& id) {
+                                const int number = ++tries[id];
+                                if (id == "a0") return number < 4 ? 429 : 0;
+                                return id == "a1" ? 400 : id == "a2" ? 409 : 0;
+                              })};
+                    }));
+  writer.submit(bulk_of("a", 4));
+  const std::vector<BulkResult> results = take_all(writer, 1);
+
+  ASSERT_EQ(results.size(), 1u);
+  EXPECT_EQ(results[0].outcomes, (std::vector<Outcome>{Outcome::kApplied, Outcome::kRefused,
+                                                       Outcome::kSuperseded, Outcome::kApplied}));
+  EXPECT_EQ(tries, (std::map<std::string, int>{{"a0", 4}, {"a1", 1}, {"a2", 1}, {"a3", 1}}));
+  EXPECT_EQ(writer.state().retries, 3u);
+  EXPECT_FALSE(writer.state().waiting);
+}
+
+TEST(BulkWriter, SaysWhyItWaitsAndWhenItNoLongerDoes) {
+  BulkEndpoint endpoint;
+  std::atomic<bool> up = false;
+  BulkWriter writer(quick_options(), answering([&](const HttpRequest& request) -> HttpResponse {
+                      if (!up) return {503, "<html>away</html>", "http://es1:9200"};
+                      return {200, endpoint.apply(request.body)};
+                    }));
+  writer.submit(bulk_of("a", 2));
+  ASSERT_TRUE(wait_until([&] { return writer.state().retries > 3; }));
+  const BulkWriterState state = writer.state();
+  EXPECT_TRUE(state.waiting);
+  EXPECT_EQ(state.in_flight, 1);
+  EXPECT_EQ(state.reason, "http://es1:9200: HTTP 503: <html>away</html>");
+  up = true;
+  ASSERT_EQ(take_all(writer, 1).size(), 1u);
+  EXPECT_FALSE(writer.state().waiting);
+  EXPECT_EQ(writer.state().reason, "");
+}
+
+TEST(BulkWriter, NothingIsSentBeforeItMay) {
+  BulkEndpoint endpoint;
+  std::atomic<int> requests = 0;
+  std::atomic<int> questions = 0;
+  BulkWriter::Options options = quick_options();
+  options.may_send = [&] { return ++questions > 3; };
+  BulkWriter writer(options, answering([&](const HttpRequest& request) -> HttpResponse {
+                      EXPECT_GT(questions, 3);
+                      ++requests;
+                      return {200, endpoint.apply(request.body)};
+                    }));
+  writer.submit(bulk_of("a", 3));
+  EXPECT_EQ(take_all(writer, 1).size(), 1u);
+  EXPECT_EQ(requests, 1);
+}
+
+TEST(BulkWriter, ALostReplyIsAskedForAgainAndTheSameVersionIsApplied) {
+  BulkEndpoint endpoint;
+  std::atomic<int> requests = 0;
+  BulkWriter writer(quick_options(), answering([&](const HttpRequest& request) -> HttpResponse {
+                      const std::string reply = endpoint.apply(request.body);
+                      if (++requests == 1) throw TransportError("cut off", true);
+                      return {200, reply};
+                    }));
+  writer.submit(bulk_of("a", 2));
+  const std::vector<BulkResult> results = take_all(writer, 1);
+  ASSERT_EQ(results.size(), 1u);
+  EXPECT_EQ(results[0].outcomes, std::vector<Outcome>(2, Outcome::kApplied));
+  EXPECT_EQ(endpoint.documents().at("a0").writes, 2);
+}
+
+TEST(BulkWriter, AnyExceptionOfTheTransportIsARetry) {
+  BulkEndpoint endpoint;
+  std::atomic<int> requests = 0;
+  BulkWriter writer(quick_options(), answering([&](const HttpRequest& request) -> HttpResponse {
+                      if (++requests == 1) throw std::runtime_error("unexpected");
+                      return {200, endpoint.apply(request.body)};
+                    }));
+  writer.submit(bulk_of("a", 1));
+  EXPECT_EQ(take_all(writer, 1).size(), 1u);
+}
+
+TEST(BulkWriter, HasAsManyInFlightAsAllowedAndNoMore) {
+  BulkEndpoint endpoint;
+  Gate gate;
+  BulkWriter writer(quick_options(2), answering([&](const HttpRequest& request) -> HttpResponse {
+                      gate.wait();
+                      return {200, endpoint.apply(request.body)};
+                    }));
+  writer.submit(bulk_of("a", 1));
+  EXPECT_TRUE(writer.has_room());
+  writer.submit(bulk_of("b", 1));
+  EXPECT_FALSE(writer.has_room());
+  ASSERT_TRUE(wait_until([&] { return gate.waiting() == 2; }));
+  EXPECT_EQ(writer.outstanding(), 2u);
+  EXPECT_TRUE(writer.take(milliseconds(0)).empty());
+
+  std::thread opener([&] { gate.open(); });
+  writer.submit(bulk_of("c", 1));  // waits for room
+  opener.join();
+  std::set<std::uint64_t> tickets;
+  for (const BulkResult& result : take_all(writer, 3)) tickets.insert(result.ticket);
+  EXPECT_EQ(tickets, (std::set<std::uint64_t>{1, 2, 3}));
+}
+
+TEST(BulkWriter, OverloadLetsFewerOnTheWireUntilItIsOver) {
+  BulkEndpoint endpoint;
+  std::atomic<int> on_the_wire = 0;
+  std::atomic<int> most = 1;  // that the server takes at once
+  BulkWriter writer(quick_options(4), answering([&](const HttpRequest& request) -> HttpResponse {
+                      const bool overloaded = ++on_the_wire > most;
+                      if (!overloaded) std::this_thread::sleep_for(milliseconds(2));
+                      --on_the_wire;
+                      if (overloaded) return {429, "{}"};
+                      return {200, endpoint.apply(request.body)};
+                    }));
+  EXPECT_EQ(writer.state().most_in_flight, 4);
+  const auto send = [&](const std::string& prefix) {
+    std::size_t taken = 0;
+    for (int i = 0; i < 60; ++i) {
+      writer.submit(bulk_of(prefix + std::to_string(i) + "-", 1));
+      taken += writer.take(milliseconds(0)).size();
+    }
+    taken += take_all(writer, 60 - taken).size();
+    EXPECT_EQ(taken, 60u);
+  };
+  send("a");
+  EXPECT_LT(writer.state().most_in_flight, 4);
+  EXPECT_GT(writer.state().retries, 0u);
+  most = 4;
+  send("b");
+  EXPECT_EQ(writer.state().most_in_flight, 4);
+  EXPECT_EQ(endpoint.documents().size(), 120u);
+}
+
+TEST(BulkWriter, ALimitOfTheServerIsRunIntoOnce) {
+  BulkEndpoint endpoint;
+  std::atomic<int> refused = 0;
+  BulkWriter::Options options = quick_options();
+  options.bulk_bytes = 1'000'000;
+  BulkWriter writer(options, answering([&](const HttpRequest& request) -> HttpResponse {
+                      if (request.body.size() > 600'000) return ++refused, HttpResponse{413, ""};
+                      return {200, endpoint.apply(request.body)};
+                    }));
+  for (int i = 0; i < 5; ++i) {
+    BulkRequest request;
+    for (int j = 0; j < 100; ++j) {
+      request.index("posts", {1, std::to_string(i * 100 + j), ""}, DocumentVersion(Epoch{1}, 5),
+                    '{' + std::string(10'000, ' ') + '}');
+    }
+    writer.submit(std::move(request));
+    EXPECT_EQ(take_all(writer, 1).size(), 1u);
+  }
+  EXPECT_EQ(refused, 1);
+  EXPECT_EQ(endpoint.documents().size(), 500u);
+}
+
+TEST(BulkWriter, WakesTheOwnerWhenARequestFinishes) {
+  BulkEndpoint endpoint;
+  std::atomic<int> woken = 0;
+  BulkWriter writer(quick_options(), answering([&](const HttpRequest& request) -> HttpResponse {
+                      return {200, endpoint.apply(request.body)};
+                    }));
+  writer.on_finished([&] { ++woken; });
+  writer.submit(bulk_of("a", 1));
+  ASSERT_TRUE(wait_until([&] { return woken == 1; }));
+  EXPECT_EQ(writer.take(milliseconds(0)).size(), 1u);
+}
+
+TEST(BulkWriter, StopEndsAWaitAtOnceAndReturnsNothingWithoutOutcome) {
+  BulkWriter::Options options = quick_options();
+  options.backoff = {seconds(3'600), seconds(3'600)};
+  BulkWriter writer(options, answering([](const HttpRequest&) -> HttpResponse { return {429, ""}; }));
+  writer.submit(bulk_of("a", 1));
+  ASSERT_TRUE(wait_until([&] { return writer.state().waiting; }));
+  writer.stop(kDeadline);
+  EXPECT_TRUE(writer.take(kDeadline).empty());
+  EXPECT_EQ(writer.outstanding(), 0u);
+}
+
+TEST(BulkWriter, StopLetsARequestOnTheWireFinishAndReturnsIt) {
+  BulkEndpoint endpoint;
+  Gate gate;
+  BulkWriter writer(quick_options(), answering([&](const HttpRequest& request) -> HttpResponse {
+                      gate.wait();
+                      return {200, endpoint.apply(request.body)};
+                    }));
+  writer.submit(bulk_of("a", 1));
+  ASSERT_TRUE(wait_until([&] { return gate.waiting() == 1; }));
+  std::thread opener([&] { gate.open(); });
+  writer.stop(kDeadline);
+  opener.join();
+  EXPECT_EQ(writer.take(milliseconds(0)).size(), 1u);
+}
+
+TEST(BulkWriter, WhatIsSubmittedAfterStopIsDropped) {
+  std::atomic<int> requests = 0;
+  BulkWriter writer(quick_options(), answering([&](const HttpRequest&) -> HttpResponse {
+                      ++requests;
+                      return {503, ""};
+                    }));
+  writer.stop(milliseconds(0));
+  writer.submit(bulk_of("a", 1));
+  writer.submit(bulk_of("b", 1));
+  EXPECT_EQ(writer.outstanding(), 0u);
+  EXPECT_TRUE(writer.take(kDeadline).empty());
+  EXPECT_EQ(requests, 0);
+}
+
+}  // namespace
+}  // namespace lockstep

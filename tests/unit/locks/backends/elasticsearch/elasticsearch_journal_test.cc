@@ -1,0 +1,121 @@
+// What the journal makes of answers that are lost or refused.
+#include "replicator/locks/backends/elasticsearch/elasticsearch_journal.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/unit/elasticsearch/scripted_transport.h"
+
+namespace lockstep {
+namespace {
+
+using testing::HasSubstr;
+
+HttpResponse written(int seq_no) {
+  return {200, R"({"result": "updated", "_seq_no": )" + std::to_string(seq_no) +
+                   R"(, "_primary_term": 1, "get": {"_source": {"lease_until": 5000}}})"};
+}
+
+HttpResponse entry(int seq_no, const std::string& state, const std::string& owner, int epoch = 1) {
+  return {200, R"({"found": true, "_seq_no": )" + std::to_string(seq_no) +
+                   R"(, "_primary_term": 1, "_source": {"kind": "mv", "state": ")" + state +
+                   R"(", "owner": ")" + owner + R"(", "epoch": )" + std::to_string(epoch) +
+                   R"(, "lease_until": 7000}})"};
+}
+
+const HttpResponse kConflict{409,
+                             R"({"error": {"type": "version_conflict_engine_exception"}, "status": 409})"};
+
+class JournalTest : public testing::Test {
+ protected:
+  Operation pending() {
+    Operation operation;
+    operation.id = operation.owner = "me";
+    operation.intent.kind = "mv";
+    operation.version = {10, 1};
+    return operation;
+  }
+
+  void commit(Operation& operation) {
+    Operation changed = operation;
+    changed.state = OperationState::kRunning;
+    journal_.step(operation, changed);
+  }
+
+  Script script_;
+  ElasticsearchClient client_ = client_of(script_);
+  ElasticsearchJournal journal_{client_, "j", Painless::kHere, std::chrono::seconds(10)};
+};
+
+TEST_F(JournalTest, TheTokenIsTheNumberOfTheCommit) {
+  script_.answers = {written(11)};
+  Operation operation = pending();
+  commit(operation);
+  EXPECT_EQ(operation.token, 11);
+  EXPECT_EQ(operation.version, (JournalVersion{11, 1}));
+  EXPECT_EQ(operation.lease_until, ServerTime(std::chrono::seconds(5)));
+  EXPECT_THAT(script_.requests.at(0).path, HasSubstr("if_seq_no=10&if_primary_term=1"));
+}
+
+TEST_F(JournalTest, ACommitWhoseAnswerWasLostIsFoundAgainWithItsToken) {
+  Operation operation = pending();
+  EXPECT_THROW(commit(operation), Error) << "no answer";
+  EXPECT_EQ(operation.state, OperationState::kPending);
+  script_.answers = {kConflict, entry(11, "running", "me")};
+  commit(operation);
+  EXPECT_EQ(operation.token, 11);
+  EXPECT_EQ(operation.state, OperationState::kRunning);
+  EXPECT_EQ(operation.lease_until, ServerTime(std::chrono::seconds(7)));
+}
+
+TEST_F(JournalTest, AHeartbeatWhoseAnswerWasLostIsRepeatedUnderTheNewNumber) {
+  Operation operation = pending();
+  script_.answers = {kConflict, entry(12, "pending", "me"), written(13)};
+  journal_.step(operation, operation);
+  EXPECT_EQ(operation.version, (JournalVersion{13, 1}));
+  EXPECT_THAT(script_.requests.at(2).path, HasSubstr("if_seq_no=12&"));
+  EXPECT_EQ(operation.token, 0);
+}
+
+TEST_F(JournalTest, AnEntryOfAnotherOwnerEpochOrEndMeansThatTheLeaseIsLost) {
+  const std::vector<std::pair<HttpResponse, bool>> entries = {{entry(12, "running", "other", 2), false},
+                                                              {entry(12, "running", "me", 2), false},
+                                                              {entry(12, "aborted", "other"), true},
+                                                              {entry(12, "aborted", "me"), true},
+                                                              {{404, R"({"found": false})"}, true}};
+  for (const auto& [reply, over] : entries) {
+    Operation operation = pending();
+    script_.answers = {kConflict, reply};
+    try {
+      commit(operation);
+      ADD_FAILURE() << reply.body;
+    } catch (const LeaseLost& lost) {
+      EXPECT_EQ(lost.over(), over) << reply.body;
+    }
+  }
+}
+
+TEST_F(JournalTest, WhoLosesTheRaceForADeadOneIsToldToAskAgain) {
+  Operation found = pending();
+  script_.answers = {kConflict};
+  EXPECT_THROW((void)journal_.seize(found, "me too", Adoption::kAllowed), LeaseLost);
+}
+
+TEST_F(JournalTest, AnAdopterKeepsTheOrderOfTheCommitAndHasATokenOfItsOwn) {
+  Operation found = pending();
+  found.state = OperationState::kRunning;
+  script_.answers = {{200, R"({"result": "updated", "_seq_no": 20, "_primary_term": 1, "get": {"_source":
+      {"kind": "mv", "state": "running", "owner": "heir", "epoch": 2, "token": 10, "lease_until": 9000}}})"},
+                     written(21)};
+  Resolution resolution = journal_.seize(found, "heir", Adoption::kAllowed);
+  ASSERT_EQ(resolution.kind, Resolution::Kind::kAdopted);
+  Operation& operation = *resolution.operation;
+  EXPECT_EQ(operation.token, 20);
+  EXPECT_EQ(operation.commit, 10);
+  journal_.step(operation, operation);
+  EXPECT_EQ(operation.token, 20) << "a heartbeat is no adoption";
+  EXPECT_THAT(script_.requests.back().body, HasSubstr("\"token\":10"));
+}
+
+}  // namespace
+}  // namespace lockstep

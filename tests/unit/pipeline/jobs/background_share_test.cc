@@ -1,0 +1,79 @@
+#include "replicator/pipeline/jobs/background_share.h"
+
+#include <gtest/gtest.h>
+
+namespace lockstep {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// A cluster in which a small change waits for what the jobs have in flight.
+class BackgroundShareTest : public testing::Test {
+ protected:
+  BackgroundShareTest() {
+    for (int i = 0; i < 50; ++i) share_.page_took(1000, 1ms);
+  }
+
+  std::int64_t in_flight() const {
+    return share_.documents(now_) * static_cast<std::int64_t>(share_.requests(now_));
+  }
+
+  /// Small changes for so long, each delayed by what is in flight for jobs.
+  void small_changes(std::chrono::milliseconds lasting, std::chrono::microseconds for_each_document,
+                     std::chrono::microseconds base = 2ms) {
+    for (const SteadyTime end = now_ + lasting; now_ < end; now_ += 20ms) {
+      delay_ = for_each_document * in_flight();
+      share_.small_change_took(base + delay_, now_);
+    }
+  }
+
+  BackgroundShare share_{2, 2000};
+  SteadyTime now_{1h};
+  std::chrono::microseconds delay_{};
+};
+
+TEST_F(BackgroundShareTest, JobsTakeEverythingWhileTheyAreAlone) {
+  EXPECT_EQ(share_.requests(now_), 2U);
+  EXPECT_EQ(share_.documents(now_), 2000);
+}
+
+TEST_F(BackgroundShareTest, JobsYieldUntilSmallChangesAreQuick) {
+  small_changes(60s, 5us);
+  EXPECT_LE(delay_, 16ms);
+  EXPECT_GE(delay_, 5ms) << "and leave nothing unused";
+}
+
+TEST_F(BackgroundShareTest, JobsTakeEverythingAgainWhenSmallChangesEnd) {
+  small_changes(5s, 30us);
+  ASSERT_LT(in_flight(), 1500);
+  now_ += 1s;
+  EXPECT_EQ(in_flight(), 4000);
+}
+
+TEST_F(BackgroundShareTest, ADistantClusterIsNotTakenForABusyOne) {
+  small_changes(60s, 1us, 80ms);
+  EXPECT_GE(in_flight(), 2000);
+}
+
+TEST_F(BackgroundShareTest, AClusterThatBecomesSlowIsTheMeasureAfterTwoMinutes) {
+  small_changes(60s, 1us, 2ms);
+  small_changes(200s, 1us, 80ms);
+  EXPECT_GE(in_flight(), 2000);
+}
+
+TEST_F(BackgroundShareTest, NothingIsEverStopped) {
+  small_changes(5s, 10ms);
+  EXPECT_GE(in_flight(), 300);
+  EXPECT_LE(in_flight(), 600);
+  EXPECT_EQ(share_.requests(now_), 1U);
+}
+
+TEST_F(BackgroundShareTest, APageIsReadInAFewMillisecondsBesideSmallChanges) {
+  for (int i = 0; i < 50; ++i) share_.page_took(1000, 100ms);
+  EXPECT_EQ(share_.documents(now_), 2000);
+  share_.small_change_took(2ms, now_);
+  EXPECT_LE(share_.documents(now_), 300);
+}
+
+}  // namespace
+}  // namespace lockstep

@@ -1,0 +1,43 @@
+#include "replicator/pipeline/repair/canonical_json.h"
+
+#include <gtest/gtest.h>
+
+namespace lockstep {
+namespace {
+
+TEST(CanonicalJsonTest, WhiteSpaceAndTheOrderOfMembersDoNotCount) {
+  EXPECT_EQ(canonical_json("{ \"b\" : [ 1 ,\n true, null ],\t\"a\":{} }"), R"({"a":{},"b":[1,true,null]})");
+}
+
+TEST(CanonicalJsonTest, TheOrderOfElementsAndOfEqualNamesCounts) {
+  EXPECT_NE(canonical_json("[1,2]"), canonical_json("[2,1]"));
+  EXPECT_NE(canonical_json(R"({"a":1,"a":2})"), canonical_json(R"({"a":2,"a":1})"));
+}
+
+TEST(CanonicalJsonTest, EscapedCharactersAreTheCharacters) {
+  EXPECT_EQ(canonical_json(R"("\u00e9\/\n")"), canonical_json("\"é/\\u000a\""));
+}
+
+TEST(CanonicalJsonTest, NumbersAreComparedByValueAndNoDigitIsLost) {
+  EXPECT_EQ(canonical_json("1.10"), canonical_json("1.1"));
+  EXPECT_EQ(canonical_json("1e2"), canonical_json("100"));
+  EXPECT_EQ(canonical_json("100.0"), canonical_json("1E+2"));
+  EXPECT_EQ(canonical_json("-0.0"), canonical_json("0"));
+  EXPECT_EQ(canonical_json("0.001"), canonical_json("1e-3"));
+  EXPECT_NE(canonical_json("1"), canonical_json("-1"));
+  EXPECT_NE(canonical_json("12345678901234567890.1"), canonical_json("12345678901234567890.2"));
+  EXPECT_NE(canonical_json("123456789012345678901"), canonical_json("123456789012345678902"));
+}
+
+TEST(CanonicalJsonTest, ATextIsNotANumber) {
+  EXPECT_NE(canonical_json(R"("1")"), canonical_json("1"));
+}
+
+TEST(CanonicalJsonTest, WhatIsNotJsonIsNone) {
+  EXPECT_EQ(canonical_json("{\"a\":"), std::nullopt);
+  EXPECT_EQ(canonical_json(""), std::nullopt);
+  EXPECT_EQ(canonical_json("\"\xff\""), std::nullopt);
+}
+
+}  // namespace
+}  // namespace lockstep

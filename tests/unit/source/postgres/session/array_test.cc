@@ -1,0 +1,42 @@
+#include "replicator/source/postgres/session/array.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace lockstep {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+TEST(PostgresArrayTest, WritesWhatPostgresqlReads) {
+  EXPECT_EQ(array_literal({}), "{}");
+  EXPECT_EQ(array_literal({"1", "22"}), R"({"1","22"})");
+  EXPECT_EQ(array_literal({""}), R"({""})");
+  EXPECT_EQ(array_literal({R"(a"b\c)"}), R"({"a\"b\\c"})");
+}
+
+TEST(PostgresArrayTest, TheWordNullAndBracesAreValuesWhenQuoted) {
+  EXPECT_EQ(array_literal({"null", "{}", "a,b"}), R"({"null","{}","a,b"})");
+}
+
+TEST(PostgresArrayTest, ReadsWhatPostgresqlWrites) {
+  EXPECT_THAT(parse_array("{}"), IsEmpty());
+  EXPECT_THAT(parse_array("{1,22,333}"), ElementsAre("1", "22", "333"));
+  EXPECT_THAT(parse_array(R"({plain,"with, comma","a\"b\\c",""})"),
+              ElementsAre("plain", "with, comma", R"(a"b\c)", ""));
+}
+
+TEST(PostgresArrayTest, NullsAreLeftOutAndTheWordNullIsNot) {
+  EXPECT_THAT(parse_array(R"({NULL,1,"NULL",NULL})"), ElementsAre("1", "NULL"));
+}
+
+TEST(PostgresArrayTest, EveryCharacterComesBack) {
+  const Values values = {"a b",       "a/b",  "it's", R"("quoted")", R"(back\slash)", "100 %", "line\nbreak",
+                         "tab\there", "ключ", "日本", "😀",           "{a,b}",         "null",  "",
+                         " "};
+  EXPECT_EQ(parse_array(array_literal(values)), values);
+}
+
+}  // namespace
+}  // namespace lockstep
