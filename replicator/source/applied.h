@@ -1,0 +1,40 @@
+// A pipeline as `apply` has left it in the source: what replication knows of a configuration. How a source
+// leads from values to ids, and which types and columns a view has, stays below the seam.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "replicator/error.h"
+#include "replicator/ids.h"
+
+namespace lockstep {
+
+struct AppliedIndex {
+  IndexId id;
+  std::string alias;
+  std::string view;                 ///< quoted, for messages
+  bool routed = false;              ///< the view has a column _routing
+  std::vector<CaptureId> captures;  ///< whose changes lead to documents of this index
+  std::string set_aside;            ///< why its view could not be read; empty: it could
+};
+
+struct AppliedPipeline {
+  int id = 0;
+  std::string name;
+  std::string identity;  ///< uuid, also in the mark that every index carries
+  std::string revision;  ///< changes with every `apply` that changes anything
+  std::vector<AppliedIndex> indices;
+};
+
+/// A view, or what leads to its documents, is no longer what `apply` found: the same reading fails again.
+class ViewError : public Error {
+ public:
+  ViewError(const Parts& parts, IndexId index) : Error(parts), index_(index) {}
+  IndexId index() const { return index_; }
+
+ private:
+  IndexId index_;
+};
+
+}  // namespace lockstep

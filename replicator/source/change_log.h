@@ -1,0 +1,55 @@
+// The stream of changes, for the leader's loop: what there is to do, and transactions in which to do it.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "replicator/document_version.h"
+#include "replicator/source/transaction.h"
+
+namespace lockstep {
+
+class ChangeLog {
+ public:
+  virtual ~ChangeLog() = default;
+
+  /// Opens a transaction of the leader of `epoch`.
+  virtual std::unique_ptr<SourceTransaction> begin(Epoch epoch) = 0;
+
+  /// Opens a transaction for add_repair(), which needs no lead: its commit() never throws Deposed.
+  virtual std::unique_ptr<SourceTransaction> begin_repair() = 0;
+
+  /// Opens a snapshot to read from.
+  virtual std::unique_ptr<SourceSnapshot> read() = 0;
+
+  /// The checkpoint: where the tail goes on.
+  virtual Position checkpoint() = 0;
+
+  /// Whether Elasticsearch has acknowledged everything of this pipeline that was committed before `position`,
+  /// apart from what has become jobs.
+  virtual bool has_passed(const Position& position) = 0;
+
+  /// Whether anything may have been committed behind `position`: a cheap question. False is certain.
+  virtual bool may_have_changed(const Position& position) = 0;
+
+  /// Waits until may_have_changed(), at most `at_most`, checking every `check_every`; returns whether it has.
+  /// Does not notice who begins to wait for the checkpoint meanwhile. REQUIRES: no transaction is open.
+  virtual bool await_change(const Position& position, std::chrono::milliseconds check_every,
+                            std::chrono::milliseconds at_most) = 0;
+
+  /// Whether somebody waits for the next checkpoint (applied_watch.h). Costs nothing while nobody does.
+  /// REQUIRES: no transaction is open.
+  virtual bool is_awaited() = 0;
+
+  /// The jobs that are not finished, oldest first. Throws Error for a job whose kind or position is unknown.
+  virtual std::vector<Job> jobs() = 0;
+
+  /// Makes the list of a fan-out, beside everything else that is done here: the number of its documents once
+  /// the list is complete, none while it is not (call again). REQUIRES: leading, no transaction open.
+  virtual std::optional<std::int64_t> expand(const AppliedIndex& index, const Job& fan_out) = 0;
+};
+
+}  // namespace lockstep

@@ -1,0 +1,27 @@
+// The dead letters of a pipeline, for people. The leader adds and clears them with its checkpoint
+// (SourceTransaction::save).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "replicator/source/outbox/dead_letter.h"
+
+namespace lockstep {
+
+class DeadLetterBox {
+ public:
+  virtual ~DeadLetterBox() = default;
+
+  virtual std::int64_t count(const DeadLetterFilter& filter) = 0;
+
+  /// The dead letters behind `after` in the order of index, id and routing, at most `limit`.
+  virtual std::vector<StoredDeadLetter> find(const DeadLetterFilter& filter,
+                                             const std::optional<DeadLetter>& after, std::int64_t limit) = 0;
+
+  /// Forgets them; returns how many they were. Their documents stay as they are.
+  virtual std::int64_t discard(const DeadLetterFilter& filter) = 0;
+};
+
+}  // namespace lockstep

@@ -1,0 +1,49 @@
+// Who leads a pipeline, and what the last leader knew of both sides.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "replicator/document_version.h"
+#include "replicator/ids.h"
+
+namespace lockstep {
+
+/// Which database this is and how far it has come: shows that it was restored or replaced.
+struct SourceIdentity {
+  std::string place;          ///< which database; where it differs, positions mean something else
+  std::string timeline;       ///< changes with a promotion or a recovery to an earlier point
+  std::int64_t progress = 0;  ///< never falls while place and timeline stay
+};
+
+/// What the last leader noted of both sides, in the source.
+struct KnownPartners {
+  std::string place;                       ///< SourceIdentity::place; empty: nobody has led yet
+  std::map<IndexId, std::string> targets;  ///< by index: the uuid of the real index
+  bool operator==(const KnownPartners&) const = default;
+};
+
+class Lead {
+ public:
+  virtual ~Lead() = default;
+
+  /// Takes the lead, for as long as this connection lives: true. False: somebody else leads.
+  virtual bool try_lead() = 0;
+
+  /// Whether some process leads.
+  virtual bool is_led() = 0;
+
+  virtual SourceIdentity identity() = 0;
+
+  /// The epoch of the last leadership.
+  virtual Epoch epoch() = 0;
+
+  virtual KnownPartners known_partners() = 0;
+
+  /// Raises the epoch above the current one and above `at_least`, and notes the partners, durably. REQUIRES:
+  /// leading.
+  virtual Epoch raise_epoch(Epoch at_least, const KnownPartners& partners) = 0;
+};
+
+}  // namespace lockstep

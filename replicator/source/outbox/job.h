@@ -1,0 +1,83 @@
+// Work beside the tail, kept in the source so that it survives whoever does it.
+//
+// A job reads pages of documents. Its position says how far Elasticsearch has acknowledged them; each kind of
+// job has one kind of position, and the text in which a source stores it is the same in every source.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "replicator/ids.h"
+
+namespace lockstep {
+
+enum class JobKind {
+  kBackfill,    ///< writes every document of the view
+  kComparison,  ///< writes the documents of the view that Elasticsearch has otherwise or not at all
+  kFanOut,      ///< writes a list of documents that the source keeps in pages
+  kSweep,       ///< deletes documents that the view does not have
+};
+
+/// "backfill", "comparison", "fan_out", "sweep".
+std::string_view name_of(JobKind kind);
+
+/// Throws Error for any other text, naming it and the job.
+JobKind job_kind(std::string_view name, JobId job);
+
+/// Nobody has begun.
+struct NotBegun {
+  bool operator==(const NotBegun&) const = default;
+};
+/// Somebody has begun; nothing is acknowledged yet. Changes from now on may concern pages already read.
+struct Begun {
+  bool operator==(const Begun&) const = default;
+};
+/// Backfill and comparison: everything up to this document, in the order of _id.
+struct AfterDocument {
+  DocumentId id;
+  bool operator==(const AfterDocument&) const = default;
+};
+/// Fan-out: everything up to the document with this number of the list; the first one has number 1.
+struct AfterNumber {
+  std::int64_t number = 0;
+  bool operator==(const AfterNumber&) const = default;
+};
+/// Sweep: something is acknowledged; whoever comes next begins the scan anew.
+struct Scanning {
+  bool operator==(const Scanning&) const = default;
+};
+
+using JobPosition = std::variant<NotBegun, Begun, AfterDocument, AfterNumber, Scanning>;
+
+/// The stored text; none for NotBegun.
+std::optional<std::string> to_text(const JobPosition& position);
+
+/// The position that `text` stands for in a job of this kind. Throws Error, naming text and job, when it
+/// stands for none.
+JobPosition job_position(const std::optional<std::string>& text, JobKind kind, JobId job);
+
+struct Job {
+  JobId id;
+  IndexId index;
+  JobKind kind = JobKind::kBackfill;
+  JobPosition position;
+  std::int64_t done = 0;              ///< documents acknowledged
+  std::optional<std::int64_t> total;  ///< documents; none for a fan-out whose list is not made yet
+  std::string reason;
+  /// The fan-out that must be over before the list of this one is made. None: nothing to wait for.
+  std::optional<JobId> behind = {};
+};
+
+/// How far a job has come, saved with the checkpoint.
+struct JobProgress {
+  JobId job;
+  JobKind kind = JobKind::kBackfill;
+  JobPosition position;
+  std::int64_t done_documents = 0;  ///< to be added
+  bool finished = false;            ///< the source deletes the job
+};
+
+}  // namespace lockstep

@@ -1,0 +1,35 @@
+// The care of the outbox: emptying it, its limit, and whether the triggers still write into it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace lockstep {
+
+/// For the leader.
+class OutboxCare {
+ public:
+  virtual ~OutboxCare() = default;
+
+  /// Removes what every pipeline has passed. Waits at most some 50 ms for a lock, and gives up quietly then.
+  virtual void prune() = 0;
+
+  /// Bytes on disk, with what is consumed and not removed yet.
+  virtual std::int64_t size() = 0;
+
+  /// Whether the triggers left changes out because the outbox was full (replication.max_outbox_size), and
+  /// resume() has not succeeded since.
+  virtual bool has_given_up() = 0;
+
+  /// Enables capture again. Once no uncaptured transaction is open, moves every pipeline to now and adds
+  /// comparisons of all their indices: true. False: an uncaptured transaction is still open; call again.
+  /// REQUIRES: leading, no transaction open.
+  virtual bool resume() = 0;
+
+  /// What has changed in the source since the last `apply` so that changes or new columns are missed, in
+  /// words: triggers that are gone or disabled, views that were replaced.
+  virtual std::vector<std::string> differences_from_applied() = 0;
+};
+
+}  // namespace lockstep

@@ -1,0 +1,110 @@
+// The leader's transaction: reads a chunk of changes or a page of a job, renders its documents from the same
+// snapshot, and records what belongs to it.
+//
+// The contract (tests/contract/source_contract.h runs it over every implementation):
+// S1. Every change that commits is in exactly one chunk between two positions, whatever ids and transaction
+//     numbers do; a change that is rolled back is in none.
+// S2. A chunk's documents come from one snapshot, which contains everything that the chunk reports.
+// S3. Snapshots of successive transactions do not go back.
+// S4. When commit() returns, everything that the transaction could see is durable: a crash of the source
+// cannot
+//     take back what Elasticsearch is shown afterwards. may_be_shown() says that it is durable already.
+// S5. commit() and may_be_shown() throw Deposed when another process has taken the lead before they ended.
+// S6. What is recorded here takes effect in commit(), all of it or nothing. This transaction may or may not
+// see
+//     it before. (PostgreSQL writes it at once; SQLite, which cannot write in a snapshot that has read,
+//     writes it in a transaction of its own that follows.)
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "replicator/document_version.h"
+#include "replicator/source/outbox/acknowledged.h"
+#include "replicator/source/snapshot.h"
+
+namespace lockstep {
+
+/// A page of the list of a fan-out.
+struct FanOutPage {
+  DocumentIds ids;
+  JobPosition position;  ///< behind the page
+  bool end = false;      ///< the list has no further documents
+};
+
+/// At most one is open on a Source at a time. Destroying it without commit() drops what it has recorded.
+class SourceTransaction : public SourceSnapshot {
+ public:
+  // --- what changed ---
+
+  /// What this snapshot sees behind `from`, at most about `max_values` values.
+  virtual Changes read_changes(const Position& from, std::int64_t max_values) = 0;
+
+  /// The documents of `index` that the changes lead to; none when there are more than `limit`. REQUIRES: no
+  /// change says `everything`.
+  virtual std::optional<DocumentIds> resolve(const AppliedIndex& index,
+                                             const std::vector<CapturedChange>& changes,
+                                             std::int64_t limit) = 0;
+
+  /// The list of a fan-out behind `after`, at most `limit` documents.
+  virtual FanOutPage fan_out_page(JobId job, const JobPosition& after, std::int64_t limit) = 0;
+
+  // --- documents that will be written ---
+
+  /// As render() and render_page(), for documents that are about to be written under `version`: fills their
+  /// stale routings, and records the routing that each has now.
+  virtual DocumentIds render_for(DocumentVersion version, const AppliedIndex& index, const DocumentIds& ids,
+                                 std::int64_t max_bytes, const DocumentSink& sink) = 0;
+  virtual ViewPageEnd render_page_for(DocumentVersion version, const AppliedIndex& index,
+                                      const std::optional<DocumentId>& after, std::int64_t limit,
+                                      std::int64_t max_bytes, const DocumentSink& sink) = 0;
+
+  // --- what commit() writes ---
+
+  /// Adds a job over a whole index, unless one of its kind that nobody has begun exists.
+  virtual void add_job(IndexId index, JobKind kind, const std::string& reason) = 0;
+
+  /// Makes a fan-out of the documents that the changes lead to, or lets the changes join a fan-out of the
+  /// index whose list nobody has begun to make. Where a fan-out whose list is being made or done comes from
+  /// the same rows, the new one waits behind it: a row that changes again and again has two fan-outs at most.
+  virtual void add_fan_out(const AppliedIndex& index, const std::vector<CapturedChange>& changes) = 0;
+
+  /// Adds the jobs after which these documents are what the view gives, each under its routing and no other.
+  /// `routing` is where a document was found, or where it belongs. Anybody may call this; whoever leads does
+  /// the jobs.
+  virtual void add_repair(const AppliedIndex& index, const std::vector<FoundDocument>& documents,
+                          const std::string& reason) = 0;
+
+  /// Marks the job as begun.
+  virtual void begin_job(JobId job) = 0;
+
+  /// Stops following the index, and forgets its comparisons and sweeps.
+  virtual void set_aside(IndexId index, const std::string& reason) = 0;
+  /// Follows it again.
+  virtual void take_back(IndexId index) = 0;
+
+  /// Skips every change that this snapshot sees, for an outbox that was filled in another database. The
+  /// caller adds jobs that compare everything.
+  virtual void skip_changes() = 0;
+
+  /// Saves what Elasticsearch has acknowledged.
+  virtual void save(const Acknowledged& acknowledged) = 0;
+
+  /// Those of `refused`, by their positions, that are no dead letters in this snapshot.
+  virtual std::vector<std::size_t> new_dead_letters(const std::vector<DeadLetter>& refused) = 0;
+
+  // --- the end ---
+
+  /// Whether Elasticsearch may be shown what was read without a commit(): nothing is recorded, and everything
+  /// that the snapshot sees is durable. False: commit(). Throws Deposed.
+  virtual bool may_be_shown() = 0;
+
+  /// Writes what is recorded, durably, and returns the jobs that this added or that changes have joined.
+  /// Throws Deposed.
+  virtual std::vector<Job> commit() = 0;
+};
+
+}  // namespace lockstep
