@@ -1,40 +1,41 @@
-# Headers that nearly every file includes, read once instead of a hundred times: parsing them is a third of the time of a
-# compilation. Sources still include what they use: lockstep_headers_check compiles without this (scripts/test --preset bare).
+# Headers that nearly every file includes, read once instead of a hundred times, and the templates behind them, compiled once
+# (instantiated_once.h). Sources include what they use all the same: the preset "bare" compiles without this.
 #
 #   lockstep_precompile(<target>)        the standard library, nlohmann_json, spdlog, libpqxx
-#   lockstep_precompile_tests(<target>)  these and GoogleTest
+#   lockstep_precompile_tests(<target>)  these and GoogleTest, without optimisation: see tests/CMakeLists.txt
 option(LOCKSTEP_PRECOMPILE "Read the usual headers once" ON)
 
-function(lockstep_precompiled name)
-  set(source "${PROJECT_BINARY_DIR}/${name}.cc")
-  file(CONFIGURE OUTPUT "${source}" CONTENT "")
-  add_library(${name} STATIC "${source}")
-  target_include_directories(${name} PUBLIC "${PROJECT_SOURCE_DIR}")
-  target_link_libraries(${name} PUBLIC ${ARGN})
-endfunction()
+set(usual_headers <algorithm> <array> <atomic> <chrono> <condition_variable> <cstdint> <deque> <filesystem> <fstream> <functional>
+    <iostream> <map> <memory> <mutex> <optional> <set> <span> <sstream> <stdexcept> <stop_token> <string> <string_view> <thread>
+    <unordered_map> <unordered_set> <utility> <variant> <vector> <nlohmann/json.hpp> <pqxx/pqxx> <spdlog/spdlog.h>
+    "${PROJECT_SOURCE_DIR}/cmake/instantiated_once.h")
+
+# lockstep_headers is linked by every target that reads its headers.
+if(LOCKSTEP_PRECOMPILE)
+  add_library(lockstep_headers STATIC "${PROJECT_SOURCE_DIR}/cmake/instantiated_once.cc")
+  target_include_directories(lockstep_headers PUBLIC "${PROJECT_SOURCE_DIR}")
+  target_link_libraries(lockstep_headers PUBLIC spdlog::spdlog nlohmann_json::nlohmann_json PRIVATE PkgConfig::pqxx)
+  set_source_files_properties("${PROJECT_SOURCE_DIR}/cmake/instantiated_once.cc" PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
+  target_precompile_headers(lockstep_headers PRIVATE ${usual_headers})
+  if(LOCKSTEP_TESTS)
+    file(CONFIGURE OUTPUT "${PROJECT_BINARY_DIR}/lockstep_test_headers.cc" CONTENT "")
+    add_library(lockstep_test_headers STATIC "${PROJECT_BINARY_DIR}/lockstep_test_headers.cc")
+    target_link_libraries(lockstep_test_headers PUBLIC lockstep_headers PRIVATE PkgConfig::pqxx GTest::gmock)
+    target_compile_options(lockstep_test_headers PRIVATE ${LOCKSTEP_TEST_OPTIONS})
+    target_precompile_headers(lockstep_test_headers PRIVATE ${usual_headers} <gmock/gmock.h> <gtest/gtest.h>)
+  endif()
+endif()
 
 function(lockstep_precompile target)
   if(LOCKSTEP_PRECOMPILE)
     target_precompile_headers(${target} REUSE_FROM lockstep_headers)
+    target_link_libraries(${target} PUBLIC lockstep_headers)
   endif()
 endfunction()
 
 function(lockstep_precompile_tests target)
   if(LOCKSTEP_PRECOMPILE)
     target_precompile_headers(${target} REUSE_FROM lockstep_test_headers)
+    target_link_libraries(${target} PRIVATE lockstep_headers)
   endif()
 endfunction()
-
-if(LOCKSTEP_PRECOMPILE)
-  set(standard <algorithm> <array> <atomic> <chrono> <condition_variable> <cstdint> <deque> <filesystem> <fstream>
-      <functional> <iostream> <map> <memory> <mutex> <optional> <set> <span> <sstream> <stdexcept> <stop_token> <string>
-      <string_view> <thread> <unordered_map> <unordered_set> <utility> <variant> <vector>)
-  set(program <nlohmann/json.hpp> <pqxx/pqxx> <spdlog/spdlog.h>)
-  lockstep_precompiled(lockstep_headers spdlog::spdlog nlohmann_json::nlohmann_json PkgConfig::pqxx Threads::Threads)
-  target_precompile_headers(lockstep_headers PRIVATE ${standard} ${program})
-  if(LOCKSTEP_TESTS)
-    lockstep_precompiled(lockstep_test_headers spdlog::spdlog nlohmann_json::nlohmann_json PkgConfig::pqxx
-                         GTest::gtest GTest::gmock Threads::Threads)
-    target_precompile_headers(lockstep_test_headers PRIVATE ${standard} ${program} <gmock/gmock.h> <gtest/gtest.h>)
-  endif()
-endif()

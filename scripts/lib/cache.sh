@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Where is kept what costs time to get and may be thrown away: engines, and what the format check has passed.
+# Where scripts keep what costs time to get and may be thrown away: engines, and what clang-tidy has passed.
 
 # cache_folder: LOCKSTEP_CACHE, or the user's cache; root's own is closed to the user that servers run as, so root uses the system's.
 cache_folder() {

@@ -47,7 +47,7 @@ build() {
     cat "$work/configure.log" >&2
     fail "cmake could not configure the preset $preset (see above)"
   }
-  run cmake --build "$build" "$@" >&2
+  part "build, $preset" cmake --build "$build" "$@" >&2
 }
 
 # start_server KIND COMMAND…: starts a server in the background; its URL goes to $work/KIND.url.
@@ -60,7 +60,11 @@ start_server() {
 
 # server_url KIND: waits for the server that start_server began, and sets $url.
 server_url() {
-  local code=0
+  local code=0 begun=$SECONDS
+  while kill -0 "${starters[$1]}" 2>/dev/null; do
+    sleep 0.2
+    (((SECONDS - begun) % 9 != 8)) || { say "waiting for the $1: $(tail -n 1 "$work/$1.log")"; sleep 1; }
+  done
   wait "${starters[$1]}" || code=$?
   unset "starters[$1]"
   if ((code)); then

@@ -1,0 +1,2 @@
+#define LOCKSTEP_INSTANTIATE
+#include "cmake/instantiated_once.h"
