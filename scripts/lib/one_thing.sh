@@ -39,7 +39,7 @@ find_one_thing() {
         if [[ $word == */* ]]; then word=unit_${word%%/*}; else word=unit_base; fi
       fi
       ;;
-    tests/schema/*_test.py) python_test=${word##*/}; return ;;
+    tests/schema/*_test.py | tests/rules/*_test.py) python_test=$word; return ;;
   esac
   if [[ $word == tests/*.cc ]]; then
     [[ -e $root/$word ]] || wrong_usage "there is no file $word"
@@ -58,7 +58,7 @@ find_one_thing() {
 
 needs_servers() {
   local program
-  [[ -z $python_test ]] || return 0
+  [[ $python_test != tests/schema/* ]] || return 0
   for program in "${kServerPrograms[@]}"; do [[ -z ${wanted[$program]:-} ]] || return 0; done
   return 1
 }
