@@ -29,12 +29,19 @@ XML
   echo '</artifactItems></configuration></plugin></plugins></build></project>'
 }
 
+# run_logged LOG COMMAND…: its output goes to LOG alone.
+run_logged() {
+  local log=$1
+  shift
+  "$@" </dev/null >"$log" 2>&1
+}
+
 # run_maven PROJECT: downloads are tried three times, for networks that fail now and then.
 run_maven() {
   local attempt log=$1.log
   for attempt in 1 2 3; do
     # -C: a file whose checksum is wrong is an error
-    if mvn -q -B -C -Dstyle.color=never -f "$1" dependency:copy </dev/null >"$log" 2>&1; then return 0; fi
+    if busy "fetching $engine" run_logged "$log" mvn -q -B -C -Dstyle.color=never -f "$1" dependency:copy; then return 0; fi
     ((attempt == 3)) || say "Maven failed; trying again"
   done
   cat "$log" >&2

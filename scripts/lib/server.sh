@@ -139,12 +139,17 @@ running_process() {
   [[ $(process_start "$pid") == "$start" ]] && printf '%s\n' "$pid"
 }
 
-# wait_until DEADLINE_SECONDS COMMAND…: tries COMMAND ten times a second until it succeeds; fails after the deadline.
+# wait_until DEADLINE_SECONDS COMMAND…: tries COMMAND ten times a second until it succeeds; fails after the deadline. Says now and then
+# that it waits.
 wait_until() {
-  local deadline=$((SECONDS + $1))
+  local begun=$SECONDS deadline=$((SECONDS + $1)) said=$SECONDS
   shift
   until "$@"; do
     ((SECONDS < deadline)) || return 1
+    if ((SECONDS >= said + 8)); then
+      said=$SECONDS
+      say "waiting for $((SECONDS - begun)) s, for at most $((deadline - begun)) s"
+    fi
     sleep 0.1
   done
 }
