@@ -12,7 +12,9 @@ set(usual_headers <algorithm> <array> <atomic> <chrono> <condition_variable> <cs
 
 # lockstep_headers is linked by every target that reads its headers.
 if(LOCKSTEP_PRECOMPILE)
-  add_library(lockstep_headers STATIC "${PROJECT_SOURCE_DIR}/cmake/instantiated_once.cc")
+  file(CONFIGURE OUTPUT "${PROJECT_BINARY_DIR}/lockstep_headers.cc" CONTENT "")  # CMake wants a source that reads them
+  add_library(lockstep_headers STATIC "${PROJECT_BINARY_DIR}/lockstep_headers.cc"
+              "${PROJECT_SOURCE_DIR}/cmake/instantiated_once.cc")
   target_include_directories(lockstep_headers PUBLIC "${PROJECT_SOURCE_DIR}")
   target_link_libraries(lockstep_headers PUBLIC spdlog::spdlog nlohmann_json::nlohmann_json PRIVATE PkgConfig::pqxx)
   set_source_files_properties("${PROJECT_SOURCE_DIR}/cmake/instantiated_once.cc" PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
