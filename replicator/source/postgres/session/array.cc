@@ -33,17 +33,17 @@ std::string array_literal(const std::vector<std::string>& values) {
   return literal + "}";
 }
 
-std::string array_literal(const DocumentIds& ids) {
+std::string ids_literal(const DocumentIds& ids) {
   std::string literal = "{";
   for (const DocumentId& id : ids) append_quoted(literal, id.text);
   return literal + "}";
 }
 
-std::string array_literal(const std::vector<CaptureId>& captures) {
+std::string ids_literal(const std::vector<CaptureId>& captures) {
   return numbers_literal(captures);
 }
 
-std::string array_literal(const std::vector<IndexId>& indices) {
+std::string ids_literal(const std::vector<IndexId>& indices) {
   return numbers_literal(indices);
 }
 

@@ -11,10 +11,11 @@ namespace lockstep {
 
 /// An array literal of text values, for a parameter that the statement casts.
 std::string array_literal(const std::vector<std::string>& values);
-std::string array_literal(const DocumentIds& ids);
-/// As an array of numbers.
-std::string array_literal(const std::vector<CaptureId>& captures);
-std::string array_literal(const std::vector<IndexId>& indices);
+
+/// An array literal of ids.
+std::string ids_literal(const DocumentIds& ids);
+std::string ids_literal(const std::vector<CaptureId>& captures);
+std::string ids_literal(const std::vector<IndexId>& indices);
 
 /// The values of an array literal, without nulls.
 std::vector<std::string> parse_array(std::string_view literal);
