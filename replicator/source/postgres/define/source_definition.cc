@@ -60,7 +60,9 @@ class PostgresSourceDefinition final : public SourceDefinition {
   void apply(const Progress& progress) override { definition_.apply({progress.step, progress.waiting}); }
   std::vector<PlanStep> removal_plan() override { return definition_.removal_plan(); }
   void remove(const Progress& progress) override { definition_.remove({progress.step, progress.waiting}); }
-  std::vector<std::string> grants(const std::string& role) override { return definition_.grants(role); }
+  std::vector<std::string> privileges_for(const std::string& user) override {
+    return definition_.grants(user);
+  }
 
  private:
   // The first column of a query about the pipeline ($1: its name); nothing before the first apply.
