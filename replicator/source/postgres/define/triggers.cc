@@ -165,7 +165,7 @@ std::string truncate_body(const TriggerCode& code) {
   return fill_template(postgres_sql("capture_truncate"), body);
 }
 
-// For names that are to be read, not to be told apart by.
+// The letters of a name that need no quotes, for people to read; it does not tell names apart.
 std::string plain(std::string_view text, std::size_t limit) {
   std::string plain;
   for (const char c : text) {
@@ -248,6 +248,12 @@ std::string create_trigger_sql(std::string_view trigger, std::string_view relati
   return "create trigger " + std::string(trigger) + " after " + std::string(event_name(event)) + " on " +
          std::string(relation) + tables + " for each statement execute function " + std::string(function) +
          "()";
+}
+
+std::string create_always_trigger_sql(std::string_view trigger, std::string_view relation,
+                                      std::string_view function, TriggerEvent event) {
+  return create_trigger_sql(trigger, relation, function, event) + ";\nalter table " + std::string(relation) +
+         " enable always trigger " + std::string(trigger);
 }
 
 std::string dollar_quoted(std::string_view text) {
