@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "replicator/error.h"
-#include "tests/unit/pipeline/fake_source.h"
+#include "tests/support/fake_source.h"
 
 namespace lockstep::fake {
 namespace {

@@ -1,4 +1,4 @@
-#include "tests/unit/pipeline/fake_source.h"
+#include "tests/support/fake_source.h"
 
 #include <algorithm>
 #include <limits>
