@@ -1,176 +1,111 @@
 #include "tests/support/fake_source.h"
 
 #include <algorithm>
-#include <limits>
+#include <array>
+#include <cctype>
+#include <ctime>
 #include <stdexcept>
 #include <thread>
 #include <utility>
 
-#include "replicator/error.h"
-
 namespace lockstep::fake {
 namespace {
 
-Position position_at(std::size_t rows) {
-  return Position{std::to_string(rows)};
+std::string lower(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return text;
 }
 
-std::size_t rows_of(const Position& position) {
-  return std::stoull(position.text);
-}
-
-bool fits(const DeadLetter& letter, const DeadLetterFilter& filter) {
+bool fits(const StoredLetter& stored, const DeadLetterFilter& filter) {
   const auto has = [](const auto& values, const auto& value) {
     return std::find(values.begin(), values.end(), value) != values.end();
   };
+  const DeadLetter& letter = stored.letter;
+  const std::string error = lower(filter.error);
   return has(filter.indices, letter.index) && (filter.ids.empty() || has(filter.ids, letter.id)) &&
-         (letter.error_type == filter.error || letter.reason.find(filter.error) != std::string::npos);
+         (lower(letter.error_type) == error || lower(letter.reason).find(error) != std::string::npos) &&
+         (!filter.since || stored.last_at >= *filter.since) &&
+         (!filter.until || stored.last_at <= *filter.until);
+}
+
+std::string utc(std::chrono::system_clock::time_point time) {
+  const std::time_t seconds = std::chrono::system_clock::to_time_t(time);
+  std::tm parts{};
+  gmtime_r(&seconds, &parts);
+  std::array<char, 32> text{};
+  std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts);
+  return text.data();
 }
 
 }  // namespace
 
-// --- Change ---
-
-Change& Change::put(int index, const std::string& id, const std::string& json, const std::string& routing) {
-  state_.views[index][id] = {json, routing};
-  return *this;
-}
-
-Change& Change::remove(int index, const std::string& id) {
-  state_.views[index].erase(id);
-  return *this;
-}
-
-Change& Change::captured(int capture, Values values) {
-  state_.outbox.push_back({capture, std::move(values), false});
-  return *this;
-}
-
-Change& Change::truncated(int capture) {
-  state_.outbox.push_back({capture, {}, true});
-  return *this;
-}
-
-// --- Database ---
-
-void Database::commit(const std::function<void(Change&)>& change) {
-  const std::lock_guard lock(mutex_);
-  Change writing(state_);
-  change(writing);
-}
-
-State Database::state() const {
-  const std::lock_guard lock(mutex_);
-  return state_;
-}
-
-void Database::resolve_with(const std::string& resolver, Resolver resolve) {
-  const std::lock_guard lock(mutex_);
-  resolvers_[resolver] = std::move(resolve);
-}
-
-void Database::at_step(std::function<void(Step)> hook) {
-  const std::lock_guard lock(mutex_);
-  hook_ = std::move(hook);
-}
-
-void Database::step(Step step) const {
-  std::function<void(Step)> hook;
+FakeSource::FakeSource(Database& database) : database_(database) {
+  database.require_present();
   {
-    const std::lock_guard lock(mutex_);
-    hook = hook_;
+    const std::lock_guard lock(database.mutex_);
+    ++database.connections_;
   }
-  if (hook) hook(step);
+  reload();
 }
-
-AppliedPipeline Database::pipeline() const {
-  const std::lock_guard lock(mutex_);
-  return pipeline_;
-}
-
-void Database::apply(AppliedPipeline pipeline) {
-  const std::lock_guard lock(mutex_);
-  pipeline_ = std::move(pipeline);
-}
-
-std::int64_t Database::add_job(int index, JobKind kind, const Values& ids) {
-  const std::lock_guard lock(mutex_);
-  StoredJob stored;
-  stored.job.id = next_job_++;
-  stored.job.index = index;
-  stored.job.kind = kind;
-  stored.job.reason = "a test";
-  for (const std::string& id : ids)
-    stored.documents.emplace(static_cast<std::int64_t>(stored.documents.size()) + 1, id);
-  const std::int64_t id = stored.job.id;
-  state_.jobs.emplace(id, std::move(stored));
-  return id;
-}
-
-void Database::set_position(std::size_t rows) {
-  const std::lock_guard lock(mutex_);
-  state_.position = rows;
-}
-
-void Database::set_durable(bool durable) {
-  const std::lock_guard lock(mutex_);
-  durable_ = durable;
-}
-
-// --- FakeSource ---
 
 FakeSource::~FakeSource() {
   const std::lock_guard lock(database_.mutex_);
   if (database_.leader_ == this) database_.leader_ = nullptr;
 }
 
-AppliedPipeline FakeSource::load_pipeline() {
-  AppliedPipeline pipeline = database_.pipeline();
-  const auto reasons = database_.state().set_aside;
-  for (AppliedIndex& index : pipeline.indices) {
-    if (const auto reason = reasons.find(index.id); reason != reasons.end()) index.set_aside = reason->second;
-  }
-  return pipeline;
+State FakeSource::state() const {
+  database_.require_present();
+  return database_.state();
+}
+
+void FakeSource::reload() {
+  database_.require_present();
+  pipeline_ = database_.pipeline();
 }
 
 std::string FakeSource::revision() {
+  database_.require_present();
   return database_.pipeline().revision;
 }
 
-SourceIdentity Database::identity() const {
-  const std::lock_guard lock(mutex_);
-  return identity_;
-}
-
-void Database::set_identity(const SourceIdentity& identity) {
-  const std::lock_guard lock(mutex_);
-  identity_ = identity;
-}
-
-bool FakeSource::make_good() {
+void FakeSource::publish(const PublishedStatus& status) {
+  database_.require_present();
   const std::lock_guard lock(database_.mutex_);
-  database_.state_.given_up = false;
-  database_.state_.position = database_.state_.outbox.size();
-  return true;
+  database_.published_.push_back(status);
 }
+
+// --- Lead ---
 
 bool FakeSource::try_lead() {
+  database_.require_present();
   const std::lock_guard lock(database_.mutex_);
+  if (database_.led_elsewhere_) return false;
   if (database_.leader_ == nullptr) database_.leader_ = this;
   return database_.leader_ == this;
 }
 
 bool FakeSource::is_led() {
+  database_.require_present();
   const std::lock_guard lock(database_.mutex_);
-  return database_.leader_ != nullptr;
+  return database_.led_elsewhere_ || database_.leader_ != nullptr;
+}
+
+SourceIdentity FakeSource::identity() {
+  database_.require_present();
+  return database_.identity();
 }
 
 Epoch FakeSource::epoch() {
-  const std::lock_guard lock(database_.mutex_);
-  return database_.state_.epoch;
+  return state().epoch;
+}
+
+KnownPartners FakeSource::known_partners() {
+  return state().partners;
 }
 
 Epoch FakeSource::raise_epoch(Epoch at_least, const KnownPartners& partners) {
+  database_.require_present();
   const std::lock_guard lock(database_.mutex_);
   database_.state_.partners = partners;
   Epoch& epoch = database_.state_.epoch;
@@ -178,80 +113,132 @@ Epoch FakeSource::raise_epoch(Epoch at_least, const KnownPartners& partners) {
   return epoch;
 }
 
-Position FakeSource::load_position() {
-  return position_at(database_.state().position);
+// --- ChangeLog ---
+
+std::unique_ptr<SourceTransaction> FakeSource::begin(Epoch epoch) {
+  return std::make_unique<FakeTransaction>(database_, connection_, epoch);
 }
 
-std::vector<Job> FakeSource::load_jobs() {
+std::unique_ptr<SourceTransaction> FakeSource::begin_repair() {
+  return std::make_unique<FakeTransaction>(database_, connection_, std::nullopt);
+}
+
+std::unique_ptr<SourceSnapshot> FakeSource::read() {
+  return std::make_unique<FakeTransaction>(database_, connection_, std::nullopt);
+}
+
+Position FakeSource::checkpoint() {
+  return position_at(state().position);
+}
+
+bool FakeSource::has_passed(const Position& position) {
+  return state().position >= rows_of(position);
+}
+
+bool FakeSource::may_have_changed(const Position& position) {
+  return state().outbox.size() > rows_of(position);
+}
+
+bool FakeSource::await_change(const Position& position, std::chrono::milliseconds check_every,
+                              std::chrono::milliseconds at_most) {
+  const auto end = std::chrono::steady_clock::now() + at_most;
+  do {
+    std::this_thread::sleep_for(std::min(check_every, at_most));
+    if (may_have_changed(position)) return true;
+  } while (std::chrono::steady_clock::now() < end);
+  return false;
+}
+
+bool FakeSource::is_awaited() {
+  database_.require_present();
+  return false;
+}
+
+std::vector<Job> FakeSource::jobs() {
   std::vector<Job> jobs;
-  for (const auto& [id, stored] : database_.state().jobs) jobs.push_back(stored.job);
+  for (const auto& [id, stored] : state().jobs) jobs.push_back(stored.job);
   return jobs;
 }
 
-std::int64_t FakeSource::dead_letters(int index) {
-  const State state = database_.state();
-  return std::count_if(state.dead_letters.begin(), state.dead_letters.end(),
-                       [&](const auto& letter) { return letter.second.index == index; });
+std::optional<std::int64_t> FakeSource::expand(const AppliedIndex& index, const Job& fan_out) {
+  database_.require_present();
+  database_.step(Step::kExpand);
+  if (connection_.open > 0) throw std::logic_error("a transaction is open on this connection");
+  const std::optional<JobId> expanded = std::exchange(connection_.expanding, std::nullopt);
+  if (expanded) make_list(*expanded);
+  const State now = state();
+  const auto stored = now.jobs.find(fan_out.id);
+  if (stored == now.jobs.end()) return 0;
+  if (stored->second.job.total) return stored->second.job.total;
+  database_.require_readable(index);
+  connection_.expanding = fan_out.id;
+  return std::nullopt;
 }
 
-std::vector<DeadLetter> FakeSource::dead_letters_of(int index, const Values& ids) {
-  std::vector<DeadLetter> letters;
-  for (const auto& [place, letter] : database_.state().dead_letters) {
-    if (letter.index == index && std::find(ids.begin(), ids.end(), letter.id) != ids.end())
-      letters.push_back(letter);
-  }
-  return letters;
+void FakeSource::make_list(JobId fan_out) {
+  const State seen = database_.state();
+  const auto found = seen.jobs.find(fan_out);
+  if (found == seen.jobs.end() || found->second.job.total) return;
+  const std::vector<std::string> ids =
+      database_.resolve(seen, found->second.job.index, found->second.changes);
+  const std::lock_guard lock(database_.mutex_);
+  const auto stored = database_.state_.jobs.find(fan_out);
+  if (stored == database_.state_.jobs.end()) return;
+  stored->second.documents = numbered(ids);
+  stored->second.job.total = static_cast<std::int64_t>(ids.size());
 }
 
-std::vector<StoredDeadLetter> FakeSource::find_dead_letters(const DeadLetterFilter& filter,
-                                                            const std::optional<DeadLetter>& after,
-                                                            std::int64_t limit) {
+// --- DeadLetterBox ---
+
+std::chrono::system_clock::time_point FakeSource::now() {
+  return std::chrono::system_clock::now();
+}
+
+std::int64_t FakeSource::count(const DeadLetterFilter& filter) {
+  const State now = state();
+  return std::count_if(now.dead_letters.begin(), now.dead_letters.end(),
+                       [&](const auto& letter) { return fits(letter.second, filter); });
+}
+
+std::vector<StoredDeadLetter> FakeSource::find(const DeadLetterFilter& filter,
+                                               const std::optional<DeadLetter>& after, std::int64_t limit) {
   std::vector<StoredDeadLetter> found;
-  for (const auto& [place, letter] : database_.state().dead_letters) {
-    if (after && place <= DocumentPlace{after->index, after->id, after->routing}) continue;
-    if (fits(letter, filter) && static_cast<std::int64_t>(found.size()) < limit)
-      found.push_back({letter, "", "", 1});
+  for (const auto& [key, stored] : state().dead_letters) {
+    if (after && key <= RoutedId{after->index, after->id.text, after->routing}) continue;
+    if (fits(stored, filter) && static_cast<std::int64_t>(found.size()) < limit)
+      found.push_back({stored.letter, utc(stored.first_at), utc(stored.last_at), stored.tries});
   }
   return found;
 }
 
-std::int64_t FakeSource::count_dead_letters(const DeadLetterFilter& filter) {
-  const State state = database_.state();
-  return std::count_if(state.dead_letters.begin(), state.dead_letters.end(),
-                       [&](const auto& letter) { return fits(letter.second, filter); });
-}
-
-std::int64_t FakeSource::discard_dead_letters(const DeadLetterFilter& filter) {
+std::int64_t FakeSource::discard(const DeadLetterFilter& filter) {
+  database_.require_present();
   const std::lock_guard lock(database_.mutex_);
   return static_cast<std::int64_t>(std::erase_if(
       database_.state_.dead_letters, [&](const auto& letter) { return fits(letter.second, filter); }));
 }
 
-std::unique_ptr<SourceTransaction> FakeSource::begin() {
-  return std::make_unique<FakeTransaction>(database_, open_, FakeTransaction::Access::kReadWrite);
+// --- OutboxCare ---
+
+std::int64_t FakeSource::size() {
+  return static_cast<std::int64_t>(state().outbox.size());
 }
 
-std::unique_ptr<SourceTransaction> FakeSource::begin_reading() {
-  return std::make_unique<FakeTransaction>(database_, open_, FakeTransaction::Access::kReadOnly);
+bool FakeSource::has_given_up() {
+  return state().given_up;
 }
 
-bool FakeSource::has_passed(const Position& place) {
-  return database_.state().position >= rows_of(place);
-}
-
-bool FakeSource::may_have_changed(const Position& position) {
-  return database_.state().outbox.size() > rows_of(position);
-}
-
-bool FakeSource::await_change(const Position& position, std::chrono::milliseconds look_every,
-                              std::chrono::milliseconds) {
-  std::this_thread::sleep_for(look_every);
-  return may_have_changed(position);
-}
-
-void FakeSource::publish(const PublishedStatus& status) {
+bool FakeSource::resume() {
+  database_.require_present();
   const std::lock_guard lock(database_.mutex_);
-  database_.published_.push_back(status);
+  State& state = database_.state_;
+  state.given_up = false;
+  state.position = state.outbox.size();
+  for (const AppliedIndex& index : database_.pipeline_.indices) {
+    for (const JobKind kind : {JobKind::kComparison, JobKind::kSweep})
+      add_whole_index_job(state, index.id, kind, "the outbox was full");
+  }
+  return true;
 }
 
 }  // namespace lockstep::fake

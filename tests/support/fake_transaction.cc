@@ -1,11 +1,11 @@
+#include "tests/support/fake_transaction.h"
+
 #include <algorithm>
-#include <limits>
 #include <set>
 #include <stdexcept>
 #include <utility>
 
 #include "replicator/error.h"
-#include "tests/support/fake_source.h"
 
 namespace lockstep::fake {
 namespace {
@@ -19,31 +19,215 @@ const Row* find(const View& view, const std::string& id) {
   return row == view.end() ? nullptr : &row->second;
 }
 
+bool has(const auto& values, const auto& value) {
+  return std::find(values.begin(), values.end(), value) != values.end();
+}
+
+RoutedId key_of(const DeadLetter& letter) {
+  return {letter.index, letter.id.text, letter.routing};
+}
+
+// The number behind which a fan-out goes on.
+std::int64_t number_of(const JobPosition& position) {
+  if (const auto* after = std::get_if<AfterNumber>(&position)) return after->number;
+  if (std::holds_alternative<NotBegun>(position) || std::holds_alternative<Begun>(position)) return 0;
+  throw std::logic_error("not the position of a fan-out");
+}
+
+bool share_a_row(const std::vector<CapturedChange>& left, const std::vector<CapturedChange>& right) {
+  for (const CapturedChange& a : left) {
+    for (const CapturedChange& b : right) {
+      if (a.capture != b.capture) continue;
+      for (const std::string& value : a.values) {
+        if (has(b.values, value)) return true;
+      }
+    }
+  }
+  return false;
+}
+
+// The newest fan-out of the index whose list is made or being made and that comes from the same rows.
+std::optional<JobId> fan_out_ahead(const State& state, IndexId index, std::optional<JobId> expanding,
+                                   const std::vector<CapturedChange>& changes) {
+  std::optional<JobId> ahead;
+  for (const auto& [id, stored] : state.jobs) {
+    if (stored.job.index != index || stored.job.kind != JobKind::kFanOut) continue;
+    if ((stored.job.total || id == expanding) && share_a_row(stored.changes, changes)) ahead = id;
+  }
+  return ahead;
+}
+
+// The newest fan-out that waits for the same one and whose list nobody has begun to make.
+StoredJob* fan_out_to_join(State& state, IndexId index, std::optional<JobId> expanding,
+                           std::optional<JobId> behind) {
+  StoredJob* joined = nullptr;
+  for (auto& [id, stored] : state.jobs) {
+    if (stored.job.index == index && stored.job.kind == JobKind::kFanOut && !stored.job.total &&
+        stored.job.behind == behind && id != expanding)
+      joined = &stored;
+  }
+  return joined;
+}
+
+void save_progress(State& state, const JobProgress& progress) {
+  const auto stored = state.jobs.find(progress.job);
+  if (stored == state.jobs.end()) return;
+  if (progress.kind == JobKind::kFanOut) {
+    auto& documents = stored->second.documents;
+    documents.erase(documents.begin(), documents.upper_bound(number_of(progress.position)));
+  }
+  stored->second.job.position = progress.position;
+  stored->second.job.done += progress.done_documents;
+  if (progress.finished) state.jobs.erase(stored);
+}
+
+void save_letter(State& state, const DeadLetter& letter) {
+  const auto now = std::chrono::system_clock::now();
+  const auto [stored, added] = state.dead_letters.try_emplace(key_of(letter), StoredLetter{letter, now, now});
+  if (added) return;
+  stored->second.letter = letter;
+  stored->second.last_at = now;
+  ++stored->second.tries;
+}
+
 }  // namespace
 
-FakeTransaction::FakeTransaction(Database& database, int& open, Access access)
-    : database_(database), open_(open), access_(access) {
+FakeTransaction::FakeTransaction(Database& database, Connection& connection, std::optional<Epoch> epoch)
+    : database_(database), connection_(connection), epoch_(epoch) {
+  database.require_present();
   database.step(Step::kBegin);
-  if (open_ > 0) throw std::logic_error("a transaction is open on this connection already");
+  if (connection_.open > 0) throw std::logic_error("a transaction is open on this connection already");
   seen_ = database.state();
-  ++open_;
+  ++connection_.open;
 }
 
 FakeTransaction::~FakeTransaction() {
-  --open_;
+  --connection_.open;
 }
 
-void FakeTransaction::write(std::function<void(State&)> change) {
-  if (access_ == Access::kReadOnly) throw std::logic_error("a transaction that only reads has written");
-  change(seen_);
-  writes_.push_back(std::move(change));
+// --- reading ---
+
+Position FakeTransaction::position() {
+  return position_at(seen_.outbox.size());
+}
+
+RenderedDocument FakeTransaction::rendered(const AppliedIndex& index, const std::string& id,
+                                           const Row* row) const {
+  RenderedDocument document;
+  document.id = id;
+  if (row == nullptr) return document;
+  document.json = row->json;
+  if (index.routed) document.routing = row->routing;
+  return document;
+}
+
+RenderedDocument FakeTransaction::rendered_for(DocumentVersion version, const AppliedIndex& index,
+                                               const std::string& id, const Row* row) {
+  RenderedDocument document = rendered(index, id, row);
+  if (!index.routed) return document;
+  for (const auto& [key, written] : seen_.routes) {
+    const auto& [of_index, of_id, routing] = key;
+    if (of_index == index.id && of_id == id && (row == nullptr || routing != row->routing))
+      document.stale_routings.push_back(routing);
+  }
+  if (row != nullptr) {
+    record([key = RoutedId{index.id, id, row->routing}, version](State& state, std::vector<Job>&) {
+      state.routes[key] = version;
+    });
+  }
+  return document;
+}
+
+DocumentIds FakeTransaction::render_with(const Renderer& renderer, const AppliedIndex& index,
+                                         const DocumentIds& ids, std::int64_t max_bytes,
+                                         const DocumentSink& sink) {
+  database_.step(Step::kRender);
+  database_.require_readable(index);
+  const View& view = seen_.views[index.id];
+  DocumentIds left_over;
+  std::int64_t bytes = 0;
+  for (const DocumentId& id : ids) {
+    const Row* row = find(view, id.text);
+    if (row != nullptr && bytes >= std::max<std::int64_t>(1, max_bytes)) {
+      left_over.push_back(id);
+      continue;
+    }
+    bytes += bytes_of(row);
+    sink(renderer(id.text, row));
+  }
+  return left_over;
+}
+
+ViewPageEnd FakeTransaction::render_page_with(const Renderer& renderer, const AppliedIndex& index,
+                                              const std::optional<DocumentId>& after, std::int64_t limit,
+                                              std::int64_t max_bytes, const DocumentSink& sink) {
+  database_.step(Step::kRender);
+  database_.require_readable(index);
+  const View& view = seen_.views[index.id];
+  ViewPageEnd page;
+  std::int64_t documents = 0;
+  std::int64_t bytes = 0;
+  auto row = after ? view.upper_bound(after->text) : view.begin();
+  for (; row != view.end() && documents < limit && (documents == 0 || bytes < max_bytes);
+       ++row, ++documents) {
+    page.last = DocumentId{row->first};
+    bytes += bytes_of(&row->second);
+    sink(renderer(row->first, &row->second));
+  }
+  page.end = documents < limit && row == view.end();
+  return page;
+}
+
+DocumentIds FakeTransaction::render(const AppliedIndex& index, const DocumentIds& ids, std::int64_t max_bytes,
+                                    const DocumentSink& sink) {
+  return render_with([&](const std::string& id, const Row* row) { return rendered(index, id, row); }, index,
+                     ids, max_bytes, sink);
+}
+
+ViewPageEnd FakeTransaction::render_page(const AppliedIndex& index, const std::optional<DocumentId>& after,
+                                         std::int64_t limit, std::int64_t max_bytes,
+                                         const DocumentSink& sink) {
+  return render_page_with([&](const std::string& id, const Row* row) { return rendered(index, id, row); },
+                          index, after, limit, max_bytes, sink);
+}
+
+DocumentIds FakeTransaction::render_for(DocumentVersion version, const AppliedIndex& index,
+                                        const DocumentIds& ids, std::int64_t max_bytes,
+                                        const DocumentSink& sink) {
+  return render_with(
+      [&](const std::string& id, const Row* row) { return rendered_for(version, index, id, row); }, index,
+      ids, max_bytes, sink);
+}
+
+ViewPageEnd FakeTransaction::render_page_for(DocumentVersion version, const AppliedIndex& index,
+                                             const std::optional<DocumentId>& after, std::int64_t limit,
+                                             std::int64_t max_bytes, const DocumentSink& sink) {
+  return render_page_with(
+      [&](const std::string& id, const Row* row) { return rendered_for(version, index, id, row); }, index,
+      after, limit, max_bytes, sink);
+}
+
+std::vector<StaleDocument> FakeTransaction::stale(const AppliedIndex& index,
+                                                  const std::vector<FoundDocument>& found) {
+  database_.require_readable(index);
+  std::vector<StaleDocument> stale;
+  for (const FoundDocument& document : found) {
+    const Row* row = find(seen_.views[index.id], document.id.text);
+    const std::string routing = row != nullptr && index.routed ? row->routing : "";
+    if (row == nullptr || routing != document.routing) stale.push_back({document, row != nullptr});
+  }
+  return stale;
+}
+
+void FakeTransaction::require_readable(const AppliedIndex& index) {
+  database_.require_readable(index);
 }
 
 Changes FakeTransaction::read_changes(const Position& from, std::int64_t max_values) {
   database_.step(Step::kReadChanges);
-  std::map<int, CapturedChange> captured;
-  std::map<int, std::set<std::string>> values;
-  const std::size_t first = std::stoull(from.text);
+  std::map<CaptureId, CapturedChange> captured;
+  std::map<CaptureId, std::set<std::string>> values;
+  const std::size_t first = rows_of(from);
   std::size_t next = first;
   std::int64_t width = 0;
   for (; next < seen_.outbox.size() && width < max_values; ++next) {
@@ -60,186 +244,106 @@ Changes FakeTransaction::read_changes(const Position& from, std::int64_t max_val
   }
   changes.rows = static_cast<std::int64_t>(next - first);
   changes.more = next < seen_.outbox.size();
-  changes.next = Position{std::to_string(next)};
+  changes.next = position_at(next);
   return changes;
 }
 
-Values FakeTransaction::ids_of(const AppliedIndex& index, const std::vector<CapturedChange>& changes) const {
-  Values ids;
-  const auto add = [&](const std::string& id) {
-    if (std::find(ids.begin(), ids.end(), id) == ids.end()) ids.push_back(id);
-  };
-  for (const CapturedChange& change : changes) {
-    if (change.everything) throw std::logic_error("what any row may have changed cannot be resolved");
-    for (const AppliedTrack& track : index.tracks) {
-      if (track.capture != change.capture) continue;
-      for (const std::string& value : change.values) {
-        if (track.resolver.empty()) {
-          add(value);
-          continue;
-        }
-        Database::Resolver resolve;
-        {
-          const std::lock_guard lock(database_.mutex_);
-          resolve = database_.resolvers_.at(track.resolver);
-        }
-        for (const std::string& id : resolve(seen_, value)) add(id);
-      }
-    }
-  }
-  return ids;
-}
-
-std::optional<Values> FakeTransaction::resolve(const AppliedIndex& index,
-                                               const std::vector<CapturedChange>& changes,
-                                               std::int64_t limit) {
-  Values ids = ids_of(index, changes);
+std::optional<DocumentIds> FakeTransaction::resolve(const AppliedIndex& index,
+                                                    const std::vector<CapturedChange>& changes,
+                                                    std::int64_t limit) {
+  database_.require_readable(index);
+  std::vector<CapturedChange> own;
+  std::copy_if(changes.begin(), changes.end(), std::back_inserter(own),
+               [&](const CapturedChange& change) { return has(index.captures, change.capture); });
+  DocumentIds ids;
+  for (std::string& id : database_.resolve(seen_, index.id, own)) ids.push_back({std::move(id)});
   if (static_cast<std::int64_t>(ids.size()) > limit) return std::nullopt;
   return ids;
 }
 
-Job FakeTransaction::insert_job(int index, JobKind kind, const std::string& reason, const Values& ids) {
-  StoredJob stored;
-  {
-    const std::lock_guard lock(database_.mutex_);
-    stored.job.id = database_.next_job_++;
-  }
-  stored.job.index = index;
-  stored.job.kind = kind;
-  stored.job.reason = reason;
-  for (const std::string& id : ids)
-    stored.documents.emplace(static_cast<std::int64_t>(stored.documents.size()) + 1, id);
-  if (kind == JobKind::kFanOut) stored.job.total = static_cast<std::int64_t>(ids.size());
-  write([stored](State& state) { state.jobs[stored.job.id] = stored; });
-  return stored.job;
-}
-
-Job FakeTransaction::add_fan_out(const AppliedIndex& index, const std::vector<CapturedChange>& changes) {
-  return insert_job(index.id, JobKind::kFanOut, "a change of many documents", ids_of(index, changes));
-}
-
-RenderedDocument FakeTransaction::rendered(const AppliedIndex& index, const std::string& id, const Row* row,
-                                           std::optional<DocumentVersion> version) {
-  RenderedDocument document;
-  document.id = id;
-  if (row != nullptr) {
-    document.json = row->json;
-    if (index.routed) document.routing = row->routing;
-  }
-  if (!index.routed || !version) return document;
-  for (const auto& [place, written] : seen_.routes) {
-    const auto& [of_index, of_id, routing] = place;
-    if (of_index == index.id && of_id == id && (row == nullptr || routing != row->routing))
-      document.stale_routings.push_back(routing);
-  }
-  if (row != nullptr) {
-    write([place = DocumentPlace{index.id, id, row->routing}, version](State& state) {
-      state.routes[place] = *version;
-    });
-  }
-  return document;
-}
-
-Values FakeTransaction::render(const AppliedIndex& index, const Values& ids, std::int64_t max_bytes,
-                               std::optional<DocumentVersion> version, const DocumentSink& sink) {
-  database_.step(Step::kRender);
-  const View view = seen_.views[index.id];
-  Values left_over;
-  std::int64_t bytes = 0;
-  for (const std::string& id : ids) {
-    const Row* row = find(view, id);
-    if (row != nullptr && bytes >= std::max<std::int64_t>(1, max_bytes)) {
-      left_over.push_back(id);
-      continue;
-    }
-    bytes += bytes_of(row);
-    sink(rendered(index, id, row, version));
-  }
-  return left_over;
-}
-
-SourceTransaction::Page FakeTransaction::render_page(const AppliedIndex& index,
-                                                     const std::optional<std::string>& after,
-                                                     std::int64_t limit, std::int64_t max_bytes,
-                                                     std::optional<DocumentVersion> version,
-                                                     const DocumentSink& sink) {
-  database_.step(Step::kRender);
-  const View view = seen_.views[index.id];
-  Page page;
-  std::int64_t documents = 0;
-  std::int64_t bytes = 0;
-  auto row = after ? view.upper_bound(*after) : view.begin();
-  for (; row != view.end() && documents < limit && (documents == 0 || bytes < max_bytes);
-       ++row, ++documents) {
-    page.last = row->first;
-    bytes += bytes_of(&row->second);
-    sink(rendered(index, row->first, &row->second, version));
-  }
-  page.end = documents < limit && row == view.end();
-  return page;
-}
-
-SourceTransaction::JobPage FakeTransaction::job_page(const Job& job, const std::optional<std::string>& after,
-                                                     std::int64_t limit) {
-  JobPage page;
-  page.position = after.value_or("0");
-  const auto& documents = seen_.jobs.at(job.id).documents;
-  auto document = documents.upper_bound(std::stoll(page.position));
+FanOutPage FakeTransaction::fan_out_page(JobId job, const JobPosition& after, std::int64_t limit) {
+  FanOutPage page;
+  std::int64_t number = number_of(after);
+  const auto& documents = seen_.jobs.at(job).documents;
+  auto document = documents.upper_bound(number);
   for (; document != documents.end() && static_cast<std::int64_t>(page.ids.size()) < limit; ++document) {
-    page.ids.push_back(document->second);
-    page.position = std::to_string(document->first);
+    page.ids.push_back({document->second});
+    number = document->first;
   }
+  page.position = AfterNumber{number};
   page.end = static_cast<std::int64_t>(page.ids.size()) < limit;
   return page;
 }
 
-std::vector<StaleDocument> FakeTransaction::stale(const AppliedIndex& index,
-                                                  const std::vector<FoundDocument>& found) {
-  std::vector<StaleDocument> gone;
-  for (const FoundDocument& document : found) {
-    const Row* row = find(seen_.views[index.id], document.id);
-    const std::string routing = row != nullptr && index.routed ? row->routing : "";
-    if (row == nullptr || routing != document.routing) gone.push_back({document, row != nullptr});
-  }
-  return gone;
+// --- recording ---
+
+void FakeTransaction::add_job(IndexId index, JobKind kind, const std::string& reason) {
+  record([=](State& state, std::vector<Job>& added) {
+    if (std::optional<Job> job = add_whole_index_job(state, index, kind, reason))
+      added.push_back(*std::move(job));
+  });
 }
 
-std::optional<Job> FakeTransaction::add_job(int index, JobKind kind, const std::string& reason) {
-  for (const auto& [id, stored] : seen_.jobs) {
-    if (stored.job.index == index && stored.job.kind == kind && !stored.begun) return std::nullopt;
-  }
-  return insert_job(index, kind, reason, {});
+void FakeTransaction::add_fan_out(const AppliedIndex& index, const std::vector<CapturedChange>& changes) {
+  record(
+      [index = index.id, changes, expanding = connection_.expanding](State& state, std::vector<Job>& added) {
+        const std::optional<JobId> behind = fan_out_ahead(state, index, expanding, changes);
+        if (StoredJob* joined = fan_out_to_join(state, index, expanding, behind)) {
+          joined->changes.insert(joined->changes.end(), changes.begin(), changes.end());
+          added.push_back(joined->job);
+          return;
+        }
+        StoredJob stored;
+        stored.job.index = index;
+        stored.job.kind = JobKind::kFanOut;
+        stored.job.reason = "a change of many documents";
+        stored.job.behind = behind;
+        stored.changes = changes;
+        added.push_back(insert(state, std::move(stored)));
+      });
 }
 
-std::vector<Job> FakeTransaction::add_repair(const AppliedIndex& index,
-                                             const std::vector<FoundDocument>& documents,
-                                             const std::string& reason) {
+void FakeTransaction::add_repair(const AppliedIndex& index, const std::vector<FoundDocument>& documents,
+                                 const std::string& reason) {
   std::set<std::string> ids;
+  std::vector<RoutedId> routes;
   bool beyond_reach = false;
   for (const FoundDocument& document : documents) {
     if (!index.routed && !document.routing.empty()) {
-      beyond_reach = true;
+      beyond_reach = true;  // a fan-out writes it without a routing
       continue;
     }
-    ids.insert(document.id);
-    if (!index.routed) continue;
-    write([place = DocumentPlace{index.id, document.id, document.routing}](State& state) {
-      state.routes.try_emplace(place);
-    });
+    ids.insert(document.id.text);
+    if (index.routed) routes.emplace_back(index.id, document.id.text, document.routing);
   }
-  std::vector<Job> jobs;
-  if (!ids.empty())
-    jobs.push_back(insert_job(index.id, JobKind::kFanOut, reason, Values(ids.begin(), ids.end())));
-  if (beyond_reach) jobs.push_back(insert_job(index.id, JobKind::kSweep, reason, {}));
-  return jobs;
+  record([=, index = index.id](State& state, std::vector<Job>& added) {
+    for (const RoutedId& route : routes) state.routes.try_emplace(route);
+    StoredJob stored;
+    stored.job.index = index;
+    stored.job.reason = reason;
+    if (!ids.empty()) {
+      StoredJob fan_out = stored;
+      fan_out.job.kind = JobKind::kFanOut;
+      fan_out.job.total = static_cast<std::int64_t>(ids.size());
+      fan_out.documents = numbered({ids.begin(), ids.end()});
+      added.push_back(insert(state, std::move(fan_out)));
+    }
+    if (beyond_reach) {
+      stored.job.kind = JobKind::kSweep;
+      added.push_back(insert(state, std::move(stored)));
+    }
+  });
 }
 
-void FakeTransaction::give_up_changes() {
-  write([rows = seen_.outbox.size()](State& state) { state.position = rows; });
+void FakeTransaction::begin_job(JobId job) {
+  record([job](State& state, std::vector<Job>&) {
+    const auto stored = state.jobs.find(job);
+    if (stored != state.jobs.end() && !has_begun(stored->second)) stored->second.job.position = Begun{};
+  });
 }
 
-void FakeTransaction::set_aside(int index, const std::string& reason) {
-  write([index, reason](State& state) {
+void FakeTransaction::set_aside(IndexId index, const std::string& reason) {
+  record([index, reason](State& state, std::vector<Job>&) {
     state.set_aside.emplace(index, reason);
     std::erase_if(state.jobs, [&](const auto& job) {
       return job.second.job.index == index &&
@@ -248,76 +352,63 @@ void FakeTransaction::set_aside(int index, const std::string& reason) {
   });
 }
 
-void FakeTransaction::take_back(int index) {
-  write([index](State& state) { state.set_aside.erase(index); });
+void FakeTransaction::take_back(IndexId index) {
+  record([index](State& state, std::vector<Job>&) { state.set_aside.erase(index); });
 }
 
-void FakeTransaction::begin_job(std::int64_t job) {
-  write([job](State& state) {
-    if (const auto stored = state.jobs.find(job); stored != state.jobs.end()) stored->second.begun = true;
-  });
+void FakeTransaction::skip_changes() {
+  record([rows = seen_.outbox.size()](State& state, std::vector<Job>&) { state.position = rows; });
 }
 
-Position FakeTransaction::place() {
-  return Position{std::to_string(seen_.outbox.size())};
-}
-
-std::vector<std::size_t> FakeTransaction::save(Epoch epoch, const Acknowledged& acknowledged) {
+void FakeTransaction::save(const Acknowledged& acknowledged) {
   database_.step(Step::kSave);
-  if (database_.state().epoch != epoch) throw Deposed("another process has taken the lead");
-  saved_under_ = epoch;
-  std::vector<std::size_t> fresh;
-  std::set<DocumentPlace> added;
-  for (std::size_t i = 0; i < acknowledged.refused.size(); ++i) {
-    const DeadLetter& letter = acknowledged.refused[i];
-    const DocumentPlace place{letter.index, letter.id, letter.routing};
-    if (!seen_.dead_letters.contains(place) && added.insert(place).second) fresh.push_back(i);
-  }
-  write([acknowledged](State& state) {
-    if (acknowledged.position) state.position = std::stoull(acknowledged.position->text);
-    for (const JobProgress& progress : acknowledged.jobs) {
-      const auto stored = state.jobs.find(progress.job);
-      if (stored == state.jobs.end()) continue;
-      if (progress.kind == JobKind::kFanOut) {
-        auto& documents = stored->second.documents;
-        documents.erase(documents.begin(), documents.upper_bound(std::stoll(progress.position)));
-      }
-      stored->second.begun = true;
-      stored->second.job.position = progress.position;
-      stored->second.job.done += progress.done_documents;
-      if (progress.finished) state.jobs.erase(stored);
-    }
-    for (const DeadLetter& letter : acknowledged.refused)
-      state.dead_letters[{letter.index, letter.id, letter.routing}] = letter;
+  record([acknowledged](State& state, std::vector<Job>&) {
+    if (acknowledged.position) state.position = rows_of(*acknowledged.position);
+    for (const JobProgress& progress : acknowledged.jobs) save_progress(state, progress);
+    for (const DeadLetter& letter : acknowledged.refused) save_letter(state, letter);
     for (const AcknowledgedWrite& write : acknowledged.no_longer_refused) {
-      std::erase_if(state.dead_letters, [&](const auto& letter) {
-        return letter.second.index == write.index && letter.second.id == write.id &&
-               letter.second.version <= write.version;
+      std::erase_if(state.dead_letters, [&](const auto& stored) {
+        const DeadLetter& letter = stored.second.letter;
+        return letter.index == write.index && letter.id == write.id && letter.version <= write.version;
       });
     }
     for (const AcknowledgedWrite& write : acknowledged.gone_routes) {
-      const auto route = state.routes.find({write.index, write.id, write.routing});
+      const auto route = state.routes.find({write.index, write.id.text, write.routing});
       if (route != state.routes.end() && route->second <= write.version) state.routes.erase(route);
     }
   });
+}
+
+std::vector<std::size_t> FakeTransaction::new_dead_letters(const std::vector<DeadLetter>& refused) {
+  std::vector<std::size_t> fresh;
+  std::set<RoutedId> added;
+  for (std::size_t i = 0; i < refused.size(); ++i) {
+    const RoutedId key = key_of(refused[i]);
+    if (!seen_.dead_letters.contains(key) && added.insert(key).second) fresh.push_back(i);
+  }
   return fresh;
 }
 
-bool FakeTransaction::may_be_shown(Epoch epoch) {
-  if (seen_.epoch != epoch) throw Deposed("another process has taken the lead");
+// --- the end ---
+
+bool FakeTransaction::may_be_shown() {
+  if (epoch_ && seen_.epoch != *epoch_) throw Deposed("another process has taken the lead");
   const std::lock_guard lock(database_.mutex_);
-  return database_.durable_ && writes_.empty();
+  return database_.durable_ && recorded_.empty();
 }
 
-void FakeTransaction::commit() {
+std::vector<Job> FakeTransaction::commit() {
   database_.step(Step::kCommit);
+  database_.require_present();
+  std::vector<Job> added;
   {
     const std::lock_guard lock(database_.mutex_);
-    if (saved_under_ && database_.state_.epoch != *saved_under_)
-      throw Deposed("another process has taken the lead");
-    for (const auto& change : writes_) change(database_.state_);
+    if (epoch_ && database_.state_.epoch != *epoch_) throw Deposed("another process has taken the lead");
+    for (const Write& write : recorded_) write(database_.state_, added);
+    database_.flushed_ = true;
   }
   database_.step(Step::kCommitted);
+  return added;
 }
 
 }  // namespace lockstep::fake
