@@ -114,15 +114,16 @@ TEST_P(SourceContract, ADeadLetterKeepsWhatElasticsearchSaidLastAndHowOften) {
   EXPECT_LE(found[0].first_at, found[0].last_at);
 }
 
-TEST_P(SourceContract, AWriteClearsTheDeadLettersThatAreOlder) {
+TEST_P(SourceContract, AWriteClearsTheDeadLettersThatAreNotNewer) {
   lead();
   Acknowledged refusals;
-  for (const char* id : {"1", "2", "3"}) refusals.refused.push_back(refused(docs(), id, 5));
+  for (const char* id : {"1", "2", "3", "4"}) refusals.refused.push_back(refused(docs(), id, 5));
   save(refusals);
   Acknowledged applied;
   applied.no_longer_refused.push_back({docs().id, {"1"}, "", version(4)});
   applied.no_longer_refused.push_back({docs().id, {"2"}, "", version(6)});
   applied.no_longer_refused.push_back({parcels().id, {"3"}, "", version(6)});
+  applied.no_longer_refused.push_back({docs().id, {"4"}, "", version(5)});
   save(applied);
   std::vector<std::string> left;
   for (const StoredDeadLetter& stored :
