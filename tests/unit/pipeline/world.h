@@ -15,7 +15,7 @@
 #include "replicator/pipeline/jobs/job_runner.h"
 #include "replicator/pipeline/tail.h"
 #include "tests/unit/pipeline/fake_elasticsearch.h"
-#include "tests/unit/pipeline/fake_source.h"
+#include "tests/support/fake_source.h"
 
 namespace lockstep::fake {
 

@@ -1,0 +1,235 @@
+#include "tests/support/fake_database.h"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "replicator/error.h"
+
+namespace lockstep::fake {
+namespace {
+
+bool is_number(const std::string& text) {
+  return !text.empty() && text.size() < 19 && text.find_first_not_of("0123456789") == std::string::npos;
+}
+
+}  // namespace
+
+bool IdOrder::operator()(const std::string& left, const std::string& right) const {
+  const auto key = [](const std::string& id) {
+    return std::make_tuple(!is_number(id), is_number(id) ? std::stoll(id) : 0, std::string_view(id));
+  };
+  return key(left) < key(right);
+}
+
+Position position_at(std::size_t rows) {
+  return Position{std::to_string(rows)};
+}
+
+std::size_t rows_of(const Position& position) {
+  return std::stoull(position.text);
+}
+
+bool has_begun(const StoredJob& stored) {
+  return !std::holds_alternative<NotBegun>(stored.job.position);
+}
+
+Job insert(State& state, StoredJob stored) {
+  stored.job.id = state.next_job;
+  ++state.next_job.value;
+  return state.jobs.emplace(stored.job.id, std::move(stored)).first->second.job;
+}
+
+std::optional<Job> add_whole_index_job(State& state, IndexId index, JobKind kind, const std::string& reason) {
+  for (const auto& [id, stored] : state.jobs) {
+    if (stored.job.index == index && stored.job.kind == kind && !has_begun(stored)) return std::nullopt;
+  }
+  StoredJob stored;
+  stored.job.index = index;
+  stored.job.kind = kind;
+  stored.job.reason = reason;
+  return insert(state, std::move(stored));
+}
+
+std::map<std::int64_t, std::string> numbered(const std::vector<std::string>& ids) {
+  std::map<std::int64_t, std::string> documents;
+  for (const std::string& id : ids) documents.emplace(static_cast<std::int64_t>(documents.size()) + 1, id);
+  return documents;
+}
+
+// --- Change ---
+
+Change& Change::put(IndexId index, const std::string& id, const std::string& json,
+                    const std::string& routing) {
+  state_.views[index][id] = {json, routing};
+  return *this;
+}
+
+Change& Change::remove(IndexId index, const std::string& id) {
+  state_.views[index].erase(id);
+  return *this;
+}
+
+Change& Change::captured(CaptureId capture, Values values) {
+  if (!state_.given_up) state_.outbox.push_back({capture, std::move(values), false});
+  return *this;
+}
+
+Change& Change::truncated(CaptureId capture) {
+  if (!state_.given_up) state_.outbox.push_back({capture, {}, true});
+  return *this;
+}
+
+// --- Database ---
+
+void Database::commit(const std::function<void(Change&)>& change) {
+  const std::lock_guard lock(mutex_);
+  Change writing(state_);
+  change(writing);
+  flushed_ = durable_;
+}
+
+State Database::state() const {
+  const std::lock_guard lock(mutex_);
+  return state_;
+}
+
+void Database::resolve_with(IndexId index, CaptureId capture, Resolver resolve) {
+  const std::lock_guard lock(mutex_);
+  resolvers_[{index, capture}] = std::move(resolve);
+}
+
+void Database::at_step(std::function<void(Step)> hook) {
+  const std::lock_guard lock(mutex_);
+  hook_ = std::move(hook);
+}
+
+AppliedPipeline Database::pipeline() const {
+  const std::lock_guard lock(mutex_);
+  AppliedPipeline pipeline = pipeline_;
+  for (AppliedIndex& index : pipeline.indices) {
+    const auto reason = state_.set_aside.find(index.id);
+    if (reason != state_.set_aside.end()) index.set_aside = reason->second;
+  }
+  return pipeline;
+}
+
+void Database::apply(AppliedPipeline pipeline) {
+  const std::lock_guard lock(mutex_);
+  pipeline_ = std::move(pipeline);
+}
+
+JobId Database::add_job(IndexId index, JobKind kind, const Values& ids) {
+  const std::lock_guard lock(mutex_);
+  StoredJob stored;
+  stored.job.index = index;
+  stored.job.kind = kind;
+  stored.job.reason = "a test";
+  stored.documents = numbered(ids);
+  if (kind == JobKind::kFanOut) stored.job.total = static_cast<std::int64_t>(ids.size());
+  return insert(state_, std::move(stored)).id;
+}
+
+SourceIdentity Database::identity() const {
+  const std::lock_guard lock(mutex_);
+  return identity_;
+}
+
+void Database::set_identity(const SourceIdentity& identity) {
+  const std::lock_guard lock(mutex_);
+  identity_ = identity;
+}
+
+void Database::set_durable(bool durable) {
+  const std::lock_guard lock(mutex_);
+  durable_ = durable;
+}
+
+bool Database::is_durable() const {
+  const std::lock_guard lock(mutex_);
+  return flushed_;
+}
+
+void Database::set_position(std::size_t rows) {
+  const std::lock_guard lock(mutex_);
+  state_.position = rows;
+}
+
+void Database::set_readable(IndexId index, bool readable) {
+  const std::lock_guard lock(mutex_);
+  if (readable) {
+    unreadable_.erase(index);
+  } else {
+    unreadable_.insert(index);
+  }
+}
+
+void Database::give_up() {
+  const std::lock_guard lock(mutex_);
+  state_.given_up = true;
+}
+
+void Database::set_away(bool away) {
+  const std::lock_guard lock(mutex_);
+  away_ = away;
+}
+
+void Database::set_led_elsewhere(bool led) {
+  const std::lock_guard lock(mutex_);
+  led_elsewhere_ = led;
+}
+
+int Database::connections() const {
+  const std::lock_guard lock(mutex_);
+  return connections_;
+}
+
+std::vector<PublishedStatus> Database::published() const {
+  const std::lock_guard lock(mutex_);
+  return published_;
+}
+
+void Database::step(Step step) const {
+  std::function<void(Step)> hook;
+  {
+    const std::lock_guard lock(mutex_);
+    hook = hook_;
+  }
+  if (hook) hook(step);
+}
+
+void Database::require_present() const {
+  const std::lock_guard lock(mutex_);
+  if (away_) throw Error({"asking the source", "it is away", "", Retry::kLater, Server::kSource});
+}
+
+void Database::require_readable(const AppliedIndex& index) const {
+  const std::lock_guard lock(mutex_);
+  if (unreadable_.contains(index.id)) throw ViewError({"reading " + index.view, "it fails"}, index.id);
+}
+
+std::vector<std::string> Database::resolve(const State& state, IndexId index,
+                                           const std::vector<CapturedChange>& changes) const {
+  std::vector<std::string> ids;
+  const auto add = [&](const std::string& id) {
+    if (std::find(ids.begin(), ids.end(), id) == ids.end()) ids.push_back(id);
+  };
+  for (const CapturedChange& change : changes) {
+    if (change.everything) throw std::logic_error("a truncated table leads to no list of documents");
+    Resolver resolver;
+    {
+      const std::lock_guard lock(mutex_);
+      const auto found = resolvers_.find({index, change.capture});
+      if (found != resolvers_.end()) resolver = found->second;
+    }
+    for (const std::string& value : change.values) {
+      if (!resolver) {
+        add(value);
+        continue;
+      }
+      for (const std::string& id : resolver(state, value)) add(id);
+    }
+  }
+  return ids;
+}
+
+}  // namespace lockstep::fake

@@ -1,0 +1,185 @@
+// A relational database in memory that tests drive by hand. It keeps the contract of source/transaction.h
+// (S1 to S6), in its strictest reading: a transaction does not see what it has recorded itself.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "replicator/source/source.h"
+
+namespace lockstep::fake {
+
+/// A row of a view.
+struct Row {
+  std::string json;
+  std::string routing = {};
+  bool operator==(const Row&) const = default;
+};
+
+/// Numbers by their value, before all other texts.
+struct IdOrder {
+  bool operator()(const std::string& left, const std::string& right) const;
+};
+using View = std::map<std::string, Row, IdOrder>;  ///< by _id
+
+struct OutboxRow {
+  CaptureId capture;
+  Values values;
+  bool everything = false;
+};
+
+using RoutedId = std::tuple<IndexId, std::string, std::string>;  ///< index, _id, routing
+
+struct StoredJob {
+  Job job;
+  std::vector<CapturedChange> changes;            ///< of a fan-out: what its list is made from
+  std::map<std::int64_t, std::string> documents;  ///< the list of a fan-out, by number
+};
+
+struct StoredLetter {
+  DeadLetter letter;
+  std::chrono::system_clock::time_point first_at;
+  std::chrono::system_clock::time_point last_at;
+  int tries = 1;
+};
+
+/// What a transaction can see: everything that was committed before it began.
+struct State {
+  std::map<IndexId, View> views;
+  std::vector<OutboxRow> outbox;
+  std::size_t position = 0;  ///< outbox rows that the checkpoint has passed
+  Epoch epoch;
+  KnownPartners partners;
+  std::map<IndexId, std::string> set_aside;
+  bool given_up = false;  ///< the outbox is full: the triggers write nothing
+  std::map<JobId, StoredJob> jobs;
+  JobId next_job{1};
+  std::map<RoutedId, StoredLetter> dead_letters;
+  std::map<RoutedId, DocumentVersion> routes;
+};
+
+Position position_at(std::size_t rows);
+std::size_t rows_of(const Position& position);
+bool has_begun(const StoredJob& stored);
+
+/// Stores a job under the next id.
+Job insert(State& state, StoredJob stored);
+
+/// As SourceTransaction::add_job().
+std::optional<Job> add_whole_index_job(State& state, IndexId index, JobKind kind, const std::string& reason);
+
+/// The list of a fan-out, numbered from 1.
+std::map<std::int64_t, std::string> numbered(const std::vector<std::string>& ids);
+
+/// One transaction of an application.
+class Change {
+ public:
+  explicit Change(State& state) : state_(state) {}
+
+  const View& view(IndexId index) { return state_.views[index]; }
+
+  /// The rows of a view as they are from now on.
+  Change& put(IndexId index, const std::string& id, const std::string& json, const std::string& routing = {});
+  Change& remove(IndexId index, const std::string& id);
+
+  /// What the triggers write.
+  Change& captured(CaptureId capture, Values values);
+  Change& truncated(CaptureId capture);
+
+ private:
+  State& state_;
+};
+
+/// Where a transaction of the pipeline is when the database calls its hook. kExpand is a call of
+/// ChangeLog::expand().
+enum class Step { kBegin, kReadChanges, kRender, kSave, kCommit, kCommitted, kExpand };
+
+/// The server. All connections share it. Thread-safe.
+class Database {
+ public:
+  explicit Database(AppliedPipeline pipeline = {}) : pipeline_(std::move(pipeline)) {}
+
+  void commit(const std::function<void(Change&)>& change);
+
+  /// The state as it is now.
+  State state() const;
+
+  /// How the values of a capture lead to documents of an index. Without a resolver the values are the ids.
+  using Resolver = std::function<Values(const State&, const std::string& value)>;
+  void resolve_with(IndexId index, CaptureId capture, Resolver resolve);
+
+  /// Calls `hook` at each step of each transaction of the pipeline, before the step (kCommitted: after it).
+  /// The hook may throw, as a server may fail, and may commit changes of its own.
+  void at_step(std::function<void(Step)> hook);
+
+  AppliedPipeline pipeline() const;
+  /// What `apply` would do.
+  void apply(AppliedPipeline pipeline);
+  /// Adds a job that nobody has begun. `ids` is the list of a fan-out.
+  JobId add_job(IndexId index, JobKind kind, const Values& ids = {});
+
+  /// Which database it is. A restored or promoted one has another identity.
+  SourceIdentity identity() const;
+  void set_identity(const SourceIdentity& identity);
+
+  /// Whether changes are durable as soon as they are committed (at first: no). Without that, the next commit
+  /// of the pipeline makes them durable.
+  void set_durable(bool durable);
+  /// Whether a crash can no longer take back what was committed.
+  bool is_durable() const;
+
+  /// Moves the checkpoint as a leader would.
+  void set_position(std::size_t rows);
+
+  /// Whether reading the view of an index throws ViewError.
+  void set_readable(IndexId index, bool readable);
+
+  /// The outbox is full: changes are left out until ChangeLog::resume().
+  void give_up();
+
+  /// While the database is away, nobody can connect and every call of a connection throws a retryable Error.
+  void set_away(bool away);
+  /// While somebody else leads, try_lead() fails.
+  void set_led_elsewhere(bool led);
+  /// Connections opened since the beginning.
+  int connections() const;
+  /// What leaders have published, oldest first.
+  std::vector<PublishedStatus> published() const;
+
+ private:
+  friend class FakeSource;
+  friend class FakeTransaction;
+
+  void step(Step step) const;
+  void require_present() const;
+  void require_readable(const AppliedIndex& index) const;
+  std::vector<std::string> resolve(const State& state, IndexId index,
+                                   const std::vector<CapturedChange>& changes) const;
+
+  mutable std::mutex mutex_;
+  AppliedPipeline pipeline_;                                     // guarded by mutex_
+  State state_;                                                  // guarded by mutex_
+  std::map<std::pair<IndexId, CaptureId>, Resolver> resolvers_;  // guarded by mutex_
+  std::function<void(Step)> hook_;                               // guarded by mutex_
+  const void* leader_ = nullptr;                                 // guarded by mutex_: connection that leads
+  std::vector<PublishedStatus> published_;                       // guarded by mutex_
+  SourceIdentity identity_{"fake", "1", 100};                    // guarded by mutex_
+  std::set<IndexId> unreadable_;                                 // guarded by mutex_
+  int connections_ = 0;                                          // guarded by mutex_
+  bool durable_ = false;                                         // guarded by mutex_
+  bool flushed_ = true;                                          // guarded by mutex_
+  bool away_ = false;                                            // guarded by mutex_
+  bool led_elsewhere_ = false;                                   // guarded by mutex_
+};
+
+}  // namespace lockstep::fake

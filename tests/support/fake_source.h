@@ -1,0 +1,76 @@
+// A connection to the database in memory, behind the interface that the pipeline knows.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "replicator/source/source.h"
+#include "tests/support/fake_database.h"
+#include "tests/support/fake_transaction.h"
+
+namespace lockstep::fake {
+
+class FakeSource final : public Source,
+                         private Lead,
+                         private ChangeLog,
+                         private DeadLetterBox,
+                         private OutboxCare {
+ public:
+  /// Connects. Throws Error while the database is away.
+  explicit FakeSource(Database& database);
+  ~FakeSource() override;
+
+  const AppliedPipeline& pipeline() const override { return pipeline_; }
+  void reload() override;
+  std::string revision() override;
+  Lead& lead() override { return *this; }
+  ChangeLog& changes() override { return *this; }
+  DeadLetterBox& dead_letters() override { return *this; }
+  OutboxCare& outbox() override { return *this; }
+  void publish(const PublishedStatus& status) override;
+
+ private:
+  bool try_lead() override;
+  bool is_led() override;
+  SourceIdentity identity() override;
+  Epoch epoch() override;
+  KnownPartners known_partners() override;
+  Epoch raise_epoch(Epoch at_least, const KnownPartners& partners) override;
+
+  std::unique_ptr<SourceTransaction> begin(Epoch epoch) override;
+  std::unique_ptr<SourceTransaction> begin_repair() override;
+  std::unique_ptr<SourceSnapshot> read() override;
+  Position checkpoint() override;
+  bool has_passed(const Position& position) override;
+  bool may_have_changed(const Position& position) override;
+  bool await_change(const Position& position, std::chrono::milliseconds check_every,
+                    std::chrono::milliseconds at_most) override;
+  bool is_awaited() override;
+  std::vector<Job> jobs() override;
+  /// Says none once for each fan-out, as if making its list took a while.
+  std::optional<std::int64_t> expand(const AppliedIndex& index, const Job& fan_out) override;
+
+  std::chrono::system_clock::time_point now() override;
+  std::int64_t count(const DeadLetterFilter& filter) override;
+  std::vector<StoredDeadLetter> find(const DeadLetterFilter& filter, const std::optional<DeadLetter>& after,
+                                     std::int64_t limit) override;
+  std::int64_t discard(const DeadLetterFilter& filter) override;
+
+  void prune() override {}
+  std::int64_t size() override;
+  bool has_given_up() override;
+  bool resume() override;
+  std::vector<std::string> differences_from_applied() override { return {}; }
+
+  /// The state as it is now. Throws Error while the database is away.
+  State state() const;
+  void make_list(JobId fan_out);
+
+  Database& database_;
+  AppliedPipeline pipeline_;
+  Connection connection_;
+};
+
+}  // namespace lockstep::fake

@@ -1,0 +1,414 @@
+#include "tests/support/fake_transaction.h"
+
+#include <algorithm>
+#include <set>
+#include <stdexcept>
+#include <utility>
+
+#include "replicator/error.h"
+
+namespace lockstep::fake {
+namespace {
+
+std::int64_t bytes_of(const Row* row) {
+  return row == nullptr ? 0 : static_cast<std::int64_t>(row->json.size());
+}
+
+const Row* find(const View& view, const std::string& id) {
+  const auto row = view.find(id);
+  return row == view.end() ? nullptr : &row->second;
+}
+
+bool has(const auto& values, const auto& value) {
+  return std::find(values.begin(), values.end(), value) != values.end();
+}
+
+RoutedId key_of(const DeadLetter& letter) {
+  return {letter.index, letter.id.text, letter.routing};
+}
+
+// The number behind which a fan-out goes on.
+std::int64_t number_of(const JobPosition& position) {
+  if (const auto* after = std::get_if<AfterNumber>(&position)) return after->number;
+  if (std::holds_alternative<NotBegun>(position) || std::holds_alternative<Begun>(position)) return 0;
+  throw std::logic_error("not the position of a fan-out");
+}
+
+bool share_a_row(const std::vector<CapturedChange>& left, const std::vector<CapturedChange>& right) {
+  for (const CapturedChange& a : left) {
+    for (const CapturedChange& b : right) {
+      if (a.capture != b.capture) continue;
+      for (const std::string& value : a.values) {
+        if (has(b.values, value)) return true;
+      }
+    }
+  }
+  return false;
+}
+
+// The newest fan-out of the index whose list is made or being made and that comes from the same rows.
+std::optional<JobId> fan_out_ahead(const State& state, IndexId index, std::optional<JobId> expanding,
+                                   const std::vector<CapturedChange>& changes) {
+  std::optional<JobId> ahead;
+  for (const auto& [id, stored] : state.jobs) {
+    if (stored.job.index != index || stored.job.kind != JobKind::kFanOut) continue;
+    if ((stored.job.total || id == expanding) && share_a_row(stored.changes, changes)) ahead = id;
+  }
+  return ahead;
+}
+
+// The newest fan-out that waits for the same one and whose list nobody has begun to make.
+StoredJob* fan_out_to_join(State& state, IndexId index, std::optional<JobId> expanding,
+                           std::optional<JobId> behind) {
+  StoredJob* joined = nullptr;
+  for (auto& [id, stored] : state.jobs) {
+    if (stored.job.index == index && stored.job.kind == JobKind::kFanOut && !stored.job.total &&
+        stored.job.behind == behind && id != expanding)
+      joined = &stored;
+  }
+  return joined;
+}
+
+void save_progress(State& state, const JobProgress& progress) {
+  const auto stored = state.jobs.find(progress.job);
+  if (stored == state.jobs.end()) return;
+  if (progress.kind == JobKind::kFanOut) {
+    auto& documents = stored->second.documents;
+    documents.erase(documents.begin(), documents.upper_bound(number_of(progress.position)));
+  }
+  stored->second.job.position = progress.position;
+  stored->second.job.done += progress.done_documents;
+  if (progress.finished) state.jobs.erase(stored);
+}
+
+void save_letter(State& state, const DeadLetter& letter) {
+  const auto now = std::chrono::system_clock::now();
+  const auto [stored, added] = state.dead_letters.try_emplace(key_of(letter), StoredLetter{letter, now, now});
+  if (added) return;
+  stored->second.letter = letter;
+  stored->second.last_at = now;
+  ++stored->second.tries;
+}
+
+}  // namespace
+
+FakeTransaction::FakeTransaction(Database& database, Connection& connection, std::optional<Epoch> epoch)
+    : database_(database), connection_(connection), epoch_(epoch) {
+  database.require_present();
+  database.step(Step::kBegin);
+  if (connection_.open > 0) throw std::logic_error("a transaction is open on this connection already");
+  seen_ = database.state();
+  ++connection_.open;
+}
+
+FakeTransaction::~FakeTransaction() {
+  --connection_.open;
+}
+
+// --- reading ---
+
+Position FakeTransaction::position() {
+  return position_at(seen_.outbox.size());
+}
+
+RenderedDocument FakeTransaction::rendered(const AppliedIndex& index, const std::string& id,
+                                           const Row* row) const {
+  RenderedDocument document;
+  document.id = id;
+  if (row == nullptr) return document;
+  document.json = row->json;
+  if (index.routed) document.routing = row->routing;
+  return document;
+}
+
+RenderedDocument FakeTransaction::rendered_for(DocumentVersion version, const AppliedIndex& index,
+                                               const std::string& id, const Row* row) {
+  RenderedDocument document = rendered(index, id, row);
+  if (!index.routed) return document;
+  for (const auto& [key, written] : seen_.routes) {
+    const auto& [of_index, of_id, routing] = key;
+    if (of_index == index.id && of_id == id && (row == nullptr || routing != row->routing))
+      document.stale_routings.push_back(routing);
+  }
+  if (row != nullptr) {
+    record([key = RoutedId{index.id, id, row->routing}, version](State& state, std::vector<Job>&) {
+      state.routes[key] = version;
+    });
+  }
+  return document;
+}
+
+DocumentIds FakeTransaction::render_with(const Renderer& renderer, const AppliedIndex& index,
+                                         const DocumentIds& ids, std::int64_t max_bytes,
+                                         const DocumentSink& sink) {
+  database_.step(Step::kRender);
+  database_.require_readable(index);
+  const View& view = seen_.views[index.id];
+  DocumentIds left_over;
+  std::int64_t bytes = 0;
+  for (const DocumentId& id : ids) {
+    const Row* row = find(view, id.text);
+    if (row != nullptr && bytes >= std::max<std::int64_t>(1, max_bytes)) {
+      left_over.push_back(id);
+      continue;
+    }
+    bytes += bytes_of(row);
+    sink(renderer(id.text, row));
+  }
+  return left_over;
+}
+
+ViewPageEnd FakeTransaction::render_page_with(const Renderer& renderer, const AppliedIndex& index,
+                                              const std::optional<DocumentId>& after, std::int64_t limit,
+                                              std::int64_t max_bytes, const DocumentSink& sink) {
+  database_.step(Step::kRender);
+  database_.require_readable(index);
+  const View& view = seen_.views[index.id];
+  ViewPageEnd page;
+  std::int64_t documents = 0;
+  std::int64_t bytes = 0;
+  auto row = after ? view.upper_bound(after->text) : view.begin();
+  for (; row != view.end() && documents < limit && (documents == 0 || bytes < max_bytes);
+       ++row, ++documents) {
+    page.last = DocumentId{row->first};
+    bytes += bytes_of(&row->second);
+    sink(renderer(row->first, &row->second));
+  }
+  page.end = documents < limit && row == view.end();
+  return page;
+}
+
+DocumentIds FakeTransaction::render(const AppliedIndex& index, const DocumentIds& ids, std::int64_t max_bytes,
+                                    const DocumentSink& sink) {
+  return render_with([&](const std::string& id, const Row* row) { return rendered(index, id, row); }, index,
+                     ids, max_bytes, sink);
+}
+
+ViewPageEnd FakeTransaction::render_page(const AppliedIndex& index, const std::optional<DocumentId>& after,
+                                         std::int64_t limit, std::int64_t max_bytes,
+                                         const DocumentSink& sink) {
+  return render_page_with([&](const std::string& id, const Row* row) { return rendered(index, id, row); },
+                          index, after, limit, max_bytes, sink);
+}
+
+DocumentIds FakeTransaction::render_for(DocumentVersion version, const AppliedIndex& index,
+                                        const DocumentIds& ids, std::int64_t max_bytes,
+                                        const DocumentSink& sink) {
+  return render_with(
+      [&](const std::string& id, const Row* row) { return rendered_for(version, index, id, row); }, index,
+      ids, max_bytes, sink);
+}
+
+ViewPageEnd FakeTransaction::render_page_for(DocumentVersion version, const AppliedIndex& index,
+                                             const std::optional<DocumentId>& after, std::int64_t limit,
+                                             std::int64_t max_bytes, const DocumentSink& sink) {
+  return render_page_with(
+      [&](const std::string& id, const Row* row) { return rendered_for(version, index, id, row); }, index,
+      after, limit, max_bytes, sink);
+}
+
+std::vector<StaleDocument> FakeTransaction::stale(const AppliedIndex& index,
+                                                  const std::vector<FoundDocument>& found) {
+  database_.require_readable(index);
+  std::vector<StaleDocument> stale;
+  for (const FoundDocument& document : found) {
+    const Row* row = find(seen_.views[index.id], document.id.text);
+    const std::string routing = row != nullptr && index.routed ? row->routing : "";
+    if (row == nullptr || routing != document.routing) stale.push_back({document, row != nullptr});
+  }
+  return stale;
+}
+
+void FakeTransaction::require_readable(const AppliedIndex& index) {
+  database_.require_readable(index);
+}
+
+Changes FakeTransaction::read_changes(const Position& from, std::int64_t max_values) {
+  database_.step(Step::kReadChanges);
+  std::map<CaptureId, CapturedChange> captured;
+  std::map<CaptureId, std::set<std::string>> values;
+  const std::size_t first = rows_of(from);
+  std::size_t next = first;
+  std::int64_t width = 0;
+  for (; next < seen_.outbox.size() && width < max_values; ++next) {
+    const OutboxRow& row = seen_.outbox[next];
+    width += std::max<std::int64_t>(1, static_cast<std::int64_t>(row.values.size()));
+    captured[row.capture].capture = row.capture;
+    captured[row.capture].everything |= row.everything;
+    values[row.capture].insert(row.values.begin(), row.values.end());
+  }
+  Changes changes;
+  for (auto& [capture, change] : captured) {
+    change.values.assign(values[capture].begin(), values[capture].end());
+    changes.captured.push_back(std::move(change));
+  }
+  changes.rows = static_cast<std::int64_t>(next - first);
+  changes.more = next < seen_.outbox.size();
+  changes.next = position_at(next);
+  return changes;
+}
+
+std::optional<DocumentIds> FakeTransaction::resolve(const AppliedIndex& index,
+                                                    const std::vector<CapturedChange>& changes,
+                                                    std::int64_t limit) {
+  database_.require_readable(index);
+  std::vector<CapturedChange> own;
+  std::copy_if(changes.begin(), changes.end(), std::back_inserter(own),
+               [&](const CapturedChange& change) { return has(index.captures, change.capture); });
+  DocumentIds ids;
+  for (std::string& id : database_.resolve(seen_, index.id, own)) ids.push_back({std::move(id)});
+  if (static_cast<std::int64_t>(ids.size()) > limit) return std::nullopt;
+  return ids;
+}
+
+FanOutPage FakeTransaction::fan_out_page(JobId job, const JobPosition& after, std::int64_t limit) {
+  FanOutPage page;
+  std::int64_t number = number_of(after);
+  const auto& documents = seen_.jobs.at(job).documents;
+  auto document = documents.upper_bound(number);
+  for (; document != documents.end() && static_cast<std::int64_t>(page.ids.size()) < limit; ++document) {
+    page.ids.push_back({document->second});
+    number = document->first;
+  }
+  page.position = AfterNumber{number};
+  page.end = static_cast<std::int64_t>(page.ids.size()) < limit;
+  return page;
+}
+
+// --- recording ---
+
+void FakeTransaction::add_job(IndexId index, JobKind kind, const std::string& reason) {
+  record([=](State& state, std::vector<Job>& added) {
+    if (std::optional<Job> job = add_whole_index_job(state, index, kind, reason))
+      added.push_back(*std::move(job));
+  });
+}
+
+void FakeTransaction::add_fan_out(const AppliedIndex& index, const std::vector<CapturedChange>& changes) {
+  record(
+      [index = index.id, changes, expanding = connection_.expanding](State& state, std::vector<Job>& added) {
+        const std::optional<JobId> behind = fan_out_ahead(state, index, expanding, changes);
+        if (StoredJob* joined = fan_out_to_join(state, index, expanding, behind)) {
+          joined->changes.insert(joined->changes.end(), changes.begin(), changes.end());
+          added.push_back(joined->job);
+          return;
+        }
+        StoredJob stored;
+        stored.job.index = index;
+        stored.job.kind = JobKind::kFanOut;
+        stored.job.reason = "a change of many documents";
+        stored.job.behind = behind;
+        stored.changes = changes;
+        added.push_back(insert(state, std::move(stored)));
+      });
+}
+
+void FakeTransaction::add_repair(const AppliedIndex& index, const std::vector<FoundDocument>& documents,
+                                 const std::string& reason) {
+  std::set<std::string> ids;
+  std::vector<RoutedId> routes;
+  bool beyond_reach = false;
+  for (const FoundDocument& document : documents) {
+    if (!index.routed && !document.routing.empty()) {
+      beyond_reach = true;  // a fan-out writes it without a routing
+      continue;
+    }
+    ids.insert(document.id.text);
+    if (index.routed) routes.emplace_back(index.id, document.id.text, document.routing);
+  }
+  record([=, index = index.id](State& state, std::vector<Job>& added) {
+    for (const RoutedId& route : routes) state.routes.try_emplace(route);
+    StoredJob stored;
+    stored.job.index = index;
+    stored.job.reason = reason;
+    if (!ids.empty()) {
+      StoredJob fan_out = stored;
+      fan_out.job.kind = JobKind::kFanOut;
+      fan_out.job.total = static_cast<std::int64_t>(ids.size());
+      fan_out.documents = numbered({ids.begin(), ids.end()});
+      added.push_back(insert(state, std::move(fan_out)));
+    }
+    if (beyond_reach) {
+      stored.job.kind = JobKind::kSweep;
+      added.push_back(insert(state, std::move(stored)));
+    }
+  });
+}
+
+void FakeTransaction::begin_job(JobId job) {
+  record([job](State& state, std::vector<Job>&) {
+    const auto stored = state.jobs.find(job);
+    if (stored != state.jobs.end() && !has_begun(stored->second)) stored->second.job.position = Begun{};
+  });
+}
+
+void FakeTransaction::set_aside(IndexId index, const std::string& reason) {
+  record([index, reason](State& state, std::vector<Job>&) {
+    state.set_aside.emplace(index, reason);
+    std::erase_if(state.jobs, [&](const auto& job) {
+      return job.second.job.index == index &&
+             (job.second.job.kind == JobKind::kComparison || job.second.job.kind == JobKind::kSweep);
+    });
+  });
+}
+
+void FakeTransaction::take_back(IndexId index) {
+  record([index](State& state, std::vector<Job>&) { state.set_aside.erase(index); });
+}
+
+void FakeTransaction::skip_changes() {
+  record([rows = seen_.outbox.size()](State& state, std::vector<Job>&) { state.position = rows; });
+}
+
+void FakeTransaction::save(const Acknowledged& acknowledged) {
+  database_.step(Step::kSave);
+  record([acknowledged](State& state, std::vector<Job>&) {
+    if (acknowledged.position) state.position = rows_of(*acknowledged.position);
+    for (const JobProgress& progress : acknowledged.jobs) save_progress(state, progress);
+    for (const DeadLetter& letter : acknowledged.refused) save_letter(state, letter);
+    for (const AcknowledgedWrite& write : acknowledged.no_longer_refused) {
+      std::erase_if(state.dead_letters, [&](const auto& stored) {
+        const DeadLetter& letter = stored.second.letter;
+        return letter.index == write.index && letter.id == write.id && letter.version <= write.version;
+      });
+    }
+    for (const AcknowledgedWrite& write : acknowledged.gone_routes) {
+      const auto route = state.routes.find({write.index, write.id.text, write.routing});
+      if (route != state.routes.end() && route->second <= write.version) state.routes.erase(route);
+    }
+  });
+}
+
+std::vector<std::size_t> FakeTransaction::new_dead_letters(const std::vector<DeadLetter>& refused) {
+  std::vector<std::size_t> fresh;
+  std::set<RoutedId> added;
+  for (std::size_t i = 0; i < refused.size(); ++i) {
+    const RoutedId key = key_of(refused[i]);
+    if (!seen_.dead_letters.contains(key) && added.insert(key).second) fresh.push_back(i);
+  }
+  return fresh;
+}
+
+// --- the end ---
+
+bool FakeTransaction::may_be_shown() {
+  if (epoch_ && seen_.epoch != *epoch_) throw Deposed("another process has taken the lead");
+  const std::lock_guard lock(database_.mutex_);
+  return database_.durable_ && recorded_.empty();
+}
+
+std::vector<Job> FakeTransaction::commit() {
+  database_.step(Step::kCommit);
+  database_.require_present();
+  std::vector<Job> added;
+  {
+    const std::lock_guard lock(database_.mutex_);
+    if (epoch_ && database_.state_.epoch != *epoch_) throw Deposed("another process has taken the lead");
+    for (const Write& write : recorded_) write(database_.state_, added);
+    database_.flushed_ = true;
+  }
+  database_.step(Step::kCommitted);
+  return added;
+}
+
+}  // namespace lockstep::fake

@@ -1,0 +1,84 @@
+// A transaction on the database in memory. It records what is written and applies it in commit() (S6).
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "replicator/source/transaction.h"
+#include "tests/support/fake_database.h"
+
+namespace lockstep::fake {
+
+/// What a connection knows beside the database. Its transactions share it.
+struct Connection {
+  int open = 0;                         ///< transactions
+  std::optional<JobId> expanding = {};  ///< the fan-out whose list is being made
+};
+
+class FakeTransaction final : public SourceTransaction {
+ public:
+  /// Without an epoch commit() never throws Deposed.
+  FakeTransaction(Database& database, Connection& connection, std::optional<Epoch> epoch);
+  ~FakeTransaction() override;
+
+  Position position() override;
+  DocumentIds render(const AppliedIndex& index, const DocumentIds& ids, std::int64_t max_bytes,
+                     const DocumentSink& sink) override;
+  ViewPageEnd render_page(const AppliedIndex& index, const std::optional<DocumentId>& after,
+                          std::int64_t limit, std::int64_t max_bytes, const DocumentSink& sink) override;
+  std::vector<StaleDocument> stale(const AppliedIndex& index,
+                                   const std::vector<FoundDocument>& found) override;
+  void require_readable(const AppliedIndex& index) override;
+
+  Changes read_changes(const Position& from, std::int64_t max_values) override;
+  std::optional<DocumentIds> resolve(const AppliedIndex& index, const std::vector<CapturedChange>& changes,
+                                     std::int64_t limit) override;
+  FanOutPage fan_out_page(JobId job, const JobPosition& after, std::int64_t limit) override;
+
+  DocumentIds render_for(DocumentVersion version, const AppliedIndex& index, const DocumentIds& ids,
+                         std::int64_t max_bytes, const DocumentSink& sink) override;
+  ViewPageEnd render_page_for(DocumentVersion version, const AppliedIndex& index,
+                              const std::optional<DocumentId>& after, std::int64_t limit,
+                              std::int64_t max_bytes, const DocumentSink& sink) override;
+
+  void add_job(IndexId index, JobKind kind, const std::string& reason) override;
+  void add_fan_out(const AppliedIndex& index, const std::vector<CapturedChange>& changes) override;
+  void add_repair(const AppliedIndex& index, const std::vector<FoundDocument>& documents,
+                  const std::string& reason) override;
+  void begin_job(JobId job) override;
+  void set_aside(IndexId index, const std::string& reason) override;
+  void take_back(IndexId index) override;
+  void skip_changes() override;
+  void save(const Acknowledged& acknowledged) override;
+  std::vector<std::size_t> new_dead_letters(const std::vector<DeadLetter>& refused) override;
+
+  bool may_be_shown() override;
+  std::vector<Job> commit() override;
+
+ private:
+  /// Changes the state, and adds the jobs that commit() returns.
+  using Write = std::function<void(State&, std::vector<Job>&)>;
+
+  void record(Write write) { recorded_.push_back(std::move(write)); }
+  RenderedDocument rendered(const AppliedIndex& index, const std::string& id, const Row* row) const;
+  /// The same for a document that is about to be written.
+  RenderedDocument rendered_for(DocumentVersion version, const AppliedIndex& index, const std::string& id,
+                                const Row* row);
+
+  using Renderer = std::function<RenderedDocument(const std::string& id, const Row* row)>;
+  DocumentIds render_with(const Renderer& renderer, const AppliedIndex& index, const DocumentIds& ids,
+                          std::int64_t max_bytes, const DocumentSink& sink);
+  ViewPageEnd render_page_with(const Renderer& renderer, const AppliedIndex& index,
+                               const std::optional<DocumentId>& after, std::int64_t limit,
+                               std::int64_t max_bytes, const DocumentSink& sink);
+
+  Database& database_;
+  Connection& connection_;
+  const std::optional<Epoch> epoch_;
+  State seen_;
+  std::vector<Write> recorded_;
+};
+
+}  // namespace lockstep::fake
