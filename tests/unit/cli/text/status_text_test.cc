@@ -15,7 +15,8 @@ using testing::HasSubstr;
 
 PipelineStatus following() {
   ReplicationProgress progress;
-  progress.indices[1] = {.alias = "posts", .documents = 48'000, .deletes = 3, .superseded = 2, .refused = 1};
+  progress.indices[IndexId{1}] = {
+      .alias = "posts", .documents = 48'000, .deletes = 3, .superseded = 2, .refused = 1};
   progress.bulks_in_flight = 2;
   progress.warnings = {"changes of blog.users are not followed"};
   progress.bulk_retries = 7;
