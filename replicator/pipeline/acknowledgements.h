@@ -1,9 +1,11 @@
 // Which work Elasticsearch has acknowledged, and so how far the checkpoint may move.
 //
-// Work comes in lanes (the tail; each job), a lane's work in steps, a step's documents in one or more bulk
-// requests. Promise 1 rests on these:
+// Work comes in lanes (the tail, and each job). A lane's work comes in steps, and a step's documents in one
+// or more bulk requests. Promise 1 rests on these:
+//
 // A1. A step is complete when each of its bulks has come back with an outcome for every item.
-// A2. A lane's position is that of its last step before the first that is not complete.
+//
+// A2. A lane's position is the one of the last step before its first incomplete step.
 #pragma once
 
 #include <cstddef>
@@ -14,20 +16,20 @@
 #include <vector>
 
 #include "replicator/clock.h"
-#include "replicator/source/source.h"
+#include "replicator/source/outbox/acknowledged.h"
 
 namespace lockstep {
 
-/// The tail, or the job of this id.
+/// The tail, or a job.
 struct Lane {
-  std::int64_t job = 0;
-  static Lane tail() { return Lane{0}; }
+  JobId job;
+  static Lane tail() { return {}; }
   auto operator<=>(const Lane&) const = default;
 };
 
-/// What becomes true when a step and all before it are complete.
+/// What becomes true when a step and all steps before it are complete.
 struct StepEnd {
-  std::optional<Position> position;     ///< of the tail; none when the chunk has further steps
+  std::optional<Position> position;     ///< of the tail; none when further steps of the chunk follow
   std::optional<JobProgress> progress;  ///< of a job
   SteadyTime oldest_change{};           ///< when the oldest of the step's changes was written
   std::int64_t rows = 0;                ///< outbox rows behind it
@@ -40,27 +42,28 @@ struct StepId {
 
 class Acknowledgements {
  public:
-  /// Adds a step to the end of its lane; it is complete at once when it has no bulks.
+  /// Adds a step to the end of its lane. A step without bulks is complete at once.
   StepId add(Lane lane, std::size_t bulks, StepEnd end);
 
   /// One of the step's bulks has all its outcomes.
   void bulk_done(StepId step);
 
-  /// How many bulks of the step have not come back, and whether all steps before it in its lane are complete.
-  /// REQUIRES: the step is not complete.
+  /// How many bulks of the step have not come back. REQUIRES: the step is not complete.
   std::size_t bulks_left(StepId step) const;
+
+  /// Whether all steps before this one in its lane are complete. REQUIRES: the step is not complete.
   bool is_first(StepId step) const;
 
-  /// What has been acknowledged since the last call: the tail's position and the jobs' progress.
+  /// Takes the tail's position and the jobs' progress acknowledged since the last call.
   Acknowledged take();
 
-  /// Whether take() would have something.
+  /// Whether take() would return something.
   bool has_news() const { return position_.has_value() || !jobs_.empty(); }
 
-  /// Steps that are not complete, or behind one.
+  /// Steps of the lane that are not complete, or behind one that is not.
   std::size_t open(Lane lane) const;
 
-  /// When the oldest change that is not acknowledged was written; none when all are.
+  /// When the oldest change that is not acknowledged was written. None: all changes are acknowledged.
   std::optional<SteadyTime> oldest_change() const;
 
   /// Outbox rows acknowledged since the beginning.
@@ -80,7 +83,7 @@ class Acknowledgements {
 
   std::map<Lane, LaneState> lanes_;  // those with steps
   std::optional<Position> position_;
-  std::map<std::int64_t, JobProgress> jobs_;
+  std::map<JobId, JobProgress> jobs_;
   std::int64_t rows_ = 0;
 };
 

@@ -5,37 +5,38 @@
 namespace lockstep {
 namespace {
 
-// What is kept in memory during a trial, at most, while the index with the refusals has few documents.
+// Documents kept in memory during a trial, at most, while the index with the refusals has few.
 constexpr std::int64_t kMostUnsaved = 10 * RefusedShare::kWindow;
 
-// What has been acknowledged and is not saved is done again after a crash.
+// What is acknowledged and not saved is done again after a crash.
 constexpr auto kMostUnsavedAge = std::chrono::milliseconds(200);
 
 }  // namespace
 
-void Checkpoint::begin_trial(int index, std::int64_t dead_letters) {
-  // Those between the checkpoint and the stop, less than a window, come once more and do not count.
+void Checkpoint::begin_trial(IndexId index, std::int64_t dead_letters) {
+  // The dead letters between the checkpoint and the stop, less than a window of them, come once more and do
+  // not count.
   on_trial_[index] = RefusedShare::kWindow + std::min(dead_letters, RefusedShare::kWindow);
 }
 
-// S4. Without a commit when nothing needs it: a commit waits for the disk, and each change would wait with
-// it.
-void Checkpoint::settle(std::unique_ptr<SourceTransaction> transaction) {
+// A commit waits for the disk, and each change would wait with it. So it commits only when the source needs
+// it, or a save is due.
+std::vector<Job> Checkpoint::settle(std::unique_ptr<SourceTransaction> transaction) {
   const bool is_due = writer_.has_news() && age(std::chrono::steady_clock::now()) >= kMostUnsavedAge;
-  if (is_due || !transaction->may_be_shown(versions_.epoch()))
-    save_and_commit(*transaction, take_acknowledged());
+  if (!is_due && transaction->may_be_shown()) return {};
+  return save_and_commit(*transaction, take_acknowledged());
 }
 
-void Checkpoint::save(Source& source, const Position& read_to) {
+void Checkpoint::save(ChangeLog& changes, const Position& read_to) {
   const bool waits = waits_for_more();
   Acknowledged acknowledged = take_acknowledged();
   if (!waits && writer_.acknowledgements().open(Lane::tail()) == 0) acknowledged.position = read_to;
-  save_and_commit(*source.begin(), acknowledged);
+  save_and_commit(*changes.begin(epoch_), acknowledged);
 }
 
 bool Checkpoint::waits_for_more() const {
   if (on_trial_.empty()) return false;
-  const std::map<int, std::int64_t>& documents = writer_.unsaved_documents();
+  const std::map<IndexId, std::int64_t>& documents = writer_.unsaved_documents();
   std::int64_t all = 0;
   for (const auto& [index, count] : documents) all += count;
   const std::vector<DeadLetter>& refused = writer_.unsaved_refusals();
@@ -52,12 +53,16 @@ Acknowledged Checkpoint::take_acknowledged() {
   return news;
 }
 
-void Checkpoint::save_and_commit(SourceTransaction& transaction, const Acknowledged& acknowledged) {
-  const std::vector<std::size_t> fresh = transaction.save(versions_.epoch(), acknowledged);
-  refused_share_.count(acknowledged, fresh);
-  transaction.commit();
+std::vector<Job> Checkpoint::save_and_commit(SourceTransaction& transaction,
+                                             const Acknowledged& acknowledged) {
+  std::vector<std::size_t> fresh;
+  if (!acknowledged.refused.empty()) fresh = transaction.new_dead_letters(acknowledged.refused);
+  transaction.save(acknowledged);
+  refused_share_.count(acknowledged, fresh);  // throws before the commit (K2)
+  std::vector<Job> added = transaction.commit();
   saved_at_ = std::chrono::steady_clock::now();
   listener_(acknowledged);
+  return added;
 }
 
 }  // namespace lockstep

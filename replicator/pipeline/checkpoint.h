@@ -1,8 +1,10 @@
-// Moves the checkpoint, and sees to it that what a transaction saw is durable before Elasticsearch is shown
-// it (S4): by a commit, which saves what has been acknowledged meanwhile, or without one where nothing needs
-// it.
+// Moves the checkpoint, and makes sure that what a transaction saw is durable before Elasticsearch is shown
+// it (S4): by a commit, which also saves what has been acknowledged meanwhile, or without a commit where the
+// source needs none.
 //
-// K1. The checkpoint does not move over a refused document before it is a dead letter: both are one commit.
+// K1. The checkpoint does not move over a refused document before the document is a dead letter: one commit
+//     saves both.
+//
 // K2. What RefusedShare rejects is not committed.
 #pragma once
 
@@ -12,39 +14,40 @@
 #include <map>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "replicator/clock.h"
 #include "replicator/pipeline/document_writer.h"
 #include "replicator/pipeline/refused_share.h"
-#include "replicator/pipeline/version_counter.h"
-#include "replicator/source/source.h"
+#include "replicator/source/change_log.h"
 
 namespace lockstep {
 
 class Checkpoint {
  public:
-  /// Both references must outlive this.
-  Checkpoint(DocumentWriter& writer, const VersionCounter& versions, RefusedShare refused_share)
-      : writer_(writer), versions_(versions), refused_share_(std::move(refused_share)) {}
+  /// `writer` must outlive this.
+  Checkpoint(DocumentWriter& writer, Epoch epoch, RefusedShare refused_share)
+      : writer_(writer), epoch_(epoch), refused_share_(std::move(refused_share)) {}
 
-  /// Called after each save with what it has saved.
+  /// Calls `listener` after each save with what was saved.
   void on_saved(std::function<void(const Acknowledged&)> listener) { listener_ = std::move(listener); }
 
-  /// For an index with so many dead letters at the start: from here on refusals are saved only together with
-  /// as many documents as can be judged, so that a service that is started again and again, and stops each
-  /// time because too many are refused, adds no dead letters. Ends with the first window that holds, and with
-  /// end_trial().
-  void begin_trial(int index, std::int64_t dead_letters);
+  /// Puts an index that starts with so many dead letters on trial: from now on its refusals are saved only
+  /// together with enough documents to judge them. So a service that is started again and again, and stops
+  /// each time because too many documents are refused, adds no dead letters. The trial ends with the first
+  /// window that holds, and with end_trials().
+  void begin_trial(IndexId index, std::int64_t dead_letters);
 
-  /// Nothing is left to wait for.
-  void end_trial() { on_trial_.clear(); }
+  /// Call it when nothing is left to wait for.
+  void end_trials() { on_trial_.clear(); }
 
-  /// Ends a transaction whose documents are to be shown to Elasticsearch next. Throws Deposed or Error.
-  void settle(std::unique_ptr<SourceTransaction> transaction);
+  /// Settles a transaction whose documents Elasticsearch is shown next: what it saw is durable afterwards.
+  /// Returns the jobs that it has added. Throws Deposed or Error.
+  std::vector<Job> settle(std::unique_ptr<SourceTransaction> transaction);
 
-  /// Saves in a transaction of its own what has been acknowledged and, when nothing is in flight, that
-  /// everything up to `read_to` needs no work.
-  void save(Source& source, const Position& read_to);
+  /// Saves, in a transaction of its own, what has been acknowledged. When nothing of the tail is in flight,
+  /// the checkpoint moves to `read_to`: the changes up to there needed no work.
+  void save(ChangeLog& changes, const Position& read_to);
 
   /// Since the last save.
   std::chrono::steady_clock::duration age(SteadyTime now) const { return now - saved_at_; }
@@ -52,12 +55,12 @@ class Checkpoint {
  private:
   bool waits_for_more() const;
   Acknowledged take_acknowledged();
-  void save_and_commit(SourceTransaction& transaction, const Acknowledged& acknowledged);
+  std::vector<Job> save_and_commit(SourceTransaction& transaction, const Acknowledged& acknowledged);
 
   DocumentWriter& writer_;
-  const VersionCounter& versions_;
+  const Epoch epoch_;
   RefusedShare refused_share_;
-  std::map<int, std::int64_t> on_trial_;  // documents to wait for, by index
+  std::map<IndexId, std::int64_t> on_trial_;  // documents to wait for
   std::function<void(const Acknowledged&)> listener_ = [](const Acknowledged&) {};
   SteadyTime saved_at_ = std::chrono::steady_clock::now();
 };

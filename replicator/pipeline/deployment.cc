@@ -61,9 +61,9 @@ DeploymentPlan Deployment::plan() {
 
 void Deployment::apply(const SourceDefinition::Progress& progress) {
   refuse(plan().obstacles);
-  // A pipeline that exists may be running: its indices change first, so that what the source then asks for
-  // can be written (D2). A new one runs nowhere, and its indices need its identity, which comes from the
-  // source.
+  // A pipeline that exists may be running. Its indices change first, so that what the source then asks for
+  // can be written (G2). A new pipeline runs nowhere, and its indices need the identity that the source gives
+  // it.
   const std::string identity = source_.identity();
   if (!identity.empty()) {
     const std::vector<std::string> lost = lost_indices(plan_indices(identity));

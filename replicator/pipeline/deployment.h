@@ -1,9 +1,11 @@
 // Brings both sides of a pipeline in line with its configuration: the source's schema and triggers, and
 // Elasticsearch's indices and aliases.
 //
-// D1. Nothing is changed anywhere when an index is refused, or needs to be built anew.
-// D2. An alias stands for its index before the job that fills it can run.
-// D3. An index that had to be made anew is filled anew: the job is there before the index is.
+// G1. Nothing changes anywhere when an index is refused, or has to be built anew.
+//
+// G2. An alias stands for its index before the job that fills the index can run.
+//
+// G3. An index that has to be made anew is filled anew: its job is there before the index is.
 #pragma once
 
 #include <functional>
@@ -37,13 +39,13 @@ class Deployment {
   /// sides cannot be asked.
   DeploymentPlan plan();
 
-  /// Does what plan() says; done again after a failure it does what is left. Throws as plan() does, and Error
-  /// for obstacles.
+  /// Does what plan() says. Call it again after a failure, and it does what is left. Throws what plan()
+  /// throws, and Error for obstacles.
   void apply(const SourceDefinition::Progress& progress);
 
   DeploymentPlan removal_plan(Indices indices);
 
-  /// The indices go first: whose they are is known from the source.
+  /// Deletes the indices first, because the source knows whose they are.
   void remove(Indices indices, const SourceDefinition::Progress& progress);
 
  private:

@@ -5,7 +5,6 @@
 #include <utility>
 
 namespace lockstep {
-
 namespace {
 
 constexpr std::size_t kSmallBytes = 64 * 1024;
@@ -24,7 +23,7 @@ StepDocuments::StepDocuments(Epoch epoch, std::int64_t counter, std::size_t bulk
 BulkRequest* StepDocuments::open_request(const AppliedIndex& index, std::string_view id,
                                          DocumentVersion version) {
   if (!can_be_written(id)) {
-    refused_.push_back({index.id, std::string(id), "", version, 400, "invalid_document_id",
+    refused_.push_back({index.id, DocumentId{std::string(id)}, "", version, 400, "invalid_document_id",
                         id.empty()
                             ? "the _id is empty"
                             : "the _id has " + std::to_string(id.size()) +
@@ -38,8 +37,8 @@ BulkRequest* StepDocuments::open_request(const AppliedIndex& index, std::string_
 void StepDocuments::add(const AppliedIndex& index, const RenderedDocument& document) {
   ++documents_;
   if (!document.json && !can_be_written(document.id)) {
-    // Elasticsearch never had it: nothing is to be deleted but its dead letter.
-    never_written_.push_back({index.id, std::string(document.id), "", write_version_});
+    // Elasticsearch never had it. Only its dead letter has to go.
+    never_written_.push_back({index.id, DocumentId{std::string(document.id)}, "", write_version_});
     return;
   }
   BulkRequest* request = open_request(index, document.id, write_version_);
@@ -59,8 +58,8 @@ void StepDocuments::add(const AppliedIndex& index, const RenderedDocument& docum
 
 void StepDocuments::remove(const AppliedIndex& index, const FoundDocument& document) {
   ++documents_;
-  if (BulkRequest* request = open_request(index, document.id, delete_version_)) {
-    request->remove(index.alias, {index.id, document.id, document.routing}, delete_version_);
+  if (BulkRequest* request = open_request(index, document.id.text, delete_version_)) {
+    request->remove(index.alias, {index.id, document.id.text, document.routing}, delete_version_);
   }
 }
 
@@ -72,9 +71,9 @@ DocumentWriter::DocumentWriter(BulkWriter& bulks, ProgressBoard& board, const Ap
 }
 
 std::size_t DocumentWriter::hash_of(const BulkItem& item) {
-  // Without the routing: the same id under two routings is one document to us.
+  // Without the routing: an id under two routings is one document here (W1).
   return std::hash<std::string>()(item.key.id) ^
-         (static_cast<std::size_t>(item.key.index) * 0x9e3779b97f4a7c15ULL);
+         (static_cast<std::size_t>(item.key.index.value) * 0x9e3779b97f4a7c15ULL);
 }
 
 bool DocumentWriter::collides(const BulkRequest& request) const {
@@ -92,14 +91,14 @@ bool DocumentWriter::submit(Lane lane, StepDocuments documents, StepEnd end, con
     if (with_dead_letters_.contains(document.index)) no_longer_refused_.push_back(std::move(document));
   }
   std::erase_if(documents.requests_, [](const BulkRequest& request) { return request.empty(); });
-  const std::optional<std::set<int>> indices = indices_to_refresh(lane, documents, end);
+  const std::optional<std::set<IndexId>> indices = indices_to_refresh(lane, documents, end);
   const StepId step =
       acknowledgements_.add(lane, documents.requests_.size() + (indices ? 1 : 0), std::move(end));
   if (indices) to_refresh_.push_back({step, *indices});
   for (BulkRequest& request : documents.requests_) {
     while (!bulks_.has_room() || collides(request)) {
       if (stop.stop_requested()) return false;
-      settle(std::chrono::milliseconds(100));
+      take_outcomes(std::chrono::milliseconds(100));
     }
     for (const BulkItem& item : request.items()) documents_in_flight_.insert(hash_of(item));
     const bool is_jobs = lane != Lane::tail();
@@ -110,18 +109,18 @@ bool DocumentWriter::submit(Lane lane, StepDocuments documents, StepEnd end, con
   return true;
 }
 
-// The pages of a job are refreshed together, at its end. Then what an earlier process has written of it
-// counts too, wherever that was.
-std::optional<std::set<int>> DocumentWriter::indices_to_refresh(Lane lane, const StepDocuments& documents,
-                                                                const StepEnd& end) {
+// Pages of a job are refreshed together, at its end. An earlier process may have written some of them, into
+// any index, so a job whose own process wrote nothing refreshes all indices.
+std::optional<std::set<IndexId>> DocumentWriter::indices_to_refresh(Lane lane, const StepDocuments& documents,
+                                                                    const StepEnd& end) {
   if (refresher_ == nullptr) return std::nullopt;
-  std::set<int>& written = written_[lane];
+  std::set<IndexId>& written = written_[lane];
   for (const BulkRequest& request : documents.requests_) {
     for (const BulkItem& item : request.items()) written.insert(item.key.index);
   }
   const bool of_job = lane != Lane::tail();
   if (of_job && !(end.progress && end.progress->finished)) return std::nullopt;
-  std::set<int> indices = std::move(written);
+  std::set<IndexId> indices = std::move(written);
   written_.erase(lane);
   if (indices.empty() && !of_job) return std::nullopt;
   if (indices.empty()) {
@@ -146,8 +145,8 @@ void DocumentWriter::refresh_applied() {
   });
 }
 
-void DocumentWriter::settle(std::chrono::milliseconds wait) {
-  for (BulkResult& result : bulks_.take(wait)) take_in(std::move(result));
+void DocumentWriter::take_outcomes(std::chrono::milliseconds wait) {
+  for (BulkResult& result : bulks_.take(wait)) take_result(std::move(result));
   refresh_applied();
   const BulkWriterState state = bulks_.state();
   board_.update([&](ReplicationProgress& progress) {
@@ -159,18 +158,18 @@ void DocumentWriter::settle(std::chrono::milliseconds wait) {
   });
 }
 
-void DocumentWriter::take_in(BulkResult result) {
-  std::map<int, Counts> counts;
+void DocumentWriter::take_result(BulkResult result) {
+  std::map<IndexId, Counts> counts;
   const std::vector<BulkItem>& items = result.request.items();
   for (std::size_t i = 0; i < items.size(); ++i) {
     documents_in_flight_.erase(documents_in_flight_.find(hash_of(items[i])));
-    take_in_item(items[i], result.outcomes[i], counts[items[i].key.index]);
+    take_outcome(items[i], result.outcomes[i], counts[items[i].key.index]);
   }
   for (RefusedItem& refusal : result.refusals) {
     const BulkItem& item = items[refusal.item];
     with_dead_letters_.insert(item.key.index);
-    refused_.push_back({item.key.index, item.key.id, item.key.routing, item.version, refusal.status,
-                        std::move(refusal.type), std::move(refusal.reason)});
+    refused_.push_back({item.key.index, DocumentId{item.key.id}, item.key.routing, item.version,
+                        refusal.status, std::move(refusal.type), std::move(refusal.reason)});
   }
   const auto step = requests_.find(result.ticket);
   acknowledgements_.bulk_done(step->second);
@@ -194,8 +193,11 @@ void DocumentWriter::take_in(BulkResult result) {
   });
 }
 
-void DocumentWriter::take_in_item(const BulkItem& item, Outcome outcome, Counts& counts) {
+void DocumentWriter::take_outcome(const BulkItem& item, Outcome outcome, Counts& counts) {
   if (item.action == BulkAction::kIndex || outcome == Outcome::kRefused) ++documents_[item.key.index];
+  const auto write = [&] {
+    return AcknowledgedWrite{item.key.index, DocumentId{item.key.id}, item.key.routing, item.version};
+  };
   switch (outcome) {
     case Outcome::kRefused:
       ++counts.refused;
@@ -206,12 +208,12 @@ void DocumentWriter::take_in_item(const BulkItem& item, Outcome outcome, Counts&
     case Outcome::kApplied:
       ++(item.action == BulkAction::kIndex ? counts.documents : counts.deletes);
       if (with_dead_letters_.contains(item.key.index)) {
-        no_longer_refused_.push_back({item.key.index, item.key.id, item.key.routing, item.version});
+        no_longer_refused_.push_back(write());
       }
       break;
   }
   if (item.action == BulkAction::kDelete && routed_[item.key.index]) {
-    gone_routes_.push_back({item.key.index, item.key.id, item.key.routing, item.version});
+    gone_routes_.push_back(write());
   }
 }
 
@@ -224,7 +226,7 @@ Acknowledged DocumentWriter::take_acknowledged() {
   return news;
 }
 
-void DocumentWriter::expect_no_dead_letters(int index) {
+void DocumentWriter::expect_no_dead_letters(IndexId index) {
   const bool unsaved = std::any_of(refused_.begin(), refused_.end(),
                                    [&](const DeadLetter& letter) { return letter.index == index; });
   if (!unsaved) with_dead_letters_.erase(index);

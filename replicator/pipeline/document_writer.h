@@ -1,13 +1,14 @@
-// From rendered documents to outcomes: gathers them into bulk requests, sees to it that a document has at
-// most one operation in flight, and turns outcomes into what the checkpoint records.
+// From rendered documents to outcomes: gathers documents into bulk requests, keeps at most one write of each
+// document in flight, and turns outcomes into what the checkpoint saves.
 //
-// W1. At most one operation a document is in flight (beside deletes of old routings in the same request):
-// since
-//     Elasticsearch forgets the versions of deleted documents, a late write could bring one back.
-// W2. Within a step, deletes under old routings have a lower version than the writes: where both reach the
+// W1. At most one write of a document is in flight, beside deletes of its old routings in the same request.
+//     Elasticsearch forgets the versions of deleted documents, so a late write could bring one back.
+//
+// W2. Within a step, deletes under old routings have a lower version than the writes. Where both reach the
 //     same shard, a repeated delete does not undo the write.
-// W3. With a refresher, a step of the tail and the last one of a job are acknowledged when what they and the
-//     steps before them have written is searchable.
+//
+// W3. With a refresher, a step of the tail is acknowledged when what it has written is searchable, and the
+//     last step of a job when what the whole job has written is.
 #pragma once
 
 #include <chrono>
@@ -27,22 +28,25 @@
 #include "replicator/pipeline/acknowledgements.h"
 #include "replicator/pipeline/progress.h"
 #include "replicator/pipeline/refresher.h"
-#include "replicator/source/source.h"
+#include "replicator/source/applied.h"
+#include "replicator/source/snapshot.h"
 
 namespace lockstep {
 
 /// The documents of one step, rendered from one snapshot.
 class StepDocuments {
  public:
-  /// `counter` is the transaction's, of which the versions are made; `bulk_bytes` closes a request.
+  /// `counter` belongs to the transaction; the step's versions are made of it. A request that has reached
+  /// `bulk_bytes` is closed.
   StepDocuments(Epoch epoch, std::int64_t counter, std::size_t bulk_bytes);
 
   /// The version of the step's writes.
   DocumentVersion version() const { return write_version_; }
 
+  /// Writes the document, or deletes it when the view does not have it.
   void add(const AppliedIndex& index, const RenderedDocument& document);
 
-  /// Deletes a document under the routing under which it was found.
+  /// Deletes the document under the routing under which it was found.
   void remove(const AppliedIndex& index, const FoundDocument& document);
 
   std::size_t documents() const { return documents_; }
@@ -51,7 +55,7 @@ class StepDocuments {
  private:
   friend class DocumentWriter;
 
-  /// A request with room; false for an _id that Elasticsearch refuses, which becomes a dead letter.
+  /// A request with room. Null for an _id that Elasticsearch refuses, which becomes a dead letter.
   BulkRequest* open_request(const AppliedIndex& index, std::string_view id, DocumentVersion version);
 
   DocumentVersion delete_version_;
@@ -73,36 +77,37 @@ class DocumentWriter {
   /// From now on what is acknowledged is searchable (W3). `refresher` must outlive this.
   void refresh_with(Refresher& refresher) { refresher_ = &refresher; }
 
-  /// Hands over a step's documents; waits while Elasticsearch has no room or a document is still in flight.
-  /// False when `stop` was requested meanwhile: the step will not be acknowledged.
+  /// Hands over a step's documents. Waits while Elasticsearch has no room or one of the documents is still in
+  /// flight. False: `stop` was requested meanwhile, and the step will not be acknowledged.
   bool submit(Lane lane, StepDocuments documents, StepEnd end, const std::stop_token& stop);
 
-  /// Takes in what has come back, waiting up to `wait` for the first.
-  void settle(std::chrono::milliseconds wait);
+  /// Takes the outcomes that have come back, waiting up to `wait` for the first.
+  void take_outcomes(std::chrono::milliseconds wait);
 
   /// Whether a step of one request can be handed over without waiting for Elasticsearch.
   bool has_room() const { return bulks_.has_room(); }
 
-  /// So many requests of jobs may be on the wire at once.
+  /// How many requests of jobs may be on the wire at once.
   void limit_jobs(std::size_t requests) { bulks_.limit_background(requests); }
 
   /// How large a page of a job should be, at most, to be fast.
   std::int64_t job_bytes() const { return static_cast<std::int64_t>(bulks_.background_bytes()); }
 
-  /// What is to be saved; nothing of it is lost if it is not saved, since it will be done again.
+  /// Takes what is to be saved. What is not saved after all is done again later.
   Acknowledged take_acknowledged();
   bool has_news() const;
 
-  /// Parts of what take_acknowledged() would give.
-  const std::map<int, std::int64_t>& unsaved_documents() const { return documents_; }
+  /// Parts of what take_acknowledged() would return.
+  const std::map<IndexId, std::int64_t>& unsaved_documents() const { return documents_; }
   const std::vector<DeadLetter>& unsaved_refusals() const { return refused_; }
 
-  /// The source says whether an index has dead letters: only then are writes that are applied reported, so
-  /// that theirs can go.
-  void expect_dead_letters(int index) { with_dead_letters_.insert(index); }
-  void expect_no_dead_letters(int index);
+  /// Whether the source has dead letters of an index. Only then are applied writes reported, so that their
+  /// dead letters go.
+  void expect_dead_letters(IndexId index) { with_dead_letters_.insert(index); }
+  void expect_no_dead_letters(IndexId index);
 
-  /// Called for each small request of the tail that has its outcomes, with the time since its submission.
+  /// Calls `listener` for each small request of the tail that has its outcomes, with the time since it was
+  /// submitted.
   void on_small_change(std::function<void(std::chrono::microseconds)> listener) {
     small_change_ = std::move(listener);
   }
@@ -123,31 +128,31 @@ class DocumentWriter {
   /// A step whose last bulk stands for the refresh.
   struct ToRefresh {
     StepId step;
-    std::set<int> indices;
+    std::set<IndexId> indices;
   };
 
-  void take_in(BulkResult result);
-  std::optional<std::set<int>> indices_to_refresh(Lane lane, const StepDocuments& documents,
-                                                  const StepEnd& end);
+  void take_result(BulkResult result);
+  void take_outcome(const BulkItem& item, Outcome outcome, Counts& counts);
+  std::optional<std::set<IndexId>> indices_to_refresh(Lane lane, const StepDocuments& documents,
+                                                      const StepEnd& end);
   void refresh_applied();
-  void take_in_item(const BulkItem& item, Outcome outcome, Counts& counts);
   bool collides(const BulkRequest& request) const;
   static std::size_t hash_of(const BulkItem& item);
 
   BulkWriter& bulks_;
   ProgressBoard& board_;
-  std::unordered_map<int, bool> routed_;       // by index id
-  std::unordered_set<int> with_dead_letters_;  // index ids
+  std::map<IndexId, bool> routed_;
+  std::set<IndexId> with_dead_letters_;
   Acknowledgements acknowledgements_;
   std::unordered_map<std::uint64_t, StepId> requests_;  // in flight, by ticket
   std::size_t job_requests_ = 0;                        // of these
   std::function<void(std::chrono::microseconds)> small_change_ = [](std::chrono::microseconds) {};
   std::unordered_multiset<std::size_t> documents_in_flight_;
   Refresher* refresher_ = nullptr;
-  std::map<Lane, std::set<int>> written_;  // indices that are to be refreshed with a later step of the lane
-  std::vector<ToRefresh> to_refresh_;      // not all of it is applied yet
-  std::size_t refreshing_ = 0;             // steps that refresher_ has
-  std::map<int, std::int64_t> documents_;  // by index
+  std::map<Lane, std::set<IndexId>> written_;  // to be refreshed with a later step of the lane
+  std::vector<ToRefresh> to_refresh_;          // not all of it is applied yet
+  std::size_t refreshing_ = 0;                 // steps that refresher_ has
+  std::map<IndexId, std::int64_t> documents_;
   std::vector<DeadLetter> refused_;
   std::vector<AcknowledgedWrite> no_longer_refused_;
   std::vector<AcknowledgedWrite> gone_routes_;

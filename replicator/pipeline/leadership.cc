@@ -21,7 +21,7 @@ void require_ours(const AppliedPipeline& pipeline, const AppliedIndex& index, co
        "give this pipeline another alias, or delete the index if nobody needs it and run `lockstep apply`"});
 }
 
-// Why an index may differ from its view although every change was replayed; empty: nothing speaks for it.
+// Why an index may differ from its view although every change was applied. Empty: nothing suggests it.
 std::string doubt_about(const AppliedIndex& index, const MarkedIndex& marked, const SourceIdentity& source,
                         Epoch epoch, const KnownPartners& known) {
   const SourceMark& last = marked.mark.source;
@@ -43,13 +43,14 @@ struct Doubt {
   std::string reason;
 };
 
-// The jobs first: once the epoch is raised and the partners are noted nobody could tell any more.
-void compare_with_views(Source& source, Epoch epoch, const std::vector<Doubt>& doubts, bool other_place) {
+// The jobs come first. Once the epoch is raised and the partners are noted, nobody can tell any more.
+void compare_with_views(ChangeLog& changes, Epoch epoch, const std::vector<Doubt>& doubts, bool other_place) {
   if (doubts.empty() && !other_place) return;
-  const std::unique_ptr<SourceTransaction> transaction = source.begin();
+  const std::unique_ptr<SourceTransaction> transaction = changes.begin(epoch);
   if (other_place) {
     spdlog::warn(
         "the source is another database than the last time: its outbox is given up, everything is compared");
+    transaction->skip_changes();
   }
   for (const Doubt& doubt : doubts) {
     spdlog::warn("index {}: {}; it is compared with its view", doubt.index->alias, doubt.reason);
@@ -57,15 +58,14 @@ void compare_with_views(Source& source, Epoch epoch, const std::vector<Doubt>& d
       transaction->add_job(doubt.index->id, kind, doubt.reason);
     }
   }
-  transaction->save(epoch, {});
-  if (other_place) transaction->give_up_changes();
   transaction->commit();
 }
 
 }  // namespace
 
-AppliedPipeline load_applied(const Config& config, Source& source) {
-  AppliedPipeline pipeline = source.load_pipeline();
+const AppliedPipeline& load_applied(const Config& config, Source& source) {
+  source.reload();
+  const AppliedPipeline& pipeline = source.pipeline();
   std::vector<std::string> configured;
   std::vector<std::string> applied;
   for (const IndexConfig& index : config.indices) configured.push_back(index.alias);
@@ -85,9 +85,10 @@ SourceMark source_mark(const SourceIdentity& identity) {
 }
 
 Epoch take_epoch(const AppliedPipeline& pipeline, Source& source, ElasticsearchClient& elasticsearch) {
-  const Epoch before = source.epoch();
-  const SourceIdentity identity = source.identity();
-  const KnownPartners known = source.known_partners();
+  Lead& lead = source.lead();
+  const Epoch before = lead.epoch();
+  const SourceIdentity identity = lead.identity();
+  const KnownPartners known = lead.known_partners();
   const bool other_place = !known.place.empty() && known.place != identity.place;
   KnownPartners partners{identity.place, {}};
   Epoch seen = before;
@@ -101,8 +102,8 @@ Epoch take_epoch(const AppliedPipeline& pipeline, Source& source, ElasticsearchC
     partners.targets[index.id] = marked.uuid;
     seen = std::max(seen, marked.mark.epoch);
   }
-  compare_with_views(source, before, doubts, other_place);
-  const Epoch epoch = source.raise_epoch(seen, partners);
+  compare_with_views(source.changes(), before, doubts, other_place);
+  const Epoch epoch = lead.raise_epoch(seen, partners);
   for (const AppliedIndex& index : pipeline.indices) {
     set_index_writer(elasticsearch, index.alias, epoch, source_mark(identity));
   }

@@ -11,17 +11,18 @@
 
 namespace lockstep {
 
-/// The pipeline as `apply` has left it. Throws UsageError when the configuration names other indices.
-AppliedPipeline load_applied(const Config& config, Source& source);
+/// Reloads what `apply` has left in the source, and returns it. Throws UsageError when the configuration
+/// names other indices.
+const AppliedPipeline& load_applied(const Config& config, Source& source);
 
-/// How an index notes the source that it is written from.
+/// What an index carries about the source that writes it.
 SourceMark source_mark(const SourceIdentity& identity);
 
-/// Raises the epoch above the source's and above what any of the pipeline's indices carries, and lets both
-/// sides note each other. When what they have noted the last time does not fit, one of them was restored,
-/// promoted or replaced: jobs that compare the indices with their views are added, and when the source is
-/// another database, whose positions mean something else, its outbox is given up. Throws Error when an alias
-/// is missing or belongs to somebody else.
+/// Raises the epoch above the source's and above what any of the pipeline's indices carries, and makes both
+/// sides note each other. When their last notes do not fit, one side was restored, promoted or replaced: jobs
+/// are added that compare the indices with their views. When the source is another database, positions mean
+/// something else, so the changes in its outbox are skipped too. Throws Error when an alias is missing or
+/// belongs to somebody else.
 Epoch take_epoch(const AppliedPipeline& pipeline, Source& source, ElasticsearchClient& elasticsearch);
 
 }  // namespace lockstep

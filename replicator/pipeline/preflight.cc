@@ -22,7 +22,7 @@ std::string place_of(const Config& config, const IndexConfig& index) {
   return config.file.string() + ":" + std::to_string(index.line);
 }
 
-// The pipeline's identity; none when the source could not be asked.
+// Returns the pipeline's identity. None: the source could not be asked.
 std::optional<std::string> check_source(const std::function<std::unique_ptr<SourceDefinition>()>& open_source,
                                         Preflight& result) {
   try {
@@ -31,7 +31,7 @@ std::optional<std::string> check_source(const std::function<std::unique_ptr<Sour
     for (Finding& finding : source->check()) result.findings.push_back(std::move(finding));
     return source->identity();
   } catch (const Error& error) {
-    // What has been found already says why, and better.
+    // The findings so far say why, and better.
     if (!has_errors(result.findings)) result.findings.push_back(of_error("source", error));
     return std::nullopt;
   }
@@ -66,7 +66,7 @@ void check_index(const Config& config, const IndexConfig& index, const std::opti
                                "correct the mapping file"});
     return;
   }
-  if (!identity) return;  // whose an index is cannot be told without the source
+  if (!identity) return;  // without it nobody can tell whose an index is
   const IndexPlan plan =
       plan_index(elasticsearch, {index.alias, index.view, mapping, config.pipeline, *identity});
   if (plan.kind == IndexPlan::Kind::kRefuse || plan.kind == IndexPlan::Kind::kReindex) {

@@ -1,5 +1,5 @@
-// What is wrong between a configuration and its two servers, before anything runs. Changes nothing, and tells
-// everything that can be told at once: an Elasticsearch that is away hides no fault of the database.
+// What is wrong between a configuration and its two servers, before anything runs. Changes nothing, and
+// reports all faults at once: an Elasticsearch that is away hides no fault of the database.
 #pragma once
 
 #include <functional>
@@ -19,8 +19,8 @@ struct Preflight {
   std::vector<std::string> servers;  ///< who answered: "PostgreSQL 15.4", "Elasticsearch 7.10.2"
 };
 
-/// Never throws for what is a finding: servers that cannot be reached, and views, tracks and mappings that
-/// don't fit, are.
+/// Servers that cannot be reached, and views, tracks and mappings that do not fit, are findings, no
+/// exceptions.
 Preflight preflight(const Config& config,
                     const std::function<std::unique_ptr<SourceDefinition>()>& open_source,
                     ElasticsearchClient& elasticsearch);

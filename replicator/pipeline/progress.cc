@@ -1,6 +1,7 @@
 #include "replicator/pipeline/progress.h"
 
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 
 namespace lockstep {
 
@@ -19,21 +20,7 @@ std::string_view to_string(PipelineState state) {
     case PipelineState::kWaitingForSource:
       return "waiting_for_source";
   }
-  return "";
-}
-
-std::string_view to_string(JobKind kind) {
-  switch (kind) {
-    case JobKind::kBackfill:
-      return "backfill";
-    case JobKind::kFanOut:
-      return "fan_out";
-    case JobKind::kComparison:
-      return "comparison";
-    case JobKind::kSweep:
-      return "sweep";
-  }
-  return "";
+  throw std::logic_error("a pipeline state without a name");
 }
 
 std::string status_document(const ReplicationProgress& progress, double documents_per_second) {

@@ -29,7 +29,7 @@ Refresher::~Refresher() {
   thread_.join();
 }
 
-void Refresher::add(StepId step, const std::set<int>& indices) {
+void Refresher::add(StepId step, const std::set<IndexId>& indices) {
   {
     const std::lock_guard lock(mutex_);
     steps_.push_back(step);
@@ -46,7 +46,7 @@ std::vector<StepId> Refresher::take_finished() {
 void Refresher::run(const std::stop_token& stop) {
   while (!stop.stop_requested()) {
     std::vector<StepId> steps;
-    std::set<int> indices;
+    std::set<IndexId> indices;
     {
       const std::lock_guard lock(mutex_);
       steps = std::exchange(steps_, {});
@@ -67,10 +67,10 @@ void Refresher::run(const std::stop_token& stop) {
   }
 }
 
-/// False: to be tried again.
-bool Refresher::refresh(const std::set<int>& indices) {
+// False: try again.
+bool Refresher::refresh(const std::set<IndexId>& indices) {
   std::vector<std::string> aliases;
-  for (const int index : indices) aliases.push_back(aliases_.at(index));
+  for (const IndexId index : indices) aliases.push_back(aliases_.at(index));
   try {
     elasticsearch_.refresh(aliases);
     backoff_.reset();

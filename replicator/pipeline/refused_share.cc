@@ -11,7 +11,7 @@ RefusedShare::RefusedShare(double most, const AppliedPipeline& pipeline) : most_
 }
 
 void RefusedShare::count(const Acknowledged& acknowledged, const std::vector<std::size_t>& fresh) {
-  std::map<int, std::int64_t> known;  // refused again, by index
+  std::map<IndexId, std::int64_t> known;  // refused again
   for (const DeadLetter& letter : acknowledged.refused) ++known[letter.index];
   for (const std::size_t position : fresh) {
     const DeadLetter& letter = acknowledged.refused[position];
@@ -28,7 +28,7 @@ void RefusedShare::count(const Acknowledged& acknowledged, const std::vector<std
   }
 }
 
-void RefusedShare::judge(int index, const Window& window) const {
+void RefusedShare::judge(IndexId index, const Window& window) const {
   if (static_cast<double>(window.refused) <= most_ * static_cast<double>(window.documents)) return;
   throw Error(
       {"writing into index " + aliases_.at(index),

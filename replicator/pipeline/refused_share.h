@@ -1,10 +1,10 @@
-// Whether so many documents are refused that something is wrong with all of them: a mapping that takes
-// nothing is one mistake, not a million dead letters.
+// Stops the pipeline when Elasticsearch refuses so many documents that something is wrong with all of them:
+// a mapping that takes nothing is one mistake, not a million dead letters.
 //
-// Judged index by index, over windows of kWindow documents or more: whatever one save brings belongs to one
-// window. A window in which more than the configured share became dead letters ends the pipeline with an
-// Error before it is saved, so that the checkpoint stays in front of what was refused. A document that was a
-// dead letter already and is refused again makes the table no longer and does not count at all.
+// Each index is judged over windows of at least kWindow documents. Whatever one save brings belongs to one
+// window. When more than the configured share of a window became dead letters, the pipeline ends with an
+// Error before the window is saved, so the checkpoint stays in front of the refused documents (K2). A
+// document that was a dead letter before and is refused again does not count: it makes the table no longer.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,8 @@
 #include <string>
 #include <vector>
 
-#include "replicator/source/source.h"
+#include "replicator/source/applied.h"
+#include "replicator/source/outbox/acknowledged.h"
 
 namespace lockstep {
 
@@ -25,23 +26,23 @@ class RefusedShare {
   /// `most` is replication.max_refused_share.
   RefusedShare(double most, const AppliedPipeline& pipeline);
 
-  /// Takes in what is about to be committed; `fresh` is what SourceTransaction::save() has returned for it.
-  /// Throws Error, never to be retried, when a window ends above the share: then nothing of this may be
-  /// committed.
+  /// Counts what is about to be committed. `fresh` are the positions of the new dead letters in
+  /// `acknowledged.refused` (SourceTransaction::new_dead_letters()). Throws Error, which no retry mends, when
+  /// a window ends above the share: then nothing of this may be committed.
   void count(const Acknowledged& acknowledged, const std::vector<std::size_t>& fresh);
 
  private:
   struct Window {
     std::int64_t documents = 0;
     std::int64_t refused = 0;
-    std::string first;  // error of the first that was refused
+    std::string first;  // error of the first refused document
   };
 
-  void judge(int index, const Window& window) const;
+  void judge(IndexId index, const Window& window) const;
 
   double most_;
-  std::map<int, std::string> aliases_;
-  std::map<int, Window> windows_;  // by index
+  std::map<IndexId, std::string> aliases_;
+  std::map<IndexId, Window> windows_;
 };
 
 }  // namespace lockstep

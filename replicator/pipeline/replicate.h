@@ -12,14 +12,14 @@ namespace lockstep {
 
 enum class RunUntil {
   kStopped,   ///< follow until `stop` is requested
-  kCaughtUp,  ///< return when everything committed until then has been acknowledged and no job is left
+  kCaughtUp,  ///< return when everything committed until then is acknowledged and no job is left
 };
 
-/// Leads the pipeline: finishes its jobs and follows its changes. REQUIRES: `source` has the lead
-/// (Source::try_lead). On a stop request it takes in the bulks in flight, saves the checkpoint and returns,
-/// within some seconds. Throws Error when the source or Elasticsearch's administration fails (retryable()
-/// says whether to call it again; what bulk requests meet is dealt with inside), Deposed when another process
-/// leads now, UsageError when the configuration is not what was applied.
+/// Leads the pipeline: finishes its jobs and follows its changes. REQUIRES: `source` leads (Lead::try_lead).
+/// On a stop request it takes the outcomes of the bulks in flight, saves the checkpoint and returns, within
+/// some seconds. It deals with what bulk requests meet. Throws Error when the source or Elasticsearch's
+/// administration fails (retryable() says whether to call it again), Deposed when another process leads now,
+/// UsageError when the configuration is not what was applied.
 void replicate(const Config& config, Source& source, const BulkWriter::TransportFactory& make_transport,
                ProgressBoard& board, RunUntil until, const std::stop_token& stop);
 

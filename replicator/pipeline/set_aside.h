@@ -1,6 +1,6 @@
-// Indices whose views cannot be read: somebody has dropped a column, or a row makes the view fail. Their
-// changes are not followed, so that those of the others are; it is noted in the source, and once the view can
-// be read again the whole index is compared with it.
+// Indices whose views cannot be read: somebody dropped a column, or a row makes the view fail. Their changes
+// are not followed, so that those of the other indices are. The source keeps which indices are set aside.
+// Once a view can be read again, its whole index is compared with it.
 #pragma once
 
 #include <map>
@@ -8,36 +8,37 @@
 #include <vector>
 
 #include "replicator/document_version.h"
-#include "replicator/source/source.h"
+#include "replicator/source/change_log.h"
 
 namespace lockstep {
 
 class SetAside {
  public:
-  /// Begins with those that the source has noted. The references must outlive this.
-  SetAside(const AppliedPipeline& pipeline, Source& source, Epoch epoch);
+  /// Begins with the indices that `pipeline` says are set aside. The references must outlive this.
+  SetAside(const AppliedPipeline& pipeline, ChangeLog& changes, Epoch epoch);
 
   bool empty() const { return reasons_.empty(); }
-  bool contains(int index) const { return reasons_.contains(index); }
+  bool contains(IndexId index) const { return reasons_.contains(index); }
 
   /// "posts: rendering documents: …"
   std::string text() const;
 
-  /// Notes it in the source, and throws the retryable Error after which everything is loaded again: what this
-  /// process has in hand is not worth sorting out. REQUIRES: no transaction is open.
-  [[noreturn]] void add(const ViewError& error);
+  /// Sets the index of `error` aside in the source. Returns the retryable Error to throw next: everything is
+  /// loaded again, because what this process has in hand is not worth sorting out. REQUIRES: no transaction
+  /// is open.
+  Error note(const ViewError& error);
 
-  /// Follows those whose views can be read again, and returns the jobs that compare them. REQUIRES: no
-  /// transaction is open.
-  std::vector<Job> look_again();
+  /// Takes back the indices whose views can be read again, and returns the jobs that compare them. REQUIRES:
+  /// no transaction is open.
+  std::vector<Job> take_back_readable();
 
  private:
   bool is_readable(const AppliedIndex& index);
 
   const AppliedPipeline& pipeline_;
-  Source& source_;
+  ChangeLog& changes_;
   const Epoch epoch_;
-  std::map<int, std::string> reasons_;  // by index
+  std::map<IndexId, std::string> reasons_;
 };
 
 }  // namespace lockstep

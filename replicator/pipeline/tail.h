@@ -1,5 +1,5 @@
-// Follows the changes: reads what has become visible, finds the documents, renders them and hands them over,
-// a bounded piece a transaction.
+// Follows the changes: reads what has become visible, finds and renders the documents, and hands them to the
+// writer, a bounded piece for each transaction.
 #pragma once
 
 #include <cstdint>
@@ -13,41 +13,41 @@
 #include "replicator/pipeline/document_writer.h"
 #include "replicator/pipeline/set_aside.h"
 #include "replicator/pipeline/version_counter.h"
-#include "replicator/source/source.h"
+#include "replicator/source/change_log.h"
 
 namespace lockstep {
 
 class Tail {
  public:
-  /// Goes on at `position`. `add_job` is told of jobs that a large change or a truncated table has become.
-  /// All references must outlive this.
-  Tail(const Config& config, const AppliedPipeline& pipeline, const SetAside& set_aside, Source& source,
-       DocumentWriter& writer, Checkpoint& checkpoint, VersionCounter& versions, Position position,
+  /// Goes on at the checkpoint. Tells `add_job` which jobs a large change or a truncated table became. All
+  /// references must outlive this.
+  Tail(const Config& config, const AppliedPipeline& pipeline, const SetAside& set_aside, ChangeLog& changes,
+       DocumentWriter& writer, Checkpoint& checkpoint, VersionCounter& versions,
        std::function<void(Job)> add_job);
 
-  /// One transaction: true when it found work. False: nothing has been committed since the last turn, or
-  /// there is no room for more documents just now.
+  /// One transaction: true when it found work. False: nothing was committed since the last turn, or the
+  /// writer has no room for documents now.
   bool turn(const std::stop_token& stop);
 
-  /// Whether the last turn has seen the end of what was committed then.
+  /// Whether the last turn saw the end of what was committed then.
   bool at_end() const { return at_end_; }
 
-  /// Everything up to here has been read, and handed over when idle() says so, though perhaps not
-  /// acknowledged.
+  /// Everything up to here has been read. When idle(), everything has been handed over too, though perhaps
+  /// not acknowledged.
   const Position& position() const { return position_; }
-  bool idle() const { return slices_.empty(); }
+  bool idle() const { return pieces_.empty(); }
 
   std::int64_t batches() const { return batches_; }
 
  private:
-  struct Slice {
+  /// Documents of one index that are not rendered yet.
+  struct Piece {
     const AppliedIndex* index;
-    Values ids;
+    DocumentIds ids;
   };
 
-  bool read(SourceTransaction& transaction, std::vector<Job>& new_jobs);
-  void resolve(SourceTransaction& transaction, const std::vector<CapturedChange>& changes,
-               std::vector<Job>& new_jobs);
+  bool read(SourceTransaction& transaction);
+  void resolve(SourceTransaction& transaction, const std::vector<CapturedChange>& changes);
   void render(SourceTransaction& transaction, StepDocuments& documents);
 
   const std::int64_t chunk_documents_;
@@ -55,15 +55,15 @@ class Tail {
   const std::size_t bulk_bytes_;
   const AppliedPipeline& pipeline_;
   const SetAside& set_aside_;
-  Source& source_;
+  ChangeLog& changes_;
   DocumentWriter& writer_;
   Checkpoint& checkpoint_;
   VersionCounter& versions_;
   std::function<void(Job)> add_job_;
 
   Position position_;         // read up to here
-  std::deque<Slice> slices_;  // documents of what was read last that are not rendered yet
-  StepEnd end_;               // what holds when the last of slices_ is acknowledged
+  std::deque<Piece> pieces_;  // of the chunk that was read last
+  StepEnd end_;               // what holds when the last of pieces_ is acknowledged
   bool at_end_ = false;
   std::int64_t batches_ = 0;
 };

@@ -5,12 +5,12 @@
 namespace lockstep {
 namespace {
 
-// Less than index.gc_deletes by the time that a request may take to arrive.
+// index.gc_deletes, less the time that a request may take to arrive.
 constexpr std::chrono::seconds kTrusted{25};
 
 }  // namespace
 
-TargetWatch::TargetWatch(const AppliedPipeline& pipeline, Epoch epoch, std::map<int, std::string> targets,
+TargetWatch::TargetWatch(const AppliedPipeline& pipeline, Epoch epoch, std::map<IndexId, std::string> targets,
                          std::unique_ptr<HttpTransport> transport, std::chrono::milliseconds request_timeout,
                          std::chrono::milliseconds interval)
     : pipeline_(pipeline),
@@ -76,7 +76,7 @@ void TargetWatch::look() {
   looked_at_ = begin;
 }
 
-// False when something is wrong with it.
+// False: something is wrong with the index.
 bool TargetWatch::look_at(const AppliedIndex& index, const std::optional<SourceMark>& to_note) {
   const MarkedIndex marked = marked_index(elasticsearch_, index.alias);
   const auto target = targets_.find(index.id);

@@ -1,5 +1,5 @@
-// Looks now and then whether the indices are still those that the leader began with and carry its epoch, and
-// notes in them how far the source has come, so that the next leader can tell when one side has gone back
+// Looks now and then whether the indices are still the ones that the leader began with and carry its epoch.
+// Notes in them how far the source has come, so that the next leader can tell when one side has gone back
 // (leadership.h).
 //
 // A process that was stopped with a request in its hand, for longer than Elasticsearch remembers a deletion
@@ -21,32 +21,32 @@
 #include "replicator/elasticsearch/admin/client.h"
 #include "replicator/elasticsearch/admin/index_plan.h"
 #include "replicator/pipeline/wake_up.h"
-#include "replicator/source/source.h"
+#include "replicator/source/applied.h"
 
 namespace lockstep {
 
-/// A thread of its own, so that an Elasticsearch that hangs holds nothing up. What does not answer is asked
-/// again later.
+/// Has a thread of its own, so that an Elasticsearch that hangs holds nothing up. An index that does not
+/// answer is asked again later.
 class TargetWatch {
  public:
-  /// `pipeline` must outlive this; `targets` are the uuids of the real indices, by index.
-  TargetWatch(const AppliedPipeline& pipeline, Epoch epoch, std::map<int, std::string> targets,
+  /// `targets` are the uuids of the real indices. `pipeline` must outlive this.
+  TargetWatch(const AppliedPipeline& pipeline, Epoch epoch, std::map<IndexId, std::string> targets,
               std::unique_ptr<HttpTransport> transport, std::chrono::milliseconds request_timeout,
               std::chrono::milliseconds interval);
-  /// Cuts a request off that is on its way.
+  /// Cuts off a request that is on its way.
   ~TargetWatch();
   TargetWatch(const TargetWatch&) = delete;
   TargetWatch& operator=(const TargetWatch&) = delete;
 
-  /// Has it noted in the indices at the next look.
+  /// The next look notes `source` in the indices.
   void note(const SourceMark& source);
 
-  /// Whether no other leader wrote there a moment ago, less than half a minute. If not, a look is taken at
-  /// once. From any thread.
+  /// Whether a look less than half a minute ago found no other leader. False: the thread looks at once. From
+  /// any thread.
   bool is_recent();
 
-  /// Throws a retryable Error when an index is another one than at the beginning, Deposed when a later epoch
-  /// writes there: the lead has to be taken anew.
+  /// Throws a retryable Error when another index stands behind an alias than at the beginning, Deposed when a
+  /// later epoch writes there. Either way the lead has to be taken anew.
   void require_same_targets();
 
  private:
@@ -56,13 +56,13 @@ class TargetWatch {
 
   const AppliedPipeline& pipeline_;
   const Epoch epoch_;
-  const std::map<int, std::string> targets_;
+  const std::map<IndexId, std::string> targets_;
   const std::chrono::milliseconds interval_;
   ElasticsearchClient elasticsearch_;
   WakeUp wake_up_;
   std::mutex mutex_;
   std::optional<SourceMark> to_note_;  // guarded by mutex_
-  std::string replaced_;               // likewise: the alias whose index is another one
+  std::string replaced_;               // likewise: the alias with another index
   bool deposed_ = false;               // likewise
   SteadyTime looked_at_;               // likewise: the begin of the last look that found nothing wrong
   std::jthread thread_;                // uses all of the above

@@ -1,4 +1,4 @@
-// Makes the versions of one leadership, each greater than the last.
+// Numbers the transactions of one leadership. Versions of documents are made of these numbers.
 #pragma once
 
 #include <cstdint>

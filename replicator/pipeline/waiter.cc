@@ -17,7 +17,7 @@ using std::chrono::milliseconds;
 constexpr milliseconds kShortestPause{2};
 constexpr milliseconds kLongestPause{100};
 constexpr milliseconds kAfterTrouble{250};
-constexpr milliseconds kLedInterval{1'000};      // between questions whether somebody leads
+constexpr milliseconds kLedInterval{1'000};      // between checks whether somebody leads
 constexpr milliseconds kLeastForRefresh{1'000};  // even when the time is nearly over
 constexpr std::size_t kKeptWatches = 2;
 
@@ -31,8 +31,8 @@ milliseconds pause_after(std::chrono::steady_clock::duration waited) {
   return std::clamp(duration_cast<milliseconds>(waited / 10), kShortestPause, kLongestPause);
 }
 
-/// One wait. A connection that is lost is made anew, and with it the point: `now` becomes a later now, which
-/// contains the earlier one.
+/// One wait. A lost connection is made anew, and the point with it: "now" becomes a later now, which contains
+/// the earlier one.
 class Waiter::Course {
  public:
   Course(Waiter& waiter, const WaitRequest& request, const Progress& progress, const std::stop_token& stop)
@@ -44,7 +44,7 @@ class Waiter::Course {
   }
 
   WaitAnswer run() {
-    // Not asked at the first look: most waits are over before that matters.
+    // Nobody asks at the first look: most waits are over before that matters.
     Every led(kLedInterval, begun_);
     while (!stop_.stop_requested()) {
       milliseconds pause = pause_after(now() - begun_);
@@ -90,7 +90,7 @@ class Waiter::Course {
       try {
         point_ = watch_->begin(request_.transaction);
       } catch (const Error&) {
-        // A connection that was kept may have been lost meanwhile.
+        // The kept connection may have been lost meanwhile.
         watch_ = waiter_.open_watch_();
         point_ = watch_->begin(request_.transaction);
       }
@@ -107,7 +107,7 @@ class Waiter::Course {
     elasticsearch.refresh(waiter_.aliases_);
   }
 
-  /// Until the time-out; not positive when it is over.
+  /// Time until the time-out. Not positive: it is over.
   milliseconds left() const {
     if (!request_.timeout) return milliseconds::max();
     return *request_.timeout - duration_cast<milliseconds>(now() - begun_);

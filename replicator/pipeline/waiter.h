@@ -1,5 +1,5 @@
 // Waits until Elasticsearch has what was committed: `lockstep wait` and POST /wait. It follows what the
-// leader saves (source/applied_watch.h), so it works beside any process that leads, on whatever machine.
+// leader saves (source/applied_watch.h), so it works beside any leader, on whatever machine.
 #pragma once
 
 #include <chrono>
@@ -19,15 +19,15 @@ namespace lockstep {
 struct WaitRequest {
   std::optional<TransactionId> transaction = {};  ///< none: everything that is committed now
   enum class Refresh { kNo, kYes };
-  Refresh refresh = Refresh::kNo;                         ///< it is to be searchable, too
-  std::optional<std::chrono::milliseconds> timeout = {};  ///< none: for as long as it takes
+  Refresh refresh = Refresh::kNo;                         ///< whether it has to be searchable too
+  std::optional<std::chrono::milliseconds> timeout = {};  ///< none: waits as long as it takes
 };
 
 struct WaitAnswer {
   enum class Kind {
     kApplied,
     kTimedOut,
-    kRolledBack,          ///< the transaction was
+    kRolledBack,          ///< the transaction was rolled back
     kUnknownTransaction,  ///< no transaction has had this number
     kStopped,             ///< on request
   };
@@ -36,23 +36,22 @@ struct WaitAnswer {
   std::chrono::milliseconds waited{};
 };
 
-/// How long to wait before the next look: a tenth of what was waited until now, from 2 ms to 100 ms.
+/// How long to pause before the next look: a tenth of the time waited so far, from 2 ms to 100 ms.
 std::chrono::milliseconds pause_after(std::chrono::steady_clock::duration waited);
 
-/// wait() may be called from several threads at once; each has a connection to the source meanwhile, and a
-/// few are kept.
+/// Several threads may call wait() at once. Each has a connection to the source meanwhile; a few are kept.
 class Waiter {
  public:
   using OpenWatch = std::function<std::unique_ptr<AppliedWatch>()>;
-  /// Told now and then why it waits.
+  /// Called now and then with why it waits.
   using Progress = std::function<void(const std::string& reason)>;
 
-  /// `aliases` are those to refresh.
+  /// A wait with a refresh refreshes `aliases`.
   Waiter(OpenWatch open_watch, BulkWriter::TransportFactory make_transport, std::vector<std::string> aliases,
          std::chrono::milliseconds request_timeout);
 
-  /// Servers that are away are waited for. Throws UsageError when the pipeline has not been applied, Error
-  /// when it cannot be done, now or later.
+  /// Waits for servers that are away, too. Throws UsageError when the pipeline has not been applied, Error
+  /// when a retry makes no sense.
   WaitAnswer wait(const WaitRequest& request, const Progress& progress, const std::stop_token& stop);
 
  private:

@@ -1,5 +1,4 @@
-// Lets the pipeline's thread wait for whichever comes first: a finished bulk request, the end of the poll
-// interval, or the request to stop.
+// Lets a thread wait for whichever comes first: wake(), the end of an interval, or the request to stop.
 #pragma once
 
 #include <chrono>
@@ -11,7 +10,7 @@ namespace lockstep {
 
 class WakeUp {
  public:
-  /// From any thread: the current or next wait ends at once.
+  /// Ends the current or the next wait at once. From any thread.
   void wake() {
     {
       const std::lock_guard lock(mutex_);

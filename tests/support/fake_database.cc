@@ -70,12 +70,12 @@ Change& Change::remove(IndexId index, const std::string& id) {
 }
 
 Change& Change::captured(CaptureId capture, Values values) {
-  if (!state_.given_up) state_.outbox.push_back({capture, std::move(values), false});
+  if (state_.captures) state_.outbox.push_back({capture, std::move(values), false});
   return *this;
 }
 
 Change& Change::truncated(CaptureId capture) {
-  if (!state_.given_up) state_.outbox.push_back({capture, {}, true});
+  if (state_.captures) state_.outbox.push_back({capture, {}, true});
   return *this;
 }
 
@@ -166,6 +166,22 @@ void Database::set_readable(IndexId index, bool readable) {
 void Database::give_up() {
   const std::lock_guard lock(mutex_);
   state_.given_up = true;
+  state_.captures = false;
+}
+
+bool Database::captures() const {
+  const std::lock_guard lock(mutex_);
+  return state_.captures;
+}
+
+void Database::begin_uncaptured() {
+  const std::lock_guard lock(mutex_);
+  ++uncaptured_;
+}
+
+void Database::end_uncaptured() {
+  const std::lock_guard lock(mutex_);
+  --uncaptured_;
 }
 
 void Database::set_away(bool away) {

@@ -61,7 +61,9 @@ struct State {
   Epoch epoch;
   KnownPartners partners;
   std::map<IndexId, std::string> set_aside;
-  bool given_up = false;  ///< the outbox is full: the triggers write nothing
+  std::size_t pruned = 0;  ///< outbox rows that are no longer there
+  bool captures = true;    ///< the triggers write into the outbox
+  bool given_up = false;   ///< changes were left out, and resume() has not succeeded since
   std::map<JobId, StoredJob> jobs;
   JobId next_job{1};
   std::map<RoutedId, StoredLetter> dead_letters;
@@ -144,8 +146,13 @@ class Database {
   /// Whether reading the view of an index throws ViewError.
   void set_readable(IndexId index, bool readable);
 
-  /// The outbox is full: changes are left out until ChangeLog::resume().
+  /// The outbox is full: changes are left out until OutboxCare::resume().
   void give_up();
+  /// Whether the triggers write into the outbox.
+  bool captures() const;
+  /// Around a transaction whose changes are left out. OutboxCare::resume() waits for its end.
+  void begin_uncaptured();
+  void end_uncaptured();
 
   /// While the database is away, nobody can connect and every call of a connection throws a retryable Error.
   void set_away(bool away);
@@ -176,6 +183,7 @@ class Database {
   SourceIdentity identity_{"fake", "1", 100};                    // guarded by mutex_
   std::set<IndexId> unreadable_;                                 // guarded by mutex_
   int connections_ = 0;                                          // guarded by mutex_
+  int uncaptured_ = 0;                                           // guarded by mutex_: open transactions
   bool durable_ = false;                                         // guarded by mutex_
   bool flushed_ = true;                                          // guarded by mutex_
   bool away_ = false;                                            // guarded by mutex_

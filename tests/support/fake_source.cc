@@ -220,8 +220,16 @@ std::int64_t FakeSource::discard(const DeadLetterFilter& filter) {
 
 // --- OutboxCare ---
 
+void FakeSource::prune() {
+  database_.require_present();
+  const std::lock_guard lock(database_.mutex_);
+  State& state = database_.state_;
+  state.pruned = std::max(state.pruned, state.position);
+}
+
 std::int64_t FakeSource::size() {
-  return static_cast<std::int64_t>(state().outbox.size());
+  const State now = state();
+  return static_cast<std::int64_t>(now.outbox.size() - now.pruned);
 }
 
 bool FakeSource::has_given_up() {
@@ -232,6 +240,8 @@ bool FakeSource::resume() {
   database_.require_present();
   const std::lock_guard lock(database_.mutex_);
   State& state = database_.state_;
+  state.captures = true;
+  if (database_.uncaptured_ > 0) return false;
   state.given_up = false;
   state.position = state.outbox.size();
   for (const AppliedIndex& index : database_.pipeline_.indices) {

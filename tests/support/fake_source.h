@@ -58,7 +58,7 @@ class FakeSource final : public Source,
                                      std::int64_t limit) override;
   std::int64_t discard(const DeadLetterFilter& filter) override;
 
-  void prune() override {}
+  void prune() override;
   std::int64_t size() override;
   bool has_given_up() override;
   bool resume() override;

@@ -228,6 +228,7 @@ Changes FakeTransaction::read_changes(const Position& from, std::int64_t max_val
   std::map<CaptureId, CapturedChange> captured;
   std::map<CaptureId, std::set<std::string>> values;
   const std::size_t first = rows_of(from);
+  if (first < seen_.pruned) throw std::logic_error("these rows of the outbox are pruned");
   std::size_t next = first;
   std::int64_t width = 0;
   for (; next < seen_.outbox.size() && width < max_values; ++next) {

@@ -11,12 +11,13 @@
 #include <vector>
 
 #include "replicator/document_version.h"
+#include "replicator/ids.h"
 
 namespace lockstep {
 
-/// Which document an operation is about. `routing` is empty for none.
+/// Which document an item is about. `routing` is empty for none.
 struct DocumentKey {
-  int index = 0;  ///< the pipeline's number of the index (lockstep.index.id)
+  IndexId index;
   std::string id;
   std::string routing;
   bool operator==(const DocumentKey&) const = default;

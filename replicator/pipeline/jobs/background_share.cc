@@ -13,12 +13,12 @@ constexpr auto kAloneAfter = 1s;       // without small changes
 constexpr microseconds kTarget = 8ms;  // above the least delay
 constexpr microseconds kPageTarget = 8ms;
 constexpr auto kLeastWindow = 60s;
-// Fewer cost more than they spare.
+// Fewer documents cost more than they spare.
 constexpr double kLeastDocuments = 300;
-// Few, so that the least delay can be seen before they become many.
+// Few, so that the least delay shows before there are many.
 constexpr double kFirstDocuments = 500;
-constexpr double kStep = 2;       // documents more for a small change without delay
-constexpr double kBackOff = 0.2;  // of the documents fewer for one of twice the target
+constexpr double kStep = 2;       // more documents after a small change without delay
+constexpr double kBackOff = 0.2;  // of the documents, fewer after one of twice the target
 constexpr double kWeight = 0.2;   // of a new page in the moving average
 
 }  // namespace
@@ -31,7 +31,7 @@ BackgroundShare::BackgroundShare(std::size_t most_requests, std::int64_t most_do
 void BackgroundShare::small_change_took(microseconds took, SteadyTime now) {
   last_small_ = now;
   note_least(took, now);
-  // One that is slow by itself, for a flush or a merge, says nothing about the jobs.
+  // A single slow one, during a flush or a merge, says nothing about the jobs.
   latest_[next_latest_++ % latest_.size()] = took;
   const microseconds delay = *std::min_element(latest_.begin(), latest_.end()) - least_;
   const double room = std::clamp(1 - static_cast<double>(delay.count()) / kTarget.count(), -1.0, 1.0);

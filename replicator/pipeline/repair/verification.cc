@@ -3,6 +3,11 @@
 #include <algorithm>
 #include <future>
 #include <iterator>
+#include <limits>
+#include <map>
+#include <memory>
+#include <set>
+#include <stdexcept>
 #include <string_view>
 #include <thread>
 #include <unordered_map>
@@ -25,12 +30,12 @@ constexpr auto kScanLifetime = 60min;              // of the first pass, which j
 constexpr std::size_t kRepairedTogether = 10'000;  // documents of one job
 constexpr int kJudgements = 10;                    // of a document that goes on changing
 constexpr auto kPoll = 50ms;                       // between looks at what is pending
-constexpr auto kChangeOfLead = 10s;                // so long nobody may lead before nothing is waited for
+constexpr auto kChangeOfLead = 10s;                // without a leader for longer, nothing is waited for
 
-// Documents of a page of the index, which has to fit into memory and costs a request.
-constexpr std::int64_t kPageStored = 1024 * 1024;  // bytes on the disk; as JSON some times as much
+// Documents of a page of the index. A page has to fit into memory, and costs a request.
+constexpr std::int64_t kPageStored = 1024 * 1024;  // bytes on the disk; several times as much as JSON
 constexpr std::int64_t kLargestPage = 2'000;
-constexpr std::size_t kCautiousPage = 100;  // when their size is not known
+constexpr std::size_t kCautiousPage = 100;  // when the size of documents is unknown
 
 std::size_t page_of(std::optional<std::int64_t> average_stored_size) {
   if (!average_stored_size) return kCautiousPage;
@@ -47,9 +52,9 @@ void for_each_part(const std::vector<FoundDocument>& documents, const Step& step
   }
 }
 
-// Of id and routing.
-std::string place_of(const FoundDocument& document) {
-  return document.id + '\0' + document.routing;
+// One text for id and routing.
+std::string key_of(const FoundDocument& document) {
+  return document.id.text + '\0' + document.routing;
 }
 
 }  // namespace
@@ -63,7 +68,7 @@ std::string_view to_string(Difference difference) {
     case Difference::kSurplus:
       return "surplus";
   }
-  return "";
+  throw std::logic_error("a difference without a name");
 }
 
 /// A document as the view gives it.
@@ -99,7 +104,7 @@ Verification::Verification(const Config& config, Source& source, ElasticsearchCl
       elasticsearch_(elasticsearch),
       listener_(std::move(listener)),
       repair_(repair),
-      led_(source.is_led()) {}
+      led_(source.lead().is_led()) {}
 
 VerifiedIndex Verification::compare(const AppliedIndex& index) {
   result_ = {.alias = index.alias};
@@ -121,7 +126,7 @@ void Verification::compare_documents(const AppliedIndex& index) {
   const auto read = [&] {
     IndexPage page;
     for (const StoredDocument& document : scan.next()) {
-      page.documents.push_back({std::string(document.id), std::string(document.routing)});
+      page.documents.push_back({DocumentId{std::string(document.id)}, std::string(document.routing)});
       page.json.emplace_back(document.source);
     }
     return page;
@@ -129,7 +134,7 @@ void Verification::compare_documents(const AppliedIndex& index) {
 
   one_each_ = !index.routed;
   Suspects suspects;
-  // The next page is read while this one is compared; nobody else asks Elasticsearch until it is there.
+  // Reads the next page while this one is compared. Nobody else asks Elasticsearch until it is there.
   std::future<IndexPage> next = std::async(std::launch::async, read);
   for (bool end = false; !end;) {
     const IndexPage page = next.get();
@@ -149,52 +154,52 @@ void Verification::compare_documents(const AppliedIndex& index) {
 }
 
 Verification::Suspects Verification::suspects_of(const AppliedIndex& index, const IndexPage& page) {
-  const auto transaction = source_.begin_reading();
+  const std::unique_ptr<SourceSnapshot> snapshot = source_.changes().read();
   Suspects suspects;
   std::unordered_set<std::string> surplus;
-  for (StaleDocument& stale : transaction->stale(index, page.documents)) {
-    surplus.insert(place_of(stale.found));
+  for (StaleDocument& stale : snapshot->stale(index, page.documents)) {
+    surplus.insert(key_of(stale.found));
     suspects.surplus.push_back(std::move(stale.found));
   }
-  std::unordered_map<std::string_view, std::size_t> unequal;  // id → where in the page
-  Values ids;
+  std::unordered_map<std::string_view, std::size_t> unequal;  // by id, the position in the page
+  DocumentIds ids;
   for (std::size_t i = 0; i < page.documents.size(); ++i) {
     const FoundDocument& document = page.documents[i];
-    if (!surplus.empty() && surplus.contains(place_of(document))) continue;
-    unequal.emplace(document.id, i);
+    if (!surplus.empty() && surplus.contains(key_of(document))) continue;
+    unequal.emplace(document.id.text, i);
     ids.push_back(document.id);
   }
   while (!ids.empty()) {
-    ids = transaction->render(index, ids, config_.elasticsearch.bulk_bytes, std::nullopt,
-                              [&](const RenderedDocument& document) {
-                                const auto at = unequal.find(document.id);
-                                if (at == unequal.end() || !document.json) return;
-                                if (same_json(*document.json, page.json[at->second])) unequal.erase(at);
-                              });
+    ids =
+        snapshot->render(index, ids, config_.elasticsearch.bulk_bytes, [&](const RenderedDocument& document) {
+          const auto at = unequal.find(document.id);
+          if (at == unequal.end() || !document.json) return;
+          if (same_json(*document.json, page.json[at->second])) unequal.erase(at);
+        });
   }
   for (const auto& [id, i] : unequal) suspects.different.push_back(page.documents[i]);
   return suspects;
 }
 
 void Verification::look_for_missing(const AppliedIndex& index) {
-  const auto read_after = [&](const std::optional<std::string>& after) {
-    return read_view_page(source_, index, after, config_.replication.chunk_documents,
+  const auto read_after = [&](const std::optional<DocumentId>& after) {
+    return read_view_page(source_.changes(), index, after, config_.replication.chunk_documents,
                           config_.elasticsearch.bulk_bytes);
   };
 
   Suspects suspects;
-  // The next page is read while this one is counted; nobody else asks the source until it is there.
+  // Reads the next page while this one is counted. Nobody else asks the source until it is there.
   std::future<ViewPage> next = std::async(std::launch::async, read_after, std::nullopt);
   for (bool end = false; !end;) {
     const ViewPage page = next.get();
     end = page.end;
     if (!end) next = std::async(std::launch::async, read_after, page.last);
     const auto expected = static_cast<std::int64_t>(page.documents.size());
-    const std::vector<DocumentLocation> places = locations_of(page.documents);
-    if (!one_each_ || count_documents(elasticsearch_, index.alias, places) != expected) {
-      fetch_documents(elasticsearch_, index.alias, places,
-                      [&](std::size_t position, const std::optional<StoredDocument>& stored) {
-                        const FoundDocument& document = page.documents[position];
+    const std::vector<DocumentLocation> locations = locations_of(page.documents);
+    if (!one_each_ || count_documents(elasticsearch_, index.alias, locations) != expected) {
+      fetch_documents(elasticsearch_, index.alias, locations,
+                      [&](std::size_t i, const std::optional<StoredDocument>& stored) {
+                        const FoundDocument& document = page.documents[i];
                         if (!stored || stored->routing != document.routing)
                           suspects.different.push_back(document);
                       });
@@ -220,16 +225,16 @@ void Verification::judge(const AppliedIndex& index, const Suspects& suspects) {
                 [&](const std::vector<FoundDocument>& part) { judge_surplus(index, part); });
 }
 
-// Returns those that changed meanwhile.
+// Returns the suspects that changed meanwhile.
 std::vector<FoundDocument> Verification::judge_once(const AppliedIndex& index,
                                                     std::vector<FoundDocument> suspects) {
   using View = std::unordered_map<std::string, Expected>;
   std::unordered_set<std::string> gone;
-  const auto read = [&](const Values& ids, View& view, Position& place) {
-    const auto transaction = source_.begin_reading();
-    place = transaction->place();
-    return transaction->render(
-        index, ids, config_.elasticsearch.bulk_bytes, std::nullopt, [&](const RenderedDocument& document) {
+  const auto read = [&](const DocumentIds& ids, View& view, Position& seen) {
+    const std::unique_ptr<SourceSnapshot> snapshot = source_.changes().read();
+    seen = snapshot->position();
+    return snapshot->render(
+        index, ids, config_.elasticsearch.bulk_bytes, [&](const RenderedDocument& document) {
           if (!document.json) {
             gone.emplace(document.id);
             return;
@@ -238,36 +243,36 @@ std::vector<FoundDocument> Verification::judge_once(const AppliedIndex& index,
         });
   };
 
-  Values ids;
+  DocumentIds ids;
   for (const FoundDocument& suspect : suspects) ids.push_back(suspect.id);
   std::vector<FoundDocument> undecided;
   while (!ids.empty()) {
     View before;
-    Position place;
-    const Values left_over = read(ids, before, place);
-    wait_for(index, place);
+    Position seen;
+    const DocumentIds left_over = read(ids, before, seen);
+    wait_for(index, seen);
 
     std::vector<FoundDocument> expected;
-    for (const auto& [id, document] : before) expected.push_back({id, document.routing});
+    for (const auto& [id, document] : before) expected.push_back({DocumentId{id}, document.routing});
     std::vector<DifferingDocument> differing;
     fetch_documents(elasticsearch_, index.alias, locations_of(expected),
-                    [&](std::size_t position, const std::optional<StoredDocument>& stored) {
-                      const FoundDocument& document = expected[position];
+                    [&](std::size_t i, const std::optional<StoredDocument>& stored) {
+                      const FoundDocument& document = expected[i];
                       if (!stored || stored->routing != document.routing) {
                         differing.push_back({document, Difference::kMissing, {}});
-                      } else if (!same_json(before.at(document.id).json, stored->source)) {
+                      } else if (!same_json(before.at(document.id.text).json, stored->source)) {
                         differing.push_back({document, Difference::kDifferent, {}});
                       }
                     });
 
-    Values again;
+    DocumentIds again;
     for (const DifferingDocument& document : differing) again.push_back(document.document.id);
     View after;
-    if (!again.empty()) read(again, after, place);
+    if (!again.empty()) read(again, after, seen);
     std::vector<DifferingDocument> certain;
     for (DifferingDocument& document : differing) {
-      const auto now = after.find(document.document.id);
-      if (now != after.end() && now->second == before.at(document.document.id)) {
+      const auto now = after.find(document.document.id.text);
+      if (now != after.end() && now->second == before.at(document.document.id.text)) {
         certain.push_back(std::move(document));
       } else {
         undecided.push_back(std::move(document.document));
@@ -276,42 +281,42 @@ std::vector<FoundDocument> Verification::judge_once(const AppliedIndex& index,
     found(index, std::move(certain));
     ids = left_over;
   }
-  std::erase_if(suspects, [&](const FoundDocument& suspect) { return !gone.contains(suspect.id); });
+  std::erase_if(suspects, [&](const FoundDocument& suspect) { return !gone.contains(suspect.id.text); });
   judge_surplus(index, suspects);
   return undecided;
 }
 
 void Verification::judge_surplus(const AppliedIndex& index, const std::vector<FoundDocument>& suspects) {
   if (suspects.empty()) return;
-  const auto stale = [&](const std::vector<FoundDocument>& documents, Position& place) {
-    const auto transaction = source_.begin_reading();
-    place = transaction->place();
+  const auto stale = [&](const std::vector<FoundDocument>& documents, Position& seen) {
+    const std::unique_ptr<SourceSnapshot> snapshot = source_.changes().read();
+    seen = snapshot->position();
     std::vector<FoundDocument> found;
-    for (StaleDocument& document : transaction->stale(index, documents)) {
+    for (StaleDocument& document : snapshot->stale(index, documents)) {
       found.push_back(std::move(document.found));
     }
     return found;
   };
-  Position place;
-  const std::vector<FoundDocument> before = stale(suspects, place);
-  wait_for(index, place);
+  Position seen;
+  const std::vector<FoundDocument> before = stale(suspects, seen);
+  wait_for(index, seen);
 
   std::vector<FoundDocument> there;
   fetch_documents(elasticsearch_, index.alias, locations_of(before),
-                  [&](std::size_t position, const std::optional<StoredDocument>& stored) {
-                    // Two routings may lead to one shard, where the document under the other is found.
-                    if (stored && stored->routing == before[position].routing)
-                      there.push_back(before[position]);
+                  [&](std::size_t i, const std::optional<StoredDocument>& stored) {
+                    // Two routings may lead to one shard, which finds the document under the other one too.
+                    if (stored && stored->routing == before[i].routing) there.push_back(before[i]);
                   });
   std::vector<DifferingDocument> surplus;
-  for (FoundDocument& document : stale(there, place)) {
+  for (FoundDocument& document : stale(there, seen)) {
     surplus.push_back({std::move(document), Difference::kSurplus, {}});
   }
   found(index, std::move(surplus));
 }
 
-// Until Elasticsearch has acknowledged what the place saw, large changes that have become jobs included.
-void Verification::wait_for(const AppliedIndex& index, const Position& place) {
+// Waits until Elasticsearch has acknowledged everything before `position`, large changes that became jobs
+// included.
+void Verification::wait_for(const AppliedIndex& index, const Position& position) {
   const auto wait = [&](const auto& done) {
     while (!done() && still_led()) {
       report(VerifyProgress::Phase::kWaiting);
@@ -319,22 +324,22 @@ void Verification::wait_for(const AppliedIndex& index, const Position& place) {
     }
   };
   if (!led_) return;
-  wait([&] { return source_.has_passed(place); });
-  std::unordered_set<std::int64_t> jobs;
-  for (const Job& job : source_.load_jobs()) {
+  wait([&] { return source_.changes().has_passed(position); });
+  std::set<JobId> jobs;
+  for (const Job& job : source_.changes().jobs()) {
     if (job.index == index.id) jobs.insert(job.id);
   }
-  for (const std::int64_t repair : repairs_) jobs.erase(repair);
+  for (const JobId repair : repairs_) jobs.erase(repair);
   wait([&] {
     if (jobs.empty()) return true;
-    const std::vector<Job> left = source_.load_jobs();
-    return std::none_of(left.begin(), left.end(), [&](const Job& job) { return jobs.count(job.id) > 0; });
+    const std::vector<Job> left = source_.changes().jobs();
+    return std::none_of(left.begin(), left.end(), [&](const Job& job) { return jobs.contains(job.id); });
   });
 }
 
 bool Verification::still_led() {
   const SteadyTime begin = std::chrono::steady_clock::now();
-  while (led_ && !source_.is_led()) {
+  while (led_ && !source_.lead().is_led()) {
     led_ = std::chrono::steady_clock::now() - begin < kChangeOfLead;
     std::this_thread::sleep_for(kPoll);
   }
@@ -343,11 +348,13 @@ bool Verification::still_led() {
 
 void Verification::found(const AppliedIndex& index, std::vector<DifferingDocument> differing) {
   if (differing.empty()) return;
-  Values ids;
-  for (const DifferingDocument& document : differing) ids.push_back(document.document.id);
-  std::unordered_map<std::string, std::string> refusals;
-  for (DeadLetter& letter : source_.dead_letters_of(index.id, ids)) {
-    refusals[letter.id] = letter.error_type + ": " + letter.reason;
+  DeadLetterFilter of_these;
+  of_these.indices = {index.id};
+  for (const DifferingDocument& document : differing) of_these.ids.push_back(document.document.id);
+  std::map<DocumentId, std::string> refusals;
+  for (const StoredDeadLetter& stored :
+       source_.dead_letters().find(of_these, std::nullopt, std::numeric_limits<std::int64_t>::max())) {
+    refusals[stored.letter.id] = stored.letter.error_type + ": " + stored.letter.reason;
   }
   for (DifferingDocument& document : differing) {
     const auto refusal = refusals.find(document.document.id);
@@ -371,11 +378,9 @@ void Verification::found(const AppliedIndex& index, std::vector<DifferingDocumen
 
 void Verification::repair(const AppliedIndex& index) {
   if (to_repair_.empty()) return;
-  const auto transaction = source_.begin();
-  for (const Job& job : transaction->add_repair(index, std::exchange(to_repair_, {}), "verify --repair")) {
-    repairs_.push_back(job.id);
-  }
-  transaction->commit();
+  const std::unique_ptr<SourceTransaction> transaction = source_.changes().begin_repair();
+  transaction->add_repair(index, std::exchange(to_repair_, {}), "verify --repair");
+  for (const Job& job : transaction->commit()) repairs_.push_back(job.id);
 }
 
 void Verification::report(VerifyProgress::Phase phase) {

@@ -1,12 +1,12 @@
 // Whether an index equals its view, document by document, while both may be changing (promise 3).
 //
-// Two passes, each in memory of a page:
-//   1. the index as it lies on the disk, each page looked up in the view: finds what is surplus or different;
-//   2. the view in the order of _id, each page counted in the index: finds what is missing.
-// Elasticsearch reads neighbours together: a document costs it a twentieth of what it costs by its id.
-// What differs is a suspect only: a change may be on its way. It is judged when Elasticsearch has
-// acknowledged everything that the view's snapshot saw, and counts when the view still says the same after
-// that.
+// Two passes, each in the memory of a page:
+//   1. the index as it lies on the disk, each page looked up in the view, finds surplus and different ones;
+//   2. the view in the order of _id, each page counted in the index, finds missing ones.
+// Elasticsearch reads neighbours together, so a document costs it a twentieth of what it costs by its id.
+//
+// A document that differs is a suspect only: a change may be on its way. It is judged once Elasticsearch has
+// acknowledged everything that the view's snapshot saw, and counts if the view still says the same then.
 #pragma once
 
 #include <cstdint>
@@ -33,17 +33,17 @@ std::string_view to_string(Difference difference);
 struct DifferingDocument {
   FoundDocument document;
   Difference difference = Difference::kMissing;
-  std::string refusal;  ///< why Elasticsearch refused its last state, when it is a dead letter; else empty
+  std::string refusal;  ///< why Elasticsearch refused its last state; empty: it is no dead letter
 };
 
-/// What the comparison of one index has come to.
+/// The result of comparing one index.
 struct VerifiedIndex {
   std::string alias;
   std::int64_t documents = 0;  ///< of the view
   std::int64_t missing = 0;
   std::int64_t different = 0;
   std::int64_t surplus = 0;
-  std::int64_t undecided = 0;  ///< changed in every moment that they were looked at
+  std::int64_t undecided = 0;  ///< changed between all looks at them
 
   bool equal() const { return missing + different + surplus == 0; }
 };
@@ -69,14 +69,14 @@ class Verification {
   Verification(const Config& config, Source& source, ElasticsearchClient& elasticsearch, Listener listener,
                Repair repair);
 
-  /// Compares an index. With Repair::kYes it adds jobs to the source that mend what differs. Throws Error
+  /// Compares an index. With Repair::kYes it adds jobs to the source that write what differs. Throws Error
   /// when either side fails.
   VerifiedIndex compare(const AppliedIndex& index);
 
-  /// The ids of the jobs that compare() has added.
-  const std::vector<std::int64_t>& repairs() const { return repairs_; }
+  /// The jobs that compare() has added.
+  const std::vector<JobId>& repairs() const { return repairs_; }
 
-  /// Whether some process applied changes when the comparison began: nothing was waited for otherwise.
+  /// Whether some process led the pipeline. If not, nothing was waited for.
   bool led() const { return led_; }
 
  private:
@@ -92,7 +92,7 @@ class Verification {
   std::vector<FoundDocument> judge_once(const AppliedIndex& index, std::vector<FoundDocument> suspects);
   void judge_surplus(const AppliedIndex& index, const std::vector<FoundDocument>& suspects);
 
-  void wait_for(const AppliedIndex& index, const Position& place);
+  void wait_for(const AppliedIndex& index, const Position& position);
   bool still_led();
 
   void found(const AppliedIndex& index, std::vector<DifferingDocument> differing);
@@ -106,9 +106,9 @@ class Verification {
   const Repair repair_;
   bool led_;
   std::vector<FoundDocument> to_repair_;
-  std::vector<std::int64_t> repairs_;
+  std::vector<JobId> repairs_;
   VerifiedIndex result_;     // of the index at hand
-  bool one_each_ = true;     // likewise: no _id was found where it does not belong
+  bool one_each_ = true;     // likewise: no _id was found elsewhere than in the view
   VerifyProgress progress_;  // likewise
 };
 

@@ -8,27 +8,27 @@
 
 #include "replicator/elasticsearch/admin/client.h"
 #include "replicator/elasticsearch/read/document_reader.h"
-#include "replicator/source/source.h"
+#include "replicator/source/change_log.h"
 
 namespace lockstep {
 
 struct ViewPage {
   std::vector<FoundDocument> documents;  ///< where the view has them
   std::vector<std::string> json;         ///< of each
-  std::optional<std::string> last;       ///< _id of the last one; none: the page is empty
+  std::optional<DocumentId> last;        ///< the last one; none: the page is empty
   bool end = false;                      ///< the view has no further documents
 };
 
-/// The documents of the view after `after`, at most `limit` and about `max_bytes`, in a transaction of its
-/// own.
-ViewPage read_view_page(Source& source, const AppliedIndex& index, const std::optional<std::string>& after,
+/// Reads the documents of the view behind `after`, at most `limit` and about `max_bytes`, in a snapshot of
+/// its own.
+ViewPage read_view_page(ChangeLog& changes, const AppliedIndex& index, const std::optional<DocumentId>& after,
                         std::int64_t limit, std::int64_t max_bytes);
 
-/// Those of the page that Elasticsearch does not have as they are, under their routing.
+/// Returns those of the page that Elasticsearch has otherwise, elsewhere or not at all.
 std::vector<FoundDocument> find_different(ElasticsearchClient& elasticsearch, const AppliedIndex& index,
                                           const ViewPage& page);
 
-/// For fetch_documents(); valid as long as `documents` are.
+/// For fetch_documents(). Valid as long as `documents` are.
 std::vector<DocumentLocation> locations_of(const std::vector<FoundDocument>& documents);
 
 }  // namespace lockstep

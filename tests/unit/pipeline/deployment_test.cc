@@ -39,7 +39,7 @@ class FakeDefinition final : public SourceDefinition {
   }
   std::vector<PlanStep> removal_plan() override { return steps; }
   void remove(const Progress&) override { changes_.push_back("remove"); }
-  std::vector<std::string> grants(const std::string&) override { return {}; }
+  std::vector<std::string> privileges_for(const std::string&) override { return {}; }
 
   std::vector<std::string> applied;
   std::vector<PlanStep> steps;
@@ -129,13 +129,13 @@ TEST_F(DeploymentTest, ANewPipelinesIndexCarriesTheIdentityThatTheSourceGave) {
   EXPECT_TRUE(indices_["posts-000001"]["aliases"].contains("posts"));
 }
 
-TEST_F(DeploymentTest, D2ARunningPipelinesIndexStandsBeforeTheSourceAsksForIt) {
+TEST_F(DeploymentTest, G2ARunningPipelinesIndexStandsBeforeTheSourceAsksForIt) {
   source_.applied = {"other"};
   deployment_.apply(progress_);
   EXPECT_THAT(changes_, ElementsAre("create posts-000001", "apply"));
 }
 
-TEST_F(DeploymentTest, D3AnIndexThatIsGoneIsFilledAnewAndTheJobComesFirst) {
+TEST_F(DeploymentTest, G3AnIndexThatIsGoneIsFilledAnewAndTheJobComesFirst) {
   source_.applied = {"posts"};
   EXPECT_THAT(deployment_.plan().steps, testing::SizeIs(2));
   deployment_.apply(progress_);
@@ -148,7 +148,7 @@ TEST_F(DeploymentTest, ASecondPlanHasNothingToDo) {
   EXPECT_TRUE(deployment_.plan().empty());
 }
 
-TEST_F(DeploymentTest, D1ARefusedIndexKeepsEverythingAsItIs) {
+TEST_F(DeploymentTest, G1ARefusedIndexKeepsEverythingAsItIs) {
   make_index("posts-000001", "somebody else");
   const DeploymentPlan plan = deployment_.plan();
   ASSERT_THAT(plan.obstacles, testing::SizeIs(1));

@@ -1,0 +1,17 @@
+// Fills a new index: writes every document of the view, in the order of _id.
+#pragma once
+
+#include "replicator/pipeline/jobs/running_job.h"
+
+namespace lockstep {
+
+class Backfill final : public RunningJob {
+ public:
+  using RunningJob::RunningJob;
+
+ private:
+  std::int64_t read(SourceTransaction& transaction, StepDocuments& documents,
+                    const PageLimits& limits) override;
+};
+
+}  // namespace lockstep

@@ -1,0 +1,33 @@
+#include "replicator/pipeline/jobs/comparison.h"
+
+#include <utility>
+
+#include "replicator/pipeline/repair/view_page.h"
+
+namespace lockstep {
+
+Comparison::Comparison(Job job, const AppliedIndex& index, ChangeLog& changes,
+                       ElasticsearchClient& elasticsearch)
+    : RunningJob(std::move(job), index), changes_(changes), elasticsearch_(elasticsearch) {}
+
+void Comparison::look_ahead(const PageLimits& limits) {
+  if (!different_.rendered()) return;
+  const ViewPage page = read_view_page(changes_, index(), last_document(), limits.documents, limits.bytes);
+  DocumentIds ids;
+  for (FoundDocument& document : find_different(elasticsearch_, index(), page))
+    ids.push_back(std::move(document.id));
+  different_.take(std::move(ids), page.last ? AfterDocument{*page.last} : position(), page.end);
+  compared_ = static_cast<std::int64_t>(page.documents.size());
+}
+
+std::int64_t Comparison::read(SourceTransaction& transaction, StepDocuments& documents,
+                              const PageLimits& limits) {
+  different_.render(transaction, index(), documents, limits.bytes);
+  if (different_.rendered()) {
+    move_to(different_.behind());
+    if (different_.is_last()) finish_reading();
+  }
+  return std::exchange(compared_, 0);
+}
+
+}  // namespace lockstep

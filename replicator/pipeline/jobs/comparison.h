@@ -1,0 +1,33 @@
+// Compares an index with its view, in the order of _id, and writes the documents that Elasticsearch has
+// otherwise or not at all.
+//
+// It leaves equal documents alone, although a write that is still on its way may change one of them. That
+// does no harm: if the write is of this process, the tail has a later change of the document before it; if it
+// is of a deposed leader, the tail repeats the changes that this leader had not acknowledged.
+#pragma once
+
+#include "replicator/elasticsearch/admin/client.h"
+#include "replicator/pipeline/jobs/page_in_hand.h"
+#include "replicator/pipeline/jobs/running_job.h"
+#include "replicator/source/change_log.h"
+
+namespace lockstep {
+
+class Comparison final : public RunningJob {
+ public:
+  /// The references must outlive this.
+  Comparison(Job job, const AppliedIndex& index, ChangeLog& changes, ElasticsearchClient& elasticsearch);
+
+  void look_ahead(const PageLimits& limits) override;
+
+ private:
+  std::int64_t read(SourceTransaction& transaction, StepDocuments& documents,
+                    const PageLimits& limits) override;
+
+  ChangeLog& changes_;
+  ElasticsearchClient& elasticsearch_;
+  PageInHand different_;
+  std::int64_t compared_ = 0;  // documents of the page, until they are counted
+};
+
+}  // namespace lockstep

@@ -1,0 +1,34 @@
+#include "replicator/pipeline/jobs/fan_out.h"
+
+#include <utility>
+
+namespace lockstep {
+
+FanOut::FanOut(Job job, const AppliedIndex& index, ChangeLog& changes, std::function<bool(JobId)> is_running)
+    : RunningJob(std::move(job), index), changes_(changes), is_running_(std::move(is_running)) {
+  if (!std::holds_alternative<AfterNumber>(position())) move_to(AfterNumber{0});
+}
+
+bool FanOut::is_ready() {
+  if (job().total) return true;
+  if (job().behind && is_running_(*job().behind)) return false;
+  const std::optional<std::int64_t> documents = changes_.expand(index(), job());
+  if (documents) set_total(*documents);
+  return documents.has_value();
+}
+
+std::int64_t FanOut::read(SourceTransaction& transaction, StepDocuments& documents,
+                          const PageLimits& limits) {
+  if (page_.rendered()) {
+    FanOutPage page = transaction.fan_out_page(id(), position(), limits.documents);
+    page_.take(std::move(page.ids), std::move(page.position), page.end);
+  }
+  const std::int64_t rendered = page_.render(transaction, index(), documents, limits.bytes);
+  if (page_.rendered()) {
+    move_to(page_.behind());
+    if (page_.is_last()) finish_reading();
+  }
+  return rendered;
+}
+
+}  // namespace lockstep

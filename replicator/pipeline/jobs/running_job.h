@@ -1,0 +1,74 @@
+// A job that this process works on: it reads one page in a transaction and says how far it is. There is one
+// class for each kind of job.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+#include "replicator/pipeline/document_writer.h"
+#include "replicator/pipeline/progress.h"
+#include "replicator/source/outbox/job.h"
+#include "replicator/source/transaction.h"
+
+namespace lockstep {
+
+/// How much a page holds.
+struct PageLimits {
+  std::int64_t documents = 0;  ///< at most
+  std::int64_t bytes = 0;      ///< about
+};
+
+class RunningJob {
+ public:
+  /// `index` must outlive this.
+  RunningJob(Job job, const AppliedIndex& index);
+  virtual ~RunningJob() = default;
+  RunningJob(const RunningJob&) = delete;
+  RunningJob& operator=(const RunningJob&) = delete;
+
+  JobId id() const { return job_.id; }
+  const AppliedIndex& index() const { return index_; }
+  JobStatus status() const;
+
+  /// Whether nothing is left to read.
+  bool all_read() const { return all_read_; }
+
+  /// Whether pages can be read. False: ask again later. REQUIRES: no transaction is open.
+  virtual bool is_ready() { return true; }
+
+  /// Asks Elasticsearch what the next page needs to know, before a transaction is opened that would have to
+  /// wait for the answer. REQUIRES: is_ready(), not all_read(), no transaction is open.
+  virtual void look_ahead(const PageLimits& /*limits*/) {}
+
+  /// Reads the next page, adds its documents, and returns how far the job is once they are acknowledged.
+  /// REQUIRES: look_ahead() was called for this page.
+  JobProgress read_page(SourceTransaction& transaction, StepDocuments& documents, const PageLimits& limits);
+
+ protected:
+  /// Reads the page, and calls move_to() and finish_reading(). Returns how many documents of the job are done
+  /// with it.
+  virtual std::int64_t read(SourceTransaction& transaction, StepDocuments& documents,
+                            const PageLimits& limits) = 0;
+
+  const Job& job() const { return job_; }
+  void set_total(std::int64_t documents) { job_.total = documents; }
+
+  /// Everything up to here has been read. Never NotBegun: this process has begun.
+  const JobPosition& position() const { return position_; }
+  void move_to(JobPosition position) { position_ = std::move(position); }
+  void finish_reading() { all_read_ = true; }
+
+  /// The document behind which a job over a view goes on. None: it begins with the first one.
+  std::optional<DocumentId> last_document() const;
+
+ private:
+  Job job_;
+  const AppliedIndex& index_;
+  JobPosition position_;
+  bool begun_ = false;  // by this process, and in the source
+  bool all_read_ = false;
+  std::int64_t read_ = 0;  // documents, by this process
+};
+
+}  // namespace lockstep

@@ -1,0 +1,87 @@
+#include "replicator/pipeline/progress_report.h"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+namespace lockstep {
+
+using namespace std::chrono_literals;
+
+ProgressReport::ProgressReport(Parts parts, Epoch epoch, ProgressBoard& board)
+    : parts_(parts),
+      epoch_(epoch),
+      board_(board),
+      rows_before_(board.read().rows),
+      batches_before_(board.read().batches) {}
+
+std::int64_t ProgressReport::count_dead_letters(IndexId index) {
+  DeadLetterFilter all;
+  all.indices = {index};
+  const std::int64_t count = parts_.source.dead_letters().count(all);
+  if (count == 0)
+    parts_.writer.expect_no_dead_letters(index);
+  else
+    parts_.writer.expect_dead_letters(index);
+  board_.update([&](ReplicationProgress& progress) { progress.indices[index].dead_letters = count; });
+  return count;
+}
+
+void ProgressReport::note_saved(const Acknowledged& saved) {
+  for (const DeadLetter& letter : saved.refused) to_count_.insert(letter.index);
+  for (const AcknowledgedWrite& write : saved.no_longer_refused) to_count_.insert(write.index);
+}
+
+void ProgressReport::recount_dead_letters() {
+  for (const auto& [id, index] : board_.read().indices) {
+    if (index.dead_letters > 0) to_count_.insert(id);
+  }
+}
+
+void ProgressReport::measure_outbox() {
+  const std::int64_t bytes = parts_.source.outbox().size();
+  board_.update([&](ReplicationProgress& progress) { progress.outbox_bytes = bytes; });
+}
+
+void ProgressReport::find_differences() {
+  std::vector<std::string> warnings = parts_.source.outbox().differences_from_applied();
+  const std::vector<std::string> known = board_.read().warnings;
+  for (const std::string& warning : warnings) {
+    if (std::find(known.begin(), known.end(), warning) == known.end()) spdlog::warn("{}", warning);
+  }
+  board_.update([&](ReplicationProgress& progress) { progress.warnings = std::move(warnings); });
+}
+
+void ProgressReport::update() {
+  const SteadyTime now = std::chrono::steady_clock::now();
+  for (const IndexId index : std::exchange(to_count_, {})) count_dead_letters(index);
+  const BulkWriterState bulks = parts_.bulks.state();
+  const Acknowledgements& acknowledgements = parts_.writer.acknowledgements();
+  const std::optional<SteadyTime> oldest = acknowledgements.oldest_change();
+  const auto jobs = parts_.jobs.progress();
+  const bool backfilling = std::any_of(jobs.begin(), jobs.end(),
+                                       [](const auto& job) { return job.second.kind == JobKind::kBackfill; });
+  board_.update([&](ReplicationProgress& progress) {
+    progress.state = bulks.waiting ? PipelineState::kWaitingForElasticsearch
+                     : backfilling ? PipelineState::kBackfilling
+                                   : PipelineState::kFollowing;
+    progress.reason = bulks.reason;
+    progress.epoch = epoch_;
+    for (const AppliedIndex& index : parts_.pipeline.indices) {
+      progress.indices[index.id].alias = index.alias;
+      progress.indices[index.id].set_aside = parts_.set_aside.contains(index.id);
+      progress.indices[index.id].jobs.clear();
+    }
+    for (const auto& [index, job] : jobs) progress.indices[index].jobs.push_back(job);
+    progress.rows = rows_before_ + acknowledgements.rows();
+    progress.batches = batches_before_ + parts_.tail.batches();
+    progress.pending = oldest.has_value() || !parts_.tail.idle() || !parts_.tail.at_end();
+    progress.lag = oldest ? std::chrono::duration_cast<std::chrono::microseconds>(now - *oldest) : 0us;
+    progress.turned_at = now;
+    if (!progress.pending && jobs.empty()) progress.advanced_at = now;
+  });
+}
+
+}  // namespace lockstep

@@ -1,0 +1,61 @@
+// Writes what the replication loop knows of itself to the board.
+#pragma once
+
+#include <cstdint>
+#include <set>
+
+#include "replicator/elasticsearch/bulk/bulk_writer.h"
+#include "replicator/pipeline/document_writer.h"
+#include "replicator/pipeline/jobs/job_runner.h"
+#include "replicator/pipeline/progress.h"
+#include "replicator/pipeline/set_aside.h"
+#include "replicator/pipeline/tail.h"
+#include "replicator/source/source.h"
+
+namespace lockstep {
+
+class ProgressReport {
+ public:
+  /// Whom it asks. All must outlive it.
+  struct Parts {
+    const AppliedPipeline& pipeline;
+    Source& source;
+    BulkWriter& bulks;
+    DocumentWriter& writer;
+    const SetAside& set_aside;
+    const JobRunner& jobs;
+    const Tail& tail;
+  };
+
+  /// Counters go on from what `board` has.
+  ProgressReport(Parts parts, Epoch epoch, ProgressBoard& board);
+
+  /// Counts the dead letters of an index in the source, tells board and writer, and returns them. REQUIRES:
+  /// no transaction is open.
+  std::int64_t count_dead_letters(IndexId index);
+
+  /// The next update() counts the dead letters of these indices: what was saved may have changed them.
+  void note_saved(const Acknowledged& saved);
+
+  /// The next update() counts the dead letters of all indices that have some: others may have discarded them.
+  void recount_dead_letters();
+
+  /// Asks the source for the size of the outbox.
+  void measure_outbox();
+
+  /// Asks the source what changed there since the last `apply`. Logs what is new.
+  void find_differences();
+
+  /// Writes everything else.
+  void update();
+
+ private:
+  const Parts parts_;
+  const Epoch epoch_;
+  ProgressBoard& board_;
+  const std::int64_t rows_before_;
+  const std::int64_t batches_before_;
+  std::set<IndexId> to_count_;  // indices whose dead letters may have changed
+};
+
+}  // namespace lockstep
