@@ -1,5 +1,4 @@
-// How long to wait before the next try: exponential, capped, jittered. A pure function with its state in
-// the hand of the caller; it never sleeps itself.
+// How long to wait before the next try: exponential, capped, jittered. The caller sleeps, not this.
 #pragma once
 
 #include <chrono>
@@ -22,7 +21,7 @@ class Backoff {
   /// Brooker, "Exponential Backoff And Jitter", 2015).
   std::chrono::milliseconds next();
 
-  /// After a success: the next delay is short again.
+  /// Makes the next delay short again, after a success.
   void reset() { tries_ = 0; }
 
   int tries() const { return tries_; }

@@ -1,4 +1,4 @@
-// Time as a dependency, so that tests move it by hand.
+// Time as a dependency, so that tests can move it by hand.
 #pragma once
 
 #include <chrono>
@@ -20,14 +20,14 @@ class SystemClock final : public Clock {
   SteadyTime now() const override { return std::chrono::steady_clock::now(); }
 };
 
-/// Says when something that is done every so often is due.
+/// Says when something that happens once in an interval is due.
 class Every {
  public:
-  /// Due at once, or for the first time when `interval` has passed since `begin`.
+  /// Due for the first time when `interval` has passed since `begin`; without `begin` at once.
   explicit Every(std::chrono::milliseconds interval, SteadyTime begin = {})
       : interval_(interval), last_(begin) {}
 
-  /// True at most once an interval.
+  /// True at most once in an interval.
   bool due(SteadyTime now) {
     if (now - last_ < interval_) return false;
     last_ = now;

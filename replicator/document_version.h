@@ -1,8 +1,9 @@
-// Elasticsearch's external version of a document, the guard behind "never backwards" (promise 2).
+// Elasticsearch's external version of a document, which keeps it from going backwards (promise 2).
 //
-// Invariant V1: of two writes to one document the one rendered from the newer snapshot has the greater
-// version. It holds because an epoch has one leader, whose counter only rises, and each new leader has a
-// greater epoch.
+// V1. Of two writes to one document, the one rendered from the newer snapshot has the greater version.
+//
+// It holds because an epoch has one leader, whose counter only rises, and each new leader has a greater
+// epoch.
 #pragma once
 
 #include <compare>
@@ -10,14 +11,14 @@
 
 namespace lockstep {
 
-/// The number of a leadership; raised and committed synchronously each time a process takes the lead.
+/// The number of a leadership. Each process that takes the lead raises it, durably.
 struct Epoch {
   std::int64_t value = 0;
   auto operator<=>(const Epoch&) const = default;
 };
 
-/// 22 bits of epoch above 40 bits of counter: 4 million leaderships of 10^12 writes each, within the
-/// 63 bits that Elasticsearch allows.
+/// 22 bits of epoch above 40 bits of counter: 4 million leaderships of 10^12 writes each, within the 63 bits
+/// that Elasticsearch allows.
 class DocumentVersion {
  public:
   static constexpr int kCounterBits = 40;

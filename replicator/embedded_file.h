@@ -1,5 +1,5 @@
-// A text file compiled into the program (cmake/EmbedFiles.cmake), so that the installed program is one
-// file and needs no folder of SQL beside it.
+// A text file compiled into the program (cmake/EmbedFiles.cmake), so that the installed program is one file,
+// without a folder of SQL beside it.
 #pragma once
 
 #include <span>

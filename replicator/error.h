@@ -1,9 +1,9 @@
-// Errors for "this step cannot go on". They say what was being done, on what, why it failed and what to do
-// about it, and whether trying again makes sense. What is expected (the outcome of one document, a refused
-// lock) is a value, not an exception.
+// Errors for "this step cannot go on". They say what was being done, on what, why it failed, what to do about
+// it, and whether trying again makes sense. What is expected (the outcome of one document, a refused lock) is
+// a value, not an exception.
 //
-// Foreign errors (SQLSTATE, HTTP status, curl codes) are translated into these in one place for each
-// library, by code, never by text. They are caught in the service loop and in main.
+// Foreign errors (SQLSTATE, HTTP status, curl codes) become these in one place for each library, by their
+// codes, never by their text. The service's loop and main catch them.
 #pragma once
 
 #include <stdexcept>
@@ -12,13 +12,13 @@
 namespace lockstep {
 
 enum class Retry {
-  kNever,  ///< the same step fails again until somebody changes something
-  kLater,  ///< a server is away, overloaded or restarting: the same step may work later
+  kNever,  ///< the step fails again until somebody changes something
+  kLater,  ///< a server is away, overloaded or restarting: the step may work later
 };
 
-/// Whom a step that is worth a retry waits for.
+/// The server that a step waits for before it is tried again.
 enum class Server {
-  kNone,  ///< nobody, or it is not known
+  kNone,  ///< none, or it is not known which
   kSource,
   kElasticsearch,
 };
@@ -43,15 +43,13 @@ class Error : public std::runtime_error {
   Parts parts_;
 };
 
-/// The user's configuration or command line is wrong: exit code 2. The message may have several lines, one a
-/// fault.
+/// The user's configuration or command line is wrong: exit code 2. The message has a line for each fault.
 class UsageError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// This process is no longer the leader of its pipeline (its epoch has passed): it must stop writing and
-/// stand by.
+/// This process no longer leads its pipeline (a greater epoch exists): it must stop writing and stand by.
 class Deposed : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

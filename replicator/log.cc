@@ -68,8 +68,8 @@ class JsonFormatter final : public spdlog::formatter {
   }
 };
 
-// systemd says in JOURNAL_STREAM which socket it gave us, as "device:inode"; standard error may have been
-// redirected since.
+// JOURNAL_STREAM is the socket that systemd gave us, as "device:inode". Standard error may be another one by
+// now.
 bool standard_error_is_the_journal() {
   const char* journal = std::getenv("JOURNAL_STREAM");
   struct stat status {};
@@ -91,7 +91,7 @@ spdlog::sink_ptr make_sink(LogFormat format) {
     return sink;
   }
   auto sink = std::make_shared<spdlog::sinks::stderr_color_sink_mt>();
-  // A progress bar may stand on the terminal's last line.
+  // There may be a progress bar on the terminal's last line.
   const char* clear_line = ::isatty(STDERR_FILENO) != 0 ? "\r\033[K" : "";
   sink->set_pattern(std::string(clear_line) + "%H:%M:%S.%e %^%-7l%$ %v");
   return sink;
@@ -101,7 +101,7 @@ spdlog::sink_ptr make_sink(LogFormat format) {
 
 void start_logging(LogFormat format, const std::string& level) {
   const spdlog::level::level_enum parsed = parse_level(level);
-  // Not through the registry's formatter, which would replace the sink's own.
+  // Not through spdlog's registry: its formatter would replace the sink's own.
   auto logger = std::make_shared<spdlog::logger>("lockstep", make_sink(chosen(format)));
   logger->set_level(parsed);
   logger->flush_on(spdlog::level::trace);

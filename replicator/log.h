@@ -1,6 +1,6 @@
-// Where log lines go: journald fields under systemd, JSON lines or plain text elsewhere. The rest of the
-// program logs through spdlog's default logger: `spdlog::info("…")`. A line is logged where it is handled:
-// log or throw, not both.
+// Where log lines go: fields of the journal under systemd, JSON lines or plain text elsewhere. The program
+// logs through spdlog's default logger: `spdlog::info("…")`. Whoever handles an error logs it, whoever throws
+// it does not.
 #pragma once
 
 #include <string>
@@ -8,14 +8,14 @@
 namespace lockstep {
 
 enum class LogFormat {
-  kAuto,  ///< journald if standard error is its socket, text on a terminal, JSON lines elsewhere
+  kAuto,  ///< the journal if standard error is its socket, text on a terminal, JSON lines elsewhere
   kText,
   kJson,
   kJournal,
 };
 
-/// Installs the default logger. `level` is one of trace, debug, info, warn, error; anything else is a
-/// UsageError.
+/// Installs the default logger. `level` is one of trace, debug, info, warn, error. Throws UsageError for
+/// anything else.
 void start_logging(LogFormat format, const std::string& level);
 
 }  // namespace lockstep

@@ -4,8 +4,8 @@
 
 namespace {
 
-// What was freed goes back to the system, and to every thread: buffers of some hundred KiB come and go all
-// the time, and an arena for each thread would keep its own. Spares 5 of 31 MiB in a backfill (mallopt(3)).
+// Gives freed memory back to the system, and shares it between threads: buffers of some hundred KiB come and
+// go all the time, and each thread's arena would keep its own. Saves 5 of 31 MiB in a backfill (mallopt(3)).
 void keep_little_memory() {
   constexpr int kLargeBuffer = 1024 * 1024;
   ::mallopt(M_ARENA_MAX, 1);

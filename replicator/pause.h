@@ -6,7 +6,7 @@
 
 namespace lockstep {
 
-/// Sleeps; false when a stop was requested meanwhile, or before.
+/// Returns false if a stop was requested before or during the sleep.
 bool pause(std::chrono::milliseconds time, const std::stop_token& stop);
 
 }  // namespace lockstep

@@ -13,7 +13,7 @@ struct Unit {
   std::int64_t factor;
 };
 
-// Greatest first: the text forms take the first that divides.
+// The greatest first: quantity_text() takes the first one that divides.
 constexpr std::array<Unit, 4> kDurationUnits{{{"h", 3'600'000}, {"m", 60'000}, {"s", 1'000}, {"ms", 1}}};
 constexpr std::array<Unit, 4> kSizeUnits{{{"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10}, {"B", 1}}};
 

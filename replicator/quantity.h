@@ -1,5 +1,5 @@
-// Durations ("500ms", "10s", "5m", "1h") and sizes ("512KiB", "2MiB", "1GiB") as the configuration and the
-// command line write them.
+// Durations ("500ms", "10s", "5m", "1h") and sizes ("512KiB", "2MiB", "1GiB"), as people write them in the
+// configuration and on the command line.
 #pragma once
 
 #include <chrono>
@@ -10,10 +10,10 @@
 
 namespace lockstep {
 
-/// A whole number with the unit ms, s, m or h; none for anything else or what doesn't fit.
+/// A whole number with the unit ms, s, m or h; none for anything else or for a number that is too large.
 std::optional<std::chrono::milliseconds> parse_duration(std::string_view text);
 
-/// A whole number with the unit B, KiB, MiB or GiB; none for anything else or what doesn't fit.
+/// A whole number with the unit B, KiB, MiB or GiB; none for anything else or for a number that is too large.
 std::optional<std::int64_t> parse_size(std::string_view text);
 
 /// In the greatest unit that divides it: "10s", "1500ms".

@@ -3,10 +3,13 @@
 #include <spdlog/spdlog.h>
 
 #include <CLI/CLI.hpp>
+#include <array>
 #include <exception>
 #include <iostream>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "replicator/cli/verb.h"
 #include "replicator/config/nearest_name.h"
@@ -16,11 +19,25 @@
 namespace lockstep {
 namespace {
 
+// What commands were called once. These names go on working, and no help shows them.
+constexpr std::array<std::pair<std::string_view, const char*>, 1> kFormerNames{{
+    {"deadletters", "dead-letters"},
+}};
+
+// The arguments with a command's present name instead of a former one.
+std::vector<const char*> with_present_name(int argc, const char* const* argv) {
+  std::vector<const char*> arguments(argv, argv + argc);
+  for (const auto& [former, present] : kFormerNames) {
+    if (argc > 1 && argv[1] == former) arguments[1] = present;
+  }
+  return arguments;
+}
+
 constexpr int code(ExitCode exit_code) {
   return static_cast<int>(exit_code);
 }
 
-// "Example:\n  lockstep …", each line of the example indented.
+// "Example:\n  lockstep …", with every line of the example indented.
 std::string example_text(std::string_view example) {
   std::string text = "Example:\n  ";
   for (const char c : example) {
@@ -30,17 +47,16 @@ std::string example_text(std::string_view example) {
   return text;
 }
 
-// A word where a verb should be; the first argument that is no option.
-std::string mistyped_verb(int argc, const char* const* argv,
-                          const std::vector<std::unique_ptr<Verb>>& verbs) {
-  if (argc < 2 || argv[1][0] == '-') return "";
+// The message for a first argument that is no command; empty if it is one, or an option.
+std::string unknown_command(std::string_view name, const std::vector<std::unique_ptr<Verb>>& verbs) {
+  if (name.starts_with('-')) return "";
   std::vector<std::string_view> names;
   for (const auto& verb : verbs) {
-    if (std::string_view(verb->name()) == argv[1]) return "";
+    if (verb->name() == name) return "";
     names.emplace_back(verb->name());
   }
-  std::string message = "unknown command \"" + std::string(argv[1]) + "\"";
-  if (const auto nearest = nearest_name(argv[1], names))
+  std::string message = "unknown command \"" + std::string(name) + "\"";
+  if (const auto nearest = nearest_name(name, names))
     message += "; did you mean \"" + std::string(*nearest) + "\"?";
   return message + "; see lockstep --help";
 }
@@ -79,7 +95,7 @@ int run_command_line(int argc, const char* const* argv) {
   app.get_formatter()->label("SUBCOMMAND", "COMMAND");
   app.footer(
       "Every command has its own --help, with an example.\nExit codes: 0 done, 1 failed, 2 wrong usage or "
-      "configuration, 3 a difference was found, 4 a lock was not to be had.");
+      "configuration, 3 a difference was found, 4 somebody else held a lock.");
   Verb* chosen = nullptr;
   for (const auto& verb : verbs) {
     CLI::App* command = app.add_subcommand(verb->name(), verb->summary());
@@ -92,13 +108,14 @@ int run_command_line(int argc, const char* const* argv) {
     std::cerr << app.help();
     return code(ExitCode::kUsage);
   }
+  const std::vector<const char*> arguments = with_present_name(argc, argv);
   try {
-    app.parse(argc, argv);
+    app.parse(argc, arguments.data());
   } catch (const CLI::Success& request) {  // --help, --version
     return app.exit(request);
   } catch (const CLI::ParseError& error) {
-    const std::string mistyped = mistyped_verb(argc, argv, verbs);
-    tell(Audience::kPerson, mistyped.empty() ? std::string(error.what()) + "; see --help" : mistyped);
+    const std::string unknown = unknown_command(arguments[1], verbs);
+    tell(Audience::kPerson, unknown.empty() ? std::string(error.what()) + "; see --help" : unknown);
     return code(ExitCode::kUsage);
   }
   return run_verb(*chosen);

@@ -1,16 +1,19 @@
-// A verb of the command line: what it is called, what it takes, what it does. One file a verb; the table of
-// them is in verbs.cc.
+// A verb: one command of `lockstep`, with its name, its options and what it does. One file for each; the
+// table of them is in verb_table.cc.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <vector>
 
 #include "replicator/exit_code.h"
 
+namespace CLI {
+class App;
+}
+
 namespace lockstep {
 
-/// Who reads what a verb says besides its data.
+/// Who reads what a command says besides its data.
 enum class Audience {
   kPerson,   ///< plain text on standard error
   kJournal,  ///< log lines: the journal, JSON lines, or text on a terminal
@@ -21,13 +24,14 @@ class Verb {
   virtual ~Verb() = default;
 
   virtual const char* name() const = 0;
-  virtual const char* summary() const = 0;  ///< one line, for the list of verbs
+  virtual const char* summary() const = 0;  ///< one line, for the list of commands
   virtual const char* example() const = 0;  ///< one or more command lines, for --help
   virtual Audience audience() const { return Audience::kPerson; }
 
   virtual void add_options(CLI::App& app) = 0;
 
-  /// Data goes to standard output. Throws UsageError and Error; main makes messages and exit codes of them.
+  /// Writes data to standard output. Throws UsageError and Error, which become messages and exit codes in
+  /// run_command_line().
   virtual ExitCode run() = 0;
 };
 

@@ -1,6 +1,6 @@
-// What one configuration file says: one pipeline, its source, its Elasticsearch and its indices. Plain
-// values with their defaults; docs/configuration.md is the reference and a test holds it against the key
-// table in config_keys.
+// What one configuration file says: one pipeline, its source, its Elasticsearch and its indices. Plain values
+// with their defaults. docs/configuration.md is the reference; a test compares it with the table in
+// config_keys.
 #pragma once
 
 #include <chrono>
@@ -13,7 +13,7 @@
 
 namespace lockstep {
 
-/// A secret: printed nowhere. `value()` is for the one place that hands it to a library.
+/// A secret. Nothing prints it; value() is for the one place that hands it to a library.
 class Secret {
  public:
   Secret() = default;
@@ -34,7 +34,7 @@ struct SourceConfig {
   Kind kind = Kind::kPostgresql;
   std::string url;                  ///< "postgresql://user@host/database" or "sqlite:/path"; without password
   std::filesystem::path database;   ///< the SQLite file, absolute; empty for PostgreSQL
-  Secret password;                  ///< empty: whatever ~/.pgpass says; one in the file's url is moved here
+  Secret password;                  ///< from the url, too; empty: ~/.pgpass or another way of PostgreSQL's
   std::string schema = "lockstep";  ///< where the outbox, checkpoint and dead letters live
 };
 
@@ -48,10 +48,10 @@ struct ElasticsearchConfig {
   std::filesystem::path client_key;
   std::chrono::milliseconds connect_timeout{5'000};
   std::chrono::milliseconds request_timeout{60'000};
-  std::int64_t bulk_bytes = 2 * 1024 * 1024;  ///< a bulk request is closed when it has reached this size
+  std::int64_t bulk_bytes = 2 * 1024 * 1024;  ///< a bulk request of this size is sent
   int bulks_in_flight = 3;
   enum class Compression { kNone, kGzip };
-  Compression compression = Compression::kNone;  ///< of requests, and asked for of replies
+  Compression compression = Compression::kNone;  ///< of requests and replies
 };
 
 /// A table whose changes change documents of an index.
@@ -62,8 +62,8 @@ struct TrackConfig {
   std::string keys;    ///< SQL from row values ($1, an array) to _ids; excludes `column`
   std::vector<std::string>
       columns;          ///< an update counts only if one of these changed; empty: all the view reads
-  bool ignore = false;  ///< the view reads this table, its changes are meant to be overlooked
-  int line = 0;         ///< where the track stands in the file, for errors
+  bool ignore = false;  ///< ignore this table's changes, though the view reads it
+  int line = 0;         ///< in the file, for errors
 };
 
 struct IndexConfig {
@@ -84,16 +84,16 @@ struct LogConfig {
 };
 
 struct ReplicationConfig {
-  std::chrono::milliseconds poll_interval{5};  ///< how often the source is asked for new changes
+  std::chrono::milliseconds poll_interval{5};  ///< how often the source checks for changes while idle
   std::int64_t fan_out_threshold = 10'000;  ///< a change of more documents than this becomes a job of its own
   std::int64_t chunk_documents = 2'000;     ///< documents rendered from one snapshot
   double max_refused_share = 0.5;           ///< more new dead letters among an index's documents stop it
-  std::int64_t max_outbox_size = 0;         ///< bytes; beyond it changes are given up; 0: no limit
+  std::int64_t max_outbox_size = 0;         ///< bytes; beyond it nothing is captured; 0: no limit
   enum class Refresh { kInterval, kAfterBatch };
   Refresh refresh = Refresh::kInterval;  ///< when what was written becomes searchable
 };
 
-/// Lock mode: where the locks of data that lives in Elasticsearch only are kept.
+/// Lock mode: where the locks are kept, for data that lives in Elasticsearch only.
 struct LocksConfig {
   enum class Backend { kElasticsearch, kPostgresql };
   Backend backend = Backend::kElasticsearch;
@@ -121,8 +121,8 @@ struct Config {
   std::vector<IndexConfig> indices;  ///< empty only in a file for lock mode
 };
 
-/// Reads and validates a configuration file and the files it names. Throws UsageError with every fault that
-/// can be found without a network, one a line, each "<file>:<line>: <what>; <remedy>".
+/// Reads and validates a configuration file and the files that it names. Throws UsageError with every fault
+/// that can be found without a network, each on a line: "<file>:<line>: <what>; <remedy>".
 Config load_config(const std::filesystem::path& file);
 
 }  // namespace lockstep

@@ -1,9 +1,9 @@
 #include "replicator/config/config_keys.h"
 
-#include <nlohmann/json.hpp>
+#include <type_traits>
+#include <utility>
 
 #include "replicator/config/text_checks.h"
-#include "replicator/quantity.h"
 
 namespace lockstep {
 namespace {
@@ -74,14 +74,12 @@ const std::vector<Key<SourceConfig>>& keys_of() {
                                .example = R"("postgresql://lockstep@/shop")",
                                .check = source_url_fault}),
       key<&SourceConfig::password>({.name = "password",
-                                    .description =
-                                        "The password of the url's user. Left out, PostgreSQL's own ways "
-                                        "(`~/.pgpass`, peer authentication) apply.",
+                                    .description = "The password of the url's user. Without it PostgreSQL's "
+                                                   "own ways (`~/.pgpass`, peer authentication) apply.",
                                     .example = R"("/run/credentials/lockstep.service/postgresql")"}),
       key<&SourceConfig::schema>({.name = "schema",
-                                  .description =
-                                      "Where the outbox, the checkpoint and the dead letters live. "
-                                      "Lockstep's own: `remove` drops it.",
+                                  .description = "The schema of the outbox, the checkpoint and the dead "
+                                                 "letters. It belongs to lockstep: `remove` drops it.",
                                   .example = R"("lockstep")",
                                   .check = schema_fault}),
   };
@@ -92,66 +90,62 @@ template <>
 const std::vector<Key<ElasticsearchConfig>>& keys_of() {
   using Section = ElasticsearchConfig;
   static const std::vector<Key<Section>> keys = {
-      key<&Section::urls>(
-          {.name = "urls",
-           .description = "The nodes to talk to; the next one is tried when one does not answer.",
-           .example = R"(["https://es1:9200", "https://es2:9200"])",
-           .check = elasticsearch_url_fault}),
+      key<&Section::urls>({.name = "urls",
+                           .description = "The nodes. When one does not answer, lockstep tries the next one.",
+                           .example = R"(["https://es1:9200", "https://es2:9200"])",
+                           .check = elasticsearch_url_fault}),
       key<&Section::api_key>({.name = "api_key",
                               .description =
                                   "The encoded API key, sent as `Authorization: ApiKey …`. Excludes "
                                   "`username`.",
                               .example = R"("/run/credentials/lockstep.service/elasticsearch")"}),
       key<&Section::username>({.name = "username",
-                               .description = "The user of basic authentication; needs `password`.",
+                               .description = "The user of basic authentication. Needs `password`.",
                                .example = R"("lockstep")"}),
       key<&Section::password>({.name = "password",
                                .description = "The password of `username`.",
                                .example = R"("/run/credentials/lockstep.service/elasticsearch")"}),
       key<&Section::ca_file>({.name = "ca_file",
-                              .description =
-                                  "The certificate authorities (PEM) that the nodes' certificates are "
-                                  "verified against. Left out: the system's.",
+                              .description = "The certificate authorities (PEM) that the nodes' certificates "
+                                             "are verified against. Without it: the system's.",
                               .example = R"("/etc/lockstep/elasticsearch-ca.pem")"}),
-      key<&Section::client_cert>({.name = "client_cert",
-                                  .description =
-                                      "The client's certificate (PEM), where the nodes ask for one; needs "
-                                      "`client_key`.",
-                                  .example = R"("/etc/lockstep/client.pem")"}),
+      key<&Section::client_cert>(
+          {.name = "client_cert",
+           .description = "The client's certificate (PEM), for nodes that ask for one. Needs `client_key`.",
+           .example = R"("/etc/lockstep/client.pem")"}),
       key<&Section::client_key>({.name = "client_key",
-                                 .description = "The key (PEM) of `client_cert`.",
+                                 .description = "The private key (PEM) of `client_cert`.",
                                  .example = R"("/etc/lockstep/client.key")"}),
       key<&Section::connect_timeout>({.name = "connect_timeout",
                                       .description = "How long one attempt to connect to a node may take.",
                                       .example = R"("5s")",
                                       .least = 100,
                                       .most = kHour}),
-      key<&Section::request_timeout>({.name = "request_timeout",
-                                      .description =
-                                          "How long a node may take to answer a request before it is "
-                                          "repeated.",
-                                      .example = R"("60s")",
-                                      .least = kSecond,
-                                      .most = kHour}),
-      key<&Section::bulk_bytes>({.name = "bulk_bytes",
-                                 .description =
-                                     "A bulk request is sent when it has reached this size. Elasticsearch "
-                                     "takes up to its `http.max_content_length` (100 MB).",
-                                 .example = R"("2MiB")",
-                                 .least = 64 * 1024,
-                                 .most = 90 * kMiB,
-                                 .type = ValueType::kSize}),
+      key<&Section::request_timeout>(
+          {.name = "request_timeout",
+           .description =
+               "How long a node may take to answer a request. After that lockstep repeats the request.",
+           .example = R"("60s")",
+           .least = kSecond,
+           .most = kHour}),
+      key<&Section::bulk_bytes>(
+          {.name = "bulk_bytes",
+           .description = "Lockstep sends a bulk request when it has reached this size. Elasticsearch "
+                          "accepts up to its `http.max_content_length` (100 MB).",
+           .example = R"("2MiB")",
+           .least = 64 * 1024,
+           .most = 90 * kMiB,
+           .type = ValueType::kSize}),
       key<&Section::bulks_in_flight>({.name = "bulks_in_flight",
-                                      .description = "How many bulk requests may be on their way at once.",
+                                      .description = "How many bulk requests may be in flight at once.",
                                       .example = "3",
                                       .least = 1,
                                       .most = 64}),
-      key<&Section::compression>({.name = "compression",
-                                  .description =
-                                      "Whether requests and replies are compressed: for nodes behind a "
-                                      "slow line.",
-                                  .example = R"("gzip")",
-                                  .choices = {"none", "gzip"}}),
+      key<&Section::compression>(
+          {.name = "compression",
+           .description = "Whether requests and replies are compressed. For nodes behind a slow line.",
+           .example = R"("gzip")",
+           .choices = {"none", "gzip"}}),
   };
   return keys;
 }
@@ -160,14 +154,14 @@ template <>
 const std::vector<Key<ReplicationConfig>>& keys_of() {
   using Section = ReplicationConfig;
   static const std::vector<Key<Section>> keys = {
-      key<&Section::poll_interval>({.name = "poll_interval",
-                                    .description =
-                                        "How often is looked for new changes while there are none, by the "
-                                        "source itself. At least every 2 ms when there was one within a "
-                                        "second, half as often when there was none for a minute.",
-                                    .example = R"("5ms")",
-                                    .least = 1,
-                                    .most = 60 * kSecond}),
+      key<&Section::poll_interval>(
+          {.name = "poll_interval",
+           .description =
+               "How often the database checks for changes while idle. For a second after a change it checks "
+               "at least every 2 ms; after a minute without one it checks half as often.",
+           .example = R"("5ms")",
+           .least = 1,
+           .most = 60 * kSecond}),
       key<&Section::fan_out_threshold>({.name = "fan_out_threshold",
                                         .description =
                                             "A change of more documents than this becomes a job of its own "
@@ -176,32 +170,31 @@ const std::vector<Key<ReplicationConfig>>& keys_of() {
                                         .least = 1,
                                         .most = 10'000'000}),
       key<&Section::chunk_documents>({.name = "chunk_documents",
-                                      .description = "How many documents are rendered from one snapshot.",
+                                      .description = "How many documents lockstep renders from one snapshot.",
                                       .example = "2000",
                                       .least = 1,
                                       .most = 100'000}),
-      key<&Section::max_refused_share>({.name = "max_refused_share",
-                                        .description =
-                                            "The share of an index's documents that may become dead "
-                                            "letters, judged over 1,000 documents and more at a time. Above "
-                                            "it the service ends with an error instead of putting them "
-                                            "aside. 1: it never does.",
-                                        .example = "0.5"}),
+      key<&Section::max_refused_share>(
+          {.name = "max_refused_share",
+           .description =
+               "The share of an index's documents that may become dead letters, judged over at least 1,000 "
+               "documents at a time. Above it the service ends with an error. 1: it never does.",
+           .example = "0.5"}),
       key<&Section::max_outbox_size>(
           {.name = "max_outbox_size",
-           .description = "While nobody consumes the outbox it grows; beyond this size changes are "
-                          "no longer noted, and the next leader compares every index with its view. "
-                          "It takes effect with `lockstep apply`. 0B: no limit.",
+           .description = "The outbox grows while no leader reads it. Beyond this size the triggers capture "
+                          "no more changes, and the next leader compares every index with its view. It takes "
+                          "effect with `lockstep apply`. 0B: no limit.",
            .example = R"("20GiB")",
            .most = std::int64_t{1} << 50,
            .type = ValueType::kSize}),
-      key<&Section::refresh>({.name = "refresh",
-                              .description =
-                                  "When searches see what was written: by each index's own "
-                                  "`refresh_interval`, or as soon as the batch has been applied. The latter "
-                                  "costs Elasticsearch a refresh a batch.",
-                              .example = R"("after_batch")",
-                              .choices = {"interval", "after_batch"}}),
+      key<&Section::refresh>(
+          {.name = "refresh",
+           .description =
+               "When searches see what was written: at each index's own `refresh_interval`, or as soon as "
+               "the batch has been applied. The latter costs Elasticsearch a refresh for each batch.",
+           .example = R"("after_batch")",
+           .choices = {"interval", "after_batch"}}),
   };
   return keys;
 }
@@ -209,12 +202,12 @@ const std::vector<Key<ReplicationConfig>>& keys_of() {
 template <>
 const std::vector<Key<HttpConfig>>& keys_of() {
   static const std::vector<Key<HttpConfig>> keys = {
-      key<&HttpConfig::listen>({.name = "listen",
-                                .description =
-                                    "Host and port of `/metrics`, `/healthz`, `/readyz`, `/wait` and the "
-                                    "status page; port 0 takes a free one. Left out: no HTTP.",
-                                .example = R"("127.0.0.1:9464")",
-                                .check = listen_fault}),
+      key<&HttpConfig::listen>(
+          {.name = "listen",
+           .description = "Host and port of `/metrics`, `/healthz`, `/readyz`, `/wait` and the status page. "
+                          "Port 0 takes a free port. Without it: no HTTP.",
+           .example = R"("127.0.0.1:9464")",
+           .check = listen_fault}),
   };
   return keys;
 }
@@ -223,7 +216,7 @@ template <>
 const std::vector<Key<LogConfig>>& keys_of() {
   static const std::vector<Key<LogConfig>> keys = {
       key<&LogConfig::level>({.name = "level",
-                              .description = "How much is logged.",
+                              .description = "The lowest level that is logged.",
                               .example = R"("info")",
                               .choices = {"trace", "debug", "info", "warn", "error"}}),
   };
@@ -233,23 +226,22 @@ const std::vector<Key<LogConfig>>& keys_of() {
 template <>
 const std::vector<Key<LocksConfig>>& keys_of() {
   static const std::vector<Key<LocksConfig>> keys = {
-      key<&LocksConfig::backend>({.name = "backend",
-                                  .description =
-                                      "Where locks are kept: in Elasticsearch, or in a table of the source "
-                                      "for data that lives in Elasticsearch.",
-                                  .example = R"("elasticsearch")",
-                                  .choices = {"elasticsearch", "postgresql"}}),
+      key<&LocksConfig::backend>(
+          {.name = "backend",
+           .description = "Where the locks are kept: in Elasticsearch, or in a table of the source.",
+           .example = R"("elasticsearch")",
+           .choices = {"elasticsearch", "postgresql"}}),
       key<&LocksConfig::index>({.name = "index",
                                 .description = "The index of the lock documents.",
                                 .example = R"("lockstep-locks")",
                                 .check = index_name_fault}),
-      key<&LocksConfig::lease>({.name = "lease",
-                                .description =
-                                    "How long a lock outlives the death of its holder, who renews it "
-                                    "meanwhile.",
-                                .example = R"("10s")",
-                                .least = kSecond,
-                                .most = kHour}),
+      key<&LocksConfig::lease>(
+          {.name = "lease",
+           .description =
+               "How long a lock outlives the death of its holder. A living holder renews it in time.",
+           .example = R"("10s")",
+           .least = kSecond,
+           .most = kHour}),
   };
   return keys;
 }
@@ -258,9 +250,8 @@ template <>
 const std::vector<Key<TreeConfig>>& keys_of() {
   static const std::vector<Key<TreeConfig>> keys = {
       key<&TreeConfig::index>({.name = "index",
-                               .description =
-                                   "The index of the directory tree: documents with `name` and `path`, the "
-                                   "directory they are in.",
+                               .description = "The index of the directory tree: documents with `name` and "
+                                              "with `path`, the directory that they are in.",
                                .example = R"("fs")",
                                .check = index_name_fault}),
       key<&TreeConfig::locking>({.name = "locking",
@@ -278,7 +269,7 @@ const std::vector<Key<IndexConfig>>& keys_of() {
       key<&IndexConfig::alias>(
           {.name = "alias",
            .description =
-               "What searchers use; the real indices are `ALIAS-000001`, `ALIAS-000002` and so on.",
+               "The name that searches use. The real indices are `ALIAS-000001`, `ALIAS-000002` and so on.",
            .example = R"("blogposts")",
            .presence = Presence::kRequired,
            .check = alias_fault}),
@@ -287,10 +278,11 @@ const std::vector<Key<IndexConfig>>& keys_of() {
            .description = "A JSON file with the `settings` and `mappings` of the index.",
            .example = R"("blogposts.json")",
            .presence = Presence::kRequired}),
-      key<&IndexConfig::view>({.name = "view",
-                               .description = "The database view with one row a document, with its schema.",
-                               .example = R"("search.blogposts")",
-                               .presence = Presence::kRequired}),
+      key<&IndexConfig::view>(
+          {.name = "view",
+           .description = "The database view, with its schema: one row for each document.",
+           .example = R"("search.blogposts")",
+           .presence = Presence::kRequired}),
   };
   return keys;
 }
@@ -302,128 +294,32 @@ const std::vector<Key<TrackConfig>>& keys_of() {
                                 .description = "A table that the view reads, with its schema.",
                                 .example = R"("blog.users")",
                                 .presence = Presence::kRequired}),
-      key<&TrackConfig::column>({.name = "column",
-                                 .description =
-                                     "The view's column that holds the changed row's value: every document "
-                                     "with it is rendered anew. Left out: the value is the view's `_id`. "
-                                     "Excludes `keys`.",
-                                 .example = R"("_user_id")"}),
-      key<&TrackConfig::row>({.name = "row",
-                              .description =
-                                  "The value to take from the changed row, its old and its new version: a "
-                                  "column or an SQL expression. Left out: the primary key.",
-                              .example = R"("blogpost_id")"}),
+      key<&TrackConfig::column>(
+          {.name = "column",
+           .description =
+               "The view's column that holds the changed row's value: lockstep renders every document with "
+               "that value. Without it the value is the view's `_id`. Excludes `keys`.",
+           .example = R"("_user_id")"}),
+      key<&TrackConfig::row>(
+          {.name = "row",
+           .description = "The value to take from the changed row, its old and its new version: a column or "
+                          "an SQL expression. Without it: the primary key.",
+           .example = R"("blogpost_id")"}),
       key<&TrackConfig::keys>(
           {.name = "keys",
            .description = "An SQL query that turns the changed rows' values (`$1`, an array) into "
                           "`_id`s. Excludes `column`.",
            .example = R"sql("select blogpost_id from blog.blogpost_tags where tag_id = any($1)")sql"}),
       key<&TrackConfig::columns>({.name = "columns",
-                                  .description =
-                                      "An update counts only if it changes one of these columns. Left out: "
-                                      "those that the view reads.",
+                                  .description = "An update counts only if it changes one of these columns. "
+                                                 "Without the key: the columns that the view reads.",
                                   .example = R"(["name"])"}),
       key<&TrackConfig::ignore>({.name = "ignore",
-                                 .description =
-                                     "The view reads this table and its changes are meant to be overlooked. "
-                                     "Excludes every other key but `table`.",
+                                 .description = "Lockstep ignores the changes of this table, though the view "
+                                                "reads it. Excludes every other key but `table`.",
                                  .example = "true"}),
   };
   return keys;
-}
-
-namespace {
-std::string toml_quoted(std::string_view text) {
-  return nlohmann::json(text).dump();
-}
-
-std::string list_text(const std::vector<std::string>& texts) {
-  std::string list;
-  for (const std::string& text : texts) list += (list.empty() ? "" : ", ") + toml_quoted(text);
-  return list.empty() ? "" : "[" + list + "]";
-}
-
-std::string type_text(const KeySpec& spec) {
-  if (!spec.choices.empty()) {
-    std::string choices;
-    for (const std::string_view choice : spec.choices) {
-      choices += (choices.empty() ? "`" : ", `") + std::string(choice) + "`";
-    }
-    return "one of " + choices;
-  }
-  switch (spec.type) {
-    case ValueType::kTexts:
-      return "list of texts";
-    case ValueType::kInteger:
-      return "integer";
-    case ValueType::kShare:
-      return "share";
-    case ValueType::kSize:
-      return "size";
-    case ValueType::kDuration:
-      return "duration";
-    case ValueType::kBoolean:
-      return "boolean";
-    case ValueType::kFile:
-      return "file";
-    case ValueType::kSecret:
-      return "secret";
-    case ValueType::kText:
-    case ValueType::kChoice:
-      break;
-  }
-  return "text";
-}
-
-template <class Section>
-void append_keys(const std::string& section, std::vector<ConfigKey>& all) {
-  const Section defaults;
-  for (const Key<Section>& key : keys_of<Section>()) {
-    const KeySpec& spec = key.spec;
-    all.push_back({section, std::string(spec.name), type_text(spec), toml_text(spec, key.get(defaults)),
-                   std::string(spec.description), std::string(spec.example), spec.presence});
-  }
-}
-
-}  // namespace
-
-std::string toml_text(const KeySpec& spec, const KeyValue& value) {
-  switch (spec.type) {
-    case ValueType::kBoolean:
-      return std::get<bool>(value) ? "true" : "false";
-    case ValueType::kInteger:
-      return std::to_string(std::get<std::int64_t>(value));
-    case ValueType::kShare:
-      return nlohmann::json(std::get<double>(value)).dump();
-    case ValueType::kSize:
-      return toml_quoted(size_text(std::get<std::int64_t>(value)));
-    case ValueType::kDuration:
-      return toml_quoted(duration_text(std::get<std::chrono::milliseconds>(value)));
-    case ValueType::kChoice:
-      return toml_quoted(spec.choices.at(static_cast<std::size_t>(std::get<std::int64_t>(value))));
-    case ValueType::kTexts:
-      return list_text(std::get<std::vector<std::string>>(value));
-    case ValueType::kFile: {
-      const auto& path = std::get<std::filesystem::path>(value);
-      return path.empty() ? "" : toml_quoted(path.string());
-    }
-    case ValueType::kSecret:
-      return std::get<Secret>(value).empty() ? "" : toml_quoted("(secret)");
-    case ValueType::kText:
-      break;
-  }
-  const auto& text = std::get<std::string>(value);
-  return text.empty() ? "" : toml_quoted(text);
-}
-
-std::vector<ConfigKey> config_keys() {
-  std::vector<ConfigKey> all;
-  append_keys<Config>("", all);
-  for_each_section(
-      [&]<class Section>(const char* name, Section Config::*) { append_keys<Section>(name, all); });
-  append_keys<IndexConfig>("index", all);
-  append_keys<TrackConfig>("index.track", all);
-  return all;
 }
 
 }  // namespace lockstep

@@ -1,6 +1,6 @@
-// The one table of configuration keys. What a key is called, what it may hold, what it is when it is left out
-// and what it is for stands here and nowhere else: the parser, the validation, `print-config`, the sample and
-// the test of docs/configuration.md all read it, so that they cannot part.
+// The one table of configuration keys: names, types, limits, descriptions, examples. The parser, the
+// validation, `print-config`, the sample and the test of docs/configuration.md all read it, so they always
+// agree.
 #pragma once
 
 #include <chrono>
@@ -33,19 +33,19 @@ enum class ValueType {
 
 enum class Presence { kOptional, kRequired };
 
-/// A value as it goes between the file and a config struct; a choice is its number in KeySpec::choices.
+/// A value on its way between the file and a config struct. A choice is its number in KeySpec::choices.
 using KeyValue = std::variant<bool, std::int64_t, std::chrono::milliseconds, std::string,
                               std::vector<std::string>, std::filesystem::path, Secret, double>;
 
 struct KeySpec {
   std::string_view name;
-  std::string_view description;  ///< one sentence or two; Markdown
+  std::string_view description;  ///< a few sentences; Markdown
   std::string_view example;      ///< as TOML writes the value
   Presence presence = Presence::kOptional;
   std::int64_t least = 0;  ///< of integers, sizes in bytes and durations in milliseconds
   std::int64_t most = std::numeric_limits<std::int64_t>::max();
   std::vector<std::string_view> choices = {};
-  TextFault (*check)(const std::string& text) = nullptr;  ///< of a text, or of each in a list
+  TextFault (*check)(const std::string& text) = nullptr;  ///< checks a text, or each text of a list
   ValueType type = ValueType::kText;                      ///< key() fills it in from the member
 };
 
@@ -56,7 +56,7 @@ struct Key {
   void (*set)(Section& section, const KeyValue& value);
 };
 
-/// The keys of a section's struct; of Config, the keys above the first section.
+/// The keys of a section's struct; for Config the keys above the first section.
 template <class Section>
 const std::vector<Key<Section>>& keys_of();
 template <>
@@ -80,7 +80,7 @@ const std::vector<Key<IndexConfig>>& keys_of();
 template <>
 const std::vector<Key<TrackConfig>>& keys_of();
 
-/// Calls `visit(name, Config::*)` for each section that is a table of its own, in the order of the reference.
+/// Calls `visit(name, Config::*)` for each [section], in the order of the reference.
 template <class Visit>
 void for_each_section(Visit&& visit) {
   visit("source", &Config::source);
@@ -91,22 +91,5 @@ void for_each_section(Visit&& visit) {
   visit("locks", &Config::locks);
   visit("tree", &Config::tree);
 }
-
-/// A key as its readers see it.
-struct ConfigKey {
-  std::string section;  ///< "", "source", …, "index", "index.track"
-  std::string name;
-  std::string type;           ///< "duration", "list of texts", "one of `tree`, `global`, `document`"
-  std::string default_value;  ///< as TOML writes it; empty: none
-  std::string description;
-  std::string example;  ///< as TOML writes it
-  Presence presence = Presence::kOptional;
-};
-
-/// The whole table, section by section.
-std::vector<ConfigKey> config_keys();
-
-/// A value as TOML writes it; secrets as "(secret)"; empty for an empty text, file, list or secret.
-std::string toml_text(const KeySpec& spec, const KeyValue& value);
 
 }  // namespace lockstep

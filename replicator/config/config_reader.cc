@@ -4,7 +4,7 @@
 
 #include <set>
 
-#include "replicator/config/config_keys.h"
+#include "replicator/config/config_key_text.h"
 #include "replicator/config/key_value.h"
 #include "replicator/config/nearest_name.h"
 #include "replicator/config/text_file.h"
@@ -22,7 +22,7 @@ int line_of(const toml::key& key) {
   return static_cast<int>(key.source().begin.line);
 }
 
-// "[source]", "[[index.track]]", as the file writes it.
+// "[source]", "[[index.track]]", as the file has it.
 std::string heading(const std::string& section) {
   if (section.empty()) return "the top of the file";
   return section.starts_with("index") ? "[[" + section + "]]" : "[" + section + "]";
@@ -67,8 +67,7 @@ class ConfigReader {
     const toml::array* array = node->as_array();
     if (array == nullptr || (!array->empty() && !array->is_array_of_tables())) {
       const std::string section = section_of(path + "0");
-      faults_.add(line_of(*node), "there may be several " + section + " sections",
-                  "write [[" + section + "]]");
+      faults_.add(line_of(*node), "\"" + section + "\" is a list of sections", "write [[" + section + "]]");
       return;
     }
     for (std::size_t i = 0; i < array->size(); ++i)
@@ -205,7 +204,7 @@ ReadConfig read_config(const std::filesystem::path& file, Faults& faults) {
   } catch (const toml::parse_error& error) {
     const toml::source_position at = error.source().begin;
     throw UsageError(file.string() + ":" + std::to_string(at.line) + ":" + std::to_string(at.column) + ": " +
-                     on_one_line(error.description()) + "; mend the TOML there");
+                     on_one_line(error.description()) + "; correct the TOML there");
   }
 }
 

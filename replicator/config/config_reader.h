@@ -1,5 +1,5 @@
-// Reads a parsed TOML document into a Config by the table of keys, and notes each fault and each key's line.
-// Only what a key says for itself is judged here; what keys say together is config_rules' part.
+// Reads a TOML document into a Config by the table of keys, and notes each fault and the line of each key. It
+// checks each key alone; config_rules checks combinations.
 #pragma once
 
 #include <filesystem>
@@ -17,7 +17,7 @@ class KeyLines {
  public:
   void set(const std::string& path, int line) { lines_[path] = line; }
   bool has(const std::string& path) const { return lines_.contains(path); }
-  /// The line of `path`, or of the nearest thing around it that has one; 0 for the file as a whole.
+  /// The line of `path`, or of the nearest section around it that has one; 0 for the file as a whole.
   int line_of(std::string_view path) const;
 
  private:
@@ -29,8 +29,8 @@ struct ReadConfig {
   KeyLines lines;
 };
 
-/// Throws UsageError when the file cannot be read or is not TOML ("file:line:column: …"); everything else
-/// goes into `faults`, and the key concerned keeps its default.
+/// Throws UsageError when the file cannot be read or is not TOML ("file:line:column: …"). Every other fault
+/// goes into `faults`, and its key keeps the default.
 ReadConfig read_config(const std::filesystem::path& file, Faults& faults);
 
 }  // namespace lockstep

@@ -189,7 +189,7 @@ class Rules {
     for (std::size_t i = 0; i < config_.indices.size(); ++i) check_not_an_index_of(aliases, i);
   }
 
-  // "posts-000001" would be in the way of the indices of "posts".
+  // The first index of "posts" is called "posts-000001".
   void check_not_an_index_of(const std::set<std::string>& aliases, std::size_t number) {
     const std::string& alias = config_.indices[number].alias;
     const std::size_t dash = alias.rfind('-');
@@ -198,7 +198,7 @@ class Rules {
                                     [](unsigned char c) { return std::isdigit(c) != 0; });
     if (!digits || !aliases.contains(alias.substr(0, dash))) return;
     fault("index." + std::to_string(number) + ".alias",
-          "the alias \"" + alias + "\" is how the indices of \"" + alias.substr(0, dash) + "\" are named",
+          "the alias \"" + alias + "\" is how the indices of \"" + alias.substr(0, dash) + "\" are called",
           "rename it");
   }
 

@@ -1,5 +1,5 @@
-// What the keys of a configuration say together: what excludes what, what needs what, and what follows from
-// it (the mapping's content, a password taken out of the url).
+// The combinations of keys: what excludes what, what needs what, and what follows (the content of the mapping
+// file, the password in a url).
 #pragma once
 
 #include "replicator/config/config.h"
@@ -8,13 +8,14 @@
 
 namespace lockstep {
 
-/// What a configuration is read for.
+/// What a configuration is for.
 enum class ConfigUse {
-  kAny,       ///< a pipeline, or lock mode: there has to be an index, [locks] or [tree]
-  kLockMode,  ///< locks alone: [elasticsearch], or [source] where they are kept there, is enough
+  kAny,       ///< a pipeline or lock mode: needs an index, [locks] or [tree]
+  kLockMode,  ///< locks only: needs nothing, or [source] if the locks are kept there
 };
 
-/// Completes a configuration in which each key is valid for itself, and notes the faults of its combinations.
+/// Completes a configuration whose keys are valid alone, and adds the faults of their combinations to
+/// `faults`.
 void complete_config(Config& config, const KeyLines& lines, ConfigUse use, Faults& faults);
 
 }  // namespace lockstep

@@ -1,6 +1,6 @@
 #include "replicator/config/config_text.h"
 
-#include "replicator/config/config_keys.h"
+#include "replicator/config/config_key_text.h"
 
 namespace lockstep {
 namespace {
@@ -38,7 +38,7 @@ std::string heading(const std::string& section) {
   return section.starts_with("index") ? "[[" + section + "]]\n" : "[" + section + "]\n";
 }
 
-// Without these a sample would not be a valid configuration.
+// The keys without which the sample would not be a valid configuration.
 bool shown(const ConfigKey& key) {
   return key.presence == Presence::kRequired || (key.section == "source" && key.name == "url");
 }

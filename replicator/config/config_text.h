@@ -1,5 +1,4 @@
-// Configurations as text: what is in force, and a sample of everything that could be. Both by the table of
-// keys.
+// Configurations as TOML, by the table of keys: the values in force, and a sample with every key.
 #pragma once
 
 #include <string>
@@ -8,11 +7,11 @@
 
 namespace lockstep {
 
-/// The configuration in force as TOML, defaults included; secrets as "(secret)".
+/// The values in force, with defaults; secrets as "(secret)".
 std::string config_text(const Config& config);
 
-/// A commented configuration with every key: what is required with its example, the rest commented out with
-/// its default or else its example.
+/// A configuration with every key and its description. Required keys have their example; the others are
+/// commented out, with their default or else their example.
 std::string sample_config();
 
 }  // namespace lockstep

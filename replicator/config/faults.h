@@ -1,4 +1,4 @@
-// What is wrong with a configuration file, collected so that its author sees all of it at once.
+// The faults of a configuration file, collected so that its author sees them all at once.
 #pragma once
 
 #include <filesystem>
@@ -8,8 +8,8 @@
 
 namespace lockstep {
 
-/// `text` with its control characters written as TOML escapes (\n, \u0007), so that what a file quotes into a
-/// message breaks no line and moves no terminal's cursor.
+/// Writes control characters as TOML escapes (\n, \u0007), so that a message with words from a file breaks no
+/// line and moves no terminal's cursor.
 std::string on_one_line(std::string_view text);
 
 class Faults {
@@ -21,7 +21,7 @@ class Faults {
 
   bool empty() const { return faults_.empty(); }
 
-  /// Throws UsageError with every fault, one a line in the order of the file, when there is one.
+  /// Throws UsageError when there are faults: each on a line, in the order of the file.
   void throw_if_any() const;
 
  private:

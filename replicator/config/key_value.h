@@ -1,4 +1,4 @@
-// One value of the file against what its key may hold. With config_reader the only place that knows TOML.
+// Checks one value of the file against what its key may hold. Only this and config_reader know TOML.
 #pragma once
 
 #include <toml++/toml.h>
@@ -24,10 +24,10 @@ struct SecretForm {
   std::string key;  ///< "password", "password_file" or "password_env"
 };
 
-/// The three forms of a secret's key.
+/// The three keys that can give a secret.
 std::array<SecretForm, 3> secret_forms(std::string_view name);
 
-/// The secret that a form's value leads to, or what is wrong with it.
+/// The secret that the value of such a key leads to, or what is wrong with it.
 std::variant<Secret, TextFault> secret_value(const SecretForm& form, const toml::node& node,
                                              const std::filesystem::path& folder);
 

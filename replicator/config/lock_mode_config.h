@@ -1,4 +1,4 @@
-// A configuration read for lock mode, which needs no index and nothing but the backend of the locks.
+// Reads a configuration for lock mode, which needs no index, only the backend of the locks.
 #pragma once
 
 #include <filesystem>
@@ -7,8 +7,8 @@
 
 namespace lockstep {
 
-/// As load_config(), and takes a file with nothing but [elasticsearch] too, or with [source] and [locks] that
-/// are kept there. A pipeline's file serves as well.
+/// As load_config(), but also accepts a file with [elasticsearch] only, or with [source] and [locks] that are
+/// kept there. A pipeline's file will do, too.
 Config load_lock_mode_config(const std::filesystem::path& file);
 
 }  // namespace lockstep

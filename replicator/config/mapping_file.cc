@@ -6,15 +6,15 @@
 namespace lockstep {
 namespace {
 
-// "3:14" for a byte of the text, both 1-based, columns counted in bytes.
-std::string place(std::string_view text, std::size_t byte) {
+// "3:14": line and column of a byte, counted from 1; columns in bytes.
+std::string line_and_column(std::string_view text, std::size_t byte) {
   const std::string_view before = text.substr(0, std::min(byte, text.size()));
   const auto line = std::count(before.begin(), before.end(), '\n') + 1;
   const std::size_t line_start = before.rfind('\n') + 1;  // npos + 1 is 0
   return std::to_string(line) + ":" + std::to_string(before.size() - line_start + 1);
 }
 
-// nlohmann's description without its own prefix of number and place.
+// nlohmann's description without the number and the line in front.
 std::string syntax_error(const nlohmann::json::parse_error& error) {
   const std::string_view text = error.what();
   const std::size_t begin = text.find("syntax error");
@@ -30,7 +30,8 @@ std::optional<TextFault> mapping_fault(std::string_view name, std::string_view c
     json = nlohmann::json::parse(content);
   } catch (const nlohmann::json::parse_error& error) {
     const std::size_t byte = error.byte > 0 ? error.byte - 1 : 0;
-    return TextFault{file + ":" + place(content, byte) + ": " + syntax_error(error), "mend the JSON there"};
+    return TextFault{file + ":" + line_and_column(content, byte) + ": " + syntax_error(error),
+                     "correct the JSON there"};
   }
   if (!json.is_object()) {
     return TextFault{file + " is not a JSON object", R"(write {"settings": {…}, "mappings": {…}})"};
@@ -40,7 +41,7 @@ std::optional<TextFault> mapping_fault(std::string_view name, std::string_view c
       const bool known_field = key == "properties" || key == "dynamic";
       return TextFault{
           file + " has the unknown key \"" + key + "\"",
-          known_field ? "put it into \"mappings\"" : R"(only "settings" and "mappings" are taken)"};
+          known_field ? "put it into \"mappings\"" : R"(there are only "settings" and "mappings")"};
     }
     if (!value.is_object()) return TextFault{file + ": \"" + key + "\" is not an object", "write {…}"};
   }

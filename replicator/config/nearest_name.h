@@ -12,8 +12,7 @@ namespace lockstep {
 /// ("optimal string alignment").
 std::size_t edit_distance(std::string_view left, std::string_view right);
 
-/// The nearest of `known`, if it is near enough to be what was meant: at most two edits away, or a third of
-/// the name for longer ones.
+/// The nearest of `known`, if it is at most two edits away, or for longer names a third of the name.
 std::optional<std::string_view> nearest_name(std::string_view name,
                                              const std::vector<std::string_view>& known);
 

@@ -29,10 +29,10 @@ std::variant<Secret, TextFault> secret_from_environment(const std::string& name)
 }
 
 std::variant<Secret, TextFault> checked_secret(std::string value, const std::string& origin) {
-  if (value.empty()) return TextFault{origin + " holds an empty secret", "put the secret into it"};
+  if (value.empty()) return TextFault{origin + " holds an empty secret", "write the secret there"};
   const bool control = std::any_of(value.begin(), value.end(),
                                    [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; });
-  if (control) return TextFault{origin + " holds a secret with control characters", "put one line into it"};
+  if (control) return TextFault{origin + " holds a secret with control characters", "write one line there"};
   return Secret(std::move(value));
 }
 

@@ -5,7 +5,7 @@
 namespace lockstep {
 namespace {
 
-// %XX of a URI; none when it is cut off or not hexadecimal.
+// Decodes %XX; none if an escape is cut off or not hexadecimal.
 std::optional<std::string> percent_decoded(std::string_view text) {
   std::string decoded;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -23,7 +23,7 @@ std::optional<std::string> percent_decoded(std::string_view text) {
   return decoded;
 }
 
-// "user" or "user:password" of "scheme://user:password@host…", as it stands there; empty when there is none.
+// "user" or "user:password" of "scheme://user:password@host…", not decoded; empty if there is none.
 std::string_view user_info(std::string_view url) {
   const std::size_t scheme = url.find("://");
   if (scheme == std::string_view::npos) return {};

@@ -1,4 +1,4 @@
-// What a PostgreSQL connection URI says about its user: the parts that must not be shown or need to be known.
+// User and password in a PostgreSQL connection URI.
 #pragma once
 
 #include <optional>
@@ -15,13 +15,13 @@ struct SeparatedUrl {
   Secret password;  ///< empty: there was none
 };
 
-/// None when the password has a broken percent escape.
+/// None if the password has a broken percent escape.
 std::optional<SeparatedUrl> separate_password(const std::string& url);
 
-/// The user of "postgresql://user@host/database", decoded; empty when the url names none.
+/// The user of "postgresql://user@host/database", decoded; empty if the url names none.
 std::string user_of_url(std::string_view url);
 
-/// Whether a password is among the parameters behind the '?'.
+/// Whether one of the parameters behind the '?' is a password.
 bool has_password_parameter(std::string_view url);
 
 }  // namespace lockstep

@@ -9,7 +9,7 @@ namespace {
 
 // Elasticsearch's limit on the length of an index name, in bytes.
 constexpr std::size_t kMaxIndexName = 255;
-// What is appended to an alias to name its indices.
+// Indices are called by their alias and a number.
 constexpr std::string_view kIndexSuffix = "-000001";
 // PostgreSQL cuts longer identifiers.
 constexpr std::size_t kMaxIdentifier = 63;
@@ -27,7 +27,7 @@ std::optional<int> parse_port(std::string_view text) {
   return port;
 }
 
-// Splits "host:port" or "[address]:port"; none if it is neither. The port may be missing.
+// Splits "host:port" or "[address]:port"; none for anything else. The port may be missing.
 struct HostPort {
   std::string_view host;
   std::optional<std::string_view> port;
@@ -137,7 +137,7 @@ TextFault alias_fault(const std::string& text) {
 TextFault listen_fault(const std::string& text) {
   const auto host = split_host(text);
   if (host && valid_host(host->host) && host->port && parse_port(*host->port)) return {};
-  return {"\"" + text + "\" is no host and port", "write \"127.0.0.1:9464\""};
+  return {"\"" + text + "\" is not a host and a port", "write \"127.0.0.1:9464\""};
 }
 
 bool schema_qualified(std::string_view name) {

@@ -1,4 +1,4 @@
-// What the texts in a configuration must look like, one function a kind of text. Pure: no file, no network.
+// Checks texts of a configuration: one function for each kind of text, without files or network.
 #pragma once
 
 #include <string>
@@ -6,7 +6,7 @@
 
 namespace lockstep {
 
-/// What is wrong and what to write instead; both empty when nothing is.
+/// What is wrong and what to write instead; both are empty if nothing is wrong.
 struct TextFault {
   std::string what;
   std::string remedy;
@@ -24,7 +24,7 @@ TextFault schema_fault(const std::string& text);
 /// "http://host[:port][/prefix]" or https, without credentials.
 TextFault elasticsearch_url_fault(const std::string& text);
 
-/// What Elasticsearch takes as the name of an index.
+/// A name that Elasticsearch accepts for an index.
 TextFault index_name_fault(const std::string& text);
 
 /// An index name with room for "-000001".
@@ -33,7 +33,7 @@ TextFault alias_fault(const std::string& text);
 /// "host:port", "[address]:port".
 TextFault listen_fault(const std::string& text);
 
-/// Whether SQL's name has a schema ("blog.users", "\"a.b\".c"), dots in quotes not counted.
+/// Whether an SQL name has a schema ("blog.users", "\"a.b\".c"). Dots in quotes do not count.
 bool schema_qualified(std::string_view name);
 
 }  // namespace lockstep

@@ -15,10 +15,10 @@ constexpr std::uintmax_t kMaxBytes = 16U << 20;
 TextFault unreadable(const std::filesystem::path& file, std::error_code error) {
   const std::string what = file.string() + " cannot be read: " + error.message();
   if (error == std::errc::permission_denied) {
-    return {what, "let user " + std::to_string(::geteuid()) + " read it and pass through its folders"};
+    return {what, "let user " + std::to_string(::geteuid()) + " read it and enter its folders"};
   }
   if (error == std::errc::no_such_file_or_directory) {
-    return {what, "check the path; a relative one begins at the configuration file"};
+    return {what, "check the path; a relative path starts at the folder of the configuration file"};
   }
   return {what, "check the path"};
 }

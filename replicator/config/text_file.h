@@ -1,4 +1,4 @@
-// Small files that a configuration names, read whole, with what is wrong told in words.
+// Reads the small files that a configuration names.
 #pragma once
 
 #include <filesystem>

@@ -1,4 +1,4 @@
-// What depends on whether a person sits at the other end.
+// Whether a person sits at the other end, and asking that person.
 #pragma once
 
 #include <string>
@@ -11,11 +11,12 @@ bool shows_progress();
 /// Standard output is a terminal: it may be redrawn.
 bool redraws();
 
-/// Somebody can be asked: standard input and standard error are terminals.
+/// Somebody can answer: standard input and standard error are terminals.
 bool can_ask();
 
-/// Asks a question that is answered with y or n; anything else is no.
 enum class Answer { kYes, kNo };
+
+/// Asks a question. "y", "Y" and "yes" are yes; anything else is no.
 Answer ask(const std::string& question);
 
 }  // namespace lockstep

@@ -1,5 +1,4 @@
-// Whether a pipeline does its work, judged by what it has been seen to do, not by a thread that is still
-// there.
+// Whether a pipeline works, judged by its progress: a thread that exists may hang.
 #pragma once
 
 #include <chrono>
@@ -9,19 +8,18 @@
 
 namespace lockstep {
 
-/// A loop that has not gone round for so long hangs. More than the longest single statement or request takes.
+/// A loop that has not turned for so long hangs. Longer than any single statement or request takes.
 inline constexpr std::chrono::minutes kHungAfter{5};
 
-/// A pipeline with something to do that got nowhere for so long is not ready.
+/// A pipeline that has something to do and makes no progress for so long is not ready.
 inline constexpr std::chrono::seconds kStuckAfter{30};
 
 enum class Verdict { kGood, kBad };
 
 struct Health {
-  Verdict alive = Verdict::kGood;  ///< /healthz: the process need not be started anew
-  Verdict ready =
-      Verdict::kGood;  ///< /readyz: documents follow (or another process leads and this one watches it)
-  std::string reason;  ///< one line
+  Verdict alive = Verdict::kGood;  ///< /healthz: no need to restart the process
+  Verdict ready = Verdict::kGood;  ///< /readyz: it applies changes, or stands by while another process leads
+  std::string reason;              ///< one line
 };
 
 Health judge(const ReplicationProgress& progress, SteadyTime now);

@@ -1,6 +1,6 @@
 #include "replicator/service/heartbeat.h"
 
-#include "replicator/pipeline/wake_up.h"
+#include "replicator/pause.h"
 #include "replicator/service/rate_meter.h"
 #include "replicator/service/readable.h"
 #include "replicator/service/systemd.h"
@@ -37,7 +37,6 @@ Heartbeat::Heartbeat(const ProgressBoard& board, const Clock& clock, std::chrono
       thread_([this](const std::stop_token& stop) { run(stop); }) {}
 
 void Heartbeat::run(const std::stop_token& stop) const {
-  WakeUp never_woken;
   RateMeter rate;
   SteadyTime seen{};
   while (!stop.stop_requested()) {
@@ -48,7 +47,7 @@ void Heartbeat::run(const std::stop_token& stop) const {
     systemd::notify_status(status_line(progress, rate.per_second()));
     if (progress.turned_at != seen) systemd::feed_watchdog();
     seen = progress.turned_at;
-    never_woken.wait(interval_, stop);
+    pause(interval_, stop);
   }
 }
 

@@ -1,5 +1,5 @@
-// Tells systemd once a second how the pipeline is, and holds its watchdog off as long as the replication loop
-// is seen to go round; a loop that hangs gets the process started anew.
+// Tells systemd once a second how the pipeline is, and feeds its watchdog as long as the replication loop
+// turns. If the loop hangs, systemd restarts the process.
 #pragma once
 
 #include <chrono>

@@ -16,12 +16,12 @@
 namespace lockstep {
 namespace {
 
-constexpr int kThreads = 2;  // that answer at once
+constexpr int kThreads = 2;  // for requests that are answered at once
 
-const WaitEndpoint::Reply kNoBody{
-    400, "{\"applied\":false,\"error\":\"the parameters belong into the url, behind a question mark\"}\n"};
+const WaitEndpoint::Reply kHasBody{
+    400, "{\"applied\":false,\"error\":\"write the parameters in the url, behind a question mark\"}\n"};
 
-/// Takes it in, too.
+/// Reads the body, too.
 bool has_body(const httplib::Request& request, const httplib::ContentReader& read) {
   if (!request.has_header("Content-Length") && !request.has_header("Transfer-Encoding")) return false;
   std::size_t bytes = 0;
@@ -43,7 +43,7 @@ class HttpEndpoint::Impl {
     configure();
     bind(listen);
     thread_ = std::jthread([this] { server_.listen_after_bind(); });
-    // stop() before the server runs would be overlooked.
+    // A server that does not run yet would ignore stop().
     while (!server_.is_running()) std::this_thread::yield();
   }
 
@@ -58,7 +58,7 @@ class HttpEndpoint::Impl {
   void configure() {
     const int threads = kThreads + (wait_ ? WaitEndpoint::kMostWaiters : 0);
     server_.new_task_queue = [threads] { return new httplib::ThreadPool(static_cast<std::size_t>(threads)); };
-    // Few threads serve everybody, so no client keeps one but while it waits.
+    // There are few threads, so a client has one for the time of a request only.
     server_.set_keep_alive_max_count(1);
     server_.set_read_timeout(2);
     server_.set_write_timeout(2);
@@ -72,10 +72,10 @@ class HttpEndpoint::Impl {
     server_.Get("/readyz",
                 [this](const httplib::Request&, httplib::Response& reply) { answer(reply, &Health::ready); });
     if (wait_) {
-      // With a reader of its own, since the server would wait for a body when a client says no length.
+      // Reads the body itself: the server would wait for one if the client says no length.
       server_.Post("/wait", [this](const httplib::Request& request, httplib::Response& reply,
                                    const httplib::ContentReader& read) {
-        answer(reply, has_body(request, read) ? kNoBody : wait_->answer(request.params));
+        answer(reply, has_body(request, read) ? kHasBody : wait_->answer(request.params));
       });
       server_.Get("/wait", [](const httplib::Request&, httplib::Response& reply) {
         reply.set_header("Allow", "POST");

@@ -1,5 +1,5 @@
-// [http] listen: /metrics, /healthz, /readyz and the status page, from the progress board only, and /wait.
-// Nothing but the latter touches the source or Elasticsearch, and it leaves threads for the others.
+// [http] listen: /metrics, /healthz, /readyz and the status page, which read the progress board only, and
+// /wait. Only /wait asks the source and Elasticsearch; it leaves threads for the others.
 #pragma once
 
 #include <memory>
@@ -11,13 +11,14 @@
 
 namespace lockstep {
 
-/// Serves from its own threads from construction to destruction.
+/// Serves in its own threads from construction to destruction.
 class HttpEndpoint {
  public:
-  /// `listen` is "host:port"; port 0 takes a free one. `waiter` is whom /wait asks; without one there is no
-  /// /wait. The references must outlive this. Throws Error when the address is taken or not ours.
+  /// `listen` is "host:port"; port 0 takes a free one. Without a `waiter` there is no /wait. The references
+  /// must outlive this. Throws Error when the address is taken or not ours.
   HttpEndpoint(const std::string& listen, std::string pipeline, const ProgressBoard& board,
                const Clock& clock, Waiter* waiter = nullptr);
+  /// Ends the waits under way.
   ~HttpEndpoint();
   HttpEndpoint(const HttpEndpoint&) = delete;
   HttpEndpoint& operator=(const HttpEndpoint&) = delete;

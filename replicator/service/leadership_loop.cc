@@ -3,14 +3,17 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <random>
 #include <utility>
+
+#include "replicator/pause.h"
 
 namespace lockstep {
 namespace {
 
-// A round that went well for so long makes the next trouble a new one.
+// A leadership that lasted so long counts as a success: the next trouble is a new one.
 constexpr std::chrono::seconds kWellAfter{30};
-// The board is touched so often during a pause, since a loop that waits is not a loop that hangs.
+// During a pause the loop reports so often that it turns: a loop that waits does not hang.
 constexpr std::chrono::milliseconds kPauseStep{1'000};
 
 PipelineState waiting_for(Server server) {
@@ -45,7 +48,7 @@ void LeadershipLoop::run(const std::stop_token& stop) {
         enter(PipelineState::kConnecting, error.what());
         throw;
       }
-      // Before the lead is taken there is only the source to wait for.
+      // Whoever does not lead yet waits for the source only.
       wait_after(error, leading_ ? waiting_for(error.parts().server) : PipelineState::kWaitingForSource,
                  stop);
     }
@@ -53,10 +56,9 @@ void LeadershipLoop::run(const std::stop_token& stop) {
 }
 
 void LeadershipLoop::lead_once(const std::stop_token& stop) {
-  // While it waits after trouble the reason stays to be seen.
+  // After trouble the board goes on showing the reason.
   if (last_logged_.empty()) enter(PipelineState::kConnecting, "");
   const std::unique_ptr<Source> source = parts_.open_source();
-  source->load_pipeline();
   if (!take_lead(*source, stop)) return;
   leading_ = true;
   led_at_ = clock_.now();
@@ -66,7 +68,7 @@ void LeadershipLoop::lead_once(const std::stop_token& stop) {
 bool LeadershipLoop::take_lead(Source& source, const std::stop_token& stop) {
   bool logged = false;
   while (!stop.stop_requested()) {
-    const bool led = source.try_lead();
+    const bool led = source.lead().try_lead();
     up();
     if (led) return true;
     if (!std::exchange(logged, true)) spdlog::info("standing by: another process leads this pipeline");
@@ -99,7 +101,7 @@ void LeadershipLoop::wait_after_deposition(const Deposed& deposed, const std::st
 void LeadershipLoop::pause(std::chrono::milliseconds delay, const std::stop_token& stop) {
   while (delay.count() > 0 && !stop.stop_requested()) {
     const std::chrono::milliseconds step = std::min(delay, kPauseStep);
-    never_woken_.wait(step, stop);
+    lockstep::pause(step, stop);
     delay -= step;
     board_.update([&](ReplicationProgress& progress) { progress.turned_at = clock_.now(); });
   }

@@ -1,6 +1,5 @@
-// Who leads: connects to the source, takes the lead or stands by until it is free, replicates, and begins
-// again when a server was away or the lead was lost. Ends when it is told to, or with what cannot be tried
-// again.
+// Connects to the source, takes the lead or stands by until it is free, and replicates. Begins again when a
+// server was away or the lead was lost. Ends on request, or with an error that no retry can help.
 #pragma once
 
 #include <chrono>
@@ -13,19 +12,18 @@
 #include "replicator/clock.h"
 #include "replicator/error.h"
 #include "replicator/pipeline/progress.h"
-#include "replicator/pipeline/wake_up.h"
 #include "replicator/source/source.h"
 
 namespace lockstep {
 
 class LeadershipLoop {
  public:
-  /// What the loop stands on; tests put fakes here.
+  /// What the loop calls; tests put fakes here.
   struct Parts {
     std::function<std::unique_ptr<Source>()> open_source;
-    std::function<void(Source&, const std::stop_token&)>
-        replicate;  ///< returns when it is done or told to stop
-    /// Called once, when it is clear that the service is up: it leads, stands by, or waits for a server.
+    /// Returns when it is done or on a stop request.
+    std::function<void(Source&, const std::stop_token&)> replicate;
+    /// Called once, when the service is up: it leads, stands by, or waits for a server.
     std::function<void()> on_up = [] {};
     Backoff::Limits reconnect{std::chrono::milliseconds(100), std::chrono::milliseconds(5'000)};
     std::chrono::milliseconds standby_poll{500};
@@ -34,8 +32,8 @@ class LeadershipLoop {
   /// The references must outlive this.
   LeadershipLoop(Parts parts, ProgressBoard& board, const Clock& clock);
 
-  /// Returns when `stop` is requested or replicate() has returned. Throws UsageError, and Error when it is
-  /// not retryable.
+  /// Returns on a stop request, or when replicate() has returned. Throws UsageError, and Error that is not
+  /// retryable.
   void run(const std::stop_token& stop);
 
  private:
@@ -51,8 +49,7 @@ class LeadershipLoop {
   ProgressBoard& board_;
   const Clock& clock_;
   Backoff backoff_;
-  WakeUp never_woken_;
-  std::string last_logged_;  // the trouble that has been logged already
+  std::string last_logged_;  // the trouble that the log has already
   SteadyTime led_at_{};      // when replicate() was last called
   bool up_ = false;
   bool leading_ = false;  // replicate() has been reached in this round

@@ -47,7 +47,7 @@ double cpu_seconds() {
   return total(usage.ru_utime) + total(usage.ru_stime);
 }
 
-// Gathers families; a family's samples are added right after it is begun.
+// Collects families. add() adds samples to the family that counter() or gauge() has begun last.
 class Families {
  public:
   explicit Families(const std::string& pipeline) : pipeline_(pipeline) {}
@@ -92,8 +92,7 @@ void add_state(Families& families, const ReplicationProgress& progress, SteadyTi
   for (const PipelineState state : kStates) {
     families.add(progress.state == state ? 1 : 0, {{"state", std::string(to_string(state))}});
   }
-  families.gauge("lockstep_warnings",
-                 "What has changed in the source since the last apply and needs another one");
+  families.gauge("lockstep_warnings", "Changes in the source since the last apply that need another apply");
   families.add(progress.warnings.size());
   families.gauge("lockstep_epoch", "Number of this leadership, 0 when this process has not led");
   families.add(progress.epoch.value);
@@ -101,17 +100,16 @@ void add_state(Families& families, const ReplicationProgress& progress, SteadyTi
   families.add(seconds(progress.lag));
   families.gauge("lockstep_pending", "1 while there are changes that Elasticsearch has not acknowledged");
   families.add(progress.pending ? 1 : 0);
-  families.gauge("lockstep_last_turn_seconds", "Time since the replication loop last went round");
+  families.gauge("lockstep_last_turn_seconds", "Time since the last turn of the replication loop");
   families.add(seconds(now - progress.turned_at));
-  families.gauge("lockstep_last_progress_seconds",
-                 "Time since work last went forward or nothing was pending");
+  families.gauge("lockstep_last_progress_seconds", "Time since work last advanced or nothing was pending");
   families.add(seconds(now - progress.advanced_at));
 }
 
 void add_work(Families& families, const ReplicationProgress& progress) {
   families.counter("lockstep_outbox_rows_total", "Rows of the outbox that were acknowledged");
   families.add(progress.rows);
-  families.gauge("lockstep_outbox_bytes", "Size of the outbox on disk, as this process last saw it");
+  families.gauge("lockstep_outbox_bytes", "Size of the outbox on disk when this process last measured it");
   families.add(progress.outbox_bytes);
   families.counter("lockstep_batches_total", "Batches that were read to their end");
   families.add(progress.batches);
@@ -119,14 +117,14 @@ void add_work(Families& families, const ReplicationProgress& progress) {
   families.add(progress.bulk_requests);
   families.counter("lockstep_bulk_bytes_total", "Bytes of bulk requests that have all their outcomes");
   families.add(progress.bulk_bytes);
-  families.counter("lockstep_bulk_retries_total", "Bulk requests that had to be repeated");
+  families.counter("lockstep_bulk_retries_total", "Bulk requests that were repeated");
   families.add(progress.bulk_retries);
-  families.gauge("lockstep_bulks_in_flight", "Bulk requests on their way");
+  families.gauge("lockstep_bulks_in_flight", "Bulk requests in flight");
   families.add(progress.bulks_in_flight);
   families.gauge("lockstep_bulks_in_flight_limit",
-                 "Bulk requests that Elasticsearch is thought to take at once");
+                 "Bulk requests that may be in flight at once, adapted to what Elasticsearch takes");
   families.add(progress.most_bulks_in_flight);
-  families.gauge("lockstep_bulk_bytes_limit", "Bytes that Elasticsearch is thought to take in a request");
+  families.gauge("lockstep_bulk_bytes_limit", "Bytes of a bulk request, adapted to what Elasticsearch takes");
   families.add(progress.most_bulk_bytes);
 }
 
@@ -146,7 +144,7 @@ void add_indices(Families& families, const ReplicationProgress& progress) {
   for (const auto& [id, index] : progress.indices) {
     families.add(index.set_aside ? 1 : 0, {{"index", index.alias}});
   }
-  families.gauge("lockstep_dead_letters", "Documents that Elasticsearch refuses, as they are now");
+  families.gauge("lockstep_dead_letters", "Documents that Elasticsearch refuses in their present state");
   each(&IndexProgress::dead_letters);
 }
 
@@ -156,7 +154,7 @@ void add_jobs(Families& families, const ReplicationProgress& progress) {
       for (const JobKind kind : kJobKinds) {
         std::int64_t sum = 0;
         for (const JobStatus& job : index.jobs) sum += job.kind == kind ? value(job) : 0;
-        families.add(sum, {{"index", index.alias}, {"kind", std::string(to_string(kind))}});
+        families.add(sum, {{"index", index.alias}, {"kind", std::string(name_of(kind))}});
       }
     }
   };

@@ -1,5 +1,5 @@
-// The metrics of a pipeline in Prometheus' text format. Rendered from one snapshot of the progress, so that
-// they agree with one another. docs/monitoring.md lists them.
+// The metrics of a pipeline in Prometheus' text format, all from one snapshot of the progress, so that they
+// agree with one another. docs/monitoring.md lists them.
 #pragma once
 
 #include <string>

@@ -4,7 +4,7 @@ namespace lockstep {
 
 void RateMeter::add(SteadyTime at, std::int64_t count) {
   samples_.push_back({at, count});
-  // The last sample outside the window stays: the window is always full.
+  // The last sample before the window stays, so that the window is always full.
   while (samples_.size() > 2 && at - samples_[1].at >= window_) samples_.pop_front();
 }
 

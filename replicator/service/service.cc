@@ -28,7 +28,7 @@ void run_service(const Config& config, RunUntil until, ProgressBoard& board, con
   const SystemClock clock;
   board.update(
       [&](ReplicationProgress& progress) { progress.turned_at = progress.advanced_at = clock.now(); });
-  // What can be wrong with the configuration shows before anything is started.
+  // First, since this throws if the configuration is wrong.
   const BulkWriter::TransportFactory transports = make_transport_factory(config.elasticsearch);
 
   std::vector<std::string> aliases;

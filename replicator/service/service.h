@@ -1,5 +1,4 @@
-// What `lockstep run` is: the leadership loop, and beside it what tells others about it (the source, systemd,
-// HTTP).
+// `lockstep run`: the leadership loop, and what tells the source, systemd and HTTP about it.
 #pragma once
 
 #include <stop_token>
@@ -10,9 +9,8 @@
 
 namespace lockstep {
 
-/// Runs the pipeline until `stop` is requested, or until it has caught up. `board` shows how far it is, to
-/// whoever reads it meanwhile. Throws UsageError or Error when it cannot be done, now or later; servers that
-/// are away are waited for.
+/// Runs the pipeline until `stop` is requested or until it has caught up. Shows its progress on `board`.
+/// Waits for servers that are away; throws UsageError or Error for everything else that goes wrong.
 void run_service(const Config& config, RunUntil until, ProgressBoard& board, const std::stop_token& stop);
 
 }  // namespace lockstep

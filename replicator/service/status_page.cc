@@ -63,7 +63,7 @@ std::string index_row(const IndexProgress& index) {
 std::string job_row(const IndexProgress& index, const JobStatus& job) {
   const std::string of = job.total ? " of " + grouped(*job.total) : "";
   return fmt::format("<tr><td>{}</td><td>{}</td><td>{}</td><td class=\"n\">{}{}</td></tr>\n",
-                     escaped(index.alias), to_string(job.kind), escaped(job.reason), grouped(job.done), of);
+                     escaped(index.alias), name_of(job.kind), escaped(job.reason), grouped(job.done), of);
 }
 
 }  // namespace

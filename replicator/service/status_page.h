@@ -1,5 +1,5 @@
-// The status page on /: the pipeline's progress for a browser, in one self-contained piece of HTML that asks
-// for itself again every few seconds.
+// The status page on /: the pipeline's progress for a browser, in one self-contained piece of HTML that
+// reloads itself every two seconds.
 #pragma once
 
 #include <string>

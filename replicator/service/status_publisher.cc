@@ -5,12 +5,12 @@
 #include <exception>
 #include <utility>
 
-#include "replicator/pipeline/wake_up.h"
+#include "replicator/pause.h"
 
 namespace lockstep {
 namespace {
 
-// Whoever does not lead must not write over what the leader says.
+// Only the leader may publish: another process would overwrite what the leader says.
 bool leads(const ReplicationProgress& progress) {
   return progress.state == PipelineState::kBackfilling || progress.state == PipelineState::kFollowing ||
          progress.state == PipelineState::kWaitingForElasticsearch;
@@ -42,16 +42,15 @@ StatusPublisher::~StatusPublisher() {
 }
 
 void StatusPublisher::run(const std::stop_token& stop) {
-  WakeUp never_woken;
   while (!stop.stop_requested()) {
     const ReplicationProgress progress = board_.read();
     rate_.add(clock_.now(), written(progress));
     if (leads(progress)) {
       publish(progress);
     } else if (progress.state == PipelineState::kStandingBy) {
-      last_ = {};  // somebody else speaks now
+      last_ = {};  // another process publishes now
     }
-    never_woken.wait(intervals_.busy, stop);
+    pause(intervals_.busy, stop);
   }
   say_stopped();
 }
@@ -65,7 +64,7 @@ void StatusPublisher::publish(const ReplicationProgress& progress) {
 
 void StatusPublisher::say_stopped() {
   const ReplicationProgress progress = board_.read();
-  // One that stopped before it said anything has led all the same, and says why it stopped.
+  // A leader that stops before it has published anything says why, too.
   const bool led = progress.epoch.value > 0 && progress.state != PipelineState::kStandingBy;
   if (last_.state.empty() && !led) return;
   send({kStoppedState, progress.reason, status_document(progress, 0)});
@@ -73,16 +72,13 @@ void StatusPublisher::say_stopped() {
 
 void StatusPublisher::send(const PublishedStatus& status) {
   try {
-    if (!source_) {
-      source_ = open_source_();
-      source_->load_pipeline();
-    }
+    if (!source_) source_ = open_source_();
     source_->publish(status);
     last_ = status;
     sent_at_ = clock_.now();
     last_logged_.clear();
   } catch (const std::exception& error) {
-    // Telling is not doing: the replication goes on, and says itself when the source is away.
+    // Replication goes on, and reports itself if the source is away.
     source_.reset();
     if (std::exchange(last_logged_, error.what()) != error.what()) {
       spdlog::warn("the status could not be published: {}", error.what());

@@ -1,5 +1,5 @@
-// Tells the source once a second what the leader is doing, for `lockstep status`, over a connection of its
-// own: the replication never waits for it, and it never waits for the replication.
+// Publishes once a second in the source what the leader is doing, for `lockstep status`. It has a connection
+// of its own: it never waits for replication, and replication never waits for it.
 #pragma once
 
 #include <chrono>
@@ -16,21 +16,21 @@
 
 namespace lockstep {
 
-/// What pipeline_status.state says after a leader that ended as it should.
+/// PublishedStatus::state of a leader that has ended in an orderly way.
 inline constexpr const char* kStoppedState = "stopped";
 
 class StatusPublisher {
  public:
   struct Intervals {
-    std::chrono::milliseconds busy{1'000};  ///< while what is to be told changes
-    std::chrono::milliseconds idle{5'000};  ///< the heartbeat while it doesn't
+    std::chrono::milliseconds busy{1'000};  ///< while the status changes
+    std::chrono::milliseconds idle{5'000};  ///< while it does not
   };
 
-  /// `open_source` is called from the publisher's thread. The references must outlive this.
+  /// Calls `open_source` in the publisher's thread. The references must outlive this.
   StatusPublisher(std::function<std::unique_ptr<Source>()> open_source, const ProgressBoard& board,
                   const Clock& clock, Intervals intervals);
 
-  /// Says that the leader has stopped, if it was one, and ends.
+  /// If this process leads, publishes that it has stopped.
   ~StatusPublisher();
   StatusPublisher(const StatusPublisher&) = delete;
   StatusPublisher& operator=(const StatusPublisher&) = delete;

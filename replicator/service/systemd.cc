@@ -8,7 +8,7 @@
 namespace lockstep::systemd {
 namespace {
 
-// Whether the message arrived makes no difference to what is done next.
+// Ignores failures: there is nothing to do about them.
 void notify(const std::string& message) {
   sd_notify(0, message.c_str());
 }

@@ -1,5 +1,4 @@
-// What systemd is told about a service of Type=notify, and how often it wants to hear from it. Without
-// systemd (no NOTIFY_SOCKET) nothing happens.
+// Messages to systemd from a service of Type=notify. Without systemd (no NOTIFY_SOCKET) they do nothing.
 #pragma once
 
 #include <chrono>
@@ -17,10 +16,10 @@ void notify_status(const std::string& line);
 /// The service is on its way down.
 void notify_stopping();
 
-/// Holds off the watchdog.
+/// Tells the watchdog that the process works.
 void feed_watchdog();
 
-/// WatchdogSec of the unit; none when no watchdog waits for this process.
+/// WatchdogSec of the unit; none if this process has no watchdog.
 std::optional<std::chrono::microseconds> watchdog_interval();
 
 }  // namespace lockstep::systemd

@@ -24,18 +24,18 @@ WaitRequest request_of(const WaitEndpoint::Parameters& parameters) {
     if (parameters.count(name) > 1) throw BadParameter(name + " is given more than once");
     if (name == "xid") {
       request.transaction = parse_transaction_id(value);
-      if (!request.transaction) throw BadParameter("xid is a number, as pg_current_xact_id() gives it");
+      if (!request.transaction) throw BadParameter("xid must be a number, as pg_current_xact_id() gives it");
     } else if (name == "refresh") {
       if (value != "true" && value != "false") throw BadParameter("refresh is true or false");
       request.refresh = value == "true" ? WaitRequest::Refresh::kYes : WaitRequest::Refresh::kNo;
     } else if (name == "timeout") {
       request.timeout = parse_duration(value);
       if (!request.timeout || *request.timeout > WaitEndpoint::kLongestTimeout) {
-        throw BadParameter("timeout is a duration such as 500ms or 30s, at most " +
+        throw BadParameter("timeout must be a duration such as 500ms or 30s, at most " +
                            duration_text(WaitEndpoint::kLongestTimeout));
       }
     } else {
-      throw BadParameter("there is no parameter " + name + "; there are xid, refresh and timeout");
+      throw BadParameter("there is no parameter " + name + "; the parameters are xid, refresh and timeout");
     }
   }
   return request;

@@ -1,5 +1,5 @@
-// POST /wait: parameters into a request, the answer into a status and JSON. A waiting caller holds a thread
-// of the HTTP server, so no more than kMostWaiters are let in, and the server has threads beyond them.
+// POST /wait: turns parameters into a request, and its answer into a status and JSON. A waiting client holds
+// a thread of the HTTP server. So at most kMostWaiters wait at a time, and the server has further threads.
 #pragma once
 
 #include <chrono>
@@ -26,10 +26,10 @@ class WaitEndpoint {
 
   explicit WaitEndpoint(Waiter& waiter) : waiter_(waiter) {}
 
-  /// Blocks until it is known, at most as long as the parameter `timeout` says. From several threads.
+  /// Waits, at most as long as the parameter `timeout` says. Several threads may call it at once.
   Reply answer(const Parameters& parameters);
 
-  /// Ends the waits that are on their way and all later ones.
+  /// Ends the waits under way, and all later ones at once.
   void stop() { stop_.request_stop(); }
 
  private:

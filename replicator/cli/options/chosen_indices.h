@@ -4,11 +4,11 @@
 #include <string>
 #include <vector>
 
-#include "replicator/source/source.h"
+#include "replicator/source/applied.h"
 
 namespace lockstep {
 
-/// Of the pipeline those of `aliases`, in that order; all when there are none. They point into `pipeline`.
+/// The pipeline's indices with these aliases, in that order; without aliases all. They point into `pipeline`.
 /// Throws UsageError for an alias that the pipeline does not have.
 std::vector<const AppliedIndex*> chosen_indices(const AppliedPipeline& pipeline,
                                                 const std::vector<std::string>& aliases);

@@ -1,25 +1,22 @@
-// -c for the verbs of lock mode, which work without an index and with nothing but the backend of the locks.
+// -c for the commands of lock mode, which need no index, only the backend of the locks.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 
 #include "replicator/config/config.h"
+
+namespace CLI {
+class App;
+}
 
 namespace lockstep {
 
 class LockModeOption {
  public:
   /// Adds -c, --config; without it $LOCKSTEP_CONFIG, then /etc/lockstep/lockstep.toml.
-  void add_to(CLI::App& app) {
-    app.add_option("-c,--config", file_,
-                   "A configuration file; of it [locks], [elasticsearch] or [source], and [tree] are used")
-        ->envname("LOCKSTEP_CONFIG")
-        ->type_name("FILE")
-        ->capture_default_str();
-  }
+  void add_to(CLI::App& app);
 
-  /// Throws UsageError when the configuration is wrong.
+  /// Loads the configuration. Throws UsageError when it is wrong.
   Config load() const;
 
  private:

@@ -1,5 +1,7 @@
 #include "replicator/cli/options/pipeline_option.h"
 
+#include <CLI/CLI.hpp>
+
 #include "replicator/config/source_url.h"
 #include "replicator/error.h"
 
@@ -15,7 +17,7 @@ void PipelineOption::add_to(CLI::App& app) {
 void PipelineOption::add_owner_to(CLI::App& app) {
   app.add_option(
          "--as", owner_url_,
-         "Connect to the source with this url instead of source.url, as the owner of the tracked tables")
+         "Connect to the source as the owner of the tracked tables, with this url instead of source.url")
       ->type_name("URL");
 }
 

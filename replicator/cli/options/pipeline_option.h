@@ -1,11 +1,13 @@
-// -c, which every verb that works on a pipeline takes, and what it leads to.
+// -c for the commands that work on a pipeline.
 #pragma once
 
-#include <CLI/CLI.hpp>
-#include <filesystem>
 #include <string>
 
 #include "replicator/config/config.h"
+
+namespace CLI {
+class App;
+}
 
 namespace lockstep {
 
@@ -14,14 +16,14 @@ class PipelineOption {
   /// Adds -c, --config; without it $LOCKSTEP_CONFIG, then /etc/lockstep/lockstep.toml.
   void add_to(CLI::App& app);
 
-  /// Adds --as: a url to connect to the source with instead of source.url, for what only the owner may do.
+  /// Adds --as: a url that replaces source.url, for what only the owner of the tables may do.
   void add_owner_to(CLI::App& app);
 
-  /// The configuration. Throws UsageError when it is wrong, or not one of a pipeline that this build
-  /// replicates.
+  /// Loads the configuration. Throws UsageError when it is wrong, has no index, or has a source that this
+  /// build does not replicate from.
   Config load();
 
-  /// The user that source.url names; empty when it names none. REQUIRES: load() was called.
+  /// The user in source.url; empty if there is none. REQUIRES: load() was called.
   const std::string& configured_user() const { return configured_user_; }
 
  private:

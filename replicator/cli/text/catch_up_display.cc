@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "replicator/cli/text/progress_line.h"
-#include "replicator/pipeline/wake_up.h"
+#include "replicator/pause.h"
 #include "replicator/process/terminal.h"
 #include "replicator/service/heartbeat.h"
 #include "replicator/service/rate_meter.h"
@@ -66,7 +66,6 @@ CatchUpDisplay::~CatchUpDisplay() {
 void CatchUpDisplay::run(const std::stop_token& stop) const {
   const bool bar = shows_progress();
   const SystemClock clock;
-  WakeUp never_woken;
   RateMeter rate;
   SteadyTime logged_at = clock.now();
   while (!stop.stop_requested()) {
@@ -78,7 +77,7 @@ void CatchUpDisplay::run(const std::stop_token& stop) const {
       spdlog::info("{}", status_line(progress, rate.per_second()));
       logged_at = clock.now();
     }
-    never_woken.wait(kRedraw, stop);
+    pause(kRedraw, stop);
   }
 }
 

@@ -1,4 +1,4 @@
-// How far a pipeline is that catches up: a bar on a terminal, log lines elsewhere.
+// Shows the progress of a pipeline that catches up: a bar on a terminal, log lines elsewhere.
 #pragma once
 
 #include <chrono>
@@ -10,8 +10,8 @@
 
 namespace lockstep {
 
-/// "[#########           ] 12,345 of 48,000 documents  25 %  3,400/s  10.4 s left", or the status line when
-/// no job says how much there is to do. `columns` is the width of the terminal.
+/// "[#########           ] 12,345 of 48,000 documents  25 %  3,400/s  10.4 s left", or the status line if no
+/// job says how much there is to do. `columns` is the width of the terminal.
 std::string catch_up_line(const ReplicationProgress& progress, double documents_per_second, int columns);
 
 /// Shows from construction to destruction.

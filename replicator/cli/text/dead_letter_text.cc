@@ -1,9 +1,10 @@
 #include "replicator/cli/text/dead_letter_text.h"
 
 #include <algorithm>
-#include <iterator>
+#include <nlohmann/json.hpp>
 
 #include "replicator/cli/text/json_text.h"
+#include "replicator/service/readable.h"
 
 namespace lockstep {
 namespace {
@@ -17,14 +18,18 @@ std::string one_line(std::string text) {
 
 std::string document_line(const DeadLetterDocument& document) {
   if (!document.problem.empty()) return "cannot be rendered: " + document.problem;
-  return document.json ? one_line(*document.json) : "none: the view does not have it any more";
+  return document.json ? one_line(*document.json) : "none: the view no longer has it";
 }
 
 }  // namespace
 
+std::string dead_letters_text(std::int64_t count) {
+  return grouped(count) + (count == 1 ? " dead letter" : " dead letters");
+}
+
 std::string dead_letter_line(const std::string& alias, const StoredDeadLetter& stored) {
   const DeadLetter& letter = stored.letter;
-  return stored.last_at + "\t" + alias + "\t" + json_string(letter.id) + "\t" +
+  return stored.last_at + "\t" + alias + "\t" + json_string(letter.id.text) + "\t" +
          (letter.routing.empty() ? "" : json_string(letter.routing)) + "\t" + std::to_string(letter.status) +
          "\t" + one_line(letter.error_type) + "\t" + one_line(letter.reason) + "\n";
 }
@@ -32,7 +37,7 @@ std::string dead_letter_line(const std::string& alias, const StoredDeadLetter& s
 std::string dead_letter_text(const std::string& alias, const StoredDeadLetter& stored,
                              const DeadLetterDocument& document) {
   const DeadLetter& letter = stored.letter;
-  std::string text = "index     " + alias + "\nid        " + json_string(letter.id) + "\n";
+  std::string text = "index     " + alias + "\nid        " + json_string(letter.id.text) + "\n";
   if (!letter.routing.empty()) text += "routing   " + json_string(letter.routing) + "\n";
   return text + "status    " + std::to_string(letter.status) + "\nerror     " + one_line(letter.error_type) +
          "\nreason    " + one_line(letter.reason) + "\nfirst     " + stored.first_at + "\nlast      " +
@@ -44,7 +49,7 @@ std::string dead_letter_json(const std::string& alias, const StoredDeadLetter& s
                              const DeadLetterDocument* document) {
   const DeadLetter& letter = stored.letter;
   nlohmann::ordered_json json = {{"index", alias},
-                                 {"id", letter.id},
+                                 {"id", letter.id.text},
                                  {"routing", nullptr},
                                  {"status", letter.status},
                                  {"error_type", letter.error_type},
@@ -57,7 +62,7 @@ std::string dead_letter_json(const std::string& alias, const StoredDeadLetter& s
   if (document != nullptr && !document->problem.empty()) json["problem"] = document->problem;
   std::string text = json_text(json);
   if (document != nullptr) {
-    text.pop_back();  // the document's bytes go in as they are: numbers keep their digits
+    text.pop_back();  // so that the document's bytes go in as they are: numbers keep their digits
     text += ",\"document\":" + one_line(document->json.value_or("null")) + "}";
   }
   return text + "\n";

@@ -1,28 +1,35 @@
-// Dead letters as `lockstep deadletters` prints them; docs/dead-letters.md names columns and keys.
+// Dead letters as `lockstep dead-letters` prints them; docs/dead-letters.md names columns and keys.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 
-#include "replicator/source/source.h"
+#include "replicator/source/outbox/dead_letter.h"
 
 namespace lockstep {
 
-/// Their document as the view gives it now.
+/// Printed when a filter matches nothing.
+inline constexpr const char* kNoDeadLetter = "no dead letter matches\n";
+
+/// "1 dead letter", "1,234 dead letters".
+std::string dead_letters_text(std::int64_t count);
+
+/// The document of a dead letter, as the view gives it now.
 struct DeadLetterDocument {
-  std::optional<std::string> json;  ///< none: the view does not have it any more
-  std::string problem;              ///< why it could not be rendered; else empty
+  std::optional<std::string> json;  ///< none: the view no longer has it
+  std::string problem;              ///< why it could not be rendered; empty: it could
 };
 
-/// Time, index, id and routing as JSON strings (an empty column for no routing), status, error type and
-/// reason: a line, its parts separated by tabs.
+/// One line, its columns separated by tabs: time, index, id and routing as JSON strings (no routing: empty),
+/// status, error type, reason.
 std::string dead_letter_line(const std::string& alias, const StoredDeadLetter& letter);
 
-/// All that is known, a part a line.
+/// All that is known, each part on a line.
 std::string dead_letter_text(const std::string& alias, const StoredDeadLetter& letter,
                              const DeadLetterDocument& document);
 
-/// A line of JSON; with `document` the document in it as it is rendered, null when there is none.
+/// One line of JSON. With `document` it has the document as it is rendered, or null if there is none.
 std::string dead_letter_json(const std::string& alias, const StoredDeadLetter& letter,
                              const DeadLetterDocument* document);
 

@@ -1,18 +1,15 @@
-// JSON in what verbs print: texts that would otherwise break lines and columns.
+// JSON in what commands print.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 
 namespace lockstep {
 
-/// On one line; what is no UTF-8 is replaced.
-inline std::string json_text(const nlohmann::ordered_json& json) {
-  return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
-}
+/// On one line. Replaces bytes that are not UTF-8.
+std::string json_text(const nlohmann::ordered_json& json);
 
-inline std::string json_string(const std::string& text) {
-  return json_text(text);
-}
+/// A JSON string: no line break or tab in it breaks lines and columns.
+std::string json_string(const std::string& text);
 
 }  // namespace lockstep

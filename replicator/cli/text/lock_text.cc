@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdio>
+#include <nlohmann/json.hpp>
 
 #include "replicator/cli/text/json_text.h"
 #include "replicator/service/readable.h"

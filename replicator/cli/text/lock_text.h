@@ -8,11 +8,12 @@
 
 namespace lockstep {
 
-/// "/clinton  exclusive  web1-4711-…  until 2026-01-31T12:00:05.250Z (in 3.2 s)": a line a holder, with line
-/// feeds.
+/// A line for each holder, with line feed:
+///   /clinton  exclusive  web1-4711-…  until 2026-01-31T12:00:05.250Z (in 3.2 s)
 std::string lock_lines(const LockState& lock, ServerTime now);
 
-/// "mv /clinton /hillary  running since token 17, 4,711 done  by web1-…  until …": one line, with line feed.
+/// One line, with line feed:
+///   web1-4711-…  mv /clinton /hillary fs  running, token 17, 4,711 done  until …
 std::string operation_line(const Operation& operation, ServerTime now);
 
 /// One JSON object on a line, with line feed.

@@ -1,4 +1,5 @@
-// A plan as `plan`, `apply` and `remove` print it. Stable: people keep it, and compare it with the last one.
+// A plan as `plan`, `apply` and `remove` print it. People keep it and compare it with the last one, so its
+// form does not change.
 #pragma once
 
 #include <string>
@@ -10,14 +11,14 @@ namespace lockstep {
 
 enum class Sql { kHidden, kShown };
 
-/// "+ create trigger …", "~ change …", "- drop …", a line each, with the reason behind; the SQL below it,
-/// indented.
+/// A line for each step, with the reason behind: "+ create trigger …", "~ change …", "- drop …". The SQL
+/// stands below, indented.
 std::string plan_text(const std::vector<PlanStep>& steps, Sql sql);
 
 /// One step of it.
 std::string step_text(const PlanStep& step, Sql sql);
 
-/// The statements, each with its semicolon, under a line that says whom they are for; empty for none.
+/// The statements, each with its semicolon, under a line that names the role; empty if there are none.
 std::string grants_text(const std::string& role, const std::vector<std::string>& grants);
 
 /// "error: <place>: <message>; <remedy>", "warning: …".

@@ -54,7 +54,7 @@ void ProgressLine::show(const std::string& line) {
   if (shows_progress()) {
     std::cerr << kClearLine << fitting(line, terminal_columns()) << std::flush;
     drawn_ = true;
-  } else if (!first) {  // what ends soon needs no line
+  } else if (!first) {  // work that ends soon needs no line
     std::cerr << line << '\n';
   }
 }

@@ -1,5 +1,4 @@
-// One line that says how far long work is: drawn again and again on a terminal, printed now and then
-// elsewhere.
+// One line with the progress of long work: redrawn on a terminal, printed now and then elsewhere.
 #pragma once
 
 #include <chrono>
@@ -14,13 +13,13 @@ namespace lockstep {
 /// "[#########           ] 12,345 of 48,000 documents  25 %  3,400/s  10.4 s left". REQUIRES: total > 0.
 std::string progress_bar(std::int64_t done, std::int64_t total, double per_second);
 
-/// `line` without what does not fit the terminal.
+/// Cuts `line` so that it fits a terminal of this width.
 std::string fitting(std::string line, int columns);
 
 /// The width of the terminal at standard error.
 int terminal_columns();
 
-/// On standard error. Clears itself when it goes out of scope.
+/// Writes to standard error. Clears the line when it goes out of scope.
 class ProgressLine {
  public:
   ProgressLine() = default;
@@ -28,10 +27,10 @@ class ProgressLine {
   ProgressLine(const ProgressLine&) = delete;
   ProgressLine& operator=(const ProgressLine&) = delete;
 
-  /// Whether it is time for another line: making one may cost something.
+  /// Whether it is time for another line. Ask first if the line is expensive to make.
   bool due() const;
   void show(const std::string& line);
-  /// Before something else is written to the terminal.
+  /// Call this before something else is written to the terminal.
   void clear();
 
  private:

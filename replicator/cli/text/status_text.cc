@@ -15,14 +15,14 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// An outbox without a limit is worth a word from this size on.
+// From this size on the status warns of an outbox without a limit.
 constexpr std::int64_t kLargeOutbox = std::int64_t{1} << 30;
 
 double seconds(std::chrono::milliseconds duration) {
   return static_cast<double>(duration.count()) / 1'000;
 }
 
-/// By its speed since it was added; none when that says nothing yet.
+/// Estimated from the job's speed since it was added; none as long as that is not known.
 std::optional<std::chrono::milliseconds> left_of(const IndexStatus::Job& job) {
   if (!job.total || job.done <= 0 || job.done > *job.total) return std::nullopt;
   const double of_done = static_cast<double>(*job.total - job.done) / static_cast<double>(job.done);
@@ -33,7 +33,7 @@ bool is_running(const PipelineStatus& status) {
   return status.leader && status.leader->age <= kSilentAfter && status.leader->state != kStoppedState;
 }
 
-// The leader's counters; an empty object when it has never run.
+// The leader's counters; an empty object if the pipeline has never run.
 Json counters_of(const PipelineStatus& status) {
   return status.leader ? Json::parse(status.leader->document) : Json::object();
 }
@@ -43,7 +43,7 @@ Value value_at(const Json& document, const std::string& pointer, Value otherwise
   return document.value(Json::json_pointer(pointer), otherwise);
 }
 
-// Aliases hold no "/" (Elasticsearch refuses it); "~" is JSON pointers' own.
+// Elasticsearch allows no "/" in aliases; "~" has a meaning in JSON pointers.
 std::string pointer_of(const std::string& alias, const char* counter) {
   std::string escaped;
   for (const char c : alias) escaped += c == '~' ? "~0" : std::string(1, c);
@@ -74,8 +74,8 @@ std::string reason_of(const PipelineStatus& status) {
   const std::string& reason = status.leader->reason;
   if (status.leader->state == kStoppedState) return reason.empty() ? "it was stopped" : reason;
   if (is_running(status)) return reason;
-  return "nothing was heard of " + status.leader->host + ", process " + std::to_string(status.leader->pid) +
-         ", for " + readable(status.leader->age);
+  return status.leader->host + ", process " + std::to_string(status.leader->pid) + ", has not reported for " +
+         readable(status.leader->age);
 }
 
 Json leader_json(const LeaderReport& leader) {
@@ -110,7 +110,7 @@ std::string outbox_text(const PipelineStatus& status) {
   std::string text = readable_size(status.outbox_bytes);
   if (status.max_outbox_bytes) text += " of " + readable_size(*status.max_outbox_bytes);
   if (status.given_up)
-    return text + ": it was full, changes are given up; `lockstep run` compares everything";
+    return text + ": it was full, so changes were not captured; `lockstep run` compares every index";
   if (!status.max_outbox_bytes && status.outbox_bytes >= kLargeOutbox) {
     text += ", and nothing limits it: see replication.max_outbox_size";
   }

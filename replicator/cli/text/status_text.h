@@ -1,7 +1,8 @@
-// The status of a pipeline for people and for programs. The keys of the JSON are listed in docs/monitoring.md
-// and stay what they are.
+// The status of a pipeline for people and for programs. docs/monitoring.md lists the keys of the JSON, which
+// do not change.
 #pragma once
 
+#include <chrono>
 #include <optional>
 #include <string>
 
@@ -9,13 +10,13 @@
 
 namespace lockstep {
 
-/// A leader that said nothing for so long is not running.
+/// A leader that has published nothing for so long is not running.
 inline constexpr std::chrono::seconds kSilentAfter{10};
 
-/// "not_applied", "not_running", or what the leader says.
+/// "not_applied", "not_running", or the state that the leader has published.
 std::string state_of(const std::optional<PipelineStatus>& status);
 
-/// One JSON object in one line.
+/// One JSON object on one line, without line feed.
 std::string status_json(const std::string& pipeline, const std::optional<PipelineStatus>& status);
 
 /// Some lines of text.

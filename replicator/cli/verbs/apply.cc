@@ -1,3 +1,4 @@
+#include <CLI/CLI.hpp>
 #include <iostream>
 
 #include "replicator/cli/options/pipeline_option.h"
@@ -20,7 +21,7 @@ class Apply final : public Verb {
   void add_options(CLI::App& app) override {
     pipeline_.add_to(app);
     pipeline_.add_owner_to(app);
-    app.add_flag("-y,--yes", yes_, "Do not ask (without a terminal nobody is asked)");
+    app.add_flag("-y,--yes", yes_, "Do not ask; without a terminal it never asks");
   }
 
   ExitCode run() override {

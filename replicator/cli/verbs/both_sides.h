@@ -1,4 +1,4 @@
-// Connections to both sides of a pipeline, for the verbs that change or check its definition.
+// Connections to both sides of a pipeline, for the commands that change its definition.
 #pragma once
 
 #include <memory>
@@ -12,8 +12,7 @@
 namespace lockstep {
 
 struct BothSides {
-  /// Connects to the source; Elasticsearch is connected to when it is first asked. `config` must outlive
-  /// this.
+  /// Connects to the source now, to Elasticsearch with the first request. `config` must outlive this.
   explicit BothSides(const Config& config)
       : source(open_source_definition(config)),
         elasticsearch(make_transport_factory(config.elasticsearch)(), config.elasticsearch.request_timeout),

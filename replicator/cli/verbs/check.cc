@@ -1,3 +1,4 @@
+#include <CLI/CLI.hpp>
 #include <iostream>
 
 #include "replicator/cli/options/pipeline_option.h"
@@ -13,7 +14,7 @@ class Check final : public Verb {
  public:
   const char* name() const override { return "check"; }
   const char* summary() const override {
-    return "Validate the file, the views, the tracks, the privileges and both connections";
+    return "Check the configuration, the views, the tracks, the privileges and both connections";
   }
   const char* example() const override { return "lockstep check -c shop.toml"; }
 

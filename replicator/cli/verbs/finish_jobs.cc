@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <chrono>
-#include <thread>
 
 #include "replicator/cli/text/progress_line.h"
 #include "replicator/error.h"
+#include "replicator/pause.h"
 #include "replicator/pipeline/replicate.h"
-#include "replicator/process/signals.h"
+#include "replicator/process/stop_signals.h"
 
 namespace lockstep {
 namespace {
@@ -17,27 +17,27 @@ constexpr std::chrono::milliseconds kPoll{100};
 }  // namespace
 
 void finish_jobs(const Config& config, Source& source, const BulkWriter::TransportFactory& transports,
-                 const std::vector<std::int64_t>& jobs) {
+                 const std::vector<JobId>& jobs) {
   const StopSignals signals;
   ProgressBoard board;
   ProgressLine line;
   const auto all_done = [&] {
-    const std::vector<Job> left = source.load_jobs();
+    const std::vector<Job> left = source.changes().jobs();
     return std::none_of(left.begin(), left.end(), [&](const Job& job) {
       return std::find(jobs.begin(), jobs.end(), job.id) != jobs.end();
     });
   };
   while (!signals.token().stop_requested()) {
-    if (source.try_lead()) {
+    if (source.lead().try_lead()) {
       replicate(config, source, transports, board, RunUntil::kCaughtUp, signals.token());
       break;
     }
     if (all_done()) break;
     if (line.due()) line.show("waiting for the process that leads");
-    std::this_thread::sleep_for(kPoll);
+    pause(kPoll, signals.token());
   }
   if (signals.token().stop_requested()) {
-    throw Error({"waiting until the documents are written", "interrupted", "`lockstep run` does the rest"});
+    throw Error({"waiting until the documents are written", "interrupted", "`lockstep run` writes the rest"});
   }
 }
 

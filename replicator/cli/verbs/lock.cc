@@ -1,14 +1,15 @@
-// `lockstep lock`: runs a command under locks, as flock(1) does, but for locks that live in a server.
+// `lockstep lock`: runs a command under locks, as flock(1) does, but the locks live in a server.
+#include <CLI/CLI.hpp>
 #include <iostream>
 
+#include "replicator/cli/options/duration_option.h"
 #include "replicator/cli/options/lock_mode_option.h"
 #include "replicator/cli/verb.h"
 #include "replicator/error.h"
 #include "replicator/locks/acquire.h"
 #include "replicator/locks/lease_keeper.h"
 #include "replicator/locks/open_locks.h"
-#include "replicator/process/lock_command.h"
-#include "replicator/quantity.h"
+#include "replicator/process/leased_command.h"
 
 namespace lockstep {
 namespace {
@@ -30,25 +31,25 @@ class Lock final : public Verb {
     config_.add_to(app);
     CLI::Option* global = app.add_flag("--global", global_, "The one lock for everything");
     CLI::Option* documents =
-        app.add_option("--document", documents_, "These documents, by their ids")->type_name("ID");
+        app.add_option("--document", documents_, "Documents with these ids")->type_name("ID");
     CLI::Option* tree =
-        app.add_option("--tree", paths_, "These files or directories with all below; shared, what is above")
+        app.add_option("--tree", paths_,
+                       "These files, or directories with everything below; what is above them: shared")
             ->type_name("PATH");
-    CLI::Option* shared = app.add_option("--shared", shared_, "A lock of this name, with others who share it")
-                              ->type_name("NAME");
+    CLI::Option* shared =
+        app.add_option("--shared", shared_, "The lock of this name, together with others who share it")
+            ->type_name("NAME");
     CLI::Option* exclusive =
-        app.add_option("--exclusive", exclusive_, "A lock of this name, alone")->type_name("NAME");
+        app.add_option("--exclusive", exclusive_, "The lock of this name, alone")->type_name("NAME");
     const std::vector<CLI::Option*> schemes = {global, documents, tree, shared, exclusive};
     for (CLI::Option* one : schemes) {
       for (CLI::Option* other : schemes) {
         if (one != other) one->excludes(other);
       }
     }
-    app.add_option("--wait", wait_, "How long to wait for the lock: 500ms, 30s, 5m; 0s: not at all")
-        ->type_name("DURATION")
-        ->capture_default_str();
-    // What follows the command's name is the command's, options as well. (A "--" behind a list of ids only
-    // ends the list.)
+    add_duration(app, "--wait", wait_, "How long to wait for the lock: 500ms, 30s, 5m; 0s: not at all");
+    // Everything behind the command's name belongs to the command, options as well. (A "--" behind a list of
+    // ids only ends the list.)
     app.positionals_at_end();
     app.add_option("COMMAND", command_, "The command and its arguments, behind --");
   }
@@ -57,20 +58,19 @@ class Lock final : public Verb {
     const Config config = config_.load();
     const LockSet locks = lock_set_of_options();
     if (command_.empty()) throw UsageError("there is no COMMAND to run under the lock; write it behind --");
-    const auto wait = parse_duration(wait_);
-    if (!wait) throw UsageError("--wait: \"" + wait_ + "\" is no duration; write 500ms, 30s or 5m");
+    const std::chrono::milliseconds wait = duration_of("--wait", wait_);
 
-    CaughtSignals signals;  // before any thread is started
+    CaughtSignals signals;  // before any thread starts
     const std::unique_ptr<LockManager> manager = open_locks(config);
     manager->prepare();
     Operation operation = manager->open({.target = target()}, locks);
     try {
-      return run_under(*manager, operation, *wait, signals);
+      return run_under(*manager, operation, wait, signals);
     } catch (const LeaseLost& lost) {
       if (lost.over()) manager->release(operation);
       throw Error({"holding the lock", lost.what(),
                    "what the command has written since then may be older than what others wrote; check the "
-                   "fencing token on each write (docs/locks.md)"});
+                   "fencing token with each write (docs/locks.md)"});
     }
   }
 
@@ -82,10 +82,10 @@ class Lock final : public Verb {
     if (!shared_.empty()) return {{LockName(shared_), LockMode::kShared}};
     if (!exclusive_.empty()) return {{LockName(exclusive_), LockMode::kExclusive}};
     throw UsageError(
-        "lock needs to know what to lock: --global, --document, --tree, --shared or --exclusive; see --help");
+        "lock: name what to lock: --global, --document, --tree, --shared or --exclusive; see --help");
   }
 
-  /// For people who look at the journal.
+  /// The command, for people who read the journal.
   std::string target() const {
     std::string text;
     for (const std::string& word : command_) text += (text.empty() ? "" : " ") + word;
@@ -97,7 +97,7 @@ class Lock final : public Verb {
     if (const std::optional<ExitCode> code = refused(manager, operation, wait, signals)) return *code;
     const SteadyTime begin = SystemClock().now();
     manager.commit(operation);
-    const std::unique_ptr<LockCommand> command = start(manager, operation, signals);
+    const std::unique_ptr<LeasedCommand> command = start(manager, operation, signals);
     int code = 0;
     std::optional<std::string> lost;
     {
@@ -106,17 +106,16 @@ class Lock final : public Verb {
       lost = keeper.stop();
     }
     if (command->ended_by_us() && !lost) lost = "the lease could not be renewed in time";
-    // Where somebody else has the operation by now this says so; else the command is over, and so is the
-    // lock.
+    // Throws LeaseLost if somebody else has taken the operation over.
     give_back(manager, operation);
     if (lost) throw Error({"holding the lock", *lost, "the command was ended; start it again"});
     return static_cast<ExitCode>(code);
   }
 
-  std::unique_ptr<LockCommand> start(LockManager& manager, Operation& operation,
-                                     CaughtSignals& signals) const {
+  std::unique_ptr<LeasedCommand> start(LockManager& manager, Operation& operation,
+                                       CaughtSignals& signals) const {
     try {
-      return std::make_unique<LockCommand>(
+      return std::make_unique<LeasedCommand>(
           signals, command_,
           std::vector<std::string>{"LOCKSTEP_FENCING_TOKEN=" + std::to_string(operation.token)});
     } catch (const Error&) {
@@ -125,7 +124,7 @@ class Lock final : public Verb {
     }
   }
 
-  /// The exit code when the lock was not had.
+  /// Takes the lock. Returns the exit code if it did not get it.
   static std::optional<ExitCode> refused(LockManager& manager, Operation& operation,
                                          std::chrono::milliseconds wait, CaughtSignals& signals) {
     NoRollForward nothing;
@@ -149,8 +148,8 @@ class Lock final : public Verb {
       manager.release(operation);
     } catch (const Error& error) {
       if (!error.retryable()) throw;
-      // The command has done its work; the lock ends by itself.
-      std::cerr << "lockstep: the lock could not be released and ends when its lease does: " << error.what()
+      // The command has done its work, and the lock ends by itself.
+      std::cerr << "lockstep: the lock could not be released; it ends with its lease: " << error.what()
                 << '\n';
     }
   }

@@ -1,10 +1,12 @@
-// `lockstep locks`: who holds what, until when and for which operation; and the way out by hand.
+// `lockstep locks`: who holds which lock, until when and for which operation; and how to break one by hand.
 #include <unistd.h>
 
+#include <CLI/CLI.hpp>
 #include <cstdlib>
 #include <iostream>
 
 #include "replicator/cli/options/lock_mode_option.h"
+#include "replicator/cli/options/subcommand.h"
 #include "replicator/cli/text/lock_text.h"
 #include "replicator/cli/verb.h"
 #include "replicator/error.h"
@@ -24,38 +26,34 @@ class Locks final : public Verb {
 
   void add_options(CLI::App& app) override {
     config_.add_to(app);
-    app.require_subcommand(0, 1);
-    app.get_formatter()->label("SUBCOMMAND", "ACTION");
-    CLI::App& list = add_action(app, "list", "All locks, and all operations that are not over", &Locks::list);
-    CLI::App& show = add_action(app, "show", "One lock, and the operations that hold it", &Locks::show);
-    CLI::App& breaking =
-        add_action(app, "break", "Free a lock whoever holds it; its holder is deposed", &Locks::break_one);
-    for (CLI::App* action : {&list, &show}) action->add_flag("--json", json_, "Print a JSON object a line");
-    for (CLI::App* action : {&show, &breaking})
-      action->add_option("NAME", lock_, "The lock's name")->required();
+    CLI::App& list = add(app, "list", "Print all locks, and all operations that are not over",
+                         "lockstep locks list", &Locks::list);
+    CLI::App& show = add(app, "show", "Print one lock, and the operations that hold it",
+                         "lockstep locks show /clinton", &Locks::show);
+    CLI::App& breaking = add(app, "break", "Free a lock, whoever holds it; its holder is deposed",
+                             "lockstep locks break /clinton", &Locks::break_one);
+    for (CLI::App* reading : {&list, &show}) {
+      reading->add_flag("--json", json_, "Print one JSON object on each line");
+    }
+    for (CLI::App* named : {&show, &breaking})
+      named->add_option("NAME", lock_, "The lock's name")->required();
     breaking.add_flag("-y,--yes", yes_, "Do not ask; needed without a terminal");
   }
 
   ExitCode run() override {
     const Config config = config_.load();
-    if (action_ == nullptr)
-      throw UsageError("locks needs to know what to do: list, show or break; see --help");
+    if (chosen_ == nullptr) throw missing_subcommand(name(), "list, show or break");
     locks_ = open_locks(config);
     locks_->prepare();
-    return (this->*action_)();
+    return (this->*chosen_)();
   }
 
  private:
-  using Action = ExitCode (Locks::*)();
+  using Subcommand = ExitCode (Locks::*)();
 
-  CLI::App& add_action(CLI::App& app, const char* name, const char* summary, Action action) {
-    CLI::App& command = *app.add_subcommand(name, summary);
-    command.fallthrough();  // -c may stand behind it too
-    command.group("Actions");
-    const bool all = std::string_view(name) == "list";
-    command.footer(std::string("Example:\n  lockstep locks ") + name + (all ? "" : " /clinton"));
-    command.callback([this, action] { action_ = action; });
-    return command;
+  CLI::App& add(CLI::App& app, const char* name, const char* summary, const char* example,
+                Subcommand subcommand) {
+    return add_subcommand(app, name, summary, example, [this, subcommand] { chosen_ = subcommand; });
   }
 
   void print(const LockState& lock, ServerTime now) const {
@@ -101,7 +99,7 @@ class Locks final : public Verb {
     if (lock && !yes_) {
       std::cerr << lock_lines(*lock, locks_->now());
       const std::string question =
-          "Free it? Its holder goes on until it notices, beside whoever takes the lock next.";
+          "Free it? Until its holder notices, it works on beside the next one who takes the lock.";
       if (ask(question) == Answer::kNo) return ExitCode::kFailed;
     }
     switch (locks_->break_lock(name, user())) {
@@ -115,8 +113,8 @@ class Locks final : public Verb {
         break;
     }
     throw Error({"breaking the lock " + lock_,
-                 "its holder has changed a part of the tree, which would stay half done",
-                 "run `lockstep tree recover`, which finishes it once its lease has run out"});
+                 "its holder has changed a part of the tree, and the rest would stay undone",
+                 "run `lockstep tree recover`, which finishes the change once its lease has run out"});
   }
 
   static std::string user() {
@@ -128,7 +126,7 @@ class Locks final : public Verb {
   std::string lock_;
   bool json_ = false;
   bool yes_ = false;
-  Action action_ = nullptr;
+  Subcommand chosen_ = nullptr;
 
   // From run():
   std::unique_ptr<LockManager> locks_;

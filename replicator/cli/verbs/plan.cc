@@ -1,3 +1,4 @@
+#include <CLI/CLI.hpp>
 #include <iostream>
 
 #include "replicator/cli/options/pipeline_option.h"
@@ -20,9 +21,9 @@ class Plan final : public Verb {
     pipeline_.add_to(app);
     pipeline_.add_owner_to(app);
     app.add_option("--role", role_,
-                   "The role of lockstep run, for the GRANT statements [the user of source.url]")
+                   "The role of `lockstep run`, for the GRANT statements; default: the user of source.url")
         ->type_name("NAME");
-    app.add_flag("--sql", sql_, "Print the statements too");
+    app.add_flag("--sql", sql_, "Print the SQL statements, too");
     app.add_flag("--exit-code", exit_code_, "Exit with 3 when there is something to do");
   }
 
@@ -40,7 +41,7 @@ class Plan final : public Verb {
   }
 
  private:
-  // Whoever applies owns what is made, and needs no grant.
+  // The role that applies owns what it creates, and needs no grant.
   std::string grants(SourceDefinition& source) const {
     const std::string& role = role_.empty() ? pipeline_.configured_user() : role_;
     if (role.empty() || (role_.empty() && role == source.user())) return "";

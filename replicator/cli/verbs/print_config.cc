@@ -1,3 +1,4 @@
+#include <CLI/CLI.hpp>
 #include <iostream>
 
 #include "replicator/cli/verb.h"
@@ -21,7 +22,7 @@ class PrintConfig final : public Verb {
                        ->envname("LOCKSTEP_CONFIG")
                        ->type_name("FILE")
                        ->capture_default_str();
-    app.add_flag("--sample", sample_, "Print every key with its meaning and its default, ready to be edited")
+    app.add_flag("--sample", sample_, "Print every key with its meaning and its default, to be edited")
         ->excludes(config);
   }
 

@@ -1,3 +1,4 @@
+#include <CLI/CLI.hpp>
 #include <iostream>
 
 #include "replicator/cli/options/pipeline_option.h"
@@ -15,7 +16,7 @@ class Remove final : public Verb {
  public:
   const char* name() const override { return "remove"; }
   const char* summary() const override {
-    return "Take triggers and lockstep's schema out of the database again";
+    return "Remove the triggers and lockstep's schema from the database";
   }
   const char* example() const override {
     return "lockstep remove -c shop.toml\nlockstep remove -c shop.toml --indices --yes";
@@ -24,7 +25,7 @@ class Remove final : public Verb {
   void add_options(CLI::App& app) override {
     pipeline_.add_to(app);
     pipeline_.add_owner_to(app);
-    app.add_flag("--indices", indices_, "Delete the pipeline's indices too");
+    app.add_flag("--indices", indices_, "Delete the pipeline's indices, too");
     app.add_flag("-y,--yes", yes_, "Do not ask; needed without a terminal");
   }
 
@@ -58,12 +59,11 @@ class Remove final : public Verb {
   }
 
  private:
-  // What runs would find its tables and indices gone.
+  // A running leader would find its tables and indices gone.
   static void refuse_while_it_runs(const Config& config, SourceDefinition& definition) {
     if (definition.identity().empty()) return;
     const std::unique_ptr<Source> source = open_source(config, "remove");
-    source->load_pipeline();
-    if (!source->is_led()) return;
+    if (!source->lead().is_led()) return;
     throw Error({"removing pipeline " + config.pipeline, "it is running",
                  "stop `lockstep run` first (`lockstep status` says where)"});
   }

@@ -1,10 +1,11 @@
+#include <CLI/CLI.hpp>
 #include <optional>
 
 #include "replicator/cli/options/pipeline_option.h"
 #include "replicator/cli/text/catch_up_display.h"
 #include "replicator/cli/verb.h"
 #include "replicator/log.h"
-#include "replicator/process/signals.h"
+#include "replicator/process/stop_signals.h"
 #include "replicator/service/service.h"
 
 namespace lockstep {
@@ -13,7 +14,7 @@ namespace {
 class Run final : public Verb {
  public:
   const char* name() const override { return "run"; }
-  const char* summary() const override { return "Fill what is new, then follow changes until SIGTERM"; }
+  const char* summary() const override { return "Fill new indices, then follow changes until SIGTERM"; }
   const char* example() const override {
     return "lockstep run -c shop.toml\nlockstep run -c shop.toml --until-caught-up";
   }
@@ -21,7 +22,7 @@ class Run final : public Verb {
 
   void add_options(CLI::App& app) override {
     pipeline_.add_to(app);
-    app.add_flag("--until-caught-up", until_caught_up_, "End when nothing is pending");
+    app.add_flag("--until-caught-up", until_caught_up_, "End as soon as nothing is pending");
   }
 
   ExitCode run() override {

@@ -1,3 +1,4 @@
+#include <CLI/CLI.hpp>
 #include <chrono>
 #include <iostream>
 #include <thread>
@@ -25,8 +26,8 @@ class Status final : public Verb {
 
   void add_options(CLI::App& app) override {
     pipeline_.add_to(app);
-    app.add_flag("--watch", watch_, "Show it anew every second until interrupted");
-    app.add_flag("--json", json_, "Print one JSON object (its keys: docs/monitoring.md)");
+    app.add_flag("--watch", watch_, "Show the status again every second until interrupted");
+    app.add_flag("--json", json_, "Print one JSON object (docs/monitoring.md explains its keys)");
   }
 
   ExitCode run() override {
@@ -47,7 +48,7 @@ class Status final : public Verb {
     return json_ ? status_json(config.pipeline, status) + "\n" : status_text(config.pipeline, status);
   }
 
-  // Until the process is interrupted, or what it is written to is gone.
+  // Ends when the process is interrupted, or when nobody reads its output any more.
   void watch(const Config& config) const {
     std::unique_ptr<StatusReader> reader;
     while (std::cout) {

@@ -1,23 +1,25 @@
 // `lockstep tree`: changes a directory tree that lives only in Elasticsearch, under locks.
 #include "replicator/tree/tree.h"
 
+#include <CLI/CLI.hpp>
 #include <functional>
 #include <iostream>
 
+#include "replicator/cli/options/duration_option.h"
 #include "replicator/cli/options/lock_mode_option.h"
+#include "replicator/cli/options/subcommand.h"
 #include "replicator/cli/text/progress_line.h"
 #include "replicator/cli/verb.h"
 #include "replicator/error.h"
 #include "replicator/locks/open_locks.h"
 #include "replicator/pause.h"
-#include "replicator/process/lock_command.h"
-#include "replicator/quantity.h"
+#include "replicator/process/caught_signals.h"
 #include "replicator/service/rate_meter.h"
 
 namespace lockstep {
 namespace {
 
-/// A bar on a terminal, and lines elsewhere when it takes long.
+/// A bar on a terminal; elsewhere lines, if it takes long.
 class TreeProgress {
  public:
   void show(std::int64_t done, std::int64_t total) {
@@ -45,60 +47,51 @@ class TreeVerb final : public Verb {
 
   void add_options(CLI::App& app) override {
     config_.add_to(app);
-    app.require_subcommand(0, 1);
-    app.get_formatter()->label("SUBCOMMAND", "ACTION");
-    CLI::App& mv = add_action(app, "mv", "Move or rename a file, or a directory with everything below it",
-                              "mv /clinton/projects /hillary/projects", &TreeVerb::move);
-    mv.add_option("FROM", path_, "What is moved")->required();
+    CLI::App& mv = add(app, "mv", "Move or rename a file, or a directory with everything below it",
+                       "mv /clinton/projects /hillary/projects", &TreeVerb::move);
+    mv.add_option("FROM", path_, "The file or directory")->required();
     mv.add_option("TO", to_,
-                  "Its new path, where nothing is yet; with \"/\" at the end the directory to put it into")
+                  "Its new path, which must not exist; with \"/\" at the end: the directory to put it into")
         ->required();
-    CLI::App& rm = add_action(app, "rm", "Remove a file, or a directory with everything below it",
-                              "rm /clinton/projects", &TreeVerb::remove);
-    rm.add_option("PATH", path_, "What is removed")->required();
-    CLI::App& put = add_action(app, "put", "Write a file from standard input, a new one or one that is there",
-                               "put /clinton/notes.txt < notes.txt", &TreeVerb::put);
+    CLI::App& rm = add(app, "rm", "Remove a file, or a directory with everything below it",
+                       "rm /clinton/projects", &TreeVerb::remove);
+    rm.add_option("PATH", path_, "The file or directory")->required();
+    CLI::App& put = add(app, "put", "Write a file from standard input, whether it exists or not",
+                        "put /clinton/notes.txt < notes.txt", &TreeVerb::put);
     put.add_option("PATH", path_, "The file")->required();
-    CLI::App& ls = add_action(app, "ls", "List a directory; the names of directories end in \"/\"",
-                              "ls -r /clinton", &TreeVerb::list);
+    CLI::App& ls = add(app, "ls", "List a directory; the names of directories end in \"/\"", "ls -r /clinton",
+                       &TreeVerb::list);
     ls.add_option("PATH", path_, "The directory, or a file")->default_str("/");
     ls.add_flag("-r,--recursive", recursive_,
-                "Everything below it too, with whole paths, directory by directory");
-    CLI::App& recover =
-        add_action(app, "recover", "Finish what those have left behind who died while they changed the tree",
-                   "recover --watch", &TreeVerb::recover);
-    recover.add_flag("--watch", watch_, "Go on doing so until a signal comes");
+                "Everything below it, too, with whole paths, directory by directory");
+    CLI::App& recover = add(app, "recover", "Finish the changes of processes that died in the middle",
+                            "recover --watch", &TreeVerb::recover);
+    recover.add_flag("--watch", watch_, "Do so again and again until a signal comes");
     for (CLI::App* change : {&mv, &rm, &put}) {
-      change->add_option("--wait", wait_, "How long to wait for the locks: 500ms, 30s, 5m; 0s: not at all")
-          ->type_name("DURATION")
-          ->capture_default_str();
+      add_duration(*change, "--wait", wait_,
+                   "How long to wait for the locks: 500ms, 30s, 5m; 0s: not at all");
     }
   }
 
   ExitCode run() override {
     const Config config = config_.load();
-    if (action_ == nullptr)
-      throw UsageError("tree needs to know what to do: mv, rm, put, ls or recover; see --help");
-    return (this->*action_)(config);
+    if (chosen_ == nullptr) throw missing_subcommand(name(), "mv, rm, put, ls or recover");
+    return (this->*chosen_)(config);
   }
 
  private:
-  using Action = ExitCode (TreeVerb::*)(const Config&);
+  using Subcommand = ExitCode (TreeVerb::*)(const Config&);
   using Change = std::function<std::optional<Refusal>(Tree&, const TreeOptions&)>;
 
-  CLI::App& add_action(CLI::App& app, const char* name, const char* summary, const char* example,
-                       Action action) {
-    CLI::App& command = *app.add_subcommand(name, summary);
-    command.fallthrough();  // -c may stand behind it too
-    command.group("Actions");
-    command.footer(std::string("Example:\n  lockstep tree ") + example);
-    command.callback([this, action] { action_ = action; });
-    return command;
+  CLI::App& add(CLI::App& app, const char* name, const char* summary, const char* example,
+                Subcommand subcommand) {
+    return add_subcommand(app, name, summary, std::string("lockstep tree ") + example,
+                          [this, subcommand] { chosen_ = subcommand; });
   }
 
   ExitCode move(const Config& config) {
     const TreePath from(path_);
-    if (from.is_root()) throw UsageError("the root cannot be moved; name what is in it");
+    if (from.is_root()) throw UsageError("the root cannot be moved; name something in it");
     const bool into = to_.ends_with('/');
     const TreePath to = into ? TreePath(to_) / from.name() : TreePath(to_);
     return change(config,
@@ -129,7 +122,7 @@ class TreeVerb final : public Verb {
   }
 
   ExitCode recover(const Config& config) {
-    CaughtSignals signals;  // before any thread is started
+    CaughtSignals signals;  // before any thread starts
     StopOnSignal stop(signals);
     const std::unique_ptr<LockManager> locks = open_locks(config);
     const std::unique_ptr<Tree> tree = open_tree(config, *locks);
@@ -145,11 +138,10 @@ class TreeVerb final : public Verb {
     }
   }
 
-  /// The same for every change: waits for the locks, can be interrupted, shows how far it is.
+  /// Does a change: waits for the locks, shows the progress, and ends when a signal comes.
   ExitCode change(const Config& config, const Change& change) {
-    const auto wait = parse_duration(wait_);
-    if (!wait) throw UsageError("--wait: \"" + wait_ + "\" is no duration; write 500ms, 30s or 5m");
-    CaughtSignals signals;  // before any thread is started
+    const std::chrono::milliseconds wait = duration_of("--wait", wait_);
+    CaughtSignals signals;  // before any thread starts
     StopOnSignal stop(signals);
     const std::unique_ptr<LockManager> locks = open_locks(config);
     const std::unique_ptr<Tree> tree = open_tree(config, *locks);
@@ -158,7 +150,7 @@ class TreeVerb final : public Verb {
     const auto show = [&](std::int64_t done, std::int64_t total) { progress.show(done, total); };
     std::optional<Refusal> refusal;
     try {
-      refusal = change(*tree, {.wait = *wait, .stop = stop.token(), .progress = show});
+      refusal = change(*tree, {.wait = wait, .stop = stop.token(), .progress = show});
     } catch (const Error& error) {
       const std::optional<int> signal = stop.number();
       if (!signal) throw;
@@ -186,10 +178,10 @@ class TreeVerb final : public Verb {
     const auto say = [](const char* what, std::int64_t count) {
       if (count > 0) std::cerr << what << ": " << count << '\n';
     };
-    say("finished for the dead", result.rolled_forward);
-    say("aborted for the dead", result.aborted);
+    say("changes finished for the dead", result.rolled_forward);
+    say("changes aborted for the dead", result.aborted);
     say("locks of the dead released", result.released);
-    say("left unfinished, since they change another index than [tree] index names",
+    say("changes left unfinished, since they are of another index than [tree] index names",
         result.needs_roll_forward);
   }
 
@@ -199,7 +191,7 @@ class TreeVerb final : public Verb {
   std::string wait_ = "0s";
   bool recursive_ = false;
   bool watch_ = false;
-  Action action_ = nullptr;
+  Subcommand chosen_ = nullptr;
 };
 
 }  // namespace

@@ -1,3 +1,4 @@
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <iostream>
 
@@ -22,7 +23,7 @@ namespace {
 /// "posts  different  "17"  routing "3"  refused: mapper_parsing_exception: …"
 std::string line_of(const AppliedIndex& index, const DifferingDocument& differing) {
   std::string line = index.alias + "\t" + std::string(to_string(differing.difference)) + "\t" +
-                     json_string(differing.document.id);
+                     json_string(differing.document.id.text);
   if (!differing.document.routing.empty()) line += "\trouting " + json_string(differing.document.routing);
   if (!differing.refusal.empty()) line += "\trefused: " + differing.refusal;
   return line + "\n";
@@ -50,14 +51,14 @@ class Verify final : public Verb {
 
   void add_options(CLI::App& app) override {
     pipeline_.add_to(app);
-    app.add_option("ALIAS", aliases_, "The indices to compare; default: all of the pipeline");
-    app.add_flag("--repair", repair_, "Write what differs, and nothing else");
+    app.add_option("ALIAS", aliases_, "The indices to compare; default: all of the pipeline's");
+    app.add_flag("--repair", repair_, "Write the documents that differ, and no others");
   }
 
   ExitCode run() override {
     const Config config = pipeline_.load();
     const std::unique_ptr<Source> source = open_source(config, "verify");
-    const AppliedPipeline pipeline = load_applied(config, *source);
+    const AppliedPipeline pipeline = load_applied(config, *source);  // a copy: repairing may reload it
     const std::vector<const AppliedIndex*> indices = chosen_indices(pipeline, aliases_);
     const BulkWriter::TransportFactory transports = make_transport_factory(config.elasticsearch);
     ElasticsearchClient elasticsearch(transports(), config.elasticsearch.request_timeout);
@@ -78,7 +79,7 @@ class Verify final : public Verb {
       equal = equal && verified.equal();
     }
     if (!equal && !verification.led()) {
-      std::cerr << "nobody runs this pipeline: changes that are pending count as differences\n";
+      std::cerr << "nobody runs this pipeline: pending changes count as differences\n";
     }
     if (!verification.repairs().empty()) {
       std::cerr << "repairing\n";
@@ -95,7 +96,7 @@ class Verify final : public Verb {
     rate_.add(std::chrono::steady_clock::now(), progress.done);
     if (!line_.due()) return;
     if (progress.phase == VerifyProgress::Phase::kWaiting) {
-      line_.show(progress.alias + ": waiting until what is pending has been applied");
+      line_.show(progress.alias + ": waiting until pending changes have been applied");
       return;
     }
     const bool comparing = progress.phase == VerifyProgress::Phase::kComparing;

@@ -1,14 +1,15 @@
+#include <CLI/CLI.hpp>
 #include <string>
 #include <vector>
 
+#include "replicator/cli/options/duration_option.h"
 #include "replicator/cli/options/pipeline_option.h"
 #include "replicator/cli/text/progress_line.h"
 #include "replicator/cli/verb.h"
 #include "replicator/elasticsearch/transport/curl_transport.h"
 #include "replicator/error.h"
 #include "replicator/pipeline/waiter.h"
-#include "replicator/process/signals.h"
-#include "replicator/quantity.h"
+#include "replicator/process/stop_signals.h"
 
 namespace lockstep {
 namespace {
@@ -16,7 +17,7 @@ namespace {
 class Wait final : public Verb {
  public:
   const char* name() const override { return "wait"; }
-  const char* summary() const override { return "Return when what is committed is in Elasticsearch"; }
+  const char* summary() const override { return "Wait until Elasticsearch has everything that is committed"; }
   const char* example() const override {
     return "lockstep wait -c shop.toml --refresh\n"
            "xid=$(psql shop -qAt -c \"begin; select pg_current_xact_id(); update … ; commit\")\n"
@@ -25,14 +26,13 @@ class Wait final : public Verb {
 
   void add_options(CLI::App& app) override {
     pipeline_.add_to(app);
-    app.add_option("--xid", xid_,
-                   "Wait for this transaction, by what `select pg_current_xact_id()` said inside it, instead "
-                   "of all that is committed now")
+    app.add_option(
+           "--xid", xid_,
+           "Wait for this transaction, by what `select pg_current_xact_id()` said inside it; default: "
+           "everything that is committed now")
         ->type_name("N");
-    app.add_flag("--refresh", refresh_, "Make it searchable, too");
-    app.add_option("--timeout", timeout_, "Give up after so long, e.g. 500ms or 2m; 0: never")
-        ->type_name("DURATION")
-        ->capture_default_str();
+    app.add_flag("--refresh", refresh_, "Make the documents searchable, too");
+    add_duration(app, "--timeout", timeout_, "Give up after this time: 500ms, 30s, 2m; 0: never");
   }
 
   ExitCode run() override {
@@ -61,13 +61,13 @@ class Wait final : public Verb {
     if (!xid_.empty()) {
       request.transaction = parse_transaction_id(xid_);
       if (!request.transaction) {
-        throw UsageError("--xid " + xid_ + ": it is a number, as `select pg_current_xact_id()` gives it");
+        throw UsageError("--xid: \"" + xid_ +
+                         "\" is not a transaction; write the number that `select pg_current_xact_id()` gave");
       }
     }
-    const auto timeout = timeout_ == "0" ? std::chrono::milliseconds(0) : parse_duration(timeout_);
-    if (!timeout)
-      throw UsageError("--timeout " + timeout_ + ": it is a duration such as 500ms, 30s or 2m, or 0");
-    if (timeout->count() > 0) request.timeout = timeout;
+    if (timeout_ == "0") return request;
+    const std::chrono::milliseconds timeout = duration_of("--timeout", timeout_);
+    if (timeout.count() > 0) request.timeout = timeout;
     return request;
   }
 

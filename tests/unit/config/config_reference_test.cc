@@ -6,7 +6,7 @@
 #include <map>
 #include <sstream>
 
-#include "replicator/config/config_keys.h"
+#include "replicator/config/config_key_text.h"
 
 namespace lockstep {
 namespace {

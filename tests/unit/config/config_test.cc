@@ -168,10 +168,9 @@ tabel = "blog.users"
       "lockstep.toml:10: \"Blogposts\" cannot name an index of Elasticsearch: it has capitals; write it in "
       "lower case\n"
       "lockstep.toml:11: missing.json cannot be read: No such file or directory; check the path; a relative "
-      "one begins at the configuration file\n"
+      "path starts at the folder of the configuration file\n"
       "lockstep.toml:12: the view \"blogposts\" has no schema; write \"public.blogposts\" or the schema it "
-      "is "
-      "in\n"
+      "is in\n"
       "lockstep.toml:13: [[index.track]] has no \"table\"; add table = \"blog.users\"\n"
       "lockstep.toml:14: unknown key \"tabel\" in [[index.track]]; did you mean \"table\"?");
 }

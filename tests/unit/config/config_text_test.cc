@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-#include "replicator/config/config_keys.h"
+#include "replicator/config/config_key_text.h"
 #include "tests/unit/config/config_folder.h"
 
 namespace lockstep {

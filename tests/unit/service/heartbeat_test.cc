@@ -93,10 +93,10 @@ TEST(StatusLineTest, SaysWhatMatters) {
   EXPECT_EQ(status_line(progress, 3'400), "following: nothing pending, 3,400/s");
   progress.pending = true;
   progress.lag = milliseconds(12);
-  progress.indices[1] = {.alias = "posts", .dead_letters = 3};
+  progress.indices[IndexId{1}] = {.alias = "posts", .dead_letters = 3};
   EXPECT_EQ(status_line(progress, 0.25), "following: lag 12 ms, 0.2/s, 3 dead letters");
   progress.state = PipelineState::kBackfilling;
-  progress.indices[1].jobs.push_back({.id = 1, .done = 1'200, .total = 48'000});
+  progress.indices[IndexId{1}].jobs.push_back({.id = JobId{1}, .done = 1'200, .total = 48'000});
   EXPECT_EQ(status_line(progress, 10),
             "backfilling: lag 12 ms, 10/s, jobs at 1,200 of 48,000 documents, 3 dead letters");
   progress.state = PipelineState::kWaitingForElasticsearch;

@@ -19,7 +19,7 @@ class HttpEndpointTest : public testing::Test {
     board_.update([&](ReplicationProgress& progress) {
       progress.state = PipelineState::kFollowing;
       progress.turned_at = progress.advanced_at = clock_.now();
-      progress.indices[1] = {.alias = "<posts>", .documents = 1'234};
+      progress.indices[IndexId{1}] = {.alias = "<posts>", .documents = 1'234};
     });
   }
 

@@ -6,7 +6,7 @@
 #include <thread>
 
 #include "tests/support/eventually.h"
-#include "tests/unit/service/fake_source.h"
+#include "tests/support/fake_source.h"
 #include "tests/unit/service/hand_clock.h"
 
 namespace lockstep {
@@ -21,7 +21,7 @@ class LeadershipLoopTest : public testing::Test {
   using Replicate = std::function<void(Source&, const std::stop_token&)>;
 
   LeadershipLoop loop(Replicate replicate) {
-    return LeadershipLoop({.open_source = [this] { return std::make_unique<FakeSource>(database_); },
+    return LeadershipLoop({.open_source = [this] { return std::make_unique<fake::FakeSource>(database_); },
                            .replicate = std::move(replicate),
                            .on_up = [this] { ++ups_; },
                            .reconnect = {milliseconds(1), milliseconds(2)},
@@ -33,7 +33,7 @@ class LeadershipLoopTest : public testing::Test {
     return wait_until([&] { return board_.read().state == state; }, seconds(10));
   }
 
-  FakeDatabase database_;
+  fake::Database database_;
   ProgressBoard board_;
   HandClock clock_;
   std::stop_source stop_;
@@ -48,12 +48,12 @@ TEST_F(LeadershipLoopTest, LeadsAndReturnsWhenReplicationIsDone) {
 }
 
 TEST_F(LeadershipLoopTest, ConnectsAgainWhenTheSourceIsBack) {
-  database_.away = true;
+  database_.set_away(true);
   std::jthread run([&] { loop([](Source&, const std::stop_token&) {}).run(stop_.get_token()); });
   EXPECT_TRUE(enters(PipelineState::kWaitingForSource));
   EXPECT_EQ(board_.read().reason, "asking the source: it is away");
   EXPECT_EQ(ups_, 1) << "a service that waits for its servers is up";
-  database_.away = false;
+  database_.set_away(false);
   run.join();
   EXPECT_EQ(ups_, 1);
 }
@@ -81,16 +81,16 @@ TEST_F(LeadershipLoopTest, WhatCannotBeTriedAgainEndsIt) {
 }
 
 TEST_F(LeadershipLoopTest, StandsByAndTakesOverWhenTheLeaderDies) {
-  database_.led_elsewhere = true;
+  database_.set_led_elsewhere(true);
   std::atomic<int> led = 0;
   std::jthread run([&] { loop([&](Source&, const std::stop_token&) { ++led; }).run(stop_.get_token()); });
   EXPECT_TRUE(enters(PipelineState::kStandingBy));
   EXPECT_EQ(led, 0);
   EXPECT_EQ(ups_, 1);
-  database_.led_elsewhere = false;
+  database_.set_led_elsewhere(false);
   run.join();
   EXPECT_EQ(led, 1);
-  EXPECT_EQ(database_.connections, 1) << "the lead is taken on the connection that stood by";
+  EXPECT_EQ(database_.connections(), 1) << "the lead is taken on the connection that stood by";
 }
 
 TEST_F(LeadershipLoopTest, ADeposedLeaderStandsByAgain) {
@@ -98,27 +98,27 @@ TEST_F(LeadershipLoopTest, ADeposedLeaderStandsByAgain) {
   std::jthread run([&] {
     loop([&](Source&, const std::stop_token&) {
       if (++led == 1) {
-        database_.led_elsewhere = true;
+        database_.set_led_elsewhere(true);
         throw Deposed("the epoch has passed");
       }
     }).run(stop_.get_token());
   });
   EXPECT_TRUE(
       wait_until([&] { return led == 1 && board_.read().state == PipelineState::kStandingBy; }, seconds(10)));
-  database_.led_elsewhere = false;
+  database_.set_led_elsewhere(false);
   run.join();
   EXPECT_EQ(led, 2);
 }
 
 TEST_F(LeadershipLoopTest, StopsWhileItStandsByOrWaits) {
-  for (std::atomic<bool>* trouble : {&database_.led_elsewhere, &database_.away}) {
-    *trouble = true;
+  for (const auto trouble : {&fake::Database::set_led_elsewhere, &fake::Database::set_away}) {
+    (database_.*trouble)(true);
     std::stop_source stop;
     std::jthread run([&] { loop([](Source&, const std::stop_token&) { FAIL(); }).run(stop.get_token()); });
     EXPECT_TRUE(wait_until([&] { return board_.read().state != PipelineState::kConnecting; }, seconds(10)));
     stop.request_stop();
     run.join();
-    *trouble = false;
+    (database_.*trouble)(false);
   }
 }
 

@@ -26,12 +26,13 @@ TEST(MetricsTest, CountsByPipelineAndIndex) {
   progress.lag = std::chrono::milliseconds(250);
   progress.turned_at = progress.advanced_at = clock.now();
   progress.rows = 12;
-  progress.indices[3] = {.alias = "po\"sts",
-                         .documents = 40,
-                         .deletes = 2,
-                         .dead_letters = 1,
-                         .jobs = {{.id = 1, .kind = JobKind::kFanOut, .done = 10, .total = 30},
-                                  {.id = 2, .kind = JobKind::kFanOut, .done = 5}}};
+  progress.indices[IndexId{3}] = {
+      .alias = "po\"sts",
+      .documents = 40,
+      .deletes = 2,
+      .dead_letters = 1,
+      .jobs = {{.id = JobId{1}, .kind = JobKind::kFanOut, .done = 10, .total = 30},
+               {.id = JobId{2}, .kind = JobKind::kFanOut, .done = 5}}};
   const std::string text = metrics_text("shop", progress, clock.now() + std::chrono::seconds(2));
   for (const char* line : {
            "# TYPE lockstep_documents_total counter\n",

@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "tests/support/eventually.h"
-#include "tests/unit/service/fake_source.h"
+#include "tests/support/fake_source.h"
 #include "tests/unit/service/hand_clock.h"
 
 namespace lockstep {
@@ -19,17 +19,17 @@ using support::wait_until;
 class StatusPublisherTest : public testing::Test {
  protected:
   void start() {
-    publisher_.emplace([this] { return std::make_unique<FakeSource>(database_); }, board_, clock_,
+    publisher_.emplace([this] { return std::make_unique<fake::FakeSource>(database_); }, board_, clock_,
                        StatusPublisher::Intervals{milliseconds(1), milliseconds(5'000)});
   }
   void enter(PipelineState state) {
     board_.update([&](ReplicationProgress& progress) { progress.state = state; });
   }
   bool publishes(std::size_t times) {
-    return wait_until([&] { return database_.all_published().size() >= times; }, seconds(10));
+    return wait_until([&] { return database_.published().size() >= times; }, seconds(10));
   }
 
-  FakeDatabase database_;
+  fake::Database database_;
   ProgressBoard board_;
   HandClock clock_;
   std::optional<StatusPublisher> publisher_;
@@ -38,15 +38,15 @@ class StatusPublisherTest : public testing::Test {
 TEST_F(StatusPublisherTest, TellsWhatChangesAndBeatsWhenNothingDoes) {
   board_.update([](ReplicationProgress& progress) {
     progress.state = PipelineState::kFollowing;
-    progress.indices[1] = {.alias = "posts", .documents = 5};
+    progress.indices[IndexId{1}] = {.alias = "posts", .documents = 5};
   });
   start();
   ASSERT_TRUE(publishes(1));
-  EXPECT_EQ(database_.all_published()[0].state, "following");
-  EXPECT_EQ(nlohmann::json::parse(database_.all_published()[0].document)["indices"]["posts"]["documents"], 5);
-  board_.update([](ReplicationProgress& progress) { progress.indices[1].documents = 6; });
+  EXPECT_EQ(database_.published()[0].state, "following");
+  EXPECT_EQ(nlohmann::json::parse(database_.published()[0].document)["indices"]["posts"]["documents"], 5);
+  board_.update([](ReplicationProgress& progress) { progress.indices[IndexId{1}].documents = 6; });
   ASSERT_TRUE(publishes(2));
-  EXPECT_EQ(nlohmann::json::parse(database_.all_published()[1].document)["indices"]["posts"]["documents"], 6);
+  EXPECT_EQ(nlohmann::json::parse(database_.published()[1].document)["indices"]["posts"]["documents"], 6);
   clock_.move(seconds(6));
   EXPECT_TRUE(publishes(3)) << "the heartbeat";
 }
@@ -55,8 +55,8 @@ TEST_F(StatusPublisherTest, OneThatStandsByKeepsSilent) {
   enter(PipelineState::kStandingBy);
   start();
   publisher_.reset();
-  EXPECT_TRUE(database_.all_published().empty());
-  EXPECT_EQ(database_.connections, 0);
+  EXPECT_TRUE(database_.published().empty());
+  EXPECT_EQ(database_.connections(), 0);
 }
 
 TEST_F(StatusPublisherTest, ALeaderSaysThatItStops) {
@@ -64,7 +64,7 @@ TEST_F(StatusPublisherTest, ALeaderSaysThatItStops) {
   start();
   ASSERT_TRUE(publishes(1));
   publisher_.reset();
-  EXPECT_EQ(database_.all_published().back().state, kStoppedState);
+  EXPECT_EQ(database_.published().back().state, kStoppedState);
 }
 
 TEST_F(StatusPublisherTest, ALeaderThatStopsAtOnceSaysWhyAllTheSame) {
@@ -75,16 +75,16 @@ TEST_F(StatusPublisherTest, ALeaderThatStopsAtOnceSaysWhyAllTheSame) {
   });
   start();
   publisher_.reset();
-  ASSERT_EQ(database_.all_published().size(), 1U);
-  EXPECT_EQ(database_.all_published()[0].state, kStoppedState);
-  EXPECT_EQ(database_.all_published()[0].reason, "too many are refused");
+  ASSERT_EQ(database_.published().size(), 1U);
+  EXPECT_EQ(database_.published()[0].state, kStoppedState);
+  EXPECT_EQ(database_.published()[0].reason, "too many are refused");
 }
 
 TEST_F(StatusPublisherTest, ConnectsAgainAfterTheSourceWasAway) {
   enter(PipelineState::kFollowing);
-  database_.away = true;
+  database_.set_away(true);
   start();
-  database_.away = false;
+  database_.set_away(false);
   EXPECT_TRUE(publishes(1));
 }
 

@@ -8,7 +8,7 @@ namespace {
 ReplicationProgress backfilling(std::int64_t done, std::optional<std::int64_t> total) {
   ReplicationProgress progress;
   progress.state = PipelineState::kBackfilling;
-  progress.indices[1] = {.alias = "posts", .jobs = {{.id = 1, .done = done, .total = total}}};
+  progress.indices[IndexId{1}] = {.alias = "posts", .jobs = {{.id = JobId{1}, .done = done, .total = total}}};
   return progress;
 }
 

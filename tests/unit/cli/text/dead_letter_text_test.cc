@@ -9,8 +9,8 @@ namespace {
 
 StoredDeadLetter letter() {
   StoredDeadLetter stored;
-  stored.letter = {
-      3, "a \"b\"\t", "eu", DocumentVersion(Epoch{1}, 2), 400, "some_exception", "two\nlines\tand a tab"};
+  stored.letter = {IndexId{3},       DocumentId{"a \"b\"\t"}, "eu", DocumentVersion(Epoch{1}, 2), 400,
+                   "some_exception", "two\nlines\tand a tab"};
   stored.first_at = "2026-01-30T00:00:00.000000Z";
   stored.last_at = "2026-01-31T12:00:00.000000Z";
   stored.tries = 4;

@@ -15,7 +15,8 @@ using testing::HasSubstr;
 
 PipelineStatus following() {
   ReplicationProgress progress;
-  progress.indices[1] = {.alias = "posts", .documents = 48'000, .deletes = 3, .superseded = 2, .refused = 1};
+  progress.indices[IndexId{1}] = {
+      .alias = "posts", .documents = 48'000, .deletes = 3, .superseded = 2, .refused = 1};
   progress.bulks_in_flight = 2;
   progress.warnings = {"changes of blog.users are not followed"};
   progress.bulk_retries = 7;
@@ -52,7 +53,7 @@ TEST(StatusTextTest, AnOutboxThatIsLargeOrFullIsWorthAWord) {
   status.max_outbox_bytes = std::int64_t{4} << 30;
   EXPECT_THAT(status_text("shop", status), HasSubstr("outbox      3.0 GiB of 4.0 GiB\n"));
   status.given_up = true;
-  EXPECT_THAT(status_text("shop", status), HasSubstr("it was full, changes are given up"));
+  EXPECT_THAT(status_text("shop", status), HasSubstr("it was full, so changes were not captured"));
   EXPECT_TRUE(json::parse(status_json("shop", status)).at("outbox").at("given_up"));
 }
 
@@ -130,7 +131,7 @@ TEST(StatusTextTest, ALeaderThatSaysNothingIsNotRunning) {
   PipelineStatus status = following();
   status.leader->age = kSilentAfter + std::chrono::seconds(1);
   EXPECT_EQ(state_of(status), "not_running");
-  EXPECT_THAT(status_text("shop", status), HasSubstr("nothing was heard of db1, process 123, for 11.0 s"));
+  EXPECT_THAT(status_text("shop", status), HasSubstr("db1, process 123, has not reported for 11.0 s"));
   EXPECT_EQ(json::parse(status_json("shop", status))["documents_per_second"], 0);
 }
 

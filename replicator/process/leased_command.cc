@@ -1,10 +1,9 @@
-#include "replicator/process/lock_command.h"
+#include "replicator/process/leased_command.h"
 
 #include <fcntl.h>
 #include <poll.h>
-#include <sys/eventfd.h>
+#include <signal.h>
 #include <sys/prctl.h>
-#include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -21,20 +20,9 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr int kSignals[] = {SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGWINCH, SIGCHLD};
-
-bool ends(int number) {
-  return number == SIGTERM || number == SIGINT || number == SIGHUP || number == SIGQUIT;
-}
-
 int require(int result, const char* what) {
   if (result < 0) throw std::system_error(errno, std::generic_category(), what);
   return result;
-}
-
-void wake(int event) {
-  constexpr std::uint64_t kOne = 1;
-  [[maybe_unused]] const ssize_t written = ::write(event, &kOne, sizeof kOne);
 }
 
 std::vector<char*> pointers(std::vector<std::string>& texts) {
@@ -58,7 +46,7 @@ std::vector<std::string> merged_environment(const std::vector<std::string>& adde
   return merged;
 }
 
-/// The terminal whose foreground group we are in; -1: none.
+/// The terminal in whose foreground group we are; -1: none.
 int foreground_terminal() {
   const int terminal = ::open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY);
   if (terminal < 0) return -1;
@@ -67,8 +55,8 @@ int foreground_terminal() {
   return -1;
 }
 
-/// Makes `group` the terminal's foreground group; we may be in the background by now, which is no reason to
-/// stop us.
+/// Makes `group` the terminal's foreground group. Blocks SIGTTOU, which would stop us if we are in the
+/// background by now.
 void hand_terminal_to(int terminal, pid_t group) {
   sigset_t set;
   sigset_t before;
@@ -81,59 +69,9 @@ void hand_terminal_to(int terminal, pid_t group) {
 
 }  // namespace
 
-CaughtSignals::CaughtSignals() {
-  sigset_t set;
-  sigemptyset(&set);
-  for (const int number : kSignals) sigaddset(&set, number);
-  ::pthread_sigmask(SIG_BLOCK, &set, &before_);
-  descriptor_ = require(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK), "signalfd");
-}
-
-CaughtSignals::~CaughtSignals() {
-  ::close(descriptor_);
-  ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
-}
-
-std::optional<CaughtSignals::Caught> CaughtSignals::next() {
-  signalfd_siginfo info{};
-  if (::read(descriptor_, &info, sizeof info) != sizeof info) return std::nullopt;
-  return Caught{static_cast<int>(info.ssi_signo), info.ssi_code == SI_KERNEL};
-}
-
-StopOnSignal::StopOnSignal(CaughtSignals& signals)
-    : signals_(signals), end_(require(::eventfd(0, EFD_CLOEXEC), "eventfd")) {
-  thread_ = std::thread([this] { watch(); });
-}
-
-StopOnSignal::~StopOnSignal() {
-  number();
-  ::close(end_);
-}
-
-std::optional<int> StopOnSignal::number() {
-  if (thread_.joinable()) {
-    wake(end_);
-    thread_.join();
-  }
-  return number_;
-}
-
-void StopOnSignal::watch() {
-  pollfd waits[] = {{signals_.descriptor(), POLLIN, 0}, {end_, POLLIN, 0}};
-  while (true) {
-    if (::poll(waits, 2, -1) < 0) continue;
-    while (const auto caught = signals_.next()) {
-      if (!ends(caught->number) || number_) continue;
-      number_ = caught->number;
-      stop_.request_stop();
-    }
-    if (waits[1].revents != 0) return;
-  }
-}
-
-LockCommand::LockCommand(CaughtSignals& signals, std::vector<std::string> command,
-                         const std::vector<std::string>& environment)
-    : signals_(signals), lost_(require(::eventfd(0, EFD_CLOEXEC), "eventfd")) {
+LeasedCommand::LeasedCommand(CaughtSignals& signals, std::vector<std::string> command,
+                             const std::vector<std::string>& environment)
+    : signals_(signals) {
   terminal_ = foreground_terminal();
   if (terminal_ >= 0 && ::getpgrp() != ::getpid()) {
     ::close(terminal_);
@@ -144,12 +82,11 @@ LockCommand::LockCommand(CaughtSignals& signals, std::vector<std::string> comman
     start(command, environment);
   } catch (...) {
     if (terminal_ >= 0) ::close(terminal_);
-    ::close(lost_);
     throw;
   }
 }
 
-LockCommand::~LockCommand() {
+LeasedCommand::~LeasedCommand() {
   if (running_) {
     signal_child(SIGKILL);
     ::waitpid(pid_, nullptr, 0);
@@ -158,10 +95,9 @@ LockCommand::~LockCommand() {
     hand_terminal_to(terminal_, ::getpgrp());
     ::close(terminal_);
   }
-  ::close(lost_);
 }
 
-void LockCommand::start(std::vector<std::string>& command, const std::vector<std::string>& environment) {
+void LeasedCommand::start(std::vector<std::string>& command, const std::vector<std::string>& environment) {
   std::vector<std::string> variables = merged_environment(environment);
   const std::vector<char*> argv = pointers(command);
   const std::vector<char*> envp = pointers(variables);
@@ -170,7 +106,7 @@ void LockCommand::start(std::vector<std::string>& command, const std::vector<std
   const pid_t parent = ::getpid();
   pid_ = ::fork();
   if (pid_ == 0) {
-    // Only what is safe after fork in a process with threads.
+    // Here only functions that are safe after a fork in a process with threads.
     if (own_group_) ::setpgid(0, 0);
     if (terminal_ >= 0) hand_terminal_to(terminal_, ::getpid());
     ::prctl(PR_SET_PDEATHSIG, SIGTERM);
@@ -195,17 +131,17 @@ void LockCommand::start(std::vector<std::string>& command, const std::vector<std
   running_ = true;
 }
 
-void LockCommand::lose() {
-  wake(lost_);
+void LeasedCommand::lose() {
+  lost_.set();
 }
 
-int LockCommand::wait(const std::function<SteadyTime()>& good_until) {
+int LeasedCommand::wait(const std::function<SteadyTime()>& good_until) {
   const SystemClock clock;
   while (true) {
     const SteadyTime deadline = kill_at_ ? *kill_at_ : good_until();
     const auto left = std::chrono::ceil<milliseconds>(deadline - clock.now());
-    pollfd waits[] = {{signals_.descriptor(), POLLIN, 0}, {lost_, POLLIN, 0}};
-    // Once it is being ended the loss is no news any more.
+    pollfd waits[] = {{signals_.descriptor(), POLLIN, 0}, {lost_.descriptor(), POLLIN, 0}};
+    // A command that is being ended need not hear of the loss again.
     const nfds_t watched = kill_at_ ? 1 : 2;
     ::poll(waits, watched, static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, 60'000)));
     pass_on_signals();
@@ -222,20 +158,20 @@ int LockCommand::wait(const std::function<SteadyTime()>& good_until) {
   }
 }
 
-void LockCommand::signal_child(int number) const {
+void LeasedCommand::signal_child(int number) const {
   ::kill(own_group_ ? -pid_ : pid_, number);
 }
 
-void LockCommand::pass_on_signals() {
+void LeasedCommand::pass_on_signals() {
   while (const auto caught = signals_.next()) {
     if (caught->number == SIGCHLD) continue;
-    // In a common group the terminal has sent it to the child too.
+    // The terminal has sent it to the child, too, when both are in one group.
     if (!own_group_ && caught->from_terminal) continue;
     signal_child(caught->number);
   }
 }
 
-std::optional<int> LockCommand::reap() {
+std::optional<int> LeasedCommand::reap() {
   int status = 0;
   const pid_t ended = ::waitpid(pid_, &status, WNOHANG | (terminal_ >= 0 ? WUNTRACED : 0));
   if (ended != pid_) return std::nullopt;
@@ -247,8 +183,9 @@ std::optional<int> LockCommand::reap() {
   return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-/// Ctrl-Z: the shell waits for us, so we stop as well; whether the lease has outlived it is seen afterwards.
-void LockCommand::stop_with_child() {
+/// Ctrl-Z: the shell waits for us, so we stop as well. wait() finds out afterwards whether the lease has run
+/// out meanwhile.
+void LeasedCommand::stop_with_child() {
   hand_terminal_to(terminal_, ::getpgrp());
   ::kill(::getpid(), SIGSTOP);
   hand_terminal_to(terminal_, pid_);

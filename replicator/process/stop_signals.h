@@ -1,6 +1,7 @@
-// SIGTERM and SIGINT as a request to stop. The first one asks, the second ends the process at once, and so
-// does the deadline: whatever hangs (a connection that was cut, a server that does not answer), the process
-// is gone in time, and what was not acknowledged is done again by whoever comes next.
+// SIGTERM and SIGINT as a request to stop, for a command that runs until it is stopped. The first signal
+// asks. The second one ends the process at once, and so does a deadline: whatever hangs (a cut connection, a
+// server that does not answer), the process is gone in time. Whoever comes next does again what was not
+// acknowledged.
 #pragma once
 
 #include <chrono>
@@ -9,10 +10,10 @@
 
 namespace lockstep {
 
-/// How long after the first signal the process ends on its own if it hasn't.
+/// The process ends itself so long after the first signal.
 inline constexpr std::chrono::seconds kStopDeadline{5};
 
-/// One at a time in a process, for the life of a verb that runs until it is stopped.
+/// A process has at most one at a time.
 class StopSignals {
  public:
   StopSignals();

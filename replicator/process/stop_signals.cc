@@ -1,4 +1,4 @@
-#include "replicator/process/signals.h"
+#include "replicator/process/stop_signals.h"
 
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -12,14 +12,14 @@
 namespace lockstep {
 namespace {
 
-// What a signal handler can reach. Values that wake the waiter: 1 a signal, 2 the destructor.
+// A signal handler reaches nothing but globals. What is written there wakes the waiter.
 int wake_descriptor = -1;
 constexpr std::uint64_t kSignalled = 1;
 constexpr std::uint64_t kDone = 1'000;  // a counter's sum: greater than any number of signals
 
 void ask_to_stop(int) {
   const int error = errno;
-  // From now on a signal does what it does by default: end the process.
+  // The next signal does what it does by default: it ends the process.
   std::signal(SIGTERM, SIG_DFL);
   std::signal(SIGINT, SIG_DFL);
   ::alarm(static_cast<unsigned>(kStopDeadline.count()));
@@ -29,7 +29,7 @@ void ask_to_stop(int) {
 
 void end_at_deadline(int) {
   constexpr std::string_view kMessage =
-      "lockstep: not stopped in time, ended; what was not acknowledged is done again\n";
+      "lockstep: not stopped in time, ended; the next start does again what was not acknowledged\n";
   [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, kMessage.data(), kMessage.size());
   ::_exit(1);
 }

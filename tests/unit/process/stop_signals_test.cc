@@ -1,4 +1,4 @@
-#include "replicator/process/signals.h"
+#include "replicator/process/stop_signals.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -13,16 +13,16 @@ namespace {
 using std::chrono::seconds;
 using support::wait_until;
 
-class SignalsTest : public testing::TestWithParam<int> {};
+class StopSignalsTest : public testing::TestWithParam<int> {};
 
-TEST_P(SignalsTest, TheFirstAsksToStop) {
+TEST_P(StopSignalsTest, TheFirstAsksToStop) {
   const StopSignals signals;
   EXPECT_FALSE(signals.token().stop_requested());
   ::raise(GetParam());
   EXPECT_TRUE(wait_until([&] { return signals.token().stop_requested(); }, seconds(10)));
 }
 
-TEST_P(SignalsTest, TheSecondEndsTheProcess) {
+TEST_P(StopSignalsTest, TheSecondEndsTheProcess) {
   testing::GTEST_FLAG(death_test_style) = "threadsafe";
   EXPECT_EXIT(
       {
@@ -33,7 +33,7 @@ TEST_P(SignalsTest, TheSecondEndsTheProcess) {
       testing::KilledBySignal(GetParam()), "");
 }
 
-TEST_P(SignalsTest, WithoutASignalNothingIsAsked) {
+TEST_P(StopSignalsTest, WithoutASignalThereIsNoRequest) {
   std::stop_token token;
   {
     const StopSignals signals;
@@ -42,15 +42,15 @@ TEST_P(SignalsTest, WithoutASignalNothingIsAsked) {
   EXPECT_FALSE(token.stop_requested());
 }
 
-INSTANTIATE_TEST_SUITE_P(Both, SignalsTest, testing::Values(SIGTERM, SIGINT));
+INSTANTIATE_TEST_SUITE_P(Both, StopSignalsTest, testing::Values(SIGTERM, SIGINT));
 
-TEST(SignalsDeadlineTest, WhoDoesNotStopInTimeIsEnded) {
+TEST(StopSignalsDeadlineTest, AProcessThatDoesNotStopInTimeIsEnded) {
   testing::GTEST_FLAG(death_test_style) = "threadsafe";
   EXPECT_EXIT(
       {
         const StopSignals signals;
         ::raise(SIGTERM);
-        ::raise(SIGALRM);  // what the deadline raises
+        ::raise(SIGALRM);  // as the deadline does
         ::pause();
       },
       testing::ExitedWithCode(1), "not stopped in time");

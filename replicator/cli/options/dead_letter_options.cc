@@ -1,0 +1,46 @@
+#include "replicator/cli/options/dead_letter_options.h"
+
+#include <CLI/CLI.hpp>
+
+#include "replicator/cli/options/chosen_indices.h"
+#include "replicator/cli/options/point_in_time.h"
+#include "replicator/error.h"
+
+namespace lockstep {
+
+void DeadLetterOptions::add_to(CLI::App& app) {
+  app.add_option("ID", ids_, "Ids of documents");
+  app.add_option("--index", aliases_, "Only those of this index")
+      ->type_name("ALIAS")
+      ->allow_extra_args(false);  // ids may follow it
+  app.add_option("--error", error_, "Only those of this error type, or with this text in the reason")
+      ->type_name("TEXT");
+  app.add_option("--since", since_,
+                 "Only those last refused since: a time (UTC), now, today, yesterday, or an age such as 2h")
+      ->type_name("TIME");
+  app.add_option("--until", until_, "Only those last refused until then; default: now")->type_name("TIME");
+}
+
+void DeadLetterOptions::add_all_to(CLI::App& app) {
+  app.add_flag("--all", all_, "All of them; needed if no other option says which");
+}
+
+void DeadLetterOptions::require_choice(const std::string& command) const {
+  if (all_ && !ids_.empty()) throw UsageError("--all excludes ids");
+  if (all_ || !ids_.empty() || !aliases_.empty() || !error_.empty() || since_ || until_) return;
+  throw UsageError(command +
+                   " needs ids, --index, --error, --since or --until; --all means all dead letters");
+}
+
+DeadLetterFilter DeadLetterOptions::filter(const AppliedPipeline& pipeline,
+                                           std::chrono::system_clock::time_point now) const {
+  DeadLetterFilter filter;
+  for (const AppliedIndex* index : chosen_indices(pipeline, aliases_)) filter.indices.push_back(index->id);
+  for (const std::string& id : ids_) filter.ids.push_back({id});
+  filter.error = error_;
+  if (since_) filter.since = point_in_time("--since", *since_, now);
+  filter.until = until_ ? point_in_time("--until", *until_, now) : now;
+  return filter;
+}
+
+}  // namespace lockstep

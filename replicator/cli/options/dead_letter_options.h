@@ -1,0 +1,45 @@
+// Which dead letters a command line means.
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "replicator/source/applied.h"
+#include "replicator/source/outbox/dead_letter.h"
+
+namespace CLI {
+class App;
+}
+
+namespace lockstep {
+
+class DeadLetterOptions {
+ public:
+  /// Adds ID…, --index, --error, --since and --until.
+  void add_to(CLI::App& app);
+
+  /// Adds --all, for commands that do more than read.
+  void add_all_to(CLI::App& app);
+
+  bool name_ids() const { return !ids_.empty(); }
+
+  /// Throws UsageError unless the options say which dead letters are meant, or that all are. `command` is for
+  /// the message.
+  void require_choice(const std::string& command) const;
+
+  /// `now` is DeadLetterBox::now(). Without --until the filter ends there: nobody means what is refused
+  /// later. Throws UsageError for an unknown alias or a text that is no point in time.
+  DeadLetterFilter filter(const AppliedPipeline& pipeline, std::chrono::system_clock::time_point now) const;
+
+ private:
+  std::vector<std::string> ids_;
+  std::vector<std::string> aliases_;
+  std::string error_;
+  std::optional<std::string> since_;
+  std::optional<std::string> until_;
+  bool all_ = false;
+};
+
+}  // namespace lockstep

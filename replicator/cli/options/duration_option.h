@@ -1,0 +1,21 @@
+// Durations on the command line: "500ms", "30s", "5m".
+#pragma once
+
+#include <chrono>
+#include <string>
+
+namespace CLI {
+class App;
+class Option;
+}  // namespace CLI
+
+namespace lockstep {
+
+/// Adds an option for a duration, which goes into `text`; what is there already is its default.
+CLI::Option* add_duration(CLI::App& app, const std::string& option, std::string& text,
+                          const std::string& description);
+
+/// Throws UsageError, naming the option, if `text` is not a duration.
+std::chrono::milliseconds duration_of(const std::string& option, const std::string& text);
+
+}  // namespace lockstep

@@ -1,0 +1,106 @@
+#include "replicator/cli/verbs/dead_letter_retry.h"
+
+#include <algorithm>
+#include <iostream>
+#include <map>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "replicator/cli/text/dead_letter_text.h"
+#include "replicator/cli/verbs/dead_letter_pages.h"
+#include "replicator/cli/verbs/finish_jobs.h"
+#include "replicator/elasticsearch/transport/curl_transport.h"
+#include "replicator/service/readable.h"
+
+namespace lockstep {
+namespace {
+
+constexpr std::size_t kRetriedTogether = 10'000;  // documents of one job
+
+class Retry {
+ public:
+  Retry(const Config& config, Source& source)
+      : config_(config), source_(source), pipeline_(source.pipeline()) {}
+
+  ExitCode run(const DeadLetterFilter& filter) {
+    for_each_page(source_.dead_letters(), filter, [&](const DeadLetterPage& page) { add(page); });
+    if (found_ == 0) {
+      std::cerr << kNoDeadLetter;
+      return ExitCode::kDone;
+    }
+    add_jobs();
+    std::cerr << "trying " << dead_letters_text(found_) << " again\n";
+    finish_jobs(config_, source_, make_transport_factory(config_.elasticsearch), jobs_);
+    const std::int64_t refused = print_refused();
+    if (refused == 0) {
+      std::cerr << "none of them is refused any more\n";
+      return ExitCode::kDone;
+    }
+    std::cerr << dead_letters_text(refused) << " of " << grouped(found_) << (refused == 1 ? " is" : " are")
+              << " still refused\n";
+    return ExitCode::kFailed;
+  }
+
+ private:
+  void add(const DeadLetterPage& page) {
+    for (const StoredDeadLetter& stored : page) {
+      const DeadLetter& letter = stored.letter;
+      std::vector<FoundDocument>& documents = documents_[letter.index];
+      documents.push_back({letter.id, letter.routing});
+      DocumentIds& ids = tried_[letter.index];
+      if (ids.empty() || ids.back() != letter.id) ids.push_back(letter.id);
+      if (documents.size() >= kRetriedTogether) add_jobs();
+    }
+    found_ += static_cast<std::int64_t>(page.size());
+  }
+
+  // The same jobs as repair a document that differs from its view: they write what the view gives then.
+  void add_jobs() {
+    const std::unique_ptr<SourceTransaction> transaction = source_.changes().begin_repair();
+    for (const AppliedIndex& index : pipeline_.indices) {
+      const auto documents = documents_.find(index.id);
+      if (documents != documents_.end())
+        transaction->add_repair(index, documents->second, "dead-letters retry");
+    }
+    for (const Job& job : transaction->commit()) jobs_.push_back(job.id);
+    documents_.clear();
+  }
+
+  // Prints those of the documents that are dead letters now, whenever they were refused; returns how many.
+  std::int64_t print_refused() {
+    std::int64_t refused = 0;
+    for (const auto& [index, ids] : tried_) {
+      for (std::size_t begin = 0; begin < ids.size(); begin += kDeadLetterPage) {
+        const std::size_t end = std::min(ids.size(), begin + static_cast<std::size_t>(kDeadLetterPage));
+        DeadLetterFilter again;
+        again.indices = {index};
+        again.ids = DocumentIds(ids.begin() + static_cast<std::ptrdiff_t>(begin),
+                                ids.begin() + static_cast<std::ptrdiff_t>(end));
+        for_each_page(source_.dead_letters(), again, [&](const DeadLetterPage& page) {
+          for (const StoredDeadLetter& stored : page) {
+            std::cout << dead_letter_line(index_of(pipeline_, stored).alias, stored);
+          }
+          refused += static_cast<std::int64_t>(page.size());
+        });
+      }
+    }
+    return refused;
+  }
+
+  const Config& config_;
+  Source& source_;
+  const AppliedPipeline pipeline_;                           // as of now: replication may reload the source's
+  std::map<IndexId, std::vector<FoundDocument>> documents_;  // that have no job yet
+  std::map<IndexId, DocumentIds> tried_;                     // each once: pages are in the order of ids
+  std::vector<JobId> jobs_;
+  std::int64_t found_ = 0;  // dead letters
+};
+
+}  // namespace
+
+ExitCode retry_dead_letters(const Config& config, Source& source, const DeadLetterFilter& filter) {
+  return Retry(config, source).run(filter);
+}
+
+}  // namespace lockstep

@@ -1,0 +1,22 @@
+// An event that poll() can wait for: something that one thread tells another one.
+#pragma once
+
+namespace lockstep {
+
+class Event {
+ public:
+  Event();
+  ~Event();
+  Event(const Event&) = delete;
+  Event& operator=(const Event&) = delete;
+
+  /// From any thread. It stays set.
+  void set();
+
+  int descriptor() const { return descriptor_; }  ///< readable once it is set
+
+ private:
+  int descriptor_ = -1;
+};
+
+}  // namespace lockstep
