@@ -15,7 +15,7 @@
 
 #include "replicator/elasticsearch/bulk/bulk_request.h"
 #include "replicator/elasticsearch/bulk/bulk_response.h"
-#include "replicator/elasticsearch/bulk/bulk_writer.h"
+#include "replicator/elasticsearch/bulk/bulk_result.h"
 
 namespace lockstep {
 
