@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "replicator/elasticsearch/transport/curl_transport.h"
-#include "replicator/locks/backends/elasticsearch/elasticsearch_locks.h"
-#include "replicator/locks/backends/postgres/postgres_locks.h"
+#include "replicator/locks/backends/elasticsearch/locks.h"
+#include "replicator/locks/backends/postgres/locks.h"
 
 namespace lockstep {
 

@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "replicator/error.h"
-#include "replicator/locks/backends/postgres/postgres_locks.h"
+#include "replicator/locks/backends/postgres/locks.h"
 #include "tests/contract/lock_contract.h"
 #include "tests/support/postgres_database.h"
 #include "tests/support/tcp_proxy.h"

@@ -6,7 +6,7 @@
 
 #include "replicator/elasticsearch/transport/curl_transport.h"
 #include "replicator/error.h"
-#include "replicator/locks/backends/elasticsearch/elasticsearch_locks.h"
+#include "replicator/locks/backends/elasticsearch/locks.h"
 #include "replicator/tree/tree.h"
 #include "tests/proof/lock_harness/fateful_transport.h"
 #include "tests/proof/lock_harness/naive_tree.h"

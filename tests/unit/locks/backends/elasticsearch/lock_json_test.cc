@@ -5,8 +5,8 @@
 #include <cstdio>
 
 #include "replicator/elasticsearch/bulk/bulk_request.h"
-#include "replicator/locks/backends/elasticsearch/elasticsearch_locks.h"
 #include "replicator/locks/backends/elasticsearch/lock_scripts.h"
+#include "replicator/locks/backends/elasticsearch/locks.h"
 
 namespace lockstep {
 namespace {

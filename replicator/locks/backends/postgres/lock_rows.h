@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "replicator/locks/backends/postgres/postgres_lock_session.h"
+#include "replicator/locks/backends/postgres/session.h"
 #include "replicator/locks/lock_store.h"
 
 namespace lockstep {

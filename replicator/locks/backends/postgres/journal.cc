@@ -1,8 +1,8 @@
-#include "replicator/locks/backends/postgres/postgres_journal.h"
+#include "replicator/locks/backends/postgres/journal.h"
 
 #include <utility>
 
-#include "replicator/locks/backends/postgres/postgres_lock_values.h"
+#include "replicator/locks/backends/postgres/values.h"
 
 namespace lockstep {
 namespace {

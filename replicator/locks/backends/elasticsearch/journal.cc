@@ -1,4 +1,4 @@
-#include "replicator/locks/backends/elasticsearch/elasticsearch_journal.h"
+#include "replicator/locks/backends/elasticsearch/journal.h"
 
 #include <utility>
 

@@ -13,7 +13,7 @@
 #include <string>
 
 #include "replicator/config/config.h"
-#include "replicator/locks/backends/postgres/postgres_lock_session.h"
+#include "replicator/locks/backends/postgres/session.h"
 #include "replicator/locks/stored_locks.h"
 
 namespace lockstep {

@@ -1,11 +1,11 @@
-#include "replicator/locks/backends/elasticsearch/elasticsearch_locks.h"
+#include "replicator/locks/backends/elasticsearch/locks.h"
 
 #include <utility>
 
 #include "replicator/elasticsearch/transport/error_reply.h"
 #include "replicator/elasticsearch/transport/json_fields.h"
 #include "replicator/elasticsearch/transport/text_encoding.h"
-#include "replicator/locks/backends/elasticsearch/elasticsearch_journal.h"
+#include "replicator/locks/backends/elasticsearch/journal.h"
 #include "replicator/locks/backends/elasticsearch/lock_documents.h"
 #include "replicator/locks/backends/elasticsearch/lock_scripts.h"
 

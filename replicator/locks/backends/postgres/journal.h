@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "replicator/locks/backends/postgres/postgres_lock_session.h"
+#include "replicator/locks/backends/postgres/session.h"
 #include "replicator/locks/journal.h"
 
 namespace lockstep {

@@ -1,7 +1,7 @@
-#include "replicator/locks/backends/postgres/postgres_lock_rows.h"
+#include "replicator/locks/backends/postgres/lock_rows.h"
 
 #include "replicator/error.h"
-#include "replicator/locks/backends/postgres/postgres_lock_values.h"
+#include "replicator/locks/backends/postgres/values.h"
 
 namespace lockstep {
 namespace {

@@ -1,5 +1,5 @@
 // What the journal makes of answers that are lost or refused.
-#include "replicator/locks/backends/elasticsearch/elasticsearch_journal.h"
+#include "replicator/locks/backends/elasticsearch/journal.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "replicator/locks/backends/postgres/postgres_lock_session.h"
+#include "replicator/locks/backends/postgres/session.h"
 
 #include <fcntl.h>
 #include <sys/socket.h>
