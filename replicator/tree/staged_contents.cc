@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "replicator/elasticsearch/transport/json_fields.h"
 #include "replicator/elasticsearch/transport/text_encoding.h"
 #include "replicator/locks/backends/elasticsearch/lock_json.h"
 

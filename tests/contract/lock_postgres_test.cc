@@ -229,6 +229,51 @@ TEST_F(PostgresLocksTest, TablesOfANewerLockstepAreLeftAlone) {
   }
 }
 
+TEST_F(PostgresLocksTest, AStateThatANewerLockstepWroteIsAnErrorThatNamesIt) {
+  const auto locks = open_at(database_.url());
+  const Operation operation = locks->open({}, kOne);
+  database_.execute(
+      "alter table lockstep_locks.operation drop constraint operation_state_check; "
+      "update lockstep_locks.operation set state = 'paused'");
+  try {
+    (void)locks->find_operation(operation.id);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_FALSE(error.retryable());
+    EXPECT_THAT(error.what(), HasSubstr(operation.id));
+    EXPECT_THAT(error.what(), HasSubstr("\"paused\""));
+  }
+}
+
+TEST_F(PostgresLocksTest, AnEntryWithoutAKindIsAnErrorThatNamesIt) {
+  const auto locks = open_at(database_.url());
+  const Operation operation = locks->open({}, kOne);
+  database_.execute("update lockstep_locks.operation set kind = ''");
+  try {
+    (void)locks->unresolved();
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr(operation.id));
+    EXPECT_THAT(error.what(), HasSubstr("no kind"));
+  }
+}
+
+TEST_F(PostgresLocksTest, AnAnswerThatANewerLockstepGaveIsAnErrorAndNoAdoption) {
+  const auto locks = open_at(database_.url());
+  const Operation operation = locks->open({.kind = "mv"}, kOne);
+  database_.execute(
+      "create or replace function lockstep_locks.seize(entry text, seen bigint, me text, lease interval, "
+      "adopt boolean) returns table (answer text, operation lockstep_locks.operation) language sql as "
+      "$$ select 'paused', o from lockstep_locks.operation as o where id = entry $$");
+  try {
+    (void)locks->resolve(operation.id, {}, Adoption::kAllowed);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr(operation.id));
+    EXPECT_THAT(error.what(), HasSubstr("\"paused\""));
+  }
+}
+
 TEST_F(PostgresLocksTest, TheLocksHaveASchemaOfTheirOwnWhateverThatOfThePipelineIsCalled) {
   SourceConfig source = source_of(database_.url());
   source.schema = "My \"own\"";

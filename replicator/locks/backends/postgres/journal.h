@@ -1,4 +1,4 @@
-// The journal of operations as a table: the version of an entry is the number of its changes.
+// The journal of operations as a table. The version of an entry is the number of its changes.
 #pragma once
 
 #include <chrono>

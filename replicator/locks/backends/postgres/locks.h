@@ -1,12 +1,12 @@
 // The lock manager whose locks and journal are tables of PostgreSQL, for data that lives in Elasticsearch.
-// All locks of an operation are judged and taken in one transaction of the server, which is one function
-// call; the functions (migrations/postgresql-locks) are what other languages call too.
+// One function call, hence one transaction, judges and takes all locks of an operation; other languages call
+// the same functions (migrations/postgresql-locks).
 //
-// The tables have a schema of their own, so that they outlive the pipeline of the same configuration. Fencing
-// tokens come from one row, which is locked from the moment a token is drawn until it is committed: that is
-// what makes L5 true, where those of a sequence become visible in another order. So commits of operations
-// queue up, each for as long as one flush of the log takes; taking and releasing locks does not. A token is
-// never below the clock in milliseconds: neither a restored backup nor a promoted replica gives one again.
+// The tables have a schema of their own, so they outlive the pipeline of the same configuration. Fencing
+// tokens come from one row, which stays locked from drawing a token until its commit. This makes L5 true; the
+// values of a sequence may become visible in another order. So commits of operations queue, each for as long
+// as one flush of the log takes; taking and releasing locks does not. A token is never below the clock in
+// milliseconds, so neither a restored backup nor a promoted replica gives one out twice.
 #pragma once
 
 #include <chrono>
@@ -23,7 +23,7 @@ std::string lock_schema(const std::string& schema);
 
 class PostgresLocks final : public StoredLocks {
  public:
-  /// `limit` bounds how long an answer may take.
+  /// No answer may take longer than `limit`.
   PostgresLocks(SourceConfig source, std::chrono::milliseconds lease, std::chrono::milliseconds limit);
 
   void prepare() override;
