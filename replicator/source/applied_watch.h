@@ -1,6 +1,6 @@
-// Whether Elasticsearch has everything up to a point in the source's history: for `wait`, whoever leads the
-// pipeline, wherever. What is asked is what the leader has saved, which only says what was acknowledged
-// (source.h, Source::save); nothing is asked of Elasticsearch.
+// Whether Elasticsearch has everything up to a point in the source's history: for `wait`, whichever process
+// leads, on whatever machine. The watch reads what the leader has saved, which is what Elasticsearch has
+// acknowledged (SourceTransaction::save). It asks Elasticsearch nothing.
 #pragma once
 
 #include <cstdint>
@@ -13,33 +13,34 @@
 
 namespace lockstep {
 
-/// A transaction, as `select pg_current_xact_id()` inside it says.
+/// A transaction, by the number that the source gives it. A source that numbers none has none.
 struct TransactionId {
   std::uint64_t value = 0;
   bool operator==(const TransactionId&) const = default;
 };
 
-/// Digits and nothing else, from 1 on; none for anything else.
+/// The transaction that `text` names: a number from 1 on, in digits and nothing else. None for any other
+/// text.
 std::optional<TransactionId> parse_transaction_id(std::string_view text);
 
 struct AppliedState {
   enum class Kind {
     kApplied,             ///< every document has its outcome
-    kPending,             ///< not yet; `reason` says what for
-    kRolledBack,          ///< the transaction never will be
-    kUnknownTransaction,  ///< no transaction has had this number
+    kPending,             ///< not yet; `reason` says what is missing
+    kRolledBack,          ///< the transaction was rolled back
+    kUnknownTransaction,  ///< no transaction has this number
   };
   Kind kind = Kind::kPending;
   std::string reason = {};  ///< in words
 };
 
-/// One point that is waited for. For the thread of its watch, which it must not outlive.
+/// One point that somebody waits for. REQUIRES: its watch outlives it; only the watch's thread uses it.
 class AppliedPoint {
  public:
   virtual ~AppliedPoint() = default;
 
-  /// A few cheap statements. While the answer is kPending the leader is asked, now and then, to save at once
-  /// what is acknowledged. Throws Error.
+  /// Runs a few cheap statements. While the answer is kPending it asks the leader, now and then, to save at
+  /// once what is acknowledged. Throws Error.
   virtual AppliedState look() = 0;
 };
 
@@ -48,15 +49,16 @@ class AppliedWatch {
  public:
   virtual ~AppliedWatch() = default;
 
-  /// With a transaction: its changes. Without: everything that is committed when this is called. Throws
-  /// Error.
+  /// The point behind the changes of `transaction`; without one, behind everything that is committed when
+  /// this is called. Throws Error.
   virtual std::unique_ptr<AppliedPoint> begin(std::optional<TransactionId> transaction) = 0;
 
-  /// Whether some process has the lead.
+  /// Whether some process leads. Throws Error.
   virtual bool is_led() = 0;
 };
 
-/// Connects. Throws Error, UsageError when the pipeline has not been applied.
+/// Connects. Throws Error when the source cannot be reached, UsageError when the pipeline has not been
+/// applied or this build does not know the source's kind.
 std::unique_ptr<AppliedWatch> open_applied_watch(const Config& config);
 
 }  // namespace lockstep

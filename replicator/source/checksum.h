@@ -1,4 +1,4 @@
-// Tells two texts apart: for noticing that something was changed, not for keeping anybody from changing it.
+// Tells two texts apart. It shows that something was changed; it keeps nobody from changing it on purpose.
 #pragma once
 
 #include <string>

@@ -2,6 +2,7 @@
 // (SourceTransaction::save).
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -13,6 +14,9 @@ namespace lockstep {
 class DeadLetterBox {
  public:
   virtual ~DeadLetterBox() = default;
+
+  /// The time now, by the clock that dates dead letters: ages and "now" in a filter are counted from it.
+  virtual std::chrono::system_clock::time_point now() = 0;
 
   virtual std::int64_t count(const DeadLetterFilter& filter) = 0;
 

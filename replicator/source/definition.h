@@ -1,4 +1,4 @@
-// What `plan`, `apply` and `check` say about a source or about Elasticsearch, in terms that know neither.
+// What `plan`, `apply` and `check` report, in words that fit every source and Elasticsearch.
 #pragma once
 
 #include <string>
@@ -6,16 +6,16 @@
 
 namespace lockstep {
 
-/// One thing that `apply` does.
+/// One step of `apply`.
 struct PlanStep {
   enum class Action { kCreate, kChange, kDrop };
   Action action = Action::kCreate;
   std::string object;  ///< "trigger lockstep_1_update on blog.users"
   std::string detail;  ///< why, or what exactly, in one line; may be empty
-  std::string sql;     ///< what is executed, for whoever wants to read it; may have many lines
+  std::string sql;     ///< the statements that it runs, on one or more lines
 };
 
-/// One thing that `check` found.
+/// One finding of `check`.
 struct Finding {
   enum class Severity { kError, kWarning };
   Severity severity = Severity::kError;
@@ -27,7 +27,7 @@ struct Finding {
 /// "<place>: <message>; <remedy>"
 std::string to_line(const Finding& finding);
 
-/// Whether one of them is an error.
+/// Whether at least one of them is an error.
 bool has_errors(const std::vector<Finding>& findings);
 
 }  // namespace lockstep

@@ -1,5 +1,4 @@
-// What the source knows about a pipeline without leading it: for `status`, whoever runs the pipeline,
-// wherever.
+// What the source knows about a pipeline: for `status`, whichever process leads, on whatever machine.
 #pragma once
 
 #include <chrono>
@@ -10,28 +9,29 @@
 #include <vector>
 
 #include "replicator/config/config.h"
+#include "replicator/source/outbox/job.h"
 
 namespace lockstep {
 
-/// What the leader last said of itself.
+/// What the leader last reported about itself.
 struct LeaderReport {
-  std::string state;  ///< as published, e.g. "following" or "stopped"
-  std::string reason;
+  std::string state;   ///< as published: "following", "stopped", …
+  std::string reason;  ///< of the state; may be empty
   std::string host;
   int pid = 0;
   std::string started_at;           ///< ISO 8601 with UTC offset
-  std::chrono::milliseconds age{};  ///< since it said so
-  std::string document;             ///< JSON, its counters
+  std::chrono::milliseconds age{};  ///< since the report
+  std::string document;             ///< its counters, as JSON
 };
 
 struct IndexStatus {
   std::string alias;
   std::string view;
   std::int64_t dead_letters = 0;
-  std::string set_aside = {};  ///< why it is not followed; empty: it is
+  std::string set_aside = {};  ///< why the pipeline does not follow it; empty: it does
 
   struct Job {
-    std::string kind;  ///< "backfill", "comparison", "fan_out", "sweep"
+    JobKind kind = JobKind::kBackfill;
     std::string reason;
     std::int64_t done = 0;
     std::optional<std::int64_t> total = {};
@@ -44,11 +44,11 @@ struct PipelineStatus {
   std::string identity;
   std::int64_t epoch = 0;
   std::chrono::milliseconds checkpoint_age{};  ///< since the checkpoint was last written
-  std::int64_t pending_rows = 0;  ///< of the outbox, not acknowledged; counted up to kMaxPendingRows
+  std::int64_t pending_rows = 0;  ///< rows of the outbox not acknowledged yet; counts to kMaxPendingRows
   std::chrono::milliseconds pending_age{};       ///< of the oldest of them
   std::int64_t outbox_bytes = 0;                 ///< on disk
   std::optional<std::int64_t> max_outbox_bytes;  ///< none: no limit
-  bool given_up = false;                         ///< changes were left out since the outbox was full
+  bool given_up = false;                         ///< the outbox was full, and changes were left out
   std::optional<LeaderReport> leader;            ///< none: the pipeline has never run
   std::vector<IndexStatus> indices;
 };
@@ -59,12 +59,12 @@ class StatusReader {
  public:
   virtual ~StatusReader() = default;
 
-  /// None when the pipeline has not been applied. From one snapshot. Throws Error.
+  /// Reads one snapshot. None when the pipeline has not been applied. Throws Error.
   virtual std::optional<PipelineStatus> read() = 0;
 };
 
-/// Connects. Throws Error when the source cannot be reached, UsageError when it is of a kind that this build
-/// does not know.
+/// Connects. Throws Error when the source cannot be reached, UsageError when this build does not know its
+/// kind.
 std::unique_ptr<StatusReader> open_status_reader(const Config& config);
 
 }  // namespace lockstep

@@ -1,5 +1,5 @@
-// What `plan`, `apply` and `remove` need of a source, whichever database it is: lockstep's own schema, what
-// is captured, the triggers.
+// Defines a pipeline in a source, whichever database that is: Lockstep's own tables, and what captures
+// changes. For `check`, `plan`, `apply` and `remove`.
 #pragma once
 
 #include <functional>
@@ -12,53 +12,57 @@
 
 namespace lockstep {
 
+/// A connection, for one thread. Every function throws Error when the source cannot be asked.
 class SourceDefinition {
  public:
-  /// What is told during the work; each may be empty.
+  /// What apply() and remove() report while they work. Each function may be empty.
   struct Progress {
-    std::function<void(const PlanStep&)> step;        ///< about to be done
-    std::function<void(const std::string&)> waiting;  ///< "waiting for writers of blog.users …"
+    std::function<void(const PlanStep&)> step;        ///< before each step
+    std::function<void(const std::string&)> waiting;  ///< why it waits: "a table is in use; trying again: …"
   };
 
   virtual ~SourceDefinition() = default;
 
-  /// Which server this is: "PostgreSQL 15.4".
+  /// The kind and version of the server: "PostgreSQL 15.4".
   virtual std::string server() = 0;
 
-  /// The role that this is connected as.
+  /// The user of this connection. Empty where the source knows no users.
   virtual std::string user() = 0;
 
-  /// What is wrong with the configuration on this database, and what cannot be vouched for. Changes nothing.
-  /// Throws Error when the database cannot be asked.
+  /// What is wrong with the configuration on this source, and what nobody can vouch for. Changes nothing.
   virtual std::vector<Finding> check() = 0;
 
-  /// What the pipeline's indices carry in their mark; empty before the first apply.
+  /// The mark that the pipeline's indices carry. Empty before the first apply().
   virtual std::string identity() = 0;
 
-  /// The aliases that the last apply has left; none before the first.
+  /// The aliases of the last apply(). Empty before the first.
   virtual std::vector<std::string> applied_aliases() = 0;
 
-  /// Lets these indices be filled from the beginning, since what Elasticsearch had of them is gone. Aliases
-  /// that have not been applied are none of its business.
+  /// Adds a backfill of each of these indices, because Elasticsearch has lost them. Ignores aliases that are
+  /// not applied.
   virtual void refill(const std::vector<std::string>& aliases) = 0;
 
-  /// What apply would do, in order; empty: nothing. Changes nothing. Throws UsageError when the configuration
-  /// does not fit the database, with one fault a line.
+  /// What apply() would do, in order. Empty: nothing. Changes nothing. Throws UsageError, one fault a line,
+  /// when the configuration does not fit the source.
   virtual std::vector<PlanStep> plan() = 0;
 
-  /// Does it, so that a failure leaves the database as it was and a repetition finds nothing to do. Throws as
-  /// plan() does, and Error.
+  /// Does what plan() says. A failure leaves the source as it was. A second call finds nothing to do. Throws
+  /// as plan() does.
   virtual void apply(const Progress& progress) = 0;
 
+  /// What remove() would do, in order.
   virtual std::vector<PlanStep> removal_plan() = 0;
+
+  /// Removes everything that apply() has made.
   virtual void remove(const Progress& progress) = 0;
 
-  /// The statements that give `role` what it needs for `lockstep run`, and nothing else.
-  virtual std::vector<std::string> grants(const std::string& role) = 0;
+  /// The statements that give `user` what `lockstep run` needs, and nothing else. Empty where the source
+  /// knows no users. Throws as plan() does.
+  virtual std::vector<std::string> privileges_for(const std::string& user) = 0;
 };
 
-/// Connects. `config` must outlive the result. Throws Error when the source cannot be reached, UsageError
-/// when it is of a kind that this build does not know.
+/// Connects. Throws Error when the source cannot be reached, UsageError when this build does not know its
+/// kind. REQUIRES: `config` outlives the result.
 std::unique_ptr<SourceDefinition> open_source_definition(const Config& config);
 
 }  // namespace lockstep

@@ -60,7 +60,7 @@ Json index_json(const IndexStatus& index, const Json& counters) {
   json["jobs"] = Json::array();
   for (const IndexStatus::Job& job : index.jobs) {
     const auto left = left_of(job);
-    json["jobs"].push_back({{"kind", job.kind},
+    json["jobs"].push_back({{"kind", name_of(job.kind)},
                             {"reason", job.reason},
                             {"done", job.done},
                             {"total", job.total ? Json(*job.total) : Json(nullptr)},
@@ -86,7 +86,7 @@ Json leader_json(const LeaderReport& leader) {
 }
 
 std::string job_line(const IndexStatus::Job& job) {
-  std::string line = "    " + job.kind + " (" + job.reason + "): " + grouped(job.done);
+  std::string line = "    " + std::string(name_of(job.kind)) + " (" + job.reason + "): " + grouped(job.done);
   if (!job.total) return line + " documents\n";
   line += " of " + grouped(*job.total) + " documents";
   if (*job.total > 0) line += fmt::format(", {} %", std::min<std::int64_t>(100, job.done * 100 / *job.total));

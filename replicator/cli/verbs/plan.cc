@@ -44,7 +44,7 @@ class Plan final : public Verb {
   std::string grants(SourceDefinition& source) const {
     const std::string& role = role_.empty() ? pipeline_.configured_user() : role_;
     if (role.empty() || (role_.empty() && role == source.user())) return "";
-    return grants_text(role, source.grants(role));
+    return grants_text(role, source.privileges_for(role));
   }
 
   PipelineOption pipeline_;

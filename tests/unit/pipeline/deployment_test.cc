@@ -39,7 +39,7 @@ class FakeDefinition final : public SourceDefinition {
   }
   std::vector<PlanStep> removal_plan() override { return steps; }
   void remove(const Progress&) override { changes_.push_back("remove"); }
-  std::vector<std::string> grants(const std::string&) override { return {}; }
+  std::vector<std::string> privileges_for(const std::string&) override { return {}; }
 
   std::vector<std::string> applied;
   std::vector<PlanStep> steps;

@@ -30,7 +30,7 @@ class CheckedDefinition final : public SourceDefinition {
   void apply(const Progress&) override { throw std::logic_error("check changes nothing"); }
   std::vector<PlanStep> removal_plan() override { throw std::logic_error("check does not ask this"); }
   void remove(const Progress&) override { throw std::logic_error("check changes nothing"); }
-  std::vector<std::string> grants(const std::string&) override { return {}; }
+  std::vector<std::string> privileges_for(const std::string&) override { return {}; }
 
  private:
   std::vector<Finding> findings_;

@@ -2,16 +2,15 @@
 
 #include <algorithm>
 
+#include "replicator/error.h"
 #include "replicator/source/postgres/session/statement.h"
 
 namespace lockstep {
 namespace {
 
-// pg_type.dat: the types' numbers are part of PostgreSQL's protocol and never change.
+// From pg_type.dat. These oids are part of PostgreSQL's protocol and never change.
 constexpr unsigned kInt8 = 20, kInt2 = 21, kInt4 = 23, kText = 25, kBpchar = 1042, kVarchar = 1043,
                    kUuid = 2950;
-
-constexpr const char* kLockNotAvailable = "55P03";
 
 // The server's message without "ERROR:", the position and the context.
 std::string first_line(const std::string& message) {
@@ -20,9 +19,8 @@ std::string first_line(const std::string& message) {
   return colon == std::string::npos ? line : line.substr(colon + 3);
 }
 
-void read_columns(pqxx::transaction_base& transaction, PostgresRelation& relation) {
-  for (const pqxx::row& row :
-       transaction.exec_params(std::string(postgres_sql("relation_columns")), relation.oid)) {
+void read_columns(PostgresTransaction& transaction, PostgresRelation& relation) {
+  for (const pqxx::row& row : transaction.run_once(postgres_sql("relation_columns"), relation.oid)) {
     PostgresColumn column;
     column.number = row[0].as<int>();
     column.name = row[1].c_str();
@@ -40,14 +38,10 @@ void read_columns(pqxx::transaction_base& transaction, PostgresRelation& relatio
   }
 }
 
-std::string not_found(pqxx::work& transaction, const std::string& name, const std::string& own_name,
+std::string not_found(PostgresTransaction& transaction, const std::string& name, const std::string& own_name,
                       bool is_qualified) {
   std::string alike;
-  for (const pqxx::row& row : transaction.exec_params(
-           "select c.oid::regclass::text from pg_class as c where c.relname = $1 "
-           "and c.relkind in ('r', 'p', 'v', 'm', 'f') and not pg_is_other_temp_schema(c.relnamespace) "
-           "order by 1 limit 3",
-           own_name)) {
+  for (const pqxx::row& row : transaction.run_once(postgres_sql("relations_called"), own_name)) {
     alike += alike.empty() ? row[0].c_str() : std::string(" or ") + row[0].c_str();
   }
   return "there is no " + name + (is_qualified ? "" : " (names are written with their schema)") +
@@ -115,8 +109,14 @@ std::string_view kind_name(char relkind) {
   }
 }
 
-PostgresRelation describe_relation(pqxx::transaction_base& transaction, unsigned oid) {
-  const pqxx::row row = transaction.exec_params1(std::string(postgres_sql("find_relation")), oid);
+pqxx::row only_row(const pqxx::result& result) {
+  if (result.size() == 1) return result[0];
+  throw Error({"reading the catalog", "an object that was there a moment ago is gone", "try again",
+               Retry::kLater, Server::kSource});
+}
+
+PostgresRelation describe_relation(PostgresTransaction& transaction, unsigned oid) {
+  const pqxx::row row = only_row(transaction.run_once(postgres_sql("find_relation"), oid));
   PostgresRelation relation;
   relation.oid = row[0].as<unsigned>();
   relation.name = row[1].c_str();
@@ -132,7 +132,7 @@ PostgresRelation describe_relation(pqxx::transaction_base& transaction, unsigned
   return relation;
 }
 
-std::optional<PostgresRelation> find_relation(pqxx::work& transaction, const std::string& name,
+std::optional<PostgresRelation> find_relation(PostgresTransaction& transaction, const std::string& name,
                                               std::string& fault) {
   std::optional<unsigned> oid;
   std::string own_name;
@@ -155,52 +155,47 @@ std::optional<PostgresRelation> find_relation(pqxx::work& transaction, const std
   return describe_relation(transaction, *oid);
 }
 
-std::vector<TableMember> table_members(pqxx::transaction_base& transaction, unsigned oid) {
+std::vector<TableMember> table_members(PostgresTransaction& transaction, unsigned oid) {
   std::vector<TableMember> members;
-  for (const pqxx::row& row : transaction.exec_params(std::string(postgres_sql("relation_members")), oid)) {
+  for (const pqxx::row& row : transaction.run_once(postgres_sql("relation_members"), oid)) {
     members.push_back({row[0].as<unsigned>(), row[1].c_str(), row[2].c_str()[0], row[3].as<bool>()});
   }
   return members;
 }
 
-std::vector<std::string> table_ancestors(pqxx::transaction_base& transaction, unsigned oid) {
+std::vector<std::string> table_ancestors(PostgresTransaction& transaction, unsigned oid) {
   std::vector<std::string> ancestors;
-  for (const pqxx::row& row : transaction.exec_params(
-           "with recursive above (oid) as ("
-           "select inhparent from pg_inherits where inhrelid = $1::oid union "
-           "select i.inhparent from above join pg_inherits as i on i.inhrelid = above.oid) "
-           "select oid::regclass::text from above",
-           oid)) {
+  for (const pqxx::row& row : transaction.run_once(postgres_sql("table_ancestors"), oid)) {
     ancestors.emplace_back(row[0].c_str());
   }
   return ancestors;
 }
 
-std::optional<Complaint> complaint_about(pqxx::work& transaction, const std::string& statement,
+PostgresType describe_type(PostgresTransaction& transaction, unsigned oid) {
+  const pqxx::row row = only_row(transaction.run_once(postgres_sql("describe_type"), oid));
+  return {row[0].as<unsigned>(), row[1].c_str(), row[2].as<bool>()};
+}
+
+std::optional<Complaint> complaint_about(PostgresTransaction& transaction, const std::string& statement,
                                          const std::function<void(const pqxx::result&)>& on_success) {
   return complaint_about(transaction, std::vector<std::string>{statement}, on_success);
 }
 
-std::optional<Complaint> complaint_about(pqxx::work& transaction, const std::vector<std::string>& statements,
+std::optional<Complaint> complaint_about(PostgresTransaction& transaction,
+                                         const std::vector<std::string>& statements,
                                          const std::function<void(const pqxx::result&)>& on_success) {
-  // libpqxx begins a subtransaction only at its first statement without parameters.
-  transaction.exec0("savepoint trial");
+  transaction.execute("savepoint trial");
   std::optional<Complaint> complaint;
   try {
     pqxx::result result;
-    // The protocol for parameters takes one statement a text, so none can hide behind a semicolon.
-    for (const std::string& statement : statements) result = transaction.exec_params(statement);
+    for (const std::string& statement : statements) result = transaction.run_once(statement);
     if (on_success) on_success(result);
-  } catch (const pqxx::broken_connection&) {
-    throw;
-  } catch (const pqxx::insufficient_privilege& error) {
-    complaint = Complaint{first_line(error.what()), "42501"};  // libpqxx leaves the code of this one out
-  } catch (const pqxx::sql_error& error) {
-    if (error.sqlstate() == kLockNotAvailable) throw;
-    complaint = Complaint{first_line(error.what()), error.sqlstate()};
+  } catch (const PostgresError& error) {
+    if (error.sqlstate().empty() || error.sqlstate() == sqlstate::kLockNotAvailable) throw;
+    complaint = Complaint{first_line(error.message()), error.sqlstate()};
   }
-  transaction.exec0("rollback to savepoint trial");
-  transaction.exec0("release savepoint trial");
+  transaction.execute("rollback to savepoint trial");
+  transaction.execute("release savepoint trial");
   return complaint;
 }
 

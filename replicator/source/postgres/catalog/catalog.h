@@ -1,13 +1,14 @@
 // Tables and views as PostgreSQL's catalog describes them: names that are safe to put into SQL, columns with
-// the types that are below domains, keys, partitions.
+// the types below their domains, keys, partitions.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "replicator/source/postgres/session/session.h"
+#include "replicator/source/postgres/session/transaction.h"
 
 namespace lockstep {
 
@@ -18,17 +19,17 @@ struct PostgresColumn {
   std::string type;  ///< as SQL writes it, below any domain, without a length
   unsigned type_oid = 0;
   std::string equality;           ///< "=", or "operator(public.=)" for a type of an extension
-  bool settings_free = true;      ///< its text form is the same whatever a session has set
-  bool has_array = true;          ///< there is an array type of it
-  bool deterministic = true;      ///< texts that are equal are the same
+  bool settings_free = true;      ///< no setting of a session changes its text form
+  bool has_array = true;          ///< its type has an array type
+  bool deterministic = true;      ///< equal texts are the same texts
   bool computed_on_read = false;  ///< a virtual generated column: not stored
   bool fixed_width = true;
-  int key_position = -1;  ///< place in the primary key from 0; -1: not part of it
+  int key_position = -1;  ///< place in the primary key, from 0; -1: not part of it
 };
 
 enum class TypeFamily { kInteger, kUuid, kText, kOther };
 
-/// What a document's _id can be made of.
+/// The kind of _id that the values of a type can be.
 TypeFamily type_family(unsigned type_oid);
 
 struct PostgresRelation {
@@ -37,29 +38,32 @@ struct PostgresRelation {
   std::string alias;   ///< its own name alone, quoted
   std::string schema;  ///< quoted
   char kind = 'r';  ///< pg_class.relkind: r table, p partitioned, v view, m materialised view, f foreign, …
-  bool owned = false;  ///< the current user may do what its owner may
+  bool owned = false;  ///< the current user has the rights of its owner
   unsigned owner = 0;  ///< oid of a role
   int pages = 0;
-  bool row_security = false;      ///< policies decide which rows a role sees that is not above them
-  bool security_invoker = false;  ///< a view that reads with the rights of whoever asks
+  bool row_security = false;      ///< policies decide which rows a role sees, unless it is above them
+  bool security_invoker = false;  ///< a view that reads with the rights of its reader
   std::vector<PostgresColumn> columns;
 
   bool is_table() const { return kind == 'r' || kind == 'p'; }
   const PostgresColumn* column(std::string_view name) const;
   const PostgresColumn* column(int number) const;
-  /// The primary key's columns in its order; empty: there is none.
+  /// The primary key's columns, in its order. Empty: the relation has none.
   std::vector<const PostgresColumn*> primary_key() const;
 };
 
 /// "table", "materialized view", … for messages.
 std::string_view kind_name(char relkind);
 
-/// A relation by oid. REQUIRES: it exists.
-PostgresRelation describe_relation(pqxx::transaction_base& transaction, unsigned oid);
+/// The row of a result about one object. Throws Error when the object was dropped meanwhile.
+pqxx::row only_row(const pqxx::result& result);
 
-/// A relation by its name as SQL writes it, which must be schema-qualified; `fault` says why there is none.
-/// It is found whatever rights the current user has.
-std::optional<PostgresRelation> find_relation(pqxx::work& transaction, const std::string& name,
+/// A relation by its oid. Throws Error as only_row() does.
+PostgresRelation describe_relation(PostgresTransaction& transaction, unsigned oid);
+
+/// A relation by its schema-qualified name, as SQL writes it. When there is none, `fault` says why. Needs no
+/// right on the relation or its schema.
+std::optional<PostgresRelation> find_relation(PostgresTransaction& transaction, const std::string& name,
                                               std::string& fault);
 
 struct TableMember {
@@ -69,28 +73,39 @@ struct TableMember {
   bool owned = false;
 };
 
-/// Partitions and inheriting tables at any depth.
-std::vector<TableMember> table_members(pqxx::transaction_base& transaction, unsigned oid);
+/// The partitions of a table and the tables that inherit from it, at any depth.
+std::vector<TableMember> table_members(PostgresTransaction& transaction, unsigned oid);
 
-/// The tables that `oid` is a partition of or inherits from, at any depth, by name.
-std::vector<std::string> table_ancestors(pqxx::transaction_base& transaction, unsigned oid);
+/// The names of the tables that a table is a partition of or inherits from, at any depth.
+std::vector<std::string> table_ancestors(PostgresTransaction& transaction, unsigned oid);
+
+/// A type, or the type below it when it is a domain.
+struct PostgresType {
+  unsigned oid = 0;
+  std::string name;  ///< as SQL writes it
+  bool has_array = true;
+};
+
+/// A type by its oid. Throws Error as only_row() does.
+PostgresType describe_type(PostgresTransaction& transaction, unsigned oid);
 
 /// What the server said about a statement that it refused.
 struct Complaint {
   std::string message;
   std::string sqlstate;
 
-  bool is_missing_right() const { return sqlstate == "42501"; }
+  bool is_missing_right() const { return sqlstate == sqlstate::kInsufficientPrivilege; }
 };
 
-/// Runs one statement in a savepoint and takes it back; returns the server's complaint, or none when it went
-/// well. Several statements in one text are a fault. `on_success` sees the result before that. A lost
-/// connection is thrown as usual.
-std::optional<Complaint> complaint_about(pqxx::work& transaction, const std::string& statement,
+/// Runs one statement in a savepoint and rolls it back. Returns the server's complaint; none: the statement
+/// succeeded, and `on_success` has seen its result. Several statements in one text are a fault. Throws
+/// PostgresError when the connection is lost or a lock is not available.
+std::optional<Complaint> complaint_about(PostgresTransaction& transaction, const std::string& statement,
                                          const std::function<void(const pqxx::result&)>& on_success = {});
 
-/// The same for several statements, one after the other.
-std::optional<Complaint> complaint_about(pqxx::work& transaction, const std::vector<std::string>& statements,
+/// Runs several statements, one after the other, in the same way; `on_success` sees the result of the last.
+std::optional<Complaint> complaint_about(PostgresTransaction& transaction,
+                                         const std::vector<std::string>& statements,
                                          const std::function<void(const pqxx::result&)>& on_success = {});
 
 }  // namespace lockstep

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "replicator/source/postgres/catalog/catalog.h"
 #include "replicator/source/postgres/catalog/node_tree.h"
 #include "replicator/source/postgres/session/statement.h"
 
@@ -25,14 +26,14 @@ bool is_text(const PostgresNode& node, std::string_view result_type_field) {
   return type == kText || type == kVarchar;
 }
 
-// A text column under another of the text types is the same text.
+// The node without casts from one text type to another, which keep the text.
 const PostgresNode* without_relabel(const PostgresNode* node) {
   while (node != nullptr && node->is("RELABELTYPE") && is_text(*node, "resulttype"))
     node = node->field("arg");
   return node;
 }
 
-// What has the same text: `id::text`, for one.
+// The node without casts that keep its text, such as `id::text`.
 const PostgresNode* without_text_casts(const PostgresNode* node) {
   while (node != nullptr &&
          ((node->is("RELABELTYPE") || node->is("COERCEVIAIO")) && is_text(*node, "resulttype"))) {
@@ -50,13 +51,13 @@ long entry_number(const PostgresNode& variable) {
   return variable.number("varno", 0);
 }
 
-// A query in which the origin is being looked for, and the two expressions.
+// Looks for the origin, from a view down through the queries that it is made of.
 class Search {
  public:
-  explicit Search(pqxx::transaction_base& transaction) : transaction_(transaction) {}
+  explicit Search(PostgresTransaction& transaction) : transaction_(transaction) {}
 
   std::optional<CommonOrigin> in_view(unsigned view, long id, long column) {
-    const pqxx::result rule = transaction_.exec_params(std::string(postgres_sql("view_rule")), view);
+    const pqxx::result rule = transaction_.run_once(postgres_sql("view_rule"), view);
     if (rule.size() != 1) return std::nullopt;
     const PostgresNode tree = parse_node_tree(rule[0][1].c_str());
     if (tree.items.size() != 1) return std::nullopt;
@@ -140,7 +141,7 @@ class Search {
 
   std::optional<CommonOrigin> in_relation(unsigned relation, long id, long column) {
     const std::string kind =
-        transaction_.exec_params1("select relkind::text from pg_class where oid = $1::oid", relation)[0]
+        only_row(transaction_.run_once("select relkind::text from pg_class where oid = $1::oid", relation))[0]
             .c_str();
     if (kind == "v") return in_view(relation, id, column);
     if (kind != "r" && kind != "p") return std::nullopt;
@@ -160,7 +161,7 @@ class Search {
       if (body == nullptr || !body->is("QUERY") || recursive == nullptr || recursive->text != "false") {
         return std::nullopt;
       }
-      // Its own references count from where it stands.
+      // Levels inside of the body count from where the CTE stands.
       const std::vector<const PostgresNode*> inner(queries_.begin() + static_cast<std::ptrdiff_t>(level) + 1,
                                                    queries_.end());
       queries_.resize(level + 1);
@@ -173,7 +174,7 @@ class Search {
 
   // --- what the joins say is equal ---
 
-  // A variable of range table entry `number` that equals `variable` wherever both are there.
+  // A variable of range table entry `number` that equals `variable` in every row that has both.
   const PostgresNode* equal_in(const PostgresNode& query, const PostgresNode& variable, long number) {
     std::vector<Equality> equalities;
     if (const PostgresNode* tree = query.field("jointree")) collect(query, *tree, equalities);
@@ -205,7 +206,7 @@ class Search {
         add_equalities(query, *quals, own);
         const bool is_inner = node.number("jointype", -1) == kInnerJoin;
         for (const Equality& equality : own) {
-          // An outer join's condition holds where both sides are there, so it must be about both.
+          // Where one side of an outer join is missing, its condition says nothing; so it must name both.
           const bool left_is_left = left.contains(entry_number(*equality.left));
           const bool right_is_left = left.contains(entry_number(*equality.right));
           if (is_inner || left_is_left != right_is_left) equalities.push_back(equality);
@@ -236,21 +237,16 @@ class Search {
   }
 
   bool is_equality(long operator_oid) {
-    return transaction_
-        .exec_params1(
-            "select exists (select 1 from pg_amop as f join pg_am as m on m.oid = f.amopmethod "
-            "where m.amname = 'btree' and f.amopstrategy = 3 and f.amopopr = $1::oid)",
-            operator_oid)[0]
-        .as<bool>();
+    return transaction_.run_once(postgres_sql("is_equality"), operator_oid)[0][0].as<bool>();
   }
 
-  pqxx::transaction_base& transaction_;
-  std::vector<const PostgresNode*> queries_;  // the one that is being looked into and those around it
+  PostgresTransaction& transaction_;
+  std::vector<const PostgresNode*> queries_;  // the current one, last, and those around it
 };
 
 }  // namespace
 
-std::optional<CommonOrigin> common_origin(pqxx::transaction_base& transaction, unsigned view, int id,
+std::optional<CommonOrigin> common_origin(PostgresTransaction& transaction, unsigned view, int id,
                                           int column) {
   try {
     return Search(transaction).in_view(view, id, column);

@@ -39,7 +39,7 @@ class Parser {
     return text_[at_];
   }
 
-  // Up to white space or a bracket; what a backslash escapes is neither.
+  // The text up to white space or a bracket. A character behind a backslash is neither.
   std::string token() {
     std::string token;
     if (peek() == '"') return quoted();

@@ -3,8 +3,8 @@
 //   ({QUERY :commandType 1 :rtable ({RANGETBLENTRY :rtekind 0 :relid 16400 …}) :targetList ({TARGETENTRY …})
 //   …})
 //
-// The fields differ a little between the server's versions; whoever reads a tree must do without those that
-// are not there.
+// The fields differ a little between the server's versions; a reader must do without the ones that are
+// missing.
 #pragma once
 
 #include <stdexcept>
@@ -25,13 +25,13 @@ struct PostgresNode {
 
   bool is(std::string_view record) const { return kind == Kind::kRecord && text == record; }
 
-  /// A record's field; null when it is not there or is null.
+  /// A record's field; null when it is missing or null.
   const PostgresNode* field(std::string_view name) const;
 
-  /// A record's field that is a number; `missing` when it is not there.
+  /// A record's field as a number; `missing` when there is none.
   long number(std::string_view name, long missing) const;
 
-  /// The items of a record's field that is a list; empty when it is not there.
+  /// The items of a record's field that is a list; empty when there is none.
   const std::vector<PostgresNode>& list(std::string_view name) const;
 };
 
@@ -40,7 +40,7 @@ struct PostgresNodeField {
   PostgresNode value;
 };
 
-/// A text that is no node tree, or one of a server too new for this.
+/// A text that is no node tree, or is one of a server too new for this.
 class NodeTreeError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

@@ -32,8 +32,8 @@ constexpr std::string_view kValueFunctions[] = {
 // What one parsed query refers to.
 struct References {
   std::set<unsigned> relations;
-  std::set<unsigned> whole_rows;   // relations of which the row is taken as a whole
-  bool unknown_whole_row = false;  // … and it can't be told of which
+  std::set<unsigned> whole_rows;   // relations whose row it takes as a whole
+  bool unknown_whole_row = false;  // it takes a row as a whole, and nobody can tell of which relation
   std::set<unsigned> functions;
   std::set<unsigned> operators;
   std::set<std::string> environment;
@@ -66,8 +66,8 @@ class Walker {
     if (entry.field("tablesample") != nullptr) found_.environment.insert("tablesample");
   }
 
-  // The row of a subquery, a function or a CTE consists of what is named there; only a relation's row, or a
-  // join's, holds columns that nobody names.
+  // The row of a subquery, a function or a CTE consists of what its own query names. The row of a relation or
+  // of a join holds columns that nobody names.
   void add_whole_row(const PostgresNode& variable) {
     const auto up = static_cast<std::size_t>(variable.number("varlevelsup", 0));
     const auto number = static_cast<std::size_t>(variable.number("varno", 0));
@@ -132,7 +132,7 @@ std::string array_of(const std::set<unsigned>& oids) {
 
 class Reader {
  public:
-  explicit Reader(pqxx::transaction_base& transaction) : transaction_(transaction) {}
+  explicit Reader(PostgresTransaction& transaction) : transaction_(transaction) {}
 
   ViewReads read(unsigned view) {
     queue(view);
@@ -158,13 +158,7 @@ class Reader {
 
   bool policies_apply(unsigned table, unsigned reader) {
     if (reader == 0) return true;
-    return transaction_
-        .exec_params1(
-            "select not r.rolsuper and not r.rolbypassrls and "
-            "(c.relforcerowsecurity or not pg_has_role(r.oid, c.relowner, 'usage')) "
-            "from pg_class as c, pg_roles as r where c.oid = $1::oid and r.oid = $2::oid",
-            table, reader)[0]
-        .as<bool>();
+    return only_row(transaction_.run_once(postgres_sql("policies_apply"), table, reader))[0].as<bool>();
   }
 
   void read_relation(unsigned oid) {
@@ -181,15 +175,15 @@ class Reader {
   }
 
   void read_rule(const PostgresRelation& view) {
-    const pqxx::row rule = transaction_.exec_params1(std::string(postgres_sql("view_rule")), view.oid);
+    const pqxx::row rule = only_row(transaction_.run_once(postgres_sql("view_rule"), view.oid));
     texts_["view " + view.name] = rule[2].c_str();
     add_columns("pg_rewrite", rule[0].as<unsigned>(), view.oid);
     References references = references_in("view " + view.name, rule[1].c_str());
-    references.relations.erase(view.oid);  // every rule has its own view as OLD and NEW
+    references.relations.erase(view.oid);  // a rule names its own view, as OLD and NEW
     follow(references, view.security_invoker ? std::nullopt : std::optional(view.owner));
   }
 
-  // A newer server may write what this cannot read: then nothing is known, and everything counts.
+  // A newer server may write trees that this cannot read: then nothing is known, and every update counts.
   References references_in(const std::string& name, const char* tree) {
     try {
       return Walker().walk_all(parse_node_tree(tree));
@@ -200,8 +194,7 @@ class Reader {
   }
 
   void add_columns(const char* catalog, unsigned oid, unsigned own_view) {
-    for (const pqxx::row& row :
-         transaction_.exec_params(std::string(postgres_sql("read_columns")), catalog, oid)) {
+    for (const pqxx::row& row : transaction_.run_once(postgres_sql("read_columns"), catalog, oid)) {
       const auto relation = row[0].as<unsigned>();
       if (relation == own_view) continue;
       TableRead& table = reads_.tables[relation];
@@ -215,7 +208,7 @@ class Reader {
     }
   }
 
-  // `reader` is the role whose rights count; none: whoever reads the view.
+  // `reader` is the role with whose rights it reads; none: the reader of the view.
   void follow(const References& references, std::optional<unsigned> reader) {
     for (const unsigned relation : references.relations) {
       readers_[relation].insert(reader.value_or(0));
@@ -230,9 +223,8 @@ class Reader {
   }
 
   void follow_functions(const References& references) {
-    const pqxx::result called =
-        transaction_.exec_params(std::string(postgres_sql("called_functions")),
-                                 array_of(references.functions), array_of(references.operators));
+    const pqxx::result called = transaction_.run_once(
+        postgres_sql("called_functions"), array_of(references.functions), array_of(references.operators));
     for (const pqxx::row& row : called) {
       const auto oid = row[0].as<unsigned>();
       if (!seen_functions_.insert(oid).second) continue;
@@ -243,20 +235,20 @@ class Reader {
       if (row[5].as<bool>()) reads_.opaque.insert(name);
       if (built_in) continue;
       reads_.functions.insert(oid);
-      if (row[6].as<bool>() || is_aggregate) continue;  // an aggregate is what its parts are, which come too
+      if (row[6].as<bool>() || is_aggregate) continue;  // the parts of an aggregate come by themselves
       if (!row[8].is_null()) texts_["function " + name] = row[8].c_str();
       if (row[7].is_null()) {
         reads_.opaque.insert(name);
         continue;
       }
       add_columns("pg_proc", oid, 0);
-      // A function reads with the rights of whoever reads the view, unless it is a security definer.
+      // A function reads with the rights of the view's reader, unless it is a security definer.
       follow(references_in(name, row[7].c_str()),
              row[9].is_null() ? std::nullopt : std::optional(row[9].as<unsigned>()));
     }
   }
 
-  pqxx::transaction_base& transaction_;
+  PostgresTransaction& transaction_;
   ViewReads reads_;
   std::map<std::string, std::string> texts_;
   std::deque<unsigned> waiting_;
@@ -264,12 +256,12 @@ class Reader {
   std::set<unsigned> seen_functions_;
   std::set<unsigned> views_;
   std::set<unsigned> row_secured_;
-  std::map<unsigned, std::set<unsigned>> readers_;  // roles by relation; 0: whoever reads the view
+  std::map<unsigned, std::set<unsigned>> readers_;  // roles by relation; 0: the reader of the view
 };
 
 }  // namespace
 
-ViewReads read_view(pqxx::transaction_base& transaction, unsigned view) {
+ViewReads read_view(PostgresTransaction& transaction, unsigned view) {
   return Reader(transaction).read(view);
 }
 

@@ -12,12 +12,9 @@ std::vector<std::string> strings(const pqxx::field& json) {
   return nlohmann::json::parse(json.c_str()).get<std::vector<std::string>>();
 }
 
-void load_captures(pqxx::transaction_base& transaction, const PostgresSession& session,
-                   AppliedObjects& state) {
-  const pqxx::result rows = transaction.exec_params(
-      session.sql("select id, relation, expression, value_type, to_json(columns)::text from {schema}.capture "
-                  "where pipeline = $1 order by id"),
-      *state.pipeline);
+void load_captures(PostgresTransaction& transaction, AppliedObjects& state) {
+  const pqxx::result rows =
+      transaction.run_once(transaction.session().sql(postgres_sql("applied_captures")), *state.pipeline);
   for (const pqxx::row& row : rows) {
     AppliedCapture capture;
     capture.id = row[0].as<int>();
@@ -29,13 +26,12 @@ void load_captures(pqxx::transaction_base& transaction, const PostgresSession& s
   }
 }
 
-void load_indices(pqxx::transaction_base& transaction, const PostgresSession& session,
-                  AppliedObjects& state) {
+void load_indices(PostgresTransaction& transaction, AppliedObjects& state) {
+  const PostgresSession& session = transaction.session();
   std::map<int, std::string> aliases;
-  const pqxx::result rows = transaction.exec_params(
-      session.sql("select id, alias, view, id_type, routed, to_json(fields)::text, definition "
-                  "from {schema}.index where pipeline = $1 order by id"),
-      state.pipeline.value_or(0));
+  // Before the first apply no row is the pipeline's.
+  const pqxx::result rows =
+      transaction.run_once(session.sql(postgres_sql("applied_indices")), state.pipeline.value_or(0));
   for (const pqxx::row& row : rows) {
     AppliedIndexRow& index = state.indices[row[1].c_str()];
     index.id = row[0].as<int>();
@@ -46,8 +42,8 @@ void load_indices(pqxx::transaction_base& transaction, const PostgresSession& se
     index.definition = row[6].c_str();
     aliases[index.id] = row[1].c_str();
   }
-  for (const pqxx::row& row :
-       transaction.exec(session.sql("select index, capture, coalesce(resolver, '') from {schema}.track"))) {
+  for (const pqxx::row& row : transaction.run_once(
+           session.sql("select index, capture, coalesce(resolver, '') from {schema}.track"))) {
     const auto alias = aliases.find(row[0].as<int>());
     if (alias == aliases.end()) {
       state.resolvers_of_others.insert(row[2].c_str());
@@ -57,13 +53,11 @@ void load_indices(pqxx::transaction_base& transaction, const PostgresSession& se
   }
 }
 
-void load_code(pqxx::transaction_base& transaction, const std::string& schema_name, AppliedObjects& state) {
-  for (const pqxx::row& row :
-       transaction.exec_params(std::string(postgres_sql("applied_functions")), schema_name)) {
+void load_code(PostgresTransaction& transaction, const std::string& schema_name, AppliedObjects& state) {
+  for (const pqxx::row& row : transaction.run_once(postgres_sql("applied_functions"), schema_name)) {
     state.functions[row[0].c_str()] = {row[1].c_str(), row[2].c_str(), row[3].as<bool>(), row[4].c_str()};
   }
-  for (const pqxx::row& row :
-       transaction.exec_params(std::string(postgres_sql("applied_triggers")), schema_name)) {
+  for (const pqxx::row& row : transaction.run_once(postgres_sql("applied_triggers"), schema_name)) {
     AppliedTrigger trigger;
     trigger.table_oid = row[0].as<unsigned>();
     trigger.table = row[1].c_str();
@@ -78,20 +72,18 @@ void load_code(pqxx::transaction_base& transaction, const std::string& schema_na
 
 }  // namespace
 
-AppliedObjects load_applied(pqxx::transaction_base& transaction, const PostgresSession& session,
-                            const std::string& schema_name, const std::string& pipeline) {
+bool has_own_tables(PostgresTransaction& transaction, const std::string& schema_name) {
+  return transaction.run_once(postgres_sql("has_own_tables"), schema_name)[0][0].as<bool>();
+}
+
+AppliedObjects load_applied(PostgresTransaction& transaction, const std::string& schema_name,
+                            const std::string& pipeline) {
   AppliedObjects state;
-  // By the catalog: to_regclass would want the right to use the schema.
-  state.has_schema = transaction
-                         .exec_params1(
-                             "select exists (select 1 from pg_class as c join pg_namespace as n "
-                             "on n.oid = c.relnamespace where n.nspname = $1 and c.relname = 'migration')",
-                             schema_name)[0]
-                         .as<bool>();
+  state.has_schema = has_own_tables(transaction, schema_name);
   if (!state.has_schema) return state;
-  // As JSON: a schema of an older lockstep lacks the column.
-  const pqxx::result pipelines = transaction.exec(
-      session.sql("select p.id, p.name, to_jsonb(p) ->> 'max_outbox_size' from {schema}.pipeline as p"));
+  // As JSON, because a schema of an older lockstep lacks the column.
+  const pqxx::result pipelines = transaction.run_once(transaction.session().sql(
+      "select p.id, p.name, to_jsonb(p) ->> 'max_outbox_size' from {schema}.pipeline as p"));
   for (const pqxx::row& row : pipelines) {
     ++state.pipelines;
     if (row[1].c_str() != pipeline) continue;
@@ -99,8 +91,8 @@ AppliedObjects load_applied(pqxx::transaction_base& transaction, const PostgresS
     if (!row[2].is_null()) state.max_outbox_size = row[2].as<std::int64_t>();
   }
   load_code(transaction, schema_name, state);
-  if (state.pipeline) load_captures(transaction, session, state);
-  load_indices(transaction, session, state);
+  if (state.pipeline) load_captures(transaction, state);
+  load_indices(transaction, state);
   return state;
 }
 

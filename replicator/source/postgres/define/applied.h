@@ -1,14 +1,16 @@
-// What earlier runs of `apply` have left in the database for one pipeline, as it is now: rows of lockstep's
-// schema, functions and triggers, whoever may have changed them since.
+// What earlier runs of `apply` have left in the database for one pipeline: rows of lockstep's schema,
+// functions and triggers, as they are now, even if somebody has changed them since.
 #pragma once
 
 #include <map>
 #include <optional>
 #include <set>
 #include <string>
+#include <tuple>
+#include <utility>
 #include <vector>
 
-#include "replicator/source/postgres/session/session.h"
+#include "replicator/source/postgres/session/transaction.h"
 
 namespace lockstep {
 
@@ -29,7 +31,7 @@ struct AppliedIndexRow {
   bool routed = false;
   std::vector<std::string> fields;
   std::string definition;
-  std::set<std::pair<int, std::string>> tracks;  ///< capture and resolver, which may be empty
+  std::set<std::pair<int, std::string>> tracks;  ///< capture and resolver; the resolver may be empty
 };
 
 struct AppliedFunction {
@@ -44,24 +46,28 @@ struct AppliedTrigger {
   std::string table;  ///< quoted
   std::string name;
   std::string quoted_name;
-  std::string function;  ///< its name without the schema
+  std::string function;  ///< its name, without the schema
   int type = 0;          ///< pg_trigger.tgtype
   bool as_made = false;  ///< enabled always, with its transition tables and nothing else
 };
 
 struct AppliedObjects {
-  bool has_schema = false;  ///< lockstep's tables are there
-  std::optional<int> pipeline;
+  bool has_schema = false;                      ///< whether lockstep's tables exist
+  std::optional<int> pipeline;                  ///< its id; none before the first apply
   std::optional<std::int64_t> max_outbox_size;  ///< of the pipeline
-  int pipelines = 0;                            ///< in this schema
+  int pipelines = 0;                            ///< how many the schema has
   std::vector<AppliedCapture> captures;
   std::map<std::string, AppliedIndexRow> indices;    ///< by alias
-  std::map<std::string, AppliedFunction> functions;  ///< by name, those of other pipelines too
+  std::map<std::string, AppliedFunction> functions;  ///< by name; those of other pipelines too
   std::vector<AppliedTrigger> triggers;              ///< those of other pipelines too
-  std::set<std::string> resolvers_of_others;         ///< what other pipelines' tracks call
+  std::set<std::string> resolvers_of_others;         ///< which other pipelines' tracks call
 };
 
-AppliedObjects load_applied(pqxx::transaction_base& transaction, const PostgresSession& session,
-                            const std::string& schema_name, const std::string& pipeline);
+/// Whether lockstep's tables exist in the schema of this name, which is not quoted. Needs no right on it.
+bool has_own_tables(PostgresTransaction& transaction, const std::string& schema_name);
+
+/// `schema_name` is not quoted. REQUIRES: the schema has no migrations of a newer lockstep.
+AppliedObjects load_applied(PostgresTransaction& transaction, const std::string& schema_name,
+                            const std::string& pipeline);
 
 }  // namespace lockstep

@@ -5,8 +5,6 @@
 #include <set>
 #include <utility>
 
-#include "replicator/source/postgres/session/statement.h"
-
 namespace lockstep {
 namespace {
 
@@ -18,7 +16,7 @@ std::string column_names(const PostgresRelation& relation) {
   return text;
 }
 
-// A column as a configuration names it: as SQL writes it, or its very name.
+// The column that a configuration names, either as SQL writes it or by its bare name.
 const PostgresColumn* column_called(const PostgresRelation& relation, const std::string& name) {
   for (const PostgresColumn& column : relation.columns) {
     if (column.quoted == name) return &column;
@@ -75,10 +73,10 @@ DescribedCapture of_key(const PostgresRelation& table) {
   return {std::move(capture), "", "", false};
 }
 
-DescribedCapture of_expression(pqxx::work& transaction, const PostgresRelation& table,
+DescribedCapture of_expression(PostgresTransaction& transaction, const PostgresRelation& table,
                                const std::string& row) {
-  // Inside VALUES the server refuses aggregates, window functions and functions that return sets; the
-  // subselect has no system columns, as the changed rows that a trigger sees.
+  // Inside VALUES the server refuses aggregates, window functions and functions that return sets. The
+  // subselect has no system columns, and neither have the changed rows that a trigger sees.
   unsigned type = 0;
   const std::optional<Complaint> complaint =
       complaint_about(transaction,
@@ -93,17 +91,16 @@ DescribedCapture of_expression(pqxx::work& transaction, const PostgresRelation& 
         "it must be a column or an SQL expression over one row, with schema-qualified names; the table has " +
             column_names(table));
   }
-  const pqxx::row described = transaction.exec_params1(std::string(postgres_sql("describe_type")), type);
-  if (!described[2].as<bool>()) {
-    return faulty(
-        "row: it is of type " + std::string(described[1].c_str()) + ", of which there are no arrays",
-        "cast it to text");
+  const PostgresType described = describe_type(transaction, type);
+  if (!described.has_array) {
+    return faulty("row: it is of type " + described.name + ", of which there are no arrays",
+                  "cast it to text");
   }
   CaptureDesign capture;
   capture.relation = table.name;
   capture.expression = row;
-  capture.value_type = described[1].c_str();
-  capture.value_type_oid = described[0].as<unsigned>();
+  capture.value_type = described.name;
+  capture.value_type_oid = described.oid;
   capture.settings_free = false;
   capture.is_expression = true;
   return {std::move(capture), "", "", false};
@@ -118,7 +115,7 @@ std::string trimmed(const std::string& text) {
   return {first, last};
 }
 
-DescribedCapture describe_capture(pqxx::work& transaction, const PostgresRelation& table,
+DescribedCapture describe_capture(PostgresTransaction& transaction, const PostgresRelation& table,
                                   const TrackConfig& track) {
   std::set<std::string> columns;
   for (const std::string& name : track.columns) {

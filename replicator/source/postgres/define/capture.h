@@ -1,5 +1,5 @@
-// What of a changed row goes into the outbox: an expression over it, and the columns that make an update
-// count.
+// What the triggers write of a changed row into the outbox: the value of an expression over it. And which
+// columns make an update of the row count.
 #pragma once
 
 #include <optional>
@@ -12,30 +12,29 @@
 
 namespace lockstep {
 
-/// An expression over one row of a table whose values, old and new, go into the outbox.
 struct CaptureDesign {
   std::string relation;
-  std::string expression;
+  std::string expression;  ///< over one row, which goes by the table's own name
   std::string value_type;  ///< as SQL writes it
   unsigned value_type_oid = 0;
-  /// An update counts only if one of these columns changed; none: any that a view reads.
+  /// An update counts only if one of these columns changed. None: if a column changed that a view reads.
   std::optional<std::vector<std::string>> columns;
-  bool settings_free = true;   ///< its text form is the same whatever a session has set
+  bool settings_free = true;   ///< no setting of a session changes its text form
   bool is_key = false;         ///< the primary key
-  bool is_expression = false;  ///< more than columns: it may fail on a row
+  bool is_expression = false;  ///< more than columns, so it may fail on a row
 
   auto identity() const { return std::tie(relation, expression, value_type, columns); }
 };
 
 struct DescribedCapture {
   std::optional<CaptureDesign> capture;
-  std::string fault;              ///< why there is none
-  std::string remedy;             ///< of the fault
-  bool is_missing_right = false;  ///< the fault is the current user's, who may not look into the table
+  std::string fault;              ///< why there is no capture
+  std::string remedy;             ///< for the fault
+  bool is_missing_right = false;  ///< the fault is that the current user may not read the table
 };
 
-/// What a track wants captured of its table. REQUIRES: the table has columns.
-DescribedCapture describe_capture(pqxx::work& transaction, const PostgresRelation& table,
+/// The capture that a track asks for. REQUIRES: the table has columns.
+DescribedCapture describe_capture(PostgresTransaction& transaction, const PostgresRelation& table,
                                   const TrackConfig& track);
 
 /// The text without white space at its ends.

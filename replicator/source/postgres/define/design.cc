@@ -5,12 +5,11 @@
 
 #include "replicator/source/checksum.h"
 #include "replicator/source/postgres/define/resolver.h"
-#include "replicator/source/postgres/session/statement.h"
 
 namespace lockstep {
 namespace {
 
-constexpr unsigned kFirstOwnOid = 16384;  // everything below belongs to the server itself
+constexpr unsigned kFirstOwnOid = 16384;  // lower oids belong to the server itself
 
 std::string listed(const std::set<std::string>& names) {
   std::string text;
@@ -20,7 +19,8 @@ std::string listed(const std::set<std::string>& names) {
 
 class Designer {
  public:
-  Designer(pqxx::work& transaction, const Config& config) : transaction_(transaction), config_(config) {}
+  Designer(PostgresTransaction& transaction, const Config& config)
+      : transaction_(transaction), config_(config) {}
 
   PipelineDesign design() {
     if (config_.replication.max_outbox_size > 0)
@@ -102,7 +102,8 @@ class Designer {
     return true;
   }
 
-  // Rows come and go with partitions too, and no trigger fires when one is attached, detached or dropped.
+  // Partitions are part of it: rows come and go with them, and no trigger fires for `attach`, `detach` or
+  // `drop`.
   std::string definition_text(const PostgresRelation& view, const IndexDesign& index) {
     std::string text = index.reads.definition;
     for (const PostgresColumn& column : view.columns) text += column.quoted + " " + column.type + "\n";
@@ -185,12 +186,11 @@ class Designer {
                    table->name + " belongs to the system's catalog, whose changes cannot be captured",
                    "set ignore = true");
     }
-    if (table->schema ==
-        transaction_.exec_params1("select quote_ident($1)", config_.source.schema)[0].c_str()) {
+    if (table->schema == transaction_.session().schema()) {
       return fault(config.line, table->name + " is one of lockstep's own tables", "set ignore = true");
     }
     if (const auto ancestors = table_ancestors(transaction_, table->oid); !ancestors.empty()) {
-      // A statement on the whole fires no trigger of its parts.
+      // A statement on the whole table fires no trigger of its parts.
       return fault(config.line,
                    table->name + " is a part of " + ancestors.back() + ", whose changes it would miss",
                    "track " + ancestors.back());
@@ -279,7 +279,7 @@ class Designer {
       }
     }
     if (is_read) return;
-    // Nothing tells which columns matter.
+    // Nobody can tell which columns matter.
     table.every_update = true;
     if (reads.opaque.empty()) {
       warn(config.line,
@@ -289,7 +289,7 @@ class Designer {
     }
   }
 
-  // The table itself, a part of it, or what it is a part of.
+  // Whether `oid` is the table itself, a part of it, or a table that it is a part of.
   bool is_same_data(const TableDesign& table, unsigned oid) {
     if (table.relation.oid == oid) return true;
     for (const TableMember& member : table.members) {
@@ -303,12 +303,13 @@ class Designer {
 
   static void add_counted_columns(TableDesign& table) {
     for (const PostgresColumn& column : table.relation.columns) {
-      // It changes with the columns it is computed from, which the catalog of old servers does not tell.
+      // It changes with the columns that it is computed from, and the catalog of an old server does not name
+      // them.
       if (column.computed_on_read && table.columns.contains(column.name)) table.every_column = true;
     }
   }
 
-  // Each table of an index is compared with each that its view reads: the catalog is asked once for each.
+  // Kept, because each table of an index is compared with each that its view reads.
   const std::vector<TableMember>& members_of(unsigned oid) {
     const auto known = members_.find(oid);
     if (known != members_.end()) return known->second;
@@ -321,11 +322,11 @@ class Designer {
     return relations_.emplace(oid, describe_relation(transaction_, oid)).first->second;
   }
 
-  pqxx::work& transaction_;
+  PostgresTransaction& transaction_;
   const Config& config_;
   PipelineDesign design_;
   std::map<unsigned, std::vector<TableMember>> members_;  // by the table's oid
-  std::map<unsigned, PostgresRelation> relations_;        // likewise
+  std::map<unsigned, PostgresRelation> relations_;        // by oid
 };
 
 }  // namespace
@@ -335,7 +336,7 @@ std::string resolver_name(const PipelineDesign& design, const TrackDesign& track
   return "resolve_" + checksum(design.captures[track.capture].value_type + "\n" + track.resolver_query);
 }
 
-PipelineDesign design_pipeline(pqxx::work& transaction, const Config& config) {
+PipelineDesign design_pipeline(PostgresTransaction& transaction, const Config& config) {
   return Designer(transaction, config).design();
 }
 

@@ -1,6 +1,5 @@
 // What a configuration means for a database: which expressions of which tables' rows are captured, and how
-// their values become ids of documents. Computed from the configuration and the catalog alone; nothing is
-// changed.
+// their values lead to ids of documents. Made from the configuration and the catalog alone; changes nothing.
 #pragma once
 
 #include <cstddef>
@@ -15,16 +14,16 @@
 #include "replicator/source/postgres/catalog/catalog.h"
 #include "replicator/source/postgres/catalog/view_reads.h"
 #include "replicator/source/postgres/define/capture.h"
-#include "replicator/source/postgres/session/session.h"
+#include "replicator/source/postgres/session/transaction.h"
 
 namespace lockstep {
 
 struct TrackDesign {
   std::size_t capture = 0;  ///< place in PipelineDesign::captures
-  std::string
-      resolver_query;  ///< SQL from $1, an array of the value type, to texts; empty: the values are the ids
-  std::string line;    ///< "<file>:<line>"
-  bool through_view = false;  ///< the view itself is asked, so a document that has left it is not found
+  /// SQL from $1, an array of the value type, to texts. Empty: the values are the ids.
+  std::string resolver_query;
+  std::string line;           ///< "<file>:<line>"
+  bool through_view = false;  ///< the query asks the view, so it misses a document that has left it
   std::string table;
 };
 
@@ -35,20 +34,20 @@ struct IndexDesign {
   std::string id_type;
   bool routed = false;
   std::vector<std::string> fields;
-  std::string definition;  ///< checksum of everything that documents depend on, but the rows
+  std::string definition;  ///< checksum of everything but rows that the documents depend on
   std::vector<TrackDesign> tracks;
   ViewReads reads;
   std::string line;
 };
 
-/// A tracked table: what its triggers do.
+/// A tracked table, and what its triggers do.
 struct TableDesign {
   PostgresRelation relation;
   std::vector<TableMember> members;   ///< partitions and inheriting tables, which get the triggers too
   std::vector<std::size_t> captures;  ///< places in PipelineDesign::captures
-  bool every_update = false;          ///< an update always counts
+  bool every_update = false;          ///< every update counts
   bool every_column = false;          ///< an update counts if any column changed
-  std::set<std::string> columns;      ///< otherwise: if one of these changed (names)
+  std::set<std::string> columns;      ///< otherwise an update counts if one of these changed (names)
 };
 
 struct PipelineDesign {
@@ -57,15 +56,15 @@ struct PipelineDesign {
   std::vector<CaptureDesign> captures;
   std::map<std::string, TableDesign> tables;  ///< by quoted name
   std::vector<Finding> findings;              ///< faults and warnings, in the order of the configuration
-  std::vector<Finding> denied;                ///< what could not be looked into for lack of rights
+  std::vector<Finding> denied;                ///< what the current user had no right to look into
 };
 
-/// The name of the function that `apply` makes of a track's query; empty: it needs none. Named by what it is,
-/// so that another query is another function: a replicator that still knows the old one meets an error, never
-/// another meaning.
+/// The name of the function that `apply` makes of a track's query. Empty: the track needs none. Another query
+/// has another name, so a process that still knows the old function meets an error, never another meaning.
 std::string resolver_name(const PipelineDesign& design, const TrackDesign& track);
 
-/// REQUIRES: a PostgreSQL source. Faults of the configuration are findings; what they concern is left out.
-PipelineDesign design_pipeline(pqxx::work& transaction, const Config& config);
+/// Faults of the configuration become findings, and the design leaves out what they concern. REQUIRES: the
+/// source is PostgreSQL.
+PipelineDesign design_pipeline(PostgresTransaction& transaction, const Config& config);
 
 }  // namespace lockstep

@@ -6,7 +6,7 @@
 namespace lockstep {
 namespace {
 
-constexpr unsigned kFirstOwnOid = 16384;  // everything below belongs to the server itself
+constexpr unsigned kFirstOwnOid = 16384;  // lower oids belong to the server itself
 
 struct TableRights {
   const char* table;
@@ -40,18 +40,18 @@ const std::vector<TableRights>& own_tables() {
 
 struct Grant {
   std::string what;      ///< "select on blog.documents"
-  std::string question;  ///< SQL: whether the current user has the right
+  std::string question;  ///< an SQL expression: whether the current user has the right
 };
 
-// Objects are asked about by oid: by name the server would want the right to use their schema.
+// Asks about objects by oid: by name the server would need the right to use their schema.
 class Rights {
  public:
-  Rights(pqxx::transaction_base& transaction, const PostgresSession& session, const PipelineDesign& design)
-      : transaction_(transaction), session_(session), design_(design) {}
+  Rights(PostgresTransaction& transaction, const PipelineDesign& design)
+      : transaction_(transaction), session_(transaction.session()), design_(design) {}
 
   std::vector<Grant> all() {
     if (!holds("select has_database_privilege('public', current_database(), 'connect')")) {
-      add("connect on database " + transaction_.quote_name(text("select current_database()")), "true");
+      add("connect on database " + session_.quote_name(text("select current_database()")), "true");
     }
     for (const IndexDesign& index : design_.indices) schemas_of(index);
     add("usage on schema " + session_.schema(),
@@ -66,8 +66,8 @@ class Rights {
   }
 
  private:
-  bool holds(const std::string& question) { return transaction_.exec1(question)[0].as<bool>(); }
-  std::string text(const std::string& question) { return transaction_.exec1(question)[0].c_str(); }
+  bool holds(const std::string& question) { return transaction_.run_once(question)[0][0].as<bool>(); }
+  std::string text(const std::string& question) { return transaction_.run_once(question)[0][0].c_str(); }
 
   void add(std::string what, std::string question) {
     if (known_.insert(what).second) grants_.push_back({std::move(what), std::move(question)});
@@ -78,9 +78,9 @@ class Rights {
   }
 
   void usage_of(const std::string& catalog, const std::string& column, const std::string& object) {
-    const pqxx::row row =
-        transaction_.exec1("select n.oid, quote_ident(n.nspname) from pg_namespace as n join " + catalog +
-                           " as o on o." + column + " = n.oid where o.oid = " + object);
+    const pqxx::row row = only_row(
+        transaction_.run_once("select n.oid, quote_ident(n.nspname) from pg_namespace as n join " + catalog +
+                              " as o on o." + column + " = n.oid where o.oid = " + object));
     if (row[1].c_str() == std::string("pg_catalog")) return;
     add(std::string("usage on schema ") + row[1].c_str(),
         std::string("has_schema_privilege(") + row[0].c_str() + "::oid, 'usage')");
@@ -101,7 +101,7 @@ class Rights {
         "has_table_privilege(" + oid + "::oid, 'select')");
   }
 
-  // What a view's owner lends to its readers needs no grant; the rest does.
+  // The readers of a view need no right on what it reads with the rights of its owner, but on the rest.
   void below_view(const IndexDesign& index) {
     for (const unsigned relation : index.reads.read_as_invoker) {
       if (relation >= kFirstOwnOid) select_on(relation);
@@ -136,7 +136,7 @@ class Rights {
     }
   }
 
-  // One that is not there yet is the business of the next apply.
+  // A function that does not exist yet counts as granted: the next apply makes it.
   void own_function(const std::string& name, const std::string& parameters) {
     add("execute on function " + session_.schema() + "." + name + "(" + parameters + ")",
         "(select coalesce(bool_and(has_function_privilege(p.oid, 'execute')), true) from pg_proc as p join "
@@ -144,7 +144,7 @@ class Rights {
             name + "' and n.nspname = " + schema_name() + ")");
   }
 
-  pqxx::transaction_base& transaction_;
+  PostgresTransaction& transaction_;
   const PostgresSession& session_;
   const PipelineDesign& design_;
   std::vector<Grant> grants_;
@@ -153,26 +153,25 @@ class Rights {
 
 }  // namespace
 
-std::vector<std::string> grants_for_run(pqxx::transaction_base& transaction, const PostgresSession& session,
-                                        const PipelineDesign& design, const std::string& role) {
-  const std::string grantee = transaction.exec_params1("select quote_ident($1)", role)[0].c_str();
+std::vector<std::string> grants_for_run(PostgresTransaction& transaction, const PipelineDesign& design,
+                                        const std::string& role) {
+  const std::string grantee = transaction.run_once("select quote_ident($1)", role)[0][0].c_str();
   std::vector<std::string> statements;
-  for (const Grant& grant : Rights(transaction, session, design).all()) {
+  for (const Grant& grant : Rights(transaction, design).all()) {
     statements.push_back("grant " + grant.what + " to " + grantee);
   }
-  // A later apply makes new functions.
-  const std::string owner = transaction.exec1("select quote_ident(current_user)")[0].c_str();
-  statements.push_back("alter default privileges for role " + owner + " in schema " + session.schema() +
-                       " grant execute on functions to " + grantee);
+  // For the functions that later applies make.
+  const std::string owner = transaction.run_once("select quote_ident(current_user)")[0][0].c_str();
+  statements.push_back("alter default privileges for role " + owner + " in schema " +
+                       transaction.session().schema() + " grant execute on functions to " + grantee);
   return statements;
 }
 
-std::vector<std::string> missing_grants(pqxx::transaction_base& transaction, const PostgresSession& session,
-                                        const PipelineDesign& design) {
-  const std::string grantee = transaction.exec1("select quote_ident(current_user)")[0].c_str();
+std::vector<std::string> missing_grants(PostgresTransaction& transaction, const PipelineDesign& design) {
+  const std::string grantee = transaction.run_once("select quote_ident(current_user)")[0][0].c_str();
   std::vector<std::string> statements;
-  for (const Grant& grant : Rights(transaction, session, design).all()) {
-    if (transaction.exec1("select coalesce(" + grant.question + ", false)")[0].as<bool>()) continue;
+  for (const Grant& grant : Rights(transaction, design).all()) {
+    if (transaction.run_once("select coalesce(" + grant.question + ", false)")[0][0].as<bool>()) continue;
     statements.push_back("grant " + grant.what + " to " + grantee);
   }
   return statements;

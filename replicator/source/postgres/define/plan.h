@@ -9,7 +9,6 @@
 #include "replicator/source/definition.h"
 #include "replicator/source/postgres/define/applied.h"
 #include "replicator/source/postgres/define/design.h"
-#include "replicator/source/postgres/define/triggers.h"
 
 namespace lockstep {
 
@@ -22,17 +21,16 @@ struct ChangedTable {
 };
 
 struct DefinitionPlan {
-  std::vector<PlanStep> preparation;  ///< rows and functions: locks no table of anybody else's
-  std::vector<ChangedTable> changed;  ///< to be tried out between the two
-  std::vector<std::string> locks;     ///< `lock table …` for the tables that triggers come to or go from
+  std::vector<PlanStep> preparation;  ///< rows and functions; they lock nobody else's table
+  std::vector<ChangedTable> changed;  ///< to be tried out after the preparation
+  std::vector<std::string> locks;     ///< `lock table …` for the tables whose triggers come or go
   std::vector<PlanStep> triggers;     ///< triggers, then what is no longer needed
 
   bool empty() const { return preparation.empty() && triggers.empty(); }
 };
 
 struct PlanInput {
-  pqxx::work& transaction;
-  const PostgresSession& session;
+  PostgresTransaction& transaction;
   std::string schema_name;  ///< not quoted
   std::string pipeline;
   const PipelineDesign& design;
@@ -44,8 +42,8 @@ struct PlanInput {
 /// REQUIRES: the design has no faults.
 DefinitionPlan make_plan(const PlanInput& input);
 
-/// Everything of a pipeline goes; with the last one of a schema the schema itself.
-DefinitionPlan make_removal_plan(pqxx::work& transaction, const PostgresSession& session,
-                                 const std::string& pipeline, const AppliedObjects& applied);
+/// Removes everything of a pipeline; with the last one of a schema the schema itself.
+DefinitionPlan make_removal_plan(PostgresTransaction& transaction, const std::string& pipeline,
+                                 const AppliedObjects& applied);
 
 }  // namespace lockstep

@@ -1,10 +1,7 @@
 #include "replicator/source/postgres/define/preflight.h"
 
-#include <algorithm>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <optional>
-#include <set>
 #include <utility>
 
 #include "replicator/embedded_file.h"
@@ -12,6 +9,7 @@
 #include "replicator/source/postgres/define/applied.h"
 #include "replicator/source/postgres/define/design.h"
 #include "replicator/source/postgres/define/grants.h"
+#include "replicator/source/postgres/define/row_checks.h"
 #include "replicator/source/postgres/define/triggers.h"
 #include "replicator/source/postgres/session/migrations.h"
 #include "replicator/source/postgres/session/statement.h"
@@ -21,15 +19,12 @@ namespace {
 
 using Severity = Finding::Severity;
 
-constexpr int kOldestServer = 130000;
-constexpr int kSmallTablePages = 128;     // a megabyte: read as a whole sooner than through an index
-constexpr int kLongestId = 512;           // bytes; Elasticsearch takes no longer ones
-constexpr const char* kTimeLimit = "5s";  // for each look at rows
+constexpr int kOldestServer = 130000;  // server_version_num
 
 class Preflight {
  public:
-  Preflight(PostgresSession& session, const Config& config, pqxx::work& transaction)
-      : session_(session), config_(config), transaction_(transaction) {}
+  Preflight(PostgresTransaction& transaction, const Config& config)
+      : transaction_(transaction), session_(transaction.session()), config_(config) {}
 
   std::vector<Finding> check() {
     if (!check_server() || !check_schema()) return std::move(findings_);
@@ -37,12 +32,7 @@ class Preflight {
     findings_.insert(findings_.end(), design_.findings.begin(), design_.findings.end());
     check_rights();
     for (const auto& [name, table] : design_.tables) check_table(table);
-    transaction_.exec0(std::string("set local statement_timeout = '") + kTimeLimit + "'");
-    for (const IndexDesign& index : design_.indices) {
-      check_ids(index);
-      check_searches(index);
-      check_values(index);
-    }
+    check_rows(transaction_, design_, findings_);
     return std::move(findings_);
   }
 
@@ -57,8 +47,7 @@ class Preflight {
   // --- the server ---
 
   bool check_server() {
-    const pqxx::row facts =
-        transaction_.exec_params1(std::string(postgres_sql("server_facts")), config_.source.schema);
+    const pqxx::row facts = transaction_.run_once(postgres_sql("server_facts"), config_.source.schema)[0];
     database_ = facts[4].c_str();
     user_ = facts[5].c_str();
     may_create_schema_ = facts[6].as<bool>();
@@ -79,36 +68,30 @@ class Preflight {
     return true;
   }
 
-  // False: nothing in it can be trusted.
+  // False: nothing in lockstep's schema can be trusted.
   bool check_schema() {
-    has_schema_ = transaction_
-                      .exec_params1(
-                          "select exists (select 1 from pg_class as c join pg_namespace as n on n.oid = "
-                          "c.relnamespace where n.nspname = $1 and c.relname = 'migration')",
-                          config_.source.schema)[0]
-                      .as<bool>();
+    has_schema_ = has_own_tables(transaction_, config_.source.schema);
     if (!has_schema_) return true;
     const std::optional<Complaint> complaint = complaint_about(
         transaction_,
         session_.sql("select from {schema}.migration, {schema}.pipeline, {schema}.index, {schema}.capture, "
                      "{schema}.track limit 0"));
-    if (complaint && complaint->is_missing_right()) return true;  // each right is asked about later
+    if (complaint && complaint->is_missing_right()) return true;  // check_rights() names it
     try {
-      pending_migrations(transaction_, session_, config_.source.schema,
-                         read_migrations(postgresql_migrations()));
+      pending_migrations(transaction_, config_.source.schema, read_migrations(postgresql_migrations()));
     } catch (const UsageError& error) {
       fault("source.schema", error.what());
       return false;
     }
-    applied_ = load_applied(transaction_, session_, config_.source.schema, config_.pipeline);
+    applied_ = load_applied(transaction_, config_.source.schema, config_.pipeline);
     return true;
   }
 
   // --- rights ---
 
-  // Whoever owns lockstep's schema, or finds none, is taken for the role of `apply`, which may do what `run`
-  // does; anybody else for the role of `run`. What that may not look into, the role of `apply` has looked
-  // into.
+  // The owner of lockstep's schema, or a user who finds none, counts as the role of `apply`, which may do
+  // what `run` does. Anybody else counts as the role of `run`, which need not see everything: the role of
+  // `apply` has seen it.
   void check_rights() {
     if (!has_schema_ || owns_schema_) {
       const std::vector<Finding> missing = missing_for_apply();
@@ -116,7 +99,7 @@ class Preflight {
       findings_.insert(findings_.end(), design_.denied.begin(), design_.denied.end());
     }
     if (!has_schema_) return;
-    for (const std::string& grant : missing_grants(transaction_, session_, design_)) {
+    for (const std::string& grant : missing_grants(transaction_, design_)) {
       fault("role " + user_, "it lacks a right that `lockstep run` needs", grant);
     }
   }
@@ -150,9 +133,10 @@ class Preflight {
   }
 
   std::string owner_of(const std::string& relation) const {
-    return transaction_
-        .exec1("select quote_ident(pg_get_userbyid(relowner)) from pg_class where oid::regclass::text = " +
-               transaction_.quote(relation))[0]
+    return only_row(
+               transaction_.run_once("select quote_ident(pg_get_userbyid(relowner)) from pg_class "
+                                     "where oid::regclass::text = $1",
+                                     relation))[0]
         .c_str();
   }
 
@@ -167,7 +151,7 @@ class Preflight {
   }
 
   void check_one_table(unsigned oid, const std::string& name) {
-    const pqxx::row facts = transaction_.exec_params1(std::string(postgres_sql("table_facts")), oid);
+    const pqxx::row facts = only_row(transaction_.run_once(postgres_sql("table_facts"), oid));
     const std::string persistence = facts[0].c_str();
     if (persistence == "u") {
       warn("table " + name, "it is unlogged: a crash of the server empties it, and no trigger fires",
@@ -184,7 +168,7 @@ class Preflight {
     }
   }
 
-  // Only of a table that has been applied before: a new one is what `apply` is for.
+  // Says nothing about a table that is not applied yet, because `apply` makes its triggers.
   void check_triggers(const TableDesign& table) {
     if (!applied_.pipeline) return;
     std::map<unsigned, int> complete;
@@ -210,131 +194,9 @@ class Preflight {
     }
   }
 
-  // --- rows ---
-
-  // Runs a look at rows; a time limit that is reached is told, a missing right has been told already.
-  bool look(const std::string& place, const std::string& what, const std::vector<std::string>& statements,
-            const std::function<void(const pqxx::result&)>& on_result) {
-    const std::optional<Complaint> complaint = complaint_about(transaction_, statements, on_result);
-    if (!complaint) return true;
-    if (complaint->sqlstate == "57014") {
-      warn(place, what + " took longer than " + kTimeLimit + ", so it was not checked");
-    } else if (!complaint->is_missing_right()) {
-      fault(place, what + ": " + complaint->message);
-    }
-    return false;
-  }
-
-  void check_ids(const IndexDesign& index) {
-    const std::string statement = fill_placeholders(postgres_sql("sample_ids"), {{"view", index.view}});
-    look(index.line, "reading some rows of view " + index.view, {"set local enable_seqscan = on", statement},
-         [&](const pqxx::result& result) {
-           const pqxx::row row = result[0];
-           if (row[1].as<int>() > 0) {
-             fault(index.line,
-                   std::string(row[1].c_str()) + " of " + row[0].c_str() + " rows of view " + index.view +
-                       " have no _id",
-                   "leave them out: where … is not null");
-           }
-           if (!row[2].is_null()) {
-             fault(index.line,
-                   "_id of view " + index.view + " is not unique: several rows have " + row[2].c_str(),
-                   "group them into one row, or take another _id");
-           }
-           if (!row[3].is_null() && row[3].as<int>() > kLongestId) {
-             warn(index.line, "view " + index.view + " has an _id of " + row[3].c_str() +
-                                  " bytes; Elasticsearch takes " + std::to_string(kLongestId) +
-                                  " at most, so it becomes a dead letter");
-           }
-         });
-  }
-
-  // Searches that have no index: with sequential scans switched off the planner takes one only if it must.
-  void check_searches(const IndexDesign& index) {
-    const std::string by_id = "select from " + index.view + " as v where v._id = any($1)";
-    warn_of_scans(index.line, "finding documents of view " + index.view + " by their _id", by_id,
-                  index.id_type);
-    for (const TrackDesign& track : index.tracks) {
-      if (track.resolver_query.empty()) continue;
-      warn_of_scans(track.line,
-                    "finding the documents of " + index.alias + " for a changed row of " + track.table,
-                    track.resolver_query, design_.captures[track.capture].value_type);
-    }
-  }
-
-  void warn_of_scans(const std::string& place, const std::string& what, const std::string& query,
-                     const std::string& type) {
-    constexpr const char* kProbe = "lockstep_search_probe";
-    const std::string prepare = std::string("prepare ") + kProbe + "(" + type + "[]) as " + query;
-    const bool is_prepared = !complaint_about(transaction_, prepare);
-    std::set<std::string> scanned;
-    if (is_prepared) transaction_.exec0(std::string("deallocate ") + kProbe);
-    if (!is_prepared) return;
-    look(place, what,
-         {"set local enable_seqscan = off", "set local plan_cache_mode = force_generic_plan", prepare,
-          std::string("explain (format json, verbose) execute ") + kProbe + "('{}')"},
-         [&](const pqxx::result& result) {
-           scans_in(nlohmann::json::parse(result[0][0].c_str()).at(0).at("Plan"), scanned);
-         });
-    complaint_about(transaction_, std::string("deallocate ") + kProbe);
-    for (const std::string& table : scanned) {
-      warn(place, what + " reads the whole of " + table, "create an index for it");
-    }
-  }
-
-  // Without a condition that compares, an index too is read from one end to the other.
-  static bool reads_all(const nlohmann::json& plan) {
-    if (!plan.contains("Relation Name")) return false;
-    const std::string node = plan.at("Node Type");
-    if (node == "Seq Scan") return true;
-    const nlohmann::json& by_index =
-        node == "Bitmap Heap Scan" && plan.contains("Plans") ? plan.at("Plans").at(0) : plan;
-    return by_index.at("Node Type").get<std::string>().find("Index") != std::string::npos &&
-           by_index.value("Index Cond", "").find_first_of("=<>@&|~?") == std::string::npos;
-  }
-
-  void scans_in(const nlohmann::json& plan, std::set<std::string>& scanned) {
-    if (reads_all(plan)) {
-      const auto schema = plan.value("Schema", "");
-      const auto relation = plan.at("Relation Name").get<std::string>();
-      const pqxx::result big = transaction_.exec_params(
-          "select c.oid::regclass::text from pg_class as c join pg_namespace as n on n.oid = c.relnamespace "
-          "where n.nspname = $1 and c.relname = $2 and pg_relation_size(c.oid) > $3::bigint * "
-          "current_setting('block_size')::bigint",
-          schema, relation, kSmallTablePages);
-      if (!big.empty()) scanned.insert(big[0][0].c_str());
-    }
-    if (!plan.contains("Plans")) return;
-    for (const nlohmann::json& below : plan.at("Plans")) scans_in(below, scanned);
-  }
-
-  // Values that are taken as ids and never are one: a text _id made in another way, for instance.
-  void check_values(const IndexDesign& index) {
-    for (const TrackDesign& track : index.tracks) {
-      if (!track.resolver_query.empty()) continue;
-      const CaptureDesign& capture = design_.captures[track.capture];
-      const TableDesign& table = design_.tables.at(track.table);
-      const std::string statement =
-          fill_placeholders(postgres_sql("compare_values"), {{"expression", capture.expression},
-                                                             {"relation", capture.relation},
-                                                             {"alias", table.relation.alias},
-                                                             {"view", index.view},
-                                                             {"id_type", index.id_type}});
-      look(track.line, "comparing rows of " + track.table + " with view " + index.view,
-           {"set local enable_seqscan = on", statement}, [&](const pqxx::result& result) {
-             const pqxx::row row = result[0];
-             if (row[0].as<int>() == 0 || row[1].as<int>() > 0 || !row[2].as<bool>()) return;
-             warn(track.line,
-                  std::string("none of ") + row[0].c_str() + " rows of " + track.table +
-                      " has a value that is an _id of view " + index.view + ": " + capture.expression,
-                  "say with row, column or keys how to get from its rows to documents");
-           });
-    }
-  }
-
-  PostgresSession& session_;
+  PostgresTransaction& transaction_;
+  const PostgresSession& session_;
   const Config& config_;
-  pqxx::work& transaction_;
   std::vector<Finding> findings_;
   PipelineDesign design_;
   AppliedObjects applied_;
@@ -349,13 +211,9 @@ class Preflight {
 }  // namespace
 
 std::vector<Finding> check_postgres(PostgresSession& session, const Config& config) {
-  std::vector<Finding> findings;
-  translating_postgres_errors("checking the source", [&] {
-    pqxx::work transaction(session.connection());
-    transaction.exec0("set transaction read only");
-    findings = Preflight(session, config, transaction).check();
-  });
-  return findings;
+  PostgresTransaction transaction(session, "checking the source");
+  transaction.execute("set transaction read only");
+  return Preflight(transaction, config).check();
 }
 
 }  // namespace lockstep

@@ -1,5 +1,5 @@
-// What `check` finds on the source's side before anything runs: what is wrong and keeps lockstep from
-// working, and what it cannot vouch for. Changes nothing, and looks at rows for a few seconds at most.
+// What `check` finds in PostgreSQL before anything runs: what keeps lockstep from working, and what it cannot
+// vouch for. Changes nothing.
 #pragma once
 
 #include <vector>
@@ -10,9 +10,9 @@
 
 namespace lockstep {
 
-/// Faults first in the order in which they are to be mended: the server, the configuration, rights, rows. The
-/// current user may be the role of `apply`, or, once the pipeline is applied, that of `run`. Throws Error
-/// when the connection is lost.
+/// The findings in the order in which people should mend them: the server, the configuration, rights, rows.
+/// The current user may be the role of `apply` or, once the pipeline is applied, the role of `run`. Throws
+/// Error when the connection is lost. REQUIRES: `session` has no transaction open.
 std::vector<Finding> check_postgres(PostgresSession& session, const Config& config);
 
 }  // namespace lockstep

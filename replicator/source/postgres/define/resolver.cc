@@ -4,23 +4,23 @@
 #include <utility>
 
 #include "replicator/source/postgres/catalog/column_origin.h"
-#include "replicator/source/postgres/session/statement.h"
 
 namespace lockstep {
 namespace {
 
-constexpr const char* kProbe = "lockstep_resolver_probe";
+constexpr const char* kRunProbe = "execute lockstep_resolver_probe('{}')";
+constexpr const char* kForgetProbe = "deallocate lockstep_resolver_probe";
 
 std::string prepare_probe(const std::string& query, const std::string& value_type) {
-  return std::string("prepare ") + kProbe + "(" + value_type + "[]) as " + query;
+  return "prepare lockstep_resolver_probe(" + value_type + "[]) as " + query;
 }
 
-// Whether the server understands a query with the parameter $1; this takes no right on what it reads.
-std::optional<Complaint> refusal_of(pqxx::work& transaction, const std::string& query,
+// What the server says against a query with the parameter $1. Needs no right on what the query reads.
+std::optional<Complaint> refusal_of(PostgresTransaction& transaction, const std::string& query,
                                     const std::string& value_type) {
   std::optional<Complaint> refusal = complaint_about(transaction, prepare_probe(query, value_type));
   // A prepared statement outlives the savepoint.
-  if (!refusal) transaction.exec0(std::string("deallocate ") + kProbe);
+  if (!refusal) transaction.execute(kForgetProbe);
   return refusal;
 }
 
@@ -29,16 +29,15 @@ struct QueryColumns {
   unsigned first_type = 0;
 };
 
-// REQUIRES: refusal_of found none, and the query ends with "limit 0".
-std::optional<Complaint> columns_of(pqxx::work& transaction, const std::string& query,
+// REQUIRES: refusal_of() found nothing, and the query ends with "limit 0".
+std::optional<Complaint> columns_of(PostgresTransaction& transaction, const std::string& query,
                                     const std::string& value_type, QueryColumns& columns) {
   std::optional<Complaint> complaint = complaint_about(
-      transaction, {prepare_probe(query, value_type), std::string("execute ") + kProbe + "('{}')"},
-      [&](const pqxx::result& result) {
+      transaction, {prepare_probe(query, value_type), kRunProbe}, [&](const pqxx::result& result) {
         columns.count = static_cast<int>(result.columns());
         if (columns.count > 0) columns.first_type = result.column_type(0);
       });
-  transaction.exec0(std::string("deallocate ") + kProbe);
+  transaction.execute(kForgetProbe);
   return complaint;
 }
 
@@ -58,12 +57,11 @@ Resolver from_values(const ResolverRequest& request) {
                      " is of type " + request.id.type;
     resolver.remedy =
         "say how to get from one to the other: row = \"…\" for another value, column = \"…\" for another "
-        "column of the "
-        "view, or keys = \"select … = any($1)\"";
+        "column of the view, or keys = \"select … = any($1)\"";
     return resolver;
   }
   if (ids == TypeFamily::kInteger && request.value_type != request.id.type && request.id.type != "bigint") {
-    // A value that no _id can have is no fault of the row.
+    // Values that are out of the _id's range lead nowhere; they are no fault of their rows.
     const std::string bits = request.id.type == "smallint" ? "32768" : "2147483648";
     resolver.query = "select v.value::text from unnest($1) as v(value) where v.value >= -" + bits +
                      " and v.value < " + bits;
@@ -73,7 +71,7 @@ Resolver from_values(const ResolverRequest& request) {
 
 // --- through a column ---
 
-Resolver from_column(pqxx::work& transaction, const ResolverRequest& request) {
+Resolver from_column(PostgresTransaction& transaction, const ResolverRequest& request) {
   Resolver resolver;
   const PostgresColumn* column = request.view.column(request.column);
   if (column == nullptr) {
@@ -113,7 +111,7 @@ Resolver from_column(pqxx::work& transaction, const ResolverRequest& request) {
 
 // --- through the user's query ---
 
-Resolver from_keys(pqxx::work& transaction, const ResolverRequest& request) {
+Resolver from_keys(PostgresTransaction& transaction, const ResolverRequest& request) {
   Resolver resolver;
   // The line break keeps a comment at the end from swallowing the bracket.
   const std::string derived = "(\n" + without_semicolon(request.keys) + "\n)";
@@ -138,13 +136,12 @@ Resolver from_keys(pqxx::work& transaction, const ResolverRequest& request) {
     resolver.remedy = "let it return one, the _id of the documents";
     return resolver;
   }
-  const pqxx::row type =
-      transaction.exec_params1(std::string(postgres_sql("describe_type")), columns.first_type);
+  const PostgresType type = describe_type(transaction, columns.first_type);
   const TypeFamily ids = type_family(request.id.type_oid);
-  const TypeFamily keys = type_family(type[0].as<unsigned>());
+  const TypeFamily keys = type_family(type.oid);
   if (keys != ids && ids != TypeFamily::kText) {
-    resolver.fault = "keys: the query returns " + std::string(type[1].c_str()) + ", but _id of " +
-                     request.view.name + " is of type " + request.id.type;
+    resolver.fault = "keys: the query returns " + type.name + ", but _id of " + request.view.name +
+                     " is of type " + request.id.type;
     resolver.remedy = "let it return the _id of the documents";
     return resolver;
   }
@@ -153,7 +150,7 @@ Resolver from_keys(pqxx::work& transaction, const ResolverRequest& request) {
 
 }  // namespace
 
-Resolver make_resolver(pqxx::work& transaction, const ResolverRequest& request) {
+Resolver make_resolver(PostgresTransaction& transaction, const ResolverRequest& request) {
   if (!request.keys.empty()) return from_keys(transaction, request);
   if (!request.column.empty()) return from_column(transaction, request);
   return from_values(request);

@@ -1,5 +1,5 @@
-// How the values of a capture become the _ids of an index's documents: one query from an array of values to
-// ids, which `apply` makes a function of, so that the role of `run` needs no right on any table.
+// How the values of a capture lead to the _ids of an index's documents: by one query from an array of values
+// to ids. `apply` makes it a function, so that the role of `run` needs no right on any table.
 #pragma once
 
 #include <string>
@@ -14,18 +14,19 @@ struct ResolverRequest {
   std::string value_type;    ///< as SQL writes it
   TypeFamily value_family;
   std::string column;  ///< the view's column that has the value; empty: its _id
-  std::string keys;    ///< the user's query; empty: none
+  std::string keys;    ///< the user's query; may be empty
 };
 
 struct Resolver {
   std::string query;  ///< SQL from $1, an array of the value type, to texts; empty: the values are the ids
-  bool through_view = false;      ///< it asks the view for a column
-  std::string fault;              ///< not empty: there is no way
-  bool is_missing_right = false;  ///< the fault is the current user's, who may not look into it
-  std::string warning;            ///< not empty: it works, but
-  std::string remedy;             ///< of the fault or warning
+  bool through_view = false;      ///< it asks the view itself
+  std::string fault;              ///< why there is no resolver; empty: there is one
+  bool is_missing_right = false;  ///< the fault is that the current user lacks a right
+  std::string warning;            ///< what it may miss; may be empty
+  std::string remedy;             ///< for the fault or the warning
 };
 
-Resolver make_resolver(pqxx::work& transaction, const ResolverRequest& request);
+/// The resolver for what a track says: its own query, a column of the view, or nothing.
+Resolver make_resolver(PostgresTransaction& transaction, const ResolverRequest& request);
 
 }  // namespace lockstep

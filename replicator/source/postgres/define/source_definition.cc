@@ -5,6 +5,7 @@
 #include "replicator/source/postgres/define/preflight.h"
 #include "replicator/source/postgres/session/array.h"
 #include "replicator/source/postgres/session/statement.h"
+#include "replicator/source/postgres/session/transaction.h"
 
 namespace lockstep {
 namespace {
@@ -12,26 +13,14 @@ namespace {
 class PostgresSourceDefinition final : public SourceDefinition {
  public:
   explicit PostgresSourceDefinition(const Config& config)
-      : config_(config),
-        pipeline_(config.pipeline),
-        session_(config.source, config.pipeline + " apply"),
-        definition_(session_, config) {}
+      : config_(config), session_(config.source, config.pipeline + " apply"), definition_(session_, config) {}
 
   std::string server() override {
-    std::string version;
-    translating_postgres_errors("asking for the version", [&] {
-      version = pqxx::nontransaction(session_.connection()).exec1("show server_version")[0].c_str();
-    });
+    const std::string version = value("asking for the version", "show server_version");
     return "PostgreSQL " + version.substr(0, version.find(' '));
   }
 
-  std::string user() override {
-    std::string user;
-    translating_postgres_errors("asking for the role", [&] {
-      user = pqxx::nontransaction(session_.connection()).exec1("select current_user")[0].c_str();
-    });
-    return user;
-  }
+  std::string user() override { return value("asking for the role", "select current_user"); }
 
   std::vector<Finding> check() override { return check_postgres(session_, config_); }
 
@@ -42,43 +31,41 @@ class PostgresSourceDefinition final : public SourceDefinition {
   }
 
   std::vector<std::string> applied_aliases() override {
-    return ask("looking for the pipeline's indices",
-               "select i.alias from {schema}.index as i join {schema}.pipeline as p on p.id = i.pipeline "
-               "where p.name = $1 order by i.id");
+    return ask("looking for the pipeline's indices", postgres_sql("applied_aliases"));
   }
 
   void refill(const std::vector<std::string>& aliases) override {
-    translating_postgres_errors("asking for a backfill", [&] {
-      pqxx::work transaction(session_.connection());
-      transaction.exec_params(session_.sql(postgres_sql("refill_indices")), pipeline_, array_literal(aliases),
-                              "the index was made anew");
-      transaction.commit();
-    });
+    PostgresTransaction transaction(session_, "asking for a backfill");
+    transaction.run_once(session_.sql(postgres_sql("refill_indices")), config_.pipeline,
+                         array_literal(aliases), "the index was made anew");
+    transaction.commit();
   }
 
   std::vector<PlanStep> plan() override { return definition_.plan(); }
-  void apply(const Progress& progress) override { definition_.apply({progress.step, progress.waiting}); }
+  void apply(const Progress& progress) override { definition_.apply(progress); }
   std::vector<PlanStep> removal_plan() override { return definition_.removal_plan(); }
-  void remove(const Progress& progress) override { definition_.remove({progress.step, progress.waiting}); }
-  std::vector<std::string> grants(const std::string& role) override { return definition_.grants(role); }
+  void remove(const Progress& progress) override { definition_.remove(progress); }
+  std::vector<std::string> privileges_for(const std::string& user) override {
+    return definition_.grants(user);
+  }
 
  private:
-  // The first column of a query about the pipeline ($1: its name); nothing before the first apply.
-  std::vector<std::string> ask(const char* doing, std::string_view query) {
+  std::string value(std::string_view doing, std::string_view query) {
+    return PostgresTransaction(session_, doing, Isolation::kEachStatement).run_once(query)[0][0].c_str();
+  }
+
+  // The first column of a query about the pipeline ($1: its name). Empty before the first apply.
+  std::vector<std::string> ask(std::string_view doing, std::string_view query) {
+    PostgresTransaction transaction(session_, doing, Isolation::kEachStatement);
     std::vector<std::string> values;
-    translating_postgres_errors(doing, [&] {
-      pqxx::nontransaction direct(session_.connection());
-      const std::string table = session_.schema() + ".pipeline";
-      if (!direct.exec_params1("select to_regclass($1) is not null", table)[0].as<bool>()) return;
-      for (const pqxx::row& row : direct.exec_params(session_.sql(query), pipeline_)) {
-        values.emplace_back(row[0].c_str());
-      }
-    });
+    const std::string table = session_.schema() + ".pipeline";
+    if (!transaction.run_once("select to_regclass($1) is not null", table)[0][0].as<bool>()) return values;
+    for (const pqxx::row& row : transaction.run_once(session_.sql(query), config_.pipeline))
+      values.emplace_back(row[0].c_str());
     return values;
   }
 
   const Config& config_;
-  std::string pipeline_;
   PostgresSession session_;
   PostgresDefinition definition_;
 };

@@ -3,15 +3,17 @@
 #include <algorithm>
 #include <optional>
 
+#include "replicator/source/postgres/define/function_code.h"
+
 namespace lockstep {
 namespace {
 
-// T4: whatever the writer's session has set, the code means the same and writes the same text.
+// T4: with these settings a value has the same text, whatever the writer's session has set.
 constexpr const char* kTextForms[] = {"DateStyle=ISO, MDY", "IntervalStyle=postgres", "TimeZone=UTC",
                                       "bytea_output=hex",   "extra_float_digits=1",   "lc_monetary=C"};
 
-// Columns of fixed width first: the comparison ends at the first difference, and long texts are dear to
-// fetch.
+// The columns of fixed width come first, because the comparison ends at the first difference and long texts
+// cost more to fetch.
 std::optional<std::vector<std::string>> counted_columns(const TableDesign& table,
                                                         const CaptureDesign& capture) {
   if (!capture.columns && table.every_update) return std::nullopt;
@@ -63,24 +65,6 @@ std::vector<std::string> trigger_settings(const PipelineDesign& design, const Ta
   if (!text_is_fixed) settings.insert(settings.end(), std::begin(kTextForms), std::end(kTextForms));
   std::sort(settings.begin(), settings.end());
   return settings;
-}
-
-std::string set_clauses(const std::vector<std::string>& settings) {
-  std::string clauses;
-  for (const std::string& setting : settings) {
-    const std::size_t equals = setting.find('=');
-    const std::string value = setting.substr(equals + 1);
-    // The search_path is a list of names, the others are texts.
-    clauses += " set " + setting.substr(0, equals) + " = " +
-               (setting.starts_with("search_path") ? value : "'" + value + "'");
-  }
-  return clauses;
-}
-
-std::string lines_of(const std::vector<std::string>& settings) {
-  std::string lines;
-  for (const std::string& setting : settings) lines += (lines.empty() ? "" : "\n") + setting;
-  return lines;
 }
 
 }  // namespace lockstep

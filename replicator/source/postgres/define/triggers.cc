@@ -2,241 +2,170 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "replicator/source/checksum.h"
+#include "replicator/source/postgres/define/template.h"
+#include "replicator/source/postgres/session/statement.h"
 
 namespace lockstep {
 namespace {
 
-// Keys of one row of the outbox.
-constexpr const char* kKeysPerRow = "1000";
-
-// A column named like one of our variables, or tg_op, is the column.
-constexpr const char* kHead = "#variable_conflict use_column\n";
-
-// T4: names are written so that no search_path can lead elsewhere.
-constexpr const char* kText = "pg_catalog.text";
-constexpr const char* kEquals = " operator(pg_catalog.=) ";
-
-std::string numbered(const char* prefix, std::size_t number) {
-  return prefix + std::to_string(number + 1);
+std::string joined(const std::vector<std::string>& items, std::string_view separator) {
+  std::string list;
+  for (const std::string& item : items) list += (list.empty() ? "" : std::string(separator)) + item;
+  return list;
 }
 
-// Columns of old or new rows that the code refers to: renamed, so that no name of the table's can be in the
-// way.
-class Side {
+// "o.v1" is numbered("o.v", 0).
+std::string numbered(std::string_view prefix, std::size_t place) {
+  return std::string(prefix) + std::to_string(place + 1);
+}
+
+// The columns of the rows before and after that the code refers to. They get new names, so that none of the
+// table's own can be in the way.
+class RowImage {
  public:
-  Side(const TriggerCode& code, bool with_columns) : code_(code) {
-    if (!with_columns) return;
+  enum class Holds { kValues, kKeyAndCountedColumns };
+
+  RowImage(const TriggerCode& code, Holds holds) : code_(code) {
+    if (holds == Holds::kValues) return;
     for (const CaptureCode& capture : code.captures) {
-      if (capture.counted) columns_.insert(capture.counted->begin(), capture.counted->end());
+      if (!capture.counted) continue;
+      has_key_ = true;
+      columns_.insert(capture.counted->begin(), capture.counted->end());
     }
   }
 
-  // "(select id as k1, name as c1, (id)::text as v1 from old_rows as users)"
-  std::string derived(const char* rows) const {
-    std::string list;
-    const auto add = [&](const std::string& item) { list += (list.empty() ? "" : ", ") + item; };
-    if (!columns_.empty() || needs_key_) {
+  // "(select users.id as k1, users.name as c1, (id)::text as v1 from old_rows as users)"
+  std::string query(std::string_view rows) const {
+    std::vector<std::string> list;
+    if (has_key_) {
       for (std::size_t i = 0; i < code_.key.size(); ++i) {
-        add(code_.alias + "." + code_.key[i].name + " as " + numbered("k", i));
+        list.push_back(code_.alias + "." + code_.key[i].name + " as " + numbered("k", i));
       }
     }
-    std::size_t number = 0;
-    for (const std::string& column : columns_)
-      add(code_.alias + "." + column + " as " + numbered("c", number++));
+    std::size_t place = 0;
+    for (const std::string& column : columns_) {
+      list.push_back(code_.alias + "." + column + " as " + numbered("c", place++));
+    }
+    // The line break keeps a comment at an expression's end from swallowing the bracket.
     for (std::size_t i = 0; i < code_.captures.size(); ++i) {
-      add("(" + code_.captures[i].expression + "\n)::" + kText + " collate pg_catalog.\"C\" as " +
-          numbered("v", i));
+      list.push_back("(" + code_.captures[i].expression +
+                     "\n)::pg_catalog.text collate pg_catalog.\"C\" as " + numbered("v", i));
     }
-    return "(select " + list + " from " + rows + " as " + code_.alias + ")";
+    return "(select " + joined(list, ", ") + " from " + std::string(rows) + " as " + code_.alias + ")";
   }
 
-  // "row(o.k1, o.c2, o.v1)": what must differ for a capture's update to count.
-  std::string image(const char* side, std::size_t capture) const {
-    std::string list;
-    const auto add = [&](const std::string& item) { list += (list.empty() ? "" : ", ") + (side + item); };
-    for (std::size_t i = 0; i < code_.key.size(); ++i) add(numbered(".k", i));
-    for (const std::string& column : *code_.captures[capture].counted) {
-      add(numbered(".c", static_cast<std::size_t>(std::distance(columns_.begin(), columns_.find(column)))));
-    }
-    // A key's value is made of nothing but the key.
-    if (!code_.captures[capture].is_key) add(numbered(".v", capture));
-    return "row(" + list + ")";
-  }
-
-  // T1
+  // T1: the condition over o and n under which an update counts for a capture.
   std::string counts(std::size_t capture) const {
     if (!code_.captures[capture].counted) return "true";
-    return "pg_catalog.record_image_ne(" + image("o", capture) + ", " + image("n", capture) + ")";
+    return "pg_catalog.record_image_ne(" + compared("o", capture) + ", " + compared("n", capture) + ")";
   }
 
+  // The condition over o and n under which both have the same primary key.
   std::string same_key() const {
-    std::string condition;
+    std::vector<std::string> conditions;
     for (std::size_t i = 0; i < code_.key.size(); ++i) {
       const std::string& equality = code_.key[i].equality;
-      condition += (condition.empty() ? "" : " and ") + numbered("o.k", i) +
-                   (equality == "=" ? kEquals : " " + equality + " ") + numbered("n.k", i);
+      conditions.push_back(numbered("o.k", i) + " " +
+                           (equality == "=" ? "operator(pg_catalog.=)" : equality) + " " +
+                           numbered("n.k", i));
     }
-    return condition;
+    return joined(conditions, " and ");
   }
-
-  // Equal keys are the same, byte for byte.
-  bool key_is_exact() const {
-    return std::all_of(code_.key.begin(), code_.key.end(), [](const KeyColumn& key) { return key.exact; });
-  }
-
-  void need_key() { needs_key_ = true; }
 
  private:
+  // "row(o.k1, o.c2, o.v1)"
+  std::string compared(const std::string& side, std::size_t capture) const {
+    std::vector<std::string> list;
+    for (std::size_t i = 0; i < code_.key.size(); ++i) list.push_back(numbered(side + ".k", i));
+    for (const std::string& column : *code_.captures[capture].counted) {
+      const auto place = std::distance(columns_.begin(), columns_.find(column));
+      list.push_back(numbered(side + ".c", static_cast<std::size_t>(place)));
+    }
+    // A key's value is made of nothing but the key.
+    if (!code_.captures[capture].is_key) list.push_back(numbered(side + ".v", capture));
+    return "row(" + joined(list, ", ") + ")";
+  }
+
   const TriggerCode& code_;
   std::set<std::string> columns_;
-  bool needs_key_ = false;
+  bool has_key_ = false;
 };
 
-std::string insert_into(const TriggerCode& code) {
-  return "insert into " + code.schema + ".outbox (capture, keys)\n";
+// What every template of a body has.
+Filling filling_of(const TriggerCode& code) {
+  Filling filling;
+  filling.holes["schema"] = code.schema;
+  filling.blocks["bounded"] = when(code.bounded);
+  return filling;
 }
 
-// Nothing but a truncate is written while the outbox is full.
-std::string begin_of(const TriggerCode& code) {
-  if (!code.bounded) return "begin\n";
-  return "begin\n  if " + code.schema + ".outbox_is_full() then\n    return null;\n  end if;\n";
+Filling filling_of(const CaptureCode& capture, std::size_t place) {
+  Filling filling;
+  filling.holes["n"] = std::to_string(place + 1);
+  filling.holes["id"] = std::to_string(capture.id);
+  // Each row has another key.
+  filling.holes["select"] = capture.is_key ? "select" : "select distinct";
+  return filling;
 }
 
-// Statements of many rows are looked at every time.
-std::string end_of_general(const TriggerCode& code) {
-  return code.bounded ? "    perform " + code.schema + ".limit_outbox();\n" : std::string();
-}
-
-// The general path's end: the values that `values` selects as "key", so many a row.
-std::string insert_arrays(const TriggerCode& code, std::size_t capture, const std::string& values) {
-  return "    " + insert_into(code) + "    select " + std::to_string(code.captures[capture].id) +
-         ", pg_catalog.array_agg(p.key)\n"
-         "    from (select d.key, (pg_catalog.row_number() over () operator(pg_catalog.-) 1) "
-         "operator(pg_catalog./) " +
-         kKeysPerRow + " as part\n          from (" + values +
-         ") as d) as p\n"
-         "    group by p.part;\n";
-}
-
-// Values that a table has once need not be told apart.
-const char* select_distinct(const CaptureCode& capture) {
-  return capture.is_key ? "select" : "select distinct";
-}
-
-// One value where old and new are the same; nulls are left to the caller.
-std::string both_values(const std::string& old_value, const std::string& new_value) {
-  return "case when " + old_value + kEquals + new_value + " then array[" + new_value + "] else array[" +
-         old_value + ", " + new_value + "] end";
-}
-
-// --- insert and delete ---
-
-std::string rows_body(const TriggerCode& code, const char* rows) {
-  const Side side(code, false);
-  const std::string derived = side.derived(rows);
-  std::string declarations = "  several boolean;\n";
-  std::string selected = "exists (select from " + std::string(rows) + " offset 1)";
-  std::string targets = "several";
-  std::string values;
-  std::string general;
+std::string rows_body(const TriggerCode& code, std::string_view rows) {
+  Filling body = filling_of(code);
+  std::vector<std::string> columns;
+  std::vector<std::string> variables;
   for (std::size_t i = 0; i < code.captures.size(); ++i) {
-    const std::string value = numbered("value", i);
-    declarations += "  " + value + " " + kText + ";\n";
-    selected += ", r." + numbered("v", i);
-    targets += ", " + value;
-    values += "    if " + value + " is not null then\n      " + insert_into(code) + "      values (" +
-              std::to_string(code.captures[i].id) + ", array[" + value + "]);\n    end if;\n";
-    general +=
-        insert_arrays(code, i,
-                      select_distinct(code.captures[i]) + (" r." + numbered("v", i)) + " as key from " +
-                          derived + " as r where r." + numbered("v", i) + " is not null");
+    columns.push_back(numbered("r.v", i));
+    variables.push_back(numbered("value", i));
+    body.blocks["captures"].push_back(filling_of(code.captures[i], i));
   }
-  return kHead + std::string("declare\n") + declarations + begin_of(code) + "  select " + selected +
-         "\n  into " + targets + "\n  from " + derived + " as r limit 1;\n" + "  if several then\n" +
-         general + end_of_general(code) + "  elsif found then\n" + values +
-         "  end if;\n  return null;\nend\n";
-}
-
-// --- update ---
-
-std::string pair_values(const TriggerCode& code, std::size_t capture) {
-  const std::string old_value = numbered("old", capture);
-  const std::string new_value = numbered("new", capture);
-  return "    if " + numbered("counts", capture) + " and coalesce(" + old_value + ", " + new_value +
-         ") is not null then\n      " + insert_into(code) + "      values (" +
-         std::to_string(code.captures[capture].id) + ", pg_catalog.array_remove(" +
-         both_values(old_value, new_value) + ", null));\n    end if;\n";
-}
-
-// The values of changed rows, where it is known which old row became which new one.
-std::string changed_values(const TriggerCode& code, const Side& side, std::size_t capture) {
-  const CaptureCode& captured = code.captures[capture];
-  const std::string value = numbered("v", capture);
-  // T3
-  const std::string changed = side.derived("old_rows") + " as o\n                full join " +
-                              side.derived("new_rows") + " as n on " + side.same_key() +
-                              "\n                where " + side.counts(capture);
-  if (captured.is_key && side.key_is_exact()) {
-    return "select coalesce(n." + value + ", o." + value + ") as key from " + changed;
-  }
-  return select_distinct(captured) +
-         (" u.key\n          from (select pg_catalog.unnest(" + both_values("o." + value, "n." + value) +
-          ") as key\n                from " + changed + ") as u\n          where u.key is not null");
-}
-
-std::string update_general(const TriggerCode& code, const Side& side, std::size_t capture) {
-  const std::string value = numbered("v", capture);
-  const std::string old_rows = side.derived("old_rows");
-  const std::string new_rows = side.derived("new_rows");
-  std::string values;
-  if (code.captures[capture].counted && !code.key.empty()) {
-    values = changed_values(code, side, capture);
-  } else {
-    // Which old row became which new one is not known, or does not matter.
-    values = "select r." + value + " as key from " + old_rows + " as r where r." + value +
-             " is not null\n          union\n          select r." + value + " from " + new_rows +
-             " as r where r." + value + " is not null";
-  }
-  return insert_arrays(code, capture, values);
+  body.holes["rows"] = rows;
+  body.holes["values"] = RowImage(code, RowImage::Holds::kValues).query(rows);
+  body.holes["columns"] = joined(columns, ", ");
+  body.holes["variables"] = joined(variables, ", ");
+  return fill_template(postgres_sql("capture_rows"), body);
 }
 
 std::string update_body(const TriggerCode& code) {
-  Side side(code, true);
-  const bool compares = std::any_of(code.captures.begin(), code.captures.end(),
-                                    [](const CaptureCode& capture) { return capture.counted.has_value(); });
-  if (compares) side.need_key();
-  std::string declarations = "  several boolean;\n";
-  std::string selected = "exists (select from old_rows offset 1)";
-  std::string targets = "several";
-  std::string values;
-  std::string general;
+  const RowImage image(code, RowImage::Holds::kKeyAndCountedColumns);
+  const bool key_is_exact =
+      std::all_of(code.key.begin(), code.key.end(), [](const KeyColumn& key) { return key.exact; });
+  Filling body = filling_of(code);
+  std::vector<std::string> columns;
+  std::vector<std::string> variables;
   for (std::size_t i = 0; i < code.captures.size(); ++i) {
-    declarations += "  " + numbered("old", i) + " " + kText + ";\n  " + numbered("new", i) + " " + kText +
-                    ";\n  " + numbered("counts", i) + " boolean;\n";
-    selected += ",\n         o." + numbered("v", i) + ", n." + numbered("v", i) + ", " + side.counts(i);
-    targets += ", " + numbered("old", i) + ", " + numbered("new", i) + ", " + numbered("counts", i);
-    values += pair_values(code, i);
-    general += update_general(code, side, i);
+    const CaptureCode& captured = code.captures[i];
+    columns.push_back(numbered("o.v", i) + ", " + numbered("n.v", i) + ", " + image.counts(i));
+    variables.push_back(numbered("old", i) + ", " + numbered("new", i) + ", " + numbered("counts", i));
+    const bool in_pairs = captured.counted && !code.key.empty();
+    const bool same_value = captured.is_key && key_is_exact;
+    Filling capture = filling_of(captured, i);
+    capture.holes["counts"] = image.counts(i);
+    capture.blocks["same_value"] = when(in_pairs && same_value);
+    capture.blocks["each_value"] = when(in_pairs && !same_value);
+    capture.blocks["any_value"] = when(!in_pairs);
+    body.blocks["captures"].push_back(std::move(capture));
   }
-  // There may be fewer new rows than old ones: a trigger on the partition into which a row moves can refuse
-  // it.
-  return kHead + std::string("declare\n") + declarations + begin_of(code) + "  select " + selected +
-         "\n  into " + targets + "\n  from " + side.derived("old_rows") + " as o\n  left join " +
-         side.derived("new_rows") + " as n on true\n  limit 1;\n" + "  if several then\n" + general +
-         end_of_general(code) + "  elsif found then\n" + values + "  end if;\n  return null;\nend\n";
+  body.holes["old"] = image.query("old_rows");
+  body.holes["new"] = image.query("new_rows");
+  body.holes["same_key"] = image.same_key();
+  body.holes["columns"] = joined(columns, ",\n         ");
+  body.holes["variables"] = joined(variables, ", ");
+  return fill_template(postgres_sql("capture_update"), body);
 }
 
 std::string truncate_body(const TriggerCode& code) {
-  std::string values;
+  std::vector<std::string> values;
   for (const CaptureCode& capture : code.captures) {
-    values += (values.empty() ? "" : ", ") + ("(" + std::to_string(capture.id) + ", null)");
+    values.push_back("(" + std::to_string(capture.id) + ", null)");
   }
-  return "begin\n  " + insert_into(code) + "  values " + values + ";\n  return null;\nend\n";
+  Filling body = filling_of(code);
+  body.holes["values"] = joined(values, ", ");
+  return fill_template(postgres_sql("capture_truncate"), body);
 }
 
-// For names that are to be read, not to be told apart by.
+// The letters of a name that need no quotes, for people to read; it does not tell names apart.
 std::string plain(std::string_view text, std::size_t limit) {
   std::string plain;
   for (const char c : text) {
@@ -319,6 +248,12 @@ std::string create_trigger_sql(std::string_view trigger, std::string_view relati
   return "create trigger " + std::string(trigger) + " after " + std::string(event_name(event)) + " on " +
          std::string(relation) + tables + " for each statement execute function " + std::string(function) +
          "()";
+}
+
+std::string create_always_trigger_sql(std::string_view trigger, std::string_view relation,
+                                      std::string_view function, TriggerEvent event) {
+  return create_trigger_sql(trigger, relation, function, event) + ";\nalter table " + std::string(relation) +
+         " enable always trigger " + std::string(trigger);
 }
 
 std::string dollar_quoted(std::string_view text) {

@@ -1,25 +1,27 @@
-// The code of the triggers that capture changes: pure text, made from what is to be captured.
+// The code of the triggers that capture changes: text, made from what is to be captured.
 //
-// A tracked table gets four statement-level triggers, and so does each of its partitions and inheriting
-// tables: those of a parent fire only for statements that name the parent. Each calls a function of static
-// PL/pgSQL that sees the changed rows as transition tables and writes the captured values, old and new, into
-// the outbox.
+// A tracked table gets four statement-level triggers. So does each of its partitions and inheriting tables,
+// because the triggers of a parent fire only for statements that name the parent. Each trigger calls a
+// function of static PL/pgSQL, which sees the changed rows as transition tables and writes the captured
+// values, old and new, into the outbox. The files are sql/capture_rows.sql, capture_update.sql and
+// capture_truncate.sql; tests/unit/source/postgres/define/golden/blog.sql is what comes out.
 //
 // T1. An update is left out only if no counted column, no captured value and no part of the key has changed,
-// byte for
-//     byte: 1.0 and 1.00, or 'a' and 'A' as citext, are equal and look different in a document.
-// T2. Nothing is written when no row was touched.
-// T3. Old and new rows are joined only by hash or merge: a plan made for one row and kept by PL/pgSQL must
-// not turn
-//     quadratic for a million. A full join has no other way.
-// T4. What the writer's session has set, and which rights its role has, does not matter. The functions are
-//     security definer with a fixed search_path; names, types and operators in them are qualified besides.
+//     byte for byte: 1.0 and 1.00, or 'a' and 'A' as citext, are equal and look different in a document.
 //
-// The usual statement changes one row, and gets a path without joins: one query that looks at the row and
-// whether there is another, and the insert. tests/benchmarks/trigger_cost compares it with the floors. Tried
-// and not better: deciding inside the insert whether there is one row (the same for an update that counts,
-// half as much again for one that does not), a loop over a cursor, comparing by operators instead of images
-// (4 µs of 66).
+// T2. A statement that touches no row writes nothing.
+//
+// T3. Old and new rows are joined only by hash or merge. PL/pgSQL may keep a plan made for one row, and with
+//     a million rows that must not turn quadratic. A full join has no other way.
+//
+// T4. Neither the settings of the writer's session nor the rights of its role matter. The functions are
+//     security definer with a fixed search_path, and qualify names, types and operators besides.
+//
+// Most statements change one row. They take a path without joins: one query that looks at the row and whether
+// there is another, and the insert. tests/bench/trigger_cost.cc compares its cost with the least that is
+// possible. Tried and no better: deciding inside the insert whether there is one row (as fast for an update
+// that counts, half as long again for one that does not), a loop over a cursor, comparing by operators
+// instead of images (4 µs of 66).
 #pragma once
 
 #include <optional>
@@ -31,23 +33,24 @@ namespace lockstep {
 
 struct CaptureCode {
   int id = 0;
-  bool is_key = false;                              ///< the value is the table's primary key
-  std::string expression;                           ///< over one row, which goes by the table's own name
-  std::optional<std::vector<std::string>> counted;  ///< quoted columns; none: every update counts
+  bool is_key = false;     ///< the value is the table's primary key
+  std::string expression;  ///< over one row, which goes by the table's own name
+  /// The columns, quoted, of which one must change for an update to count. None: every update counts.
+  std::optional<std::vector<std::string>> counted;
 };
 
 struct KeyColumn {
   std::string name;      ///< quoted
   std::string equality;  ///< "=" or "operator(public.=)"
-  bool exact = false;    ///< what is equal is the same, byte for byte
+  bool exact = false;    ///< equal values are the same, byte for byte
 };
 
 struct TriggerCode {
   std::string schema;          ///< lockstep's, quoted
   std::string alias;           ///< the table's own name, quoted
-  std::vector<KeyColumn> key;  ///< primary key; empty: there is none
+  std::vector<KeyColumn> key;  ///< the primary key; empty: there is none
   std::vector<CaptureCode> captures;
-  bool bounded = false;  ///< nothing is written while the outbox is full (0003_outbox_limit.sql)
+  bool bounded = false;  ///< they write nothing while the outbox is full (0003_outbox_limit.sql)
 };
 
 enum class TriggerEvent { kInsert, kUpdate, kDelete, kTruncate };
@@ -63,19 +66,25 @@ int event_type(TriggerEvent event);
 /// The body of the trigger function.
 std::string trigger_body(const TriggerCode& code, TriggerEvent event);
 
-/// The name of the trigger: the same on every table, short enough for PostgreSQL's 63 bytes. Not quoted.
+/// The name of the trigger, at most PostgreSQL's 63 bytes, which needs no quotes. It is the same on every
+/// table.
 std::string trigger_name(std::string_view schema, int pipeline, TriggerEvent event);
 
-/// The name of the function behind the triggers of a table; `relation` is the table's quoted name. Not
-/// quoted.
+/// The name of the function that the triggers of a table call, which needs no quotes. `relation` is the
+/// table's quoted name.
 std::string trigger_function_name(int pipeline, std::string_view relation, TriggerEvent event);
 
-/// What all names of a pipeline's trigger functions begin with.
+/// The beginning of the names of a pipeline's trigger functions.
 std::string trigger_function_prefix(int pipeline);
 
-/// `create trigger` on one table; names are quoted.
+/// Makes a trigger on one table. The names are quoted.
 std::string create_trigger_sql(std::string_view trigger, std::string_view relation, std::string_view function,
                                TriggerEvent event);
+
+/// Makes it so that it fires in every session. Rows that come through a session in the replica role are in
+/// the documents too.
+std::string create_always_trigger_sql(std::string_view trigger, std::string_view relation,
+                                      std::string_view function, TriggerEvent event);
 
 /// A text as a dollar-quoted literal.
 std::string dollar_quoted(std::string_view text);

@@ -6,22 +6,49 @@
 
 namespace lockstep {
 
-std::string array_literal(const Values& values) {
-  std::string literal = "{";
-  for (const std::string& value : values) {
-    if (literal.size() > 1) literal += ',';
-    literal += '"';
-    for (const char c : value) {
-      if (c == '"' || c == '\\') literal += '\\';
-      literal += c;
-    }
-    literal += '"';
+namespace {
+
+void append_quoted(std::string& literal, std::string_view value) {
+  if (literal.size() > 1) literal += ',';
+  literal += '"';
+  for (const char c : value) {
+    if (c == '"' || c == '\\') literal += '\\';
+    literal += c;
   }
+  literal += '"';
+}
+
+template <typename Id>
+std::string numbers_literal(const std::vector<Id>& ids) {
+  std::string literal = "{";
+  for (const Id& id : ids) append_quoted(literal, std::to_string(id.value));
   return literal + "}";
 }
 
-Values parse_array(std::string_view literal) {
-  Values values;
+}  // namespace
+
+std::string array_literal(const std::vector<std::string>& values) {
+  std::string literal = "{";
+  for (const std::string& value : values) append_quoted(literal, value);
+  return literal + "}";
+}
+
+std::string ids_literal(const DocumentIds& ids) {
+  std::string literal = "{";
+  for (const DocumentId& id : ids) append_quoted(literal, id.text);
+  return literal + "}";
+}
+
+std::string ids_literal(const std::vector<CaptureId>& captures) {
+  return numbers_literal(captures);
+}
+
+std::string ids_literal(const std::vector<IndexId>& indices) {
+  return numbers_literal(indices);
+}
+
+std::vector<std::string> parse_array(std::string_view literal) {
+  std::vector<std::string> values;
   const std::string text(literal);
   pqxx::array_parser parser(text.c_str(), pqxx::internal::encoding_group::UTF8);
   for (auto [juncture, value] = parser.get_next(); juncture != pqxx::array_parser::done;

@@ -3,15 +3,21 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
-#include "replicator/source/source.h"
+#include "replicator/ids.h"
 
 namespace lockstep {
 
 /// An array literal of text values, for a parameter that the statement casts.
-std::string array_literal(const Values& values);
+std::string array_literal(const std::vector<std::string>& values);
 
-/// The values of an array literal; nulls are left out.
-Values parse_array(std::string_view literal);
+/// An array literal of ids.
+std::string ids_literal(const DocumentIds& ids);
+std::string ids_literal(const std::vector<CaptureId>& captures);
+std::string ids_literal(const std::vector<IndexId>& indices);
+
+/// The values of an array literal, without nulls.
+std::vector<std::string> parse_array(std::string_view literal);
 
 }  // namespace lockstep

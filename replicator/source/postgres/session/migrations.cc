@@ -21,9 +21,9 @@ comment on table {schema}.migration is 'how lockstep''s own schema came to be';
 )sql";
 
 // Transaction-level, so that it works through a pooler too.
-void lock_migrations(pqxx::transaction_base& transaction, const std::string& schema_name) {
-  transaction.exec_params("select pg_advisory_xact_lock(hashtextextended('lockstep migrations ' || $1, 0))",
-                          schema_name);
+void lock_migrations(PostgresTransaction& transaction, const std::string& schema_name) {
+  transaction.run_once("select pg_advisory_xact_lock(hashtextextended('lockstep migrations ' || $1, 0))",
+                       schema_name);
 }
 
 UsageError newer(const std::string& schema_name, int database, std::size_t known) {
@@ -56,19 +56,16 @@ std::vector<Migration> read_migrations(std::span<const EmbeddedFile> files) {
   return migrations;
 }
 
-std::vector<Migration> pending_migrations(pqxx::transaction_base& transaction, const PostgresSession& session,
-                                          const std::string& schema_name,
+std::vector<Migration> pending_migrations(PostgresTransaction& transaction, const std::string& schema_name,
                                           const std::vector<Migration>& migrations) {
-  const bool is_new = transaction
-                          .exec_params1(
-                              "select not exists (select 1 from pg_class as c join pg_namespace as n "
-                              "on n.oid = c.relnamespace where n.nspname = $1 and c.relname = 'migration')",
-                              schema_name)[0]
-                          .as<bool>();
-  if (is_new) return migrations;
+  const pqxx::result is_new = transaction.run_once(
+      "select not exists (select 1 from pg_class as c join pg_namespace as n on n.oid = c.relnamespace "
+      "where n.nspname = $1 and c.relname = 'migration')",
+      schema_name);
+  if (is_new[0][0].as<bool>()) return migrations;
   std::size_t applied = 0;
-  for (const pqxx::row& row : transaction.exec(
-           session.sql("select number, checksum, applied_by from {schema}.migration order by number"))) {
+  for (const pqxx::row& row : transaction.run_once(transaction.session().sql(
+           "select number, checksum, applied_by from {schema}.migration order by number"))) {
     const auto number = row[0].as<std::size_t>();
     if (number > migrations.size()) throw newer(schema_name, row[0].as<int>(), migrations.size());
     if (row[1].c_str() != migrations[number - 1].checksum) {
@@ -79,10 +76,9 @@ std::vector<Migration> pending_migrations(pqxx::transaction_base& transaction, c
   return {migrations.begin() + static_cast<std::ptrdiff_t>(applied), migrations.end()};
 }
 
-void require_migrated(pqxx::transaction_base& transaction, const PostgresSession& session,
-                      const std::string& schema_name) {
+void require_migrated(PostgresTransaction& transaction, const std::string& schema_name) {
   const std::vector<Migration> migrations = read_migrations(postgresql_migrations());
-  if (pending_migrations(transaction, session, schema_name, migrations).empty()) return;
+  if (pending_migrations(transaction, schema_name, migrations).empty()) return;
   throw UsageError("schema \"" + schema_name +
                    "\" was made by an older lockstep than this one (" LOCKSTEP_VERSION
                    "); run `lockstep apply`");
@@ -97,29 +93,24 @@ std::string migration_sql(const PostgresSession& session, const Migration& migra
 void migrate(PostgresSession& session, const std::string& schema_name,
              const std::vector<Migration>& migrations,
              const std::function<void(const Migration&)>& progress) {
-  translating_postgres_errors("migrating schema " + session.schema(), [&] {
-    while (true) {
-      pqxx::work transaction(session.connection());
-      lock_migrations(transaction, schema_name);
-      const std::vector<Migration> pending =
-          pending_migrations(transaction, session, schema_name, migrations);
-      if (pending.empty()) return;
-      const Migration& next = pending.front();
-      progress(next);
-      // "if not exists" would want the right to create schemas even where the database's owner has made one
-      // for us. "if not exists" would want the right to create schemas even where the database's owner has
-      // made one for us.
-      const bool has_schema =
-          transaction.exec_params1("select to_regnamespace($1) is not null", session.schema())[0].as<bool>();
-      if (!has_schema) transaction.exec0("create schema " + session.schema());
-      transaction.exec(migration_sql(session, next));
-      transaction.exec_params0(
-          session.sql("insert into {schema}.migration (number, name, checksum, applied_by) "
-                      "values ($1, $2, $3, $4)"),
-          next.number, std::string(next.name), next.checksum, LOCKSTEP_VERSION);
-      transaction.commit();
-    }
-  });
+  while (true) {
+    PostgresTransaction transaction(session, "migrating schema " + session.schema());
+    lock_migrations(transaction, schema_name);
+    const std::vector<Migration> pending = pending_migrations(transaction, schema_name, migrations);
+    if (pending.empty()) return;
+    const Migration& next = pending.front();
+    progress(next);
+    // "if not exists" would need the right to create schemas even where the database's owner has made one for
+    // lockstep.
+    const pqxx::result has_schema =
+        transaction.run_once("select to_regnamespace($1) is not null", session.schema());
+    if (!has_schema[0][0].as<bool>()) transaction.execute("create schema " + session.schema());
+    transaction.execute(migration_sql(session, next));
+    transaction.run_once(session.sql("insert into {schema}.migration (number, name, checksum, applied_by) "
+                                     "values ($1, $2, $3, $4)"),
+                         next.number, std::string(next.name), next.checksum, LOCKSTEP_VERSION);
+    transaction.commit();
+  }
 }
 
 }  // namespace lockstep

@@ -1,4 +1,4 @@
-// The statements in replicator/source/sql/, compiled in, by file name without ".sql".
+// The statements in source/postgres/sql/, compiled in, by file name without ".sql".
 #pragma once
 
 #include <map>
@@ -7,12 +7,12 @@
 
 namespace lockstep {
 
-/// The text of a statement; `{schema}` in it stands for lockstep's schema. Throws std::logic_error for an
-/// unknown name.
+/// The text of a statement. `{schema}` in it stands for lockstep's schema, any other `{name}` for what
+/// fill_placeholders() puts there. Throws std::logic_error for an unknown name.
 std::string_view postgres_sql(std::string_view name);
 
-/// Replaces each `{name}` in a statement, in one pass, so that nothing is replaced inside of what was put in.
-/// Throws std::logic_error for a name without a value.
+/// Replaces each `{name}` in a statement. Does so in one pass: replaces nothing inside of a value. Throws
+/// std::logic_error for a name without a value.
 std::string fill_placeholders(std::string_view statement,
                               const std::map<std::string_view, std::string_view>& values);
 

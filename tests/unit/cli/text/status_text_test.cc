@@ -36,7 +36,7 @@ PipelineStatus following() {
   status.indices.push_back({.alias = "posts",
                             .view = "search.posts",
                             .dead_letters = 1,
-                            .jobs = {{.kind = "backfill",
+                            .jobs = {{.kind = JobKind::kBackfill,
                                       .reason = "new index",
                                       .done = 12'000,
                                       .total = 48'000,

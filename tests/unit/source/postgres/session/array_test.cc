@@ -16,6 +16,12 @@ TEST(PostgresArrayTest, WritesWhatPostgresqlReads) {
   EXPECT_EQ(array_literal({R"(a"b\c)"}), R"({"a\"b\\c"})");
 }
 
+TEST(PostgresArrayTest, WritesIdsOfEveryKind) {
+  EXPECT_EQ(ids_literal(DocumentIds{{"1"}, {"a,b"}}), R"({"1","a,b"})");
+  EXPECT_EQ(ids_literal(std::vector<CaptureId>{{1}, {22}}), R"({"1","22"})");
+  EXPECT_EQ(ids_literal(std::vector<IndexId>{{3}}), R"({"3"})");
+}
+
 TEST(PostgresArrayTest, TheWordNullAndBracesAreValuesWhenQuoted) {
   EXPECT_EQ(array_literal({"null", "{}", "a,b"}), R"({"null","{}","a,b"})");
 }
@@ -32,9 +38,10 @@ TEST(PostgresArrayTest, NullsAreLeftOutAndTheWordNullIsNot) {
 }
 
 TEST(PostgresArrayTest, EveryCharacterComesBack) {
-  const Values values = {"a b",       "a/b",  "it's", R"("quoted")", R"(back\slash)", "100 %", "line\nbreak",
-                         "tab\there", "ключ", "日本", "😀",           "{a,b}",         "null",  "",
-                         " "};
+  const std::vector<std::string> values = {
+      "a b",       "a/b",  "it's", R"("quoted")", R"(back\slash)", "100 %", "line\nbreak",
+      "tab\there", "ключ", "日本", "😀",           "{a,b}",         "null",  "",
+      " "};
   EXPECT_EQ(parse_array(array_literal(values)), values);
 }
 

@@ -1,0 +1,79 @@
+#include "replicator/source/outbox/job.h"
+
+#include <array>
+#include <charconv>
+#include <type_traits>
+#include <utility>
+
+#include "replicator/error.h"
+
+namespace lockstep {
+namespace {
+
+constexpr std::array<std::pair<JobKind, std::string_view>, 4> kKinds = {{
+    {JobKind::kBackfill, "backfill"},
+    {JobKind::kComparison, "comparison"},
+    {JobKind::kFanOut, "fan_out"},
+    {JobKind::kSweep, "sweep"},
+}};
+
+constexpr std::string_view kScanning = "scanning";
+
+Error unknown(const std::string& what, std::string_view text, JobId job) {
+  return Error({"loading job " + std::to_string(job.value),
+                "its " + what + " is \"" + std::string(text) + "\", which this lockstep does not know",
+                "install the version of lockstep that wrote it, or a newer one"});
+}
+
+// 0 is what lockstep stores before the first document of the list is acknowledged.
+std::optional<AfterNumber> after_number(std::string_view text) {
+  AfterNumber position;
+  const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), position.number);
+  if (fault != std::errc() || end != text.data() + text.size() || position.number < 0) return std::nullopt;
+  return position;
+}
+
+}  // namespace
+
+std::string_view name_of(JobKind kind) {
+  return kKinds.at(static_cast<std::size_t>(kind)).second;
+}
+
+JobKind job_kind(std::string_view name, JobId job) {
+  for (const auto& [kind, known] : kKinds) {
+    if (known == name) return kind;
+  }
+  throw unknown("kind", name, job);
+}
+
+std::optional<std::string> to_text(const JobPosition& position) {
+  return std::visit(
+      [](const auto& at) -> std::optional<std::string> {
+        using At = std::decay_t<decltype(at)>;
+        if constexpr (std::is_same_v<At, NotBegun>) return std::nullopt;
+        if constexpr (std::is_same_v<At, Begun>) return "";
+        if constexpr (std::is_same_v<At, AfterDocument>) return at.id.text;
+        if constexpr (std::is_same_v<At, AfterNumber>) return std::to_string(at.number);
+        if constexpr (std::is_same_v<At, Scanning>) return std::string(kScanning);
+      },
+      position);
+}
+
+JobPosition job_position(const std::optional<std::string>& text, JobKind kind, JobId job) {
+  if (!text) return NotBegun{};
+  if (text->empty()) return Begun{};
+  switch (kind) {
+    case JobKind::kBackfill:
+    case JobKind::kComparison:
+      return AfterDocument{DocumentId{*text}};
+    case JobKind::kFanOut:
+      if (const std::optional<AfterNumber> position = after_number(*text)) return *position;
+      break;
+    case JobKind::kSweep:
+      if (*text == kScanning) return Scanning{};
+      break;
+  }
+  throw unknown("position", *text, job);
+}
+
+}  // namespace lockstep

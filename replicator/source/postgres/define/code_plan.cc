@@ -1,0 +1,143 @@
+#include "replicator/source/postgres/define/code_plan.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "replicator/source/checksum.h"
+#include "replicator/source/postgres/define/table_code.h"
+
+namespace lockstep {
+namespace {
+
+using Action = PlanStep::Action;
+
+// What PostgreSQL locks by itself: `create trigger` shuts writers out, `drop trigger` readers too.
+constexpr const char* kForCreation = "share row exclusive";
+constexpr const char* kForDrop = "access exclusive";
+
+}  // namespace
+
+CodePlanner::CodePlanner(const PlanInput& input, int pipeline, const std::vector<int>& capture_ids,
+                         DefinitionPlan& plan)
+    : in_(input),
+      pipeline_(pipeline),
+      capture_ids_(capture_ids),
+      schema_(input.transaction.session().schema()),
+      plan_(plan) {}
+
+void CodePlanner::plan_resolvers() {
+  for (const IndexDesign& index : in_.design.indices) {
+    for (const TrackDesign& track : index.tracks) {
+      const std::string resolver = resolver_name(in_.design, track);
+      if (resolver.empty() || wanted_functions_.contains(resolver)) continue;
+      plan_function(
+          resolver_function(resolver, in_.design.captures[track.capture].value_type, track.resolver_query),
+          "from changed rows of " + track.table + " to documents of " + index.alias);
+    }
+  }
+}
+
+void CodePlanner::plan_tables() {
+  for (const auto& [name, table] : in_.design.tables) plan_table(table);
+}
+
+void CodePlanner::plan_table(const TableDesign& table) {
+  const std::string& relation = table.relation.name;
+  const TriggerCode code = trigger_code(in_.design, table, schema_, capture_ids_);
+  const std::vector<std::string> settings = trigger_settings(in_.design, table);
+  ChangedTable changed{relation, table.relation.columns.front().quoted, {}, false};
+  bool is_changed = false;
+  for (const std::size_t capture : table.captures) {
+    if (in_.design.captures[capture].is_expression) changed.has_expressions = true;
+  }
+  for (const TriggerEvent event : kTriggerEvents) {
+    const FunctionCode function = trigger_function(pipeline_, relation, code, settings, event);
+    changed.functions.push_back(schema_ + "." + function.name);
+    if (plan_function(function, "writes changed rows of " + relation + " into the outbox")) is_changed = true;
+    plan_trigger(table, table.relation.oid, relation, event, function.name);
+    for (const TableMember& member : table.members) {
+      if (member.kind != 'f') plan_trigger(table, member.oid, member.name, event, function.name);
+    }
+  }
+  if (is_changed) plan_.changed.push_back(std::move(changed));
+}
+
+bool CodePlanner::plan_function(const FunctionCode& function, const std::string& purpose) {
+  wanted_functions_.insert(function.name);
+  const auto known = in_.applied.functions.find(function.name);
+  const bool is_new = known == in_.applied.functions.end();
+  if (!is_new && is_as_made(known->second, function)) return false;
+  plan_.preparation.push_back({is_new ? Action::kCreate : Action::kChange,
+                               "function " + signature(schema_, function), purpose,
+                               create_function_sql(schema_, function)});
+  return true;
+}
+
+void CodePlanner::plan_trigger(const TableDesign& table, unsigned oid, const std::string& relation,
+                               TriggerEvent event, const std::string& function) {
+  std::string trigger = trigger_name(in_.schema_name, pipeline_, event);
+  // A table can be a part of two tracked ones.
+  if (!wanted_triggers_.insert({oid, trigger}).second) {
+    trigger += "_" + checksum(table.relation.name).substr(8);
+    wanted_triggers_.insert({oid, trigger});
+  }
+  const auto known = std::find_if(
+      in_.applied.triggers.begin(), in_.applied.triggers.end(),
+      [&](const AppliedTrigger& applied) { return applied.table_oid == oid && applied.name == trigger; });
+  const bool is_new = known == in_.applied.triggers.end();
+  if (!is_new && known->function == function && known->type == event_type(event) && known->as_made) return;
+  gaps_.insert(table.relation.name);
+  std::string sql;
+  if (!is_new) sql = "drop trigger " + trigger + " on " + relation + ";\n";
+  sql += create_always_trigger_sql(trigger, relation, schema_ + "." + function, event);
+  lock(relation, is_new ? kForCreation : kForDrop);
+  creations_.push_back({is_new ? Action::kCreate : Action::kChange, "trigger " + trigger + " on " + relation,
+                        is_new ? "" : "it was changed or disabled", std::move(sql)});
+}
+
+void CodePlanner::lock(const std::string& relation, const std::string& mode) {
+  std::string& known = locks_[relation];
+  if (known != kForDrop) known = mode;
+}
+
+void CodePlanner::plan_triggers() {
+  for (const AppliedTrigger& trigger : in_.applied.triggers) {
+    if (!trigger.function.starts_with(trigger_function_prefix(pipeline_))) continue;
+    if (wanted_triggers_.contains({trigger.table_oid, trigger.name})) continue;
+    lock(trigger.table, kForDrop);
+    plan_.triggers.push_back(drop_trigger(trigger));
+  }
+  plan_.triggers.insert(plan_.triggers.end(), std::make_move_iterator(creations_.begin()),
+                        std::make_move_iterator(creations_.end()));
+  for (const auto& [relation, mode] : locks_) plan_.locks.push_back(lock_table(relation, mode));
+}
+
+void CodePlanner::drop_functions() {
+  for (const auto& [name, function] : in_.applied.functions) {
+    if (wanted_functions_.contains(name)) continue;
+    if (!is_function_of(in_.applied, pipeline_, name, schema_)) continue;
+    plan_.triggers.push_back(drop_function(schema_, name, function));
+  }
+}
+
+bool is_function_of(const AppliedObjects& applied, int pipeline, const std::string& function,
+                    const std::string& schema) {
+  if (function.starts_with("resolve_")) return !applied.resolvers_of_others.contains(schema + "." + function);
+  return function.starts_with(trigger_function_prefix(pipeline));
+}
+
+PlanStep drop_function(const std::string& schema, const std::string& name, const AppliedFunction& function) {
+  const std::string object = "function " + schema + "." + name + "(" + function.arguments + ")";
+  return {Action::kDrop, object, "", "drop " + object};
+}
+
+PlanStep drop_trigger(const AppliedTrigger& trigger) {
+  const std::string object = "trigger " + trigger.quoted_name + " on " + trigger.table;
+  return {Action::kDrop, object, "", "drop " + object};
+}
+
+std::string lock_table(const std::string& relation, const std::string& mode) {
+  return "lock table only " + relation + " in " + mode + " mode";
+}
+
+}  // namespace lockstep

@@ -1,0 +1,171 @@
+#include "replicator/source/postgres/define/row_checks.h"
+
+#include <nlohmann/json.hpp>
+#include <set>
+#include <utility>
+
+#include "replicator/source/postgres/session/statement.h"
+
+namespace lockstep {
+namespace {
+
+constexpr int kSmallTablePages = 128;     // a megabyte: read as a whole sooner than through an index
+constexpr int kLongestId = 512;           // bytes; Elasticsearch takes no longer ones
+constexpr const char* kTimeLimit = "5s";  // for each look at rows
+
+class RowChecks {
+ public:
+  RowChecks(PostgresTransaction& transaction, const PipelineDesign& design, std::vector<Finding>& findings)
+      : transaction_(transaction), design_(design), findings_(findings) {}
+
+  void check() {
+    transaction_.execute(std::string("set local statement_timeout = '") + kTimeLimit + "'");
+    for (const IndexDesign& index : design_.indices) {
+      check_ids(index);
+      check_searches(index);
+      check_values(index);
+    }
+  }
+
+ private:
+  void fault(std::string place, std::string message, std::string remedy = {}) {
+    findings_.push_back({Finding::Severity::kError, std::move(place), std::move(message), std::move(remedy)});
+  }
+  void warn(std::string place, std::string message, std::string remedy = {}) {
+    findings_.push_back(
+        {Finding::Severity::kWarning, std::move(place), std::move(message), std::move(remedy)});
+  }
+
+  // Runs a look at rows; false: it did not succeed. Says so when the time is over or the server complains. A
+  // missing right is a finding already.
+  bool look(const std::string& place, const std::string& what, const std::vector<std::string>& statements,
+            const std::function<void(const pqxx::result&)>& on_result) {
+    const std::optional<Complaint> complaint = complaint_about(transaction_, statements, on_result);
+    if (!complaint) return true;
+    if (complaint->sqlstate == sqlstate::kQueryCanceled) {
+      warn(place, what + " took longer than " + kTimeLimit + ", so it was not checked");
+    } else if (!complaint->is_missing_right()) {
+      fault(place, what + ": " + complaint->message);
+    }
+    return false;
+  }
+
+  void check_ids(const IndexDesign& index) {
+    const std::string statement = fill_placeholders(postgres_sql("sample_ids"), {{"view", index.view}});
+    look(index.line, "reading some rows of view " + index.view, {"set local enable_seqscan = on", statement},
+         [&](const pqxx::result& result) {
+           const pqxx::row row = result[0];
+           if (row[1].as<int>() > 0) {
+             fault(index.line,
+                   std::string(row[1].c_str()) + " of " + row[0].c_str() + " rows of view " + index.view +
+                       " have no _id",
+                   "leave them out: where … is not null");
+           }
+           if (!row[2].is_null()) {
+             fault(index.line,
+                   "_id of view " + index.view + " is not unique: several rows have " + row[2].c_str(),
+                   "group them into one row, or take another _id");
+           }
+           if (!row[3].is_null() && row[3].as<int>() > kLongestId) {
+             warn(index.line, "view " + index.view + " has an _id of " + row[3].c_str() +
+                                  " bytes; Elasticsearch takes " + std::to_string(kLongestId) +
+                                  " at most, so it becomes a dead letter");
+           }
+         });
+  }
+
+  // Finds searches that have no index: with sequential scans off, the planner takes one only if it must.
+  void check_searches(const IndexDesign& index) {
+    const std::string by_id = "select from " + index.view + " as v where v._id = any($1)";
+    warn_of_scans(index.line, "finding documents of view " + index.view + " by their _id", by_id,
+                  index.id_type);
+    for (const TrackDesign& track : index.tracks) {
+      if (track.resolver_query.empty()) continue;
+      warn_of_scans(track.line,
+                    "finding the documents of " + index.alias + " for a changed row of " + track.table,
+                    track.resolver_query, design_.captures[track.capture].value_type);
+    }
+  }
+
+  void warn_of_scans(const std::string& place, const std::string& what, const std::string& query,
+                     const std::string& type) {
+    constexpr const char* kForgetProbe = "deallocate lockstep_search_probe";
+    const std::string prepare = "prepare lockstep_search_probe(" + type + "[]) as " + query;
+    if (complaint_about(transaction_, prepare)) return;
+    // A prepared statement outlives the savepoint.
+    transaction_.execute(kForgetProbe);
+    std::set<std::string> scanned;
+    look(place, what,
+         {"set local enable_seqscan = off", "set local plan_cache_mode = force_generic_plan", prepare,
+          "explain (format json, verbose) execute lockstep_search_probe('{}')"},
+         [&](const pqxx::result& result) {
+           scans_in(nlohmann::json::parse(result[0][0].c_str()).at(0).at("Plan"), scanned);
+         });
+    // Fails when the look ended before the statement was prepared.
+    complaint_about(transaction_, std::string(kForgetProbe));
+    for (const std::string& table : scanned) {
+      warn(place, what + " reads the whole of " + table, "create an index for it");
+    }
+  }
+
+  // Whether a node reads all of its table. Without a condition that compares, an index scan does so too.
+  static bool reads_all(const nlohmann::json& plan) {
+    if (!plan.contains("Relation Name")) return false;
+    const std::string node = plan.at("Node Type");
+    if (node == "Seq Scan") return true;
+    const nlohmann::json& by_index =
+        node == "Bitmap Heap Scan" && plan.contains("Plans") ? plan.at("Plans").at(0) : plan;
+    return by_index.at("Node Type").get<std::string>().find("Index") != std::string::npos &&
+           by_index.value("Index Cond", "").find_first_of("=<>@&|~?") == std::string::npos;
+  }
+
+  void scans_in(const nlohmann::json& plan, std::set<std::string>& scanned) {
+    if (reads_all(plan)) {
+      const auto schema = plan.value("Schema", "");
+      const auto relation = plan.at("Relation Name").get<std::string>();
+      const pqxx::result big =
+          transaction_.run_once(postgres_sql("is_large"), schema, relation, kSmallTablePages);
+      if (!big.empty()) scanned.insert(big[0][0].c_str());
+    }
+    if (!plan.contains("Plans")) return;
+    for (const nlohmann::json& below : plan.at("Plans")) scans_in(below, scanned);
+  }
+
+  // Finds values that a track takes as ids and that never are one, such as a key where the view makes a text
+  // of it.
+  void check_values(const IndexDesign& index) {
+    for (const TrackDesign& track : index.tracks) {
+      if (!track.resolver_query.empty()) continue;
+      const CaptureDesign& capture = design_.captures[track.capture];
+      const TableDesign& table = design_.tables.at(track.table);
+      const std::string statement =
+          fill_placeholders(postgres_sql("compare_values"), {{"expression", capture.expression},
+                                                             {"relation", capture.relation},
+                                                             {"alias", table.relation.alias},
+                                                             {"view", index.view},
+                                                             {"id_type", index.id_type}});
+      look(track.line, "comparing rows of " + track.table + " with view " + index.view,
+           {"set local enable_seqscan = on", statement}, [&](const pqxx::result& result) {
+             const pqxx::row row = result[0];
+             if (row[0].as<int>() == 0 || row[1].as<int>() > 0 || !row[2].as<bool>()) return;
+             warn(track.line,
+                  std::string("none of ") + row[0].c_str() + " rows of " + track.table +
+                      " has a value that is an _id of view " + index.view + ": " + capture.expression,
+                  "say with row, column or keys how to get from its rows to documents");
+           });
+    }
+  }
+
+  PostgresTransaction& transaction_;
+  const PipelineDesign& design_;
+  std::vector<Finding>& findings_;
+};
+
+}  // namespace
+
+void check_rows(PostgresTransaction& transaction, const PipelineDesign& design,
+                std::vector<Finding>& findings) {
+  RowChecks(transaction, design, findings).check();
+}
+
+}  // namespace lockstep

@@ -1,0 +1,81 @@
+#include "replicator/source/postgres/session/postgres_error.h"
+
+#include <pqxx/pqxx>
+#include <utility>
+
+namespace lockstep {
+namespace {
+
+// Whether the same statement may work later, by SQLSTATE class or code.
+bool worth_a_retry(const std::string& sqlstate) {
+  if (sqlstate.size() != 5) return false;
+  const std::string code_class = sqlstate.substr(0, 2);
+  if (code_class == "08" || code_class == "40" || code_class == "53" || code_class == "58") return true;
+  // lock_not_available, query_canceled, admin_shutdown, crash_shutdown, cannot_connect_now, object_in_use,
+  // idle_session_timeout
+  for (const char* code : {"55P03", "57014", "57P01", "57P02", "57P03", "55006", "57P05"}) {
+    if (sqlstate == code) return true;
+  }
+  return false;
+}
+
+// libpq's messages have lines for details, hints and the place in the statement.
+std::string one_line(std::string_view message) {
+  std::string line;
+  for (const char c : message) {
+    const bool space = c == '\n' || c == '\t' || c == ' ';
+    if (!space) {
+      line += c;
+    } else if (!line.empty() && line.back() != ' ') {
+      line += ' ';
+    }
+  }
+  if (!line.empty() && line.back() == ' ') line.pop_back();
+  return line;
+}
+
+std::string remedy_for(const std::string& sqlstate) {
+  if (sqlstate == sqlstate::kInsufficientPrivilege) {
+    return "grant the missing privilege (`lockstep plan` prints the GRANT statements)";
+  }
+  if (sqlstate == "42P01" || sqlstate == "42703" || sqlstate == "42883" || sqlstate == "3F000") {
+    return "the schema has changed since the last `lockstep apply`: run `lockstep check`, then `lockstep "
+           "apply`";
+  }
+  return {};
+}
+
+PostgresError lost_connection(std::string_view doing, const std::string& message) {
+  return {{std::string(doing), one_line(message), "", Retry::kLater, Server::kSource}, "", message};
+}
+
+PostgresError refused(std::string_view doing, const std::string& sqlstate, const std::string& message) {
+  const Retry retry = worth_a_retry(sqlstate) ? Retry::kLater : Retry::kNever;
+  return {{std::string(doing), one_line(message), remedy_for(sqlstate), retry, Server::kSource},
+          sqlstate,
+          message};
+}
+
+}  // namespace
+
+void translating_postgres_errors(std::string_view doing, const std::function<void()>& step) {
+  try {
+    step();
+  } catch (const pqxx::in_doubt_error& error) {
+    throw lost_connection(doing, error.what());
+  } catch (const pqxx::broken_connection& error) {
+    // libpq gives no SQLSTATE for a failed start-up, so a server that is away and one that refuses us look
+    // the same: the step is worth a retry, and the message says why it failed.
+    throw lost_connection(doing, error.what());
+  } catch (const pqxx::insufficient_privilege& error) {
+    // libpqxx throws this class, and no other, without its SQLSTATE.
+    throw refused(doing, std::string(sqlstate::kInsufficientPrivilege), error.what());
+  } catch (const pqxx::sql_error& error) {
+    throw refused(doing, error.sqlstate(), error.what());
+  } catch (const pqxx::failure& error) {
+    // libpqxx throws its base class for a connection that was lost unnoticed.
+    throw lost_connection(doing, error.what());
+  }
+}
+
+}  // namespace lockstep

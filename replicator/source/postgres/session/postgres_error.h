@@ -1,0 +1,44 @@
+// What PostgreSQL or libpqxx complains about, as an Error. This is the one place that catches libpqxx's
+// exceptions; it judges them by SQLSTATE (PostgreSQL manual, appendix A), never by their text.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "replicator/error.h"
+
+namespace lockstep {
+
+namespace sqlstate {
+inline constexpr std::string_view kInsufficientPrivilege = "42501";
+inline constexpr std::string_view kLockNotAvailable = "55P03";
+inline constexpr std::string_view kQueryCanceled = "57014";
+inline constexpr std::string_view kSerializationFailure = "40001";
+}  // namespace sqlstate
+
+/// The server refused a statement, or the connection is lost. Retryable after a lost connection, for a server
+/// that starts or stops, after serialization failures and lock time-outs, and for lack of resources.
+class PostgresError : public Error {
+ public:
+  PostgresError(Parts parts, std::string sqlstate, std::string message)
+      : Error(std::move(parts)), sqlstate_(std::move(sqlstate)), message_(std::move(message)) {}
+
+  /// Empty: the server said nothing, because the connection is lost.
+  const std::string& sqlstate() const { return sqlstate_; }
+
+  /// Whether the data given to the server was at fault, such as a text that is no number (class 22).
+  bool is_data_exception() const { return sqlstate_.starts_with("22"); }
+
+  /// What libpqxx said, with the server's lines for details, hints and the place in the statement.
+  const std::string& message() const { return message_; }
+
+ private:
+  std::string sqlstate_;
+  std::string message_;
+};
+
+/// Runs `step`; what libpqxx throws leaves as a PostgresError. `doing` is a phrase such as "opening a batch".
+void translating_postgres_errors(std::string_view doing, const std::function<void()>& step);
+
+}  // namespace lockstep

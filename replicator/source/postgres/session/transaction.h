@@ -1,0 +1,97 @@
+// How statements run on a session: in a transaction, or each on its own. Nothing here throws what libpqxx
+// throws; a refused statement leaves as a PostgresError.
+//
+//   PostgresTransaction transaction(session, "reading the plan");
+//   transaction.run("update {schema}.job set done = $2 where id = $1", job, done);
+//   transaction.commit();
+#pragma once
+
+#include <memory>
+#include <pqxx/pqxx>
+#include <string>
+#include <string_view>
+
+#include "replicator/source/postgres/session/postgres_error.h"
+#include "replicator/source/postgres/session/session.h"
+
+namespace lockstep {
+
+/// What is being done, for the message of an error: "opening a batch".
+struct Doing {
+  std::string what;
+  explicit Doing(std::string_view text) : what(text) {}
+};
+
+enum class Isolation {
+  kEachStatement,  ///< no transaction: each statement commits by itself
+  kReadCommitted,
+  kRepeatableRead,
+  kRepeatableReadOnly,
+};
+
+/// At most one is open on a session at a time. Destroying it without commit() rolls it back.
+///
+/// Most functions have a form with a Doing; the other form takes the transaction's own.
+class PostgresTransaction {
+ public:
+  /// Opens it. `session` must outlive it. Throws Error.
+  PostgresTransaction(PostgresSession& session, std::string_view doing,
+                      Isolation isolation = Isolation::kReadCommitted);
+
+  PostgresSession& session() { return session_; }
+
+  /// Prepares the statement at its first use, with `{schema}` filled in, and runs it. For statements that
+  /// come back often. Throws PostgresError.
+  template <typename... Parameters>
+  pqxx::result run(const Doing& doing, std::string_view statement, const Parameters&... parameters) {
+    return run_filled(doing, session_.sql(statement), parameters...);
+  }
+  template <typename... Parameters>
+  pqxx::result run(std::string_view statement, const Parameters&... parameters) {
+    return run(doing_, statement, parameters...);
+  }
+
+  /// As run(), for a statement whose placeholders are filled already.
+  template <typename... Parameters>
+  pqxx::result run_filled(const Doing& doing, const std::string& statement, const Parameters&... parameters) {
+    return translated(
+        doing, [&] { return transaction_->exec_prepared(session_.prepared(statement), parameters...); });
+  }
+
+  /// Runs one statement as it is, planned for these parameters. A second one behind a semicolon is an error.
+  /// Throws PostgresError.
+  template <typename... Parameters>
+  pqxx::result run_once(const Doing& doing, std::string_view statement, const Parameters&... parameters) {
+    return translated(doing,
+                      [&] { return transaction_->exec_params(std::string(statement), parameters...); });
+  }
+  template <typename... Parameters>
+  pqxx::result run_once(std::string_view statement, const Parameters&... parameters) {
+    return run_once(doing_, statement, parameters...);
+  }
+
+  /// Runs any number of statements as they are; returns the result of the last one. Throws PostgresError.
+  pqxx::result execute(const Doing& doing, std::string_view script);
+  pqxx::result execute(std::string_view script) { return execute(doing_, script); }
+
+  /// Throws PostgresError. When the connection is lost meanwhile, nobody knows whether it has committed.
+  void commit(const Doing& doing);
+  void commit() { commit(doing_); }
+
+  /// A text as a literal.
+  std::string quote(std::string_view text) const { return transaction_->quote(std::string(text)); }
+
+ private:
+  template <typename Step>
+  static pqxx::result translated(const Doing& doing, const Step& step) {
+    pqxx::result result;
+    translating_postgres_errors(doing.what, [&] { result = step(); });
+    return result;
+  }
+
+  PostgresSession& session_;
+  const Doing doing_;
+  std::unique_ptr<pqxx::transaction_base> transaction_;
+};
+
+}  // namespace lockstep

@@ -1,0 +1,46 @@
+-- Body of the functions that the insert trigger and the delete trigger of a tracked table call (define/triggers.h,
+-- T2 and T4). A statement that touched one row takes the path without joins; a later statement of many rows may find
+-- the outbox full.
+--   {schema}     lockstep's schema
+--   {rows}       the transition table: new_rows or old_rows
+--   {values}     query of v1, v2, …, what each capture takes from these rows
+--   {columns}    r.v1, r.v2, …
+--   {variables}  value1, value2, …
+--   bounded      once when the outbox has a limit
+--   captures     once for each capture: {n} its place from 1, {id} its id, {select} select or select distinct
+#variable_conflict use_column
+declare
+  several boolean;
+{#captures}
+  value{n} pg_catalog.text;
+{/captures}
+begin
+{#bounded}
+  if {schema}.outbox_is_full() then
+    return null;
+  end if;
+{/bounded}
+  select exists (select from {rows} offset 1), {columns}
+  into several, {variables}
+  from {values} as r limit 1;
+  if several then
+{#captures}
+    insert into {schema}.outbox (capture, keys)
+    select {id}, pg_catalog.array_agg(p.key)
+    from (select d.key, (pg_catalog.row_number() over () operator(pg_catalog.-) 1) operator(pg_catalog./) 1000 as part
+          from ({select} r.v{n} as key from {values} as r where r.v{n} is not null) as d) as p
+    group by p.part;
+{/captures}
+{#bounded}
+    perform {schema}.limit_outbox();
+{/bounded}
+  elsif found then
+{#captures}
+    if value{n} is not null then
+      insert into {schema}.outbox (capture, keys)
+      values ({id}, array[value{n}]);
+    end if;
+{/captures}
+  end if;
+  return null;
+end

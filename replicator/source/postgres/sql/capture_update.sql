@@ -1,0 +1,73 @@
+-- Body of the function that the update trigger of a tracked table calls (define/triggers.h, T1 to T4). A statement that
+-- touched one row takes the path without a join condition. There may be fewer new rows than old ones, hence the left
+-- join: a trigger on the partition into which a row moves can refuse it.
+--   {schema}     lockstep's schema
+--   {old}, {new} queries of the rows before and after: k1, k2, … the primary key, c1, c2, … the counted columns, v1, v2, …
+--                what each capture takes
+--   {columns}    o.v1, n.v1 and whether the update counts for the capture; the next capture; …
+--   {variables}  old1, new1, counts1, old2, …
+--   {same_key}   condition over o and n: the primary key is the same
+--   bounded      once when the outbox has a limit
+--   captures     once for each capture: {n} its place from 1, {id} its id, {select} select or select distinct, {counts}
+--                condition over o and n: the update counts (T1); and one of
+--     same_value   its value is the key, and equal keys are the same, byte for byte
+--     each_value   the old and the new value of the rows that count
+--     any_value    the values of all rows: which old row became which new one is not known, or does not matter
+#variable_conflict use_column
+declare
+  several boolean;
+{#captures}
+  old{n} pg_catalog.text;
+  new{n} pg_catalog.text;
+  counts{n} boolean;
+{/captures}
+begin
+{#bounded}
+  if {schema}.outbox_is_full() then
+    return null;
+  end if;
+{/bounded}
+  select exists (select from old_rows offset 1),
+         {columns}
+  into several, {variables}
+  from {old} as o
+  left join {new} as n on true
+  limit 1;
+  if several then
+{#captures}
+    insert into {schema}.outbox (capture, keys)
+    select {id}, pg_catalog.array_agg(p.key)
+    from (select d.key, (pg_catalog.row_number() over () operator(pg_catalog.-) 1) operator(pg_catalog./) 1000 as part
+{#same_value}
+          from (select coalesce(n.v{n}, o.v{n}) as key from {old} as o
+                full join {new} as n on {same_key}
+                where {counts}) as d) as p
+{/same_value}
+{#each_value}
+          from ({select} u.key
+          from (select pg_catalog.unnest(case when o.v{n} operator(pg_catalog.=) n.v{n} then array[n.v{n}] else array[o.v{n}, n.v{n}] end) as key
+                from {old} as o
+                full join {new} as n on {same_key}
+                where {counts}) as u
+          where u.key is not null) as d) as p
+{/each_value}
+{#any_value}
+          from (select r.v{n} as key from {old} as r where r.v{n} is not null
+          union
+          select r.v{n} from {new} as r where r.v{n} is not null) as d) as p
+{/any_value}
+    group by p.part;
+{/captures}
+{#bounded}
+    perform {schema}.limit_outbox();
+{/bounded}
+  elsif found then
+{#captures}
+    if counts{n} and coalesce(old{n}, new{n}) is not null then
+      insert into {schema}.outbox (capture, keys)
+      values ({id}, pg_catalog.array_remove(case when old{n} operator(pg_catalog.=) new{n} then array[new{n}] else array[old{n}, new{n}] end, null));
+    end if;
+{/captures}
+  end if;
+  return null;
+end
