@@ -1,54 +1,44 @@
-// The contract of Source (replicator/source/source.h, S1 to S5) as one suite for every implementation. An
-// implementation brings a SourceWorld: a database of its own, with the pipeline of `world_schema` applied.
+// The contract of a source (replicator/source/; S1 to S6 are in transaction.h) as one suite for every
+// implementation. The tests are in source_contract_*.cc, a file for each part of the contract. An
+// implementation brings a world (source_world.h) and is put under those of these suites that it has the means
+// for.
 #pragma once
 
 #include <gtest/gtest.h>
 
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
-#include "replicator/source/source.h"
+#include "tests/contract/source_world.h"
+#include "tests/support/eventually.h"
 
 namespace lockstep {
 
-/// A writer's connection, for transactions that overlap.
-class SourceWriter {
- public:
-  virtual ~SourceWriter() = default;
-  virtual void execute(const std::string& sql) = 0;
+/// Values with how often each was reported.
+using Reported = std::map<std::string, int>;
+
+/// What a sink was given.
+struct Rendered {
+  /// Fills this, which must outlive it.
+  DocumentSink sink();
+
+  std::map<std::string, std::string> json;  ///< by id; "none": the view has no such document
+  std::map<std::string, std::string> routing;
+  std::map<std::string, std::set<std::string>> stale_routings;
+  std::vector<std::string> order;  ///< ids
 };
 
-/// Two tables, thing (id integer primary key, n integer) and part (id integer primary key, thing_id integer),
-/// and an index that follows a view with a document {"n": …, "parts": […]} for each thing with n >= 0. Both
-/// tables are tracked: thing by its key, part by thing_id.
-class SourceWorld {
- public:
-  virtual ~SourceWorld() = default;
-
-  virtual std::unique_ptr<Source> open() = 0;
-  virtual std::unique_ptr<SourceWriter> writer() = 0;
-
-  /// Whether transactions of several writers can be open at once after they have written (not in SQLite).
-  virtual bool has_concurrent_writers() const = 0;
-
-  /// Commits `sql` in the laziest way the database has, so that a crash might still take it back.
-  virtual void commit_lazily(const std::string& sql) = 0;
-  /// Whether a crash can no longer take back what commit_lazily() did last.
-  virtual bool is_durable() = 0;
-};
-
-using MakeWorld = std::function<std::unique_ptr<SourceWorld>()>;
-
+/// For every implementation.
 class SourceContract : public testing::TestWithParam<MakeWorld> {
  protected:
   SourceContract();
 
-  /// A chunk as the tail reads it, with the documents of its ids rendered in the same transaction.
+  /// A chunk as the tail reads it, with the documents of `docs` rendered in the same transaction.
   struct Chunk {
     Changes changes;
     std::map<std::string, std::string> documents;  ///< "none": the view has no such document
@@ -56,19 +46,68 @@ class SourceContract : public testing::TestWithParam<MakeWorld> {
 
   /// Opens a source that leads, with a new epoch.
   void lead();
+  /// Another connection, which does not lead.
+  std::unique_ptr<Source> other() { return world_->open(); }
+
+  const AppliedIndex& docs() const { return source_->pipeline().indices.at(0); }
+  const AppliedIndex& parcels() const { return source_->pipeline().indices.at(1); }
+
+  std::unique_ptr<SourceTransaction> begin() { return source_->changes().begin(epoch_); }
+  DocumentVersion version(std::int64_t counter) const { return {epoch_, counter}; }
+
   /// Reads the next chunk, renders it, and saves the position.
   Chunk step(std::int64_t max_values = 1000);
-  /// step() until there is nothing more; returns the values of all chunks with how often each was reported.
-  std::map<std::string, int> drain(std::int64_t max_values = 1000);
+  /// step() until there is nothing more; returns the values of all chunks.
+  Reported drain(std::int64_t max_values = 1000);
 
-  std::map<std::string, std::string> render(SourceTransaction& transaction, const Values& ids);
+  /// Saves this in a transaction of its own; returns what commit() has returned.
+  std::vector<Job> save(const Acknowledged& acknowledged);
+
+  /// The changes that nobody has read, made to a fan-out of `index`, with the position saved. Fails the test
+  /// unless commit() returns exactly that job.
+  Job fan_out_of_changes(const AppliedIndex& index);
+  /// Whether the list of the fan-out gets complete with so many documents.
+  bool expands_to(const AppliedIndex& index, const Job& fan_out, std::int64_t documents);
+  /// The whole list of a fan-out, in pages.
+  std::vector<std::string> listed(JobId fan_out, std::int64_t page);
+
+  /// The jobs of this kind in the source, oldest first.
+  std::vector<Job> jobs_of(IndexId index, JobKind kind);
+  std::optional<Job> find_job(JobId id);
+  /// Saves that every job is finished, those that `apply` has left too.
+  void finish_jobs();
+  /// Adds a job in a transaction of its own; returns what commit() has returned.
+  std::vector<Job> add_job(IndexId index, JobKind kind, const std::string& reason = "a test");
+
+  DeadLetter refused(const AppliedIndex& index, const std::string& id, std::int64_t counter) const;
+
+  template <class Condition>
+  bool becomes_true(const Condition& condition) {
+    return support::wait_until(condition, world_->patience());
+  }
 
   std::unique_ptr<SourceWorld> world_;
   std::unique_ptr<SourceWriter> writer_;
   std::unique_ptr<Source> source_;
-  AppliedPipeline pipeline_;
   Epoch epoch_;
   Position position_;
 };
+
+/// Where transactions of several writers can be open at once after they have written (not in SQLite).
+class ConcurrentSourceContract : public SourceContract {};
+
+/// Where `apply` makes triggers, and where `wait` and `status` can ask (not in the fake).
+class DefinedSourceContract : public SourceContract {
+ protected:
+  DefinedWorld& world() { return dynamic_cast<DefinedWorld&>(*world_); }
+};
+
+/// Where transactions have numbers that `wait` can be asked for (not in SQLite).
+class NumberedSourceContract : public DefinedSourceContract {};
+
+/// Ids as the source takes them.
+DocumentIds ids_of(const std::vector<std::string>& texts);
+/// "1" to "n".
+DocumentIds ids_up_to(int n);
 
 }  // namespace lockstep

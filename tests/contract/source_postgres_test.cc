@@ -1,70 +1,179 @@
-// PostgreSQL under the contract of Source.
+// PostgreSQL under the contract of a source.
 #include "replicator/config/config.h"
 #include "replicator/source/open_source.h"
-#include "replicator/source/postgres/define/definition.h"
 #include "tests/contract/source_contract.h"
+#include "tests/contract/source_sql_writer.h"
 #include "tests/support/postgres_database.h"
 
 namespace lockstep {
 namespace {
 
-class PostgresWriter final : public SourceWriter {
+class PostgresWriter : public SqlWriter {
  public:
   explicit PostgresWriter(const support::PostgresDatabase& database) : connection_(database.connect()) {}
 
+  void truncate_things() override { execute("truncate thing"); }
+
+  std::optional<TransactionId> transaction() override {
+    return TransactionId{support::execute(*connection_, "select pg_current_xact_id()::text::bigint")[0][0]
+                             .as<std::uint64_t>()};
+  }
+
+ protected:
   void execute(const std::string& sql) override { support::execute(*connection_, sql); }
 
- private:
   std::unique_ptr<pqxx::connection> connection_;
 };
 
-class PostgresWorld final : public SourceWorld {
+/// Does not wait for its commits to be flushed.
+class LazyPostgresWriter final : public PostgresWriter {
+ public:
+  /// `committed_at` is where in the WAL its last commit is.
+  LazyPostgresWriter(const support::PostgresDatabase& database, std::string& committed_at)
+      : PostgresWriter(database), committed_at_(committed_at) {
+    support::execute(*connection_, "set synchronous_commit = off");
+  }
+
+ protected:
+  void execute(const std::string& sql) override {
+    PostgresWriter::execute(sql);
+    committed_at_ = support::execute(*connection_, "select pg_current_wal_insert_lsn()")[0][0].c_str();
+  }
+
+ private:
+  std::string& committed_at_;
+};
+
+TrackConfig track(const std::string& table, const std::string& column, const std::string& row) {
+  TrackConfig track;
+  track.table = table;
+  track.column = column;
+  track.row = row;
+  return track;
+}
+
+class PostgresWorld final : public DefinedWorld {
  public:
   PostgresWorld() {
     database_.execute(
         "create table thing (id integer primary key, n integer not null); "
         "create table part (id integer primary key, thing_id integer not null); "
+        "create table town (id integer primary key, name text not null); "
+        "create table parcel (id integer primary key, town_id integer not null); "
         "create view docs as select t.id as _id, t.n, "
         "(select array_agg(p.id order by p.id) from part p where p.thing_id = t.id) as parts "
-        "from thing t where t.n >= 0");
-    config_.source.url = database_.url();
-    config_.source.password = Secret(database_.password());
-    IndexConfig index;
-    index.alias = "docs";
-    index.view = "public.docs";
-    TrackConfig things;
-    things.table = "public.thing";
-    TrackConfig parts;
-    parts.table = "public.part";
-    parts.row = "thing_id";
-    index.tracks = {things, parts};
-    config_.indices = {index};
-    PostgresSession session(config_.source, "contract");
-    PostgresDefinition(session, config_).apply({});
+        "from thing t where t.n >= 0; "
+        "create view parcels as select p.id as _id, t.name as _routing, p.town_id as _town_id, t.name as "
+        "town "
+        "from parcel p left join town t on t.id = p.town_id");
+    Config config;
+    config.source.url = database_.url();
+    config.source.password = Secret(database_.password());
+    config.replication.max_outbox_size = kOutboxLimit;
+    IndexConfig docs;
+    docs.alias = "docs";
+    docs.view = "public.docs";
+    docs.tracks = {track("public.thing", "", ""), track("public.part", "", "thing_id")};
+    IndexConfig parcels;
+    parcels.alias = "parcels";
+    parcels.view = "public.parcels";
+    parcels.tracks = {track("public.parcel", "", ""), track("public.town", "_town_id", "")};
+    IndexConfig unknown;
+    unknown.alias = "unknown";
+    unknown.view = "public.nobody_has_made_this";
+    unknown.tracks = {track("public.thing", "", "")};
+    applied_ = without_parcels_ = with_unknown_view_ = config;
+    applied_.indices = {docs, parcels};
+    without_parcels_.indices = {docs};
+    with_unknown_view_.indices = {docs, parcels, unknown};
+    definition(Configuration::kApplied)->apply({});
   }
 
-  std::unique_ptr<Source> open() override { return open_source(config_, "contract"); }
+  std::unique_ptr<Source> open() override { return open_source(applied_, "contract"); }
   std::unique_ptr<SourceWriter> writer() override { return std::make_unique<PostgresWriter>(database_); }
-  bool has_concurrent_writers() const override { return true; }
-
-  void commit_lazily(const std::string& sql) override {
-    database_.execute("set synchronous_commit = off");
-    database_.execute(sql);
-    committed_at_ = *database_.value("select pg_current_wal_insert_lsn()");
+  std::unique_ptr<SourceWriter> lazy_writer() override {
+    return std::make_unique<LazyPostgresWriter>(database_, committed_at_);
   }
   bool is_durable() override {
     return database_.value("select pg_current_wal_flush_lsn() >= '" + committed_at_ + "'") == "t";
   }
 
+  void break_view() override { database_.execute("alter view docs rename to docs_elsewhere"); }
+  void mend_view() override { database_.execute("alter view docs_elsewhere rename to docs"); }
+
+  // Writers change to the next leaf every ten minutes; here their rows are moved to an older one instead.
+  void age_outbox() override {
+    database_.execute(
+        "update lockstep.outbox set slot = (slot + 2) % 3 "
+        "where slot = extract(epoch from now())::bigint / 600 % 3");
+  }
+  void fill_outbox() override {
+    database_.execute(
+        "insert into lockstep.outbox (capture, keys) select max(c.id), array_agg((100000 + i)::text) "
+        "from lockstep.capture c, generate_series(1, 400000) i group by i % 400");
+    database_.execute("select lockstep.limit_outbox()");
+  }
+
+  std::unique_ptr<SourceDefinition> definition(Configuration configuration) override {
+    switch (configuration) {
+      case Configuration::kWithoutParcels:
+        return open_source_definition(without_parcels_);
+      case Configuration::kWithUnknownView:
+        return open_source_definition(with_unknown_view_);
+      case Configuration::kApplied:
+        break;
+    }
+    return open_source_definition(applied_);
+  }
+  std::unique_ptr<AppliedWatch> watch() override { return open_applied_watch(applied_); }
+  std::unique_ptr<StatusReader> status() override { return open_status_reader(applied_); }
+
+  std::string create_role() override { return database_.create_role("contract"); }
+  void execute_as_owner(const std::vector<std::string>& statements) override {
+    for (const std::string& statement : statements) database_.execute(statement);
+  }
+  std::unique_ptr<Source> open_as(const std::string& role) override {
+    Config config = applied_;
+    config.source.url = database_.url_as(role);
+    return open_source(config, "contract");
+  }
+
+  void drop_trigger() override {
+    database_.execute("drop trigger \"" +
+                      *database_.value("select tgname from pg_trigger where tgrelid = 'thing'::regclass and "
+                                       "not tgisinternal order by tgname limit 1") +
+                      "\" on thing");
+  }
+  void replace_view() override {
+    database_.execute(
+        "create or replace view docs as select t.id as _id, t.n, "
+        "(select array_agg(p.id order by p.id) from part p where p.thing_id = t.id) as parts, 1 as one_more "
+        "from thing t where t.n >= 0");
+  }
+  void plant_job(const std::string& kind, const std::string& position) override {
+    database_.execute("alter table lockstep.job drop constraint if exists job_kind_check");
+    database_.execute(
+        "insert into lockstep.job (pipeline, index, kind, position, reason) select i.pipeline, i.id, '" +
+        kind + "', '" + position + "', 'planted' from lockstep.index as i where i.alias = 'docs'");
+  }
+
  private:
+  static constexpr std::int64_t kOutboxLimit = 1 << 20;
+
   support::PostgresDatabase database_;
-  Config config_;
+  Config applied_;
+  Config without_parcels_;
+  Config with_unknown_view_;
   std::string committed_at_;
 };
 
-INSTANTIATE_TEST_SUITE_P(Postgres, SourceContract,
-                         testing::Values(MakeWorld([] { return std::make_unique<PostgresWorld>(); })),
-                         [](const auto&) { return std::string("Postgres"); });
+const auto kPostgres = testing::Values(MakeWorld([] { return std::make_unique<PostgresWorld>(); }));
+const auto kName = [](const auto&) { return std::string("Postgres"); };
+
+INSTANTIATE_TEST_SUITE_P(Postgres, SourceContract, kPostgres, kName);
+INSTANTIATE_TEST_SUITE_P(Postgres, ConcurrentSourceContract, kPostgres, kName);
+INSTANTIATE_TEST_SUITE_P(Postgres, DefinedSourceContract, kPostgres, kName);
+INSTANTIATE_TEST_SUITE_P(Postgres, NumberedSourceContract, kPostgres, kName);
 
 }  // namespace
 }  // namespace lockstep

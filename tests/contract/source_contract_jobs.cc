@@ -1,0 +1,277 @@
+// Jobs: how they are added, how far they have come, and the lists of fan-outs.
+#include <gmock/gmock.h>
+
+#include <algorithm>
+
+#include "replicator/error.h"
+#include "tests/contract/source_contract.h"
+
+namespace lockstep {
+namespace {
+
+using testing::HasSubstr;
+
+TEST_P(SourceContract, AJobIsAddedUnlessOneThatNobodyHasBegunExists) {
+  lead();
+  const std::vector<Job> first = add_job(docs().id, JobKind::kComparison, "the first");
+  ASSERT_EQ(first.size(), 1U);
+  EXPECT_TRUE(add_job(docs().id, JobKind::kComparison, "the second").empty());
+  EXPECT_EQ(add_job(docs().id, JobKind::kSweep).size(), 1U) << "of another kind";
+  EXPECT_EQ(add_job(parcels().id, JobKind::kComparison).size(), 1U) << "of another index";
+  {
+    const auto transaction = begin();
+    transaction->begin_job(first[0].id);
+    transaction->commit();
+  }
+  const std::vector<Job> third = add_job(docs().id, JobKind::kComparison, "the third");
+  ASSERT_EQ(third.size(), 1U);
+  EXPECT_GT(third[0].id, first[0].id);
+  const std::vector<Job> comparisons = jobs_of(docs().id, JobKind::kComparison);
+  ASSERT_EQ(comparisons.size(), 2U);
+  EXPECT_EQ(comparisons[0].reason, "the first");
+  EXPECT_EQ(comparisons[0].position, JobPosition(Begun{}));
+  EXPECT_EQ(comparisons[1].reason, "the third");
+  EXPECT_EQ(comparisons[1].position, JobPosition(NotBegun{}));
+}
+
+TEST_P(SourceContract, EachKindOfJobKeepsItsPositionAndWhatItHasDone) {
+  lead();
+  finish_jobs();
+  writer_->insert_things(1, 3);
+  const Job fan_out = fan_out_of_changes(docs());
+  ASSERT_TRUE(expands_to(docs(), fan_out, 3));
+  const std::vector<std::pair<JobKind, JobPosition>> kinds{
+      {JobKind::kBackfill, AfterDocument{{"17"}}},
+      {JobKind::kComparison, AfterDocument{{"an id"}}},
+      {JobKind::kSweep, Scanning{}},
+      {JobKind::kFanOut, AfterNumber{2}},
+  };
+  for (const auto& [kind, position] : kinds) {
+    const std::vector<Job> added = kind == JobKind::kFanOut ? std::vector{fan_out} : add_job(docs().id, kind);
+    ASSERT_EQ(added.size(), 1U) << name_of(kind);
+    const JobId job = added[0].id;
+    const auto progress = [&](const JobPosition& at, std::int64_t documents, bool finished) {
+      Acknowledged acknowledged;
+      acknowledged.jobs.push_back({job, kind, at, documents, finished});
+      save(acknowledged);
+    };
+    progress(Begun{}, 0, false);
+    std::optional<Job> stored = find_job(job);
+    ASSERT_TRUE(stored) << name_of(kind);
+    EXPECT_EQ(stored->position, JobPosition(Begun{})) << name_of(kind);
+    EXPECT_EQ(stored->done, 0) << name_of(kind);
+    progress(position, 2, false);
+    progress(position, 3, false);
+    {
+      const auto transaction = begin();
+      transaction->begin_job(job);
+      transaction->commit();
+    }
+    stored = find_job(job);
+    ASSERT_TRUE(stored) << name_of(kind);
+    EXPECT_EQ(stored->kind, kind);
+    EXPECT_EQ(stored->position, position) << name_of(kind) << ": whoever begins it goes on there";
+    EXPECT_EQ(stored->done, 5) << name_of(kind);
+    progress(position, 1, true);
+    EXPECT_FALSE(find_job(job)) << name_of(kind);
+  }
+}
+
+TEST_P(SourceContract, JobsComeOldestFirst) {
+  lead();
+  finish_jobs();
+  add_job(parcels().id, JobKind::kSweep);
+  add_job(docs().id, JobKind::kBackfill);
+  add_job(docs().id, JobKind::kComparison);
+  const std::vector<Job> jobs = other()->changes().jobs();
+  ASSERT_EQ(jobs.size(), 3U);
+  EXPECT_EQ(jobs[0].kind, JobKind::kSweep);
+  EXPECT_EQ(jobs[1].kind, JobKind::kBackfill);
+  EXPECT_EQ(jobs[2].kind, JobKind::kComparison);
+  EXPECT_LT(jobs[0].id, jobs[1].id);
+  EXPECT_LT(jobs[1].id, jobs[2].id);
+}
+
+// --- fan-outs ---
+
+TEST_P(SourceContract, AFanOutJobIsKeptUntilItIsFinished) {
+  lead();
+  for (int i = 1; i <= 20; ++i) writer_->insert_thing(i, 0);
+  const Job job = fan_out_of_changes(docs());
+  source_.reset();
+  lead();
+  const std::optional<Job> stored = find_job(job.id);
+  ASSERT_TRUE(stored);
+  EXPECT_FALSE(stored->total);
+  EXPECT_TRUE(expands_to(docs(), job, 20));
+  EXPECT_TRUE(expands_to(docs(), job, 20)) << "found once";
+  EXPECT_EQ(find_job(job.id)->total, 20);
+  std::set<DocumentId> ids;
+  JobPosition after = NotBegun{};
+  for (bool end = false; !end;) {
+    const auto transaction = begin();
+    const FanOutPage page = transaction->fan_out_page(job.id, after, 6);
+    ids.insert(page.ids.begin(), page.ids.end());
+    after = page.position;
+    end = page.end;
+    Acknowledged acknowledged;
+    acknowledged.jobs.push_back(
+        {job.id, JobKind::kFanOut, page.position, static_cast<std::int64_t>(page.ids.size()), page.end});
+    transaction->save(acknowledged);
+    transaction->commit();
+    ASSERT_TRUE(end || !page.ids.empty());
+  }
+  EXPECT_EQ(ids.size(), 20U);
+  EXPECT_FALSE(find_job(job.id));
+}
+
+TEST_P(SourceContract, LargeChangesJoinAFanOutThatNobodyHasBegunToExpand) {
+  lead();
+  const auto change_of = [&](int id) {
+    writer_->insert_thing(id, 0);
+    return fan_out_of_changes(docs());
+  };
+  const Job first = change_of(1);
+  EXPECT_EQ(change_of(2).id, first.id);
+  ASSERT_TRUE(expands_to(docs(), first, 2));
+  writer_->delete_things();
+  const Job second = change_of(1);
+  EXPECT_NE(second.id, first.id);
+  EXPECT_EQ(second.behind, first.id) << "both are of the row with the key 1";
+  const Job third = change_of(3);
+  EXPECT_NE(third.id, second.id) << "it need not wait for the first one";
+  EXPECT_FALSE(third.behind);
+  writer_->delete_things();
+  EXPECT_EQ(change_of(1).id, second.id);
+  const std::optional<Job> stored = find_job(second.id);
+  ASSERT_TRUE(stored);
+  EXPECT_EQ(stored->behind, first.id);
+}
+
+TEST_P(SourceContract, AFanOutIsReadInPagesOfAnySize) {
+  lead();
+  writer_->insert_things(1, 4500);
+  const Job job = fan_out_of_changes(docs());
+  ASSERT_TRUE(expands_to(docs(), job, 4500));
+  for (const std::int64_t limit : {700, 2000, 5000}) {
+    std::set<std::string> ids;
+    for (const std::string& id : listed(job.id, limit)) EXPECT_TRUE(ids.insert(id).second) << id << " twice";
+    EXPECT_EQ(ids.size(), 4500U);
+  }
+}
+
+TEST_P(SourceContract, AFanOutFindsTheDocumentsThatAValueLeadsTo) {
+  lead();
+  writer_->insert_town(1, "Ulm");
+  for (int i = 1; i <= 7; ++i) writer_->insert_parcel(i, 1);
+  writer_->insert_parcel(8, 2);
+  drain();
+  writer_->rename_town(1, "Bonn");
+  const Job job = fan_out_of_changes(parcels());
+  ASSERT_TRUE(expands_to(parcels(), job, 7));
+  std::vector<std::string> ids = listed(job.id, 3);
+  std::sort(ids.begin(), ids.end());
+  EXPECT_EQ(ids, (std::vector<std::string>{"1", "2", "3", "4", "5", "6", "7"}));
+}
+
+TEST_P(SourceContract, AFanOutGoesOnBehindWhatIsAcknowledged) {
+  lead();
+  writer_->insert_things(1, 10);
+  const Job job = fan_out_of_changes(docs());
+  ASSERT_TRUE(expands_to(docs(), job, 10));
+  const FanOutPage first = begin()->fan_out_page(job.id, NotBegun{}, 4);
+  EXPECT_EQ(first.ids.size(), 4U);
+  EXPECT_FALSE(first.end);
+  EXPECT_EQ(first.position, JobPosition(AfterNumber{4}));
+  Acknowledged acknowledged;
+  acknowledged.jobs.push_back({job.id, JobKind::kFanOut, first.position, 4, false});
+  save(acknowledged);
+  source_.reset();
+  lead();
+  const std::optional<Job> stored = find_job(job.id);
+  ASSERT_TRUE(stored);
+  const FanOutPage rest = begin()->fan_out_page(job.id, stored->position, 100);
+  EXPECT_EQ(rest.ids.size(), 6U);
+  EXPECT_TRUE(rest.end);
+  EXPECT_EQ(rest.position, JobPosition(AfterNumber{10}));
+  for (const DocumentId& id : rest.ids)
+    EXPECT_EQ(std::count(first.ids.begin(), first.ids.end(), id), 0) << id.text;
+}
+
+// --- repairs ---
+
+std::vector<Job> repair(Source& source, const AppliedIndex& index,
+                        const std::vector<FoundDocument>& documents) {
+  const auto transaction = source.changes().begin_repair();
+  transaction->add_repair(index, documents, "they differ");
+  return transaction->commit();
+}
+
+TEST_P(SourceContract, ARepairHasItsDocumentsAtOnceAndTheLeaderFindsIt) {
+  lead();
+  const std::vector<Job> jobs = repair(*other(), docs(), {{{"1"}, ""}, {{"2"}, ""}, {{"1"}, ""}});
+  ASSERT_EQ(jobs.size(), 1U);
+  EXPECT_EQ(jobs[0].kind, JobKind::kFanOut);
+  EXPECT_EQ(jobs[0].index, docs().id);
+  EXPECT_EQ(jobs[0].total, 2);
+  const std::optional<Job> found = find_job(jobs[0].id);
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->reason, "they differ");
+  EXPECT_EQ(found->total, 2);
+  EXPECT_EQ(listed(jobs[0].id, 10), (std::vector<std::string>{"1", "2"}));
+}
+
+TEST_P(SourceContract, WhatARenderingCannotReachIsSwept) {
+  lead();
+  const std::vector<Job> jobs = repair(*source_, docs(), {{{"1"}, "a routing"}, {{"2"}, ""}});
+  ASSERT_EQ(jobs.size(), 2U);
+  EXPECT_EQ(jobs[0].kind, JobKind::kFanOut);
+  EXPECT_EQ(listed(jobs[0].id, 10), std::vector<std::string>{"2"});
+  EXPECT_EQ(jobs[1].kind, JobKind::kSweep);
+  EXPECT_EQ(jobs_of(docs().id, JobKind::kSweep).size(), 1U);
+}
+
+TEST_P(SourceContract, ARepairedDocumentIsDeletedWhereItWasFound) {
+  lead();
+  writer_->insert_town(1, "Ulm");
+  writer_->insert_parcel(1, 1);
+  const std::vector<Job> jobs = repair(*source_, parcels(), {{{"1"}, "Bonn"}});
+  ASSERT_EQ(jobs.size(), 1U);
+  EXPECT_EQ(listed(jobs[0].id, 10), std::vector<std::string>{"1"});
+  Rendered documents;
+  begin()->render_for(version(1), parcels(), {{"1"}}, 1 << 20, documents.sink());
+  EXPECT_EQ(documents.routing.at("1"), "Ulm");
+  EXPECT_EQ(documents.stale_routings.at("1"), std::set<std::string>{"Bonn"});
+}
+
+// --- what nobody knows ---
+
+std::string error_of(const std::function<void()>& step) {
+  try {
+    step();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "none";
+}
+
+TEST_P(DefinedSourceContract, AJobOfAnUnknownKindIsAnErrorThatNamesIt) {
+  source_ = world_->open();
+  world().plant_job("rebuild", "");
+  EXPECT_THAT(error_of([&] { source_->changes().jobs(); }), HasSubstr("rebuild"));
+}
+
+TEST_P(DefinedSourceContract, AJobAtAnUnknownPositionIsAnErrorThatNamesIt) {
+  source_ = world_->open();
+  world().plant_job("sweep", "halfway");
+  EXPECT_THAT(error_of([&] { source_->changes().jobs(); }), HasSubstr("halfway"));
+}
+
+TEST_P(DefinedSourceContract, AFanOutBehindNoNumberIsAnErrorThatNamesIt) {
+  source_ = world_->open();
+  world().plant_job("fan_out", "the third");
+  EXPECT_THAT(error_of([&] { source_->changes().jobs(); }), HasSubstr("the third"));
+}
+
+}  // namespace
+}  // namespace lockstep

@@ -1,0 +1,157 @@
+// `wait`: whether Elasticsearch has everything up to a point, asked without leading.
+#include <gmock/gmock.h>
+
+#include "tests/contract/source_contract.h"
+
+namespace lockstep {
+namespace {
+
+using Kind = AppliedState::Kind;
+using testing::HasSubstr;
+
+TEST_P(DefinedSourceContract, WhatIsCommittedIsAppliedOnceItIsSaved) {
+  lead();
+  finish_jobs();
+  writer_->insert_thing(1, 0);
+  const auto watch = world().watch();
+  const auto point = watch->begin(std::nullopt);
+  const AppliedState before = point->look();
+  EXPECT_EQ(before.kind, Kind::kPending);
+  EXPECT_NE(before.reason, "");
+  drain();
+  const AppliedState after = point->look();
+  EXPECT_EQ(after.kind, Kind::kApplied) << after.reason;
+}
+
+TEST_P(DefinedSourceContract, WhatIsCommittedLaterIsNotWaitedFor) {
+  lead();
+  finish_jobs();
+  writer_->insert_thing(1, 0);
+  const auto watch = world().watch();
+  const auto point = watch->begin(std::nullopt);
+  drain();
+  writer_->insert_thing(2, 0);
+  EXPECT_EQ(point->look().kind, Kind::kApplied) << point->look().reason;
+  const auto later = watch->begin(std::nullopt);
+  EXPECT_EQ(later->look().kind, Kind::kPending);
+}
+
+TEST_P(DefinedSourceContract, NothingIsAppliedBeforeSomebodyHasLed) {
+  const auto watch = world().watch();
+  const auto point = watch->begin(std::nullopt);
+  const AppliedState state = point->look();
+  EXPECT_EQ(state.kind, Kind::kPending);
+  EXPECT_NE(state.reason, "");
+  lead();
+  finish_jobs();
+  drain();
+  EXPECT_EQ(point->look().kind, Kind::kApplied) << point->look().reason;
+}
+
+TEST_P(DefinedSourceContract, AJobIsWaitedFor) {
+  lead();
+  finish_jobs();
+  drain();
+  ASSERT_EQ(add_job(docs().id, JobKind::kComparison, "somebody asked for it").size(), 1U);
+  const auto watch = world().watch();
+  const auto point = watch->begin(std::nullopt);
+  EXPECT_EQ(point->look().kind, Kind::kPending);
+  EXPECT_THAT(point->look().reason, HasSubstr("somebody asked for it"));
+  add_job(docs().id, JobKind::kSweep);
+  Acknowledged acknowledged;
+  for (const Job& job : jobs_of(docs().id, JobKind::kComparison))
+    acknowledged.jobs.push_back({job.id, job.kind, job.position, 0, true});
+  save(acknowledged);
+  EXPECT_EQ(point->look().kind, Kind::kApplied) << "a later job is none of it: " << point->look().reason;
+}
+
+TEST_P(DefinedSourceContract, AnIndexThatIsSetAsideIsWaitedFor) {
+  lead();
+  finish_jobs();
+  drain();
+  const auto watch = world().watch();
+  const auto point = watch->begin(std::nullopt);
+  {
+    const auto transaction = begin();
+    transaction->set_aside(docs().id, "its view is gone");
+    transaction->commit();
+  }
+  EXPECT_EQ(point->look().kind, Kind::kPending);
+  EXPECT_THAT(point->look().reason, HasSubstr("its view is gone"));
+  {
+    const auto transaction = begin();
+    transaction->take_back(docs().id);
+    transaction->commit();
+  }
+  EXPECT_EQ(point->look().kind, Kind::kApplied) << point->look().reason;
+}
+
+TEST_P(DefinedSourceContract, ChangesThatWereLeftOutAreWaitedFor) {
+  lead();
+  finish_jobs();
+  world_->fill_outbox();
+  const auto watch = world().watch();
+  const auto point = watch->begin(std::nullopt);
+  EXPECT_EQ(point->look().kind, Kind::kPending);
+  EXPECT_TRUE(becomes_true([&] { return source_->outbox().resume(); }));
+  EXPECT_EQ(point->look().kind, Kind::kPending) << "the comparisons are not done";
+  position_ = source_->changes().checkpoint();
+  drain();
+  finish_jobs();
+  EXPECT_EQ(point->look().kind, Kind::kApplied) << point->look().reason;
+}
+
+TEST_P(DefinedSourceContract, AWatchKnowsWhetherSomebodyLeads) {
+  const auto watch = world().watch();
+  EXPECT_FALSE(watch->is_led());
+  lead();
+  EXPECT_TRUE(watch->is_led());
+  source_.reset();
+  EXPECT_TRUE(becomes_true([&] { return !watch->is_led(); }));
+}
+
+TEST_P(NumberedSourceContract, ATransactionIsAppliedOnceItIsCommittedAndSaved) {
+  lead();
+  finish_jobs();
+  writer_->begin();
+  writer_->insert_thing(1, 0);
+  const auto watch = world().watch();
+  const auto transaction = writer_->transaction();
+  ASSERT_TRUE(transaction);
+  const auto point = watch->begin(transaction);
+  drain();
+  EXPECT_EQ(point->look().kind, Kind::kPending) << "it is open";
+  writer_->commit();
+  EXPECT_EQ(point->look().kind, Kind::kPending) << "it is not read";
+  drain();
+  EXPECT_EQ(point->look().kind, Kind::kApplied) << point->look().reason;
+}
+
+TEST_P(NumberedSourceContract, ATransactionThatWasRolledBackNeverIsApplied) {
+  lead();
+  finish_jobs();
+  writer_->begin();
+  writer_->insert_thing(1, 0);
+  const auto transaction = writer_->transaction();
+  ASSERT_TRUE(transaction);
+  const auto watch = world().watch();
+  const auto point = watch->begin(transaction);
+  writer_->rollback();
+  EXPECT_EQ(point->look().kind, Kind::kRolledBack);
+  EXPECT_THAT(point->look().reason, HasSubstr(std::to_string(transaction->value)));
+}
+
+TEST_P(NumberedSourceContract, ANumberThatNoTransactionHasHadIsUnknown) {
+  lead();
+  writer_->begin();
+  writer_->insert_thing(1, 0);
+  const auto transaction = writer_->transaction();
+  ASSERT_TRUE(transaction);
+  writer_->rollback();
+  const auto watch = world().watch();
+  const auto point = watch->begin(TransactionId{transaction->value + 1'000'000'000});
+  EXPECT_EQ(point->look().kind, Kind::kUnknownTransaction);
+}
+
+}  // namespace
+}  // namespace lockstep

@@ -1,0 +1,212 @@
+// A source that knows its pipeline and does nothing else, under the contract of a source: what it passes
+// proves nothing about any other source. contract_of_an_empty_source.py wants it to fail nearly all of it.
+//
+// It lets itself be led and it throws nothing, so that no test fails before it has come to its point.
+#include "tests/contract/source_contract.h"
+
+namespace lockstep {
+namespace {
+
+class EmptyWriter final : public SourceWriter {
+ public:
+  void begin() override {}
+  void savepoint() override {}
+  void rollback_to_savepoint() override {}
+  void commit() override {}
+  void rollback() override {}
+  void insert_thing(int, int) override {}
+  void insert_things(int, int) override {}
+  void set_n(int, int) override {}
+  void set_every_n(int) override {}
+  void renumber_thing(int, int) override {}
+  void delete_thing(int) override {}
+  void delete_things() override {}
+  void truncate_things() override {}
+  void insert_part(int, int) override {}
+  void move_part(int, int) override {}
+  void delete_part(int) override {}
+  void insert_town(int, const std::string&) override {}
+  void rename_town(int, const std::string&) override {}
+  void insert_parcel(int, int) override {}
+  void move_parcel(int, int) override {}
+  void delete_parcel(int) override {}
+  std::optional<TransactionId> transaction() override { return TransactionId{1}; }
+};
+
+class EmptyTransaction final : public SourceTransaction {
+ public:
+  Position position() override { return {}; }
+  DocumentIds render(const AppliedIndex&, const DocumentIds&, std::int64_t, const DocumentSink&) override {
+    return {};
+  }
+  ViewPageEnd render_page(const AppliedIndex&, const std::optional<DocumentId>&, std::int64_t, std::int64_t,
+                          const DocumentSink&) override {
+    return {std::nullopt, true};
+  }
+  std::vector<StaleDocument> stale(const AppliedIndex&, const std::vector<FoundDocument>&) override {
+    return {};
+  }
+  void require_readable(const AppliedIndex&) override {}
+
+  Changes read_changes(const Position&, std::int64_t) override { return {}; }
+  std::optional<DocumentIds> resolve(const AppliedIndex&, const std::vector<CapturedChange>&,
+                                     std::int64_t) override {
+    return DocumentIds{};
+  }
+  FanOutPage fan_out_page(JobId, const JobPosition& after, std::int64_t) override {
+    return {{}, after, true};
+  }
+  DocumentIds render_for(DocumentVersion, const AppliedIndex&, const DocumentIds&, std::int64_t,
+                         const DocumentSink&) override {
+    return {};
+  }
+  ViewPageEnd render_page_for(DocumentVersion, const AppliedIndex&, const std::optional<DocumentId>&,
+                              std::int64_t, std::int64_t, const DocumentSink&) override {
+    return {std::nullopt, true};
+  }
+
+  void add_job(IndexId, JobKind, const std::string&) override {}
+  void add_fan_out(const AppliedIndex&, const std::vector<CapturedChange>&) override {}
+  void add_repair(const AppliedIndex&, const std::vector<FoundDocument>&, const std::string&) override {}
+  void begin_job(JobId) override {}
+  void set_aside(IndexId, const std::string&) override {}
+  void take_back(IndexId) override {}
+  void skip_changes() override {}
+  void save(const Acknowledged&) override {}
+  std::vector<std::size_t> new_dead_letters(const std::vector<DeadLetter>&) override { return {}; }
+  bool may_be_shown() override { return false; }
+  std::vector<Job> commit() override { return {}; }
+};
+
+class EmptySource final : public Source,
+                          private Lead,
+                          private ChangeLog,
+                          private DeadLetterBox,
+                          private OutboxCare {
+ public:
+  EmptySource() {
+    AppliedIndex docs;
+    docs.id = IndexId{1};
+    docs.alias = "docs";
+    AppliedIndex parcels;
+    parcels.id = IndexId{2};
+    parcels.alias = "parcels";
+    parcels.routed = true;
+    pipeline_.indices = {docs, parcels};
+  }
+
+  const AppliedPipeline& pipeline() const override { return pipeline_; }
+  void reload() override {}
+  std::string revision() override { return {}; }
+  Lead& lead() override { return *this; }
+  ChangeLog& changes() override { return *this; }
+  DeadLetterBox& dead_letters() override { return *this; }
+  OutboxCare& outbox() override { return *this; }
+  void publish(const PublishedStatus&) override {}
+
+ private:
+  bool try_lead() override { return true; }
+  bool is_led() override { return false; }
+  SourceIdentity identity() override { return {}; }
+  Epoch epoch() override { return {}; }
+  KnownPartners known_partners() override { return {}; }
+  Epoch raise_epoch(Epoch, const KnownPartners&) override { return {}; }
+
+  std::unique_ptr<SourceTransaction> begin(Epoch) override { return std::make_unique<EmptyTransaction>(); }
+  std::unique_ptr<SourceTransaction> begin_repair() override { return std::make_unique<EmptyTransaction>(); }
+  std::unique_ptr<SourceSnapshot> read() override { return std::make_unique<EmptyTransaction>(); }
+  Position checkpoint() override { return {}; }
+  bool has_passed(const Position&) override { return false; }
+  bool may_have_changed(const Position&) override { return false; }
+  bool await_change(const Position&, std::chrono::milliseconds, std::chrono::milliseconds) override {
+    return false;
+  }
+  bool is_awaited() override { return false; }
+  std::vector<Job> jobs() override { return {}; }
+  std::optional<std::int64_t> expand(const AppliedIndex&, const Job&) override { return std::nullopt; }
+
+  std::chrono::system_clock::time_point now() override { return {}; }
+  std::int64_t count(const DeadLetterFilter&) override { return 0; }
+  std::vector<StoredDeadLetter> find(const DeadLetterFilter&, const std::optional<DeadLetter>&,
+                                     std::int64_t) override {
+    return {};
+  }
+  std::int64_t discard(const DeadLetterFilter&) override { return 0; }
+
+  void prune() override {}
+  std::int64_t size() override { return 0; }
+  bool has_given_up() override { return false; }
+  bool resume() override { return false; }
+  std::vector<std::string> differences_from_applied() override { return {}; }
+
+  AppliedPipeline pipeline_;
+};
+
+class EmptyPoint final : public AppliedPoint {
+ public:
+  AppliedState look() override { return {}; }
+};
+
+class EmptyWatch final : public AppliedWatch {
+ public:
+  std::unique_ptr<AppliedPoint> begin(std::optional<TransactionId>) override {
+    return std::make_unique<EmptyPoint>();
+  }
+  bool is_led() override { return false; }
+};
+
+class EmptyStatus final : public StatusReader {
+ public:
+  std::optional<PipelineStatus> read() override { return PipelineStatus{}; }
+};
+
+class EmptyDefinition final : public SourceDefinition {
+ public:
+  std::string server() override { return {}; }
+  std::string user() override { return {}; }
+  std::vector<Finding> check() override { return {}; }
+  std::string identity() override { return {}; }
+  std::vector<std::string> applied_aliases() override { return {}; }
+  void refill(const std::vector<std::string>&) override {}
+  std::vector<PlanStep> plan() override { return {}; }
+  void apply(const Progress&) override {}
+  std::vector<PlanStep> removal_plan() override { return {}; }
+  void remove(const Progress&) override {}
+  std::vector<std::string> grants(const std::string&) override { return {}; }
+};
+
+class EmptyWorld final : public DefinedWorld {
+ public:
+  std::unique_ptr<Source> open() override { return std::make_unique<EmptySource>(); }
+  std::unique_ptr<SourceWriter> writer() override { return std::make_unique<EmptyWriter>(); }
+  std::unique_ptr<SourceWriter> lazy_writer() override { return std::make_unique<EmptyWriter>(); }
+  bool is_durable() override { return false; }
+  void break_view() override {}
+  void mend_view() override {}
+  void age_outbox() override {}
+  void fill_outbox() override {}
+  std::chrono::milliseconds patience() const override { return {}; }
+
+  std::unique_ptr<SourceDefinition> definition(Configuration) override {
+    return std::make_unique<EmptyDefinition>();
+  }
+  std::unique_ptr<AppliedWatch> watch() override { return std::make_unique<EmptyWatch>(); }
+  std::unique_ptr<StatusReader> status() override { return std::make_unique<EmptyStatus>(); }
+  std::string create_role() override { return {}; }
+  void execute_as_owner(const std::vector<std::string>&) override {}
+  std::unique_ptr<Source> open_as(const std::string&) override { return open(); }
+  void drop_trigger() override {}
+  void replace_view() override {}
+  void plant_job(const std::string&, const std::string&) override {}
+};
+
+const auto kEmpty = testing::Values(MakeWorld([] { return std::make_unique<EmptyWorld>(); }));
+const auto kName = [](const auto&) { return std::string("Empty"); };
+
+INSTANTIATE_TEST_SUITE_P(Empty, SourceContract, kEmpty, kName);
+INSTANTIATE_TEST_SUITE_P(Empty, ConcurrentSourceContract, kEmpty, kName);
+INSTANTIATE_TEST_SUITE_P(Empty, DefinedSourceContract, kEmpty, kName);
+INSTANTIATE_TEST_SUITE_P(Empty, NumberedSourceContract, kEmpty, kName);
+
+}  // namespace
+}  // namespace lockstep
