@@ -1,75 +1,49 @@
 #include "replicator/source/postgres/read/dead_letters.h"
 
+#include <string>
+
 #include "replicator/source/postgres/session/array.h"
 #include "replicator/source/postgres/session/statement.h"
 
 namespace lockstep {
 
-template <typename... Parameters>
-pqxx::result PostgresDeadLetters::run(const char* doing, std::string_view statement,
-                                      const DeadLetterFilter& filter, const Parameters&... parameters) {
-  Values indices;
-  for (const int index : filter.indices) indices.push_back(std::to_string(index));
-  const std::string filled = fill_placeholders(
-      statement, {{"schema", session_.schema()}, {"matching", postgres_sql("matching_dead_letters")}});
-  pqxx::result result;
-  translating_postgres_errors(doing, [&] {
-    pqxx::nontransaction direct(session_.connection());
-    result =
-        direct.exec_prepared(session_.prepared(filled), array_literal(indices), array_literal(filter.ids),
-                             filter.error, filter.since, filter.until, parameters...);
-  });
-  return result;
-}
-
-std::vector<StoredDeadLetter> PostgresDeadLetters::find(const DeadLetterFilter& filter,
-                                                        const std::optional<DeadLetter>& after,
-                                                        std::int64_t limit) {
-  // Before the first: indices are numbered from 1.
-  const DeadLetter behind = after.value_or(DeadLetter{});
-  std::vector<StoredDeadLetter> letters;
-  for (const pqxx::row& row : run("looking for dead letters", postgres_sql("find_dead_letters"), filter,
-                                  behind.index, behind.id, behind.routing, limit)) {
-    StoredDeadLetter stored;
-    stored.letter = {row[0].as<int>(), row[1].c_str(),
-                     row[2].c_str(),   DocumentVersion::from_value(row[3].as<std::int64_t>()),
-                     row[4].as<int>(), row[5].c_str(),
-                     row[6].c_str()};
-    stored.first_at = row[7].c_str();
-    stored.last_at = row[8].c_str();
-    stored.tries = row[9].as<int>();
-    letters.push_back(std::move(stored));
+std::vector<std::size_t> find_new_dead_letters(PostgresTransaction& transaction,
+                                               const std::vector<DeadLetter>& refused) {
+  std::vector<IndexId> indices;
+  DocumentIds ids;
+  std::vector<std::string> routings;
+  for (const DeadLetter& letter : refused) {
+    indices.push_back(letter.index);
+    ids.push_back(letter.id);
+    routings.push_back(letter.routing);
   }
-  return letters;
+  std::vector<std::size_t> positions;
+  for (const pqxx::row& row :
+       transaction.run(Doing("looking for new dead letters"), postgres_sql("find_new_dead_letters"),
+                       ids_literal(indices), ids_literal(ids), array_literal(routings))) {
+    positions.push_back(row[0].as<std::size_t>());
+  }
+  return positions;
 }
 
-std::int64_t PostgresDeadLetters::count(const DeadLetterFilter& filter) {
-  return run("counting dead letters", "select count(*) from {schema}.dead_letter as d where {matching}",
-             filter)[0][0]
-      .as<std::int64_t>();
-}
-
-std::int64_t PostgresDeadLetters::discard(const DeadLetterFilter& filter) {
-  return static_cast<std::int64_t>(
-      run("discarding dead letters", "delete from {schema}.dead_letter as d where {matching}", filter)
-          .affected_rows());
-}
-
-std::optional<std::string> PostgresDeadLetters::point_in_time(const std::string& text) {
-  const auto read = [&](const char* statement) {
-    std::optional<std::string> time;
-    translating_postgres_errors("reading a time", [&] {
-      try {
-        pqxx::nontransaction direct(session_.connection());
-        time = direct.exec_params1(statement, text)[0].c_str();
-      } catch (const pqxx::data_exception&) {
-        // No time to PostgreSQL, which says so as an error only.
-      }
-    });
-    return time;
-  };
-  const std::optional<std::string> time = read("select $1::text::timestamptz::text");
-  return time ? time : read("select (clock_timestamp() - $1::text::interval)::text");
+void save_dead_letters(PostgresTransaction& transaction, const Acknowledged& acknowledged) {
+  for (const DeadLetter& letter : acknowledged.refused) {
+    transaction.run(Doing("saving a dead letter"), postgres_sql("save_dead_letter"), letter.index.value,
+                    letter.id.text, letter.routing, letter.version.value(), letter.status, letter.error_type,
+                    letter.reason);
+  }
+  // After the refusals: a document that was refused and then applied is in both lists.
+  if (acknowledged.no_longer_refused.empty()) return;
+  std::vector<IndexId> indices;
+  DocumentIds ids;
+  std::vector<std::string> versions;
+  for (const AcknowledgedWrite& write : acknowledged.no_longer_refused) {
+    indices.push_back(write.index);
+    ids.push_back(write.id);
+    versions.push_back(std::to_string(write.version.value()));
+  }
+  transaction.run(Doing("clearing dead letters"), postgres_sql("clear_dead_letters"), ids_literal(indices),
+                  ids_literal(ids), array_literal(versions));
 }
 
 }  // namespace lockstep

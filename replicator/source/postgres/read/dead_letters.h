@@ -1,36 +1,20 @@
-// lockstep.dead_letter for people: looking through what Elasticsearch refused, and forgetting it. The leader
-// writes and clears dead letters in the transaction of its checkpoint.
+// Dead letters inside of the leader's transaction: which are new, and what the checkpoint changes of them.
 #pragma once
 
-#include <cstdint>
-#include <optional>
-#include <string>
+#include <cstddef>
 #include <vector>
 
-#include "replicator/source/postgres/session/session.h"
-#include "replicator/source/source.h"
+#include "replicator/source/outbox/acknowledged.h"
+#include "replicator/source/postgres/session/transaction.h"
 
 namespace lockstep {
 
-/// The functions of Source of the same meaning; they throw Error.
-class PostgresDeadLetters {
- public:
-  /// `session` must outlive this.
-  explicit PostgresDeadLetters(PostgresSession& session) : session_(session) {}
+/// As SourceTransaction::new_dead_letters(): the first position of each document that is no dead letter yet.
+/// Throws Error.
+std::vector<std::size_t> find_new_dead_letters(PostgresTransaction& transaction,
+                                               const std::vector<DeadLetter>& refused);
 
-  std::vector<StoredDeadLetter> find(const DeadLetterFilter& filter, const std::optional<DeadLetter>& after,
-                                     std::int64_t limit);
-  std::int64_t count(const DeadLetterFilter& filter);
-  std::int64_t discard(const DeadLetterFilter& filter);
-  std::optional<std::string> point_in_time(const std::string& text);
-
- private:
-  /// Runs a statement in which `{matching}` stands for the condition; its own parameters are $6 and on.
-  template <typename... Parameters>
-  pqxx::result run(const char* doing, std::string_view statement, const DeadLetterFilter& filter,
-                   const Parameters&... parameters);
-
-  PostgresSession& session_;
-};
+/// Adds the documents that were refused, then clears those that are applied now. Throws Error.
+void save_dead_letters(PostgresTransaction& transaction, const Acknowledged& acknowledged);
 
 }  // namespace lockstep

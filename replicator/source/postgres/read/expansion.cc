@@ -2,11 +2,9 @@
 
 #include <chrono>
 #include <utility>
-#include <vector>
 
 #include "replicator/source/postgres/read/ids.h"
 #include "replicator/source/postgres/read/jobs.h"
-#include "replicator/source/postgres/session/array.h"
 
 namespace lockstep {
 
@@ -16,18 +14,14 @@ PostgresExpansion::~PostgresExpansion() {
     const std::lock_guard lock(mutex_);
     is_cancelled_ = true;
   }
-  // A statement may begin just behind a cancellation, so once is not enough.
+  // A statement may begin just after a cancellation, so once is not enough.
   while (documents_.wait_for(std::chrono::milliseconds(50)) != std::future_status::ready) {
     const std::lock_guard lock(mutex_);
-    try {
-      if (session_) session_->connection().cancel_query();
-    } catch (const pqxx::failure&) {
-      // The connection is gone, and the statement with it.
-    }
+    if (session_) session_->cancel();
   }
 }
 
-std::optional<std::int64_t> PostgresExpansion::advance(const AppliedIndex& index, std::int64_t job) {
+std::optional<std::int64_t> PostgresExpansion::advance(const PostgresIndex& index, JobId job) {
   if (documents_.valid()) {
     if (documents_.wait_for(std::chrono::seconds(0)) != std::future_status::ready) return std::nullopt;
     const std::int64_t documents = documents_.get();
@@ -38,23 +32,23 @@ std::optional<std::int64_t> PostgresExpansion::advance(const AppliedIndex& index
   return std::nullopt;
 }
 
-std::int64_t PostgresExpansion::expand(const AppliedIndex& index, std::int64_t job) {
+std::int64_t PostgresExpansion::expand(const PostgresIndex& index, JobId job) {
   if (!session_) {
     auto session = std::make_unique<PostgresSession>(source_, purpose_);
     const std::lock_guard lock(mutex_);
     session_ = std::move(session);
   }
-  std::int64_t documents = 0;
-  reading_view(index, "finding the documents of a large change", [&] {
-    pqxx::transaction<pqxx::repeatable_read> transaction(session_->connection());
+  return reading_view(index, [&]() -> std::int64_t {
+    PostgresTransaction transaction(*session_, "finding the documents of a large change of " + index.alias,
+                                    Isolation::kRepeatableRead);
     {
       const std::lock_guard lock(mutex_);
-      if (is_cancelled_) return;
+      if (is_cancelled_) return 0;
     }
-    documents = PostgresJobs(transaction, *session_, 0).expand(index, job);
+    const std::int64_t documents = PostgresJobs(transaction, 0).expand(index, job);
     transaction.commit();
+    return documents;
   });
-  return documents;
 }
 
 }  // namespace lockstep

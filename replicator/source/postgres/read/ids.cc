@@ -5,40 +5,47 @@
 namespace lockstep {
 namespace {
 
-bool is_text(const AppliedIndex& index) {
+bool has_text_ids(const PostgresIndex& index) {
   return index.id_type == "text" || index.id_type.starts_with("character varying");
 }
 
-// The range of an integer type; of bigint for every other.
-std::string_view range_of(const AppliedIndex& index) {
+// The range of an integer type; of bigint for every other type.
+std::string_view range_of(const PostgresIndex& index) {
   if (index.id_type == "smallint") return "-32768 and 32767";
   if (index.id_type == "integer") return "-2147483648 and 2147483647";
   return "-9223372036854775808 and 9223372036854775807";
 }
 
+DocumentIds ids_of(const Values& values) {
+  DocumentIds ids;
+  ids.reserve(values.size());
+  for (const std::string& value : values) ids.push_back({value});
+  return ids;
+}
+
 }  // namespace
 
-std::string castable_id(const AppliedIndex& index, std::string_view text) {
+std::string castable_id(const PostgresIndex& index, std::string_view text) {
   const std::string value(text);
-  if (is_text(index)) return value;
+  if (has_text_ids(index)) return value;
   if (index.id_type == "uuid") {
     return "case when " + value + " ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' then " + value +
            "::uuid end";
   }
-  // Nested, because the order in which the parts of an "and" are evaluated is not defined.
+  // Nested, because the order in which PostgreSQL evaluates the parts of an "and" is not defined.
   return "case when " + value + " ~ '^(0|-?[1-9][0-9]{0,18})$' then case when " + value +
          "::numeric between " + std::string(range_of(index)) + " then " + value + "::bigint end end";
 }
 
-std::string_view castable_type(const AppliedIndex& index) {
-  if (is_text(index)) return "text";
+std::string_view castable_type(const PostgresIndex& index) {
+  if (has_text_ids(index)) return "text";
   return index.id_type == "uuid" ? "uuid" : "bigint";
 }
 
-std::string ids_query(const pqxx::transaction_base& transaction, const AppliedIndex& index,
+std::string ids_query(const PostgresTransaction& transaction, const PostgresIndex& index,
                       const std::vector<CapturedChange>& changes) {
   std::string query;
-  for (const AppliedTrack& track : index.tracks) {
+  for (const PostgresTrack& track : index.tracks) {
     for (const CapturedChange& change : changes) {
       if (change.capture != track.capture) continue;
       if (!query.empty()) query += " union all ";
@@ -53,13 +60,33 @@ std::string ids_query(const pqxx::transaction_base& transaction, const AppliedIn
   return query;
 }
 
-void reading_view(const AppliedIndex& index, const std::string& doing, const std::function<void()>& step) {
-  try {
-    translating_postgres_errors(doing + " of " + index.alias, step);
-  } catch (const Error& error) {
-    if (error.retryable()) throw;
-    throw ViewError(error.parts(), index.id);
+std::optional<DocumentIds> find_ids(PostgresTransaction& transaction, const PostgresIndex& index,
+                                    const std::vector<CapturedChange>& changes, std::int64_t limit) {
+  std::vector<const CapturedChange*> own;
+  bool values_are_ids = true;
+  for (const CapturedChange& change : changes) {
+    bool leads_here = false;
+    for (const PostgresTrack& track : index.tracks) {
+      if (track.capture != change.capture) continue;
+      leads_here = true;
+      if (!track.resolver.empty()) values_are_ids = false;
+    }
+    if (leads_here) own.push_back(&change);
   }
+  if (own.empty()) return DocumentIds{};
+  if (values_are_ids && own.size() == 1) {
+    if (static_cast<std::int64_t>(own[0]->values.size()) > limit) return std::nullopt;
+    return ids_of(own[0]->values);
+  }
+  const std::string statement = "select distinct k from (" + ids_query(transaction, index, changes) +
+                                ") as u(k) where k is not null limit " + std::to_string(limit + 1);
+  const pqxx::result found = reading_view(
+      index, [&] { return transaction.run_once(Doing("finding documents of " + index.alias), statement); });
+  if (static_cast<std::int64_t>(found.size()) > limit) return std::nullopt;
+  DocumentIds ids;
+  ids.reserve(found.size());
+  for (const pqxx::row& row : found) ids.push_back({std::string(row[0].c_str(), row[0].size())});
+  return ids;
 }
 
 }  // namespace lockstep

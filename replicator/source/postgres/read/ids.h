@@ -1,30 +1,46 @@
-// Document ids in SQL: those that changes lead to, and those that come from outside of the source, since what
-// Elasticsearch has under an alias may not even be a value of the view's _id.
+// Document ids in SQL: those that changes lead to, and those that come from Elasticsearch. What it has under
+// an alias may not even be a value of the view's _id.
 #pragma once
 
-#include <functional>
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "replicator/source/postgres/session/session.h"
-#include "replicator/source/source.h"
+#include "replicator/source/outbox/change.h"
+#include "replicator/source/postgres/read/pipeline.h"
+#include "replicator/source/postgres/session/transaction.h"
 
 namespace lockstep {
 
-/// SQL that turns a text expression into a value comparable with the view's _id by an index; null when the
-/// text is none of its type.
-std::string castable_id(const AppliedIndex& index, std::string_view text);
+/// SQL that turns a text expression into a value which an index can compare with the view's _id; null when
+/// the text is no value of the _id's type.
+std::string castable_id(const PostgresIndex& index, std::string_view text);
 
 /// The type of what castable_id() gives.
-std::string_view castable_type(const AppliedIndex& index);
+std::string_view castable_type(const PostgresIndex& index);
 
 /// `select k` over all ids that the changes lead to, nulls and duplicates among them; empty when they lead to
 /// none.
-std::string ids_query(const pqxx::transaction_base& transaction, const AppliedIndex& index,
+std::string ids_query(const PostgresTransaction& transaction, const PostgresIndex& index,
                       const std::vector<CapturedChange>& changes);
 
-/// Runs `step`, which reads a view of `index`: what fails, and will again, leaves as a ViewError.
-void reading_view(const AppliedIndex& index, const std::string& doing, const std::function<void()>& step);
+/// The ids that the changes lead to, without duplicates; none when there are more than `limit`. Throws
+/// ViewError, Error.
+std::optional<DocumentIds> find_ids(PostgresTransaction& transaction, const PostgresIndex& index,
+                                    const std::vector<CapturedChange>& changes, std::int64_t limit);
+
+/// Runs `read`, which reads the view of `index` or its tracks' queries, and returns what it returns. An error
+/// that would come again leaves as a ViewError.
+template <typename Read>
+auto reading_view(const PostgresIndex& index, const Read& read) {
+  try {
+    return read();
+  } catch (const PostgresError& error) {
+    if (error.retryable()) throw;
+    throw ViewError(error.parts(), index.id);
+  }
+}
 
 }  // namespace lockstep

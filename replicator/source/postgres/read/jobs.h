@@ -1,59 +1,58 @@
-// Work beside the tail, as lockstep.job, job_change and job_page keep it: a transaction adds jobs, reads
-// their pages and saves how far they have been acknowledged.
+// Jobs inside of a transaction, as lockstep.job, job_change and job_page keep them: adds them, reads the
+// lists of fan-outs, saves how far Elasticsearch has acknowledged them.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "replicator/source/postgres/session/session.h"
-#include "replicator/source/source.h"
+#include "replicator/source/outbox/job.h"
+#include "replicator/source/postgres/read/pipeline.h"
+#include "replicator/source/postgres/session/transaction.h"
+#include "replicator/source/transaction.h"
 
 namespace lockstep {
 
-JobKind job_kind(std::string_view name);
-
-/// Everything here throws what libpqxx throws.
+/// Every function throws Error.
 class PostgresJobs {
  public:
-  /// Both references must outlive this.
-  PostgresJobs(pqxx::transaction_base& transaction, PostgresSession& session, int pipeline)
-      : transaction_(transaction), session_(session), pipeline_(pipeline) {}
+  /// `transaction` must outlive this.
+  PostgresJobs(PostgresTransaction& transaction, int pipeline)
+      : transaction_(transaction), pipeline_(pipeline) {}
 
-  /// A job of a whole index, unless one of the kind is there that has not begun.
-  std::optional<Job> add(int index, JobKind kind, const std::string& reason);
+  /// Adds a job over a whole index, unless one of its kind that nobody has begun exists: none then.
+  std::optional<Job> add(IndexId index, JobKind kind, const std::string& reason);
 
-  /// A fan-out job of the documents that the changes lead to, which expand() finds, or one that they join.
-  /// `being_expanded` is the job whose documents are being looked for; 0: none.
-  Job add_fan_out(const AppliedIndex& index, const std::vector<CapturedChange>& changes,
-                  std::int64_t being_expanded);
+  /// Adds a fan-out of the changes, or lets them join one; returns it. `being_expanded` is the fan-out whose
+  /// list is being made.
+  Job add_fan_out(const PostgresIndex& index, const std::vector<CapturedChange>& changes,
+                  std::optional<JobId> being_expanded);
 
-  /// Finds the job's documents, unless somebody else has; returns how many they are.
-  std::int64_t expand(const AppliedIndex& index, std::int64_t job);
+  /// Makes the list of a fan-out, unless somebody has made it; returns the number of its documents.
+  std::int64_t expand(const PostgresIndex& index, JobId job);
 
-  std::vector<Job> add_repair(const AppliedIndex& index, const std::vector<FoundDocument>& documents,
+  /// Adds the jobs that write, or delete, the documents found; returns them.
+  std::vector<Job> add_repair(const PostgresIndex& index, const std::vector<FoundDocument>& documents,
                               const std::string& reason);
 
-  void begin(std::int64_t job);
+  void begin(JobId job);
 
-  SourceTransaction::JobPage page(const Job& job, const std::optional<std::string>& after,
-                                  std::int64_t limit);
+  FanOutPage page(JobId job, const JobPosition& after, std::int64_t limit);
 
   void save(const JobProgress& progress);
 
  private:
-  template <typename... Parameters>
-  pqxx::result run(std::string_view statement, const Parameters&... parameters);
+  Job insert(IndexId index, JobKind kind, const std::string& reason, std::optional<JobId> behind = {});
+  /// The newest fan-out whose list is made, or being made, of the same rows.
+  std::optional<JobId> fan_out_ahead(IndexId index, const std::vector<CapturedChange>& changes,
+                                     std::optional<JobId> being_expanded);
+  /// Writes the list of the ids that `ids_query` gives, without duplicates; returns their number, which is
+  /// the job's total now.
+  std::int64_t write_list(JobId job, const std::string& ids_query);
 
-  Job insert(int index, JobKind kind, const std::string& reason, std::optional<std::int64_t> behind = {});
-  std::optional<std::int64_t> job_ahead(int index, const std::vector<CapturedChange>& changes,
-                                        std::int64_t being_expanded);
-  /// Returns how many documents `ids_query` has led to, which are the job's total now.
-  std::int64_t add_documents(std::int64_t job, const std::string& ids_query);
-
-  pqxx::transaction_base& transaction_;
-  PostgresSession& session_;
-  int pipeline_;
+  PostgresTransaction& transaction_;
+  const int pipeline_;
 };
 
 }  // namespace lockstep

@@ -1,9 +1,82 @@
 #include "replicator/source/postgres/read/pipeline.h"
 
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <utility>
+
 #include "replicator/error.h"
+#include "replicator/source/postgres/session/array.h"
 #include "replicator/source/postgres/session/migrations.h"
+#include "replicator/source/postgres/session/statement.h"
 
 namespace lockstep {
+namespace {
+
+AppliedIndex applied_index(const PostgresIndex& index, std::string set_aside) {
+  AppliedIndex applied;
+  applied.id = index.id;
+  applied.alias = index.alias;
+  applied.view = index.view;
+  applied.routed = index.routed;
+  applied.set_aside = std::move(set_aside);
+  return applied;
+}
+
+void add_track(PostgresPipeline& pipeline, PostgresTrack track) {
+  std::vector<CaptureId>& captures = pipeline.applied.indices.back().captures;
+  if (std::find(captures.begin(), captures.end(), track.capture) == captures.end()) {
+    captures.push_back(track.capture);
+  }
+  pipeline.indices.back().tracks.push_back(std::move(track));
+}
+
+void load_indices(PostgresSession& session, PostgresPipeline& pipeline) {
+  std::vector<CaptureId> captures;
+  for (const pqxx::row& row :
+       session.ask("loading the indices", postgres_sql("load_indices"), pipeline.id())) {
+    const IndexId id{row[0].as<int>()};
+    if (pipeline.indices.empty() || pipeline.indices.back().id != id) {
+      PostgresIndex index;
+      index.id = id;
+      index.alias = row[1].c_str();
+      index.view = row[2].c_str();
+      index.id_type = row[3].c_str();
+      index.routed = row[4].as<bool>();
+      index.fields = nlohmann::json::parse(row[5].c_str()).get<std::vector<std::string>>();
+      pipeline.applied.indices.push_back(applied_index(index, row[6].c_str()));
+      pipeline.indices.push_back(std::move(index));
+    }
+    if (row[7].is_null()) continue;
+    captures.push_back({row[7].as<int>()});
+    add_track(pipeline, {captures.back(), row[8].c_str(), row[9].c_str()});
+  }
+  pipeline.captures = ids_literal(captures);
+}
+
+}  // namespace
+
+const PostgresIndex& PostgresPipeline::index(IndexId id) const {
+  const auto found = std::find_if(indices.begin(), indices.end(),
+                                  [&](const PostgresIndex& index) { return index.id == id; });
+  if (found != indices.end()) return *found;
+  throw Error({"looking for index " + std::to_string(id.value), "pipeline \"" + applied.name + "\" has none",
+               "it was applied anew: start again", Retry::kLater});
+}
+
+PostgresPipeline load_pipeline(PostgresSession& session, const std::string& schema_name,
+                               const std::string& name) {
+  const pqxx::row row = require_applied(session, schema_name, name,
+                                        "select id, identity::text, coalesce(applied_at::text, ''), "
+                                        "clock_timestamp()::text from {schema}.pipeline where name = $1");
+  PostgresPipeline pipeline;
+  pipeline.applied.id = row[0].as<int>();
+  pipeline.applied.name = name;
+  pipeline.applied.identity = row[1].c_str();
+  pipeline.applied.revision = row[2].c_str();
+  pipeline.loaded_at = row[3].c_str();
+  load_indices(session, pipeline);
+  return pipeline;
+}
 
 pqxx::row require_applied(PostgresSession& session, const std::string& schema_name,
                           const std::string& pipeline, std::string_view statement) {
@@ -12,10 +85,10 @@ pqxx::row require_applied(PostgresSession& session, const std::string& schema_na
   const pqxx::result exists = session.ask(
       "looking for lockstep's schema", "select to_regclass($1) is not null", session.schema() + ".pipeline");
   if (!exists[0][0].as<bool>()) throw not_applied;
-  translating_postgres_errors("looking at lockstep's schema", [&] {
-    pqxx::nontransaction direct(session.connection());
-    require_migrated(direct, session, schema_name);
-  });
+  {
+    PostgresTransaction direct(session, "reading lockstep's migrations", Isolation::kEachStatement);
+    require_migrated(direct, schema_name);
+  }
   const pqxx::result found = session.ask("loading the pipeline", statement, pipeline);
   if (found.empty()) throw not_applied;
   return found[0];

@@ -5,19 +5,19 @@
 
 namespace lockstep {
 
-void PostgresRoutes::load(const Values& ids) {
-  if (!version_ || ids.empty()) return;
-  const std::string statement =
-      session_.sql("select id, routing from {schema}.route where index = $1 and id = any($2::text[])");
-  for (const pqxx::row& row : transaction_.exec_params(statement, index_.id, array_literal(ids))) {
+void PostgresRoutes::load(const DocumentIds& ids) {
+  if (ids.empty()) return;
+  const std::string statement = transaction_.session().sql(
+      "select id, routing from {schema}.route where index = $1 and id = any($2::text[])");
+  for (const pqxx::row& row :
+       transaction_.run_once(Doing("loading routings"), statement, index_.id.value, ids_literal(ids))) {
     known_.emplace(row[0].c_str(), row[1].c_str());
   }
 }
 
 void PostgresRoutes::fill(RenderedDocument& document) {
-  if (!version_) return;
   document.stale_routings.clear();
-  const auto [first, last] = known_.equal_range(std::string(document.id));
+  const auto [first, last] = known_.equal_range(document.id);
   for (auto route = first; route != last; ++route) {
     if (!document.json || route->second != document.routing) document.stale_routings.push_back(route->second);
   }
@@ -29,8 +29,18 @@ void PostgresRoutes::fill(RenderedDocument& document) {
 
 void PostgresRoutes::save() {
   if (ids_.empty()) return;
-  transaction_.exec_params(session_.sql(postgres_sql("save_routes")), index_.id, version_->value(),
-                           array_literal(ids_), array_literal(routings_));
+  const std::string statement = transaction_.session().sql(postgres_sql("save_routes"));
+  transaction_.run_once(Doing("saving routings"), statement, index_.id.value, version_.value(),
+                        array_literal(ids_), array_literal(routings_));
+}
+
+void forget_routes(PostgresTransaction& transaction, const std::vector<AcknowledgedWrite>& deleted) {
+  for (const AcknowledgedWrite& write : deleted) {
+    transaction.run(
+        Doing("forgetting a routing"),
+        "delete from {schema}.route where index = $1 and id = $2 and routing = $3 and version <= $4",
+        write.index.value, write.id.text, write.routing, write.version.value());
+  }
 }
 
 }  // namespace lockstep

@@ -1,49 +1,49 @@
-// Under which routings the documents of an index may be in Elasticsearch. A document that changes its routing
-// lives on another shard from then on, and the old one has to be told; a document that has left the view has
-// no routing any more, and only this table knows where it was.
+// Under which routings Elasticsearch may have the documents of an index. A document whose routing changes
+// moves to another shard, and the old shard must be told. A document that has left the view has no routing
+// any more, and only this table knows where it was.
 //
-// R1. A routing is in the table, committed, before a document is written under it, and goes only after a
-// delete
-//     under it with a version not lower than the table's was acknowledged.
+// R1. A routing is in the table, committed, before a document is written under it. It goes only after
+//     Elasticsearch has acknowledged a delete under it with a version not lower than the table's.
 #pragma once
 
 #include <map>
-#include <optional>
 #include <string>
+#include <vector>
 
-#include "replicator/source/postgres/session/session.h"
-#include "replicator/source/source.h"
+#include "replicator/document_version.h"
+#include "replicator/source/outbox/acknowledged.h"
+#include "replicator/source/postgres/read/pipeline.h"
+#include "replicator/source/postgres/session/transaction.h"
+#include "replicator/source/snapshot.h"
 
 namespace lockstep {
 
+/// The routings of the documents of one page, for an index whose view has a _routing.
 class PostgresRoutes {
  public:
-  /// `version` is that of the documents' next writes. All references must outlive this. Does nothing for an
-  /// index without routing, nor without a version: who writes nothing has nothing to remember.
-  PostgresRoutes(pqxx::transaction_base& transaction, PostgresSession& session, const AppliedIndex& index,
-                 std::optional<DocumentVersion> version)
-      : transaction_(transaction),
-        session_(session),
-        index_(index),
-        version_(index.routed ? version : std::nullopt) {}
+  /// `version` is that of the documents' next writes. Both references must outlive this.
+  PostgresRoutes(PostgresTransaction& transaction, const PostgresIndex& index, DocumentVersion version)
+      : transaction_(transaction), index_(index), version_(version) {}
 
-  /// Reads what is known of these documents.
-  void load(const Values& ids);
+  /// Loads the known routings of these documents. Throws Error.
+  void load(const DocumentIds& ids);
 
-  /// Tells the document its stale routings; its own will be remembered by save().
+  /// Fills the document's stale routings, and remembers its own for save().
   void fill(RenderedDocument& document);
 
-  /// Remembers the routings of the documents seen by fill().
+  /// Writes the routings of the documents that fill() has seen. Throws Error.
   void save();
 
  private:
-  pqxx::transaction_base& transaction_;
-  PostgresSession& session_;
-  const AppliedIndex& index_;
-  std::optional<DocumentVersion> version_;
-  std::multimap<std::string, std::string> known_;  // id → routing
-  Values ids_;
-  Values routings_;
+  PostgresTransaction& transaction_;
+  const PostgresIndex& index_;
+  const DocumentVersion version_;
+  std::multimap<std::string, std::string, std::less<>> known_;  // id → routing
+  std::vector<std::string> ids_;
+  std::vector<std::string> routings_;
 };
+
+/// Forgets these routings, unless a later write has used them again. Throws Error.
+void forget_routes(PostgresTransaction& transaction, const std::vector<AcknowledgedWrite>& deleted);
 
 }  // namespace lockstep

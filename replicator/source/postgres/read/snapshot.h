@@ -1,48 +1,36 @@
-// PostgreSQL's snapshots as lockstep reads them: which transactions are visible, and the tail's position
-// between two of them. docs/concepts.md says why neither sequence numbers nor transaction ids alone will do.
+// A SourceSnapshot of PostgreSQL: a read-only transaction in one snapshot.
 #pragma once
 
-#include <cstdint>
-#include <string>
-#include <string_view>
-#include <vector>
-
-#include "replicator/source/source.h"
+#include "replicator/source/postgres/read/views.h"
+#include "replicator/source/snapshot.h"
 
 namespace lockstep {
 
-/// A pg_snapshot: everything below xmin is visible, nothing from xmax on, and in between what is not in
-/// `running`.
-class PostgresSnapshot {
+class PostgresSourceSnapshot final : public SourceSnapshot {
  public:
-  /// Reads "xmin:xmax:x1,x2,…". Throws Error when it is something else.
-  explicit PostgresSnapshot(std::string_view text);
+  /// Both references must outlive this. Throws Error.
+  PostgresSourceSnapshot(PostgresSession& session, const PostgresPipeline& pipeline)
+      : transaction_(session, "opening a snapshot", Isolation::kRepeatableReadOnly),
+        views_(transaction_, pipeline) {}
 
-  bool sees(std::uint64_t txid) const;
-
-  std::uint64_t xmax() const { return xmax_; }
-  const std::string& text() const { return text_; }
-
-  /// The transactions that were running in this snapshot and that `later` sees, ascending.
-  std::vector<std::uint64_t> finished_in(const PostgresSnapshot& later) const;
+  Position position() override { return views_.position(); }
+  DocumentIds render(const AppliedIndex& index, const DocumentIds& ids, std::int64_t max_bytes,
+                     const DocumentSink& sink) override {
+    return views_.render(index, ids, max_bytes, sink);
+  }
+  ViewPageEnd render_page(const AppliedIndex& index, const std::optional<DocumentId>& after,
+                          std::int64_t limit, std::int64_t max_bytes, const DocumentSink& sink) override {
+    return views_.render_page(index, after, limit, max_bytes, sink);
+  }
+  std::vector<StaleDocument> stale(const AppliedIndex& index,
+                                   const std::vector<FoundDocument>& found) override {
+    return views_.stale(index, found);
+  }
+  void require_readable(const AppliedIndex& index) override { views_.require_readable(index); }
 
  private:
-  std::string text_;
-  std::uint64_t xmin_ = 0;
-  std::uint64_t xmax_ = 0;
-  std::vector<std::uint64_t> running_;  // ascending
-};
-
-/// What a Position says on PostgreSQL: everything visible in `prev` is done and, when a batch is open (`cur`
-/// is not empty), of what `cur` sees beyond that, the rows up to (last_txid, last_id).
-struct PostgresPosition {
-  std::string prev;
-  std::string cur;  ///< empty: no batch is open
-  std::uint64_t last_txid = 0;
-  std::int64_t last_id = 0;
-
-  Position to_position() const;
-  static PostgresPosition from(const Position& position);
+  PostgresTransaction transaction_;
+  PostgresViews views_;
 };
 
 }  // namespace lockstep

@@ -1,4 +1,5 @@
-// One repeatable-read transaction of the tail on PostgreSQL.
+// A SourceTransaction of PostgreSQL: one repeatable-read transaction. Jobs, routings and the like are written
+// at once; the checkpoint, with everything that belongs to it, in commit().
 #pragma once
 
 #include <optional>
@@ -6,62 +7,79 @@
 #include <vector>
 
 #include "replicator/source/postgres/read/jobs.h"
-#include "replicator/source/postgres/read/snapshot.h"
-#include "replicator/source/postgres/session/session.h"
-#include "replicator/source/source.h"
+#include "replicator/source/postgres/read/pipeline.h"
+#include "replicator/source/postgres/read/views.h"
+#include "replicator/source/postgres/session/transaction.h"
+#include "replicator/source/transaction.h"
 
 namespace lockstep {
 
-class PostgresTransaction final : public SourceTransaction {
+class PostgresSourceTransaction final : public SourceTransaction {
  public:
-  enum class Access { kReadWrite, kReadOnly };
+  /// Of the leader of `epoch`; without one, for add_repair(). `being_expanded` is the fan-out whose list is
+  /// being made. Both references must outlive this. Throws Error.
+  PostgresSourceTransaction(PostgresSession& session, const PostgresPipeline& pipeline,
+                            std::optional<Epoch> epoch, std::optional<JobId> being_expanded);
 
-  /// `captures` is the array literal of the pipeline's capture ids; `being_expanded` the job whose documents
-  /// are being looked for beside this; 0: none. Both references must outlive this.
-  PostgresTransaction(PostgresSession& session, int pipeline, const std::string& captures, Access access,
-                      std::int64_t being_expanded = 0);
+  Position position() override { return views_.position(); }
+  DocumentIds render(const AppliedIndex& index, const DocumentIds& ids, std::int64_t max_bytes,
+                     const DocumentSink& sink) override {
+    return views_.render(index, ids, max_bytes, sink);
+  }
+  ViewPageEnd render_page(const AppliedIndex& index, const std::optional<DocumentId>& after,
+                          std::int64_t limit, std::int64_t max_bytes, const DocumentSink& sink) override {
+    return views_.render_page(index, after, limit, max_bytes, sink);
+  }
+  std::vector<StaleDocument> stale(const AppliedIndex& index,
+                                   const std::vector<FoundDocument>& found) override {
+    return views_.stale(index, found);
+  }
+  void require_readable(const AppliedIndex& index) override { views_.require_readable(index); }
 
   Changes read_changes(const Position& from, std::int64_t max_values) override;
-  std::optional<Values> resolve(const AppliedIndex& index, const std::vector<CapturedChange>& changes,
-                                std::int64_t limit) override;
-  Job add_fan_out(const AppliedIndex& index, const std::vector<CapturedChange>& changes) override;
-  Values render(const AppliedIndex& index, const Values& ids, std::int64_t max_bytes,
-                std::optional<DocumentVersion> version, const DocumentSink& sink) override;
-  Page render_page(const AppliedIndex& index, const std::optional<std::string>& after, std::int64_t limit,
-                   std::int64_t max_bytes, std::optional<DocumentVersion> version,
-                   const DocumentSink& sink) override;
-  JobPage job_page(const Job& job, const std::optional<std::string>& after, std::int64_t limit) override;
-  std::vector<StaleDocument> stale(const AppliedIndex& index,
-                                   const std::vector<FoundDocument>& found) override;
-  std::optional<Job> add_job(int index, JobKind kind, const std::string& reason) override;
-  std::vector<Job> add_repair(const AppliedIndex& index, const std::vector<FoundDocument>& documents,
-                              const std::string& reason) override;
-  void give_up_changes() override;
-  void set_aside(int index, const std::string& reason) override;
-  void take_back(int index) override;
-  void begin_job(std::int64_t job) override;
-  Position place() override;
-  std::vector<std::size_t> save(Epoch epoch, const Acknowledged& acknowledged) override;
-  bool may_be_shown(Epoch epoch) override;
-  void commit() override;
+  std::optional<DocumentIds> resolve(const AppliedIndex& index, const std::vector<CapturedChange>& changes,
+                                     std::int64_t limit) override;
+  FanOutPage fan_out_page(JobId job, const JobPosition& after, std::int64_t limit) override;
+
+  DocumentIds render_for(DocumentVersion version, const AppliedIndex& index, const DocumentIds& ids,
+                         std::int64_t max_bytes, const DocumentSink& sink) override {
+    return views_.render_for(version, index, ids, max_bytes, sink);
+  }
+  ViewPageEnd render_page_for(DocumentVersion version, const AppliedIndex& index,
+                              const std::optional<DocumentId>& after, std::int64_t limit,
+                              std::int64_t max_bytes, const DocumentSink& sink) override {
+    return views_.render_page_for(version, index, after, limit, max_bytes, sink);
+  }
+
+  void add_job(IndexId index, JobKind kind, const std::string& reason) override;
+  void add_fan_out(const AppliedIndex& index, const std::vector<CapturedChange>& changes) override;
+  void add_repair(const AppliedIndex& index, const std::vector<FoundDocument>& documents,
+                  const std::string& reason) override;
+  void begin_job(JobId job) override;
+  void set_aside(IndexId index, const std::string& reason) override;
+  void take_back(IndexId index) override;
+  void skip_changes() override;
+  void save(const Acknowledged& acknowledged) override;
+  std::vector<std::size_t> new_dead_letters(const std::vector<DeadLetter>& refused) override;
+
+  bool may_be_shown() override;
+  std::vector<Job> commit() override;
 
  private:
-  template <typename... Parameters>
-  pqxx::result run(const char* doing, const std::string& statement, const Parameters&... parameters);
+  Epoch required_epoch() const;
+  void note_added(Job job);
+  void write_checkpoint(Epoch epoch);
 
-  PostgresJobs jobs() { return {*transaction_, session_, pipeline_}; }
-
-  void save_position(Epoch epoch, const std::optional<Position>& position);
-  std::vector<std::size_t> save_dead_letters(const Acknowledged& acknowledged);
-  void forget_routes(const std::vector<AcknowledgedWrite>& gone);
-
-  PostgresSession& session_;
-  int pipeline_;
-  const std::string& captures_;
-  const std::int64_t being_expanded_;
-  // Repeatable read: what save() writes belongs to the snapshot that was read.
-  std::unique_ptr<pqxx::transaction_base> transaction_;
-  std::optional<std::string> seen_wal_;  // nothing that the snapshot sees is behind this place in the WAL
+  PostgresTransaction transaction_;
+  const PostgresPipeline& pipeline_;
+  PostgresViews views_;
+  PostgresJobs jobs_;
+  const std::optional<Epoch> epoch_;
+  const std::optional<JobId> being_expanded_;
+  std::optional<std::string> seen_wal_;     // a place in the WAL behind every commit that the snapshot sees
+  std::optional<Position> checkpoint_;      // for commit()
+  std::vector<Acknowledged> acknowledged_;  // for commit()
+  std::vector<Job> added_;                  // for commit() to return
 };
 
 }  // namespace lockstep

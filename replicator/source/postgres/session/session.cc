@@ -78,6 +78,14 @@ PostgresSession::PostgresSession(const SourceConfig& source, const std::string& 
   });
 }
 
+void PostgresSession::cancel() {
+  try {
+    connection_->cancel_query();
+  } catch (const pqxx::failure&) {
+    // The connection is gone, and the statement with it.
+  }
+}
+
 std::string PostgresSession::sql(std::string_view statement) const {
   constexpr std::string_view kPlaceholder = "{schema}";
   std::string text;

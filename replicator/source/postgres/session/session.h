@@ -25,6 +25,9 @@ class PostgresSession {
   /// Whether the connection still stands, as far as it is known.
   bool is_open() const { return connection_->is_open(); }
 
+  /// Asks the server to give up the statement that runs, from any thread. May come too early or too late.
+  void cancel();
+
   /// The statement with each `{schema}` replaced by the quoted schema of the configuration.
   std::string sql(std::string_view statement) const;
 

@@ -31,7 +31,7 @@ enum class Isolation {
 
 /// At most one is open on a session at a time. Destroying it without commit() rolls it back.
 ///
-/// Each function that runs statements has a form with a Doing; the other form takes the transaction's own.
+/// Most functions have a form with a Doing; the other form takes the transaction's own.
 class PostgresTransaction {
  public:
   /// Opens it. `session` must outlive it. Throws Error.
@@ -44,13 +44,18 @@ class PostgresTransaction {
   /// come back often. Throws PostgresError.
   template <typename... Parameters>
   pqxx::result run(const Doing& doing, std::string_view statement, const Parameters&... parameters) {
-    return translated(doing, [&] {
-      return transaction_->exec_prepared(session_.prepared(session_.sql(statement)), parameters...);
-    });
+    return run_filled(doing, session_.sql(statement), parameters...);
   }
   template <typename... Parameters>
   pqxx::result run(std::string_view statement, const Parameters&... parameters) {
     return run(doing_, statement, parameters...);
+  }
+
+  /// As run(), for a statement whose placeholders are filled already.
+  template <typename... Parameters>
+  pqxx::result run_filled(const Doing& doing, const std::string& statement, const Parameters&... parameters) {
+    return translated(
+        doing, [&] { return transaction_->exec_prepared(session_.prepared(statement), parameters...); });
   }
 
   /// Runs one statement as it is, planned for these parameters. A second one behind a semicolon is an error.

@@ -1,5 +1,5 @@
--- Remembers under which routings documents were found, so that rendering them deletes them where they do not
--- belong. Version 0: nothing that lockstep knows of wrote them there.
+-- Remembers the routings under which documents were found. Rendering them then deletes them where they do not
+-- belong. Version 0: no write that lockstep knows of put them there.
 --   repairable  condition over f.id and f.routing
 --   $1          the index
 --   $2, $3      ids and routings of the documents found

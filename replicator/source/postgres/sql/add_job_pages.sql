@@ -1,4 +1,5 @@
--- Writes the documents of a fan-out job in pages, in the order of `ids`, each document once, and their number.
+-- Writes the list of a fan-out in pages: the documents in the order of the query, each once. Sets the job's
+-- total to their number, and returns it.
 --   job  its id
 --   ids  query of the ids as k, nulls and duplicates among them
 with pages as (

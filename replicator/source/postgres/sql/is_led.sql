@@ -1,4 +1,5 @@
--- Whether some session holds the advisory lock of the lead, which is a number of 64 bits in two halves.
+-- Whether a session holds the advisory lock of the lead, which is a number of 64 bits in two halves.
+--   $1  identity of the pipeline
 select exists (
   select 1
   from pg_catalog.pg_locks as l

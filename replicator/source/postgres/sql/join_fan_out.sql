@@ -1,14 +1,15 @@
--- Lets a batch of changes join the fan-out of an index whose documents nobody has begun to look for: its id, or no row.
+-- Lets changes join the newest fan-out of an index whose list nobody has begun to make: its id, or no row.
 --   $1  index
---   $2  the job that these changes have to wait for, or null
---   $3  the job whose documents are being looked for; 0: none
--- The update makes a leader that has been deposed and still looks for them begin anew.
+--   $2  the fan-out behind which these changes must wait, or null
+--   $3  the fan-out whose list is being made, or null
+-- The update makes a deposed leader that still makes the list begin anew.
 update {schema}.job
 set joined = joined + 1
 where id = (
   select id
   from {schema}.job as j
-  where j.index = $1 and j.kind = 'fan_out' and j.total is null and j.behind is not distinct from $2::bigint and j.id <> $3
+  where j.index = $1 and j.kind = 'fan_out' and j.total is null and j.behind is not distinct from $2::bigint
+    and j.id is distinct from $3::bigint
   order by id desc limit 1
   for update skip locked
 )

@@ -1,4 +1,4 @@
--- What the last leader has noted of both sides: a row for each index, or one without.
+-- What the last leader has noted of both sides: a row for each index, or one row without.
 --   $1  the pipeline
 select coalesce(c.partners ->> 'place', ''), t.key, t.value
 from {schema}.checkpoint as c

@@ -1,5 +1,7 @@
--- Bytes on disk, with indexes.
-select coalesce(sum(pg_total_relation_size(c.oid)), 0)::bigint
-from pg_class as c join {schema}.capture_state as s
-  on c.relnamespace = (select q.relnamespace from pg_class as q where q.oid = s.tableoid)
-where c.relname in ('outbox_0', 'outbox_1', 'outbox_2')
+-- Bytes of the outbox's leaves on disk, with indexes. The outbox is found beside capture_state, since the name of
+-- lockstep's schema cannot be written into a text.
+select coalesce(sum(pg_total_relation_size(l.inhrelid)), 0)::bigint
+from {schema}.capture_state as s
+  join pg_class as q on q.oid = s.tableoid
+  join pg_class as o on o.relnamespace = q.relnamespace and o.relname = 'outbox'
+  join pg_inherits as l on l.inhparent = o.oid

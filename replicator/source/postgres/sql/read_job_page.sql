@@ -1,4 +1,4 @@
--- The next documents of a fan-out job, the number of the last of them, and whether there are none behind it.
+-- The next documents of a fan-out's list, the number of the last of them, and whether none follow.
 --   $1  job
 --   $2  number behind which they are
 --   $3  documents at most

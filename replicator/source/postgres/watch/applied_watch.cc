@@ -8,7 +8,7 @@
 #include "replicator/clock.h"
 #include "replicator/error.h"
 #include "replicator/source/postgres/read/pipeline.h"
-#include "replicator/source/postgres/read/snapshot.h"
+#include "replicator/source/postgres/read/position.h"
 #include "replicator/source/postgres/session/array.h"
 #include "replicator/source/postgres/session/statement.h"
 #include "replicator/source/postgres/session/transaction.h"

@@ -1,4 +1,4 @@
-#include "replicator/source/postgres/read/snapshot.h"
+#include "replicator/source/postgres/read/position.h"
 
 #include <algorithm>
 #include <charconv>
@@ -13,8 +13,8 @@ Number parse_number(std::string_view text, std::string_view whole) {
   Number value{};
   const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (fault != std::errc() || end != text.data() + text.size()) {
-    throw Error({"reading a snapshot or position", "malformed: \"" + std::string(whole) + "\"",
-                 "the checkpoint has been changed by hand; run `lockstep remove` and `lockstep apply` to "
+    throw Error({"reading a snapshot or position", "\"" + std::string(whole) + "\" is none",
+                 "somebody has changed the checkpoint by hand; run `lockstep remove` and `lockstep apply` to "
                  "start over"});
   }
   return value;

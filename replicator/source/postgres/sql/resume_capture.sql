@@ -1,6 +1,6 @@
--- Lets the pipelines of the schema go on from now, and compares everything of theirs: all of them, since one that has no
--- max_outbox_size now may have had one.
-with gone_on as (
+-- Moves the pipelines of the schema to now, and adds comparisons of all their indices. All pipelines, because one that
+-- has no max_outbox_size now may have had one.
+with moved as (
   update {schema}.checkpoint as c
   set prev = pg_current_snapshot(), cur = null, last_txid = '0', last_id = 0
   returning c.pipeline
@@ -8,7 +8,7 @@ with gone_on as (
 insert into {schema}.job (pipeline, index, kind, reason)
 select i.pipeline, i.id, k.kind, 'the outbox had reached max_outbox_size'
 from {schema}.index as i
-  join gone_on as g on g.pipeline = i.pipeline
+  join moved as m on m.pipeline = i.pipeline
   cross join (values (1, 'comparison'), (2, 'sweep')) as k(number, kind)
 where not exists (select from {schema}.job as j where j.index = i.id and j.kind = k.kind and j.position is null)
 order by i.id, k.number

@@ -1,4 +1,4 @@
-#include "replicator/source/postgres/read/snapshot.h"
+#include "replicator/source/postgres/read/position.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -53,7 +53,7 @@ TEST(PostgresSnapshotTest, ATransactionThatStillRunsHasNotEndedInBetween) {
   EXPECT_THAT(before.finished_in(PostgresSnapshot("100:200:100,103")), IsEmpty());
 }
 
-TEST(PostgresSnapshotTest, WhatIsNoSnapshotIsAnErrorThatQuotesIt) {
+TEST(PostgresSnapshotTest, AnyOtherTextIsAnErrorThatQuotesIt) {
   for (const char* text : {"", "100", "100:", "a:b:", "100:110:x", "100:110:103;107", "-1:5:", "1:2:3:4"}) {
     try {
       const PostgresSnapshot snapshot((std::string_view(text)));
@@ -77,14 +77,14 @@ TEST(PostgresPositionTest, ComesBackFromItsText) {
   }
 }
 
-TEST(PostgresPositionTest, EqualPlacesHaveEqualTexts) {
-  const PostgresPosition place{"100:110:103", "110:120:115", 118, 4'711};
+TEST(PostgresPositionTest, EqualPositionsHaveEqualTexts) {
+  const PostgresPosition at{"100:110:103", "110:120:115", 118, 4'711};
   const PostgresPosition further{"100:110:103", "110:120:115", 118, 4'712};
-  EXPECT_EQ(place.to_position(), PostgresPosition(place).to_position());
-  EXPECT_NE(place.to_position(), further.to_position());
+  EXPECT_EQ(at.to_position(), PostgresPosition(at).to_position());
+  EXPECT_NE(at.to_position(), further.to_position());
 }
 
-TEST(PostgresPositionTest, WhatIsNoPositionIsAnError) {
+TEST(PostgresPositionTest, AnyOtherTextIsAnError) {
   for (const char* text : {"", "100:110:", "100:110:/", "100:110://0", "100:110://x/0", "100:110://0/x"}) {
     EXPECT_THROW(PostgresPosition::from(Position{text}), Error) << text;
   }

@@ -1,0 +1,46 @@
+// The stream of changes on PostgreSQL: positions are differences of snapshots, and the outbox says what
+// changed between them.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "replicator/source/change_log.h"
+#include "replicator/source/postgres/read/expansion.h"
+#include "replicator/source/postgres/read/pipeline.h"
+#include "replicator/source/postgres/session/session.h"
+#include "replicator/source/postgres/watch/awaited.h"
+
+namespace lockstep {
+
+class PostgresChangeLog final : public ChangeLog {
+ public:
+  /// `source` and `purpose` are those of `session`, for a second connection. Both references must outlive
+  /// this.
+  PostgresChangeLog(PostgresSession& session, const PostgresPipeline& pipeline, const SourceConfig& source,
+                    const std::string& purpose)
+      : session_(session), pipeline_(pipeline), expansion_(source, purpose + ", large changes") {}
+
+  std::unique_ptr<SourceTransaction> begin(Epoch epoch) override;
+  std::unique_ptr<SourceTransaction> begin_repair() override;
+  std::unique_ptr<SourceSnapshot> read() override;
+  Position checkpoint() override;
+  bool has_passed(const Position& position) override;
+  bool may_have_changed(const Position& position) override;
+  bool await_change(const Position& position, std::chrono::milliseconds check_every,
+                    std::chrono::milliseconds at_most) override;
+  bool is_awaited() override;
+  std::vector<Job> jobs() override;
+  std::optional<std::int64_t> expand(const AppliedIndex& index, const Job& fan_out) override;
+
+ private:
+  PostgresSession& session_;
+  const PostgresPipeline& pipeline_;
+  PostgresExpansion expansion_;
+  bool changed_ = false;                      // await_change() has said so, and nobody has read since
+  std::unique_ptr<PostgresAwaited> awaited_;  // listens from the first is_awaited() on
+};
+
+}  // namespace lockstep

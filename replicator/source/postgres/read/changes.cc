@@ -1,0 +1,83 @@
+#include "replicator/source/postgres/read/changes.h"
+
+#include <vector>
+
+#include "replicator/source/postgres/read/position.h"
+#include "replicator/source/postgres/session/array.h"
+#include "replicator/source/postgres/session/statement.h"
+
+namespace lockstep {
+namespace {
+
+// The parts of the statement that read transactions which have ended since the last batch was opened.
+std::string late_parts(const std::string& schema, const PostgresPosition& at,
+                       const std::vector<std::uint64_t>& late_transactions) {
+  std::string parts;
+  for (const std::uint64_t txid : late_transactions) {
+    if (txid < at.last_txid) continue;
+    const std::string after = txid == at.last_txid ? std::to_string(at.last_id) : "0";
+    parts += fill_placeholders(postgres_sql("read_late_transaction"),
+                               {{"schema", schema}, {"txid", std::to_string(txid)}, {"after", after}});
+  }
+  return parts;
+}
+
+// Moves `at` to the last row that was read.
+Changes changes_of(const pqxx::result& rows, PostgresPosition& at) {
+  Changes changes;
+  for (const pqxx::row& row : rows) {
+    if (!row[0].is_null()) {
+      changes.captured.push_back({{row[0].as<int>()},
+                                  row[1].is_null() ? Values{} : parse_array({row[1].c_str(), row[1].size()}),
+                                  row[2].as<bool>()});
+      continue;
+    }
+    changes.rows = row[3].as<std::int64_t>();
+    changes.more = row[7].as<bool>();
+    if (changes.rows == 0) continue;
+    at.last_txid = row[4].as<std::uint64_t>();
+    at.last_id = row[5].as<std::int64_t>();
+    changes.oldest_age = std::chrono::microseconds(static_cast<std::int64_t>(row[6].as<double>() * 1e6));
+  }
+  changes.next = changes.more ? at.to_position() : PostgresPosition{at.cur, "", 0, 0}.to_position();
+  return changes;
+}
+
+}  // namespace
+
+PostgresChunk read_outbox(PostgresTransaction& transaction, const PostgresPipeline& pipeline,
+                          const Position& from, std::int64_t max_values) {
+  PostgresChunk chunk;
+  PostgresPosition at = PostgresPosition::from(from);
+  if (at.cur.empty()) {
+    const pqxx::result opened = transaction.run(
+        Doing("opening a batch"), "select pg_current_snapshot()::text, pg_current_wal_insert_lsn()::text");
+    at.cur = opened[0][0].c_str();
+    chunk.seen_wal = opened[0][1].c_str();
+    at.last_txid = 0;
+    at.last_id = 0;
+  }
+  const PostgresSnapshot prev(at.prev);
+  const PostgresSnapshot cur(at.cur);
+  const bool begun = at.last_txid >= prev.xmax();
+  const std::string first_txid = std::to_string(begun ? at.last_txid : prev.xmax());
+  const std::int64_t before_first_id = begun ? at.last_id : 0;
+
+  const std::string& schema = transaction.session().schema();
+  const std::string late = late_parts(schema, at, prev.finished_in(cur));
+  const std::string statement =
+      fill_placeholders(postgres_sql("read_outbox"), {{"schema", schema}, {"late", late}});
+  const Doing doing("reading the outbox");
+  const auto read = [&](const auto& run) {
+    return run(doing, statement, max_values, max_values, pipeline.captures, first_txid, before_first_id,
+               std::to_string(cur.xmax()), at.cur);
+  };
+  // With late transactions the statement is another one each time: not worth preparing.
+  const pqxx::result rows = late.empty()
+                                ? read([&](const auto&... p) { return transaction.run_filled(p...); })
+                                : read([&](const auto&... p) { return transaction.run_once(p...); });
+  chunk.changes = changes_of(rows, at);
+  return chunk;
+}
+
+}  // namespace lockstep

@@ -1,0 +1,83 @@
+#include "replicator/source/postgres/read/dead_letter_box.h"
+
+#include <ctime>
+#include <string>
+
+#include "replicator/source/postgres/session/array.h"
+#include "replicator/source/postgres/session/statement.h"
+#include "replicator/source/postgres/session/transaction.h"
+
+namespace lockstep {
+namespace {
+
+using Time = std::chrono::system_clock::time_point;
+
+// As a timestamptz, to the microsecond: PostgreSQL keeps no more.
+std::optional<std::string> text_of(const std::optional<Time>& time) {
+  using std::chrono::floor, std::chrono::microseconds, std::chrono::seconds;
+  if (!time) return std::nullopt;
+  const auto second = floor<seconds>(*time);
+  const std::time_t whole = std::chrono::system_clock::to_time_t(second);
+  std::tm utc{};
+  gmtime_r(&whole, &utc);
+  char text[64];
+  const std::size_t length = std::strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S", &utc);
+  const std::string fraction = std::to_string(floor<microseconds>(*time - second).count());
+  return std::string(text, length) + "." + std::string(6 - fraction.size(), '0') + fraction + "+00";
+}
+
+}  // namespace
+
+template <typename... Parameters>
+pqxx::result PostgresDeadLetterBox::run(std::string_view doing, std::string_view statement,
+                                        const DeadLetterFilter& filter, const Parameters&... parameters) {
+  const std::string filled = fill_placeholders(
+      statement, {{"schema", session_.schema()}, {"matching", postgres_sql("matching_dead_letters")}});
+  PostgresTransaction direct(session_, doing, Isolation::kEachStatement);
+  return direct.run_filled(Doing(doing), filled, ids_literal(filter.indices), ids_literal(filter.ids),
+                           filter.error, text_of(filter.since), text_of(filter.until), parameters...);
+}
+
+Time PostgresDeadLetterBox::now() {
+  const pqxx::result row =
+      session_.ask("asking for the time", "select (extract(epoch from clock_timestamp()) * 1000000)::bigint");
+  return Time(std::chrono::microseconds(row[0][0].as<std::int64_t>()));
+}
+
+std::int64_t PostgresDeadLetterBox::count(const DeadLetterFilter& filter) {
+  return run("counting dead letters", "select count(*) from {schema}.dead_letter as d where {matching}",
+             filter)[0][0]
+      .as<std::int64_t>();
+}
+
+std::vector<StoredDeadLetter> PostgresDeadLetterBox::find(const DeadLetterFilter& filter,
+                                                          const std::optional<DeadLetter>& after,
+                                                          std::int64_t limit) {
+  // Before the first one: indices are numbered from 1.
+  const DeadLetter behind = after.value_or(DeadLetter{});
+  std::vector<StoredDeadLetter> letters;
+  for (const pqxx::row& row : run("looking for dead letters", postgres_sql("find_dead_letters"), filter,
+                                  behind.index.value, behind.id.text, behind.routing, limit)) {
+    StoredDeadLetter stored;
+    stored.letter.index = {row[0].as<int>()};
+    stored.letter.id = {row[1].c_str()};
+    stored.letter.routing = row[2].c_str();
+    stored.letter.version = DocumentVersion::from_value(row[3].as<std::int64_t>());
+    stored.letter.status = row[4].as<int>();
+    stored.letter.error_type = row[5].c_str();
+    stored.letter.reason = row[6].c_str();
+    stored.first_at = row[7].c_str();
+    stored.last_at = row[8].c_str();
+    stored.tries = row[9].as<int>();
+    letters.push_back(std::move(stored));
+  }
+  return letters;
+}
+
+std::int64_t PostgresDeadLetterBox::discard(const DeadLetterFilter& filter) {
+  return static_cast<std::int64_t>(
+      run("discarding dead letters", "delete from {schema}.dead_letter as d where {matching}", filter)
+          .affected_rows());
+}
+
+}  // namespace lockstep

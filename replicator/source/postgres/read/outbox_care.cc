@@ -1,0 +1,61 @@
+#include "replicator/source/postgres/read/outbox_care.h"
+
+#include "replicator/error.h"
+#include "replicator/source/postgres/session/statement.h"
+#include "replicator/source/postgres/session/transaction.h"
+
+namespace lockstep {
+
+void PostgresOutboxCare::prune() {
+  for (const Leaf& leaf : leaves()) {
+    if (!leaf.is_written) empty(leaf);
+  }
+  limit_.allow_full_again();
+}
+
+bool PostgresOutboxCare::resume() {
+  if (!limit_.resume()) return false;
+  for (const Leaf& leaf : leaves()) empty(leaf);
+  limit_.allow_full_again();
+  return true;
+}
+
+std::vector<PostgresOutboxCare::Leaf> PostgresOutboxCare::leaves() {
+  std::vector<Leaf> leaves;
+  for (const pqxx::row& row : session_.ask("asking for the outbox's leaves", postgres_sql("outbox_leaves"))) {
+    leaves.push_back({session_.schema() + "." + row[0].c_str(), row[1].as<bool>()});
+  }
+  return leaves;
+}
+
+void PostgresOutboxCare::empty(const Leaf& leaf) {
+  const std::string is_passed =
+      fill_placeholders(postgres_sql("leaf_is_passed"), {{"schema", session_.schema()}, {"leaf", leaf.name}});
+  try {
+    PostgresTransaction transaction(session_, "pruning the outbox");
+    const auto holds = [&](const std::string& question) {
+      return transaction.run_once(question)[0][0].as<bool>();
+    };
+    if (!holds("select exists (select 1 from " + leaf.name + ")") || !holds(is_passed)) return;
+    // A writer that still has rows in this leaf holds it; whoever comes after us waits as long as we do.
+    transaction.execute("set local lock_timeout = '50ms'");
+    transaction.execute("lock table " + leaf.name + " in access exclusive mode");
+    if (!holds(is_passed)) return;
+    transaction.execute("truncate " + leaf.name);
+    transaction.commit();
+  } catch (const PostgresError& error) {
+    if (!error.retryable() || !session_.is_open()) throw;
+  }
+}
+
+std::vector<std::string> PostgresOutboxCare::differences_from_applied() {
+  std::vector<std::string> differences;
+  for (const pqxx::row& row :
+       session_.ask("looking for what has changed since the last apply",
+                    postgres_sql("differences_from_applied"), pipeline_.id(), schema_name_)) {
+    differences.emplace_back(row[0].c_str());
+  }
+  return differences;
+}
+
+}  // namespace lockstep

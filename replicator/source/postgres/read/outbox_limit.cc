@@ -1,0 +1,87 @@
+#include "replicator/source/postgres/read/outbox_limit.h"
+
+#include <string>
+
+#include "replicator/error.h"
+#include "replicator/source/postgres/session/statement.h"
+#include "replicator/source/postgres/session/transaction.h"
+
+namespace lockstep {
+namespace {
+
+constexpr const char* kDoing = "looking whether changes are captured";
+constexpr const char* kResuming = "enabling capture again";
+
+}  // namespace
+
+bool PostgresOutboxLimit::has_given_up() {
+  const State now = state();
+  return now == State::kFull || now == State::kResumed;
+}
+
+// A transaction that leaves a change out holds the lock until it ends, and whoever gets the lock after it
+// sees what it wrote. None begins to leave changes out while the state is kResumed. So the snapshots of the
+// comparisons, which are younger, see everything that was left out.
+bool PostgresOutboxLimit::resume() {
+  if (state() == State::kFull) set_state(State::kResumed);
+  if (!try_lock()) return false;
+  if (state() != State::kResumed) {
+    unlock();
+    return false;
+  }
+  // An error ends the connection, and the lock with it.
+  PostgresTransaction transaction(session_, kResuming);
+  transaction.run(postgres_sql("resume_capture"));
+  transaction.commit();
+  set_state(State::kEmptying);
+  unlock();
+  return true;
+}
+
+void PostgresOutboxLimit::allow_full_again() {
+  if (state() != State::kEmptying || !try_lock()) return;
+  const std::string is_small =
+      fill_placeholders(postgres_sql("outbox_is_small"),
+                        {{"schema", "{schema}"}, {"outbox_size", postgres_sql("outbox_size")}});
+  if (session_.ask(kDoing, is_small)[0][0].as<bool>() && state() == State::kEmptying) {
+    set_state(State::kCapturing);
+  }
+  unlock();
+}
+
+std::int64_t PostgresOutboxLimit::outbox_size() {
+  return session_.ask("asking how large the outbox is", postgres_sql("outbox_size"))[0][0].as<std::int64_t>();
+}
+
+PostgresOutboxLimit::State PostgresOutboxLimit::state() {
+  const pqxx::result row = session_.ask(kDoing, "select last_value from {schema}.capture_state");
+  const auto value = row[0][0].as<std::int64_t>();
+  for (const State known : {State::kCapturing, State::kFull, State::kResumed, State::kEmptying}) {
+    if (value == static_cast<std::int64_t>(known)) return known;
+  }
+  throw Error(
+      {kDoing,
+       "the sequence capture_state is at " + std::to_string(value) + ", which this lockstep does not know",
+       "install the version of lockstep that wrote it, or a newer one"});
+}
+
+void PostgresOutboxLimit::set_state(State state) {
+  session_.ask(kResuming, "select setval(s.tableoid, $1) from {schema}.capture_state as s",
+               static_cast<int>(state));
+}
+
+// The lock has two numbers: lockstep's own and the oid of the sequence.
+bool PostgresOutboxLimit::try_lock() {
+  return session_
+      .ask(kResuming,
+           "select pg_try_advisory_lock(1280262987, s.tableoid::integer) from {schema}.capture_state as s")[0]
+                                                                                                           [0]
+      .as<bool>();
+}
+
+void PostgresOutboxLimit::unlock() {
+  session_.ask(kResuming,
+               "select pg_advisory_unlock(1280262987, s.tableoid::integer) from {schema}.capture_state as s");
+}
+
+}  // namespace lockstep

@@ -1,0 +1,190 @@
+#include "replicator/source/postgres/read/views.h"
+
+#include <string>
+#include <unordered_set>
+
+#include "replicator/source/postgres/read/ids.h"
+#include "replicator/source/postgres/read/position.h"
+#include "replicator/source/postgres/session/array.h"
+#include "replicator/source/postgres/session/statement.h"
+
+namespace lockstep {
+namespace {
+
+// A prepared statement's generic plan expects ten ids; more than this deserve a plan of their own.
+constexpr std::size_t kIdsForGenericPlan = 50;
+
+std::string_view text_of(const pqxx::field& field) {
+  return {field.c_str(), field.size()};
+}
+
+// A row of render_documents.sql.
+RenderedDocument document_of(const pqxx::row& row) {
+  RenderedDocument document;
+  document.id = text_of(row[0]);
+  if (!row[1].is_null()) document.routing = text_of(row[1]);
+  if (!row[2].is_null()) document.json = text_of(row[2]);
+  return document;
+}
+
+bool fits(const pqxx::row& row) {
+  return row[3].as<bool>();
+}
+
+PostgresRoutes* pointer_to(std::optional<PostgresRoutes>& routes) {
+  return routes ? &*routes : nullptr;
+}
+
+void give(RenderedDocument& document, PostgresRoutes* routes, const DocumentSink& sink) {
+  if (routes != nullptr) routes->fill(document);
+  sink(document);
+}
+
+}  // namespace
+
+Position PostgresViews::position() {
+  const pqxx::result row =
+      transaction_.run(Doing("asking what is visible"), "select pg_current_snapshot()::text");
+  return PostgresPosition{row[0][0].c_str(), "", 0, 0}.to_position();
+}
+
+DocumentIds PostgresViews::render(const AppliedIndex& index, const DocumentIds& ids, std::int64_t max_bytes,
+                                  const DocumentSink& sink) {
+  return render(pipeline_.index(index.id), ids, max_bytes, nullptr, sink);
+}
+
+ViewPageEnd PostgresViews::render_page(const AppliedIndex& index, const std::optional<DocumentId>& after,
+                                       std::int64_t limit, std::int64_t max_bytes, const DocumentSink& sink) {
+  return render_page(pipeline_.index(index.id), after, limit, max_bytes, nullptr, sink);
+}
+
+DocumentIds PostgresViews::render_for(DocumentVersion version, const AppliedIndex& index,
+                                      const DocumentIds& ids, std::int64_t max_bytes,
+                                      const DocumentSink& sink) {
+  const PostgresIndex& own = pipeline_.index(index.id);
+  std::optional<PostgresRoutes> routes = routes_for(version, own);
+  return render(own, ids, max_bytes, pointer_to(routes), sink);
+}
+
+ViewPageEnd PostgresViews::render_page_for(DocumentVersion version, const AppliedIndex& index,
+                                           const std::optional<DocumentId>& after, std::int64_t limit,
+                                           std::int64_t max_bytes, const DocumentSink& sink) {
+  const PostgresIndex& own = pipeline_.index(index.id);
+  std::optional<PostgresRoutes> routes = routes_for(version, own);
+  return render_page(own, after, limit, max_bytes, pointer_to(routes), sink);
+}
+
+std::optional<PostgresRoutes> PostgresViews::routes_for(DocumentVersion version, const PostgresIndex& index) {
+  if (!index.routed) return std::nullopt;
+  return PostgresRoutes(transaction_, index, version);
+}
+
+std::string PostgresViews::render_statement(const PostgresIndex& index, std::string_view filter) {
+  std::string columns;
+  for (const std::string& field : index.fields) {
+    if (!columns.empty()) columns += ", ";
+    columns += "v." + transaction_.session().quote_name(field);
+  }
+  return fill_placeholders(postgres_sql("render_documents"),
+                           {{"columns", columns},
+                            {"routing", index.routed ? "v._routing::text" : "null::text"},
+                            {"view", index.view},
+                            {"filter", filter}});
+}
+
+DocumentIds PostgresViews::render(const PostgresIndex& index, const DocumentIds& ids, std::int64_t max_bytes,
+                                  PostgresRoutes* routes, const DocumentSink& sink) {
+  const Doing doing("rendering documents of " + index.alias);
+  const std::string statement = render_statement(index, "v._id = any($2::" + index.id_type + "[])");
+  const std::string wanted = ids_literal(ids);
+  const pqxx::result rows = reading_view(index, [&] {
+    return ids.size() <= kIdsForGenericPlan ? transaction_.run_filled(doing, statement, max_bytes, wanted)
+                                            : transaction_.run_once(doing, statement, max_bytes, wanted);
+  });
+  if (routes != nullptr) routes->load(ids);
+  DocumentIds left_over;
+  std::unordered_set<std::string_view> absent;
+  for (const DocumentId& id : ids) absent.insert(id.text);
+  for (const pqxx::row& row : rows) {
+    RenderedDocument document = document_of(row);
+    absent.erase(document.id);
+    if (fits(row)) {
+      give(document, routes, sink);
+    } else {
+      left_over.push_back({std::string(document.id)});
+    }
+  }
+  for (const std::string_view id : absent) {
+    RenderedDocument document;
+    document.id = id;
+    give(document, routes, sink);
+  }
+  if (routes != nullptr) routes->save();
+  return left_over;
+}
+
+ViewPageEnd PostgresViews::render_page(const PostgresIndex& index, const std::optional<DocumentId>& after,
+                                       std::int64_t limit, std::int64_t max_bytes, PostgresRoutes* routes,
+                                       const DocumentSink& sink) {
+  const Doing doing("rendering a page of " + index.alias);
+  const std::string filter = "v._id is not null" +
+                             (after ? " and v._id > $3::" + index.id_type : std::string()) +
+                             " order by v._id limit $2::bigint";
+  const std::string statement = render_statement(index, filter);
+  const pqxx::result rows = reading_view(index, [&] {  // each page deserves a plan of its own
+    return after ? transaction_.run_once(doing, statement, max_bytes, limit, after->text)
+                 : transaction_.run_once(doing, statement, max_bytes, limit);
+  });
+  if (routes != nullptr) {
+    DocumentIds ids;
+    for (const pqxx::row& row : rows) ids.push_back({std::string(text_of(row[0]))});
+    routes->load(ids);
+  }
+  ViewPageEnd page;
+  page.end = static_cast<std::int64_t>(rows.size()) < limit;
+  for (const pqxx::row& row : rows) {
+    if (!fits(row)) {
+      page.end = false;
+      break;
+    }
+    RenderedDocument document = document_of(row);
+    page.last = DocumentId{std::string(document.id)};
+    give(document, routes, sink);
+  }
+  if (routes != nullptr) routes->save();
+  return page;
+}
+
+std::vector<StaleDocument> PostgresViews::stale(const AppliedIndex& index,
+                                                const std::vector<FoundDocument>& found) {
+  const PostgresIndex& own = pipeline_.index(index.id);
+  const std::string statement = fill_placeholders(
+      postgres_sql("find_stale"), {{"key", castable_id(own, "f.id")},
+                                   {"type", castable_type(own)},
+                                   {"routing", own.routed ? "coalesce(v._routing::text, '')" : "''"},
+                                   {"view", own.view}});
+  DocumentIds ids;
+  std::vector<std::string> routings;
+  for (const FoundDocument& document : found) {
+    ids.push_back(document.id);
+    routings.push_back(document.routing);
+  }
+  const pqxx::result rows = reading_view(own, [&] {
+    return transaction_.run_once(Doing("looking for documents that the view does not have of " + own.alias),
+                                 statement, ids_literal(ids), array_literal(routings));
+  });
+  std::vector<StaleDocument> stale;
+  for (const pqxx::row& row : rows) {
+    stale.push_back({{{row[0].c_str()}, row[1].c_str()}, row[2].as<bool>()});
+  }
+  return stale;
+}
+
+void PostgresViews::require_readable(const AppliedIndex& index) {
+  render(index, {}, 1, [](const RenderedDocument&) {});
+  std::vector<CapturedChange> nothing;
+  for (const CaptureId capture : index.captures) nothing.push_back({capture, {}, false});
+  find_ids(transaction_, pipeline_.index(index.id), nothing, 1);
+}
+
+}  // namespace lockstep

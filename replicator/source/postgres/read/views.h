@@ -1,0 +1,55 @@
+// Reads an index's view inside of a transaction: documents by id or page by page, and which documents it does
+// not have. What only reads and what leads share this.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "replicator/source/postgres/read/pipeline.h"
+#include "replicator/source/postgres/read/routes.h"
+#include "replicator/source/postgres/session/transaction.h"
+#include "replicator/source/snapshot.h"
+
+namespace lockstep {
+
+/// Every function throws ViewError when reading the view again would fail in the same way, Error otherwise.
+class PostgresViews {
+ public:
+  /// Both references must outlive this.
+  PostgresViews(PostgresTransaction& transaction, const PostgresPipeline& pipeline)
+      : transaction_(transaction), pipeline_(pipeline) {}
+
+  Position position();
+
+  // As those of SourceSnapshot.
+  DocumentIds render(const AppliedIndex& index, const DocumentIds& ids, std::int64_t max_bytes,
+                     const DocumentSink& sink);
+  ViewPageEnd render_page(const AppliedIndex& index, const std::optional<DocumentId>& after,
+                          std::int64_t limit, std::int64_t max_bytes, const DocumentSink& sink);
+  std::vector<StaleDocument> stale(const AppliedIndex& index, const std::vector<FoundDocument>& found);
+  void require_readable(const AppliedIndex& index);
+
+  // As those of SourceTransaction.
+  DocumentIds render_for(DocumentVersion version, const AppliedIndex& index, const DocumentIds& ids,
+                         std::int64_t max_bytes, const DocumentSink& sink);
+  ViewPageEnd render_page_for(DocumentVersion version, const AppliedIndex& index,
+                              const std::optional<DocumentId>& after, std::int64_t limit,
+                              std::int64_t max_bytes, const DocumentSink& sink);
+
+ private:
+  // `routes` fills each document's stale routings; null: they are not asked for.
+  DocumentIds render(const PostgresIndex& index, const DocumentIds& ids, std::int64_t max_bytes,
+                     PostgresRoutes* routes, const DocumentSink& sink);
+  ViewPageEnd render_page(const PostgresIndex& index, const std::optional<DocumentId>& after,
+                          std::int64_t limit, std::int64_t max_bytes, PostgresRoutes* routes,
+                          const DocumentSink& sink);
+  std::string render_statement(const PostgresIndex& index, std::string_view filter);
+  std::optional<PostgresRoutes> routes_for(DocumentVersion version, const PostgresIndex& index);
+
+  PostgresTransaction& transaction_;
+  const PostgresPipeline& pipeline_;
+};
+
+}  // namespace lockstep

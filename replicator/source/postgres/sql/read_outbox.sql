@@ -1,0 +1,53 @@
+-- Reads a chunk of the outbox and adds it up: a row for each capture with its distinct values, and a last row
+-- (capture null) with the place behind the chunk.
+--   late  for each late transaction (it ran when the last batch was opened and has ended since)
+--         read_late_transaction.sql; usually nothing
+--   $1    rows at most
+--   $2    values at most; the row that passes it is the last
+--   $3    the pipeline's captures
+--   $4, $5  transaction and id behind which the chunk begins
+--   $6    xmax of the batch's snapshot
+--   $7    the batch's snapshot
+-- A limit that the planner does not know makes it expect few of the rows, and walk the index in order. Where it
+-- expects no more rows than the limit (fresh leaves have no statistics) it would read all of them and sort.
+-- Both lower bounds name one place: PostgreSQL takes either to enter the index, and would walk over everything
+-- that was consumed if one were lower. Without "txid >=" it expects many rows, and sorts them.
+with batch as (
+  select o.txid, o.id, o.capture, o.keys, o.at
+  from {schema}.outbox as o
+  where o.txid >= $4::xid8 and o.txid < $6::xid8 and (o.txid, o.id) > ($4::xid8, $5::bigint)
+    and pg_visible_in_snapshot(o.txid, $7::pg_snapshot)
+  order by o.txid, o.id
+  limit (select $1::bigint)
+), rows as materialized (
+  select r.txid, r.id, r.capture, r.keys, r.at, coalesce(cardinality(r.keys), 1) as width
+  from (
+    select * from batch {late}
+    order by txid, id
+    limit (select $1::bigint)
+  ) as r
+), counted as (
+  select rows.*, sum(rows.width) over (order by rows.txid, rows.id) - rows.width as values_before from rows
+), picked as materialized (
+  select counted.* from counted where counted.values_before < $2::bigint
+), by_capture as (
+  select picked.capture,
+         array_agg(distinct k.key) filter (where k.key is not null) as keys,
+         bool_or(picked.keys is null) as everything
+  from picked left join lateral unnest(picked.keys) as k(key) on true
+  where picked.capture = any($3::integer[])
+  group by picked.capture
+), summary as (
+  select count(*) as rows,
+         (array_agg(picked.txid order by picked.txid desc, picked.id desc))[1] as last_txid,
+         (array_agg(picked.id order by picked.txid desc, picked.id desc))[1] as last_id,
+         extract(epoch from clock_timestamp() - min(picked.at)) as oldest_age,
+         count(*) < (select count(*) from rows) or (select count(*) from rows) >= $1::bigint as more
+  from picked
+)
+select by_capture.capture, by_capture.keys::text, by_capture.everything,
+       null::bigint, null::text, null::bigint, null::numeric, null::boolean
+from by_capture
+union all
+select null, null, null, summary.rows, summary.last_txid::text, summary.last_id, summary.oldest_age, summary.more
+from summary
