@@ -13,7 +13,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-/// Short enough that a lock is taken soon after it is free, and that many who wait do not fill the server.
+/// Short enough to take a lock soon after it is free, long enough that many who wait do not busy the server.
 constexpr Backoff::Limits kBackoff{milliseconds(20), milliseconds(500)};
 
 std::uint64_t seed_of(const AcquireOptions& options) {
@@ -39,13 +39,13 @@ class Acquisition {
         refusal = locks_.try_acquire(operation_, mark());
         if (!refusal) return std::nullopt;
         ++refusals_;
-        // Who cleared a dead holder away has a try more, without waiting.
+        // After a dead holder was cleared away, try again without waiting.
         if (cleared(*refusal)) continue;
       } catch (const Error& error) {
         if (!error.retryable() || !wait()) throw;
       }
       if (refusal && !wait()) {
-        locks_.release(operation_);  // the waiting marks; the operation itself is still pending
+        locks_.release(operation_);  // its waiting marks; the operation itself is still pending
         return refusal;
       }
       if (renewal_.due(clock_.now())) locks_.renew(operation_);
@@ -58,15 +58,15 @@ class Acquisition {
     return waits && refusals_ >= options_.refusals_before_mark ? options_.mark : milliseconds(0);
   }
 
-  /// False when there is no time left, or a stop was requested.
+  /// False when no time is left or a stop was requested.
   bool wait() {
     cleared_in_a_row_ = 0;
     const auto left = std::chrono::ceil<milliseconds>(end_ - clock_.now());
     return left > milliseconds(0) && pause(std::min(backoff_.next(), left), options_.stop);
   }
 
-  /// Whether a holder in the way turned out to be dead and is gone. A lock's own lease only says when to ask
-  /// the journal; a holder that is alive there is reported with its true lease.
+  /// Whether a holder in the way was dead and is gone now. A lock's own lease only says when to ask the
+  /// journal; a holder that is alive there is reported with the lease in the journal.
   bool cleared(Refusal& refusal) {
     bool any = false;
     for (LockHolder& holder : refusal.lock.holders) {
@@ -77,7 +77,7 @@ class Acquisition {
         if (resolution.kind == Resolution::Kind::kGone) any = true;
         if (resolution.kind == Resolution::Kind::kAlive && resolution.until) holder.until = resolution.until;
       } catch (const LeaseLost&) {
-        any = true;  // somebody else has just done the same
+        any = true;  // somebody else was faster
       }
     }
     return any && ++cleared_in_a_row_ <= kMaxClearedInARow;

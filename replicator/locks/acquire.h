@@ -1,5 +1,5 @@
-// Waiting for a set of locks: bounded, jittered, without holding anything meanwhile, and clearing dead
-// holders out of the way. The same over every backend.
+// Waits for a set of locks: for a limited time, with jittered pauses, holding nothing meanwhile, and clearing
+// dead holders out of the way. The same over every backend.
 #pragma once
 
 #include <chrono>
@@ -14,18 +14,19 @@
 namespace lockstep {
 
 struct AcquireOptions {
-  std::chrono::milliseconds limit{0};  ///< 0: one try, and one more for each dead holder that it clears away
-  /// How long a waiting mark stands, and after how many refusals it is set: later than at once, so that
-  /// short operations that meet by chance do not hold up all others.
+  std::chrono::milliseconds limit{0};  ///< 0: one try, and one more for each dead holder cleared away
+  /// How long a waiting mark lasts, and after how many refusals it is left: not at once, so that two short
+  /// operations that meet by chance do not hold up all others.
   std::chrono::milliseconds mark{400};
   int refusals_before_mark = 2;
-  std::uint64_t seed = 0;  ///< of the jitter; 0: another one each time
+  std::uint64_t seed = 0;  ///< of the jitter; 0: random
   std::stop_token stop = {};
 };
 
-/// Tries to have all of operation.locks until it has them (none), or until the limit has passed or a stop is
-/// requested: the last refusal, with locks and marks given back and the operation still pending. Renews the
-/// operation's lease while it waits. Throws LeaseLost when the operation was aborted meanwhile, and Error.
+/// Tries until the operation holds all of operation.locks; returns none then. When the limit passes or a stop
+/// is requested, returns the last refusal: locks and waiting marks are given back, and the operation is still
+/// pending. Renews the operation's lease while it waits. Throws LeaseLost when somebody aborted the operation
+/// meanwhile, and Error.
 std::optional<Refusal> acquire(LockManager& locks, Operation& operation, RollForward& roll_forward,
                                const AcquireOptions& options);
 

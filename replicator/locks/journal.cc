@@ -17,7 +17,7 @@ std::string story_of(const std::string& id, const std::optional<Operation>& now)
 }  // namespace
 
 void Journal::step(Operation& operation, const Operation& changed) {
-  constexpr int kTries = 3;  // each conflict is followed by a reading; a second one of our own is unheard of
+  constexpr int kTries = 3;  // one lost answer explains one conflict; two in a row are unheard of
   JournalVersion expected = operation.version;
   for (int tried = 0;; ++tried) {
     std::optional<Operation> written = write(changed, expected);
@@ -29,7 +29,7 @@ void Journal::step(Operation& operation, const Operation& changed) {
       }
       expected = now->version;
       if (now->state != changed.state || operation.state == changed.state) continue;
-      // It has happened already, and the answer was lost.
+      // An earlier request did it, and its answer was lost.
       written = changed;
       written->version = now->version;
       written->lease_until = now->lease_until;
@@ -41,7 +41,7 @@ void Journal::step(Operation& operation, const Operation& changed) {
 }
 
 LeaseLost Journal::has_changed(const Operation& found) {
-  return {"the operation " + found.id + " has changed while it was asked after", false};
+  return {"the operation " + found.id + " changed at the same time", false};
 }
 
 }  // namespace lockstep

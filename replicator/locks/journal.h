@@ -1,8 +1,8 @@
-// The journal of operations, whatever it is kept in.
+// The journal of operations, wherever a backend keeps it.
 //
-// Invariant J1: an entry is changed only in the version in which it was read. A conflict is followed by a
-//   reading: an entry that is still its owner's was changed by a request of the owner's own whose answer was
-//   lost, any other means LeaseLost.
+// J1. Nobody changes an entry but in the version in which it was read. After a conflict the owner reads the
+// entry again: if it is still the owner's, a lost answer to an own request explains the conflict; otherwise
+// the owner has lost its lease (LeaseLost).
 #pragma once
 
 #include <chrono>
@@ -26,28 +26,29 @@ class Journal {
   /// LeaseLost.
   void step(Operation& operation, const Operation& changed);
 
-  /// LockManager::resolve() as far as the journal is concerned; kGone for an entry that is resolved, with the
-  /// entry in `operation`. REQUIRES: `found` was just read. Throws LeaseLost when it has changed since.
+  /// The journal's part of LockManager::resolve(). For a resolved entry kGone, with the entry in `operation`.
+  /// REQUIRES: `found` was just read. Throws LeaseLost when the entry has changed since.
   virtual Resolution seize(const Operation& found, const std::string& by, Adoption adoption) = 0;
 
-  /// Makes an unresolved entry aborted whatever its lease. False when it has changed since it was read.
+  /// Aborts an unresolved entry, whatever its lease. False when it has changed since it was read.
   virtual bool abort(const Operation& found, const std::string& by, const std::string& reason) = 0;
 
   virtual std::optional<Operation> find(const std::string& id) = 0;
 
-  /// Up to 10,000 pending and running entries, those with the oldest leases.
+  /// Up to 10,000 pending and running entries, the oldest leases first.
   virtual std::vector<Operation> unresolved() = 0;
 
-  /// Removes one entry as it was read; nothing happens when it has changed since.
+  /// Removes an entry, unless it has changed since it was read.
   virtual void erase(const Operation& operation) = 0;
 
-  /// Removes entries that were resolved before `age` ago.
+  /// Removes entries that were resolved longer than `age` ago.
   virtual void prune(std::chrono::milliseconds age) = 0;
 
  protected:
   static constexpr int kMaxUnresolved = 10'000;
 
-  /// The entry as it was written, with its tokens if it is running; none when its version is not `expected`.
+  /// Returns the entry as it was written, with its tokens if it is running; none when its version was not
+  /// `expected`.
   virtual std::optional<Operation> write(const Operation& changed, JournalVersion expected) = 0;
 
   /// For seize().

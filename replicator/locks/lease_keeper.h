@@ -1,5 +1,5 @@
-// Renews the lease of an operation in a thread of its own while something else is being done under its locks,
-// and says when it is lost.
+// Renews the lease of an operation in a thread of its own while its owner works under the locks, and says
+// when the lease is lost.
 #pragma once
 
 #include <atomic>
@@ -17,24 +17,24 @@ namespace lockstep {
 
 class LeaseKeeper {
  public:
-  /// Renews every third of the lease, and sooner again after a failure that may pass. `since` is a time
-  /// before the lease began: that of the commit's request. `lost` is called once, from this object's thread,
-  /// when the operation is deposed or the lease has run out. Until stop() returns, nobody else may use
-  /// `locks` or `operation`, except between_renewals().
+  /// Renews every third of the lease, and sooner after a retryable failure. `since`: a time before the lease
+  /// began, such as when the commit was sent. Calls `lost` once, from its own thread, when the operation is
+  /// deposed or the lease has expired. Until stop() returns, nobody else may use `locks` or `operation`,
+  /// except through between_renewals().
   LeaseKeeper(LockManager& locks, Operation& operation, SteadyTime since, std::function<void()> lost);
   ~LeaseKeeper();
   LeaseKeeper(const LeaseKeeper&) = delete;
   LeaseKeeper& operator=(const LeaseKeeper&) = delete;
 
-  /// Until when the lease runs by this machine's own reckoning, from before the last renewal that worked was
-  /// sent: to be watched too, since a renewal that hangs says nothing. From any thread.
+  /// When the lease ends by this machine's clock, counted from before the last successful renewal was sent.
+  /// Watch it too: a renewal that hangs says nothing. From any thread.
   SteadyTime good_until() const { return good_until_.load(); }
 
-  /// For the one who works under the lease: does something with `locks` or `operation` while nothing is being
-  /// renewed. Throws what `action` throws.
+  /// Runs `action` while no renewal is under way, so that it may use `locks` and `operation`. Throws what
+  /// `action` throws.
   void between_renewals(const std::function<void()>& action);
 
-  /// Ends the renewing; afterwards why the lease is lost, or none.
+  /// Ends the renewals. Returns why the lease is lost; none when it is not.
   std::optional<std::string> stop();
 
  private:
@@ -45,7 +45,7 @@ class LeaseKeeper {
   const std::function<void()> lost_;
   std::atomic<SteadyTime> good_until_;
   std::optional<std::string> reason_;
-  std::mutex in_use_;  // guards locks_ and operation_
+  std::mutex in_use_;  // guards what locks_ and operation_ refer to
   std::jthread thread_;
 };
 

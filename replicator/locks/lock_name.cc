@@ -19,7 +19,7 @@ bool is_utf8(const std::string& text) {
   }
 }
 
-/// For messages: what is no UTF-8 is replaced.
+/// For messages. Replaces what is not UTF-8.
 std::string printable(std::string_view text) {
   return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
@@ -28,6 +28,12 @@ std::string printable(std::string_view text) {
 
 std::string_view text_of(LockMode mode) {
   return mode == LockMode::kShared ? "shared" : "exclusive";
+}
+
+std::optional<LockMode> lock_mode(std::string_view text) {
+  if (text == text_of(LockMode::kShared)) return LockMode::kShared;
+  if (text == text_of(LockMode::kExclusive)) return LockMode::kExclusive;
+  return std::nullopt;
 }
 
 LockName::LockName(std::string text) : text_(std::move(text)) {
@@ -41,7 +47,7 @@ LockName::LockName(std::string text) : text_(std::move(text)) {
 }
 
 LockSet lock_set(std::vector<LockRequest> requests) {
-  // The exclusive one of a name first, so that it is the one that unique() leaves.
+  // Per name the exclusive request first: unique() keeps the first.
   std::sort(requests.begin(), requests.end(), [](const LockRequest& a, const LockRequest& b) {
     return a.name != b.name ? a.name < b.name : a.mode > b.mode;
   });

@@ -1,9 +1,10 @@
-// What is locked, and how: the four schemes of "Elasticsearch: The Definitive Guide" (chapter "Solving
-// Concurrency Issues") as sets of named locks. A lock is a name; schemes differ only in which names a change
-// takes, so that one index of locks serves them all and the book's own documents are understood.
+// What can be locked, and how: the four schemes of "Elasticsearch: The Definitive Guide" (chapter "Solving
+// Concurrency Issues") as sets of named locks. A lock is a name. Schemes differ only in the names that a
+// change takes, so one index of locks serves them all, and lockstep understands the book's own documents.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,13 +16,15 @@ enum class LockMode : std::uint8_t {
   kExclusive,  ///< one holder, and nobody shares it
 };
 
-/// "shared", "exclusive"; as the documents and tables of locks have it.
+/// "shared", "exclusive": the text in documents and tables of locks.
 std::string_view text_of(LockMode mode);
+/// None for any other text.
+std::optional<LockMode> lock_mode(std::string_view text);
 
 /// The name of a lock: a path, the id of a document, or any other word. Not empty, and valid UTF-8.
 class LockName {
  public:
-  /// Throws UsageError for an empty name and for one that is not UTF-8 or has control characters.
+  /// Throws UsageError for a text that is empty, is not UTF-8 or has control characters.
   explicit LockName(std::string text);
 
   const std::string& text() const { return text_; }
@@ -37,23 +40,22 @@ struct LockRequest {
   bool operator==(const LockRequest&) const = default;
 };
 
-/// The locks of one change, each name once, in the order of the names' bytes: ancestors before what is below
-/// them. They are taken in this order and released in the opposite one, from the longest path to the
-/// shortest.
+/// The locks of one change, each name once, in the order of the names' bytes: ancestors before what lies
+/// below them. Backends take them in this order and release them in the opposite one.
 using LockSet = std::vector<LockRequest>;
 
-/// Brings requests into that order; of several for one name the exclusive one stays.
+/// Sorts requests into that order. Of several requests for one name the exclusive one stays.
 LockSet lock_set(std::vector<LockRequest> requests);
 
-/// The global lock: one name, "global", for everything.
+/// The global lock: one exclusive lock, "global", for everything.
 LockSet global_lock();
 
-/// Document locks: an exclusive one for each id. REQUIRES: at least one id.
+/// Document locks: an exclusive lock for each id. REQUIRES: at least one id.
 LockSet document_locks(const std::vector<std::string>& ids);
 
-/// Tree locks: an exclusive one on each path, which covers everything below it, and shared ones on all of
-/// their ancestors up to "/". A rename names its source and its target. Paths are as canonical_path() takes
-/// them. REQUIRES: at least one path.
+/// Tree locks: an exclusive lock on each path, which covers everything below it, and shared locks on all of
+/// their ancestors up to "/". A rename names its source and its target. Throws UsageError as canonical_path()
+/// does. REQUIRES: at least one path.
 LockSet tree_locks(const std::vector<std::string>& paths);
 
 /// "/a/b/" → "/a/b". Throws UsageError for a path that does not begin with "/" or has an empty, "." or ".."

@@ -4,7 +4,7 @@ namespace lockstep {
 
 Error lock_is_busy(const LockName& name) {
   return Error(
-      {"breaking the lock " + name.text(), "others take and join it meanwhile", "try again", Retry::kLater});
+      {"breaking the lock " + name.text(), "others take it at the same time", "try again", Retry::kLater});
 }
 
 }  // namespace lockstep

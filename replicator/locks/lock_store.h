@@ -1,4 +1,4 @@
-// The locks themselves, apart from the journal: what a backend needs of the place where they are kept.
+// Where a backend keeps the locks themselves, without the journal.
 #pragma once
 
 #include <chrono>
@@ -24,42 +24,41 @@ class LockStore {
     std::chrono::milliseconds mark;  ///< 0: none
   };
 
-  /// Asks for all of them: none when they are had, else the first that was refused, and then nothing is left
-  /// of what this call gained but marks.
+  /// Asks for all of them; none when the holder has them all, else the first refusal. After a refusal only
+  /// waiting marks stay of what this call gained.
   virtual std::optional<Refusal> acquire_all(const LockSet& locks, const Grant& grant) = 0;
 
-  /// Asks for one more. Nothing has changed when it is refused, but for a mark.
+  /// Asks for one more. A refusal changes nothing, but for a waiting mark.
   virtual std::optional<Refusal> acquire_one(const LockRequest& request, const Grant& grant) = 0;
 
   struct Leave {
     std::string holder;
     bool keep_mark = false;     ///< its waiting marks stay
-    bool only_expired = false;  ///< it leaves only where its lease in the lock has run out
+    bool only_expired = false;  ///< it leaves only where its lease in the lock has expired
   };
 
-  /// Takes a holder out of each, in the opposite order. Nothing changes where it is none.
+  /// Takes the holder out of each lock, in the opposite order. Does nothing where it holds none.
   virtual void release(const LockSet& locks, const Leave& leave) = 0;
 
   virtual void downgrade(const LockName& name, const std::string& holder) = 0;
 
-  /// Lets the leases in the locks begin anew, as far as they are the holder's and the journal does not tell
-  /// them.
+  /// Starts the holder's leases in these locks anew, where the store keeps leases beside the journal.
   virtual void renew(const LockSet& locks, const std::string& holder, std::chrono::milliseconds lease) = 0;
 
-  /// Reads what has been written; none when it is free.
+  /// Reads a lock, refreshed or not; none when nobody holds it.
   virtual std::optional<LockState> find(const LockName& name) = 0;
 
-  /// All that are held, in the order of their names.
+  /// All locks that somebody holds, in the order of their names.
   virtual std::vector<LockState> all() = 0;
 
-  /// Ends what holders without a name have of a lock. Throws Error when others take it meanwhile.
+  /// Takes the holders without a name out of a lock. Throws Error when others keep taking it meanwhile.
   virtual void remove_nameless(const LockName& name) = 0;
 
-  /// Clears up what nobody holds or waits for any more, where something like that is left.
+  /// Removes what is left of locks that nobody holds or waits for.
   virtual void prune() = 0;
 };
 
-/// What break_lock() throws when it comes to no end.
+/// What break_lock() throws when others change the lock each time that it tries.
 Error lock_is_busy(const LockName& name);
 
 }  // namespace lockstep

@@ -3,13 +3,13 @@
 #include <algorithm>
 
 #include "replicator/elasticsearch/transport/curl_transport.h"
-#include "replicator/locks/backends/elasticsearch/elasticsearch_locks.h"
-#include "replicator/locks/backends/postgres/postgres_locks.h"
+#include "replicator/locks/backends/elasticsearch/locks.h"
+#include "replicator/locks/backends/postgres/locks.h"
 
 namespace lockstep {
 
 std::unique_ptr<LockManager> open_locks(const Config& config) {
-  // A request that hangs must end while the lease that it should renew still runs.
+  // A renewal that hangs must end before the lease does.
   const std::chrono::milliseconds part = config.locks.lease / 3;
   if (config.locks.backend == LocksConfig::Backend::kPostgresql)
     return std::make_unique<PostgresLocks>(config.source, config.locks.lease, part);

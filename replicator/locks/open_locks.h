@@ -1,4 +1,4 @@
-// The lock manager that a configuration names.
+// Opens the lock manager that a configuration names.
 #pragma once
 
 #include <memory>
@@ -8,7 +8,7 @@
 
 namespace lockstep {
 
-/// Connects when it is first asked.
+/// It connects at its first request.
 std::unique_ptr<LockManager> open_locks(const Config& config);
 
 }  // namespace lockstep

@@ -1,12 +1,12 @@
-// An operation: one change under locks, from its entry in the journal to its end. The journal is what makes
-// the death of a holder harmless: whoever meets a dead one's locks learns from it what was being done.
+// An operation: one change under locks, from its journal entry to its end. The journal makes the death of a
+// holder harmless: whoever meets a dead holder's locks reads there what it was doing.
 //
 //   open ──► pending ──commit──► running ──finish──► done
-//               └──finish, or its lease ran out──► aborted
+//               └──finish, or its lease expired──► aborted
 //
-// Before the commit an operation has changed nothing and is aborted when its holder dies. From the commit on
-// it is only ever rolled forward, by whoever adopts it (Operation::needs_roll_forward()): an undo that left
-// documents untouched would let a late write of the dead holder land.
+// Before the commit an operation has changed nothing: when its holder dies it is aborted. After the commit
+// whoever adopts it only rolls it forward (Operation::needs_roll_forward()): an undo would leave documents
+// untouched that it had not reached, and a late write of the dead holder could still land there.
 #pragma once
 
 #include <chrono>
@@ -19,66 +19,71 @@
 
 namespace lockstep {
 
-/// The clock of the server that keeps the locks: no machine's own clock is ever compared with it. In
+/// The clock of the server that keeps the locks. Nobody compares it with a machine's own clock. In
 /// Elasticsearch it moves in steps of some 200 ms.
 using ServerTime = std::chrono::sys_time<std::chrono::milliseconds>;
 
 /// "2026-01-31T12:00:00.250Z"
 std::string text_of(ServerTime time);
 
-/// What a lock document or row calls its holder: unique for all time, and it says where the holder runs, so
-/// that a refused lock says by whom: "<host>-<process id>-<64 random bits>".
+/// A new name for a holder, unique for all time. It says where the holder runs, for messages about refused
+/// locks: "<host>-<process id>-<64 random bits>".
 std::string new_operation_id();
 
-/// Orders the writes of successive holders: each data write carries its operation's token and is refused
-/// where a greater one is stored already. 0: none yet. One sequence for all operations of a journal; it
-/// restarts when the journal is deleted, which nobody must do while somebody holds a lock.
+/// Orders the writes of successive holders: each data write carries its operation's token, and fails where a
+/// greater token is stored. 0: none yet. All operations of a journal share one sequence. It restarts when
+/// somebody deletes the journal, which nobody must do while a lock is held.
 using FencingToken = std::int64_t;
 
 enum class OperationState : std::uint8_t { kPending, kRunning, kDone, kAborted };
 
-/// "pending", "running", "done", "aborted"; as the journal has it.
+/// "pending", "running", "done", "aborted": the text in the journal.
 std::string_view text_of(OperationState state);
 /// None for any other text.
 std::optional<OperationState> operation_state(std::string_view text);
 
-/// What is going to be done.
+/// The kind of a command that runs under a lock. Nobody else can finish it.
+inline constexpr const char* kLockKind = "lock";
+
+/// What an operation is going to do, in the words of the journal. Kinds other than kLockKind belong to those
+/// who can roll them forward ("mv", "rm" and "put": tree_intent.h).
 struct OperationIntent {
-  std::string kind = "lock";  ///< "lock" for a command under a lock; "mv", "rm", "put" for the tree
-  std::string from = {};      ///< path; empty where the kind has none
+  std::string kind = kLockKind;
+  std::string from = {};  ///< path; empty where the kind has none
   std::string to = {};
-  std::string target = {};  ///< which index is changed, or which command runs; for people and for adopters
+  std::string target = {};  ///< the index to change, or the command to run; for people and for adopters
   bool operator==(const OperationIntent&) const = default;
 };
 
-/// Where a journal entry stands, for compare-and-set: in Elasticsearch sequence number and primary term, in a
-/// table the number of its changes and 0.
+/// The version of a journal entry, for compare-and-set. In Elasticsearch: sequence number and primary term;
+/// in a table: the number of changes, and 0.
 struct JournalVersion {
   std::int64_t number = 0;
   std::int64_t term = 0;
   bool operator==(const JournalVersion&) const = default;
 };
 
-/// A journal entry as it was last read or written. Only a LockManager changes it.
+/// A journal entry as it was last read or written. Only a LockManager changes it, but for `task` and
+/// `progress`.
 struct Operation {
-  std::string id = {};  ///< also the holder's name in the locks
+  std::string id = {};  ///< also the holder's name in its locks
   OperationIntent intent = {};
-  LockSet locks = {};  ///< all that it has or wants: they are released by name, without a search
+  LockSet locks = {};  ///< all that it holds or wants, so that release() needs no search
   OperationState state = OperationState::kPending;
-  std::string owner = {};       ///< the id of who works on it now: itself, or who has adopted it
+  std::string owner = {};       ///< who works on it now: its own id, or its adopter's
   std::int64_t epoch = 1;       ///< 1, and one more for each adoption
-  ServerTime lease_until = {};  ///< after that it counts as dead
-  FencingToken token = 0;       ///< what the data writes of this owner carry; another one for each owner
-  FencingToken commit = 0;      ///< the first owner's token: the order in which operations took effect
-  std::string task = {};        ///< a task that runs on in the server when the owner dies ("node:number")
+  ServerTime lease_until = {};  ///< after that the owner counts as dead
+  FencingToken token = 0;       ///< of this owner's data writes; each owner has another
+  FencingToken commit = 0;      ///< the first owner's token: orders operations by when they took effect
+  std::string task = {};        ///< a server task that outlives the owner ("node:number")
   std::int64_t progress = 0;
-  std::string reason = {};  ///< why it was aborted
+  std::string reason = {};  ///< why it was aborted, or who finished it
   JournalVersion version = {};
 
   bool resolved() const { return state == OperationState::kDone || state == OperationState::kAborted; }
-  /// Whether somebody has to finish it when its owner dies after the commit. A command that ran under a lock
-  /// cannot be finished by others: it is aborted, and its token keeps its late writes out.
-  bool needs_roll_forward() const { return intent.kind != "lock"; }
+  /// Whether somebody must finish it when its owner dies after the commit. Nobody else can finish a command
+  /// under a lock: it is aborted, and its token keeps its late writes out.
+  bool needs_roll_forward() const { return intent.kind != kLockKind; }
 };
 
 }  // namespace lockstep

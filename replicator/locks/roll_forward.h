@@ -1,5 +1,5 @@
-// Who finishes what a dead owner has begun. The tree commands implement it; where nobody does, what needs it
-// stays locked until `lockstep tree recover` comes by.
+// Finishes what a dead owner has begun. The tree commands implement it. Where nobody does, the locks of such
+// an operation stay until `lockstep tree recover` runs.
 #pragma once
 
 #include "replicator/locks/lock_manager.h"
@@ -10,19 +10,20 @@ class RollForward {
  public:
   virtual ~RollForward() = default;
 
-  /// Whether it can finish operations of this intent.
-  virtual bool knows(const OperationIntent& intent) const = 0;
+  /// Whether it can finish this operation. Throws Error for one that it should know, of a kind that it does
+  /// not.
+  virtual bool knows(const Operation& operation) const = 0;
 
-  /// Does the rest of a running operation that has just been adopted, renewing its lease meanwhile
+  /// Does the rest of a running operation that the caller has just adopted, and renews its lease meanwhile
   /// (LockManager::record()). Idempotent: several owners may have done parts of it. The caller finishes and
-  /// releases it. Throws LeaseLost.
+  /// releases the operation. REQUIRES: knows(operation). Throws LeaseLost.
   virtual void roll_forward(LockManager& locks, Operation& operation) = 0;
 };
 
-/// For those that adopt nothing.
+/// For those who adopt nothing.
 class NoRollForward final : public RollForward {
  public:
-  bool knows(const OperationIntent&) const override { return false; }
+  bool knows(const Operation&) const override { return false; }
   void roll_forward(LockManager&, Operation&) override {}
 };
 

@@ -5,8 +5,8 @@
 namespace lockstep {
 namespace {
 
-/// Locks whose own leases are renewed with the journal entry, so that a refusal says until when without a
-/// second question. Of more locks only the journal tells.
+/// Up to so many locks also get their own lease renewed, so that a refusal says until when without a second
+/// question. For more locks only the journal knows.
 constexpr std::size_t kMaxRenewedLocks = 64;
 
 constexpr int kTries = 10;
@@ -16,7 +16,7 @@ LockSet with(LockSet locks, LockRequest request) {
   return lock_set(std::move(locks));
 }
 
-/// For a release, which asks for no mode.
+/// For a release, which ignores modes.
 LockSet with(LockSet locks, const std::vector<LockName>& more) {
   for (const LockName& name : more) locks.push_back({name, LockMode::kShared});
   return lock_set(std::move(locks));
@@ -92,7 +92,7 @@ Resolution StoredLocks::resolve(const std::string& holder, const std::vector<Loc
   if (!found) return resolve_without_entry(holder, met);
   Resolution resolution = journal_->seize(*found, self_, adoption);
   if (resolution.kind == Resolution::Kind::kGone) {
-    // Those where it was met are among them, unless they were taken after the entry was last written.
+    // The entry names them, unless the holder took them after it last wrote the entry.
     Operation over = *resolution.operation;
     over.locks = with(over.locks, met);
     release(over);

@@ -1,4 +1,4 @@
-// The lock manager over a place for locks and a journal: what is the same for every backend.
+// A lock manager over a store of locks and a journal: what is the same for every backend.
 #pragma once
 
 #include <memory>
@@ -36,7 +36,7 @@ class StoredLocks : public LockManager {
  protected:
   explicit StoredLocks(std::chrono::milliseconds lease);
 
-  /// What prepare() has found or made.
+  /// To be called by prepare().
   void use(std::unique_ptr<LockStore> store, std::unique_ptr<Journal> journal);
 
  private:
@@ -44,7 +44,7 @@ class StoredLocks : public LockManager {
   Broken break_holder(const LockName& name, const std::string& holder, const std::string& by);
 
   const std::chrono::milliseconds lease_;
-  const std::string self_;  ///< how this one signs what it resolves
+  const std::string self_;  ///< signs what this one resolves
 
   // From prepare():
   std::unique_ptr<LockStore> store_;

@@ -6,7 +6,7 @@
 namespace lockstep {
 namespace {
 
-/// What resolve_and_finish() gives; alive when somebody else is at it.
+/// As resolve_and_finish(); kAlive when somebody else resolves it at the same time.
 Resolution resolved_by_anyone(LockManager& locks, RollForward& roll_forward, const std::string& holder,
                               const std::vector<LockName>& met) {
   try {
@@ -35,7 +35,7 @@ void sweep_operations(LockManager& locks, RollForward& roll_forward, SweepResult
   }
 }
 
-/// The locks whose own leases have run out, by their holders.
+/// The locks whose own leases have expired, by their holders.
 std::map<std::string, std::vector<LockName>> expired_locks(LockManager& locks) {
   const ServerTime now = locks.now();
   std::map<std::string, std::vector<LockName>> expired;
@@ -48,7 +48,7 @@ std::map<std::string, std::vector<LockName>> expired_locks(LockManager& locks) {
 }
 
 void sweep_locks(LockManager& locks, RollForward& roll_forward, SweepResult& result) {
-  // A holder of many locks is asked for once.
+  // One question for each holder, however many locks it has.
   for (const auto& [holder, names] : expired_locks(locks)) {
     const Resolution resolution = resolved_by_anyone(locks, roll_forward, holder, names);
     if (resolution.kind == Resolution::Kind::kGone) result.released += std::ssize(names);
@@ -61,7 +61,7 @@ Resolution resolve_and_finish(LockManager& locks, RollForward& roll_forward, con
                               const std::vector<LockName>& met) {
   Resolution resolution = locks.resolve(holder, met, Adoption::kRefused);
   if (resolution.kind != Resolution::Kind::kNeedsRollForward) return resolution;
-  if (!roll_forward.knows(resolution.operation->intent)) return resolution;
+  if (!roll_forward.knows(*resolution.operation)) return resolution;
   resolution = locks.resolve(holder, met, Adoption::kAllowed);
   if (resolution.kind != Resolution::Kind::kAdopted) return resolution;
   Operation& operation = *resolution.operation;

@@ -2,7 +2,6 @@
 
 #include "replicator/elasticsearch/transport/json_fields.h"
 #include "replicator/elasticsearch/transport/text_encoding.h"
-#include "replicator/locks/backends/elasticsearch/lock_json.h"
 
 namespace lockstep {
 namespace {
@@ -19,7 +18,7 @@ void require_no_failure(const json& reply) {
   if (!failed && failures.empty()) return;
   const json& what = failed ? reply.at("error") : failures.at(0);
   const std::int64_t status = failed ? 0 : integer_at(what, "status").value_or(0);
-  // What a single request would say by its status; a task that failed as a whole may do better next time.
+  // Judged as the reply to a single request; a task that failed as a whole may work next time.
   const bool later = failed || status == 429 || status >= 500;
   throw Error({kDoing, dumped(what).substr(0, 1'000), "", later ? Retry::kLater : Retry::kNever,
                Server::kElasticsearch});
@@ -58,7 +57,7 @@ void ServerTask::cancel() {
 
 void ServerTask::forget() {
   try {
-    client_.send("removing what is kept of a task", "DELETE", "/.tasks/_doc/" + percent_encoded(id_));
+    client_.send("removing the record of a task", "DELETE", "/.tasks/_doc/" + percent_encoded(id_));
   } catch (const Error&) {
     // A few bytes stay.
   }

@@ -1,5 +1,5 @@
-// Changes of many documents that run in the server as a task: _update_by_query and _delete_by_query. Each
-// document is changed only if it is still what the search found. A task outlives the client that started it.
+// Changes of many documents that the server runs as a task: _update_by_query and _delete_by_query. The task
+// changes a document only in the version that its search found, and outlives the client that started it.
 #pragma once
 
 #include <cstdint>
@@ -13,11 +13,11 @@ namespace lockstep {
 
 class ServerTask {
  public:
-  /// A task that runs already, by its id.
+  /// A task that was started before, by its id.
   ServerTask(ElasticsearchClient& client, std::string id) : client_(client), id_(std::move(id)) {}
 
-  /// Starts `endpoint` ("_update_by_query", "_delete_by_query") over `index`. Documents that change meanwhile
-  /// are passed over; at its end it refreshes the index.
+  /// Starts `endpoint` ("_update_by_query", "_delete_by_query") over `index`. The task skips documents that
+  /// change meanwhile, and refreshes the index at its end.
   static ServerTask start(ElasticsearchClient& client, const std::string& index, const std::string& endpoint,
                           const nlohmann::json& body);
 
@@ -27,14 +27,14 @@ class ServerTask {
     bool ended = false;
     std::int64_t changed = 0;
   };
-  /// Throws Error when the task has failed for some document, other than by a conflict. A task of which the
-  /// server knows nothing any more has ended.
+  /// A task that the server does not know any more has ended. Throws Error when the task failed for a
+  /// document by anything but a conflict.
   State state();
 
-  /// Ends it after the documents that it is at. Nothing happens when it has ended.
+  /// Ends it after the documents of its current batch. Does nothing when it has ended.
   void cancel();
 
-  /// Removes what the server keeps of a task that has ended, where it lets us.
+  /// Removes what the server keeps of a task that has ended, if it allows that.
   void forget();
 
  private:

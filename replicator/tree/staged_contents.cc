@@ -4,8 +4,8 @@
 #include <span>
 #include <vector>
 
+#include "replicator/elasticsearch/transport/json_fields.h"
 #include "replicator/elasticsearch/transport/text_encoding.h"
-#include "replicator/locks/backends/elasticsearch/lock_json.h"
 
 namespace lockstep {
 namespace {
@@ -16,13 +16,14 @@ constexpr std::size_t kPage = 1'000;
 
 }  // namespace
 
-TreeDocument StagedContents::stage(const Operation& operation, const std::string& contents) {
-  const std::string doing = "sending the contents of " + operation.intent.from;
+TreeDocument StagedContents::stage(const Operation& operation, const TreeIntent& intent,
+                                   const std::string& contents) {
+  const std::string doing = "sending the contents of " + intent.path.text();
   const HttpResponse response = client_.send(
       doing, "PUT", "/" + percent_encoded(documents_.index()) + "/_create/" + percent_encoded(operation.id),
       dumped({{"kind", kStagedKind}, {"contents", contents}, {"fence", 0}}), {kConflict});
   if (response.status != kConflict) return read_tree_document(parse_reply(doing, response));
-  // It was sent to a second node, because the first one had died after it acted.
+  // The transport sent it to a second node, because the first one died after it had acted.
   const std::optional<TreeDocuments::Whole> staged = documents_.get(operation.id);
   if (!staged || staged->document.kind != kStagedKind) throw reply_error(doing, response);
   return staged->document;

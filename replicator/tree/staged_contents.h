@@ -1,5 +1,5 @@
-// What is to be put into a file, brought to the server before the commit: a document without a path, whose id
-// is the operation's. From the commit on anybody can finish the operation with it.
+// The contents of a put, sent to the server before the commit: a document without a path, under the
+// operation's id. From the commit on anybody can finish the operation with it.
 #pragma once
 
 #include <string>
@@ -7,6 +7,7 @@
 #include "replicator/elasticsearch/admin/client.h"
 #include "replicator/locks/lock_manager.h"
 #include "replicator/tree/tree_documents.h"
+#include "replicator/tree/tree_intent.h"
 
 namespace lockstep {
 
@@ -16,12 +17,12 @@ class StagedContents {
   StagedContents(ElasticsearchClient& client, TreeDocuments& documents)
       : client_(client), documents_(documents) {}
 
-  TreeDocument stage(const Operation& operation, const std::string& contents);
+  TreeDocument stage(const Operation& operation, const TreeIntent& intent, const std::string& contents);
 
-  /// Removes what an operation has staged, unless it has become a file meanwhile.
+  /// Removes what an operation has staged, unless it has become a file.
   void remove(const std::string& operation);
 
-  /// Removes what operations have staged that are over.
+  /// Removes what resolved operations have staged.
   void sweep(LockManager& locks);
 
  private:

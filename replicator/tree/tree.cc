@@ -15,17 +15,9 @@ namespace {
 using nlohmann::json;
 using std::chrono::milliseconds;
 
-/// How often, at least, the documents to be locked may have become others when they are locked; beyond that
-/// only while there is time to wait.
-constexpr int kChangedMinds = 10;
-
-Error lost_before(const std::string& doing, const LeaseLost& lost) {
-  return Error({doing, lost.what(), "nothing was changed; try again"});
-}
-
-Error lost_after(const std::string& doing, const LeaseLost& lost) {
-  return Error({doing, lost.what(), "whoever took it over finishes it; `lockstep locks list` shows by whom"});
-}
+/// How many times a change tries again at least when, by the time it has locked its documents, it concerns
+/// others; after that only while it has time to wait.
+constexpr int kTries = 10;
 
 Error unfinished(const Error& error) {
   Error::Parts parts = error.parts();
@@ -47,11 +39,12 @@ bool is_utf8(const std::string& text) {
 
 /// A change up to its commit.
 struct Tree::Begun {
+  TreeIntent intent;
   Operation operation;
-  std::optional<Refusal> refusal = {};  ///< it was not to be had, and is over
+  std::optional<Refusal> refusal = {};  ///< of its locks; the operation is over then
   TreePlan plan = {};
   std::optional<TreeDocument> staged = {};
-  SteadyTime since = {};  ///< before the commit, with which the lease began
+  SteadyTime since = {};  ///< before the commit, which started the lease
 };
 
 Tree::Tree(LockManager& locks, std::unique_ptr<HttpTransport> transport, const TreeConfig& config,
@@ -73,12 +66,12 @@ void Tree::prepare() {
 std::optional<Refusal> Tree::move(const TreePath& from, const TreePath& to, const TreeOptions& options) {
   if (from.is_root()) throw UsageError("the root cannot be moved; name what is in it");
   if (to.is_root()) throw UsageError("the root is no new name; name a place in it");
-  const OperationIntent intent{.kind = "mv", .from = from.text(), .to = to.text(), .target = config_.index};
-  if (from.contains(to)) throw TreeError(TreeError::Kind::kIntoItself, doing_of(intent), to.text());
+  const TreeIntent intent{.kind = TreeIntent::Kind::kMove, .path = from, .to = to};
+  if (from.contains(to)) throw TreeError(TreeError::Kind::kIntoItself, doing_of(intent), to);
   if (from == to) {
     documents_.refresh();
     if (!documents_.look_up({&from, 1}).at(0).exists())
-      throw TreeError(TreeError::Kind::kNotFound, doing_of(intent), from.text());
+      throw TreeError(TreeError::Kind::kNotFound, doing_of(intent), from);
     return std::nullopt;
   }
   return change(intent, nullptr, options);
@@ -86,7 +79,7 @@ std::optional<Refusal> Tree::move(const TreePath& from, const TreePath& to, cons
 
 std::optional<Refusal> Tree::remove(const TreePath& path, const TreeOptions& options) {
   if (path.is_root()) throw UsageError("the root cannot be removed; name what is in it");
-  return change({.kind = "rm", .from = path.text(), .target = config_.index}, nullptr, options);
+  return change({.kind = TreeIntent::Kind::kRemove, .path = path}, nullptr, options);
 }
 
 std::optional<Refusal> Tree::put(const TreePath& path, const std::string& contents,
@@ -100,12 +93,12 @@ std::optional<Refusal> Tree::put(const TreePath& path, const std::string& conten
     throw UsageError("the contents of " + path.text() +
                      " are not UTF-8, which Elasticsearch does not take; convert them");
   }
-  return change({.kind = "put", .from = path.text(), .target = config_.index}, &contents, options);
+  return change({.kind = TreeIntent::Kind::kPut, .path = path}, &contents, options);
 }
 
 void Tree::list(const TreePath& path, TreeDepth depth, const std::function<void(const TreeEntry&)>& sink) {
   if (!tree_index_exists(client_, config_.index)) {
-    if (!path.is_root()) throw TreeError(TreeError::Kind::kNotFound, "listing " + path.text(), path.text());
+    if (!path.is_root()) throw TreeError(TreeError::Kind::kNotFound, "listing " + path.text(), path);
     return;
   }
   documents_.refresh();
@@ -118,13 +111,14 @@ SweepResult Tree::recover() {
   return result;
 }
 
-std::optional<Refusal> Tree::change(const OperationIntent& intent, const std::string* contents,
+std::optional<Refusal> Tree::change(const TreeIntent& intent, const std::string* contents,
                                     const TreeOptions& options) {
   const std::string doing = doing_of(intent);
   const SystemClock clock;
   const SteadyTime end = clock.now() + options.wait;
-  for (int changed_minds = 0; changed_minds < kChangedMinds || clock.now() < end; ++changed_minds) {
-    Begun begun{.operation = locks_.open(intent, planner_.locks_for(intent))};
+  for (int tried = 0; tried < kTries || clock.now() < end; ++tried) {
+    Begun begun{.intent = intent,
+                .operation = locks_.open(journal_intent(intent, config_.index), planner_.locks_for(intent))};
     const auto left = std::chrono::ceil<milliseconds>(end - clock.now());
     if (!begin(begun, contents, std::max(left, milliseconds(0)), options.stop)) continue;
     if (begun.refusal) return begun.refusal;
@@ -134,7 +128,7 @@ std::optional<Refusal> Tree::change(const OperationIntent& intent, const std::st
       locks_.release(begun.operation);
       return std::nullopt;
     } catch (const LeaseLost& lost) {
-      throw lost_after(doing, lost);
+      throw TreeOperationLost(TreeOperationLost::When::kAfterCommit, doing, lost.what());
     } catch (const Error& error) {
       throw unfinished(error);
     }
@@ -148,18 +142,18 @@ bool Tree::begin(Begun& begun, const std::string* contents, milliseconds wait, c
   try {
     begun.refusal = acquire(locks_, operation, *roll_forward_, {.limit = wait, .stop = stop});
     if (begun.refusal) {
-      give_up(operation, text_of(*begun.refusal));
+      give_up(begun, text_of(*begun.refusal));
       return true;
     }
     documents_.refresh();
-    begun.plan = planner_.plan(operation.intent);
-    if (!planner_.covers(operation, begun.plan)) {
-      give_up(operation, "what was to be locked has changed");
+    begun.plan = planner_.plan(begun.intent);
+    if (!planner_.covers(operation.locks, begun.intent, begun.plan)) {
+      give_up(begun, "the documents to lock have changed");
       return false;
     }
-    if (contents != nullptr) begun.staged = staged_.stage(operation, *contents);
+    if (contents != nullptr) begun.staged = staged_.stage(operation, begun.intent, *contents);
     if (stop.stop_requested())
-      throw Error({doing_of(operation.intent), "interrupted", "nothing was changed; try again"});
+      throw Error({doing_of(begun.intent), "interrupted", "nothing was changed; try again"});
     begun.since = SystemClock().now();
     locks_.commit(operation);
     return true;
@@ -168,25 +162,25 @@ bool Tree::begin(Begun& begun, const std::string* contents, milliseconds wait, c
       locks_.release(operation);
       if (contents != nullptr) staged_.remove(operation.id);
     }
-    throw lost_before(doing_of(operation.intent), lost);
+    throw TreeOperationLost(TreeOperationLost::When::kBeforeCommit, doing_of(begun.intent), lost.what());
   } catch (const Error& error) {
-    give_up(operation, error.what());
+    give_up(begun, error.what());
     throw;
   }
 }
 
-void Tree::give_up(Operation& operation, const std::string& reason) {
+void Tree::give_up(Begun& begun, const std::string& reason) {
   try {
-    locks_.finish(operation, OperationState::kAborted, reason);
-    locks_.release(operation);
-    if (operation.intent.kind == "put") staged_.remove(operation.id);
+    locks_.finish(begun.operation, OperationState::kAborted, reason);
+    locks_.release(begun.operation);
+    if (begun.intent.kind == TreeIntent::Kind::kPut) staged_.remove(begun.operation.id);
   } catch (const std::runtime_error&) {
-    // What made us give up is what is to be reported; the lease ends by itself.
+    // The caller reports why we give up; the lease ends by itself.
   }
 }
 
 void Tree::write(Begun& begun, const std::string* contents, const TreeOptions& options) {
-  const TreeScope scope(begun.operation);
+  const TreeScope scope(begun.operation, begun.intent);
   std::int64_t done = 0;
   TreeLease lease(locks_, begun.operation, begun.since, options.stop);
   TreeWrites writes(client_, documents_, painless_, lease, scope, [&](std::int64_t more) {

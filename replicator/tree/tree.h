@@ -1,5 +1,5 @@
-// A directory tree that lives only in Elasticsearch, changed under locks: files and directories are moved,
-// removed and written as in a file system, whoever else changes the tree and whoever dies meanwhile.
+// A directory tree that lives only in Elasticsearch, changed under locks: it moves, removes and writes files
+// and directories as a file system does, whoever else changes the tree and whoever dies meanwhile.
 //
 //   auto locks = open_locks(config);
 //   auto tree = open_tree(config, *locks);
@@ -7,10 +7,10 @@
 //   if (const auto refusal = tree->move(TreePath("/clinton"), TreePath("/hillary"), {.wait = 30s}))
 //     return busy(*refusal);
 //
-// A change takes its locks, looks whether it is possible, commits in the journal, and then writes: from the
-// commit on it has happened, and when this process dies the next one that is in its way, or recover(), does
-// the rest. Every data write is conditional and fenced (tree_writes.h, T1 and T2). Nothing is ever replaced
-// by a move. Directories need not exist before something is put or moved into them (tree_documents.h).
+// A change takes its locks, checks that the tree allows it, commits in the journal, and then writes. From the
+// commit on it has happened: when this process dies, the next one that meets its locks, or recover(), does
+// the rest. Every data write is conditional and fenced (tree_writes.h, F1 and F2). A move never replaces
+// anything. Directories need not exist before something is put or moved into them (tree_documents.h).
 //
 // Not thread-safe: one for each thread, with a LockManager of its own.
 #pragma once
@@ -30,6 +30,7 @@
 #include "replicator/tree/staged_contents.h"
 #include "replicator/tree/tree_documents.h"
 #include "replicator/tree/tree_error.h"
+#include "replicator/tree/tree_intent.h"
 #include "replicator/tree/tree_listing.h"
 #include "replicator/tree/tree_path.h"
 #include "replicator/tree/tree_plan.h"
@@ -37,13 +38,13 @@
 
 namespace lockstep {
 
-/// Contents beyond this are refused: they travel in one request.
+/// Larger contents are refused: they travel in one request.
 inline constexpr std::size_t kMaxContentsBytes = 32 * 1024 * 1024;
 
 struct TreeOptions {
-  std::chrono::milliseconds wait{0};  ///< how long for the locks
-  std::stop_token stop = {};          ///< ends the waiting, and later the work, which is then left to others
-  /// Hears how many documents of how many are done.
+  std::chrono::milliseconds wait{0};  ///< how long to wait for the locks
+  std::stop_token stop = {};          ///< ends the waiting; after the commit it leaves the work to others
+  /// Called with how many documents of how many are done.
   std::function<void(std::int64_t done, std::int64_t total)> progress = [](std::int64_t, std::int64_t) {};
 };
 
@@ -54,41 +55,41 @@ class Tree {
        std::chrono::milliseconds request_timeout);
 
   /// Creates what is missing: the locks' indices and scripts, the index of the tree, fields of its mapping.
-  /// To be called once before any change; list() does without.
+  /// Call it once before any change; list() needs no prepare().
   void prepare();
 
-  // Each change returns none when it is done, and a refusal when the locks were not to be had in time, or a
-  // stop was requested while it waited for them: then nothing has changed. They throw TreeError for what a
-  // file system would refuse, and Error.
+  // Each change returns none when it is done. It returns a refusal, and has changed nothing, when others kept
+  // the locks for too long or a stop was requested meanwhile. It throws TreeError for what a file system
+  // would refuse, TreeOperationLost when it was deposed, and Error.
 
-  /// Moves a file, or a directory with everything below it. `to` is the new path itself, at which nothing
-  /// must be. Nothing happens when it is where it should be already.
+  /// Moves a file, or a directory with everything below it. `to` is the new path itself, where nothing may
+  /// exist. Does nothing when both paths are the same.
   std::optional<Refusal> move(const TreePath& from, const TreePath& to, const TreeOptions& options);
 
   /// Removes a file, or a directory with everything below it.
   std::optional<Refusal> remove(const TreePath& path, const TreeOptions& options);
 
-  /// Writes the contents of a file, a new one or one that is there, whose other fields stay. Throws
-  /// UsageError for contents that are too large or not UTF-8.
+  /// Writes the contents of a file, a new one or an existing one, whose other fields stay. Throws UsageError
+  /// for contents that are too large or not UTF-8.
   std::optional<Refusal> put(const TreePath& path, const std::string& contents, const TreeOptions& options);
 
-  /// Lists a directory, or the file itself, in order. Without a lock: it may see a change half done.
+  /// Lists a directory, or the file itself, in order. Takes no lock: it may see a change half done.
   void list(const TreePath& path, TreeDepth depth, const std::function<void(const TreeEntry&)>& sink);
 
-  /// Finishes, or aborts, what the dead have left behind: operations, locks, contents that were never put.
+  /// Finishes or aborts what the dead have left: operations, locks, contents that were never put.
   SweepResult recover();
 
  private:
-  /// None when it was done; `contents` of a put, else null.
-  std::optional<Refusal> change(const OperationIntent& intent, const std::string* contents,
+  /// `contents` is null unless it is a put.
+  std::optional<Refusal> change(const TreeIntent& intent, const std::string* contents,
                                 const TreeOptions& options);
 
-  /// Until the commit. False: the documents that were locked are no longer those that are concerned.
+  /// Everything up to the commit. False: the locked documents are no longer those that it concerns.
   struct Begun;
   bool begin(Begun& begun, const std::string* contents, std::chrono::milliseconds wait,
              const std::stop_token& stop);
   void write(Begun& begun, const std::string* contents, const TreeOptions& options);
-  void give_up(Operation& operation, const std::string& reason);
+  void give_up(Begun& begun, const std::string& reason);
 
   LockManager& locks_;
   const TreeConfig config_;
@@ -102,7 +103,7 @@ class Tree {
   std::unique_ptr<TreeRollForward> roll_forward_;
 };
 
-/// The tree that a configuration names. Connects when it is first asked.
+/// Opens the tree that a configuration names. It connects at its first request.
 std::unique_ptr<Tree> open_tree(const Config& config, LockManager& locks);
 
 }  // namespace lockstep

@@ -1,26 +1,27 @@
-// What a change of the tree does to a document, twice: as an item of a bulk request, and as a task of the
-// server. Both change a document only while it is what was read, only where its fence is not greater than the
-// operation's token, and only once: what has been done is not found again.
+// What a move or a removal does to a document, in two forms: as an item of a bulk request, and as a task of
+// the server. Both change a document only in the version that was read, only where its fence is not greater
+// than the operation's token, and only once: the query no longer finds what is done.
 #pragma once
 
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <string>
+#include <utility>
 
 #include "replicator/locks/backends/elasticsearch/bulk_call.h"
 #include "replicator/locks/operation.h"
 #include "replicator/tree/tree_documents.h"
+#include "replicator/tree/tree_intent.h"
 
 namespace lockstep {
 
 class TreeChange {
  public:
-  /// The change that a journal entry of kind "mv" or "rm" describes.
-  explicit TreeChange(const OperationIntent& intent);
+  /// REQUIRES: no put.
+  explicit TreeChange(TreeIntent intent) : intent_(std::move(intent)) {}
 
-  const TreePath& from() const { return from_; }
+  const TreePath& from() const { return intent_.path; }
 
-  /// What finds the documents that are still to be changed.
+  /// Finds the documents that are still to be changed.
   nlohmann::json query() const;
 
   /// Adds the change of a document. REQUIRES: document.is_at_or_below(from()).
@@ -30,22 +31,22 @@ class TreeChange {
     std::string endpoint;
     nlohmann::json body;
   };
-  /// A task that changes them all.
+  /// A task that changes all documents.
   Task task(FencingToken token) const;
 
  private:
-  TreePath from_;
-  std::optional<TreePath> to_;  ///< none: they are removed
+  TreeIntent intent_;
 };
 
-/// Where a document is after a move. REQUIRES: document.is_at_or_below(from).
+/// Where a document is: its fields `path` and `name`.
 struct TreePlace {
   std::string path;
   std::string name;
 };
+/// Where a move takes a document. REQUIRES: document.is_at_or_below(from).
 TreePlace moved(const TreeDocument& document, const TreePath& from, const TreePath& to);
 
-/// The condition that a document is still what was read, and its routing, for the action line of a bulk item.
+/// For the action line of a bulk item: the version that was read as a condition, and the routing.
 nlohmann::json bulk_condition(const TreeDocument& document);
 
 }  // namespace lockstep

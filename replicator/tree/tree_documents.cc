@@ -7,7 +7,6 @@
 #include "replicator/elasticsearch/read/scroll.h"
 #include "replicator/elasticsearch/transport/json_fields.h"
 #include "replicator/elasticsearch/transport/text_encoding.h"
-#include "replicator/locks/backends/elasticsearch/lock_json.h"
 #include "replicator/tree/tree_query.h"
 
 namespace lockstep {
@@ -15,7 +14,7 @@ namespace {
 
 using nlohmann::json;
 
-/// Enough to see that a path has more documents than one, which only writers without locks bring about.
+/// Enough to see that a path has several documents, which only writers without locks cause.
 constexpr std::size_t kDocumentsAtAPath = 100;
 
 std::int64_t total_of(const json& reply) {
@@ -31,11 +30,15 @@ std::vector<TreeDocument> read_documents(const json& hits) {
 
 }  // namespace
 
+bool TreeDocument::is_at(const TreePath& where) const {
+  return path == where.directory() && name == where.name();
+}
+
 bool TreeDocument::is_at_or_below(const TreePath& where) const {
   if (path == where.text()) return true;
   if (path.size() > where.text().size() && path.starts_with(where.text()) && path[where.text().size()] == '/')
     return true;
-  return path == where.directory() && name == where.name();
+  return is_at(where);
 }
 
 bool TreeNode::is_directory() const {
@@ -80,11 +83,13 @@ std::optional<TreePath> TreeDocuments::first_file(std::span<const TreePath> path
   std::vector<json> queries;
   for (const TreePath& path : paths) queries.push_back(tree_query::at(path));
   if (queries.empty()) return std::nullopt;
+  const std::vector<TreeDocument> documents = find(tree_query::any_of(std::move(queries)), 10'000);
   std::optional<TreePath> first;
-  for (const TreeDocument& document : find(tree_query::any_of(std::move(queries)), 10'000)) {
-    if (document.is_directory()) continue;
-    TreePath path(joined_path(document.path, document.name));
-    if (!first || path < *first) first = std::move(path);
+  for (const TreePath& path : paths) {
+    const bool is_file = std::any_of(documents.begin(), documents.end(), [&](const TreeDocument& document) {
+      return !document.is_directory() && document.is_at(path);
+    });
+    if (is_file && (!first || path < *first)) first = path;
   }
   return first;
 }
@@ -111,7 +116,7 @@ void TreeDocuments::scan(const json& query, std::size_t page,
   const std::string doing = "scanning " + index_;
   json body = tree_search_body(query, page);
   body["sort"] = json::array({"_doc"});
-  body.erase("track_total_hits");  // a scroll counts whether asked or not, and refuses to be told otherwise
+  body.erase("track_total_hits");  // a scroll always counts, and refuses this field
   Scroll scroll(client_);
   json reply = client_.send_json(doing, "POST",
                                  "/" + percent_encoded(index_) + "/_search?scroll=" + scroll.lifetime() +

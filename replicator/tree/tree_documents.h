@@ -1,9 +1,9 @@
-// Reading the documents of a tree: where they are, not what is in them.
+// Reads the documents of a tree: where they are, not their contents.
 //
-// A document has `name` and `path` (the directory), perhaps `kind`: "directory" for a directory that has a
-// document of its own; any other, or none, is a file. A directory exists when it has a document or when
-// something lies below it. `fence` is the token of the operation that last wrote the document under a lock;
-// missing: 0.
+// A document has `name` and `path` (its directory), and perhaps `kind`: "directory" for a directory that has
+// a document of its own; any other kind, or none, is a file. A directory exists when it has a document or
+// when something lies below it. `fence` is the token of the operation that last wrote the document under a
+// lock; a missing one counts as 0.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ namespace lockstep {
 
 inline constexpr const char* kDirectoryKind = "directory";
 inline constexpr const char* kFileKind = "file";
-/// What is going to be a file's contents, before its operation has committed: it has no path yet.
+/// The contents of a put before its commit. Such a document has no path yet.
 inline constexpr const char* kStagedKind = "staged";
 
 struct TreeDocument {
@@ -32,26 +32,28 @@ struct TreeDocument {
   std::string name = {};
   std::string kind = {};
   FencingToken fence = 0;
-  std::int64_t sequence_number = 0;  ///< with the primary term what it was read as, for compare-and-set
+  std::int64_t sequence_number = 0;  ///< with the primary term: the version that was read
   std::int64_t primary_term = 0;
 
   bool is_directory() const { return kind == kDirectoryKind; }
-  /// Whether it is the file or directory itself, or lies below it.
+  /// Whether it is the document of this file or directory itself. REQUIRES: not the root.
+  bool is_at(const TreePath& path) const;
+  /// Whether it is that document, or lies below it. REQUIRES: not the root.
   bool is_at_or_below(const TreePath& path) const;
 };
 
-/// What there is at a path.
+/// What exists at a path.
 struct TreeNode {
-  std::vector<TreeDocument> documents;  ///< its own; more than one only where somebody writes without locks
-  std::int64_t below = 0;               ///< documents below it, at any depth
+  std::vector<TreeDocument> documents;  ///< its own; several only where somebody writes without locks
+  std::int64_t below = 0;               ///< number of documents below it, at any depth
 
   bool exists() const { return !documents.empty() || below > 0; }
   bool is_directory() const;
   std::int64_t size() const { return static_cast<std::int64_t>(documents.size()) + below; }
 };
 
-/// Each function sees what was searchable at the last refresh, unless it says otherwise. Throws Error as the
-/// client does.
+/// Each function sees what was searchable at the last refresh, unless it says otherwise, and throws Error as
+/// the client does.
 class TreeDocuments {
  public:
   /// `client` must outlive this.
@@ -59,10 +61,10 @@ class TreeDocuments {
 
   const std::string& index() const { return index_; }
 
-  /// Makes everything that has been written visible here.
+  /// Makes everything that was written searchable.
   void refresh();
 
-  /// What is at each of the paths, in one request. REQUIRES: not the root.
+  /// What exists at each of the paths, in one request. REQUIRES: not the root.
   std::vector<TreeNode> look_up(std::span<const TreePath> paths);
 
   /// The first of the paths at which there is a file.
@@ -73,11 +75,11 @@ class TreeDocuments {
   /// Up to `limit` documents; `limit` at most 10,000.
   std::vector<TreeDocument> find(const nlohmann::json& query, std::size_t limit);
 
-  /// Every document that was searchable at the beginning, page by page, in no particular order.
+  /// Every document that was searchable when it began, page by page, in no particular order.
   void scan(const nlohmann::json& query, std::size_t page,
             const std::function<void(std::span<const TreeDocument>)>& sink);
 
-  /// A document as it is now, refreshed or not, with its contents if it has such.
+  /// A document as it is now, refreshed or not, with its contents if it has any.
   struct Whole {
     TreeDocument document;
     std::string contents;
@@ -89,13 +91,13 @@ class TreeDocuments {
   const std::string index_;
 };
 
-/// A document from a hit or from the answer to a GET.
+/// Reads a document from a hit or from the reply to a GET.
 TreeDocument read_tree_document(const nlohmann::json& hit);
 
-/// What a search asks for so that read_tree_document() can read its hits.
+/// The body of a search whose hits read_tree_document() can read.
 nlohmann::json tree_search_body(const nlohmann::json& query, std::size_t size);
 
-/// The hits of a search's reply. Throws Error, a retryable one, when not all shards have answered.
+/// The hits in a search's reply. Throws Error: a retryable one when not all shards have answered.
 nlohmann::json tree_hits(const std::string& doing, const nlohmann::json& reply);
 
 }  // namespace lockstep

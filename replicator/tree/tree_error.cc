@@ -3,7 +3,8 @@
 namespace lockstep {
 namespace {
 
-Error::Parts parts_of(TreeError::Kind kind, const std::string& doing, const std::string& path) {
+Error::Parts parts_of(TreeError::Kind kind, const std::string& doing, const TreePath& where) {
+  const std::string& path = where.text();
   switch (kind) {
     case TreeError::Kind::kNotFound:
       return {doing, path + " does not exist", "`lockstep tree ls` shows what is there"};
@@ -21,7 +22,13 @@ Error::Parts parts_of(TreeError::Kind kind, const std::string& doing, const std:
 
 }  // namespace
 
-TreeError::TreeError(Kind kind, const std::string& doing, const std::string& path)
+TreeError::TreeError(Kind kind, const std::string& doing, const TreePath& path)
     : Error(parts_of(kind, doing, path)), kind_(kind) {}
+
+TreeOperationLost::TreeOperationLost(When when, const std::string& doing, const std::string& cause)
+    : Error({doing, cause,
+             when == When::kBeforeCommit
+                 ? "nothing was changed; try again"
+                 : "whoever took it over finishes it; `lockstep locks list` shows by whom"}) {}
 
 }  // namespace lockstep

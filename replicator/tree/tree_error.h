@@ -1,29 +1,42 @@
-// What is wrong with a change of the tree, as a file system would say it.
+// Why a change of the tree did not happen, or did not end, as the caller must tell apart.
 #pragma once
 
 #include <string>
 
 #include "replicator/error.h"
+#include "replicator/tree/tree_path.h"
 
 namespace lockstep {
 
+/// What a file system would refuse.
 class TreeError : public Error {
  public:
   enum class Kind {
     kNotFound,      ///< no such file or directory
-    kExists,        ///< something is there already: nothing is ever replaced by a move
-    kIntoItself,    ///< a directory cannot be moved to a place below itself
-    kIsDirectory,   ///< a file was wanted
+    kExists,        ///< the new path is taken: a move never replaces anything
+    kIntoItself,    ///< a directory cannot move to a place below itself
+    kIsDirectory,   ///< the path of a file was wanted
     kNotDirectory,  ///< the path leads through a file
   };
 
   /// "<doing>: <path> does not exist"
-  TreeError(Kind kind, const std::string& doing, const std::string& path);
+  TreeError(Kind kind, const std::string& doing, const TreePath& path);
 
   Kind kind() const { return kind_; }
 
  private:
   Kind kind_;
+};
+
+/// Somebody else aborted or adopted the operation while its owner worked on it.
+class TreeOperationLost : public Error {
+ public:
+  enum class When {
+    kBeforeCommit,  ///< nothing was changed
+    kAfterCommit,   ///< whoever adopted it finishes it
+  };
+
+  TreeOperationLost(When when, const std::string& doing, const std::string& cause);
 };
 
 }  // namespace lockstep

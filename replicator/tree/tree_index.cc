@@ -79,7 +79,7 @@ void prepare_tree_index(ElasticsearchClient& client, const std::string& index) {
     const std::string doing = "creating index " + index;
     const HttpResponse response =
         client.send(doing, "PUT", "/" + percent_encoded(index), index_body().dump(), {kBadRequest});
-    // Somebody else may have been faster.
+    // Somebody else may have created it meanwhile.
     if (response.status == kBadRequest &&
         read_error_reply(response.body).type != "resource_already_exists_exception") {
       throw reply_error(doing, response);

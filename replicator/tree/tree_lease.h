@@ -1,4 +1,4 @@
-// The lease of an operation while its data is written: renewed in the background, asked at every step.
+// The lease of an operation while it writes its data: renewed in the background, checked before every step.
 #pragma once
 
 #include <atomic>
@@ -12,25 +12,26 @@ namespace lockstep {
 
 class TreeLease {
  public:
-  /// `since`: a time before the lease began. Until this is destroyed `locks` and `operation` are used through
-  /// it only.
+  /// `since`: a time before the lease began. Until this object is destroyed, `locks` and `operation` are used
+  /// through it only.
   TreeLease(LockManager& locks, Operation& operation, SteadyTime since, std::stop_token stop);
 
   FencingToken token() const { return token_; }
 
-  /// Before each write: throws LeaseLost when the lease is lost, and Error when a stop is requested.
+  /// To be called before each write. Throws LeaseLost when the lease is lost, and Error when a stop is
+  /// requested.
   void check();
 
-  /// So much is done; written to the journal with the next renewal.
+  /// So many more documents are done; the next renewal writes that to the journal.
   void progress(std::int64_t documents);
 
-  /// Notes in the journal at once that a task of the server is at it. Throws LeaseLost.
+  /// Writes to the journal at once that a server task works for the operation. Throws LeaseLost.
   void record_task(const std::string& task);
 
-  /// Asks the journal whether the lease is still ours. Throws LeaseLost.
+  /// Makes sure, by a write to the journal, that the lease is still ours. Throws LeaseLost.
   void confirm();
 
-  /// Does `step` until it does not fail for a reason that may pass; `step` can be done again.
+  /// Runs `step` again, with pauses, as long as it throws a retryable Error. REQUIRES: `step` is idempotent.
   void persist(const std::function<void()>& step);
 
  private:
@@ -39,7 +40,7 @@ class TreeLease {
   const FencingToken token_;
   const std::stop_token stop_;
   std::atomic<bool> lost_ = false;
-  LeaseKeeper keeper_;  // last: it calls back
+  LeaseKeeper keeper_;  // last: its thread uses the others
 };
 
 }  // namespace lockstep

@@ -4,7 +4,6 @@
 
 #include "replicator/elasticsearch/transport/json_fields.h"
 #include "replicator/elasticsearch/transport/text_encoding.h"
-#include "replicator/locks/backends/elasticsearch/lock_json.h"
 #include "replicator/tree/tree_error.h"
 #include "replicator/tree/tree_query.h"
 
@@ -14,7 +13,7 @@ namespace {
 using nlohmann::json;
 
 constexpr std::size_t kPage = 1'000;
-/// Sorts behind everything that lies below a directory: no character is greater.
+/// Behind a directory's path this sorts after everything below the directory: no character is greater.
 constexpr const char* kLastName = "/\U0010FFFF";
 
 class Listing {
@@ -22,13 +21,13 @@ class Listing {
   Listing(ElasticsearchClient& client, TreeDocuments& documents)
       : client_(client), doing_("listing " + documents.index()), index_(documents.index()) {}
 
-  /// Every document that `query` finds, in the order of `fields`.
+  /// Calls `sink` with every document that `query` finds, in the order of `fields`.
   void each(const json& query, const std::vector<std::string>& fields,
             const std::function<void(const TreeDocument&)>& sink) {
     json body = tree_search_body(query, kPage);
     body["sort"] = json::array();
     for (const std::string& field : fields) body["sort"].push_back({{field, "asc"}});
-    body["sort"].push_back({{"_seq_no", "asc"}});  // so that two of one name are both shown
+    body["sort"].push_back({{"_seq_no", "asc"}});  // to show both of two documents with one name
     while (true) {
       const json hits = search(body);
       for (const json& hit : hits) sink(read_tree_document(hit));
@@ -37,7 +36,7 @@ class Listing {
     }
   }
 
-  /// The names in a directory below which something lies.
+  /// The names of the directories in a directory below which something lies.
   std::set<std::string> directories_in(const TreePath& directory) {
     const std::string prefix = directory.is_root() ? "/" : directory.text() + "/";
     std::set<std::string> names;
@@ -58,7 +57,7 @@ class Listing {
         names.insert(last);
       }
       if (buckets.size() < kPage) return names;
-      // The rest of the last directory need not be looked at.
+      // Skip the rest of the last directory.
       after = prefix + last + kLastName;
     }
   }
@@ -82,6 +81,7 @@ TreeEntry entry_of(const TreeDocument& document) {
 
 void list_children(Listing& listing, const TreePath& directory,
                    const std::function<void(const TreeEntry&)>& sink) {
+  // Directories without a document, and some with one.
   std::set<std::string> implicit = listing.directories_in(directory);
   const auto give_implicit_before = [&](const std::string* name) {
     while (!implicit.empty() && (name == nullptr || *implicit.begin() < *name)) {
@@ -104,7 +104,7 @@ void list_tree(ElasticsearchClient& client, TreeDocuments& documents, const Tree
                const std::function<void(const TreeEntry&)>& sink) {
   if (!path.is_root()) {
     const TreeNode node = documents.look_up({&path, 1}).at(0);
-    if (!node.exists()) throw TreeError(TreeError::Kind::kNotFound, "listing " + path.text(), path.text());
+    if (!node.exists()) throw TreeError(TreeError::Kind::kNotFound, "listing " + path.text(), path);
     if (!node.is_directory()) {
       for (const TreeDocument& document : node.documents) sink(entry_of(document));
       return;

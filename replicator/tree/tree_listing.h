@@ -1,4 +1,5 @@
-// Listing a tree: sorted, of any size, in flat memory but for the names of the directories in one directory.
+// Lists a tree: sorted, of any size, in constant memory but for the names of the directories in one
+// directory.
 #pragma once
 
 #include <functional>
@@ -17,11 +18,11 @@ struct TreeEntry {
 
 enum class TreeDepth {
   kChildren,  ///< what is in the directory, by name
-  kAll,       ///< what lies below it, directory by directory; of directories those that have a document
+  kAll,       ///< everything below it, directory by directory; only directories that have a document
 };
 
-/// Calls `sink` with each entry of the directory, or with the file itself. Throws TreeError when there is
-/// nothing at the path, and Error. Sees what was searchable at the last refresh.
+/// Calls `sink` with each entry of the directory, or with the file itself. Throws TreeError when nothing
+/// exists at the path, and Error. Sees what was searchable at the last refresh.
 void list_tree(ElasticsearchClient& client, TreeDocuments& documents, const TreePath& path, TreeDepth depth,
                const std::function<void(const TreeEntry&)>& sink);
 

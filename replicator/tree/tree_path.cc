@@ -41,8 +41,8 @@ bool TreePath::contains(const TreePath& other) const {
 
 std::vector<TreePath> TreePath::above() const {
   std::vector<TreePath> paths;
-  for (const std::string& path : ancestors(text_)) {
-    if (path != "/") paths.emplace_back(path);
+  for (std::string& path : ancestors(text_)) {
+    if (path != "/") paths.push_back(TreePath(Checked{}, std::move(path)));
   }
   return paths;
 }

@@ -1,9 +1,10 @@
-// Paths of a directory tree whose documents say where they are by two fields: `path`, the directory, and
-// `name`, the name in it.
+// Paths of a directory tree whose documents have two fields for them: `path`, the directory, and `name`, the
+// name in it.
 #pragma once
 
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace lockstep {
@@ -15,8 +16,8 @@ inline constexpr std::size_t kMaxTreeNameBytes = 255;
 /// "/clinton/projects": absolute, without a "/" at its end. The root is "/".
 class TreePath {
  public:
-  /// Takes a "/" at the end off. Throws UsageError for a relative path, an empty, "." or ".." segment, what
-  /// is too long, not UTF-8, or has control characters.
+  /// Removes a "/" at the end. Throws UsageError for a relative path, for an empty, "." or ".." segment, and
+  /// for a text that is too long, is not UTF-8 or has control characters.
   explicit TreePath(std::string_view text);
 
   const std::string& text() const { return text_; }
@@ -27,16 +28,19 @@ class TreePath {
   std::string directory() const;
   std::string name() const;
 
-  /// Whether `other` lies below this, at any depth. Not so for itself.
+  /// Whether `other` lies below this, at any depth. A path does not contain itself.
   bool contains(const TreePath& other) const;
 
-  /// What lies above it, without the root: "/a/b/c" → "/a", "/a/b".
+  /// Its ancestors without the root: "/a/b/c" → "/a", "/a/b".
   std::vector<TreePath> above() const;
 
-  /// What is called `name` in this directory. Throws UsageError as the constructor does.
+  /// The path of `name` in this directory. Throws UsageError as the constructor does.
   TreePath operator/(std::string_view name) const;
 
  private:
+  struct Checked {};
+  TreePath(Checked, std::string text) : text_(std::move(text)) {}
+
   std::string text_;
 };
 

@@ -11,18 +11,18 @@
 namespace lockstep {
 namespace {
 
-/// Documents that are read before the commit and written without another search.
+/// So many documents are read before the commit, and then written without another search.
 constexpr std::size_t kMaxKnown = 1'000;
-/// Each takes up to two locks, all of which the journal names.
+/// Each needs up to two locks, and the journal entry names them all.
 constexpr std::size_t kMaxDocumentLocks = 5'000;
 
-std::vector<std::string> document_lock_names(const OperationIntent& intent, const TreePlan& plan) {
-  std::vector<std::string> names = {intent.from};
-  if (!intent.to.empty()) names.push_back(intent.to);
+std::vector<std::string> document_lock_names(const TreeIntent& intent, const TreePlan& plan) {
+  std::vector<std::string> names = {intent.path.text()};
+  if (intent.to) names.push_back(intent.to->text());
   for (const TreeDocument& document : plan.known) {
     names.push_back(document.id);
-    if (intent.to.empty()) continue;
-    const TreePlace place = moved(document, TreePath(intent.from), TreePath(intent.to));
+    if (!intent.to) continue;
+    const TreePlace place = moved(document, intent.path, *intent.to);
     names.push_back(joined_path(place.path, place.name));
   }
   return names;
@@ -30,7 +30,7 @@ std::vector<std::string> document_lock_names(const OperationIntent& intent, cons
 
 }  // namespace
 
-LockSet TreePlanner::locks_for(const OperationIntent& intent) {
+LockSet TreePlanner::locks_for(const TreeIntent& intent) {
   switch (locking_) {
     case TreeConfig::Locking::kGlobal:
       return global_lock();
@@ -40,44 +40,50 @@ LockSet TreePlanner::locks_for(const OperationIntent& intent) {
     case TreeConfig::Locking::kTree:
       break;
   }
-  return intent.to.empty() ? tree_locks({intent.from}) : tree_locks({intent.from, intent.to});
+  return intent.to ? tree_locks({intent.path.text(), intent.to->text()}) : tree_locks({intent.path.text()});
 }
 
-bool TreePlanner::covers(const Operation& operation, const TreePlan& plan) const {
+bool TreePlanner::covers(const LockSet& locks, const TreeIntent& intent, const TreePlan& plan) const {
   if (locking_ != TreeConfig::Locking::kDocument) return true;
-  const LockSet wanted = document_locks(document_lock_names(operation.intent, plan));
-  return std::includes(operation.locks.begin(), operation.locks.end(), wanted.begin(), wanted.end(),
+  const LockSet wanted = document_locks(document_lock_names(intent, plan));
+  return std::includes(locks.begin(), locks.end(), wanted.begin(), wanted.end(),
                        [](const LockRequest& a, const LockRequest& b) { return a.name < b.name; });
 }
 
-TreePlan TreePlanner::plan(const OperationIntent& intent) {
+TreePlan TreePlanner::plan(const TreeIntent& intent) {
   const std::string doing = doing_of(intent);
-  if (intent.kind == "mv") return plan_move(doing, TreePath(intent.from), TreePath(intent.to));
-  if (intent.kind == "rm") return plan_removal(doing, TreePath(intent.from));
-  return plan_put(doing, TreePath(intent.from));
+  switch (intent.kind) {
+    case TreeIntent::Kind::kMove:
+      return plan_move(doing, intent.path, *intent.to);
+    case TreeIntent::Kind::kRemove:
+      return plan_removal(doing, intent.path);
+    case TreeIntent::Kind::kPut:
+      break;
+  }
+  return plan_put(doing, intent.path);
 }
 
 TreePlan TreePlanner::plan_move(const std::string& doing, const TreePath& from, const TreePath& to) {
   const std::vector<TreePath> paths = {from, to};
   std::vector<TreeNode> nodes = documents_.look_up(paths);
-  if (!nodes[0].exists()) throw TreeError(TreeError::Kind::kNotFound, doing, from.text());
-  if (nodes[1].exists()) throw TreeError(TreeError::Kind::kExists, doing, to.text());
+  if (!nodes[0].exists()) throw TreeError(TreeError::Kind::kNotFound, doing, from);
+  if (nodes[1].exists()) throw TreeError(TreeError::Kind::kExists, doing, to);
   if (const std::optional<TreePath> file = documents_.first_file(to.above()))
-    throw TreeError(TreeError::Kind::kNotDirectory, doing, file->text());
+    throw TreeError(TreeError::Kind::kNotDirectory, doing, *file);
   return everything_at(from, std::move(nodes[0]));
 }
 
 TreePlan TreePlanner::plan_removal(const std::string& doing, const TreePath& path) {
   TreeNode node = documents_.look_up({&path, 1}).at(0);
-  if (!node.exists()) throw TreeError(TreeError::Kind::kNotFound, doing, path.text());
+  if (!node.exists()) throw TreeError(TreeError::Kind::kNotFound, doing, path);
   return everything_at(path, std::move(node));
 }
 
 TreePlan TreePlanner::plan_put(const std::string& doing, const TreePath& path) {
   TreeNode node = documents_.look_up({&path, 1}).at(0);
-  if (node.is_directory()) throw TreeError(TreeError::Kind::kIsDirectory, doing, path.text());
+  if (node.is_directory()) throw TreeError(TreeError::Kind::kIsDirectory, doing, path);
   if (const std::optional<TreePath> file = documents_.first_file(path.above()))
-    throw TreeError(TreeError::Kind::kNotDirectory, doing, file->text());
+    throw TreeError(TreeError::Kind::kNotDirectory, doing, *file);
   return {.known = std::move(node.documents), .total = 1};
 }
 
@@ -99,11 +105,6 @@ TreePlan TreePlanner::everything_at(const TreePath& path, TreeNode node) {
          "write locking = \"tree\" in [tree], for everybody who changes this tree"});
   }
   return plan;
-}
-
-std::string doing_of(const OperationIntent& intent) {
-  if (intent.kind == "mv") return "moving " + intent.from + " to " + intent.to;
-  return (intent.kind == "rm" ? "removing " : "writing ") + intent.from;
 }
 
 }  // namespace lockstep

@@ -1,4 +1,4 @@
-// Before the commit: which locks a change needs, and, once it has them, whether the tree allows it.
+// Before the commit: which locks a change needs, and, once it holds them, whether the tree allows the change.
 #pragma once
 
 #include <cstdint>
@@ -7,14 +7,14 @@
 
 #include "replicator/config/config.h"
 #include "replicator/locks/lock_name.h"
-#include "replicator/locks/operation.h"
 #include "replicator/tree/tree_documents.h"
+#include "replicator/tree/tree_intent.h"
 
 namespace lockstep {
 
-/// What a change is going to do.
+/// The documents that a change concerns.
 struct TreePlan {
-  std::vector<TreeDocument> known = {};  ///< all documents concerned; empty: they are many, or there are none
+  std::vector<TreeDocument> known = {};  ///< all of them; empty when they are too many, or none
   std::int64_t total = 0;
 };
 
@@ -24,20 +24,20 @@ class TreePlanner {
   TreePlanner(TreeDocuments& documents, TreeConfig::Locking locking)
       : documents_(documents), locking_(locking) {}
 
-  /// By the scheme:
-  ///   tree      source and target exclusively, what is above them shared
+  /// Depends on the scheme:
+  ///   tree      source and target exclusively, their ancestors shared
   ///   global    the one lock
   ///   document  the ids of all documents concerned, the paths of source and target, and for each document
-  ///             that moves the path to which it goes, so that nobody else puts anything there
+  ///             that moves its new path, so that nobody else puts anything there
   /// Under document locking it reads the tree, and throws as plan() does.
-  LockSet locks_for(const OperationIntent& intent);
+  LockSet locks_for(const TreeIntent& intent);
 
-  /// Reads the tree and throws TreeError when it does not allow the change. REQUIRES: the locks are held.
-  TreePlan plan(const OperationIntent& intent);
+  /// Reads the tree. Throws TreeError when the tree does not allow the change. REQUIRES: the locks are held.
+  TreePlan plan(const TreeIntent& intent);
 
-  /// Whether the locks are those that the plan needs: under document locking others may have changed the tree
-  /// before it was locked.
-  bool covers(const Operation& operation, const TreePlan& plan) const;
+  /// Whether `locks` include those that the plan needs. Under document locking others may change the tree
+  /// before locks_for() has locked it.
+  bool covers(const LockSet& locks, const TreeIntent& intent, const TreePlan& plan) const;
 
  private:
   TreePlan plan_move(const std::string& doing, const TreePath& from, const TreePath& to);
@@ -48,8 +48,5 @@ class TreePlanner {
   TreeDocuments& documents_;
   const TreeConfig::Locking locking_;
 };
-
-/// "moving /a to /b"
-std::string doing_of(const OperationIntent& intent);
 
 }  // namespace lockstep

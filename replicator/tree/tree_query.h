@@ -11,11 +11,11 @@ namespace lockstep::tree_query {
 /// The document of the file or directory itself. REQUIRES: not the root.
 nlohmann::json at(const TreePath& path);
 
-/// What lies below a directory at any depth. Also finds documents whose path is too long for the term index
-/// of `path`, by `path.tree`, where the mapping has that.
+/// What lies below a directory at any depth. Where the mapping has `path.tree`, this also finds documents
+/// whose path is too long for a term of `path`.
 nlohmann::json below(const TreePath& path);
 
-/// Both. REQUIRES: not the root.
+/// at() or below(). REQUIRES: not the root.
 nlohmann::json at_or_below(const TreePath& path);
 
 /// What is in a directory itself.
@@ -23,7 +23,7 @@ nlohmann::json in(const TreePath& directory);
 
 nlohmann::json any_of(std::vector<nlohmann::json> queries);
 
-/// What `query` finds, but for documents with a greater fence.
+/// What `query` finds, without documents that have a greater fence.
 nlohmann::json up_to_fence(const nlohmann::json& query, std::int64_t fence);
 
 }  // namespace lockstep::tree_query

@@ -6,18 +6,19 @@
 
 namespace lockstep {
 
-bool TreeRollForward::knows(const OperationIntent& intent) const {
-  const bool ours = intent.kind == "mv" || intent.kind == "rm" || intent.kind == "put";
-  return ours && intent.target == documents_.index();
+bool TreeRollForward::knows(const Operation& operation) const {
+  if (operation.intent.target != documents_.index()) return false;
+  (void)tree_intent(operation);  // throws for what it cannot read: before anybody adopts the operation
+  return true;
 }
 
 void TreeRollForward::roll_forward(LockManager& locks, Operation& operation) {
-  const TreeScope scope(operation);
+  const TreeScope scope(operation, tree_intent(operation));
   const std::string task = operation.task;
   TreeLease lease(locks, operation, SystemClock().now(), {});
   if (!task.empty()) lease.persist([&] { ServerTask(client_, task).cancel(); });
   TreeWrites writes(client_, documents_, painless_, lease, scope, [](std::int64_t) {});
-  if (scope.intent.kind == "put") {
+  if (scope.intent.kind == TreeIntent::Kind::kPut) {
     writes.put(std::nullopt);
   } else {
     writes.change({});

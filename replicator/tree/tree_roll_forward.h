@@ -1,4 +1,4 @@
-// Finishes operations of the tree whose owners have died after their commit.
+// Finishes operations on a tree whose owners died after their commit.
 #pragma once
 
 #include "replicator/elasticsearch/admin/client.h"
@@ -14,10 +14,10 @@ class TreeRollForward final : public RollForward {
   TreeRollForward(ElasticsearchClient& client, TreeDocuments& documents, Painless painless)
       : client_(client), documents_(documents), painless_(painless) {}
 
-  bool knows(const OperationIntent& intent) const override;
+  bool knows(const Operation& operation) const override;
 
-  /// Ends what the dead owner may have left running in the server, then does the rest under the adopter's
-  /// token. Throws LeaseLost, and Error.
+  /// Ends a server task that the dead owner may have left, then does the rest under the adopter's token.
+  /// Throws LeaseLost, and Error.
   void roll_forward(LockManager& locks, Operation& operation) override;
 
  private:

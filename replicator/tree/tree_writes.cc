@@ -13,7 +13,7 @@ using std::chrono::milliseconds;
 
 constexpr int kConflict = 409;
 constexpr int kNotFound = 404;
-/// Documents of a bulk request, and how many may be left before the server is asked to change them itself.
+/// Documents in a bulk request. With more than that left, the server changes them itself.
 constexpr std::size_t kPage = 1'000;
 constexpr milliseconds kFirstPoll{5};
 constexpr milliseconds kLastPoll{200};
@@ -28,7 +28,8 @@ bool is_document_lock(const LockSet& locks) {
 
 }  // namespace
 
-TreeScope::TreeScope(const Operation& operation) : id(operation.id), intent(operation.intent) {
+TreeScope::TreeScope(const Operation& operation, TreeIntent its_intent)
+    : id(operation.id), intent(std::move(its_intent)) {
   if (!is_document_lock(operation.locks)) return;
   locked.emplace();
   for (const LockRequest& request : operation.locks) locked->insert(request.name.text());
@@ -119,7 +120,7 @@ std::int64_t TreeWrites::change_in_server(const TreeChange& change) {
 
 void TreeWrites::require_fence(const TreeDocument& document) {
   if (document.fence <= lease_.token()) return;
-  // Whoever has written it came after us, so that we have been deposed.
+  // Whoever wrote it came after us, so we should be deposed.
   lease_.confirm();
   throw Error(
       {kDoing,
@@ -143,11 +144,10 @@ void TreeWrites::put(std::optional<Put> known) {
 
 std::optional<TreeWrites::Put> TreeWrites::read_put() {
   std::optional<TreeDocuments::Whole> staged = documents_.get(scope_.id);
-  // Gone, or at its place: an earlier owner has done all.
+  // Gone, or a file already: an earlier owner did everything.
   if (!staged || !staged->document.path.empty()) return std::nullopt;
   documents_.refresh();
-  const TreePath path(scope_.intent.from);
-  TreeNode node = documents_.look_up({&path, 1}).at(0);
+  TreeNode node = documents_.look_up({&scope_.intent.path, 1}).at(0);
   return Put{std::move(staged->document), std::move(staged->contents), std::move(node.documents)};
 }
 
@@ -161,7 +161,7 @@ bool TreeWrites::try_put(const Put& put) {
   }
   BulkCall removal(documents_.index());
   if (put.there.empty()) {
-    const TreePath path(scope_.intent.from);
+    const TreePath& path = scope_.intent.path;
     writes.add("update", put.staged.id, bulk_condition(put.staged),
                {{"doc",
                  {{"path", path.directory()},

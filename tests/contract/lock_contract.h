@@ -75,7 +75,7 @@ class SharedLockContract : public LockContract {};
 /// Finishes operations of kind "mv" by noting that it did.
 class NotingRollForward final : public RollForward {
  public:
-  bool knows(const OperationIntent& intent) const override { return intent.kind == "mv"; }
+  bool knows(const Operation& operation) const override { return operation.intent.kind == "mv"; }
   void roll_forward(LockManager& locks, Operation& operation) override;
 
   bool dies = false;

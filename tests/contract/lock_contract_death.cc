@@ -1,5 +1,4 @@
-// What becomes of an operation whose owner dies or sleeps, at each step. A1 to A8 are the attacks on the
-// protocol.
+// What becomes of an operation whose owner dies or falls asleep, at each step of the protocol.
 #include <gmock/gmock.h>
 
 #include "replicator/locks/sweep.h"
@@ -27,7 +26,7 @@ TEST_P(LockContract, ARenewedLeaseOutlivesItsFirstTerm) {
   expect_nothing_left();
 }
 
-// A1, A3: dead, or asleep, with locks and before the commit.
+// Dead, or asleep, with locks and before the commit.
 TEST_P(LockContract, WhoDiesBeforeItsCommitIsAbortedAndCannotCommitWhenItWakesUp) {
   Operation zombie = dead(one(kName), kMove, OperationState::kPending);
   Operation next = b_->open({}, one(kName));
@@ -64,7 +63,7 @@ TEST_P(LockContract, ACommandThatDiesUnderItsLockLosesItAndTheNextTokenIsGreater
   expect_nothing_left();
 }
 
-// A2: dead in the middle of its data.
+// Dead in the middle of its data.
 TEST_P(LockContract, WhoDiesAfterItsCommitIsRolledForwardBeforeItsLocksAreFree) {
   Operation zombie = dead(one(kName), kMove, OperationState::kRunning);
 
@@ -102,7 +101,7 @@ TEST_P(LockContract, TheLocksOfAnAdoptedOperationAreNotItsOldOwnersToRelease) {
   expect_nothing_left();
 }
 
-// A6: the one who takes over dies too.
+// The adopter dies too.
 TEST_P(LockContract, ADeadAdopterIsAdoptedAgain) {
   const Operation first = dead(one(kName), kMove, OperationState::kRunning);
   NotingRollForward dying;
@@ -118,7 +117,7 @@ TEST_P(LockContract, ADeadAdopterIsAdoptedAgain) {
   expect_nothing_left();
 }
 
-// A7: dead between the end of the change and the release.
+// Dead between the end of the change and the release.
 TEST_P(LockContract, LocksThatWereNotReleasedAfterTheEndAreFreeWhenTheirLeaseIsOver) {
   (void)dead(document_locks({"1", "2"}), kMove, OperationState::kDone);
   Operation next = b_->open({}, document_locks({"2", "3"}));
@@ -128,7 +127,7 @@ TEST_P(LockContract, LocksThatWereNotReleasedAfterTheEndAreFreeWhenTheirLeaseIsO
   expect_nothing_left();
 }
 
-// A8: a lock request that was on its way when its operation was aborted.
+// A lock request on its way while its operation is aborted.
 TEST_P(LockContract, ALockThatArrivesAfterItsOperationWasAbortedIsVoid) {
   Operation zombie = mortal().open(kMove, one(kName));
   wait_for_death_of(zombie);

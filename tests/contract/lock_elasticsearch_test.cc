@@ -3,8 +3,8 @@
 
 #include "replicator/elasticsearch/transport/curl_transport.h"
 #include "replicator/elasticsearch/transport/text_encoding.h"
-#include "replicator/locks/backends/elasticsearch/elasticsearch_locks.h"
 #include "replicator/locks/backends/elasticsearch/lock_scripts.h"
+#include "replicator/locks/backends/elasticsearch/locks.h"
 #include "replicator/locks/sweep.h"
 #include "tests/contract/lock_contract.h"
 #include "tests/support/elasticsearch_index.h"

@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "replicator/error.h"
-#include "replicator/locks/backends/postgres/postgres_locks.h"
+#include "replicator/locks/backends/postgres/locks.h"
 #include "tests/contract/lock_contract.h"
 #include "tests/support/postgres_database.h"
 #include "tests/support/tcp_proxy.h"
@@ -226,6 +226,51 @@ TEST_F(PostgresLocksTest, TablesOfANewerLockstepAreLeftAlone) {
     FAIL();
   } catch (const UsageError& error) {
     EXPECT_THAT(error.what(), HasSubstr("migrated by a newer lockstep"));
+  }
+}
+
+TEST_F(PostgresLocksTest, AStateThatANewerLockstepWroteIsAnErrorThatNamesIt) {
+  const auto locks = open_at(database_.url());
+  const Operation operation = locks->open({}, kOne);
+  database_.execute(
+      "alter table lockstep_locks.operation drop constraint operation_state_check; "
+      "update lockstep_locks.operation set state = 'paused'");
+  try {
+    (void)locks->find_operation(operation.id);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_FALSE(error.retryable());
+    EXPECT_THAT(error.what(), HasSubstr(operation.id));
+    EXPECT_THAT(error.what(), HasSubstr("\"paused\""));
+  }
+}
+
+TEST_F(PostgresLocksTest, AnEntryWithoutAKindIsAnErrorThatNamesIt) {
+  const auto locks = open_at(database_.url());
+  const Operation operation = locks->open({}, kOne);
+  database_.execute("update lockstep_locks.operation set kind = ''");
+  try {
+    (void)locks->unresolved();
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr(operation.id));
+    EXPECT_THAT(error.what(), HasSubstr("no kind"));
+  }
+}
+
+TEST_F(PostgresLocksTest, AnAnswerThatANewerLockstepGaveIsAnErrorAndNoAdoption) {
+  const auto locks = open_at(database_.url());
+  const Operation operation = locks->open({.kind = "mv"}, kOne);
+  database_.execute(
+      "create or replace function lockstep_locks.seize(entry text, seen bigint, me text, lease interval, "
+      "adopt boolean) returns table (answer text, operation lockstep_locks.operation) language sql as "
+      "$$ select 'paused', o from lockstep_locks.operation as o where id = entry $$");
+  try {
+    (void)locks->resolve(operation.id, {}, Adoption::kAllowed);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr(operation.id));
+    EXPECT_THAT(error.what(), HasSubstr("\"paused\""));
   }
 }
 

@@ -6,7 +6,7 @@
 #include <regex>
 #include <sstream>
 
-#include "replicator/locks/backends/postgres/postgres_locks.h"
+#include "replicator/locks/backends/postgres/locks.h"
 #include "tests/support/postgres_database.h"
 #include "tests/support/program.h"
 

@@ -1,6 +1,6 @@
-// Deaths and late awakenings after the commit, at the level of the data. Each zombie attacks twice where that
-// shows something: through the program's own writes, which hold (invariants T1 and T2 of tree_writes.h), and
-// as a client would do it that leaves out the one check, which shows that the attack is real.
+// Owners that die or sleep after the commit, seen from the data. Each zombie attacks twice where that shows
+// something: through the program's own writes, which hold (F1 and F2 of tree_writes.h), and as a client would
+// that leaves out the one check, which shows that the attack is real.
 #include <gmock/gmock.h>
 
 #include <condition_variable>
@@ -22,7 +22,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using Locking = TreeConfig::Locking;
 
-/// Stops a client at a request and everything that it sends afterwards, as SIGSTOP does.
+/// Holds up a client at a request, with everything that it sends afterwards, as SIGSTOP does.
 class Freezer {
  public:
   explicit Freezer(support::RecordingProxy& proxy) : proxy_(proxy) {}
@@ -33,7 +33,7 @@ class Freezer {
   Freezer(const Freezer&) = delete;
   Freezer& operator=(const Freezer&) = delete;
 
-  /// From the first request on whose target has `part`.
+  /// Freezes at the first request whose target has `part`.
   void freeze_at(const std::string& part) {
     proxy_.disturb([part, state = state_](const support::HttpMessage& request) {
       std::unique_lock lock(state->mutex);
@@ -79,7 +79,7 @@ class TreeAttacks : public TreeTest {
     write("4", "/c", "k");
   }
 
-  /// An operation that has committed, and nothing more.
+  /// An operation that has committed, and written nothing yet.
   Operation committed(TreeClient& client, const OperationIntent& intent) const {
     LockSet locks = intent.to.empty() ? tree_locks({intent.from}) : tree_locks({intent.from, intent.to});
     OperationIntent with_target = intent;
@@ -93,7 +93,7 @@ class TreeAttacks : public TreeTest {
     return committed(client, {.kind = "mv", .from = "/a", .to = "/b"});
   }
 
-  /// Waits until it is dead, then does what `lockstep tree recover` does.
+  /// Waits until it is dead, then recovers as `lockstep tree recover` does.
   void bury(const Operation& dead) {
     wait_for_death_of(*other_, dead.id);
     EXPECT_EQ(other_->tree->recover().rolled_forward, 1);
@@ -101,7 +101,7 @@ class TreeAttacks : public TreeTest {
     expect_nothing_left(*other_);
   }
 
-  /// The program's own way on for an owner that wakes up and searches anew.
+  /// What the program does for an owner that wakes up and searches again. False when it was deposed.
   bool goes_on(TreeClient& client, Operation& operation) const {
     ElasticsearchClient elasticsearch(make_transport_factory(client.config.elasticsearch)());
     TreeDocuments documents(elasticsearch, tree_index());
@@ -114,7 +114,7 @@ class TreeAttacks : public TreeTest {
     }
   }
 
-  /// A write that looks at the sequence number and at nothing else; the status.
+  /// Writes under no condition but the version; returns the status.
   int write_unfenced(const std::string& id, const Stored& as_read, const json& fields) const {
     return server()
         .request("POST",
@@ -128,7 +128,7 @@ class TreeAttacks : public TreeTest {
   std::unique_ptr<TreeClient> other_;
 };
 
-TEST_F(TreeAttacks, A2WhoDiesInTheMiddleOfTheDataIsRolledForward) {
+TEST_F(TreeAttacks, WhoDiesInTheMiddleOfTheDataIsRolledForward) {
   const auto mortal = open(Locking::kTree, kShort);
   const Operation dead = committed_move(*mortal);
   const auto before = stored();
@@ -138,7 +138,7 @@ TEST_F(TreeAttacks, A2WhoDiesInTheMiddleOfTheDataIsRolledForward) {
   EXPECT_THAT(paths(), ElementsAre("/b/f", "/b/g", "/b/s/h", "/c/k"));
 }
 
-TEST_F(TreeAttacks, A2WhoMeetsTheLocksOfTheDeadFinishesItsWorkFirst) {
+TEST_F(TreeAttacks, WhoMeetsTheLocksOfTheDeadFinishesItsWorkFirst) {
   const auto mortal = open(Locking::kTree, kShort);
   const Operation dead = committed_move(*mortal);
   wait_for_death_of(*other_, dead.id);
@@ -147,11 +147,11 @@ TEST_F(TreeAttacks, A2WhoMeetsTheLocksOfTheDeadFinishesItsWorkFirst) {
   expect_nothing_left(*other_);
 }
 
-TEST_F(TreeAttacks, A4AZombieThatHasReadBeforeItSleptWritesNothing) {
+TEST_F(TreeAttacks, AZombieThatHasReadBeforeItSleptWritesNothing) {
   support::RecordingProxy proxy;
   const auto zombie = open(Locking::kTree, kShort, proxy.url());
   std::string failure;
-  std::jthread sleeper;  // ends after it has been thawed
+  std::jthread sleeper;  // ends only when thawed
   Freezer freezer(proxy);
   freezer.freeze_at("/" + tree_index() + "/_bulk");
   sleeper = std::jthread([&] {
@@ -177,7 +177,7 @@ TEST_F(TreeAttacks, A4AZombieThatHasReadBeforeItSleptWritesNothing) {
   expect_nothing_left(*other_);
 }
 
-/// Everything back where it was, so that a fresh search shows the zombie what it has been looking for.
+/// Everything is back where it was, so that a new search shows the zombie what it looks for.
 class TreeAbaAttack : public TreeAttacks {
  protected:
   TreeAbaAttack() : zombie_(open(Locking::kTree, kShort)), operation_(committed_move(*zombie_)) {
@@ -190,18 +190,18 @@ class TreeAbaAttack : public TreeAttacks {
   Operation operation_;
 };
 
-TEST_F(TreeAbaAttack, A5AZombieWithFreshReadsMeetsAGreaterFence) {
+TEST_F(TreeAbaAttack, AZombieWithFreshReadsMeetsAGreaterFence) {
   const auto before = stored();
   EXPECT_FALSE(goes_on(*zombie_, operation_));
   const auto after = stored();
   for (const auto& [id, document] : before) EXPECT_EQ(after.at(id).sequence_number, document.sequence_number);
 }
 
-TEST_F(TreeAbaAttack, A5ATaskOfADeadOwnerThatStartsLateChangesNothing) {
+TEST_F(TreeAbaAttack, ATaskOfADeadOwnerThatStartsLateChangesNothing) {
   for (const char* kind : {"mv", "rm"}) {
-    OperationIntent intent = operation_.intent;
-    intent.kind = kind;
-    const TreeChange::Task task = TreeChange(intent).task(operation_.token);
+    Operation operation = operation_;
+    operation.intent.kind = kind;
+    const TreeChange::Task task = TreeChange(tree_intent(operation)).task(operation_.token);
     const json reply = server().expect(
         "POST", "/" + tree_index() + "/" + task.endpoint + "?conflicts=proceed", task.body.dump());
     EXPECT_EQ(reply.value("updated", 0) + reply.value("deleted", 0), 0) << reply;
@@ -209,7 +209,7 @@ TEST_F(TreeAbaAttack, A5ATaskOfADeadOwnerThatStartsLateChangesNothing) {
   EXPECT_THAT(paths(), ElementsAre("/a/f", "/a/g", "/a/s/h", "/c/k"));
 }
 
-TEST_F(TreeAbaAttack, A5xWithoutTheFenceTheWriteOfAZombieLands) {
+TEST_F(TreeAbaAttack, WithoutTheFenceTheWriteOfAZombieLands) {
   const Stored fresh = stored().at("1");
   ASSERT_GT(fresh.source.at("fence"), operation_.token);
   EXPECT_EQ(write_unfenced("1", fresh, {{"path", "/b"}, {"fence", operation_.token}}), 200);
@@ -217,7 +217,7 @@ TEST_F(TreeAbaAttack, A5xWithoutTheFenceTheWriteOfAZombieLands) {
       << "half of a move that was over long ago";
 }
 
-TEST_F(TreeAttacks, A9RollingForwardStampsEveryDocumentSoThatALateWriteFindsAnotherOne) {
+TEST_F(TreeAttacks, RollingForwardStampsEveryDocumentSoThatALateWriteFindsAnotherOne) {
   const auto mortal = open(Locking::kTree, kShort);
   const Operation dead = committed_move(*mortal);
   const auto as_read = stored();
@@ -227,12 +227,12 @@ TEST_F(TreeAttacks, A9RollingForwardStampsEveryDocumentSoThatALateWriteFindsAnot
   EXPECT_THAT(paths(), ElementsAre("/b/f", "/b/g", "/b/s/h", "/c/k"));
 }
 
-TEST_F(TreeAttacks, A9AnUndoThatLeavesDocumentsUntouchedLetsALateWriteLand) {
+TEST_F(TreeAttacks, AnUndoThatLeavesDocumentsUntouchedLetsALateWriteLand) {
   const auto mortal = open(Locking::kTree, kShort);
   const Operation dead = committed_move(*mortal);
   const auto as_read = stored();
   EXPECT_EQ(write_unfenced("2", as_read.at("2"), {{"path", "/b"}, {"fence", dead.token}}), 200);
-  // The undo: what has been moved goes back, the rest is where it belongs already.
+  // The undo: what was moved goes back, the rest is in its place.
   EXPECT_EQ(write_unfenced("2", stored().at("2"), {{"path", "/a"}, {"fence", dead.token + 1}}), 200);
   EXPECT_EQ(write_unfenced("1", as_read.at("1"), {{"path", "/b"}, {"fence", dead.token}}), 200);
   EXPECT_THAT(paths(), ElementsAre("/a/g", "/a/s/h", "/b/f", "/c/k")) << "half of a move that was undone";
@@ -251,7 +251,7 @@ TEST_F(TreeAttacks, ARemovalIsRolledForwardTooAndItsZombieRemovesNothingNew) {
 /// Puts that die after their commit, with their contents staged.
 class TreePutAttacks : public TreeAttacks {
  protected:
-  /// A put that is asleep with its first data write.
+  /// Starts a put that falls asleep at its first data write, and recovers it.
   void fall_asleep(const std::string& path) {
     freezer_.freeze_at("/" + tree_index() + "/_bulk");
     sleeper_ = std::jthread([this, path] {
@@ -275,7 +275,7 @@ class TreePutAttacks : public TreeAttacks {
   support::RecordingProxy proxy_;
   std::unique_ptr<TreeClient> zombie_ = open(Locking::kTree, kShort, proxy_.url());
   std::string failure_;
-  std::jthread sleeper_;  // ends after it has been thawed
+  std::jthread sleeper_;  // ends only when thawed
   Freezer freezer_{proxy_};
 };
 
@@ -308,6 +308,20 @@ TEST_F(TreeAttacks, ContentsOfAPutThatNeverCommittedAreSwept) {
   EXPECT_EQ(other_->tree->recover().aborted, 1);
   expect_nothing_left(*other_);
   EXPECT_EQ(stored().size(), 4u);
+}
+
+TEST_F(TreeAttacks, AnOperationThatANewerLockstepHasBegunIsAnErrorThatNamesItsKind) {
+  const auto mortal = open(Locking::kTree, kShort);
+  const Operation dead = committed(*mortal, {.kind = "cp", .from = "/a", .to = "/b"});
+  wait_for_death_of(*other_, dead.id);
+  try {
+    (void)other_->tree->recover();
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr(dead.id));
+    EXPECT_THAT(error.what(), HasSubstr("\"cp\""));
+  }
+  EXPECT_EQ(other_->locks->find_operation(dead.id).value().owner, dead.id) << "nobody adopted it";
 }
 
 TEST_F(TreeAttacks, AnOperationOnAnotherTreeIsLeftAlone) {

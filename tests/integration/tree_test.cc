@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "replicator/elasticsearch/transport/curl_transport.h"
-#include "replicator/locks/backends/elasticsearch/elasticsearch_locks.h"
+#include "replicator/locks/backends/elasticsearch/locks.h"
 #include "tests/integration/tree_fixture.h"
 #include "tests/support/recording_proxy.h"
 

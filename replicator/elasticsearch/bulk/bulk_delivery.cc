@@ -53,10 +53,10 @@ std::size_t BulkDelivery::answered(BulkReply reply) {
         ItemResult& result = reply.items[i];
         switch (result.verdict) {
           case ItemResult::Verdict::kApplied:
-            settle(on_wire_[i], Outcome::kApplied);
+            set_outcome(on_wire_[i], Outcome::kApplied);
             break;
           case ItemResult::Verdict::kSuperseded:
-            settle(on_wire_[i], Outcome::kSuperseded);
+            set_outcome(on_wire_[i], Outcome::kSuperseded);
             break;
           case ItemResult::Verdict::kRefused:
             refuse(on_wire_[i], result.status, std::move(result.type), std::move(result.reason));
@@ -108,8 +108,8 @@ BulkDelivery::Load BulkDelivery::load_of(const BulkReply& reply) const {
 }
 
 void BulkDelivery::unanswered(bool sent, std::string reason) {
-  // A server that refuses a large body may reset the connection before its 413 can be read, and one that
-  // timed out had too much to do: both need smaller pieces.
+  // A server that refuses a large body may reset the connection before we can read its 413; one that timed
+  // out had too much to do. Both need smaller pieces.
   if (sent) limit_.too_much(on_wire_.size());
   load_ = sent ? Load::kOverloaded : Load::kUnknown;
   reason_ = std::move(reason);
@@ -135,14 +135,14 @@ BulkResult BulkDelivery::take_result() {
   return result;
 }
 
-void BulkDelivery::settle(std::size_t item, Outcome outcome) {
+void BulkDelivery::set_outcome(std::size_t item, Outcome outcome) {
   outcomes_[item] = outcome;
   --unknown_;
 }
 
 void BulkDelivery::refuse(std::size_t item, int status, std::string type, std::string reason) {
   refusals_.push_back({item, status, std::move(type), std::move(reason)});
-  settle(item, Outcome::kRefused);
+  set_outcome(item, Outcome::kRefused);
 }
 
 void BulkDelivery::put_off_round() {

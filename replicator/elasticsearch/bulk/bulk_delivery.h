@@ -1,10 +1,12 @@
 // One bulk request on its way until every item has an outcome: which items to send next, in pieces of which
 // size, and what the replies mean for them. No network, no clock, no threads: the bulk writer drives it.
 //
-// Invariant D1: every item is in exactly one of four places: to be sent in this round, in the piece on the
-//   wire, to be sent again in the next round, or with an outcome.
-// Invariant D2: an item gets its outcome once, and only from a reply that fits it.
-// Invariant D3: each split makes the piece smaller, so a round ends.
+// B2. Every item is in exactly one of four places: to be sent in this round, in the piece on the wire, to be
+// sent again in the next round, or with an outcome.
+//
+// B3. An item gets its outcome once, and only from a reply that fits it.
+//
+// B4. Each split makes the piece smaller, so a round ends.
 #pragma once
 
 #include <cstddef>
@@ -15,21 +17,21 @@
 
 #include "replicator/elasticsearch/bulk/bulk_request.h"
 #include "replicator/elasticsearch/bulk/bulk_response.h"
-#include "replicator/elasticsearch/bulk/bulk_writer.h"
+#include "replicator/elasticsearch/bulk/bulk_result.h"
 
 namespace lockstep {
 
-/// How much of a request goes into one piece, apart from what the congestion window allows. A piece that
-/// failed as a whole halves it, to find out what is to blame; one that came through doubles it.
+/// How much of a request goes into one piece, within what the congestion window allows. A piece that fails as
+/// a whole halves the limit, to find the item to blame; a piece that comes through doubles it.
 class PieceLimit {
  public:
   std::size_t items() const { return items_; }
   std::size_t bytes() const { return bytes_; }
 
   void came_through();
-  /// Rejected, timed out or cut off while handling a piece of so many items.
+  /// A piece of so many items was rejected, timed out or was cut off.
   void too_much(std::size_t piece_items);
-  /// 413 for a piece of so many bytes. Not taken back: the server's limit will not change while we send.
+  /// 413 for a piece of so many bytes. Never relaxed: the server's limit does not change while we send.
   void too_large(std::size_t piece_bytes);
 
  private:
@@ -44,35 +46,35 @@ class BulkDelivery {
   /// Whether every item has its outcome.
   bool finished() const { return unknown_ == 0; }
 
-  /// Whether a piece can be sent without waiting. If not and !finished(), wait, then begin_round().
+  /// Whether the round has a piece to send. If not and !finished(), wait, then begin_round().
   bool has_piece() const { return !to_send_.empty(); }
 
-  /// The next piece, of at most so many bytes unless one document alone has more; valid until it is
-  /// answered() or unanswered(). REQUIRES: has_piece(), no piece on the wire.
+  /// The next piece, of at most `most_bytes` unless one document alone has more; valid until answered() or
+  /// unanswered(). REQUIRES: has_piece(), no piece on the wire.
   const BulkRequest& next_piece(std::size_t most_bytes = static_cast<std::size_t>(-1));
 
-  /// The piece's reply has come. Returns how many items got their outcome.
+  /// Takes in the reply to the piece. Returns how many items got their outcome.
   std::size_t answered(BulkReply reply);
 
-  /// No reply has come. `sent`: whether the server may have got the piece. The rest of the round is put off.
+  /// There was no reply. `sent`: whether the server may have got the piece. Puts the rest of the round off.
   void unanswered(bool sent, std::string reason);
 
-  /// What the fate of the last piece says about how much the server can take.
+  /// What the outcome of the last piece says about how much the server can take.
   enum class Load {
-    kUnknown,     ///< it failed for another reason
+    kUnknown,     ///< nothing: it failed for another reason
     kTaken,       ///< it came through
-    kOverloaded,  ///< 429 or 503 for all or some of it, or no reply
-    kTooLarge,    ///< 413, and not for a single document's sake
+    kOverloaded,  ///< 429 or 503 for all or some items, or no reply
+    kTooLarge,    ///< 413, and no single document is to blame
   };
   Load load() const { return load_; }
 
   /// Bytes of the last piece.
   std::size_t piece_bytes() const { return piece_bytes_; }
 
-  /// Takes up what has to be sent again.
+  /// Begins the next round, with the items that must be sent again.
   void begin_round();
 
-  /// Why the last item that has to be sent again has to be; empty before the first.
+  /// Why the last such item must be sent again; empty before the first.
   const std::string& reason() const { return reason_; }
 
   /// The request with all outcomes, `ticket` and `took` left to the caller. REQUIRES: finished().
@@ -80,7 +82,7 @@ class BulkDelivery {
 
  private:
   Load load_of(const BulkReply& reply) const;
-  void settle(std::size_t item, Outcome outcome);
+  void set_outcome(std::size_t item, Outcome outcome);
   void refuse(std::size_t item, int status, std::string type, std::string reason);
   void put_off_round();
   void split(BulkReply reply);

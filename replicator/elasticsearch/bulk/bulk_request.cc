@@ -30,7 +30,7 @@ void append_action_line(std::string& body, std::string_view action, std::string_
   body += ",\"version_type\":\"external_gte\"}}\n";
 }
 
-/// A line feed would end the line of the bulk; in valid JSON it can only be white space between tokens.
+/// A line feed would end the line. In valid JSON it can only be white space between tokens.
 void append_in_one_line(std::string& body, std::string_view json) {
   const std::size_t begin = body.size();
   body += json;

@@ -1,7 +1,7 @@
-// The body of a _bulk request while it is being filled: newline-delimited JSON, the documents' bytes passed
-// through as the source rendered them.
+// The body of a _bulk request while it is being filled: newline-delimited JSON, with the documents byte by
+// byte as the source rendered them.
 //
-// Invariant B1: a bulk names a document at most once, except for deletes of the same id under other routings.
+// B1. A bulk names a document at most once, except for deletes of the same id under other routings.
 #pragma once
 
 #include <cstddef>
@@ -29,7 +29,7 @@ struct BulkItem {
   BulkAction action = BulkAction::kIndex;
   DocumentKey key;
   DocumentVersion version;
-  std::size_t begin = 0;  ///< where the item's lines begin in the body; they end where the next one's begin
+  std::size_t begin = 0;  ///< where its lines begin in the body; they end where the next item's begin
 };
 
 /// Elasticsearch's limit on the length of an _id, in bytes of UTF-8.
@@ -37,12 +37,12 @@ inline constexpr std::size_t kMaxIdBytes = 512;
 
 class BulkRequest {
  public:
-  /// Appends an index operation. `json` is one JSON object; raw newlines in it (they can only be whitespace
-  /// between tokens) become spaces. `alias` goes into the action line. REQUIRES: 0 < key.id.size() <=
-  /// kMaxIdBytes.
+  /// Appends an item that indexes a document. `json` is one JSON object; raw line feeds in it (they can only
+  /// be white space between tokens) become spaces. `alias` goes into the action line. REQUIRES: 0 <
+  /// key.id.size() <= kMaxIdBytes.
   void index(std::string_view alias, DocumentKey key, DocumentVersion version, std::string_view json);
 
-  /// Appends a delete operation. Same requirements.
+  /// Appends an item that deletes a document. The same is required.
   void remove(std::string_view alias, DocumentKey key, DocumentVersion version);
 
   const std::string& body() const { return body_; }
@@ -50,23 +50,23 @@ class BulkRequest {
   std::size_t bytes() const { return body_.size(); }
   bool empty() const { return items_.empty(); }
 
-  /// Lines to send behind body(), guards() items: for each alias from which this request only deletes, an
-  /// index operation that always fails (404 without the alias, else 409). Without it Elasticsearch creates an
-  /// index of that name for a delete with an external version, require_alias or not, and reports the delete
-  /// as done.
+  /// Lines of guards() items to send behind body(): for each alias from which this request only deletes, an
+  /// index item that always fails (404 without the alias, else 409). Without it, for a delete with an
+  /// external version, Elasticsearch creates an index of the alias's name, require_alias or not, and reports
+  /// the delete as done.
   std::string guard_lines() const;
   std::size_t guards() const;
 
-  /// The lines of one item, for a request that repeats only some.
+  /// The lines of one item.
   std::string_view lines(std::size_t item) const;
 
-  /// A request of just these items of this one, in the given (ascending) order.
+  /// A request of only these items, in the given (ascending) order.
   BulkRequest subset(const std::vector<std::size_t>& items) const;
 
  private:
   struct Alias {
     std::string name;
-    bool indexed_into = false;  ///< by an index operation of this request
+    bool indexed_into = false;  ///< by an item of this request
   };
 
   std::uint32_t alias_number(std::string_view name, BulkAction action);

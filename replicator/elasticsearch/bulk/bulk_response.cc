@@ -28,7 +28,7 @@ bool is_2xx(int status) {
   return status >= 200 && status <= 299;
 }
 
-/// Statuses that tell of the server, its load or our credentials and never of the document.
+/// Statuses that are about the server, its load or our credentials, never about the document.
 bool is_temporary(int status) {
   return status == 401 || status == 403 || status == 408 || status == 429 || status >= 500;
 }
@@ -65,7 +65,7 @@ BulkReply retry(const HttpResponse& response, std::string_view why) {
   return {BulkReply::Kind::kRetry, {}, response.status, {}, std::string(why)};
 }
 
-/// One item's result; none when the reply's item is not the answer to the request's.
+/// One item's result; none when `answer` does not fit the item that was asked.
 std::optional<ItemResult> read_item(const BulkItem& asked, element answer) {
   element outcome;
   std::string_view id;
@@ -114,7 +114,7 @@ BulkReply read_items(const BulkRequest& request, const HttpResponse& response) {
     if (reply.items.size() == asked.size()) {
       ++guards;
     } else if (!errors) {
-      // Every item succeeded, so their order does not matter; only their number is left to check.
+      // Every item succeeded, so only their number is left to check.
       reply.items.emplace_back();
       reply.items.back().status = 200;
     } else {

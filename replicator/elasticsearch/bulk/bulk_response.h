@@ -1,6 +1,5 @@
-// Reads the reply to a bulk request: what has become of every item. Judged by `status` and `error.type`,
-// never by text, and only when the reply fits the request item by item; anything else is no outcome but a
-// reason to ask again.
+// Reads the reply to a bulk request: what became of every item. It judges by `status` and `error.type`, never
+// by text, and only a reply that fits the request item by item. Any other reply is a reason to send again.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +17,8 @@ inline constexpr std::string_view kBulkFilterPath = "errors,items.*._id,items.*.
 
 struct ItemResult {
   enum class Verdict : std::uint8_t {
-    kApplied,     ///< 2xx, or a delete of what isn't there
-    kSuperseded,  ///< 409 version conflict: a newer version is there
+    kApplied,     ///< 2xx, or a delete of a document that does not exist
+    kSuperseded,  ///< 409 version conflict: Elasticsearch has a newer version
     kRefused,     ///< for good
     kRetry,       ///< may work later
   };
@@ -32,9 +31,9 @@ struct ItemResult {
 struct BulkReply {
   enum class Kind : std::uint8_t {
     kItems,     ///< `items` has one result for each item of the request
-    kRetry,     ///< nothing is known of any item: the same request may work later
-    kTooLarge,  ///< 413: none was applied, smaller requests may work
-    kRejected,  ///< 400 of the whole: none was applied, one of the items is to blame
+    kRetry,     ///< no outcome is known: the same request may work later
+    kTooLarge,  ///< 413: no item was applied, smaller requests may work
+    kRejected,  ///< 400 for the whole request: no item was applied, one of them is to blame
   };
   Kind kind = Kind::kItems;
   std::vector<ItemResult> items;  ///< empty unless kItems
@@ -43,7 +42,7 @@ struct BulkReply {
   std::string reason;             ///< unless kItems: one line, with the remedy where there is one
 };
 
-/// What came back for `request`, sent with its guard lines. Never throws for what the server sent.
+/// Reads the reply to `request`, which was sent with its guard lines. Never throws for what the server sent.
 BulkReply read_bulk_reply(const BulkRequest& request, const HttpResponse& response);
 
 }  // namespace lockstep

@@ -1,51 +1,34 @@
 // Sends bulk requests, several in flight, and gives every item an outcome: applied, superseded or refused.
-// What can be tried again (429, 5xx, a lost connection, a missing alias) is tried again inside, only the
-// items concerned, with back-off, until it has an outcome or the writer is stopped. Promise 1 rests on this:
-// nothing leaves the writer without an outcome.
+// What may work later (429, 5xx, a lost connection, a missing alias) the writer sends again itself, only the
+// items concerned, with back-off, until they have an outcome or the writer is stopped. Promise 1 rests on
+// this: nothing leaves the writer without an outcome.
 #pragma once
 
 #include <chrono>
+#include <condition_variable>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <memory>
+#include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "replicator/backoff.h"
-#include "replicator/elasticsearch/bulk/bulk_request.h"
+#include "replicator/elasticsearch/bulk/bulk_result.h"
+#include "replicator/elasticsearch/bulk/bulk_wire.h"
 #include "replicator/elasticsearch/transport/http_transport.h"
 
 namespace lockstep {
 
-enum class Outcome : std::uint8_t {
-  kApplied,     ///< 2xx, or a delete of what isn't there (404)
-  kSuperseded,  ///< 409: a newer version is there already
-  kRefused,     ///< refused for good: a dead letter
-};
-
-/// Why an item was refused, for the dead letter.
-struct RefusedItem {
-  std::size_t item = 0;  ///< position in the request
-  int status = 0;        ///< HTTP status of the item
-  std::string type;      ///< error.type, e.g. "mapper_parsing_exception"
-  std::string reason;    ///< error.reason with its innermost cause, shortened to 2,000 bytes
-};
-
-struct BulkResult {
-  std::uint64_t ticket = 0;  ///< what submit() returned
-  BulkRequest request;
-  std::vector<Outcome> outcomes;      ///< one for each item of the request, in its order
-  std::vector<RefusedItem> refusals;  ///< one for each kRefused
-  std::chrono::microseconds took{};   ///< from submit() to the last outcome
-};
-
 /// What the writer sees of Elasticsearch, for `status`, logs and health.
 struct BulkWriterState {
-  bool waiting = false;       ///< the last try failed and is being repeated
+  bool waiting = false;       ///< the last try failed, and the writer repeats it
   std::string reason;         ///< why: one line with server and cause; empty when not waiting
   std::uint64_t retries = 0;  ///< requests repeated since the start
   int in_flight = 0;
-  int most_in_flight = 0;      ///< that Elasticsearch is thought to take now (congestion_window.h)
+  int most_in_flight = 0;      ///< that Elasticsearch seems to take now (congestion_window.h)
   std::size_t most_bytes = 0;  ///< of a request, likewise
 };
 
@@ -57,14 +40,16 @@ class BulkWriter {
     std::size_t bulk_bytes = 2 * 1024 * 1024;  ///< of a request on the wire, at most
     std::chrono::milliseconds request_timeout{60'000};
     Backoff::Limits backoff;
-    /// Asked before each request, from any thread. False: it is held back, and asked again after a pause.
+    /// The writer asks it before each request, from any thread. False holds the request back; the writer asks
+    /// again after a pause.
     std::function<bool()> may_send = [] { return true; };
   };
   using TransportFactory = std::function<std::unique_ptr<HttpTransport>()>;
+  using Priority = BulkPriority;
 
   BulkWriter(const Options& options, const TransportFactory& make_transport);
-  /// Stops at once: requests in flight are finished or time out, what has no outcome yet is dropped (it is
-  /// not acknowledged).
+  /// Stops at once: requests in flight end or time out; items without an outcome are dropped, and nobody
+  /// acknowledges them.
   ~BulkWriter();
   BulkWriter(const BulkWriter&) = delete;
   BulkWriter& operator=(const BulkWriter&) = delete;
@@ -72,24 +57,22 @@ class BulkWriter {
   /// Whether a submit() now would find an idle thread.
   bool has_room() const;
 
-  /// Hands a request over; returns its ticket. Blocks while !has_room(). The owner sees to it that no two
-  /// requests in flight name the same document. After stop() the request is dropped.
-  /// A background request may be held back while others of its kind are on the wire.
-  enum class Priority : std::uint8_t { kNormal, kBackground };
+  /// Hands a request over; returns its ticket. Blocks while !has_room(). REQUIRES: no other request in flight
+  /// names the same document. After stop() the request is dropped.
   std::uint64_t submit(BulkRequest request, Priority priority = Priority::kNormal);
 
-  /// So many background requests may be on the wire at once, at least 1; at first all. Fewer are while that
-  /// is faster (throughput_search.h).
-  void limit_background(std::size_t requests);
+  /// Allows so many background requests on the wire at once, at least 1; at first all. Fewer travel while
+  /// that is faster (throughput_search.h).
+  void limit_background(std::size_t requests) { wire_.limit_background(requests); }
 
   /// How large a background request should be, at most, to be fast.
-  std::size_t background_bytes() const;
+  std::size_t background_bytes() const { return wire_.background_bytes(); }
 
   /// The finished requests, in the order in which they finished; waits up to `wait` for the first one. After
-  /// stop() it waits only while there is one on the wire.
+  /// stop() it waits only while a request is on the wire.
   std::vector<BulkResult> take(std::chrono::milliseconds wait);
 
-  /// Called (from any thread, must be thread-safe) when a request finishes; wakes an owner that waits
+  /// Calls `wake` (from any thread; it must be thread-safe) when a request finishes, for an owner that waits
   /// elsewhere.
   void on_finished(std::function<void()> wake);
 
@@ -98,13 +81,59 @@ class BulkWriter {
 
   BulkWriterState state() const;
 
-  /// No more retries: waiting ones end without outcome and are not returned by take(). Requests on the wire
-  /// are finished, up to `grace`, and cut off then; returns when that is done or `grace` is over.
+  /// Ends all retries: a request that waits for one ends without outcome, and take() does not return it.
+  /// Requests on the wire may finish within `grace` and are cut off then. Returns when none is left or
+  /// `grace` is over.
   void stop(std::chrono::milliseconds grace);
 
  private:
-  class Impl;
-  std::unique_ptr<Impl> impl_;
+  struct Job {
+    std::uint64_t ticket = 0;
+    BulkRequest request;
+    std::chrono::steady_clock::time_point submitted;
+    Priority priority = Priority::kNormal;
+  };
+  struct Worker;
+
+  /// The body of each worker's thread.
+  void run(Worker& worker);
+  /// The request with all its outcomes; none when stop() came first.
+  std::optional<BulkResult> deliver(Worker& worker, Job job);
+  /// Sends piece after piece until none is left or Elasticsearch needs a moment. Returns how many items got
+  /// their outcome.
+  std::size_t send_round(Worker& worker, BulkDelivery& delivery, Priority priority);
+  /// Returns how many items got their outcome.
+  std::size_t send_piece(Worker& worker, BulkDelivery& delivery, std::size_t most_bytes);
+  void note_progress(Worker& worker);
+  /// False when stop() was called. `with_outcome`: how many items of the round got their outcome.
+  bool wait_for_retry(Worker& worker, const std::string& reason, std::size_t with_outcome);
+  bool room() const;
+  void begin_outage(const std::string& reason);
+  void end_outage();
+
+  // constant after construction
+  const std::chrono::milliseconds request_timeout_;
+  const std::function<bool()> may_send_;
+  const std::string path_;
+  std::vector<std::unique_ptr<Worker>> workers_;
+
+  BulkWire wire_;
+
+  mutable std::mutex mutex_;
+  std::condition_variable job_came_;   // for idle workers; also when stopping
+  std::condition_variable stop_came_;  // for workers that wait before the next try
+  std::condition_variable job_ended_;  // for the owner; also when stopping
+  // guarded by mutex_
+  std::deque<Job> queue_;
+  std::vector<BulkResult> finished_;
+  std::function<void()> wake_;
+  int busy_ = 0;  // workers with a job
+  std::uint64_t next_ticket_ = 1;
+  std::uint64_t retries_ = 0;
+  bool stopping_ = false;
+  int stuck_ = 0;  // workers that are stuck; an outage lasts while there is one
+  std::chrono::steady_clock::time_point outage_began_;
+  std::uint64_t outage_retries_ = 0;
 };
 
 }  // namespace lockstep

@@ -5,9 +5,9 @@
 namespace lockstep {
 namespace {
 
-// Smaller requests cost more than they spare: from here on only their number falls.
+// Smaller requests cost more than they save: below this only their number falls.
 constexpr std::size_t kLeastBytes = 64 * 1024;
-// Requests that have to come through until the size has grown from nothing to the most.
+// So many requests must come through for the size to grow from nothing to the most.
 constexpr std::size_t kBytesSteps = 16;
 
 }  // namespace
@@ -20,7 +20,7 @@ CongestionWindow::CongestionWindow(int requests, std::size_t bytes)
       bytes_(most_bytes_) {}
 
 void CongestionWindow::came_through() {
-  // One more for each round in which all that may be on the wire have come through.
+  // One more each time as many requests as may be on the wire have come through.
   requests_ = std::min(most_requests_, requests_ + 1 / requests_);
   bytes_ = std::min(most_bytes_, bytes_ + std::max<std::size_t>(1, most_bytes_ / kBytesSteps));
 }

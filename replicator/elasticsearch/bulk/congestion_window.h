@@ -1,6 +1,6 @@
-// How many bulk requests may be on the wire, and how large they may be, so that Elasticsearch is kept busy
-// and not pushed over: additive increase, multiplicative decrease (Chiu and Jain, "Analysis of the Increase
-// and Decrease Algorithms for Congestion Avoidance", 1989). No network, no clock, no threads.
+// How many bulk requests may be on the wire, and how large, to keep Elasticsearch busy without overloading
+// it: additive increase, multiplicative decrease (Chiu and Jain, "Analysis of the Increase and Decrease
+// Algorithms for Congestion Avoidance", 1989). No network, no clock, no threads.
 #pragma once
 
 #include <cstddef>
@@ -10,29 +10,28 @@ namespace lockstep {
 
 class CongestionWindow {
  public:
-  /// Begins wide open: `requests` on the wire, as large as they come. `bytes` is the size that they usually
-  /// have at most.
+  /// Begins wide open: `requests` on the wire, of any size. `bytes` is the usual limit of their size.
   CongestionWindow(int requests, std::size_t bytes);
 
   /// That may be on the wire at once; at least 1.
   int requests() const { return static_cast<int>(requests_); }
 
-  /// Of one request, unless a single document is larger; no limit while it is wide open.
+  /// The limit for one request, unless a single document is larger; kNoLimit while it is wide open.
   std::size_t bytes() const { return bytes_ < usual_bytes_ ? bytes_ : kNoLimit; }
   static constexpr std::size_t kNoLimit = static_cast<std::size_t>(-1);
 
-  /// To be kept with a request that is sent, and given back when its reply says how it went.
+  /// Keep it with a request that is sent, for overloaded().
   std::uint64_t generation() const { return generation_; }
 
-  /// A request was taken: both grow by a step.
+  /// Elasticsearch took a request: both limits grow by a step.
   void came_through();
 
-  /// 429, 503, or no reply in time, for a request of this generation: both are halved, once for all requests
-  /// that were on the wire together.
+  /// 429, 503, or no reply in time, for a request of this generation: halves both limits, once for all
+  /// requests that were on the wire together.
   void overloaded(std::uint64_t generation);
 
-  /// 413 for a request of so many bytes, which several documents share: none is as large any more. Not taken
-  /// back, since that limit does not depend on the load.
+  /// 413 for a request of so many bytes with several documents: no request is as large again. Never relaxed,
+  /// since the server's limit does not depend on the load.
   void too_large(std::size_t bytes);
 
  private:

@@ -6,16 +6,15 @@
 namespace lockstep {
 namespace {
 
-// A turn is so long, and has so many requests, at least; with room on the wire for more than a quarter of it,
-// it says nothing.
+// The least duration and number of requests of a turn. A turn with room on the wire for more than a quarter
+// of its time says nothing.
 constexpr std::chrono::milliseconds kTurn{500};
 constexpr std::size_t kTurnRequests = 8;
 constexpr int kMostRoom = 4;
-// Measurements differ by a few percent by themselves: three turns won in a row by more than that are no
-// accident.
+// Measurements vary by a few percent anyway: three turns won in a row by more than that are no accident.
 constexpr double kGain = 1.05;
 constexpr int kTurnsToWin = 3;
-// Smaller requests cost more than they spare.
+// Smaller requests cost more than they save.
 constexpr std::size_t kLeastBytes = 128 * 1024;
 constexpr int kDirections = 4;
 constexpr std::chrono::seconds kFirstPause{30};
@@ -77,7 +76,7 @@ void ThroughputSearch::turn_ended(double rate, Time now) {
     best_ = trial_->setting;
     trial_.reset();
     largest_ = 0;
-    directions_tried_ = 0;  // and first of all a step more in this one
+    directions_tried_ = 0;  // the next trial goes on in this direction
     pause_ = kFirstPause;
   }
 }

@@ -1,10 +1,10 @@
-// Finds with how many requests on the wire, and of which size, Elasticsearch takes most: hill climbing over
-// measured throughput. A neighbour of the best setting so far is tried in turns with it, since the load of a
-// cluster changes by itself too, and replaces it when it was better three times in a row. Once no neighbour
-// is, the search pauses, each time for longer.
+// Finds the number and the size of requests on the wire with which Elasticsearch takes most: hill climbing
+// over measured throughput. The search tries a neighbour of the best setting so far in turns with it, since
+// the load of a cluster changes by itself too, and adopts the neighbour when it wins three turns in a row.
+// When no neighbour wins, the search pauses, each time for longer.
 //
-// It stays within the limits that it is given; overload is the congestion window's matter. No network, no
-// clock, no threads.
+// It stays within the given limits; the congestion window deals with overload. No network, no clock, no
+// threads.
 #pragma once
 
 #include <chrono>
@@ -23,21 +23,21 @@ class ThroughputSearch {
     bool operator==(const Setting&) const = default;
   };
 
-  /// Begins with the most of both.
+  /// Begins with both at their most.
   explicit ThroughputSearch(const Setting& most);
 
-  /// What requests should keep to now.
+  /// What requests should follow now.
   const Setting& setting() const { return trying_ ? trial_->setting : best_; }
 
   /// A request of so many bytes has come through.
   void came_through(std::size_t bytes, Time now);
 
-  /// To be called whenever it changes whether one more request could be on the wire. While there is room it
-  /// is not Elasticsearch that decides how fast it goes, and there is nothing to be learnt.
+  /// Call it whenever it changes whether one more request could be on the wire. While there is room,
+  /// Elasticsearch is not what limits the throughput, and the search learns nothing.
   void has_room(bool room, Time now);
 
-  /// Something else than the setting has changed how fast it goes: overload, or other limits. What is being
-  /// measured is dropped.
+  /// Something other than the setting changed the throughput: overload, or other limits. Drops the
+  /// measurement under way.
   void interrupted();
 
  private:

@@ -20,4 +20,8 @@ std::optional<std::int64_t> integer_at(const json& object, const std::string& ke
   return found->get<std::int64_t>();
 }
 
+std::string dumped(const json& value) {
+  return value.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
 }  // namespace lockstep

@@ -1,4 +1,4 @@
-// Fields of JSON that a server wrote: absent when they are not of the type that they should be.
+// JSON to and from a server. A field that has another type than wanted counts as absent.
 #pragma once
 
 #include <cstdint>
@@ -16,5 +16,8 @@ nlohmann::json object_at(const nlohmann::json& object, const std::string& key);
 
 /// The whole number at `key` of `object`.
 std::optional<std::int64_t> integer_at(const nlohmann::json& object, const std::string& key);
+
+/// As text in one line. Replaces what is not UTF-8.
+std::string dumped(const nlohmann::json& json);
 
 }  // namespace lockstep

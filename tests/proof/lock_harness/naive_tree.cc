@@ -33,7 +33,7 @@ void NaiveTree::move(const TreePath& from, const TreePath& to) {
     locks_.finish(operation, OperationState::kAborted, "refused");
   } else {
     locks_.commit(operation);
-    write(operation);
+    write(from, to);
     locks_.finish(operation, OperationState::kDone, "");
   }
   locks_.release(operation);
@@ -49,9 +49,7 @@ bool NaiveTree::exists(const TreePath& path) {
   return documents_.look_up({&path, 1}).at(0).exists();
 }
 
-void NaiveTree::write(const Operation& operation) {
-  const TreePath from(operation.intent.from);
-  const TreePath to(operation.intent.to);
+void NaiveTree::write(const TreePath& from, const TreePath& to) {
   BulkCall bulk(documents_.index());
   for (const TreeDocument& document : documents_.find(tree_query::at_or_below(from), kMostFiles)) {
     const TreePlace place = moved(document, from, to);

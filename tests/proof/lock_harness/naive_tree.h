@@ -16,7 +16,7 @@ namespace lockstep::harness {
 /// Declares the work of the dead done, and does nothing for it.
 class DeclareDone final : public RollForward {
  public:
-  bool knows(const OperationIntent& /*intent*/) const override { return true; }
+  bool knows(const Operation& /*operation*/) const override { return true; }
   void roll_forward(LockManager& /*locks*/, Operation& /*operation*/) override {}
 };
 
@@ -33,7 +33,7 @@ class NaiveTree {
  private:
   bool take(Operation& operation);
   bool exists(const TreePath& path);
-  void write(const Operation& operation);
+  void write(const TreePath& from, const TreePath& to);
 
   LockManager& locks_;
   ElasticsearchClient client_;

@@ -19,7 +19,7 @@ class WriteRegisters : public RollForward {
  public:
   WriteRegisters(RegisterStore& store, Without without) : store_(store), without_(without) {}
 
-  bool knows(const OperationIntent& intent) const override { return intent.kind == "write"; }
+  bool knows(const Operation& operation) const override { return operation.intent.kind == "write"; }
   void roll_forward(LockManager& locks, Operation& operation) override;
 
   /// Throws LeaseLost when another one has come after it.

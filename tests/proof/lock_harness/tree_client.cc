@@ -6,7 +6,7 @@
 
 #include "replicator/elasticsearch/transport/curl_transport.h"
 #include "replicator/error.h"
-#include "replicator/locks/backends/elasticsearch/elasticsearch_locks.h"
+#include "replicator/locks/backends/elasticsearch/locks.h"
 #include "replicator/tree/tree.h"
 #include "tests/proof/lock_harness/fateful_transport.h"
 #include "tests/proof/lock_harness/naive_tree.h"
@@ -48,20 +48,14 @@ class TreeClient {
       }
     } catch (const TreeError&) {
       // What was to be moved is not there, or its new place is taken.
+    } catch (const TreeOperationLost&) {
     } catch (const LeaseLost&) {
     } catch (const Error& error) {
-      if (!error.retryable() && !is_loss(error)) throw;
+      if (!error.retryable()) throw;
     }
   }
 
  private:
-  /// Whether the operation was taken over by somebody else, before its commit or after.
-  static bool is_loss(const Error& error) {
-    const std::string& remedy = error.parts().remedy;
-    return remedy.find("nothing was changed; try again") != std::string::npos ||
-           remedy.find("whoever took it over finishes it") != std::string::npos;
-  }
-
   std::unique_ptr<HttpTransport> transport() {
     return std::make_unique<FatefulTransport>(
         make_transport_factory(config_.elasticsearch)(), fate_, [this](const HttpRequest& request) {

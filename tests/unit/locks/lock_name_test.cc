@@ -46,6 +46,13 @@ TEST(LockNameTest, APathIsWrittenInFull) {
   }
 }
 
+TEST(LockNameTest, ModesAreReadAsTheyAreWritten) {
+  for (const LockMode mode : {LockMode::kShared, LockMode::kExclusive})
+    EXPECT_EQ(lock_mode(text_of(mode)), mode);
+  EXPECT_EQ(lock_mode("upgradable"), std::nullopt);
+  EXPECT_EQ(lock_mode(""), std::nullopt);
+}
+
 TEST(LockNameTest, ANameIsATextOfOneLine) {
   EXPECT_EQ(LockName("Ärger 🙂").text(), "Ärger 🙂");
   for (const std::string& wrong : {std::string(), std::string("a\nb"), std::string(1, '\0'),

@@ -38,22 +38,22 @@ TEST(TreeChangeTest, NamesakesAreNotBelow) {
 }
 
 TEST(TreeChangeTest, ARemovalInTheServerPassesGreaterFencesOver) {
-  const TreeChange removal({.kind = "rm", .from = "/a"});
+  const TreeChange removal({.kind = TreeIntent::Kind::kRemove, .path = TreePath("/a")});
   const TreeChange::Task task = removal.task(17);
   EXPECT_EQ(task.endpoint, "_delete_by_query");
   EXPECT_EQ(task.body.at("query").at("bool").at("must_not")[0].at("range").at("fence").at("gt"), 17);
 }
 
-Operation operation_with(const LockSet& locks) {
+TreeScope scope_with(const LockSet& locks) {
   Operation operation;
   operation.locks = locks;
-  return operation;
+  return TreeScope(operation, {.path = kFrom, .to = kTo});
 }
 
 TEST(TreeScopeTest, UnderDocumentLocksOnlyWhatIsLockedIsConcerned) {
-  EXPECT_FALSE(TreeScope(operation_with(tree_locks({"/a", "/b"}))).locked);
-  EXPECT_FALSE(TreeScope(operation_with(global_lock())).locked);
-  const TreeScope scope(operation_with(document_locks({"/a", "/b", "17"})));
+  EXPECT_FALSE(scope_with(tree_locks({"/a", "/b"})).locked);
+  EXPECT_FALSE(scope_with(global_lock()).locked);
+  const TreeScope scope = scope_with(document_locks({"/a", "/b", "17"}));
   ASSERT_TRUE(scope.locked);
   EXPECT_TRUE(scope.locked->contains("17"));
   EXPECT_FALSE(scope.locked->contains("18"));

@@ -52,15 +52,23 @@ class MadeUpEngine final : public HttpTransport {
 
 class TreePlanTest : public testing::Test {
  protected:
-  std::string locks(TreeConfig::Locking locking, const OperationIntent& intent) {
+  std::string locks(TreeConfig::Locking locking, const TreeIntent& intent) {
     return text_of(TreePlanner(documents_, locking).locks_for(intent));
   }
 
   ElasticsearchClient client_{std::make_unique<MadeUpEngine>()};
   TreeDocuments documents_{client_, "fs"};
-  const OperationIntent move_{.kind = "mv", .from = "/a", .to = "/b/c"};
-  const OperationIntent removal_{.kind = "rm", .from = "/f"};
-  const OperationIntent put_{.kind = "put", .from = "/n/new"};
+  static TreeIntent move(const char* from, const char* to) {
+    return {.kind = TreeIntent::Kind::kMove, .path = TreePath(from), .to = TreePath(to)};
+  }
+  static TreeIntent removal(const char* path) {
+    return {.kind = TreeIntent::Kind::kRemove, .path = TreePath(path)};
+  }
+  static TreeIntent put(const char* path) { return {.kind = TreeIntent::Kind::kPut, .path = TreePath(path)}; }
+
+  const TreeIntent move_ = move("/a", "/b/c");
+  const TreeIntent removal_ = removal("/f");
+  const TreeIntent put_ = put("/n/new");
 };
 
 TEST_F(TreePlanTest, TreeLockingLocksSourceAndTargetAndSharesWhatIsAbove) {
@@ -70,7 +78,7 @@ TEST_F(TreePlanTest, TreeLockingLocksSourceAndTargetAndSharesWhatIsAbove) {
 }
 
 TEST_F(TreePlanTest, GlobalLockingHasOneLock) {
-  for (const OperationIntent* intent : {&move_, &removal_, &put_})
+  for (const TreeIntent* intent : {&move_, &removal_, &put_})
     EXPECT_EQ(locks(TreeConfig::Locking::kGlobal, *intent), "Xglobal");
 }
 
@@ -82,18 +90,16 @@ TEST_F(TreePlanTest, DocumentLockingLocksTheDocumentsAndWhereTheyGo) {
 
 TEST_F(TreePlanTest, DocumentsThatCameAfterTheLockingAreNotCovered) {
   TreePlanner planner(documents_, TreeConfig::Locking::kDocument);
-  Operation operation;
-  operation.intent = move_;
-  operation.locks = planner.locks_for(move_);
-  EXPECT_TRUE(planner.covers(operation, planner.plan(move_)));
+  const LockSet locks = planner.locks_for(move_);
+  EXPECT_TRUE(planner.covers(locks, move_, planner.plan(move_)));
   TreePlan plan = planner.plan(move_);
   plan.known.push_back({.id = "4", .path = "/a", .name = "late"});
-  EXPECT_FALSE(planner.covers(operation, plan));
+  EXPECT_FALSE(planner.covers(locks, move_, plan));
 }
 
 TEST_F(TreePlanTest, WhatTheTreeDoesNotAllowIsSaidAsAFileSystemSaysIt) {
   TreePlanner planner(documents_, TreeConfig::Locking::kTree);
-  const auto kind = [&](const OperationIntent& intent) -> std::optional<TreeError::Kind> {
+  const auto kind = [&](const TreeIntent& intent) -> std::optional<TreeError::Kind> {
     try {
       (void)planner.plan(intent);
     } catch (const TreeError& error) {
@@ -101,13 +107,13 @@ TEST_F(TreePlanTest, WhatTheTreeDoesNotAllowIsSaidAsAFileSystemSaysIt) {
     }
     return std::nullopt;
   };
-  EXPECT_EQ(kind({.kind = "mv", .from = "/x", .to = "/y"}), TreeError::Kind::kNotFound);
-  EXPECT_EQ(kind({.kind = "mv", .from = "/a", .to = "/f"}), TreeError::Kind::kExists);
-  EXPECT_EQ(kind({.kind = "mv", .from = "/f", .to = "/a"}), TreeError::Kind::kExists);
-  EXPECT_EQ(kind({.kind = "mv", .from = "/a", .to = "/f/a"}), TreeError::Kind::kNotDirectory);
-  EXPECT_EQ(kind({.kind = "rm", .from = "/x"}), TreeError::Kind::kNotFound);
-  EXPECT_EQ(kind({.kind = "put", .from = "/a"}), TreeError::Kind::kIsDirectory);
-  EXPECT_EQ(kind({.kind = "put", .from = "/f/x"}), TreeError::Kind::kNotDirectory);
+  EXPECT_EQ(kind(move("/x", "/y")), TreeError::Kind::kNotFound);
+  EXPECT_EQ(kind(move("/a", "/f")), TreeError::Kind::kExists);
+  EXPECT_EQ(kind(move("/f", "/a")), TreeError::Kind::kExists);
+  EXPECT_EQ(kind(move("/a", "/f/a")), TreeError::Kind::kNotDirectory);
+  EXPECT_EQ(kind(removal("/x")), TreeError::Kind::kNotFound);
+  EXPECT_EQ(kind(put("/a")), TreeError::Kind::kIsDirectory);
+  EXPECT_EQ(kind(put("/f/x")), TreeError::Kind::kNotDirectory);
   EXPECT_EQ(kind(move_), std::nullopt);
 }
 

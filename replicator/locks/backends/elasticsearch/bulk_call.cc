@@ -19,7 +19,7 @@ BulkOutcome read_outcome(const json& item) {
   BulkOutcome outcome;
   outcome.status = static_cast<int>(integer_at(item, "status").value_or(0));
   outcome.result = text_at(item, "result");
-  outcome.version = {integer_at(item, "_seq_no").value_or(0), integer_at(item, "_primary_term").value_or(0)};
+  outcome.version = version_of(item);
   const json get = object_at(item, "get");
   if (get.contains("_source")) outcome.source = get.at("_source");
   if (item.contains("error")) {
@@ -37,7 +37,7 @@ BulkOutcome read_outcome(const json& item) {
 
 void require_understood(const std::string& doing, const BulkOutcome& outcome) {
   const int status = outcome.status;
-  // 404: the document, or the index, of which the first is an answer.
+  // 404: the document is missing, which is an answer, or the index, which is not.
   const bool answered = (status >= 200 && status <= 299) || status == 409 ||
                         (status == 404 && outcome.error_type != "index_not_found_exception");
   if (answered) return;

@@ -20,7 +20,7 @@ StoredLock stored_lock(const std::string& id, const json& reply) {
   StoredLock lock;
   lock.source = object_at(reply, "_source");
   lock.state = read_lock(id, lock.source);
-  lock.version = {integer_at(reply, "_seq_no").value_or(0), integer_at(reply, "_primary_term").value_or(0)};
+  lock.version = version_of(reply);
   return lock;
 }
 
@@ -105,7 +105,7 @@ void LockDocuments::remove_nameless(const LockName& name) {
     if (!left || !left->state) return;
     const auto named = std::count_if(left->state->holders.begin(), left->state->holders.end(),
                                      [](const LockHolder& holder) { return holder.until.has_value(); });
-    if (left->state->count == named) return;  // somebody else has it by now
+    if (left->state->count == named) return;  // only holders with a name are left
     if (named == 0 && remove(name, left->version)) return;
   }
   throw lock_is_busy(name);

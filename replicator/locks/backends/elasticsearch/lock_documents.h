@@ -1,6 +1,5 @@
-// The lock documents of one index: taking, giving back and reading single locks. Two forms of it: by stored
-// scripts on engines that have painless, and by conditional writes alone on those that have not, which
-// suffices for exclusive locks.
+// The lock documents of one index, in two forms: with stored scripts where the engine has painless, and with
+// conditional writes alone where it has not, which suffices for exclusive locks.
 #pragma once
 
 #include <chrono>
@@ -14,17 +13,17 @@
 
 namespace lockstep {
 
-/// A lock document as it is stored, with where it stands for a conditional delete.
+/// A lock document as it is stored, with its version for a conditional write.
 struct StoredLock {
-  std::optional<LockState> state;  ///< none: nobody holds it
+  std::optional<LockState> state;  ///< none when nobody holds it
   nlohmann::json source;
   JournalVersion version;
 };
 
-/// The clock of the elected master, for what no script can tell. Needs the cluster privilege `monitor`.
+/// The clock of the elected master, where no script can tell the time. Needs the cluster privilege `monitor`.
 ServerTime read_server_time(ElasticsearchClient& client);
 
-/// For both forms: reading and removing, which needs no script, and a set as many single locks.
+/// What both forms share: reading and removing, which need no script, and a set of locks as many single ones.
 class LockDocuments : public LockStore {
  public:
   LockDocuments(ElasticsearchClient& client, std::string index);
@@ -38,19 +37,19 @@ class LockDocuments : public LockStore {
   void prune() override {}
 
  protected:
-  /// Asks for each, in order; the first that was refused, or none. Others may have been taken, before it and
-  /// behind it. Throws Error, a final one for a shared lock where the engine has no scripts.
+  /// Asks for each lock, in order. Returns the first refusal, if any; the locks before and behind it may be
+  /// taken then. Throws Error, a final one for a shared lock where the engine has no scripts.
   virtual std::optional<Refusal> acquire(const LockSet& locks, const Grant& grant) = 0;
 
-  /// Reads what has been written, refreshed or not; none: no document.
+  /// Reads a document, refreshed or not; none when there is none.
   std::optional<StoredLock> read(const LockName& name);
-  /// One reading for many names, in order.
+  /// Reads many in one request, in order.
   std::vector<std::optional<StoredLock>> read_all(const std::vector<std::string>& ids);
   ElasticsearchClient& client() { return client_; }
   const std::string& index() const { return index_; }
 
  private:
-  /// Deletes a document as it was read; false when it has changed since.
+  /// Deletes a document; false when it is no longer in this version.
   bool remove(const LockName& name, JournalVersion version);
 
   ElasticsearchClient& client_;

@@ -6,6 +6,7 @@
 
 #include "replicator/elasticsearch/bulk/bulk_request.h"
 #include "replicator/elasticsearch/transport/json_fields.h"
+#include "replicator/locks/stored_value.h"
 
 namespace lockstep {
 namespace {
@@ -19,7 +20,7 @@ std::uint64_t hash_of(std::string_view text) {
   return hash;
 }
 
-/// The book's clients write numbers as well as texts.
+/// The book's clients write a number or a text.
 std::string process_id(const json& source) {
   const auto found = source.find("process_id");
   if (found == source.end() || found->is_null()) return {};
@@ -35,6 +36,13 @@ void read_names(const json& locks, LockMode mode, LockSet& set) {
   }
 }
 
+/// Documents of the book's exclusive locks have no type.
+LockMode read_mode(const std::string& name, const json& source) {
+  const auto type = source.find("lock_type");
+  if (type == source.end() || type->is_null()) return LockMode::kExclusive;
+  return stored_mode(name, type->is_string() ? type->get<std::string>() : dumped(*type));
+}
+
 std::optional<LockHolder> read_mark(const json& source) {
   const json want = object_at(source, "want");
   if (want.empty()) return std::nullopt;
@@ -43,8 +51,8 @@ std::optional<LockHolder> read_mark(const json& source) {
 
 }  // namespace
 
-std::string dumped(const json& json) {
-  return json.dump(-1, ' ', false, json::error_handler_t::replace);
+JournalVersion version_of(const json& reply) {
+  return {integer_at(reply, "_seq_no").value_or(0), integer_at(reply, "_primary_term").value_or(0)};
 }
 
 ServerTime server_time(std::int64_t milliseconds) {
@@ -71,8 +79,8 @@ std::string document_id(const LockName& name) {
 std::optional<LockState> read_lock(const std::string& id, const json& source) {
   const std::string name = text_at(source, "name");
   LockState state{LockName(name.empty() ? id : name)};
-  const bool shared = text_at(source, "lock_type") == "shared";
-  state.mode = shared ? LockMode::kShared : LockMode::kExclusive;
+  state.mode = read_mode(state.name.text(), source);
+  const bool shared = state.mode == LockMode::kShared;
   const json holders = object_at(source, "holders");
   for (const auto& holder : holders.items()) {
     state.holders.push_back({holder.key(), server_time(integer_at(holder.value(), "until").value_or(0))});
@@ -95,18 +103,18 @@ json locks_json(const LockSet& locks) {
 Operation read_operation(const std::string& id, const json& source, JournalVersion version) {
   Operation operation;
   operation.id = id;
-  operation.intent = {text_at(source, "kind"), text_at(source, "from"), text_at(source, "to"),
-                      text_at(source, "target")};
+  operation.intent = {stored_kind(id, text_at(source, "kind")), text_at(source, "from"),
+                      text_at(source, "to"), text_at(source, "target")};
   const json locks = object_at(source, "locks");
   for (const LockMode mode : {LockMode::kShared, LockMode::kExclusive}) {
     read_names(locks, mode, operation.locks);
   }
   operation.locks = lock_set(std::move(operation.locks));
-  operation.state = operation_state(text_at(source, "state")).value_or(OperationState::kAborted);
+  operation.state = stored_state(id, text_at(source, "state"));
   operation.owner = text_at(source, "owner");
   operation.epoch = integer_at(source, "epoch").value_or(1);
   operation.lease_until = server_time(integer_at(source, "lease_until").value_or(0));
-  // The commit's own write cannot know its number, and every later one notes it.
+  // The commit's own write cannot know its sequence number; every later write stores it.
   const bool running = operation.state == OperationState::kRunning;
   operation.commit = integer_at(source, "token").value_or(running ? version.number : 0);
   operation.task = text_at(source, "task");

@@ -1,5 +1,5 @@
-// Locks and journal entries as the documents of Elasticsearch have them: the book's fields (lock_type,
-// lock_count, process_id) with the holders beside them.
+// Locks and journal entries as documents of Elasticsearch: the book's fields (lock_type, lock_count,
+// process_id), and the holders beside them.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -10,30 +10,31 @@
 
 namespace lockstep {
 
-/// The id of a lock's document: its name, or where Elasticsearch's 512 bytes are not enough the name's
-/// beginning and its hash. (Two names with one hash would keep each other out, nothing worse.)
+/// The id of a lock's document: the lock's name, or the beginning and the hash of a name that is too long for
+/// an id. (Two names with one hash would keep each other out, nothing worse.)
 std::string document_id(const LockName& name);
 
-/// Whether document_id() is not the name itself, which then stands in the document.
+/// Whether document_id() is not the name itself. The document has the name then.
 bool is_shortened(const LockName& name);
 
-/// A lock from its document; none for one that nobody holds (left over from a waiting mark).
-/// Fields of the wrong type count as missing.
+/// Reads a lock from its document; none when nobody holds it (a waiting mark left the document). A document
+/// without a lock_type is an exclusive lock of the book's. Other fields of the wrong type count as missing.
+/// Throws Error for an unknown lock_type.
 std::optional<LockState> read_lock(const std::string& id, const nlohmann::json& source);
 
 /// {"shared": [names], "exclusive": [names]}
 nlohmann::json locks_json(const LockSet& locks);
 
-/// A journal entry from its document.
+/// Reads a journal entry from its document. Throws Error for an unknown state and for a missing kind.
 Operation read_operation(const std::string& id, const nlohmann::json& source, JournalVersion version);
 
-/// The fields of a new entry but for state, epoch and lease.
+/// The fields of a new entry without state, epoch and lease.
 nlohmann::json entry_json(const Operation& operation);
+
+/// The sequence number and primary term in a reply, a hit or a bulk item; zeros when it has none.
+JournalVersion version_of(const nlohmann::json& reply);
 
 ServerTime server_time(std::int64_t milliseconds);
 std::int64_t milliseconds_of(ServerTime time);
-
-/// On one line; what is no UTF-8 is replaced.
-std::string dumped(const nlohmann::json& json);
 
 }  // namespace lockstep

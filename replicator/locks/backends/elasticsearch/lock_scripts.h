@@ -1,5 +1,5 @@
-// The painless scripts of lock mode, stored in the cluster under versioned ids: other languages call them
-// with one request (docs/locks.md has each). A changed script is another version with another id, so that
+// The painless scripts for locks, stored in the cluster under ids with a version. Clients in other languages
+// call them with one request each (docs/locks.md). A changed script gets another version and so another id:
 // programs of different ages work side by side.
 #pragma once
 
@@ -13,7 +13,7 @@ namespace lockstep {
 
 struct LockScript {
   std::string id;           ///< "lockstep-acquire-v1"
-  std::string_view source;  ///< replicator/locks/scripts/acquire.painless
+  std::string_view source;  ///< the content of scripts/acquire.painless
 };
 
 /// All of them, in the order of their ids.
@@ -32,8 +32,8 @@ inline constexpr const char* kTreeMove = "lockstep-tree-move-v1";
 
 enum class Painless { kHere, kMissing };
 
-/// Stores those scripts that are missing or differ. Says whether the engine runs them: kMissing where it has
-/// no painless, or does not allow stored scripts. Throws Error as the client does.
+/// Stores the scripts that are missing or differ. Returns kMissing when the engine has no painless or does
+/// not allow stored scripts. Throws Error as the client does.
 Painless install_lock_scripts(ElasticsearchClient& client);
 
 }  // namespace lockstep

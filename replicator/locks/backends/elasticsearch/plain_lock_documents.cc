@@ -1,5 +1,5 @@
-// Exclusive locks on engines without painless: the document is created by whoever gets the lock, and deleted
-// under the condition that it is still that one. Shared locks would have to count, which needs a script.
+// Exclusive locks on engines without painless: whoever gets the lock creates its document, and deletes it
+// only in the version that it has read. Shared locks would have to count, which needs a script.
 #include "replicator/elasticsearch/transport/json_fields.h"
 #include "replicator/locks/backends/elasticsearch/bulk_call.h"
 #include "replicator/locks/backends/elasticsearch/lock_documents.h"
@@ -85,8 +85,8 @@ class PlainLockDocuments final : public LockDocuments {
                   "use --global, --document or --exclusive, or an engine with painless"});
   }
 
-  /// Adds an operation for each lock of the holder, from the last to the first, and sends them. What has
-  /// changed since it was read is nobody's loss: only the holder and who resolves it change it.
+  /// Calls `add` for each lock that the holder has, from the last to the first, and sends the bulk. A lock
+  /// that changes meanwhile does no harm: only its holder and who resolves that one change it.
   template <class Add>
   void for_each_of(const LockSet& locks, const std::string& holder, const std::string& doing,
                    const Add& add) {

@@ -1,4 +1,4 @@
-// Locks by stored scripts: each request is judged where the document is, in one round trip.
+// Locks with stored scripts: the server judges each request where the document is, in one round trip.
 #include <algorithm>
 
 #include "replicator/elasticsearch/transport/json_fields.h"
@@ -13,9 +13,9 @@ namespace {
 using nlohmann::json;
 
 constexpr int kConflict = 409;
-constexpr int kMaxCollisions = 8;     // bulks in which the same items collide with other writers
-constexpr int kRetryOnConflict = 10;  // in the server; at least as many as there are likely to be sharers
-// Few enough for a busy server to answer well within a third of a lease.
+constexpr int kMaxCollisions = 8;     // bulks in which items collide with other writers
+constexpr int kRetryOnConflict = 10;  // in the server; more than there usually are sharers
+// Few enough that a busy server answers well within a third of a lease.
 constexpr std::size_t kItemsOfABulk = 500;
 
 /// The same script with the same parameters for each lock.
@@ -40,8 +40,8 @@ class ScriptedLockDocuments final : public LockDocuments {
       if (is_shortened(request.name)) parameters["name"] = request.name.text();
       return json{{"scripted_upsert", true},
                   {"upsert", json::object()},
-                  {"_source",
-                   json::array({"*"})},  // with a filter the answer is what the script made of the document
+                  // With a filter the reply has the document as the script left it.
+                  {"_source", json::array({"*"})},
                   {"script", {{"id", script_id::kAcquire}, {"params", std::move(parameters)}}}};
     };
     run("taking locks", locks, body, [&](const LockRequest& request, const BulkOutcome& outcome) {
@@ -72,7 +72,7 @@ class ScriptedLockDocuments final : public LockDocuments {
   static bool ignored(const LockRequest&, const BulkOutcome&) { return true; }
 
   /// Sends an update for each lock, in their order, and again for those that collided with other writers.
-  /// `take` judges an outcome; false: the rest need not be asked.
+  /// `take` judges each outcome; when it returns false, no further bulk is sent.
   template <class Body, class Take>
   void run(const std::string& doing, LockSet locks, const Body& body, const Take& take) {
     for (int collisions = 0; !locks.empty(); ++collisions) {
@@ -124,7 +124,7 @@ class ScriptedLockDocuments final : public LockDocuments {
       refusal.now = server_time(*now);
       refusal.queued = text_at(source, "answer") == "queued";
     } else if (refusal.lock.waiting) {
-      // Refused with our own mark set, which began at the server's now.
+      // The refusal left our own waiting mark, which began at the server's time.
       refusal.now = *refusal.lock.waiting->until - grant.mark;
     }
     refusal.lock.waiting = mark_of_others(source, grant.holder);

@@ -12,12 +12,10 @@
 // T2. A statement that touches no row writes nothing.
 //
 // T3. Old and new rows are joined only by hash or merge. PL/pgSQL may keep a plan made for one row, and with
-// a
-//     million rows that must not turn quadratic. A full join has no other way.
+//     a million rows that must not turn quadratic. A full join has no other way.
 //
 // T4. Neither the settings of the writer's session nor the rights of its role matter. The functions are
-// security
-//     definer with a fixed search_path, and qualify names, types and operators besides.
+//     security definer with a fixed search_path, and qualify names, types and operators besides.
 //
 // Most statements change one row. They take a path without joins: one query that looks at the row and whether
 // there is another, and the insert. tests/bench/trigger_cost.cc compares its cost with the least that is

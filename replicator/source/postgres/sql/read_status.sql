@@ -24,7 +24,7 @@ select json_build_object(
       'dead_letters', (select count(*) from {schema}.dead_letter as d where d.index = i.id),
       'jobs', (
         select coalesce(json_agg(json_build_object(
-          'kind', j.kind, 'reason', j.reason, 'done', j.done, 'total', j.total,
+          'id', j.id, 'kind', j.kind, 'reason', j.reason, 'done', j.done, 'total', j.total,
           'age', extract(epoch from clock_timestamp() - j.created_at)) order by j.id), '[]')
         from {schema}.job as j
         where j.index = i.id

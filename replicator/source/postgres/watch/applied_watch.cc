@@ -8,9 +8,10 @@
 #include "replicator/clock.h"
 #include "replicator/error.h"
 #include "replicator/source/postgres/read/pipeline.h"
-#include "replicator/source/postgres/read/snapshot.h"
+#include "replicator/source/postgres/read/position.h"
 #include "replicator/source/postgres/session/array.h"
 #include "replicator/source/postgres/session/statement.h"
+#include "replicator/source/postgres/session/transaction.h"
 #include "replicator/source/postgres/watch/awaited.h"
 
 namespace lockstep {
@@ -27,7 +28,7 @@ AppliedState pending(std::string reason) {
 
 }  // namespace
 
-/// `now` is a snapshot; a transaction is one as soon as it has committed.
+/// Without a transaction the point is a snapshot, taken when it begins.
 class PostgresAppliedPoint final : public AppliedPoint {
  public:
   PostgresAppliedPoint(PostgresAppliedWatch& watch, std::optional<TransactionId> transaction)
@@ -48,6 +49,8 @@ class PostgresAppliedPoint final : public AppliedPoint {
   }
 
  private:
+  using TransactionState = PostgresAppliedWatch::TransactionState;
+
   struct Checkpoint {
     PostgresSnapshot prev;
     std::string cur;
@@ -68,7 +71,7 @@ class PostgresAppliedPoint final : public AppliedPoint {
           {"asking how far Elasticsearch is", "the pipeline is gone", "it was removed: `lockstep apply`"});
     }
     if (const std::string generation = row[0][4].c_str(); generation != generation_) {
-      // Another `apply` or another leader may have replaced jobs by others.
+      // Another `apply` or another leader may have replaced the jobs.
       generation_ = generation;
       jobs_.reset();
       watch_.load_captures();
@@ -86,17 +89,23 @@ class PostgresAppliedPoint final : public AppliedPoint {
     return unfinished();
   }
 
+  // kApplied: it has committed.
   AppliedState transaction_state() {
     const std::string number = std::to_string(transaction_->value);
-    const std::string status = watch_.transaction_status(number);
-    if (status == "future") {
-      return {Kind::kUnknownTransaction, "no transaction " + number + " has begun in this database"};
+    switch (watch_.state_of(*transaction_)) {
+      case TransactionState::kNotBegun:
+        return {Kind::kUnknownTransaction, "no transaction " + number + " has begun in this database"};
+      case TransactionState::kOpen:
+        return pending("transaction " + number + " is still open");
+      case TransactionState::kRolledBack:
+        return {Kind::kRolledBack, "transaction " + number + " was rolled back"};
+      case TransactionState::kCommitted:
+        break;
     }
-    if (status == "in progress") return pending("transaction " + number + " is still open");
-    if (status == "aborted") return {Kind::kRolledBack, "transaction " + number + " was rolled back"};
-    return {Kind::kApplied};  // committed, or so old that nobody remembers
+    return {Kind::kApplied};
   }
 
+  // Not P1.
   bool is_pending(const Checkpoint& at) {
     if (transaction_) {
       if (at.prev.sees(transaction_->value)) return false;
@@ -110,7 +119,7 @@ class PostgresAppliedPoint final : public AppliedPoint {
       const std::vector<std::uint64_t> later = PostgresSnapshot(at.cur).finished_in(*now_);
       late.insert(late.end(), later.begin(), later.end());
     }
-    Values txids;
+    std::vector<std::string> txids;
     for (const std::uint64_t txid : late) txids.push_back(std::to_string(txid));
     return watch_.session_
         .ask("looking for pending changes", postgres_sql("find_pending"), watch_.captures_,
@@ -119,7 +128,7 @@ class PostgresAppliedPoint final : public AppliedPoint {
         .as<bool>();
   }
 
-  /// P2 and P3, by a later snapshot than the one that has shown P1.
+  // P2 and P3, by a later snapshot than the one that has shown P1.
   AppliedState unfinished() {
     const pqxx::result rows =
         watch_.session_.ask("looking for unfinished jobs", postgres_sql("unfinished_work"), watch_.pipeline_);
@@ -127,7 +136,7 @@ class PostgresAppliedPoint final : public AppliedPoint {
     std::string what;
     for (const pqxx::row& row : rows) {
       if (row[0].is_null()) {
-        jobs_.reset();  // it will be compared when its view can be read again
+        jobs_.reset();  // a comparison follows once its view can be read again
         return pending(std::string("an index is set aside: ") + row[1].c_str());
       }
       const auto id = row[0].as<std::int64_t>();
@@ -144,8 +153,9 @@ class PostgresAppliedPoint final : public AppliedPoint {
   PostgresAppliedWatch& watch_;
   const std::optional<TransactionId> transaction_;
   bool committed_ = false;
-  std::optional<PostgresSnapshot> now_;            // without a transaction
-  std::optional<std::vector<std::int64_t>> jobs_;  // that P2 means, once P1 holds; less those that are done
+  std::optional<PostgresSnapshot> now_;  // without a transaction
+  std::optional<std::vector<std::int64_t>>
+      jobs_;  // those of P2 that are not finished; none: P1 does not hold yet
   std::string generation_;
   Every ask_leader_{kAskLeaderAgain};
 };
@@ -167,25 +177,31 @@ PostgresAppliedWatch::PostgresAppliedWatch(const Config& config)
 }
 
 void PostgresAppliedWatch::load_captures() {
-  Values captures;
+  std::vector<CaptureId> captures;
   for (const pqxx::row& row : session_.ask(
            "loading the captures", "select id from {schema}.capture where pipeline = $1", pipeline_)) {
-    captures.emplace_back(row[0].c_str());
+    captures.push_back({row[0].as<int>()});
   }
-  captures_ = array_literal(captures);
+  captures_ = ids_literal(captures);
 }
 
-std::string PostgresAppliedWatch::transaction_status(const std::string& number) {
-  std::string status;
-  translating_postgres_errors("looking for transaction " + number, [&] {
-    try {
-      pqxx::nontransaction direct(session_.connection());
-      status = direct.exec_params1("select coalesce(pg_xact_status($1::xid8), 'old')", number)[0].c_str();
-    } catch (const pqxx::data_exception&) {
-      status = "future";
-    }
-  });
-  return status;
+PostgresAppliedWatch::TransactionState PostgresAppliedWatch::state_of(TransactionId transaction) {
+  const std::string number = std::to_string(transaction.value);
+  PostgresTransaction direct(session_, "looking for transaction " + number, Isolation::kEachStatement);
+  std::string state;
+  try {
+    state = direct.run_once("select coalesce(pg_xact_status($1::xid8), 'old')", number)[0][0].c_str();
+  } catch (const PostgresError& error) {
+    // A number in the future, or one that no transaction can have.
+    if (error.is_data_exception()) return TransactionState::kNotBegun;
+    throw;
+  }
+  if (state == "in progress") return TransactionState::kOpen;
+  if (state == "aborted") return TransactionState::kRolledBack;
+  if (state == "committed" || state == "old") return TransactionState::kCommitted;
+  throw Error({"looking for transaction " + number,
+               "the server says \"" + state + "\", which this lockstep does not know",
+               "install a newer lockstep"});
 }
 
 std::unique_ptr<AppliedPoint> PostgresAppliedWatch::begin(std::optional<TransactionId> transaction) {

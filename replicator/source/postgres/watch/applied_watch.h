@@ -1,11 +1,15 @@
-// The answer to `wait` out of PostgreSQL. A point is passed when
-// P1. no row of the outbox that belongs to it lies beyond the checkpoint, which moves over nothing but what
+// The answer to `wait` out of PostgreSQL. Elasticsearch has everything up to a point when
+//
+// P1. no row of the outbox that belongs to the point lies beyond the checkpoint, which moves only over what
 //     Elasticsearch has acknowledged;
-// P2. the jobs that exist once P1 holds are gone: what left the tail as a job did so before the checkpoint
-//     moved over it;
-// P3. no index is set aside, no changes were given up without a comparison, and the source is the one that
-//     the last leader has seen.
-// Rows of other tables do not count, so an idle pipeline's checkpoint need not move.
+//
+// P2. the jobs that exist once P1 holds are finished: what left the tail as a job did so before the
+//     checkpoint moved over it;
+//
+// P3. no index is set aside, a comparison follows whatever changes were given up, and the last leader has
+//     seen this database.
+//
+// Rows of other tables do not count, so the checkpoint of an idle pipeline need not move.
 #pragma once
 
 #include <memory>
@@ -20,7 +24,7 @@ namespace lockstep {
 
 class PostgresAppliedWatch final : public AppliedWatch {
  public:
-  /// Connects. Throws Error, UsageError when the pipeline has not been applied.
+  /// As open_applied_watch().
   explicit PostgresAppliedWatch(const Config& config);
 
   std::unique_ptr<AppliedPoint> begin(std::optional<TransactionId> transaction) override;
@@ -29,16 +33,19 @@ class PostgresAppliedWatch final : public AppliedWatch {
  private:
   friend class PostgresAppliedPoint;
 
-  /// As pg_xact_status() says it; "old" when nobody remembers, "future" when it has not begun.
-  std::string transaction_status(const std::string& number);
+  enum class TransactionState { kNotBegun, kOpen, kRolledBack, kCommitted };
 
-  /// The captures change with an `apply`.
+  /// A transaction that is too old for the server to remember counts as committed. Throws Error for a state
+  /// that this does not know.
+  TransactionState state_of(TransactionId transaction);
+
+  /// Loads the ids of the pipeline's captures, which change with an `apply`.
   void load_captures();
 
   PostgresSession session_;
   int pipeline_ = 0;
   std::string identity_;
-  std::string place_;     // which database this is
+  std::string place_;     // which database this is (SourceIdentity::place)
   std::string captures_;  // an array literal
 };
 

@@ -1,6 +1,6 @@
-// How those who wait ask the leader to save at once what is acknowledged, instead of with the next batch or
-// some 100 ms later: by a notification. It comes from whoever waits, never from a writer, and reaches the
-// leader with the answer to whatever it asks next, so that nobody pays for it while nobody waits.
+// How `wait` asks the leader to save at once what is acknowledged, instead of with the next batch or some 100
+// ms later: by a notification. The one who waits sends it, never a writer, and it reaches the leader with the
+// answer to the leader's next statement. So it costs nothing while nobody waits.
 #pragma once
 
 #include <chrono>
@@ -11,13 +11,13 @@
 
 namespace lockstep {
 
-/// How long one request holds; who still waits asks again before.
+/// How long one request holds. Whoever still waits asks again before that.
 inline constexpr std::chrono::milliseconds kAwaitedFor{3'000};
 
-/// The channel of a pipeline, by its identity.
+/// The channel on which a pipeline's leader listens.
 std::string awaited_channel(const std::string& identity);
 
-/// The leader's side. Listens for as long as it lives; `connection` must outlive it.
+/// The leader's side. Listens as long as it lives. REQUIRES: `connection` outlives it.
 class PostgresAwaited final : private pqxx::notification_receiver {
  public:
   PostgresAwaited(pqxx::connection_base& connection, const std::string& identity);

@@ -6,6 +6,7 @@
 #include "replicator/error.h"
 #include "replicator/source/postgres/session/migrations.h"
 #include "replicator/source/postgres/session/statement.h"
+#include "replicator/source/postgres/session/transaction.h"
 
 namespace lockstep {
 namespace {
@@ -34,7 +35,7 @@ IndexStatus index_of(const nlohmann::json& json) {
   if (!json.at("set_aside").is_null()) index.set_aside = json.at("set_aside");
   for (const nlohmann::json& each : json.at("jobs")) {
     IndexStatus::Job job;
-    job.kind = each.at("kind");
+    job.kind = job_kind(each.at("kind").get<std::string>(), JobId{each.at("id")});
     job.reason = each.at("reason");
     job.done = each.at("done");
     if (!each.at("total").is_null()) job.total = each.at("total").get<std::int64_t>();
@@ -68,19 +69,16 @@ PostgresStatus::PostgresStatus(const Config& config)
       pipeline_(config.pipeline) {}
 
 std::optional<PipelineStatus> PostgresStatus::read() {
-  std::optional<PipelineStatus> status;
-  translating_postgres_errors("reading the status", [&] {
-    pqxx::nontransaction direct(session_.connection());
-    const pqxx::row exists =
-        direct.exec_params1("select to_regclass($1) is not null", session_.schema() + ".pipeline");
-    if (!exists[0].as<bool>()) return;
-    require_migrated(direct, session_, schema_name_);
-    const std::string statement = session_.sql(fill_placeholders(
-        postgres_sql("read_status"), {{"schema", "{schema}"}, {"outbox_size", postgres_sql("outbox_size")}}));
-    const pqxx::result found = direct.exec_params(statement, pipeline_, kMaxPendingRows);
-    if (!found.empty()) status = status_of(nlohmann::json::parse(found[0][0].c_str()));
-  });
-  return status;
+  PostgresTransaction direct(session_, "reading the status", Isolation::kEachStatement);
+  const pqxx::result exists =
+      direct.run_once("select to_regclass($1) is not null", session_.schema() + ".pipeline");
+  if (!exists[0][0].as<bool>()) return std::nullopt;
+  require_migrated(direct, schema_name_);
+  const std::string statement = session_.sql(fill_placeholders(
+      postgres_sql("read_status"), {{"schema", "{schema}"}, {"outbox_size", postgres_sql("outbox_size")}}));
+  const pqxx::result found = direct.run_once(statement, pipeline_, kMaxPendingRows);
+  if (found.empty()) return std::nullopt;
+  return status_of(nlohmann::json::parse(found[0][0].c_str()));
 }
 
 std::unique_ptr<StatusReader> open_status_reader(const Config& config) {

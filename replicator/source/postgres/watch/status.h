@@ -1,4 +1,4 @@
-// The status of a pipeline out of PostgreSQL.
+// The status of a pipeline, out of PostgreSQL.
 #pragma once
 
 #include <optional>

@@ -1,17 +1,22 @@
 #include "replicator/locks/backends/elasticsearch/lock_json.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstdio>
+#include <functional>
 
 #include "replicator/elasticsearch/bulk/bulk_request.h"
-#include "replicator/locks/backends/elasticsearch/elasticsearch_locks.h"
+#include "replicator/error.h"
 #include "replicator/locks/backends/elasticsearch/lock_scripts.h"
+#include "replicator/locks/backends/elasticsearch/locks.h"
 
 namespace lockstep {
 namespace {
 
 using nlohmann::json;
+using testing::AllOf;
+using testing::HasSubstr;
 
 TEST(LockJsonTest, AnIdIsTheNameAsFarAsElasticsearchTakesIt) {
   EXPECT_EQ(document_id(LockName("/clinton")), "/clinton");
@@ -30,16 +35,49 @@ TEST(LockJsonTest, AnIdIsTheNameAsFarAsElasticsearchTakesIt) {
 
 TEST(LockJsonTest, DocumentsOfAnyContentAreReadWithoutHarm) {
   for (const char* source :
-       {"{}", R"({"lock_type": 7})", R"({"lock_type": "shared", "lock_count": "many"})", R"({"holders": []})",
-        R"({"holders": {"a": 1, "b": {"until": "soon"}}})", R"({"want": 3})",
+       {"{}", R"({"lock_type": null})", R"({"lock_type": "shared", "lock_count": "many"})",
+        R"({"holders": []})", R"({"holders": {"a": 1, "b": {"until": "soon"}}})", R"({"want": 3})",
         R"({"lock_type": "shared", "lock_count": -5})", R"({"process_id": {"a": [1]}})"}) {
     EXPECT_NO_THROW((void)read_lock("id", json::parse(source))) << source;
-    const Operation operation = read_operation("id", json::parse(source), {});
-    EXPECT_TRUE(operation.resolved()) << "what has no state holds nothing";
+  }
+  for (const char* source :
+       {"{}", R"({"locks": 7, "epoch": "two"})", R"({"locks": {"shared": [1, ""]}, "lease_until": null})"}) {
+    json entry = json::parse(source);
+    entry["kind"] = "mv";
+    entry["state"] = "done";
+    EXPECT_NO_THROW((void)read_operation("id", entry, {})) << source;
   }
   EXPECT_FALSE(read_lock("id", json::parse(R"({"lock_type": "shared", "lock_count": 0})")))
       << "a mark's rest";
   EXPECT_EQ(read_lock("id", json::parse("{}"))->mode, LockMode::kExclusive);
+}
+
+std::string error_of(const std::function<void()>& step) {
+  try {
+    step();
+  } catch (const Error& error) {
+    EXPECT_FALSE(error.retryable());
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(LockJsonTest, AnUnknownWordIsAnErrorThatNamesItAndItsDocument) {
+  const auto operation = [](const char* source) {
+    return error_of([&] { (void)read_operation("web1-7-ab", json::parse(source), {}); });
+  };
+  EXPECT_THAT(operation(R"({"kind": "mv", "state": "paused"})"),
+              AllOf(HasSubstr("web1-7-ab"), HasSubstr("\"paused\""), HasSubstr("newer lockstep")));
+  EXPECT_THAT(operation(R"({"kind": "mv"})"), AllOf(HasSubstr("web1-7-ab"), HasSubstr("no state")));
+  EXPECT_THAT(operation(R"({"kind": "mv", "state": 7})"), HasSubstr("no state"));
+  EXPECT_THAT(operation(R"({"state": "done"})"), AllOf(HasSubstr("web1-7-ab"), HasSubstr("no kind")));
+
+  const auto lock = [](const char* source) {
+    return error_of([&] { (void)read_lock("/clinton", json::parse(source)); });
+  };
+  EXPECT_THAT(lock(R"({"lock_type": "upgradable"})"),
+              AllOf(HasSubstr("/clinton"), HasSubstr("\"upgradable\""), HasSubstr("newer lockstep")));
+  EXPECT_THAT(lock(R"({"lock_type": 7})"), AllOf(HasSubstr("/clinton"), HasSubstr("\"7\"")));
 }
 
 TEST(LockJsonTest, TheJournalIsNamedAfterTheLocks) {

@@ -1,4 +1,4 @@
-// The journal of operations as a table: the version of an entry is the number of its changes.
+// The journal of operations as a table. The version of an entry is the number of its changes.
 #pragma once
 
 #include <chrono>
@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "replicator/locks/backends/postgres/postgres_lock_session.h"
+#include "replicator/locks/backends/postgres/session.h"
 #include "replicator/locks/journal.h"
 
 namespace lockstep {

@@ -1,7 +1,8 @@
-// How times and names travel between the tables of locks and the program.
+// Times and lock names, between the tables of locks and the program.
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "replicator/locks/operation.h"
 #include "replicator/source/postgres/session/array.h"
@@ -14,14 +15,14 @@ inline std::string milliseconds_sql(const std::string& timestamp) {
   return "floor(extract(epoch from " + timestamp + ") * 1000)::bigint";
 }
 
-/// What milliseconds_sql() gives.
+/// A time that milliseconds_sql() selected.
 inline ServerTime server_time(const pqxx::field& milliseconds) {
   return ServerTime(std::chrono::milliseconds(milliseconds.as<std::int64_t>()));
 }
 
 /// The names of the locks of one mode, as an array literal.
 inline std::string names_literal(const LockSet& locks, LockMode mode) {
-  Values names;
+  std::vector<std::string> names;
   for (const LockRequest& request : locks) {
     if (request.mode == mode) names.push_back(request.name.text());
   }

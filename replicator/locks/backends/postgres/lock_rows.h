@@ -1,11 +1,11 @@
-// The locks as rows: each call is one function of the server, and so one transaction for all names.
+// The locks as rows. Each call is one function of the server, and so one transaction for all names.
 #pragma once
 
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "replicator/locks/backends/postgres/postgres_lock_session.h"
+#include "replicator/locks/backends/postgres/session.h"
 #include "replicator/locks/lock_store.h"
 
 namespace lockstep {
@@ -21,11 +21,11 @@ class PostgresLockRows final : public LockStore {
   std::optional<Refusal> acquire_one(const LockRequest& request, const Grant& grant) override;
   void release(const LockSet& locks, const Leave& leave) override;
   void downgrade(const LockName& name, const std::string& holder) override;
-  /// Nothing: a lock shows the lease of the holder's journal entry.
+  /// Does nothing: a lock shows the lease of its holder's journal entry.
   void renew(const LockSet&, const std::string&, std::chrono::milliseconds) override {}
   std::optional<LockState> find(const LockName& name) override;
   std::vector<LockState> all() override;
-  /// Nothing: every holder has a name.
+  /// Does nothing: every holder has a name.
   void remove_nameless(const LockName&) override {}
   void prune() override;
 

@@ -1,5 +1,5 @@
-// The journal of operations as an index of one shard: its sequence numbers are the fencing tokens, so that a
-// token exists exactly when a commit or an adoption does.
+// The journal of operations as an index of one shard. Its sequence numbers are the fencing tokens, so a token
+// exists exactly when a commit or an adoption does.
 #pragma once
 
 #include <chrono>
@@ -16,7 +16,7 @@ namespace lockstep {
 
 class ElasticsearchJournal final : public Journal {
  public:
-  /// `client` must outlive this. Without painless leases are reckoned from the clock of the elected master.
+  /// `client` must outlive this. Without painless, leases count by the clock of the elected master.
   ElasticsearchJournal(ElasticsearchClient& client, std::string index, Painless painless,
                        std::chrono::milliseconds lease);
 

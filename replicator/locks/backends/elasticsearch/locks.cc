@@ -1,11 +1,11 @@
-#include "replicator/locks/backends/elasticsearch/elasticsearch_locks.h"
+#include "replicator/locks/backends/elasticsearch/locks.h"
 
 #include <utility>
 
 #include "replicator/elasticsearch/transport/error_reply.h"
 #include "replicator/elasticsearch/transport/json_fields.h"
 #include "replicator/elasticsearch/transport/text_encoding.h"
-#include "replicator/locks/backends/elasticsearch/elasticsearch_journal.h"
+#include "replicator/locks/backends/elasticsearch/journal.h"
 #include "replicator/locks/backends/elasticsearch/lock_documents.h"
 #include "replicator/locks/backends/elasticsearch/lock_scripts.h"
 
@@ -15,7 +15,7 @@ namespace {
 using nlohmann::json;
 
 constexpr int kBadRequest = 400;
-// A cluster that is busy takes its time to make an index.
+// A busy cluster needs a while to create an index.
 constexpr std::chrono::seconds kPrepare{60};
 
 json index_body(json properties) {
@@ -79,7 +79,7 @@ void ElasticsearchLocks::require_index(const std::string& index, const json& bod
     const std::string doing = "creating index " + index;
     const HttpResponse response =
         client_.send(doing, "PUT", "/" + percent_encoded(index), body.dump(), {kBadRequest});
-    // Somebody else may have been faster.
+    // Somebody else may have created it meanwhile.
     if (response.status == kBadRequest &&
         read_error_reply(response.body).type != "resource_already_exists_exception") {
       throw reply_error(doing, response);

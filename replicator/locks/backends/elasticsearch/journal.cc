@@ -1,4 +1,4 @@
-#include "replicator/locks/backends/elasticsearch/elasticsearch_journal.h"
+#include "replicator/locks/backends/elasticsearch/journal.h"
 
 #include <utility>
 
@@ -8,6 +8,7 @@
 #include "replicator/locks/backends/elasticsearch/bulk_call.h"
 #include "replicator/locks/backends/elasticsearch/lock_documents.h"
 #include "replicator/locks/backends/elasticsearch/lock_json.h"
+#include "replicator/locks/stored_value.h"
 
 namespace lockstep {
 namespace {
@@ -18,16 +19,12 @@ constexpr int kNotFound = 404;
 constexpr int kConflict = 409;
 constexpr std::size_t kPrunePage = 1'000;
 
-JournalVersion version_of(const json& reply) {
-  return {integer_at(reply, "_seq_no").value_or(0), integer_at(reply, "_primary_term").value_or(0)};
-}
-
-/// The fields that change after the opening; only those that have a value.
+/// The fields that change after open(), as far as they have a value.
 json changing_fields(const Operation& operation) {
   json fields = {{"state", text_of(operation.state)}, {"progress", operation.progress}};
   if (!operation.task.empty()) fields["task"] = operation.task;
   if (!operation.reason.empty()) fields["reason"] = operation.reason;
-  // A commit's token is the number of that write itself, so it is noted with the next one.
+  // A commit's token is the sequence number of that very write, so the next write stores it.
   if (operation.commit != 0) fields["token"] = operation.commit;
   return fields;
 }
@@ -81,7 +78,7 @@ void ElasticsearchJournal::open(Operation& operation) {
 }
 
 std::optional<Operation> ElasticsearchJournal::write(const Operation& changed, JournalVersion expected) {
-  const std::string doing = "noting the operation " + changed.id + " in the journal";
+  const std::string doing = "writing the operation " + changed.id + " to the journal";
   Operation written = changed;
   HttpResponse response;
   if (painless_ == Painless::kHere) {
@@ -110,7 +107,7 @@ std::optional<Operation> ElasticsearchJournal::write(const Operation& changed, J
 Resolution ElasticsearchJournal::seize(const Operation& found, const std::string& by, Adoption adoption) {
   if (found.resolved()) return {Resolution::Kind::kGone, {}, found};
   if (painless_ == Painless::kMissing) return seize_plainly(found, by, adoption);
-  const std::string doing = "asking after the operation " + found.id;
+  const std::string doing = "resolving the operation " + found.id;
   const json body = {{"_source", json::array({"*"})},
                      {"script",
                       {{"id", script_id::kJournalSeize},
@@ -121,15 +118,14 @@ Resolution ElasticsearchJournal::seize(const Operation& found, const std::string
                          {"seen", found.version.number}}}}}};
   const HttpResponse response = client_.send(doing, "POST", document_path(found.id, "_update", found.version),
                                              dumped(body), {kNotFound, kConflict});
-  if (response.status == kNotFound || response.status == kConflict) {
-    throw has_changed(found);
-  }
+  if (response.status == kNotFound || response.status == kConflict) throw has_changed(found);
   const json reply = parse_reply(doing, response);
   const json source = object_at(object_at(reply, "get"), "_source");
   Operation entry = read_operation(found.id, source, version_of(reply));
   const std::string answer = text_at(source, "answer");
   if (answer == "alive") return {Resolution::Kind::kAlive, entry.lease_until, {}};
   if (answer == "dead") return {Resolution::Kind::kNeedsRollForward, entry.lease_until, std::move(entry)};
+  if (!answer.empty()) throw unknown_value("what became of the operation " + found.id, "answer", answer);
   if (entry.resolved()) return {Resolution::Kind::kGone, {}, std::move(entry)};
   entry.token = entry.version.number;
   return {Resolution::Kind::kAdopted, entry.lease_until, std::move(entry)};

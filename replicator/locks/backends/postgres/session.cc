@@ -1,8 +1,4 @@
-#include "replicator/locks/backends/postgres/postgres_lock_session.h"
-
-#include <fcntl.h>
-#include <sys/socket.h>
-#include <unistd.h>
+#include "replicator/locks/backends/postgres/session.h"
 
 #include <algorithm>
 
@@ -11,7 +7,7 @@
 namespace lockstep {
 namespace {
 
-/// The url with a parameter more, unless it says that already.
+/// Adds a parameter to the url, unless it has that one.
 void add_parameter(std::string& url, const std::string& name, long long value) {
   if (url.find(name + "=") != std::string::npos) return;
   url += url.find('?') == std::string::npos ? '?' : '&';
@@ -19,39 +15,6 @@ void add_parameter(std::string& url, const std::string& name, long long value) {
 }
 
 }  // namespace
-
-AnswerLimit::AnswerLimit(int socket)
-    : socket_(::fcntl(socket, F_DUPFD_CLOEXEC, 0)),  // libpq may close its own at any time
-      thread_([this](const std::stop_token& stop) { watch(stop); }) {}
-
-AnswerLimit::~AnswerLimit() {
-  thread_.request_stop();
-  thread_.join();
-  if (socket_ >= 0) ::close(socket_);
-}
-
-void AnswerLimit::begin(std::chrono::milliseconds limit) {
-  const std::lock_guard lock(mutex_);
-  end_ = SystemClock().now() + limit;
-  wake_.notify_one();
-}
-
-bool AnswerLimit::end() {
-  const std::lock_guard lock(mutex_);
-  end_.reset();
-  return passed_;
-}
-
-void AnswerLimit::watch(const std::stop_token& stop) {
-  std::unique_lock lock(mutex_);
-  while (wake_.wait(lock, stop, [this] { return end_.has_value(); })) {
-    const SteadyTime end = *end_;
-    if (wake_.wait_until(lock, stop, end, [&] { return end_ != end; }) || stop.stop_requested()) continue;
-    passed_ = true;
-    end_.reset();
-    ::shutdown(socket_, SHUT_RDWR);
-  }
-}
 
 PostgresLockSession::PostgresLockSession(const SourceConfig& source, std::chrono::milliseconds limit)
     : source_(source), limit_(limit) {
@@ -92,7 +55,7 @@ void PostgresLockSession::call(const std::string& doing, std::chrono::millisecon
     answer_->end();
     throw;
   }
-  call(doing, limit, step);  // the connection was lost while nobody asked
+  call(doing, limit, step);  // the connection was lost between requests
 }
 
 }  // namespace lockstep

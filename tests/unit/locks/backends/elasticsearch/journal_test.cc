@@ -1,5 +1,5 @@
 // What the journal makes of answers that are lost or refused.
-#include "replicator/locks/backends/elasticsearch/elasticsearch_journal.h"
+#include "replicator/locks/backends/elasticsearch/journal.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,6 +9,7 @@
 namespace lockstep {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 
 HttpResponse written(int seq_no) {
@@ -115,6 +116,19 @@ TEST_F(JournalTest, AnAdopterKeepsTheOrderOfTheCommitAndHasATokenOfItsOwn) {
   journal_.step(operation, operation);
   EXPECT_EQ(operation.token, 20) << "a heartbeat is no adoption";
   EXPECT_THAT(script_.requests.back().body, HasSubstr("\"token\":10"));
+}
+
+TEST_F(JournalTest, AnAnswerOfANewerScriptIsAnErrorAndNoAdoption) {
+  Operation found = pending();
+  found.state = OperationState::kRunning;
+  script_.answers = {{200, R"({"result": "noop", "_seq_no": 10, "_primary_term": 1, "get": {"_source":
+      {"kind": "mv", "state": "running", "answer": "paused", "lease_until": 9000}}})"}};
+  try {
+    (void)journal_.seize(found, "heir", Adoption::kAllowed);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), AllOf(HasSubstr("the operation me"), HasSubstr("\"paused\"")));
+  }
 }
 
 }  // namespace

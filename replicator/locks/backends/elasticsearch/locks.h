@@ -14,12 +14,12 @@ struct LockIndices {
   std::string journal;  ///< "lockstep-journal"
 };
 
-/// "lockstep-locks" → the same and "lockstep-journal"; "x" → "x" and "x-journal".
+/// "lockstep-locks" → "lockstep-locks" and "lockstep-journal"; "x" → "x" and "x-journal".
 LockIndices lock_indices(const std::string& index);
 
 class ElasticsearchLocks final : public StoredLocks {
  public:
-  /// `request_timeout` is for each request that is made while a lease runs; prepare() has more time.
+  /// `request_timeout` limits each request; prepare() has more time, since no lease runs yet.
   ElasticsearchLocks(std::unique_ptr<HttpTransport> transport, LockIndices indices,
                      std::chrono::milliseconds lease, std::chrono::milliseconds request_timeout);
 

@@ -1,13 +1,14 @@
-#include "replicator/locks/backends/postgres/postgres_journal.h"
+#include "replicator/locks/backends/postgres/journal.h"
 
 #include <utility>
 
-#include "replicator/locks/backends/postgres/postgres_lock_values.h"
+#include "replicator/locks/backends/postgres/values.h"
+#include "replicator/locks/stored_value.h"
 
 namespace lockstep {
 namespace {
 
-/// Of an entry "o", as entry_of() reads them.
+/// The columns of an entry "o" that entry_of() reads.
 const std::string kEntryColumns =
     "o.id, o.kind, o.source, o.destination, o.target, o.shared::text, o.exclusive::text, o.state, o.owner,"
     " o.epoch, " +
@@ -18,19 +19,19 @@ void read_names(const pqxx::field& names, LockMode mode, LockSet& locks) {
   for (std::string& name : parse_array(names.c_str())) locks.push_back({LockName(std::move(name)), mode});
 }
 
-/// `first` is the place of the first of kEntryColumns.
+/// kEntryColumns begin at column `first`.
 Operation entry_of(const pqxx::row& row, pqxx::row::size_type first = 0) {
   auto field = [&, at = first]() mutable { return row[at++]; };
   Operation entry;
   entry.id = field().c_str();
-  entry.intent.kind = field().c_str();
+  entry.intent.kind = stored_kind(entry.id, field().c_str());
   entry.intent.from = field().c_str();
   entry.intent.to = field().c_str();
   entry.intent.target = field().c_str();
   read_names(field(), LockMode::kShared, entry.locks);
   read_names(field(), LockMode::kExclusive, entry.locks);
   entry.locks = lock_set(std::move(entry.locks));
-  entry.state = operation_state(field().c_str()).value_or(OperationState::kAborted);
+  entry.state = stored_state(entry.id, field().c_str());
   entry.owner = field().c_str();
   entry.epoch = field().as<std::int64_t>();
   entry.lease_until = server_time(field());
@@ -68,7 +69,7 @@ std::optional<Operation> PostgresJournal::write(const Operation& changed, Journa
       ", coalesce(token, 0) from {schema}.step($1, $2::bigint, $3::bigint * interval '1 millisecond',"
       " $4, $5, $6::bigint, $7, $8::text[], $9::text[])";
   const pqxx::result rows = session_.run(
-      "noting the operation " + changed.id + " in the journal", statement, changed.id, expected.number,
+      "writing the operation " + changed.id + " to the journal", statement, changed.id, expected.number,
       lease_.count(), std::string(text_of(changed.state)), changed.task, changed.progress, changed.reason,
       names_literal(changed.locks, LockMode::kShared), names_literal(changed.locks, LockMode::kExclusive));
   if (rows.empty()) return std::nullopt;
@@ -87,7 +88,7 @@ Resolution PostgresJournal::seize(const Operation& found, const std::string& by,
       " from {schema}.seize($1, $2::bigint, $3, $4::bigint * interval '1 millisecond', $5::boolean) as s"
       " cross join lateral (select (s.operation).*) as o";
   const pqxx::result rows =
-      session_.run("asking after the operation " + found.id, statement, found.id, found.version.number, by,
+      session_.run("resolving the operation " + found.id, statement, found.id, found.version.number, by,
                    lease_.count(), adoption == Adoption::kAllowed);
   if (rows.empty()) throw has_changed(found);
   const std::string answer = rows[0][0].c_str();
@@ -95,8 +96,9 @@ Resolution PostgresJournal::seize(const Operation& found, const std::string& by,
   const ServerTime until = entry.lease_until;
   if (answer == "alive") return {Resolution::Kind::kAlive, until, {}};
   if (answer == "dead") return {Resolution::Kind::kNeedsRollForward, until, std::move(entry)};
-  if (entry.resolved()) return {Resolution::Kind::kGone, {}, std::move(entry)};
-  return {Resolution::Kind::kAdopted, until, std::move(entry)};
+  if (answer == "adopted") return {Resolution::Kind::kAdopted, until, std::move(entry)};
+  if (answer == "over" || answer == "aborted") return {Resolution::Kind::kGone, {}, std::move(entry)};
+  throw unknown_value("what became of the operation " + found.id, "answer", answer);
 }
 
 bool PostgresJournal::abort(const Operation& found, const std::string& by, const std::string& reason) {

@@ -1,12 +1,13 @@
-#include "replicator/locks/backends/postgres/postgres_lock_rows.h"
+#include "replicator/locks/backends/postgres/lock_rows.h"
 
 #include "replicator/error.h"
-#include "replicator/locks/backends/postgres/postgres_lock_values.h"
+#include "replicator/locks/backends/postgres/values.h"
+#include "replicator/locks/stored_value.h"
 
 namespace lockstep {
 namespace {
 
-/// An index entry has at most 2,704 bytes, and the holder's name is in one of them.
+/// An index entry has at most 2,704 bytes; one index has the holder's name too.
 constexpr std::size_t kMaxNameBytes = 2'400;
 
 const std::string kLockColumns =
@@ -17,10 +18,9 @@ const std::string kLockColumns =
 
 LockState lock_state(const pqxx::row& row) {
   LockState state{LockName(row[0].c_str())};
-  const bool shared = row[1].as<std::string>() == text_of(LockMode::kShared);
-  state.mode = shared ? LockMode::kShared : LockMode::kExclusive;
-  const Values holders = parse_array(row[2].c_str());
-  const Values until = parse_array(row[3].c_str());
+  state.mode = stored_mode(state.name.text(), row[1].c_str());
+  const std::vector<std::string> holders = parse_array(row[2].c_str());
+  const std::vector<std::string> until = parse_array(row[3].c_str());
   for (std::size_t i = 0; i < holders.size(); ++i) {
     state.holders.push_back({holders[i], ServerTime(std::chrono::milliseconds(std::stoll(until.at(i))))});
   }
@@ -58,7 +58,7 @@ std::optional<Refusal> PostgresLockRows::acquire_one(const LockRequest& request,
 }
 
 void PostgresLockRows::release(const LockSet& locks, const Leave& leave) {
-  Values names;
+  std::vector<std::string> names;
   for (const LockRequest& request : locks) names.push_back(request.name.text());
   session_.run("releasing locks", "select {schema}.release($1, $2::text[], $3::boolean, $4::boolean)",
                leave.holder, array_literal(names), leave.keep_mark, leave.only_expired);
@@ -91,8 +91,8 @@ std::vector<LockState> PostgresLockRows::all() {
 }
 
 void PostgresLockRows::prune() {
-  // Marks of those who are gone. Who takes a lock meanwhile has its row.
-  session_.run("clearing up after those who waited",
+  // Expired waiting marks. Whoever takes a lock meanwhile has its row locked.
+  session_.run("removing expired waiting marks",
                "delete from {schema}.lock as l using (select name from {schema}.lock as d"
                " where d.waiting_until < clock_timestamp() and not exists"
                " (select from {schema}.holder as h where h.name = d.name)"

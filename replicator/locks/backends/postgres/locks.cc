@@ -1,11 +1,11 @@
-#include "replicator/locks/backends/postgres/postgres_locks.h"
+#include "replicator/locks/backends/postgres/locks.h"
 
 #include <memory>
 #include <utility>
 #include <vector>
 
-#include "replicator/locks/backends/postgres/postgres_journal.h"
-#include "replicator/locks/backends/postgres/postgres_lock_rows.h"
+#include "replicator/locks/backends/postgres/journal.h"
+#include "replicator/locks/backends/postgres/lock_rows.h"
 #include "replicator/source/postgres/session/migrations.h"
 
 namespace lockstep {

@@ -1,0 +1,36 @@
+// What became of a bulk request, item by item.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "replicator/elasticsearch/bulk/bulk_request.h"
+
+namespace lockstep {
+
+enum class Outcome : std::uint8_t {
+  kApplied,     ///< 2xx, or a delete of a document that does not exist (404)
+  kSuperseded,  ///< 409: Elasticsearch already has a newer version
+  kRefused,     ///< refused for good: becomes a dead letter
+};
+
+/// Why Elasticsearch refused an item, for the dead letter.
+struct RefusedItem {
+  std::size_t item = 0;  ///< position in the request
+  int status = 0;        ///< HTTP status of the item
+  std::string type;      ///< error.type, e.g. "mapper_parsing_exception"
+  std::string reason;    ///< error.reason with its innermost cause, shortened to 2,000 bytes
+};
+
+struct BulkResult {
+  std::uint64_t ticket = 0;  ///< what BulkWriter::submit() returned
+  BulkRequest request;
+  std::vector<Outcome> outcomes;      ///< one for each item of the request, in its order
+  std::vector<RefusedItem> refusals;  ///< one for each kRefused
+  std::chrono::microseconds took{};   ///< from submit() to the last outcome
+};
+
+}  // namespace lockstep

@@ -1,0 +1,40 @@
+// Limits how long an answer may take. libpq waits for one without end, and a renewal that waits longer than
+// the lease lasts is worth nothing.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <optional>
+#include <thread>
+
+#include "replicator/clock.h"
+
+namespace lockstep {
+
+/// Shuts a socket down when the time between begin() and end() exceeds a limit.
+class AnswerLimit {
+ public:
+  explicit AnswerLimit(int socket);
+  ~AnswerLimit();
+  AnswerLimit(const AnswerLimit&) = delete;
+  AnswerLimit& operator=(const AnswerLimit&) = delete;
+
+  void begin(std::chrono::milliseconds limit);
+  /// Whether the limit has passed; the connection is lost then.
+  bool end();
+
+ private:
+  void watch(const std::stop_token& stop);
+
+  const int socket_;
+  std::mutex mutex_;
+  std::condition_variable_any wake_;
+  // guarded by mutex_
+  std::optional<SteadyTime> end_;
+  bool passed_ = false;
+
+  std::jthread thread_;  // last: everything else exists while it runs
+};
+
+}  // namespace lockstep

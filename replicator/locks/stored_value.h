@@ -1,0 +1,27 @@
+// Reads words that the journal and the locks store. A word that this lockstep does not know is an error that
+// names it and where it stands, never a default: a newer lockstep may mean something else by it.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "replicator/error.h"
+#include "replicator/locks/lock_name.h"
+#include "replicator/locks/operation.h"
+
+namespace lockstep {
+
+/// "reading the operation web1-…: its state is "paused", which this lockstep does not know; …", for the
+/// operation or lock that `what` names.
+Error unknown_value(const std::string& what, std::string_view field, std::string_view value);
+
+/// Of the journal entry of the operation `id`. Throws Error.
+OperationState stored_state(const std::string& id, std::string_view text);
+
+/// Of the lock `name`. Throws Error.
+LockMode stored_mode(const std::string& name, std::string_view text);
+
+/// The kind of the operation `id`: any word but an empty one. Throws Error.
+std::string stored_kind(const std::string& id, std::string text);
+
+}  // namespace lockstep
