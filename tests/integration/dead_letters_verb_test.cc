@@ -1,5 +1,5 @@
-// lockstep deadletters: looking through what Elasticsearch refused, trying it again after the mapping was
-// mended, and forgetting it; and the stop when a mapping refuses everything.
+// lockstep dead-letters: looking through what Elasticsearch refused, trying it again after the mapping was
+// corrected, and forgetting it; and the stop when a mapping refuses everything.
 #include <gtest/gtest.h>
 
 #include <sstream>
@@ -58,15 +58,15 @@ class DeadLettersVerb : public BlogTest {
     pipeline_.apply();
   }
 
-  Completed deadletters(const std::vector<std::string>& arguments) const {
-    return pipeline_.lockstep("deadletters", arguments);
+  Completed command(const std::vector<std::string>& arguments) const {
+    return pipeline_.lockstep("dead-letters", arguments);
   }
 
   /// The ids that `list` prints, as it prints them.
   std::string listed(std::vector<std::string> filters = {}) const {
     filters.insert(filters.begin(), "list");
     std::string ids;
-    for (const std::string& line : split(pipeline_.must("deadletters", filters), '\n'))
+    for (const std::string& line : split(pipeline_.must("dead-letters", filters), '\n'))
       ids += split(line, '\t').at(2) + " ";
     return ids;
   }
@@ -74,10 +74,10 @@ class DeadLettersVerb : public BlogTest {
 
 TEST_F(DeadLettersVerb, ListHasALineForEachWithTimeIndexIdErrorAndReason) {
   follow();
-  EXPECT_EQ(pipeline_.must("deadletters", {"list"}), "");
+  EXPECT_EQ(pipeline_.must("dead-letters", {"list"}), "");
   refuse("1");
   refuse("12");
-  const std::vector<std::string> lines = split(pipeline_.must("deadletters", {"list"}), '\n');
+  const std::vector<std::string> lines = split(pipeline_.must("dead-letters", {"list"}), '\n');
   ASSERT_EQ(lines.size(), 2U);
   const std::vector<std::string> parts = split(lines[0], '\t');
   ASSERT_EQ(parts.size(), 7U) << lines[0];
@@ -91,7 +91,7 @@ TEST_F(DeadLettersVerb, ListHasALineForEachWithTimeIndexIdErrorAndReason) {
   EXPECT_NE(parts[6].find("note"), std::string::npos) << parts[6];
 
   const auto json =
-      nlohmann::json::parse(split(pipeline_.must("deadletters", {"list", "--json"}), '\n').at(1));
+      nlohmann::json::parse(split(pipeline_.must("dead-letters", {"list", "--json"}), '\n').at(1));
   EXPECT_EQ(json.at("index"), posts_.alias());
   EXPECT_EQ(json.at("id"), "12");
   EXPECT_TRUE(json.at("routing").is_null());
@@ -123,12 +123,12 @@ TEST_F(DeadLettersVerb, TheyAreChosenByIndexErrorTimeAndId) {
   EXPECT_EQ(listed({"--index", posts_.alias(), "3", "1"}), "\"1\" ") << "ids may follow an alias";
   EXPECT_EQ(listed({"1", "2", "--since", "1h"}), "\"2\" ");
 
-  const Completed nonsense = deadletters({"list", "--since", "nonsense"});
+  const Completed nonsense = command({"list", "--since", "nonsense"});
   EXPECT_EQ(nonsense.exit_code, 2);
   EXPECT_NE(nonsense.err.find("nonsense"), std::string::npos) << nonsense.err;
-  EXPECT_EQ(deadletters({"list", "--index", "no-such-alias"}).exit_code, 2);
-  EXPECT_EQ(deadletters({}).exit_code, 2);
-  EXPECT_EQ(deadletters({"lst"}).exit_code, 2);
+  EXPECT_EQ(command({"list", "--index", "no-such-alias"}).exit_code, 2);
+  EXPECT_EQ(command({}).exit_code, 2);
+  EXPECT_EQ(command({"lst"}).exit_code, 2);
 }
 
 TEST_F(DeadLettersVerb, ShowHasTheDocumentAsItIsNow) {
@@ -137,17 +137,18 @@ TEST_F(DeadLettersVerb, ShowHasTheDocumentAsItIsNow) {
   execute("update blog.posts set title = 'another title' where id = 1");
   ASSERT_TRUE(
       wait_until([&] { return database_.number("select tries from lockstep.dead_letter") == 2; }, kPatience));
-  const std::string text = pipeline_.must("deadletters", {"show", "1"});
+  const std::string text = pipeline_.must("dead-letters", {"show", "1"});
   for (const char* part : {"strict_dynamic_mapping_exception", "tries     2", R"("title":"another title")"})
     EXPECT_NE(text.find(part), std::string::npos) << part << " is not in\n" << text;
-  const auto json = nlohmann::json::parse(pipeline_.must("deadletters", {"show", "1", "--json"}));
+  const auto json = nlohmann::json::parse(pipeline_.must("dead-letters", {"show", "1", "--json"}));
   EXPECT_EQ(json.at("document").at("title"), "another title");
   kill();
   execute("delete from blog.posts where id = 1");
-  EXPECT_TRUE(
-      nlohmann::json::parse(pipeline_.must("deadletters", {"show", "1", "--json"})).at("document").is_null());
-  EXPECT_EQ(deadletters({"show"}).exit_code, 2);
-  EXPECT_EQ(deadletters({"show", "999"}).exit_code, 1);
+  EXPECT_TRUE(nlohmann::json::parse(pipeline_.must("dead-letters", {"show", "1", "--json"}))
+                  .at("document")
+                  .is_null());
+  EXPECT_EQ(command({"show"}).exit_code, 2);
+  EXPECT_EQ(command({"show", "999"}).exit_code, 1);
 }
 
 TEST_F(DeadLettersVerb, RetryAfterMendingBringsTheCurrentStateNotTheOldOne) {
@@ -163,7 +164,7 @@ TEST_F(DeadLettersVerb, RetryAfterMendingBringsTheCurrentStateNotTheOldOne) {
       "alter table blog.posts enable trigger user");
   mend();
   EXPECT_EQ(dead_letters(), 2) << "a mapping with new fields renders nothing again";
-  const Completed retried = deadletters({"retry", "--all"});
+  const Completed retried = command({"retry", "--all"});
   EXPECT_EQ(retried.exit_code, 0) << retried.err;
   EXPECT_EQ(retried.out, "");
   EXPECT_EQ(dead_letters(), 0);
@@ -178,7 +179,7 @@ TEST_F(DeadLettersVerb, RetryTakesTheLeadWhenNobodyRuns) {
   kill();
   mend();
   execute("update blog.posts set " + note("later") + " where id in (1, 3)");
-  EXPECT_EQ(deadletters({"retry", "1"}).exit_code, 0);
+  EXPECT_EQ(command({"retry", "1"}).exit_code, 0);
   EXPECT_TRUE(is_equal());
   EXPECT_EQ(dead_letters(), 0);
 }
@@ -189,14 +190,14 @@ TEST_F(DeadLettersVerb, RetryTouchesOnlyWhatIsMeantAndNamesWhatIsStillRefused) {
   refuse("2");
   refuse("3");
   const auto operations = proxy_.history().operations();
-  const Completed retried = deadletters({"retry", "1", "2", "--error", "strict"});
+  const Completed retried = command({"retry", "1", "2", "--error", "strict"});
   EXPECT_EQ(retried.exit_code, 1);
   EXPECT_EQ(split(retried.out, '\n').size(), 2U) << retried.out;
   EXPECT_NE(retried.err.find("2 dead letters of 2 are still refused"), std::string::npos) << retried.err;
   EXPECT_EQ(proxy_.history().operations() - operations, 2);
   EXPECT_EQ(database_.number("select sum(tries) from lockstep.dead_letter"), 5);
-  EXPECT_EQ(deadletters({"retry"}).exit_code, 2) << "all of them only when it is said";
-  EXPECT_EQ(deadletters({"retry", "999"}).exit_code, 0);
+  EXPECT_EQ(command({"retry"}).exit_code, 2) << "all of them only when it is said";
+  EXPECT_EQ(command({"retry", "999"}).exit_code, 0);
 }
 
 TEST_F(DeadLettersVerb, RetryOfADocumentThatIsGoneForgetsIt) {
@@ -206,7 +207,7 @@ TEST_F(DeadLettersVerb, RetryOfADocumentThatIsGoneForgetsIt) {
   execute(
       "alter table blog.posts disable trigger user; delete from blog.posts where id = 1; "
       "alter table blog.posts enable trigger user");
-  EXPECT_EQ(deadletters({"retry", "--all"}).exit_code, 0);
+  EXPECT_EQ(command({"retry", "--all"}).exit_code, 0);
   EXPECT_EQ(dead_letters(), 0);
   EXPECT_TRUE(is_equal());
 }
@@ -220,13 +221,13 @@ TEST_F(DeadLettersVerb, RetryFindsDocumentsUnderTheirRouting) {
                                                   strict_mapping(R"("n": {"type": "long"})"));
   bring_up();
   EXPECT_EQ(dead_letters(), 9);
-  const std::vector<std::string> lines = split(pipeline_.must("deadletters", {"list", "k/4"}), '\n');
+  const std::vector<std::string> lines = split(pipeline_.must("dead-letters", {"list", "k/4"}), '\n');
   ASSERT_EQ(lines.size(), 1U);
   EXPECT_EQ(split(lines[0], '\t').at(3), "\"tenant 1\"");
   pipeline_.set_mapping("items", strict_mapping(R"("n": {"type": "long"}, "payload": {"type": "keyword"})"));
   pipeline_.apply();
   execute("update blog.items set tenant = 'moved' where key = 'k/4'");
-  EXPECT_EQ(deadletters({"retry", "--index", items.alias()}).exit_code, 0);
+  EXPECT_EQ(command({"retry", "--index", items.alias()}).exit_code, 0);
   EXPECT_EQ(dead_letters(), 0);
   EXPECT_TRUE(is_equal());
 }
@@ -236,7 +237,7 @@ TEST_F(DeadLettersVerb, ADeadLetterThatChangesWhileItIsTriedAgainEndsAsItIsNow) 
   for (const char* id : {"1", "2", "3", "4"}) refuse(id);
   mend();
   Program retrying(lockstep_program(),
-                   {"deadletters", "-c", pipeline_.configuration().string(), "retry", "--all"});
+                   {"dead-letters", "-c", pipeline_.configuration().string(), "retry", "--all"});
   for (int i = 0; retrying.running(); ++i)
     execute("update blog.posts set " + note("note " + std::to_string(i)) + " where id <= 4");
   EXPECT_EQ(retrying.wait(kPatience), 0) << retrying.err();
@@ -248,10 +249,10 @@ TEST_F(DeadLettersVerb, DiscardForgetsWhatIsMeantAfterItWasConfirmed) {
   follow();
   refuse("1");
   refuse("2");
-  EXPECT_EQ(deadletters({"discard", "1"}).exit_code, 2) << "nobody can be asked";
-  EXPECT_EQ(deadletters({"discard", "--yes"}).exit_code, 2) << "all of them only when it is said";
+  EXPECT_EQ(command({"discard", "1"}).exit_code, 2) << "nobody can be asked";
+  EXPECT_EQ(command({"discard", "--yes"}).exit_code, 2) << "all of them only when it is said";
   EXPECT_EQ(dead_letters(), 2);
-  const Completed discarded = deadletters({"discard", "1", "--yes"});
+  const Completed discarded = command({"discard", "1", "--yes"});
   EXPECT_EQ(discarded.exit_code, 0);
   EXPECT_NE(discarded.err.find("differs from its view"), std::string::npos) << discarded.err;
   EXPECT_EQ(listed(), "\"2\" ");
@@ -297,7 +298,7 @@ TEST_F(TooManyRefused, InABackfillTheyStopItLoudlyAndNothingIsLost) {
   }
   mend();
   pipeline_.catch_up();
-  EXPECT_EQ(deadletters({"retry", "--all"}).exit_code, 0);
+  EXPECT_EQ(command({"retry", "--all"}).exit_code, 0);
   EXPECT_TRUE(is_equal());
   EXPECT_EQ(dead_letters(), 0);
 }
@@ -314,7 +315,7 @@ TEST_F(TooManyRefused, WhileItFollowsTheyEndTheServiceAndTheOthersAreThere) {
   mend();
   restart();
   EXPECT_TRUE(appears("101"));
-  EXPECT_EQ(deadletters({"retry", "--all"}).exit_code, 0);
+  EXPECT_EQ(command({"retry", "--all"}).exit_code, 0);
   EXPECT_TRUE(becomes_equal());
   EXPECT_EQ(dead_letters(), 0);
 }
@@ -326,7 +327,7 @@ TEST_F(TooManyRefused, AShareOfOnePutsThemAllAside) {
   EXPECT_EQ(dead_letters(), 5'000);
   EXPECT_EQ(pipeline_.status().at("indices").at(posts_.alias()).at("dead_letters"), 5'000);
   pipeline_.set_more("");
-  EXPECT_EQ(split(deadletters({"retry", "--all"}).out, '\n').size(), 5'000U);
+  EXPECT_EQ(split(command({"retry", "--all"}).out, '\n').size(), 5'000U);
   execute("update blog.posts set title = 'goes on' where id = 1");
   pipeline_.catch_up();
   EXPECT_NE(document("1").find("goes on"), std::string::npos);

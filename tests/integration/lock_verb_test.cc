@@ -354,10 +354,10 @@ TEST_P(LockVerb, WrongUsageIsSaidBeforeAnythingIsAsked) {
     EXPECT_EQ(completed.exit_code, 2) << completed.err;
     return completed.err;
   };
-  EXPECT_THAT(usage({"--", "true"}), HasSubstr("needs to know what to lock"));
+  EXPECT_THAT(usage({"--", "true"}), HasSubstr("name what to lock"));
   EXPECT_THAT(usage({"--global", "--exclusive", "x", "--", "true"}), HasSubstr("excludes"));
   EXPECT_THAT(usage({"--global"}), HasSubstr("COMMAND"));
-  EXPECT_THAT(usage({"--global", "--wait", "long", "--", "true"}), HasSubstr("\"long\" is no duration"));
+  EXPECT_THAT(usage({"--global", "--wait", "long", "--", "true"}), HasSubstr("\"long\" is not a duration"));
   EXPECT_THAT(usage({"--tree", "clinton", "--", "true"}), HasSubstr("does not begin with \"/\""));
   EXPECT_THAT(usage({"--exclusive", "a\nb", "--", "true"}), HasSubstr("has control characters"));
   EXPECT_EQ(lockstep("locks", {}).exit_code, 2);

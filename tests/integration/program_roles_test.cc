@@ -78,11 +78,11 @@ TEST_F(ProgramRoles, TheRunningRoleMayLookAfterTheDeadLetters) {
     execute(
         "insert into lockstep.dead_letter (index, id, version, status, error_type, reason) "
         "select id, '1', 0, 400, 'type', 'reason' from lockstep.index");
-    EXPECT_NE(pipeline_.must("deadletters", {"list"}).find("\"1\""), std::string::npos);
-    EXPECT_NE(pipeline_.must("deadletters", {"show", "1"}).find("post 1"), std::string::npos);
+    EXPECT_NE(pipeline_.must("dead-letters", {"list"}).find("\"1\""), std::string::npos);
+    EXPECT_NE(pipeline_.must("dead-letters", {"show", "1"}).find("post 1"), std::string::npos);
     std::vector<std::string> arguments{action, "1"};
     if (action == std::string("discard")) arguments.push_back("--yes");
-    const Completed done = pipeline_.lockstep("deadletters", arguments);
+    const Completed done = pipeline_.lockstep("dead-letters", arguments);
     EXPECT_EQ(done.exit_code, 0) << action << ": " << done.err;
     EXPECT_EQ(dead_letters(), 0) << action;
   }

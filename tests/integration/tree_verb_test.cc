@@ -167,7 +167,7 @@ TEST_F(TreeVerb, WrongUsageIsSaidBeforeAnythingIsAsked) {
     EXPECT_EQ(completed.exit_code, 2) << completed.err;
     return completed.err;
   };
-  EXPECT_THAT(usage({}), HasSubstr("needs to know what to do"));
+  EXPECT_THAT(usage({}), HasSubstr("name a command: mv, rm, put, ls or recover"));
   EXPECT_THAT(usage({"mv", "a", "/b"}), HasSubstr("does not begin with \"/\""));
   EXPECT_THAT(usage({"mv", "/a", "//b"}), HasSubstr("has the segment"));
   EXPECT_THAT(usage({"rm", "/a/../b"}), HasSubstr("has the segment"));
@@ -175,7 +175,7 @@ TEST_F(TreeVerb, WrongUsageIsSaidBeforeAnythingIsAsked) {
   EXPECT_THAT(usage({"rm", ""}), HasSubstr("does not begin with \"/\""));
   EXPECT_THAT(usage({"mv", "/", "/b"}), HasSubstr("the root cannot be moved"));
   EXPECT_THAT(usage({"mv", "/a"}), HasSubstr("TO is required"));
-  EXPECT_THAT(usage({"rm", "/a", "--wait", "long"}), HasSubstr("\"long\" is no duration"));
+  EXPECT_THAT(usage({"rm", "/a", "--wait", "long"}), HasSubstr("\"long\" is not a duration"));
   EXPECT_EQ(put("/a/", "x").exit_code, 2);
 }
 
@@ -264,7 +264,7 @@ TEST_F(TreeVerb, RecoverWatchesUntilASignalComes) {
   EXPECT_EQ(watch.wait(kPatience), 0) << watch.err();
 }
 
-TEST_F(TreeVerb, EachActionsHelpShowsAnExampleOfIt) {
+TEST_F(TreeVerb, EachCommandsHelpShowsAnExampleOfIt) {
   for (const std::string action : {"mv", "rm", "put", "ls", "recover"})
     EXPECT_THAT(tree({action, "--help"}).out, HasSubstr("Example:\n  lockstep tree " + action));
 }

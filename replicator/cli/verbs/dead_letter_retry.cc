@@ -18,9 +18,9 @@ namespace {
 
 constexpr std::size_t kRetriedTogether = 10'000;  // documents of one job
 
-class Retry {
+class DeadLetterRetry {
  public:
-  Retry(const Config& config, Source& source)
+  DeadLetterRetry(const Config& config, Source& source)
       : config_(config), source_(source), pipeline_(source.pipeline()) {}
 
   ExitCode run(const DeadLetterFilter& filter) {
@@ -100,7 +100,7 @@ class Retry {
 }  // namespace
 
 ExitCode retry_dead_letters(const Config& config, Source& source, const DeadLetterFilter& filter) {
-  return Retry(config, source).run(filter);
+  return DeadLetterRetry(config, source).run(filter);
 }
 
 }  // namespace lockstep

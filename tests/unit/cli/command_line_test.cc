@@ -32,7 +32,7 @@ Outcome lockstep(std::vector<const char*> arguments) {
   return {code, GetCapturedStdout(), GetCapturedStderr()};
 }
 
-TEST(CommandLineTest, EveryVerbsHelpShowsAnExampleOfIt) {
+TEST(CommandLineTest, EveryCommandsHelpShowsAnExampleOfIt) {
   for (const auto& verb : all_verbs()) {
     const Outcome help = lockstep({verb->name(), "--help"});
     EXPECT_EQ(help.code, 0);
@@ -41,7 +41,7 @@ TEST(CommandLineTest, EveryVerbsHelpShowsAnExampleOfIt) {
   }
 }
 
-TEST(CommandLineTest, TheHelpListsTheVerbs) {
+TEST(CommandLineTest, TheHelpListsTheCommands) {
   const Outcome help = lockstep({"--help"});
   EXPECT_EQ(help.code, 0);
   for (const auto& verb : all_verbs()) EXPECT_THAT(help.out, HasSubstr(verb->summary()));
@@ -53,18 +53,35 @@ TEST(CommandLineTest, TheVersionIsData) {
   EXPECT_EQ(version.out, "lockstep " LOCKSTEP_VERSION "\n");
 }
 
-TEST(CommandLineTest, WithoutAVerbTheHelpIsAnError) {
+TEST(CommandLineTest, WithoutACommandTheHelpIsAnError) {
   const Outcome nothing = lockstep({});
   EXPECT_EQ(nothing.code, 2);
   EXPECT_EQ(nothing.out, "");
   EXPECT_THAT(nothing.err, HasSubstr("Commands:"));
 }
 
-TEST(CommandLineTest, AMistypedVerbNamesTheNearest) {
+TEST(CommandLineTest, AMistypedCommandNamesTheNearest) {
   const Outcome mistyped = lockstep({"stauts"});
   EXPECT_EQ(mistyped.code, 2);
   EXPECT_EQ(mistyped.err,
             "lockstep: unknown command \"stauts\"; did you mean \"status\"?; see lockstep --help\n");
+}
+
+TEST(CommandLineTest, AFormerNameGoesOnWorkingAndNoHelpShowsIt) {
+  EXPECT_EQ(lockstep({"--help"}).out.find("deadletters"), std::string::npos);
+  const Outcome present = lockstep({"dead-letters", "--help"});
+  EXPECT_EQ(present.code, 0);
+  EXPECT_THAT(present.out, HasSubstr("lockstep dead-letters"));
+  EXPECT_EQ(lockstep({"deadletters", "--help"}).out, present.out);
+  EXPECT_EQ(lockstep({"deadletters", "-c", "/no/such/file.toml", "list"}).err,
+            lockstep({"dead-letters", "-c", "/no/such/file.toml", "list"}).err);
+  EXPECT_THAT(lockstep({"deadletters", "--bogus"}).err, HasSubstr("--bogus"));
+}
+
+TEST(CommandLineTest, ADurationIsWrittenWithItsUnit) {
+  const Outcome outcome = lockstep({"wait", "-c", "/no/such/file.toml", "--timeout", "soon"});
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_EQ(outcome.err, "lockstep: --timeout: \"soon\" is not a duration; write 500ms, 30s or 5m\n");
 }
 
 TEST(CommandLineTest, AnUnknownOptionIsWrongUsage) {
@@ -73,7 +90,7 @@ TEST(CommandLineTest, AnUnknownOptionIsWrongUsage) {
   EXPECT_THAT(unknown.err, HasSubstr("--bogus"));
 }
 
-TEST(CommandLineTest, AWrongConfigurationIsWrongUsageForEveryVerb) {
+TEST(CommandLineTest, AWrongConfigurationIsWrongUsageForEveryCommand) {
   for (const auto& verb : all_verbs()) {
     const Outcome missing = lockstep({verb->name(), "-c", "/no/such/file.toml"});
     EXPECT_EQ(missing.code, 2) << verb->name();
