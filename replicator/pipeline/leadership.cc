@@ -98,7 +98,7 @@ Epoch take_epoch(const AppliedPipeline& pipeline, Source& source, ElasticsearchC
     require_ours(pipeline, index, marked.mark);
     std::string doubt = doubt_about(index, marked, identity, before, known);
     if (doubt.empty() && other_place) doubt = "the source is another database now";
-    if (!doubt.empty()) doubts.push_back({&index, std::move(doubt)});
+    if (!doubt.empty()) doubts.push_back({&index, doubt});
     partners.targets[index.id] = marked.uuid;
     seen = std::max(seen, marked.mark.epoch);
   }
