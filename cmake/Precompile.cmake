@@ -35,6 +35,8 @@ if(LOCKSTEP_PRECOMPILE)
   if(LOCKSTEP_TESTS)
     lockstep_precompiled(lockstep_test_headers spdlog::spdlog nlohmann_json::nlohmann_json PkgConfig::pqxx
                          GTest::gtest GTest::gmock Threads::Threads)
+    # As the tests are compiled: GCC takes no header that was read with another optimisation.
+    target_compile_options(lockstep_test_headers PRIVATE -O0)
     target_precompile_headers(lockstep_test_headers PRIVATE ${standard} ${program} <gmock/gmock.h> <gtest/gtest.h>)
   endif()
 endif()
