@@ -1,5 +1,5 @@
-// The contract of LockManager (replicator/locks/lock_manager.h, L1 to L6) as one suite for every backend. A
-// backend brings a LockWorld; one that has shared locks is put under SharedLockContract too. The tests are in
+// The contract of LockManager (replicator/locks/lock_manager.h, L1 to L6) as one suite for every backend.
+// Each backend brings a LockWorld; a backend with shared locks keeps SharedLockContract too. The tests are in
 // lock_contract_*.cc, by theme.
 #pragma once
 
@@ -16,7 +16,7 @@
 
 namespace lockstep {
 
-/// A place for locks of its own, empty at first.
+/// An empty place for locks, which no other test uses.
 class LockWorld {
  public:
   virtual ~LockWorld() = default;
@@ -43,21 +43,21 @@ class LockContract : public testing::TestWithParam<MakeLockWorld> {
   static LockSet one(const LockName& name, LockMode mode = LockMode::kExclusive) { return {{name, mode}}; }
   static std::vector<std::string> holders_of(const std::optional<LockState>& lock);
 
-  /// An operation that has its locks.
+  /// An operation that holds its locks.
   static Operation hold(LockManager& locks, const LockSet& set, const OperationIntent& intent = {});
-  /// One try of a new operation, which is given up again when it is refused.
+  /// Tries once with a new operation; aborts it when it is refused.
   static std::optional<Refusal> try_once(LockManager& locks, const LockSet& set);
   /// finish() and release().
   static void end(LockManager& locks, Operation& operation);
-  /// What tells an owner that it has been deposed; none when it has not.
+  /// The LeaseLost that `step` throws; none when it throws none.
   static std::optional<LeaseLost> loss_in(const std::function<void()>& step);
 
   /// A client whose operations die as soon as it does not renew them.
   LockManager& mortal();
-  /// One of its operations that had these locks and had come so far, and whose lease has run out.
+  /// One of its operations, which held these locks, reached this state, and whose lease has expired.
   Operation dead(const LockSet& set, const OperationIntent& intent, OperationState reached);
 
-  /// Waits until the lease of the operation has run out by the server's clock.
+  /// Waits until the lease of the operation has expired by the server's clock.
   void wait_for_death_of(const Operation& operation);
 
   /// No lock and no unresolved operation is left.
@@ -72,7 +72,7 @@ class LockContract : public testing::TestWithParam<MakeLockWorld> {
 
 class SharedLockContract : public LockContract {};
 
-/// Finishes operations of kind "mv" by noting that it did.
+/// Rolls operations of kind "mv" forward by recording that it did.
 class NotingRollForward final : public RollForward {
  public:
   bool knows(const Operation& operation) const override { return operation.intent.kind == "mv"; }

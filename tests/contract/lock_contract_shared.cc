@@ -1,4 +1,4 @@
-// Shared locks, for the backends that have them: who goes together with whom, trees, and who waits for a
+// Shared locks, for backends that have them: which holders are compatible, trees, and waiting for a
 // directory.
 #include <gmock/gmock.h>
 
@@ -22,7 +22,7 @@ using Kind = Resolution::Kind;
 
 namespace {
 
-/// A cell of the compatibility matrix: who holds the lock, how, and what A is told that asks for more.
+/// A cell of the compatibility matrix: who holds the lock, and how it answers A, who asks for more.
 struct Cell {
   std::string state;  ///< "free", "S" or "X" and the holders; "†" dead ones
   LockMode asked;
@@ -172,7 +172,7 @@ TEST_P(SharedLockContract, ADirectoryIsHadThroughAStreamOfChangesBelowIt) {
         Operation file =
             locks->open({}, tree_locks({"/clinton/" + std::to_string(i) + "-" + std::to_string(n)}));
         if (!acquire(*locks, file, nothing_, {.limit = kPatience})) ++done;
-        // Always somebody inside, so that the directory is free for a moment only by chance.
+        // There is always somebody inside, so the directory is free only by chance.
         std::this_thread::sleep_for(milliseconds(30));
         end(*locks, file);
       }

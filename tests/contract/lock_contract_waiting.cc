@@ -1,4 +1,4 @@
-// Waiting for locks: bounded, ended by a stop, and with everybody served.
+// Waiting for locks: limited, ended by a stop request, and in the end everybody gets them.
 #include <gmock/gmock.h>
 
 #include <array>
@@ -65,7 +65,7 @@ TEST_P(LockContract, AStopEndsTheWaiting) {
   expect_nothing_left();
 }
 
-// Read, wait and write without anything but the lock: what two do at once is lost.
+// Reads, waits and writes with only the lock as protection: an update of two at once would be lost.
 TEST_P(LockContract, NobodyIsInTheLockTogetherAndNobodyWaitsForever) {
   constexpr int kThreads = 6;
   constexpr int kRounds = 8;

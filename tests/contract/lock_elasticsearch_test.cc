@@ -1,4 +1,4 @@
-// Locks in Elasticsearch under the contract of LockManager: by scripts, and on an engine without painless.
+// Locks in Elasticsearch under the contract of LockManager: with scripts, and on an engine without painless.
 #include <gmock/gmock.h>
 
 #include "replicator/elasticsearch/transport/curl_transport.h"
@@ -94,7 +94,7 @@ class BookLocks : public testing::Test {
     const auto reply = server().request("GET", path("_doc", id));
     return reply.status == 404 ? json() : reply.json().at("_source");
   }
-  /// The book's script for one more holder of a shared lock, in painless; the status.
+  /// Runs the book's script for one more holder of a shared lock, in painless; returns the status.
   int book_share(const std::string& id) {
     return update(id, R"({"upsert": {"lock_type": "shared", "lock_count": 1}, "script":
       "if (ctx._source.lock_type == 'exclusive') { throw new Exception('locked') } ctx._source.lock_count++"})");

@@ -1,5 +1,5 @@
-// Locks in PostgreSQL under the contract of LockManager, and what is their own: lost connections and answers,
-// the tables, and clients that call the functions without the program.
+// Locks in PostgreSQL under the contract of LockManager, and what only they have: lost connections and
+// answers, tables, and clients that call the functions without the program.
 #include <gmock/gmock.h>
 
 #include <atomic>
@@ -148,8 +148,7 @@ TEST_F(PostgresLocksTest, ARefusalWritesNothing) {
   end(*locks, holder);
 }
 
-// Sets that cross each other, asked for in every order, with marks: a deadlock in the server would be an
-// error.
+// Overlapping sets, asked for in every order, with waiting marks: a deadlock in the server would be an error.
 TEST_F(PostgresLocksTest, SetsThatCrossDoNotDeadlock) {
   constexpr int kThreads = 6;
   std::atomic<int> had = 0;

@@ -1,4 +1,4 @@
-// The administrative client against a real engine: what `check`, `plan` and `apply` rest on.
+// The administrative client against a real engine: the ground of `check`, `plan` and `apply`.
 #include <gmock/gmock.h>
 
 #include "tests/integration/elasticsearch_fixture.h"

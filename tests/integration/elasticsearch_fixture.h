@@ -1,5 +1,5 @@
-// What the contract tests of the Elasticsearch client share: the real engine, and an alias of their own whose
-// indices are deleted at the end.
+// Shared by the tests of the Elasticsearch client: the real engine, and an alias for each test whose indices
+// are deleted at the end.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -42,7 +42,7 @@ class ElasticsearchContract : public testing::Test {
     return plan;
   }
 
-  /// Everything that check must leave as it is.
+  /// Everything that `check` must not change.
   nlohmann::json visible() {
     return {server().expect("GET", "/*/_settings?expand_wildcards=open,closed&filter_path=" + alias() + "*"),
             server().expect("GET", "/_index_template?filter_path=index_templates.name")};

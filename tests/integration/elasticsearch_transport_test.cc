@@ -1,5 +1,5 @@
-// What goes over the wire, and what is said when nothing comes back: the curl transport against a small HTTP
-// server in this program.
+// The curl transport against a small HTTP server in this program: what it sends, and its messages when
+// nothing comes back.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <httplib.h>

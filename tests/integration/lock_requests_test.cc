@@ -1,5 +1,4 @@
-// docs/locks.md for other languages: the requests as they stand there, run one after the other, give the
-// answers that stand there.
+// docs/locks.md for other languages: its requests, run one after the other, give the answers that it shows.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -68,7 +67,7 @@ std::vector<json> values_of(const std::string& text) {
   return values;
 }
 
-/// What depends on the hour and on the number of requests before is the same for all.
+/// Replaces what depends on the time and on the requests before.
 json without_numbers(json value) {
   if (value.is_structured()) {
     for (auto& [key, member] : value.items()) {
@@ -106,7 +105,7 @@ TEST_F(LockRequests, GiveTheAnswersThatTheDocumentationShows) {
     ASSERT_EQ(got.size(), expected.size()) << block.requests << run.out;
     for (std::size_t i = 0; i < got.size(); ++i) {
       EXPECT_EQ(without_numbers(got[i]), without_numbers(expected[i])) << block.requests << got[i];
-      // Of the answers with numbers only those of the journal name an operation's entry.
+      // Of the answers with sequence numbers, only those of the journal are about an operation's entry.
       if (!got[i].contains("_seq_no") || got[i].contains("_source")) continue;
       if (block.requests.find("\"running\"") != std::string::npos)
         environment["TOKEN"] = std::to_string(got[i].at("_seq_no").get<int>());

@@ -1,5 +1,5 @@
-// docs/locks.md for other languages, with PostgreSQL: the statements as they stand there, run one after the
-// other, give what stands there.
+// docs/locks.md for other languages, with PostgreSQL: its statements, run one after the other, give the
+// results that it shows.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -30,7 +30,7 @@ std::string next_block(const std::string& page, const std::string& language, std
   return page.substr(begin + fence.size(), end - begin - fence.size());
 }
 
-/// Hours and tokens are of the moment.
+/// Replaces times and tokens.
 std::string without_numbers(const std::string& text) {
   const std::regex time(R"(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d+)?\+00)");
   return std::regex_replace(std::regex_replace(text, time, "a time"), std::regex(R"(\b\d{13}\b)"), "a token");

@@ -1,5 +1,5 @@
-// lockstep lock and lockstep locks: the program as it is called, over each backend, with a configuration that
-// has no index and nothing but that backend.
+// `lockstep lock` and `lockstep locks` as users call them, over each backend, with a configuration that has
+// no index and only that backend.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -29,14 +29,14 @@ using testing::StartsWith;
 constexpr seconds kPatience{60};
 constexpr int kTerminated = 128 + SIGTERM;
 
-/// Where the locks are kept, for one test.
+/// The place for one test's locks.
 class Backend {
  public:
   virtual ~Backend() = default;
   virtual HostAndPort server() const = 0;
-  /// A configuration that finds it there.
+  /// A configuration for that place.
   virtual std::string configuration(const HostAndPort& at, const std::string& lease) const = 0;
-  /// What the first thing that fails without the server is called.
+  /// How a message names the first step that fails without the server.
   virtual std::string first_request() const = 0;
 };
 
@@ -101,7 +101,7 @@ class LockVerb : public testing::TestWithParam<MakeBackend> {
     all.insert(all.end(), {"--", "sh", "-c", script});
     return std::make_unique<Program>(lockstep_program(), arguments("lock", all));
   }
-  /// The same as it is typed at a terminal.
+  /// The same, typed at a terminal.
   std::string typed(const std::string& script) const {
     return shell_line(lockstep_program(), arguments("lock", {"--exclusive", "x", "--", "sh", "-c", script})) +
            "\n";
@@ -255,7 +255,7 @@ TEST_P(LockVerb, ACommandEndsWhenItsLeaseCannotBeRenewedInTime) {
   const auto begin = std::chrono::steady_clock::now();
   proxy.stall();
   EXPECT_TRUE(wait_until([&] { return std::filesystem::exists(ended); }, kPatience));
-  // Whoever waits may have the lock four seconds after the last renewal, and not earlier.
+  // Whoever waits may get the lock four seconds after the last renewal, not earlier.
   EXPECT_LT(std::chrono::steady_clock::now() - begin, milliseconds(5'500));
   EXPECT_EQ(exit_code(*holder), 1);
   EXPECT_THAT(holder->err(), HasSubstr("holding the lock: "));
@@ -288,7 +288,7 @@ TEST_P(LockVerb, WhoIsKilledTakesItsCommandAlongAndLosesTheLockWithItsLease) {
   EXPECT_EQ(list(), "");
 }
 
-// The shell works out the sum: what is typed does not look like what is shown.
+// The shell computes the sum, so that the output differs from the input.
 TEST_P(LockVerb, CtrlZStopsTheCommandAndFgLetsItGoOnUnderItsLock) {
   Terminal terminal;
   terminal.type(typed("echo $((40 + 2)) locked; read word; echo $((40 + 3)) $word"));

@@ -1,5 +1,5 @@
-// What the tests of the tree share: the real engine, a tree and locks of their own in it, and any number of
-// clients of them.
+// Shared by the tests of the tree: a real engine with a tree and locks for this test alone, and any number of
+// clients.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -98,7 +98,7 @@ class TreeTest : public testing::Test {
     }
     return all;
   }
-  /// The whole paths of all documents, in order; twice what is there twice.
+  /// The whole paths of all documents, in order, with repetitions.
   std::multiset<std::string> paths() const {
     std::multiset<std::string> all;
     for (const auto& [id, document] : stored()) all.insert(document.path);
@@ -117,7 +117,7 @@ class TreeTest : public testing::Test {
       EXPECT_NE(document.source.value("kind", ""), kStagedKind) << id;
   }
 
-  /// Waits until the lease of the operation has run out by the server's clock.
+  /// Waits until the lease of the operation has expired by the server's clock.
   void wait_for_death_of(TreeClient& client, const std::string& operation) const {
     ASSERT_TRUE(support::wait_until(
         [&] {

@@ -1,6 +1,6 @@
-// The race of the book ("Solving Concurrency Issues"): one renames a directory, which changes the documents
-// of all files below it, while another one renames a file there. Without locks one of the two is lost; with
-// each scheme neither is.
+// The race of the book ("Solving Concurrency Issues"): one client renames a directory, which changes the
+// documents of all files below it, while another renames a file there. Without locks one of the renames is
+// lost; under each scheme neither is.
 #include <gmock/gmock.h>
 
 #include <thread>
@@ -29,7 +29,7 @@ class TreeRace : public TreeTest {
 
 TEST_F(TreeRace, WithoutLocksARenameIsLost) {
   fill_clinton();
-  const auto as_read = stored();  // by the one who renames the directory
+  const auto as_read = stored();  // by the client that renames the directory
   json file = as_read.at("7").source;
   file["name"] = "renamed";
   server().expect("PUT", "/" + tree_index() + "/_doc/7", file.dump());

@@ -1,4 +1,4 @@
-// lockstep tree: the program as it is called, and what is left of it when it is killed.
+// `lockstep tree` as users call it, and what it leaves when it is killed.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -258,7 +258,7 @@ TEST_F(TreeVerb, RecoverWatchesUntilASignalComes) {
   fill("/a", 10);
   kill_at({"mv", "/a", "/b"}, "/" + fs() + "/_bulk", 1);
   EXPECT_TRUE(wait_until([&] { return count_below("/b") == 10; }, kPatience));
-  // When its lease ends between two looks of one sweep, it is met by its locks.
+  // If its lease ends between two steps of one sweep, the sweep meets its locks first.
   EXPECT_TRUE(wait_until([&] { return watch.err().find("the dead") != std::string::npos; }, kPatience));
   watch.signal(SIGTERM);
   EXPECT_EQ(watch.wait(kPatience), 0) << watch.err();

@@ -21,7 +21,7 @@ bool is_2xx(int status) {
   return status >= 200 && status <= 299;
 }
 
-/// "7.10.2" → {7, 10}; zeros for what is not a number.
+/// "7.10.2" → {7, 10}; 0 for what is not a number.
 std::pair<int, int> major_and_minor(const std::string& version) {
   std::pair<int, int> numbers;
   const char* const end = version.data() + version.size();
@@ -30,8 +30,8 @@ std::pair<int, int> major_and_minor(const std::string& version) {
   return numbers;
 }
 
-/// A path segment that names exactly one index or alias. Names that Elasticsearch would take for several
-/// never leave the program, so that no call can delete more than it was told to.
+/// A path segment that names exactly one index or alias. A name that Elasticsearch would take for several
+/// never leaves the program, so no call can delete more than it should.
 std::string path_of(const std::string& doing, const std::string& name) {
   const bool several = name.empty() || name == "_all" || name.find_first_of("*?,<>") != std::string::npos ||
                        name.front() == '-' || name.front() == '_';

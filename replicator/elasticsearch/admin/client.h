@@ -1,8 +1,8 @@
 // The administrative client: which engine this is, its indices and aliases. For `check`, `plan`, `apply`,
-// `status` and `verify`; documents are written by the bulk writer and read by document_reader.h.
+// `status` and `verify`. The bulk writer writes documents, document_reader.h reads them.
 //
-// Every function throws Error when it could not be done: retryable for a lost connection, 408, 429, 5xx and a
-// blocked index; never retryable for what somebody has to change first (credentials, a missing index, a
+// Every function throws Error when it fails: retryable after a lost connection, 408, 429, 5xx and for a
+// blocked index; not retryable when somebody must change something first (credentials, a missing index, a
 // refusal).
 #pragma once
 
@@ -34,12 +34,12 @@ struct EngineInfo {
   bool supported() const;
 };
 
-/// A real index as it is.
+/// A real index as Elasticsearch has it.
 struct IndexState {
   std::string name;
-  std::string uuid;  ///< another one when the index was deleted and made again
+  std::string uuid;  ///< changes when the index is deleted and created again
   std::vector<std::string> aliases;
-  nlohmann::json mappings;  ///< {"properties": …, "_meta": …}; an object, perhaps empty
+  nlohmann::json mappings;  ///< {"properties": …, "_meta": …}, or {}
   nlohmann::json settings;  ///< flat: {"index.number_of_shards": "1", …}
 };
 
@@ -49,12 +49,12 @@ class ElasticsearchClient {
   explicit ElasticsearchClient(std::unique_ptr<HttpTransport> transport,
                                std::chrono::milliseconds timeout = std::chrono::seconds(60));
 
-  /// How long requests may take from now on, each.
+  /// Sets how long each request may take from now on.
   void set_timeout(std::chrono::milliseconds timeout) { timeout_ = timeout; }
 
   EngineInfo info();
 
-  /// The real indices that `name` (of an alias or of an index) stands for; empty if there is none.
+  /// The real indices behind `name`, an alias or an index; empty when there is none.
   std::vector<IndexState> indices_of(const std::string& name);
 
   /// All indices ALIAS-NNNNNN, with or without the alias, in the order of their numbers.
@@ -66,18 +66,18 @@ class ElasticsearchClient {
   void put_mapping(const std::string& index, const nlohmann::json& mappings);
   void put_settings(const std::string& index, const nlohmann::json& settings);
 
-  /// Lets `alias` stand for `to` instead of `from`, in one step: no search sees neither or both.
+  /// Moves `alias` from one index to another in one step: every search sees exactly one of them.
   void swap_alias(const std::string& alias, const std::string& from, const std::string& to);
 
-  /// Makes what has been written searchable.
+  /// Makes everything that was written searchable.
   void refresh(const std::string& alias);
   void refresh(const std::vector<std::string>& aliases);
 
   /// How many documents a search would find.
   std::int64_t count(const std::string& alias);
 
-  /// The bytes that a document of `alias` takes on the disk, on average; none: there is none, the server has
-  /// not weighed them yet (it does so every ten seconds), or the user may not ask.
+  /// How many bytes a document of `alias` takes on disk on average. None: there are no documents, the server
+  /// has not measured them yet (it does so every ten seconds), or the user may not ask.
   std::optional<std::int64_t> average_stored_size(const std::string& alias);
 
   /// For other readers and writers of this folder: sends, and returns a reply of status 2xx or one of
@@ -97,13 +97,14 @@ class ElasticsearchClient {
   std::chrono::milliseconds timeout_;
 };
 
-/// The Error that a reply means which is not the wanted one.
+/// What a reply of an unwanted status means, as an Error.
 Error reply_error(const std::string& doing, const HttpResponse& response);
 
-/// The body of a reply as JSON; a retryable Error when it is none (a proxy's page, a cut reply).
+/// Parses the body of a reply. Throws a retryable Error for what is not a JSON object (a proxy's page, a cut
+/// reply).
 nlohmann::json parse_reply(const std::string& doing, const HttpResponse& response);
 
-/// "posts-000007" → 7; 0 when `index` is no generation of `alias`.
+/// "posts-000007" → 7; 0 when `index` is not a generation of `alias`.
 std::int64_t generation_number(std::string_view alias, std::string_view index);
 
 /// ("posts", 7) → "posts-000007"

@@ -21,7 +21,7 @@ std::ptrdiff_t line_of(std::string_view text, std::size_t byte) {
   return 1 + std::count(text.begin(), end, '\n');
 }
 
-/// The line on which the top-level key is first named; 1 if it cannot be told.
+/// The line that first names the top-level key; 1 when none does.
 std::ptrdiff_t line_of_key(std::string_view text, const std::string& key) {
   const std::size_t at = text.find('"' + key + '"');
   return at == std::string_view::npos ? 1 : line_of(text, at);
@@ -37,7 +37,7 @@ json parse_json(std::string_view name, std::string_view text) {
   }
 }
 
-/// Elasticsearch writes scalars of mappings and settings as it likes: false and "false" are the same.
+/// Elasticsearch writes scalars as it likes: false and "false" mean the same in mappings and settings.
 std::string scalar_text(const json& value) {
   return value.is_string() ? value.get<std::string>() : value.dump();
 }
@@ -52,7 +52,7 @@ bool same(const json& wanted, const json& actual) {
   if (wanted.is_array() && actual.is_array()) {
     return std::equal(wanted.begin(), wanted.end(), actual.begin(), actual.end(), same);
   }
-  // A list of one may be written as the one.
+  // A list of one element may be written as that element.
   if (wanted.is_array() && wanted.size() == 1) return same(wanted.front(), actual);
   if (actual.is_array() && actual.size() == 1) return same(wanted, actual.front());
   if (wanted.is_structured() || actual.is_structured()) return false;
@@ -73,7 +73,7 @@ std::string type_of(const json& field) {
 void compare_fields(const std::string& prefix, const json& wanted, const json& actual,
                     std::vector<MappingDifference>& differences);
 
-/// One field that both have, or (with an empty name) the root.
+/// Compares one field that both have, or the root (with an empty name).
 void compare_field(const std::string& name, const json& wanted, const json& actual,
                    std::vector<MappingDifference>& differences) {
   const std::string place = name.empty() ? "mapping" : "field " + name;
@@ -127,8 +127,8 @@ void flatten(const std::string& prefix, const json& settings, json& flat) {
   }
 }
 
-/// Settings that are fixed when an index is made (those that a closed index would take included: an index
-/// that is being searched is never closed for us).
+/// Settings that are fixed once an index exists, and those that only a closed index accepts: lockstep never
+/// closes an index, since somebody may search it.
 bool is_static(const std::string& key) {
   static constexpr std::string_view kStatic[] = {"index.number_of_shards",
                                                  "index.number_of_routing_shards",
@@ -190,7 +190,7 @@ IndexMapping parse_mapping(std::string_view name, std::string_view text) {
 }
 
 std::string checksum(const IndexMapping& mapping) {
-  // FNV-1a; objects are sorted by key when dumped. It tells files apart, it does not protect from anybody.
+  // FNV-1a; dump() sorts objects by key. It tells files apart and protects from nobody.
   std::uint64_t hash = 14695981039346656037u;
   const json whole = {mapping.settings, mapping.mappings, mapping.meta};
   for (const char c : whole.dump()) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211u;

@@ -31,7 +31,7 @@ json mark_json(const IndexMark& mark) {
           {"source", source_json(mark.source)}};
 }
 
-/// The mark that an index is to have that was written as `written` says.
+/// The wanted mark of an index, with the writer that `written` has.
 IndexMark wanted_mark(const DesiredIndex& desired, const IndexMark& written) {
   return {desired.pipeline,          desired.identity, desired.alias, desired.view,
           checksum(desired.mapping), written.epoch,    written.source};
@@ -93,8 +93,8 @@ struct Simulated {
 
 Simulated simulate(ElasticsearchClient& client, const IndexMapping& mapping) {
   const std::string doing = "asking whether Elasticsearch takes the mapping";
-  // The pattern fits no index of anybody and the priority is beyond that of usual templates: two templates of
-  // one priority and overlapping patterns would be refused for that.
+  // The pattern matches nobody's index, and the priority is beyond that of usual templates: Elasticsearch
+  // refuses two templates with one priority and overlapping patterns.
   const json body = {
       {"index_patterns", {random_name("lockstep-check-")}},
       {"priority", 2'000'000'000 + static_cast<std::int64_t>(std::random_device{}() % 100'000'000)},
@@ -117,7 +117,7 @@ class TemporaryIndex {
     try {
       client_.send("deleting index " + name_, "DELETE", "/" + percent_encoded(name_), {}, {404});
     } catch (const Error&) {
-      // The caller has a more useful error on its way, or none.
+      // The caller has a more useful error, or none.
     }
   }
 
@@ -158,7 +158,7 @@ std::optional<IndexPlan> refusal(const DesiredIndex& desired, const std::vector<
   return std::nullopt;
 }
 
-/// The plan for an index that is ours.
+/// Plans for an index that is ours.
 IndexPlan compare(ElasticsearchClient& client, const DesiredIndex& desired, const IndexState& index) {
   IndexPlan plan{Kind::kNothing, desired.alias, index.name, {}, {}, {}};
   const IndexMark mark = *read_mark(index);

@@ -1,8 +1,7 @@
-// What `apply` has to do so that an alias stands for an index with the wanted mapping and our mark, and how
-// it is done. An index that belongs to somebody else is refused, and nothing is ever deleted.
+// Plans and does what `apply` must do so that an alias stands for an index with the wanted mapping and our
+// mark. It refuses an index that belongs to somebody else, and never deletes anything.
 //
-// Invariant I1: an alias of ours stands for exactly one index, whose mapping carries our mark in
-//   _meta.lockstep.
+// I1. An alias of ours stands for exactly one index, whose mapping has our mark in _meta.lockstep.
 #pragma once
 
 #include <optional>
@@ -15,27 +14,28 @@
 
 namespace lockstep {
 
-/// The source as it was when it was last noted in the index: what is there now is older when it is less.
+/// The source as the index last recorded it. A source with the same place and timeline but less progress is
+/// an older one, such as a restored backup.
 struct SourceMark {
   std::string place;          ///< which database
-  std::string timeline;       ///< another one after a promotion or a recovery to an earlier point
-  std::int64_t progress = 0;  ///< grows as long as place and timeline stay
+  std::string timeline;       ///< changes with a promotion or a recovery to an earlier point
+  std::int64_t progress = 0;  ///< grows while place and timeline stay the same
   bool operator==(const SourceMark&) const = default;
 };
 
-/// Whose an index is: `_meta.lockstep` of its mapping.
+/// To whom an index belongs: `_meta.lockstep` of its mapping.
 struct IndexMark {
   std::string pipeline;
   std::string identity;  ///< the pipeline's uuid in its source
   std::string alias;
   std::string view;
   std::string mapping_checksum;
-  Epoch epoch;        ///< the newest that is known to have written here
-  SourceMark source;  ///< what that one wrote from; empty: nobody has written yet
+  Epoch epoch;        ///< the newest leadership known to have written here
+  SourceMark source;  ///< from which it wrote; empty when nobody has written yet
   bool operator==(const IndexMark&) const = default;
 };
 
-/// The mark of an index; none if it carries none.
+/// The mark of an index; none when it has none.
 std::optional<IndexMark> read_mark(const IndexState& index);
 
 /// An index as the configuration wants it.
@@ -44,7 +44,7 @@ struct DesiredIndex {
   std::string view;
   IndexMapping mapping;
   std::string pipeline;
-  std::string identity;  ///< empty: the pipeline has not been applied to the source yet
+  std::string identity;  ///< empty when the pipeline is not applied to the source yet
 };
 
 struct IndexPlan {
@@ -53,43 +53,43 @@ struct IndexPlan {
     kCreate,   ///< `index` with the alias
     kUpdate,   ///< mapping, settings or mark of `index`
     kReindex,  ///< `index` is ours, but what is wanted needs a new one
-    kRefuse,   ///< the alias or the index is not ours to use
+    kRefuse,   ///< the alias or the index is not ours
   };
   Kind kind = Kind::kNothing;
   std::string alias;
   std::string index;                 ///< the real index; empty for kRefuse
-  std::vector<std::string> changes;  ///< for people, one line each; empty for kNothing and kRefuse
+  std::vector<std::string> changes;  ///< for people, a line each; empty for kNothing and kRefuse
   std::string problem;               ///< kReindex and kRefuse: why
   std::string remedy;                ///< kReindex and kRefuse: what to do
 };
 
-/// Compares, changes nothing. Throws Error as the client does, and when Elasticsearch refuses the mapping.
+/// Compares and changes nothing. Throws Error as the client does, and when Elasticsearch refuses the mapping.
 IndexPlan plan_index(ElasticsearchClient& client, const DesiredIndex& desired);
 
-/// Does what plan_index() planned; nothing for kNothing. Throws Error with problem and remedy for kReindex
-/// and kRefuse, and when Elasticsearch refuses a change in place (remedy: reindex).
+/// Carries out a plan; does nothing for kNothing. Throws Error, with the plan's problem and remedy for
+/// kReindex and kRefuse, and with the remedy to reindex when Elasticsearch refuses a change in place.
 void apply_index_plan(ElasticsearchClient& client, const DesiredIndex& desired, const IndexPlan& plan);
 
-/// Makes the next index ALIAS-NNNNNN without the alias, for a reindex; returns its name.
+/// Creates the next index ALIAS-NNNNNN without the alias, for a reindex; returns its name.
 std::string create_next_index(ElasticsearchClient& client, const DesiredIndex& desired, Epoch epoch);
 
-/// Why Elasticsearch refuses a mapping; none if it takes it. Leaves nothing behind: a template is simulated,
-/// which checks settings, analyzers and mappings as creating an index does. Where that is not allowed (the
-/// cluster privilege manage_index_templates), an index ALIAS-check-… is made and deleted at once.
+/// Why Elasticsearch refuses a mapping; none when it accepts it. Leaves nothing behind: it simulates a
+/// template, which checks settings, analyzers and mappings as creating an index does. Without the cluster
+/// privilege manage_index_templates it creates an index ALIAS-check-… and deletes it at once.
 std::optional<std::string> validate_mapping(ElasticsearchClient& client, const std::string& alias,
                                             const IndexMapping& mapping);
 
 /// The real index behind an alias of ours.
 struct MarkedIndex {
   IndexMark mark;
-  std::string uuid;  ///< another one when the index was deleted and made again, or restored from a snapshot
+  std::string uuid;  ///< changes when the index is deleted and created again, or restored from a snapshot
 };
 
 /// Throws Error when the alias is missing, stands for several indices or for one without a mark.
 MarkedIndex marked_index(ElasticsearchClient& client, const std::string& alias);
 
-/// Writes into the mark of the index behind an alias who writes there from now on, leaving the rest as it is.
-/// Needs the index privilege `manage`.
+/// Records in the mark of the index behind an alias who writes there from now on; leaves the rest of the mark
+/// alone. Needs the index privilege `manage`.
 void set_index_writer(ElasticsearchClient& client, const std::string& alias, Epoch epoch,
                       const SourceMark& source);
 

@@ -9,7 +9,7 @@ namespace {
 
 using nlohmann::json;
 
-// The least that works; `manage` would contain most of it.
+// The fewest that suffice; `manage` would contain most of them.
 constexpr std::array kIndexPrivileges = {"read",
                                          "write",
                                          "create_index",
@@ -40,7 +40,7 @@ std::vector<std::string> missing_privileges(ElasticsearchClient& client,
   }
   const json question = {{"cluster", {"monitor"}},
                          {"index", {{{"names", names}, {"privileges", kIndexPrivileges}}}}};
-  // What an engine says that does not know the question; which of these it is differs by version.
+  // Engines that do not know the question answer with one of these, depending on the version.
   const HttpResponse response = client.send(doing, "POST", "/_security/user/_has_privileges", question.dump(),
                                             {400, 404, 405, 500, 501});
   std::vector<std::string> missing;

@@ -1,5 +1,5 @@
-// Whether the user of [elasticsearch] may do what lockstep does, asked before it does it. Engines without
-// security, and those whose security cannot be asked (OpenSearch), allow everything as far as this knows.
+// Asks beforehand whether the user of [elasticsearch] may do what lockstep does. Engines without security,
+// and those that cannot answer (OpenSearch), count as allowing everything.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@
 
 namespace lockstep {
 
-/// What the user lacks, a line for each thing: "monitor on the cluster", "create_index, write on posts-*";
-/// empty when nothing or not known. Throws Error as the client does.
+/// What the user lacks, a line for each thing: "monitor on the cluster", "create_index, write on posts-*".
+/// Empty when nothing is missing or the engine does not say. Throws Error as the client does.
 std::vector<std::string> missing_privileges(ElasticsearchClient& client,
                                             const std::vector<std::string>& aliases);
 

@@ -48,14 +48,14 @@ std::string count_body(std::span<const DocumentLocation> wanted) {
   return body += "]}}}";
 }
 
-/// One element of a multi-get's reply, or a hit of a scan.
+/// One element of a multi-get's reply, or one hit of a scan.
 struct FetchedDocument {
   StoredDocument document;
   bool found = false;      ///< by a multi-get
   std::string_view error;  ///< raw JSON; empty: none
 };
 
-/// False when it is not what a multi-get or a scan replies.
+/// False when `value` is neither.
 bool read_fetched(simdjson::simdjson_result<ondemand::value> value, FetchedDocument& fetched) {
   ondemand::object fields;
   if (value.get_object().get(fields) != SUCCESS) return false;
@@ -166,7 +166,7 @@ void fetch_documents(ElasticsearchClient& client, const std::string& alias,
 std::int64_t count_documents(ElasticsearchClient& client, const std::string& alias,
                              std::span<const DocumentLocation> wanted) {
   const std::string doing = "counting documents of " + alias;
-  // The cache of requests is for those that come again.
+  // The request cache is for requests that come again.
   const std::string path =
       "/" + percent_encoded(alias) + "/_search?request_cache=false&allow_partial_search_results=false";
   ondemand::parser parser;
@@ -214,7 +214,7 @@ class DocumentScan::Impl {
   }
 
  private:
-  // Where sources are wanted the server would parse and write each anew to filter it.
+  // With sources the server would parse and write each of them again to filter it.
   std::string filter(char separator) const {
     if (options_.sources) return {};
     return separator + std::string(

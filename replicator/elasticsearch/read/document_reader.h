@@ -1,8 +1,8 @@
-// Reads documents back: some by id, or all, with their source as it is stored or without. For `verify`,
-// sweeps and whoever asks whether index and view are equal (promise 3). Memory is bounded by a page.
+// Reads documents back: some by id, or all, with their stored source or without. For `verify`, for jobs that
+// clear up, and for every question whether index and view are equal (promise 3). Needs memory for one page.
 //
-// What it costs Elasticsearch 7.10, in CPU for a document: 13 µs in a scan with sources whose pages are large
-// and lie together on the disk, 12 µs to be counted by its id, 270 µs to be read by its id.
+// The CPU time of Elasticsearch 7.10 for a document: 13 µs in a scan with sources, when pages are large and
+// lie together on disk; 12 µs to count it by its id; 270 µs to read it by its id.
 #pragma once
 
 #include <chrono>
@@ -26,39 +26,39 @@ struct DocumentLocation {
   std::string_view routing;
 };
 
-/// A document as the index has it. The views are valid during the call only.
+/// A document as the index has it. The views are only valid during the call.
 struct StoredDocument {
   std::string_view id;
-  /// Under which it is stored. May differ from the routing that it was looked up with: Elasticsearch finds a
-  /// document by its id in the whole shard that the routing leads to.
+  /// The stored one. It may differ from the routing in the request: Elasticsearch looks for the id in the
+  /// whole shard to which that routing leads.
   std::string_view routing;
   std::int64_t version = 0;
-  std::string_view source;  ///< the JSON object, byte by byte as it was written; empty in a scan without
+  std::string_view source;  ///< the JSON object byte by byte; empty in a scan without sources
 };
 
-/// Looks up `wanted` and calls `sink` once for each, in order, with its position; none: the index has no such
-/// document. Reads what has been written, refreshed or not. Throws Error as the client does.
+/// Looks up `wanted` and calls `sink` once for each, in order, with its position, and with none when the
+/// index has no such document. Sees everything that was written, refreshed or not. Throws Error as the client
+/// does.
 void fetch_documents(ElasticsearchClient& client, const std::string& alias,
                      std::span<const DocumentLocation> wanted,
                      const std::function<void(std::size_t, const std::optional<StoredDocument>&)>& sink);
 
-/// How many documents have these ids, of those that the last refresh has made searchable; one that is there
-/// under several routings counts as often. Throws Error as the client does, a retryable one when a shard does
-/// not answer.
+/// How many documents with these ids were searchable at the last refresh. An id under several routings counts
+/// several times. Throws Error as the client does, a retryable one when a shard does not answer.
 std::int64_t count_documents(ElasticsearchClient& client, const std::string& alias,
                              std::span<const DocumentLocation> wanted);
 
 struct ScanOptions {
-  std::size_t page = 5'000;                         ///< documents a call of the sink
-  bool sources = false;                             ///< reads them too: a page has to fit into memory
-  std::chrono::minutes lifetime = kScrollLifetime;  ///< so long the server waits for the next call
-  int slice = 0;                                    ///< which of
-  int slices = 1;                                   ///< so many parts to scan
+  std::size_t page = 5'000;                         ///< documents in a page
+  bool sources = false;                             ///< with them a page must still fit into memory
+  std::chrono::minutes lifetime = kScrollLifetime;  ///< how long the server waits for the next call
+  int slice = 0;                                    ///< which part to scan
+  int slices = 1;                                   ///< of how many
 };
 
-/// Reads every document that the last refresh has made searchable, page by page in no particular order:
-/// refresh first to see all. What is written meanwhile is not seen. The server forgets a
-/// scan that is left alone for its lifetime; destroying it ends it there too.
+/// Reads every document that the last refresh made searchable, page by page in no particular order: refresh
+/// first to see all. It does not see what is written meanwhile. The server forgets a scan after its lifetime
+/// without a call; the destructor ends it there too.
 class DocumentScan {
  public:
   /// `client` must outlive this. Nothing is sent yet.
@@ -67,8 +67,8 @@ class DocumentScan {
   DocumentScan(const DocumentScan&) = delete;
   DocumentScan& operator=(const DocumentScan&) = delete;
 
-  /// The next page, valid until the next call; empty at the end. Throws Error as the client does, a retryable
-  /// one when a shard does not answer or the scan is lost: it has to begin again.
+  /// The next page, valid until the next call; empty at the end. Throws Error as the client does: a retryable
+  /// one when a shard does not answer or the scan is lost, and then the scan must begin again.
   std::span<const StoredDocument> next();
 
  private:

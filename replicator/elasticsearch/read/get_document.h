@@ -1,4 +1,4 @@
-// One document by its id, as it was last written, refreshed or not.
+// Reads one document by its id, as it was last written, refreshed or not.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -9,8 +9,8 @@
 
 namespace lockstep {
 
-/// The whole reply, with _source, _seq_no and _primary_term; none when the index has no such document. Throws
-/// Error as the client does, also when there is no such index.
+/// Returns the whole reply, with _source, _seq_no and _primary_term; none when the index has no such
+/// document. Throws Error as the client does, also when the index does not exist.
 std::optional<nlohmann::json> get_document(ElasticsearchClient& client, const std::string& doing,
                                            const std::string& index, const std::string& id);
 

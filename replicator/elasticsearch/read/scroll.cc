@@ -12,7 +12,7 @@ Scroll::~Scroll() {
     append_json_string(body, id_);
     client_.send("ending a scan", "DELETE", "/_search/scroll", body += "]}", {404});
   } catch (const Error&) {
-    // It ends by itself after its lifetime.
+    // It ends after its lifetime.
   }
 }
 

@@ -1,5 +1,5 @@
-// A search that the server keeps open, page after page, until its end or that of its scope: it holds files
-// there.
+// A search that the server keeps open from page to page. It holds files there, so this object ends it when it
+// goes out of scope.
 #pragma once
 
 #include <chrono>
@@ -10,7 +10,7 @@
 
 namespace lockstep {
 
-/// How long the server keeps it after each page.
+/// How long the server keeps it open after each page.
 inline constexpr std::chrono::minutes kScrollLifetime{5};
 
 class Scroll {
@@ -20,16 +20,16 @@ class Scroll {
       : client_(client), lifetime_(std::to_string(lifetime.count()) + "m") {}
   Scroll(const Scroll&) = delete;
   Scroll& operator=(const Scroll&) = delete;
-  /// Ends it on the server; where that fails it ends there by itself.
+  /// Ends it on the server. If that fails, it ends there after its lifetime.
   ~Scroll();
 
   /// As the server takes it: "5m".
   const std::string& lifetime() const { return lifetime_; }
 
-  /// What the last reply called it.
+  /// Keeps the id that the last reply gave it.
   void has_id(std::string_view id) { id_ = id; }
 
-  /// What asks for the next page.
+  /// The body of the request for the next page.
   std::string next_body() const;
 
  private:

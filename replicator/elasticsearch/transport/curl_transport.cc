@@ -18,7 +18,7 @@ namespace lockstep {
 namespace {
 
 constexpr long kMaxConnections = 16;
-constexpr std::size_t kLeastToCompress = 1024;  // what is smaller fits a packet as it is
+constexpr std::size_t kLeastToCompress = 1024;  // less fits into one packet anyway
 constexpr const char* kCutOff = "cut off because the program is stopping";
 
 struct FreeEasy {
@@ -45,7 +45,7 @@ struct Server {
   Secret password;
 };
 
-/// What all transports of a factory share; constant after construction.
+/// Shared by all transports of a factory; constant after construction.
 struct Settings {
   std::vector<Server> servers;
   Secret api_key;
@@ -68,7 +68,7 @@ Server parse_server(const std::string& text, std::size_t number, const Elasticse
   const CURLUcode code = curl_url_set(url.get(), CURLUPART_URL, text.c_str(), 0);
   const std::string scheme = code == CURLUE_OK ? url_part(url.get(), CURLUPART_SCHEME, 0) : "";
   if (scheme != "http" && scheme != "https") {
-    // The text itself may hold a password, so it is not shown.
+    // The text may contain a password: do not show it.
     throw Error({"reading [elasticsearch] urls",
                  "the url number " + std::to_string(number + 1) + " is not an http or https url",
                  "write it like \"https://host:9200\""});
@@ -125,7 +125,7 @@ class CurlTransport final : public HttpTransport {
   std::unique_ptr<CURL, FreeEasy> easy_;
   std::optional<GzipEncoder> gzip_;
   Headers headers_;
-  std::string content_type_;  // which headers_ say, as the next
+  std::string content_type_;  // in headers_, like the next
   bool encoded_ = false;
   std::string received_;
   char error_[CURL_ERROR_SIZE] = {};
@@ -180,7 +180,7 @@ void CurlTransport::set_request_options(const HttpRequest& request, std::string_
     if (!settings_->api_key.empty()) append(headers_, "Authorization: ApiKey " + settings_->api_key.value());
   }
   set(CURLOPT_HTTPHEADER, headers_.get());
-  // Set for each request: one url's credentials are never sent to another.
+  // Set for each request: no url gets the credentials of another.
   const bool basic = settings_->api_key.empty() && !server.username.empty();
   set(CURLOPT_USERNAME, basic ? server.username.c_str() : nullptr);
   set(CURLOPT_PASSWORD, basic ? server.password.value().c_str() : nullptr);
@@ -227,7 +227,7 @@ HttpResponse CurlTransport::perform(const HttpRequest& request) {
   throw TransportError(failures.empty() ? kCutOff : failures, false);
 }
 
-/// What curl_easy_perform() does, but cancel() wakes it up.
+/// As curl_easy_perform(), but cancel() can end it.
 CURLcode CurlTransport::transfer() {
   if (cancelled_) return CURLE_ABORTED_BY_CALLBACK;
   curl_multi_add_handle(multi_.get(), easy_.get());

@@ -5,8 +5,8 @@ namespace {
 
 constexpr std::size_t kMaxForeignBytes = 200;
 
-/// Elasticsearch 7 quotes the bytes around a JSON error as it received them: the whole HTTP request with its
-/// Authorization header. They are cut out.
+/// Cuts out the bytes that Elasticsearch 7 quotes around a JSON error as it received them: the whole HTTP
+/// request, with its Authorization header.
 std::string without_received_bytes(std::string_view text) {
   constexpr std::string_view kBegin = "(byte[])\"";
   constexpr std::string_view kEnd = "\"; line:";
@@ -28,8 +28,7 @@ std::string_view text_at(simdjson::dom::element object, std::string_view key) {
   return text;
 }
 
-/// Reasons may quote documents; neither a line feed nor a NUL (which PostgreSQL's text cannot hold) gets
-/// through.
+/// Reasons may quote documents. Removes line feeds, and NULs, which PostgreSQL's text cannot hold.
 std::string in_one_line(std::string_view text) {
   std::string line;
   for (const char c : text) {
@@ -44,7 +43,7 @@ std::string in_one_line(std::string_view text) {
   return line;
 }
 
-/// A proxy's page may be in any encoding, and what is kept must be UTF-8.
+/// A proxy's page may have any encoding, and we keep UTF-8.
 std::string in_ascii(std::string text) {
   for (char& c : text) {
     if (static_cast<unsigned char>(c) >= 0x80) c = '?';

@@ -32,10 +32,10 @@ std::string_view GzipEncoder::encode(std::string_view text) {
   encoded_.resize(deflateBound(&z, static_cast<uLong>(text.size())));
   z.next_out = reinterpret_cast<Bytef*>(encoded_.data());
   z.avail_out = static_cast<uInt>(encoded_.size());
-  // zlib does not write through next_in, which lacks its const.
+  // zlib does not write through next_in; the const is missing there.
   z.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
   z.avail_in = static_cast<uInt>(text.size());
-  deflate(&z, Z_FINISH);  // in one step: deflateBound() says how much room that takes
+  deflate(&z, Z_FINISH);  // in one step: there is room for deflateBound() bytes
   encoded_.resize(z.total_out);
   return encoded_;
 }

@@ -1,5 +1,5 @@
-// Request bodies as gzip (RFC 1952), at the fastest level: bulk requests repeat the same words so often that
-// the others save little more.
+// Request bodies as gzip (RFC 1952) at the fastest level: bulk requests repeat the same words so often that
+// other levels save little more.
 #pragma once
 
 #include <memory>
@@ -14,7 +14,7 @@ class GzipEncoder {
   GzipEncoder();
   ~GzipEncoder();
 
-  /// `text`, compressed; valid until the next call.
+  /// Compresses `text`; the result is valid until the next call.
   std::string_view encode(std::string_view text);
 
  private:

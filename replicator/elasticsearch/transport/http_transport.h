@@ -1,5 +1,5 @@
 // The seam between the Elasticsearch client and the network: one request, one reply, blocking. Tests put a
-// scripted server or an in-memory fake behind it.
+// scripted server or a fake in memory behind it.
 #pragma once
 
 #include <chrono>
@@ -20,15 +20,15 @@ struct HttpRequest {
 struct HttpResponse {
   int status = 0;
   std::string body;
-  std::string server = {};  ///< which url replied, without credentials, for messages; may be empty
+  std::string server = {};  ///< the url that replied, without credentials, for messages; may be empty
 };
 
-/// No reply was had: refused, reset, cut off, timed out. Whether the server acted on the request is unknown
-/// unless `sent` is false.
+/// There was no reply: refused, reset, cut off, timed out. Unless `sent` is false, nobody knows whether the
+/// server acted on the request.
 class TransportError : public std::runtime_error {
  public:
   TransportError(const std::string& what, bool sent) : std::runtime_error(what), sent_(sent) {}
-  /// False when the request certainly did not reach a server (no connection was made).
+  /// False when the request certainly reached no server (there was no connection).
   bool sent() const { return sent_; }
 
  private:
@@ -40,11 +40,11 @@ class HttpTransport {
  public:
   virtual ~HttpTransport() = default;
 
-  /// Sends the request and returns the reply whatever its status. Throws TransportError when there was none.
+  /// Sends the request and returns the reply, whatever its status. Throws TransportError when there is none.
   virtual HttpResponse perform(const HttpRequest& request) = 0;
 
-  /// From any thread, for shutting down: ends a perform() in progress, and lets later ones fail at once, with
-  /// a TransportError. There is no way back.
+  /// For shutting down, from any thread: a perform() in progress and all later ones fail at once, with a
+  /// TransportError. There is no way back.
   virtual void cancel() {}
 };
 

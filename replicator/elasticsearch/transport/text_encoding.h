@@ -1,5 +1,5 @@
-// Text inside other text: strings in JSON, ids and names in URLs. Whatever characters an id has, it names
-// one document and never breaks out of its line.
+// Text inside other text: strings in JSON, ids and names in URLs. Whatever characters an id has, it names one
+// document and never breaks out of its line.
 #pragma once
 
 #include <string>
@@ -12,8 +12,8 @@ namespace lockstep {
 /// end lines in JavaScript, but neither in JSON nor in _bulk.)
 void append_json_string(std::string& out, std::string_view text);
 
-/// `text` for a path segment or a query value of a URL: all but A–Z a–z 0–9 - _ ~ and inner dots becomes %XX.
-/// A leading "." is encoded too: the segments "." and ".." would be taken for folders.
+/// Encodes a path segment or a query value of a URL: everything but A–Z a–z 0–9 - _ ~ and inner dots becomes
+/// %XX. A leading "." does too: servers take the segments "." and ".." for folders.
 std::string percent_encoded(std::string_view text);
 
 }  // namespace lockstep

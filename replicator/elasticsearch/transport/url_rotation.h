@@ -1,5 +1,5 @@
-// Which of several equal servers gets the next request: one after the other, and one that does not answer is
-// left alone for a moment in favour of the others.
+// Which of several equal servers gets the next request: each in turn, without those that have just failed to
+// answer.
 #pragma once
 
 #include <chrono>
@@ -12,14 +12,14 @@ namespace lockstep {
 
 class UrlRotation {
  public:
-  /// How long a server that did not answer is left alone.
+  /// How long a server that did not answer rests.
   static constexpr std::chrono::seconds kRest{5};
 
-  /// `first` is where to begin, so that several threads do not all begin with the same server. REQUIRES:
+  /// Begins with the server number `first`, so that several threads begin with different servers. REQUIRES:
   /// count > 0.
   UrlRotation(std::size_t count, std::size_t first) : rests_until_(count), next_(first % count) {}
 
-  /// The next server that is not left alone; when all are, the one whose rest ends first.
+  /// The next server that does not rest; when all rest, the one whose rest ends first.
   std::size_t next(SteadyTime now);
 
   void answered(std::size_t server) { rests_until_[server] = SteadyTime{}; }

@@ -1,4 +1,4 @@
-// The survivor, once everybody is dead, and what it must have left nothing of.
+// Once every client is dead: the survivor that clears up, and the check that it left nothing.
 #pragma once
 
 #include <chrono>
@@ -10,11 +10,10 @@
 
 namespace lockstep::harness {
 
-/// Calls `sweep` again and again until nothing is locked and no operation is open, or `patience` is at its
-/// end.
+/// Calls `sweep` until nothing is locked and no operation is unresolved, or `patience` is over.
 void clear_up(LockManager& locks, std::chrono::seconds patience, const std::function<void()>& sweep);
 
-/// Adds a violation for each lock that is left, and for each operation that is open.
+/// Adds a violation for each lock and for each unresolved operation that is left.
 void check_left(LockManager& locks, std::vector<std::string>& violations);
 
 }  // namespace lockstep::harness

@@ -1,4 +1,4 @@
-// The client processes, and what is done to them from outside.
+// The client processes, and the harm that comes to them from outside.
 #pragma once
 
 #include <chrono>
@@ -15,15 +15,15 @@ namespace lockstep::harness {
 
 class Crowd {
  public:
-  /// `arguments` start a client, with `--seed N` after them. `stop` is for how long one is stopped at most.
+  /// Starts each client with `arguments` and `--seed N`. Stops a client for up to `stop`.
   Crowd(std::vector<std::string> arguments, int clients, std::uint64_t seed, std::chrono::milliseconds stop);
 
-  /// Kills and stops them, and starts others in their place, until `end`; then kills them all.
+  /// Kills and stops clients, and replaces the dead, until `end`; then kills all of them.
   void live(std::chrono::steady_clock::time_point end);
 
   std::int64_t killed = 0;
   std::int64_t stopped = 0;
-  std::int64_t died = 0;                      ///< by themselves, at a point of the protocol
+  std::int64_t died = 0;                      ///< by their own fate, at a point of the protocol
   std::int64_t slept = 0;                     ///< the same
   std::map<std::string, std::string> staged;  ///< contents of puts, by operation
   std::vector<std::string> faults;

@@ -37,7 +37,7 @@ FailingCluster::FailingCluster(const std::string& engine) {
     hosts += (i == 0 ? "" : ",") + std::string("127.0.0.1:") + std::to_string(ports[i]);
     names += (i == 0 ? "node" : ",node") + std::to_string(i);
   }
-  // None answers before two are there to elect a master.
+  // None answers before two are up and elect a master.
   std::vector<std::future<std::unique_ptr<PrivateEngine>>> starting;
   for (int i = 0; i < kNodes; ++i) {
     const std::string name = "node" + std::to_string(i);

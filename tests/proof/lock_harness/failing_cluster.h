@@ -1,4 +1,4 @@
-// Three nodes of a search engine, of which one is killed again and again while the others go on.
+// A cluster of three nodes. Again and again it loses one of them, while the others go on.
 #pragma once
 
 #include <cstdint>
@@ -14,16 +14,16 @@ namespace lockstep::harness {
 
 class FailingCluster {
  public:
-  /// Starts the nodes; `engine` is a name of scripts/engine.
+  /// Starts the nodes. `engine` is a name that scripts/engine knows.
   explicit FailingCluster(const std::string& engine);
 
-  /// One a node.
+  /// One for each node.
   std::vector<std::string> urls() const;
 
-  /// From now on kills a node some seconds after the one before is back.
+  /// From now on kills a node, some seconds after the one before is back.
   void begin_to_fail(std::uint64_t seed);
 
-  /// Lets it be, and waits until every copy of every index is there again. How many nodes were killed.
+  /// Stops killing, and waits until every copy of every index is back. Returns how many nodes it killed.
   int recover();
 
  private:

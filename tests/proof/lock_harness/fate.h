@@ -1,5 +1,5 @@
 // What befalls a client at the named points of its work: now and then it dies there, or sleeps for longer
-// than its lease. It says so on standard output, line by line, for who started it.
+// than its lease. It reports that on standard output, line by line, to the process that started it.
 #pragma once
 
 #include <chrono>
@@ -11,7 +11,7 @@ namespace lockstep::harness {
 
 class Fate {
  public:
-  /// One in so many points is its death, and one a sleep of up to `longest`.
+  /// On average one point in so many is its death, and one a sleep of up to `longest`.
   struct Odds {
     unsigned points_a_death = 120;
     unsigned points_a_sleep = 60;

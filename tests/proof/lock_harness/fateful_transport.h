@@ -1,5 +1,5 @@
-// A transport at which fate strikes: before a request is sent, and after the server has acted on it but
-// before anybody has read the reply.
+// A transport at which fate strikes: before it sends a request, and after the server has acted on the request
+// but before the client has read the reply.
 #pragma once
 
 #include <functional>
@@ -12,7 +12,7 @@ namespace lockstep::harness {
 
 class FatefulTransport final : public HttpTransport {
  public:
-  /// `fate` must outlive this. `before` hears of each request first.
+  /// `fate` must outlive this. Calls `before` first with each request.
   FatefulTransport(std::unique_ptr<HttpTransport> transport, Fate& fate,
                    std::function<void(const HttpRequest&)> before)
       : transport_(std::move(transport)), fate_(fate), before_(std::move(before)) {}

@@ -1,7 +1,7 @@
-// Locks under death and sleep: clients, each a process of its own, change registers or a tree under locks
-// while they are killed and stopped for longer than their leases; then everybody dies, a survivor clears up,
-// and the checker looks at what there is (register_checker.h, tree_checker.h). Without one of the safeguards
-// it must find something, or it would not see anything at all.
+// Proves locks under death and sleep. Clients, each a process of its own, change registers or a tree under
+// locks while the harness kills them and stops them for longer than their leases. Then every client dies, a
+// survivor clears up, and the checker judges what is left (register_checker.h, tree_checker.h). With a
+// safeguard missing the checker must find a violation: otherwise it would see nothing at all.
 #include <CLI/CLI.hpp>
 #include <iostream>
 
@@ -24,7 +24,7 @@ using Backend = LocksConfig::Backend;
 using Locking = TreeConfig::Locking;
 
 constexpr int kMostShown = 20;
-/// Rounds in which the lack of a safeguard must show: it takes a death or a sleep at the wrong moment.
+/// Within so many rounds a missing safeguard must show: it takes a death or a sleep at the wrong moment.
 constexpr int kRoundsWithout = 12;
 const std::map<std::string, Work> kWork = {{"registers", Work::kRegisters}, {"tree", Work::kTree}};
 const std::map<std::string, Backend> kBackends = {{"postgresql", Backend::kPostgresql},
@@ -40,7 +40,7 @@ struct Options {
   int seconds = 60;
   int clients = 6;
   std::uint64_t seed = 1;
-  std::string cluster = {};  ///< the engine of three nodes, one of which is killed again and again
+  std::string cluster = {};  ///< the engine of the failing cluster; empty for none
   bool client = false;
 };
 
@@ -96,7 +96,7 @@ void print(const Options& options, std::uint64_t seed, const Crowd& crowd, const
     std::cout << "  " << findings.violations[i] << '\n';
 }
 
-/// What was found after a life of `options.seconds` in an empty world.
+/// Lives for `options.seconds` in an empty world, and checks.
 Findings play(const Options& options, World world, FailingCluster* cluster, std::uint64_t seed) {
   const support::PostgresDatabase database;
   const support::ElasticsearchIndex index("harness");

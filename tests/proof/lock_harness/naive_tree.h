@@ -1,5 +1,5 @@
-// Moving a directory as one writes it at first: read the documents, write them back changed. It has a journal
-// entry, for the checker, and what the world leaves it of the locks.
+// Moves a directory as one writes it at first: reads the documents, and writes them back changed. It writes a
+// journal entry, for the checker, and uses those safeguards of the locks that the world leaves it.
 #pragma once
 
 #include <memory>
@@ -13,7 +13,7 @@
 
 namespace lockstep::harness {
 
-/// Declares the work of the dead done, and does nothing for it.
+/// Declares the work of dead owners done without doing any of it.
 class DeclareDone final : public RollForward {
  public:
   bool knows(const Operation& /*operation*/) const override { return true; }
@@ -27,7 +27,7 @@ class NaiveTree {
 
   void prepare() { locks_.prepare(); }
 
-  /// Nothing happens when there is nothing to move, its place is taken, or the locks are not to be had.
+  /// Does nothing when `from` does not exist, `to` exists, or the locks are refused.
   void move(const TreePath& from, const TreePath& to);
 
  private:

@@ -41,7 +41,7 @@ class Client final : public WriteRegisters {
  private:
   void pass(const char* point) override { fate_.pass(point); }
 
-  /// Two registers, or now and then a whole directory.
+  /// Opens an operation on two registers, or now and then on a whole directory.
   Operation begin() {
     std::vector<Register> registers;
     std::vector<std::string> paths;

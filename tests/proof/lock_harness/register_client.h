@@ -1,5 +1,5 @@
-// A process of the harness: random operations on registers under tree locks until it is killed, which at any
-// named point of the protocol it may do itself, or sleep for longer than its lease.
+// A client process: random operations on registers under tree locks, until it is killed. At any named point
+// of the protocol it may die by itself, or sleep for longer than its lease.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ constexpr int kDirectories = 3;
 constexpr int kRegistersOfADirectory = 4;
 constexpr int kRegisters = kDirectories * kRegistersOfADirectory;
 
-/// Does what an operation of the harness does, as often as somebody adopts it.
+/// Does the data writes of an operation, for its owner and for each adopter.
 class WriteRegisters : public RollForward {
  public:
   WriteRegisters(RegisterStore& store, Without without) : store_(store), without_(without) {}
@@ -22,11 +22,11 @@ class WriteRegisters : public RollForward {
   bool knows(const Operation& operation) const override { return operation.intent.kind == "write"; }
   void roll_forward(LockManager& locks, Operation& operation) override;
 
-  /// Throws LeaseLost when another one has come after it.
+  /// Throws LeaseLost when a later owner has written.
   void apply(LockManager& locks, Operation& operation);
 
  protected:
-  /// Between two steps.
+  /// Called between two steps.
   virtual void pass(const char* /*point*/) {}
 
  private:

@@ -1,5 +1,5 @@
-// What the operations of the harness change: registers that hold the id of the last operation, each with a
-// fence and a revision, and a log of all writes in their order. It stands for the documents of an index.
+// What the operations of the harness change: registers, each with the id of the last operation, a fence and a
+// revision, and a log of all writes in their order. They stand for the documents of an index.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace lockstep::harness {
 
 using Register = int;
 
-/// A write, in the order in which they happened.
+/// An entry of the log.
 struct Write {
   std::int64_t number = 0;
   Register at = 0;
@@ -35,12 +35,12 @@ class RegisterStore {
   void create(int registers);
 
   Stored read(Register at);
-  /// Writes if nobody has written since it was read; says whether it did.
+  /// Writes unless the register has changed since it was read. Returns whether it wrote.
   bool write_as_read(Register at, const std::string& operation, FencingToken token, std::int64_t revision);
-  /// Writes whatever is there.
+  /// Writes unconditionally.
   void write_anyhow(Register at, const std::string& operation);
 
-  /// Notes which registers an operation is going to write.
+  /// Records which registers an operation is going to write.
   void announce(const std::string& operation, const std::vector<Register>& registers);
 
   struct Announced {
@@ -54,7 +54,7 @@ class RegisterStore {
   std::unique_ptr<pqxx::connection> connection_;
 };
 
-/// "3 7" and back: how an operation's intent names its registers.
+/// "3 7" and back: an operation's intent names its registers so.
 std::string text_of(const std::vector<Register>& registers);
 std::vector<Register> registers_of(const std::string& text);
 

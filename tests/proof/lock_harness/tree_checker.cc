@@ -32,7 +32,7 @@ std::vector<json> all_hits(support::ElasticsearchServer& server, const std::stri
   return hits;
 }
 
-/// Those that are done, in the order of their commits.
+/// The operations that are done, in the order of their commits.
 std::vector<Operation> read_history(LockManager& locks, const std::vector<json>& entries,
                                     Findings& findings) {
   std::vector<Operation> done;
@@ -66,7 +66,7 @@ std::string text_of(const Operation& operation) {
          std::to_string(operation.commit) + ")";
 }
 
-/// The number of an entry is that of its last write, with which it ended.
+/// An entry's sequence number is that of its last write, which ended the operation.
 void check_apart(const std::vector<Operation>& done, Findings& findings) {
   for (auto one = done.begin(); one != done.end(); ++one) {
     for (auto later = one + 1; later != done.end() && later->commit < one->version.number; ++later) {
@@ -86,7 +86,7 @@ std::vector<std::string> at_or_below(const Files& files, const std::string& path
   return found;
 }
 
-/// Does to the files what the operation says; what makes that impossible, if anything.
+/// Replays the operation on the files. Returns why that is impossible; empty when it is not.
 std::string replay(Files& files, const Operation& operation, const Staged& staged) {
   const std::string& from = operation.intent.from;
   if (operation.intent.kind == "put") {

@@ -19,7 +19,7 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds kWait{3'000};
 
-/// The operation whose contents a request stages; else empty.
+/// The operation whose contents the request stages; empty when it stages none.
 std::string staged_by(const HttpRequest& request, const std::string& tree_index) {
   const std::string prefix = "/" + tree_index + "/_create/";
   return request.path.starts_with(prefix) ? request.path.substr(prefix.size()) : "";
@@ -47,7 +47,7 @@ class TreeClient {
         naive_.move(from, TreePath(some_directory()));
       }
     } catch (const TreeError&) {
-      // What was to be moved is not there, or its new place is taken.
+      // The path to move does not exist, or the new path does.
     } catch (const TreeOperationLost&) {
     } catch (const LeaseLost&) {
     } catch (const Error& error) {
@@ -104,7 +104,7 @@ class TreeClient {
   const World world_;
   const Config config_;
   Fate fate_;
-  std::string contents_;  ///< of the put that is under way
+  std::string contents_;  ///< of the put under way
   int puts_ = 0;
   ElasticsearchLocks locks_;
   Tree tree_;

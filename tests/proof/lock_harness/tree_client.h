@@ -1,5 +1,5 @@
-// A process of the harness: random changes of the tree until it is killed, which at any request it may do
-// itself, or sleep for longer than its lease. It says on standard output what it stages: "staged <operation>
+// A client process: random changes of the tree until it is killed. At any request it may die by itself, or
+// sleep for longer than its lease. It reports on standard output what it stages: "staged <operation>
 // <contents>".
 #pragma once
 

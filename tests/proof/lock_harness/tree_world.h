@@ -1,5 +1,5 @@
 // The tree that the harness changes: small enough for clients to meet, with one directory of so many files
-// that the server moves them by itself.
+// that the server moves them itself.
 #pragma once
 
 #include <map>
@@ -12,10 +12,10 @@ namespace lockstep::harness {
 
 inline constexpr int kFilesOfTheGreatDirectory = 1'100;
 
-/// The directories at the root that there may be.
+/// The directories that may exist in the root.
 std::vector<std::string> tops();
 
-/// A file: its document's id and what is in it.
+/// A file: the id of its document, and its contents.
 struct File {
   std::string id;
   std::string contents;
@@ -25,10 +25,10 @@ struct File {
 /// By their whole paths.
 using Files = std::map<std::string, File>;
 
-/// As it is at first.
+/// The tree at first.
 Files first_files();
 
-/// Writes them into an index that is there.
+/// Writes files into an existing index.
 void write_files(support::ElasticsearchServer& server, const std::string& index, const Files& files);
 
 }  // namespace lockstep::harness

@@ -1,5 +1,5 @@
-// Where the harness plays: which locks, on which servers, what is changed under them, and which safeguard is
-// left out.
+// The setting of a run: which locks on which servers, what the clients change under them, and which safeguard
+// is missing.
 #pragma once
 
 #include <cstdint>
@@ -12,16 +12,16 @@
 
 namespace lockstep::harness {
 
-/// Which safeguard is left out, so that the checker must find something.
+/// The missing safeguard. Without it the checker must find a violation.
 enum class Without {
   kNothing,
-  kFencing,   ///< expired locks are taken without the rest of the work being done, and nobody is fenced off
+  kFencing,   ///< clients take expired locks without rolling forward, and nothing checks tokens
   kRecovery,  ///< nobody clears up after the dead, as in the book
-  kLocks,     ///< nobody takes a lock; of the tree only
+  kLocks,     ///< nobody takes a lock; only for the tree
 };
 
 enum class Work {
-  kRegisters,  ///< values in a table, each write of which is logged
+  kRegisters,  ///< values in a table, with a log of all writes
   kTree,       ///< the documents of `lockstep tree`
 };
 
@@ -32,7 +32,7 @@ struct World {
   TreeConfig::Locking locking = TreeConfig::Locking::kTree;
   std::string database = {};           ///< URL of the registers, and of the locks in PostgreSQL
   std::vector<std::string> urls = {};  ///< of Elasticsearch
-  std::string alias = {};              ///< what the names of the indices begin with
+  std::string alias = {};              ///< the beginning of the indices' names
 };
 
 Config config_of(const World& world);
@@ -40,15 +40,15 @@ Config config_of(const World& world);
 /// The locks of the world, prepared.
 std::unique_ptr<LockManager> open_locks_of(const World& world);
 
-/// The same for who prepares the world and who looks at it afterwards: with time for a busy server.
+/// The same with time for a busy server, to prepare the world and to check it.
 std::unique_ptr<LockManager> open_patient_locks_of(const World& world);
 
-/// What the checker has seen.
+/// What the checker found.
 struct Findings {
   std::int64_t opened = 0;
   std::int64_t done = 0;
   std::int64_t aborted = 0;
-  std::int64_t adopted = 0;  ///< finished by another one than who began it
+  std::int64_t adopted = 0;  ///< done by an adopter
   std::vector<std::string> violations;
 };
 

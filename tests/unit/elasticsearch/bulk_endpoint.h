@@ -1,5 +1,5 @@
-// An in-memory _bulk endpoint with external versions, to stand behind a fake transport or a scripted HTTP
-// server: it keeps the documents, so that a test can end by asking what is in the index.
+// An in-memory _bulk endpoint with external versions, for a fake transport or a scripted HTTP server. It
+// keeps the documents, so that a test can ask in the end what the index has.
 #pragma once
 
 #include <cstdint>
@@ -19,21 +19,21 @@ class BulkEndpoint {
   struct Document {
     std::int64_t version = 0;
     std::string json;  ///< empty: deleted
-    int writes = 0;    ///< how often a write of it was let through
+    int writes = 0;    ///< how many writes of it were applied
     bool operator==(const Document&) const = default;
   };
 
-  /// An item's fault: 0 for none, else the status with which the item is refused, unapplied.
+  /// An item's fault: 0 for none, else the status with which the endpoint refuses the item.
   using ItemFault = std::function<int(const std::string& id)>;
 
   /// Applies the body's items and returns the reply's JSON. Thread-safe. Throws std::runtime_error for a body
   /// that is not a bulk.
   std::string apply(std::string_view body, const ItemFault& fault = {});
 
-  /// By id; what has been deleted stays as a document without JSON.
+  /// By id; a deleted document stays, without JSON.
   std::map<std::string, Document> documents() const;
 
-  /// How many items have been seen.
+  /// How many items it has received.
   std::size_t items_seen() const;
 
  private:

@@ -1,4 +1,4 @@
-// A transport that answers from a script and records what it was asked.
+// A transport that answers from a script and records the requests.
 #pragma once
 
 #include <deque>
@@ -19,7 +19,7 @@ struct RecordedRequest {
 
 /// What the test keeps while the client owns the transport.
 struct Script {
-  std::deque<HttpResponse> answers;  ///< used one by one; after the last every request fails
+  std::deque<HttpResponse> answers;  ///< one for each request; after the last, requests fail
   std::vector<RecordedRequest> requests;
 };
 

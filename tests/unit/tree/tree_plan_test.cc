@@ -1,4 +1,4 @@
-// The locks that each scheme takes; the tree is a made-up engine's.
+// The locks that each scheme takes, with the tree of a fake engine.
 #include "replicator/tree/tree_plan.h"
 
 #include <gtest/gtest.h>

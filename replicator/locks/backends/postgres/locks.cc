@@ -38,8 +38,9 @@ void PostgresLocks::prepare() {
   const std::vector<Migration> migrations = read_migrations(postgresql_lock_migrations());
   session_.call("looking for the tables of locks", kPrepare, [&](PostgresSession& session) {
     const bool pending = [&] {
-      pqxx::nontransaction transaction(session.connection());
-      return !pending_migrations(transaction, session, schema_, migrations).empty();
+      PostgresTransaction transaction(session, "reading the migrations of the locks",
+                                      Isolation::kEachStatement);
+      return !pending_migrations(transaction, schema_, migrations).empty();
     }();
     if (pending) migrate(session, schema_, migrations, [](const Migration&) {});
   });

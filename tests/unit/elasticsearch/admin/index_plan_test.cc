@@ -30,7 +30,7 @@ json mark(const DesiredIndex& index) {
           {"mapping_checksum", checksum(index.mapping)}};
 }
 
-/// GET /posts, as it is after an apply of `index`.
+/// The reply to GET /posts after `index` was applied.
 HttpResponse existing(const DesiredIndex& index, const json& lockstep_mark,
                       const std::string& name = "posts-000003") {
   json mappings = index.mapping.mappings;

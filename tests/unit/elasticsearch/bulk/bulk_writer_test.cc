@@ -18,7 +18,7 @@ using std::chrono::seconds;
 
 constexpr seconds kDeadline{20};
 
-/// Answers requests by a function that all transports share.
+/// Answers requests with a function that all transports share.
 class FunctionTransport final : public HttpTransport {
  public:
   using Answer = std::function<HttpResponse(const HttpRequest&)>;

@@ -12,7 +12,7 @@ namespace {
 using Setting = ThroughputSearch::Setting;
 constexpr std::size_t kMiB = 1024 * 1024;
 
-// A cluster that takes so many bytes a second with a setting, more or less.
+// A cluster whose throughput with a setting is given, with some noise.
 class Cluster {
  public:
   Cluster(Setting most, std::function<double(const Setting&)> rate, double noise = 0)
@@ -65,12 +65,12 @@ double flat(const Setting& /*setting*/) {
   return 20e6;
 }
 
-// Best with two requests; each one more or fewer costs a fifth.
+// Fastest with two requests; one more or fewer costs a fifth.
 double best_with_two(const Setting& setting) {
   return 20e6 * std::pow(0.8, std::abs(setting.requests - 2));
 }
 
-// Best with half a MiB.
+// Fastest with half a MiB.
 double best_with_half(const Setting& setting) {
   return 20e6 * std::pow(0.8, std::abs(std::log2(static_cast<double>(setting.bytes) / (0.5 * kMiB))));
 }

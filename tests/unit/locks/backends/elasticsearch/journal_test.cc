@@ -1,4 +1,4 @@
-// What the journal makes of answers that are lost or refused.
+// What the journal does when an answer is lost or a request is refused.
 #include "replicator/locks/backends/elasticsearch/journal.h"
 
 #include <gmock/gmock.h>

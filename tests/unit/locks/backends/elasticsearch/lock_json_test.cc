@@ -86,7 +86,7 @@ TEST(LockJsonTest, TheJournalIsNamedAfterTheLocks) {
   EXPECT_EQ(lock_indices("-locks").journal, "-locks-journal");
 }
 
-// A script that is changed gets another version, for the programs that call the old one.
+// A changed script needs another version: other programs still call the old one.
 TEST(LockScriptsTest, StoredScriptsAreFrozen) {
   const auto fnv = [](std::string_view text) {
     std::uint64_t hash = 0xcbf29ce484222325ULL;
