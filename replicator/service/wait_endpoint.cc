@@ -73,7 +73,9 @@ WaitEndpoint::Reply WaitEndpoint::answer(const Parameters& parameters) {
   try {
     const WaitRequest request = request_of(parameters);
     if (!free_.try_acquire()) {
-      return not_applied(503, std::to_string(kMostWaiters) + " are waiting already; try again");
+      std::string reason = std::to_string(kMostWaiters);
+      reason += " are waiting already; try again";
+      return not_applied(503, reason);
     }
     const struct Slot {
       std::counting_semaphore<kMostWaiters>& free;
