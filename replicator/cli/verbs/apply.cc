@@ -1,3 +1,4 @@
+// `lockstep apply`: creates or changes everything that a pipeline needs, on both sides.
 #include <CLI/CLI.hpp>
 #include <iostream>
 

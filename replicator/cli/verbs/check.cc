@@ -1,3 +1,4 @@
+// `lockstep check`: finds what is wrong between a configuration and its two servers, and changes nothing.
 #include <CLI/CLI.hpp>
 #include <iostream>
 

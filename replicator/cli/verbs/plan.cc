@@ -1,3 +1,4 @@
+// `lockstep plan`: says what `apply` would do, and which privileges `run` needs.
 #include <CLI/CLI.hpp>
 #include <iostream>
 

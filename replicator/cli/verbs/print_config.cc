@@ -1,3 +1,4 @@
+// `lockstep print-config`: prints a configuration with its defaults, or a sample.
 #include <CLI/CLI.hpp>
 #include <iostream>
 

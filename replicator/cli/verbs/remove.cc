@@ -1,3 +1,4 @@
+// `lockstep remove`: removes from the database what `apply` has created.
 #include <CLI/CLI.hpp>
 #include <iostream>
 

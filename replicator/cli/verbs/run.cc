@@ -1,3 +1,4 @@
+// `lockstep run`: replicates, as a service or until nothing is pending.
 #include <CLI/CLI.hpp>
 #include <optional>
 

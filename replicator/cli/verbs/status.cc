@@ -1,3 +1,4 @@
+// `lockstep status`: says how a pipeline is, whoever runs it and wherever.
 #include <CLI/CLI.hpp>
 #include <chrono>
 #include <iostream>

@@ -1,3 +1,4 @@
+// `lockstep verify`: compares views and indices, and repairs what differs.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <iostream>

@@ -1,3 +1,4 @@
+// `lockstep wait`: returns when Elasticsearch has what is committed, whoever replicates it.
 #include <CLI/CLI.hpp>
 #include <string>
 #include <vector>
