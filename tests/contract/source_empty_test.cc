@@ -172,7 +172,7 @@ class EmptyDefinition final : public SourceDefinition {
   void apply(const Progress&) override {}
   std::vector<PlanStep> removal_plan() override { return {}; }
   void remove(const Progress&) override {}
-  std::vector<std::string> grants(const std::string&) override { return {}; }
+  std::vector<std::string> privileges_for(const std::string&) override { return {}; }
 };
 
 class EmptyWorld final : public DefinedWorld {

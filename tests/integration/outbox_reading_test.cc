@@ -48,13 +48,12 @@ class OutboxReading : public testing::Test {
     const std::int64_t before = looked_at();
     {
       const std::unique_ptr<Source> source = open_source(defined_.config(), "test");
-      source->load_pipeline();
-      EXPECT_TRUE(source->try_lead());
-      source->raise_epoch({}, {});
-      Position position = source->load_position();
+      EXPECT_TRUE(source->lead().try_lead());
+      const Epoch epoch = source->lead().raise_epoch({}, {});
+      Position position = source->changes().checkpoint();
       for (int i = 0; i < batches; ++i) {
         write();
-        const auto transaction = source->begin();
+        const auto transaction = source->changes().begin(epoch);
         const Changes changes = transaction->read_changes(position, max_values);
         EXPECT_GT(changes.rows, 0);
         position = changes.next;

@@ -21,8 +21,7 @@ class Outbox : public BlogTest {
   void prune() {
     const Config config = load_config(pipeline_.configuration());
     const auto source = open_source(config, "test");
-    source->load_pipeline();
-    source->prune();
+    source->outbox().prune();
   }
 };
 

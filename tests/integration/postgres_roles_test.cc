@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "replicator/source/open_source.h"
 #include "replicator/source/postgres/define/grants.h"
 #include "replicator/source/source.h"
@@ -54,25 +56,38 @@ class RolesTest : public ::testing::Test {
   std::string role_;
 };
 
+JobPosition finished(JobKind kind) {
+  switch (kind) {
+    case JobKind::kFanOut:
+      return AfterNumber{100};
+    case JobKind::kSweep:
+      return Scanning{};
+    default:
+      return AfterDocument{DocumentId{"100"}};
+  }
+}
+
 TEST_F(RolesTest, RoleWithTheGrantsRunsAllStatementsOfTheTail) {
   grant();
   const Config config = as_role();
   const std::unique_ptr<Source> source = open_source(config, "test");
-  const AppliedPipeline pipeline = source->load_pipeline();
-  source->identity();
+  source->reload();
+  const AppliedPipeline& pipeline = source->pipeline();
   source->revision();
-  source->epoch();
-  source->is_led();
-  ASSERT_TRUE(source->try_lead());
-  const Epoch epoch = source->raise_epoch({}, {});
-  const Position position = source->load_position();
-  EXPECT_EQ(source->load_jobs().size(), 1u);
+  source->lead().identity();
+  source->lead().epoch();
+  source->lead().is_led();
+  ASSERT_TRUE(source->lead().try_lead());
+  const Epoch epoch = source->lead().raise_epoch({}, {});
+  ChangeLog& log = source->changes();
+  const Position position = log.checkpoint();
+  EXPECT_EQ(log.jobs().size(), 1u);
   defined_.database().execute(
       "update hidden.users set name = 'new', colour = 'green' where id < 3; "
       "update hidden.posts set title = 'new' where id = 1; delete from hidden.posts where id = 2");
   const AppliedIndex& index = pipeline.indices.at(0);
   {
-    const auto transaction = source->begin();
+    const auto transaction = log.begin(epoch);
     const Changes changes = transaction->read_changes(position, 1000);
     EXPECT_GT(changes.rows, 0);
     const auto ids = transaction->resolve(index, changes.captured, 1000);
@@ -80,44 +95,62 @@ TEST_F(RolesTest, RoleWithTheGrantsRunsAllStatementsOfTheTail) {
     EXPECT_GE(ids->size(), 20u);
     int documents = 0;
     const auto count = [&](const RenderedDocument&) { ++documents; };
-    transaction->render(index, *ids, 1 << 20, DocumentVersion(epoch, 1), count);
+    transaction->render_for(DocumentVersion(epoch, 1), index, *ids, 1 << 20, count);
     EXPECT_GE(documents, 20);
-    transaction->render_page(index, std::nullopt, 10, 1 << 20, DocumentVersion(epoch, 2), count);
-    const Job job = transaction->add_fan_out(index, changes.captured);
-    transaction->begin_job(job.id);
-    transaction->add_repair(index, {{"3", "4"}}, "test");
-    transaction->job_page(job, std::nullopt, 10);
-    transaction->stale(index, {{"1", "2"}, {"nothing", ""}});
+    transaction->render_page_for(DocumentVersion(epoch, 2), index, std::nullopt, 10, 1 << 20, count);
+    transaction->add_fan_out(index, changes.captured);
+    transaction->add_repair(index, {{DocumentId{"3"}, "4"}}, "test");
+    transaction->stale(index, {{DocumentId{"1"}, "2"}, {DocumentId{"nothing"}, ""}});
     transaction->add_job(index.id, JobKind::kSweep, "test");
     Acknowledged acknowledged;
     acknowledged.position = changes.next;
-    acknowledged.jobs.push_back({job.id, JobKind::kFanOut, "1", 1, false});
-    acknowledged.refused.push_back({index.id, "1", "", DocumentVersion(epoch, 1), 400, "x", "y"});
-    acknowledged.no_longer_refused.push_back({index.id, "2", "", DocumentVersion(epoch, 1)});
-    acknowledged.gone_routes.push_back({index.id, "2", "3", DocumentVersion(epoch, 1)});
-    transaction->save(epoch, acknowledged);
-    transaction->commit();
+    acknowledged.refused.push_back({index.id, DocumentId{"1"}, "", DocumentVersion(epoch, 1), 400, "x", "y"});
+    EXPECT_EQ(transaction->new_dead_letters(acknowledged.refused).size(), 1u);
+    acknowledged.no_longer_refused.push_back({index.id, DocumentId{"2"}, "", DocumentVersion(epoch, 1)});
+    acknowledged.gone_routes.push_back({index.id, DocumentId{"2"}, "3", DocumentVersion(epoch, 1)});
+    transaction->save(acknowledged);
+    transaction->may_be_shown();
+    EXPECT_GE(transaction->commit().size(), 3u);
   }
   {
-    const std::vector<Job> jobs = source->load_jobs();
-    const auto transaction = source->begin();
+    const std::vector<Job> jobs = log.jobs();
+    const auto fan_out =
+        std::find_if(jobs.begin(), jobs.end(), [](const Job& job) { return job.kind == JobKind::kFanOut; });
+    ASSERT_NE(fan_out, jobs.end());
+    const auto transaction = log.begin(epoch);
+    transaction->begin_job(fan_out->id);
+    transaction->fan_out_page(fan_out->id, NotBegun{}, 10);
     Acknowledged acknowledged;
-    for (const Job& job : jobs) acknowledged.jobs.push_back({job.id, job.kind, "100", 1, true});
-    transaction->save(epoch, acknowledged);
+    acknowledged.jobs.push_back({fan_out->id, JobKind::kFanOut, AfterNumber{1}, 1, false});
+    transaction->save(acknowledged);
     transaction->commit();
   }
   {
-    const auto reading = source->begin_reading();
-    reading->stale(index, {{"1", "2"}});
-    reading->place();
+    const std::vector<Job> jobs = log.jobs();
+    const auto transaction = log.begin(epoch);
+    Acknowledged acknowledged;
+    for (const Job& job : jobs) {
+      acknowledged.jobs.push_back({job.id, job.kind, finished(job.kind), 1, true});
+    }
+    transaction->save(acknowledged);
+    transaction->commit();
   }
-  EXPECT_EQ(source->dead_letters(index.id), 1);
-  source->dead_letters_of(index.id, {"1"});
-  source->has_passed(position);
-  source->may_have_changed(position);
-  source->await_change(position, std::chrono::milliseconds(1), std::chrono::milliseconds(1));
+  {
+    const auto reading = log.read();
+    reading->stale(index, {{DocumentId{"1"}, "2"}});
+    reading->require_readable(index);
+    reading->position();
+  }
+  DeadLetterFilter filter;
+  filter.indices = {index.id};
+  EXPECT_EQ(source->dead_letters().count(filter), 1);
+  filter.ids = {DocumentId{"1"}};
+  EXPECT_EQ(source->dead_letters().find(filter, std::nullopt, 10).size(), 1u);
+  log.has_passed(position);
+  log.may_have_changed(position);
+  log.await_change(position, std::chrono::milliseconds(1), std::chrono::milliseconds(1));
   source->publish({"following", "", "{}"});
-  source->prune();
+  source->outbox().prune();
   for (int slot = 0; slot < 3; ++slot) {
     defined_.database().execute("set role " + role_ + "; truncate lockstep.outbox_" + std::to_string(slot) +
                                 "; reset role");
