@@ -20,7 +20,7 @@ PostgresError translated(const Thrown& thrown) {
 }
 
 pqxx::sql_error refused(const char* sqlstate) {
-  return {"ERROR:  no\nDETAIL:  more", "select", sqlstate};
+  return pqxx::sql_error("ERROR:  no\nDETAIL:  more", "select", sqlstate);
 }
 
 TEST(PostgresErrorTest, SaysWhatWasDoneAndKeepsTheServersLines) {
