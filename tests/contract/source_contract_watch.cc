@@ -56,7 +56,7 @@ TEST_P(DefinedSourceContract, AJobIsWaitedFor) {
   const auto watch = world().watch();
   const auto point = watch->begin(std::nullopt);
   EXPECT_EQ(point->look().kind, Kind::kPending);
-  EXPECT_THAT(point->look().reason, HasSubstr("somebody asked for it"));
+  EXPECT_THAT(point->look().reason, HasSubstr("comparison of " + docs().alias));
   add_job(docs().id, JobKind::kSweep);
   Acknowledged acknowledged;
   for (const Job& job : jobs_of(docs().id, JobKind::kComparison))

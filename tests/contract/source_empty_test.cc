@@ -200,7 +200,7 @@ class EmptyWorld final : public DefinedWorld {
   void plant_job(const std::string&, const std::string&) override {}
 };
 
-const auto kEmpty = testing::Values(MakeWorld([] { return std::make_unique<EmptyWorld>(); }));
+const auto kEmpty = testing::Values(MakeWorld{[] { return std::make_unique<EmptyWorld>(); }});
 const auto kName = [](const auto&) { return std::string("Empty"); };
 
 INSTANTIATE_TEST_SUITE_P(Empty, SourceContract, kEmpty, kName);

@@ -267,7 +267,7 @@ class FakeWorld final : public SourceWorld {
   Server server_;
 };
 
-const auto kFake = testing::Values(MakeWorld([] { return std::make_unique<FakeWorld>(); }));
+const auto kFake = testing::Values(MakeWorld{[] { return std::make_unique<FakeWorld>(); }});
 const auto kName = [](const auto&) { return std::string("Fake"); };
 
 INSTANTIATE_TEST_SUITE_P(Fake, SourceContract, kFake, kName);

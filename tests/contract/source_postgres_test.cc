@@ -167,7 +167,7 @@ class PostgresWorld final : public DefinedWorld {
   std::string committed_at_;
 };
 
-const auto kPostgres = testing::Values(MakeWorld([] { return std::make_unique<PostgresWorld>(); }));
+const auto kPostgres = testing::Values(MakeWorld{[] { return std::make_unique<PostgresWorld>(); }});
 const auto kName = [](const auto&) { return std::string("Postgres"); };
 
 INSTANTIATE_TEST_SUITE_P(Postgres, SourceContract, kPostgres, kName);

@@ -15,6 +15,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -115,6 +116,14 @@ class DefinedWorld : public SourceWorld {
   virtual void plant_job(const std::string& kind, const std::string& position) = 0;
 };
 
-using MakeWorld = std::function<std::unique_ptr<SourceWorld>()>;
+/// The parameter of the suites.
+struct MakeWorld {
+  std::function<std::unique_ptr<SourceWorld>()> make;
+
+  std::unique_ptr<SourceWorld> operator()() const { return make(); }
+
+  /// GoogleTest makes it part of a test's name.
+  friend void PrintTo(const MakeWorld& /*world*/, std::ostream* out) { *out << "a world"; }
+};
 
 }  // namespace lockstep
