@@ -116,3 +116,8 @@ POLICY
       ;;
   esac
 }
+
+# require_engine NAME: wrong usage when there is no such engine.
+require_engine() {
+  [[ " ${kEngines[*]} " == *" $1 "* ]] || wrong_usage "unknown engine '$1'; there are: ${kEngines[*]}"
+}

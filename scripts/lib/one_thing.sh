@@ -28,6 +28,7 @@ python_test=''
 find_one_thing() {
   local word=${1#"$root"/} file program
   word=${word#./}
+  [[ $word != */* || -e $root/$word ]] || wrong_usage "there is no file $word"
   case $word in
     replicator/*.cc | replicator/*.h)
       file=tests/unit/${word#replicator/}
@@ -42,18 +43,17 @@ find_one_thing() {
     tests/schema/*_test.py | tests/rules/*_test.py) python_test=$word; return ;;
   esac
   if [[ $word == tests/*.cc ]]; then
-    [[ -e $root/$word ]] || wrong_usage "there is no file $word"
     program=$(program_of "$word") || wrong_usage "$word is no file of tests; tests are in tests/unit, contract, integration, fault and engines"
     wanted[$program]=$(filter_of "$word")
   elif [[ " ${kServerPrograms[*]} " == *" $word "* || ($word == unit_* && -d $root/tests/unit/${word#unit_}) ]]; then
     wanted[$word]='*'
-  else
+  elif [[ $word =~ ^[A-Za-z0-9_]+$ ]]; then
     while read -r file; do
       program=$(program_of "$file") || continue
       wanted[$program]="*$word*"
-    done < <(cd "$root" && grep -rlE "^(TEST|TEST_F|TEST_P|TYPED_TEST)\(.*$word|^ *class [A-Za-z]*$word" tests --include='*.cc' --include='*.h')
-    ((${#wanted[@]})) || wrong_usage "'$1' is no file of tests, no source, no test program and no part of a test's name"
+    done < <(cd "$root" && grep -rlE -- "^(TEST|TEST_F|TEST_P|TYPED_TEST)\(.*$word|^ *class [A-Za-z]*$word" tests --include='*.cc' --include='*.h')
   fi
+  ((${#wanted[@]})) || wrong_usage "'$1' is no file of tests, no source, no test program and no part of a test's name"
 }
 
 needs_servers() {
