@@ -51,7 +51,7 @@ find_one_thing() {
     while read -r file; do
       program=$(program_of "$file") || continue
       wanted[$program]="*$word*"
-    done < <(cd "$root" && grep -rlE -- "^(TEST|TEST_F|TEST_P|TYPED_TEST)\(.*$word|^ *class [A-Za-z]*$word" tests --include='*.cc' --include='*.h')
+    done < <(cd "$root" && grep -rlE --include='*.cc' --include='*.h' "^(TEST|TEST_F|TEST_P|TYPED_TEST)\(.*$word|^ *class [A-Za-z]*$word" tests)
   fi
   ((${#wanted[@]})) || wrong_usage "'$1' is no file of tests, no source, no test program and no part of a test's name"
 }
