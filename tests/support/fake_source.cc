@@ -54,9 +54,11 @@ FakeSource::~FakeSource() {
   if (database_.leader_ == this) database_.leader_ = nullptr;
 }
 
-State FakeSource::state() const {
+template <typename Question>
+auto FakeSource::ask(const Question& question) const {
   database_.require_present();
-  return database_.state();
+  const std::lock_guard lock(database_.mutex_);
+  return question(std::as_const(database_.state_));
 }
 
 void FakeSource::reload() {
@@ -97,11 +99,11 @@ SourceIdentity FakeSource::identity() {
 }
 
 Epoch FakeSource::epoch() {
-  return state().epoch;
+  return ask([](const State& state) { return state.epoch; });
 }
 
 KnownPartners FakeSource::known_partners() {
-  return state().partners;
+  return ask([](const State& state) { return state.partners; });
 }
 
 Epoch FakeSource::raise_epoch(Epoch at_least, const KnownPartners& partners) {
@@ -128,15 +130,15 @@ std::unique_ptr<SourceSnapshot> FakeSource::read() {
 }
 
 Position FakeSource::checkpoint() {
-  return position_at(state().position);
+  return ask([](const State& state) { return position_at(state.position); });
 }
 
 bool FakeSource::has_passed(const Position& position) {
-  return state().position >= rows_of(position);
+  return ask([&](const State& state) { return state.position >= rows_of(position); });
 }
 
 bool FakeSource::may_have_changed(const Position& position) {
-  return state().outbox.size() > rows_of(position);
+  return ask([&](const State& state) { return state.outbox.size() > rows_of(position); });
 }
 
 bool FakeSource::await_change(const Position& position, std::chrono::milliseconds check_every,
@@ -155,9 +157,11 @@ bool FakeSource::is_awaited() {
 }
 
 std::vector<Job> FakeSource::jobs() {
-  std::vector<Job> jobs;
-  for (const auto& [id, stored] : state().jobs) jobs.push_back(stored.job);
-  return jobs;
+  return ask([](const State& state) {
+    std::vector<Job> jobs;
+    for (const auto& [id, stored] : state.jobs) jobs.push_back(stored.job);
+    return jobs;
+  });
 }
 
 std::optional<std::int64_t> FakeSource::expand(const AppliedIndex& index, const Job& fan_out) {
@@ -166,10 +170,11 @@ std::optional<std::int64_t> FakeSource::expand(const AppliedIndex& index, const 
   if (connection_.open > 0) throw std::logic_error("a transaction is open on this connection");
   const std::optional<JobId> expanded = std::exchange(connection_.expanding, std::nullopt);
   if (expanded) make_list(*expanded);
-  const State now = state();
-  const auto stored = now.jobs.find(fan_out.id);
-  if (stored == now.jobs.end()) return 0;
-  if (stored->second.job.total) return stored->second.job.total;
+  const std::optional<std::int64_t> total = ask([&](const State& state) {
+    const auto stored = state.jobs.find(fan_out.id);
+    return stored == state.jobs.end() ? std::optional<std::int64_t>(0) : stored->second.job.total;
+  });
+  if (total) return total;
   database_.require_readable(index);
   connection_.expanding = fan_out.id;
   return std::nullopt;
@@ -195,20 +200,23 @@ std::chrono::system_clock::time_point FakeSource::now() {
 }
 
 std::int64_t FakeSource::count(const DeadLetterFilter& filter) {
-  const State now = state();
-  return std::count_if(now.dead_letters.begin(), now.dead_letters.end(),
-                       [&](const auto& letter) { return fits(letter.second, filter); });
+  return ask([&](const State& state) {
+    return std::count_if(state.dead_letters.begin(), state.dead_letters.end(),
+                         [&](const auto& letter) { return fits(letter.second, filter); });
+  });
 }
 
 std::vector<StoredDeadLetter> FakeSource::find(const DeadLetterFilter& filter,
                                                const std::optional<DeadLetter>& after, std::int64_t limit) {
-  std::vector<StoredDeadLetter> found;
-  for (const auto& [key, stored] : state().dead_letters) {
-    if (after && key <= RoutedId{after->index, after->id.text, after->routing}) continue;
-    if (fits(stored, filter) && static_cast<std::int64_t>(found.size()) < limit)
-      found.push_back({stored.letter, utc(stored.first_at), utc(stored.last_at), stored.tries});
-  }
-  return found;
+  return ask([&](const State& state) {
+    std::vector<StoredDeadLetter> found;
+    for (const auto& [key, stored] : state.dead_letters) {
+      if (after && key <= RoutedId{after->index, after->id.text, after->routing}) continue;
+      if (fits(stored, filter) && static_cast<std::int64_t>(found.size()) < limit)
+        found.push_back({stored.letter, utc(stored.first_at), utc(stored.last_at), stored.tries});
+    }
+    return found;
+  });
 }
 
 std::int64_t FakeSource::discard(const DeadLetterFilter& filter) {
@@ -228,12 +236,12 @@ void FakeSource::prune() {
 }
 
 std::int64_t FakeSource::size() {
-  const State now = state();
-  return static_cast<std::int64_t>(now.outbox.size() - now.pruned);
+  return ask(
+      [](const State& state) { return static_cast<std::int64_t>(state.outbox.size() - state.pruned); });
 }
 
 bool FakeSource::has_given_up() {
-  return state().given_up;
+  return ask([](const State& state) { return state.given_up; });
 }
 
 bool FakeSource::resume() {

@@ -64,8 +64,9 @@ class FakeSource final : public Source,
   bool resume() override;
   std::vector<std::string> differences_from_applied() override { return {}; }
 
-  /// The state as it is now. Throws Error while the database is away.
-  State state() const;
+  /// Asks the state as it is now. Throws Error while the database is away.
+  template <typename Question>
+  auto ask(const Question& question) const;
   void make_list(JobId fan_out);
 
   Database& database_;

@@ -177,6 +177,19 @@ TEST_F(TooManyRefusals, OfDocumentsThatHaveNoIdElasticsearchTakesStopItToo) {
   EXPECT_LT(letters(), 1'000U);
 }
 
+TEST_F(TooManyRefusals, OfADeposedLeaderDoNotStopItAsALeader) {  // S5
+  world_.config.replication.chunk_documents = 2'000;
+  world_.config.elasticsearch.bulk_bytes = 1'000'000;
+  world_.add_silently(1'200);
+  world_.rename_user("ann", 1);
+  Leader zombie(world_);
+  ASSERT_TRUE(zombie.tail.turn(zombie.stop.get_token()));
+  ASSERT_TRUE(zombie.take_all_outcomes());
+  const Leader next(world_);
+  EXPECT_THROW(zombie.save(), Deposed);
+  EXPECT_EQ(letters(), 0U);
+}
+
 TEST_F(TooManyRefusals, TryingManyDeadLettersAgainInVainStopsNothing) {
   world_.config.replication.max_refused_share = 1;
   world_.add_silently(1'200);
