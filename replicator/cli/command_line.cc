@@ -19,7 +19,7 @@
 namespace lockstep {
 namespace {
 
-// What commands were called once. These names go on working, and no help shows them.
+// Former names of commands. They still work, but no help shows them.
 constexpr std::array<std::pair<std::string_view, const char*>, 1> kFormerNames{{
     {"deadletters", "dead-letters"},
 }};

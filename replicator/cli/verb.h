@@ -1,5 +1,5 @@
-// A verb: one command of `lockstep`, with its name, its options and what it does. One file for each; the
-// table of them is in verb_table.cc.
+// One command of `lockstep`: its name, its options and what it does. Each has a file of its own; their table
+// is in verb_table.cc.
 #pragma once
 
 #include <memory>
@@ -35,7 +35,7 @@ class Verb {
   virtual ExitCode run() = 0;
 };
 
-/// All verbs, in the order of `lockstep --help`.
+/// All commands, in the order of `lockstep --help`.
 std::vector<std::unique_ptr<Verb>> all_verbs();
 
 std::unique_ptr<Verb> make_check_verb();

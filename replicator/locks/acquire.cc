@@ -13,7 +13,8 @@ namespace {
 
 using std::chrono::milliseconds;
 
-/// Short enough to take a lock soon after it is free, long enough that many who wait do not busy the server.
+/// Short enough to take a lock soon after it is free, long enough that many who wait do not burden the
+/// server.
 constexpr Backoff::Limits kBackoff{milliseconds(20), milliseconds(500)};
 
 std::uint64_t seed_of(const AcquireOptions& options) {

@@ -1,4 +1,5 @@
-// Clears up after dead holders, whether or not somebody wants what they hold.
+// Clears up after dead holders, whether or not somebody wants what they hold. (It has nothing to do with the
+// job kind "sweep", which deletes documents.)
 #pragma once
 
 #include <chrono>

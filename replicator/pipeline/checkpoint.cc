@@ -8,14 +8,14 @@ namespace {
 // Documents kept in memory during a trial, at most, while the index with the refusals has few.
 constexpr std::int64_t kMostUnsaved = 10 * RefusedShare::kWindow;
 
-// What is acknowledged and not saved is done again after a crash.
+// What is acknowledged and not saved is repeated after a crash.
 constexpr auto kMostUnsavedAge = std::chrono::milliseconds(200);
 
 }  // namespace
 
 void Checkpoint::begin_trial(IndexId index, std::int64_t dead_letters) {
-  // The dead letters between the checkpoint and the stop, less than a window of them, come once more and do
-  // not count.
+  // The dead letters between the checkpoint and the stop, fewer than a window, are refused again and do not
+  // count.
   on_trial_[index] = RefusedShare::kWindow + std::min(dead_letters, RefusedShare::kWindow);
 }
 

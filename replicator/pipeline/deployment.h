@@ -1,11 +1,11 @@
 // Brings both sides of a pipeline in line with its configuration: the source's schema and triggers, and
 // Elasticsearch's indices and aliases.
 //
-// G1. Nothing changes anywhere when an index is refused, or has to be built anew.
+// G1. Nothing changes anywhere when an index is refused, or has to be rebuilt.
 //
 // G2. An alias stands for its index before the job that fills the index can run.
 //
-// G3. An index that has to be made anew is filled anew: its job is there before the index is.
+// G3. An index that has to be recreated is filled again: its job is there before the index is.
 #pragma once
 
 #include <functional>

@@ -93,7 +93,7 @@ class DocumentWriter {
   /// How large a page of a job should be, at most, to be fast.
   std::int64_t job_bytes() const { return static_cast<std::int64_t>(bulks_.background_bytes()); }
 
-  /// Takes what is to be saved. What is not saved after all is done again later.
+  /// Takes what is to be saved. If it is not saved, the work is repeated.
   Acknowledged take_acknowledged();
   bool has_news() const;
 

@@ -1,4 +1,4 @@
-// What is done every so often beside the work of the loop.
+// Chores that the loop does now and then, besides its work.
 #pragma once
 
 #include <chrono>
@@ -24,7 +24,7 @@ struct Chore {
 
 class Housekeeping {
  public:
-  /// `begin` is when intervals begin that come before a first time.
+  /// The first interval of a kAfterInterval chore begins at `begin`.
   Housekeeping(std::vector<Chore> chores, SteadyTime begin);
 
   /// Does the chores that are due, in the order of the list. Throws what they throw.

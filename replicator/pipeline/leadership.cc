@@ -27,13 +27,13 @@ std::string doubt_about(const AppliedIndex& index, const MarkedIndex& marked, co
   const SourceMark& last = marked.mark.source;
   if (marked.mark.epoch > epoch) return "the source was restored from an older state";
   if (!last.place.empty()) {
-    if (last.place != source.place) return "the source is another database now";
+    if (last.place != source.place) return "the source is a different database now";
     if (last.timeline != source.timeline) return "the source was promoted, or recovered to an earlier point";
     if (last.progress > source.progress) return "the source was restored from an older state";
   }
   const auto target = known.targets.find(index.id);
   if (target != known.targets.end() && target->second != marked.uuid) {
-    return "the index was made anew or restored from a snapshot";
+    return "the index was recreated or restored from a snapshot";
   }
   return "";
 }
@@ -43,13 +43,14 @@ struct Doubt {
   std::string reason;
 };
 
-// The jobs come first. Once the epoch is raised and the partners are noted, nobody can tell any more.
+// The jobs come first. Once the epoch is raised and the partners are noted, the evidence is gone.
 void compare_with_views(ChangeLog& changes, Epoch epoch, const std::vector<Doubt>& doubts, bool other_place) {
   if (doubts.empty() && !other_place) return;
   const std::unique_ptr<SourceTransaction> transaction = changes.begin(epoch);
   if (other_place) {
     spdlog::warn(
-        "the source is another database than the last time: its outbox is given up, everything is compared");
+        "the source is a different database than last time; its outbox is skipped, and every index is "
+        "compared");
     transaction->skip_changes();
   }
   for (const Doubt& doubt : doubts) {
@@ -97,7 +98,7 @@ Epoch take_epoch(const AppliedPipeline& pipeline, Source& source, ElasticsearchC
     const MarkedIndex marked = marked_index(elasticsearch, index.alias);
     require_ours(pipeline, index, marked.mark);
     std::string doubt = doubt_about(index, marked, identity, before, known);
-    if (doubt.empty() && other_place) doubt = "the source is another database now";
+    if (doubt.empty() && other_place) doubt = "the source is a different database now";
     if (!doubt.empty()) doubts.push_back({&index, doubt});
     partners.targets[index.id] = marked.uuid;
     seen = std::max(seen, marked.mark.epoch);

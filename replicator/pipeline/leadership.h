@@ -20,9 +20,9 @@ SourceMark source_mark(const SourceIdentity& identity);
 
 /// Raises the epoch above the source's and above what any of the pipeline's indices carries, and makes both
 /// sides note each other. When their last notes do not fit, one side was restored, promoted or replaced: jobs
-/// are added that compare the indices with their views. When the source is another database, positions mean
-/// something else, so the changes in its outbox are skipped too. Throws Error when an alias is missing or
-/// belongs to somebody else.
+/// are added that compare the indices with their views. When the source is a different database, positions
+/// mean something else, so the changes in its outbox are skipped too. Throws Error when an alias is missing
+/// or belongs to somebody else.
 Epoch take_epoch(const AppliedPipeline& pipeline, Source& source, ElasticsearchClient& elasticsearch);
 
 }  // namespace lockstep

@@ -30,13 +30,12 @@ void RefusedShare::count(const Acknowledged& acknowledged, const std::vector<std
 
 void RefusedShare::judge(IndexId index, const Window& window) const {
   if (static_cast<double>(window.refused) <= most_ * static_cast<double>(window.documents)) return;
-  throw Error(
-      {"writing into index " + aliases_.at(index),
-       "of its last " + std::to_string(window.documents) + " documents Elasticsearch refuses " +
-           std::to_string(window.refused) + ", more than replication.max_refused_share = " +
-           nlohmann::json(most_).dump() + "; the first: " + window.first,
-       "mend the mapping or the view and start again: nothing is lost, the checkpoint stands in front "
-       "of them; or raise max_refused_share to have them put aside as dead letters"});
+  throw Error({"writing into index " + aliases_.at(index),
+               "of its last " + std::to_string(window.documents) + " documents Elasticsearch refuses " +
+                   std::to_string(window.refused) + ", more than replication.max_refused_share = " +
+                   nlohmann::json(most_).dump() + "; the first: " + window.first,
+               "mend the mapping or the view and start again: nothing is lost, the checkpoint has not passed "
+               "them; or raise max_refused_share to make dead letters of them"});
 }
 
 }  // namespace lockstep

@@ -3,8 +3,8 @@
 //
 // Each index is judged over windows of at least kWindow documents. Whatever one save brings belongs to one
 // window. When more than the configured share of a window became dead letters, the pipeline ends with an
-// Error before the window is saved, so the checkpoint stays in front of the refused documents (K2). A
-// document that was a dead letter before and is refused again does not count: it makes the table no longer.
+// Error before the window is saved, so the checkpoint does not pass the refused documents (K2). A document
+// that was a dead letter before and is refused again does not count: it adds no row.
 #pragma once
 
 #include <cstddef>

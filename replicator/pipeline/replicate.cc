@@ -36,7 +36,7 @@ constexpr milliseconds kBusyCheckInterval = 1ms;  // likewise, where the source 
 constexpr auto kQuietAfter = 1min;                // from then on half the checks will do
 constexpr auto kLongestWait = 200ms;              // for a change, without doing anything else
 constexpr milliseconds kSaveIdleAfter = 100ms;    // saves what nothing else saves; at once if somebody waits
-constexpr auto kSaveQuietAfter = 5s;              // saves a position that moved over nothing of ours
+constexpr auto kSaveQuietAfter = 5s;              // saves a position that passed no change of ours
 constexpr auto kTargetInterval = 10s;             // between looks whether the indices are still the same
 constexpr auto kStopGrace = 3s;                   // for bulks in flight at a stop
 
@@ -109,7 +109,7 @@ class Replication {
         {30s, kAfterInterval, [this] { source_.outbox().prune(); }, "the outbox only grows otherwise"},
         {1s, kAfterInterval, [this] { take_jobs(); }, "`apply` and others add jobs"},
         {2s, kAtOnce, [this] { require_same_revision(); }, "an `apply` changes what is followed"},
-        {2s, kAtOnce, [this] { require_nothing_given_up(); }, "a full outbox leaves changes out"},
+        {2s, kAtOnce, [this] { require_nothing_given_up(); }, "a full outbox drops changes"},
         {10s, kAfterInterval, [this] { take_back_readable(); }, "somebody may have mended a view"},
         {15s, kAtOnce, [this] { report_.find_differences(); }, "a missing trigger loses changes silently"},
         {60s, kAfterInterval, [this] { note_progress(); },
@@ -162,13 +162,12 @@ class Replication {
     require_nothing_given_up();
     if (!set_aside_.empty()) {
       throw Error({"catching up", "not all indices could be followed: " + set_aside_.text(),
-                   "mend the views, or run `lockstep apply` when they are meant to be what they are"});
+                   "mend the views, or run `lockstep apply` if they are as you want them"});
     }
     return !source_.outbox().has_given_up();
   }
 
-  /// The bulks in flight get their outcomes, as far as these come in time. Whoever leads next does the rest
-  /// again.
+  /// Takes the outcomes of the bulks in flight that come in time. The next leader repeats the rest.
   void finish() {
     bulks_.stop(kStopGrace);
     writer_.take_outcomes(0ms);
@@ -180,21 +179,21 @@ class Replication {
 
   void take_jobs() {
     std::vector<Job> jobs = changes_.jobs();
-    // An `apply` adds jobs in the transaction that changes the definitions, and they are meant for these.
+    // An `apply` changes the definitions and adds the jobs for them in one transaction.
     if (!jobs.empty()) require_same_revision();
     for (Job& job : jobs) jobs_.add(std::move(job));
   }
 
   void require_same_revision() {
     if (source_.revision() == pipeline_.revision) return;
-    throw Error({"following changes", "the pipeline was applied anew", "it is loaded again", Retry::kLater});
+    throw Error({"following changes", "`apply` changed the pipeline", "reloading", Retry::kLater});
   }
 
-  // The triggers left changes out when the outbox was full. Everything is compared once they write again.
+  // The triggers dropped changes when the outbox was full. Every index is compared once they write again.
   void require_nothing_given_up() {
     if (!source_.outbox().has_given_up() || !source_.outbox().resume()) return;
     throw Error({"following changes",
-                 "the outbox had reached replication.max_outbox_size, and changes were given up",
+                 "the outbox had reached replication.max_outbox_size, and changes were dropped",
                  "every index is compared with its view", Retry::kLater});
   }
 

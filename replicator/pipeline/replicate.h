@@ -17,9 +17,9 @@ enum class RunUntil {
 
 /// Leads the pipeline: finishes its jobs and follows its changes. REQUIRES: `source` leads (Lead::try_lead).
 /// On a stop request it takes the outcomes of the bulks in flight, saves the checkpoint and returns, within
-/// some seconds. It deals with what bulk requests meet. Throws Error when the source or Elasticsearch's
-/// administration fails (retryable() says whether to call it again), Deposed when another process leads now,
-/// UsageError when the configuration is not what was applied.
+/// some seconds. It handles the failures of bulk requests itself. Throws Error when the source or
+/// Elasticsearch's administration fails (retryable() says whether to call it again), Deposed when another
+/// process leads now, UsageError when the configuration is not what was applied.
 void replicate(const Config& config, Source& source, const BulkWriter::TransportFactory& make_transport,
                ProgressBoard& board, RunUntil until, const std::stop_token& stop);
 

@@ -23,9 +23,8 @@ class SetAside {
   /// "posts: rendering documents: …"
   std::string text() const;
 
-  /// Sets the index of `error` aside in the source. Returns the retryable Error to throw next: everything is
-  /// loaded again, because what this process has in hand is not worth sorting out. REQUIRES: no transaction
-  /// is open.
+  /// Sets the index of `error` aside in the source. Returns the retryable Error to throw next: what this
+  /// process has in hand is simpler to reload than to untangle. REQUIRES: no transaction is open.
   Error note(const ViewError& error);
 
   /// Takes back the indices whose views can be read again, and returns the jobs that compare them. REQUIRES:

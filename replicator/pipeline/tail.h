@@ -1,5 +1,5 @@
 // Follows the changes: reads what has become visible, finds and renders the documents, and hands them to the
-// writer, a bounded piece for each transaction.
+// writer, a bounded number of them in each transaction.
 #pragma once
 
 #include <cstdint>

@@ -36,8 +36,8 @@ void TargetWatch::require_same_targets() {
   const std::lock_guard lock(mutex_);
   if (deposed_) throw Deposed("a later leader writes into the pipeline's indices");
   if (!replaced_.empty()) {
-    throw Error({"following changes", "the index of " + replaced_ + " is another one now",
-                 "both sides are looked at again", Retry::kLater});
+    throw Error({"following changes", "the index of " + replaced_ + " has been replaced",
+                 "checking both sides again", Retry::kLater});
   }
 }
 
@@ -68,7 +68,7 @@ void TargetWatch::look() {
     try {
       if (!look_at(index, to_note)) return;
     } catch (const Error& error) {
-      // The bulk writer says what is wrong. Nobody takes the lead without the alias or the mark either.
+      // The bulk writer reports it. Nobody can take the lead either while the alias or the mark is missing.
       if (error.retryable()) return;
     }
   }

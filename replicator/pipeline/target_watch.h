@@ -46,7 +46,7 @@ class TargetWatch {
   bool is_recent();
 
   /// Throws a retryable Error when another index stands behind an alias than at the beginning, Deposed when a
-  /// later epoch writes there. Either way the lead has to be taken anew.
+  /// later epoch writes there. Either way the lead must be taken again.
   void require_same_targets();
 
  private:

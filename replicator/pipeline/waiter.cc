@@ -31,8 +31,7 @@ milliseconds pause_after(std::chrono::steady_clock::duration waited) {
   return std::clamp(duration_cast<milliseconds>(waited / 10), kShortestPause, kLongestPause);
 }
 
-/// One wait. A lost connection is made anew, and the point with it: "now" becomes a later now, which contains
-/// the earlier one.
+/// One wait. Reconnects and takes a later point, which includes the earlier one.
 class Waiter::Course {
  public:
   Course(Waiter& waiter, const WaitRequest& request, const Progress& progress, const std::stop_token& stop)
@@ -44,7 +43,7 @@ class Waiter::Course {
   }
 
   WaitAnswer run() {
-    // Nobody asks at the first look: most waits are over before that matters.
+    // The first look does not ask who leads: most waits are over before that matters.
     Every led(kLedInterval, begun_);
     while (!stop_.stop_requested()) {
       milliseconds pause = pause_after(now() - begun_);

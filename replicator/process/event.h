@@ -1,4 +1,4 @@
-// An event that poll() can wait for: something that one thread tells another one.
+// An event that poll() can wait for: something that one thread tells another.
 #pragma once
 
 namespace lockstep {

@@ -58,7 +58,7 @@ class HttpEndpoint::Impl {
   void configure() {
     const int threads = kThreads + (wait_ ? WaitEndpoint::kMostWaiters : 0);
     server_.new_task_queue = [threads] { return new httplib::ThreadPool(static_cast<std::size_t>(threads)); };
-    // There are few threads, so a client has one for the time of a request only.
+    // There are few threads. A client holds a thread only during its request.
     server_.set_keep_alive_max_count(1);
     server_.set_read_timeout(2);
     server_.set_write_timeout(2);
@@ -72,7 +72,7 @@ class HttpEndpoint::Impl {
     server_.Get("/readyz",
                 [this](const httplib::Request&, httplib::Response& reply) { answer(reply, &Health::ready); });
     if (wait_) {
-      // Reads the body itself: the server would wait for one if the client says no length.
+      // Reads the body itself: the server would wait for one if the client gives no length.
       server_.Post("/wait", [this](const httplib::Request& request, httplib::Response& reply,
                                    const httplib::ContentReader& read) {
         answer(reply, has_body(request, read) ? kHasBody : wait_->answer(request.params));

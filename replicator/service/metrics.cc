@@ -136,9 +136,9 @@ void add_indices(Families& families, const ReplicationProgress& progress) {
   each(&IndexProgress::documents);
   families.counter("lockstep_deletes_total", "Documents deleted");
   each(&IndexProgress::deletes);
-  families.counter("lockstep_superseded_total", "Operations that found a newer version of their document");
+  families.counter("lockstep_superseded_total", "Writes that found a newer version of their document");
   each(&IndexProgress::superseded);
-  families.counter("lockstep_refused_total", "Operations that Elasticsearch refused for good");
+  families.counter("lockstep_refused_total", "Writes that Elasticsearch refused for good");
   each(&IndexProgress::refused);
   families.gauge("lockstep_set_aside", "1 when the view cannot be read, so that the index is not followed");
   for (const auto& [id, index] : progress.indices) {

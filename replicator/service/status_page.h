@@ -1,4 +1,4 @@
-// The status page on /: the pipeline's progress for a browser, in one self-contained piece of HTML that
+// The status page on /: the pipeline's progress for a browser, as one self-contained HTML page that
 // reloads itself every two seconds.
 #pragma once
 

@@ -19,12 +19,12 @@ struct PlanStep {
 struct Finding {
   enum class Severity { kError, kWarning };
   Severity severity = Severity::kError;
-  std::string place;    ///< "blog.toml:12", a table or a column; may be empty
+  std::string place;    ///< what it is about: "blog.toml:12", a table or a column; may be empty
   std::string message;  ///< what is wrong
   std::string remedy;   ///< what to do about it; may be empty
 };
 
-/// "<place>: <message>; <remedy>"
+/// "<where>: <message>; <remedy>"
 std::string to_line(const Finding& finding);
 
 /// Whether at least one of them is an error.

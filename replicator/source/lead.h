@@ -12,7 +12,7 @@ namespace lockstep {
 
 /// Which database this is and how far it has come: shows that it was restored or replaced.
 struct SourceIdentity {
-  std::string place;          ///< which database; where it differs, positions mean something else
+  std::string place;          ///< names the database; in a different one positions mean something else
   std::string timeline;       ///< changes with a promotion or a recovery to an earlier point
   std::int64_t progress = 0;  ///< never falls while place and timeline stay
 };

@@ -18,7 +18,7 @@ class OutboxCare {
   /// Bytes on disk, with what is consumed and not removed yet.
   virtual std::int64_t size() = 0;
 
-  /// Whether the triggers left changes out because the outbox was full (replication.max_outbox_size), and
+  /// Whether the triggers dropped changes because the outbox was full (replication.max_outbox_size), and
   /// resume() has not succeeded since.
   virtual bool has_given_up() = 0;
 

@@ -48,7 +48,7 @@ struct PipelineStatus {
   std::chrono::milliseconds pending_age{};       ///< of the oldest of them
   std::int64_t outbox_bytes = 0;                 ///< on disk
   std::optional<std::int64_t> max_outbox_bytes;  ///< none: no limit
-  bool given_up = false;                         ///< the outbox was full, and changes were left out
+  bool given_up = false;                         ///< the outbox was full, and changes were dropped
   std::optional<LeaderReport> leader;            ///< none: the pipeline has never run
   std::vector<IndexStatus> indices;
 };

@@ -39,7 +39,7 @@ void StagedContents::remove(const std::string& operation) {
                {}, {kNotFound, kConflict});
 }
 
-void StagedContents::sweep(LockManager& locks) {
+void StagedContents::clear_up(LockManager& locks) {
   documents_.refresh();
   std::vector<std::string> ids;
   documents_.scan({{"term", {{"kind", kStagedKind}}}}, kPage, [&](std::span<const TreeDocument> page) {

@@ -23,7 +23,7 @@ class StagedContents {
   void remove(const std::string& operation);
 
   /// Removes what resolved operations have staged.
-  void sweep(LockManager& locks);
+  void clear_up(LockManager& locks);
 
  private:
   ElasticsearchClient& client_;

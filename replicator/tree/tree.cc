@@ -15,8 +15,8 @@ namespace {
 using nlohmann::json;
 using std::chrono::milliseconds;
 
-/// How many times a change tries again at least when, by the time it has locked its documents, it concerns
-/// others; after that only while it has time to wait.
+/// How many times, at least, a change tries again when the documents that it concerns have changed before it
+/// had locked them. After that it tries again only while it has time to wait.
 constexpr int kTries = 10;
 
 Error unfinished(const Error& error) {
@@ -65,7 +65,7 @@ void Tree::prepare() {
 
 std::optional<Refusal> Tree::move(const TreePath& from, const TreePath& to, const TreeOptions& options) {
   if (from.is_root()) throw UsageError("the root cannot be moved; name what is in it");
-  if (to.is_root()) throw UsageError("the root is no new name; name a place in it");
+  if (to.is_root()) throw UsageError("the root cannot be the target; name a path in it");
   const TreeIntent intent{.kind = TreeIntent::Kind::kMove, .path = from, .to = to};
   if (from.contains(to)) throw TreeError(TreeError::Kind::kIntoItself, doing_of(intent), to);
   if (from == to) {
@@ -91,7 +91,7 @@ std::optional<Refusal> Tree::put(const TreePath& path, const std::string& conten
   }
   if (!is_utf8(contents)) {
     throw UsageError("the contents of " + path.text() +
-                     " are not UTF-8, which Elasticsearch does not take; convert them");
+                     " are not UTF-8, and Elasticsearch takes nothing else; convert them");
   }
   return change({.kind = TreeIntent::Kind::kPut, .path = path}, &contents, options);
 }
@@ -107,7 +107,7 @@ void Tree::list(const TreePath& path, TreeDepth depth, const std::function<void(
 
 SweepResult Tree::recover() {
   const SweepResult result = sweep(locks_, *roll_forward_);
-  staged_.sweep(locks_);
+  staged_.clear_up(locks_);
   return result;
 }
 

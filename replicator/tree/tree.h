@@ -76,7 +76,8 @@ class Tree {
   /// Lists a directory, or the file itself, in order. Takes no lock: it may see a change half done.
   void list(const TreePath& path, TreeDepth depth, const std::function<void(const TreeEntry&)>& sink);
 
-  /// Finishes or aborts what the dead have left: operations, locks, contents that were never put.
+  /// Clears up what dead processes have left: finishes or aborts operations, releases locks, removes contents
+  /// that were never put.
   SweepResult recover();
 
  private:

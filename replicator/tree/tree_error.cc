@@ -11,7 +11,7 @@ Error::Parts parts_of(TreeError::Kind kind, const std::string& doing, const Tree
     case TreeError::Kind::kExists:
       return {doing, path + " exists", "choose another name, or remove it first"};
     case TreeError::Kind::kIntoItself:
-      return {doing, path + " lies in the directory itself", "choose a place outside of it"};
+      return {doing, path + " lies in the directory itself", "choose a path outside of it"};
     case TreeError::Kind::kIsDirectory:
       return {doing, path + " is a directory", "name a file"};
     case TreeError::Kind::kNotDirectory:

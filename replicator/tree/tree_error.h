@@ -14,7 +14,7 @@ class TreeError : public Error {
   enum class Kind {
     kNotFound,      ///< no such file or directory
     kExists,        ///< the new path is taken: a move never replaces anything
-    kIntoItself,    ///< a directory cannot move to a place below itself
+    kIntoItself,    ///< a directory cannot move to a path below itself
     kIsDirectory,   ///< the path of a file was wanted
     kNotDirectory,  ///< the path leads through a file
   };

@@ -12,6 +12,7 @@ import pathlib
 import re
 import statistics
 import sys
+import textwrap
 from html import escape
 
 import scale_model
@@ -39,10 +40,12 @@ def verdict(measure):
 
 def caption(result):
     on = result["on"]
-    parameters = ", ".join(f"{name} {value:,}" for name, value in sorted(result["parameters"].items()))
+    parameters = ", ".join(f"{name}~{value:,}" for name, value in sorted(result["parameters"].items()))
     load = f", load {on['load_before']:.1f} before it began" if "load_before" in on else ""
-    return (f"{result['date']}: {on['cores']} cores, {on['memory_gib']:.0f} GiB{load}; "
+    text = (f"{result['date']}: {on['cores']} cores, {on['memory_gib']:.0f} GiB{load}; "
             f"{on['elasticsearch'] or 'Elasticsearch'}, PostgreSQL {on['postgresql']}; {parameters}.")
+    # A name and its value stay on one line.
+    return textwrap.fill(text, 120, break_long_words=False, break_on_hyphens=False).replace("~", " ")
 
 
 def table(result):

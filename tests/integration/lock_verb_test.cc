@@ -84,7 +84,7 @@ class LockVerb : public testing::TestWithParam<MakeBackend> {
     config_ = folder_.write("locks.toml", backend_->configuration(at, lease));
   }
 
-  /// `lockstep VERB -c … ARGUMENT…`
+  /// `lockstep COMMAND -c … ARGUMENT…`
   std::vector<std::string> arguments(const std::string& verb, const std::vector<std::string>& more) const {
     std::vector<std::string> all = {verb, "-c", config_.string()};
     all.insert(all.end(), more.begin(), more.end());

@@ -1,5 +1,5 @@
 // Nobody consumes the outbox for long: with a limit it takes no more than so much of the disk, and what was
-// given up is made good for (promise 1).
+// dropped is made up for (promise 1).
 #include <gtest/gtest.h>
 
 #include <thread>

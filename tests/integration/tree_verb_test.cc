@@ -151,7 +151,7 @@ TEST_F(TreeVerb, WhatAFileSystemRefusesIsAFailureThatSaysWhatToDo) {
   EXPECT_EQ(fails({"mv", "/a", "/b"}),
             "lockstep: moving /a to /b: /b exists; choose another name, or remove it first\n");
   EXPECT_EQ(fails({"mv", "/a", "/a/b"}),
-            "lockstep: moving /a to /a/b: /a/b lies in the directory itself; choose a place outside of it\n");
+            "lockstep: moving /a to /a/b: /a/b lies in the directory itself; choose a path outside of it\n");
   EXPECT_EQ(fails({"mv", "/a/f", "/b/g/"}),
             "lockstep: moving /a/f to /b/g/f: /b/g is a file, not a directory; choose another directory\n");
   EXPECT_EQ(put("/a", "x").err, "lockstep: writing /a: /a is a directory; name a file\n");
@@ -247,7 +247,7 @@ TEST_F(TreeVerb, WhoIsKilledBeforeItsCommitHasChangedNothing) {
         return locked().empty();
       },
       kPatience));
-  EXPECT_THAT(told, HasSubstr("the dead"));
+  EXPECT_THAT(told, HasSubstr("dead processes"));
   EXPECT_EQ(count_below("/a"), 10);
 }
 
@@ -259,7 +259,7 @@ TEST_F(TreeVerb, RecoverWatchesUntilASignalComes) {
   kill_at({"mv", "/a", "/b"}, "/" + fs() + "/_bulk", 1);
   EXPECT_TRUE(wait_until([&] { return count_below("/b") == 10; }, kPatience));
   // If its lease ends between two steps of one sweep, the sweep meets its locks first.
-  EXPECT_TRUE(wait_until([&] { return watch.err().find("the dead") != std::string::npos; }, kPatience));
+  EXPECT_TRUE(wait_until([&] { return watch.err().find("dead processes") != std::string::npos; }, kPatience));
   watch.signal(SIGTERM);
   EXPECT_EQ(watch.wait(kPatience), 0) << watch.err();
 }

@@ -1,4 +1,4 @@
-// Waiting for what happens soon: the only place in the tests that sleeps.
+// Waiting for what happens soon. A test that waits for something calls this, and does not sleep itself.
 #pragma once
 
 #include <chrono>

@@ -63,7 +63,7 @@ struct State {
   std::map<IndexId, std::string> set_aside;
   std::size_t pruned = 0;  ///< outbox rows that are no longer there
   bool captures = true;    ///< the triggers write into the outbox
-  bool given_up = false;   ///< changes were left out, and resume() has not succeeded since
+  bool given_up = false;   ///< changes were dropped, and resume() has not succeeded since
   std::map<JobId, StoredJob> jobs;
   JobId next_job{1};
   std::map<RoutedId, StoredLetter> dead_letters;

@@ -54,7 +54,7 @@ class PipelineUnderTest {
   /// The configuration file as it is now.
   std::filesystem::path configuration() const;
 
-  /// Runs `lockstep VERB -c FILE ARGUMENTS…` to its end, whatever comes out.
+  /// Runs `lockstep COMMAND -c FILE ARGUMENTS…` to its end, whatever comes out.
   Completed lockstep(const std::string& verb, const std::vector<std::string>& arguments = {},
                      std::chrono::milliseconds deadline = 2 * kPatience) const;
 

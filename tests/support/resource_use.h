@@ -31,7 +31,7 @@ struct MeasuredRun {
   std::string out;
 };
 
-/// Runs `lockstep VERB -c FILE ARGUMENTS…` to its end. Throws std::runtime_error with its output unless it
+/// Runs `lockstep COMMAND -c FILE ARGUMENTS…` to its end. Throws std::runtime_error with its output unless it
 /// ends with 0 within `deadline`.
 MeasuredRun measured_run(const PipelineUnderTest& pipeline, const std::string& verb,
                          const std::vector<std::string>& arguments, std::chrono::milliseconds deadline);

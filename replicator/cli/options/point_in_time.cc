@@ -42,7 +42,7 @@ constexpr std::array<std::pair<std::string_view, seconds>, 18> kUnits{{
     {"hr", hours(1)},
 }};
 
-/// Takes one piece after the other from the front of a text.
+/// Takes one part after another from the front of a text.
 class Scanner {
  public:
   explicit Scanner(std::string_view text) : text_(text) {}

@@ -21,7 +21,7 @@ std::string step_text(const PlanStep& step, Sql sql);
 /// The statements, each with its semicolon, under a line that names the role; empty if there are none.
 std::string grants_text(const std::string& role, const std::vector<std::string>& grants);
 
-/// "error: <place>: <message>; <remedy>", "warning: …".
+/// "error: <where>: <message>; <remedy>", "warning: …".
 std::string finding_text(const Finding& finding);
 
 }  // namespace lockstep

@@ -99,7 +99,7 @@ class Locks final : public Verb {
     if (lock && !yes_) {
       std::cerr << lock_lines(*lock, locks_->now());
       const std::string question =
-          "Free it? Until its holder notices, it works on beside the next one who takes the lock.";
+          "Free it? Until its holder notices, it keeps working alongside the next holder.";
       if (ask(question) == Answer::kNo) return ExitCode::kFailed;
     }
     switch (locks_->break_lock(name, user())) {

@@ -178,11 +178,10 @@ class TreeVerb final : public Verb {
     const auto say = [](const char* what, std::int64_t count) {
       if (count > 0) std::cerr << what << ": " << count << '\n';
     };
-    say("changes finished for the dead", result.rolled_forward);
-    say("changes aborted for the dead", result.aborted);
-    say("locks of the dead released", result.released);
-    say("changes left unfinished, since they are of another index than [tree] index names",
-        result.needs_roll_forward);
+    say("changes finished for dead processes", result.rolled_forward);
+    say("changes aborted for dead processes", result.aborted);
+    say("locks of dead processes released", result.released);
+    say("changes left unfinished, because they belong to another index", result.needs_roll_forward);
   }
 
   LockModeOption config_;

@@ -76,10 +76,10 @@ void compare_fields(const std::string& prefix, const json& wanted, const json& a
 /// Compares one field that both have, or the root (with an empty name).
 void compare_field(const std::string& name, const json& wanted, const json& actual,
                    std::vector<MappingDifference>& differences) {
-  const std::string place = name.empty() ? "mapping" : "field " + name;
+  const std::string where = name.empty() ? "mapping" : "field " + name;
   if (type_of(wanted) != type_of(actual)) {
     differences.push_back(
-        {Kind::kNewIndex, place + ": type is " + type_of(actual) + ", wanted " + type_of(wanted)});
+        {Kind::kNewIndex, where + ": type is " + type_of(actual) + ", wanted " + type_of(wanted)});
     return;
   }
   for (const auto& item : wanted.items()) {
@@ -91,10 +91,10 @@ void compare_field(const std::string& name, const json& wanted, const json& actu
       compare_fields(prefix, item.value(), found == actual.end() ? json::object() : *found, differences);
     } else if (found == actual.end()) {
       differences.push_back(
-          {Kind::kChange, place + ": " + key + " is not set, wanted " + shown(item.value())});
+          {Kind::kChange, where + ": " + key + " is not set, wanted " + shown(item.value())});
     } else if (!same(item.value(), *found)) {
       differences.push_back(
-          {Kind::kChange, place + ": " + key + " is " + shown(*found) + ", wanted " + shown(item.value())});
+          {Kind::kChange, where + ": " + key + " is " + shown(*found) + ", wanted " + shown(item.value())});
     }
   }
 }

@@ -17,7 +17,7 @@ namespace lockstep {
 /// The source as the index last recorded it. A source with the same place and timeline but less progress is
 /// an older one, such as a restored backup.
 struct SourceMark {
-  std::string place;          ///< which database
+  std::string place;          ///< names the database
   std::string timeline;       ///< changes with a promotion or a recovery to an earlier point
   std::int64_t progress = 0;  ///< grows while place and timeline stay the same
   bool operator==(const SourceMark&) const = default;

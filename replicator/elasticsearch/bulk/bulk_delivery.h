@@ -1,7 +1,7 @@
 // One bulk request on its way until every item has an outcome: which items to send next, in pieces of which
 // size, and what the replies mean for them. No network, no clock, no threads: the bulk writer drives it.
 //
-// B2. Every item is in exactly one of four places: to be sent in this round, in the piece on the wire, to be
+// B2. Every item is in exactly one of four states: to be sent in this round, in the piece on the wire, to be
 // sent again in the next round, or with an outcome.
 //
 // B3. An item gets its outcome once, and only from a reply that fits it.

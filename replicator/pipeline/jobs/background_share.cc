@@ -18,7 +18,7 @@ constexpr double kLeastDocuments = 300;
 // Few, so that the least delay shows before there are many.
 constexpr double kFirstDocuments = 500;
 constexpr double kStep = 2;       // more documents after a small change without delay
-constexpr double kBackOff = 0.2;  // of the documents, fewer after one of twice the target
+constexpr double kBackOff = 0.2;  // cut by this share when the delay is twice the target
 constexpr double kWeight = 0.2;   // of a new page in the moving average
 
 }  // namespace

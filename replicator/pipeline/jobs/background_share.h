@@ -1,5 +1,5 @@
-// How much jobs may take of Elasticsearch and of the pipeline's thread: everything while nothing else goes
-// on, and beside small changes only what leaves these quick. Nobody knows how many threads a cluster has. So
+// How much jobs may take of Elasticsearch and of the pipeline's thread: everything while there are no small
+// changes, and beside them only as much as keeps them fast. Nobody knows how many threads a cluster has. So
 // the bound follows the delay that small changes see, with a target above the least delay seen, as LEDBAT
 // does it for packets (RFC 6817). No threads.
 #pragma once

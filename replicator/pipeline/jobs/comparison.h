@@ -1,5 +1,5 @@
-// Compares an index with its view, in the order of _id, and writes the documents that Elasticsearch has
-// otherwise or not at all.
+// Compares an index with its view, in the order of _id, and writes the documents that differ in
+// Elasticsearch or are missing there.
 //
 // It leaves equal documents alone, although a write that is still on its way may change one of them. That
 // does no harm: if the write is of this process, the tail has a later change of the document before it; if it

@@ -1,5 +1,5 @@
 // Deletes the documents of an index that its view does not have: scans the index and looks each page up in
-// the view. An interrupted sweep begins anew: no process can go on with the scan of another.
+// the view. An interrupted sweep starts over: no process can continue the scan of another.
 #pragma once
 
 #include <memory>

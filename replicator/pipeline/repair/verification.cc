@@ -134,7 +134,7 @@ void Verification::compare_documents(const AppliedIndex& index) {
 
   one_each_ = !index.routed;
   Suspects suspects;
-  // Reads the next page while this one is compared. Nobody else asks Elasticsearch until it is there.
+  // Reads the next page while this one is compared. Elasticsearch is not used otherwise until then.
   std::future<IndexPage> next = std::async(std::launch::async, read);
   for (bool end = false; !end;) {
     const IndexPage page = next.get();
@@ -188,7 +188,7 @@ void Verification::look_for_missing(const AppliedIndex& index) {
   };
 
   Suspects suspects;
-  // Reads the next page while this one is counted. Nobody else asks the source until it is there.
+  // Reads the next page while this one is counted. The source is not used otherwise until then.
   std::future<ViewPage> next = std::async(std::launch::async, read_after, std::nullopt);
   for (bool end = false; !end;) {
     const ViewPage page = next.get();

@@ -24,7 +24,7 @@ struct ViewPage {
 ViewPage read_view_page(ChangeLog& changes, const AppliedIndex& index, const std::optional<DocumentId>& after,
                         std::int64_t limit, std::int64_t max_bytes);
 
-/// Returns those of the page that Elasticsearch has otherwise, elsewhere or not at all.
+/// Returns those of the page that differ in Elasticsearch, are under another routing there, or are missing.
 std::vector<FoundDocument> find_different(ElasticsearchClient& elasticsearch, const AppliedIndex& index,
                                           const ViewPage& page);
 

@@ -16,7 +16,7 @@ struct DeadLetter {
   DocumentId id;
   std::string routing;  ///< empty: none
   DocumentVersion version;
-  int status = 0;          ///< HTTP status of the refused operation
+  int status = 0;          ///< HTTP status of the refused write
   std::string error_type;  ///< Elasticsearch's `error.type`
   std::string reason;
 };

@@ -16,7 +16,7 @@ namespace lockstep {
 
 enum class JobKind {
   kBackfill,    ///< writes every document of the view
-  kComparison,  ///< writes the documents of the view that Elasticsearch has otherwise or not at all
+  kComparison,  ///< writes the documents of the view that differ in Elasticsearch or are missing there
   kFanOut,      ///< writes a list of documents that the source keeps in pages
   kSweep,       ///< deletes documents that the view does not have
 };
@@ -45,7 +45,7 @@ struct AfterNumber {
   std::int64_t number = 0;
   bool operator==(const AfterNumber&) const = default;
 };
-/// Sweep: something is acknowledged; whoever comes next begins the scan anew.
+/// Sweep: something is acknowledged; the next leader starts the scan over.
 struct Scanning {
   bool operator==(const Scanning&) const = default;
 };

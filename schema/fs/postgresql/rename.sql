@@ -1,4 +1,4 @@
--- fs.rename(from_path, to_path): gives a file or a directory another name, another place, or both. Whatever lies below comes
+-- fs.rename(from_path, to_path): gives a file or a directory another name, another directory, or both. Whatever lies below comes
 -- along: one row changes. Nothing is ever replaced, and to_path is the new path itself, not a directory to put it into.
 --
 --   select fs.rename('/clinton/projects/elasticsearch/README.txt', '/clinton/projects/elasticsearch/README.asciidoc');
@@ -13,7 +13,7 @@
 --             UX022, UX036  that is no path (components.sql)
 --             UX040  cannot move a directory into itself
 --             40001 (repeatable read, serializable), 40P01 (transactions with several moves): try again
--- Tables:     updates one row of fs.nodes; a directory that moves elsewhere also locks the way from its new place to the root
+-- Tables:     updates one row of fs.nodes; a directory that moves elsewhere also locks the way from its new directory to the root
 --             against renames and moves (guard_move.sql), while a mere new name locks nothing but its own row
 create or replace function fs.rename(from_path text, to_path text) returns bigint
 language plpgsql volatile

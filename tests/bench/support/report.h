@@ -1,5 +1,5 @@
 // What a benchmark has measured: printed while it runs, summed up at its end, and kept as JSON from which
-// docs/benchmarks.md gets its tables and charts (tests/benchmarks/record.py).
+// docs/benchmarks.md gets its tables and charts (tests/bench/record.py).
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -20,7 +20,7 @@ class Report {
   void add_distribution(const std::string& measure, const std::string& unit,
                         const std::vector<double>& values);
 
-  /// What the median of a measure should be (DESIGN.md, "Targets").
+  /// What the median of a measure should be.
   void target(const std::string& measure, Bound bound, double value);
 
   /// The median of what was added until now. Throws std::runtime_error when nothing was.

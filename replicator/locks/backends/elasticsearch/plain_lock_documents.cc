@@ -86,7 +86,7 @@ class PlainLockDocuments final : public LockDocuments {
   }
 
   /// Calls `add` for each lock that the holder has, from the last to the first, and sends the bulk. A lock
-  /// that changes meanwhile does no harm: only its holder and who resolves that one change it.
+  /// that changes meanwhile does no harm: only its holder and whoever resolves it change it.
   template <class Add>
   void for_each_of(const LockSet& locks, const std::string& holder, const std::string& doing,
                    const Add& add) {

@@ -24,7 +24,7 @@ struct PostgresColumn {
   bool deterministic = true;      ///< equal texts are the same texts
   bool computed_on_read = false;  ///< a virtual generated column: not stored
   bool fixed_width = true;
-  int key_position = -1;  ///< place in the primary key, from 0; -1: not part of it
+  int key_position = -1;  ///< position in the primary key, from 0; -1: not part of it
 };
 
 enum class TypeFamily { kInteger, kUuid, kText, kOther };
@@ -98,7 +98,7 @@ struct Complaint {
 };
 
 /// Runs one statement in a savepoint and rolls it back. Returns the server's complaint; none: the statement
-/// succeeded, and `on_success` has seen its result. Several statements in one text are a fault. Throws
+/// succeeded, and `on_success` has seen its result. Several statements count as a fault. Throws
 /// PostgresError when the connection is lost or a lock is not available.
 std::optional<Complaint> complaint_about(PostgresTransaction& transaction, const std::string& statement,
                                          const std::function<void(const pqxx::result&)>& on_success = {});

@@ -56,7 +56,7 @@ class CodePlanner {
   std::vector<PlanStep> creations_;
 };
 
-/// Whether `apply` has made a function for the pipeline, and for no other one too.
+/// Whether `apply` has made a function for this pipeline, and for no other.
 bool is_function_of(const AppliedObjects& applied, int pipeline, const std::string& function,
                     const std::string& schema);
 

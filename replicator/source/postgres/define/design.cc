@@ -134,7 +134,7 @@ class Designer {
       warn(config.line,
            "policies decide which rows of " + listed(reads.row_secured) + " " + view +
                " shows; what they depend on is not followed",
-           "let a role own the view that may see all rows");
+           "give the view an owner that may see all rows");
     }
     for (const auto& [oid, table] : reads.tables) {
       if (table.kind == 'm') {

@@ -19,7 +19,7 @@
 namespace lockstep {
 
 struct TrackDesign {
-  std::size_t capture = 0;  ///< place in PipelineDesign::captures
+  std::size_t capture = 0;  ///< position in PipelineDesign::captures
   /// SQL from $1, an array of the value type, to texts. Empty: the values are the ids.
   std::string resolver_query;
   std::string line;           ///< "<file>:<line>"
@@ -44,7 +44,7 @@ struct IndexDesign {
 struct TableDesign {
   PostgresRelation relation;
   std::vector<TableMember> members;   ///< partitions and inheriting tables, which get the triggers too
-  std::vector<std::size_t> captures;  ///< places in PipelineDesign::captures
+  std::vector<std::size_t> captures;  ///< positions in PipelineDesign::captures
   bool every_update = false;          ///< every update counts
   bool every_column = false;          ///< an update counts if any column changed
   std::set<std::string> columns;      ///< otherwise an update counts if one of these changed (names)

@@ -98,7 +98,7 @@ class Planner {
     const auto& wanted = in_.design.max_outbox_size;
     if (wanted == in_.applied.max_outbox_size) return;
     prepare(is_new_ ? Action::kCreate : Action::kChange, "limit of the outbox",
-            wanted ? size_text(*wanted) + ", beyond which changes are given up and everything is compared"
+            wanted ? size_text(*wanted) + ", beyond which changes are dropped and every index is compared"
                    : "none",
             "update " + schema_ + ".pipeline set max_outbox_size = " +
                 (wanted ? std::to_string(*wanted) : "null") + " where id = " + std::to_string(pipeline_));

@@ -160,8 +160,9 @@ class Preflight {
       fault("table " + name, "it is temporary", "track a table that stays");
     }
     if (facts[3].as<bool>()) {
-      warn("table " + name, "row security is forced on it, so what finds its documents sees a part only",
-           "let a role apply that has bypassrls");
+      warn("table " + name,
+           "row security is forced on it, so the search for its documents sees only some rows",
+           "run apply as a role that has bypassrls");
     }
     if (facts[4].as<bool>()) {
       warn("table " + name, "it is filled by a subscription, whose changes fire no statement trigger");

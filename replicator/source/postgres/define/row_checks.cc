@@ -10,7 +10,7 @@ namespace lockstep {
 namespace {
 
 constexpr int kSmallTablePages = 128;     // a megabyte: read as a whole sooner than through an index
-constexpr int kLongestId = 512;           // bytes; Elasticsearch takes no longer ones
+constexpr int kLongestId = 512;           // bytes; Elasticsearch accepts none longer
 constexpr const char* kTimeLimit = "5s";  // for each look at rows
 
 class RowChecks {

@@ -37,7 +37,7 @@ class PostgresSourceDefinition final : public SourceDefinition {
   void refill(const std::vector<std::string>& aliases) override {
     PostgresTransaction transaction(session_, "asking for a backfill");
     transaction.run_once(session_.sql(postgres_sql("refill_indices")), config_.pipeline,
-                         array_literal(aliases), "the index was made anew");
+                         array_literal(aliases), "the index was recreated");
     transaction.commit();
   }
 

@@ -49,10 +49,10 @@ TriggerCode trigger_code(const PipelineDesign& design, const TableDesign& table,
   for (const PostgresColumn* column : table.relation.primary_key()) {
     code.key.push_back({column->quoted, column->equality, is_exact(*column)});
   }
-  for (const std::size_t place : table.captures) {
-    const CaptureDesign& capture = design.captures[place];
+  for (const std::size_t position : table.captures) {
+    const CaptureDesign& capture = design.captures[position];
     code.captures.push_back(
-        {capture_ids[place], capture.is_key, capture.expression, counted_columns(table, capture)});
+        {capture_ids[position], capture.is_key, capture.expression, counted_columns(table, capture)});
   }
   return code;
 }

@@ -18,8 +18,8 @@ std::string joined(const std::vector<std::string>& items, std::string_view separ
 }
 
 // "o.v1" is numbered("o.v", 0).
-std::string numbered(std::string_view prefix, std::size_t place) {
-  return std::string(prefix) + std::to_string(place + 1);
+std::string numbered(std::string_view prefix, std::size_t position) {
+  return std::string(prefix) + std::to_string(position + 1);
 }
 
 // The columns of the rows before and after that the code refers to. They get new names, so that none of the
@@ -45,9 +45,9 @@ class RowImage {
         list.push_back(code_.alias + "." + code_.key[i].name + " as " + numbered("k", i));
       }
     }
-    std::size_t place = 0;
+    std::size_t position = 0;
     for (const std::string& column : columns_) {
-      list.push_back(code_.alias + "." + column + " as " + numbered("c", place++));
+      list.push_back(code_.alias + "." + column + " as " + numbered("c", position++));
     }
     // The line break keeps a comment at an expression's end from swallowing the bracket.
     for (std::size_t i = 0; i < code_.captures.size(); ++i) {
@@ -81,8 +81,8 @@ class RowImage {
     std::vector<std::string> list;
     for (std::size_t i = 0; i < code_.key.size(); ++i) list.push_back(numbered(side + ".k", i));
     for (const std::string& column : *code_.captures[capture].counted) {
-      const auto place = std::distance(columns_.begin(), columns_.find(column));
-      list.push_back(numbered(side + ".c", static_cast<std::size_t>(place)));
+      const auto position = std::distance(columns_.begin(), columns_.find(column));
+      list.push_back(numbered(side + ".c", static_cast<std::size_t>(position)));
     }
     // A key's value is made of nothing but the key.
     if (!code_.captures[capture].is_key) list.push_back(numbered(side + ".v", capture));
@@ -102,9 +102,9 @@ Filling filling_of(const TriggerCode& code) {
   return filling;
 }
 
-Filling filling_of(const CaptureCode& capture, std::size_t place) {
+Filling filling_of(const CaptureCode& capture, std::size_t position) {
   Filling filling;
-  filling.holes["n"] = std::to_string(place + 1);
+  filling.holes["n"] = std::to_string(position + 1);
   filling.holes["id"] = std::to_string(capture.id);
   // Each row has another key.
   filling.holes["select"] = capture.is_key ? "select" : "select distinct";

@@ -81,7 +81,7 @@ std::string trigger_function_prefix(int pipeline);
 std::string create_trigger_sql(std::string_view trigger, std::string_view relation, std::string_view function,
                                TriggerEvent event);
 
-/// Makes it so that it fires in every session. Rows that come through a session in the replica role are in
+/// Makes it fire in every session. Rows that come through a session in the replica role are in
 /// the documents too.
 std::string create_always_trigger_sql(std::string_view trigger, std::string_view relation,
                                       std::string_view function, TriggerEvent event);

@@ -72,7 +72,7 @@ PostgresChunk read_outbox(PostgresTransaction& transaction, const PostgresPipeli
     return run(doing, statement, max_values, max_values, pipeline.captures, first_txid, before_first_id,
                std::to_string(cur.xmax()), at.cur);
   };
-  // With late transactions the statement is another one each time: not worth preparing.
+  // With late transactions the statement differs each time: not worth preparing.
   const pqxx::result rows = late.empty()
                                 ? read([&](const auto&... p) { return transaction.run_filled(p...); })
                                 : read([&](const auto&... p) { return transaction.run_once(p...); });

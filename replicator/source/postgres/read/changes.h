@@ -13,8 +13,8 @@ namespace lockstep {
 
 struct PostgresChunk {
   Changes changes;
-  /// A place in the WAL behind every commit that the snapshot sees; none when an earlier transaction opened
-  /// the batch.
+  /// A position in the WAL behind every commit that the snapshot sees; none when an earlier transaction
+  /// opened the batch.
   std::optional<std::string> seen_wal;
 };
 

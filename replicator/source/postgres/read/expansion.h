@@ -23,7 +23,7 @@ class PostgresExpansion {
   /// Connects when there is something to do.
   PostgresExpansion(SourceConfig source, std::string purpose)
       : source_(std::move(source)), purpose_(std::move(purpose)) {}
-  /// Cancels what is being done; whoever leads next begins it anew.
+  /// Cancels what is being done; the next leader starts it over.
   ~PostgresExpansion();
   PostgresExpansion(const PostgresExpansion&) = delete;
   PostgresExpansion& operator=(const PostgresExpansion&) = delete;

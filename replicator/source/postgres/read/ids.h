@@ -1,5 +1,5 @@
-// Document ids in SQL: those that changes lead to, and those that come from Elasticsearch. What it has under
-// an alias may not even be a value of the view's _id.
+// Document ids in SQL: those that changes lead to, and those that come from Elasticsearch. An _id found
+// there may not even fit the view's _id type.
 #pragma once
 
 #include <cstdint>

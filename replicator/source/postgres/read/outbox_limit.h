@@ -1,4 +1,4 @@
-// What becomes of changes that the triggers left out because the outbox was full (0003_outbox_limit.sql):
+// What becomes of changes that the triggers dropped because the outbox was full (0003_outbox_limit.sql):
 // capture is enabled again, and comparisons make up for them.
 #pragma once
 
@@ -27,8 +27,8 @@ class PostgresOutboxLimit {
   /// The last value of capture_state.
   enum class State {
     kCapturing = 1,
-    kFull = 2,      ///< the triggers leave changes out
-    kResumed = 3,   ///< the triggers write again; nothing makes up for what they left out
+    kFull = 2,      ///< the triggers drop changes
+    kResumed = 3,   ///< the triggers write again; nothing makes up for what they dropped
     kEmptying = 4,  ///< comparisons are added; the outbox is still above its limit
   };
 

@@ -60,7 +60,7 @@ const PostgresIndex& PostgresPipeline::index(IndexId id) const {
                                   [&](const PostgresIndex& index) { return index.id == id; });
   if (found != indices.end()) return *found;
   throw Error({"looking for index " + std::to_string(id.value), "pipeline \"" + applied.name + "\" has none",
-               "it was applied anew: start again", Retry::kLater});
+               "`apply` changed the pipeline: start again", Retry::kLater});
 }
 
 PostgresPipeline load_pipeline(PostgresSession& session, const std::string& schema_name,

@@ -30,7 +30,7 @@ void PostgresSource::reload() {
 
 std::string PostgresSource::revision() {
   const pqxx::result row = session_.ask(
-      "looking whether the pipeline was applied anew",
+      "looking whether `apply` changed the pipeline",
       "select coalesce(applied_at::text, '') from {schema}.pipeline where id = $1", pipeline_.id());
   return row.empty() ? std::string() : row[0][0].c_str();
 }

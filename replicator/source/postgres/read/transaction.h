@@ -77,8 +77,8 @@ class PostgresSourceTransaction final : public SourceTransaction {
   PostgresJobs jobs_;
   const std::optional<Epoch> epoch_;
   const std::optional<JobId> being_expanded_;
-  std::optional<std::string> seen_wal_;     // a place in the WAL behind every commit that the snapshot sees
-  std::optional<Position> checkpoint_;      // for commit()
+  std::optional<std::string> seen_wal_;  // a position in the WAL behind every commit that the snapshot sees
+  std::optional<Position> checkpoint_;   // for commit()
   std::vector<Acknowledged> acknowledged_;  // for commit()
   std::vector<Job> added_;                  // for commit() to return
 };

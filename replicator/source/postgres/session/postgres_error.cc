@@ -19,7 +19,7 @@ bool worth_a_retry(std::string_view sqlstate) {
   return false;
 }
 
-// libpq's messages have lines for details, hints and the place in the statement.
+// libpq's messages have lines for details, hints and the position in the statement.
 std::string one_line(std::string_view message) {
   std::string line;
   for (const char c : message) {

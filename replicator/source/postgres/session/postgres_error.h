@@ -36,7 +36,7 @@ class PostgresError : public Error {
   /// Whether the server has rolled the transaction back, after a deadlock for instance (class 40).
   bool is_rollback() const { return sqlstate_.starts_with("40"); }
 
-  /// What libpqxx said, with the server's lines for details, hints and the place in the statement.
+  /// What libpqxx said, with the server's lines for details, hints and the position in the statement.
   const std::string& message() const { return message_; }
 
  private:

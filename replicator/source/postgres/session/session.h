@@ -22,10 +22,10 @@ class PostgresSession {
 
   pqxx::connection& connection() { return *connection_; }
 
-  /// Whether the connection still stands, as far as it is known.
+  /// Whether the connection still stands, as far as is known.
   bool is_open() const { return connection_->is_open(); }
 
-  /// Asks the server to give up the statement that runs, from any thread. May come too early or too late.
+  /// Asks the server to cancel the statement that runs, from any thread. May come too early or too late.
   void cancel();
 
   /// The statement with each `{schema}` replaced by the quoted schema of the configuration.

@@ -7,7 +7,7 @@
 --   {columns}    r.v1, r.v2, …
 --   {variables}  value1, value2, …
 --   bounded      once when the outbox has a limit
---   captures     once for each capture: {n} its place from 1, {id} its id, {select} select or select distinct
+--   captures     once for each capture: {n} its number from 1, {id} its id, {select} select or select distinct
 #variable_conflict use_column
 declare
   several boolean;

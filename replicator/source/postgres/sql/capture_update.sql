@@ -8,7 +8,7 @@
 --   {variables}  old1, new1, counts1, old2, …
 --   {same_key}   condition over o and n: the primary key is the same
 --   bounded      once when the outbox has a limit
---   captures     once for each capture: {n} its place from 1, {id} its id, {select} select or select distinct, {counts}
+--   captures     once for each capture: {n} its number from 1, {id} its id, {select} select or select distinct, {counts}
 --                condition over o and n: the update counts (T1); and one of
 --     same_value   its value is the key, and equal keys are the same, byte for byte
 --     each_value   the old and the new value of the rows that count

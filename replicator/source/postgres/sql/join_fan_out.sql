@@ -2,7 +2,7 @@
 --   $1  index
 --   $2  the fan-out behind which these changes must wait, or null
 --   $3  the fan-out whose list is being made, or null
--- The update makes a deposed leader that still makes the list begin anew.
+-- The update makes a deposed leader that still makes the list start over.
 update {schema}.job
 set joined = joined + 1
 where id = (

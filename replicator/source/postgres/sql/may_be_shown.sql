@@ -1,6 +1,6 @@
 -- The epoch in this transaction's snapshot, and whether what the snapshot sees is durable without a commit.
 --   $1  pipeline
---   $2  a place in the WAL behind every commit that the snapshot sees; null: where the WAL ends now
+--   $2  a position in the WAL behind every commit that the snapshot sees; null: where the WAL ends now
 -- A commit becomes visible after its record is in the WAL and, unless its writer does not care (synchronous_commit = off),
 -- flushed. With synchronous replication the flush here is not enough: only a commit waits for the standbys.
 select epoch,

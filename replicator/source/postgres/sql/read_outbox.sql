@@ -1,5 +1,5 @@
 -- Reads a chunk of the outbox and adds it up: a row for each capture with its distinct values, and a last row
--- (capture null) with the place behind the chunk.
+-- (capture null) with the position behind the chunk.
 --   late  for each late transaction (it ran when the last batch was opened and has ended since)
 --         read_late_transaction.sql; usually nothing
 --   $1    rows at most
@@ -10,7 +10,7 @@
 --   $7    the batch's snapshot
 -- A limit that the planner does not know makes it expect few of the rows, and walk the index in order. Where it
 -- expects no more rows than the limit (fresh leaves have no statistics) it would read all of them and sort.
--- Both lower bounds name one place: PostgreSQL takes either to enter the index, and would walk over everything
+-- Both lower bounds name one position: PostgreSQL takes either to enter the index, and would walk over everything
 -- that was consumed if one were lower. Without "txid >=" it expects many rows, and sorts them.
 with batch as (
   select o.txid, o.id, o.capture, o.keys, o.at

@@ -1,4 +1,4 @@
--- Lets indices be filled anew, and whoever runs the pipeline notice.
+-- Lets indices be filled again, and makes whoever runs the pipeline notice.
 --   $1  the pipeline's name
 --   $2  aliases
 --   $3  why, in words

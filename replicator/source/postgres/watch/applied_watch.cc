@@ -67,8 +67,8 @@ class PostgresAppliedPoint final : public AppliedPoint {
     const pqxx::result row = watch_.session_.ask("asking how far Elasticsearch is",
                                                  postgres_sql("read_checkpoint"), watch_.pipeline_);
     if (row.empty()) {
-      throw Error(
-          {"asking how far Elasticsearch is", "the pipeline is gone", "it was removed: `lockstep apply`"});
+      throw Error({"asking how far Elasticsearch is", "the pipeline is gone",
+                   "it was removed; run `lockstep apply`"});
     }
     if (const std::string generation = row[0][4].c_str(); generation != generation_) {
       // Another `apply` or another leader may have replaced the jobs.
@@ -80,7 +80,7 @@ class PostgresAppliedPoint final : public AppliedPoint {
       return pending("no leader has compared this database with Elasticsearch yet");
     }
     if (row[0][6].as<bool>()) {
-      return pending("changes were given up while the outbox was full, and are not made good for yet");
+      return pending("changes were dropped while the outbox was full, and have not been made up for yet");
     }
     if (!jobs_ && is_pending({PostgresSnapshot(row[0][0].c_str()), row[0][1].c_str(), row[0][2].c_str(),
                               row[0][3].as<std::int64_t>()})) {

@@ -6,7 +6,7 @@
 // P2. the jobs that exist once P1 holds are finished: what left the tail as a job did so before the
 //     checkpoint moved over it;
 //
-// P3. no index is set aside, a comparison follows whatever changes were given up, and the last leader has
+// P3. no index is set aside, a comparison has been added for any dropped changes, and the last leader has
 //     seen this database.
 //
 // Rows of other tables do not count, so the checkpoint of an idle pipeline need not move.
