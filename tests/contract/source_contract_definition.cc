@@ -31,7 +31,8 @@ TEST_P(DefinedSourceContract, ADefinitionSaysWhoItIsConnectedTo) {
   source_ = world_->open();
   const auto definition = world().definition(Configuration::kApplied);
   EXPECT_NE(definition->server(), "");
-  EXPECT_NE(definition->user(), "");
+  EXPECT_EQ(definition->user().empty(), definition->privileges_for("somebody").empty())
+      << "a source knows users or it does not";
   EXPECT_EQ(definition->identity(), source_->pipeline().identity);
   EXPECT_NE(definition->identity(), "");
 }
@@ -128,12 +129,12 @@ TEST_P(DefinedSourceContract, ASourceThatIsOpenNoticesThatItsPipelineWasRemoved)
   EXPECT_THROW(source_->reload(), UsageError);
 }
 
-TEST_P(DefinedSourceContract, ARoleWithTheGrantsCanDoWhatALeaderDoes) {
-  const std::string role = world().create_role();
-  world().execute_as_owner(world().definition(Configuration::kApplied)->grants(role));
+TEST_P(DefinedSourceContract, AUserWithThePrivilegesCanDoWhatALeaderDoes) {
+  const std::string user = world().create_user();
+  world().execute_as_owner(world().definition(Configuration::kApplied)->privileges_for(user));
   writer_->insert_town(1, "Ulm");
   writer_->insert_parcel(1, 1);
-  source_ = world().open_as(role);
+  source_ = world().open_as(user);
   ASSERT_TRUE(becomes_true([&] { return source_->lead().try_lead(); }));
   epoch_ = source_->lead().raise_epoch({}, {source_->lead().identity().place, {{docs().id, "a uuid"}}});
   position_ = source_->changes().checkpoint();

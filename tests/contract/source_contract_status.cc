@@ -78,11 +78,11 @@ TEST_P(DefinedSourceContract, StatusTellsOfEachIndexWhatItsJobsAndDeadLettersAre
   EXPECT_EQ(docs_status.dead_letters, 2);
   EXPECT_EQ(docs_status.set_aside, "");
   ASSERT_EQ(docs_status.jobs.size(), 2U);
-  EXPECT_EQ(docs_status.jobs[0].kind, "comparison");
+  EXPECT_EQ(docs_status.jobs[0].kind, JobKind::kComparison);
   EXPECT_EQ(docs_status.jobs[0].reason, "somebody asked for it");
   EXPECT_EQ(docs_status.jobs[0].done, 3);
   EXPECT_GE(docs_status.jobs[0].age.count(), 0);
-  EXPECT_EQ(docs_status.jobs[1].kind, "fan_out");
+  EXPECT_EQ(docs_status.jobs[1].kind, JobKind::kFanOut);
   EXPECT_EQ(docs_status.jobs[1].done, 0);
   EXPECT_EQ(docs_status.jobs[1].total, 2);
   const IndexStatus& parcels_status = status->indices[1];

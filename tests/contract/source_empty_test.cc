@@ -192,7 +192,7 @@ class EmptyWorld final : public DefinedWorld {
   }
   std::unique_ptr<AppliedWatch> watch() override { return std::make_unique<EmptyWatch>(); }
   std::unique_ptr<StatusReader> status() override { return std::make_unique<EmptyStatus>(); }
-  std::string create_role() override { return {}; }
+  std::string create_user() override { return {}; }
   void execute_as_owner(const std::vector<std::string>&) override {}
   std::unique_ptr<Source> open_as(const std::string&) override { return open(); }
   void drop_trigger() override {}

@@ -128,13 +128,13 @@ class PostgresWorld final : public DefinedWorld {
   std::unique_ptr<AppliedWatch> watch() override { return open_applied_watch(applied_); }
   std::unique_ptr<StatusReader> status() override { return open_status_reader(applied_); }
 
-  std::string create_role() override { return database_.create_role("contract"); }
+  std::string create_user() override { return database_.create_role("contract"); }
   void execute_as_owner(const std::vector<std::string>& statements) override {
     for (const std::string& statement : statements) database_.execute(statement);
   }
-  std::unique_ptr<Source> open_as(const std::string& role) override {
+  std::unique_ptr<Source> open_as(const std::string& user) override {
     Config config = applied_;
-    config.source.url = database_.url_as(role);
+    config.source.url = database_.url_as(user);
     return open_source(config, "contract");
   }
 

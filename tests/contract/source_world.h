@@ -102,10 +102,10 @@ class DefinedWorld : public SourceWorld {
   virtual std::unique_ptr<AppliedWatch> watch() = 0;
   virtual std::unique_ptr<StatusReader> status() = 0;
 
-  /// Who may do nothing yet. A database without roles has one that may do everything.
-  virtual std::string create_role() = 0;
+  /// Who may do nothing yet; where the database knows no users, an empty name, and open_as() is open().
+  virtual std::string create_user() = 0;
   virtual void execute_as_owner(const std::vector<std::string>& statements) = 0;
-  virtual std::unique_ptr<Source> open_as(const std::string& role) = 0;
+  virtual std::unique_ptr<Source> open_as(const std::string& user) = 0;
 
   /// Drops a trigger of the table `thing`.
   virtual void drop_trigger() = 0;
