@@ -56,7 +56,10 @@ Acknowledged Checkpoint::take_acknowledged() {
 std::vector<Job> Checkpoint::save_and_commit(SourceTransaction& transaction,
                                              const Acknowledged& acknowledged) {
   std::vector<std::size_t> fresh;
-  if (!acknowledged.refused.empty()) fresh = transaction.new_dead_letters(acknowledged.refused);
+  if (!acknowledged.refused.empty()) {
+    transaction.may_be_shown();  // throws Deposed: a deposed leader judges nothing
+    fresh = transaction.new_dead_letters(acknowledged.refused);
+  }
   transaction.save(acknowledged);
   refused_share_.count(acknowledged, fresh);  // throws before the commit (K2)
   std::vector<Job> added = transaction.commit();

@@ -16,7 +16,7 @@ Housekeeping::Housekeeping(std::vector<Chore> chores, SteadyTime begin) {
 void Housekeeping::run(SteadyTime now) {
   for (Scheduled& scheduled : chores_) {
     if (!scheduled.every.due(now)) continue;
-    spdlog::trace("{}", scheduled.chore.why);
+    spdlog::trace("housekeeping, since {}", scheduled.chore.why);
     scheduled.chore.what();
   }
 }

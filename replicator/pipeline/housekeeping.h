@@ -19,7 +19,7 @@ struct Chore {
   std::chrono::milliseconds every;
   First first;
   std::function<void()> what;
-  std::string_view why;  ///< also the log's words for it, at level trace
+  std::string_view why;  ///< in words that fit behind "since"
 };
 
 class Housekeeping {

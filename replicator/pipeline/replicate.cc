@@ -106,17 +106,17 @@ class Replication {
   std::vector<Chore> chores() {
     using enum Chore::First;
     return {
-        {30s, kAfterInterval, [this] { source_.outbox().prune(); }, "empties the outbox of what is consumed"},
-        {1s, kAfterInterval, [this] { take_jobs(); }, "takes up the jobs that `apply` and others have added"},
-        {2s, kAtOnce, [this] { require_same_revision(); }, "looks whether the pipeline was applied anew"},
-        {2s, kAtOnce, [this] { require_nothing_given_up(); }, "looks whether the outbox was full"},
-        {10s, kAfterInterval, [this] { take_back_readable(); }, "tries the views that could not be read"},
-        {15s, kAtOnce, [this] { report_.find_differences(); }, "looks for missing triggers, replaced views"},
-        {60s, kAfterInterval, [this] { note_progress(); }, "tells the indices how far the source has come"},
-        {10s, kAtOnce, [this] { report_.recount_dead_letters(); },
-         "counts dead letters: others discard them"},
-        {10s, kAtOnce, [this] { report_.measure_outbox(); }, "measures the outbox"},
-        {100ms, kAtOnce, [this] { report_.update(); }, "keeps the board up to date"},
+        {30s, kAfterInterval, [this] { source_.outbox().prune(); }, "the outbox only grows otherwise"},
+        {1s, kAfterInterval, [this] { take_jobs(); }, "`apply` and others add jobs"},
+        {2s, kAtOnce, [this] { require_same_revision(); }, "an `apply` changes what is followed"},
+        {2s, kAtOnce, [this] { require_nothing_given_up(); }, "a full outbox leaves changes out"},
+        {10s, kAfterInterval, [this] { take_back_readable(); }, "somebody may have mended a view"},
+        {15s, kAtOnce, [this] { report_.find_differences(); }, "a missing trigger loses changes silently"},
+        {60s, kAfterInterval, [this] { note_progress(); },
+         "the next leader must see if the source went back"},
+        {10s, kAtOnce, [this] { report_.recount_dead_letters(); }, "others discard dead letters"},
+        {10s, kAtOnce, [this] { report_.measure_outbox(); }, "its size is for operators"},
+        {100ms, kAtOnce, [this] { report_.update(); }, "`status`, metrics and health read the board"},
     };
   }
 

@@ -9,6 +9,7 @@
 
 #include "replicator/error.h"
 #include "tests/integration/defined_database.h"
+#include "tests/support/shipped_files.h"
 
 namespace lockstep {
 namespace {
@@ -370,6 +371,24 @@ TEST_P(ExampleTest, IsAppliedAndThenComplete) {
   defined.apply();
   EXPECT_THAT(defined.planned(), IsEmpty());
 }
+
+// The unit test of the code compares the same file with the text alone.
+TEST(GoldenPlanTest, BlogsFunctionsAndTriggersAreThoseInTheRepository) {
+  const std::filesystem::path root = LOCKSTEP_SOURCE_DIR;
+  DefinedDatabase defined("");
+  defined.database().run(root / "schema" / "blog" / "postgresql" / "install.sql");
+  Config config = load_config(root / "config" / "blog.toml");
+  config.source = defined.config().source;
+  defined.config() = config;
+  std::string code;
+  for (const PlanStep& step : defined.plan()) {
+    if (!step.object.starts_with("function ") && !step.object.starts_with("trigger ")) continue;
+    code += (code.empty() ? "" : "\n") + step.sql + ";\n";
+  }
+  const std::string golden = support::shipped_file("tests/unit/source/postgres/define/golden/blog.sql");
+  EXPECT_EQ(code, golden.substr(golden.find("\ncreate ") + 1));
+}
+
 INSTANTIATE_TEST_SUITE_P(Examples, ExampleTest,
                          ::testing::Values("fs", "fs-by-id", "blog", "blog-nested", "blog-join"));
 

@@ -144,9 +144,9 @@ TEST_F(RolesTest, EachGrantIsNeeded) {
     const std::size_t to = statement.rfind(" to ");
     defined_.database().execute("revoke " + statement.substr(6, to - 6) + " from " + role_);
     PostgresSession session(as_role().source, "test");
-    pqxx::work transaction(session.connection());
+    PostgresTransaction transaction(session, "asking for rights");
     const std::vector<std::string> missing =
-        missing_grants(transaction, session, design_pipeline(transaction, defined_.config()));
+        missing_grants(transaction, design_pipeline(transaction, defined_.config()));
     EXPECT_THAT(missing, ::testing::ElementsAre(statement));
     defined_.database().execute(statement);
   }

@@ -55,7 +55,7 @@ class TracksTest : public ::testing::Test {
   }
   PipelineDesign design() {
     PostgresSession session(defined_.config().source, "test");
-    pqxx::work transaction(session.connection());
+    PostgresTransaction transaction(session, "designing");
     return design_pipeline(transaction, defined_.config());
   }
   std::string findings() {

@@ -38,7 +38,7 @@ class ViewReadsTest : public ::testing::Test {
 
   std::vector<std::string> warnings() {
     PostgresSession session(defined_.config().source, "test");
-    pqxx::work transaction(session.connection());
+    PostgresTransaction transaction(session, "designing");
     std::vector<std::string> lines;
     for (const Finding& finding : design_pipeline(transaction, defined_.config()).findings) {
       lines.push_back(to_line(finding));

@@ -12,9 +12,9 @@ StepEnd at(const std::string& position, std::int64_t rows = 1) {
   return end;
 }
 
-StepEnd of_job(std::int64_t job, const std::string& position, std::int64_t documents) {
+StepEnd of_job(std::int64_t job, std::int64_t number, std::int64_t documents) {
   StepEnd end;
-  end.progress = JobProgress{job, JobKind::kFanOut, position, documents, false};
+  end.progress = JobProgress{JobId{job}, JobKind::kFanOut, AfterNumber{number}, documents, false};
   return end;
 }
 
@@ -82,24 +82,24 @@ TEST(AcknowledgementsTest, WhatWasTakenIsNotGivenAgain) {
 
 TEST(AcknowledgementsTest, LanesDoNotWaitForEachOther) {
   Acknowledgements acknowledgements;
-  acknowledgements.add(Lane{7}, 1, of_job(7, "100", 50));
+  acknowledgements.add(Lane{JobId{7}}, 1, of_job(7, 100, 50));
   acknowledgements.add(Lane::tail(), 0, at("10"));
   EXPECT_EQ(position_of(acknowledgements), "10");
-  EXPECT_EQ(acknowledgements.open(Lane{7}), 1U);
+  EXPECT_EQ(acknowledgements.open(Lane{JobId{7}}), 1U);
 }
 
 TEST(AcknowledgementsTest, AJobsProgressAddsUpUntilItIsTaken) {
   Acknowledgements acknowledgements;
-  acknowledgements.add(Lane{7}, 0, of_job(7, "100", 50));
-  acknowledgements.add(Lane{7}, 0, of_job(7, "200", 30));
-  acknowledgements.add(Lane{8}, 0, of_job(8, "5", 1));
+  acknowledgements.add(Lane{JobId{7}}, 0, of_job(7, 100, 50));
+  acknowledgements.add(Lane{JobId{7}}, 0, of_job(7, 200, 30));
+  acknowledgements.add(Lane{JobId{8}}, 0, of_job(8, 5, 1));
   const Acknowledged news = acknowledgements.take();
   ASSERT_EQ(news.jobs.size(), 2U);
-  EXPECT_EQ(news.jobs[0].job, 7);
-  EXPECT_EQ(news.jobs[0].position, "200");
+  EXPECT_EQ(news.jobs[0].job, JobId{7});
+  EXPECT_EQ(news.jobs[0].position, JobPosition(AfterNumber{200}));
   EXPECT_EQ(news.jobs[0].done_documents, 80);
-  EXPECT_EQ(news.jobs[1].job, 8);
-  acknowledgements.add(Lane{7}, 0, of_job(7, "300", 20));
+  EXPECT_EQ(news.jobs[1].job, JobId{8});
+  acknowledgements.add(Lane{JobId{7}}, 0, of_job(7, 300, 20));
   EXPECT_EQ(acknowledgements.take().jobs.at(0).done_documents, 20);
 }
 
@@ -130,18 +130,18 @@ TEST(AcknowledgementsTest, TheOldestChangeIsThatOfTheFirstOpenStep) {
 
 TEST(AcknowledgementsTest, ALaneThatHasEndedMayBeginAgain) {
   Acknowledgements acknowledgements;
-  acknowledgements.bulk_done(acknowledgements.add(Lane{7}, 1, of_job(7, "100", 50)));
+  acknowledgements.bulk_done(acknowledgements.add(Lane{JobId{7}}, 1, of_job(7, 100, 50)));
   acknowledgements.take();
-  const StepId again = acknowledgements.add(Lane{7}, 1, of_job(7, "200", 50));
-  EXPECT_EQ(acknowledgements.open(Lane{7}), 1U);
+  const StepId again = acknowledgements.add(Lane{JobId{7}}, 1, of_job(7, 200, 50));
+  EXPECT_EQ(acknowledgements.open(Lane{JobId{7}}), 1U);
   acknowledgements.bulk_done(again);
-  EXPECT_EQ(acknowledgements.take().jobs.at(0).position, "200");
+  EXPECT_EQ(acknowledgements.take().jobs.at(0).position, JobPosition(AfterNumber{200}));
 }
 
 TEST(AcknowledgementsTest, AStepKnowsWhatIsLeftOfItAndBeforeIt) {
   Acknowledgements acknowledgements;
-  const StepId first = acknowledgements.add(Lane{5}, 2, {});
-  const StepId second = acknowledgements.add(Lane{5}, 1, {});
+  const StepId first = acknowledgements.add(Lane{JobId{5}}, 2, {});
+  const StepId second = acknowledgements.add(Lane{JobId{5}}, 1, {});
   acknowledgements.bulk_done(first);
   EXPECT_EQ(acknowledgements.bulks_left(first), 1U);
   EXPECT_TRUE(acknowledgements.is_first(first));

@@ -37,11 +37,11 @@ TEST_F(DocumentWriterTest, NothingIsAcknowledgedBeforeItsOutcomeIsKnown) {
   world_.elasticsearch.hold();
   ASSERT_TRUE(submit(write("1"), "1"));
   world_.elasticsearch.await_held(1);
-  leader_.writer.settle(std::chrono::milliseconds(0));
+  leader_.writer.take_outcomes(std::chrono::milliseconds(0));
   EXPECT_FALSE(leader_.writer.has_news());
   EXPECT_FALSE(leader_.writer.idle());
   world_.elasticsearch.release();
-  ASSERT_TRUE(leader_.settle());
+  ASSERT_TRUE(leader_.take_all_outcomes());
   EXPECT_EQ(taken().position, Position{"1"});
 }
 
@@ -55,7 +55,7 @@ TEST_F(DocumentWriterTest, ADocumentInFlightIsWaitedFor) {  // W1
   EXPECT_TRUE(world_.elasticsearch.operations().empty());
   world_.elasticsearch.release();
   second.join();
-  ASSERT_TRUE(leader_.settle());
+  ASSERT_TRUE(leader_.take_all_outcomes());
   EXPECT_TRUE(world_.elasticsearch.overlaps().empty());
   EXPECT_EQ(world_.elasticsearch.get("posts", "1")->json, "{\"n\":2}");
 }
@@ -67,7 +67,7 @@ TEST_F(DocumentWriterTest, OtherDocumentsDoNotWait) {
   world_.elasticsearch.await_held(2);
   EXPECT_EQ(leader_.writer.requests_in_flight(), 2U);
   world_.elasticsearch.release();
-  ASSERT_TRUE(leader_.settle());
+  ASSERT_TRUE(leader_.take_all_outcomes());
 }
 
 TEST_F(DocumentWriterTest, AStopWhileWaitingLeavesTheStepOpen) {
@@ -77,7 +77,7 @@ TEST_F(DocumentWriterTest, AStopWhileWaitingLeavesTheStepOpen) {
   leader_.stop.request_stop();
   EXPECT_FALSE(submit(write("1"), "2"));
   world_.elasticsearch.release();
-  ASSERT_TRUE(leader_.settle());
+  ASSERT_TRUE(leader_.take_all_outcomes());
   EXPECT_EQ(taken().position, Position{"1"});
   EXPECT_EQ(leader_.writer.acknowledgements().open(Lane::tail()), 1U);
 }
@@ -92,7 +92,7 @@ TEST_F(DocumentWriterTest, AnEmptyStepIsAcknowledgedAtOnce) {
 TEST_F(DocumentWriterTest, ALostReplyIsAskedForAgainAndTheSameVersionLandsTwice) {
   world_.elasticsearch.lose_next_reply();
   ASSERT_TRUE(submit(write("1"), "1"));
-  ASSERT_TRUE(leader_.settle());
+  ASSERT_TRUE(leader_.take_all_outcomes());
   const auto operations = world_.elasticsearch.operations_on("1");
   ASSERT_EQ(operations.size(), 2U);
   EXPECT_EQ(operations[0].version, operations[1].version);
@@ -102,11 +102,11 @@ TEST_F(DocumentWriterTest, ALostReplyIsAskedForAgainAndTheSameVersionLandsTwice)
 TEST_F(DocumentWriterTest, ARefusedDocumentIsADeadLetterAndThePositionMovesOn) {
   world_.elasticsearch.refuse("poison");
   ASSERT_TRUE(submit(write("1", "{\"poison\":1}"), "1"));
-  ASSERT_TRUE(leader_.settle());
+  ASSERT_TRUE(leader_.take_all_outcomes());
   const Acknowledged news = taken();
   EXPECT_EQ(news.position, Position{"1"});
   ASSERT_EQ(news.refused.size(), 1U);
-  EXPECT_EQ(news.refused[0].id, "1");
+  EXPECT_EQ(news.refused[0].id.text, "1");
   EXPECT_EQ(news.refused[0].status, 400);
   EXPECT_EQ(news.refused[0].error_type, "mapper_parsing_exception");
   EXPECT_EQ(leader_.board.read().indices[kPosts].refused, 1);
@@ -116,11 +116,11 @@ TEST_F(DocumentWriterTest, RefusedThenAppliedLeavesNoDeadLetter) {
   world_.elasticsearch.refuse("poison");
   ASSERT_TRUE(submit(write("1", "{\"poison\":1}")));
   ASSERT_TRUE(submit(write("1", "{\"n\":2}")));
-  ASSERT_TRUE(leader_.settle());
+  ASSERT_TRUE(leader_.take_all_outcomes());
   leader_.save();
   EXPECT_EQ(leader_.saved.back().refused.size(), 1U);
   EXPECT_EQ(leader_.saved.back().no_longer_refused.size(), 1U);
-  EXPECT_EQ(leader_.source.dead_letters(kPosts), 0);
+  EXPECT_EQ(leader_.dead_letters(kPosts), 0);
 }
 
 TEST_F(DocumentWriterTest, AppliedThenRefusedLeavesTheDeadLetter) {
@@ -128,67 +128,67 @@ TEST_F(DocumentWriterTest, AppliedThenRefusedLeavesTheDeadLetter) {
   leader_.writer.expect_dead_letters(kPosts);
   ASSERT_TRUE(submit(write("1", "{\"n\":1}")));
   ASSERT_TRUE(submit(write("1", "{\"poison\":2}")));
-  ASSERT_TRUE(leader_.settle());
+  ASSERT_TRUE(leader_.take_all_outcomes());
   leader_.save();
-  EXPECT_EQ(leader_.source.dead_letters(kPosts), 1);
+  EXPECT_EQ(leader_.dead_letters(kPosts), 1);
   EXPECT_EQ(world_.elasticsearch.get("posts", "1")->json, "{\"n\":1}") << "the last state that was taken";
 }
 
 TEST_F(DocumentWriterTest, ADeadLetterOfAnEarlierLeadershipGoesWhenItsDocumentIsApplied) {
   world_.elasticsearch.refuse("poison");
   ASSERT_TRUE(submit(write("1", "{\"poison\":1}")));
-  ASSERT_TRUE(leader_.settle());
+  ASSERT_TRUE(leader_.take_all_outcomes());
   leader_.save();
   Leader next(world_);
   StepDocuments documents(next.versions.epoch(), next.versions.next(), 100'000);
   documents.add(world_.posts(), {"1", "", "{\"n\":2}", {}});
   ASSERT_TRUE(next.writer.submit(Lane::tail(), std::move(documents), {}, next.stop.get_token()));
-  ASSERT_TRUE(next.settle());
+  ASSERT_TRUE(next.take_all_outcomes());
   next.save();
-  EXPECT_EQ(next.source.dead_letters(kPosts), 0);
+  EXPECT_EQ(next.dead_letters(kPosts), 0);
 }
 
 TEST_F(DocumentWriterTest, ADeletedDocumentTakesItsDeadLetterAlong) {
   world_.elasticsearch.refuse("poison");
   ASSERT_TRUE(submit(write("1", "{\"poison\":1}")));
   ASSERT_TRUE(submit(remove("1")));
-  ASSERT_TRUE(leader_.settle());
+  ASSERT_TRUE(leader_.take_all_outcomes());
   leader_.save();
-  EXPECT_EQ(leader_.source.dead_letters(kPosts), 0);
+  EXPECT_EQ(leader_.dead_letters(kPosts), 0);
 }
 
 TEST_F(DocumentWriterTest, AppliedWritesAreReportedOnlyWhereThereAreDeadLetters) {
   ASSERT_TRUE(submit(write("1")));
-  ASSERT_TRUE(leader_.settle());
+  ASSERT_TRUE(leader_.take_all_outcomes());
   EXPECT_TRUE(taken().no_longer_refused.empty());
   leader_.writer.expect_dead_letters(kPosts);
   ASSERT_TRUE(submit(write("1")));
-  ASSERT_TRUE(leader_.settle());
+  ASSERT_TRUE(leader_.take_all_outcomes());
   EXPECT_EQ(taken().no_longer_refused.size(), 1U);
   leader_.writer.expect_no_dead_letters(kPosts);
   ASSERT_TRUE(submit(write("1")));
-  ASSERT_TRUE(leader_.settle());
+  ASSERT_TRUE(leader_.take_all_outcomes());
   EXPECT_TRUE(taken().no_longer_refused.empty());
 }
 
 TEST_F(DocumentWriterTest, ARefusalThatIsNotSavedYetIsNotForgotten) {
   world_.elasticsearch.refuse("poison");
   ASSERT_TRUE(submit(write("1", "{\"poison\":1}")));
-  ASSERT_TRUE(leader_.settle());
+  ASSERT_TRUE(leader_.take_all_outcomes());
   leader_.writer.expect_no_dead_letters(kPosts);  // the source was asked before the letter was saved
   ASSERT_TRUE(submit(write("1", "{}")));
-  ASSERT_TRUE(leader_.settle());
+  ASSERT_TRUE(leader_.take_all_outcomes());
   EXPECT_EQ(taken().no_longer_refused.size(), 1U);
 }
 
 TEST_F(DocumentWriterTest, ASupersededWriteCountsAsDoneAndClearsNothing) {
   const StepDocuments older = write("1", "{\"n\":1}");
   ASSERT_TRUE(submit(write("1", "{\"n\":2}")));
-  ASSERT_TRUE(leader_.settle());
+  ASSERT_TRUE(leader_.take_all_outcomes());
   leader_.writer.expect_dead_letters(kPosts);
   taken();
   ASSERT_TRUE(submit(older, "9"));
-  ASSERT_TRUE(leader_.settle());
+  ASSERT_TRUE(leader_.take_all_outcomes());
   const Acknowledged news = taken();
   EXPECT_EQ(news.position, Position{"9"});
   EXPECT_TRUE(news.no_longer_refused.empty());
@@ -200,7 +200,7 @@ TEST_F(DocumentWriterTest, TheBoardCountsWhatWasDone) {
   ASSERT_TRUE(submit(write("1")));
   ASSERT_TRUE(submit(write("2")));
   ASSERT_TRUE(submit(remove("3")));
-  ASSERT_TRUE(leader_.settle());
+  ASSERT_TRUE(leader_.take_all_outcomes());
   const ReplicationProgress progress = leader_.board.read();
   EXPECT_EQ(progress.indices.at(kPosts).documents, 2);
   EXPECT_EQ(progress.indices.at(kPosts).deletes, 1);

@@ -78,12 +78,12 @@ TEST_F(RecoveryTest, KilledWithBulksOnTheWayTheNextLeaderMakesItEqual) {
       leader.stop.request_stop();  // what has to wait for a held request is cut off, as a kill would
       world.elasticsearch.hold();
       for (int i = 0; i < turns; ++i) {
-        leader.writer.settle(std::chrono::milliseconds(0));
+        leader.writer.take_outcomes(std::chrono::milliseconds(0));
         leader.tail.turn(leader.stop.get_token());
         leader.jobs.turn(leader.stop.get_token());
         if (i % 3 == 2) {
           world.elasticsearch.release();
-          leader.settle();
+          leader.take_all_outcomes();
           world.elasticsearch.hold();
         }
       }
@@ -107,6 +107,8 @@ TEST_F(RecoveryTest, TheSavedPositionIsNeverPastWhatElasticsearchHas) {
     std::set<std::string> waiting;
     for (const auto& [id, job] : state.jobs) {
       for (const auto& [number, document] : job.documents) waiting.insert(document);
+      for (const CapturedChange& change : job.changes)
+        waiting.insert(change.values.begin(), change.values.end());  // not listed yet
     }
     for (std::size_t row = 0; row < state.position; ++row) {
       if (state.outbox[row].capture != kPostRows) continue;
@@ -144,7 +146,7 @@ TEST_F(RecoveryTest, AStopInTheMiddleLeavesTheRestToTheNextLeader) {
     for (int i = 0; i < 4; ++i) leader.tail.turn(leader.stop.get_token());
     world.elasticsearch.release();
     leader.bulks.stop(std::chrono::seconds(5));
-    leader.writer.settle(std::chrono::milliseconds(0));
+    leader.writer.take_outcomes(std::chrono::milliseconds(0));
     leader.save();
   }
   EXPECT_LT(world.database.state().position, world.database.state().outbox.size());
@@ -161,7 +163,7 @@ TEST_F(RecoveryTest, AnIdleSaveDoesNotPassAnOpenStep) {
   leader.save();
   EXPECT_EQ(world.database.state().position, 0U);
   world.elasticsearch.release();
-  ASSERT_TRUE(leader.settle());
+  ASSERT_TRUE(leader.take_all_outcomes());
   leader.save();
   EXPECT_EQ(world.database.state().position, 1U);
 }
@@ -196,7 +198,7 @@ TEST_F(RecoveryTest, WhatADeposedLeaderStillHasOnTheWayIsTooOldToLand) {
   ASSERT_TRUE(next.catch_up());
   EXPECT_EQ(world.difference(), "");
   zombie_waits = false;
-  ASSERT_TRUE(zombie.settle());
+  ASSERT_TRUE(zombie.take_all_outcomes());
   EXPECT_EQ(world.difference(), "");
   EXPECT_EQ(world.elasticsearch.operations_on("1").back().status, 409);
 }
@@ -218,21 +220,21 @@ class PartnersTest : public RecoveryTest {
 
   void take_lead() {
     FakeSource source(world_.database);
-    ASSERT_TRUE(source.try_lead());
+    ASSERT_TRUE(source.lead().try_lead());
     ElasticsearchClient client(world_.elasticsearch.transports()());
     take_epoch(world_.pipeline, source, client);
   }
 
-  std::multiset<std::pair<int, JobKind>> kinds() const {
-    std::multiset<std::pair<int, JobKind>> kinds;
+  std::multiset<std::pair<IndexId, JobKind>> kinds() const {
+    std::multiset<std::pair<IndexId, JobKind>> kinds;
     for (const auto& [id, job] : world_.database.state().jobs) kinds.emplace(job.job.index, job.job.kind);
     return kinds;
   }
 
-  const std::multiset<std::pair<int, JobKind>> everything_{{kPosts, JobKind::kComparison},
-                                                           {kPosts, JobKind::kSweep},
-                                                           {kFiles, JobKind::kComparison},
-                                                           {kFiles, JobKind::kSweep}};
+  const std::multiset<std::pair<IndexId, JobKind>> everything_{{kPosts, JobKind::kComparison},
+                                                               {kPosts, JobKind::kSweep},
+                                                               {kFiles, JobKind::kComparison},
+                                                               {kFiles, JobKind::kSweep}};
   World world_;
 };
 
@@ -264,8 +266,8 @@ TEST_F(PartnersTest, TheOutboxOfAnotherDatabaseIsGivenUp) {
 TEST_F(PartnersTest, AnIndexThatWasReplacedIsComparedAlone) {
   world_.elasticsearch.replace("posts");
   take_lead();
-  EXPECT_EQ(kinds(), (std::multiset<std::pair<int, JobKind>>{{kPosts, JobKind::kComparison},
-                                                             {kPosts, JobKind::kSweep}}));
+  EXPECT_EQ(kinds(), (std::multiset<std::pair<IndexId, JobKind>>{{kPosts, JobKind::kComparison},
+                                                                 {kPosts, JobKind::kSweep}}));
   catch_up_with_a_fresh_leader(world_);
 }
 
@@ -282,7 +284,7 @@ TEST_F(RecoveryTest, AnIndexThatIsAheadOfItsSourceIsComparedEvenIfTheNextLeaderD
   world.elasticsearch.set_epoch("posts", 9);
   {
     FakeSource source(world.database);
-    ASSERT_TRUE(source.try_lead());
+    ASSERT_TRUE(source.lead().try_lead());
     ElasticsearchClient client(world.elasticsearch.transports()());
     EXPECT_EQ(take_epoch(world.pipeline, source, client), Epoch{10});
   }
@@ -304,7 +306,7 @@ TEST_F(RecoveryTest, DyingWhileTheEpochIsTakenLosesNoComparison) {
     bool killed = false;
     const auto take = [&] {
       FakeSource source(world.database);
-      source.try_lead();
+      source.lead().try_lead();
       ElasticsearchClient client(world.elasticsearch.transports()());
       take_epoch(world.pipeline, source, client);
     };

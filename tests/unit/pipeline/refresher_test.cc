@@ -74,10 +74,10 @@ class RefresherTest : public testing::Test {
     return submit(Lane::tail(), post(id), std::move(end));
   }
 
-  /// Takes in outcomes until the bulks are done and `condition` holds.
-  bool settles(const std::function<bool()>& condition) {
+  /// Takes outcomes until the bulks are done and `condition` holds.
+  bool reaches(const std::function<bool()>& condition) {
     return eventually([&] {
-      leader_.writer.settle(std::chrono::milliseconds(1));
+      leader_.writer.take_outcomes(std::chrono::milliseconds(1));
       return leader_.writer.requests_in_flight() == 0 && condition();
     });
   }
@@ -90,18 +90,18 @@ class RefresherTest : public testing::Test {
 
 TEST_F(RefresherTest, ABatchIsAcknowledgedWhenItIsSearchable) {
   ASSERT_TRUE(submit_to_tail("1", "1"));
-  ASSERT_TRUE(settles([&] { return gate_.await(1); }));
+  ASSERT_TRUE(reaches([&] { return gate_.await(1); }));
   EXPECT_FALSE(leader_.writer.has_news());
   EXPECT_FALSE(leader_.writer.idle());
   gate_.let_through(1);
-  ASSERT_TRUE(settles([&] { return leader_.writer.idle(); }));
+  ASSERT_TRUE(reaches([&] { return leader_.writer.idle(); }));
   EXPECT_EQ(leader_.writer.take_acknowledged().position, Position{"1"});
   EXPECT_THAT(gate_.paths(), ElementsAre("/posts/_refresh"));
 }
 
 TEST_F(RefresherTest, WhatComesDuringARefreshSharesTheNext) {
   ASSERT_TRUE(submit_to_tail("1", "1"));
-  ASSERT_TRUE(settles([&] { return gate_.await(1); }));
+  ASSERT_TRUE(reaches([&] { return gate_.await(1); }));
   ASSERT_TRUE(submit_to_tail("2", "2"));
   ASSERT_TRUE(submit_to_tail("3", "3"));
   StepDocuments file(leader_.versions.epoch(), leader_.versions.next(), 100'000);
@@ -109,40 +109,40 @@ TEST_F(RefresherTest, WhatComesDuringARefreshSharesTheNext) {
   StepEnd end;
   end.position = Position{"4"};
   ASSERT_TRUE(submit(Lane::tail(), std::move(file), std::move(end)));
-  ASSERT_TRUE(settles([&] { return leader_.writer.requests_in_flight() == 0; }))
+  ASSERT_TRUE(reaches([&] { return leader_.writer.requests_in_flight() == 0; }))
       << "batches are written while a refresh is on its way";
-  leader_.writer.settle(std::chrono::milliseconds(0));
+  leader_.writer.take_outcomes(std::chrono::milliseconds(0));
   gate_.let_through(1);
-  ASSERT_TRUE(settles([&] { return leader_.writer.has_news(); }));
+  ASSERT_TRUE(reaches([&] { return leader_.writer.has_news(); }));
   EXPECT_EQ(leader_.writer.take_acknowledged().position, Position{"1"});
   gate_.let_through(1);
-  ASSERT_TRUE(settles([&] { return leader_.writer.idle(); }));
+  ASSERT_TRUE(reaches([&] { return leader_.writer.idle(); }));
   EXPECT_EQ(leader_.writer.take_acknowledged().position, Position{"4"});
   EXPECT_THAT(gate_.paths(), ElementsAre("/posts/_refresh", "/posts,files/_refresh"));
 }
 
 TEST_F(RefresherTest, AJobIsRefreshedAtItsEnd) {
-  const Lane lane{7};
+  const Lane lane{JobId{7}};
   StepEnd first;
-  first.progress = JobProgress{7, JobKind::kFanOut, "1", 1, false};
+  first.progress = JobProgress{JobId{7}, JobKind::kFanOut, AfterNumber{1}, 1, false};
   StepEnd last;
-  last.progress = JobProgress{7, JobKind::kFanOut, "1", 0, true};
+  last.progress = JobProgress{JobId{7}, JobKind::kFanOut, AfterNumber{1}, 0, true};
   ASSERT_TRUE(submit(lane, post("1"), std::move(first)));
-  ASSERT_TRUE(settles([&] { return leader_.writer.idle(); }));
+  ASSERT_TRUE(reaches([&] { return leader_.writer.idle(); }));
   EXPECT_TRUE(gate_.paths().empty());
   world_.elasticsearch.hold();
   StepEnd second;
-  second.progress = JobProgress{7, JobKind::kFanOut, "2", 1, false};
+  second.progress = JobProgress{JobId{7}, JobKind::kFanOut, AfterNumber{2}, 1, false};
   ASSERT_TRUE(submit(lane, post("2"), std::move(second)));
   StepDocuments nothing(leader_.versions.epoch(), leader_.versions.next(), 100'000);
   ASSERT_TRUE(submit(lane, std::move(nothing), std::move(last)));
   world_.elasticsearch.await_held(1);
-  leader_.writer.settle(std::chrono::milliseconds(0));
+  leader_.writer.take_outcomes(std::chrono::milliseconds(0));
   EXPECT_TRUE(gate_.paths().empty()) << "a page of the job is still on its way";
   world_.elasticsearch.release();
-  ASSERT_TRUE(settles([&] { return gate_.paths().size() == 1; }));
+  ASSERT_TRUE(reaches([&] { return gate_.paths().size() == 1; }));
   gate_.let_through(1);
-  ASSERT_TRUE(settles([&] { return leader_.writer.idle(); }));
+  ASSERT_TRUE(reaches([&] { return leader_.writer.idle(); }));
   const Acknowledged news = leader_.writer.take_acknowledged();
   ASSERT_EQ(news.jobs.size(), 1U);
   EXPECT_TRUE(news.jobs[0].finished);
@@ -151,19 +151,19 @@ TEST_F(RefresherTest, AJobIsRefreshedAtItsEnd) {
 
 TEST_F(RefresherTest, ARefreshThatFailsIsTriedAgain) {
   ASSERT_TRUE(submit_to_tail("1", "1"));
-  ASSERT_TRUE(settles([&] { return gate_.await(1); }));
+  ASSERT_TRUE(reaches([&] { return gate_.await(1); }));
   gate_.let_through(1, 503);
   ASSERT_TRUE(gate_.await(2));
   EXPECT_FALSE(leader_.writer.has_news());
   gate_.let_through(1, 200);
-  ASSERT_TRUE(settles([&] { return leader_.writer.idle(); }));
+  ASSERT_TRUE(reaches([&] { return leader_.writer.idle(); }));
   EXPECT_TRUE(leader_.writer.has_news());
 }
 
 TEST_F(RefresherTest, ARefreshThatCannotWorkHoldsNothingUp) {
   ASSERT_TRUE(submit_to_tail("1", "1"));
   gate_.let_through(1, 404);
-  ASSERT_TRUE(settles([&] { return leader_.writer.idle(); }));
+  ASSERT_TRUE(reaches([&] { return leader_.writer.idle(); }));
   EXPECT_EQ(leader_.writer.take_acknowledged().position, Position{"1"});
 }
 

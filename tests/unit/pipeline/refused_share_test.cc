@@ -16,16 +16,16 @@ using testing::HasSubstr;
 class RefusedShareTest : public testing::Test {
  protected:
   /// What a save of so many documents gives, of which so many became dead letters.
-  void count(RefusedShare& share, std::int64_t documents, int refused, int index = kPosts) {
+  void count(RefusedShare& share, std::int64_t documents, int refused, IndexId index = kPosts) {
     Acknowledged acknowledged;
     acknowledged.documents[index] = documents;
     std::vector<std::size_t> fresh;
     for (int i = 0; i < refused; ++i) {
       DeadLetter letter;
       letter.index = index;
-      letter.id = std::to_string(i);
+      letter.id.text = std::to_string(i);
       letter.error_type = "mapper_parsing_exception";
-      letter.reason = "reason " + letter.id;
+      letter.reason = "reason " + letter.id.text;
       acknowledged.refused.push_back(letter);
       fresh.push_back(acknowledged.refused.size() - 1);
     }
@@ -114,10 +114,10 @@ class TooManyRefusals : public testing::Test {
   /// The letters' documents are tried again, as `deadletters retry` does it.
   void retry() {
     std::vector<FoundDocument> documents;
-    for (const auto& [place, letter] : world_.database.state().dead_letters)
-      documents.push_back({letter.id, letter.routing});
+    for (const auto& [key, stored] : world_.database.state().dead_letters)
+      documents.push_back({stored.letter.id, stored.letter.routing});
     FakeSource source(world_.database);
-    const auto transaction = source.begin();
+    const auto transaction = source.changes().begin_repair();
     transaction->add_repair(world_.posts(), documents, "a test");
     transaction->commit();
   }
@@ -206,7 +206,7 @@ TEST_F(TooManyRefusals, WhatIsNotSavedDuringATrialIsDoneAgain) {
   {
     Leader leader(world_);
     EXPECT_TRUE(leader.tail.turn(leader.stop.get_token()));
-    ASSERT_TRUE(leader.settle());
+    ASSERT_TRUE(leader.take_all_outcomes());
     leader.save();  // a stop in the middle
     EXPECT_EQ(letters(), 1U);
     EXPECT_LT(world_.database.state().position, world_.database.state().outbox.size());

@@ -20,7 +20,7 @@ class StepDocumentsTest : public testing::Test {
 
   void submit(StepDocuments documents) {
     ASSERT_TRUE(leader_.writer.submit(Lane::tail(), std::move(documents), {}, leader_.stop.get_token()));
-    ASSERT_TRUE(leader_.settle());
+    ASSERT_TRUE(leader_.take_all_outcomes());
   }
   Acknowledged taken() { return leader_.writer.take_acknowledged(); }
 
@@ -71,7 +71,7 @@ TEST_F(StepDocumentsTest, ARepeatedDeleteOfAnOldRoutingDoesNotUndoTheWriteInTheS
     StepDocuments documents = step();
     documents.add(world_.files(), rendered("f", "{}", "new", {"old"}));
     ASSERT_TRUE(writer.submit(Lane::tail(), std::move(documents), {}, leader_.stop.get_token()));
-    while (!writer.idle()) writer.settle(std::chrono::milliseconds(20));
+    while (!writer.idle()) writer.take_outcomes(std::chrono::milliseconds(20));
   }
   EXPECT_EQ(one_shard.get("files", "f", "new")->json, "{}");
   EXPECT_TRUE(writer.take_acknowledged().refused.empty());
@@ -100,7 +100,7 @@ TEST_F(StepDocumentsTest, AnIdThatElasticsearchCannotTakeIsADeadLetterAndTheOthe
   EXPECT_EQ(world_.elasticsearch.documents("posts").size(), 1U);
   const Acknowledged news = taken();
   ASSERT_EQ(news.refused.size(), 2U);
-  EXPECT_EQ(news.refused[0].id, too_long);
+  EXPECT_EQ(news.refused[0].id.text, too_long);
   EXPECT_EQ(news.refused[0].index, kPosts);
   EXPECT_EQ(news.refused[0].version, version);
   EXPECT_EQ(news.refused[0].error_type, "invalid_document_id");
@@ -135,7 +135,7 @@ TEST_F(StepDocumentsTest, ABulkIsClosedWhenItHasReachedItsSize) {
 TEST_F(StepDocumentsTest, ADocumentThatASweepFoundIsDeletedUnderTheRoutingWhereItWas) {
   world_.elasticsearch.damage("files", "f", "{}", "elsewhere");
   StepDocuments documents = step();
-  documents.remove(world_.files(), {"f", "elsewhere"});
+  documents.remove(world_.files(), {DocumentId{"f"}, "elsewhere"});
   submit(std::move(documents));
   EXPECT_TRUE(world_.elasticsearch.documents("files").empty());
   EXPECT_EQ(taken().gone_routes.at(0).routing, "elsewhere");

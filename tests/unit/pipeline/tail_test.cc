@@ -15,8 +15,9 @@ class TailTest : public testing::Test {
   int follow(Leader& leader) {
     int turns = 0;
     while (true) {
-      if (!eventually(
-              [&] { return leader.writer.settle(std::chrono::milliseconds(5)), leader.writer.has_room(); }))
+      if (!eventually([&] {
+            return leader.writer.take_outcomes(std::chrono::milliseconds(5)), leader.writer.has_room();
+          }))
         return -1;
       if (!leader.tail.turn(leader.stop.get_token())) return turns;
       ++turns;
@@ -86,10 +87,10 @@ TEST_F(TailTest, ThePositionWaitsForTheLastPartOfAChunk) {
   world_.rename_user("ann", 1);
   Leader leader(world_);
   while (leader.tail.turn(leader.stop.get_token()) && !leader.tail.idle()) {
-    ASSERT_TRUE(leader.settle());
+    ASSERT_TRUE(leader.take_all_outcomes());
     EXPECT_FALSE(leader.writer.has_news()) << "a part of the chunk is acknowledged, the whole is not";
   }
-  ASSERT_TRUE(leader.settle());
+  ASSERT_TRUE(leader.take_all_outcomes());
   EXPECT_EQ(leader.writer.take_acknowledged().position, Position{"1"});
 }
 
@@ -129,9 +130,12 @@ TEST_F(TailTest, AFanOutBeyondTheThresholdBecomesAJobAndThePositionGoesOn) {
   EXPECT_EQ(follow(leader), 1);
   const auto jobs = world_.database.state().jobs;
   ASSERT_EQ(jobs.size(), 1U);
-  EXPECT_EQ(jobs.begin()->second.job.kind, JobKind::kFanOut);
-  EXPECT_EQ(jobs.begin()->second.documents.size(), 22U) << "what changed with it is replayed with it";
-  ASSERT_TRUE(leader.settle());
+  const Job& job = jobs.begin()->second.job;
+  EXPECT_EQ(job.kind, JobKind::kFanOut);
+  EXPECT_TRUE(eventually([&] { return leader.source.changes().expand(world_.posts(), job) == 22; }))
+      << "what changed with it is replayed with it";
+  EXPECT_EQ(world_.database.state().jobs.begin()->second.documents.size(), 22U);
+  ASSERT_TRUE(leader.take_all_outcomes());
   leader.save();
   EXPECT_EQ(world_.database.state().position, 2U);
   ASSERT_TRUE(leader.catch_up());
@@ -165,7 +169,7 @@ TEST_F(TailTest, ChangesBesideATruncateAreAppliedToo) {
   });
   Leader leader(world_);
   EXPECT_EQ(follow(leader), 1);
-  ASSERT_TRUE(leader.settle());
+  ASSERT_TRUE(leader.take_all_outcomes());
   EXPECT_TRUE(world_.elasticsearch.get("posts", "beside").has_value());
   ASSERT_TRUE(leader.catch_up());
   EXPECT_EQ(world_.difference(), "");
@@ -194,7 +198,7 @@ TEST_F(TailTest, WhatIsDurableIsShownToElasticsearchWithoutACommitAndSavedLater)
   world_.database.at_step([&](Step step) { commits += step == Step::kCommitted; });
   ASSERT_TRUE(leader.tail.turn(leader.stop.get_token()));
   EXPECT_EQ(commits, 0);
-  ASSERT_TRUE(leader.settle());
+  ASSERT_TRUE(leader.take_all_outcomes());
   EXPECT_EQ(world_.difference(), "");
   ASSERT_TRUE(leader.catch_up());
   EXPECT_GT(commits, 0);
@@ -205,10 +209,10 @@ TEST_F(TailTest, ADeposedLeaderShowsNothingThatItReadsAfterwards) {  // S5
   world_.database.set_durable(true);
   Leader leader(world_);
   ASSERT_TRUE(leader.catch_up());
-  leader.source.raise_epoch({}, {});
+  leader.source.lead().raise_epoch({}, {});
   world_.put_post("a", "ann");
   EXPECT_THROW(leader.tail.turn(leader.stop.get_token()), Deposed);
-  ASSERT_TRUE(leader.settle());
+  ASSERT_TRUE(leader.take_all_outcomes());
   EXPECT_FALSE(world_.elasticsearch.get("posts", "a"));
 }
 

@@ -12,7 +12,7 @@ class TargetWatchTest : public testing::Test {
  protected:
   std::unique_ptr<TargetWatch> watch(Epoch epoch = {}) {
     ElasticsearchClient client(world_.elasticsearch.transports()());
-    std::map<int, std::string> targets;
+    std::map<IndexId, std::string> targets;
     for (const AppliedIndex& index : world_.pipeline.indices) {
       targets[index.id] = marked_index(client, index.alias).uuid;
     }

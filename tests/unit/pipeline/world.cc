@@ -24,8 +24,9 @@ BulkWriter::Options quick_options(const Config& config) {
 }
 
 Epoch led_epoch(FakeSource& source) {
-  source.try_lead();
-  return source.raise_epoch({}, source.known_partners());
+  Lead& lead = source.lead();
+  lead.try_lead();
+  return lead.raise_epoch({}, lead.known_partners());
 }
 
 }  // namespace
@@ -40,15 +41,13 @@ AppliedPipeline test_pipeline() {
   posts.id = kPosts;
   posts.alias = "posts";
   posts.view = "search.posts";
-  posts.id_type = "text";
-  posts.tracks = {{kPostRows, "text", ""}, {kUserRows, "text", "posts_of_user"}};
+  posts.captures = {kPostRows, kUserRows};
   AppliedIndex files;
   files.id = kFiles;
   files.alias = "files";
   files.view = "search.files";
-  files.id_type = "text";
   files.routed = true;
-  files.tracks = {{kFileRows, "text", ""}};
+  files.captures = {kFileRows};
   pipeline.indices = {posts, files};
   return pipeline;
 }
@@ -59,7 +58,7 @@ World::World(int shards) : elasticsearch(shards) {
     config.indices.push_back({});
     config.indices.back().alias = index.alias;
   }
-  database.resolve_with("posts_of_user", [](const State& state, const std::string& user) {
+  database.resolve_with(kPosts, kUserRows, [](const State& state, const std::string& user) {
     Values ids;
     if (!state.views.contains(kPosts)) return ids;
     for (const auto& [id, row] : state.views.at(kPosts)) {
@@ -136,29 +135,36 @@ Leader::Leader(World& of)
       versions(led_epoch(source)),
       bulks(quick_options(world.config), world.elasticsearch.transports()),
       writer(bulks, board, world.pipeline),
-      checkpoint(writer, versions, RefusedShare(of.config.replication.max_refused_share, of.pipeline)),
-      set_aside(world.pipeline, source, versions.epoch()),
-      jobs(world.config, world.pipeline, set_aside, source, writer, checkpoint, versions, client),
-      tail(world.config, world.pipeline, set_aside, source, writer, checkpoint, versions,
-           source.load_position(), [this](Job job) { jobs.add(std::move(job)); }) {
+      checkpoint(writer, versions.epoch(),
+                 RefusedShare(of.config.replication.max_refused_share, of.pipeline)),
+      set_aside(world.pipeline, source.changes(), versions.epoch()),
+      jobs(world.config, world.pipeline, set_aside, source.changes(), writer, checkpoint, versions, client),
+      tail(world.config, world.pipeline, set_aside, source.changes(), writer, checkpoint, versions,
+           [this](Job job) { jobs.add(std::move(job)); }) {
   checkpoint.on_saved([this](const Acknowledged& news) {
     jobs.saved(news);
     saved.push_back(news);
   });
-  for (Job& job : source.load_jobs()) jobs.add(std::move(job));
+  for (Job& job : source.changes().jobs()) jobs.add(std::move(job));
   for (const AppliedIndex& index : world.pipeline.indices) {
-    const std::int64_t letters = source.dead_letters(index.id);
+    const std::int64_t letters = dead_letters(index.id);
     if (letters == 0) continue;
     writer.expect_dead_letters(index.id);
     checkpoint.begin_trial(index.id, letters);
   }
 }
 
-bool Leader::settle() {
+std::int64_t Leader::dead_letters(IndexId index) {
+  DeadLetterFilter all;
+  all.indices = {index};
+  return source.dead_letters().count(all);
+}
+
+bool Leader::take_all_outcomes() {
   const auto end = steady_clock::now() + kDeadline;
   while (!writer.idle()) {
     if (steady_clock::now() > end) return false;
-    writer.settle(milliseconds(20));
+    writer.take_outcomes(milliseconds(20));
   }
   return true;
 }
@@ -166,15 +172,15 @@ bool Leader::settle() {
 bool Leader::catch_up() {
   const auto end = steady_clock::now() + kDeadline;
   while (steady_clock::now() < end) {
-    writer.settle(milliseconds(0));
+    writer.take_outcomes(milliseconds(0));
     bool worked = tail.turn(stop.get_token());
     worked = jobs.turn(stop.get_token()) || worked;
     if (worked) continue;
     if (!writer.idle()) {
-      writer.settle(milliseconds(20));
+      writer.take_outcomes(milliseconds(20));
       continue;
     }
-    checkpoint.end_trial();
+    checkpoint.end_trials();
     if (writer.has_news()) {
       save();
     } else if (tail.idle() && tail.at_end() && jobs.all_done()) {

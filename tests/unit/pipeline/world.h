@@ -14,16 +14,16 @@
 #include "replicator/pipeline/document_writer.h"
 #include "replicator/pipeline/jobs/job_runner.h"
 #include "replicator/pipeline/tail.h"
-#include "tests/unit/pipeline/fake_elasticsearch.h"
 #include "tests/support/fake_source.h"
+#include "tests/unit/pipeline/fake_elasticsearch.h"
 
 namespace lockstep::fake {
 
-inline constexpr int kPosts = 1;  ///< the index "posts": capture 10 gives ids, 11 users whose posts are meant
-inline constexpr int kFiles = 2;  ///< the index "files", with routing: capture 20 gives ids
-inline constexpr int kPostRows = 10;
-inline constexpr int kUserRows = 11;
-inline constexpr int kFileRows = 20;
+inline constexpr IndexId kPosts{1};        ///< the index "posts"
+inline constexpr IndexId kFiles{2};        ///< the index "files", with routing
+inline constexpr CaptureId kPostRows{10};  ///< of posts, by id
+inline constexpr CaptureId kUserRows{11};  ///< of users, whose posts have changed
+inline constexpr CaptureId kFileRows{20};  ///< of files, by id
 
 AppliedPipeline test_pipeline();
 
@@ -60,11 +60,14 @@ class Leader {
   /// Works until nothing is left to do and everything is saved. False when that takes too long.
   bool catch_up();
 
-  /// Takes in outcomes until nothing is in flight. False when that takes too long.
-  bool settle();
+  /// Takes outcomes until nothing is in flight. False when that takes too long.
+  bool take_all_outcomes();
 
-  /// What Elasticsearch has acknowledged is saved, as an idle loop does it.
-  void save() { checkpoint.save(source, tail.position()); }
+  /// Saves what Elasticsearch has acknowledged, as an idle loop does.
+  void save() { checkpoint.save(source.changes(), tail.position()); }
+
+  /// Dead letters of an index in the source.
+  std::int64_t dead_letters(IndexId index);
 
   World& world;
   FakeSource source;

@@ -191,7 +191,8 @@ std::optional<Complaint> complaint_about(PostgresTransaction& transaction,
     for (const std::string& statement : statements) result = transaction.run_once(statement);
     if (on_success) on_success(result);
   } catch (const PostgresError& error) {
-    if (error.sqlstate().empty() || error.sqlstate() == sqlstate::kLockNotAvailable) throw;
+    if (error.sqlstate().empty() || error.is_rollback()) throw;
+    if (error.sqlstate() == sqlstate::kLockNotAvailable) throw;
     complaint = Complaint{first_line(error.message()), error.sqlstate()};
   }
   transaction.execute("rollback to savepoint trial");

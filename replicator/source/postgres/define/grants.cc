@@ -3,13 +3,17 @@
 #include <set>
 #include <utility>
 
+#include "replicator/source/postgres/session/statement.h"
+
 namespace lockstep {
 namespace {
 
 constexpr unsigned kFirstOwnOid = 16384;  // lower oids belong to the server itself
 
+constexpr const char* kOutbox = "outbox";
+
 struct TableRights {
-  const char* table;
+  std::string table;
   std::vector<const char*> rights;
 };
 
@@ -21,11 +25,7 @@ const std::vector<TableRights>& own_tables() {
       {"capture", {"select"}},
       {"track", {"select"}},
       {"checkpoint", {"select", "update"}},
-      {"outbox", {"select", "delete"}},
-      // Consumed leaves are emptied by truncate.
-      {"outbox_0", {"select", "truncate"}},
-      {"outbox_1", {"select", "truncate"}},
-      {"outbox_2", {"select", "truncate"}},
+      {kOutbox, {"select", "delete"}},
       {"job", {"select", "insert", "update", "delete"}},
       {"job_page", {"select", "insert", "delete"}},
       {"job_change", {"select", "insert", "delete"}},
@@ -59,7 +59,10 @@ class Rights {
             ")");
     for (const IndexDesign& index : design_.indices) select_on(index.view_oid);
     for (const IndexDesign& index : design_.indices) below_view(index);
-    for (const TableRights& table : own_tables()) own_table(table);
+    for (const TableRights& table : own_tables()) {
+      own_table(table);
+      if (table.table == kOutbox) leaves();
+    }
     own_function("await_change", "text, double precision, double precision");
     for (const IndexDesign& index : design_.indices) resolvers_of(index);
     return std::move(grants_);
@@ -126,6 +129,13 @@ class Rights {
         "(select " + question +
             " from pg_class as c join pg_namespace as n on n.oid = c.relnamespace where c.relname = '" +
             table.table + "' and n.nspname = " + schema_name() + ")");
+  }
+
+  // Consumed leaves are emptied by truncate.
+  void leaves() {
+    for (const pqxx::row& row : transaction_.run_once(postgres_sql("outbox_leaves"))) {
+      own_table({row[0].c_str(), {"select", "truncate"}});
+    }
   }
 
   void resolvers_of(const IndexDesign& index) {

@@ -147,14 +147,23 @@ void PostgresSourceTransaction::write_checkpoint(Epoch epoch) {
   if (written.affected_rows() == 0) throw deposed();
 }
 
-std::vector<Job> PostgresSourceTransaction::commit() {
+void PostgresSourceTransaction::write_acknowledged() {
   if (epoch_ || checkpoint_ || !acknowledged_.empty()) write_checkpoint(required_epoch());
   for (const Acknowledged& acknowledged : acknowledged_) {
     for (const JobProgress& progress : acknowledged.jobs) jobs_.save(progress);
     save_dead_letters(transaction_, acknowledged);
     forget_routes(transaction_, acknowledged.gone_routes);
   }
-  transaction_.commit(Doing("committing the checkpoint"));
+}
+
+std::vector<Job> PostgresSourceTransaction::commit() {
+  try {
+    write_acknowledged();
+    transaction_.commit(Doing("committing the checkpoint"));
+  } catch (...) {
+    transaction_.close();  // the caller may go on with another transaction while it holds this one
+    throw;
+  }
   return std::move(added_);
 }
 

@@ -69,6 +69,7 @@ class PostgresSourceTransaction final : public SourceTransaction {
   Epoch required_epoch() const;
   void note_added(Job job);
   void write_checkpoint(Epoch epoch);
+  void write_acknowledged();
 
   PostgresTransaction transaction_;
   const PostgresPipeline& pipeline_;

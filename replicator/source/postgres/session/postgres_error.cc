@@ -7,9 +7,9 @@ namespace lockstep {
 namespace {
 
 // Whether the same statement may work later, by SQLSTATE class or code.
-bool worth_a_retry(const std::string& sqlstate) {
+bool worth_a_retry(std::string_view sqlstate) {
   if (sqlstate.size() != 5) return false;
-  const std::string code_class = sqlstate.substr(0, 2);
+  const std::string_view code_class = sqlstate.substr(0, 2);
   if (code_class == "08" || code_class == "40" || code_class == "53" || code_class == "58") return true;
   // lock_not_available, query_canceled, admin_shutdown, crash_shutdown, cannot_connect_now, object_in_use,
   // idle_session_timeout
@@ -34,7 +34,7 @@ std::string one_line(std::string_view message) {
   return line;
 }
 
-std::string remedy_for(const std::string& sqlstate) {
+std::string remedy_for(std::string_view sqlstate) {
   if (sqlstate == sqlstate::kInsufficientPrivilege) {
     return "grant the missing privilege (`lockstep plan` prints the GRANT statements)";
   }
@@ -49,10 +49,10 @@ PostgresError lost_connection(std::string_view doing, const std::string& message
   return {{std::string(doing), one_line(message), "", Retry::kLater, Server::kSource}, "", message};
 }
 
-PostgresError refused(std::string_view doing, const std::string& sqlstate, const std::string& message) {
+PostgresError refused(std::string_view doing, std::string_view sqlstate, const std::string& message) {
   const Retry retry = worth_a_retry(sqlstate) ? Retry::kLater : Retry::kNever;
   return {{std::string(doing), one_line(message), remedy_for(sqlstate), retry, Server::kSource},
-          sqlstate,
+          std::string(sqlstate),
           message};
 }
 
@@ -68,8 +68,16 @@ void translating_postgres_errors(std::string_view doing, const std::function<voi
     // the same: the step is worth a retry, and the message says why it failed.
     throw lost_connection(doing, error.what());
   } catch (const pqxx::insufficient_privilege& error) {
-    // libpqxx throws this class, and no other, without its SQLSTATE.
-    throw refused(doing, std::string(sqlstate::kInsufficientPrivilege), error.what());
+    // libpqxx leaves the SQLSTATE of this class and the next four out.
+    throw refused(doing, sqlstate::kInsufficientPrivilege, error.what());
+  } catch (const pqxx::serialization_failure& error) {
+    throw refused(doing, sqlstate::kSerializationFailure, error.what());
+  } catch (const pqxx::deadlock_detected& error) {
+    throw refused(doing, sqlstate::kDeadlockDetected, error.what());
+  } catch (const pqxx::statement_completion_unknown& error) {
+    throw refused(doing, sqlstate::kStatementCompletionUnknown, error.what());
+  } catch (const pqxx::transaction_rollback& error) {
+    throw refused(doing, sqlstate::kTransactionRollback, error.what());
   } catch (const pqxx::sql_error& error) {
     throw refused(doing, error.sqlstate(), error.what());
   } catch (const pqxx::failure& error) {

@@ -11,10 +11,13 @@
 namespace lockstep {
 
 namespace sqlstate {
+inline constexpr std::string_view kDeadlockDetected = "40P01";
 inline constexpr std::string_view kInsufficientPrivilege = "42501";
 inline constexpr std::string_view kLockNotAvailable = "55P03";
 inline constexpr std::string_view kQueryCanceled = "57014";
 inline constexpr std::string_view kSerializationFailure = "40001";
+inline constexpr std::string_view kStatementCompletionUnknown = "40003";
+inline constexpr std::string_view kTransactionRollback = "40000";
 }  // namespace sqlstate
 
 /// The server refused a statement, or the connection is lost. Retryable after a lost connection, for a server
@@ -29,6 +32,9 @@ class PostgresError : public Error {
 
   /// Whether the data given to the server was at fault, such as a text that is no number (class 22).
   bool is_data_exception() const { return sqlstate_.starts_with("22"); }
+
+  /// Whether the server has rolled the transaction back, after a deadlock for instance (class 40).
+  bool is_rollback() const { return sqlstate_.starts_with("40"); }
 
   /// What libpqxx said, with the server's lines for details, hints and the place in the statement.
   const std::string& message() const { return message_; }

@@ -78,6 +78,9 @@ class PostgresTransaction {
   void commit(const Doing& doing);
   void commit() { commit(doing_); }
 
+  /// Ends it: rolls back what is not committed. Nothing runs in it after that.
+  void close() { transaction_.reset(); }
+
   /// A text as a literal.
   std::string quote(std::string_view text) const { return transaction_->quote(std::string(text)); }
 

@@ -1,4 +1,4 @@
--- What is no longer as the last apply has left it, a sentence a row.
+-- What is no longer as the last apply left it, one sentence a row.
 --   $1  the pipeline
 --   $2  name of lockstep's schema
 with recursive members (relation, oid) as (

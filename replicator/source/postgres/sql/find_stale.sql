@@ -1,6 +1,9 @@
--- Those of the documents found in an index that the view does not have, or not under that routing. Compared as
--- text: what Elasticsearch has may not even be a value of the _id's type.
---   key, type, routing, view
+-- The documents found in an index that the view does not have, or has under another routing. Compares ids as text,
+-- because what Elasticsearch has may be no value of the _id's type.
+--   key      f.id as a value comparable with _id, or null
+--   type     of the key
+--   routing  of a row of the view, as text
+--   view
 --   $1, $2  ids and routings of the documents found
 with found as materialized (
   select f.id, f.routing, {key} as key

@@ -1,4 +1,4 @@
--- Whether Elasticsearch has acknowledged every row of the outbox that a snapshot sees.
+-- Whether Elasticsearch has acknowledged every row of the outbox that a snapshot sees, by the checkpoint.
 --   $1  the pipeline
 --   $2  the snapshot
 --   $3  the pipeline's captures

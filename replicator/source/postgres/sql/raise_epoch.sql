@@ -1,8 +1,8 @@
--- Raises the epoch and notes what is known of both sides.
+-- Raises a pipeline's epoch and notes both sides.
 --   $1  the pipeline
---   $2  the epoch to be above
+--   $2  an epoch that the new one must be above
 --   $3  which database this is
---   $4  indices, $5 the uuids of the real ones
+--   $4  indices, $5 the uuids of their real indices
 update {schema}.checkpoint
 set epoch = greatest(epoch, $2::bigint) + 1,
     partners = jsonb_build_object('place', $3::text, 'targets',

@@ -1,4 +1,4 @@
--- Renders documents until about so many bytes have come together; those beyond come with json null.
+-- Renders documents up to about so many bytes of JSON; those beyond come with json null.
 --   columns  the document's fields, each "v.name"
 --   view, routing, filter
 --   $1  bytes

@@ -15,7 +15,7 @@ class JobRunnerTest : public testing::Test {
   /// One page, and its outcome.
   bool page(Leader& leader) {
     const bool worked = leader.jobs.turn(leader.stop.get_token());
-    EXPECT_TRUE(leader.settle());
+    EXPECT_TRUE(leader.take_all_outcomes());
     return worked;
   }
   Job job() const { return world_.database.state().jobs.begin()->second.job; }
@@ -59,7 +59,7 @@ TEST_F(JobRunnerTest, TheNextLeaderResumesABackfillAtThePositionThatWasAcknowled
     leader.save();
     ASSERT_TRUE(page(leader));  // written, and not saved
   }
-  EXPECT_EQ(job().position, "p0019");
+  EXPECT_EQ(job().position, JobPosition(AfterDocument{{"p0019"}}));
   EXPECT_EQ(job().done, 20);
   Leader next(world_);
   ASSERT_TRUE(next.catch_up());
@@ -155,7 +155,7 @@ TEST_F(JobRunnerTest, TheNextLeaderResumesAFanOut) {
 
 TEST_F(JobRunnerTest, AFanOutWaitsForTheOneThatItIsBehind) {
   world_.add_silently(35);
-  const std::int64_t ahead = world_.database.add_job(kPosts, JobKind::kFanOut, all_posts());
+  const JobId ahead = world_.database.add_job(kPosts, JobKind::kFanOut, all_posts());
   Leader leader(world_);
   Job behind{
       world_.database.add_job(kPosts, JobKind::kFanOut, {"p0000"}), kPosts, JobKind::kFanOut, {}, 0, {}, ""};
@@ -220,7 +220,7 @@ TEST_F(JobRunnerTest, ADocumentThatMovesWithinItsShardDuringASweepIsNotTakenAlon
     if (request.path.find("_search") == std::string::npos || moved) return std::nullopt;
     moved = true;  // the last refresh has it under "a"
     one_shard.put_file("f", "b", 1);
-    EXPECT_TRUE(leader.tail.turn(leader.stop.get_token()) && leader.settle());
+    EXPECT_TRUE(leader.tail.turn(leader.stop.get_token()) && leader.take_all_outcomes());
     return std::nullopt;
   });
   ASSERT_TRUE(leader.catch_up());
@@ -300,7 +300,7 @@ TEST_F(JobRunnerTest, AJobIsRunOnceHoweverOftenItIsAdded) {
   world_.add_silently(5);
   world_.database.add_job(kPosts, JobKind::kBackfill);
   Leader leader(world_);
-  for (Job& job : leader.source.load_jobs()) leader.jobs.add(std::move(job));
+  for (Job& job : leader.source.changes().jobs()) leader.jobs.add(std::move(job));
   EXPECT_EQ(leader.jobs.progress().size(), 1U);
   ASSERT_TRUE(leader.catch_up());
   EXPECT_EQ(world_.elasticsearch.operations().size(), 5U);

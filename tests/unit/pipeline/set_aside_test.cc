@@ -1,0 +1,77 @@
+#include "replicator/pipeline/set_aside.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "replicator/error.h"
+#include "tests/unit/pipeline/world.h"
+
+namespace lockstep::fake {
+namespace {
+
+using testing::HasSubstr;
+using testing::UnorderedElementsAre;
+
+class SetAsideTest : public testing::Test {
+ protected:
+  SetAsideTest() {
+    world_.add_silently(5);
+    world_.database.add_job(kPosts, JobKind::kBackfill);
+    EXPECT_TRUE(Leader(world_).catch_up());
+  }
+
+  /// Makes the view of posts fail, and sets it aside as the loop does.
+  void set_posts_aside() {
+    world_.database.set_readable(kPosts, false);
+    world_.put_post("p0001", "ann", 1);
+    Leader leader(world_);
+    try {
+      leader.catch_up();
+      FAIL() << "the view was read";
+    } catch (const ViewError& failure) {
+      const Error error = leader.set_aside.note(failure);
+      EXPECT_TRUE(error.retryable());
+      EXPECT_THAT(error.what(), HasSubstr("index posts is set aside"));
+    }
+    world_.pipeline = world_.database.pipeline();  // as the next leader loads it
+  }
+
+  World world_;
+};
+
+TEST_F(SetAsideTest, TheOthersGoOnWithoutAnIndexThatCannotBeRead) {
+  set_posts_aside();
+  world_.put_file("f", "a", 1);
+  Leader leader(world_);
+  EXPECT_TRUE(leader.set_aside.contains(kPosts));
+  EXPECT_THAT(leader.set_aside.text(), HasSubstr("posts: reading search.posts"));
+  ASSERT_TRUE(leader.catch_up());
+  EXPECT_TRUE(world_.elasticsearch.get("files", "f", "a"));
+  EXPECT_EQ(world_.database.state().position, world_.database.state().outbox.size());
+}
+
+TEST_F(SetAsideTest, AViewThatCannotBeReadYetStaysAside) {
+  set_posts_aside();
+  Leader leader(world_);
+  EXPECT_TRUE(leader.set_aside.take_back_readable().empty());
+  EXPECT_TRUE(leader.set_aside.contains(kPosts));
+}
+
+TEST_F(SetAsideTest, AnIndexThatIsTakenBackIsCompared) {
+  set_posts_aside();
+  Leader leader(world_);
+  ASSERT_TRUE(leader.catch_up());
+  world_.database.set_readable(kPosts, true);
+  std::vector<JobKind> kinds;
+  for (Job& job : leader.set_aside.take_back_readable()) {
+    kinds.push_back(job.kind);
+    leader.jobs.add(std::move(job));
+  }
+  EXPECT_THAT(kinds, UnorderedElementsAre(JobKind::kComparison, JobKind::kSweep));
+  EXPECT_TRUE(world_.database.state().set_aside.empty());
+  ASSERT_TRUE(leader.catch_up());
+  EXPECT_EQ(world_.difference(), "");
+}
+
+}  // namespace
+}  // namespace lockstep::fake

@@ -1,0 +1,80 @@
+// What libpqxx throws becomes a PostgresError, by its code.
+#include "replicator/source/postgres/session/postgres_error.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <pqxx/pqxx>
+
+namespace lockstep {
+namespace {
+
+template <typename Thrown>
+PostgresError translated(const Thrown& thrown) {
+  try {
+    translating_postgres_errors("opening a batch", [&] { throw thrown; });
+  } catch (const PostgresError& error) {
+    return error;
+  }
+  throw std::logic_error("nothing was thrown");
+}
+
+pqxx::sql_error refused(const char* sqlstate) {
+  return pqxx::sql_error("ERROR:  no\nDETAIL:  more", "select", sqlstate);
+}
+
+TEST(PostgresErrorTest, SaysWhatWasDoneAndKeepsTheServersLines) {
+  const PostgresError error = translated(refused("22012"));
+  EXPECT_STREQ(error.what(), "opening a batch: ERROR: no DETAIL: more");
+  EXPECT_EQ(error.message(), "ERROR:  no\nDETAIL:  more");
+  EXPECT_EQ(error.parts().server, Server::kSource);
+}
+
+TEST(PostgresErrorTest, ALostConnectionHasNoCodeAndIsWorthARetry) {
+  for (const PostgresError& error :
+       {translated(pqxx::broken_connection("gone")), translated(pqxx::in_doubt_error("perhaps")),
+        translated(pqxx::failure("gone unnoticed"))}) {
+    EXPECT_EQ(error.sqlstate(), "");
+    EXPECT_TRUE(error.retryable());
+    EXPECT_FALSE(error.is_rollback());
+  }
+}
+
+TEST(PostgresErrorTest, WhatLibpqxxThrowsWithoutItsCodeHasOne) {
+  EXPECT_EQ(translated(pqxx::insufficient_privilege("no")).sqlstate(), sqlstate::kInsufficientPrivilege);
+  EXPECT_EQ(translated(pqxx::serialization_failure("no")).sqlstate(), sqlstate::kSerializationFailure);
+  EXPECT_EQ(translated(pqxx::deadlock_detected("no")).sqlstate(), sqlstate::kDeadlockDetected);
+  EXPECT_EQ(translated(pqxx::statement_completion_unknown("no")).sqlstate(),
+            sqlstate::kStatementCompletionUnknown);
+  EXPECT_EQ(translated(pqxx::transaction_rollback("no")).sqlstate(), sqlstate::kTransactionRollback);
+}
+
+TEST(PostgresErrorTest, TheCodeDecidesWhetherARetryMakesSense) {
+  for (const char* code : {"08006", "40001", "40P01", "53100", "58030", "55P03", "57014", "57P01", "57P03"}) {
+    EXPECT_TRUE(translated(refused(code)).retryable()) << code;
+  }
+  for (const char* code : {"22012", "23505", "42501", "42601", "42P01", "55000", "57000", "XX000"}) {
+    EXPECT_FALSE(translated(refused(code)).retryable()) << code;
+  }
+}
+
+TEST(PostgresErrorTest, TheCodeDecidesTheRemedy) {
+  EXPECT_THAT(translated(pqxx::insufficient_privilege("no")).what(), testing::HasSubstr("grant"));
+  for (const char* code : {"42P01", "42703", "42883", "3F000"}) {
+    EXPECT_THAT(translated(refused(code)).what(), testing::HasSubstr("`lockstep apply`")) << code;
+  }
+}
+
+TEST(PostgresErrorTest, ClassesAreTold) {
+  EXPECT_TRUE(translated(refused("22P02")).is_data_exception());
+  EXPECT_FALSE(translated(refused("42P02")).is_data_exception());
+  EXPECT_TRUE(translated(pqxx::deadlock_detected("no")).is_rollback());
+  EXPECT_FALSE(translated(refused("22P02")).is_rollback());
+}
+
+TEST(PostgresErrorTest, AnErrorOfOurOwnPassesUnchanged) {
+  EXPECT_THROW(translating_postgres_errors("a step", [] { throw Deposed("another leads"); }), Deposed);
+}
+
+}  // namespace
+}  // namespace lockstep
