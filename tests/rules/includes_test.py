@@ -16,6 +16,7 @@ MAY_INCLUDE = {
     "config": [],
     "source/": ["config", "source/outbox"],
     "source/outbox": [],
+    "source/open_source": ["source/", "config", "source/postgres/read"],
     "source/postgres/session": ["source/", "config"],
     "source/postgres/catalog": ["source/", "config", "source/postgres/session"],
     "source/postgres/define": ["source/", "config", "source/postgres/session", "source/postgres/catalog"],
