@@ -1,5 +1,5 @@
 // What the generated triggers write, for every kind of statement and table. Numbers T1 to T4 are those of
-// replicator/source/postgres_triggers.h.
+// replicator/source/postgres/define/triggers.h.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -88,7 +88,7 @@ std::vector<std::string> add_indices(PipelineUnderTest& pipeline) {
 void make_schema(PostgresDatabase& database) {
   database.run(LOCKSTEP_SOURCE_DIR "/tests/support/random_schema.sql");
   database.run(LOCKSTEP_SOURCE_DIR "/schema/fs/postgresql/install.sql");
-  database.run(LOCKSTEP_SOURCE_DIR "/tests/chaos/tree.sql");
+  database.run(LOCKSTEP_SOURCE_DIR "/tests/proof/chaos/tree.sql");
 }
 
 // Transactions that a writer prepared before the database became an older one, and what was copied in for
