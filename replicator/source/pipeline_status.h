@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "replicator/config/config.h"
+#include "replicator/document_version.h"
 #include "replicator/source/outbox/job.h"
 
 namespace lockstep {
@@ -42,7 +43,7 @@ struct IndexStatus {
 
 struct PipelineStatus {
   std::string identity;
-  std::int64_t epoch = 0;
+  Epoch epoch;
   std::chrono::milliseconds checkpoint_age{};  ///< since the checkpoint was last written
   std::int64_t pending_rows = 0;  ///< rows of the outbox not acknowledged yet; counts to kMaxPendingRows
   std::chrono::milliseconds pending_age{};       ///< of the oldest of them

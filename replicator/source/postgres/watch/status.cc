@@ -48,7 +48,7 @@ IndexStatus index_of(const nlohmann::json& json) {
 PipelineStatus status_of(const nlohmann::json& json) {
   PipelineStatus status;
   status.identity = json.at("identity");
-  status.epoch = json.at("epoch");
+  status.epoch = Epoch{json.at("epoch")};
   status.checkpoint_age = duration_of(json.at("checkpoint_age"));
   status.pending_rows = json.at("pending_rows");
   status.pending_age = duration_of(json.at("pending_age"));
