@@ -3,12 +3,10 @@
 
 #include <chrono>
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "replicator/config/config.h"
 #include "replicator/document_version.h"
 #include "replicator/source/outbox/job.h"
 
@@ -63,9 +61,5 @@ class StatusReader {
   /// Reads one snapshot. None when the pipeline has not been applied. Throws Error.
   virtual std::optional<PipelineStatus> read() = 0;
 };
-
-/// Connects. Throws Error when the source cannot be reached, UsageError when this build does not know its
-/// kind.
-std::unique_ptr<StatusReader> open_status_reader(const Config& config);
 
 }  // namespace lockstep

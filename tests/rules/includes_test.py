@@ -16,6 +16,10 @@ MAY_INCLUDE = {
     "config": [],
     "source/": ["config", "source/outbox"],
     "source/outbox": [],
+    "source/open_source": ["source/", "config", "source/postgres/make_postgres"],
+    "source/postgres/make_postgres": [
+        "source/", "config", "source/postgres/define", "source/postgres/read", "source/postgres/watch"
+    ],
     "source/postgres/session": ["source/", "config"],
     "source/postgres/catalog": ["source/", "config", "source/postgres/session"],
     "source/postgres/define": ["source/", "config", "source/postgres/session", "source/postgres/catalog"],
@@ -90,6 +94,8 @@ class Includes(unittest.TestCase):
             "elasticsearch/bulk/bulk_writer.cc": '#include "replicator/source/source.h"',
             "source/change_log.h": '#include "replicator/source/postgres/session/session.h"',
             "pipeline/tail.cc": '#include "replicator/source/postgres/read/source.h"',
+            "source/change_log.cc": '#include "replicator/source/postgres/make_postgres.h"',
+            "source/open_source.cc": '#include "replicator/source/postgres/read/source.h"',
             "locks/lock_name.cc": '#include "replicator/elasticsearch/admin/client.h"',
             "pipeline/checkpoint.cc": '#include "replicator/cli/verb.h"',
             "error.h": '#include "replicator/config/config.h"',
