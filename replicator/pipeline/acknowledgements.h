@@ -8,6 +8,7 @@
 // A2. A lane's position is the one of the last step before its first incomplete step.
 #pragma once
 
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -22,7 +23,7 @@ namespace lockstep {
 
 /// The tail, or a job.
 struct Lane {
-  JobId job;
+  std::optional<JobId> job;  ///< none: the tail
   static Lane tail() { return {}; }
   auto operator<=>(const Lane&) const = default;
 };

@@ -44,14 +44,16 @@ void StepDocuments::add(const AppliedIndex& index, const RenderedDocument& docum
   BulkRequest* request = open_request(index, document.id, write_version_);
   if (request == nullptr) return;
   const std::size_t before = request->bytes();
+  const auto under = [&](std::string_view routing) {
+    return DocumentKey{index.id, DocumentId{std::string(document.id)}, std::string(routing)};
+  };
   for (const std::string& routing : document.stale_routings) {
-    request->remove(index.alias, {index.id, std::string(document.id), routing}, delete_version_);
+    request->remove(index.alias, under(routing), delete_version_);
   }
   if (document.json) {
-    request->index(index.alias, {index.id, std::string(document.id), std::string(document.routing)},
-                   write_version_, *document.json);
+    request->index(index.alias, under(document.routing), write_version_, *document.json);
   } else if (!index.routed) {
-    request->remove(index.alias, {index.id, std::string(document.id), ""}, write_version_);
+    request->remove(index.alias, under({}), write_version_);
   }
   bytes_ += request->bytes() - before;
 }
@@ -59,7 +61,7 @@ void StepDocuments::add(const AppliedIndex& index, const RenderedDocument& docum
 void StepDocuments::remove(const AppliedIndex& index, const FoundDocument& document) {
   ++documents_;
   if (BulkRequest* request = open_request(index, document.id.text, delete_version_)) {
-    request->remove(index.alias, {index.id, document.id.text, document.routing}, delete_version_);
+    request->remove(index.alias, {index.id, document.id, document.routing}, delete_version_);
   }
 }
 
@@ -72,7 +74,7 @@ DocumentWriter::DocumentWriter(BulkWriter& bulks, ProgressBoard& board, const Ap
 
 std::size_t DocumentWriter::hash_of(const BulkItem& item) {
   // Without the routing: an id under two routings is one document here (W1).
-  return std::hash<std::string>()(item.key.id) ^
+  return std::hash<std::string>()(item.key.id.text) ^
          (static_cast<std::size_t>(item.key.index.value) * 0x9e3779b97f4a7c15ULL);
 }
 
@@ -168,8 +170,8 @@ void DocumentWriter::take_result(BulkResult result) {
   for (RefusedItem& refusal : result.refusals) {
     const BulkItem& item = items[refusal.item];
     with_dead_letters_.insert(item.key.index);
-    refused_.push_back({item.key.index, DocumentId{item.key.id}, item.key.routing, item.version,
-                        refusal.status, std::move(refusal.type), std::move(refusal.reason)});
+    refused_.push_back({item.key.index, item.key.id, item.key.routing, item.version, refusal.status,
+                        std::move(refusal.type), std::move(refusal.reason)});
   }
   const auto step = requests_.find(result.ticket);
   acknowledgements_.bulk_done(step->second);
@@ -196,7 +198,7 @@ void DocumentWriter::take_result(BulkResult result) {
 void DocumentWriter::take_outcome(const BulkItem& item, Outcome outcome, Counts& counts) {
   if (item.action == BulkAction::kIndex || outcome == Outcome::kRefused) ++documents_[item.key.index];
   const auto write = [&] {
-    return AcknowledgedWrite{item.key.index, DocumentId{item.key.id}, item.key.routing, item.version};
+    return AcknowledgedWrite{item.key.index, item.key.id, item.key.routing, item.version};
   };
   switch (outcome) {
     case Outcome::kRefused:

@@ -9,8 +9,6 @@
 #include <string>
 #include <string_view>
 
-#include "replicator/config/config.h"
-
 namespace lockstep {
 
 /// A transaction, by the number that the source gives it. A source that numbers none has none.
@@ -56,9 +54,5 @@ class AppliedWatch {
   /// Whether some process leads. Throws Error.
   virtual bool is_led() = 0;
 };
-
-/// Connects. Throws Error when the source cannot be reached, UsageError when the pipeline has not been
-/// applied or this build does not know the source's kind.
-std::unique_ptr<AppliedWatch> open_applied_watch(const Config& config);
 
 }  // namespace lockstep

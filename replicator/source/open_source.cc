@@ -1,15 +1,50 @@
 #include "replicator/source/open_source.h"
 
 #include "replicator/error.h"
-#include "replicator/source/postgres/read/source.h"
+#include "replicator/source/postgres/make_postgres.h"
 
 namespace lockstep {
+namespace {
+
+/// How one kind of database makes each contract.
+struct Database {
+  std::unique_ptr<Source> (*source)(const Config& config, const std::string& purpose);
+  std::unique_ptr<AppliedWatch> (*applied_watch)(const Config& config);
+  std::unique_ptr<StatusReader> (*status_reader)(const Config& config);
+  std::unique_ptr<SourceDefinition> (*definition)(const Config& config);
+};
+
+Database database_of(const SourceConfig& source) {
+  switch (source.kind) {
+    case SourceConfig::Kind::kPostgresql:
+      return {make_postgres_source, make_postgres_applied_watch, make_postgres_status_reader,
+              make_postgres_definition};
+    case SourceConfig::Kind::kSqlite:
+      break;
+  }
+  throw UsageError("source.url: this build replicates from PostgreSQL only; use a postgresql:// url");
+}
+
+}  // namespace
+
+void require_known_kind(const SourceConfig& source) {
+  database_of(source);
+}
 
 std::unique_ptr<Source> open_source(const Config& config, const std::string& purpose) {
-  if (config.source.kind == SourceConfig::Kind::kSqlite) {
-    throw UsageError("source.url: this build replicates from PostgreSQL only; use a postgresql:// url");
-  }
-  return std::make_unique<PostgresSource>(config, purpose);
+  return database_of(config.source).source(config, purpose);
+}
+
+std::unique_ptr<AppliedWatch> open_applied_watch(const Config& config) {
+  return database_of(config.source).applied_watch(config);
+}
+
+std::unique_ptr<StatusReader> open_status_reader(const Config& config) {
+  return database_of(config.source).status_reader(config);
+}
+
+std::unique_ptr<SourceDefinition> open_source_definition(const Config& config) {
+  return database_of(config.source).definition(config);
 }
 
 }  // namespace lockstep

@@ -1,16 +1,33 @@
-// Opens a connection to the pipeline's source, whichever database it is.
+// Connects to the pipeline's source, a function for each way to use it. Behind the configuration nothing else
+// asks which database it is.
+//
+// Each throws UsageError when this build knows no source of that kind, Error when it cannot be reached.
 #pragma once
 
 #include <memory>
 #include <string>
 
 #include "replicator/config/config.h"
+#include "replicator/source/applied_watch.h"
+#include "replicator/source/pipeline_status.h"
 #include "replicator/source/source.h"
+#include "replicator/source/source_definition.h"
 
 namespace lockstep {
 
-/// `purpose` names the connection in the source's list of sessions ("tail", "status"). Throws Error when the
-/// source cannot be reached.
+/// Throws UsageError when this build knows no source of that kind. Connects to nothing.
+void require_known_kind(const SourceConfig& source);
+
+/// Loads the pipeline, too. `purpose` names the connection in the database's list of sessions ("tail",
+/// "status"). Throws UsageError also when the pipeline was never applied.
 std::unique_ptr<Source> open_source(const Config& config, const std::string& purpose);
+
+/// Throws UsageError also when the pipeline was never applied.
+std::unique_ptr<AppliedWatch> open_applied_watch(const Config& config);
+
+std::unique_ptr<StatusReader> open_status_reader(const Config& config);
+
+/// REQUIRES: `config` outlives the result.
+std::unique_ptr<SourceDefinition> open_source_definition(const Config& config);
 
 }  // namespace lockstep

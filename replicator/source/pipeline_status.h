@@ -3,12 +3,11 @@
 
 #include <chrono>
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "replicator/config/config.h"
+#include "replicator/document_version.h"
 #include "replicator/source/outbox/job.h"
 
 namespace lockstep {
@@ -42,7 +41,7 @@ struct IndexStatus {
 
 struct PipelineStatus {
   std::string identity;
-  std::int64_t epoch = 0;
+  Epoch epoch;
   std::chrono::milliseconds checkpoint_age{};  ///< since the checkpoint was last written
   std::int64_t pending_rows = 0;  ///< rows of the outbox not acknowledged yet; counts to kMaxPendingRows
   std::chrono::milliseconds pending_age{};       ///< of the oldest of them
@@ -62,9 +61,5 @@ class StatusReader {
   /// Reads one snapshot. None when the pipeline has not been applied. Throws Error.
   virtual std::optional<PipelineStatus> read() = 0;
 };
-
-/// Connects. Throws Error when the source cannot be reached, UsageError when this build does not know its
-/// kind.
-std::unique_ptr<StatusReader> open_status_reader(const Config& config);
 
 }  // namespace lockstep

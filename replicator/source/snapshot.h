@@ -5,6 +5,7 @@
 // otherwise.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -32,6 +33,7 @@ using DocumentSink = std::function<void(const RenderedDocument&)>;
 struct FoundDocument {
   DocumentId id;
   std::string routing;  ///< empty: none
+  auto operator<=>(const FoundDocument&) const = default;
 };
 
 /// A document that Elasticsearch has and the view does not, or not there.

@@ -1,20 +1,26 @@
-// A relational database as the origin of one pipeline, whichever database it is. What a second database has
-// to implement is this folder, without its subfolders: this class hands out one contract for each caller.
+// A relational database as the origin of one pipeline, whichever database it is.
 //
-//   change_log.h, transaction.h   what reads changes: the tail, the checkpoint, jobs
-//   snapshot.h                    what only reads: `verify`, the set-aside, `dead-letters`
-//   lead.h                        who leads
-//   dead_letter_box.h             dead letters, for people
-//   outbox_care.h                 pruning, the outbox's limit, missing triggers
-//   applied_watch.h               `wait`, without leading
-//   pipeline_status.h             `status`, without leading
-//   source_definition.h           `check`, `plan`, `apply`, `remove`
+// A database implements these contracts, one for each caller: Source, with what it hands out,
+//
+//   ChangeLog, SourceTransaction   what reads changes: the tail, the checkpoint, jobs
+//   SourceSnapshot                 what only reads: `verify`, the set-aside, `dead-letters`
+//   Lead                           who leads
+//   DeadLetterBox                  dead letters, for people
+//   OutboxCare                     pruning, the outbox's limit, missing triggers
+//
+// and three that have a connection of their own:
+//
+//   AppliedWatch, AppliedPoint     `wait`, without leading
+//   StatusReader                   `status`, without leading (pipeline_status.h)
+//   SourceDefinition               `check`, `plan`, `apply`, `remove`
+//
+// It shares the rest of this folder and outbox/, and implements none of it: the values that the contracts
+// speak of (applied.h, TransactionId, PlanStep and Finding in definition.h), the texts in which the kinds and
+// positions of jobs are stored (outbox/job.h), checksum.h. Only open_source.cc asks which database it is.
 #pragma once
 
-#include <memory>
 #include <string>
 
-#include "replicator/config/config.h"
 #include "replicator/source/applied.h"
 #include "replicator/source/change_log.h"
 #include "replicator/source/dead_letter_box.h"
@@ -51,10 +57,5 @@ class Source {
 
   virtual void publish(const PublishedStatus& status) = 0;
 };
-
-/// Connects and loads the pipeline. `purpose` names the connection in the database's list of sessions
-/// ("tail", "status"). Throws UsageError when the pipeline was never applied or this build does not know such
-/// a source, Error when the source cannot be reached.
-std::unique_ptr<Source> open_source(const Config& config, const std::string& purpose);
 
 }  // namespace lockstep

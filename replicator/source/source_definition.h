@@ -3,11 +3,9 @@
 #pragma once
 
 #include <functional>
-#include <memory>
 #include <string>
 #include <vector>
 
-#include "replicator/config/config.h"
 #include "replicator/source/definition.h"
 
 namespace lockstep {
@@ -60,9 +58,5 @@ class SourceDefinition {
   /// knows no users. Throws as plan() does.
   virtual std::vector<std::string> privileges_for(const std::string& user) = 0;
 };
-
-/// Connects. Throws Error when the source cannot be reached, UsageError when this build does not know its
-/// kind. REQUIRES: `config` outlives the result.
-std::unique_ptr<SourceDefinition> open_source_definition(const Config& config);
 
 }  // namespace lockstep

@@ -7,12 +7,11 @@
 // S2. A chunk's documents come from one snapshot, which contains everything that the chunk reports.
 // S3. Snapshots of successive transactions do not go back.
 // S4. When commit() returns, everything that the transaction could see is durable: a crash of the source
-// cannot
-//     take back what Elasticsearch is shown afterwards. may_be_shown() says that it is durable already.
+//     cannot take back what Elasticsearch is shown afterwards. may_be_shown() says that it is durable
+//     already.
 // S5. commit() and may_be_shown() throw Deposed when another process has taken the lead before they ended.
-// S6. What is recorded here takes effect in commit(), all of it or nothing. This transaction may or may not
-// see
-//     it before. (PostgreSQL writes it at once; SQLite, which cannot write in a snapshot that has read,
+// S6. What is recorded here takes effect in commit(), all of it or nothing. This transaction may see it
+//     before or not. (PostgreSQL writes it at once; SQLite, which cannot write in a snapshot that has read,
 //     writes it in a transaction of its own that follows.)
 #pragma once
 
@@ -93,7 +92,8 @@ class SourceTransaction : public SourceSnapshot {
   /// Saves what Elasticsearch has acknowledged.
   virtual void save(const Acknowledged& acknowledged) = 0;
 
-  /// Those of `refused`, by their positions, that are no dead letters in this snapshot.
+  /// Those of `refused`, by their positions, that are no dead letters in this snapshot. A document that
+  /// `refused` has twice under one routing counts once, at its first position.
   virtual std::vector<std::size_t> new_dead_letters(const std::vector<DeadLetter>& refused) = 0;
 
   // --- the end ---

@@ -16,7 +16,7 @@ TEST_P(DefinedSourceContract, StatusTellsWhatIsPendingUntilItIsSaved) {
   std::optional<PipelineStatus> status = reader->read();
   ASSERT_TRUE(status);
   EXPECT_EQ(status->identity, source_->pipeline().identity);
-  EXPECT_EQ(status->epoch, epoch_.value);
+  EXPECT_EQ(status->epoch, epoch_);
   EXPECT_EQ(status->pending_rows, 2);
   EXPECT_GE(status->pending_age.count(), 0);
   EXPECT_LT(status->pending_age, std::chrono::minutes(10));

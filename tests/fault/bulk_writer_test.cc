@@ -84,16 +84,16 @@ void expect_right(const std::vector<BulkResult>& results, std::size_t items, con
     std::size_t refused = 0;
     for (std::size_t i = 0; i < result.outcomes.size(); ++i) {
       const BulkItem& item = result.request.items()[i];
-      ++seen[item.key.id];
-      ASSERT_EQ(result.outcomes[i], expected(item.key.id)) << item.key.id;
+      ++seen[item.key.id.text];
+      ASSERT_EQ(result.outcomes[i], expected(item.key.id.text)) << item.key.id.text;
       if (result.outcomes[i] == Outcome::kRefused) {
         ASSERT_LT(refused, result.refusals.size());
         EXPECT_EQ(result.refusals[refused++].item, i);
       }
       if (result.outcomes[i] != Outcome::kApplied) continue;
-      ASSERT_TRUE(documents.contains(item.key.id)) << item.key.id;
-      EXPECT_EQ(documents.at(item.key.id).version, kVersion.value());
-      EXPECT_EQ(documents.at(item.key.id).json.empty(), item.action == BulkAction::kDelete);
+      ASSERT_TRUE(documents.contains(item.key.id.text)) << item.key.id.text;
+      EXPECT_EQ(documents.at(item.key.id.text).version, kVersion.value());
+      EXPECT_EQ(documents.at(item.key.id.text).json.empty(), item.action == BulkAction::kDelete);
     }
     EXPECT_EQ(refused, result.refusals.size());
   }

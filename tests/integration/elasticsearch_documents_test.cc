@@ -16,7 +16,7 @@ using testing::HasSubstr;
 
 struct Stored {
   std::string routing, source;
-  std::int64_t version = 0;
+  DocumentVersion version;
   bool operator==(const Stored&) const = default;
 };
 
@@ -87,7 +87,7 @@ TEST_F(ElasticsearchDocumentsContract, AnyIdAndRoutingComesBackAsItWasWritten) {
   EXPECT_EQ(written.outcomes, std::vector<Outcome>(texts.size(), Outcome::kApplied));
 
   for (const std::string& text : texts) {
-    EXPECT_EQ(fetch(text, text), (Stored{text, R"({"n": 1})", version(5).value()})) << text;
+    EXPECT_EQ(fetch(text, text), (Stored{text, R"({"n": 1})", version(5)})) << text;
   }
   client().refresh(alias());
   EXPECT_EQ(client().count(alias()), static_cast<std::int64_t>(texts.size()));
@@ -96,7 +96,7 @@ TEST_F(ElasticsearchDocumentsContract, AnyIdAndRoutingComesBackAsItWasWritten) {
     EXPECT_LE(page.size(), 4u);
     for (const StoredDocument& document : page) {
       EXPECT_EQ(document.id, document.routing);
-      EXPECT_EQ(document.version, version(5).value());
+      EXPECT_EQ(document.version, version(5));
       EXPECT_TRUE(scanned.emplace(document.id).second);
     }
   });
@@ -113,7 +113,7 @@ TEST_F(ElasticsearchDocumentsContract, TheBytesOfASourceAreKept) {
   BulkRequest request;
   request.index(alias(), {1, "1", ""}, version(1), source);
   write(std::move(request));
-  EXPECT_EQ(fetch("1"), (Stored{"", source, version(1).value()}));
+  EXPECT_EQ(fetch("1"), (Stored{"", source, version(1)}));
 
   client().refresh(alias());
   std::vector<std::string> scanned;

@@ -4,6 +4,7 @@
 
 #include "replicator/config/source_url.h"
 #include "replicator/error.h"
+#include "replicator/source/open_source.h"
 
 namespace lockstep {
 
@@ -25,9 +26,7 @@ Config PipelineOption::load() {
   Config config = load_config(file_);
   if (config.indices.empty())
     throw UsageError(file_ + ": there is no [[index]]; this command needs a pipeline with one");
-  if (config.source.kind == SourceConfig::Kind::kSqlite) {
-    throw UsageError(file_ + ": this build replicates from PostgreSQL only; use a postgresql:// url");
-  }
+  require_known_kind(config.source);
   configured_user_ = user_of_url(config.source.url);
   if (!owner_url_.empty()) {
     const std::optional<SeparatedUrl> owner = separate_password(owner_url_);

@@ -150,7 +150,7 @@ std::string status_json(const std::string& pipeline, const std::optional<Pipelin
       {"pipeline", pipeline},
       {"state", state_of(status)},
       {"reason", status ? reason_of(known) : "run `lockstep apply`"},
-      {"epoch", known.epoch},
+      {"epoch", known.epoch.value},
       {"leader", known.leader ? leader_json(*known.leader) : Json(nullptr)},
       {"lag", {{"seconds", seconds(known.pending_age)}, {"rows", known.pending_rows}}},
       {"outbox",

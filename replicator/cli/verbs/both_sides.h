@@ -7,7 +7,7 @@
 #include "replicator/elasticsearch/admin/client.h"
 #include "replicator/elasticsearch/transport/curl_transport.h"
 #include "replicator/pipeline/deployment.h"
-#include "replicator/source/source_definition.h"
+#include "replicator/source/open_source.h"
 
 namespace lockstep {
 

@@ -7,6 +7,7 @@
 #include "replicator/cli/verb.h"
 #include "replicator/elasticsearch/transport/curl_transport.h"
 #include "replicator/pipeline/preflight.h"
+#include "replicator/source/open_source.h"
 
 namespace lockstep {
 namespace {

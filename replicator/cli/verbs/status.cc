@@ -9,7 +9,7 @@
 #include "replicator/cli/verb.h"
 #include "replicator/error.h"
 #include "replicator/process/terminal.h"
-#include "replicator/source/pipeline_status.h"
+#include "replicator/source/open_source.h"
 
 namespace lockstep {
 namespace {

@@ -11,6 +11,7 @@
 #include "replicator/error.h"
 #include "replicator/pipeline/waiter.h"
 #include "replicator/process/stop_signals.h"
+#include "replicator/source/open_source.h"
 
 namespace lockstep {
 namespace {

@@ -18,7 +18,7 @@ void append_action_line(std::string& body, std::string_view action, std::string_
   body += "\":{\"_index\":";
   append_json_string(body, alias);
   body += ",\"_id\":";
-  append_json_string(body, key.id);
+  append_json_string(body, key.id.text);
   if (!key.routing.empty()) {
     body += ",\"routing\":";
     append_json_string(body, key.routing);
@@ -46,7 +46,7 @@ void append_in_one_line(std::string& body, std::string_view json) {
 
 void BulkRequest::index(std::string_view alias, DocumentKey key, DocumentVersion version,
                         std::string_view json) {
-  assert(!key.id.empty() && key.id.size() <= kMaxIdBytes);
+  assert(!key.id.text.empty() && key.id.text.size() <= kMaxIdBytes);
   const std::size_t begin = body_.size();
   alias_of_.push_back(alias_number(alias, BulkAction::kIndex));
   append_action_line(body_, "index", alias, key, version);
@@ -55,7 +55,7 @@ void BulkRequest::index(std::string_view alias, DocumentKey key, DocumentVersion
 }
 
 void BulkRequest::remove(std::string_view alias, DocumentKey key, DocumentVersion version) {
-  assert(!key.id.empty() && key.id.size() <= kMaxIdBytes);
+  assert(!key.id.text.empty() && key.id.text.size() <= kMaxIdBytes);
   const std::size_t begin = body_.size();
   alias_of_.push_back(alias_number(alias, BulkAction::kDelete));
   append_action_line(body_, "delete", alias, key, version);

@@ -18,7 +18,7 @@ namespace lockstep {
 /// Which document an item is about. `routing` is empty for none.
 struct DocumentKey {
   IndexId index;
-  std::string id;
+  DocumentId id;
   std::string routing;
   bool operator==(const DocumentKey&) const = default;
 };
@@ -39,7 +39,7 @@ class BulkRequest {
  public:
   /// Appends an item that indexes a document. `json` is one JSON object; raw line feeds in it (they can only
   /// be white space between tokens) become spaces. `alias` goes into the action line. REQUIRES: 0 <
-  /// key.id.size() <= kMaxIdBytes.
+  /// key.id.text.size() <= kMaxIdBytes.
   void index(std::string_view alias, DocumentKey key, DocumentVersion version, std::string_view json);
 
   /// Appends an item that deletes a document. The same is required.

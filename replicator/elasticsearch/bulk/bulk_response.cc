@@ -71,7 +71,7 @@ std::optional<ItemResult> read_item(const BulkItem& asked, element answer) {
   std::string_view id;
   std::int64_t status = 0;
   if (answer[action_name(asked.action)].get(outcome) != SUCCESS) return std::nullopt;
-  if (outcome["_id"].get(id) != SUCCESS || id != asked.key.id) return std::nullopt;
+  if (outcome["_id"].get(id) != SUCCESS || id != asked.key.id.text) return std::nullopt;
   if (outcome["status"].get(status) != SUCCESS || status < 100 || status > 599) return std::nullopt;
 
   ErrorCause cause;

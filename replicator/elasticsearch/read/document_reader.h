@@ -15,6 +15,7 @@
 #include <string>
 #include <string_view>
 
+#include "replicator/document_version.h"
 #include "replicator/elasticsearch/admin/client.h"
 #include "replicator/elasticsearch/read/scroll.h"
 
@@ -32,7 +33,7 @@ struct StoredDocument {
   /// The stored one. It may differ from the routing in the request: Elasticsearch looks for the id in the
   /// whole shard to which that routing leads.
   std::string_view routing;
-  std::int64_t version = 0;
+  DocumentVersion version;  ///< of a document of ours; elsewhere a number of Elasticsearch's own
   std::string_view source;  ///< the JSON object byte by byte; empty in a scan without sources
 };
 

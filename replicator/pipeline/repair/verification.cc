@@ -11,7 +11,6 @@
 #include <string_view>
 #include <thread>
 #include <unordered_map>
-#include <unordered_set>
 #include <utility>
 
 #include "replicator/clock.h"
@@ -50,11 +49,6 @@ void for_each_part(const std::vector<FoundDocument>& documents, const Step& step
     step(std::vector<FoundDocument>(documents.begin() + static_cast<std::ptrdiff_t>(begin),
                                     documents.begin() + static_cast<std::ptrdiff_t>(end)));
   }
-}
-
-// One text for id and routing.
-std::string key_of(const FoundDocument& document) {
-  return document.id.text + '\0' + document.routing;
 }
 
 }  // namespace
@@ -156,16 +150,16 @@ void Verification::compare_documents(const AppliedIndex& index) {
 Verification::Suspects Verification::suspects_of(const AppliedIndex& index, const IndexPage& page) {
   const std::unique_ptr<SourceSnapshot> snapshot = source_.changes().read();
   Suspects suspects;
-  std::unordered_set<std::string> surplus;
+  std::set<FoundDocument> surplus;
   for (StaleDocument& stale : snapshot->stale(index, page.documents)) {
-    surplus.insert(key_of(stale.found));
+    surplus.insert(stale.found);
     suspects.surplus.push_back(std::move(stale.found));
   }
   std::unordered_map<std::string_view, std::size_t> unequal;  // by id, the position in the page
   DocumentIds ids;
   for (std::size_t i = 0; i < page.documents.size(); ++i) {
     const FoundDocument& document = page.documents[i];
-    if (!surplus.empty() && surplus.contains(key_of(document))) continue;
+    if (surplus.contains(document)) continue;
     unequal.emplace(document.id.text, i);
     ids.push_back(document.id);
   }
@@ -228,18 +222,19 @@ void Verification::judge(const AppliedIndex& index, const Suspects& suspects) {
 // Returns the suspects that changed meanwhile.
 std::vector<FoundDocument> Verification::judge_once(const AppliedIndex& index,
                                                     std::vector<FoundDocument> suspects) {
-  using View = std::unordered_map<std::string, Expected>;
-  std::unordered_set<std::string> gone;
+  using View = std::map<DocumentId, Expected>;
+  std::set<DocumentId> gone;
   const auto read = [&](const DocumentIds& ids, View& view, Position& seen) {
     const std::unique_ptr<SourceSnapshot> snapshot = source_.changes().read();
     seen = snapshot->position();
     return snapshot->render(
         index, ids, config_.elasticsearch.bulk_bytes, [&](const RenderedDocument& document) {
           if (!document.json) {
-            gone.emplace(document.id);
+            gone.insert(DocumentId{std::string(document.id)});
             return;
           }
-          view.emplace(document.id, Expected{std::string(document.routing), std::string(*document.json)});
+          view.emplace(DocumentId{std::string(document.id)},
+                       Expected{std::string(document.routing), std::string(*document.json)});
         });
   };
 
@@ -253,14 +248,14 @@ std::vector<FoundDocument> Verification::judge_once(const AppliedIndex& index,
     wait_for(index, seen);
 
     std::vector<FoundDocument> expected;
-    for (const auto& [id, document] : before) expected.push_back({DocumentId{id}, document.routing});
+    for (const auto& [id, document] : before) expected.push_back({id, document.routing});
     std::vector<DifferingDocument> differing;
     fetch_documents(elasticsearch_, index.alias, locations_of(expected),
                     [&](std::size_t i, const std::optional<StoredDocument>& stored) {
                       const FoundDocument& document = expected[i];
                       if (!stored || stored->routing != document.routing) {
                         differing.push_back({document, Difference::kMissing, {}});
-                      } else if (!same_json(before.at(document.id.text).json, stored->source)) {
+                      } else if (!same_json(before.at(document.id).json, stored->source)) {
                         differing.push_back({document, Difference::kDifferent, {}});
                       }
                     });
@@ -271,8 +266,8 @@ std::vector<FoundDocument> Verification::judge_once(const AppliedIndex& index,
     if (!again.empty()) read(again, after, seen);
     std::vector<DifferingDocument> certain;
     for (DifferingDocument& document : differing) {
-      const auto now = after.find(document.document.id.text);
-      if (now != after.end() && now->second == before.at(document.document.id.text)) {
+      const auto now = after.find(document.document.id);
+      if (now != after.end() && now->second == before.at(document.document.id)) {
         certain.push_back(std::move(document));
       } else {
         undecided.push_back(std::move(document.document));
@@ -281,7 +276,7 @@ std::vector<FoundDocument> Verification::judge_once(const AppliedIndex& index,
     found(index, std::move(certain));
     ids = left_over;
   }
-  std::erase_if(suspects, [&](const FoundDocument& suspect) { return !gone.contains(suspect.id.text); });
+  std::erase_if(suspects, [&](const FoundDocument& suspect) { return !gone.contains(suspect.id); });
   judge_surplus(index, suspects);
   return undecided;
 }

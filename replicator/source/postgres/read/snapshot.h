@@ -1,18 +1,17 @@
-// A SourceSnapshot of PostgreSQL: a read-only transaction in one snapshot.
+// A SourceSnapshot of PostgreSQL: a transaction in one snapshot, which PostgresViews reads.
 #pragma once
+
+#include <string_view>
 
 #include "replicator/source/postgres/read/views.h"
 #include "replicator/source/snapshot.h"
 
 namespace lockstep {
 
-class PostgresSourceSnapshot final : public SourceSnapshot {
+/// The part of `Contract`, which is SourceSnapshot or SourceTransaction, that only reads.
+template <typename Contract>
+class PostgresReading : public Contract {
  public:
-  /// Both references must outlive this. Throws Error.
-  PostgresSourceSnapshot(PostgresSession& session, const PostgresPipeline& pipeline)
-      : transaction_(session, "opening a snapshot", Isolation::kRepeatableReadOnly),
-        views_(transaction_, pipeline) {}
-
   Position position() override { return views_.position(); }
   DocumentIds render(const AppliedIndex& index, const DocumentIds& ids, std::int64_t max_bytes,
                      const DocumentSink& sink) override {
@@ -28,9 +27,22 @@ class PostgresSourceSnapshot final : public SourceSnapshot {
   }
   void require_readable(const AppliedIndex& index) override { views_.require_readable(index); }
 
- private:
+ protected:
+  /// Both references must outlive this. Throws Error.
+  PostgresReading(PostgresSession& session, const PostgresPipeline& pipeline, std::string_view opening,
+                  Isolation isolation)
+      : transaction_(session, opening, isolation), views_(transaction_, pipeline) {}
+
   PostgresTransaction transaction_;
   PostgresViews views_;
+};
+
+/// Writes nothing.
+class PostgresSourceSnapshot final : public PostgresReading<SourceSnapshot> {
+ public:
+  /// Both references must outlive this. Throws Error.
+  PostgresSourceSnapshot(PostgresSession& session, const PostgresPipeline& pipeline)
+      : PostgresReading(session, pipeline, "opening a snapshot", Isolation::kRepeatableReadOnly) {}
 };
 
 }  // namespace lockstep

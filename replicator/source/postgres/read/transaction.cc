@@ -25,9 +25,8 @@ PostgresSourceTransaction::PostgresSourceTransaction(PostgresSession& session,
                                                      const PostgresPipeline& pipeline,
                                                      std::optional<Epoch> epoch,
                                                      std::optional<JobId> being_expanded)
-    : transaction_(session, "opening a transaction", Isolation::kRepeatableRead),
+    : PostgresReading(session, pipeline, "opening a transaction", Isolation::kRepeatableRead),
       pipeline_(pipeline),
-      views_(transaction_, pipeline),
       jobs_(transaction_, pipeline.id()),
       epoch_(epoch),
       being_expanded_(being_expanded) {}

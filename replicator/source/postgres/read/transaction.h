@@ -8,33 +8,17 @@
 
 #include "replicator/source/postgres/read/jobs.h"
 #include "replicator/source/postgres/read/pipeline.h"
-#include "replicator/source/postgres/read/views.h"
-#include "replicator/source/postgres/session/transaction.h"
+#include "replicator/source/postgres/read/snapshot.h"
 #include "replicator/source/transaction.h"
 
 namespace lockstep {
 
-class PostgresSourceTransaction final : public SourceTransaction {
+class PostgresSourceTransaction final : public PostgresReading<SourceTransaction> {
  public:
   /// Of the leader of `epoch`; without one, for add_repair(). `being_expanded` is the fan-out whose list is
   /// being made. Both references must outlive this. Throws Error.
   PostgresSourceTransaction(PostgresSession& session, const PostgresPipeline& pipeline,
                             std::optional<Epoch> epoch, std::optional<JobId> being_expanded);
-
-  Position position() override { return views_.position(); }
-  DocumentIds render(const AppliedIndex& index, const DocumentIds& ids, std::int64_t max_bytes,
-                     const DocumentSink& sink) override {
-    return views_.render(index, ids, max_bytes, sink);
-  }
-  ViewPageEnd render_page(const AppliedIndex& index, const std::optional<DocumentId>& after,
-                          std::int64_t limit, std::int64_t max_bytes, const DocumentSink& sink) override {
-    return views_.render_page(index, after, limit, max_bytes, sink);
-  }
-  std::vector<StaleDocument> stale(const AppliedIndex& index,
-                                   const std::vector<FoundDocument>& found) override {
-    return views_.stale(index, found);
-  }
-  void require_readable(const AppliedIndex& index) override { views_.require_readable(index); }
 
   Changes read_changes(const Position& from, std::int64_t max_values) override;
   std::optional<DocumentIds> resolve(const AppliedIndex& index, const std::vector<CapturedChange>& changes,
@@ -71,9 +55,7 @@ class PostgresSourceTransaction final : public SourceTransaction {
   void write_checkpoint(Epoch epoch);
   void write_acknowledged();
 
-  PostgresTransaction transaction_;
   const PostgresPipeline& pipeline_;
-  PostgresViews views_;
   PostgresJobs jobs_;
   const std::optional<Epoch> epoch_;
   const std::optional<JobId> being_expanded_;

@@ -212,11 +212,4 @@ bool PostgresAppliedWatch::is_led() {
   return session_.ask("asking whether somebody leads", postgres_sql("is_led"), identity_)[0][0].as<bool>();
 }
 
-std::unique_ptr<AppliedWatch> open_applied_watch(const Config& config) {
-  if (config.source.kind == SourceConfig::Kind::kSqlite) {
-    throw UsageError("source.url: this build replicates from PostgreSQL only; use a postgresql:// url");
-  }
-  return std::make_unique<PostgresAppliedWatch>(config);
-}
-
 }  // namespace lockstep

@@ -3,7 +3,6 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "replicator/error.h"
 #include "replicator/source/postgres/session/migrations.h"
 #include "replicator/source/postgres/session/statement.h"
 #include "replicator/source/postgres/session/transaction.h"
@@ -48,7 +47,7 @@ IndexStatus index_of(const nlohmann::json& json) {
 PipelineStatus status_of(const nlohmann::json& json) {
   PipelineStatus status;
   status.identity = json.at("identity");
-  status.epoch = json.at("epoch");
+  status.epoch = Epoch{json.at("epoch")};
   status.checkpoint_age = duration_of(json.at("checkpoint_age"));
   status.pending_rows = json.at("pending_rows");
   status.pending_age = duration_of(json.at("pending_age"));
@@ -79,13 +78,6 @@ std::optional<PipelineStatus> PostgresStatus::read() {
   const pqxx::result found = direct.run_once(statement, pipeline_, kMaxPendingRows);
   if (found.empty()) return std::nullopt;
   return status_of(nlohmann::json::parse(found[0][0].c_str()));
-}
-
-std::unique_ptr<StatusReader> open_status_reader(const Config& config) {
-  if (config.source.kind == SourceConfig::Kind::kSqlite) {
-    throw UsageError("source.url: this build replicates from PostgreSQL only; use a postgresql:// url");
-  }
-  return std::make_unique<PostgresStatus>(config);
 }
 
 }  // namespace lockstep

@@ -22,7 +22,7 @@ PipelineStatus following() {
   progress.bulk_retries = 7;
   PipelineStatus status;
   status.identity = "5e0c1a2b";
-  status.epoch = 7;
+  status.epoch = Epoch{7};
   status.checkpoint_age = std::chrono::milliseconds(1'250);
   status.pending_rows = 3;
   status.outbox_bytes = 96 * 1024;

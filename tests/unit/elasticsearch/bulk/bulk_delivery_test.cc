@@ -25,14 +25,14 @@ BulkRequest bulk_of(std::size_t items, std::size_t document_bytes = 10) {
 
 std::vector<std::string> ids_of(const BulkRequest& request) {
   std::vector<std::string> ids;
-  for (const BulkItem& item : request.items()) ids.push_back(item.key.id);
+  for (const BulkItem& item : request.items()) ids.push_back(item.key.id.text);
   return ids;
 }
 
 BulkReply items_reply(const BulkRequest& piece, const std::function<ItemResult(const std::string&)>& result) {
   BulkReply reply;
   reply.status = 200;
-  for (const BulkItem& item : piece.items()) reply.items.push_back(result(item.key.id));
+  for (const BulkItem& item : piece.items()) reply.items.push_back(result(item.key.id.text));
   return reply;
 }
 
@@ -243,7 +243,8 @@ TEST(BulkDelivery, EveryItemGetsItsOneOutcomeWhateverTheServerDoes) {
       if (!delivery.has_piece()) delivery.begin_round();
       const BulkRequest& piece = delivery.next_piece();
       ASSERT_FALSE(piece.empty());
-      for (const BulkItem& item : piece.items()) ASSERT_FALSE(settled.contains(item.key.id)) << "sent again";
+      for (const BulkItem& item : piece.items())
+        ASSERT_FALSE(settled.contains(item.key.id.text)) << "sent again";
       const std::vector<std::string> ids = ids_of(piece);
       switch (random() % 6) {
         case 0:

@@ -27,7 +27,7 @@ std::vector<std::optional<Read>> fetch(Script& script, const std::vector<Documen
                       found.emplace_back();
                     } else {
                       found.push_back(Read{std::string(document->id), std::string(document->routing),
-                                           std::string(document->source), document->version});
+                                           std::string(document->source), document->version.value()});
                     }
                   });
   return found;
@@ -38,7 +38,8 @@ std::vector<Read> scan(Script& script) {
   ElasticsearchClient client = client_of(script);
   scan_documents(client, "posts", {}, [&](std::span<const StoredDocument> page) {
     for (const StoredDocument& document : page) {
-      found.push_back({std::string(document.id), std::string(document.routing), "", document.version});
+      found.push_back(
+          {std::string(document.id), std::string(document.routing), "", document.version.value()});
     }
   });
   return found;

@@ -1,0 +1,26 @@
+#include "replicator/source/postgres/make_postgres.h"
+
+#include "replicator/source/postgres/define/source_definition.h"
+#include "replicator/source/postgres/read/source.h"
+#include "replicator/source/postgres/watch/applied_watch.h"
+#include "replicator/source/postgres/watch/status.h"
+
+namespace lockstep {
+
+std::unique_ptr<Source> make_postgres_source(const Config& config, const std::string& purpose) {
+  return std::make_unique<PostgresSource>(config, purpose);
+}
+
+std::unique_ptr<AppliedWatch> make_postgres_applied_watch(const Config& config) {
+  return std::make_unique<PostgresAppliedWatch>(config);
+}
+
+std::unique_ptr<StatusReader> make_postgres_status_reader(const Config& config) {
+  return std::make_unique<PostgresStatus>(config);
+}
+
+std::unique_ptr<SourceDefinition> make_postgres_definition(const Config& config) {
+  return std::make_unique<PostgresSourceDefinition>(config);
+}
+
+}  // namespace lockstep
