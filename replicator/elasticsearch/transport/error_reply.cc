@@ -1,5 +1,7 @@
 #include "replicator/elasticsearch/transport/error_reply.h"
 
+#include "replicator/one_line.h"
+
 namespace lockstep {
 namespace {
 
@@ -26,21 +28,6 @@ std::string_view text_at(simdjson::dom::element object, std::string_view key) {
   std::string_view text;
   if (object[key].get(text) != simdjson::SUCCESS) return {};
   return text;
-}
-
-/// Reasons may quote documents. Removes line feeds, and NULs, which PostgreSQL's text cannot hold.
-std::string in_one_line(std::string_view text) {
-  std::string line;
-  for (const char c : text) {
-    const bool space = static_cast<unsigned char>(c) <= ' ';
-    if (!space) {
-      line += c;
-    } else if (!line.empty() && line.back() != ' ') {
-      line += ' ';
-    }
-  }
-  if (!line.empty() && line.back() == ' ') line.pop_back();
-  return line;
 }
 
 /// A proxy's page may have any encoding, and we keep UTF-8.
