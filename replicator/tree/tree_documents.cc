@@ -5,6 +5,7 @@
 
 #include "replicator/elasticsearch/read/get_document.h"
 #include "replicator/elasticsearch/read/scroll.h"
+#include "replicator/elasticsearch/transport/error_reply.h"
 #include "replicator/elasticsearch/transport/json_fields.h"
 #include "replicator/elasticsearch/transport/stored_object.h"
 #include "replicator/elasticsearch/transport/text_encoding.h"
@@ -174,8 +175,7 @@ json tree_search_body(const json& query, std::size_t size) {
 json tree_hits(const std::string& doing, const json& reply) {
   if (reply.contains("error")) {
     const std::int64_t status = integer_at(reply, "status").value_or(0);
-    const bool later = status == 429 || status >= 500;
-    throw Error({doing, dumped(reply.at("error")), "", later ? Retry::kLater : Retry::kNever,
+    throw Error({doing, dumped(reply.at("error")), "", may_work_later(status) ? Retry::kLater : Retry::kNever,
                  Server::kElasticsearch});
   }
   const bool timed_out = reply.value("timed_out", false);

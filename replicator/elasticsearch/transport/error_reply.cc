@@ -40,6 +40,10 @@ std::string in_ascii(std::string text) {
 
 }  // namespace
 
+bool may_work_later(std::int64_t status) {
+  return status == 408 || status == 429 || status >= 500;
+}
+
 std::string shortened(std::string_view text, std::size_t max_bytes) {
   constexpr std::string_view kEllipsis = "…";
   if (text.size() <= max_bytes) return std::string(text);

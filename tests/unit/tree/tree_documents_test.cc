@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "replicator/tree/server_task.h"
 #include "tests/unit/elasticsearch/scripted_transport.h"
 
 namespace lockstep {
@@ -75,6 +76,29 @@ TEST(TreeDocumentsTest, ContentsThatAreNoTextAreNotEmpty) {
   TreeDocuments documents(client, "fs");
   EXPECT_THROW((void)documents.get("17"), Error);
   EXPECT_FALSE(documents.get("17")->contents) << "missing, not empty";
+}
+
+TEST(TreeDocumentsTest, ATimeOutOfTheServerMayWorkLater) {
+  for (const int status : {400, 403, 408, 429, 503}) {
+    try {
+      (void)tree_hits("searching", {{"error", {{"type", "t"}}}, {"status", status}});
+      FAIL() << status;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.retryable(), status > 403) << status;
+    }
+    Script script{{{200, R"({"task": "n:1"})"},
+                   {200, R"({"completed": true, "response": {"failures": [{"status": )" +
+                             std::to_string(status) + "}]}}"}},
+                  {}};
+    ElasticsearchClient client = client_of(script);
+    ServerTask task = ServerTask::start(client, "fs", "_update_by_query", json::object());
+    try {
+      (void)task.state();
+      FAIL() << status;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.retryable(), status > 403) << status;
+    }
+  }
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "replicator/locks/backends/elasticsearch/bulk_call.h"
 #include "tests/unit/elasticsearch/scripted_transport.h"
 
 namespace lockstep {
@@ -158,6 +159,23 @@ TEST_F(JournalTest, ALeaseThatCannotBeReadIsNotOver) {
       FAIL() << lease;
     } catch (const Error& error) {
       EXPECT_THAT(error.what(), AllOf(HasSubstr("the operation me"), HasSubstr("lease_until"))) << lease;
+    }
+  }
+}
+
+TEST(BulkCallTest, AnItemThatTimedOutMayWorkLater) {
+  for (const int status : {0, 400, 403, 408, 429, 503}) {
+    Script script{{{200, R"({"items": [{"update": {"status": )" + std::to_string(status) +
+                             R"(, "error": {"type": "t", "reason": "r"}}}]})"}},
+                  {}};
+    ElasticsearchClient client = client_of(script);
+    BulkCall bulk("locks");
+    bulk.add("update", "/", nlohmann::json::object(), nlohmann::json::object());
+    try {
+      (void)bulk.send(client, "taking locks");
+      FAIL() << status;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.retryable(), status != 400 && status != 403) << status;
     }
   }
 }
