@@ -5,15 +5,11 @@
 #include <string>
 #include <string_view>
 
-#include "replicator/error.h"
 #include "replicator/locks/lock_name.h"
 #include "replicator/locks/operation.h"
+#include "replicator/unknown_value.h"
 
 namespace lockstep {
-
-/// "reading the operation web1-…: its state is "paused", which this lockstep does not know; …", for the
-/// operation or lock that `what` names.
-Error unknown_value(const std::string& what, std::string_view field, std::string_view value);
 
 /// Of the journal entry of the operation `id`. Throws Error.
 OperationState stored_state(const std::string& id, std::string_view text);

@@ -1,5 +1,6 @@
 #include "replicator/tree/server_task.h"
 
+#include "replicator/elasticsearch/transport/error_reply.h"
 #include "replicator/elasticsearch/transport/json_fields.h"
 #include "replicator/elasticsearch/transport/text_encoding.h"
 
@@ -19,7 +20,7 @@ void require_no_failure(const json& reply) {
   const json& what = failed ? reply.at("error") : failures.at(0);
   const std::int64_t status = failed ? 0 : integer_at(what, "status").value_or(0);
   // Judged as the reply to a single request; a task that failed as a whole may work next time.
-  const bool later = failed || status == 429 || status >= 500;
+  const bool later = failed || may_work_later(status);
   throw Error({kDoing, dumped(what).substr(0, 1'000), "", later ? Retry::kLater : Retry::kNever,
                Server::kElasticsearch});
 }

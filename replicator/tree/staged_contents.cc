@@ -22,7 +22,7 @@ TreeDocument StagedContents::stage(const Operation& operation, const TreeIntent&
   const HttpResponse response = client_.send(
       doing, "PUT", "/" + percent_encoded(documents_.index()) + "/_create/" + percent_encoded(operation.id),
       dumped({{"kind", kStagedKind}, {"contents", contents}, {"fence", 0}}), {kConflict});
-  if (response.status != kConflict) return read_tree_document(parse_reply(doing, response));
+  if (response.status != kConflict) return read_tree_version(parse_reply(doing, response));
   // The transport sent it to a second node, because the first one died after it had acted.
   const std::optional<TreeDocuments::Whole> staged = documents_.get(operation.id);
   if (!staged || staged->document.kind != kStagedKind) throw reply_error(doing, response);

@@ -5,7 +5,9 @@
 
 #include "replicator/elasticsearch/read/get_document.h"
 #include "replicator/elasticsearch/read/scroll.h"
+#include "replicator/elasticsearch/transport/error_reply.h"
 #include "replicator/elasticsearch/transport/json_fields.h"
+#include "replicator/elasticsearch/transport/stored_object.h"
 #include "replicator/elasticsearch/transport/text_encoding.h"
 #include "replicator/tree/tree_query.h"
 
@@ -19,6 +21,10 @@ constexpr std::size_t kDocumentsAtAPath = 100;
 
 std::int64_t total_of(const json& reply) {
   return integer_at(object_at(object_at(reply, "hits"), "total"), "value").value_or(0);
+}
+
+std::string place_of(const json& hit) {
+  return "the document " + text_at(hit, "_id") + " of " + text_at(hit, "_index");
 }
 
 std::vector<TreeDocument> read_documents(const json& hits) {
@@ -135,19 +141,27 @@ std::optional<TreeDocuments::Whole> TreeDocuments::get(const std::string& id) {
   const std::string doing = "reading the document " + id + " of " + index_;
   const std::optional<json> reply = get_document(client_, doing, index_, id);
   if (!reply) return std::nullopt;
-  return Whole{read_tree_document(*reply), text_at(object_at(*reply, "_source"), "contents")};
+  TreeDocument document = read_tree_document(*reply);
+  const StoredObject source(place_of(*reply), reply->at("_source"));
+  return Whole{std::move(document), source.text_if_any("contents")};
 }
 
 TreeDocument read_tree_document(const json& hit) {
-  const json source = object_at(hit, "_source");
-  return {.id = text_at(hit, "_id"),
-          .routing = text_at(hit, "_routing"),
-          .path = text_at(source, "path"),
-          .name = text_at(source, "name"),
-          .kind = text_at(source, "kind"),
-          .fence = integer_at(source, "fence").value_or(0),
-          .sequence_number = integer_at(hit, "_seq_no").value_or(-1),
-          .primary_term = integer_at(hit, "_primary_term").value_or(0)};
+  const std::string where = place_of(hit);
+  const StoredObject source(where, stored_source(where, hit));
+  TreeDocument document = read_tree_version(hit);
+  document.path = source.text_if_any("path").value_or("");
+  document.name = source.text_if_any("name").value_or("");
+  document.kind = source.text_if_any("kind").value_or("");
+  document.fence = source.integer_if_any("fence").value_or(0);
+  return document;
+}
+
+TreeDocument read_tree_version(const json& reply) {
+  return {.id = text_at(reply, "_id"),
+          .routing = text_at(reply, "_routing"),
+          .sequence_number = integer_at(reply, "_seq_no").value_or(-1),
+          .primary_term = integer_at(reply, "_primary_term").value_or(0)};
 }
 
 json tree_search_body(const json& query, std::size_t size) {
@@ -161,8 +175,7 @@ json tree_search_body(const json& query, std::size_t size) {
 json tree_hits(const std::string& doing, const json& reply) {
   if (reply.contains("error")) {
     const std::int64_t status = integer_at(reply, "status").value_or(0);
-    const bool later = status == 429 || status >= 500;
-    throw Error({doing, dumped(reply.at("error")), "", later ? Retry::kLater : Retry::kNever,
+    throw Error({doing, dumped(reply.at("error")), "", may_work_later(status) ? Retry::kLater : Retry::kNever,
                  Server::kElasticsearch});
   }
   const bool timed_out = reply.value("timed_out", false);

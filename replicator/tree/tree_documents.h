@@ -82,7 +82,7 @@ class TreeDocuments {
   /// A document as it is now, refreshed or not, with its contents if it has any.
   struct Whole {
     TreeDocument document;
-    std::string contents;
+    std::optional<std::string> contents;
   };
   std::optional<Whole> get(const std::string& id);
 
@@ -91,8 +91,12 @@ class TreeDocuments {
   const std::string index_;
 };
 
-/// Reads a document from a hit or from the reply to a GET.
+/// Reads a document from a hit or from the reply to a GET. path, name, kind and fence may be missing. Throws
+/// Error for one of another type, naming document and field, and when the index keeps no _source.
 TreeDocument read_tree_document(const nlohmann::json& hit);
+
+/// Its id, routing and version alone, which the reply to a write has too.
+TreeDocument read_tree_version(const nlohmann::json& reply);
 
 /// The body of a search whose hits read_tree_document() can read.
 nlohmann::json tree_search_body(const nlohmann::json& query, std::size_t size);

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "replicator/tree/server_task.h"
+#include "replicator/unknown_value.h"
 
 namespace lockstep {
 namespace {
@@ -146,9 +147,11 @@ std::optional<TreeWrites::Put> TreeWrites::read_put() {
   std::optional<TreeDocuments::Whole> staged = documents_.get(scope_.id);
   // Gone, or a file already: an earlier owner did everything.
   if (!staged || !staged->document.path.empty()) return std::nullopt;
+  if (!staged->contents)
+    throw missing_value("the document " + scope_.id + " of " + documents_.index(), "contents");
   documents_.refresh();
   TreeNode node = documents_.look_up({&scope_.intent.path, 1}).at(0);
-  return Put{std::move(staged->document), std::move(staged->contents), std::move(node.documents)};
+  return Put{std::move(staged->document), *std::move(staged->contents), std::move(node.documents)};
 }
 
 bool TreeWrites::try_put(const Put& put) {

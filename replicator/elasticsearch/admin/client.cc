@@ -221,7 +221,6 @@ Error reply_error(const std::string& doing, const HttpResponse& response) {
   if (!cause.reason.empty()) text += ": " + cause.reason;
 
   const int status = response.status;
-  const bool later = status == 408 || status == 429 || status >= 500;
   if (cause.type == "cluster_block_exception") {
     return Error({doing, std::move(text), "remove the index's or cluster's block, e.g. free disk space",
                   Retry::kLater, Server::kElasticsearch});
@@ -230,8 +229,8 @@ Error reply_error(const std::string& doing, const HttpResponse& response) {
   if (status == 401) remedy = "check the credentials in [elasticsearch]";
   if (status == 403) remedy = "grant the user of [elasticsearch] the privilege";
   if (cause.type == "index_not_found_exception") remedy = "run `lockstep apply`";
-  return Error({doing, std::move(text), std::move(remedy), later ? Retry::kLater : Retry::kNever,
-                Server::kElasticsearch});
+  return Error({doing, std::move(text), std::move(remedy),
+                may_work_later(status) ? Retry::kLater : Retry::kNever, Server::kElasticsearch});
 }
 
 json parse_reply(const std::string& doing, const HttpResponse& response) {

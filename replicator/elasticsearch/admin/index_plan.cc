@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "replicator/elasticsearch/transport/json_fields.h"
+#include "replicator/elasticsearch/transport/stored_object.h"
 #include "replicator/elasticsearch/transport/text_encoding.h"
 
 namespace lockstep {
@@ -231,21 +232,18 @@ std::optional<IndexMark> read_mark(const IndexState& index) {
   const json meta = meta_of(index);
   const auto found = meta.is_object() ? meta.find("lockstep") : meta.end();
   if (found == meta.end() || !found->is_object()) return std::nullopt;
+  const StoredObject stored("the mark of the index " + index.name, *found);
+  const std::optional<std::int64_t> epoch = stored.integer_if_any("epoch");
+  if (!epoch) return std::nullopt;
   IndexMark mark;
-  mark.pipeline = text_at(*found, "pipeline");
-  mark.identity = text_at(*found, "identity");
-  mark.alias = text_at(*found, "alias");
-  mark.view = text_at(*found, "view");
-  mark.mapping_checksum = text_at(*found, "mapping_checksum");
-  const auto epoch = found->find("epoch");
-  if (epoch == found->end() || !epoch->is_number_integer()) return std::nullopt;
-  mark.epoch = Epoch{epoch->get<std::int64_t>()};
-  const auto source = found->find("source");
-  if (source != found->end() && source->is_object()) {
-    mark.source.place = text_at(*source, "place");
-    mark.source.timeline = text_at(*source, "timeline");
-    const auto progress = source->find("progress");
-    if (progress != source->end() && progress->is_number_integer()) mark.source.progress = *progress;
+  mark.epoch = Epoch{*epoch};
+  mark.pipeline = stored.text("pipeline");
+  mark.identity = stored.text("identity");
+  mark.alias = stored.text_if_any("alias").value_or("");
+  mark.view = stored.text_if_any("view").value_or("");
+  mark.mapping_checksum = stored.text_if_any("mapping_checksum").value_or("");
+  if (const auto source = stored.object_if_any("source")) {
+    mark.source = {source->text("place"), source->text("timeline"), source->integer("progress")};
   }
   return mark;
 }

@@ -30,7 +30,8 @@ bool is_2xx(int status) {
 
 /// Statuses that are about the server, its load or our credentials, never about the document.
 bool is_temporary(int status) {
-  return status == 401 || status == 403 || status == 408 || status == 429 || status >= 500;
+  // 401, 403: credentials rotate and privileges are granted later, and no document may be given up for that.
+  return status == 401 || status == 403 || may_work_later(status);
 }
 
 Verdict judge(BulkAction action, int status, std::string_view error_type) {

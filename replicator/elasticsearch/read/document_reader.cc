@@ -51,7 +51,8 @@ std::string count_body(std::span<const DocumentLocation> wanted) {
 /// One element of a multi-get's reply, or one hit of a scan.
 struct FetchedDocument {
   StoredDocument document;
-  bool found = false;      ///< by a multi-get
+  bool found = false;  ///< by a multi-get
+  bool has_version = false;
   std::string_view error;  ///< raw JSON; empty: none
 };
 
@@ -70,9 +71,14 @@ bool read_fetched(simdjson::simdjson_result<ondemand::value> value, FetchedDocum
     } else if (name == "_routing") {
       code = field.value().get_string().get(fetched.document.routing);
     } else if (name == "_version") {
+<<<<<<< HEAD
       std::int64_t version = 0;
       code = field.value().get_int64().get(version);
       fetched.document.version = DocumentVersion::from_value(version);
+=======
+      code = field.value().get_int64().get(fetched.document.version);
+      fetched.has_version = true;
+>>>>>>> stored
     } else if (name == "found") {
       code = field.value().get_bool().get(fetched.found);
     } else if (name == "_source" || name == "error") {
@@ -117,6 +123,7 @@ void fetch_page(ElasticsearchClient& client, const std::string& doing, const std
       throw Error({doing, cause.type + ": " + cause.reason, missing ? "run `lockstep apply`" : "",
                    never ? Retry::kNever : Retry::kLater, Server::kElasticsearch});
     }
+    if (fetched.found && !fetched.has_version) throw unreadable(doing);
     if (fetched.found) require_source(doing, fetched.document);
     sink(position++, fetched.found ? std::optional(fetched.document) : std::nullopt);
   }
@@ -242,8 +249,12 @@ class DocumentScan::Impl {
     if (code != SUCCESS) throw unreadable(doing_);
     for (auto hit : hits) {
       FetchedDocument fetched;
+<<<<<<< HEAD
       if (!read_fetched(hit, fetched) || fetched.document.id.empty() ||
           fetched.document.version == DocumentVersion{}) {
+=======
+      if (!read_fetched(hit, fetched) || fetched.document.id.empty() || !fetched.has_version) {
+>>>>>>> stored
         throw unreadable(doing_);
       }
       if (options_.sources) require_source(doing_, fetched.document);

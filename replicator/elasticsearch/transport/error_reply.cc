@@ -1,5 +1,7 @@
 #include "replicator/elasticsearch/transport/error_reply.h"
 
+#include "replicator/one_line.h"
+
 namespace lockstep {
 namespace {
 
@@ -28,21 +30,6 @@ std::string_view text_at(simdjson::dom::element object, std::string_view key) {
   return text;
 }
 
-/// Reasons may quote documents. Removes line feeds, and NULs, which PostgreSQL's text cannot hold.
-std::string in_one_line(std::string_view text) {
-  std::string line;
-  for (const char c : text) {
-    const bool space = static_cast<unsigned char>(c) <= ' ';
-    if (!space) {
-      line += c;
-    } else if (!line.empty() && line.back() != ' ') {
-      line += ' ';
-    }
-  }
-  if (!line.empty() && line.back() == ' ') line.pop_back();
-  return line;
-}
-
 /// A proxy's page may have any encoding, and we keep UTF-8.
 std::string in_ascii(std::string text) {
   for (char& c : text) {
@@ -52,6 +39,10 @@ std::string in_ascii(std::string text) {
 }
 
 }  // namespace
+
+bool may_work_later(std::int64_t status) {
+  return status == 408 || status == 429 || status >= 500;
+}
 
 std::string shortened(std::string_view text, std::size_t max_bytes) {
   constexpr std::string_view kEllipsis = "…";

@@ -5,6 +5,7 @@
 #include <simdjson.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -25,6 +26,11 @@ ErrorCause read_error_cause(simdjson::dom::element error);
 /// Reads the body of a reply. For anything but Elasticsearch's JSON (a proxy's page) the type is empty, and
 /// the reason is the beginning of the text in one line.
 ErrorCause read_error_reply(std::string_view body);
+
+/// Whether the same request may work later, by the HTTP status of the reply or of one item in it: a time-out,
+/// an overloaded server, or one that is away. What else is worth another try is for the caller to add, with
+/// the reason.
+bool may_work_later(std::int64_t status);
 
 /// Shortens UTF-8 text to at most `max_bytes`, cut between characters; "…" stands for the rest.
 std::string shortened(std::string_view text, std::size_t max_bytes);

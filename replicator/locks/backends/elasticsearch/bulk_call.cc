@@ -41,7 +41,8 @@ void require_understood(const std::string& doing, const BulkOutcome& outcome) {
   const bool answered = (status >= 200 && status <= 299) || status == 409 ||
                         (status == 404 && outcome.error_type != "index_not_found_exception");
   if (answered) return;
-  const bool later = status == 429 || status >= 500 || status == 0;
+  // 0: the item has no status, so the reply is not whole, and the next one may be.
+  const bool later = status == 0 || may_work_later(status);
   const bool missing = outcome.error_type == "index_not_found_exception";
   throw Error({doing,
                "HTTP " + std::to_string(status) + " " + outcome.error_type + ": " + outcome.error_reason,

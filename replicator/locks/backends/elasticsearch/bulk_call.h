@@ -33,8 +33,8 @@ class BulkCall {
   std::size_t size() const { return items_; }
 
   /// Returns one outcome for each item, in order. An index of one shard runs the items in this order. Throws
-  /// Error as the client does: also a retryable one when an item may work later (429, 5xx), and a final one
-  /// for an item that the engine does not understand (4xx but 404 and 409).
+  /// Error as the client does: also a retryable one when an item may work later (may_work_later()), and a
+  /// final one for an item that the engine does not understand (4xx but 404 and 409).
   std::vector<BulkOutcome> send(ElasticsearchClient& client, const std::string& doing) const;
 
  private:

@@ -4,6 +4,7 @@
 
 #include "replicator/elasticsearch/read/get_document.h"
 #include "replicator/elasticsearch/transport/json_fields.h"
+#include "replicator/elasticsearch/transport/stored_object.h"
 #include "replicator/elasticsearch/transport/text_encoding.h"
 #include "replicator/locks/backends/elasticsearch/bulk_call.h"
 #include "replicator/locks/backends/elasticsearch/lock_documents.h"
@@ -27,6 +28,13 @@ json changing_fields(const Operation& operation) {
   // A commit's token is the sequence number of that very write, so the next write stores it.
   if (operation.commit != 0) fields["token"] = operation.commit;
   return fields;
+}
+
+/// What an update left, as far as its `_source` asked for it.
+const json& written_fields(const std::string& id, const json& reply) {
+  static const json kNoReply = json::object();
+  const auto get = reply.find("get");
+  return stored_source(place_of_operation(id), get == reply.end() ? kNoReply : *get);
 }
 
 json whole_document(const Operation& operation) {
@@ -63,8 +71,7 @@ void ElasticsearchJournal::open(Operation& operation) {
     const json reply =
         client_.send_json(doing, "POST", path + "/_update/" + percent_encoded(operation.id), dumped(body));
     operation.version = version_of(reply);
-    const json source = object_at(object_at(reply, "get"), "_source");
-    operation.lease_until = server_time(integer_at(source, "lease_until").value_or(0));
+    operation.lease_until = read_lease(operation.id, written_fields(operation.id, reply));
     return;
   }
   operation.lease_until = read_server_time(client_) + lease_;
@@ -97,8 +104,8 @@ std::optional<Operation> ElasticsearchJournal::write(const Operation& changed, J
   if (response.status == kNotFound || response.status == kConflict) return std::nullopt;
   const json reply = parse_reply(doing, response);
   written.version = version_of(reply);
-  const json source = object_at(object_at(reply, "get"), "_source");
-  if (const auto until = integer_at(source, "lease_until")) written.lease_until = server_time(*until);
+  if (painless_ == Painless::kHere)
+    written.lease_until = read_lease(changed.id, written_fields(changed.id, reply));
   if (written.state == OperationState::kRunning && written.commit == 0)
     written.token = written.commit = written.version.number;
   return written;
@@ -120,9 +127,10 @@ Resolution ElasticsearchJournal::seize(const Operation& found, const std::string
                                              dumped(body), {kNotFound, kConflict});
   if (response.status == kNotFound || response.status == kConflict) throw has_changed(found);
   const json reply = parse_reply(doing, response);
-  const json source = object_at(object_at(reply, "get"), "_source");
+  const json source = written_fields(found.id, reply);
   Operation entry = read_operation(found.id, source, version_of(reply));
-  const std::string answer = text_at(source, "answer");
+  const std::string answer =
+      StoredObject(place_of_operation(found.id), source).text_if_any("answer").value_or("");
   if (answer == "alive") return {Resolution::Kind::kAlive, entry.lease_until, {}};
   if (answer == "dead") return {Resolution::Kind::kNeedsRollForward, entry.lease_until, std::move(entry)};
   if (!answer.empty()) throw unknown_value("what became of the operation " + found.id, "answer", answer);
@@ -168,7 +176,7 @@ bool ElasticsearchJournal::abort(const Operation& found, const std::string& by, 
 std::optional<Operation> ElasticsearchJournal::find(const std::string& id) {
   const std::optional<json> reply = get_document(client_, "reading the operation " + id, index_, id);
   if (!reply) return std::nullopt;
-  return read_operation(id, object_at(*reply, "_source"), version_of(*reply));
+  return read_operation(id, stored_source(place_of_operation(id), *reply), version_of(*reply));
 }
 
 json ElasticsearchJournal::search(const json& query, std::size_t size) {
@@ -190,7 +198,8 @@ json ElasticsearchJournal::search(const json& query, std::size_t size) {
 std::vector<Operation> ElasticsearchJournal::unresolved() {
   std::vector<Operation> operations;
   for (const json& hit : search({{"terms", {{"state", {"pending", "running"}}}}}, kMaxUnresolved)) {
-    operations.push_back(read_operation(text_at(hit, "_id"), object_at(hit, "_source"), version_of(hit)));
+    const std::string id = text_at(hit, "_id");
+    operations.push_back(read_operation(id, stored_source(place_of_operation(id), hit), version_of(hit)));
   }
   return operations;
 }

@@ -4,6 +4,7 @@
 
 #include "replicator/elasticsearch/read/document_reader.h"
 #include "replicator/elasticsearch/transport/json_fields.h"
+#include "replicator/elasticsearch/transport/stored_object.h"
 #include "replicator/elasticsearch/transport/text_encoding.h"
 #include "replicator/locks/backends/elasticsearch/lock_json.h"
 
@@ -18,7 +19,7 @@ constexpr int kTries = 10;
 
 StoredLock stored_lock(const std::string& id, const json& reply) {
   StoredLock lock;
-  lock.source = object_at(reply, "_source");
+  lock.source = stored_source("the lock " + id, reply);
   lock.state = read_lock(id, lock.source);
   lock.version = version_of(reply);
   return lock;

@@ -6,6 +6,7 @@
 
 #include "replicator/elasticsearch/bulk/bulk_request.h"
 #include "replicator/elasticsearch/transport/json_fields.h"
+#include "replicator/elasticsearch/transport/stored_object.h"
 #include "replicator/locks/stored_value.h"
 
 namespace lockstep {
@@ -27,26 +28,53 @@ std::string process_id(const json& source) {
   return found->is_string() ? found->get<std::string>() : dumped(*found);
 }
 
-void read_names(const json& locks, LockMode mode, LockSet& set) {
-  const auto found = locks.find(std::string(text_of(mode)));
-  if (found == locks.end() || !found->is_array()) return;
-  for (const json& name : *found) {
-    if (name.is_string() && !name.get_ref<const std::string&>().empty())
-      set.push_back({LockName(name.get<std::string>()), mode});
+LockName stored_name(const std::string& where, const std::string& field, const json& value) {
+  constexpr const char* kWanted = "the name of a lock";
+  if (!value.is_string()) throw unfit_value(where, field, stored_text_of(value), kWanted);
+  try {
+    return LockName(value.get<std::string>());
+  } catch (const UsageError&) {
+    throw unfit_value(where, field, stored_text_of(value), kWanted);
   }
 }
 
-/// Documents of the book's exclusive locks have no type.
-LockMode read_mode(const std::string& name, const json& source) {
-  const auto type = source.find("lock_type");
-  if (type == source.end() || type->is_null()) return LockMode::kExclusive;
-  return stored_mode(name, type->is_string() ? type->get<std::string>() : dumped(*type));
+/// Every name counts: release() frees what the entry names, and nothing else. A mode may be missing.
+LockSet read_names(const StoredObject& locks) {
+  LockSet set;
+  for (const LockMode mode : {LockMode::kShared, LockMode::kExclusive}) {
+    const std::string field(text_of(mode));
+    for (const json& name : locks.array_if_any(field))
+      set.push_back({stored_name(locks.where(), locks.name_of(field), name), mode});
+  }
+  return lock_set(std::move(set));
 }
 
-std::optional<LockHolder> read_mark(const json& source) {
-  const json want = object_at(source, "want");
-  if (want.empty()) return std::nullopt;
-  return LockHolder{text_at(want, "holder"), server_time(integer_at(want, "until").value_or(0))};
+std::string place_of_lock(const std::string& id) {
+  return "the lock " + id;
+}
+
+/// Documents of the book's exclusive locks have no type.
+LockMode read_mode(const std::string& name, const StoredObject& lock) {
+  const std::optional<std::string> type = lock.text_if_any("lock_type");
+  return type ? stored_mode(name, *type) : LockMode::kExclusive;
+}
+
+std::optional<LockHolder> waiting_at(const StoredObject& lock) {
+  const std::optional<StoredObject> want = lock.object_if_any("want");
+  if (!want) return std::nullopt;
+  return LockHolder{want->text("holder"), server_time(want->integer("until"))};
+}
+
+/// Holders of the book's format are not among them.
+std::vector<LockHolder> read_holders(const StoredObject& lock) {
+  std::vector<LockHolder> holders;
+  const std::optional<StoredObject> stored = lock.object_if_any("holders");
+  if (!stored) return holders;
+  for (const auto& holder : stored->fields().items()) {
+    const StoredObject fields = stored->object(holder.key());
+    holders.push_back({holder.key(), server_time(fields.integer("until"))});
+  }
+  return holders;
 }
 
 }  // namespace
@@ -77,20 +105,22 @@ std::string document_id(const LockName& name) {
 }
 
 std::optional<LockState> read_lock(const std::string& id, const json& source) {
-  const std::string name = text_at(source, "name");
-  LockState state{LockName(name.empty() ? id : name)};
-  state.mode = read_mode(state.name.text(), source);
+  const StoredObject lock(place_of_lock(id), source);
+  const std::string name = lock.text_if_any("name").value_or("");
+  LockState state{stored_name(lock.where(), "name", name.empty() ? id : name)};
+  state.mode = read_mode(state.name.text(), lock);
   const bool shared = state.mode == LockMode::kShared;
-  const json holders = object_at(source, "holders");
-  for (const auto& holder : holders.items()) {
-    state.holders.push_back({holder.key(), server_time(integer_at(holder.value(), "until").value_or(0))});
-  }
+  state.holders = read_holders(lock);
   const auto named = static_cast<std::int64_t>(state.holders.size());
-  state.count = shared ? std::max(integer_at(source, "lock_count").value_or(0), named) : 1;
+  state.count = shared ? std::max(lock.integer_if_any("lock_count").value_or(0), named) : 1;
   if (named == 0 && !shared) state.holders.push_back({process_id(source), std::nullopt});
-  state.waiting = read_mark(source);
+  state.waiting = waiting_at(lock);
   if (state.count == 0) return std::nullopt;
   return state;
+}
+
+std::optional<LockHolder> read_waiting(const std::string& id, const json& source) {
+  return waiting_at(StoredObject(place_of_lock(id), source));
 }
 
 json locks_json(const LockSet& locks) {
@@ -100,26 +130,31 @@ json locks_json(const LockSet& locks) {
   return names;
 }
 
+std::string place_of_operation(const std::string& id) {
+  return "the operation " + id;
+}
+
+ServerTime read_lease(const std::string& id, const json& source) {
+  return server_time(StoredObject(place_of_operation(id), source).integer("lease_until"));
+}
+
 Operation read_operation(const std::string& id, const json& source, JournalVersion version) {
+  const StoredObject entry(place_of_operation(id), source);
   Operation operation;
   operation.id = id;
-  operation.intent = {stored_kind(id, text_at(source, "kind")), text_at(source, "from"),
-                      text_at(source, "to"), text_at(source, "target")};
-  const json locks = object_at(source, "locks");
-  for (const LockMode mode : {LockMode::kShared, LockMode::kExclusive}) {
-    read_names(locks, mode, operation.locks);
-  }
-  operation.locks = lock_set(std::move(operation.locks));
-  operation.state = stored_state(id, text_at(source, "state"));
-  operation.owner = text_at(source, "owner");
-  operation.epoch = integer_at(source, "epoch").value_or(1);
-  operation.lease_until = server_time(integer_at(source, "lease_until").value_or(0));
+  operation.intent = {stored_kind(id, entry.text("kind")), entry.text_if_any("from").value_or(""),
+                      entry.text_if_any("to").value_or(""), entry.text_if_any("target").value_or("")};
+  operation.locks = read_names(entry.object("locks"));
+  operation.state = stored_state(id, entry.text("state"));
+  operation.owner = entry.text("owner");
+  operation.epoch = entry.integer("epoch");
+  operation.lease_until = server_time(entry.integer("lease_until"));
   // The commit's own write cannot know its sequence number; every later write stores it.
   const bool running = operation.state == OperationState::kRunning;
-  operation.commit = integer_at(source, "token").value_or(running ? version.number : 0);
-  operation.task = text_at(source, "task");
-  operation.progress = integer_at(source, "progress").value_or(0);
-  operation.reason = text_at(source, "reason");
+  operation.commit = entry.integer_if_any("token").value_or(running ? version.number : 0);
+  operation.task = entry.text_if_any("task").value_or("");
+  operation.progress = entry.integer_if_any("progress").value_or(0);
+  operation.reason = entry.text_if_any("reason").value_or("");
   operation.version = version;
   return operation;
 }

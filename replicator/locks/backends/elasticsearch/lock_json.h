@@ -18,14 +18,25 @@ std::string document_id(const LockName& name);
 bool is_shortened(const LockName& name);
 
 /// Reads a lock from its document; none when nobody holds it (a waiting mark left the document). A document
-/// without a lock_type is an exclusive lock of the book's. Other fields of the wrong type count as missing.
-/// Throws Error for an unknown lock_type.
+/// without a lock_type is an exclusive lock of the book's; a shared one without a lock_count has no holders
+/// but the named. Throws Error for an unknown lock_type and for any field of another type.
 std::optional<LockState> read_lock(const std::string& id, const nlohmann::json& source);
+
+/// Who left a waiting mark in a lock's document. Throws Error as read_lock() does.
+std::optional<LockHolder> read_waiting(const std::string& id, const nlohmann::json& source);
 
 /// {"shared": [names], "exclusive": [names]}
 nlohmann::json locks_json(const LockSet& locks);
 
-/// Reads a journal entry from its document. Throws Error for an unknown state and for a missing kind.
+/// "the operation web1-…", for errors about its document.
+std::string place_of_operation(const std::string& id);
+
+/// lease_until of a journal entry. Throws Error when it is missing or has another type.
+ServerTime read_lease(const std::string& id, const nlohmann::json& source);
+
+/// Reads a journal entry from its document. from, to, target, token, task, progress and reason may be missing
+/// until they have a value. Throws Error for an unknown state, for any other field that is missing, and for
+/// any of another type.
 Operation read_operation(const std::string& id, const nlohmann::json& source, JournalVersion version);
 
 /// The fields of a new entry without state, epoch and lease.

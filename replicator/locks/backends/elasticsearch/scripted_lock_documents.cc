@@ -127,15 +127,15 @@ class ScriptedLockDocuments final : public LockDocuments {
       // The refusal left our own waiting mark, which began at the server's time.
       refusal.now = *refusal.lock.waiting->until - grant.mark;
     }
-    refusal.lock.waiting = mark_of_others(source, grant.holder);
+    refusal.lock.waiting = mark_of_others(request, source, grant.holder);
     return refusal;
   }
 
-  static std::optional<LockHolder> mark_of_others(const json& source, const std::string& me) {
-    const json want = object_at(source, "want");
-    const std::string holder = text_at(want, "holder");
-    if (want.empty() || holder == me) return std::nullopt;
-    return LockHolder{holder, server_time(integer_at(want, "until").value_or(0))};
+  static std::optional<LockHolder> mark_of_others(const LockRequest& request, const json& source,
+                                                  const std::string& me) {
+    std::optional<LockHolder> waiting = read_waiting(request.name.text(), source);
+    if (waiting && waiting->id == me) waiting.reset();
+    return waiting;
   }
 };
 

@@ -3,6 +3,8 @@
 #include <pqxx/pqxx>
 #include <utility>
 
+#include "replicator/one_line.h"
+
 namespace lockstep {
 namespace {
 
@@ -19,6 +21,7 @@ bool worth_a_retry(std::string_view sqlstate) {
   return false;
 }
 
+<<<<<<< HEAD
 // libpq's messages have lines for details, hints and the position in the statement.
 std::string one_line(std::string_view message) {
   std::string line;
@@ -34,6 +37,8 @@ std::string one_line(std::string_view message) {
   return line;
 }
 
+=======
+>>>>>>> stored
 std::string remedy_for(std::string_view sqlstate) {
   if (sqlstate == sqlstate::kInsufficientPrivilege) {
     return "grant the missing privilege (`lockstep plan` prints the GRANT statements)";
@@ -46,12 +51,12 @@ std::string remedy_for(std::string_view sqlstate) {
 }
 
 PostgresError lost_connection(std::string_view doing, const std::string& message) {
-  return {{std::string(doing), one_line(message), "", Retry::kLater, Server::kSource}, "", message};
+  return {{std::string(doing), in_one_line(message), "", Retry::kLater, Server::kSource}, "", message};
 }
 
 PostgresError refused(std::string_view doing, std::string_view sqlstate, const std::string& message) {
   const Retry retry = worth_a_retry(sqlstate) ? Retry::kLater : Retry::kNever;
-  return {{std::string(doing), one_line(message), remedy_for(sqlstate), retry, Server::kSource},
+  return {{std::string(doing), in_one_line(message), remedy_for(sqlstate), retry, Server::kSource},
           std::string(sqlstate),
           message};
 }

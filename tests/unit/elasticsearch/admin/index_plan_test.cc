@@ -225,6 +225,33 @@ TEST(IndexMark, SaysWhoWritesAndFromWhere) {
   EXPECT_EQ(read_mark({"posts-000003", "uuid", {}, mappings, {}})->source, source);
 }
 
+TEST(IndexMark, AMarkThatCannotBeReadDoesNotHideARestoredSource) {
+  const auto error_with = [](const json& change) {
+    json stored = mark(desired());
+    stored["source"] = {{"place", "here"}, {"timeline", "1"}, {"progress", 5}};
+    stored.merge_patch(change);
+    Script script{{existing(desired(), stored)}, {}};
+    ElasticsearchClient client = client_of(script);
+    try {
+      (void)marked_index(client, "posts");
+    } catch (const Error& error) {
+      EXPECT_FALSE(error.retryable());
+      return std::string(error.what());
+    }
+    return std::string("no error");
+  };
+  EXPECT_EQ(error_with({{"source", {{"progress", "5"}}}}), "no error") << "a number in text is that number";
+  EXPECT_THAT(error_with({{"source", {{"progress", "five"}}}}),
+              HasSubstr("the mark of the index posts-000003: its source.progress is \"five\""));
+  EXPECT_THAT(error_with({{"source", {{"place", 7}}}}), HasSubstr("its source.place is 7"));
+  EXPECT_THAT(error_with({{"source", {{"timeline", nullptr}}}}), HasSubstr("it has no source.timeline"));
+  EXPECT_THAT(error_with({{"source", 7}}), HasSubstr("its source is 7"));
+  EXPECT_THAT(error_with({{"epoch", "four"}}), HasSubstr("its epoch is \"four\""));
+  EXPECT_THAT(error_with({{"identity", 1}}), HasSubstr("its identity is 1"));
+  EXPECT_THAT(error_with({{"pipeline", nullptr}}), HasSubstr("it has no pipeline"));
+  EXPECT_THAT(error_with({{"epoch", nullptr}}), HasSubstr("it has none"));
+}
+
 TEST(IndexMark, NeedsAnAliasWithOneMarkedIndex) {
   for (const HttpResponse& state :
        {HttpResponse{404, kNoIndex}, HttpResponse{200, R"({"a":{},"b":{}})"}, existing(desired(), json())}) {

@@ -49,6 +49,14 @@ constexpr const char* kTwoFound =
     R"({"docs":[{"_index":"i","_type":"_doc","_id":"a\"b","_version":7,"_seq_no":1,"_primary_term":1,)"
     R"("_routing":"r","found":true,"_source":{ "n" : 1.10, "s":"}{\"" }},{"_index":"i","_id":"c","found":false}]})";
 
+TEST(FetchDocuments, ADocumentWithoutAVersionIsNotOneOfVersionZero) {
+  for (const char* version : {"", R"("_version":"7",)"}) {
+    Script script{
+        {{200, R"({"docs":[{"_id":"a",)" + std::string(version) + R"("found":true,"_source":{}}]})"}}, {}};
+    EXPECT_THROW((void)fetch(script, {{"a", ""}}), Error) << version;
+  }
+}
+
 TEST(FetchDocuments, GivesTheBytesOfTheSource) {
   Script script{{{200, kTwoFound}}, {}};
   const auto found = fetch(script, {{"a\"b", "r"}, {"c", ""}});

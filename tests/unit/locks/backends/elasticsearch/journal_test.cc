@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "replicator/locks/backends/elasticsearch/bulk_call.h"
 #include "tests/unit/elasticsearch/scripted_transport.h"
 
 namespace lockstep {
@@ -21,7 +22,7 @@ HttpResponse entry(int seq_no, const std::string& state, const std::string& owne
   return {200, R"({"found": true, "_seq_no": )" + std::to_string(seq_no) +
                    R"(, "_primary_term": 1, "_source": {"kind": "mv", "state": ")" + state +
                    R"(", "owner": ")" + owner + R"(", "epoch": )" + std::to_string(epoch) +
-                   R"(, "lease_until": 7000}})"};
+                   R"(, "lease_until": 7000, "locks": {}}})"};
 }
 
 const HttpResponse kConflict{409,
@@ -106,7 +107,8 @@ TEST_F(JournalTest, AnAdopterKeepsTheOrderOfTheCommitAndHasATokenOfItsOwn) {
   Operation found = pending();
   found.state = OperationState::kRunning;
   script_.answers = {{200, R"({"result": "updated", "_seq_no": 20, "_primary_term": 1, "get": {"_source":
-      {"kind": "mv", "state": "running", "owner": "heir", "epoch": 2, "token": 10, "lease_until": 9000}}})"},
+      {"kind": "mv", "state": "running", "owner": "heir", "epoch": 2, "token": 10, "lease_until": 9000,
+       "locks": {"exclusive": ["/a"]}}}})"},
                      written(21)};
   Resolution resolution = journal_.seize(found, "heir", Adoption::kAllowed);
   ASSERT_EQ(resolution.kind, Resolution::Kind::kAdopted);
@@ -122,12 +124,59 @@ TEST_F(JournalTest, AnAnswerOfANewerScriptIsAnErrorAndNoAdoption) {
   Operation found = pending();
   found.state = OperationState::kRunning;
   script_.answers = {{200, R"({"result": "noop", "_seq_no": 10, "_primary_term": 1, "get": {"_source":
-      {"kind": "mv", "state": "running", "answer": "paused", "lease_until": 9000}}})"}};
+      {"kind": "mv", "state": "running", "owner": "me", "epoch": 1, "locks": {}, "answer": "paused",
+       "lease_until": 9000}}})"}};
   try {
     (void)journal_.seize(found, "heir", Adoption::kAllowed);
     FAIL();
   } catch (const Error& error) {
     EXPECT_THAT(error.what(), AllOf(HasSubstr("the operation me"), HasSubstr("\"paused\"")));
+  }
+}
+
+TEST_F(JournalTest, AnAnswerThatIsNoTextIsNoAdoption) {
+  Operation found = pending();
+  found.state = OperationState::kRunning;
+  script_.answers = {{200, R"({"result": "noop", "_seq_no": 10, "_primary_term": 1, "get": {"_source":
+      {"kind": "mv", "state": "running", "owner": "me", "epoch": 1, "locks": {}, "answer": ["alive"],
+       "lease_until": 9000}}})"}};
+  try {
+    (void)journal_.seize(found, "heir", Adoption::kAllowed);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), AllOf(HasSubstr("the operation me"), HasSubstr("its answer is [\"alive\"]")));
+  }
+}
+
+TEST_F(JournalTest, ALeaseThatCannotBeReadIsNotOver) {
+  for (const char* lease : {R"("soon")", "null", "{}"}) {
+    script_.answers = {{200, R"({"result": "updated", "_seq_no": 11, "_primary_term": 1,
+        "get": {"_source": {"lease_until": )" +
+                                 std::string(lease) + "}}}"}};
+    Operation operation = pending();
+    try {
+      journal_.open(operation);
+      FAIL() << lease;
+    } catch (const Error& error) {
+      EXPECT_THAT(error.what(), AllOf(HasSubstr("the operation me"), HasSubstr("lease_until"))) << lease;
+    }
+  }
+}
+
+TEST(BulkCallTest, AnItemThatTimedOutMayWorkLater) {
+  for (const int status : {0, 400, 403, 408, 429, 503}) {
+    Script script{{{200, R"({"items": [{"update": {"status": )" + std::to_string(status) +
+                             R"(, "error": {"type": "t", "reason": "r"}}}]})"}},
+                  {}};
+    ElasticsearchClient client = client_of(script);
+    BulkCall bulk("locks");
+    bulk.add("update", "/", nlohmann::json::object(), nlohmann::json::object());
+    try {
+      (void)bulk.send(client, "taking locks");
+      FAIL() << status;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.retryable(), status != 400 && status != 403) << status;
+    }
   }
 }
 

@@ -1,0 +1,32 @@
+#include "replicator/unknown_value.h"
+
+#include <utility>
+
+namespace lockstep {
+namespace {
+
+Error stored_wrongly(const std::string& what, std::string cause) {
+  return Error({"reading " + what, std::move(cause),
+                "it was written by something else, or by a newer lockstep: use that version, or else correct "
+                "it or delete it"});
+}
+
+}  // namespace
+
+Error unknown_value(const std::string& what, std::string_view field, std::string_view value) {
+  if (value.empty()) return missing_value(what, field);
+  return stored_wrongly(what, "its " + std::string(field) + " is \"" + std::string(value) +
+                                  "\", which this lockstep does not know");
+}
+
+Error missing_value(const std::string& what, std::string_view field) {
+  return stored_wrongly(what, "it has no " + std::string(field));
+}
+
+Error unfit_value(const std::string& what, std::string_view field, std::string_view value,
+                  std::string_view wanted) {
+  return stored_wrongly(
+      what, "its " + std::string(field) + " is " + std::string(value) + ", not " + std::string(wanted));
+}
+
+}  // namespace lockstep

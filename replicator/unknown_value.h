@@ -1,0 +1,24 @@
+// Errors for stored values that this lockstep cannot take as what they stand for. They name the value and
+// where it stands, so that it never becomes a default: a newer lockstep may mean something else by it.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "replicator/error.h"
+
+namespace lockstep {
+
+/// "reading the operation web1-…: its state is "paused", which this lockstep does not know; …", for what
+/// `what` names. An empty value is a missing one.
+Error unknown_value(const std::string& what, std::string_view field, std::string_view value);
+
+/// "reading the operation web1-…: it has no state; …"
+Error missing_value(const std::string& what, std::string_view field);
+
+/// "reading the lock /clinton: its lock_count is "many", not a whole number; …". `value` as it is stored,
+/// with its quotes.
+Error unfit_value(const std::string& what, std::string_view field, std::string_view value,
+                  std::string_view wanted);
+
+}  // namespace lockstep
