@@ -71,14 +71,10 @@ bool read_fetched(simdjson::simdjson_result<ondemand::value> value, FetchedDocum
     } else if (name == "_routing") {
       code = field.value().get_string().get(fetched.document.routing);
     } else if (name == "_version") {
-<<<<<<< HEAD
       std::int64_t version = 0;
       code = field.value().get_int64().get(version);
       fetched.document.version = DocumentVersion::from_value(version);
-=======
-      code = field.value().get_int64().get(fetched.document.version);
       fetched.has_version = true;
->>>>>>> stored
     } else if (name == "found") {
       code = field.value().get_bool().get(fetched.found);
     } else if (name == "_source" || name == "error") {
@@ -249,12 +245,7 @@ class DocumentScan::Impl {
     if (code != SUCCESS) throw unreadable(doing_);
     for (auto hit : hits) {
       FetchedDocument fetched;
-<<<<<<< HEAD
-      if (!read_fetched(hit, fetched) || fetched.document.id.empty() ||
-          fetched.document.version == DocumentVersion{}) {
-=======
       if (!read_fetched(hit, fetched) || fetched.document.id.empty() || !fetched.has_version) {
->>>>>>> stored
         throw unreadable(doing_);
       }
       if (options_.sources) require_source(doing_, fetched.document);

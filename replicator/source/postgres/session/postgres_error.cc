@@ -21,24 +21,6 @@ bool worth_a_retry(std::string_view sqlstate) {
   return false;
 }
 
-<<<<<<< HEAD
-// libpq's messages have lines for details, hints and the position in the statement.
-std::string one_line(std::string_view message) {
-  std::string line;
-  for (const char c : message) {
-    const bool space = c == '\n' || c == '\t' || c == ' ';
-    if (!space) {
-      line += c;
-    } else if (!line.empty() && line.back() != ' ') {
-      line += ' ';
-    }
-  }
-  if (!line.empty() && line.back() == ' ') line.pop_back();
-  return line;
-}
-
-=======
->>>>>>> stored
 std::string remedy_for(std::string_view sqlstate) {
   if (sqlstate == sqlstate::kInsufficientPrivilege) {
     return "grant the missing privilege (`lockstep plan` prints the GRANT statements)";
