@@ -183,7 +183,7 @@ std::string status_text(const std::string& pipeline, const std::optional<Pipelin
   line("checkpoint", readable(status->checkpoint_age) + " ago");
   if (status->leader) {
     line("leader", fmt::format("{}, process {}, since {}, epoch {}", status->leader->host,
-                               status->leader->pid, status->leader->started_at, status->epoch));
+                               status->leader->pid, status->leader->started_at, status->epoch.value));
   }
   if (is_running(*status)) {
     for (const Json& warning : counters.value("warnings", Json::array()))
