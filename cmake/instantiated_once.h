@@ -1,6 +1,7 @@
-// Templates that nearly every file would instantiate for itself, compiled once in instantiated_once.cc: JSON and its parser,
-// and fmt's formatting behind every log line, which alone costs a file half of its compile time. Part of the precompiled
-// headers; without them each file instantiates its own, and the program is the same.
+// Templates that nearly every file would instantiate for itself, compiled once in instantiated_once.cc: JSON
+// and its parser, and fmt's formatting behind every log line, which alone costs a file half of its compile
+// time. Part of the precompiled headers; without them each file instantiates its own, and the program is the
+// same.
 #pragma once
 
 #include <spdlog/spdlog.h>
@@ -28,6 +29,6 @@ LOCKSTEP_TEMPLATE class json_sax_dom_callback_parser<json>;
 }  // namespace nlohmann::detail
 
 namespace fmt::detail {
-LOCKSTEP_TEMPLATE void vformat_to<char>(buffer<char>&, basic_string_view<char>, basic_format_args<buffer_context<char>>,
-                                        locale_ref);
+LOCKSTEP_TEMPLATE void vformat_to<char>(buffer<char>&, basic_string_view<char>,
+                                        basic_format_args<buffer_context<char>>, locale_ref);
 }  // namespace fmt::detail
