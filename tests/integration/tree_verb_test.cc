@@ -199,11 +199,11 @@ TEST_F(TreeVerb, ALockThatIsNotToBeHadIsFour) {
 
 TEST_F(TreeVerb, AtATerminalALargeMoveSaysHowFarItIsAndLeavesACleanLine) {
   done({"recover"});
-  fill("/a", 2'500);
+  fill("/a", 10'000);
   Terminal terminal;
   terminal.type(shell_line(lockstep_program(), arguments({"mv", "/a", "/b"})) + "; echo it ended with $?.\n");
   EXPECT_TRUE(terminal.shows("[#", kPatience)) << terminal.screen();
-  EXPECT_TRUE(terminal.shows(" of 2,5", kPatience)) << terminal.screen();
+  EXPECT_TRUE(terminal.shows(" of 10,0", kPatience)) << terminal.screen();
   EXPECT_TRUE(terminal.shows("\r\x1b[Kit ended with 0.", kPatience)) << terminal.screen();
 }
 
