@@ -48,11 +48,13 @@ TEST_P(SourceContract, S5_AnEpochThatHasPassedCanSaveNothing) {
 
 TEST_P(SourceContract, S5_WhoIsDeposedWhileATransactionIsOpenCanCommitNothing) {
   lead();
-  const auto transaction = begin();
-  transaction->position();
-  transaction->add_job(docs().id, JobKind::kComparison, "a test");
-  other()->lead().raise_epoch({}, {});
-  EXPECT_THROW(transaction->commit(), Deposed);
+  {
+    const auto transaction = begin();
+    transaction->position();
+    transaction->add_job(docs().id, JobKind::kComparison, "a test");
+    other()->lead().raise_epoch({}, {});
+    EXPECT_THROW(transaction->commit(), Deposed);
+  }
   EXPECT_TRUE(jobs_of(docs().id, JobKind::kComparison).empty());
 }
 
