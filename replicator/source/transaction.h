@@ -9,7 +9,8 @@
 // S4. When commit() returns, everything that the transaction could see is durable: a crash of the source
 //     cannot take back what Elasticsearch is shown afterwards. may_be_shown() says that it is durable
 //     already.
-// S5. commit() and may_be_shown() throw Deposed when another process has taken the lead before they ended.
+// S5. commit() throws Deposed when another process took the lead before it ended; may_be_shown() does so when
+//     this happened before the snapshot.
 // S6. What is recorded here takes effect in commit(), all of it or nothing. This transaction may see it
 //     before or not. (PostgreSQL writes it at once; SQLite, which cannot write in a snapshot that has read,
 //     writes it in a transaction of its own that follows.)
