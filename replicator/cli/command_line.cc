@@ -102,7 +102,7 @@ int run_command_line(int argc, const char* const* argv) {
     command->group("Commands");
     command->footer(example_text(verb->example()));
     command->callback([&chosen, each = verb.get()] { chosen = each; });
-    verb->add_options(*command);
+    verb->add_options(Options(*command));
   }
   if (argc < 2) {
     std::cerr << app.help();

@@ -5,11 +5,8 @@
 #include <memory>
 #include <vector>
 
+#include "replicator/cli/options/options.h"
 #include "replicator/exit_code.h"
-
-namespace CLI {
-class App;
-}
 
 namespace lockstep {
 
@@ -28,7 +25,7 @@ class Verb {
   virtual const char* example() const = 0;  ///< one or more command lines, for --help
   virtual Audience audience() const { return Audience::kPerson; }
 
-  virtual void add_options(CLI::App& app) = 0;
+  virtual void add_options(Options options) = 0;
 
   /// Writes data to standard output. Throws UsageError and Error, which become messages and exit codes in
   /// run_command_line().

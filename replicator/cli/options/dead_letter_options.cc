@@ -1,28 +1,27 @@
 #include "replicator/cli/options/dead_letter_options.h"
 
-#include <CLI/CLI.hpp>
-
 #include "replicator/cli/options/chosen_indices.h"
 #include "replicator/cli/options/point_in_time.h"
 #include "replicator/error.h"
 
 namespace lockstep {
 
-void DeadLetterOptions::add_to(CLI::App& app) {
-  app.add_option("ID", ids_, "Ids of documents");
-  app.add_option("--index", aliases_, "Only those of this index")
-      ->type_name("ALIAS")
-      ->allow_extra_args(false);  // ids may follow it
-  app.add_option("--error", error_, "Only those of this error type, or with this text in the reason")
-      ->type_name("TEXT");
-  app.add_option("--since", since_,
-                 "Only those last refused since: a time (UTC), now, today, yesterday, or an age such as 2h")
-      ->type_name("TIME");
-  app.add_option("--until", until_, "Only those last refused until then; default: now")->type_name("TIME");
+void DeadLetterOptions::add_to(Options options) {
+  options.option("ID", ids_, "Ids of documents");
+  options.option("--index", aliases_, "Only those of this index")
+      .value_name("ALIAS")
+      .one_value_each();  // ids may follow it
+  options.option("--error", error_, "Only those of this error type, or with this text in the reason")
+      .value_name("TEXT");
+  options
+      .option("--since", since_,
+              "Only those last refused since: a time (UTC), now, today, yesterday, or an age such as 2h")
+      .value_name("TIME");
+  options.option("--until", until_, "Only those last refused until then; default: now").value_name("TIME");
 }
 
-void DeadLetterOptions::add_all_to(CLI::App& app) {
-  app.add_flag("--all", all_, "All of them; needed if no other option says which");
+void DeadLetterOptions::add_all_to(Options options) {
+  options.flag("--all", all_, "All of them; needed if no other option says which");
 }
 
 void DeadLetterOptions::require_choice(const std::string& command) const {

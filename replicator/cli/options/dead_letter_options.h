@@ -6,22 +6,19 @@
 #include <string>
 #include <vector>
 
+#include "replicator/cli/options/options.h"
 #include "replicator/source/applied.h"
 #include "replicator/source/outbox/dead_letter.h"
-
-namespace CLI {
-class App;
-}
 
 namespace lockstep {
 
 class DeadLetterOptions {
  public:
   /// Adds ID…, --index, --error, --since and --until.
-  void add_to(CLI::App& app);
+  void add_to(Options options);
 
   /// Adds --all, for commands that do more than read.
-  void add_all_to(CLI::App& app);
+  void add_all_to(Options options);
 
   bool name_ids() const { return !ids_.empty(); }
 

@@ -1,15 +1,13 @@
 #include "replicator/cli/options/duration_option.h"
 
-#include <CLI/CLI.hpp>
-
 #include "replicator/error.h"
 #include "replicator/quantity.h"
 
 namespace lockstep {
 
-CLI::Option* add_duration(CLI::App& app, const std::string& option, std::string& text,
-                          const std::string& description) {
-  return app.add_option(option, text, description)->type_name("DURATION")->capture_default_str();
+Option add_duration(Options options, const std::string& option, std::string& text,
+                    const std::string& description) {
+  return options.option(option, text, description).value_name("DURATION").show_default();
 }
 
 std::chrono::milliseconds duration_of(const std::string& option, const std::string& text) {

@@ -4,16 +4,13 @@
 #include <chrono>
 #include <string>
 
-namespace CLI {
-class App;
-class Option;
-}  // namespace CLI
+#include "replicator/cli/options/options.h"
 
 namespace lockstep {
 
 /// Adds an option for a duration, which goes into `text`; what is there already is its default.
-CLI::Option* add_duration(CLI::App& app, const std::string& option, std::string& text,
-                          const std::string& description);
+Option add_duration(Options options, const std::string& option, std::string& text,
+                    const std::string& description);
 
 /// Throws UsageError, naming the option, if `text` is not a duration.
 std::chrono::milliseconds duration_of(const std::string& option, const std::string& text);

@@ -1,17 +1,16 @@
 #include "replicator/cli/options/lock_mode_option.h"
 
-#include <CLI/CLI.hpp>
-
 #include "replicator/config/lock_mode_config.h"
 
 namespace lockstep {
 
-void LockModeOption::add_to(CLI::App& app) {
-  app.add_option("-c,--config", file_,
-                 "A configuration file; uses its [locks], [tree], and [elasticsearch] or [source]")
-      ->envname("LOCKSTEP_CONFIG")
-      ->type_name("FILE")
-      ->capture_default_str();
+void LockModeOption::add_to(Options options) {
+  options
+      .option("-c,--config", file_,
+              "A configuration file; uses its [locks], [tree], and [elasticsearch] or [source]")
+      .or_environment("LOCKSTEP_CONFIG")
+      .value_name("FILE")
+      .show_default();
 }
 
 Config LockModeOption::load() const {

@@ -3,18 +3,15 @@
 
 #include <string>
 
+#include "replicator/cli/options/options.h"
 #include "replicator/config/config.h"
-
-namespace CLI {
-class App;
-}
 
 namespace lockstep {
 
 class LockModeOption {
  public:
   /// Adds -c, --config; without it $LOCKSTEP_CONFIG, then /etc/lockstep/lockstep.toml.
-  void add_to(CLI::App& app);
+  void add_to(Options options);
 
   /// Loads the configuration. Throws UsageError when it is wrong.
   Config load() const;

@@ -1,25 +1,23 @@
 #include "replicator/cli/options/pipeline_option.h"
 
-#include <CLI/CLI.hpp>
-
 #include "replicator/config/source_url.h"
 #include "replicator/error.h"
 #include "replicator/source/open_source.h"
 
 namespace lockstep {
 
-void PipelineOption::add_to(CLI::App& app) {
-  app.add_option("-c,--config", file_, "The pipeline's configuration file")
-      ->envname("LOCKSTEP_CONFIG")
-      ->type_name("FILE")
-      ->capture_default_str();
+void PipelineOption::add_to(Options options) {
+  options.option("-c,--config", file_, "The pipeline's configuration file")
+      .or_environment("LOCKSTEP_CONFIG")
+      .value_name("FILE")
+      .show_default();
 }
 
-void PipelineOption::add_owner_to(CLI::App& app) {
-  app.add_option(
-         "--as", owner_url_,
-         "Connect to the source as the owner of the tracked tables, with this url instead of source.url")
-      ->type_name("URL");
+void PipelineOption::add_owner_to(Options options) {
+  options
+      .option("--as", owner_url_,
+              "Connect to the source as the owner of the tracked tables, with this url instead of source.url")
+      .value_name("URL");
 }
 
 Config PipelineOption::load() {

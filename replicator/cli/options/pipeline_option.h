@@ -3,21 +3,18 @@
 
 #include <string>
 
+#include "replicator/cli/options/options.h"
 #include "replicator/config/config.h"
-
-namespace CLI {
-class App;
-}
 
 namespace lockstep {
 
 class PipelineOption {
  public:
   /// Adds -c, --config; without it $LOCKSTEP_CONFIG, then /etc/lockstep/lockstep.toml.
-  void add_to(CLI::App& app);
+  void add_to(Options options);
 
   /// Adds --as: a url that replaces source.url, for what only the owner of the tables may do.
-  void add_owner_to(CLI::App& app);
+  void add_owner_to(Options options);
 
   /// Loads the configuration. Throws UsageError when it is wrong, has no index, or has a source that this
   /// build does not replicate from.

@@ -1,7 +1,7 @@
 // `lockstep apply`: creates or changes everything that a pipeline needs, on both sides.
-#include <CLI/CLI.hpp>
 #include <iostream>
 
+#include "replicator/cli/options/options.h"
 #include "replicator/cli/options/pipeline_option.h"
 #include "replicator/cli/text/plan_text.h"
 #include "replicator/cli/verb.h"
@@ -19,10 +19,10 @@ class Apply final : public Verb {
     return "lockstep apply -c shop.toml --as postgresql://postgres@/shop";
   }
 
-  void add_options(CLI::App& app) override {
-    pipeline_.add_to(app);
-    pipeline_.add_owner_to(app);
-    app.add_flag("-y,--yes", yes_, "Do not ask; without a terminal it never asks");
+  void add_options(Options options) override {
+    pipeline_.add_to(options);
+    pipeline_.add_owner_to(options);
+    options.flag("-y,--yes", yes_, "Do not ask; without a terminal it never asks");
   }
 
   ExitCode run() override {

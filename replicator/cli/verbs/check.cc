@@ -1,7 +1,7 @@
 // `lockstep check`: finds what is wrong between a configuration and its two servers, and changes nothing.
-#include <CLI/CLI.hpp>
 #include <iostream>
 
+#include "replicator/cli/options/options.h"
 #include "replicator/cli/options/pipeline_option.h"
 #include "replicator/cli/text/plan_text.h"
 #include "replicator/cli/verb.h"
@@ -20,9 +20,9 @@ class Check final : public Verb {
   }
   const char* example() const override { return "lockstep check -c shop.toml"; }
 
-  void add_options(CLI::App& app) override {
-    pipeline_.add_to(app);
-    pipeline_.add_owner_to(app);
+  void add_options(Options options) override {
+    pipeline_.add_to(options);
+    pipeline_.add_owner_to(options);
   }
 
   ExitCode run() override {

@@ -1,13 +1,12 @@
 // `lockstep dead-letters`: what Elasticsearch refused, for people to look at, to try again and to forget.
-#include <CLI/CLI.hpp>
 #include <iostream>
 #include <memory>
 #include <optional>
 #include <string>
 
 #include "replicator/cli/options/dead_letter_options.h"
+#include "replicator/cli/options/options.h"
 #include "replicator/cli/options/pipeline_option.h"
-#include "replicator/cli/options/subcommand.h"
 #include "replicator/cli/text/dead_letter_text.h"
 #include "replicator/cli/verb.h"
 #include "replicator/cli/verbs/dead_letter_pages.h"
@@ -30,19 +29,19 @@ class DeadLetters final : public Verb {
            "lockstep dead-letters -c shop.toml discard --until 2026-01-31";
   }
 
-  void add_options(CLI::App& app) override {
-    pipeline_.add_to(app);
-    CLI::App& list = add(app, "list", "Print one line for each", &DeadLetters::list);
-    CLI::App& show =
-        add(app, "show", "Print all that is known, and the documents as they are now", &DeadLetters::show);
-    CLI::App& retry = add(app, "retry", "Write the documents as they are now", &DeadLetters::retry);
-    CLI::App& discard =
-        add(app, "discard", "Forget them; the documents stay as they are", &DeadLetters::discard);
-    for (CLI::App* reading : {&list, &show}) {
-      reading->add_flag("--json", json_, "Print one JSON object on each line");
+  void add_options(Options options) override {
+    pipeline_.add_to(options);
+    Options list = add(options, "list", "Print one line for each", &DeadLetters::list);
+    Options show = add(options, "show", "Print all that is known, and the documents as they are now",
+                       &DeadLetters::show);
+    Options retry = add(options, "retry", "Write the documents as they are now", &DeadLetters::retry);
+    Options discard =
+        add(options, "discard", "Forget them; the documents stay as they are", &DeadLetters::discard);
+    for (Options reading : {list, show}) {
+      reading.flag("--json", json_, "Print one JSON object on each line");
     }
-    for (CLI::App* changing : {&retry, &discard}) options_.add_all_to(*changing);
-    discard.add_flag("-y,--yes", yes_, "Do not ask; needed without a terminal");
+    for (Options changing : {retry, discard}) options_.add_all_to(changing);
+    discard.flag("-y,--yes", yes_, "Do not ask; needed without a terminal");
   }
 
   ExitCode run() override {
@@ -56,9 +55,9 @@ class DeadLetters final : public Verb {
  private:
   using Subcommand = ExitCode (DeadLetters::*)();
 
-  CLI::App& add(CLI::App& app, const char* name, const char* summary, Subcommand subcommand) {
-    CLI::App& command = add_subcommand(
-        app, name, summary,
+  Options add(Options options, const char* name, const char* summary, Subcommand subcommand) {
+    Options command = options.command(
+        name, summary,
         std::string("lockstep dead-letters -c shop.toml ") + name + " --index products --since 2h",
         [this, subcommand] { chosen_ = subcommand; });
     options_.add_to(command);

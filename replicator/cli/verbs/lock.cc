@@ -1,9 +1,9 @@
 // `lockstep lock`: runs a command under locks, as flock(1) does, but the locks live in a server.
-#include <CLI/CLI.hpp>
 #include <iostream>
 
 #include "replicator/cli/options/duration_option.h"
 #include "replicator/cli/options/lock_mode_option.h"
+#include "replicator/cli/options/options.h"
 #include "replicator/cli/verb.h"
 #include "replicator/error.h"
 #include "replicator/locks/acquire.h"
@@ -27,31 +27,30 @@ class Lock final : public Verb {
            "lockstep lock --shared reports -- ./report.sh";
   }
 
-  void add_options(CLI::App& app) override {
-    config_.add_to(app);
-    CLI::Option* global = app.add_flag("--global", global_, "The one lock for everything");
-    CLI::Option* documents =
-        app.add_option("--document", documents_, "Documents with these ids")->type_name("ID");
-    CLI::Option* tree =
-        app.add_option("--tree", paths_,
-                       "These files, or directories with everything below; what is above them: shared")
-            ->type_name("PATH");
-    CLI::Option* shared =
-        app.add_option("--shared", shared_, "The lock of this name, together with others who share it")
-            ->type_name("NAME");
-    CLI::Option* exclusive =
-        app.add_option("--exclusive", exclusive_, "The lock of this name, alone")->type_name("NAME");
-    const std::vector<CLI::Option*> schemes = {global, documents, tree, shared, exclusive};
-    for (CLI::Option* one : schemes) {
-      for (CLI::Option* other : schemes) {
-        if (one != other) one->excludes(other);
+  void add_options(Options options) override {
+    config_.add_to(options);
+    Option global = options.flag("--global", global_, "The one lock for everything");
+    Option documents = options.option("--document", documents_, "Documents with these ids").value_name("ID");
+    Option tree = options
+                      .option("--tree", paths_,
+                              "These files, or directories with everything below; what is above them: shared")
+                      .value_name("PATH");
+    Option shared =
+        options.option("--shared", shared_, "The lock of this name, together with others who share it")
+            .value_name("NAME");
+    Option exclusive =
+        options.option("--exclusive", exclusive_, "The lock of this name, alone").value_name("NAME");
+    std::vector<Option> schemes = {global, documents, tree, shared, exclusive};
+    for (Option& one : schemes) {
+      for (const Option& other : schemes) {
+        if (&one != &other) one.excludes(other);
       }
     }
-    add_duration(app, "--wait", wait_, "How long to wait for the lock: 500ms, 30s, 5m; 0s: not at all");
+    add_duration(options, "--wait", wait_, "How long to wait for the lock: 500ms, 30s, 5m; 0s: not at all");
     // Everything behind the command's name belongs to the command, options as well. (A "--" behind a list of
     // ids only ends the list.)
-    app.positionals_at_end();
-    app.add_option("COMMAND", command_, "The command and its arguments, behind --");
+    options.end_at_first_argument();
+    options.option("COMMAND", command_, "The command and its arguments, behind --");
   }
 
   ExitCode run() override {

@@ -1,12 +1,11 @@
 // `lockstep locks`: who holds which lock, until when and for which operation; and how to break one by hand.
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <cstdlib>
 #include <iostream>
 
 #include "replicator/cli/options/lock_mode_option.h"
-#include "replicator/cli/options/subcommand.h"
+#include "replicator/cli/options/options.h"
 #include "replicator/cli/text/lock_text.h"
 #include "replicator/cli/verb.h"
 #include "replicator/error.h"
@@ -24,20 +23,19 @@ class Locks final : public Verb {
     return "lockstep locks list\nlockstep locks show /clinton\nlockstep locks break /clinton";
   }
 
-  void add_options(CLI::App& app) override {
-    config_.add_to(app);
-    CLI::App& list = add(app, "list", "Print all locks, and all operations that are not over",
-                         "lockstep locks list", &Locks::list);
-    CLI::App& show = add(app, "show", "Print one lock, and the operations that hold it",
-                         "lockstep locks show /clinton", &Locks::show);
-    CLI::App& breaking = add(app, "break", "Free a lock, whoever holds it; its holder is deposed",
-                             "lockstep locks break /clinton", &Locks::break_one);
-    for (CLI::App* reading : {&list, &show}) {
-      reading->add_flag("--json", json_, "Print one JSON object on each line");
+  void add_options(Options options) override {
+    config_.add_to(options);
+    Options list = add(options, "list", "Print all locks, and all operations that are not over",
+                       "lockstep locks list", &Locks::list);
+    Options show = add(options, "show", "Print one lock, and the operations that hold it",
+                       "lockstep locks show /clinton", &Locks::show);
+    Options breaking = add(options, "break", "Free a lock, whoever holds it; its holder is deposed",
+                           "lockstep locks break /clinton", &Locks::break_one);
+    for (Options reading : {list, show}) {
+      reading.flag("--json", json_, "Print one JSON object on each line");
     }
-    for (CLI::App* named : {&show, &breaking})
-      named->add_option("NAME", lock_, "The lock's name")->required();
-    breaking.add_flag("-y,--yes", yes_, "Do not ask; needed without a terminal");
+    for (Options named : {show, breaking}) named.option("NAME", lock_, "The lock's name").required();
+    breaking.flag("-y,--yes", yes_, "Do not ask; needed without a terminal");
   }
 
   ExitCode run() override {
@@ -51,9 +49,9 @@ class Locks final : public Verb {
  private:
   using Subcommand = ExitCode (Locks::*)();
 
-  CLI::App& add(CLI::App& app, const char* name, const char* summary, const char* example,
-                Subcommand subcommand) {
-    return add_subcommand(app, name, summary, example, [this, subcommand] { chosen_ = subcommand; });
+  Options add(Options options, const char* name, const char* summary, const char* example,
+              Subcommand subcommand) {
+    return options.command(name, summary, example, [this, subcommand] { chosen_ = subcommand; });
   }
 
   void print(const LockState& lock, ServerTime now) const {

@@ -1,7 +1,7 @@
 // `lockstep plan`: says what `apply` would do, and which privileges `run` needs.
-#include <CLI/CLI.hpp>
 #include <iostream>
 
+#include "replicator/cli/options/options.h"
 #include "replicator/cli/options/pipeline_option.h"
 #include "replicator/cli/text/plan_text.h"
 #include "replicator/cli/verb.h"
@@ -18,14 +18,15 @@ class Plan final : public Verb {
     return "lockstep plan -c shop.toml\nlockstep plan -c shop.toml --as postgresql://postgres@/shop --sql";
   }
 
-  void add_options(CLI::App& app) override {
-    pipeline_.add_to(app);
-    pipeline_.add_owner_to(app);
-    app.add_option("--role", role_,
-                   "The role of `lockstep run`, for the GRANT statements; default: the user of source.url")
-        ->type_name("NAME");
-    app.add_flag("--sql", sql_, "Print the SQL statements, too");
-    app.add_flag("--exit-code", exit_code_, "Exit with 3 when there is something to do");
+  void add_options(Options options) override {
+    pipeline_.add_to(options);
+    pipeline_.add_owner_to(options);
+    options
+        .option("--role", role_,
+                "The role of `lockstep run`, for the GRANT statements; default: the user of source.url")
+        .value_name("NAME");
+    options.flag("--sql", sql_, "Print the SQL statements, too");
+    options.flag("--exit-code", exit_code_, "Exit with 3 when there is something to do");
   }
 
   ExitCode run() override {

@@ -1,7 +1,7 @@
 // `lockstep print-config`: prints a configuration with its defaults, or a sample.
-#include <CLI/CLI.hpp>
 #include <iostream>
 
+#include "replicator/cli/options/options.h"
 #include "replicator/cli/verb.h"
 #include "replicator/config/config_text.h"
 
@@ -18,13 +18,13 @@ class PrintConfig final : public Verb {
     return "lockstep print-config --sample > /etc/lockstep/lockstep.toml";
   }
 
-  void add_options(CLI::App& app) override {
-    auto* config = app.add_option("-c,--config", file_, "The pipeline's configuration file")
-                       ->envname("LOCKSTEP_CONFIG")
-                       ->type_name("FILE")
-                       ->capture_default_str();
-    app.add_flag("--sample", sample_, "Print every key with its meaning and its default, to be edited")
-        ->excludes(config);
+  void add_options(Options options) override {
+    const Option config = options.option("-c,--config", file_, "The pipeline's configuration file")
+                              .or_environment("LOCKSTEP_CONFIG")
+                              .value_name("FILE")
+                              .show_default();
+    options.flag("--sample", sample_, "Print every key with its meaning and its default, to be edited")
+        .excludes(config);
   }
 
   ExitCode run() override {

@@ -1,7 +1,7 @@
 // `lockstep remove`: removes from the database what `apply` has created.
-#include <CLI/CLI.hpp>
 #include <iostream>
 
+#include "replicator/cli/options/options.h"
 #include "replicator/cli/options/pipeline_option.h"
 #include "replicator/cli/text/plan_text.h"
 #include "replicator/cli/verb.h"
@@ -23,11 +23,11 @@ class Remove final : public Verb {
     return "lockstep remove -c shop.toml\nlockstep remove -c shop.toml --indices --yes";
   }
 
-  void add_options(CLI::App& app) override {
-    pipeline_.add_to(app);
-    pipeline_.add_owner_to(app);
-    app.add_flag("--indices", indices_, "Delete the pipeline's indices, too");
-    app.add_flag("-y,--yes", yes_, "Do not ask; needed without a terminal");
+  void add_options(Options options) override {
+    pipeline_.add_to(options);
+    pipeline_.add_owner_to(options);
+    options.flag("--indices", indices_, "Delete the pipeline's indices, too");
+    options.flag("-y,--yes", yes_, "Do not ask; needed without a terminal");
   }
 
   ExitCode run() override {

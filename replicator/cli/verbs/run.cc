@@ -1,7 +1,7 @@
 // `lockstep run`: replicates, as a service or until nothing is pending.
-#include <CLI/CLI.hpp>
 #include <optional>
 
+#include "replicator/cli/options/options.h"
 #include "replicator/cli/options/pipeline_option.h"
 #include "replicator/cli/text/catch_up_display.h"
 #include "replicator/cli/verb.h"
@@ -21,9 +21,9 @@ class Run final : public Verb {
   }
   Audience audience() const override { return Audience::kJournal; }
 
-  void add_options(CLI::App& app) override {
-    pipeline_.add_to(app);
-    app.add_flag("--until-caught-up", until_caught_up_, "End as soon as nothing is pending");
+  void add_options(Options options) override {
+    pipeline_.add_to(options);
+    options.flag("--until-caught-up", until_caught_up_, "End as soon as nothing is pending");
   }
 
   ExitCode run() override {

@@ -1,9 +1,9 @@
 // `lockstep status`: says how a pipeline is, whoever runs it and wherever.
-#include <CLI/CLI.hpp>
 #include <chrono>
 #include <iostream>
 #include <thread>
 
+#include "replicator/cli/options/options.h"
 #include "replicator/cli/options/pipeline_option.h"
 #include "replicator/cli/text/status_text.h"
 #include "replicator/cli/verb.h"
@@ -25,10 +25,10 @@ class Status final : public Verb {
     return "lockstep status -c shop.toml --watch\nlockstep status -c shop.toml --json | jq .lag.seconds";
   }
 
-  void add_options(CLI::App& app) override {
-    pipeline_.add_to(app);
-    app.add_flag("--watch", watch_, "Show the status again every second until interrupted");
-    app.add_flag("--json", json_, "Print one JSON object (docs/monitoring.md explains its keys)");
+  void add_options(Options options) override {
+    pipeline_.add_to(options);
+    options.flag("--watch", watch_, "Show the status again every second until interrupted");
+    options.flag("--json", json_, "Print one JSON object (docs/monitoring.md explains its keys)");
   }
 
   ExitCode run() override {

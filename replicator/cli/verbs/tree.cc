@@ -1,13 +1,12 @@
 // `lockstep tree`: changes a directory tree that lives only in Elasticsearch, under locks.
 #include "replicator/tree/tree.h"
 
-#include <CLI/CLI.hpp>
 #include <functional>
 #include <iostream>
 
 #include "replicator/cli/options/duration_option.h"
 #include "replicator/cli/options/lock_mode_option.h"
-#include "replicator/cli/options/subcommand.h"
+#include "replicator/cli/options/options.h"
 #include "replicator/cli/text/progress_line.h"
 #include "replicator/cli/verb.h"
 #include "replicator/error.h"
@@ -45,31 +44,30 @@ class TreeVerb final : public Verb {
            "lockstep tree recover --watch";
   }
 
-  void add_options(CLI::App& app) override {
-    config_.add_to(app);
-    CLI::App& mv = add(app, "mv", "Move or rename a file, or a directory with everything below it",
-                       "mv /clinton/projects /hillary/projects", &TreeVerb::move);
-    mv.add_option("FROM", path_, "The file or directory")->required();
-    mv.add_option("TO", to_,
-                  "Its new path, which must not exist; with \"/\" at the end: the directory to put it into")
-        ->required();
-    CLI::App& rm = add(app, "rm", "Remove a file, or a directory with everything below it",
-                       "rm /clinton/projects", &TreeVerb::remove);
-    rm.add_option("PATH", path_, "The file or directory")->required();
-    CLI::App& put = add(app, "put", "Write a file from standard input, whether it exists or not",
-                        "put /clinton/notes.txt < notes.txt", &TreeVerb::put);
-    put.add_option("PATH", path_, "The file")->required();
-    CLI::App& ls = add(app, "ls", "List a directory; the names of directories end in \"/\"", "ls -r /clinton",
-                       &TreeVerb::list);
-    ls.add_option("PATH", path_, "The directory, or a file")->default_str("/");
-    ls.add_flag("-r,--recursive", recursive_,
-                "Everything below it, too, with whole paths, directory by directory");
-    CLI::App& recover = add(app, "recover", "Finish the changes of processes that died in the middle",
-                            "recover --watch", &TreeVerb::recover);
-    recover.add_flag("--watch", watch_, "Do so again and again until a signal comes");
-    for (CLI::App* change : {&mv, &rm, &put}) {
-      add_duration(*change, "--wait", wait_,
-                   "How long to wait for the locks: 500ms, 30s, 5m; 0s: not at all");
+  void add_options(Options options) override {
+    config_.add_to(options);
+    Options mv = add(options, "mv", "Move or rename a file, or a directory with everything below it",
+                     "mv /clinton/projects /hillary/projects", &TreeVerb::move);
+    mv.option("FROM", path_, "The file or directory").required();
+    mv.option("TO", to_,
+              "Its new path, which must not exist; with \"/\" at the end: the directory to put it into")
+        .required();
+    Options rm = add(options, "rm", "Remove a file, or a directory with everything below it",
+                     "rm /clinton/projects", &TreeVerb::remove);
+    rm.option("PATH", path_, "The file or directory").required();
+    Options put = add(options, "put", "Write a file from standard input, whether it exists or not",
+                      "put /clinton/notes.txt < notes.txt", &TreeVerb::put);
+    put.option("PATH", path_, "The file").required();
+    Options ls = add(options, "ls", "List a directory; the names of directories end in \"/\"",
+                     "ls -r /clinton", &TreeVerb::list);
+    ls.option("PATH", path_, "The directory, or a file").show_default("/");
+    ls.flag("-r,--recursive", recursive_,
+            "Everything below it, too, with whole paths, directory by directory");
+    Options recover = add(options, "recover", "Finish the changes of processes that died in the middle",
+                          "recover --watch", &TreeVerb::recover);
+    recover.flag("--watch", watch_, "Do so again and again until a signal comes");
+    for (Options change : {mv, rm, put}) {
+      add_duration(change, "--wait", wait_, "How long to wait for the locks: 500ms, 30s, 5m; 0s: not at all");
     }
   }
 
@@ -83,10 +81,10 @@ class TreeVerb final : public Verb {
   using Subcommand = ExitCode (TreeVerb::*)(const Config&);
   using Change = std::function<std::optional<Refusal>(Tree&, const TreeOptions&)>;
 
-  CLI::App& add(CLI::App& app, const char* name, const char* summary, const char* example,
-                Subcommand subcommand) {
-    return add_subcommand(app, name, summary, std::string("lockstep tree ") + example,
-                          [this, subcommand] { chosen_ = subcommand; });
+  Options add(Options options, const char* name, const char* summary, const char* example,
+              Subcommand subcommand) {
+    return options.command(name, summary, std::string("lockstep tree ") + example,
+                           [this, subcommand] { chosen_ = subcommand; });
   }
 
   ExitCode move(const Config& config) {

@@ -1,9 +1,9 @@
 // `lockstep verify`: compares views and indices, and repairs what differs.
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <iostream>
 
 #include "replicator/cli/options/chosen_indices.h"
+#include "replicator/cli/options/options.h"
 #include "replicator/cli/options/pipeline_option.h"
 #include "replicator/cli/text/json_text.h"
 #include "replicator/cli/text/progress_line.h"
@@ -50,10 +50,10 @@ class Verify final : public Verb {
     return "lockstep verify -c shop.toml\nlockstep verify -c shop.toml products --repair";
   }
 
-  void add_options(CLI::App& app) override {
-    pipeline_.add_to(app);
-    app.add_option("ALIAS", aliases_, "The indices to compare; default: all of the pipeline's");
-    app.add_flag("--repair", repair_, "Write the documents that differ, and no others");
+  void add_options(Options options) override {
+    pipeline_.add_to(options);
+    options.option("ALIAS", aliases_, "The indices to compare; default: all of the pipeline's");
+    options.flag("--repair", repair_, "Write the documents that differ, and no others");
   }
 
   ExitCode run() override {

@@ -1,9 +1,9 @@
 // `lockstep wait`: returns when Elasticsearch has what is committed, whoever replicates it.
-#include <CLI/CLI.hpp>
 #include <string>
 #include <vector>
 
 #include "replicator/cli/options/duration_option.h"
+#include "replicator/cli/options/options.h"
 #include "replicator/cli/options/pipeline_option.h"
 #include "replicator/cli/text/progress_line.h"
 #include "replicator/cli/verb.h"
@@ -26,15 +26,15 @@ class Wait final : public Verb {
            "lockstep wait -c shop.toml --xid \"$xid\" --timeout 5s";
   }
 
-  void add_options(CLI::App& app) override {
-    pipeline_.add_to(app);
-    app.add_option(
-           "--xid", xid_,
-           "Wait for this transaction, by what `select pg_current_xact_id()` said inside it; default: "
-           "everything that is committed now")
-        ->type_name("N");
-    app.add_flag("--refresh", refresh_, "Make the documents searchable, too");
-    add_duration(app, "--timeout", timeout_, "Give up after this time: 500ms, 30s, 2m; 0: never");
+  void add_options(Options options) override {
+    pipeline_.add_to(options);
+    options
+        .option("--xid", xid_,
+                "Wait for this transaction, by what `select pg_current_xact_id()` said inside it; default: "
+                "everything that is committed now")
+        .value_name("N");
+    options.flag("--refresh", refresh_, "Make the documents searchable, too");
+    add_duration(options, "--timeout", timeout_, "Give up after this time: 500ms, 30s, 2m; 0: never");
   }
 
   ExitCode run() override {
