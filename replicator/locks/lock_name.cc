@@ -4,20 +4,12 @@
 #include <nlohmann/json.hpp>
 
 #include "replicator/error.h"
+#include "replicator/utf8.h"
 
 namespace lockstep {
 namespace {
 
 constexpr std::string_view kGlobal = "global";
-
-bool is_utf8(const std::string& text) {
-  try {
-    (void)nlohmann::json(text).dump();
-    return true;
-  } catch (const nlohmann::json::type_error&) {
-    return false;
-  }
-}
 
 /// For messages. Replaces what is not UTF-8.
 std::string printable(std::string_view text) {

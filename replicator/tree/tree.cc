@@ -8,11 +8,11 @@
 #include "replicator/tree/tree_index.h"
 #include "replicator/tree/tree_lease.h"
 #include "replicator/tree/tree_writes.h"
+#include "replicator/utf8.h"
 
 namespace lockstep {
 namespace {
 
-using nlohmann::json;
 using std::chrono::milliseconds;
 
 /// How many times, at least, a change tries again when the documents that it concerns have changed before it
@@ -24,15 +24,6 @@ Error unfinished(const Error& error) {
   parts.remedy +=
       (parts.remedy.empty() ? "" : "; then ") + std::string("`lockstep tree recover` does the rest");
   return Error(parts);
-}
-
-bool is_utf8(const std::string& text) {
-  try {
-    (void)json(text).dump();
-    return true;
-  } catch (const json::type_error&) {
-    return false;
-  }
 }
 
 }  // namespace
