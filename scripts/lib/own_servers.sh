@@ -3,7 +3,7 @@
 # sets here (its folder), root and preset, and calls own_folder before anything else.
 
 declare -A starters=() # the processes that start servers, by kind
-work='' running='' keep=no
+work='' running='' builder='' keep=no # builder: a build beside other work, by its process group
 
 # run COMMAND…: in a process group of its own, waited for so that a signal to this script is not kept waiting.
 run() {
@@ -23,6 +23,7 @@ finish() {
     kill -s TERM -- "-$running" 2>/dev/null || true
     wait "$running" 2>/dev/null || true
   fi
+  [[ -z $builder ]] || kill -s TERM -- "-$builder" 2>/dev/null || true
   for pid in "${starters[@]}"; do kill -s TERM "$pid" 2>/dev/null || true; done
   for pid in "${starters[@]}"; do wait "$pid" 2>/dev/null || true; done
   if [[ -n $work ]]; then

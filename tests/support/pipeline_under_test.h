@@ -40,6 +40,7 @@ class PipelineUnderTest {
   void set_role(const std::string& role) { role_ = role; }  ///< that lockstep connects as
   void set_schema(const std::string& schema) { schema_ = schema; }
   void set_elasticsearch(const std::string& url) { elasticsearch_ = url; }
+  void set_source(const std::string& url) { source_ = url; }  ///< another way to the database, a pooler say
   /// TOML that goes in front of the [[index]] tables, e.g. a [replication].
   void set_more(const std::string& toml) { more_ = toml; }
 
@@ -49,7 +50,10 @@ class PipelineUnderTest {
   const std::string& schema() const { return schema_; }
 
   /// As the configuration file has it.
-  std::string source_url() const { return role_.empty() ? database_.url() : database_.url_as(role_); }
+  std::string source_url() const {
+    if (!source_.empty()) return source_;
+    return role_.empty() ? database_.url() : database_.url_as(role_);
+  }
 
   /// The configuration file as it is now.
   std::filesystem::path configuration() const;
@@ -92,6 +96,7 @@ class PipelineUnderTest {
   std::string role_;
   std::string schema_ = "lockstep";
   std::string elasticsearch_;
+  std::string source_;
   std::string more_;
   std::map<std::string, Index> indices_;
 };

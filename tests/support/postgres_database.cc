@@ -55,7 +55,7 @@ pqxx::result execute(pqxx::connection& connection, std::string_view sql) {
 
 PostgresDatabase::PostgresDatabase() : PostgresDatabase(postgresql_url()) {}
 
-PostgresDatabase::PostgresDatabase(const std::string& server_url)
+PostgresDatabase::PostgresDatabase(const std::string& server_url, const std::string& encoding)
     : server_url_(server_url), name_("lockstep_test_" + random_name()) {
   auto options = parse_url(server_url_);
   host_ = options.contains("host") ? options["host"] : "127.0.0.1";
@@ -63,7 +63,9 @@ PostgresDatabase::PostgresDatabase(const std::string& server_url)
   user_ = options.contains("user") ? options["user"] : "postgres";
   password_ = options["password"];
   pqxx::connection server(server_url_);
-  support::execute(server, "create database " + name_ + " template template0 encoding 'UTF8'");
+  const std::string locale = encoding == "UTF8" ? "" : " lc_collate 'C' lc_ctype 'C'";
+  support::execute(server,
+                   "create database " + name_ + " template template0 encoding '" + encoding + "'" + locale);
   connection_ = connect();
 }
 

@@ -17,8 +17,8 @@ class PostgresDatabase {
  public:
   /// Creates an empty database with a random name on the server of postgresql_url().
   PostgresDatabase();
-  /// The same on another server, by a superuser's URL.
-  explicit PostgresDatabase(const std::string& server_url);
+  /// The same on another server, by a superuser's URL, or in another encoding, with the locale C.
+  explicit PostgresDatabase(const std::string& server_url, const std::string& encoding = "UTF8");
   /// Drops it, with who is still connected, and the roles that were made.
   ~PostgresDatabase();
   PostgresDatabase(const PostgresDatabase&) = delete;

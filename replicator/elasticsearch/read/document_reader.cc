@@ -202,10 +202,7 @@ class DocumentScan::Impl {
   std::span<const StoredDocument> next() {
     if (!begun_) {
       begun_ = true;
-      response_ = client_.send(doing_, "POST",
-                               "/" + percent_encoded(alias_) + "/_search?scroll=" + scroll_.lifetime() +
-                                   "&allow_partial_search_results=false" + filter('&'),
-                               scan_body(options_));
+      begin();
     } else {
       response_ =
           client_.send(doing_, "POST", "/_search/scroll" + filter('?'), scroll_.next_body(), {404, 500});
@@ -219,6 +216,19 @@ class DocumentScan::Impl {
   }
 
  private:
+  // The index may allow less on a page than was asked for (index.max_result_window), and says so by a mere
+  // 400.
+  void begin() {
+    const std::string path = "/" + percent_encoded(alias_) + "/_search?scroll=" + scroll_.lifetime() +
+                             "&allow_partial_search_results=false" + filter('&');
+    while (options_.page > 1) {
+      response_ = client_.send(doing_, "POST", path, scan_body(options_), {400});
+      if (response_.status != 400) return;
+      options_.page /= 2;
+    }
+    response_ = client_.send(doing_, "POST", path, scan_body(options_));
+  }
+
   // With sources the server would parse and write each of them again to filter it.
   std::string filter(char separator) const {
     if (options_.sources) return {};
@@ -256,7 +266,7 @@ class DocumentScan::Impl {
   ElasticsearchClient& client_;
   const std::string doing_;
   const std::string alias_;
-  const ScanOptions options_;
+  ScanOptions options_;
   Scroll scroll_;
   ondemand::parser parser_;
   HttpResponse response_;  // what page_ points into, with the parser

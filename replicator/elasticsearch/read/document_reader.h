@@ -50,8 +50,8 @@ std::int64_t count_documents(ElasticsearchClient& client, const std::string& ali
                              std::span<const DocumentLocation> wanted);
 
 struct ScanOptions {
-  std::size_t page = 5'000;                         ///< documents in a page
-  bool sources = false;                             ///< with them a page must still fit into memory
+  std::size_t page = 5'000;  ///< documents on a page; fewer if the index allows only fewer
+  bool sources = false;      ///< with them a page must still fit into memory
   std::chrono::minutes lifetime = kScrollLifetime;  ///< how long the server waits for the next call
   int slice = 0;                                    ///< which part to scan
   int slices = 1;                                   ///< of how many

@@ -9,8 +9,7 @@ namespace lockstep {
 namespace {
 
 // From pg_type.dat. These oids are part of PostgreSQL's protocol and never change.
-constexpr unsigned kInt8 = 20, kInt2 = 21, kInt4 = 23, kText = 25, kBpchar = 1042, kVarchar = 1043,
-                   kUuid = 2950;
+constexpr unsigned kInt8 = 20, kInt2 = 21, kInt4 = 23, kText = 25, kVarchar = 1043, kUuid = 2950;
 
 // The server's message without "ERROR:", the position and the context.
 std::string first_line(const std::string& message) {
@@ -60,7 +59,6 @@ TypeFamily type_family(unsigned type_oid) {
       return TypeFamily::kUuid;
     case kText:
     case kVarchar:
-    case kBpchar:
       return TypeFamily::kText;
     default:
       return TypeFamily::kOther;

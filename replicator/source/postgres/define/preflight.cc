@@ -62,6 +62,12 @@ class Preflight {
       fault("source", "the server is a standby, which cannot tell which transactions are still running",
             "let source.url name the primary");
     }
+    if (!session_.tells_wal()) {
+      warn("source",
+           "the server does not tell where its WAL ends, so each batch costs it one more flush of the WAL",
+           "grant execute on pg_control_system, pg_walfile_name, pg_current_wal_insert_lsn and "
+           "pg_current_wal_flush_lsn, where it can be granted (Aurora: turn logical replication on)");
+    }
     if (facts[3].c_str() == std::string("SQL_ASCII")) {
       warn("source", "the database's encoding is SQL_ASCII: texts that are not UTF-8 cannot be indexed");
     }

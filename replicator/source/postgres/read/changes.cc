@@ -50,10 +50,13 @@ PostgresChunk read_outbox(PostgresTransaction& transaction, const PostgresPipeli
   PostgresChunk chunk;
   PostgresPosition at = PostgresPosition::from(from);
   if (at.cur.empty()) {
-    const pqxx::result opened = transaction.run(
-        Doing("opening a batch"), "select pg_current_snapshot()::text, pg_current_wal_insert_lsn()::text");
+    const pqxx::result opened =
+        transaction.run(Doing("opening a batch"),
+                        transaction.session().tells_wal()
+                            ? "select pg_current_snapshot()::text, pg_current_wal_insert_lsn()::text"
+                            : "select pg_current_snapshot()::text, null");
     at.cur = opened[0][0].c_str();
-    chunk.seen_wal = opened[0][1].c_str();
+    if (!opened[0][1].is_null()) chunk.seen_wal = opened[0][1].c_str();
     at.last_txid = 0;
     at.last_id = 0;
   }

@@ -27,10 +27,11 @@ std::vector<std::size_t> find_new_dead_letters(PostgresTransaction& transaction,
 }
 
 void save_dead_letters(PostgresTransaction& transaction, const Acknowledged& acknowledged) {
+  const PostgresSession& session = transaction.session();
   for (const DeadLetter& letter : acknowledged.refused) {
     transaction.run(Doing("saving a dead letter"), postgres_sql("save_dead_letter"), letter.index.value,
-                    letter.id.text, letter.routing, letter.version.value(), letter.status, letter.error_type,
-                    letter.reason);
+                    letter.id.text, letter.routing, letter.version.value(), letter.status,
+                    session.storable(letter.error_type), session.storable(letter.reason));
   }
   // After the refusals: a document that was refused and then applied is in both lists.
   if (acknowledged.no_longer_refused.empty()) return;

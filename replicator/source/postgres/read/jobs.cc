@@ -40,7 +40,8 @@ Job PostgresJobs::insert(IndexId index, JobKind kind, const std::string& reason,
       transaction_.run(kAdding,
                        "insert into {schema}.job (pipeline, index, kind, reason, behind) "
                        "values ($1, $2, $3, $4, $5) returning id",
-                       pipeline_, index.value, std::string(name_of(kind)), reason, value_of(behind));
+                       pipeline_, index.value, std::string(name_of(kind)),
+                       transaction_.session().storable(reason), value_of(behind));
   job.id = {row[0][0].as<std::int64_t>()};
   return job;
 }

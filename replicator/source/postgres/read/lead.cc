@@ -5,6 +5,7 @@
 
 #include "replicator/error.h"
 #include "replicator/source/postgres/session/array.h"
+#include "replicator/source/postgres/session/place.h"
 #include "replicator/source/postgres/session/statement.h"
 
 namespace lockstep {
@@ -37,7 +38,10 @@ bool PostgresLead::is_led() {
 }
 
 SourceIdentity PostgresLead::identity() {
-  const pqxx::result row = session_.ask("asking the source who it is", postgres_sql("identify_source"));
+  const pqxx::result row =
+      session_.ask("asking the source who it is",
+                   statement_with_place(
+                       session_, session_.tells_wal() ? "identify_source" : "identify_source_without_wal"));
   return {row[0][0].c_str(), row[0][1].c_str(), row[0][2].as<std::int64_t>()};
 }
 

@@ -37,7 +37,8 @@ std::string PostgresSource::revision() {
 
 void PostgresSource::publish(const PublishedStatus& status) {
   session_.ask("publishing the status", postgres_sql("publish_status"), pipeline_.id(), status.state,
-               status.reason, host_name(), static_cast<int>(getpid()), pipeline_.loaded_at, status.document);
+               session_.storable(status.reason), host_name(), static_cast<int>(getpid()), pipeline_.loaded_at,
+               session_.storable(status.document));
 }
 
 }  // namespace lockstep

@@ -89,7 +89,7 @@ void PostgresSourceTransaction::set_aside(IndexId index, const std::string& reas
   const Doing doing("setting an index aside");
   transaction_.run(
       doing, "insert into {schema}.set_aside (index, reason) values ($1, $2) on conflict (index) do nothing",
-      index.value, reason);
+      index.value, transaction_.session().storable(reason));
   transaction_.run(doing, "delete from {schema}.job where index = $1 and kind in ('comparison', 'sweep')",
                    index.value);
   std::erase_if(added_, [&](const Job& job) {
@@ -117,6 +117,7 @@ void PostgresSourceTransaction::save(const Acknowledged& acknowledged) {
 
 bool PostgresSourceTransaction::may_be_shown() {
   const Epoch epoch = required_epoch();
+  if (!transaction_.session().tells_wal()) return false;  // a commit finds out, and makes it durable
   const pqxx::result row = transaction_.run(Doing("asking what is durable"), postgres_sql("may_be_shown"),
                                             pipeline_.id(), seen_wal_);
   if (row.empty() || row[0][0].as<std::int64_t>() != epoch.value) throw deposed();

@@ -8,6 +8,8 @@
 namespace lockstep {
 namespace {
 
+constexpr std::string_view kReadOnly = "25006";  // read_only_sql_transaction
+
 // Whether the same statement may work later, by SQLSTATE class or code.
 bool worth_a_retry(std::string_view sqlstate) {
   if (sqlstate.size() != 5) return false;
@@ -18,7 +20,7 @@ bool worth_a_retry(std::string_view sqlstate) {
   for (const char* code : {"55P03", "57014", "57P01", "57P02", "57P03", "55006", "57P05"}) {
     if (sqlstate == code) return true;
   }
-  return false;
+  return sqlstate == kReadOnly;
 }
 
 std::string remedy_for(std::string_view sqlstate) {
@@ -28,6 +30,9 @@ std::string remedy_for(std::string_view sqlstate) {
   if (sqlstate == "42P01" || sqlstate == "42703" || sqlstate == "42883" || sqlstate == "3F000") {
     return "the schema has changed since the last `lockstep apply`: run `lockstep check`, then `lockstep "
            "apply`";
+  }
+  if (sqlstate == kReadOnly) {
+    return "the server takes no writes now; is default_transaction_read_only on, or is it a standby?";
   }
   return {};
 }

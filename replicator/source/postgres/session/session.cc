@@ -2,10 +2,12 @@
 
 #include <libpq-fe.h>
 
+#include <algorithm>
 #include <map>
 #include <utility>
 
 #include "replicator/error.h"
+#include "replicator/source/postgres/session/pooler.h"
 
 namespace lockstep {
 namespace {
@@ -28,6 +30,25 @@ set statement_timeout = 0;
 set synchronous_commit = on;
 set default_transaction_isolation = 'read committed';
 )sql";
+
+// A standby tells nothing of this either, but is refused elsewhere, by its name.
+constexpr const char* kAskForWal = R"sql(
+select case when not pg_is_in_recovery() then
+  (pg_control_system()).system_identifier || pg_walfile_name(pg_current_wal_insert_lsn()) || pg_current_wal_flush_lsn()
+end
+)sql";
+
+// The functions may be revoked, or refuse to work, each service with an SQLSTATE of its own.
+bool answers_about_wal(pqxx::connection& connection) {
+  try {
+    translating_postgres_errors("asking for the end of the WAL",
+                                [&] { pqxx::nontransaction(connection).exec(kAskForWal); });
+    return true;
+  } catch (const PostgresError& error) {
+    if (!error.retryable()) return false;
+    throw;
+  }
+}
 
 std::string quoted_for_conninfo(const std::string& value) {
   std::string quoted = "'";
@@ -71,11 +92,16 @@ std::string connection_string(const SourceConfig& source, const std::string& pur
 PostgresSession::PostgresSession(const SourceConfig& source, const std::string& purpose) {
   const std::string parameters = connection_string(source, purpose);
   translating_postgres_errors("connecting to the source", [&] {
-    connection_ = std::make_unique<pqxx::connection>(parameters);
+    const auto connect = [&] { return std::make_unique<pqxx::connection>(parameters); };
+    connection_ = connect();
+    require_own_backend(*connection_, connect);  // before the settings, which a pooler would give to others
     pqxx::nontransaction setup(*connection_);
     setup.exec(kSessionSettings);
     schema_ = setup.exec_params1("select quote_ident($1)", source.schema)[0].c_str();
+    const std::string encoding = setup.exec1("show server_encoding")[0].c_str();
+    stores_utf8_ = encoding == "UTF8" || encoding == "SQL_ASCII";  // the latter takes any bytes
   });
+  tells_wal_ = answers_about_wal(*connection_);
 }
 
 void PostgresSession::cancel() {
@@ -105,6 +131,14 @@ const std::string& PostgresSession::prepared(const std::string& statement) {
   const std::string name = "lockstep_" + std::to_string(prepared_.size());
   connection_->prepare(name, statement);
   return prepared_.emplace(statement, name).first->second;
+}
+
+std::string PostgresSession::storable(std::string_view text) const {
+  std::string stored(text);
+  if (stores_utf8_) return stored;
+  std::replace_if(
+      stored.begin(), stored.end(), [](char c) { return static_cast<unsigned char>(c) >= 0x80; }, '?');
+  return stored;
 }
 
 std::string PostgresSession::quote_name(std::string_view name) const {

@@ -38,6 +38,13 @@ class PostgresSession {
   /// both sides for as long as the connection lives.
   const std::string& prepared(const std::string& statement);
 
+  /// A text that was not read from this database, as the database can store it: where its encoding is not
+  /// UTF-8, "?" stands for each byte that is not ASCII.
+  std::string storable(std::string_view text) const;
+
+  /// Whether the server tells where its WAL ends, and which cluster it is. Some managed ones do not.
+  bool tells_wal() const { return tells_wal_; }
+
   /// An identifier, quoted for SQL.
   std::string quote_name(std::string_view name) const;
 
@@ -57,6 +64,8 @@ class PostgresSession {
  private:
   std::unique_ptr<pqxx::connection> connection_;
   std::string schema_;
+  bool stores_utf8_ = true;
+  bool tells_wal_ = true;
   std::unordered_map<std::string, std::string> prepared_;  // statement → name
 };
 

@@ -2,7 +2,7 @@
 --   $1  oids of functions
 --   $2  oids of operators
 -- environment: a function of the server's own whose result depends on more than its arguments and the session's
--- settings. Most stable ones depend on settings only (to_char, json_build_object, …) and are left out.
+-- settings. Most stable ones depend on settings only (to_char, json_build_object, ...) and are left out.
 -- reads: a function of the server's own that runs a query it is given.
 -- trusted: code of an extension that is declared to depend on its arguments alone.
 with named (oid) as (

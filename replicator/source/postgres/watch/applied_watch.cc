@@ -10,6 +10,7 @@
 #include "replicator/source/postgres/read/pipeline.h"
 #include "replicator/source/postgres/read/position.h"
 #include "replicator/source/postgres/session/array.h"
+#include "replicator/source/postgres/session/place.h"
 #include "replicator/source/postgres/session/statement.h"
 #include "replicator/source/postgres/session/transaction.h"
 #include "replicator/source/postgres/watch/awaited.h"
@@ -162,8 +163,8 @@ class PostgresAppliedPoint final : public AppliedPoint {
 
 PostgresAppliedWatch::PostgresAppliedWatch(const Config& config)
     : session_(config.source, config.pipeline + " wait") {
-  const pqxx::row row =
-      require_applied(session_, config.source.schema, config.pipeline, postgres_sql("find_pipeline"));
+  const pqxx::row row = require_applied(session_, config.source.schema, config.pipeline,
+                                        statement_with_place(session_, "find_pipeline"));
   if (row[3].as<bool>()) {
     throw Error(
         {"asking how far Elasticsearch is", "the source is a standby",

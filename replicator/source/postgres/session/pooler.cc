@@ -1,0 +1,41 @@
+#include "replicator/source/postgres/session/pooler.h"
+
+#include "replicator/error.h"
+
+namespace lockstep {
+namespace {
+
+// Other clients of the pool may take a backend between two of our transactions.
+constexpr int kLooks = 3;
+
+int backend_of(pqxx::connection& connection) {
+  pqxx::nontransaction direct(connection);
+  return direct.exec1("select pg_catalog.pg_backend_pid()")[0].as<int>();
+}
+
+// While `one` is idle: whether a transaction of `other` runs in its backend, or the next one of `one` in
+// another.
+bool share_backends(pqxx::connection& one, pqxx::connection& other) {
+  const int first = backend_of(one);
+  pqxx::work transaction(other);
+  const int second = transaction.exec1("select pg_catalog.pg_backend_pid()")[0].as<int>();
+  return second == first || backend_of(one) != first;
+}
+
+}  // namespace
+
+void require_own_backend(pqxx::connection& connection,
+                         const std::function<std::unique_ptr<pqxx::connection>()>& connect) {
+  // A pooler tells its clients a number of its own.
+  if (connection.backendpid() == backend_of(connection)) return;
+  const std::unique_ptr<pqxx::connection> other = connect();
+  for (int look = 0; look < kLooks; ++look) {
+    if (!share_backends(connection, *other)) continue;
+    throw UsageError(
+        "source.url leads to a pooler that changes the server's backend between transactions (PgBouncer's "
+        "pool_mode "
+        "= transaction or statement); connect to PostgreSQL itself, or to a pool with pool_mode = session");
+  }
+}
+
+}  // namespace lockstep

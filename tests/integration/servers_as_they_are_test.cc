@@ -1,0 +1,108 @@
+// Databases and indices with settings that no test server has by itself: other encodings, read-only defaults,
+// small limits.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/support/eventually.h"
+#include "tests/support/pipeline_under_test.h"
+#include "tests/support/servers.h"
+
+namespace lockstep::support {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr const char* kItems =
+    "create table items (id integer primary key, name text); "
+    "insert into items select i, 'item ' || i from generate_series(1, 500) i; "
+    "create view items_view as select id as _id, name from items";
+
+void add_items(PipelineUnderTest& pipeline, const std::string& mapping = kStoringMapping) {
+  pipeline.database().execute(kItems);
+  pipeline.add_index("items", "public.items_view", track("public.items"), mapping);
+}
+
+TEST(ServersAsTheyAre, ALatin1DatabaseIsFollowed) {
+  PostgresDatabase database(postgresql_url(), "LATIN1");
+  database.execute("set client_encoding = 'UTF8'");
+  PipelineUnderTest pipeline(database);
+  add_items(pipeline);
+  pipeline.must("check");
+  pipeline.apply();
+  const auto program = pipeline.start();
+  database.execute("update items set name = 'Zoë' where id = 1");
+  EXPECT_EQ(pipeline.difference_within(kPatience), "") << program->err();
+  EXPECT_THAT(pipeline.must("status"), HasSubstr("following"));
+}
+
+TEST(ServersAsTheyAre, ARefusalInWordsThatALatin1DatabaseCannotStoreIsADeadLetter) {
+  PostgresDatabase database(postgresql_url(), "LATIN1");
+  database.execute("set client_encoding = 'UTF8'");
+  PipelineUnderTest pipeline(database);
+  database.execute(
+      "create table notes (id integer primary key, body json); "
+      "create view notes_view as select id as _id, body from notes");
+  pipeline.add_index("notes", "public.notes_view", track("public.notes"),
+                     R"({"mappings": {"properties": {"body": {"properties": {"n": {"type": "integer"}}}}}})");
+  pipeline.apply();
+  const auto program = pipeline.start();
+  database.execute(R"(insert into notes values (1, '{"n": "\u65e5\u672c"}'), (2, '{"n": 2}'))");
+  EXPECT_TRUE(wait_until([&] { return database.number("select count(*) from lockstep.dead_letter") == 1; },
+                         kPatience))
+      << program->err();
+  EXPECT_TRUE(wait_until([&] { return pipeline.index("notes").get("2").has_value(); }, kPatience));
+}
+
+TEST(ServersAsTheyAre, PagesLargerThanTheIndexAllowsAreMadeSmaller) {
+  PostgresDatabase database;
+  PipelineUnderTest pipeline(database);
+  add_items(
+      pipeline,
+      R"({"settings": {"max_result_window": 40}, "mappings": {"properties": {"name": {"type": "text"}}}})");
+  pipeline.set_more("[replication]\nchunk_documents = 20000\n");
+  pipeline.apply();
+  const auto program = pipeline.start();
+  ASSERT_EQ(pipeline.difference_within(kPatience), "");
+  database.execute("truncate items; insert into items values (1000, 'new')");
+  EXPECT_EQ(pipeline.difference_within(kPatience), "") << program->err();
+  EXPECT_EQ(pipeline.lockstep("verify").exit_code, 0);
+}
+
+TEST(ServersAsTheyAre, ADatabaseThatTakesNoWritesForAMomentIsWaitedFor) {
+  PostgresDatabase database;
+  PipelineUnderTest pipeline(database);
+  add_items(pipeline);
+  pipeline.apply();
+  const auto program = pipeline.start();
+  ASSERT_EQ(pipeline.difference_within(kPatience), "");
+  const auto set_read_only = [&](const std::string& value) {
+    database.execute("alter database " + database.name() + " set default_transaction_read_only = " + value);
+    database.execute(
+        "select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and "
+        "application_name like 'lockstep %'");
+  };
+  database.execute("set default_transaction_read_only = off");
+  set_read_only("on");
+  EXPECT_TRUE(
+      wait_until([&] { return program->err().find("takes no writes now") != std::string::npos; }, kPatience))
+      << program->err();
+  set_read_only("off");
+  database.execute("update items set name = 'after' where id = 1");
+  EXPECT_EQ(pipeline.difference_within(kPatience), "") << program->err();
+  EXPECT_TRUE(program->running());
+}
+
+TEST(ServersAsTheyAre, AnIdOfTypeCharIsRefusedByCheck) {
+  PostgresDatabase database;
+  PipelineUnderTest pipeline(database);
+  database.execute(
+      "create table items (id char(8) primary key, name text); "
+      "create view items_view as select id as _id, name from items");
+  pipeline.add_index("items", "public.items_view", track("public.items"));
+  const Completed check = pipeline.lockstep("check");
+  EXPECT_EQ(check.exit_code, 2);
+  EXPECT_THAT(check.out + check.err, HasSubstr("cast it in the view: (…)::text as _id"));
+}
+
+}  // namespace
+}  // namespace lockstep::support
