@@ -25,8 +25,8 @@ std::string_view to_string(PipelineState state) {
 
 std::optional<PipelineState> pipeline_state(std::string_view word) {
   using enum PipelineState;
-  for (const PipelineState state : {kConnecting, kStandingBy, kBackfilling, kFollowing,
-                                    kWaitingForElasticsearch, kWaitingForSource}) {
+  for (const PipelineState state :
+       {kConnecting, kStandingBy, kBackfilling, kFollowing, kWaitingForElasticsearch, kWaitingForSource}) {
     if (to_string(state) == word) return state;
   }
   return std::nullopt;

@@ -47,7 +47,8 @@ class ProgressReport {
   /// Asks the source for the size of the outbox.
   void measure_outbox();
 
-  /// Asks the source what changed there since the last `apply`, and what belongs to nothing. Logs what is new.
+  /// Asks the source what changed there since the last `apply`, and what belongs to nothing. Logs what is
+  /// new.
   void find_differences();
 
   /// Writes everything else.

@@ -18,7 +18,8 @@ namespace lockstep {
 /// Throws UsageError when this build knows no source of that kind. Connects to nothing.
 void require_known_kind(const SourceConfig& source);
 
-/// Loads the pipeline, too. `purpose` names the connection in the database's list of sessions ("tail"). Throws UsageError also when the pipeline was never applied.
+/// Loads the pipeline, too. `purpose` names the connection in the database's list of sessions ("tail").
+/// Throws UsageError also when the pipeline was never applied.
 std::unique_ptr<Source> open_source(const Config& config, const std::string& purpose);
 
 /// Throws UsageError also when the pipeline was never applied.

@@ -255,7 +255,8 @@ TEST_P(DefinedSourceContract, AJobOfAnUnknownKindIsNamedAndLeavesTheOthersReadab
   ASSERT_EQ(jobs.unreadable.size(), 1U);
   const UnreadableJob& job = jobs.unreadable[0];
   EXPECT_EQ(job.index, docs().id);
-  EXPECT_THAT(job.why, HasSubstr("reading job " + std::to_string(job.id.value) + ": its kind is \"rebuild\""));
+  EXPECT_THAT(job.why,
+              HasSubstr("reading job " + std::to_string(job.id.value) + ": its kind is \"rebuild\""));
   EXPECT_THAT(job.why, HasSubstr("delete it"));
   EXPECT_TRUE(jobs.contains(job.id));
 }

@@ -1,4 +1,5 @@
-// Stored values that cannot be, which something else has written: they are named, and stop what they belong to.
+// Stored values that cannot be, which something else has written: they are named, and stop what they belong
+// to.
 #include <gmock/gmock.h>
 
 #include <functional>

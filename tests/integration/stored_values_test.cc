@@ -22,8 +22,9 @@ class StoredValues : public BlogTest {
   /// A job of posts that no lockstep writes; returns its id.
   std::string plant_job(const std::string& kind, const std::string& position) {
     execute("alter table lockstep.job drop constraint if exists job_kind_check");
-    execute("insert into lockstep.job (pipeline, index, kind, position, reason) select pipeline, id, '" + kind +
-            "', '" + position + "', 'planted' from lockstep.index where alias = '" + posts_.alias() + "'");
+    execute("insert into lockstep.job (pipeline, index, kind, position, reason) select pipeline, id, '" +
+            kind + "', '" + position + "', 'planted' from lockstep.index where alias = '" + posts_.alias() +
+            "'");
     return *database_.value("select max(id) from lockstep.job");
   }
 
@@ -59,8 +60,8 @@ TEST_F(StoredValues, AJobOfAnUnknownKindStopsItsIndexAndNoOther) {
   EXPECT_EQ(shown.at("kind"), "rebuild");
   EXPECT_THAT(shown.at("unreadable").get<std::string>(), HasSubstr(named));
   EXPECT_THAT(pipeline_.must("status"), HasSubstr("rebuild (planted): it cannot be done: " + named));
-  EXPECT_TRUE(metrics_say("lockstep_unreadable_job{pipeline=\"test\",index=\"" + posts_.alias() + "\",job=\"" +
-                          job + "\"} 1"));
+  EXPECT_TRUE(metrics_say("lockstep_unreadable_job{pipeline=\"test\",index=\"" + posts_.alias() +
+                          "\",job=\"" + job + "\"} 1"));
   EXPECT_THAT(program_->err(), HasSubstr("rebuild"));
   EXPECT_THAT(program_->err(), HasSubstr("delete it"));
   const Completed wait = pipeline_.lockstep("wait", {"--timeout", "1s"});
@@ -81,8 +82,8 @@ TEST_F(StoredValues, ABackfillBehindNoIdIsNamedAsTheJobsPositionAndStaysSo) {
   // Lockstep looks every ten seconds whether the index can be followed again.
   EXPECT_TRUE(wait_until(
       [&] {
-        return database_.value("select clock_timestamp() - since > interval '12 seconds' from lockstep.set_aside") ==
-               "t";
+        return database_.value(
+                   "select clock_timestamp() - since > interval '12 seconds' from lockstep.set_aside") == "t";
       },
       kPatience));
   EXPECT_TRUE(authors_follow("goes on"));
@@ -158,7 +159,8 @@ TEST_F(StoredValues, AStateThatNobodyKnowsIsSaidByStatus) {
   ASSERT_TRUE(wait_until([&] { return pipeline_.status().at("state") == "following"; }, kPatience));
   kill();
   execute("update lockstep.pipeline_status set state = 'dancing', beat_at = clock_timestamp()");
-  EXPECT_THAT(pipeline_.must("status"), HasSubstr("its state is \"dancing\", which this lockstep does not know"));
+  EXPECT_THAT(pipeline_.must("status"),
+              HasSubstr("its state is \"dancing\", which this lockstep does not know"));
 }
 
 }  // namespace

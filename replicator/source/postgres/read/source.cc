@@ -1,6 +1,5 @@
 #include "replicator/source/postgres/read/source.h"
 
-
 namespace lockstep {
 
 PostgresSource::PostgresSource(const Config& config, const std::string& purpose)

@@ -20,12 +20,17 @@ select json_build_object(
   'indices', (
     select coalesce(json_agg(json_build_object(
       'alias', i.alias, 'view', i.view,
-      'set_aside', (select coalesce(nullif(a.reason, ''), 'no reason is stored') from {schema}.set_aside as a where a.index = i.id),
+      'set_aside', (
+        select coalesce(nullif(a.reason, ''), 'no reason is stored')
+        from {schema}.set_aside as a
+        where a.index = i.id
+      ),
       'dead_letters', (select count(*) from {schema}.dead_letter as d where d.index = i.id),
       'jobs', (
         select coalesce(json_agg(json_build_object(
-          'id', j.id, 'kind', j.kind, 'position', j.position, 'reason', j.reason, 'done', j.done, 'total', j.total,
-          'created_at', j.created_at, 'age', extract(epoch from clock_timestamp() - j.created_at)) order by j.id), '[]')
+          'id', j.id, 'kind', j.kind, 'position', j.position, 'reason', j.reason,
+          'done', j.done, 'total', j.total, 'created_at', j.created_at,
+          'age', extract(epoch from clock_timestamp() - j.created_at)) order by j.id), '[]')
         from {schema}.job as j
         where j.index = i.id
       )) order by i.id), '[]')

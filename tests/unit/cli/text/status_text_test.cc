@@ -130,8 +130,9 @@ TEST(StatusTextTest, AJobThatNobodyCanReadIsShownByItsWordWithTheReason) {
   PipelineStatus status = following();
   status.indices[0].jobs[0].kind = "rebuild";
   status.indices[0].jobs[0].unreadable = "reading job 4: its kind is \"rebuild\"";
-  EXPECT_THAT(status_text("shop", status),
-              HasSubstr("    rebuild (new index): it cannot be done: reading job 4: its kind is \"rebuild\"\n"));
+  EXPECT_THAT(
+      status_text("shop", status),
+      HasSubstr("    rebuild (new index): it cannot be done: reading job 4: its kind is \"rebuild\"\n"));
   const json job = json::parse(status_json("shop", status))["indices"]["posts"]["jobs"][0];
   EXPECT_EQ(job["kind"], "rebuild");
   EXPECT_EQ(job["unreadable"], "reading job 4: its kind is \"rebuild\"");
@@ -140,8 +141,9 @@ TEST(StatusTextTest, AJobThatNobodyCanReadIsShownByItsWordWithTheReason) {
 TEST(StatusTextTest, AStateThatNobodyKnowsIsAWarning) {
   PipelineStatus status = following();
   status.leader->state = "dancing";
-  EXPECT_THAT(status_text("shop", status), HasSubstr("warning     reading lockstep's table pipeline_status: its "
-                                                     "state is \"dancing\", which this lockstep does not know"));
+  EXPECT_THAT(status_text("shop", status),
+              HasSubstr("warning     reading lockstep's table pipeline_status: its "
+                        "state is \"dancing\", which this lockstep does not know"));
   EXPECT_EQ(json::parse(status_json("shop", status))["warnings"].size(), 2U);
 }
 

@@ -43,7 +43,8 @@ TEST(JobTest, AnUnknownKindThrowsNamingKindAndJob) {
     EXPECT_THAT(complaint_of([&] { job_kind(kind, kJob); }),
                 AllOf(HasSubstr("4711"), HasSubstr("\"" + std::string(kind) + "\"")));
   }
-  for (const std::optional<std::string>& none : {std::optional<std::string>(), std::optional<std::string>("")})
+  for (const std::optional<std::string>& none :
+       {std::optional<std::string>(), std::optional<std::string>("")})
     EXPECT_THAT(complaint_of([&] { job_kind(none, kJob); }), HasSubstr("job 4711: it has no kind"));
 }
 
