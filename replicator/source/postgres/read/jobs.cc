@@ -162,7 +162,9 @@ std::int64_t PostgresJobs::expand(const PostgresIndex& index, JobId job) {
   std::vector<CapturedChange> changes;
   for (const pqxx::row& row : transaction_.run(
            kExpanding, "select capture, keys::text from {schema}.job_change where job = $1", job.value)) {
-    changes.push_back({{row[0].as<int>()}, parse_array({row[1].c_str(), row[1].size()}), false});
+    constexpr std::string_view kChanges = "job_change";
+    changes.push_back(
+        {{stored<int>(row[0], kChanges)}, parse_array(stored<std::string>(row[1], kChanges)), false});
   }
   // In the order in which the resolver finds the ids: it knows which documents lie together.
   const std::string ids = ids_query(transaction_, index, changes);
