@@ -23,6 +23,12 @@ Error missing_value(const std::string& what, std::string_view field) {
   return stored_wrongly(what, "it has no " + std::string(field));
 }
 
+Error null_column(std::string_view table, std::string_view column) {
+  return Error({"reading lockstep's table " + std::string(table),
+                "its column " + std::string(column) + " is null, which no lockstep writes",
+                "correct the row, or start over with `lockstep remove` and `lockstep apply`"});
+}
+
 Error unfit_value(const std::string& what, std::string_view field, std::string_view value,
                   std::string_view wanted) {
   return stored_wrongly(

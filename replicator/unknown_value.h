@@ -16,6 +16,10 @@ Error unknown_value(const std::string& what, std::string_view field, std::string
 /// "reading the operation web1-…: it has no state; …"
 Error missing_value(const std::string& what, std::string_view field);
 
+/// "reading lockstep's table checkpoint: its column last_id is null, …", for a column that every lockstep
+/// fills.
+Error null_column(std::string_view table, std::string_view column);
+
 /// "reading the lock /clinton: its lock_count is "many", not a whole number; …". `value` as it is stored,
 /// with its quotes.
 Error unfit_value(const std::string& what, std::string_view field, std::string_view value,

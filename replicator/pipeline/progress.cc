@@ -23,6 +23,15 @@ std::string_view to_string(PipelineState state) {
   throw std::logic_error("a pipeline state without a name");
 }
 
+std::optional<PipelineState> pipeline_state(std::string_view word) {
+  using enum PipelineState;
+  for (const PipelineState state :
+       {kConnecting, kStandingBy, kBackfilling, kFollowing, kWaitingForElasticsearch, kWaitingForSource}) {
+    if (to_string(state) == word) return state;
+  }
+  return std::nullopt;
+}
+
 std::string status_document(const ReplicationProgress& progress, double documents_per_second) {
   nlohmann::ordered_json indices = nlohmann::ordered_json::object();
   for (const auto& [id, index] : progress.indices) {

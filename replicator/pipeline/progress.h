@@ -8,6 +8,7 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,6 +32,9 @@ enum class PipelineState {
 /// "following", "waiting_for_elasticsearch", "waiting_for_source".
 std::string_view to_string(PipelineState state);
 
+/// The state with this word. None: there is no such state.
+std::optional<PipelineState> pipeline_state(std::string_view word);
+
 /// A job that is not finished.
 struct JobStatus {
   JobId id;
@@ -48,8 +52,9 @@ struct IndexProgress {
   std::int64_t superseded = 0;       ///< writes and deletes that found a newer version
   std::int64_t refused = 0;          ///< writes and deletes that Elasticsearch refused for good
   std::int64_t dead_letters = 0;     ///< in the source now
-  bool set_aside = false;            ///< its view cannot be read, so it is not followed
+  bool set_aside = false;            ///< its view or a job cannot be read, so it is not followed
   std::vector<JobStatus> jobs = {};  ///< not finished, oldest first
+  std::vector<JobId> unreadable_jobs = {};
 };
 
 /// A snapshot, by value. Counters count since the process began: a loop that starts again after a lost
@@ -68,6 +73,12 @@ struct ReplicationProgress {
 
   std::int64_t outbox_bytes = 0;           ///< on disk
   std::vector<std::string> warnings = {};  ///< what changed in the source since the last `apply`, in words
+  /// Of rows of the outbox that this process has passed, and whose capture nobody has.
+  std::set<CaptureId> unknown_captures = {};
+  /// This process holds the lead, or held it when it failed.
+  bool leads = false;
+  /// Why this process ends although nobody asked it to; empty: it does not.
+  std::string fatal = {};
 
   std::int64_t bulk_requests = 0;  ///< finished
   std::int64_t bulk_bytes = 0;     ///< of finished requests

@@ -40,6 +40,19 @@ void ProgressReport::recount_dead_letters() {
   }
 }
 
+void ProgressReport::note_unreadable(const std::vector<UnreadableJob>& jobs) {
+  board_.update([&](ReplicationProgress& progress) {
+    for (const AppliedIndex& index : parts_.pipeline.indices) {
+      IndexProgress& told = progress.indices[index.id];
+      told.alias = index.alias;
+      told.unreadable_jobs.clear();
+      for (const UnreadableJob& job : jobs) {
+        if (job.index == index.id) told.unreadable_jobs.push_back(job.id);
+      }
+    }
+  });
+}
+
 void ProgressReport::measure_outbox() {
   const std::int64_t bytes = parts_.source.outbox().size();
   board_.update([&](ReplicationProgress& progress) { progress.outbox_bytes = bytes; });
@@ -47,7 +60,13 @@ void ProgressReport::measure_outbox() {
 
 void ProgressReport::find_differences() {
   std::vector<std::string> warnings = parts_.source.outbox().differences_from_applied();
-  const std::vector<std::string> known = board_.read().warnings;
+  const ReplicationProgress before = board_.read();
+  for (const CaptureId capture : before.unknown_captures) {
+    warnings.push_back("rows of the outbox are of capture " + std::to_string(capture.value) +
+                       ", which no pipeline has, so nobody knows what they changed; something else wrote "
+                       "them: run `lockstep verify --repair`, then start lockstep again");
+  }
+  const std::vector<std::string>& known = before.warnings;
   for (const std::string& warning : warnings) {
     if (std::find(known.begin(), known.end(), warning) == known.end()) spdlog::warn("{}", warning);
   }
@@ -61,6 +80,7 @@ void ProgressReport::update() {
   const Acknowledgements& acknowledgements = parts_.writer.acknowledgements();
   const std::optional<SteadyTime> oldest = acknowledgements.oldest_change();
   const auto jobs = parts_.jobs.progress();
+  const std::set<CaptureId>& unknown_captures = parts_.tail.unknown_captures();
   const bool backfilling = std::any_of(jobs.begin(), jobs.end(),
                                        [](const auto& job) { return job.second.kind == JobKind::kBackfill; });
   board_.update([&](ReplicationProgress& progress) {
@@ -77,6 +97,7 @@ void ProgressReport::update() {
     for (const auto& [index, job] : jobs) progress.indices[index].jobs.push_back(job);
     progress.rows = rows_before_ + acknowledgements.rows();
     progress.batches = batches_before_ + parts_.tail.batches();
+    progress.unknown_captures.insert(unknown_captures.begin(), unknown_captures.end());
     progress.pending = oldest.has_value() || !parts_.tail.idle() || !parts_.tail.at_end();
     progress.lag = oldest ? std::chrono::duration_cast<std::chrono::microseconds>(now - *oldest) : 0us;
     progress.turned_at = now;

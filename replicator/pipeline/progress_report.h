@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <set>
+#include <vector>
 
 #include "replicator/elasticsearch/bulk/bulk_writer.h"
 #include "replicator/pipeline/document_writer.h"
@@ -40,10 +41,14 @@ class ProgressReport {
   /// The next update() counts the dead letters of all indices that have some: others may have discarded them.
   void recount_dead_letters();
 
+  /// The board shows these, and no others, as jobs that nobody can read.
+  void note_unreadable(const std::vector<UnreadableJob>& jobs);
+
   /// Asks the source for the size of the outbox.
   void measure_outbox();
 
-  /// Asks the source what changed there since the last `apply`. Logs what is new.
+  /// Asks the source what changed there since the last `apply`, and what belongs to nothing. Logs what is
+  /// new.
   void find_differences();
 
   /// Writes everything else.

@@ -110,7 +110,7 @@ class Replication {
         {1s, kAfterInterval, [this] { take_jobs(); }, "`apply` and others add jobs"},
         {2s, kAtOnce, [this] { require_same_revision(); }, "an `apply` changes what is followed"},
         {2s, kAtOnce, [this] { require_nothing_given_up(); }, "a full outbox drops changes"},
-        {10s, kAfterInterval, [this] { take_back_readable(); }, "somebody may have mended a view"},
+        {10s, kAfterInterval, [this] { take_back_readable(); }, "somebody may have mended a view or a job"},
         {15s, kAtOnce, [this] { report_.find_differences(); }, "a missing trigger loses changes silently"},
         {60s, kAfterInterval, [this] { note_progress(); },
          "the next leader must see if the source went back"},
@@ -162,7 +162,7 @@ class Replication {
     require_nothing_given_up();
     if (!set_aside_.empty()) {
       throw Error({"catching up", "not all indices could be followed: " + set_aside_.text(),
-                   "mend the views, or run `lockstep apply` if they are as you want them"});
+                   "do what they say; if a view is as you want it, run `lockstep apply`"});
     }
     return !source_.outbox().has_given_up();
   }
@@ -178,10 +178,14 @@ class Replication {
   // --- chores ---
 
   void take_jobs() {
-    std::vector<Job> jobs = changes_.jobs();
+    UnfinishedJobs jobs = changes_.jobs();
     // An `apply` changes the definitions and adds the jobs for them in one transaction.
-    if (!jobs.empty()) require_same_revision();
-    for (Job& job : jobs) jobs_.add(std::move(job));
+    if (!jobs.readable.empty() || !jobs.unreadable.empty()) require_same_revision();
+    report_.note_unreadable(jobs.unreadable);
+    for (const UnreadableJob& job : jobs.unreadable) {
+      if (has_index(job.index) && !set_aside_.contains(job.index)) throw set_aside_.note(job);
+    }
+    for (Job& job : jobs.readable) jobs_.add(std::move(job));
   }
 
   void require_same_revision() {
@@ -215,6 +219,11 @@ class Replication {
       spdlog::warn("index {}: document {} was refused and is a dead letter: {}: {}", alias_of(letter.index),
                    letter.id.text, letter.error_type, letter.reason);
     }
+  }
+
+  bool has_index(IndexId index) const {
+    return std::any_of(pipeline_.indices.begin(), pipeline_.indices.end(),
+                       [&](const AppliedIndex& each) { return each.id == index; });
   }
 
   const std::string& alias_of(IndexId index) const {

@@ -28,22 +28,35 @@ std::string SetAside::text() const {
 }
 
 Error SetAside::note(const ViewError& error) {
+  return note(error.index(), error.what());
+}
+
+Error SetAside::note(const UnreadableJob& job) {
+  return note(job.index, job.why);
+}
+
+Error SetAside::note(IndexId id, const std::string& reason) {
   const std::unique_ptr<SourceTransaction> transaction = changes_.begin(epoch_);
-  transaction->set_aside(error.index(), error.what());
+  transaction->set_aside(id, reason);
   transaction->commit();
   const auto index = std::find_if(pipeline_.indices.begin(), pipeline_.indices.end(),
-                                  [&](const AppliedIndex& each) { return each.id == error.index(); });
-  return Error(
-      {"index " + index->alias + " is set aside, the others go on", error.what(), "", Retry::kLater});
+                                  [&](const AppliedIndex& each) { return each.id == id; });
+  return Error({"index " + index->alias + " is set aside, the others go on", reason, "", Retry::kLater});
 }
 
 // The tail follows the index again before the comparison is added: what the tail left out was committed
 // before that, and the comparison sees it.
 std::vector<Job> SetAside::take_back_readable() {
   std::vector<Job> comparisons;
+  if (empty()) return comparisons;
+  const UnfinishedJobs jobs = changes_.jobs();
   for (const AppliedIndex& index : pipeline_.indices) {
-    if (!contains(index.id) || !is_readable(index)) continue;
-    spdlog::info("index {}: its view can be read again; it is followed and compared", index.alias);
+    if (!contains(index.id)) continue;
+    if (const std::optional<std::string> why = obstacle(index, jobs)) {
+      if (*why != reasons_[index.id]) restate(index, *why);
+      continue;
+    }
+    spdlog::info("index {}: it can be read again; it is followed and compared", index.alias);
     const std::string reason = "it was set aside: " + std::exchange(reasons_[index.id], {});
     reasons_.erase(index.id);
     const std::unique_ptr<SourceTransaction> transaction = changes_.begin(epoch_);
@@ -56,13 +69,25 @@ std::vector<Job> SetAside::take_back_readable() {
   return comparisons;
 }
 
-bool SetAside::is_readable(const AppliedIndex& index) {
+std::optional<std::string> SetAside::obstacle(const AppliedIndex& index, const UnfinishedJobs& jobs) {
+  const auto job = std::find_if(jobs.unreadable.begin(), jobs.unreadable.end(),
+                                [&](const UnreadableJob& each) { return each.index == index.id; });
+  if (job != jobs.unreadable.end()) return job->why;
   try {
     changes_.read()->require_readable(index);
-    return true;
-  } catch (const ViewError&) {
-    return false;
+    return std::nullopt;
+  } catch (const ViewError& error) {
+    return error.what();
   }
+}
+
+void SetAside::restate(const AppliedIndex& index, const std::string& reason) {
+  spdlog::warn("index {} stays set aside: {}", index.alias, reason);
+  const std::unique_ptr<SourceTransaction> transaction = changes_.begin(epoch_);
+  transaction->take_back(index.id);
+  transaction->set_aside(index.id, reason);
+  transaction->commit();
+  reasons_[index.id] = reason;
 }
 
 }  // namespace lockstep

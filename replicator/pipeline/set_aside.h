@@ -1,9 +1,11 @@
-// Indices whose views cannot be read: somebody dropped a column, or a row makes the view fail. Their changes
-// are not followed, so that those of the other indices are. The source keeps which indices are set aside.
-// Once a view can be read again, its whole index is compared with it.
+// Indices that cannot be followed: somebody dropped a column of their view, a row makes it fail, or one of
+// their jobs cannot be read. Their changes are not followed, so that those of the other indices are. The
+// source keeps which indices are set aside. Once nothing stops an index any more, it is compared with its
+// view: this also makes up for a job that was deleted because nobody could read it.
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,13 +28,17 @@ class SetAside {
   /// Sets the index of `error` aside in the source. Returns the retryable Error to throw next: what this
   /// process has in hand is simpler to reload than to untangle. REQUIRES: no transaction is open.
   Error note(const ViewError& error);
+  Error note(const UnreadableJob& job);
 
-  /// Takes back the indices whose views can be read again, and returns the jobs that compare them. REQUIRES:
-  /// no transaction is open.
+  /// Takes back the indices whose views and jobs can be read again, and returns the jobs that compare them.
+  /// Corrects the reason of those that something else stops now. REQUIRES: no transaction is open.
   std::vector<Job> take_back_readable();
 
  private:
-  bool is_readable(const AppliedIndex& index);
+  Error note(IndexId index, const std::string& reason);
+  /// Why the index cannot be followed. None: it can.
+  std::optional<std::string> obstacle(const AppliedIndex& index, const UnfinishedJobs& jobs);
+  void restate(const AppliedIndex& index, const std::string& reason);
 
   const AppliedPipeline& pipeline_;
   ChangeLog& changes_;

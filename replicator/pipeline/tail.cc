@@ -57,6 +57,7 @@ bool Tail::read(SourceTransaction& transaction) {
   Changes changes = transaction.read_changes(position_, chunk_documents_);
   position_ = changes.next;
   at_end_ = !changes.more;
+  unknown_captures_.insert(changes.unknown_captures.begin(), changes.unknown_captures.end());
   if (changes.rows == 0) return false;
   if (!changes.more) ++batches_;
   end_.position = changes.next;

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <set>
 #include <stop_token>
 #include <utility>
 
@@ -39,6 +40,9 @@ class Tail {
 
   std::int64_t batches() const { return batches_; }
 
+  /// Of rows that it has passed, and that something else than a trigger of ours has written.
+  const std::set<CaptureId>& unknown_captures() const { return unknown_captures_; }
+
  private:
   /// Documents of one index that are not rendered yet.
   struct Piece {
@@ -66,6 +70,7 @@ class Tail {
   StepEnd end_;               // what holds when the last of pieces_ is acknowledged
   bool at_end_ = false;
   std::int64_t batches_ = 0;
+  std::set<CaptureId> unknown_captures_;
 };
 
 }  // namespace lockstep

@@ -3,6 +3,7 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <exception>
 #include <random>
 #include <utility>
 
@@ -38,19 +39,22 @@ LeadershipLoop::LeadershipLoop(Parts parts, ProgressBoard& board, const Clock& c
 
 void LeadershipLoop::run(const std::stop_token& stop) {
   while (!stop.stop_requested()) {
-    leading_ = false;
+    set_leading(false);
     try {
       return lead_once(stop);
     } catch (const Deposed& deposed) {
       wait_after_deposition(deposed, stop);
     } catch (const Error& error) {
       if (!error.retryable()) {
-        enter(PipelineState::kConnecting, error.what());
+        note_fatal(error.what());
         throw;
       }
       // Whoever does not lead yet waits for the source only.
       wait_after(error, leading_ ? waiting_for(error.parts().server) : PipelineState::kWaitingForSource,
                  stop);
+    } catch (const std::exception& error) {
+      note_fatal(error.what());
+      throw;
     }
   }
 }
@@ -60,7 +64,7 @@ void LeadershipLoop::lead_once(const std::stop_token& stop) {
   if (last_logged_.empty()) enter(PipelineState::kConnecting, "");
   const std::unique_ptr<Source> source = parts_.open_source();
   if (!take_lead(*source, stop)) return;
-  leading_ = true;
+  set_leading(true);
   led_at_ = clock_.now();
   parts_.replicate(*source, stop);
 }
@@ -115,6 +119,16 @@ void LeadershipLoop::enter(PipelineState state, const std::string& reason) {
     progress.bulks_in_flight = 0;
     if (state == PipelineState::kStandingBy) progress.advanced_at = clock_.now();
   });
+}
+
+void LeadershipLoop::set_leading(bool leading) {
+  leading_ = leading;
+  board_.update([&](ReplicationProgress& progress) { progress.leads = leading; });
+}
+
+void LeadershipLoop::note_fatal(const std::string& error) {
+  enter(PipelineState::kConnecting, error);
+  board_.update([&](ReplicationProgress& progress) { progress.fatal = error; });
 }
 
 void LeadershipLoop::up() {

@@ -33,7 +33,7 @@ class LeadershipLoop {
   LeadershipLoop(Parts parts, ProgressBoard& board, const Clock& clock);
 
   /// Returns on a stop request, or when replicate() has returned. Throws UsageError, and Error that is not
-  /// retryable.
+  /// retryable, and notes on the board why it ends.
   void run(const std::stop_token& stop);
 
  private:
@@ -43,6 +43,8 @@ class LeadershipLoop {
   void wait_after_deposition(const Deposed& deposed, const std::stop_token& stop);
   void pause(std::chrono::milliseconds delay, const std::stop_token& stop);
   void enter(PipelineState state, const std::string& reason);
+  void set_leading(bool leading);
+  void note_fatal(const std::string& error);
   void up();
 
   Parts parts_;

@@ -140,9 +140,17 @@ void add_indices(Families& families, const ReplicationProgress& progress) {
   each(&IndexProgress::superseded);
   families.counter("lockstep_refused_total", "Writes that Elasticsearch refused for good");
   each(&IndexProgress::refused);
-  families.gauge("lockstep_set_aside", "1 when the view cannot be read, so that the index is not followed");
+  families.gauge("lockstep_set_aside",
+                 "1 when the view or a job cannot be read, so that the index is not followed");
   for (const auto& [id, index] : progress.indices) {
     families.add(index.set_aside ? 1 : 0, {{"index", index.alias}});
+  }
+  families.gauge("lockstep_unreadable_job",
+                 "1 for a job that this lockstep cannot read, which stops its index");
+  for (const auto& [id, index] : progress.indices) {
+    for (const JobId job : index.unreadable_jobs) {
+      families.add(1, {{"index", index.alias}, {"job", std::to_string(job.value)}});
+    }
   }
   families.gauge("lockstep_dead_letters", "Documents that Elasticsearch refuses in their present state");
   each(&IndexProgress::dead_letters);

@@ -41,7 +41,7 @@ void run_service(const Config& config, RunUntil until, ProgressBoard& board, con
     spdlog::info("metrics, health and status on port {} ({})", http->port(), config.http.listen);
   }
   const Heartbeat heartbeat(board, clock, kHeartbeat);
-  const StatusPublisher publisher([&] { return open_source(config, "status"); }, board, clock, {});
+  const StatusPublisher publisher([&] { return open_status_writer(config); }, board, clock, {});
   const std::stop_callback on_stop(stop, [] {
     spdlog::info("stopping: finishing what is in flight");
     systemd::notify_stopping();

@@ -28,9 +28,9 @@ bool same(const PublishedStatus& left, const PublishedStatus& right) {
 
 }  // namespace
 
-StatusPublisher::StatusPublisher(std::function<std::unique_ptr<Source>()> open_source,
+StatusPublisher::StatusPublisher(std::function<std::unique_ptr<StatusWriter>()> open_writer,
                                  const ProgressBoard& board, const Clock& clock, Intervals intervals)
-    : open_source_(std::move(open_source)),
+    : open_writer_(std::move(open_writer)),
       board_(board),
       clock_(clock),
       intervals_(intervals),
@@ -62,24 +62,39 @@ void StatusPublisher::publish(const ReplicationProgress& progress) {
   send(status);
 }
 
-void StatusPublisher::say_stopped() {
-  const ReplicationProgress progress = board_.read();
+bool StatusPublisher::may_say_stopped(const ReplicationProgress& progress) {
   // A leader that stops before it has published anything says why, too.
   const bool led = progress.epoch.value > 0 && progress.state != PipelineState::kStandingBy;
-  if (last_.state.empty() && !led) return;
-  send({kStoppedState, progress.reason, status_document(progress, 0)});
+  if (!last_.state.empty() || led) return true;
+  if (progress.fatal.empty()) return false;
+  bool others_lead = false;
+  // Our own connection may not have given the lead back yet.
+  if (!progress.leads) with_writer([&](StatusWriter& writer) { others_lead = writer.is_led(); });
+  return !others_lead;
+}
+
+void StatusPublisher::say_stopped() {
+  const ReplicationProgress progress = board_.read();
+  if (!progress.fatal.empty()) last_logged_ = progress.fatal;  // main logs it
+  if (may_say_stopped(progress)) send({kStoppedState, progress.reason, status_document(progress, 0)});
 }
 
 void StatusPublisher::send(const PublishedStatus& status) {
-  try {
-    if (!source_) source_ = open_source_();
-    source_->publish(status);
+  with_writer([&](StatusWriter& writer) {
+    writer.publish(status);
     last_ = status;
     sent_at_ = clock_.now();
+  });
+}
+
+void StatusPublisher::with_writer(const std::function<void(StatusWriter&)>& step) {
+  try {
+    if (!writer_) writer_ = open_writer_();
+    step(*writer_);
     last_logged_.clear();
   } catch (const std::exception& error) {
     // Replication goes on, and reports itself if the source is away.
-    source_.reset();
+    writer_.reset();
     if (std::exchange(last_logged_, error.what()) != error.what()) {
       spdlog::warn("the status could not be published: {}", error.what());
     }

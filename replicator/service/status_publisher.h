@@ -12,7 +12,7 @@
 #include "replicator/clock.h"
 #include "replicator/pipeline/progress.h"
 #include "replicator/service/rate_meter.h"
-#include "replicator/source/source.h"
+#include "replicator/source/pipeline_status.h"
 
 namespace lockstep {
 
@@ -26,11 +26,12 @@ class StatusPublisher {
     std::chrono::milliseconds idle{5'000};  ///< while it does not
   };
 
-  /// Calls `open_source` in the publisher's thread. The references must outlive this.
-  StatusPublisher(std::function<std::unique_ptr<Source>()> open_source, const ProgressBoard& board,
+  /// Calls `open_writer` in the publisher's thread. The references must outlive this.
+  StatusPublisher(std::function<std::unique_ptr<StatusWriter>()> open_writer, const ProgressBoard& board,
                   const Clock& clock, Intervals intervals);
 
-  /// If this process leads, publishes that it has stopped.
+  /// If this process leads, publishes that it has stopped. If it ends with an error and nobody else leads,
+  /// publishes why.
   ~StatusPublisher();
   StatusPublisher(const StatusPublisher&) = delete;
   StatusPublisher& operator=(const StatusPublisher&) = delete;
@@ -40,14 +41,17 @@ class StatusPublisher {
   void publish(const ReplicationProgress& progress);
   void say_stopped();
   void send(const PublishedStatus& status);
+  bool may_say_stopped(const ReplicationProgress& progress);
+  /// Does it with the writer, connected. Logs a failure.
+  void with_writer(const std::function<void(StatusWriter&)>& step);
 
-  const std::function<std::unique_ptr<Source>()> open_source_;
+  const std::function<std::unique_ptr<StatusWriter>()> open_writer_;
   const ProgressBoard& board_;
   const Clock& clock_;
   const Intervals intervals_;
 
   // Of the publisher's thread.
-  std::unique_ptr<Source> source_;
+  std::unique_ptr<StatusWriter> writer_;
   RateMeter rate_;
   PublishedStatus last_;
   SteadyTime sent_at_{};

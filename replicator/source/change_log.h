@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <vector>
 
 #include "replicator/document_version.h"
 #include "replicator/source/transaction.h"
@@ -44,8 +43,8 @@ class ChangeLog {
   /// REQUIRES: no transaction is open.
   virtual bool is_awaited() = 0;
 
-  /// The jobs that are not finished, oldest first. Throws Error for a job whose kind or position is unknown.
-  virtual std::vector<Job> jobs() = 0;
+  /// The jobs that are not finished. A job that cannot be read stops its own index, and no other.
+  virtual UnfinishedJobs jobs() = 0;
 
   /// Makes the list of a fan-out, beside everything else that is done here: the number of its documents once
   /// the list is complete, none while it is not (call again). REQUIRES: leading, no transaction open.

@@ -11,6 +11,7 @@ struct Database {
   std::unique_ptr<Source> (*source)(const Config& config, const std::string& purpose);
   std::unique_ptr<AppliedWatch> (*applied_watch)(const Config& config);
   std::unique_ptr<StatusReader> (*status_reader)(const Config& config);
+  std::unique_ptr<StatusWriter> (*status_writer)(const Config& config);
   std::unique_ptr<SourceDefinition> (*definition)(const Config& config);
 };
 
@@ -18,7 +19,7 @@ Database database_of(const SourceConfig& source) {
   switch (source.kind) {
     case SourceConfig::Kind::kPostgresql:
       return {make_postgres_source, make_postgres_applied_watch, make_postgres_status_reader,
-              make_postgres_definition};
+              make_postgres_status_writer, make_postgres_definition};
     case SourceConfig::Kind::kSqlite:
       break;
   }
@@ -41,6 +42,10 @@ std::unique_ptr<AppliedWatch> open_applied_watch(const Config& config) {
 
 std::unique_ptr<StatusReader> open_status_reader(const Config& config) {
   return database_of(config.source).status_reader(config);
+}
+
+std::unique_ptr<StatusWriter> open_status_writer(const Config& config) {
+  return database_of(config.source).status_writer(config);
 }
 
 std::unique_ptr<SourceDefinition> open_source_definition(const Config& config) {

@@ -18,14 +18,17 @@ namespace lockstep {
 /// Throws UsageError when this build knows no source of that kind. Connects to nothing.
 void require_known_kind(const SourceConfig& source);
 
-/// Loads the pipeline, too. `purpose` names the connection in the database's list of sessions ("tail",
-/// "status"). Throws UsageError also when the pipeline was never applied.
+/// Loads the pipeline, too. `purpose` names the connection in the database's list of sessions ("tail").
+/// Throws UsageError also when the pipeline was never applied.
 std::unique_ptr<Source> open_source(const Config& config, const std::string& purpose);
 
 /// Throws UsageError also when the pipeline was never applied.
 std::unique_ptr<AppliedWatch> open_applied_watch(const Config& config);
 
 std::unique_ptr<StatusReader> open_status_reader(const Config& config);
+
+/// Throws UsageError also when the pipeline was never applied.
+std::unique_ptr<StatusWriter> open_status_writer(const Config& config);
 
 /// REQUIRES: `config` outlives the result.
 std::unique_ptr<SourceDefinition> open_source_definition(const Config& config);

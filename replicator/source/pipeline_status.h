@@ -12,6 +12,13 @@
 
 namespace lockstep {
 
+/// What the leader publishes about itself for `status`.
+struct PublishedStatus {
+  std::string state;
+  std::string reason;
+  std::string document;  ///< JSON
+};
+
 /// What the leader last reported about itself.
 struct LeaderReport {
   std::string state;   ///< as published: "following", "stopped", …
@@ -30,7 +37,9 @@ struct IndexStatus {
   std::string set_aside = {};  ///< why the pipeline does not follow it; empty: it does
 
   struct Job {
-    JobKind kind = JobKind::kBackfill;
+    JobId id;
+    std::string kind;        ///< as stored, even when this lockstep knows no such kind
+    std::string unreadable;  ///< why it cannot be read; empty: it can
     std::string reason;
     std::int64_t done = 0;
     std::optional<std::int64_t> total = {};
@@ -60,6 +69,18 @@ class StatusReader {
 
   /// Reads one snapshot. None when the pipeline has not been applied. Throws Error.
   virtual std::optional<PipelineStatus> read() = 0;
+};
+
+/// Needs nothing of the pipeline but its name, so that it can also say why the rest of it cannot be loaded.
+class StatusWriter {
+ public:
+  virtual ~StatusWriter() = default;
+
+  /// Throws Error.
+  virtual void publish(const PublishedStatus& status) = 0;
+
+  /// Whether somebody leads the pipeline, this process or another. Throws Error.
+  virtual bool is_led() = 0;
 };
 
 }  // namespace lockstep

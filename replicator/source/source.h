@@ -8,10 +8,11 @@
 //   DeadLetterBox                  dead letters, for people
 //   OutboxCare                     pruning, the outbox's limit, missing triggers
 //
-// and three that have a connection of their own:
+// and four that have a connection of their own:
 //
 //   AppliedWatch, AppliedPoint     `wait`, without leading
 //   StatusReader                   `status`, without leading (pipeline_status.h)
+//   StatusWriter                   what the leader says there of itself
 //   SourceDefinition               `check`, `plan`, `apply`, `remove`
 //
 // It shares the rest of this folder and outbox/, and implements none of it: the values that the contracts
@@ -28,13 +29,6 @@
 #include "replicator/source/outbox_care.h"
 
 namespace lockstep {
-
-/// What the leader publishes about itself for `status`.
-struct PublishedStatus {
-  std::string state;
-  std::string reason;
-  std::string document;  ///< JSON
-};
 
 /// One connection, for one thread. What it hands out lives as long as it does.
 class Source {
@@ -54,8 +48,6 @@ class Source {
   virtual ChangeLog& changes() = 0;
   virtual DeadLetterBox& dead_letters() = 0;
   virtual OutboxCare& outbox() = 0;
-
-  virtual void publish(const PublishedStatus& status) = 0;
 };
 
 }  // namespace lockstep

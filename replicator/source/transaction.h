@@ -81,7 +81,7 @@ class SourceTransaction : public SourceSnapshot {
   /// Marks the job as begun.
   virtual void begin_job(JobId job) = 0;
 
-  /// Stops following the index, and forgets its comparisons and sweeps.
+  /// Stops following the index, and forgets its comparisons and sweeps, apart from those that cannot be read.
   virtual void set_aside(IndexId index, const std::string& reason) = 0;
   /// Follows it again.
   virtual void take_back(IndexId index) = 0;

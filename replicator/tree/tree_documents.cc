@@ -154,6 +154,8 @@ TreeDocument read_tree_document(const json& hit) {
   document.name = source.text_if_any("name").value_or("");
   document.kind = source.text_if_any("kind").value_or("");
   document.fence = source.integer_if_any("fence").value_or(0);
+  const auto fence = source.fields().find("fence");
+  document.fence_is_text = fence != source.fields().end() && fence->is_string();
   return document;
 }
 

@@ -32,6 +32,7 @@ struct TreeDocument {
   std::string name = {};
   std::string kind = {};
   FencingToken fence = 0;
+  bool fence_is_text = false;        ///< the document has it as "12", which scripts cannot compare
   std::int64_t sequence_number = 0;  ///< with the primary term: the version that was read
   std::int64_t primary_term = 0;
 

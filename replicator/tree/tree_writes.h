@@ -66,6 +66,9 @@ class TreeWrites {
   std::int64_t change_by_client(const TreeChange& change);
   /// Lets the server change all documents that are left. Returns how many it changed.
   std::int64_t change_in_server(const TreeChange& change);
+  /// Whether the server's script can compare the fences of all documents that are left. Throws Error, naming
+  /// the document, for a fence that is no number at all.
+  bool fences_are_numbers(const TreeChange& change);
   bool concerned(const TreeChange& change, const TreeDocument& document) const;
   std::optional<Put> read_put();
   bool try_put(const Put& put);

@@ -95,13 +95,13 @@ std::vector<std::string> SourceContract::listed(JobId fan_out, std::int64_t page
 }
 
 std::vector<Job> SourceContract::jobs_of(IndexId index, JobKind kind) {
-  std::vector<Job> jobs = source_->changes().jobs();
+  std::vector<Job> jobs = source_->changes().jobs().readable;
   std::erase_if(jobs, [&](const Job& job) { return job.index != index || job.kind != kind; });
   return jobs;
 }
 
 std::optional<Job> SourceContract::find_job(JobId id) {
-  for (const Job& job : source_->changes().jobs()) {
+  for (const Job& job : source_->changes().jobs().readable) {
     if (job.id == id) return job;
   }
   return std::nullopt;
@@ -109,7 +109,7 @@ std::optional<Job> SourceContract::find_job(JobId id) {
 
 void SourceContract::finish_jobs() {
   Acknowledged acknowledged;
-  for (const Job& job : source_->changes().jobs())
+  for (const Job& job : source_->changes().jobs().readable)
     acknowledged.jobs.push_back({job.id, job.kind, job.position, 0, true});
   save(acknowledged);
 }

@@ -69,7 +69,7 @@ TEST_P(DefinedSourceContract, ANewIndexIsFilled) {
   world().definition(Configuration::kWithoutParcels)->apply({});
   lead();
   finish_jobs();
-  EXPECT_THAT(source_->changes().jobs(), IsEmpty());
+  EXPECT_THAT(source_->changes().jobs().readable, IsEmpty());
   world().definition(Configuration::kApplied)->apply({});
   source_->reload();
   ASSERT_EQ(source_->pipeline().indices.size(), 2U);
@@ -83,7 +83,7 @@ TEST_P(DefinedSourceContract, ARefilledIndexBeginsAnew) {
   lead();
   finish_jobs();
   world().definition(Configuration::kApplied)->refill({"docs", "nobody's"});
-  const std::vector<Job> jobs = source_->changes().jobs();
+  const std::vector<Job> jobs = source_->changes().jobs().readable;
   ASSERT_EQ(jobs.size(), 1U);
   EXPECT_EQ(jobs[0].kind, JobKind::kBackfill);
   EXPECT_EQ(jobs[0].index, docs().id);
@@ -160,7 +160,7 @@ TEST_P(DefinedSourceContract, AUserWithThePrivilegesCanDoWhatALeaderDoes) {
   source_->outbox().prune();
   world_->fill_outbox();
   EXPECT_TRUE(becomes_true([&] { return source_->outbox().resume(); }));
-  source_->publish({"following", "", "{}"});
+  world().status_writer()->publish({"following", "", "{}"});
 }
 
 }  // namespace

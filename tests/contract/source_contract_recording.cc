@@ -16,7 +16,7 @@ struct Seen {
 Seen seen_by(Source& source) {
   source.reload();
   const AppliedIndex& parcels = source.pipeline().indices.at(1);
-  return {source.changes().checkpoint(), source.changes().jobs().size(),
+  return {source.changes().checkpoint(), source.changes().jobs().readable.size(),
           source.dead_letters().count({{parcels.id}, {}, ""}), parcels.set_aside};
 }
 

@@ -38,8 +38,9 @@ TEST_P(DefinedSourceContract, StatusTellsWhatTheLeaderLastSaidOfItself) {
   ASSERT_TRUE(status);
   EXPECT_FALSE(status->leader) << "the pipeline has never run";
   lead();
-  source_->publish({"starting", "", "{}"});
-  source_->publish({"following", "a reason", R"({"documents": 17})"});
+  const auto writer = world().status_writer();
+  writer->publish({"starting", "", "{}"});
+  writer->publish({"following", "a reason", R"({"documents": 17})"});
   status = reader->read();
   ASSERT_TRUE(status);
   ASSERT_TRUE(status->leader);
@@ -78,11 +79,11 @@ TEST_P(DefinedSourceContract, StatusTellsOfEachIndexWhatItsJobsAndDeadLettersAre
   EXPECT_EQ(docs_status.dead_letters, 2);
   EXPECT_EQ(docs_status.set_aside, "");
   ASSERT_EQ(docs_status.jobs.size(), 2U);
-  EXPECT_EQ(docs_status.jobs[0].kind, JobKind::kComparison);
+  EXPECT_EQ(docs_status.jobs[0].kind, "comparison");
   EXPECT_EQ(docs_status.jobs[0].reason, "somebody asked for it");
   EXPECT_EQ(docs_status.jobs[0].done, 3);
   EXPECT_GE(docs_status.jobs[0].age.count(), 0);
-  EXPECT_EQ(docs_status.jobs[1].kind, JobKind::kFanOut);
+  EXPECT_EQ(docs_status.jobs[1].kind, "fan_out");
   EXPECT_EQ(docs_status.jobs[1].done, 0);
   EXPECT_EQ(docs_status.jobs[1].total, 2);
   const IndexStatus& parcels_status = status->indices[1];

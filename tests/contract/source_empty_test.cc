@@ -102,7 +102,6 @@ class EmptySource final : public Source,
   ChangeLog& changes() override { return *this; }
   DeadLetterBox& dead_letters() override { return *this; }
   OutboxCare& outbox() override { return *this; }
-  void publish(const PublishedStatus&) override {}
 
  private:
   bool try_lead() override { return true; }
@@ -122,7 +121,7 @@ class EmptySource final : public Source,
     return false;
   }
   bool is_awaited() override { return false; }
-  std::vector<Job> jobs() override { return {}; }
+  UnfinishedJobs jobs() override { return {}; }
   std::optional<std::int64_t> expand(const AppliedIndex&, const Job&) override { return std::nullopt; }
 
   std::chrono::system_clock::time_point now() override { return {}; }
@@ -160,6 +159,12 @@ class EmptyStatus final : public StatusReader {
   std::optional<PipelineStatus> read() override { return PipelineStatus{}; }
 };
 
+class EmptyStatusWriter final : public StatusWriter {
+ public:
+  void publish(const PublishedStatus&) override {}
+  bool is_led() override { return false; }
+};
+
 class EmptyDefinition final : public SourceDefinition {
  public:
   std::string server() override { return {}; }
@@ -192,12 +197,16 @@ class EmptyWorld final : public DefinedWorld {
   }
   std::unique_ptr<AppliedWatch> watch() override { return std::make_unique<EmptyWatch>(); }
   std::unique_ptr<StatusReader> status() override { return std::make_unique<EmptyStatus>(); }
+  std::unique_ptr<StatusWriter> status_writer() override { return std::make_unique<EmptyStatusWriter>(); }
   std::string create_user() override { return {}; }
   void execute_as_owner(const std::vector<std::string>&) override {}
   std::unique_ptr<Source> open_as(const std::string&) override { return open(); }
   void drop_trigger() override {}
   void replace_view() override {}
   void plant_job(const std::string&, const std::string&) override {}
+  void plant_null(const std::string&, const std::string&) override {}
+  void plant_outbox_row(CaptureId) override {}
+  void plant_rows_of_index(IndexId) override {}
 };
 
 const auto kEmpty = testing::Values(MakeWorld{[] { return std::make_unique<EmptyWorld>(); }});

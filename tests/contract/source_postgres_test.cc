@@ -127,6 +127,7 @@ class PostgresWorld final : public DefinedWorld {
   }
   std::unique_ptr<AppliedWatch> watch() override { return open_applied_watch(applied_); }
   std::unique_ptr<StatusReader> status() override { return open_status_reader(applied_); }
+  std::unique_ptr<StatusWriter> status_writer() override { return open_status_writer(applied_); }
 
   std::string create_user() override { return database_.create_role("contract"); }
   void execute_as_owner(const std::vector<std::string>& statements) override {
@@ -155,6 +156,27 @@ class PostgresWorld final : public DefinedWorld {
     database_.execute(
         "insert into lockstep.job (pipeline, index, kind, position, reason) select i.pipeline, i.id, '" +
         kind + "', '" + position + "', 'planted' from lockstep.index as i where i.alias = 'docs'");
+  }
+  void plant_null(const std::string& table, const std::string& column) override {
+    database_.execute("alter table lockstep." + table + " alter " + column + " drop not null");
+    database_.execute("update lockstep." + table + " set " + column + " = null");
+  }
+  void plant_outbox_row(CaptureId capture) override {
+    database_.execute("insert into lockstep.outbox (capture, keys) values (" + std::to_string(capture.value) +
+                      ", '{1}')");
+  }
+  void plant_rows_of_index(IndexId index) override {
+    const std::string id = std::to_string(index.value);
+    for (const char* table : {"job", "dead_letter", "set_aside"}) {
+      database_.execute("alter table lockstep." + std::string(table) + " drop constraint " + table +
+                        "_index_fkey");
+    }
+    database_.execute("insert into lockstep.set_aside (index, reason) values (" + id + ", 'planted')");
+    database_.execute(
+        "insert into lockstep.dead_letter (index, id, version, status, error_type, reason) values (" + id +
+        ", '1', 1, 400, 'a_type', 'planted')");
+    database_.execute("insert into lockstep.job (pipeline, index, kind, reason) select p.id, " + id +
+                      ", 'sweep', 'planted' from lockstep.pipeline as p");
   }
 
  private:

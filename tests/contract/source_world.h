@@ -102,6 +102,7 @@ class DefinedWorld : public SourceWorld {
   virtual std::unique_ptr<SourceDefinition> definition(Configuration configuration) = 0;
   virtual std::unique_ptr<AppliedWatch> watch() = 0;
   virtual std::unique_ptr<StatusReader> status() = 0;
+  virtual std::unique_ptr<StatusWriter> status_writer() = 0;
 
   /// Who may do nothing yet; where the database knows no users, an empty name, and open_as() is open().
   virtual std::string create_user() = 0;
@@ -114,6 +115,12 @@ class DefinedWorld : public SourceWorld {
   virtual void replace_view() = 0;
   /// Writes a job of `docs` into lockstep's own tables, as no lockstep would.
   virtual void plant_job(const std::string& kind, const std::string& position) = 0;
+  /// Puts null into a column of one of lockstep's own tables, in every row.
+  virtual void plant_null(const std::string& table, const std::string& column) = 0;
+  /// Writes a row into the outbox, as no trigger would.
+  virtual void plant_outbox_row(CaptureId capture) = 0;
+  /// Writes a job, a dead letter and a set-aside row of an index that nobody has.
+  virtual void plant_rows_of_index(IndexId index) = 0;
 };
 
 /// The parameter of the suites.

@@ -109,6 +109,16 @@ TEST_P(TreeSchemes, ALargeDirectoryMovesAndIsRemoved) {
   expect_nothing_left(*client_);
 }
 
+TEST_P(TreeSchemes, ALargeDirectoryMovesThoughADocumentHasItsFenceAsText) {
+  fill("/big", 1'500);
+  for (const char* id : {"7", "1400"})
+    server().expect("POST", "/" + tree_index() + "/_update/" + id, R"({"doc": {"fence": "0"}})");
+  move("/big", "/two");
+  EXPECT_EQ(count_below("/two"), 1'500);
+  EXPECT_GT(stored().at("7").source.at("fence"), 0);
+  expect_nothing_left(*client_);
+}
+
 TEST_P(TreeSchemes, PutWritesANewFileAndReplacesTheContentsOfOneThatIsThere) {
   put("/notes/today.txt", "first");
   auto all = stored();

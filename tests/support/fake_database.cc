@@ -129,6 +129,11 @@ JobId Database::add_job(IndexId index, JobKind kind, const Values& ids) {
   return insert(state_, std::move(stored)).id;
 }
 
+void Database::set_unreadable_jobs(std::vector<UnreadableJob> jobs) {
+  const std::lock_guard lock(mutex_);
+  state_.unreadable_jobs = std::move(jobs);
+}
+
 SourceIdentity Database::identity() const {
   const std::lock_guard lock(mutex_);
   return identity_;

@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "replicator/source/pipeline_status.h"
 #include "replicator/source/source.h"
 
 namespace lockstep::fake {
@@ -65,6 +66,7 @@ struct State {
   bool captures = true;    ///< the triggers write into the outbox
   bool given_up = false;   ///< changes were dropped, and resume() has not succeeded since
   std::map<JobId, StoredJob> jobs;
+  std::vector<UnreadableJob> unreadable_jobs;
   JobId next_job{1};
   std::map<RoutedId, StoredLetter> dead_letters;
   std::map<RoutedId, DocumentVersion> routes;
@@ -129,6 +131,8 @@ class Database {
   void apply(AppliedPipeline pipeline);
   /// Adds a job that nobody has begun. `ids` is the list of a fan-out.
   JobId add_job(IndexId index, JobKind kind, const Values& ids = {});
+  /// Stores these jobs, and no others, that nobody can read.
+  void set_unreadable_jobs(std::vector<UnreadableJob> jobs);
 
   /// Which database it is. A restored or promoted one has another identity.
   SourceIdentity identity() const;
@@ -165,6 +169,7 @@ class Database {
 
  private:
   friend class FakeSource;
+  friend class FakeStatusWriter;
   friend class FakeTransaction;
 
   void step(Step step) const;

@@ -71,12 +71,6 @@ std::string FakeSource::revision() {
   return database_.pipeline().revision;
 }
 
-void FakeSource::publish(const PublishedStatus& status) {
-  database_.require_present();
-  const std::lock_guard lock(database_.mutex_);
-  database_.published_.push_back(status);
-}
-
 // --- Lead ---
 
 bool FakeSource::try_lead() {
@@ -156,10 +150,11 @@ bool FakeSource::is_awaited() {
   return false;
 }
 
-std::vector<Job> FakeSource::jobs() {
+UnfinishedJobs FakeSource::jobs() {
   return ask([](const State& state) {
-    std::vector<Job> jobs;
-    for (const auto& [id, stored] : state.jobs) jobs.push_back(stored.job);
+    UnfinishedJobs jobs;
+    for (const auto& [id, stored] : state.jobs) jobs.readable.push_back(stored.job);
+    jobs.unreadable = state.unreadable_jobs;
     return jobs;
   });
 }
@@ -257,6 +252,26 @@ bool FakeSource::resume() {
       add_whole_index_job(state, index.id, kind, "the outbox was full");
   }
   return true;
+}
+
+// --- StatusWriter ---
+
+FakeStatusWriter::FakeStatusWriter(Database& database) : database_(database) {
+  database.require_present();
+  const std::lock_guard lock(database.mutex_);
+  ++database.connections_;
+}
+
+void FakeStatusWriter::publish(const PublishedStatus& status) {
+  database_.require_present();
+  const std::lock_guard lock(database_.mutex_);
+  database_.published_.push_back(status);
+}
+
+bool FakeStatusWriter::is_led() {
+  database_.require_present();
+  const std::lock_guard lock(database_.mutex_);
+  return database_.led_elsewhere_ || database_.leader_ != nullptr;
 }
 
 }  // namespace lockstep::fake

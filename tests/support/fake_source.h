@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "replicator/source/pipeline_status.h"
 #include "replicator/source/source.h"
 #include "tests/support/fake_database.h"
 #include "tests/support/fake_transaction.h"
@@ -29,7 +30,6 @@ class FakeSource final : public Source,
   ChangeLog& changes() override { return *this; }
   DeadLetterBox& dead_letters() override { return *this; }
   OutboxCare& outbox() override { return *this; }
-  void publish(const PublishedStatus& status) override;
 
  private:
   bool try_lead() override;
@@ -48,7 +48,7 @@ class FakeSource final : public Source,
   bool await_change(const Position& position, std::chrono::milliseconds check_every,
                     std::chrono::milliseconds at_most) override;
   bool is_awaited() override;
-  std::vector<Job> jobs() override;
+  UnfinishedJobs jobs() override;
   /// Says none once for each fan-out, as if making its list took a while.
   std::optional<std::int64_t> expand(const AppliedIndex& index, const Job& fan_out) override;
 
@@ -72,6 +72,18 @@ class FakeSource final : public Source,
   Database& database_;
   AppliedPipeline pipeline_;
   Connection connection_;
+};
+
+class FakeStatusWriter final : public StatusWriter {
+ public:
+  /// Connects. Throws Error while the database is away.
+  explicit FakeStatusWriter(Database& database);
+
+  void publish(const PublishedStatus& status) override;
+  bool is_led() override;
+
+ private:
+  Database& database_;
 };
 
 }  // namespace lockstep::fake

@@ -239,7 +239,17 @@ Changes FakeTransaction::read_changes(const Position& from, std::int64_t max_val
     values[row.capture].insert(row.values.begin(), row.values.end());
   }
   Changes changes;
+  const AppliedPipeline pipeline = database_.pipeline();
+  const auto is_known = [&](CaptureId capture) {
+    return std::any_of(pipeline.indices.begin(), pipeline.indices.end(), [&](const AppliedIndex& index) {
+      return std::find(index.captures.begin(), index.captures.end(), capture) != index.captures.end();
+    });
+  };
   for (auto& [capture, change] : captured) {
+    if (!is_known(capture)) {
+      changes.unknown_captures.push_back(capture);
+      continue;
+    }
     change.values.assign(values[capture].begin(), values[capture].end());
     changes.captured.push_back(std::move(change));
   }

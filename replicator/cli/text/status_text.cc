@@ -6,9 +6,13 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <string>
+#include <vector>
 
+#include "replicator/pipeline/progress.h"
 #include "replicator/service/readable.h"
 #include "replicator/service/status_publisher.h"
+#include "replicator/unknown_value.h"
 
 namespace lockstep {
 namespace {
@@ -60,7 +64,9 @@ Json index_json(const IndexStatus& index, const Json& counters) {
   json["jobs"] = Json::array();
   for (const IndexStatus::Job& job : index.jobs) {
     const auto left = left_of(job);
-    json["jobs"].push_back({{"kind", name_of(job.kind)},
+    json["jobs"].push_back({{"id", job.id.value},
+                            {"kind", job.kind},
+                            {"unreadable", job.unreadable},
                             {"reason", job.reason},
                             {"done", job.done},
                             {"total", job.total ? Json(*job.total) : Json(nullptr)},
@@ -78,6 +84,20 @@ std::string reason_of(const PipelineStatus& status) {
          readable(status.leader->age);
 }
 
+// What this process finds, and what the leader has found.
+std::vector<std::string> warnings_of(const PipelineStatus& status, const Json& counters) {
+  std::vector<std::string> warnings;
+  if (!status.leader) return warnings;
+  const std::string& state = status.leader->state;
+  if (state != kStoppedState && !pipeline_state(state)) {
+    warnings.emplace_back(unknown_value("lockstep's table pipeline_status", "state", state).what());
+  }
+  if (!is_running(status)) return warnings;
+  for (const Json& warning : counters.value("warnings", Json::array()))
+    warnings.push_back(warning.get<std::string>());
+  return warnings;
+}
+
 Json leader_json(const LeaderReport& leader) {
   return {{"host", leader.host},
           {"pid", leader.pid},
@@ -86,7 +106,9 @@ Json leader_json(const LeaderReport& leader) {
 }
 
 std::string job_line(const IndexStatus::Job& job) {
-  std::string line = "    " + std::string(name_of(job.kind)) + " (" + job.reason + "): " + grouped(job.done);
+  std::string line = "    " + job.kind + " (" + job.reason + "): ";
+  if (!job.unreadable.empty()) return line + "it cannot be done: " + job.unreadable + "\n";
+  line += grouped(job.done);
   if (!job.total) return line + " documents\n";
   line += " of " + grouped(*job.total) + " documents";
   if (*job.total > 0) line += fmt::format(", {} %", std::min<std::int64_t>(100, job.done * 100 / *job.total));
@@ -162,7 +184,7 @@ std::string status_json(const std::string& pipeline, const std::optional<Pipelin
       {"bulk",
        {{"in_flight", running ? value_at<std::int64_t>(counters, "/bulk/in_flight", 0) : 0},
         {"retries", value_at<std::int64_t>(counters, "/bulk/retries", 0)}}},
-      {"warnings", running ? counters.value("warnings", Json::array()) : Json::array()},
+      {"warnings", warnings_of(known, counters)},
       {"indices", Json::object()},
   };
   for (const IndexStatus& index : known.indices) json["indices"][index.alias] = index_json(index, counters);
@@ -185,10 +207,7 @@ std::string status_text(const std::string& pipeline, const std::optional<Pipelin
     line("leader", fmt::format("{}, process {}, since {}, epoch {}", status->leader->host,
                                status->leader->pid, status->leader->started_at, status->epoch.value));
   }
-  if (is_running(*status)) {
-    for (const Json& warning : counters.value("warnings", Json::array()))
-      line("warning", warning.get<std::string>());
-  }
+  for (const std::string& warning : warnings_of(*status, counters)) line("warning", warning);
   return text + indices_text(*status, counters);
 }
 

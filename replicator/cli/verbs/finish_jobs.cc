@@ -22,10 +22,8 @@ void finish_jobs(const Config& config, Source& source, const BulkWriter::Transpo
   ProgressBoard board;
   ProgressLine line;
   const auto all_done = [&] {
-    const std::vector<Job> left = source.changes().jobs();
-    return std::none_of(left.begin(), left.end(), [&](const Job& job) {
-      return std::find(jobs.begin(), jobs.end(), job.id) != jobs.end();
-    });
+    const UnfinishedJobs left = source.changes().jobs();
+    return std::none_of(jobs.begin(), jobs.end(), [&](JobId job) { return left.contains(job); });
   };
   while (!signals.token().stop_requested()) {
     if (source.lead().try_lead()) {

@@ -321,14 +321,14 @@ void Verification::wait_for(const AppliedIndex& index, const Position& position)
   if (!led_) return;
   wait([&] { return source_.changes().has_passed(position); });
   std::set<JobId> jobs;
-  for (const Job& job : source_.changes().jobs()) {
+  for (const Job& job : source_.changes().jobs().readable) {
     if (job.index == index.id) jobs.insert(job.id);
   }
   for (const JobId repair : repairs_) jobs.erase(repair);
   wait([&] {
     if (jobs.empty()) return true;
-    const std::vector<Job> left = source_.changes().jobs();
-    return std::none_of(left.begin(), left.end(), [&](const Job& job) { return jobs.contains(job.id); });
+    const UnfinishedJobs left = source_.changes().jobs();
+    return std::none_of(jobs.begin(), jobs.end(), [&](JobId job) { return left.contains(job); });
   });
 }
 

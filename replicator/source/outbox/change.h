@@ -29,6 +29,8 @@ struct CapturedChange {
 /// A chunk of changes.
 struct Changes {
   std::vector<CapturedChange> captured;
+  /// Of rows that no pipeline's capture can have written since the last `apply`: what they say is not known.
+  std::vector<CaptureId> unknown_captures = {};
   Position next;                           ///< behind the chunk
   std::int64_t rows = 0;                   ///< outbox rows read
   bool more = false;                       ///< the batch has further rows

@@ -1,11 +1,12 @@
 #include "replicator/source/outbox/job.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <type_traits>
 #include <utility>
 
-#include "replicator/error.h"
+#include "replicator/unknown_value.h"
 
 namespace lockstep {
 namespace {
@@ -19,10 +20,8 @@ constexpr std::array<std::pair<JobKind, std::string_view>, 4> kKinds = {{
 
 constexpr std::string_view kScanning = "scanning";
 
-Error unknown(const std::string& what, std::string_view text, JobId job) {
-  return Error({"loading job " + std::to_string(job.value),
-                "its " + what + " is \"" + std::string(text) + "\", which this lockstep does not know",
-                "install the version of lockstep that wrote it, or a newer one"});
+std::string text_of(JobId job) {
+  return "job " + std::to_string(job.value);
 }
 
 // 0 is what lockstep stores before the first document of the list is acknowledged.
@@ -39,11 +38,11 @@ std::string_view name_of(JobKind kind) {
   return kKinds.at(static_cast<std::size_t>(kind)).second;
 }
 
-JobKind job_kind(std::string_view name, JobId job) {
+JobKind job_kind(const std::optional<std::string>& name, JobId job) {
   for (const auto& [kind, known] : kKinds) {
     if (known == name) return kind;
   }
-  throw unknown("kind", name, job);
+  throw unknown_value(text_of(job), "kind", name.value_or(""));
 }
 
 std::optional<std::string> to_text(const JobPosition& position) {
@@ -73,7 +72,13 @@ JobPosition job_position(const std::optional<std::string>& text, JobKind kind, J
       if (*text == kScanning) return Scanning{};
       break;
   }
-  throw unknown("position", *text, job);
+  throw unknown_value(text_of(job), "position", *text);
+}
+
+bool UnfinishedJobs::contains(JobId job) const {
+  const auto is_it = [&](const auto& each) { return each.id == job; };
+  return std::any_of(readable.begin(), readable.end(), is_it) ||
+         std::any_of(unreadable.begin(), unreadable.end(), is_it);
 }
 
 }  // namespace lockstep

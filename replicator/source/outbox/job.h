@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 #include <variant>
+#include <vector>
 
 #include "replicator/ids.h"
 
@@ -24,8 +25,8 @@ enum class JobKind {
 /// "backfill", "comparison", "fan_out", "sweep".
 std::string_view name_of(JobKind kind);
 
-/// Throws Error for any other text, naming it and the job.
-JobKind job_kind(std::string_view name, JobId job);
+/// Throws Error for none and for any other text, naming it and the job.
+JobKind job_kind(const std::optional<std::string>& name, JobId job);
 
 /// Nobody has begun.
 struct NotBegun {
@@ -69,6 +70,22 @@ struct Job {
   std::string reason;
   /// The fan-out that must be over before the list of this one is made. None: nothing to wait for.
   std::optional<JobId> behind = {};
+};
+
+/// A job that this lockstep cannot take as what it is stored as: its kind, its position or another value.
+struct UnreadableJob {
+  JobId id;
+  IndexId index;
+  std::string why;  ///< names the job and the value, and says what to do
+};
+
+/// The jobs that are not finished, oldest first.
+struct UnfinishedJobs {
+  std::vector<Job> readable;
+  std::vector<UnreadableJob> unreadable;
+
+  /// Whether there is such a job, readable or not.
+  bool contains(JobId job) const;
 };
 
 /// How far a job has come, saved with the checkpoint.

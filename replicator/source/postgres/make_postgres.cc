@@ -4,6 +4,7 @@
 #include "replicator/source/postgres/read/source.h"
 #include "replicator/source/postgres/watch/applied_watch.h"
 #include "replicator/source/postgres/watch/status.h"
+#include "replicator/source/postgres/watch/status_writer.h"
 
 namespace lockstep {
 
@@ -17,6 +18,10 @@ std::unique_ptr<AppliedWatch> make_postgres_applied_watch(const Config& config) 
 
 std::unique_ptr<StatusReader> make_postgres_status_reader(const Config& config) {
   return std::make_unique<PostgresStatus>(config);
+}
+
+std::unique_ptr<StatusWriter> make_postgres_status_writer(const Config& config) {
+  return std::make_unique<PostgresStatusWriter>(config);
 }
 
 std::unique_ptr<SourceDefinition> make_postgres_definition(const Config& config) {

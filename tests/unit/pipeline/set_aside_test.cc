@@ -73,5 +73,40 @@ TEST_F(SetAsideTest, AnIndexThatIsTakenBackIsCompared) {
   EXPECT_EQ(world_.difference(), "");
 }
 
+TEST_F(SetAsideTest, AnIndexWithAJobThatNobodyCanReadIsSetAsideUntilTheJobIsGone) {
+  const UnreadableJob job{JobId{99}, kPosts, "job 99 is of an unknown kind"};
+  world_.database.set_unreadable_jobs({job});
+  {
+    Leader leader(world_);
+    const Error error = leader.set_aside.note(job);
+    EXPECT_TRUE(error.retryable());
+    EXPECT_THAT(error.what(), HasSubstr("index posts is set aside, the others go on: " + job.why));
+  }
+  world_.pipeline = world_.database.pipeline();
+  world_.put_post("p0001", "ann", 7);
+  world_.put_file("f", "a", 1);
+  Leader leader(world_);
+  ASSERT_TRUE(leader.catch_up());
+  EXPECT_TRUE(world_.elasticsearch.get("files", "f", "a")) << "the others go on";
+  EXPECT_TRUE(leader.set_aside.take_back_readable().empty());
+  EXPECT_EQ(world_.database.state().set_aside.at(kPosts), job.why);
+  world_.database.set_unreadable_jobs({});
+  for (Job& comparison : leader.set_aside.take_back_readable()) leader.jobs.add(std::move(comparison));
+  EXPECT_TRUE(world_.database.state().set_aside.empty());
+  ASSERT_TRUE(leader.catch_up());
+  EXPECT_EQ(world_.difference(), "");
+}
+
+TEST_F(SetAsideTest, WhatStopsAnIndexNowIsToldNotWhatStoppedItFirst) {
+  set_posts_aside();
+  Leader leader(world_);
+  const UnreadableJob job{JobId{99}, kPosts, "job 99 is of an unknown kind"};
+  world_.database.set_unreadable_jobs({job});
+  world_.database.set_readable(kPosts, true);
+  EXPECT_TRUE(leader.set_aside.take_back_readable().empty());
+  EXPECT_EQ(world_.database.state().set_aside.at(kPosts), job.why);
+  EXPECT_THAT(leader.set_aside.text(), HasSubstr(job.why));
+}
+
 }  // namespace
 }  // namespace lockstep::fake

@@ -145,7 +145,7 @@ Leader::Leader(World& of)
     jobs.saved(news);
     saved.push_back(news);
   });
-  for (Job& job : source.changes().jobs()) jobs.add(std::move(job));
+  for (Job& job : source.changes().jobs().readable) jobs.add(std::move(job));
   for (const AppliedIndex& index : world.pipeline.indices) {
     const std::int64_t letters = dead_letters(index.id);
     if (letters == 0) continue;

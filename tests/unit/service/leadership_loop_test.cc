@@ -80,6 +80,23 @@ TEST_F(LeadershipLoopTest, WhatCannotBeTriedAgainEndsIt) {
       UsageError);
 }
 
+TEST_F(LeadershipLoopTest, WhateverEndsItIsNotedWithWhetherItLed) {
+  EXPECT_THROW(loop([](Source&, const std::stop_token&) {
+                 throw std::runtime_error("no text");
+               }).run(stop_.get_token()),
+               std::runtime_error);
+  EXPECT_EQ(board_.read().fatal, "no text");
+  EXPECT_TRUE(board_.read().leads);
+  LeadershipLoop broken({.open_source = []() -> std::unique_ptr<Source> {
+                           throw Error({"loading the pipeline", "a value is null"});
+                         },
+                         .replicate = [](Source&, const std::stop_token&) {}},
+                        board_, clock_);
+  EXPECT_THROW(broken.run(stop_.get_token()), Error);
+  EXPECT_EQ(board_.read().fatal, "loading the pipeline: a value is null");
+  EXPECT_FALSE(board_.read().leads);
+}
+
 TEST_F(LeadershipLoopTest, StandsByAndTakesOverWhenTheLeaderDies) {
   database_.set_led_elsewhere(true);
   std::atomic<int> led = 0;

@@ -32,13 +32,15 @@ TEST(MetricsTest, CountsByPipelineAndIndex) {
       .deletes = 2,
       .dead_letters = 1,
       .jobs = {{.id = JobId{1}, .kind = JobKind::kFanOut, .done = 10, .total = 30},
-               {.id = JobId{2}, .kind = JobKind::kFanOut, .done = 5}}};
+               {.id = JobId{2}, .kind = JobKind::kFanOut, .done = 5}},
+      .unreadable_jobs = {JobId{9}}};
   const std::string text = metrics_text("shop", progress, clock.now() + std::chrono::seconds(2));
   for (const char* line : {
            "# TYPE lockstep_documents_total counter\n",
            "lockstep_documents_total{pipeline=\"shop\",index=\"po\\\"sts\"} 40\n",
            "lockstep_deletes_total{pipeline=\"shop\",index=\"po\\\"sts\"} 2\n",
            "lockstep_dead_letters{pipeline=\"shop\",index=\"po\\\"sts\"} 1\n",
+           "lockstep_unreadable_job{pipeline=\"shop\",index=\"po\\\"sts\",job=\"9\"} 1\n",
            "lockstep_state{pipeline=\"shop\",state=\"backfilling\"} 1\n",
            "lockstep_state{pipeline=\"shop\",state=\"following\"} 0\n",
            "lockstep_epoch{pipeline=\"shop\"} 7\n",

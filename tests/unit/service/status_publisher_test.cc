@@ -19,7 +19,7 @@ using support::wait_until;
 class StatusPublisherTest : public testing::Test {
  protected:
   void start() {
-    publisher_.emplace([this] { return std::make_unique<fake::FakeSource>(database_); }, board_, clock_,
+    publisher_.emplace([this] { return std::make_unique<fake::FakeStatusWriter>(database_); }, board_, clock_,
                        StatusPublisher::Intervals{milliseconds(1), milliseconds(5'000)});
   }
   void enter(PipelineState state) {
@@ -78,6 +78,23 @@ TEST_F(StatusPublisherTest, ALeaderThatStopsAtOnceSaysWhyAllTheSame) {
   ASSERT_EQ(database_.published().size(), 1U);
   EXPECT_EQ(database_.published()[0].state, kStoppedState);
   EXPECT_EQ(database_.published()[0].reason, "too many are refused");
+}
+
+TEST_F(StatusPublisherTest, AProcessThatDiesBeforeItLeadsSaysWhy) {
+  board_.update([](ReplicationProgress& progress) { progress.reason = progress.fatal = "a value is null"; });
+  start();
+  publisher_.reset();
+  ASSERT_EQ(database_.published().size(), 1U);
+  EXPECT_EQ(database_.published()[0].state, kStoppedState);
+  EXPECT_EQ(database_.published()[0].reason, "a value is null");
+}
+
+TEST_F(StatusPublisherTest, AProcessThatDiesBesideALeaderLeavesTheLeadersStatus) {
+  database_.set_led_elsewhere(true);
+  board_.update([](ReplicationProgress& progress) { progress.reason = progress.fatal = "a value is null"; });
+  start();
+  publisher_.reset();
+  EXPECT_TRUE(database_.published().empty());
 }
 
 TEST_F(StatusPublisherTest, ConnectsAgainAfterTheSourceWasAway) {

@@ -39,7 +39,11 @@ TEST(TreeDocumentsTest, WhatADocumentLacksIsEmptyAndItsFenceZero) {
 }
 
 TEST(TreeDocumentsTest, AFenceThatIsStoredAsTextStillFences) {
-  EXPECT_EQ(read_tree_document(hit(R"({"fence": "12"})")).fence, 12);
+  const TreeDocument document = read_tree_document(hit(R"({"fence": "12"})"));
+  EXPECT_EQ(document.fence, 12);
+  EXPECT_TRUE(document.fence_is_text) << "no script can compare it";
+  EXPECT_FALSE(read_tree_document(hit(R"({"fence": 12})")).fence_is_text);
+  EXPECT_FALSE(read_tree_document(hit("{}")).fence_is_text);
 }
 
 TEST(TreeDocumentsTest, AFenceThatIsNoNumberIsNotZero) {

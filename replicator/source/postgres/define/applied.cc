@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "replicator/source/postgres/session/statement.h"
+#include "replicator/source/postgres/session/stored_value.h"
 
 namespace lockstep {
 namespace {
@@ -18,9 +19,10 @@ void load_captures(PostgresTransaction& transaction, AppliedObjects& state) {
   for (const pqxx::row& row : rows) {
     AppliedCapture capture;
     capture.id = row[0].as<int>();
-    capture.relation = row[1].c_str();
-    capture.expression = row[2].c_str();
-    capture.value_type = row[3].c_str();
+    constexpr std::string_view kTable = "capture";
+    capture.relation = stored<std::string>(row[1], kTable);
+    capture.expression = stored<std::string>(row[2], kTable);
+    capture.value_type = stored<std::string>(row[3], kTable);
     if (!row[4].is_null()) capture.columns = strings(row[4]);
     state.captures.push_back(std::move(capture));
   }
@@ -33,14 +35,17 @@ void load_indices(PostgresTransaction& transaction, AppliedObjects& state) {
   const pqxx::result rows =
       transaction.run_once(session.sql(postgres_sql("applied_indices")), state.pipeline.value_or(0));
   for (const pqxx::row& row : rows) {
-    AppliedIndexRow& index = state.indices[row[1].c_str()];
+    constexpr std::string_view kTable = "index";
+    const auto alias = stored<std::string>(row[1], kTable);
+    AppliedIndexRow& index = state.indices[alias];
     index.id = row[0].as<int>();
-    index.view = row[2].c_str();
-    index.id_type = row[3].c_str();
-    index.routed = row[4].as<bool>();
+    index.view = stored<std::string>(row[2], kTable);
+    index.id_type = stored<std::string>(row[3], kTable);
+    index.routed = stored<bool>(row[4], kTable);
+    require_stored(row[5], kTable);
     index.fields = strings(row[5]);
-    index.definition = row[6].c_str();
-    aliases[index.id] = row[1].c_str();
+    index.definition = stored<std::string>(row[6], kTable);
+    aliases[index.id] = alias;
   }
   for (const pqxx::row& row : transaction.run_once(
            session.sql("select index, capture, coalesce(resolver, '') from {schema}.track"))) {

@@ -3,34 +3,14 @@
 #include <utility>
 
 #include "replicator/error.h"
+#include "replicator/source/postgres/read/jobs.h"
 #include "replicator/source/postgres/read/position.h"
 #include "replicator/source/postgres/read/snapshot.h"
 #include "replicator/source/postgres/read/transaction.h"
 #include "replicator/source/postgres/session/statement.h"
+#include "replicator/source/postgres/session/stored_value.h"
 
 namespace lockstep {
-namespace {
-
-std::optional<std::string> text_of(const pqxx::field& field) {
-  return field.is_null() ? std::nullopt : std::optional<std::string>(field.c_str());
-}
-
-// A row of the statement in jobs().
-Job job_of(const pqxx::row& row) {
-  Job job;
-  job.id = {row[0].as<std::int64_t>()};
-  job.index = {row[1].as<int>()};
-  job.kind = job_kind(row[2].c_str(), job.id);
-  job.position = job_position(text_of(row[3]), job.kind, job.id);
-  job.done = row[4].as<std::int64_t>();
-  if (!row[5].is_null()) job.total = row[5].as<std::int64_t>();
-  job.reason = row[6].c_str();
-  if (!row[7].is_null()) job.behind = JobId{row[7].as<std::int64_t>()};
-  return job;
-}
-
-}  // namespace
-
 std::unique_ptr<SourceTransaction> PostgresChangeLog::begin(Epoch epoch) {
   return std::make_unique<PostgresSourceTransaction>(session_, pipeline_, epoch, expansion_.job_in_hand());
 }
@@ -50,8 +30,9 @@ Position PostgresChangeLog::checkpoint() {
                    "from {schema}.checkpoint where pipeline = $1",
                    pipeline_.id());
   if (row.empty()) throw Error({"loading the checkpoint", "the pipeline has none", "run `lockstep apply`"});
-  return PostgresPosition{row[0][0].c_str(), row[0][1].c_str(), row[0][2].as<std::uint64_t>(),
-                          row[0][3].as<std::int64_t>()}
+  constexpr std::string_view kTable = "checkpoint";
+  return PostgresPosition{stored<std::string>(row[0][0], kTable), row[0][1].c_str(),
+                          stored<std::uint64_t>(row[0][2], kTable), stored<std::int64_t>(row[0][3], kTable)}
       .to_position();
 }
 
@@ -91,16 +72,9 @@ bool PostgresChangeLog::is_awaited() {
   return awaited;
 }
 
-std::vector<Job> PostgresChangeLog::jobs() {
-  std::vector<Job> jobs;
-  for (const pqxx::row& row :
-       session_.ask("loading the jobs",
-                    "select id, index, kind, position, done, total, reason, behind from {schema}.job "
-                    "where pipeline = $1 order by id",
-                    pipeline_.id())) {
-    jobs.push_back(job_of(row));
-  }
-  return jobs;
+UnfinishedJobs PostgresChangeLog::jobs() {
+  PostgresTransaction direct(session_, "loading the jobs", Isolation::kEachStatement);
+  return load_jobs(direct, pipeline_);
 }
 
 std::optional<std::int64_t> PostgresChangeLog::expand(const AppliedIndex& index, const Job& fan_out) {

@@ -32,7 +32,7 @@ class PostgresChangeLog final : public ChangeLog {
   bool await_change(const Position& position, std::chrono::milliseconds check_every,
                     std::chrono::milliseconds at_most) override;
   bool is_awaited() override;
-  std::vector<Job> jobs() override;
+  UnfinishedJobs jobs() override;
   std::optional<std::int64_t> expand(const AppliedIndex& index, const Job& fan_out) override;
 
  private:

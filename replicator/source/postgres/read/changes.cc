@@ -26,6 +26,10 @@ std::string late_parts(const std::string& schema, const PostgresPosition& at,
 Changes changes_of(const pqxx::result& rows, PostgresPosition& at) {
   Changes changes;
   for (const pqxx::row& row : rows) {
+    if (!row[0].is_null() && row[2].is_null()) {
+      changes.unknown_captures.push_back({row[0].as<int>()});
+      continue;
+    }
     if (!row[0].is_null()) {
       changes.captured.push_back({{row[0].as<int>()},
                                   row[1].is_null() ? Values{} : parse_array({row[1].c_str(), row[1].size()}),

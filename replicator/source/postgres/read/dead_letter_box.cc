@@ -5,6 +5,7 @@
 
 #include "replicator/source/postgres/session/array.h"
 #include "replicator/source/postgres/session/statement.h"
+#include "replicator/source/postgres/session/stored_value.h"
 #include "replicator/source/postgres/session/transaction.h"
 
 namespace lockstep {
@@ -24,6 +25,23 @@ std::optional<std::string> text_of(const std::optional<Time>& time) {
   const std::size_t length = std::strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S", &utc);
   const std::string fraction = std::to_string(floor<microseconds>(*time - second).count());
   return std::string(text, length) + "." + std::string(6 - fraction.size(), '0') + fraction + "+00";
+}
+
+// A row of find_dead_letters.sql.
+StoredDeadLetter letter_of(const pqxx::row& row) {
+  constexpr std::string_view kTable = "dead_letter";
+  StoredDeadLetter found;
+  found.letter.index = {row[0].as<int>()};
+  found.letter.id = {row[1].c_str()};
+  found.letter.routing = row[2].c_str();
+  found.letter.version = DocumentVersion::from_value(stored<std::int64_t>(row[3], kTable));
+  found.letter.status = stored<int>(row[4], kTable);
+  found.letter.error_type = stored<std::string>(row[5], kTable);
+  found.letter.reason = stored<std::string>(row[6], kTable);
+  found.first_at = stored<std::string>(row[7], kTable);
+  found.last_at = stored<std::string>(row[8], kTable);
+  found.tries = stored<int>(row[9], kTable);
+  return found;
 }
 
 }  // namespace
@@ -58,18 +76,7 @@ std::vector<StoredDeadLetter> PostgresDeadLetterBox::find(const DeadLetterFilter
   std::vector<StoredDeadLetter> letters;
   for (const pqxx::row& row : run("looking for dead letters", postgres_sql("find_dead_letters"), filter,
                                   behind.index.value, behind.id.text, behind.routing, limit)) {
-    StoredDeadLetter stored;
-    stored.letter.index = {row[0].as<int>()};
-    stored.letter.id = {row[1].c_str()};
-    stored.letter.routing = row[2].c_str();
-    stored.letter.version = DocumentVersion::from_value(row[3].as<std::int64_t>());
-    stored.letter.status = row[4].as<int>();
-    stored.letter.error_type = row[5].c_str();
-    stored.letter.reason = row[6].c_str();
-    stored.first_at = row[7].c_str();
-    stored.last_at = row[8].c_str();
-    stored.tries = row[9].as<int>();
-    letters.push_back(std::move(stored));
+    letters.push_back(letter_of(row));
   }
   return letters;
 }

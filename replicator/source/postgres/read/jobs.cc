@@ -1,14 +1,20 @@
 #include "replicator/source/postgres/read/jobs.h"
 
 #include <algorithm>
+#include <utility>
+#include <variant>
 
 #include "replicator/source/postgres/read/ids.h"
 #include "replicator/source/postgres/session/array.h"
 #include "replicator/source/postgres/session/statement.h"
+#include "replicator/source/postgres/session/stored_value.h"
+#include "replicator/unknown_value.h"
 
 namespace lockstep {
 namespace {
 
+constexpr std::string_view kTable = "job";
+const Doing kLoading("loading the jobs");
 const Doing kAdding("adding a job");
 const Doing kAddingFanOut("making a job of a large change");
 const Doing kExpanding("making the list of a large change");
@@ -27,7 +33,59 @@ std::int64_t number_of(const JobPosition& position) {
   return after == nullptr ? 0 : after->number;
 }
 
+std::optional<std::string> text_of(const pqxx::field& field) {
+  return field.is_null() ? std::nullopt : std::optional<std::string>(field.c_str());
+}
+
+// Otherwise the view would seem to be what cannot be read.
+void require_id_of_view(PostgresTransaction& transaction, const PostgresPipeline& pipeline, const Job& job) {
+  const auto* const after = std::get_if<AfterDocument>(&job.position);
+  const auto index = std::find_if(pipeline.indices.begin(), pipeline.indices.end(),
+                                  [&](const PostgresIndex& each) { return each.id == job.index; });
+  if (after == nullptr || index == pipeline.indices.end()) return;
+  const std::string is_id = "select " + castable_id(*index, "$1::text") + " is not null";
+  if (transaction.run(kLoading, is_id, after->id.text)[0][0].as<bool>()) return;
+  throw unfit_value("job " + std::to_string(job.id.value), "position", "\"" + after->id.text + "\"",
+                    "an _id of the type of " + index->view + " (" + index->id_type + ")");
+}
+
+// A row of the statement in load_jobs(), whose id and index are read.
+Job job_of(JobId id, IndexId index, const pqxx::row& row) {
+  Job job;
+  job.id = id;
+  job.index = index;
+  job.kind = job_kind(text_of(row[2]), id);
+  job.position = job_position(text_of(row[3]), job.kind, id);
+  job.done = stored<std::int64_t>(row[4], kTable);
+  if (!row[5].is_null()) job.total = row[5].as<std::int64_t>();
+  job.reason = stored<std::string>(row[6], kTable);
+  if (!row[7].is_null()) job.behind = JobId{row[7].as<std::int64_t>()};
+  return job;
+}
+
 }  // namespace
+
+UnfinishedJobs load_jobs(PostgresTransaction& transaction, const PostgresPipeline& pipeline) {
+  UnfinishedJobs jobs;
+  for (const pqxx::row& row :
+       transaction.run(kLoading,
+                       "select id, index, kind, position, done, total, reason, behind from {schema}.job "
+                       "where pipeline = $1 order by id",
+                       pipeline.id())) {
+    const JobId id{row[0].as<std::int64_t>()};
+    const IndexId index{stored<int>(row[1], kTable)};
+    try {
+      Job job = job_of(id, index, row);
+      require_id_of_view(transaction, pipeline, job);
+      jobs.readable.push_back(std::move(job));
+    } catch (const PostgresError&) {
+      throw;
+    } catch (const Error& error) {
+      jobs.unreadable.push_back({id, index, error.what()});
+    }
+  }
+  return jobs;
+}
 
 Job PostgresJobs::insert(IndexId index, JobKind kind, const std::string& reason,
                          std::optional<JobId> behind) {
@@ -105,7 +163,9 @@ std::int64_t PostgresJobs::expand(const PostgresIndex& index, JobId job) {
   std::vector<CapturedChange> changes;
   for (const pqxx::row& row : transaction_.run(
            kExpanding, "select capture, keys::text from {schema}.job_change where job = $1", job.value)) {
-    changes.push_back({{row[0].as<int>()}, parse_array({row[1].c_str(), row[1].size()}), false});
+    constexpr std::string_view kChanges = "job_change";
+    changes.push_back(
+        {{stored<int>(row[0], kChanges)}, parse_array(stored<std::string>(row[1], kChanges)), false});
   }
   // In the order in which the resolver finds the ids: it knows which documents lie together.
   const std::string ids = ids_query(transaction_, index, changes);

@@ -14,6 +14,9 @@
 
 namespace lockstep {
 
+/// As ChangeLog::jobs(). Throws Error.
+UnfinishedJobs load_jobs(PostgresTransaction& transaction, const PostgresPipeline& pipeline);
+
 /// Every function throws Error.
 class PostgresJobs {
  public:

@@ -7,13 +7,14 @@
 #include "replicator/source/postgres/session/array.h"
 #include "replicator/source/postgres/session/place.h"
 #include "replicator/source/postgres/session/statement.h"
+#include "replicator/source/postgres/session/stored_value.h"
 
 namespace lockstep {
 namespace {
 
 Epoch epoch_of(const pqxx::result& row, const char* doing) {
   if (row.empty()) throw Error({doing, "the pipeline has no checkpoint", "run `lockstep apply`"});
-  return Epoch{row[0][0].as<std::int64_t>()};
+  return Epoch{stored<std::int64_t>(row[0][0], "checkpoint")};
 }
 
 }  // namespace

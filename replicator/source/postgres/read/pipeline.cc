@@ -8,6 +8,7 @@
 #include "replicator/source/postgres/session/array.h"
 #include "replicator/source/postgres/session/migrations.h"
 #include "replicator/source/postgres/session/statement.h"
+#include "replicator/source/postgres/session/stored_value.h"
 
 namespace lockstep {
 namespace {
@@ -38,17 +39,19 @@ void load_indices(PostgresSession& session, PostgresPipeline& pipeline) {
     if (pipeline.indices.empty() || pipeline.indices.back().id != id) {
       PostgresIndex index;
       index.id = id;
-      index.alias = row[1].c_str();
-      index.view = row[2].c_str();
-      index.id_type = row[3].c_str();
-      index.routed = row[4].as<bool>();
-      index.fields = nlohmann::json::parse(row[5].c_str()).get<std::vector<std::string>>();
+      constexpr std::string_view kTable = "index";
+      index.alias = stored<std::string>(row[1], kTable);
+      index.view = stored<std::string>(row[2], kTable);
+      index.id_type = stored<std::string>(row[3], kTable);
+      index.routed = stored<bool>(row[4], kTable);
+      index.fields =
+          nlohmann::json::parse(stored<std::string>(row[5], kTable)).get<std::vector<std::string>>();
       pipeline.applied.indices.push_back(applied_index(index, row[6].c_str()));
       pipeline.indices.push_back(std::move(index));
     }
     if (row[7].is_null()) continue;
     captures.push_back({row[7].as<int>()});
-    add_track(pipeline, {captures.back(), row[8].c_str(), row[9].c_str()});
+    add_track(pipeline, {captures.back(), stored<std::string>(row[8], "capture"), row[9].c_str()});
   }
   pipeline.captures = ids_literal(captures);
 }
@@ -66,14 +69,13 @@ const PostgresIndex& PostgresPipeline::index(IndexId id) const {
 PostgresPipeline load_pipeline(PostgresSession& session, const std::string& schema_name,
                                const std::string& name) {
   const pqxx::row row = require_applied(session, schema_name, name,
-                                        "select id, identity::text, coalesce(applied_at::text, ''), "
-                                        "clock_timestamp()::text from {schema}.pipeline where name = $1");
+                                        "select id, identity::text, coalesce(applied_at::text, '') "
+                                        "from {schema}.pipeline where name = $1");
   PostgresPipeline pipeline;
   pipeline.applied.id = row[0].as<int>();
   pipeline.applied.name = name;
-  pipeline.applied.identity = row[1].c_str();
+  pipeline.applied.identity = stored<std::string>(row[1], "pipeline");
   pipeline.applied.revision = row[2].c_str();
-  pipeline.loaded_at = row[3].c_str();
   load_indices(session, pipeline);
   return pipeline;
 }

@@ -32,8 +32,7 @@ struct PostgresIndex {
 struct PostgresPipeline {
   AppliedPipeline applied;
   std::vector<PostgresIndex> indices;
-  std::string captures;   ///< array literal of the ids of all captures
-  std::string loaded_at;  ///< by the server's clock
+  std::string captures;  ///< array literal of the ids of all captures
 
   int id() const { return applied.id; }
 

@@ -1,19 +1,6 @@
 #include "replicator/source/postgres/read/source.h"
 
-#include <unistd.h>
-
-#include "replicator/source/postgres/session/statement.h"
-
 namespace lockstep {
-namespace {
-
-std::string host_name() {
-  char name[256] = {};
-  gethostname(name, sizeof name - 1);
-  return name;
-}
-
-}  // namespace
 
 PostgresSource::PostgresSource(const Config& config, const std::string& purpose)
     : schema_name_(config.source.schema),
@@ -33,12 +20,6 @@ std::string PostgresSource::revision() {
       "looking whether `apply` changed the pipeline",
       "select coalesce(applied_at::text, '') from {schema}.pipeline where id = $1", pipeline_.id());
   return row.empty() ? std::string() : row[0][0].c_str();
-}
-
-void PostgresSource::publish(const PublishedStatus& status) {
-  session_.ask("publishing the status", postgres_sql("publish_status"), pipeline_.id(), status.state,
-               session_.storable(status.reason), host_name(), static_cast<int>(getpid()), pipeline_.loaded_at,
-               session_.storable(status.document));
 }
 
 }  // namespace lockstep

@@ -28,8 +28,6 @@ class PostgresSource final : public Source {
   DeadLetterBox& dead_letters() override { return dead_letters_; }
   OutboxCare& outbox() override { return outbox_; }
 
-  void publish(const PublishedStatus& status) override;
-
  private:
   const std::string schema_name_;  // not quoted
   PostgresSession session_;

@@ -11,6 +11,7 @@
 #include "replicator/source/postgres/read/position.h"
 #include "replicator/source/postgres/read/routes.h"
 #include "replicator/source/postgres/session/statement.h"
+#include "replicator/source/postgres/session/stored_value.h"
 
 namespace lockstep {
 namespace {
@@ -90,11 +91,13 @@ void PostgresSourceTransaction::set_aside(IndexId index, const std::string& reas
   transaction_.run(
       doing, "insert into {schema}.set_aside (index, reason) values ($1, $2) on conflict (index) do nothing",
       index.value, transaction_.session().storable(reason));
-  transaction_.run(doing, "delete from {schema}.job where index = $1 and kind in ('comparison', 'sweep')",
-                   index.value);
-  std::erase_if(added_, [&](const Job& job) {
+  const auto is_forgotten = [&](const Job& job) {
     return job.index == index && (job.kind == JobKind::kComparison || job.kind == JobKind::kSweep);
-  });
+  };
+  for (const Job& job : load_jobs(transaction_, pipeline_).readable) {
+    if (is_forgotten(job)) transaction_.run(doing, "delete from {schema}.job where id = $1", job.id.value);
+  }
+  std::erase_if(added_, is_forgotten);
 }
 
 void PostgresSourceTransaction::take_back(IndexId index) {
@@ -120,7 +123,7 @@ bool PostgresSourceTransaction::may_be_shown() {
   if (!transaction_.session().tells_wal()) return false;  // a commit finds out, and makes it durable
   const pqxx::result row = transaction_.run(Doing("asking what is durable"), postgres_sql("may_be_shown"),
                                             pipeline_.id(), seen_wal_);
-  if (row.empty() || row[0][0].as<std::int64_t>() != epoch.value) throw deposed();
+  if (row.empty() || stored<std::int64_t>(row[0][0], "checkpoint") != epoch.value) throw deposed();
   return row[0][1].as<bool>() && !checkpoint_ && acknowledged_.empty();
 }
 

@@ -1,4 +1,4 @@
--- What is no longer as the last apply left it, one sentence a row.
+-- What is no longer as the last apply left it, or belongs to no index, one sentence a row.
 --   $1  the pipeline
 --   $2  name of lockstep's schema
 with recursive members (relation, oid) as (
@@ -9,6 +9,13 @@ with recursive members (relation, oid) as (
   from (select distinct c.relation from {schema}.capture as c where c.pipeline = $1) as t
   union
   select m.relation, i.inhrelid from members as m join pg_inherits as i on i.inhparent = m.oid
+), lettered as (
+  -- One step in the primary key for each index.
+  select min(d.index) as index from {schema}.dead_letter as d
+  union
+  select (select min(d.index) from {schema}.dead_letter as d where d.index > l.index)
+  from lettered as l
+  where l.index is not null
 ), watched as (
   select m.relation, m.oid, quote_ident(n.nspname) || '.' || quote_ident(c.relname) as name,
          (select count(*)
@@ -33,3 +40,18 @@ from {schema}.index as i
   join pg_namespace as n on starts_with(i.view, quote_ident(n.nspname) || '.')
   join pg_class as c on c.relnamespace = n.oid and quote_ident(n.nspname) || '.' || quote_ident(c.relname) = i.view
 where i.pipeline = $1 and i.view_text <> md5(pg_get_viewdef(c.oid))
+union all
+select 'lockstep''s table ' || s.name || ' has a row of index ' || coalesce(s.index::text, 'null')
+       || ', which no pipeline has; something else wrote it: delete the row'
+from (
+  select 'set_aside', a.index from {schema}.set_aside as a
+  union
+  select 'dead_letter', l.index from lettered as l where l.index is not null
+) as s(name, index)
+where not exists (select 1 from {schema}.index as i where i.id = s.index)
+union all
+select 'job ' || j.id || ' is of index ' || coalesce(j.index::text, 'null')
+       || ', which this pipeline does not have, so nobody does it; something else wrote it: correct it or delete it'
+from {schema}.job as j
+where j.pipeline = $1
+  and not exists (select 1 from {schema}.index as i where i.id = j.index and i.pipeline = j.pipeline)

@@ -3,8 +3,8 @@
 --   $6, $7, $8  index, id and routing behind which the page begins
 --   $9  the most rows
 select d.index, d.id, d.routing, d.version, d.status, d.error_type, d.reason,
-       to_char(d.first_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'),
-       to_char(d.last_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), d.tries
+       to_char(d.first_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as first_at,
+       to_char(d.last_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as last_at, d.tries
 from {schema}.dead_letter as d
 where {matching} and (d.index, d.id, d.routing) > ($6::integer, $7::text, $8::text)
 order by d.index, d.id, d.routing

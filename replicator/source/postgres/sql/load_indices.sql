@@ -1,6 +1,7 @@
 -- The indices of a pipeline with their tracks, a row for each track; an index without tracks has one row.
 --   $1  the pipeline
-select i.id, i.alias, i.view, i.id_type, i.routed, to_json(i.fields)::text, coalesce(a.reason, ''),
+select i.id, i.alias, i.view, i.id_type, i.routed, to_json(i.fields)::text as fields,
+       case when a.index is null then '' else coalesce(nullif(a.reason, ''), 'no reason is stored') end,
        c.id, c.value_type, coalesce(t.resolver, '')
 from {schema}.index as i
   left join {schema}.set_aside as a on a.index = i.id

@@ -3,7 +3,7 @@
 -- by the next statement.
 --   $1  the pipeline
 select c.prev::text, coalesce(c.cur::text, ''), c.last_txid::text, c.last_id,
-       c.epoch || ' ' || coalesce(p.applied_at::text, '') as generation,
+       c.epoch, coalesce(p.applied_at::text, '') as applied_at,
        coalesce(c.partners ->> 'place', '') as place,
        (select s.last_value in (2, 3) from {schema}.capture_state as s) as given_up
 from {schema}.checkpoint as c

@@ -1,5 +1,6 @@
 -- Reads a chunk of the outbox and adds it up: a row for each capture with its distinct values, and a last row
--- (capture null) with the position behind the chunk.
+-- (capture null) with the position behind the chunk. `everything` is null for a capture that nobody can have
+-- written since the last apply.
 --   late  for each late transaction (it ran when the last batch was opened and has ended since)
 --         read_late_transaction.sql; usually nothing
 --   $1    rows at most
@@ -37,6 +38,13 @@ with batch as (
   from picked left join lateral unnest(picked.keys) as k(key) on true
   where picked.capture = any($3::integer[])
   group by picked.capture
+), unknown as (
+  -- Rows of captures that an apply has dropped are older than it.
+  select distinct picked.capture
+  from picked
+  where picked.capture <> all($3::integer[])
+    and not exists (select 1 from {schema}.capture as c where c.id = picked.capture)
+    and picked.at > (select max(p.applied_at) from {schema}.pipeline as p)
 ), summary as (
   select count(*) as rows,
          (array_agg(picked.txid order by picked.txid desc, picked.id desc))[1] as last_txid,
@@ -48,6 +56,9 @@ with batch as (
 select by_capture.capture, by_capture.keys::text, by_capture.everything,
        null::bigint, null::text, null::bigint, null::numeric, null::boolean
 from by_capture
+union all
+select unknown.capture, null, null, null, null, null, null, null
+from unknown
 union all
 select null, null, null, summary.rows, summary.last_txid::text, summary.last_id, summary.oldest_age, summary.more
 from summary

@@ -3,7 +3,7 @@
 --   $2  the most rows to count as pending
 select json_build_object(
   'identity', p.identity,
-  'epoch', c.epoch,
+  'checkpoint', to_jsonb(c),
   'checkpoint_age', extract(epoch from clock_timestamp() - c.written_at),
   'pending_rows', pending.rows,
   'outbox_bytes', ({outbox_size}),
@@ -13,18 +13,23 @@ select json_build_object(
   'leader', (
     select json_build_object(
       'state', s.state, 'reason', s.reason, 'host', s.host, 'pid', s.pid, 'started_at', s.started_at,
-      'age', extract(epoch from clock_timestamp() - s.beat_at), 'document', s.document)
+      'beat_at', s.beat_at, 'age', extract(epoch from clock_timestamp() - s.beat_at), 'document', s.document)
     from {schema}.pipeline_status as s
     where s.pipeline = p.id
   ),
   'indices', (
     select coalesce(json_agg(json_build_object(
       'alias', i.alias, 'view', i.view,
-      'set_aside', (select a.reason from {schema}.set_aside as a where a.index = i.id),
+      'set_aside', (
+        select coalesce(nullif(a.reason, ''), 'no reason is stored')
+        from {schema}.set_aside as a
+        where a.index = i.id
+      ),
       'dead_letters', (select count(*) from {schema}.dead_letter as d where d.index = i.id),
       'jobs', (
         select coalesce(json_agg(json_build_object(
-          'id', j.id, 'kind', j.kind, 'reason', j.reason, 'done', j.done, 'total', j.total,
+          'id', j.id, 'kind', j.kind, 'position', j.position, 'reason', j.reason,
+          'done', j.done, 'total', j.total, 'created_at', j.created_at,
           'age', extract(epoch from clock_timestamp() - j.created_at)) order by j.id), '[]')
         from {schema}.job as j
         where j.index = i.id

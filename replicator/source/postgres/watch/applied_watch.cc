@@ -12,6 +12,7 @@
 #include "replicator/source/postgres/session/array.h"
 #include "replicator/source/postgres/session/place.h"
 #include "replicator/source/postgres/session/statement.h"
+#include "replicator/source/postgres/session/stored_value.h"
 #include "replicator/source/postgres/session/transaction.h"
 #include "replicator/source/postgres/watch/awaited.h"
 
@@ -59,6 +60,14 @@ class PostgresAppliedPoint final : public AppliedPoint {
     std::int64_t last_id = 0;
   };
 
+  static constexpr std::string_view kTable = "checkpoint";
+
+  // A row of read_checkpoint.sql.
+  static Checkpoint checkpoint_of(const pqxx::row& row) {
+    return {PostgresSnapshot(stored<std::string>(row[0], kTable)), row[1].c_str(),
+            stored<std::string>(row[2], kTable), stored<std::int64_t>(row[3], kTable)};
+  }
+
   AppliedState look_once() {
     if (transaction_ && !committed_) {
       const AppliedState state = transaction_state();
@@ -71,22 +80,22 @@ class PostgresAppliedPoint final : public AppliedPoint {
       throw Error({"asking how far Elasticsearch is", "the pipeline is gone",
                    "it was removed; run `lockstep apply`"});
     }
-    if (const std::string generation = row[0][4].c_str(); generation != generation_) {
+    const Checkpoint at = checkpoint_of(row[0]);
+    const std::string generation =
+        std::to_string(stored<std::int64_t>(row[0][4], kTable)) + " " + row[0][5].c_str();
+    if (generation != generation_) {
       // Another `apply` or another leader may have replaced the jobs.
       generation_ = generation;
       jobs_.reset();
       watch_.load_captures();
     }
-    if (row[0][5].c_str() != watch_.place_) {
+    if (row[0][6].c_str() != watch_.place_) {
       return pending("no leader has compared this database with Elasticsearch yet");
     }
-    if (row[0][6].as<bool>()) {
+    if (row[0][7].as<bool>()) {
       return pending("changes were dropped while the outbox was full, and have not been made up for yet");
     }
-    if (!jobs_ && is_pending({PostgresSnapshot(row[0][0].c_str()), row[0][1].c_str(), row[0][2].c_str(),
-                              row[0][3].as<std::int64_t>()})) {
-      return pending("changes are pending");
-    }
+    if (!jobs_ && is_pending(at)) return pending("changes are pending");
     return unfinished();
   }
 
@@ -172,7 +181,7 @@ PostgresAppliedWatch::PostgresAppliedWatch(const Config& config)
          Retry::kLater, Server::kSource});
   }
   pipeline_ = row[0].as<int>();
-  identity_ = row[1].c_str();
+  identity_ = stored<std::string>(row[1], "pipeline");
   place_ = row[2].c_str();
   load_captures();
 }

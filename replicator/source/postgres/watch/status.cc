@@ -2,10 +2,12 @@
 
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <string_view>
 
 #include "replicator/source/postgres/session/migrations.h"
 #include "replicator/source/postgres/session/statement.h"
 #include "replicator/source/postgres/session/transaction.h"
+#include "replicator/unknown_value.h"
 
 namespace lockstep {
 namespace {
@@ -14,40 +16,77 @@ std::chrono::milliseconds duration_of(const nlohmann::json& seconds) {
   return std::chrono::milliseconds(std::llround(seconds.get<double>() * 1'000));
 }
 
+// The value of a column of `table` in a row of it, which a column that is never null must have.
+template <typename Value>
+Value stored_at(const nlohmann::json& row, const char* column, std::string_view table) {
+  const nlohmann::json& value = row.at(column);
+  if (value.is_null()) throw null_column(table, column);
+  return value.get<Value>();
+}
+
+std::optional<std::string> text_at(const nlohmann::json& row, const char* column) {
+  const nlohmann::json& value = row.at(column);
+  return value.is_null() ? std::nullopt : std::optional(value.get<std::string>());
+}
+
 LeaderReport leader_of(const nlohmann::json& json) {
+  constexpr std::string_view kTable = "pipeline_status";
   LeaderReport leader;
-  leader.state = json.at("state");
-  leader.reason = json.at("reason");
-  leader.host = json.at("host");
-  leader.pid = json.at("pid");
-  leader.started_at = json.at("started_at");
+  leader.state = stored_at<std::string>(json, "state", kTable);
+  leader.reason = stored_at<std::string>(json, "reason", kTable);
+  leader.host = stored_at<std::string>(json, "host", kTable);
+  leader.pid = stored_at<int>(json, "pid", kTable);
+  leader.started_at = stored_at<std::string>(json, "started_at", kTable);
+  stored_at<std::string>(json, "beat_at", kTable);
   leader.age = duration_of(json.at("age"));
-  leader.document = json.at("document").dump();
+  leader.document = stored_at<nlohmann::json>(json, "document", kTable).dump();
   return leader;
 }
 
+void read_job(const nlohmann::json& json, IndexStatus::Job& job) {
+  constexpr std::string_view kTable = "job";
+  job_position(text_at(json, "position"), job_kind(text_at(json, "kind"), job.id), job.id);
+  if (!json.at("total").is_null()) job.total = json.at("total").get<std::int64_t>();
+  job.reason = stored_at<std::string>(json, "reason", kTable);
+  job.done = stored_at<std::int64_t>(json, "done", kTable);
+  stored_at<std::string>(json, "created_at", kTable);
+  job.age = duration_of(json.at("age"));
+}
+
+IndexStatus::Job job_of(const nlohmann::json& json) {
+  IndexStatus::Job job;
+  job.id = JobId{json.at("id")};
+  job.kind = text_at(json, "kind").value_or("");
+  job.reason = text_at(json, "reason").value_or("");
+  try {
+    read_job(json, job);
+  } catch (const Error& error) {
+    job.unreadable = error.what();
+  }
+  return job;
+}
+
 IndexStatus index_of(const nlohmann::json& json) {
+  constexpr std::string_view kTable = "index";
   IndexStatus index;
-  index.alias = json.at("alias");
-  index.view = json.at("view");
+  index.alias = stored_at<std::string>(json, "alias", kTable);
+  index.view = stored_at<std::string>(json, "view", kTable);
   index.dead_letters = json.at("dead_letters");
   if (!json.at("set_aside").is_null()) index.set_aside = json.at("set_aside");
-  for (const nlohmann::json& each : json.at("jobs")) {
-    IndexStatus::Job job;
-    job.kind = job_kind(each.at("kind").get<std::string>(), JobId{each.at("id")});
-    job.reason = each.at("reason");
-    job.done = each.at("done");
-    if (!each.at("total").is_null()) job.total = each.at("total").get<std::int64_t>();
-    job.age = duration_of(each.at("age"));
-    index.jobs.push_back(std::move(job));
-  }
+  for (const nlohmann::json& job : json.at("jobs")) index.jobs.push_back(job_of(job));
   return index;
 }
 
 PipelineStatus status_of(const nlohmann::json& json) {
+  const nlohmann::json& checkpoint = json.at("checkpoint");
+  constexpr std::string_view kCheckpoint = "checkpoint";
   PipelineStatus status;
-  status.identity = json.at("identity");
-  status.epoch = Epoch{json.at("epoch")};
+  status.identity = stored_at<std::string>(json, "identity", "pipeline");
+  status.epoch = Epoch{stored_at<std::int64_t>(checkpoint, "epoch", kCheckpoint)};
+  stored_at<nlohmann::json>(checkpoint, "prev", kCheckpoint);
+  stored_at<nlohmann::json>(checkpoint, "last_txid", kCheckpoint);
+  stored_at<std::int64_t>(checkpoint, "last_id", kCheckpoint);
+  stored_at<std::string>(checkpoint, "written_at", kCheckpoint);
   status.checkpoint_age = duration_of(json.at("checkpoint_age"));
   status.pending_rows = json.at("pending_rows");
   status.pending_age = duration_of(json.at("pending_age"));

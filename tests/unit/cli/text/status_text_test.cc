@@ -37,7 +37,9 @@ PipelineStatus following() {
   status.indices.push_back({.alias = "posts",
                             .view = "search.posts",
                             .dead_letters = 1,
-                            .jobs = {{.kind = JobKind::kBackfill,
+                            .jobs = {{.id = JobId{4},
+                                      .kind = "backfill",
+                                      .unreadable = "",
                                       .reason = "new index",
                                       .done = 12'000,
                                       .total = 48'000,
@@ -81,7 +83,9 @@ TEST(StatusTextTest, TheJsonHasTheDocumentedKeys) {
           {"refused", 1},
           {"dead_letters", 1},
           {"set_aside", ""},
-          {"jobs", json::array({{{"kind", "backfill"},
+          {"jobs", json::array({{{"id", 4},
+                                 {"kind", "backfill"},
+                                 {"unreadable", ""},
                                  {"reason", "new index"},
                                  {"done", 12'000},
                                  {"total", 48'000},
@@ -120,6 +124,27 @@ TEST(StatusTextTest, TheTextSaysWhatMatters) {
             "  index         written         deleted    superseded  dead letters\n"
             "  posts          48,000               3             2             1\n"
             "    backfill (new index): 12,000 of 48,000 documents, 25 %, about 30.0 s left\n");
+}
+
+TEST(StatusTextTest, AJobThatNobodyCanReadIsShownByItsWordWithTheReason) {
+  PipelineStatus status = following();
+  status.indices[0].jobs[0].kind = "rebuild";
+  status.indices[0].jobs[0].unreadable = "reading job 4: its kind is \"rebuild\"";
+  EXPECT_THAT(
+      status_text("shop", status),
+      HasSubstr("    rebuild (new index): it cannot be done: reading job 4: its kind is \"rebuild\"\n"));
+  const json job = json::parse(status_json("shop", status))["indices"]["posts"]["jobs"][0];
+  EXPECT_EQ(job["kind"], "rebuild");
+  EXPECT_EQ(job["unreadable"], "reading job 4: its kind is \"rebuild\"");
+}
+
+TEST(StatusTextTest, AStateThatNobodyKnowsIsAWarning) {
+  PipelineStatus status = following();
+  status.leader->state = "dancing";
+  EXPECT_THAT(status_text("shop", status),
+              HasSubstr("warning     reading lockstep's table pipeline_status: its "
+                        "state is \"dancing\", which this lockstep does not know"));
+  EXPECT_EQ(json::parse(status_json("shop", status))["warnings"].size(), 2U);
 }
 
 TEST(StatusTextTest, APipelineThatWasNeverAppliedSaysSo) {

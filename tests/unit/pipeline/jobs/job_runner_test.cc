@@ -300,7 +300,7 @@ TEST_F(JobRunnerTest, AJobIsRunOnceHoweverOftenItIsAdded) {
   world_.add_silently(5);
   world_.database.add_job(kPosts, JobKind::kBackfill);
   Leader leader(world_);
-  for (Job& job : leader.source.changes().jobs()) leader.jobs.add(std::move(job));
+  for (Job& job : leader.source.changes().jobs().readable) leader.jobs.add(std::move(job));
   EXPECT_EQ(leader.jobs.progress().size(), 1U);
   ASSERT_TRUE(leader.catch_up());
   EXPECT_EQ(world_.elasticsearch.operations().size(), 5U);

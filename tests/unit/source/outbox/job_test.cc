@@ -35,14 +35,17 @@ TEST(JobTest, EachKindHasItsStoredName) {
   EXPECT_EQ(name_of(JobKind::kComparison), "comparison");
   EXPECT_EQ(name_of(JobKind::kFanOut), "fan_out");
   EXPECT_EQ(name_of(JobKind::kSweep), "sweep");
-  for (const JobKind kind : kKinds) EXPECT_EQ(job_kind(name_of(kind), kJob), kind);
+  for (const JobKind kind : kKinds) EXPECT_EQ(job_kind(std::string(name_of(kind)), kJob), kind);
 }
 
 TEST(JobTest, AnUnknownKindThrowsNamingKindAndJob) {
-  for (const char* kind : {"", "Sweep", "sweeps", "fan-out", "rename"}) {
+  for (const char* kind : {"Sweep", "sweeps", "fan-out", "rename"}) {
     EXPECT_THAT(complaint_of([&] { job_kind(kind, kJob); }),
                 AllOf(HasSubstr("4711"), HasSubstr("\"" + std::string(kind) + "\"")));
   }
+  for (const std::optional<std::string>& none :
+       {std::optional<std::string>(), std::optional<std::string>("")})
+    EXPECT_THAT(complaint_of([&] { job_kind(none, kJob); }), HasSubstr("job 4711: it has no kind"));
 }
 
 TEST(JobTest, PositionsHaveTheirStoredTexts) {

@@ -1,0 +1,40 @@
+#include "replicator/source/postgres/watch/status_writer.h"
+
+#include <unistd.h>
+
+#include "replicator/source/postgres/read/pipeline.h"
+#include "replicator/source/postgres/session/statement.h"
+#include "replicator/source/postgres/session/stored_value.h"
+
+namespace lockstep {
+namespace {
+
+std::string host_name() {
+  char name[256] = {};
+  gethostname(name, sizeof name - 1);
+  return name;
+}
+
+}  // namespace
+
+PostgresStatusWriter::PostgresStatusWriter(const Config& config)
+    : session_(config.source, config.pipeline + " status") {
+  const pqxx::row row = require_applied(session_, config.source.schema, config.pipeline,
+                                        "select id, identity::text, clock_timestamp()::text "
+                                        "from {schema}.pipeline where name = $1");
+  pipeline_ = row[0].as<int>();
+  identity_ = stored<std::string>(row[1], "pipeline");
+  opened_at_ = row[2].c_str();
+}
+
+void PostgresStatusWriter::publish(const PublishedStatus& status) {
+  session_.ask("publishing the status", postgres_sql("publish_status"), pipeline_, status.state,
+               session_.storable(status.reason), host_name(), static_cast<int>(getpid()), opened_at_,
+               session_.storable(status.document));
+}
+
+bool PostgresStatusWriter::is_led() {
+  return session_.ask("asking whether somebody leads", postgres_sql("is_led"), identity_)[0][0].as<bool>();
+}
+
+}  // namespace lockstep
