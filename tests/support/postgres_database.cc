@@ -100,8 +100,8 @@ std::unique_ptr<pqxx::connection> PostgresDatabase::connect() const {
 }
 
 std::unique_ptr<pqxx::connection> PostgresDatabase::connect_as(std::string_view role) const {
-  std::string options =
-      "host='" + host_ + "' port=" + port_ + " dbname=" + name_ + " user='" + std::string(role) + "'";
+  std::string options = "host='" + host_ + "' port=" + port_ + " dbname=" + name_ + " user='" +
+                        std::string(role) + "' client_encoding=UTF8";
   if (!password_.empty()) options += " password='" + password_ + "'";
   auto connection = std::make_unique<pqxx::connection>(options);
   // Notices would fill the output; what a test wants to know it asks.

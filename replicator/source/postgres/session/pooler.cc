@@ -13,13 +13,11 @@ int backend_of(pqxx::connection& connection) {
   return direct.exec1("select pg_catalog.pg_backend_pid()")[0].as<int>();
 }
 
-// While `one` is idle: whether a transaction of `other` runs in its backend, or the next one of `one` in
-// another.
+// Whether a statement of `other` runs in the backend of `one`, or the next one of `one` in another.
+// Statements without a transaction: a pool in statement mode ends the connection at a `begin`.
 bool share_backends(pqxx::connection& one, pqxx::connection& other) {
   const int first = backend_of(one);
-  pqxx::work transaction(other);
-  const int second = transaction.exec1("select pg_catalog.pg_backend_pid()")[0].as<int>();
-  return second == first || backend_of(one) != first;
+  return backend_of(other) == first || backend_of(one) != first;
 }
 
 }  // namespace
@@ -32,9 +30,8 @@ void require_own_backend(pqxx::connection& connection,
   for (int look = 0; look < kLooks; ++look) {
     if (!share_backends(connection, *other)) continue;
     throw UsageError(
-        "source.url leads to a pooler that changes the server's backend between transactions (PgBouncer's "
-        "pool_mode "
-        "= transaction or statement); connect to PostgreSQL itself, or to a pool with pool_mode = session");
+        "source.url leads to a pooler that changes the server's backend between transactions "
+        "(PgBouncer's pool_mode = transaction or statement); connect to PostgreSQL itself, or to a pool with pool_mode = session");
   }
 }
 
