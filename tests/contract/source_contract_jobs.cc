@@ -42,7 +42,7 @@ TEST_P(SourceContract, EachKindOfJobKeepsItsPositionAndWhatItHasDone) {
   ASSERT_TRUE(expands_to(docs(), fan_out, 3));
   const std::vector<std::pair<JobKind, JobPosition>> kinds{
       {JobKind::kBackfill, AfterDocument{{"17"}}},
-      {JobKind::kComparison, AfterDocument{{"an id"}}},
+      {JobKind::kComparison, AfterDocument{{"18"}}},
       {JobKind::kSweep, Scanning{}},
       {JobKind::kFanOut, AfterNumber{2}},
   };

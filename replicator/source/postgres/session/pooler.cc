@@ -31,7 +31,8 @@ void require_own_backend(pqxx::connection& connection,
     if (!share_backends(connection, *other)) continue;
     throw UsageError(
         "source.url leads to a pooler that changes the server's backend between transactions "
-        "(PgBouncer's pool_mode = transaction or statement); connect to PostgreSQL itself, or to a pool with pool_mode = session");
+        "(PgBouncer's pool_mode = transaction or statement); connect to PostgreSQL itself, or to a pool with "
+        "pool_mode = session");
   }
 }
 
