@@ -1,6 +1,7 @@
 #include "replicator/config/config_text.h"
 
 #include "replicator/config/config_key_text.h"
+#include "replicator/config/source_url.h"
 
 namespace lockstep {
 namespace {
@@ -45,7 +46,9 @@ bool shown(const ConfigKey& key) {
 
 }  // namespace
 
-std::string config_text(const Config& config) {
+std::string config_text(const Config& with_secrets) {
+  Config config = with_secrets;
+  config.source.url = url_without_secrets(config.source.url);
   std::string text = section_text(config);
   for_each_section([&]<class Section>(const char* name, Section Config::*section) {
     text += "\n" + heading(name) + section_text(config.*section);

@@ -1,6 +1,10 @@
 #include "replicator/config/source_url.h"
 
+#include <algorithm>
 #include <charconv>
+#include <functional>
+#include <utility>
+#include <vector>
 
 namespace lockstep {
 namespace {
@@ -33,6 +37,27 @@ std::string_view user_info(std::string_view url) {
   return at == std::string_view::npos ? std::string_view{} : authority.substr(0, at);
 }
 
+// Calls `use` with the name of each parameter behind the '?', decoded, and its value, as the url has it.
+void for_each_parameter(std::string_view url,
+                        const std::function<void(std::string_view name, std::string_view value)>& use) {
+  std::size_t begin = url.find('?');
+  while (begin != std::string_view::npos) {
+    const std::size_t end = url.find('&', begin + 1);
+    const std::string_view parameter =
+        url.substr(begin + 1, end == std::string_view::npos ? end : end - begin - 1);
+    const std::size_t equals = std::min(parameter.find('='), parameter.size());
+    const std::string_view name = parameter.substr(0, equals);
+    use(percent_decoded(name).value_or(std::string(name)),
+        parameter.substr(std::min(equals + 1, parameter.size())));
+    begin = end;
+  }
+}
+
+// libpq's: password, sslpassword, oauth_client_secret, scram_client_key, scram_server_key.
+bool is_secret(std::string_view name) {
+  return name.ends_with("password") || name.ends_with("secret") || name.starts_with("scram_");
+}
+
 }  // namespace
 
 std::optional<SeparatedUrl> separate_password(const std::string& url) {
@@ -52,11 +77,26 @@ std::string user_of_url(std::string_view url) {
 }
 
 bool has_password_parameter(std::string_view url) {
-  const std::size_t question = url.find('?');
-  if (question == std::string_view::npos) return false;
-  const std::string_view parameters = url.substr(question);
-  return parameters.find("?password=") != std::string_view::npos ||
-         parameters.find("&password=") != std::string_view::npos;
+  bool found = false;
+  for_each_parameter(url, [&](std::string_view name, std::string_view) { found |= name == "password"; });
+  return found;
+}
+
+std::string url_without_secrets(const std::string& url) {
+  std::string shown = url;
+  // From the end, so that what comes before keeps its place.
+  std::vector<std::pair<std::size_t, std::size_t>> secrets;
+  const std::string_view info = user_info(url);
+  if (const std::size_t colon = info.find(':'); colon != std::string_view::npos) {
+    secrets.emplace_back(info.data() - url.data() + colon + 1, info.size() - colon - 1);
+  }
+  for_each_parameter(url, [&](std::string_view name, std::string_view value) {
+    if (is_secret(name)) secrets.emplace_back(value.data() - url.data(), value.size());
+  });
+  for (auto secret = secrets.rbegin(); secret != secrets.rend(); ++secret) {
+    shown.replace(secret->first, secret->second, "(secret)");
+  }
+  return shown;
 }
 
 }  // namespace lockstep

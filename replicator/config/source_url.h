@@ -21,7 +21,10 @@ std::optional<SeparatedUrl> separate_password(const std::string& url);
 /// The user of "postgresql://user@host/database", decoded; empty if the url names none.
 std::string user_of_url(std::string_view url);
 
-/// Whether one of the parameters behind the '?' is a password.
+/// Whether one of the parameters behind the '?' is the user's password.
 bool has_password_parameter(std::string_view url);
+
+/// The url as it may be shown: "(secret)" stands for the password, and for every parameter that is a secret.
+std::string url_without_secrets(const std::string& url);
 
 }  // namespace lockstep

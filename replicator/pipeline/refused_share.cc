@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "replicator/elasticsearch/transport/error_reply.h"
 #include "replicator/error.h"
 
 namespace lockstep {
@@ -17,7 +18,7 @@ void RefusedShare::count(const Acknowledged& acknowledged, const std::vector<std
     const DeadLetter& letter = acknowledged.refused[position];
     --known[letter.index];
     Window& window = windows_[letter.index];
-    if (window.refused++ == 0) window.first = letter.error_type + ": " + letter.reason;
+    if (window.refused++ == 0) window.first = without_values(letter.error_type, letter.reason);
   }
   for (const auto& [index, documents] : acknowledged.documents) {
     Window& window = windows_[index];

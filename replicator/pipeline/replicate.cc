@@ -18,6 +18,7 @@
 #include "replicator/pipeline/leadership.h"
 #include "replicator/pipeline/progress_report.h"
 #include "replicator/pipeline/refresher.h"
+#include "replicator/pipeline/refusal_log.h"
 #include "replicator/pipeline/refused_share.h"
 #include "replicator/pipeline/set_aside.h"
 #include "replicator/pipeline/tail.h"
@@ -69,6 +70,7 @@ class Replication {
         jobs_(config, pipeline_, set_aside_, changes_, writer_, checkpoint_, versions_, elasticsearch_),
         tail_(config, pipeline_, set_aside_, changes_, writer_, checkpoint_, versions_,
               [this](Job job) { jobs_.add(std::move(job)); }),
+        refusals_(pipeline_),
         report_({pipeline_, source, bulks_, writer_, set_aside_, jobs_, tail_}, versions_.epoch(), board),
         housekeeping_(chores(), std::chrono::steady_clock::now()) {
     bulks_.on_finished([this] { wake_up_.wake(); });
@@ -116,6 +118,7 @@ class Replication {
          "the next leader must see if the source went back"},
         {10s, kAtOnce, [this] { report_.recount_dead_letters(); }, "others discard dead letters"},
         {10s, kAtOnce, [this] { report_.measure_outbox(); }, "its size is for operators"},
+        {10s, kAfterInterval, [this] { tell_refusals(); }, "lines about refusals are summed"},
         {100ms, kAtOnce, [this] { report_.update(); }, "`status`, metrics and health read the board"},
     };
   }
@@ -172,6 +175,7 @@ class Replication {
     bulks_.stop(kStopGrace);
     writer_.take_outcomes(0ms);
     if (tail_.idle()) checkpoint_.save(changes_, tail_.position());
+    for (const std::string& line : refusals_.rest()) spdlog::warn("{}", line);
     report_.update();
   }
 
@@ -215,10 +219,8 @@ class Replication {
   void after_save(const Acknowledged& saved) {
     jobs_.saved(saved);
     report_.note_saved(saved);
-    for (const DeadLetter& letter : saved.refused) {
-      spdlog::warn("index {}: document {} was refused and is a dead letter: {}: {}", alias_of(letter.index),
-                   letter.id.text, letter.error_type, letter.reason);
-    }
+    refusals_.note(saved.refused);
+    if (!saved.refused.empty()) tell_refusals();
   }
 
   bool has_index(IndexId index) const {
@@ -226,10 +228,8 @@ class Replication {
                        [&](const AppliedIndex& each) { return each.id == index; });
   }
 
-  const std::string& alias_of(IndexId index) const {
-    return std::find_if(pipeline_.indices.begin(), pipeline_.indices.end(),
-                        [&](const AppliedIndex& candidate) { return candidate.id == index; })
-        ->alias;
+  void tell_refusals() {
+    for (const std::string& line : refusals_.due(std::chrono::steady_clock::now())) spdlog::warn("{}", line);
   }
 
   const Config& config_;
@@ -247,6 +247,7 @@ class Replication {
   SetAside set_aside_;
   JobRunner jobs_;
   Tail tail_;
+  RefusalLog refusals_;
   ProgressReport report_;
   Housekeeping housekeeping_;
   SteadyTime followed_at_{};     // when the tail last found work

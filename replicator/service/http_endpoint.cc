@@ -1,14 +1,12 @@
 #include "replicator/service/http_endpoint.h"
 
-#include <httplib.h>
-
 #include <cerrno>
 #include <cstring>
 #include <optional>
-#include <thread>
 
 #include "replicator/error.h"
 #include "replicator/service/health.h"
+#include "replicator/service/http_server.h"
 #include "replicator/service/metrics.h"
 #include "replicator/service/status_page.h"
 #include "replicator/service/wait_endpoint.h"
@@ -16,20 +14,20 @@
 namespace lockstep {
 namespace {
 
-constexpr int kThreads = 2;  // for requests that are answered at once
+constexpr int kSpareWorkers = 2;  // say that too many wait
 
 const WaitEndpoint::Reply kHasBody{
     400, "{\"applied\":false,\"error\":\"write the parameters in the url, behind a question mark\"}\n"};
 
-/// Reads the body, too.
+/// Reads the beginning of the body, too.
 bool has_body(const httplib::Request& request, const httplib::ContentReader& read) {
   if (!request.has_header("Content-Length") && !request.has_header("Transfer-Encoding")) return false;
-  std::size_t bytes = 0;
-  read([&](const char*, std::size_t more) {
-    bytes += more;
-    return true;
+  bool is_empty = true;
+  const bool complete = read([&](const char*, std::size_t bytes) {
+    is_empty = bytes == 0;
+    return is_empty;
   });
-  return bytes > 0;
+  return !complete || !is_empty;
 }
 
 }  // namespace
@@ -42,9 +40,7 @@ class HttpEndpoint::Impl {
     if (waiter != nullptr) wait_.emplace(*waiter);
     configure();
     bind(listen);
-    thread_ = std::jthread([this] { server_.listen_after_bind(); });
-    // A server that does not run yet would ignore stop().
-    while (!server_.is_running()) std::this_thread::yield();
+    server_.serve(kSpareWorkers + (wait_ ? WaitEndpoint::kMostWaiters : 0));
   }
 
   ~Impl() {
@@ -56,13 +52,6 @@ class HttpEndpoint::Impl {
 
  private:
   void configure() {
-    const int threads = kThreads + (wait_ ? WaitEndpoint::kMostWaiters : 0);
-    server_.new_task_queue = [threads] { return new httplib::ThreadPool(static_cast<std::size_t>(threads)); };
-    // There are few threads. A client holds a thread only during its request.
-    server_.set_keep_alive_max_count(1);
-    server_.set_read_timeout(2);
-    server_.set_write_timeout(2);
-    server_.set_payload_max_length(64 * 1024);
     server_.Get("/metrics", [this](const httplib::Request&, httplib::Response& reply) {
       reply.set_content(metrics_text(pipeline_, board_.read(), clock_.now()),
                         "text/plain; version=0.0.4; charset=utf-8");
@@ -105,9 +94,8 @@ class HttpEndpoint::Impl {
     if (host.starts_with('[')) host = host.substr(1, host.size() - 2);
     port_ = std::stoi(listen.substr(colon + 1));
     errno = 0;
-    const bool bound =
-        port_ == 0 ? (port_ = server_.bind_to_any_port(host)) > 0 : server_.bind_to_port(host, port_);
-    if (bound) return;
+    port_ = server_.bind(host, port_);
+    if (port_ != 0) return;
     throw Error({"serving HTTP on " + listen, errno == 0 ? "no such address" : std::strerror(errno),
                  "let [http] listen name a free address of this machine"});
   }
@@ -116,9 +104,8 @@ class HttpEndpoint::Impl {
   const ProgressBoard& board_;
   const Clock& clock_;
   std::optional<WaitEndpoint> wait_;
-  httplib::Server server_;
   int port_ = 0;
-  std::jthread thread_;  // uses everything above
+  HttpServer server_;  // its threads use everything above
 };
 
 HttpEndpoint::HttpEndpoint(const std::string& listen, std::string pipeline, const ProgressBoard& board,

@@ -45,7 +45,7 @@ void LeadershipLoop::run(const std::stop_token& stop) {
     } catch (const Deposed& deposed) {
       wait_after_deposition(deposed, stop);
     } catch (const Error& error) {
-      if (!error.retryable()) {
+      if (!is_worth_waiting_for(error)) {
         note_fatal(error.what());
         throw;
       }
@@ -81,6 +81,11 @@ bool LeadershipLoop::take_lead(Source& source, const std::stop_token& stop) {
     pause(parts_.standby_poll, stop);
   }
   return false;
+}
+
+bool LeadershipLoop::is_worth_waiting_for(const Error& error) const {
+  return error.retryable() || (error.parts().server == Server::kElasticsearch &&
+                               parts_.on_refusal == Parts::OnRefusal::kKeepTrying);
 }
 
 void LeadershipLoop::wait_after(const Error& error, PipelineState state, const std::stop_token& stop) {

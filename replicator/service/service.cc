@@ -47,12 +47,14 @@ void run_service(const Config& config, RunUntil until, ProgressBoard& board, con
     systemd::notify_stopping();
   });
 
+  using OnRefusal = LeadershipLoop::Parts::OnRefusal;
   LeadershipLoop loop({.open_source = [&] { return open_source(config, "tail"); },
                        .replicate =
                            [&](Source& source, const std::stop_token& inner) {
                              replicate(config, source, transports, board, until, inner);
                            },
-                       .on_up = systemd::notify_ready},
+                       .on_up = systemd::notify_ready,
+                       .on_refusal = until == RunUntil::kStopped ? OnRefusal::kKeepTrying : OnRefusal::kEnd},
                       board, clock);
   loop.run(stop);
   spdlog::info("pipeline {} has stopped", config.pipeline);

@@ -30,6 +30,18 @@ struct LeaderReport {
   std::string document;             ///< its counters, as JSON
 };
 
+/// A session that holds the lock of the lead.
+struct LeadHolder {
+  int pid = 0;              ///< of the database's process; 0: it has none
+  std::string user;         ///< quoted
+  std::string application;  ///< as the session calls itself
+  std::string since;        ///< when it connected, ISO 8601 in UTC; empty: not to be seen by our role
+  bool is_lockstep = true;  ///< its role may lead; false: it holds the lock and does not count
+};
+
+/// "session 4711 of role app (psql), which …"; REQUIRES: it is none of lockstep's.
+std::string in_words(const LeadHolder& stranger);
+
 struct IndexStatus {
   std::string alias;
   std::string view;
@@ -58,6 +70,7 @@ struct PipelineStatus {
   std::optional<std::int64_t> max_outbox_bytes;  ///< none: no limit
   bool given_up = false;                         ///< the outbox was full, and changes were dropped
   std::optional<LeaderReport> leader;            ///< none: the pipeline has never run
+  std::vector<LeadHolder> lead;                  ///< who holds its lock now
   std::vector<IndexStatus> indices;
 };
 

@@ -2,6 +2,8 @@
 // needed to mend it, and tried again when it changes.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "tests/support/blog_pipeline.h"
 
 namespace lockstep::support {
@@ -69,6 +71,22 @@ TEST_F(DeadLetters, RefusedDocumentsDoNotStopABackfill) {
   bring_up();
   EXPECT_EQ(dead_letters(), 60);
   EXPECT_EQ(posts_.count(), 20 + 3000 - 60);
+}
+
+TEST_F(DeadLetters, ManyRefusalsAreFewLinesOfTheLogWithoutAValue) {
+  execute(
+      "insert into blog.posts (id, title) select i, case when i % 3 = 0 then 'secret ' || i else '1' end "
+      "from generate_series(1001, 4000) i");
+  pipeline_.apply();
+  const Completed run = pipeline_.lockstep("run", {"--until-caught-up"});
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_EQ(dead_letters(), 1'000);
+  const std::string said = run.out + run.err;
+  EXPECT_EQ(said.find("secret"), std::string::npos) << said;
+  EXPECT_NE(said.find("failed to parse field [title]"), std::string::npos) << said;
+  EXPECT_LT(std::count(said.begin(), said.end(), '\n'), 20) << said;
+  EXPECT_NE(pipeline_.must("dead-letters", {"list"}).find("secret"), std::string::npos)
+      << "who asks for it sees it";
 }
 
 TEST_F(DeadLetters, AKilledProgramDoesNotForgetThem) {

@@ -51,6 +51,24 @@ TEST_F(ObservedService, ReadinessFollowsElasticsearch) {
   EXPECT_TRUE(becomes_equal());
 }
 
+TEST_F(ObservedService, AStrangerWithTheLockOfTheLeadIsNamedAndHindersNobody) {
+  pipeline_.set_more("[http]\nlisten = '127.0.0.1:0'\n");
+  pipeline_.apply();
+  const auto stranger = database_.connect_as(database_.create_role("stranger"));
+  support::execute(
+      *stranger,
+      "select pg_advisory_lock(" +
+          database_.value("select hashtextextended(identity::text, 0) from lockstep.pipeline").value() + ")");
+  program_ = pipeline_.start();
+  ASSERT_TRUE(leads());
+  const std::string named = "session " + std::to_string(stranger->backendpid());
+  EXPECT_TRUE(
+      wait_until([&] { return pipeline_.status().at("warnings").dump().find(named) != std::string::npos; },
+                 std::chrono::seconds(15)));
+  EXPECT_NE(pipeline_.must("status").find(named), std::string::npos);
+  EXPECT_NE(get("/metrics").out.find("lockstep_warnings{pipeline=\"test\"} 1"), std::string::npos);
+}
+
 TEST_F(ObservedService, AStandbySaysSoAndIsReady) {
   follow();
   const auto is_led_by = [&](pid_t pid) {

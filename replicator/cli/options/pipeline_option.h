@@ -13,7 +13,8 @@ class PipelineOption {
   /// Adds -c, --config; without it $LOCKSTEP_CONFIG, then /etc/lockstep/lockstep.toml.
   void add_to(Options options);
 
-  /// Adds --as: a url that replaces source.url, for what only the owner of the tables may do.
+  /// Adds --as, --as-file and --as-env: a url that replaces source.url, for what only the owner of the tables
+  /// may do.
   void add_owner_to(Options options);
 
   /// Loads the configuration. Throws UsageError when it is wrong, has no index, or has a source that this
@@ -24,8 +25,13 @@ class PipelineOption {
   const std::string& configured_user() const { return configured_user_; }
 
  private:
+  /// Empty: none was given. Warns of a password on the command line. Throws UsageError.
+  std::string owner_url() const;
+
   std::string file_ = "/etc/lockstep/lockstep.toml";
   std::string owner_url_;
+  std::string owner_file_;
+  std::string owner_variable_;
   std::string configured_user_;
 };
 

@@ -105,6 +105,19 @@ Json leader_json(const LeaderReport& leader) {
           {"heard_seconds", seconds(leader.age)}};
 }
 
+Json holder_json(const LeadHolder& holder) {
+  return {{"pid", holder.pid},
+          {"user", holder.user},
+          {"application", holder.application},
+          {"since", holder.since.empty() ? Json(nullptr) : Json(holder.since)},
+          {"is_lockstep", holder.is_lockstep}};
+}
+
+std::string lead_text(const LeadHolder& holder) {
+  return fmt::format("session {} of {} ({}){}", holder.pid, holder.user, holder.application,
+                     holder.since.empty() ? "" : ", connected " + holder.since);
+}
+
 std::string job_line(const IndexStatus::Job& job) {
   std::string line = "    " + job.kind + " (" + job.reason + "): ";
   if (!job.unreadable.empty()) return line + "it cannot be done: " + job.unreadable + "\n";
@@ -174,6 +187,7 @@ std::string status_json(const std::string& pipeline, const std::optional<Pipelin
       {"reason", status ? reason_of(known) : "run `lockstep apply`"},
       {"epoch", known.epoch.value},
       {"leader", known.leader ? leader_json(*known.leader) : Json(nullptr)},
+      {"lead", Json::array()},
       {"lag", {{"seconds", seconds(known.pending_age)}, {"rows", known.pending_rows}}},
       {"outbox",
        {{"bytes", known.outbox_bytes},
@@ -187,6 +201,7 @@ std::string status_json(const std::string& pipeline, const std::optional<Pipelin
       {"warnings", warnings_of(known, counters)},
       {"indices", Json::object()},
   };
+  for (const LeadHolder& holder : known.lead) json["lead"].push_back(holder_json(holder));
   for (const IndexStatus& index : known.indices) json["indices"][index.alias] = index_json(index, counters);
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
@@ -207,7 +222,15 @@ std::string status_text(const std::string& pipeline, const std::optional<Pipelin
     line("leader", fmt::format("{}, process {}, since {}, epoch {}", status->leader->host,
                                status->leader->pid, status->leader->started_at, status->epoch.value));
   }
-  for (const std::string& warning : warnings_of(*status, counters)) line("warning", warning);
+  const std::vector<std::string> warnings = warnings_of(*status, counters);
+  for (const LeadHolder& holder : status->lead) {
+    if (holder.is_lockstep) {
+      line("lead", lead_text(holder));
+    } else if (std::find(warnings.begin(), warnings.end(), in_words(holder)) == warnings.end()) {
+      line("warning", in_words(holder));
+    }
+  }
+  for (const std::string& warning : warnings) line("warning", warning);
   return text + indices_text(*status, counters);
 }
 

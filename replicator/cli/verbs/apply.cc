@@ -16,7 +16,7 @@ class Apply final : public Verb {
   const char* name() const override { return "apply"; }
   const char* summary() const override { return "Create or change schema, triggers, indices and aliases"; }
   const char* example() const override {
-    return "lockstep apply -c shop.toml --as postgresql://postgres@/shop";
+    return "lockstep apply -c shop.toml --as postgresql://shop_owner@/shop";
   }
 
   void add_options(Options options) override {

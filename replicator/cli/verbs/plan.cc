@@ -15,7 +15,7 @@ class Plan final : public Verb {
   const char* name() const override { return "plan"; }
   const char* summary() const override { return "Print what apply would create, change or drop"; }
   const char* example() const override {
-    return "lockstep plan -c shop.toml\nlockstep plan -c shop.toml --as postgresql://postgres@/shop --sql";
+    return "lockstep plan -c shop.toml\nlockstep plan -c shop.toml --as postgresql://shop_owner@/shop --sql";
   }
 
   void add_options(Options options) override {

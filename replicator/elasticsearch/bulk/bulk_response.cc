@@ -86,6 +86,7 @@ std::optional<ItemResult> read_item(const BulkItem& asked, element answer) {
     result.type = std::move(cause.type);
     result.reason = std::move(cause.reason);
   } else if (result.verdict == Verdict::kRetry) {
+    cause.reason = without_request(cause.reason);
     result.reason = explained(result.status, cause);
     result.type = std::move(cause.type);
   }

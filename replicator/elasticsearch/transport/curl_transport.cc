@@ -99,6 +99,25 @@ std::size_t receive(char* data, std::size_t, std::size_t size, void* body) {
   return size;
 }
 
+/// By OpenSSL's number of what is wrong with the server's certificate (X509_V_…).
+const char* remedy_for_certificate(CURL* easy) {
+  constexpr long kFine = 0;
+  constexpr long kNotYetValid = 9;
+  constexpr long kExpired = 10;
+  long found = kFine;
+  curl_easy_getinfo(easy, CURLINFO_SSL_VERIFYRESULT, &found);
+  switch (found) {
+    case kFine:
+      return "check the url's host name";
+    case kNotYetValid:
+      return "the server's certificate is not valid yet: check the clocks";
+    case kExpired:
+      return "the server's certificate, or its authority's, has expired: renew it";
+    default:
+      return "check ca_file";
+  }
+}
+
 class CurlTransport final : public HttpTransport {
  public:
   CurlTransport(std::shared_ptr<const Settings> settings, std::size_t first);
@@ -258,7 +277,7 @@ std::string CurlTransport::failure(CURLcode code, const Server& server, const Ht
     return text;
   }
   text += error_[0] != '\0' ? error_ : curl_easy_strerror(code);
-  if (code == CURLE_PEER_FAILED_VERIFICATION) text += "; check ca_file and the url's host name";
+  if (code == CURLE_PEER_FAILED_VERIFICATION) text.append("; ").append(remedy_for_certificate(easy_.get()));
   return text;
 }
 

@@ -1,5 +1,7 @@
 #include "replicator/elasticsearch/transport/error_reply.h"
 
+#include <algorithm>
+
 #include "replicator/one_line.h"
 
 namespace lockstep {
@@ -39,6 +41,37 @@ std::string in_ascii(std::string text) {
 }
 
 }  // namespace
+
+std::string without_values(const std::string& type, std::string_view reason) {
+  struct Known {
+    std::string_view begin, end;
+  };
+  // Fields, types and limits of the mapping; what follows quotes the document.
+  constexpr Known kKnown[] = {{"failed to parse field [", "] in document"},
+                              {"object mapping for [", "] tried to parse"},
+                              {"mapping set to strict, dynamic introduction of [", "] is not allowed"},
+                              {"Limit of ", " has been exceeded"},
+                              {"Document contains at least one immense term in field=\"", "\""}};
+  for (const Known& known : kKnown) {
+    const std::size_t begin = reason.find(known.begin);
+    if (begin == std::string_view::npos) continue;
+    const std::size_t end = reason.find(known.end, begin + known.begin.size());
+    if (end == std::string_view::npos) continue;
+    // With the bracket or the quotation mark that closes it.
+    const std::size_t closed = known.end.starts_with(' ') ? end + known.end.size() : end + 1;
+    return type + ": " + std::string(reason.substr(begin, closed - begin));
+  }
+  return type;
+}
+
+std::string without_request(std::string_view reason) {
+  std::size_t end = reason.size();
+  for (const std::string_view quoted : {"request: ", "BulkShardRequest", "source["}) {
+    end = std::min(end, reason.find(quoted));
+  }
+  while (end > 0 && std::string_view(" ,:[").find(reason[end - 1]) != std::string_view::npos) --end;
+  return std::string(reason.substr(0, end));
+}
 
 bool may_work_later(std::int64_t status) {
   return status == 408 || status == 429 || status >= 500;

@@ -20,6 +20,14 @@ struct ErrorCause {
   std::string reason;
 };
 
+/// What an error says without any value of a document: "mapper_parsing_exception: failed to parse field [age]
+/// of type [long]"; the type alone when the reason is of no known form. For logs, which others read than the
+/// documents.
+std::string without_values(const std::string& type, std::string_view reason);
+
+/// A reason up to where it quotes the request, with the documents in it.
+std::string without_request(std::string_view reason);
+
 /// Reads an `error` element: {"type": …, "reason": …, "caused_by": {…}}, or a bare string (type stays empty).
 ErrorCause read_error_cause(simdjson::dom::element error);
 

@@ -39,6 +39,21 @@ TEST(SourceUrlTest, PasswordParametersAreSeen) {
   EXPECT_TRUE(has_password_parameter("postgresql:///shop?password=x"));
   EXPECT_TRUE(has_password_parameter("postgresql:///shop?user=a&password=x"));
   EXPECT_FALSE(has_password_parameter("postgresql:///shop?passfile=password=x"));
+  EXPECT_TRUE(has_password_parameter("postgresql:///shop?user=a&p%61ssword=x"));
+}
+
+TEST(SourceUrlTest, NoSecretIsShown) {
+  EXPECT_EQ(
+      url_without_secrets("postgresql://app:x%40y@db/shop?sslmode=require&sslpassword=x&application_name=a"),
+      "postgresql://app:(secret)@db/shop?sslmode=require&sslpassword=(secret)&application_name=a");
+  EXPECT_EQ(url_without_secrets("postgresql:///shop?p%61ssword=x&ssl%70assword=y"),
+            "postgresql:///shop?p%61ssword=(secret)&ssl%70assword=(secret)");
+  EXPECT_EQ(url_without_secrets("postgresql:///shop?scram_client_key=x&oauth_client_secret=y"),
+            "postgresql:///shop?scram_client_key=(secret)&oauth_client_secret=(secret)");
+  EXPECT_EQ(url_without_secrets("postgresql:///shop?password"), "postgresql:///shop?password(secret)");
+  for (const char* url : {"postgresql:///shop", "postgresql://app@db/shop?passfile=/x", "sqlite:/x"}) {
+    EXPECT_EQ(url_without_secrets(url), url);
+  }
 }
 
 }  // namespace

@@ -25,7 +25,8 @@ class RefusedShareTest : public testing::Test {
       letter.index = index;
       letter.id.text = std::to_string(i);
       letter.error_type = "mapper_parsing_exception";
-      letter.reason = "reason " + letter.id.text;
+      letter.reason = "failed to parse field [age] of type [long] in document with id '" + letter.id.text +
+                      "'. Preview of field's value: 'secret'";
       acknowledged.refused.push_back(letter);
       fresh.push_back(acknowledged.refused.size() - 1);
     }
@@ -48,10 +49,12 @@ TEST_F(RefusedShareTest, TheErrorNamesIndexNumbersFirstErrorAndRemedyAndIsNotTri
     FAIL() << "it has not stopped";
   } catch (const Error& error) {
     EXPECT_FALSE(error.retryable());
-    for (const char* part : {"index posts", "2000", "1001", "max_refused_share = 0.5",
-                             "mapper_parsing_exception: reason 0", "mend the mapping"}) {
+    for (const char* part :
+         {"index posts", "2000", "1001", "max_refused_share = 0.5",
+          "mapper_parsing_exception: failed to parse field [age] of type [long];", "mend the mapping"}) {
       EXPECT_THAT(error.what(), HasSubstr(part));
     }
+    EXPECT_THAT(error.what(), testing::Not(HasSubstr("secret")));
   }
 }
 

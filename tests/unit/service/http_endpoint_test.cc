@@ -1,7 +1,15 @@
 #include "replicator/service/http_endpoint.h"
 
+#include <arpa/inet.h>
 #include <gmock/gmock.h>
 #include <httplib.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <utility>
+#include <vector>
 
 #include "replicator/error.h"
 #include "replicator/service/health.h"
@@ -59,6 +67,68 @@ TEST_F(HttpEndpointTest, TheStatusPageIsSelfContainedAndEscapesNames) {
   EXPECT_THAT(reply->body, HasSubstr("1,234"));
   EXPECT_THAT(reply->body, Not(HasSubstr("http://")));
   EXPECT_THAT(reply->body, Not(HasSubstr("{{")));
+}
+
+// A client that says a part of a request and then nothing.
+class SilentClient {
+ public:
+  SilentClient(int port, const std::string& part) : socket_(::socket(AF_INET, SOCK_STREAM, 0)) {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_port = htons(static_cast<std::uint16_t>(port));
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    EXPECT_EQ(::connect(socket_, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+    EXPECT_EQ(::send(socket_, part.data(), part.size(), MSG_NOSIGNAL), static_cast<ssize_t>(part.size()));
+  }
+  SilentClient(SilentClient&& other) noexcept : socket_(std::exchange(other.socket_, -1)) {}
+  ~SilentClient() {
+    if (socket_ >= 0) ::close(socket_);
+  }
+
+  /// Everything that the server answers until it closes the connection.
+  std::string answer() {
+    std::string text;
+    char bytes[1024];
+    for (ssize_t read = 0; (read = ::recv(socket_, bytes, sizeof bytes, 0)) > 0;) {
+      text.append(bytes, static_cast<std::size_t>(read));
+    }
+    return text;
+  }
+
+ private:
+  int socket_;
+};
+
+TEST_F(HttpEndpointTest, ManySilentConnectionsKeepNobodyFromTheProbes) {
+  std::vector<SilentClient> silent;
+  for (int i = 0; i < 200; ++i) {
+    const char* const parts[] = {"", "GET /metrics HTTP/1.1\r\nHost: a", "POST /wait HTTP/1.1\r\n",
+                                 "POST /healthz HTTP/1.1\r\nContent-Length: 9\r\n\r\n1"};
+    silent.emplace_back(endpoint_.port(), parts[i % 4]);
+  }
+  const auto begun = std::chrono::steady_clock::now();
+  for (const char* path : {"/healthz", "/readyz", "/metrics", "/"}) {
+    const auto reply = get(path);
+    ASSERT_TRUE(reply) << path;
+    EXPECT_EQ(reply->status, 200) << path;
+  }
+  EXPECT_LT(std::chrono::steady_clock::now() - begun, std::chrono::seconds(2));
+}
+
+TEST_F(HttpEndpointTest, ARequestThatDoesNotEndIsClosed) {
+  EXPECT_THAT(SilentClient(endpoint_.port(), "GET /healthz HTTP/1.1\r\n").answer(), HasSubstr(" 408 "));
+}
+
+TEST_F(HttpEndpointTest, AHeadWithoutEndIsRefused) {
+  EXPECT_THAT(
+      SilentClient(endpoint_.port(), "GET /healthz HTTP/1.1\r\nA: " + std::string(9'000, 'a')).answer(),
+      HasSubstr(" 431 "));
+}
+
+TEST_F(HttpEndpointTest, AClientThatReadsNothingKeepsNobodyFromTheProbes) {
+  std::vector<SilentClient> silent;
+  for (int i = 0; i < 40; ++i) silent.emplace_back(endpoint_.port(), "GET /metrics HTTP/1.1\r\n\r\n");
+  EXPECT_EQ(get("/healthz")->status, 200);
 }
 
 TEST_F(HttpEndpointTest, AnythingElseIsNotFound) {

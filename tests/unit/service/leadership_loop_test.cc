@@ -97,6 +97,25 @@ TEST_F(LeadershipLoopTest, WhateverEndsItIsNotedWithWhetherItLed) {
   EXPECT_FALSE(board_.read().leads);
 }
 
+TEST_F(LeadershipLoopTest, AServiceWithAWrongPasswordTriesAgainInsteadOfEnding) {
+  std::atomic<bool> is_granted = false;
+  LeadershipLoop service({.open_source = [this] { return std::make_unique<fake::FakeSource>(database_); },
+                          .replicate =
+                              [&](Source&, const std::stop_token&) {
+                                if (!is_granted)
+                                  throw Error({"reading an index", "HTTP 401", "check the credentials",
+                                               Retry::kNever, Server::kElasticsearch});
+                              },
+                          .reconnect = {milliseconds(1), milliseconds(2)},
+                          .standby_poll = milliseconds(1),
+                          .on_refusal = LeadershipLoop::Parts::OnRefusal::kKeepTrying},
+                         board_, clock_);
+  std::jthread run([&] { service.run(stop_.get_token()); });
+  EXPECT_TRUE(enters(PipelineState::kWaitingForElasticsearch));
+  EXPECT_EQ(board_.read().reason, "reading an index: HTTP 401; check the credentials");
+  is_granted = true;
+}
+
 TEST_F(LeadershipLoopTest, StandsByAndTakesOverWhenTheLeaderDies) {
   database_.set_led_elsewhere(true);
   std::atomic<int> led = 0;

@@ -12,6 +12,7 @@
 #include "replicator/source/postgres/define/design.h"
 #include "replicator/source/postgres/define/grants.h"
 #include "replicator/source/postgres/define/triggers.h"
+#include "replicator/source/postgres/define/trust.h"
 
 namespace lockstep {
 namespace {
@@ -96,7 +97,8 @@ PlanStep PostgresDefinition::step_of(const Migration& migration) const {
 std::vector<PlanStep> PostgresDefinition::plan() {
   PostgresTransaction transaction(session_, "planning");
   transaction.execute("set transaction read only");
-  std::vector<PlanStep> steps;
+  std::vector<PlanStep> steps = to_hand_over(transaction);
+  if (!steps.empty()) return steps;
   for (const Migration& migration : pending(transaction)) steps.push_back(step_of(migration));
   for (PlanStep& step : steps_of(make(transaction, Ids::kPredicted))) steps.push_back(std::move(step));
   return steps;
@@ -126,9 +128,22 @@ int PostgresDefinition::next_id(PostgresTransaction& transaction, const std::str
   return last[0][0].as<int>() + 1 + already_predicted;
 }
 
+// A session that would lend rights to the owners of what it reads may not even look for faults.
+std::vector<PlanStep> PostgresDefinition::to_hand_over(PostgresTransaction& transaction) {
+  const std::vector<LentRight> lent = lent_rights(transaction, config_);
+  if (lent.empty()) return {};
+  std::vector<PlanStep> steps = hand_over(transaction, config_);
+  if (steps.empty()) throw UsageError(to_line(to_finding(lent, config_)));
+  return steps;
+}
+
 void PostgresDefinition::apply(const Progress& progress) {
-  patiently("checking the configuration", progress,
-            [&](PostgresTransaction& transaction) { refuse_faults(design_pipeline(transaction, config_)); });
+  bool hands_over = false;
+  patiently("checking the configuration", progress, [&](PostgresTransaction& transaction) {
+    hands_over = !to_hand_over(transaction).empty();
+    if (!hands_over) refuse_faults(design_pipeline(transaction, config_));
+  });
+  if (hands_over) return give_schema_away(progress);
   migrate(session_, config_.source.schema, read_migrations(postgresql_migrations()),
           [&](const Migration& migration) {
             if (progress.step) progress.step(step_of(migration));
@@ -140,6 +155,15 @@ void PostgresDefinition::apply(const Progress& progress) {
         {PlanStep::Action::kChange, "", "",
          session_.sql("update {schema}.pipeline set applied_at = clock_timestamp() where name = ") +
              transaction.quote(config_.pipeline)});
+    return plan;
+  });
+}
+
+// Without the migrations: who owns a part of the schema could have them run code.
+void PostgresDefinition::give_schema_away(const Progress& progress) {
+  carry_out("handing lockstep's schema over", progress, [&](PostgresTransaction& transaction) {
+    DefinitionPlan plan;
+    plan.preparation = to_hand_over(transaction);
     return plan;
   });
 }
@@ -200,6 +224,7 @@ void PostgresDefinition::patiently(const char* doing, const Progress& progress,
 
 std::vector<std::string> PostgresDefinition::grants(const std::string& role) {
   PostgresTransaction transaction(session_, "listing privileges");
+  if (!to_hand_over(transaction).empty()) return {};
   const PipelineDesign design = design_pipeline(transaction, config_);
   refuse_faults(design);
   return grants_for_run(transaction, design, role);

@@ -48,13 +48,18 @@ class PostgresDefinition {
   /// Removes the pipeline's triggers, functions and rows, and with the last pipeline the schema.
   void remove(const Progress& progress);
 
-  /// The GRANT statements that `role` (not quoted) needs for `lockstep run`, and nothing else. Throws
-  /// UsageError as plan() does. Before the first apply the statements about lockstep's schema fail.
+  /// The GRANT statements that `role` (not quoted) needs for `lockstep run`, and nothing else; none while the
+  /// schema is still to be handed over. Throws UsageError as plan() does. Before the first apply the
+  /// statements about lockstep's schema fail.
   std::vector<std::string> grants(const std::string& role);
 
  private:
   enum class Ids { kPredicted, kTaken };
 
+  /// The steps of a session with more rights than the tables' owner: all that it may do. Throws UsageError
+  /// when there are none for it. Empty: it has no more rights.
+  std::vector<PlanStep> to_hand_over(PostgresTransaction& transaction);
+  void give_schema_away(const Progress& progress);
   DefinitionPlan make(PostgresTransaction& transaction, Ids ids);
   DefinitionPlan make_removal(PostgresTransaction& transaction);
   std::vector<Migration> pending(PostgresTransaction& transaction);

@@ -247,8 +247,8 @@ class Designer {
   bool add_resolver(const TrackConfig& config, const PostgresRelation& view, TrackDesign& track) {
     const CaptureDesign& capture = design_.captures[track.capture];
     const ResolverRequest request{
-        view,          *view.column("_id"), capture.value_type, type_family(capture.value_type_oid),
-        config.column, trimmed(config.keys)};
+        view,          *view.column("_id"),  capture.value_type,   type_family(capture.value_type_oid),
+        config.column, trimmed(config.keys), config_.source.schema};
     Resolver resolver = make_resolver(transaction_, request);
     if (resolver.is_missing_right) {
       deny(config.line, resolver.fault);

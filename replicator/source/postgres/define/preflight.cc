@@ -11,6 +11,7 @@
 #include "replicator/source/postgres/define/grants.h"
 #include "replicator/source/postgres/define/row_checks.h"
 #include "replicator/source/postgres/define/triggers.h"
+#include "replicator/source/postgres/define/trust.h"
 #include "replicator/source/postgres/session/migrations.h"
 #include "replicator/source/postgres/session/statement.h"
 
@@ -27,7 +28,7 @@ class Preflight {
       : transaction_(transaction), session_(transaction.session()), config_(config) {}
 
   std::vector<Finding> check() {
-    if (!check_server() || !check_schema()) return std::move(findings_);
+    if (!check_server() || !check_trust() || !check_schema()) return std::move(findings_);
     design_ = design_pipeline(transaction_, config_);
     findings_.insert(findings_.end(), design_.findings.begin(), design_.findings.end());
     check_rights();
@@ -95,6 +96,23 @@ class Preflight {
 
   // --- rights ---
 
+  // False: nothing may be run here that belongs to somebody else. The role of `run` makes nothing, and is
+  // only warned of what is less than everything.
+  bool check_trust() {
+    const std::vector<LentRight> lent = lent_rights(transaction_, config_);
+    if (lent.empty()) return true;
+    Finding finding = to_finding(lent, config_);
+    const bool is_everything =
+        transaction_
+            .run_once(
+                "select bool_or(rolsuper) from pg_roles where rolname in (current_user, session_user)")[0][0]
+            .as<bool>();
+    const bool only_runs = !schema_owner_.empty() && !owns_schema_;
+    if (only_runs && !is_everything) finding.severity = Severity::kWarning;
+    findings_.push_back(std::move(finding));
+    return !is_everything;
+  }
+
   // The owner of lockstep's schema, or a user who finds none, counts as the role of `apply`, which may do
   // what `run` does. Anybody else counts as the role of `run`, which need not see everything: the role of
   // `apply` has seen it.
@@ -105,9 +123,35 @@ class Preflight {
       findings_.insert(findings_.end(), design_.denied.begin(), design_.denied.end());
     }
     if (!has_schema_) return;
+    check_schema_owner();
     for (const std::string& grant : missing_grants(transaction_, design_)) {
       fault("role " + user_, "it lacks a right that `lockstep run` needs", grant);
     }
+  }
+
+  void check_schema_owner() {
+    if (!is_superuser(schema_owner_)) return;
+    for (const auto& [name, table] : design_.tables) {
+      const std::string owner =
+          transaction_.run_once("select pg_get_userbyid($1::oid)", table.relation.owner)[0][0].c_str();
+      if (is_superuser(owner)) continue;
+      fault("table " + name,
+            "it belongs to " + owner + ", and its triggers run with the rights of " + schema_owner_ +
+                ", a superuser, whom the owner can have run any code",
+            remedy_for_schema_of_superuser());
+      return;
+    }
+  }
+
+  bool is_superuser(const std::string& role) const {
+    const pqxx::result found =
+        transaction_.run_once("select rolsuper from pg_roles where rolname = $1", role);
+    return !found.empty() && found[0][0].as<bool>();
+  }
+
+  std::string remedy_for_schema_of_superuser() const {
+    return "run `lockstep apply` once as " + schema_owner_ +
+           ": it gives lockstep's schema to the owner of the tracked tables";
   }
 
   std::vector<Finding> missing_for_apply() const {
@@ -121,8 +165,7 @@ class Preflight {
           "grant create on database " + session_.quote_name(database_) + " to " + quoted_user);
     } else if (!schema_owner_.empty() && !owns_schema_) {
       add("schema " + session_.schema() + " belongs to " + schema_owner_,
-          "run apply as " + schema_owner_ + ", or grant " + session_.quote_name(schema_owner_) + " to " +
-              quoted_user);
+          remedy_for_schema_of_others(quoted_user));
     }
     for (const auto& [name, table] : design_.tables) {
       std::vector<std::string> others;
@@ -136,6 +179,12 @@ class Preflight {
       }
     }
     return missing;
+  }
+
+  std::string remedy_for_schema_of_others(const std::string& quoted_user) const {
+    if (is_superuser(schema_owner_)) return remedy_for_schema_of_superuser();
+    return "run apply as " + schema_owner_ + ", or grant " + session_.quote_name(schema_owner_) + " to " +
+           quoted_user;
   }
 
   std::string owner_of(const std::string& relation) const {

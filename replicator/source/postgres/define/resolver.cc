@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "replicator/source/postgres/catalog/column_origin.h"
+#include "replicator/source/postgres/define/trust.h"
 
 namespace lockstep {
 namespace {
@@ -39,11 +40,6 @@ std::optional<Complaint> columns_of(PostgresTransaction& transaction, const std:
       });
   transaction.execute(kForgetProbe);
   return complaint;
-}
-
-std::string without_semicolon(const std::string& query) {
-  const std::size_t end = query.find_last_not_of("; \t\r\n");
-  return end == std::string::npos ? "" : query.substr(0, end + 1);
 }
 
 // --- the values are the ids ---
@@ -125,6 +121,14 @@ Resolver from_keys(PostgresTransaction& transaction, const ResolverRequest& requ
                       "[], and name tables, functions and types with their schemas";
     return resolver;
   }
+  // It was parsed, and runs below.
+  const std::vector<LentRight> lent =
+      lent_rights(transaction, request.schema_name, probe, request.value_type);
+  if (!lent.empty()) {
+    resolver.fault = "keys: " + in_words(lent.front());
+    resolver.remedy = "run it as the owner of what the query reads";
+    return resolver;
+  }
   if (const auto complaint = columns_of(transaction, probe, request.value_type, columns)) {
     resolver.fault = "keys: " + complaint->message;
     resolver.is_missing_right = complaint->is_missing_right();
@@ -149,6 +153,11 @@ Resolver from_keys(PostgresTransaction& transaction, const ResolverRequest& requ
 }
 
 }  // namespace
+
+std::string without_semicolon(const std::string& query) {
+  const std::size_t end = query.find_last_not_of("; \t\r\n");
+  return end == std::string::npos ? "" : query.substr(0, end + 1);
+}
 
 Resolver make_resolver(PostgresTransaction& transaction, const ResolverRequest& request) {
   if (!request.keys.empty()) return from_keys(transaction, request);

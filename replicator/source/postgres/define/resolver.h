@@ -13,8 +13,9 @@ struct ResolverRequest {
   const PostgresColumn& id;  ///< the view's _id
   std::string value_type;    ///< as SQL writes it
   TypeFamily value_family;
-  std::string column;  ///< the view's column that has the value; empty: its _id
-  std::string keys;    ///< the user's query; may be empty
+  std::string column;       ///< the view's column that has the value; empty: its _id
+  std::string keys;         ///< the user's query; may be empty
+  std::string schema_name;  ///< lockstep's, not quoted
 };
 
 struct Resolver {
@@ -25,6 +26,9 @@ struct Resolver {
   std::string warning;            ///< what it may miss; may be empty
   std::string remedy;             ///< for the fault or the warning
 };
+
+/// A query as a part of another one: without the semicolon at its end.
+std::string without_semicolon(const std::string& query);
 
 /// The resolver for what a track says: its own query, a column of the view, or nothing.
 Resolver make_resolver(PostgresTransaction& transaction, const ResolverRequest& request);

@@ -1,5 +1,9 @@
 #include "replicator/source/postgres/read/lead.h"
 
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -12,6 +16,25 @@
 namespace lockstep {
 namespace {
 
+constexpr const char* kTaking = "taking the lead";
+constexpr int kMostChanges = 3;
+
+std::int64_t random_key() {
+  std::random_device random;
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(random()) << 32 | random());
+}
+
+bool held_by_lockstep(const std::vector<LeadLock>& locks, std::int64_t key) {
+  return std::any_of(locks.begin(), locks.end(),
+                     [&](const LeadLock& lock) { return lock.key == key && lock.holder.is_lockstep; });
+}
+
+bool held_by_strangers(const std::vector<LeadLock>& locks, std::int64_t key) {
+  const bool held =
+      std::any_of(locks.begin(), locks.end(), [&](const LeadLock& lock) { return lock.key == key; });
+  return held && !held_by_lockstep(locks, key);
+}
+
 Epoch epoch_of(const pqxx::result& row, const char* doing) {
   if (row.empty()) throw Error({doing, "the pipeline has no checkpoint", "run `lockstep apply`"});
   return Epoch{stored<std::int64_t>(row[0][0], "checkpoint")};
@@ -20,22 +43,85 @@ Epoch epoch_of(const pqxx::result& row, const char* doing) {
 }  // namespace
 
 bool PostgresLead::try_lead() {
-  if (session_.ask("asking whether the source is a standby", "select pg_is_in_recovery()")[0][0].as<bool>()) {
-    throw Error(
-        {"taking the lead", "the source is a standby",
-         "let source.url name the primary (a standby cannot tell which transactions are still running)",
-         Retry::kLater, Server::kSource});
+  require_primary();
+  // Whoever changes the number again and again is not worth an endless loop: the caller tries again anyway.
+  for (int i = 0; i < kMostChanges; ++i) {
+    const Outcome outcome = attempt();
+    if (outcome != Outcome::kKeyChanged) return outcome == Outcome::kLeading;
   }
-  return session_
-      .ask("taking the lead", "select pg_try_advisory_lock(hashtextextended($1, 0))",
-           pipeline_.applied.identity)[0][0]
-      .as<bool>();
+  return false;
 }
 
 bool PostgresLead::is_led() {
-  return session_
-      .ask("asking whether somebody leads", postgres_sql("is_led"), pipeline_.applied.identity)[0][0]
-      .as<bool>();
+  return lockstep::is_led(locks());
+}
+
+void PostgresLead::require_primary() {
+  if (!session_.ask("asking whether the source is a standby", "select pg_is_in_recovery()")[0][0].as<bool>())
+    return;
+  throw Error({kTaking, "the source is a standby",
+               "let source.url name the primary (a standby cannot tell which transactions are still running)",
+               Retry::kLater, Server::kSource});
+}
+
+PostgresLead::Outcome PostgresLead::attempt() {
+  const Keys keys = this->keys();
+  const bool has_first = take(keys.first);
+  if (keys.current == keys.first && !has_first) return change(keys);
+  // D2
+  if (!has_first && held_by_lockstep(locks(), keys.first)) return Outcome::kStandingBy;
+  const bool has_current = keys.current == keys.first || take(keys.current);
+  if (has_current && is_in_force(keys.current)) return Outcome::kLeading;
+  if (has_first) let_go(keys.first);
+  if (keys.current != keys.first && has_current) let_go(keys.current);
+  return has_current ? Outcome::kStandingBy : change(keys);
+}
+
+PostgresLead::Keys PostgresLead::keys() {
+  const pqxx::result row =
+      session_.ask(kTaking, postgres_sql("lead_keys"), pipeline_.id(), pipeline_.applied.identity);
+  if (row.empty()) throw Error({kTaking, "the pipeline has no checkpoint", "run `lockstep apply`"});
+  return {row[0][0].as<std::int64_t>(), row[0][1].as<std::int64_t>()};
+}
+
+std::vector<LeadLock> PostgresLead::locks() {
+  PostgresTransaction direct(session_, "asking who leads", Isolation::kEachStatement);
+  return lead_locks(direct, pipeline_.applied.identity);
+}
+
+bool PostgresLead::take(std::int64_t key) {
+  return session_.ask(kTaking, "select pg_try_advisory_lock($1)", key)[0][0].as<bool>();
+}
+
+void PostgresLead::let_go(std::int64_t key) {
+  session_.ask(kTaking, "select pg_advisory_unlock($1)", key);
+}
+
+bool PostgresLead::is_in_force(std::int64_t key) {
+  return !session_
+              .ask(kTaking,
+                   "select from {schema}.checkpoint where pipeline = $1 and coalesce(lead_key, "
+                   "hashtextextended($2::text, 0)) = $3 for share",
+                   pipeline_.id(), pipeline_.applied.identity, key)
+              .empty();
+}
+
+PostgresLead::Outcome PostgresLead::change(const Keys& keys) {
+  if (!held_by_strangers(locks(), keys.current)) return Outcome::kStandingBy;
+  PostgresTransaction transaction(session_, "changing the number of the lead's lock");
+  transaction.run("select from {schema}.checkpoint where pipeline = $1 for update", pipeline_.id());
+  const std::vector<LeadLock> locks = lead_locks(transaction, pipeline_.applied.identity);
+  if (!held_by_strangers(locks, keys.current)) return Outcome::kStandingBy;
+  const pqxx::result changed = transaction.run(
+      "update {schema}.checkpoint set lead_key = $3 where pipeline = $1 and coalesce(lead_key, "
+      "hashtextextended($2::text, 0)) = $4",
+      pipeline_.id(), pipeline_.applied.identity, random_key(), keys.current);
+  if (changed.affected_rows() == 0) return Outcome::kKeyChanged;
+  transaction.commit();
+  for (const LeadLock& lock : locks) {
+    if (!lock.holder.is_lockstep) spdlog::warn("{}; the lead has another lock now", in_words(lock.holder));
+  }
+  return Outcome::kKeyChanged;
 }
 
 SourceIdentity PostgresLead::identity() {

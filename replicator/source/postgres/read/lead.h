@@ -1,7 +1,21 @@
-// The lead on PostgreSQL: an advisory lock of the session, which ends with the connection.
+// The lead on PostgreSQL: an advisory lock of the session, which ends with the connection and needs no open
+// transaction.
+//
+// Anybody who may connect can take an advisory lock. So a holder counts only if it may write the checkpoint.
+// When a stranger holds the lock, whoever wants to lead changes its number (checkpoint.lead_key).
+//
+// D1. At most one leads. Who has taken a number leads only if it is in force afterwards, read under the row's
+//     lock; and the number changes only under the row's lock, while nobody of lockstep's holds it.
+//
+// D2. A lockstep that knows of one number only and this one do not lead together: whoever leads by another
+//     number holds that one too when it can, and stands by while one of lockstep's does. If a stranger gives
+//     it up later, the epoch is what keeps the two apart.
 #pragma once
 
+#include <cstdint>
+
 #include "replicator/source/lead.h"
+#include "replicator/source/postgres/read/lead_holders.h"
 #include "replicator/source/postgres/read/pipeline.h"
 #include "replicator/source/postgres/session/session.h"
 
@@ -13,7 +27,7 @@ class PostgresLead final : public Lead {
   PostgresLead(PostgresSession& session, const PostgresPipeline& pipeline)
       : session_(session), pipeline_(pipeline) {}
 
-  /// Throws Error, retryable, when the server is a standby.
+  /// Throws Error, retryable, when the server is a standby. Logs who is none of lockstep's and held the lock.
   bool try_lead() override;
   bool is_led() override;
   SourceIdentity identity() override;
@@ -22,6 +36,23 @@ class PostgresLead final : public Lead {
   Epoch raise_epoch(Epoch at_least, const KnownPartners& partners) override;
 
  private:
+  enum class Outcome { kLeading, kStandingBy, kKeyChanged };
+  struct Keys {
+    std::int64_t first = 0;    ///< follows from the identity: all that older locksteps know
+    std::int64_t current = 0;  ///< in force
+  };
+
+  void require_primary();
+  Outcome attempt();
+  Keys keys();
+  std::vector<LeadLock> locks();
+  bool take(std::int64_t key);
+  void let_go(std::int64_t key);
+  /// D1. REQUIRES: `key` is taken.
+  bool is_in_force(std::int64_t key);
+  /// Puts another number into force when only strangers hold this one.
+  Outcome change(const Keys& keys);
+
   PostgresSession& session_;
   const PostgresPipeline& pipeline_;
 };

@@ -1,6 +1,7 @@
 #include "replicator/source/postgres/read/outbox_care.h"
 
 #include "replicator/error.h"
+#include "replicator/source/postgres/read/lead_holders.h"
 #include "replicator/source/postgres/session/statement.h"
 #include "replicator/source/postgres/session/transaction.h"
 
@@ -54,6 +55,14 @@ std::vector<std::string> PostgresOutboxCare::differences_from_applied() {
        session_.ask("looking for what has changed since the last apply",
                     postgres_sql("differences_from_applied"), pipeline_.id(), schema_name_)) {
     differences.emplace_back(row[0].c_str());
+  }
+  for (const pqxx::row& row : session_.ask("looking for rights that are lent", postgres_sql("rights_at_risk"),
+                                           pipeline_.id(), schema_name_)) {
+    differences.emplace_back(row[0].c_str());
+  }
+  PostgresTransaction direct(session_, "asking who holds the lead", Isolation::kEachStatement);
+  for (const LeadLock& lock : lead_locks(direct, pipeline_.applied.identity)) {
+    if (!lock.holder.is_lockstep) differences.push_back(in_words(lock.holder));
   }
   return differences;
 }

@@ -41,11 +41,24 @@ PostgresError lost_connection(std::string_view doing, const std::string& message
   return {{std::string(doing), in_one_line(message), "", Retry::kLater, Server::kSource}, "", message};
 }
 
+// A data exception quotes the value: "invalid input syntax for type integer: "…"". The lines behind the first
+// show the row.
+std::string without_values(std::string_view sqlstate, const std::string& message) {
+  const std::string_view code_class = sqlstate.substr(0, 2);
+  if (code_class != "22" && code_class != "23") return in_one_line(message);
+  std::string text = message.substr(0, message.find('\n'));
+  if (code_class == "23") return text;
+  const std::size_t begin = text.find('"');
+  const std::size_t end = text.rfind('"');
+  return begin == end ? text : text.replace(begin + 1, end - begin - 1, "…");
+}
+
 PostgresError refused(std::string_view doing, std::string_view sqlstate, const std::string& message) {
   const Retry retry = worth_a_retry(sqlstate) ? Retry::kLater : Retry::kNever;
-  return {{std::string(doing), in_one_line(message), remedy_for(sqlstate), retry, Server::kSource},
-          std::string(sqlstate),
-          message};
+  return {
+      {std::string(doing), without_values(sqlstate, message), remedy_for(sqlstate), retry, Server::kSource},
+      std::string(sqlstate),
+      message};
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 
 #include "replicator/clock.h"
 #include "replicator/error.h"
+#include "replicator/source/postgres/read/lead_holders.h"
 #include "replicator/source/postgres/read/pipeline.h"
 #include "replicator/source/postgres/read/position.h"
 #include "replicator/source/postgres/session/array.h"
@@ -219,7 +220,8 @@ std::unique_ptr<AppliedPoint> PostgresAppliedWatch::begin(std::optional<Transact
 }
 
 bool PostgresAppliedWatch::is_led() {
-  return session_.ask("asking whether somebody leads", postgres_sql("is_led"), identity_)[0][0].as<bool>();
+  PostgresTransaction direct(session_, "asking whether somebody leads", Isolation::kEachStatement);
+  return lockstep::is_led(lead_locks(direct, identity_));
 }
 
 }  // namespace lockstep

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
+#include "replicator/source/postgres/read/lead_holders.h"
 #include "replicator/source/postgres/session/migrations.h"
 #include "replicator/source/postgres/session/statement.h"
 #include "replicator/source/postgres/session/transaction.h"
@@ -116,7 +117,9 @@ std::optional<PipelineStatus> PostgresStatus::read() {
       postgres_sql("read_status"), {{"schema", "{schema}"}, {"outbox_size", postgres_sql("outbox_size")}}));
   const pqxx::result found = direct.run_once(statement, pipeline_, kMaxPendingRows);
   if (found.empty()) return std::nullopt;
-  return status_of(nlohmann::json::parse(found[0][0].c_str()));
+  PipelineStatus status = status_of(nlohmann::json::parse(found[0][0].c_str()));
+  for (LeadLock& lock : lead_locks(direct, status.identity)) status.lead.push_back(std::move(lock.holder));
+  return status;
 }
 
 }  // namespace lockstep

@@ -2,9 +2,11 @@
 
 #include <unistd.h>
 
+#include "replicator/source/postgres/read/lead_holders.h"
 #include "replicator/source/postgres/read/pipeline.h"
 #include "replicator/source/postgres/session/statement.h"
 #include "replicator/source/postgres/session/stored_value.h"
+#include "replicator/source/postgres/session/transaction.h"
 
 namespace lockstep {
 namespace {
@@ -34,7 +36,8 @@ void PostgresStatusWriter::publish(const PublishedStatus& status) {
 }
 
 bool PostgresStatusWriter::is_led() {
-  return session_.ask("asking whether somebody leads", postgres_sql("is_led"), identity_)[0][0].as<bool>();
+  PostgresTransaction direct(session_, "asking whether somebody leads", Isolation::kEachStatement);
+  return lockstep::is_led(lead_locks(direct, identity_));
 }
 
 }  // namespace lockstep

@@ -68,6 +68,7 @@ TEST(StatusTextTest, TheJsonHasTheDocumentedKeys) {
       {"epoch", 7},
       {"leader",
        {{"host", "db1"}, {"pid", 123}, {"started_at", "2026-01-31T12:00:00+00:00"}, {"heard_seconds", 0.4}}},
+      {"lead", json::array()},
       {"lag", {{"seconds", 0.012}, {"rows", 3}}},
       {"outbox", {{"bytes", 98'304}, {"max_bytes", nullptr}, {"given_up", false}}},
       {"checkpoint_age_seconds", 1.25},
@@ -145,6 +146,28 @@ TEST(StatusTextTest, AStateThatNobodyKnowsIsAWarning) {
               HasSubstr("warning     reading lockstep's table pipeline_status: its "
                         "state is \"dancing\", which this lockstep does not know"));
   EXPECT_EQ(json::parse(status_json("shop", status))["warnings"].size(), 2U);
+}
+
+TEST(StatusTextTest, WhoHoldsTheLeadIsNamed) {
+  PipelineStatus status = following();
+  status.lead = {{4711, "shop", "lockstep shop tail", "2026-01-31T11:59:00Z", true},
+                 {815, "app", "psql", "", false}};
+  EXPECT_EQ(json::parse(status_json("shop", status))["lead"],
+            json::array({{{"pid", 4711},
+                          {"user", "shop"},
+                          {"application", "lockstep shop tail"},
+                          {"since", "2026-01-31T11:59:00Z"},
+                          {"is_lockstep", true}},
+                         {{"pid", 815},
+                          {"user", "app"},
+                          {"application", "psql"},
+                          {"since", nullptr},
+                          {"is_lockstep", false}}}));
+  const std::string text = status_text("shop", status);
+  EXPECT_THAT(
+      text,
+      HasSubstr("lead        session 4711 of shop (lockstep shop tail), connected 2026-01-31T11:59:00Z\n"));
+  EXPECT_THAT(text, HasSubstr("warning     session 815 of role app (psql) holds the lock of the lead"));
 }
 
 TEST(StatusTextTest, APipelineThatWasNeverAppliedSaysSo) {

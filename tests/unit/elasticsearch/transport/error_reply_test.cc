@@ -18,5 +18,34 @@ TEST(ErrorReplyTest, AReasonThatQuotesADocumentStaysInOneLine) {
   EXPECT_EQ(cause.reason, "failed to parse [a]");
 }
 
+TEST(ErrorReplyTest, WhatIsSaidOfADocumentHasNoneOfItsValues) {
+  const auto said = [](const char* reason) { return without_values("t", reason); };
+  EXPECT_EQ(said("failed to parse field [age] of type [long] in document with id 'a'. Preview of field's "
+                 "value: 'x'"),
+            "t: failed to parse field [age] of type [long]");
+  EXPECT_EQ(
+      said(
+          "[1:9] failed to parse field [a] of type [date] in document with id 'a': failed to parse date [x]"),
+      "t: failed to parse field [a] of type [date]");
+  EXPECT_EQ(
+      said("object mapping for [user] tried to parse field [user] as object, but found a concrete value"),
+      "t: object mapping for [user]");
+  EXPECT_EQ(said("mapping set to strict, dynamic introduction of [a] within [_doc] is not allowed"),
+            "t: mapping set to strict, dynamic introduction of [a] within [_doc]");
+  EXPECT_EQ(said("Limit of total fields [1000] has been exceeded"),
+            "t: Limit of total fields [1000] has been exceeded");
+  EXPECT_EQ(said("For input string: \"x\""), "t");
+}
+
+TEST(ErrorReplyTest, ARejectedRequestIsNotQuoted) {
+  EXPECT_EQ(without_request(
+                "rejected execution of processing of [1][indices:data/write/bulk[s][p]]: request: "
+                "BulkShardRequest [[a][0]] containing [index {[a][_doc][1], source[{\"x\":\"y\"}]}], target"),
+            "rejected execution of processing of [1][indices:data/write/bulk[s][p]]");
+  EXPECT_EQ(without_request("[a][0] primary shard is not active Timeout: [1m], request: [BulkShardRequest x"),
+            "[a][0] primary shard is not active Timeout: [1m]");
+  EXPECT_EQ(without_request("index is read-only"), "index is read-only");
+}
+
 }  // namespace
 }  // namespace lockstep

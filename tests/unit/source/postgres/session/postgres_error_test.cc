@@ -24,10 +24,23 @@ pqxx::sql_error refused(const char* sqlstate) {
 }
 
 TEST(PostgresErrorTest, SaysWhatWasDoneAndKeepsTheServersLines) {
-  const PostgresError error = translated(refused("22012"));
+  const PostgresError error = translated(refused("42804"));
   EXPECT_STREQ(error.what(), "opening a batch: ERROR: no DETAIL: more");
   EXPECT_EQ(error.message(), "ERROR:  no\nDETAIL:  more");
   EXPECT_EQ(error.parts().server, Server::kSource);
+}
+
+TEST(PostgresErrorTest, TheErrorOfARowShowsNoneOfItsValues) {
+  const auto said = [](const char* message, const char* sqlstate) {
+    return std::string(translated(pqxx::sql_error(message, "select", sqlstate)).what());
+  };
+  EXPECT_EQ(said("ERROR:  invalid input syntax for type integer: \"a \"secret\"\"\nCONTEXT:  more", "22P02"),
+            "opening a batch: ERROR:  invalid input syntax for type integer: \"…\"");
+  EXPECT_EQ(said("ERROR:  division by zero", "22012"), "opening a batch: ERROR:  division by zero");
+  EXPECT_EQ(
+      said("ERROR:  new row violates check constraint \"adult\"\nDETAIL:  Failing row contains (secret).",
+           "23514"),
+      "opening a batch: ERROR:  new row violates check constraint \"adult\"");
 }
 
 TEST(PostgresErrorTest, ALostConnectionHasNoCodeAndIsWorthARetry) {

@@ -1,0 +1,47 @@
+// Whose code lockstep runs, and whether its owner would get rights by it.
+//
+// A table, a view or a type brings code along: functions in a view, a policy or a cast. PostgreSQL runs that
+// code with the rights of whoever reads the table, and a trigger's function reads it with the rights of the
+// function's owner. So whoever makes such a function, or reads such a view, lends its rights to the owners of
+// what is read. `check`, `plan` and `apply` therefore go on only when the session has no right that these
+// owners lack. They ask the catalog alone, before anything is planned or run (docs/security.md).
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "replicator/config/config.h"
+#include "replicator/source/definition.h"
+#include "replicator/source/postgres/session/transaction.h"
+
+namespace lockstep {
+
+/// A right that this session would lend to somebody.
+struct LentRight {
+  std::string object;  ///< "table blog.users", which belongs to
+  std::string owner;   ///< this role, quoted as the next one
+  std::string role;    ///< of this session, which
+  std::string right;   ///< "is a superuser", "has the rights of admin"
+};
+
+/// What this session would lend to the owners of what the configuration's views and tracks read.
+std::vector<LentRight> lent_rights(PostgresTransaction& transaction, const Config& config);
+
+/// The same for one query with the parameter $1, an array of `value_type`. Empty also for one that the server
+/// refuses.
+std::vector<LentRight> lent_rights(PostgresTransaction& transaction, const std::string& schema_name,
+                                   const std::string& query, const std::string& value_type);
+
+/// "shop, the owner of table blog.users, could run code with the rights of postgres, which is a superuser"
+std::string in_words(const LentRight& lent);
+
+/// in_words() for each, and what to do.
+Finding to_finding(const std::vector<LentRight>& lent, const Config& config);
+
+/// The steps that give lockstep's schema and everything in it to the one owner of all tracked tables, or to
+/// the schema's owner where that lends nothing: for a session that lends rights. Empty: nothing there belongs
+/// to anybody else. Throws UsageError when the tables have several owners, or when that owner could not go on
+/// with what it is given.
+std::vector<PlanStep> hand_over(PostgresTransaction& transaction, const Config& config);
+
+}  // namespace lockstep
