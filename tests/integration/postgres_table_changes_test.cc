@@ -215,6 +215,37 @@ TEST_F(TableChangesTest, WhatChangesNoDocumentMakesApplyWriteNothing) {
   EXPECT_THAT(defined_.planned(), IsEmpty());
 }
 
+TEST_F(TableChangesTest, PartitionThatIsDetachedOrDroppedIsNamed) {
+  execute(
+      "create table s.days (id integer, day integer, primary key (id, day)) partition by list (day); "
+      "create table s.day_1 partition of s.days for values in (1); "
+      "create table s.day_2 partition of s.days for values in (2); "
+      "create view s.entries as select day || '-' || id as _id from s.days");
+  defined_.add_index("s.entries", {track_by_row("s.days", "day || '-' || id")});
+  apply();
+  EXPECT_THAT(findings(), IsEmpty());
+  execute("alter table s.days detach partition s.day_1");
+  EXPECT_THAT(findings(), Contains(HasSubstr("partitions of table s.days changed since the last apply")));
+  defined_.apply();
+  EXPECT_THAT(defined_.jobs(), Contains(HasSubstr("sweep: ")));
+  execute("drop table s.day_2");
+  EXPECT_THAT(findings(), Contains(HasSubstr("partitions of table s.days changed since the last apply")));
+}
+
+TEST_F(TableChangesTest, UpdateOfAColumnThatOnlyAnInheritingTableHasIsCaptured) {
+  execute(
+      "create table s.animals (id integer primary key, name text); "
+      "create table s.dogs (breed text) inherits (s.animals); alter table s.dogs add primary key (id); "
+      "insert into s.dogs values (1, 'Rex', 'collie'), (2, 'Spot', 'poodle'); "
+      "create view s.pets as select a.id as _id, a.name, (select d.breed from s.dogs as d where d.id = a.id) as breed "
+      "from s.animals as a");
+  defined_.add_index("s.pets", {track("s.animals")});
+  apply();
+  EXPECT_EQ(by("update s.dogs set breed = 'husky' where id = 1"), Lines{"s.animals (id): 1"});
+  EXPECT_EQ(by("update s.dogs set breed = 'husky'"), Lines{"s.animals (id): 1 2"});
+  EXPECT_EQ(by("update s.animals set name = 'Max' where id = 2"), Lines{"s.animals (id): 2"});
+}
+
 TEST_F(TableChangesTest, IndexThatAnOlderLockstepHasAppliedIsNamed) {
   follow_orders();
   execute("update lockstep.index set definition = '0123456789abcdef'");

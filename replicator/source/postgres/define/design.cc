@@ -268,7 +268,11 @@ class Designer {
       if (read.every_column) table.every_column = true;
       const PostgresRelation& relation = relation_of(oid);
       for (const int number : read.columns) {
-        if (const PostgresColumn* column = relation.column(number)) table.columns.insert(column->name);
+        const PostgresColumn* column = relation.column(number);
+        if (column == nullptr) continue;
+        table.columns.insert(column->name);
+        // The triggers of all parts share their code, which cannot name what only one of them has.
+        if (table.relation.column(column->name) == nullptr) table.every_update = true;
       }
     }
     if (is_read) return;
