@@ -135,7 +135,8 @@ TEST_F(SchemaChanges, AViewThatWasReplacedAndATableThatWasRenamedAreNamed) {
 }
 
 TEST_F(SchemaChanges, ARenamedColumnFailsNoWriterAndLeavesNoDocumentStale) {
-  database_.execute("alter table items rename name to title; update items set title = 'renamed' where id = 1");
+  database_.execute(
+      "alter table items rename name to title; update items set title = 'renamed' where id = 1");
   EXPECT_TRUE(warns_of("triggers of public.items do not fit it any more")) << warnings();
   EXPECT_THAT(program_->err(), HasSubstr("column items.name does not exist"));
   EXPECT_TRUE(becomes_equal()) << pipeline_.difference();

@@ -19,9 +19,10 @@ std::vector<Difference> differences_from_applied(PostgresTransaction& transactio
        transaction.run(comparing, postgres_sql("check_functions"), pipeline, schema_name)) {
     const std::string function = row[0].c_str();
     if (!row[1].as<bool>()) {
-      differences.push_back({"whether triggers fit their table is not known without the right to execute function " +
-                                 function + "; `lockstep check` names the grant",
-                             false});
+      differences.push_back(
+          {"whether triggers fit their table is not known without the right to execute function " + function +
+               "; `lockstep check` names the grant",
+           false});
       continue;
     }
     const pqxx::result found = transaction.run(comparing, "select " + function);

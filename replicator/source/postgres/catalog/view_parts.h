@@ -20,8 +20,8 @@ struct ViewParts {
   /// As lockstep's table "index" keeps them: JSON.
   std::string text() const;
 
-  /// The names of the parts that are others in `stored`, a text(), in order; empty: none. A text that an older
-  /// lockstep has stored, a mere checksum, gives one name that says so.
+  /// The names of the parts that are others in `stored`, a text(), in order; empty: none. A text that an
+  /// older lockstep has stored, a mere checksum, gives one name that says so.
   std::vector<std::string> changed_since(std::string_view stored) const;
 };
 

@@ -41,8 +41,8 @@ std::vector<PlanStep> steps_of(DefinitionPlan&& plan) {
   return steps;
 }
 
-// Triggers that take the fallback (triggers.h, T5) write too much. So their code runs first on a copy of a few
-// rows, which nobody sees.
+// Triggers that take the fallback (triggers.h, T5) write too much. So their code runs first on a copy of a
+// few rows, which nobody sees.
 void try_out(PostgresTransaction& transaction, const ChangedTable& table) {
   const std::string copy = transaction.session().schema() + ".trial";
   const std::string set = " set " + table.column + " = " + table.column;

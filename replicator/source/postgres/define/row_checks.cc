@@ -26,6 +26,7 @@ class RowChecks {
     transaction_.execute(std::string("set local statement_timeout = '") + kTimeLimit + "'");
     for (const IndexDesign& index : design_.indices) {
       check_ids(index);
+      check_rendering(index);
       if (looks == Looks::kAtDocuments) continue;
       check_searches(index);
       check_values(index);
@@ -43,7 +44,8 @@ class RowChecks {
 
   // Runs a look at rows; false: it did not succeed. Says so when the time is over or the server complains. A
   // missing right is a finding already.
-  bool look(const IndexDesign& index, const std::string& place, const std::string& what, const std::vector<std::string>& statements,
+  bool look(const IndexDesign& index, const std::string& place, const std::string& what,
+            const std::vector<std::string>& statements,
             const std::function<void(const pqxx::result&)>& on_result) {
     const std::optional<Complaint> complaint = complaint_about(transaction_, statements, on_result);
     if (!complaint) return true;
@@ -66,14 +68,15 @@ class RowChecks {
         statements += (statements.empty() ? "" : "; ") + std::string(row[0].c_str());
     }
     if (statements.empty()) return {};
-    return "lockstep reads with an empty search_path, and functions find only what they name with its schema: " +
+    return "lockstep reads with an empty search_path, and functions find only what they name with its "
+           "schema: " +
            statements;
   }
 
   void check_ids(const IndexDesign& index) {
     const std::string statement = fill_placeholders(postgres_sql("sample_ids"), {{"view", index.view}});
-    look(index, index.line, "reading some rows of view " + index.view, {"set local enable_seqscan = on", statement},
-         [&](const pqxx::result& result) {
+    look(index, index.line, "reading some rows of view " + index.view,
+         {"set local enable_seqscan = on", statement}, [&](const pqxx::result& result) {
            const pqxx::row row = result[0];
            if (row[1].as<int>() > 0) {
              fault(index.line,
@@ -94,6 +97,14 @@ class RowChecks {
          });
   }
 
+  // Whether rows become JSON: the planner leaves out what nobody asks for.
+  void check_rendering(const IndexDesign& index) {
+    look(index, index.line, "rendering some rows of view " + index.view,
+         {"set local enable_seqscan = on",
+          "select count(to_json(v)::text) from (select * from " + index.view + " limit 10) as v"},
+         [](const pqxx::result&) {});
+  }
+
   // Finds searches that have no index: with sequential scans off, the planner takes one only if it must.
   void check_searches(const IndexDesign& index) {
     const std::string by_id = "select from " + index.view + " as v where v._id = any($1)";
@@ -107,8 +118,8 @@ class RowChecks {
     }
   }
 
-  void warn_of_scans(const IndexDesign& index, const std::string& place, const std::string& what, const std::string& query,
-                     const std::string& type) {
+  void warn_of_scans(const IndexDesign& index, const std::string& place, const std::string& what,
+                     const std::string& query, const std::string& type) {
     constexpr const char* kForgetProbe = "deallocate lockstep_search_probe";
     const std::string prepare = "prepare lockstep_search_probe(" + type + "[]) as " + query;
     if (complaint_about(transaction_, prepare)) return;

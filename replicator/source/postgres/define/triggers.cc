@@ -131,12 +131,14 @@ Filling filling_of(const CaptureCode& capture, std::size_t position) {
 
 // A query of the values of one capture in the rows of transition tables. It names what that capture needs and
 // nothing else.
-std::string keys_in(const TriggerCode& code, std::size_t capture, const std::vector<std::string_view>& tables) {
+std::string keys_in(const TriggerCode& code, std::size_t capture,
+                    const std::vector<std::string_view>& tables) {
   TriggerCode alone = code;
   alone.captures = {code.captures[capture]};
   const RowImage image(alone, RowImage::Holds::kValues);
   std::vector<std::string> queries;
-  for (const std::string_view rows : tables) queries.push_back("select r.v1 as key from " + image.query(rows) + " as r");
+  for (const std::string_view rows : tables)
+    queries.push_back("select r.v1 as key from " + image.query(rows) + " as r");
   return queries.size() == 1 ? "select distinct" + queries[0].substr(6) : joined(queries, " union ");
 }
 

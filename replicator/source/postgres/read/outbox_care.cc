@@ -56,7 +56,8 @@ std::vector<std::string> PostgresOutboxCare::differences_from_applied() {
     PostgresTransaction transaction(session_, "looking for what has changed since the last apply");
     transaction.execute("set local lock_timeout = '100ms'");
     std::vector<std::string> differences;
-    for (Difference& difference : lockstep::differences_from_applied(transaction, pipeline_.id(), schema_name_))
+    for (Difference& difference :
+         lockstep::differences_from_applied(transaction, pipeline_.id(), schema_name_))
       differences.push_back(std::move(difference.text));
     known_differences_ = std::move(differences);
   } catch (const PostgresError& error) {
