@@ -3,7 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "replicator/error.h"
+#include "replicator/source/open_source.h"
 #include "replicator/source/postgres/define/preflight.h"
+#include "replicator/source/source.h"
 #include "tests/integration/defined_database.h"
 
 namespace lockstep {
@@ -175,6 +178,24 @@ TEST_F(TableChangesTest, TriggerTakesNoTransactionIdOfItsOwn) {
   EXPECT_EQ(defined_.database().number("select count(*) from lockstep.outbox where xmin::text::bigint <> "
                                        "txid::text::bigint & 4294967295"),
             0);
+}
+
+TEST_F(TableChangesTest, ViewThatFailsForItsFirstDocumentIsNotTakenForReadable) {
+  follow_orders();
+  const std::unique_ptr<Source> source = open_source(defined_.config(), "test");
+  source->reload();
+  const auto require_readable = [&] {
+    source->changes().read()->require_readable(source->pipeline().indices.at(0));
+  };
+  EXPECT_NO_THROW(require_readable());
+  execute(
+      "create or replace function s.shout(t text) returns text language sql immutable "
+      "begin atomic select (1 / (length(t) - length(t)))::text; end");
+  EXPECT_THROW(require_readable(), ViewError);
+  execute(
+      "create or replace function s.shout(t text) returns text language sql immutable "
+      "begin atomic select upper(t); end");
+  EXPECT_NO_THROW(require_readable());
 }
 
 // --- the next apply and the leader see what has changed ---

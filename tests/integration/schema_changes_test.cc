@@ -181,5 +181,21 @@ TEST_F(SchemaChanges, ARenamedLabelAndAReplacedFunctionAreNamedAndRenderedAnewBy
   EXPECT_TRUE(becomes_equal()) << pipeline_.difference();
 }
 
+TEST_F(SchemaChanges, AViewThatNeedsTheApplicationsSearchPathIsRefusedByApplyAndTheIndexGoesOn) {
+  database_.execute(
+      "create function label(i integer) returns text language plpgsql stable as "
+      "'begin return (select name from others where id = i); end'; "
+      "create view labels as select id as _id, public.label(id) as name from others");
+  pipeline_.set_view("others", "public.labels");
+  const Completed apply = pipeline_.lockstep("apply", {"--yes"});
+  EXPECT_NE(apply.exit_code, 0);
+  EXPECT_THAT(apply.err, HasSubstr("alter function public.label(integer) set search_path = "));
+  EXPECT_TRUE(others_follow("meanwhile"));
+  EXPECT_EQ(set_aside("others"), "");
+  database_.execute("alter function label(integer) set search_path = public");
+  pipeline_.apply();
+  EXPECT_TRUE(becomes_equal());
+}
+
 }  // namespace
 }  // namespace lockstep::support
