@@ -74,7 +74,8 @@ void Tail::resolve(SourceTransaction& transaction, const std::vector<CapturedCha
     if (std::erase_if(own, [](const CapturedChange& change) { return change.everything; }) > 0) {
       // The rows of a truncated table are gone. Only a look at all documents tells which ones they made.
       for (const JobKind kind : {JobKind::kBackfill, JobKind::kSweep})
-        transaction.add_job(index.id, kind, "a tracked table was truncated");
+        transaction.add_job(index.id, kind,
+                            "a tracked table was truncated, or its triggers cannot name rows");
     }
     if (own.empty()) continue;
     std::optional<DocumentIds> ids = transaction.resolve(index, own, fan_out_threshold_);

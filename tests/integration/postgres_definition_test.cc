@@ -97,13 +97,16 @@ TEST_F(BlogTest, ChangedViewChangesWhatDiffersOnly) {
       "as author, "
       "u.email from blog.posts as p left join blog.users as u on u.id = p.user_id");
   const std::vector<std::string> planned = defined_.planned();
-  ASSERT_EQ(planned.size(), 2u) << ::testing::PrintToString(planned);
+  ASSERT_EQ(planned.size(), 3u) << ::testing::PrintToString(planned);
   EXPECT_THAT(planned, Contains("change index index-1"));
   EXPECT_THAT(planned, Contains(::testing::AllOf(HasSubstr("change function"), HasSubstr("users"),
                                                  HasSubstr("_update"))));
+  EXPECT_THAT(planned, Contains(::testing::AllOf(HasSubstr("change function"), HasSubstr("users"),
+                                                 HasSubstr("_check"))));
   defined_.apply();
-  EXPECT_EQ(defined_.jobs(), (Lines{"backfill: the view or what it reads has changed",
-                                    "sweep: the view or what it reads has changed"}));
+  EXPECT_EQ(defined_.jobs(),
+            (Lines{"backfill: the view or what it reads has changed: table blog.users, view blog.documents",
+                   "sweep: the view or what it reads has changed: table blog.users, view blog.documents"}));
   EXPECT_EQ(defined_.captured_by(
                 "insert into blog.users values (1, 'a', 'e'); update blog.users set email = 'new'"),
             Lines{"blog.users (id): 1"});

@@ -225,5 +225,29 @@ TEST(UnreachableServerTest, IsAnErrorThatMayPass) {
   }
 }
 
+// A function whose names are found through the application's search_path and not through ours.
+TEST_F(PreflightTest, ViewThatReadsThroughASearchPathIsRefusedByPlanTooWithTheStatementThatMendsIt) {
+  execute(
+      "create function s.name_of(i integer) returns text language plpgsql stable as "
+      "'begin return (select name from users where id = i); end'; "
+      "create view s.named as select id as _id, s.name_of(user_id) as name from s.posts; "
+      "alter database \"" +
+      defined_.database().name() + "\" set search_path = s");
+  defined_.add_index("s.named", {track("s.posts"),
+                                 track_by_keys("s.users", "select id from s.posts where user_id = any($1)")});
+  const std::string mends = "alter function s.name_of(integer) set search_path = s";
+  EXPECT_THAT(check(), Contains(AllOf(HasSubstr("error: "), HasSubstr("relation \"users\" does not exist"),
+                                      HasSubstr("empty search_path"), HasSubstr(mends))));
+  EXPECT_THAT(defined_.faults(), AllOf(HasSubstr("relation \"users\" does not exist"), HasSubstr(mends)));
+  execute(mends);
+  EXPECT_EQ(defined_.faults(), "");
+}
+
+TEST_F(PreflightTest, DocumentsThatHaveNoIdAreRefusedByPlanToo) {
+  execute("create view s.incomplete as select nullif(id, 7) as _id, title from s.posts");
+  defined_.add_index("s.incomplete", {track("s.posts")});
+  EXPECT_THAT(defined_.faults(), HasSubstr("have no _id"));
+}
+
 }  // namespace
 }  // namespace lockstep

@@ -475,8 +475,9 @@ TEST_F(PartitionsTest, NewPartitionIsNoticed) {
   defined_.jobs();
   defined_.apply();
   EXPECT_EQ(by("insert into s.t_jp values (9, 'jp', 'x')"), Lines{"s.t (id): 9"});
-  EXPECT_EQ(defined_.jobs(), (Lines{"backfill: the view or what it reads has changed",
-                                    "sweep: the view or what it reads has changed"}));
+  EXPECT_EQ(defined_.jobs(),
+            (Lines{"backfill: the view or what it reads has changed: partitions of table s.t",
+                   "sweep: the view or what it reads has changed: partitions of table s.t"}));
 }
 
 TEST_F(PartitionsTest, DetachedPartitionLosesItsTriggers) {
@@ -484,8 +485,9 @@ TEST_F(PartitionsTest, DetachedPartitionLosesItsTriggers) {
   defined_.jobs();
   defined_.apply();
   EXPECT_EQ(by("update s.t_fr set x = 'new'"), Lines{});
-  EXPECT_EQ(defined_.jobs(), (Lines{"backfill: the view or what it reads has changed",
-                                    "sweep: the view or what it reads has changed"}));
+  EXPECT_EQ(defined_.jobs(),
+            (Lines{"backfill: the view or what it reads has changed: partitions of table s.t",
+                   "sweep: the view or what it reads has changed: partitions of table s.t"}));
 }
 
 TEST_F(PartitionsTest, PartitionCannotBeTrackedAlone) {

@@ -119,7 +119,7 @@ TEST_F(SchemaChanges, AViewThatWasReplacedAndATableThatWasRenamedAreNamed) {
   database_.execute(
       "create or replace view items_view as select id as _id, name, 100 / n as share, n from items; "
       "alter table others rename to strangers");
-  EXPECT_TRUE(warns_of("view public.items_view was replaced")) << warnings();
+  EXPECT_TRUE(warns_of("view public.items_view changed since the last apply")) << warnings();
   EXPECT_TRUE(warns_of("table public.others is gone")) << warnings();
   // The old shape is followed meanwhile, and so is the table that PostgreSQL knows by more than its name.
   database_.execute(
@@ -132,6 +132,69 @@ TEST_F(SchemaChanges, AViewThatWasReplacedAndATableThatWasRenamedAreNamed) {
   pipeline_.apply();
   EXPECT_TRUE(becomes_equal());
   EXPECT_NE(pipeline_.index("items").get("2")->json.find("\"n\""), std::string::npos);
+}
+
+TEST_F(SchemaChanges, ARenamedColumnFailsNoWriterAndLeavesNoDocumentStale) {
+  database_.execute(
+      "alter table items rename name to title; update items set title = 'renamed' where id = 1");
+  EXPECT_TRUE(warns_of("triggers of public.items do not fit it any more")) << warnings();
+  EXPECT_THAT(program_->err(), HasSubstr("column items.name does not exist"));
+  EXPECT_TRUE(becomes_equal()) << pipeline_.difference();
+  pipeline_.apply();
+  EXPECT_TRUE(becomes_equal());
+  EXPECT_TRUE(wait_until([&] { return warnings() == "[]"; }, kPatience)) << warnings();
+}
+
+TEST_F(SchemaChanges, AColumnAddedBelowAWholeRowIsNamedAndAppearsInEveryDocumentAfterApply) {
+  database_.execute("create view whole_view as select id as _id, to_jsonb(o) as other from others as o");
+  pipeline_.set_view("others", "public.whole_view");
+  pipeline_.apply();
+  ASSERT_TRUE(becomes_equal());
+  database_.execute("alter table others add column colour text default 'red'");
+  EXPECT_TRUE(warns_of("table public.others changed since the last apply")) << warnings();
+  database_.execute("update others set colour = 'blue' where id = 7");
+  EXPECT_TRUE(wait_until(
+      [&] { return pipeline_.index("others").get("7")->json.find("blue") != std::string::npos; }, kPatience));
+  pipeline_.apply();
+  EXPECT_TRUE(becomes_equal()) << pipeline_.difference();
+  EXPECT_NE(pipeline_.index("others").get("8")->json.find("red"), std::string::npos);
+  EXPECT_TRUE(wait_until([&] { return warnings() == "[]"; }, kPatience)) << warnings();
+}
+
+TEST_F(SchemaChanges, ARenamedLabelAndAReplacedFunctionAreNamedAndRenderedAnewByApply) {
+  database_.execute(
+      "create type mood as enum ('sad', 'happy'); alter table others add column mood mood default 'sad'; "
+      "create function shout(t text) returns text language sql immutable as 'select upper(t)'; "
+      "create view moods as select id as _id, mood, public.shout(name) as name from others");
+  pipeline_.set_view("others", "public.moods");
+  pipeline_.apply();
+  ASSERT_TRUE(becomes_equal());
+  database_.execute(
+      "alter type mood rename value 'sad' to 'blue'; "
+      "create or replace function shout(t text) returns text language sql immutable as 'select t || ''!'''");
+  EXPECT_TRUE(warns_of("function public.shout(text), type public.mood changed since the last apply"))
+      << warnings();
+  EXPECT_NE(pipeline_.difference(), "");
+  EXPECT_THAT(pipeline_.must("plan"), HasSubstr("function public.shout(text), type public.mood"));
+  EXPECT_THAT(pipeline_.must("check"), HasSubstr("changed since the last apply"));
+  pipeline_.apply();
+  EXPECT_TRUE(becomes_equal()) << pipeline_.difference();
+}
+
+TEST_F(SchemaChanges, AViewThatNeedsTheApplicationsSearchPathIsRefusedByApplyAndTheIndexGoesOn) {
+  database_.execute(
+      "create function label(i integer) returns text language plpgsql stable as "
+      "'begin return (select name from others where id = i); end'; "
+      "create view labels as select id as _id, public.label(id) as name from others");
+  pipeline_.set_view("others", "public.labels");
+  const Completed apply = pipeline_.lockstep("apply", {"--yes"});
+  EXPECT_NE(apply.exit_code, 0);
+  EXPECT_THAT(apply.err, HasSubstr("alter function public.label(integer) set search_path = "));
+  EXPECT_TRUE(others_follow("meanwhile"));
+  EXPECT_EQ(set_aside("others"), "");
+  database_.execute("alter function label(integer) set search_path = public");
+  pipeline_.apply();
+  EXPECT_TRUE(becomes_equal());
 }
 
 }  // namespace

@@ -23,7 +23,9 @@ MAY_INCLUDE = {
     "source/postgres/session": ["source/", "config"],
     "source/postgres/catalog": ["source/", "config", "source/postgres/session"],
     "source/postgres/define": ["source/", "config", "source/postgres/session", "source/postgres/catalog"],
-    "source/postgres/read": ["source/", "source/outbox", "config", "source/postgres/session", "source/postgres/watch"],
+    "source/postgres/read": [
+        "source/", "source/outbox", "config", "source/postgres/session", "source/postgres/catalog", "source/postgres/watch"
+    ],
     "source/postgres/watch": ["source/", "source/outbox", "config", "source/postgres/session", "source/postgres/read"],
     "source/sqlite": ["source/", "source/outbox", "config"],
     "elasticsearch": ["config"],

@@ -147,7 +147,9 @@ class Reader {
         if (policies_apply(table, reader)) reads_.row_secured.insert(reads_.tables[table].name);
       }
     }
-    for (const auto& [name, text] : texts_) reads_.definition += name + "\n" + text + "\n";
+    if (tree_unknown_) {
+      for (auto& [oid, table] : reads_.tables) table.every_column = true;
+    }
     return std::move(reads_);
   }
 
@@ -176,7 +178,6 @@ class Reader {
 
   void read_rule(const PostgresRelation& view) {
     const pqxx::row rule = only_row(transaction_.run_once(postgres_sql("view_rule"), view.oid));
-    texts_["view " + view.name] = rule[2].c_str();
     add_columns("pg_rewrite", rule[0].as<unsigned>(), view.oid);
     References references = references_in("view " + view.name, rule[1].c_str());
     references.relations.erase(view.oid);  // a rule names its own view, as OLD and NEW
@@ -189,6 +190,7 @@ class Reader {
       return Walker().walk_all(parse_node_tree(tree));
     } catch (const NodeTreeError&) {
       reads_.opaque.insert(name);
+      tree_unknown_ = true;
       return {};
     }
   }
@@ -236,7 +238,6 @@ class Reader {
       if (built_in) continue;
       reads_.functions.insert(oid);
       if (row[6].as<bool>() || is_aggregate) continue;  // the parts of an aggregate come by themselves
-      if (!row[8].is_null()) texts_["function " + name] = row[8].c_str();
       if (row[7].is_null()) {
         reads_.opaque.insert(name);
         continue;
@@ -244,13 +245,13 @@ class Reader {
       add_columns("pg_proc", oid, 0);
       // A function reads with the rights of the view's reader, unless it is a security definer.
       follow(references_in(name, row[7].c_str()),
-             row[9].is_null() ? std::nullopt : std::optional(row[9].as<unsigned>()));
+             row[8].is_null() ? std::nullopt : std::optional(row[8].as<unsigned>()));
     }
   }
 
   PostgresTransaction& transaction_;
   ViewReads reads_;
-  std::map<std::string, std::string> texts_;
+  bool tree_unknown_ = false;
   std::deque<unsigned> waiting_;
   std::set<unsigned> seen_relations_;
   std::set<unsigned> seen_functions_;

@@ -29,7 +29,6 @@ struct ViewReads {
   std::set<std::string> opaque;          ///< functions that may read anything: every update counts
   std::set<std::string> environment;     ///< what depends on more than rows: "now()", "tablesample", …
   std::set<std::string> row_secured;     ///< tables of which policies show the view only a part
-  std::string definition;                ///< the text of all the views and functions below it
 
   // What a role needs besides the right to read the view itself.
   std::set<unsigned> read_as_invoker;  ///< relations that it reads with the rights of its reader

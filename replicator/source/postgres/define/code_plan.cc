@@ -45,10 +45,11 @@ void CodePlanner::plan_table(const TableDesign& table) {
   const std::string& relation = table.relation.name;
   const TriggerCode code = trigger_code(in_.design, table, schema_, capture_ids_);
   const std::vector<std::string> settings = trigger_settings(in_.design, table);
-  ChangedTable changed{relation, table.relation.columns.front().quoted, {}, false};
+  ChangedTable changed{relation, table.relation.alias, table.relation.columns.front().quoted, {}, {}};
   bool is_changed = false;
   for (const std::size_t capture : table.captures) {
-    if (in_.design.captures[capture].is_expression) changed.has_expressions = true;
+    if (in_.design.captures[capture].is_expression)
+      changed.expressions.push_back(in_.design.captures[capture].expression);
   }
   for (const TriggerEvent event : kTriggerEvents) {
     const FunctionCode function = trigger_function(pipeline_, relation, code, settings, event);
@@ -59,6 +60,8 @@ void CodePlanner::plan_table(const TableDesign& table) {
       if (member.kind != 'f') plan_trigger(table, member.oid, member.name, event, function.name);
     }
   }
+  plan_function(check_function(pipeline_, relation, code),
+                "says whether the triggers of " + relation + " still fit it");
   if (is_changed) plan_.changed.push_back(std::move(changed));
 }
 

@@ -17,6 +17,7 @@
 
 #include "replicator/config/config.h"
 #include "replicator/source/definition.h"
+#include "replicator/source/postgres/define/design.h"
 #include "replicator/source/postgres/define/plan.h"
 #include "replicator/source/postgres/session/migrations.h"
 #include "replicator/source/postgres/session/transaction.h"
@@ -60,7 +61,7 @@ class PostgresDefinition {
   /// when there are none for it. Empty: it has no more rights.
   std::vector<PlanStep> to_hand_over(PostgresTransaction& transaction);
   void give_schema_away(const Progress& progress);
-  DefinitionPlan make(PostgresTransaction& transaction, Ids ids);
+  DefinitionPlan make(PostgresTransaction& transaction, const PipelineDesign& design, Ids ids);
   DefinitionPlan make_removal(PostgresTransaction& transaction);
   std::vector<Migration> pending(PostgresTransaction& transaction);
   PlanStep step_of(const Migration& migration) const;

@@ -68,7 +68,7 @@ class Designer {
     index.line = place(config.line);
     if (!describe_documents(config, *view, index)) return;
     index.reads = read_view(transaction_, view->oid);
-    index.definition = checksum(definition_text(*view, index));
+    index.parts = read_view_parts(transaction_, view->oid, whole_rows(index.reads));
     warn_of_reads(config, index);
     std::set<std::string> covered;
     for (const TrackConfig& track : config.tracks) add_track(track, *view, index, covered);
@@ -102,19 +102,12 @@ class Designer {
     return true;
   }
 
-  // Partitions are part of it: rows come and go with them, and no trigger fires for `attach`, `detach` or
-  // `drop`.
-  std::string definition_text(const PostgresRelation& view, const IndexDesign& index) {
-    std::string text = index.reads.definition;
-    for (const PostgresColumn& column : view.columns) text += column.quoted + " " + column.type + "\n";
-    std::set<std::string> parts;
-    for (const auto& [oid, table] : index.reads.tables) {
-      for (const TableMember& member : members_of(oid)) {
-        parts.insert(table.name + " has " + member.name + "\n");
-      }
+  static std::set<unsigned> whole_rows(const ViewReads& reads) {
+    std::set<unsigned> oids;
+    for (const auto& [oid, table] : reads.tables) {
+      if (table.every_column) oids.insert(oid);
     }
-    for (const std::string& part : parts) text += part;
-    return text;
+    return oids;
   }
 
   void warn_of_reads(const IndexConfig& config, const IndexDesign& index) {
@@ -275,7 +268,11 @@ class Designer {
       if (read.every_column) table.every_column = true;
       const PostgresRelation& relation = relation_of(oid);
       for (const int number : read.columns) {
-        if (const PostgresColumn* column = relation.column(number)) table.columns.insert(column->name);
+        const PostgresColumn* column = relation.column(number);
+        if (column == nullptr) continue;
+        table.columns.insert(column->name);
+        // The triggers of all parts share their code, which cannot name what only one of them has.
+        if (table.relation.column(column->name) == nullptr) table.every_update = true;
       }
     }
     if (is_read) return;

@@ -12,6 +12,7 @@
 #include "replicator/config/config.h"
 #include "replicator/source/definition.h"
 #include "replicator/source/postgres/catalog/catalog.h"
+#include "replicator/source/postgres/catalog/view_parts.h"
 #include "replicator/source/postgres/catalog/view_reads.h"
 #include "replicator/source/postgres/define/capture.h"
 #include "replicator/source/postgres/session/transaction.h"
@@ -34,7 +35,7 @@ struct IndexDesign {
   std::string id_type;
   bool routed = false;
   std::vector<std::string> fields;
-  std::string definition;  ///< checksum of everything but rows that the documents depend on
+  ViewParts parts;  ///< everything but rows that the documents depend on
   std::vector<TrackDesign> tracks;
   ViewReads reads;
   std::string line;

@@ -42,6 +42,15 @@ FunctionCode trigger_function(int pipeline, std::string_view relation, const Tri
   return function;
 }
 
+FunctionCode check_function(int pipeline, const std::string& relation, const TriggerCode& code) {
+  FunctionCode function;
+  function.name = check_function_name(pipeline, relation);
+  function.returns = "text";
+  function.settings = {"lock_timeout=100ms", kSearchPath};
+  function.body = check_body(code, relation);
+  return function;
+}
+
 FunctionCode resolver_function(const std::string& name, const std::string& value_type,
                                const std::string& query) {
   FunctionCode function;

@@ -25,6 +25,9 @@ struct FunctionCode {
 FunctionCode trigger_function(int pipeline, std::string_view relation, const TriggerCode& code,
                               const std::vector<std::string>& settings, TriggerEvent event);
 
+/// What says why the triggers of a table take the fallback (triggers.h, T5).
+FunctionCode check_function(int pipeline, const std::string& relation, const TriggerCode& code);
+
 /// What leads from values of a capture to ids of documents. `query` goes from $1, an array of `value_type`,
 /// to texts.
 FunctionCode resolver_function(const std::string& name, const std::string& value_type,

@@ -65,6 +65,7 @@ class Rights {
     }
     own_function("await_change", "text, double precision, double precision");
     for (const IndexDesign& index : design_.indices) resolvers_of(index);
+    check_functions();
     return std::move(grants_);
   }
 
@@ -143,6 +144,17 @@ class Rights {
       const std::string resolver = resolver_name(design_, track);
       if (resolver.empty()) continue;
       own_function(resolver, design_.captures[track.capture].value_type + "[]");
+    }
+  }
+
+  // Those that exist: their names have the pipeline's number, which the first apply chooses. Its default
+  // privileges cover those that it makes.
+  void check_functions() {
+    for (const pqxx::row& row : transaction_.run_once(
+             "select p.proname from pg_proc as p join pg_namespace as n on n.oid = p.pronamespace where "
+             "p.proname like 'capture\\_%\\_check' and n.nspname = " +
+             schema_name() + " order by 1")) {
+      own_function(row[0].c_str(), "");
     }
   }
 

@@ -45,6 +45,12 @@ class Planner {
 
   std::string quoted_or_null(const std::string& text) const { return text.empty() ? "null" : quote(text); }
 
+  static std::string listed(const std::vector<std::string>& names) {
+    std::string list;
+    for (const std::string& name : names) list += (list.empty() ? "" : ", ") + name;
+    return list;
+  }
+
   std::string text_array(const std::vector<std::string>& items) const {
     std::string list;
     for (const std::string& item : items) list += (list.empty() ? "" : ", ") + quote(item);
@@ -161,9 +167,10 @@ class Planner {
   static std::string reason_to_repeat(const IndexDesign& index, const AppliedIndexRow& applied,
                                       const Tracks& tracks, const CodePlanner& code) {
     if (applied.view != index.view) return "another view: " + index.view;
-    if (applied.definition != index.definition || applied.id_type != index.id_type ||
-        applied.routed != index.routed || applied.fields != index.fields) {
-      return "the view or what it reads has changed";
+    const std::vector<std::string> changed = index.parts.changed_since(applied.definition);
+    if (!changed.empty() || applied.id_type != index.id_type || applied.routed != index.routed ||
+        applied.fields != index.fields) {
+      return "the view or what it reads has changed" + (changed.empty() ? "" : ": " + listed(changed));
     }
     if (applied.tracks != tracks) return "the tracks have changed";
     for (const TrackDesign& track : index.tracks) {
@@ -202,7 +209,7 @@ class Planner {
     filling.holes["id_type"] = quote(index.id_type);
     filling.holes["routed"] = index.routed ? "true" : "false";
     filling.holes["fields"] = text_array(index.fields);
-    filling.holes["definition"] = quote(index.definition);
+    filling.holes["definition"] = quote(index.parts.text());
     filling.holes["view_oid"] = std::to_string(index.view_oid);
   }
 

@@ -15,9 +15,10 @@ namespace lockstep {
 /// A tracked table whose trigger functions are new or changed.
 struct ChangedTable {
   std::string relation;
-  std::string column;                  ///< any of its columns, quoted
-  std::vector<std::string> functions;  ///< quoted, in the order of kTriggerEvents
-  bool has_expressions = false;        ///< a capture is more than columns
+  std::string alias;                     ///< its own name, by which the expressions know it
+  std::string column;                    ///< any of its columns, quoted
+  std::vector<std::string> functions;    ///< quoted, in the order of kTriggerEvents
+  std::vector<std::string> expressions;  ///< captures that are more than columns
 };
 
 struct DefinitionPlan {

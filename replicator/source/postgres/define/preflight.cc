@@ -6,6 +6,7 @@
 
 #include "replicator/embedded_file.h"
 #include "replicator/error.h"
+#include "replicator/source/postgres/catalog/differences.h"
 #include "replicator/source/postgres/define/applied.h"
 #include "replicator/source/postgres/define/design.h"
 #include "replicator/source/postgres/define/grants.h"
@@ -33,6 +34,7 @@ class Preflight {
     findings_.insert(findings_.end(), design_.findings.begin(), design_.findings.end());
     check_rights();
     for (const auto& [name, table] : design_.tables) check_table(table);
+    warn_of_differences();
     check_rows(transaction_, design_, findings_);
     return std::move(findings_);
   }
@@ -92,6 +94,15 @@ class Preflight {
     }
     applied_ = load_applied(transaction_, config_.source.schema, config_.pipeline);
     return true;
+  }
+
+  // Where changes are lost, check_triggers() says so.
+  void warn_of_differences() {
+    if (!applied_.pipeline) return;
+    for (Difference& difference :
+         differences_from_applied(transaction_, *applied_.pipeline, config_.source.schema)) {
+      if (!difference.loses_changes) warn("source", std::move(difference.text));
+    }
   }
 
   // --- rights ---

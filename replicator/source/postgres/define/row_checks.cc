@@ -1,7 +1,9 @@
 #include "replicator/source/postgres/define/row_checks.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <string_view>
 #include <utility>
 
 #include "replicator/source/postgres/session/statement.h"
@@ -18,10 +20,14 @@ class RowChecks {
   RowChecks(PostgresTransaction& transaction, const PipelineDesign& design, std::vector<Finding>& findings)
       : transaction_(transaction), design_(design), findings_(findings) {}
 
-  void check() {
+  enum class Looks { kAtDocuments, kAtEverything };
+
+  void check(Looks looks) {
     transaction_.execute(std::string("set local statement_timeout = '") + kTimeLimit + "'");
     for (const IndexDesign& index : design_.indices) {
       check_ids(index);
+      check_rendering(index);
+      if (looks == Looks::kAtDocuments) continue;
       check_searches(index);
       check_values(index);
     }
@@ -38,22 +44,39 @@ class RowChecks {
 
   // Runs a look at rows; false: it did not succeed. Says so when the time is over or the server complains. A
   // missing right is a finding already.
-  bool look(const std::string& place, const std::string& what, const std::vector<std::string>& statements,
+  bool look(const IndexDesign& index, const std::string& place, const std::string& what,
+            const std::vector<std::string>& statements,
             const std::function<void(const pqxx::result&)>& on_result) {
     const std::optional<Complaint> complaint = complaint_about(transaction_, statements, on_result);
     if (!complaint) return true;
     if (complaint->sqlstate == sqlstate::kQueryCanceled) {
       warn(place, what + " took longer than " + kTimeLimit + ", so it was not checked");
     } else if (!complaint->is_missing_right()) {
-      fault(place, what + ": " + complaint->message);
+      fault(place, what + ": " + complaint->message, remedy(index, *complaint));
     }
     return false;
   }
 
+  // What is there for an application's session and not for ours is found through the search_path.
+  std::string remedy(const IndexDesign& index, const Complaint& complaint) {
+    constexpr std::string_view kUndefined[] = {"42P01", "42883", "42704", "3F000"};
+    if (std::find(std::begin(kUndefined), std::end(kUndefined), complaint.sqlstate) == std::end(kUndefined))
+      return {};
+    std::string statements;
+    for (const unsigned function : index.reads.functions) {
+      for (const pqxx::row& row : transaction_.run_once(postgres_sql("search_path_of"), function))
+        statements += (statements.empty() ? "" : "; ") + std::string(row[0].c_str());
+    }
+    if (statements.empty()) return {};
+    return "lockstep reads with an empty search_path, and functions find only what they name with its "
+           "schema: " +
+           statements;
+  }
+
   void check_ids(const IndexDesign& index) {
     const std::string statement = fill_placeholders(postgres_sql("sample_ids"), {{"view", index.view}});
-    look(index.line, "reading some rows of view " + index.view, {"set local enable_seqscan = on", statement},
-         [&](const pqxx::result& result) {
+    look(index, index.line, "reading some rows of view " + index.view,
+         {"set local enable_seqscan = on", statement}, [&](const pqxx::result& result) {
            const pqxx::row row = result[0];
            if (row[1].as<int>() > 0) {
              fault(index.line,
@@ -74,28 +97,36 @@ class RowChecks {
          });
   }
 
+  // Whether rows become JSON: the planner leaves out what nobody asks for.
+  void check_rendering(const IndexDesign& index) {
+    look(index, index.line, "rendering some rows of view " + index.view,
+         {"set local enable_seqscan = on",
+          "select count(to_json(v)::text) from (select * from " + index.view + " limit 10) as v"},
+         [](const pqxx::result&) {});
+  }
+
   // Finds searches that have no index: with sequential scans off, the planner takes one only if it must.
   void check_searches(const IndexDesign& index) {
     const std::string by_id = "select from " + index.view + " as v where v._id = any($1)";
-    warn_of_scans(index.line, "finding documents of view " + index.view + " by their _id", by_id,
+    warn_of_scans(index, index.line, "finding documents of view " + index.view + " by their _id", by_id,
                   index.id_type);
     for (const TrackDesign& track : index.tracks) {
       if (track.resolver_query.empty()) continue;
-      warn_of_scans(track.line,
+      warn_of_scans(index, track.line,
                     "finding the documents of " + index.alias + " for a changed row of " + track.table,
                     track.resolver_query, design_.captures[track.capture].value_type);
     }
   }
 
-  void warn_of_scans(const std::string& place, const std::string& what, const std::string& query,
-                     const std::string& type) {
+  void warn_of_scans(const IndexDesign& index, const std::string& place, const std::string& what,
+                     const std::string& query, const std::string& type) {
     constexpr const char* kForgetProbe = "deallocate lockstep_search_probe";
     const std::string prepare = "prepare lockstep_search_probe(" + type + "[]) as " + query;
     if (complaint_about(transaction_, prepare)) return;
     // A prepared statement outlives the savepoint.
     transaction_.execute(kForgetProbe);
     std::set<std::string> scanned;
-    look(place, what,
+    look(index, place, what,
          {"set local enable_seqscan = off", "set local plan_cache_mode = force_generic_plan", prepare,
           "explain (format json, verbose) execute lockstep_search_probe('{}')"},
          [&](const pqxx::result& result) {
@@ -144,7 +175,7 @@ class RowChecks {
                                                              {"alias", table.relation.alias},
                                                              {"view", index.view},
                                                              {"id_type", index.id_type}});
-      look(track.line, "comparing rows of " + track.table + " with view " + index.view,
+      look(index, track.line, "comparing rows of " + track.table + " with view " + index.view,
            {"set local enable_seqscan = on", statement}, [&](const pqxx::result& result) {
              const pqxx::row row = result[0];
              if (row[0].as<int>() == 0 || row[1].as<int>() > 0 || !row[2].as<bool>()) return;
@@ -163,9 +194,14 @@ class RowChecks {
 
 }  // namespace
 
+void check_documents(PostgresTransaction& transaction, const PipelineDesign& design,
+                     std::vector<Finding>& findings) {
+  RowChecks(transaction, design, findings).check(RowChecks::Looks::kAtDocuments);
+}
+
 void check_rows(PostgresTransaction& transaction, const PipelineDesign& design,
                 std::vector<Finding>& findings) {
-  RowChecks(transaction, design, findings).check();
+  RowChecks(transaction, design, findings).check(RowChecks::Looks::kAtEverything);
 }
 
 }  // namespace lockstep

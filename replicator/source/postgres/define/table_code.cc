@@ -12,14 +12,20 @@ namespace {
 constexpr const char* kTextForms[] = {"DateStyle=ISO, MDY", "IntervalStyle=postgres", "TimeZone=UTC",
                                       "bytea_output=hex",   "extra_float_digits=1",   "lc_monetary=C"};
 
+// Also columns that are added later.
+bool counts_whole_row(const TableDesign& table, const CaptureDesign& capture) {
+  return !capture.columns && !table.every_update && table.every_column;
+}
+
 // The columns of fixed width come first, because the comparison ends at the first difference and long texts
 // cost more to fetch.
 std::optional<std::vector<std::string>> counted_columns(const TableDesign& table,
                                                         const CaptureDesign& capture) {
   if (!capture.columns && table.every_update) return std::nullopt;
+  if (counts_whole_row(table, capture)) return std::vector<std::string>{};
   const auto counts = [&](const PostgresColumn& column) {
     if (column.computed_on_read || column.key_position >= 0) return false;
-    if (!capture.columns) return table.every_column || table.columns.contains(column.name);
+    if (!capture.columns) return table.columns.contains(column.name);
     return std::find(capture.columns->begin(), capture.columns->end(), column.name) != capture.columns->end();
   };
   std::vector<std::string> counted;
@@ -51,8 +57,9 @@ TriggerCode trigger_code(const PipelineDesign& design, const TableDesign& table,
   }
   for (const std::size_t position : table.captures) {
     const CaptureDesign& capture = design.captures[position];
-    code.captures.push_back(
-        {capture_ids[position], capture.is_key, capture.expression, counted_columns(table, capture)});
+    code.captures.push_back({capture_ids[position], capture.is_key, capture.expression,
+                             counted_columns(table, capture), counts_whole_row(table, capture),
+                             capture.is_expression});
   }
   return code;
 }

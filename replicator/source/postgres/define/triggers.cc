@@ -33,6 +33,7 @@ class RowImage {
     for (const CaptureCode& capture : code.captures) {
       if (!capture.counted) continue;
       has_key_ = true;
+      if (capture.whole_row) has_whole_row_ = true;
       columns_.insert(capture.counted->begin(), capture.counted->end());
     }
   }
@@ -49,6 +50,7 @@ class RowImage {
     for (const std::string& column : columns_) {
       list.push_back(code_.alias + "." + column + " as " + numbered("c", position++));
     }
+    if (has_whole_row_) list.push_back("row(" + code_.alias + ".*) as w");
     // The line break keeps a comment at an expression's end from swallowing the bracket.
     for (std::size_t i = 0; i < code_.captures.size(); ++i) {
       list.push_back("(" + code_.captures[i].expression +
@@ -60,8 +62,15 @@ class RowImage {
   // T1: the condition over o and n under which an update counts for a capture.
   std::string counts(std::size_t capture) const {
     if (!code_.captures[capture].counted) return "true";
-    return "pg_catalog.record_image_ne(" + compared("o", capture) + ", " + compared("n", capture) + ")";
+    const std::string parts =
+        "pg_catalog.record_image_ne(" + compared("o", capture) + ", " + compared("n", capture) + ")";
+    if (!code_.captures[capture].whole_row) return parts;
+    // A record that is null, because its side of the join is, makes the function null.
+    return "(coalesce(pg_catalog.record_image_ne(o.w, n.w), true) or " + parts + ")";
   }
+
+  // Whether the query has the columns of the primary key, k1, k2, …
+  bool has_key() const { return has_key_; }
 
   // The condition over o and n under which both have the same primary key.
   std::string same_key() const {
@@ -72,7 +81,15 @@ class RowImage {
                            (equality == "=" ? "operator(pg_catalog.=)" : equality) + " " +
                            numbered("n.k", i));
     }
-    return joined(conditions, " and ");
+    return conditions.empty() ? "true" : joined(conditions, " and ");
+  }
+
+  // The old and the new value of each capture, and whether an update counts for it.
+  std::vector<std::string> columns_of_update() const {
+    std::vector<std::string> columns;
+    for (std::size_t i = 0; i < code_.captures.size(); ++i)
+      columns.push_back(numbered("o.v", i) + ", " + numbered("n.v", i) + ", " + counts(i));
+    return columns;
   }
 
  private:
@@ -92,6 +109,7 @@ class RowImage {
   const TriggerCode& code_;
   std::set<std::string> columns_;
   bool has_key_ = false;
+  bool has_whole_row_ = false;
 };
 
 // What every template of a body has.
@@ -111,8 +129,46 @@ Filling filling_of(const CaptureCode& capture, std::size_t position) {
   return filling;
 }
 
+// A query of the values of one capture in the rows of transition tables. It names what that capture needs and
+// nothing else.
+std::string keys_in(const TriggerCode& code, std::size_t capture,
+                    const std::vector<std::string_view>& tables) {
+  TriggerCode alone = code;
+  alone.captures = {code.captures[capture]};
+  const RowImage image(alone, RowImage::Holds::kValues);
+  std::vector<std::string> queries;
+  for (const std::string_view rows : tables)
+    queries.push_back("select r.v1 as key from " + image.query(rows) + " as r");
+  return queries.size() == 1 ? "select distinct" + queries[0].substr(6) : joined(queries, " union ");
+}
+
+// T5. The first of `tables` has a row for each row of the statement.
+std::string fallback(const TriggerCode& code, const std::vector<std::string_view>& tables) {
+  Filling fallback = filling_of(code);
+  fallback.holes["rows"] = tables.front();
+  for (std::size_t i = 0; i < code.captures.size(); ++i) {
+    Filling capture = filling_of(code.captures[i], i);
+    capture.holes["keys"] = keys_in(code, i, tables);
+    fallback.blocks["captures"].push_back(std::move(capture));
+  }
+  const std::string text = fill_template(postgres_sql("capture_fallback"), fallback);
+  return text.substr(0, text.find_last_not_of('\n') + 1);
+}
+
+// Takes the values of all expressions, which may fail for some rows.
+std::vector<Filling> tried(const TriggerCode& code) {
+  std::vector<std::string> values;
+  for (std::size_t i = 0; i < code.captures.size(); ++i) {
+    if (code.captures[i].is_expression) values.push_back(numbered("r.v", i));
+  }
+  if (values.empty()) return {};
+  return {{{{"none", "pg_catalog.num_nulls(" + joined(values, ", ") + ") operator(pg_catalog.<) 0"}}, {}}};
+}
+
 std::string rows_body(const TriggerCode& code, std::string_view rows) {
   Filling body = filling_of(code);
+  body.holes["fallback"] = fallback(code, {rows});
+  body.blocks["tried"] = tried(code);
   std::vector<std::string> columns;
   std::vector<std::string> variables;
   for (std::size_t i = 0; i < code.captures.size(); ++i) {
@@ -132,11 +188,11 @@ std::string update_body(const TriggerCode& code) {
   const bool key_is_exact =
       std::all_of(code.key.begin(), code.key.end(), [](const KeyColumn& key) { return key.exact; });
   Filling body = filling_of(code);
-  std::vector<std::string> columns;
+  body.holes["fallback"] = fallback(code, {"old_rows", "new_rows"});
+  body.blocks["tried"] = tried(code);
   std::vector<std::string> variables;
   for (std::size_t i = 0; i < code.captures.size(); ++i) {
     const CaptureCode& captured = code.captures[i];
-    columns.push_back(numbered("o.v", i) + ", " + numbered("n.v", i) + ", " + image.counts(i));
     variables.push_back(numbered("old", i) + ", " + numbered("new", i) + ", " + numbered("counts", i));
     const bool in_pairs = captured.counted && !code.key.empty();
     const bool same_value = captured.is_key && key_is_exact;
@@ -150,7 +206,7 @@ std::string update_body(const TriggerCode& code) {
   body.holes["old"] = image.query("old_rows");
   body.holes["new"] = image.query("new_rows");
   body.holes["same_key"] = image.same_key();
-  body.holes["columns"] = joined(columns, ",\n         ");
+  body.holes["columns"] = joined(image.columns_of_update(), ",\n           ");
   body.holes["variables"] = joined(variables, ", ");
   return fill_template(postgres_sql("capture_update"), body);
 }
@@ -175,8 +231,21 @@ std::string plain(std::string_view text, std::size_t limit) {
   return plain;
 }
 
+// Relations' names hold no backslash that would mean more than itself in a standard text.
+std::string quoted_literal(std::string_view text) {
+  std::string literal = "'";
+  for (const char c : text) literal += c == '\'' ? std::string("''") : std::string(1, c);
+  return literal + "'";
+}
+
 std::string short_checksum(std::string_view text) {
   return checksum(text).substr(8);
+}
+
+std::string function_name(int pipeline, std::string_view relation, std::string_view purpose) {
+  const std::string_view table = relation.substr(relation.rfind('.') + 1);
+  return trigger_function_prefix(pipeline) + plain(table, 24) + "_" + short_checksum(relation) + "_" +
+         std::string(purpose);
 }
 
 }  // namespace
@@ -223,6 +292,17 @@ std::string trigger_body(const TriggerCode& code, TriggerEvent event) {
   return truncate_body(code);
 }
 
+std::string check_body(const TriggerCode& code, const std::string& relation) {
+  const RowImage image(code, RowImage::Holds::kKeyAndCountedColumns);
+  Filling body;
+  body.holes["relation"] = quoted_literal(relation);
+  body.holes["old"] = image.query("only " + relation);
+  body.holes["new"] = body.holes["old"];
+  body.holes["same_key"] = image.has_key() ? image.same_key() : "true";
+  body.holes["columns"] = joined(image.columns_of_update(), ",\n          ");
+  return fill_template(postgres_sql("capture_check"), body);
+}
+
 std::string trigger_name(std::string_view schema, int pipeline, TriggerEvent event) {
   const bool is_plain = plain(schema, 40) == schema;
   return (is_plain ? std::string(schema) : "lockstep_" + short_checksum(schema)) + "_" +
@@ -234,9 +314,11 @@ std::string trigger_function_prefix(int pipeline) {
 }
 
 std::string trigger_function_name(int pipeline, std::string_view relation, TriggerEvent event) {
-  const std::string_view table = relation.substr(relation.rfind('.') + 1);
-  return trigger_function_prefix(pipeline) + plain(table, 24) + "_" + short_checksum(relation) + "_" +
-         std::string(event_name(event));
+  return function_name(pipeline, relation, event_name(event));
+}
+
+std::string check_function_name(int pipeline, std::string_view relation) {
+  return function_name(pipeline, relation, "check");
 }
 
 std::string create_trigger_sql(std::string_view trigger, std::string_view relation, std::string_view function,

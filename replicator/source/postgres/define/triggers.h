@@ -3,8 +3,9 @@
 // A tracked table gets four statement-level triggers. So does each of its partitions and inheriting tables,
 // because the triggers of a parent fire only for statements that name the parent. Each trigger calls a
 // function of static PL/pgSQL, which sees the changed rows as transition tables and writes the captured
-// values, old and new, into the outbox. The files are sql/capture_rows.sql, capture_update.sql and
-// capture_truncate.sql; tests/unit/source/postgres/define/golden/blog.sql is what comes out.
+// values, old and new, into the outbox. The files are sql/capture_rows.sql, capture_update.sql,
+// capture_fallback.sql and capture_truncate.sql; tests/unit/source/postgres/define/golden/blog.sql is what
+// comes out.
 //
 // T1. An update is left out only if no counted column, no captured value and no part of the key has changed,
 //     byte for byte: 1.0 and 1.00, or 'a' and 'A' as citext, are equal and look different in a document.
@@ -17,11 +18,16 @@
 // T4. Neither the settings of the writer's session nor the rights of its role matter. The functions are
 //     security definer with a fixed search_path, and qualify names, types and operators besides.
 //
+// T5. No change of a table, a type or a function makes a writer fail. What looks at rows is in a block that
+//     may fail; then the values of all changed rows are noted, or the whole table. The inserts are outside of
+//     that block, so it takes no transaction id.
+//
 // Most statements change one row. They take a path without joins: one query that looks at the row and whether
 // there is another, and the insert. tests/bench/trigger_cost.cc compares its cost with the least that is
 // possible. Tried and no better: deciding inside the insert whether there is one row (as fast for an update
 // that counts, half as long again for one that does not), a loop over a cursor, comparing by operators
-// instead of images (4 µs of 66).
+// instead of images (4 µs of 66). A look into the catalog before each statement, instead of the block of T5,
+// costs several times as much and knows nothing of functions.
 #pragma once
 
 #include <optional>
@@ -37,6 +43,8 @@ struct CaptureCode {
   std::string expression;  ///< over one row, which goes by the table's own name
   /// The columns, quoted, of which one must change for an update to count. None: every update counts.
   std::optional<std::vector<std::string>> counted;
+  bool whole_row = false;      ///< with `counted`: of any column, also of one that is added later
+  bool is_expression = false;  ///< more than columns, so it may fail on a row
 };
 
 struct KeyColumn {
@@ -66,6 +74,9 @@ int event_type(TriggerEvent event);
 /// The body of the trigger function.
 std::string trigger_body(const TriggerCode& code, TriggerEvent event);
 
+/// The body of the function that says why the triggers of `relation` take the fallback of T5.
+std::string check_body(const TriggerCode& code, const std::string& relation);
+
 /// The name of the trigger, at most PostgreSQL's 63 bytes, which needs no quotes. It is the same on every
 /// table.
 std::string trigger_name(std::string_view schema, int pipeline, TriggerEvent event);
@@ -73,6 +84,9 @@ std::string trigger_name(std::string_view schema, int pipeline, TriggerEvent eve
 /// The name of the function that the triggers of a table call, which needs no quotes. `relation` is the
 /// table's quoted name.
 std::string trigger_function_name(int pipeline, std::string_view relation, TriggerEvent event);
+
+/// The name of the function of check_body(), likewise.
+std::string check_function_name(int pipeline, std::string_view relation);
 
 /// The beginning of the names of a pipeline's trigger functions.
 std::string trigger_function_prefix(int pipeline);

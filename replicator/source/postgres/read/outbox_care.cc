@@ -1,6 +1,9 @@
 #include "replicator/source/postgres/read/outbox_care.h"
 
+#include <utility>
+
 #include "replicator/error.h"
+#include "replicator/source/postgres/catalog/differences.h"
 #include "replicator/source/postgres/read/lead_holders.h"
 #include "replicator/source/postgres/session/statement.h"
 #include "replicator/source/postgres/session/transaction.h"
@@ -50,12 +53,19 @@ void PostgresOutboxCare::empty(const Leaf& leaf) {
 }
 
 std::vector<std::string> PostgresOutboxCare::differences_from_applied() {
-  std::vector<std::string> differences;
-  for (const pqxx::row& row :
-       session_.ask("looking for what has changed since the last apply",
-                    postgres_sql("differences_from_applied"), pipeline_.id(), schema_name_)) {
-    differences.emplace_back(row[0].c_str());
+  try {
+    PostgresTransaction transaction(session_, "looking for what has changed since the last apply");
+    transaction.execute("set local lock_timeout = '100ms'");
+    std::vector<std::string> differences;
+    for (Difference& difference :
+         lockstep::differences_from_applied(transaction, pipeline_.id(), schema_name_))
+      differences.push_back(std::move(difference.text));
+    known_differences_ = std::move(differences);
+  } catch (const PostgresError& error) {
+    // Somebody is changing a table or a view at this moment.
+    if (error.sqlstate() != sqlstate::kLockNotAvailable) throw;
   }
+  std::vector<std::string> differences = known_differences_;
   for (const pqxx::row& row : session_.ask("looking for rights that are lent", postgres_sql("rights_at_risk"),
                                            pipeline_.id(), schema_name_)) {
     differences.emplace_back(row[0].c_str());

@@ -34,6 +34,7 @@ class PostgresOutboxCare final : public OutboxCare {
   /// Empties a leaf that every pipeline has passed.
   void empty(const Leaf& leaf);
 
+  std::vector<std::string> known_differences_;
   PostgresSession& session_;
   const PostgresPipeline& pipeline_;
   const std::string schema_name_;

@@ -14,6 +14,9 @@ namespace {
 // A prepared statement's generic plan expects ten ids; more than this deserve a plan of their own.
 constexpr std::size_t kIdsForGenericPlan = 50;
 
+// Some views take long for their first document, and whoever asks has other indices to follow.
+constexpr const char* kFirstDocumentLimit = "set local statement_timeout = '1s'";
+
 std::string_view text_of(const pqxx::field& field) {
   return {field.c_str(), field.size()};
 }
@@ -185,6 +188,13 @@ void PostgresViews::require_readable(const AppliedIndex& index) {
   std::vector<CapturedChange> nothing;
   for (const CaptureId capture : index.captures) nothing.push_back({capture, {}, false});
   find_ids(transaction_, pipeline_.index(index.id), nothing, 1);
+  try {
+    transaction_.execute(kFirstDocumentLimit);
+    render_page(pipeline_.index(index.id), std::nullopt, 1, 1, nullptr, [](const RenderedDocument&) {});
+  } catch (const PostgresError& error) {
+    // Nothing was wrong until then; whoever reads on meets the rest.
+    if (error.sqlstate() != sqlstate::kQueryCanceled) throw;
+  }
 }
 
 }  // namespace lockstep

@@ -33,7 +33,6 @@ select p.oid, p.oid::regprocedure::text, p.prokind = 'a',
        p.provolatile = 'i' and l.lanname in ('c', 'internal')
          and exists (select 1 from pg_depend as d where d.classid = 'pg_proc'::regclass and d.objid = p.oid and d.deptype = 'e'),
        to_jsonb(p) ->> 'prosqlbody',     -- PostgreSQL 13 has no such column
-       case when p.prokind <> 'a' and p.oid >= 16384 then pg_get_functiondef(p.oid) end,
        case when p.prosecdef then p.proowner end
 from called
 join pg_proc as p on p.oid = called.oid

@@ -1,12 +1,15 @@
 -- Body of the functions that the insert trigger and the delete trigger of a tracked table call (define/triggers.h,
--- T2 and T4). A statement that touched one row takes the path without joins; a later statement of many rows may find
+-- T2, T4 and T5). A statement that touched one row takes the path without joins; a later statement of many rows may find
 -- the outbox full.
 --   {schema}     lockstep's schema
 --   {rows}       the transition table: new_rows or old_rows
 --   {values}     query of v1, v2, ..., what each capture takes from these rows
 --   {columns}    r.v1, r.v2, ...
 --   {variables}  value1, value2, ...
+--   {fallback}   capture_fallback.sql
 --   bounded      once when the outbox has a limit
+--   tried        once when a capture is an expression, which may fail for a row: {none}, a condition over r that holds for
+--                no row and takes every such value
 --   captures     once for each capture: {n} its number from 1, {id} its id, {select} select or select distinct
 #variable_conflict use_column
 declare
@@ -20,9 +23,16 @@ begin
     return null;
   end if;
 {/bounded}
-  select exists (select from {rows} offset 1), {columns}
-  into several, {variables}
-  from {values} as r limit 1;
+  begin
+    select exists (select from {rows} offset 1), {columns}
+    into several, {variables}
+    from {values} as r limit 1;
+{#tried}
+    if several then
+      perform from {values} as r where {none};
+    end if;
+{/tried}
+{fallback}
   if several then
 {#captures}
     insert into {schema}.outbox (capture, keys)
@@ -34,7 +44,7 @@ begin
 {#bounded}
     perform {schema}.limit_outbox();
 {/bounded}
-  elsif found then
+  elsif not several then
 {#captures}
     if value{n} is not null then
       insert into {schema}.outbox (capture, keys)

@@ -1,13 +1,16 @@
--- Body of the function that the update trigger of a tracked table calls (define/triggers.h, T1 to T4). A statement that
+-- Body of the function that the update trigger of a tracked table calls (define/triggers.h, T1 to T5). A statement that
 -- touched one row takes the path without a join condition. There may be fewer new rows than old ones, hence the left
 -- join: a trigger on the partition into which a row moves can refuse it.
 --   {schema}     lockstep's schema
---   {old}, {new} queries of the rows before and after: k1, k2, ... the primary key, c1, c2, ... the counted columns, v1, v2, ...
---                what each capture takes
+--   {old}, {new} queries of the rows before and after: k1, k2, ... the primary key, c1, c2, ... the counted columns, w the whole
+--                row, v1, v2, ... what each capture takes
 --   {columns}    o.v1, n.v1 and whether the update counts for the capture; the next capture; ...
 --   {variables}  old1, new1, counts1, old2, ...
 --   {same_key}   condition over o and n: the primary key is the same
+--   {fallback}   capture_fallback.sql
 --   bounded      once when the outbox has a limit
+--   tried        once when a capture is an expression, which may fail for a row: {none}, a condition over r that holds for
+--                no row and takes every such value
 --   captures     once for each capture: {n} its number from 1, {id} its id, {select} select or select distinct, {counts}
 --                condition over o and n: the update counts (T1); and one of
 --     same_value   its value is the key, and equal keys are the same, byte for byte
@@ -27,12 +30,20 @@ begin
     return null;
   end if;
 {/bounded}
-  select exists (select from old_rows offset 1),
-         {columns}
-  into several, {variables}
-  from {old} as o
-  left join {new} as n on true
-  limit 1;
+  begin
+    select exists (select from old_rows offset 1),
+           {columns}
+    into several, {variables}
+    from {old} as o
+    left join {new} as n on true
+    limit 1;
+{#tried}
+    if several then
+      perform from {old} as r where {none};
+      perform from {new} as r where {none};
+    end if;
+{/tried}
+{fallback}
   if several then
 {#captures}
     insert into {schema}.outbox (capture, keys)
@@ -61,7 +72,7 @@ begin
 {#bounded}
     perform {schema}.limit_outbox();
 {/bounded}
-  elsif found then
+  elsif not several then
 {#captures}
     if counts{n} and coalesce(old{n}, new{n}) is not null then
       insert into {schema}.outbox (capture, keys)

@@ -1,6 +1,7 @@
--- What is no longer as the last apply left it, or belongs to no index, one sentence a row.
+-- What is no longer as the last apply left it, or belongs to nothing: whether changes are lost, and one sentence.
 --   $1  the pipeline
 --   $2  name of lockstep's schema
+-- The hole "parts" is view_parts.sql, of view c.oid and the array w.whole_rows.
 with recursive members (relation, oid) as (
   -- By the catalog: to_regclass would want the right to use the schema.
   select t.relation, (select c.oid
@@ -28,20 +29,38 @@ with recursive members (relation, oid) as (
     left join pg_class as c on c.oid = m.oid
     left join pg_namespace as n on n.oid = c.relnamespace
   where c.relkind is distinct from 'f'
+), followed as (
+  select i.alias, i.view, c.oid, i.definition,
+         case when starts_with(i.definition, chr(123)) then i.definition::jsonb end as applied
+  from {schema}.index as i
+    left join (pg_class as c join pg_namespace as n on n.oid = c.relnamespace)
+      on quote_ident(n.nspname) || '.' || quote_ident(c.relname) = i.view
+  where i.pipeline = $1
 )
-select case when w.oid is null then 'table ' || w.relation || ' is gone or has another name'
+select true,
+       case when w.oid is null then 'table ' || w.relation || ' is gone or has another name'
             else 'changes of ' || w.name || ' are not followed, since triggers of it are missing or disabled' end
        || '; run `lockstep apply`'
 from watched as w
 where w.oid is null or w.triggers < 4
 union all
-select 'view ' || i.view || ' was replaced; documents keep their old shape until `lockstep apply` is run'
-from {schema}.index as i
-  join pg_namespace as n on starts_with(i.view, quote_ident(n.nspname) || '.')
-  join pg_class as c on c.relnamespace = n.oid and quote_ident(n.nspname) || '.' || quote_ident(c.relname) = i.view
-where i.pipeline = $1 and i.view_text <> md5(pg_get_viewdef(c.oid))
+select false,
+       case when c.oid is null then 'view ' || c.view || ' is gone'
+            when c.applied is null then 'index ' || c.alias || ' was applied by an older lockstep, so changes of what view '
+                                        || c.view || ' reads may have been missed; run `lockstep apply`'
+            else 'index ' || c.alias || ': ' || d.names
+                 || ' changed since the last apply; documents may be out of date until `lockstep apply` is run' end
+from followed as c
+  cross join lateral (
+    select array_agg(o.oid::oid) as whole_rows from jsonb_array_elements_text(c.applied -> 'whole_rows') as o(oid)) as w
+  cross join lateral (
+    select string_agg(coalesce(a.key, b.key), ', ' order by coalesce(a.key, b.key)) as names
+    from jsonb_each_text(c.applied -> 'parts') as a
+      full join jsonb_each_text(case when c.applied is not null and c.oid is not null then {parts} end) as b on b.key = a.key
+    where a.value is distinct from b.value) as d
+where c.oid is null or c.applied is null or d.names is not null
 union all
-select 'lockstep''s table ' || s.name || ' has a row of index ' || coalesce(s.index::text, 'null')
+select false, 'lockstep''s table ' || s.name || ' has a row of index ' || coalesce(s.index::text, 'null')
        || ', which no pipeline has; something else wrote it: delete the row'
 from (
   select 'set_aside', a.index from {schema}.set_aside as a
@@ -50,7 +69,7 @@ from (
 ) as s(name, index)
 where not exists (select 1 from {schema}.index as i where i.id = s.index)
 union all
-select 'job ' || j.id || ' is of index ' || coalesce(j.index::text, 'null')
+select false, 'job ' || j.id || ' is of index ' || coalesce(j.index::text, 'null')
        || ', which this pipeline does not have, so nobody does it; something else wrote it: correct it or delete it'
 from {schema}.job as j
 where j.pipeline = $1

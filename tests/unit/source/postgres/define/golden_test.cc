@@ -48,6 +48,7 @@ TEST(GoldenTest, BlogsFunctionsAndTriggersAreThoseInTheRepository) {
     for (const TriggerEvent event : kTriggerEvents) {
       statements.push_back(create_function_sql("lockstep", function_of(table, event)));
     }
+    statements.push_back(create_function_sql("lockstep", check_function(1, table.relation, table.code)));
   }
   for (const Table& table : {kPosts, kUsers}) {
     for (const TriggerEvent event : kTriggerEvents) {

@@ -26,6 +26,8 @@ TEST(PostgresTriggersTest, NamesFitIntoPostgresqlsLimitAndNeedNoQuotes) {
       EXPECT_THAT(trigger_function_name(kLargePipeline, "s.\"" + name + "\"", event),
                   AllOf(::testing::SizeIs(::testing::Le(63u)), ::testing::MatchesRegex("[a-z0-9_]+")));
     }
+    EXPECT_THAT(check_function_name(kLargePipeline, "s.\"" + name + "\""),
+                AllOf(::testing::SizeIs(::testing::Le(63u)), ::testing::MatchesRegex("[a-z0-9_]+")));
   }
 }
 
@@ -66,6 +68,22 @@ TEST(PostgresTriggersTest, KeysThatMayBeEqualAndLookDifferentAreTakenOldAndNew) 
   EXPECT_THAT(trigger_body(code, TriggerEvent::kUpdate), Not(HasSubstr("unnest")));
   code.key[0].exact = false;
   EXPECT_THAT(trigger_body(code, TriggerEvent::kUpdate), HasSubstr("unnest"));
+}
+
+TEST(PostgresTriggersTest, WholeRowsAreComparedByWhatTheyHaveWhenTheTriggerFires) {  // T1
+  TriggerCode code{"lockstep", "users", {{"id", "=", true}}, {{7, true, "id", std::vector<std::string>{}}}};
+  EXPECT_THAT(trigger_body(code, TriggerEvent::kUpdate), Not(HasSubstr("row(users.*)")));
+  code.captures[0].whole_row = true;
+  EXPECT_THAT(trigger_body(code, TriggerEvent::kUpdate), HasSubstr("row(users.*) as w"));
+}
+
+TEST(PostgresTriggersTest, ExpressionsAloneAreTriedForEveryRowBeforeAnythingIsWritten) {  // T5
+  TriggerCode code{
+      "lockstep", "users", {{"id", "=", true}}, {{7, false, "id", std::vector<std::string>{"name"}}}};
+  EXPECT_THAT(trigger_body(code, TriggerEvent::kUpdate), Not(HasSubstr("num_nulls")));
+  code.captures[0].is_expression = true;
+  EXPECT_THAT(trigger_body(code, TriggerEvent::kUpdate), HasSubstr("num_nulls(r.v1)"));
+  EXPECT_THAT(trigger_body(code, TriggerEvent::kInsert), HasSubstr("num_nulls(r.v1)"));
 }
 
 TEST(PostgresTriggersTest, QuotedTextEndsWhereItShould) {

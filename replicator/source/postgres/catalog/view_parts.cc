@@ -1,0 +1,57 @@
+#include "replicator/source/postgres/catalog/view_parts.h"
+
+#include <nlohmann/json.hpp>
+
+#include "replicator/source/postgres/session/statement.h"
+
+namespace lockstep {
+namespace {
+
+constexpr const char* kParts = "parts";
+constexpr const char* kWholeRows = "whole_rows";
+
+// Without the comment at the top, which would swallow what follows it.
+std::string_view without_comment(std::string_view text) {
+  while (text.starts_with("--")) text.remove_prefix(text.find('\n') + 1);
+  return text;
+}
+
+std::string array_literal(const std::set<unsigned>& oids) {
+  std::string literal;
+  for (const unsigned oid : oids) literal += (literal.empty() ? "" : ",") + std::to_string(oid);
+  return "'{" + literal + "}'::oid[]";
+}
+
+}  // namespace
+
+std::string ViewParts::text() const {
+  return nlohmann::json{{kParts, parts}, {kWholeRows, whole_rows}}.dump();
+}
+
+std::vector<std::string> ViewParts::changed_since(std::string_view stored) const {
+  if (!stored.starts_with('{')) return {"an older lockstep, which knew less of it, has applied it"};
+  const auto before = nlohmann::json::parse(stored).at(kParts).get<std::map<std::string, std::string>>();
+  std::set<std::string> names;
+  for (const auto& [name, sum] : parts) {
+    const auto known = before.find(name);
+    if (known == before.end() || known->second != sum) names.insert(name);
+  }
+  for (const auto& [name, sum] : before) {
+    if (!parts.contains(name)) names.insert(name);
+  }
+  return {names.begin(), names.end()};
+}
+
+ViewParts read_view_parts(PostgresTransaction& transaction, unsigned view, std::set<unsigned> whole_rows) {
+  const pqxx::result found = transaction.run_once(
+      "select " + view_parts_sql(std::to_string(view), array_literal(whole_rows)) + "::text");
+  return {nlohmann::json::parse(found[0][0].c_str()).get<std::map<std::string, std::string>>(),
+          std::move(whole_rows)};
+}
+
+std::string view_parts_sql(std::string_view view, std::string_view whole_rows) {
+  return fill_placeholders(without_comment(postgres_sql("view_parts")),
+                           {{"view", view}, {"whole_rows", whole_rows}});
+}
+
+}  // namespace lockstep

@@ -1,0 +1,98 @@
+-- A query of what the documents of a view are made of, besides rows: names and checksums as one jsonb object. Whatever
+-- makes them other documents without firing a trigger must change a checksum. Fills a place where a subselect may be.
+--   {view}        oid of the view, or null
+--   {whole_rows}  array of the oids of the tables that it takes as whole rows, of which pg_depend does not tell
+-- reached: objects, followed through pg_depend, and of tables the columns; 0: none in particular, -1: each.
+-- The transaction that made a column what it is counts too, since `alter column ... using` can keep the type.
+(with recursive reached (class, oid, part) as (
+  select 'pg_class'::regclass::oid, s.oid, s.part
+  from (select {view}::oid, 0 union all select w.oid, -1 from unnest({whole_rows}) as w(oid)) as s (oid, part)
+  union
+  select n.class, n.oid, case when c.relkind in ('v', 'c') then -1 else n.part end
+  from reached
+  cross join lateral (
+    select d.refclassid, d.refobjid, d.refobjsubid
+    from pg_class as v
+      join pg_rewrite as r on r.ev_class = v.oid and r.ev_type = '1'
+      join pg_depend as d on d.classid = 'pg_rewrite'::regclass and d.objid = r.oid
+    where reached.class = 'pg_class'::regclass and v.oid = reached.oid and v.relkind = 'v'
+    union all
+    select d.refclassid, d.refobjid, d.refobjsubid
+    from pg_depend as d
+    where reached.class in ('pg_proc'::regclass, 'pg_operator'::regclass) and d.classid = reached.class and d.objid = reached.oid
+    union all
+    select 'pg_type'::regclass, a.atttypid, 0
+    from pg_attribute as a
+    where reached.class = 'pg_class'::regclass and a.attrelid = reached.oid and a.attnum > 0 and not a.attisdropped
+      and reached.part in (-1, a.attnum)
+    union all
+    select 'pg_type'::regclass, e.oid, 0
+    from pg_type as t
+      left join pg_range as g on g.rngtypid = t.oid
+      cross join lateral (values (t.typelem), (t.typbasetype), (g.rngsubtype)) as e(oid)
+    where reached.class = 'pg_type'::regclass and t.oid = reached.oid
+    union all
+    select 'pg_class'::regclass, t.typrelid, -1
+    from pg_type as t
+    where reached.class = 'pg_type'::regclass and t.oid = reached.oid
+  ) as n (class, oid, part)
+  left join pg_class as c on n.class = 'pg_class'::regclass and c.oid = n.oid
+  where n.class in ('pg_class'::regclass, 'pg_proc'::regclass, 'pg_operator'::regclass, 'pg_type'::regclass)
+    and n.oid >= 16384 and (n.class, n.oid) <> (reached.class, reached.oid)
+), relations as (
+  select c.oid, c.relkind, c.reloptions, c.relrowsecurity, c.relforcerowsecurity,
+         array_agg(r.part::integer) as parts, c.oid::regclass::text as name
+  from reached as r join pg_class as c on c.oid = r.oid
+  where r.class = 'pg_class'::regclass and c.relkind <> 'S'
+  group by c.oid
+), parts (name, state) as (
+  select case r.relkind when 'v' then 'view ' when 'm' then 'materialized view ' when 'c' then 'type ' when 'f' then 'foreign table '
+         else 'table ' end || r.name,
+         concat_ws(' ', r.reloptions, r.relrowsecurity, r.relforcerowsecurity,
+                   case when r.relkind in ('v', 'm') then pg_get_viewdef(r.oid) end,
+                   (select string_agg(concat_ws(' ', a.attnum, quote_ident(a.attname), format_type(a.atttypid, a.atttypmod),
+                                                a.attcollation::regcollation,
+                                                case when r.relkind not in ('v', 'm') then a.xmin end,
+                                                case when a.attgenerated::text <> '' then pg_get_expr(f.adbin, f.adrelid) end),
+                                      ', ' order by a.attnum)
+                    from pg_attribute as a
+                      left join pg_attrdef as f on f.adrelid = a.attrelid and f.adnum = a.attnum
+                    where a.attrelid = r.oid and a.attnum > 0 and not a.attisdropped
+                      and (r.relkind in ('v', 'm') or -1 = any(r.parts) or a.attnum = any(r.parts))),
+                   (select string_agg(concat_ws(' ', p.polname, p.polcmd, p.polpermissive, p.polroles,
+                                                pg_get_expr(p.polqual, p.polrelid)), ', ' order by p.polname)
+                    from pg_policy as p
+                    where p.polrelid = r.oid))
+  from relations as r
+  union all
+  -- Rows come and go with partitions, and no trigger fires for `attach`, `detach` or `drop`.
+  select 'partitions of table ' || r.name,
+         (with recursive members (oid) as (
+            select i.inhrelid from pg_inherits as i where i.inhparent = r.oid
+            union
+            select i.inhrelid from members as m join pg_inherits as i on i.inhparent = m.oid)
+          select string_agg(m.oid::regclass::text, ', ' order by m.oid::regclass::text) from members as m)
+  from relations as r
+  where r.relkind in ('r', 'p')
+  union all
+  select 'type ' || format_type(t.oid, null),
+         concat_ws(' ', t.typtype, format_type(t.typbasetype, t.typtypmod), format_type(g.rngsubtype, null),
+                   (select string_agg(quote_literal(e.enumlabel), ', ' order by e.enumsortorder)
+                    from pg_enum as e where e.enumtypid = t.oid))
+  from reached as r
+    join pg_type as t on t.oid = r.oid
+    left join pg_range as g on g.rngtypid = t.oid
+  where r.class = 'pg_type'::regclass and t.typrelid = 0 and t.typelem = 0
+  union all
+  select 'function ' || p.oid::regprocedure::text,
+         case when p.prokind = 'a' then to_jsonb(a)::text else pg_get_functiondef(p.oid) end
+  from reached as r
+    join pg_proc as p on p.oid = r.oid
+    left join pg_aggregate as a on a.aggfnoid = p.oid
+  where r.class = 'pg_proc'::regclass
+  union all
+  select 'operator ' || o.oid::regoperator::text, o.oprcode::regprocedure::text
+  from reached as r join pg_operator as o on o.oid = r.oid
+  where r.class = 'pg_operator'::regclass
+)
+select coalesce(jsonb_object_agg(p.name, md5(p.state)) filter (where p.state is not null), jsonb_build_object()) from parts as p)
