@@ -49,6 +49,13 @@ class UsageError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// What another version of lockstep has stored cannot be used by this one, until one of them is upgraded. A
+/// service waits for that; elsewhere it is a UsageError.
+class OtherVersion : public UsageError {
+ public:
+  using UsageError::UsageError;
+};
+
 /// This process no longer leads its pipeline (a greater epoch exists): it must stop writing and stand by.
 class Deposed : public std::runtime_error {
  public:

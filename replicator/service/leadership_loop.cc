@@ -50,8 +50,14 @@ void LeadershipLoop::run(const std::stop_token& stop) {
         throw;
       }
       // Whoever does not lead yet waits for the source only.
-      wait_after(error, leading_ ? waiting_for(error.parts().server) : PipelineState::kWaitingForSource,
-                 stop);
+      wait_after(error.what(),
+                 leading_ ? waiting_for(error.parts().server) : PipelineState::kWaitingForSource, stop);
+    } catch (const OtherVersion& other) {
+      if (parts_.on_refusal == Parts::OnRefusal::kEnd) {
+        note_fatal(other.what());
+        throw;
+      }
+      wait_after(other.what(), PipelineState::kWaitingForSource, stop);
     } catch (const std::exception& error) {
       note_fatal(error.what());
       throw;
@@ -88,15 +94,15 @@ bool LeadershipLoop::is_worth_waiting_for(const Error& error) const {
                                parts_.on_refusal == Parts::OnRefusal::kKeepTrying);
 }
 
-void LeadershipLoop::wait_after(const Error& error, PipelineState state, const std::stop_token& stop) {
+void LeadershipLoop::wait_after(const std::string& reason, PipelineState state, const std::stop_token& stop) {
   if (leading_ && clock_.now() - led_at_ >= kWellAfter) {
     backoff_.reset();
     last_logged_.clear();
   }
   up();
-  enter(state, error.what());
-  if (std::exchange(last_logged_, error.what()) != error.what()) {
-    spdlog::warn("{}; trying again until it works", error.what());
+  enter(state, reason);
+  if (std::exchange(last_logged_, reason) != reason) {
+    spdlog::warn("{}; trying again until it works", reason);
   }
   pause(backoff_.next(), stop);
 }

@@ -27,7 +27,8 @@ class LeadershipLoop {
     std::function<void()> on_up = [] {};
     Backoff::Limits reconnect{std::chrono::milliseconds(100), std::chrono::milliseconds(5'000)};
     std::chrono::milliseconds standby_poll{500};
-    /// What to do when Elasticsearch refuses something that no retry mends: a password, a privilege. A
+    /// What to do when Elasticsearch refuses something that no retry mends (a password, a privilege), or
+    /// another version of lockstep has made the schema. A
     /// service that ended would be started again at once, and ask as often as it can.
     enum class OnRefusal { kEnd, kKeepTrying };
     OnRefusal on_refusal = OnRefusal::kEnd;
@@ -44,7 +45,7 @@ class LeadershipLoop {
   void lead_once(const std::stop_token& stop);
   bool take_lead(Source& source, const std::stop_token& stop);
   bool is_worth_waiting_for(const Error& error) const;
-  void wait_after(const Error& error, PipelineState state, const std::stop_token& stop);
+  void wait_after(const std::string& reason, PipelineState state, const std::stop_token& stop);
   void wait_after_deposition(const Deposed& deposed, const std::stop_token& stop);
   void pause(std::chrono::milliseconds delay, const std::stop_token& stop);
   void enter(PipelineState state, const std::string& reason);

@@ -1,6 +1,7 @@
 #include "replicator/source/postgres/session/migrations.h"
 
 #include <charconv>
+#include <optional>
 #include <stdexcept>
 
 #include "replicator/embedded_file.h"
@@ -26,10 +27,23 @@ void lock_migrations(PostgresTransaction& transaction, const std::string& schema
                        schema_name);
 }
 
-UsageError newer(const std::string& schema_name, int database, std::size_t known) {
-  return UsageError("schema \"" + schema_name + "\" was migrated by a newer lockstep: it has migration " +
-                    std::to_string(database) + ", this is lockstep " LOCKSTEP_VERSION ", which knows " +
-                    std::to_string(known) + "; install that version of lockstep or a newer one");
+// In the first line of a migration, with a number.
+constexpr std::string_view kOldestProgram = "-- oldest program: ";
+
+std::optional<int> oldest_program_of(std::string_view sql) {
+  if (!sql.starts_with(kOldestProgram)) return std::nullopt;
+  sql.remove_prefix(kOldestProgram.size());
+  int number = 0;
+  const auto [end, error] = std::from_chars(sql.data(), sql.data() + sql.size(), number);
+  if (error != std::errc{} || *end != '\n')
+    throw std::logic_error("a migration's oldest program is no number");
+  return number;
+}
+
+OtherVersion newer(const std::string& schema_name, int database, std::size_t known) {
+  return OtherVersion("schema \"" + schema_name + "\" was migrated by a newer lockstep: it has migration " +
+                      std::to_string(database) + ", this is lockstep " LOCKSTEP_VERSION ", which knows " +
+                      std::to_string(known) + "; install that version of lockstep or a newer one");
 }
 
 UsageError altered(const Migration& migration, const std::string& applied_by) {
@@ -51,13 +65,14 @@ std::vector<Migration> read_migrations(std::span<const EmbeddedFile> files) {
     migration.name = file.name.substr(0, file.name.size() - 4);
     migration.sql = file.content;
     migration.checksum = checksum(file.content);
+    migration.oldest_program = oldest_program_of(file.content);
     migrations.push_back(std::move(migration));
   }
   return migrations;
 }
 
 std::vector<Migration> pending_migrations(PostgresTransaction& transaction, const std::string& schema_name,
-                                          const std::vector<Migration>& migrations) {
+                                          const std::vector<Migration>& migrations, SchemaUse use) {
   const pqxx::result is_new = transaction.run_once(
       "select not exists (select 1 from pg_class as c join pg_namespace as n on n.oid = c.relnamespace "
       "where n.nspname = $1 and c.relname = 'migration')",
@@ -65,9 +80,15 @@ std::vector<Migration> pending_migrations(PostgresTransaction& transaction, cons
   if (is_new[0][0].as<bool>()) return migrations;
   std::size_t applied = 0;
   for (const pqxx::row& row : transaction.run_once(transaction.session().sql(
-           "select number, checksum, applied_by from {schema}.migration order by number"))) {
+           // An older schema has no such column.
+           "select m.number, m.checksum, m.applied_by, (to_jsonb(m) ->> 'oldest_program')::integer "
+           "from {schema}.migration as m order by m.number"))) {
     const auto number = row[0].as<std::size_t>();
-    if (number > migrations.size()) throw newer(schema_name, row[0].as<int>(), migrations.size());
+    if (number > migrations.size()) {
+      const auto oldest_program = row[3].is_null() ? number : row[3].as<std::size_t>();
+      if (use == SchemaUse::kServe && oldest_program <= migrations.size()) continue;
+      throw newer(schema_name, row[0].as<int>(), migrations.size());
+    }
     if (row[1].c_str() != migrations[number - 1].checksum) {
       throw altered(migrations[number - 1], row[2].c_str());
     }
@@ -78,10 +99,10 @@ std::vector<Migration> pending_migrations(PostgresTransaction& transaction, cons
 
 void require_migrated(PostgresTransaction& transaction, const std::string& schema_name) {
   const std::vector<Migration> migrations = read_migrations(postgresql_migrations());
-  if (pending_migrations(transaction, schema_name, migrations).empty()) return;
-  throw UsageError("schema \"" + schema_name +
-                   "\" was made by an older lockstep than this one (" LOCKSTEP_VERSION
-                   "); run `lockstep apply`");
+  if (pending_migrations(transaction, schema_name, migrations, SchemaUse::kServe).empty()) return;
+  throw OtherVersion("schema \"" + schema_name +
+                     "\" was made by an older lockstep than this one (" LOCKSTEP_VERSION
+                     "); run `lockstep apply`");
 }
 
 std::string migration_sql(const PostgresSession& session, const Migration& migration) {
@@ -96,7 +117,8 @@ void migrate(PostgresSession& session, const std::string& schema_name,
   while (true) {
     PostgresTransaction transaction(session, "migrating schema " + session.schema());
     lock_migrations(transaction, schema_name);
-    const std::vector<Migration> pending = pending_migrations(transaction, schema_name, migrations);
+    const std::vector<Migration> pending =
+        pending_migrations(transaction, schema_name, migrations, SchemaUse::kChange);
     if (pending.empty()) return;
     const Migration& next = pending.front();
     progress(next);
@@ -109,6 +131,10 @@ void migrate(PostgresSession& session, const std::string& schema_name,
     transaction.run_once(session.sql("insert into {schema}.migration (number, name, checksum, applied_by) "
                                      "values ($1, $2, $3, $4)"),
                          next.number, std::string(next.name), next.checksum, LOCKSTEP_VERSION);
+    if (next.oldest_program) {
+      transaction.run_once(session.sql("update {schema}.migration set oldest_program = $1 where number = $2"),
+                           *next.oldest_program, next.number);
+    }
     transaction.commit();
   }
 }
