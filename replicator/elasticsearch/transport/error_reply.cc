@@ -1,5 +1,6 @@
 #include "replicator/elasticsearch/transport/error_reply.h"
 
+#include "replicator/elasticsearch/transport/text_encoding.h"
 #include "replicator/one_line.h"
 
 namespace lockstep {
@@ -75,7 +76,7 @@ ErrorCause read_error_reply(std::string_view body) {
   simdjson::dom::parser parser;
   simdjson::dom::element root;
   simdjson::dom::element error;
-  if (parser.parse(body.data(), body.size()).get(root) == simdjson::SUCCESS &&
+  if (parser.parse(without_lone_surrogates(body)).get(root) == simdjson::SUCCESS &&
       root["error"].get(error) == simdjson::SUCCESS) {
     return read_error_cause(error);
   }
