@@ -20,6 +20,7 @@ class PostgresLead final : public Lead {
   Epoch epoch() override;
   KnownPartners known_partners() override;
   Epoch raise_epoch(Epoch at_least, const KnownPartners& partners) override;
+  void note_quiet(Epoch epoch) override;
 
  private:
   PostgresSession& session_;
