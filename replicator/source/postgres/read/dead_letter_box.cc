@@ -26,6 +26,19 @@ std::optional<std::string> text_of(const std::optional<Time>& time) {
   return std::string(text, length) + "." + std::string(6 - fraction.size(), '0') + fraction + "+00";
 }
 
+// The first seven columns of a row.
+DeadLetter letter_of(const pqxx::row& row) {
+  DeadLetter letter;
+  letter.index = {row[0].as<int>()};
+  letter.id = {row[1].c_str()};
+  letter.routing = row[2].c_str();
+  letter.version = DocumentVersion::from_value(row[3].as<std::int64_t>());
+  letter.status = row[4].as<int>();
+  letter.error_type = row[5].c_str();
+  letter.reason = row[6].c_str();
+  return letter;
+}
+
 }  // namespace
 
 template <typename... Parameters>
@@ -59,17 +72,22 @@ std::vector<StoredDeadLetter> PostgresDeadLetterBox::find(const DeadLetterFilter
   for (const pqxx::row& row : run("looking for dead letters", postgres_sql("find_dead_letters"), filter,
                                   behind.index.value, behind.id.text, behind.routing, limit)) {
     StoredDeadLetter stored;
-    stored.letter.index = {row[0].as<int>()};
-    stored.letter.id = {row[1].c_str()};
-    stored.letter.routing = row[2].c_str();
-    stored.letter.version = DocumentVersion::from_value(row[3].as<std::int64_t>());
-    stored.letter.status = row[4].as<int>();
-    stored.letter.error_type = row[5].c_str();
-    stored.letter.reason = row[6].c_str();
+    stored.letter = letter_of(row);
     stored.first_at = row[7].c_str();
     stored.last_at = row[8].c_str();
     stored.tries = row[9].as<int>();
     letters.push_back(std::move(stored));
+  }
+  return letters;
+}
+
+std::vector<DeadLetter> PostgresDeadLetterBox::find_due(const std::vector<IndexId>& indices,
+                                                        std::int64_t limit) {
+  std::vector<DeadLetter> letters;
+  for (const pqxx::row& row :
+       session_.ask("looking for dead letters to try again", postgres_sql("find_due_dead_letters"),
+                    ids_literal(indices), limit)) {
+    letters.push_back(letter_of(row));
   }
   return letters;
 }
