@@ -24,14 +24,14 @@ void Checkpoint::begin_trial(IndexId index, std::int64_t dead_letters) {
 std::vector<Job> Checkpoint::settle(std::unique_ptr<SourceTransaction> transaction) {
   const bool is_due = writer_.has_news() && age(std::chrono::steady_clock::now()) >= kMostUnsavedAge;
   if (!is_due && transaction->may_be_shown()) return {};
-  return save_and_commit(*transaction, take_acknowledged());
+  return save_and_commit(*transaction, take_news());
 }
 
 void Checkpoint::save(ChangeLog& changes, const Position& read_to) {
   const bool waits = waits_for_more();
-  Acknowledged acknowledged = take_acknowledged();
-  if (!waits && writer_.acknowledgements().open(Lane::tail()) == 0) acknowledged.position = read_to;
-  save_and_commit(*changes.begin(epoch_), acknowledged);
+  News news = take_news();
+  if (!waits && writer_.acknowledgements().open(Lane::tail()) == 0) news.acknowledged.position = read_to;
+  save_and_commit(*changes.begin(epoch_), news);
 }
 
 bool Checkpoint::waits_for_more() const {
@@ -46,25 +46,34 @@ bool Checkpoint::waits_for_more() const {
          });
 }
 
-Acknowledged Checkpoint::take_acknowledged() {
+Checkpoint::News Checkpoint::take_news() {
   if (waits_for_more()) return {};
-  Acknowledged news = writer_.take_acknowledged();
-  for (const DeadLetter& letter : news.refused) on_trial_.erase(letter.index);
+  News news{writer_.take_acknowledged(), writer_.take_parked()};
+  for (const DeadLetter& letter : news.acknowledged.refused) on_trial_.erase(letter.index);
   return news;
 }
 
-std::vector<Job> Checkpoint::save_and_commit(SourceTransaction& transaction,
-                                             const Acknowledged& acknowledged) {
+void Checkpoint::add_jobs(SourceTransaction& transaction, const std::map<IndexId, ParkedDocuments>& parked) {
+  for (const AppliedIndex& index : pipeline_.indices) {
+    const auto found = parked.find(index.id);
+    if (found != parked.end()) transaction.add_repair(index, found->second.documents, found->second.reason);
+  }
+}
+
+std::vector<Job> Checkpoint::save_and_commit(SourceTransaction& transaction, const News& news) {
+  const Acknowledged& acknowledged = news.acknowledged;
   std::vector<std::size_t> fresh;
   if (!acknowledged.refused.empty()) {
     transaction.may_be_shown();  // throws Deposed: a deposed leader judges nothing
     fresh = transaction.new_dead_letters(acknowledged.refused);
   }
+  add_jobs(transaction, news.parked);
   transaction.save(acknowledged);
   refused_share_.count(acknowledged, fresh);  // throws before the commit (K2)
   std::vector<Job> added = transaction.commit();
   saved_at_ = std::chrono::steady_clock::now();
   listener_(acknowledged);
+  if (!news.parked.empty()) parked_listener_(added);
   return added;
 }
 

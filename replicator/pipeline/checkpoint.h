@@ -6,6 +6,9 @@
 //     saves both.
 //
 // K2. What RefusedShare rejects is not committed.
+//
+// K3. The checkpoint does not move over a parked document before there is a job that writes it: one commit
+//     saves both (W4).
 #pragma once
 
 #include <chrono>
@@ -25,12 +28,17 @@ namespace lockstep {
 
 class Checkpoint {
  public:
-  /// `writer` must outlive this.
-  Checkpoint(DocumentWriter& writer, Epoch epoch, RefusedShare refused_share)
-      : writer_(writer), epoch_(epoch), refused_share_(std::move(refused_share)) {}
+  /// `pipeline` and `writer` must outlive this.
+  Checkpoint(const AppliedPipeline& pipeline, DocumentWriter& writer, Epoch epoch, RefusedShare refused_share)
+      : pipeline_(pipeline), writer_(writer), epoch_(epoch), refused_share_(std::move(refused_share)) {}
 
   /// Calls `listener` after each save with what was saved.
   void on_saved(std::function<void(const Acknowledged&)> listener) { listener_ = std::move(listener); }
+
+  /// Calls `listener` after each commit that saved parked documents with the jobs that it added.
+  void on_parked(std::function<void(const std::vector<Job>&)> listener) {
+    parked_listener_ = std::move(listener);
+  }
 
   /// Puts an index that starts with so many dead letters on trial: from now on its refusals are saved only
   /// together with enough documents to judge them. So a service that is started again and again, and stops
@@ -53,15 +61,24 @@ class Checkpoint {
   std::chrono::steady_clock::duration age(SteadyTime now) const { return now - saved_at_; }
 
  private:
-  bool waits_for_more() const;
-  Acknowledged take_acknowledged();
-  std::vector<Job> save_and_commit(SourceTransaction& transaction, const Acknowledged& acknowledged);
+  /// What one commit saves.
+  struct News {
+    Acknowledged acknowledged;
+    std::map<IndexId, ParkedDocuments> parked;
+  };
 
+  bool waits_for_more() const;
+  News take_news();
+  std::vector<Job> save_and_commit(SourceTransaction& transaction, const News& news);
+  void add_jobs(SourceTransaction& transaction, const std::map<IndexId, ParkedDocuments>& parked);
+
+  const AppliedPipeline& pipeline_;
   DocumentWriter& writer_;
   const Epoch epoch_;
   RefusedShare refused_share_;
   std::map<IndexId, std::int64_t> on_trial_;  // documents to wait for
   std::function<void(const Acknowledged&)> listener_ = [](const Acknowledged&) {};
+  std::function<void(const std::vector<Job>&)> parked_listener_ = [](const std::vector<Job>&) {};
   SteadyTime saved_at_ = std::chrono::steady_clock::now();
 };
 

@@ -4,13 +4,35 @@
 #include <functional>
 #include <utility>
 
+#include "replicator/elasticsearch/transport/error_reply.h"
+#include "replicator/source/checksum.h"
+
 namespace lockstep {
 namespace {
 
 constexpr std::size_t kSmallBytes = 64 * 1024;
 
+// A write of a document waits so long for the one before it. Then it is parked, and the others go on.
+constexpr std::chrono::milliseconds kPatience{300};
+
 bool can_be_written(std::string_view id) {
   return !id.empty() && id.size() <= kMaxIdBytes;
+}
+
+// A dead letter's _id and _routing are a key, which may not be as long as the text of a row.
+constexpr std::size_t kMostStored = 1'000;
+constexpr std::string_view kShortened = "… ";  // and a checksum of the whole behind it
+constexpr std::size_t kChecksum = 16;
+
+std::string storable(const std::string& text) {
+  if (text.size() <= kMostStored) return text;
+  std::string begin = shortened(text, kMostStored - kChecksum - 1);
+  return begin + " " + checksum(text);
+}
+
+bool is_shortened(std::string_view text) {
+  const std::size_t tail = kShortened.size() + kChecksum;
+  return text.size() > tail && text.substr(text.size() - tail).starts_with(kShortened);
 }
 
 }  // namespace
@@ -20,49 +42,65 @@ bool can_be_written(std::string_view id) {
 StepDocuments::StepDocuments(Epoch epoch, std::int64_t counter, std::size_t bulk_bytes)
     : delete_version_(epoch, 2 * counter), write_version_(epoch, 2 * counter + 1), bulk_bytes_(bulk_bytes) {}
 
-BulkRequest* StepDocuments::open_request(const AppliedIndex& index, std::string_view id,
-                                         DocumentVersion version) {
-  if (!can_be_written(id)) {
-    refused_.push_back({index.id, DocumentId{std::string(id)}, "", version, 400, "invalid_document_id",
-                        id.empty()
-                            ? "the _id is empty"
-                            : "the _id has " + std::to_string(id.size()) +
-                                  " bytes, Elasticsearch takes at most " + std::to_string(kMaxIdBytes)});
-    return nullptr;
-  }
+BulkRequest& StepDocuments::open_request() {
   if (requests_.empty() || requests_.back().bytes() >= bulk_bytes_) requests_.emplace_back();
-  return &requests_.back();
+  return requests_.back();
+}
+
+void StepDocuments::refuse(const DocumentKey& document, const std::string& type, const std::string& reason) {
+  refused_.push_back({document.index, DocumentId{storable(document.id.text)}, storable(document.routing),
+                      write_version_, 400, type, reason});
+}
+
+// Whether it is there or not, a document beyond the limits was never written.
+bool StepDocuments::refuse_what_cannot_be_written(const DocumentKey& document, bool is_ambiguous) {
+  const auto too_long = [](const char* what, const std::string& text, std::size_t most) {
+    return std::string("the ") + what + " has " + std::to_string(text.size()) + " bytes, at most " +
+           std::to_string(most) + " can be written";
+  };
+  if (document.id.text.empty()) {
+    refuse(document, "invalid_document_id", "the _id is empty");
+  } else if (document.id.text.size() > kMaxIdBytes) {
+    refuse(document, "invalid_document_id", too_long("_id", document.id.text, kMaxIdBytes));
+  } else if (document.routing.size() > kMaxRoutingBytes) {
+    refuse(document, "invalid_routing", too_long("_routing", document.routing, kMaxRoutingBytes));
+  } else if (is_ambiguous) {
+    refuse(document, "ambiguous_document_id", "the view has several rows with this _id");
+  } else {
+    return false;
+  }
+  return true;
 }
 
 void StepDocuments::add(const AppliedIndex& index, const RenderedDocument& document) {
   ++documents_;
-  if (!document.json && !can_be_written(document.id)) {
-    // Elasticsearch never had it. Only its dead letter has to go.
-    never_written_.push_back({index.id, DocumentId{std::string(document.id)}, "", write_version_});
-    return;
-  }
-  BulkRequest* request = open_request(index, document.id, write_version_);
-  if (request == nullptr) return;
-  const std::size_t before = request->bytes();
   const auto under = [&](std::string_view routing) {
     return DocumentKey{index.id, DocumentId{std::string(document.id)}, std::string(routing)};
   };
+  if (!document.json && !can_be_written(document.id)) {
+    // Elasticsearch never had it. Only its dead letter has to go; what was shortened for it names no row.
+    if (!is_shortened(document.id))
+      never_written_.push_back(
+          {index.id, DocumentId{storable(std::string(document.id))}, "", write_version_});
+    return;
+  }
+  if (document.json && refuse_what_cannot_be_written(under(document.routing), document.is_ambiguous)) return;
+  BulkRequest& request = open_request();
+  const std::size_t before = request.bytes();
   for (const std::string& routing : document.stale_routings) {
-    request->remove(index.alias, under(routing), delete_version_);
+    request.remove(index.alias, under(routing), delete_version_);
   }
   if (document.json) {
-    request->index(index.alias, under(document.routing), write_version_, *document.json);
+    request.index(index.alias, under(document.routing), write_version_, *document.json);
   } else if (!index.routed) {
-    request->remove(index.alias, under({}), write_version_);
+    request.remove(index.alias, under({}), write_version_);
   }
-  bytes_ += request->bytes() - before;
+  bytes_ += request.bytes() - before;
 }
 
 void StepDocuments::remove(const AppliedIndex& index, const FoundDocument& document) {
   ++documents_;
-  if (BulkRequest* request = open_request(index, document.id.text, delete_version_)) {
-    request->remove(index.alias, {index.id, document.id, document.routing}, delete_version_);
-  }
+  open_request().remove(index.alias, {index.id, document.id, document.routing}, delete_version_);
 }
 
 // --- DocumentWriter ---
@@ -83,7 +121,7 @@ bool DocumentWriter::collides(const BulkRequest& request) const {
                      [&](const BulkItem& item) { return documents_in_flight_.contains(hash_of(item)); });
 }
 
-bool DocumentWriter::submit(Lane lane, StepDocuments documents, StepEnd end, const std::stop_token& stop) {
+void DocumentWriter::submit(Lane lane, StepDocuments documents, StepEnd end) {
   for (DeadLetter& letter : documents.refused_) {
     with_dead_letters_.insert(letter.index);
     ++documents_[letter.index];
@@ -97,18 +135,81 @@ bool DocumentWriter::submit(Lane lane, StepDocuments documents, StepEnd end, con
   const StepId step =
       acknowledgements_.add(lane, documents.requests_.size() + (indices ? 1 : 0), std::move(end));
   if (indices) to_refresh_.push_back({step, *indices});
+  const bool is_jobs = lane != Lane::tail();
+  if (is_jobs) job_requests_ += documents.requests_.size();
   for (BulkRequest& request : documents.requests_) {
-    while (!bulks_.has_room() || collides(request)) {
-      if (stop.stop_requested()) return false;
-      take_outcomes(std::chrono::milliseconds(100));
-    }
-    for (const BulkItem& item : request.items()) documents_in_flight_.insert(hash_of(item));
-    const bool is_jobs = lane != Lane::tail();
-    const auto priority = is_jobs ? BulkWriter::Priority::kBackground : BulkWriter::Priority::kNormal;
-    requests_.emplace(bulks_.submit(std::move(request), priority), step);
-    if (is_jobs) ++job_requests_;
+    open_.insert(taken_over_);
+    (is_jobs ? jobs_waiting_ : waiting_).push_back({std::move(request), step, taken_over_++});
   }
-  return true;
+  send_waiting();
+}
+
+void DocumentWriter::send_waiting() {
+  send_waiting(waiting_);
+  send_waiting(jobs_waiting_);
+}
+
+void DocumentWriter::send_waiting(std::deque<Waiting>& queue) {
+  const SteadyTime now = std::chrono::steady_clock::now();
+  while (!queue.empty() && bulks_.has_room()) {
+    Waiting& first = queue.front();
+    if (collides(first.request)) {
+      if (!first.since) first.since = now;
+      if (may_wait(first, now)) return;
+      park_colliding(first);
+    }
+    Waiting waiting = std::move(first);
+    queue.pop_front();
+    send(std::move(waiting));
+  }
+}
+
+void DocumentWriter::send(Waiting waiting) {
+  const bool is_jobs = waiting.step.lane != Lane::tail();
+  if (waiting.request.empty()) {  // all of it is parked
+    open_.erase(waiting.number);
+    acknowledgements_.bulk_done(waiting.step);
+    if (is_jobs) --job_requests_;
+    return;
+  }
+  std::vector<std::size_t> hashes;
+  hashes.reserve(waiting.request.items().size());
+  for (const BulkItem& item : waiting.request.items()) hashes.push_back(hash_of(item));
+  const auto priority = is_jobs ? BulkWriter::Priority::kBackground : BulkWriter::Priority::kNormal;
+  const std::uint64_t ticket = bulks_.submit(std::move(waiting.request), priority);
+  for (const std::size_t hash : hashes) documents_in_flight_.emplace(hash, ticket);
+  requests_.emplace(ticket, InFlight{waiting.step, waiting.number, std::chrono::steady_clock::now()});
+}
+
+// Not for a write that fails again and again, nor for one that is on its way for long: both may take minutes.
+bool DocumentWriter::may_wait(const Waiting& waiting, SteadyTime now) const {
+  if (now - *waiting.since >= kPatience) return false;
+  const std::vector<BulkItem>& items = waiting.request.items();
+  return std::none_of(items.begin(), items.end(), [&](const BulkItem& item) {
+    const auto [first, last] = documents_in_flight_.equal_range(hash_of(item));
+    return std::any_of(first, last, [&](const auto& in_flight) {
+      return now - requests_.at(in_flight.second).sent >= kPatience || bulks_.is_repeated(in_flight.second);
+    });
+  });
+}
+
+void DocumentWriter::park_colliding(Waiting& waiting) {
+  std::vector<std::size_t> free;
+  const std::vector<BulkItem>& items = waiting.request.items();
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    if (collides(items[i])) {
+      park(items[i].key, "another write of the document takes long");
+    } else {
+      free.push_back(i);
+    }
+  }
+  waiting.request = waiting.request.subset(free);
+}
+
+void DocumentWriter::park(const DocumentKey& document, const std::string& reason) {
+  ParkedDocuments& parked = parked_[document.index];
+  parked.documents.push_back({document.id, document.routing});
+  parked.reason = reason;
 }
 
 // Pages of a job are refreshed together, at its end. An earlier process may have written some of them, into
@@ -149,6 +250,7 @@ void DocumentWriter::refresh_applied() {
 
 void DocumentWriter::take_outcomes(std::chrono::milliseconds wait) {
   for (BulkResult& result : bulks_.take(wait)) take_result(std::move(result));
+  send_waiting();
   refresh_applied();
   const BulkWriterState state = bulks_.state();
   board_.update([&](ReplicationProgress& progress) {
@@ -161,26 +263,31 @@ void DocumentWriter::take_outcomes(std::chrono::milliseconds wait) {
 }
 
 void DocumentWriter::take_result(BulkResult result) {
+  const auto in_flight = requests_.find(result.ticket);
+  const StepId step = in_flight->second.step;
+  open_.erase(in_flight->second.number);
+  requests_.erase(in_flight);
   std::map<IndexId, Counts> counts;
   const std::vector<BulkItem>& items = result.request.items();
-  for (std::size_t i = 0; i < items.size(); ++i) {
-    documents_in_flight_.erase(documents_in_flight_.find(hash_of(items[i])));
-    take_outcome(items[i], result.outcomes[i], counts[items[i].key.index]);
+  for (const BulkItem& item : items) {
+    const auto [first, last] = documents_in_flight_.equal_range(hash_of(item));
+    documents_in_flight_.erase(
+        std::find_if(first, last, [&](const auto& each) { return each.second == result.ticket; }));
   }
   for (RefusedItem& refusal : result.refusals) {
-    const BulkItem& item = items[refusal.item];
-    with_dead_letters_.insert(item.key.index);
-    refused_.push_back({item.key.index, item.key.id, item.key.routing, item.version, refusal.status,
-                        std::move(refusal.type), std::move(refusal.reason)});
+    Outcome& outcome = result.outcomes[refusal.item];
+    // A job has tried it for long, and a job wrote it before if it was parked: it is retried at leisure.
+    if (outcome == Outcome::kPutOff && step.lane != Lane::tail()) outcome = Outcome::kRefused;
+    take_refusal(items[refusal.item], outcome, std::move(refusal));
   }
-  const auto step = requests_.find(result.ticket);
-  acknowledgements_.bulk_done(step->second);
-  if (step->second.lane != Lane::tail()) {
+  for (std::size_t i = 0; i < items.size(); ++i)
+    take_outcome(items[i], result.outcomes[i], counts[items[i].key.index]);
+  acknowledgements_.bulk_done(step);
+  if (step.lane != Lane::tail()) {
     --job_requests_;
   } else if (result.request.bytes() <= kSmallBytes) {
     small_change_(result.took);
   }
-  requests_.erase(step);
   board_.update([&](ReplicationProgress& progress) {
     for (const auto& [index, count] : counts) {
       IndexProgress& of_index = progress.indices[index];
@@ -195,12 +302,28 @@ void DocumentWriter::take_result(BulkResult result) {
   });
 }
 
+void DocumentWriter::take_refusal(const BulkItem& item, Outcome outcome, RefusedItem refusal) {
+  if (outcome == Outcome::kRefused) {
+    with_dead_letters_.insert(item.key.index);
+    refused_.push_back({item.key.index, item.key.id, item.key.routing, item.version, refusal.status,
+                        std::move(refusal.type), std::move(refusal.reason)});
+    return;
+  }
+  if (outcome == Outcome::kHeld) held_(item.key, refusal.reason);
+  park(item.key, refusal.reason);
+}
+
 void DocumentWriter::take_outcome(const BulkItem& item, Outcome outcome, Counts& counts) {
-  if (item.action == BulkAction::kIndex || outcome == Outcome::kRefused) ++documents_[item.key.index];
+  const bool is_parked = outcome == Outcome::kHeld || outcome == Outcome::kPutOff;
+  if (outcome == Outcome::kRefused || (item.action == BulkAction::kIndex && !is_parked))
+    ++documents_[item.key.index];
   const auto write = [&] {
     return AcknowledgedWrite{item.key.index, item.key.id, item.key.routing, item.version};
   };
   switch (outcome) {
+    case Outcome::kHeld:
+    case Outcome::kPutOff:
+      return;  // parked
     case Outcome::kRefused:
       ++counts.refused;
       return;
@@ -236,7 +359,7 @@ void DocumentWriter::expect_no_dead_letters(IndexId index) {
 
 bool DocumentWriter::has_news() const {
   return acknowledgements_.has_news() || !refused_.empty() || !no_longer_refused_.empty() ||
-         !gone_routes_.empty();
+         !gone_routes_.empty() || !parked_.empty();
 }
 
 }  // namespace lockstep

@@ -62,6 +62,17 @@ void compare_with_views(ChangeLog& changes, Epoch epoch, const std::vector<Doubt
   transaction->commit();
 }
 
+// A block that keeps the mark out keeps documents out as well. The target watch notes it later.
+void mark(ElasticsearchClient& elasticsearch, const AppliedIndex& index, Epoch epoch,
+          const SourceMark& source) {
+  try {
+    set_index_writer(elasticsearch, index.alias, epoch, source);
+  } catch (const Error& error) {
+    if (!error.retryable()) throw;
+    spdlog::warn("index {} cannot be marked now, the others go on: {}", index.alias, error.what());
+  }
+}
+
 }  // namespace
 
 const AppliedPipeline& load_applied(const Config& config, Source& source) {
@@ -105,9 +116,7 @@ Epoch take_epoch(const AppliedPipeline& pipeline, Source& source, ElasticsearchC
   }
   compare_with_views(source.changes(), before, doubts, other_place);
   const Epoch epoch = lead.raise_epoch(seen, partners);
-  for (const AppliedIndex& index : pipeline.indices) {
-    set_index_writer(elasticsearch, index.alias, epoch, source_mark(identity));
-  }
+  for (const AppliedIndex& index : pipeline.indices) mark(elasticsearch, index, epoch, source_mark(identity));
   return epoch;
 }
 

@@ -83,11 +83,12 @@ void ProgressReport::update() {
   const std::set<CaptureId>& unknown_captures = parts_.tail.unknown_captures();
   const bool backfilling = std::any_of(jobs.begin(), jobs.end(),
                                        [](const auto& job) { return job.second.kind == JobKind::kBackfill; });
+  const std::string held = parts_.held.text();
   board_.update([&](ReplicationProgress& progress) {
-    progress.state = bulks.waiting ? PipelineState::kWaitingForElasticsearch
-                     : backfilling ? PipelineState::kBackfilling
-                                   : PipelineState::kFollowing;
-    progress.reason = bulks.reason;
+    progress.state = bulks.waiting || !held.empty() ? PipelineState::kWaitingForElasticsearch
+                     : backfilling                  ? PipelineState::kBackfilling
+                                                    : PipelineState::kFollowing;
+    progress.reason = held.empty() ? bulks.reason : held;
     progress.epoch = epoch_;
     for (const AppliedIndex& index : parts_.pipeline.indices) {
       progress.indices[index.id].alias = index.alias;

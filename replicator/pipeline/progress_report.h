@@ -7,6 +7,7 @@
 
 #include "replicator/elasticsearch/bulk/bulk_writer.h"
 #include "replicator/pipeline/document_writer.h"
+#include "replicator/pipeline/held_indices.h"
 #include "replicator/pipeline/jobs/job_runner.h"
 #include "replicator/pipeline/progress.h"
 #include "replicator/pipeline/set_aside.h"
@@ -24,6 +25,7 @@ class ProgressReport {
     BulkWriter& bulks;
     DocumentWriter& writer;
     const SetAside& set_aside;
+    const HeldIndices& held;
     const JobRunner& jobs;
     const Tail& tail;
   };

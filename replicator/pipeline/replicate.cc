@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -13,6 +15,7 @@
 #include "replicator/error.h"
 #include "replicator/pipeline/checkpoint.h"
 #include "replicator/pipeline/document_writer.h"
+#include "replicator/pipeline/held_indices.h"
 #include "replicator/pipeline/housekeeping.h"
 #include "replicator/pipeline/jobs/job_runner.h"
 #include "replicator/pipeline/leadership.h"
@@ -39,7 +42,9 @@ constexpr auto kLongestWait = 200ms;              // for a change, without doing
 constexpr milliseconds kSaveIdleAfter = 100ms;    // saves what nothing else saves; at once if somebody waits
 constexpr auto kSaveQuietAfter = 5s;              // saves a position that passed no change of ours
 constexpr auto kTargetInterval = 10s;             // between looks whether the indices are still the same
-constexpr auto kStopGrace = 3s;                   // for bulks in flight at a stop
+constexpr std::int64_t kDeadLettersAtOnce = 1'000;
+constexpr auto kStopGrace = 3s;       // for bulks in flight at a stop
+constexpr auto kWriteSurvives = 30s;  // its time-out: in Elasticsearch's queues, when its sender has died
 
 BulkWriter::Options bulk_options(const Config& config, TargetWatch& targets) {
   BulkWriter::Options options;
@@ -48,6 +53,12 @@ BulkWriter::Options bulk_options(const Config& config, TargetWatch& targets) {
   options.bulk_bytes = static_cast<std::size_t>(config.elasticsearch.bulk_bytes);
   options.request_timeout = config.elasticsearch.request_timeout;
   return options;
+}
+
+// Until then a write of the last leader may land.
+SteadyTime write_lifetime_over(const Config& config, const KnownPartners& last) {
+  if (last.place.empty() || last.quiet) return {};
+  return std::chrono::steady_clock::now() + config.elasticsearch.request_timeout + kWriteSurvives;
 }
 
 class Replication {
@@ -59,19 +70,23 @@ class Replication {
         changes_(source.changes()),
         pipeline_(load_applied(config, source)),
         elasticsearch_(make_transport()),
+        write_lifetime_over_(write_lifetime_over(config, source.lead().known_partners())),
         versions_(take_epoch(pipeline_, source, elasticsearch_)),
         targets_(pipeline_, versions_.epoch(), source.lead().known_partners().targets, make_transport(),
                  config.elasticsearch.request_timeout, kTargetInterval),
         bulks_(bulk_options(config, targets_), make_transport),
         writer_(bulks_, board, pipeline_),
-        checkpoint_(writer_, versions_.epoch(),
+        held_(pipeline_, make_transport(), [this] { wake_up_.wake(); }),
+        checkpoint_(pipeline_, writer_, versions_.epoch(),
                     RefusedShare(config.replication.max_refused_share, pipeline_)),
         set_aside_(pipeline_, changes_, versions_.epoch()),
-        jobs_(config, pipeline_, set_aside_, changes_, writer_, checkpoint_, versions_, elasticsearch_),
-        tail_(config, pipeline_, set_aside_, changes_, writer_, checkpoint_, versions_,
+        jobs_(config, pipeline_, set_aside_, held_, changes_, writer_, checkpoint_, versions_, elasticsearch_,
+              write_lifetime_over_),
+        tail_(config, pipeline_, set_aside_, held_, changes_, writer_, checkpoint_, versions_,
               [this](Job job) { jobs_.add(std::move(job)); }),
         refusals_(pipeline_),
-        report_({pipeline_, source, bulks_, writer_, set_aside_, jobs_, tail_}, versions_.epoch(), board),
+        report_({pipeline_, source, bulks_, writer_, set_aside_, held_, jobs_, tail_}, versions_.epoch(),
+                board),
         housekeeping_(chores(), std::chrono::steady_clock::now()) {
     bulks_.on_finished([this] { wake_up_.wake(); });
     if (config.replication.refresh == ReplicationConfig::Refresh::kAfterBatch) {
@@ -79,7 +94,13 @@ class Replication {
                          [this] { wake_up_.wake(); });
       writer_.refresh_with(*refresher_);
     }
+    writer_.on_held(
+        [this](const DocumentKey& document, const std::string& reason) { held_.hold(document, reason); });
+    checkpoint_.on_parked([this](const std::vector<Job>& jobs) {
+      for (const Job& job : jobs) jobs_.add_parked(job, std::chrono::steady_clock::now());
+    });
     checkpoint_.on_saved([this](const Acknowledged& saved) { after_save(saved); });
+    targets_.note(source_mark(source_.lead().identity()));  // where a block kept the mark out until now
     require_nothing_given_up();
     take_jobs();
     for (const AppliedIndex& index : pipeline_.indices)
@@ -92,7 +113,7 @@ class Replication {
   void run(RunUntil until, const std::stop_token& stop) {
     while (!stop.stop_requested()) {
       writer_.take_outcomes(0ms);
-      const bool worked = take_turns(stop);
+      const bool worked = take_turns();
       if (!worked && writer_.idle()) checkpoint_.end_trials();
       save_when_due();
       targets_.require_same_targets();
@@ -114,6 +135,7 @@ class Replication {
         {2s, kAtOnce, [this] { require_nothing_given_up(); }, "a full outbox drops changes"},
         {10s, kAfterInterval, [this] { take_back_readable(); }, "somebody may have mended a view or a job"},
         {15s, kAtOnce, [this] { report_.find_differences(); }, "a missing trigger loses changes silently"},
+        {30s, kAfterInterval, [this] { retry_dead_letters(); }, "an overload may be over"},
         {60s, kAfterInterval, [this] { note_progress(); },
          "the next leader must see if the source went back"},
         {10s, kAtOnce, [this] { report_.recount_dead_letters(); }, "others discard dead letters"},
@@ -123,14 +145,33 @@ class Replication {
     };
   }
 
-  bool take_turns(const std::stop_token& stop) {
+  // A view that fails stops its own index only: the tail reads its chunk again without it.
+  bool take_turns() {
+    bool followed = false;
     try {
-      const bool followed = tail_.turn(stop);
-      if (followed) followed_at_ = std::chrono::steady_clock::now();
-      return jobs_.turn(stop) || followed;
+      followed = tail_.turn();
     } catch (const ViewError& error) {
-      throw set_aside_.note(error);
+      tail_.rewind();
+      set_aside(error);
+      return true;
     }
+    if (followed) followed_at_ = std::chrono::steady_clock::now();
+    try {
+      return jobs_.turn() || followed;
+    } catch (const ViewError& error) {
+      set_aside(error);
+      return true;
+    }
+  }
+
+  void set_aside(const ViewError& error) {
+    set_aside_.add(error.index(), error.what());
+    jobs_.forget(error.index());
+  }
+
+  void set_aside(const UnreadableJob& job) {
+    set_aside_.add(job.index, job.why);
+    jobs_.forget(job.index);
   }
 
   void save_when_due() {
@@ -176,6 +217,7 @@ class Replication {
     writer_.take_outcomes(0ms);
     if (tail_.idle()) checkpoint_.save(changes_, tail_.position());
     for (const std::string& line : refusals_.rest()) spdlog::warn("{}", line);
+    if (writer_.requests_in_flight() == 0) source_.lead().note_quiet(versions_.epoch());
     report_.update();
   }
 
@@ -187,7 +229,7 @@ class Replication {
     if (!jobs.readable.empty() || !jobs.unreadable.empty()) require_same_revision();
     report_.note_unreadable(jobs.unreadable);
     for (const UnreadableJob& job : jobs.unreadable) {
-      if (has_index(job.index) && !set_aside_.contains(job.index)) throw set_aside_.note(job);
+      if (has_index(job.index) && !set_aside_.contains(job.index)) set_aside(job);
     }
     for (Job& job : jobs.readable) jobs_.add(std::move(job));
   }
@@ -206,7 +248,26 @@ class Replication {
   }
 
   void take_back_readable() {
-    for (Job& job : set_aside_.take_back_readable()) jobs_.add(std::move(job));
+    for (Job& job : set_aside_.take_back_readable(std::chrono::steady_clock::now(), held_))
+      jobs_.add(std::move(job));
+  }
+
+  // Those that somebody has to mend first are retried by people.
+  void retry_dead_letters() {
+    std::vector<IndexId> ids;
+    for (const AppliedIndex& index : pipeline_.indices) {
+      if (!held_.contains(index.id) && !set_aside_.contains(index.id)) ids.push_back(index.id);
+    }
+    std::map<IndexId, std::vector<FoundDocument>> due;
+    for (const DeadLetter& letter : source_.dead_letters().find_due(ids, kDeadLettersAtOnce))
+      due[letter.index].push_back({letter.id, letter.routing});
+    if (due.empty()) return;
+    const std::unique_ptr<SourceTransaction> transaction = changes_.begin(versions_.epoch());
+    for (const AppliedIndex& index : pipeline_.indices) {
+      if (due.contains(index.id))
+        transaction->add_repair(index, due.at(index.id), "dead letters are tried again");
+    }
+    for (Job& job : transaction->commit()) jobs_.add(std::move(job));
   }
 
   void note_progress() {
@@ -237,12 +298,14 @@ class Replication {
   ChangeLog& changes_;
   const AppliedPipeline pipeline_;  // a copy: threads read it, and the source may reload its own
   ElasticsearchClient elasticsearch_;
+  const SteadyTime write_lifetime_over_;
   VersionCounter versions_;
   TargetWatch targets_;
   WakeUp wake_up_;  // outlives bulks_ and refresher_, whose threads call it
   BulkWriter bulks_;
   std::optional<Refresher> refresher_;
   DocumentWriter writer_;
+  HeldIndices held_;
   Checkpoint checkpoint_;
   SetAside set_aside_;
   JobRunner jobs_;

@@ -3,12 +3,24 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <chrono>
 #include <iterator>
 #include <utility>
 
 #include "replicator/error.h"
 
 namespace lockstep {
+namespace {
+
+constexpr std::chrono::seconds kFirstPause{10};
+constexpr std::chrono::seconds kLongestPause{300};
+
+std::chrono::seconds pause_after(int failures) {
+  return failures == 0 ? std::chrono::seconds(0)
+                       : std::min(kLongestPause, kFirstPause * (1 << std::min(failures, 6)));
+}
+
+}  // namespace
 
 SetAside::SetAside(const AppliedPipeline& pipeline, ChangeLog& changes, Epoch epoch)
     : pipeline_(pipeline), changes_(changes), epoch_(epoch) {
@@ -27,35 +39,38 @@ std::string SetAside::text() const {
   return text;
 }
 
-Error SetAside::note(const ViewError& error) {
-  return note(error.index(), error.what());
-}
-
-Error SetAside::note(const UnreadableJob& job) {
-  return note(job.index, job.why);
-}
-
-Error SetAside::note(IndexId id, const std::string& reason) {
+void SetAside::add(IndexId id, const std::string& reason) {
   const std::unique_ptr<SourceTransaction> transaction = changes_.begin(epoch_);
   transaction->set_aside(id, reason);
   transaction->commit();
-  const auto index = std::find_if(pipeline_.indices.begin(), pipeline_.indices.end(),
-                                  [&](const AppliedIndex& each) { return each.id == id; });
-  return Error({"index " + index->alias + " is set aside, the others go on", reason, "", Retry::kLater});
+  added(id, reason);
+}
+
+void SetAside::added(IndexId index, const std::string& reason) {
+  const SteadyTime now = std::chrono::steady_clock::now();
+  Trial& trial = trials_[index];
+  const bool in_vain = trial.taken_back_at != SteadyTime{} && now - trial.taken_back_at < kLongestPause;
+  trial.failures = in_vain ? trial.failures + 1 : 0;
+  trial.set_aside_at = now;
+  reasons_[index] = reason;
+  spdlog::warn("index {} is set aside, the others go on: {}", alias_of(index), reason);
 }
 
 // The tail follows the index again before the comparison is added: what the tail left out was committed
 // before that, and the comparison sees it.
-std::vector<Job> SetAside::take_back_readable() {
+std::vector<Job> SetAside::take_back_readable(SteadyTime now, const HeldIndices& held) {
   std::vector<Job> comparisons;
   if (empty()) return comparisons;
   const UnfinishedJobs jobs = changes_.jobs();
   for (const AppliedIndex& index : pipeline_.indices) {
-    if (!contains(index.id)) continue;
+    if (!contains(index.id) || held.contains(index.id)) continue;
+    Trial& trial = trials_[index.id];
+    if (now - trial.set_aside_at < pause_after(trial.failures)) continue;
     if (const std::optional<std::string> why = obstacle(index, jobs)) {
       if (*why != reasons_[index.id]) restate(index, *why);
       continue;
     }
+    trial.taken_back_at = now;
     spdlog::info("index {}: it can be read again; it is followed and compared", index.alias);
     const std::string reason = "it was set aside: " + std::exchange(reasons_[index.id], {});
     reasons_.erase(index.id);
@@ -67,6 +82,12 @@ std::vector<Job> SetAside::take_back_readable() {
     std::move(added.begin(), added.end(), std::back_inserter(comparisons));
   }
   return comparisons;
+}
+
+const std::string& SetAside::alias_of(IndexId index) const {
+  return std::find_if(pipeline_.indices.begin(), pipeline_.indices.end(),
+                      [&](const AppliedIndex& each) { return each.id == index; })
+      ->alias;
 }
 
 std::optional<std::string> SetAside::obstacle(const AppliedIndex& index, const UnfinishedJobs& jobs) {

@@ -7,6 +7,9 @@
 namespace lockstep {
 namespace {
 
+// Of one index that is held: what is joined to a job is looked through at each further change.
+constexpr int kMostHeldBack = 500;
+
 std::vector<CapturedChange> of_index(const AppliedIndex& index, const std::vector<CapturedChange>& changes) {
   std::vector<CapturedChange> own;
   for (const CapturedChange& change : changes) {
@@ -18,22 +21,24 @@ std::vector<CapturedChange> of_index(const AppliedIndex& index, const std::vecto
 
 }  // namespace
 
-Tail::Tail(const Config& config, const AppliedPipeline& pipeline, const SetAside& set_aside,
-           ChangeLog& changes, DocumentWriter& writer, Checkpoint& checkpoint, VersionCounter& versions,
-           std::function<void(Job)> add_job)
+Tail::Tail(const Config& config, const AppliedPipeline& pipeline, SetAside& set_aside,
+           const HeldIndices& held, ChangeLog& changes, DocumentWriter& writer, Checkpoint& checkpoint,
+           VersionCounter& versions, std::function<void(Job)> add_job)
     : chunk_documents_(config.replication.chunk_documents),
       fan_out_threshold_(config.replication.fan_out_threshold),
       bulk_bytes_(static_cast<std::size_t>(config.elasticsearch.bulk_bytes)),
       pipeline_(pipeline),
       set_aside_(set_aside),
+      held_(held),
       changes_(changes),
       writer_(writer),
       checkpoint_(checkpoint),
       versions_(versions),
       add_job_(std::move(add_job)),
-      position_(changes.checkpoint()) {}
+      position_(changes.checkpoint()),
+      chunk_begin_(position_) {}
 
-bool Tail::turn(const std::stop_token& stop) {
+bool Tail::turn() {
   // A transaction that waits for Elasticsearch would hold back the source's vacuum, so none is opened.
   if (!writer_.has_room()) return false;
   if (pieces_.empty() && !changes_.may_have_changed(position_)) {
@@ -46,14 +51,24 @@ bool Tail::turn(const std::stop_token& stop) {
   StepDocuments documents(versions_.epoch(), versions_.next(), bulk_bytes_);
   render(*transaction, documents);
   for (Job& job : checkpoint_.settle(std::move(transaction))) add_job_(std::move(job));
+  for (const auto& [index, reason] : std::exchange(to_set_aside_, {})) set_aside_.added(index, reason);
 
   StepEnd end = pieces_.empty() ? std::exchange(end_, StepEnd{}) : StepEnd{};
   if (!pieces_.empty()) end.oldest_change = end_.oldest_change;
-  writer_.submit(Lane::tail(), std::move(documents), std::move(end), stop);
+  writer_.submit(Lane::tail(), std::move(documents), std::move(end));
   return true;
 }
 
+void Tail::rewind() {
+  position_ = chunk_begin_;
+  pieces_.clear();
+  to_set_aside_.clear();
+  end_ = {};
+  at_end_ = false;
+}
+
 bool Tail::read(SourceTransaction& transaction) {
+  chunk_begin_ = position_;
   Changes changes = transaction.read_changes(position_, chunk_documents_);
   position_ = changes.next;
   at_end_ = !changes.more;
@@ -77,6 +92,12 @@ void Tail::resolve(SourceTransaction& transaction, const std::vector<CapturedCha
         transaction.add_job(index.id, kind,
                             "a tracked table was truncated, or its triggers cannot name rows");
     }
+    if (!held_.contains(index.id)) {
+      held_back_.erase(index.id);
+    } else if (!own.empty()) {
+      hold_back(transaction, index, own);
+      continue;
+    }
     if (own.empty()) continue;
     std::optional<DocumentIds> ids = transaction.resolve(index, own, fan_out_threshold_);
     if (!ids) {
@@ -87,18 +108,43 @@ void Tail::resolve(SourceTransaction& transaction, const std::vector<CapturedCha
   }
 }
 
+// The changes join one job, which finds their documents when the index takes writes again. After many of them
+// a comparison of the whole index is less work, and nothing more is written down.
+void Tail::hold_back(SourceTransaction& transaction, const AppliedIndex& index,
+                     const std::vector<CapturedChange>& changes) {
+  if (++held_back_[index.id] <= kMostHeldBack) {
+    transaction.add_fan_out(index, changes);
+  } else {
+    const std::string reason = "Elasticsearch took none of many changes: " + held_.reason(index.id);
+    transaction.set_aside(index.id, reason);
+    to_set_aside_.emplace_back(index.id, reason);
+  }
+}
+
 void Tail::render(SourceTransaction& transaction, StepDocuments& documents) {
   while (!pieces_.empty() && documents.bytes() < bulk_bytes_) {
     Piece& piece = pieces_.front();
-    const std::size_t count = std::min(piece.ids.size(), static_cast<std::size_t>(chunk_documents_));
-    const DocumentIds ids(piece.ids.end() - static_cast<std::ptrdiff_t>(count), piece.ids.end());
-    piece.ids.resize(piece.ids.size() - count);
-    const DocumentIds left_over = transaction.render_for(
-        documents.version(), *piece.index, ids, static_cast<std::int64_t>(bulk_bytes_ - documents.bytes()),
-        [&](const RenderedDocument& document) { documents.add(*piece.index, document); });
-    piece.ids.insert(piece.ids.end(), left_over.begin(), left_over.end());
-    if (piece.ids.empty()) pieces_.pop_front();
+    if (held_.contains(piece.index->id)) {
+      std::vector<FoundDocument> all;
+      for (DocumentId& id : piece.ids) all.push_back({std::move(id), ""});
+      transaction.add_repair(*piece.index, all, held_.reason(piece.index->id));
+      pieces_.pop_front();
+    } else {
+      render_piece(transaction, documents);
+    }
   }
+}
+
+void Tail::render_piece(SourceTransaction& transaction, StepDocuments& documents) {
+  Piece& piece = pieces_.front();
+  const std::size_t count = std::min(piece.ids.size(), static_cast<std::size_t>(chunk_documents_));
+  const DocumentIds ids(piece.ids.end() - static_cast<std::ptrdiff_t>(count), piece.ids.end());
+  piece.ids.resize(piece.ids.size() - count);
+  const DocumentIds left_over = transaction.render_for(
+      documents.version(), *piece.index, ids, static_cast<std::int64_t>(bulk_bytes_ - documents.bytes()),
+      [&](const RenderedDocument& document) { documents.add(*piece.index, document); });
+  piece.ids.insert(piece.ids.end(), left_over.begin(), left_over.end());
+  if (piece.ids.empty()) pieces_.pop_front();
 }
 
 }  // namespace lockstep

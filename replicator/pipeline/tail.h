@@ -5,13 +5,16 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <map>
 #include <set>
-#include <stop_token>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "replicator/config/config.h"
 #include "replicator/pipeline/checkpoint.h"
 #include "replicator/pipeline/document_writer.h"
+#include "replicator/pipeline/held_indices.h"
 #include "replicator/pipeline/set_aside.h"
 #include "replicator/pipeline/version_counter.h"
 #include "replicator/source/change_log.h"
@@ -22,13 +25,17 @@ class Tail {
  public:
   /// Goes on at the checkpoint. Tells `add_job` which jobs a large change or a truncated table became. All
   /// references must outlive this.
-  Tail(const Config& config, const AppliedPipeline& pipeline, const SetAside& set_aside, ChangeLog& changes,
-       DocumentWriter& writer, Checkpoint& checkpoint, VersionCounter& versions,
+  Tail(const Config& config, const AppliedPipeline& pipeline, SetAside& set_aside, const HeldIndices& held,
+       ChangeLog& changes, DocumentWriter& writer, Checkpoint& checkpoint, VersionCounter& versions,
        std::function<void(Job)> add_job);
 
   /// One transaction: true when it found work. False: nothing was committed since the last turn, or the
   /// writer has no room for documents now.
-  bool turn(const std::stop_token& stop);
+  bool turn();
+
+  /// Goes back to where it was before a turn that has thrown a ViewError, and forgets what it has in hand.
+  /// What was handed over already is written once more.
+  void rewind();
 
   /// Whether the last turn saw the end of what was committed then.
   bool at_end() const { return at_end_; }
@@ -52,13 +59,17 @@ class Tail {
 
   bool read(SourceTransaction& transaction);
   void resolve(SourceTransaction& transaction, const std::vector<CapturedChange>& changes);
+  void hold_back(SourceTransaction& transaction, const AppliedIndex& index,
+                 const std::vector<CapturedChange>& changes);
   void render(SourceTransaction& transaction, StepDocuments& documents);
+  void render_piece(SourceTransaction& transaction, StepDocuments& documents);
 
   const std::int64_t chunk_documents_;
   const std::int64_t fan_out_threshold_;
   const std::size_t bulk_bytes_;
   const AppliedPipeline& pipeline_;
-  const SetAside& set_aside_;
+  SetAside& set_aside_;
+  const HeldIndices& held_;
   ChangeLog& changes_;
   DocumentWriter& writer_;
   Checkpoint& checkpoint_;
@@ -66,8 +77,11 @@ class Tail {
   std::function<void(Job)> add_job_;
 
   Position position_;         // read up to here
+  Position chunk_begin_;      // where the chunk that was read last begins
   std::deque<Piece> pieces_;  // of the chunk that was read last
   StepEnd end_;               // what holds when the last of pieces_ is acknowledged
+  std::vector<std::pair<IndexId, std::string>> to_set_aside_;  // by the transaction that is open, and why
+  std::map<IndexId, int> held_back_;  // chunks with changes of an index since it is held
   bool at_end_ = false;
   std::int64_t batches_ = 0;
   std::set<CaptureId> unknown_captures_;

@@ -64,9 +64,11 @@ void TargetWatch::look() {
     const std::lock_guard lock(mutex_);
     to_note = std::exchange(to_note_, std::nullopt);
   }
+  bool noted = true;
   for (const AppliedIndex& index : pipeline_.indices) {
     try {
-      if (!look_at(index, to_note)) return;
+      if (!look_at(index)) return;
+      if (to_note) noted = note_in(index, *to_note) && noted;
     } catch (const Error& error) {
       // The bulk writer reports it. Nobody can take the lead either while the alias or the mark is missing.
       if (error.retryable()) return;
@@ -74,10 +76,11 @@ void TargetWatch::look() {
   }
   const std::lock_guard lock(mutex_);
   looked_at_ = begin;
+  if (!noted && !to_note_) to_note_ = to_note;
 }
 
 // False: something is wrong with the index.
-bool TargetWatch::look_at(const AppliedIndex& index, const std::optional<SourceMark>& to_note) {
+bool TargetWatch::look_at(const AppliedIndex& index) {
   const MarkedIndex marked = marked_index(elasticsearch_, index.alias);
   const auto target = targets_.find(index.id);
   const bool replaced = target != targets_.end() && target->second != marked.uuid;
@@ -90,8 +93,19 @@ bool TargetWatch::look_at(const AppliedIndex& index, const std::optional<SourceM
     }
     return false;
   }
-  if (to_note) set_index_writer(elasticsearch_, index.alias, epoch_, *to_note);
   return true;
+}
+
+// False: the index does not take it now, for a block perhaps; that is no reason to stop writing into the
+// others.
+bool TargetWatch::note_in(const AppliedIndex& index, const SourceMark& source) {
+  try {
+    set_index_writer(elasticsearch_, index.alias, epoch_, source);
+    return true;
+  } catch (const Error& error) {
+    if (!error.retryable()) throw;
+    return false;
+  }
 }
 
 }  // namespace lockstep

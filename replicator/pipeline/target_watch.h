@@ -52,7 +52,8 @@ class TargetWatch {
  private:
   void run(const std::stop_token& stop);
   void look();
-  bool look_at(const AppliedIndex& index, const std::optional<SourceMark>& to_note);
+  bool look_at(const AppliedIndex& index);
+  bool note_in(const AppliedIndex& index, const SourceMark& source);
 
   const AppliedPipeline& pipeline_;
   const Epoch epoch_;

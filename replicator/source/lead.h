@@ -21,6 +21,7 @@ struct SourceIdentity {
 struct KnownPartners {
   std::string place;                       ///< SourceIdentity::place; empty: nobody has led yet
   std::map<IndexId, std::string> targets;  ///< by index: the uuid of the real index
+  bool quiet = false;                      ///< the last leader ended with no write on its way
   bool operator==(const KnownPartners&) const = default;
 };
 
@@ -41,9 +42,12 @@ class Lead {
 
   virtual KnownPartners known_partners() = 0;
 
-  /// Raises the epoch above the current one and above `at_least`, and notes the partners, durably. REQUIRES:
-  /// leading.
+  /// Raises the epoch above the current one and above `at_least`, and notes the partners, durably, as of a
+  /// leader that is not quiet. REQUIRES: leading.
   virtual Epoch raise_epoch(Epoch at_least, const KnownPartners& partners) = 0;
+
+  /// Notes that the leader of `epoch` ends with no write on its way. Without effect when a later one leads.
+  virtual void note_quiet(Epoch epoch) = 0;
 };
 
 }  // namespace lockstep

@@ -26,6 +26,8 @@ struct RenderedDocument {
   /// Routings under which Elasticsearch may still have the document and under which it no longer belongs.
   /// Filled only by SourceTransaction, and only for routed indices.
   std::vector<std::string> stale_routings;
+  /// The view has several rows with this _id; this is the first that was read.
+  bool is_ambiguous = false;
 };
 using DocumentSink = std::function<void(const RenderedDocument&)>;
 

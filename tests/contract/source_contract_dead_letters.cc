@@ -33,6 +33,18 @@ TEST_P(SourceContract, ADeadLetterUnderAnotherRoutingIsAnother) {
   EXPECT_EQ(source_->dead_letters().count({{parcels().id}, {}, ""}), 2);
 }
 
+TEST_P(SourceContract, OnlyDeadLettersThatMayWorkLaterAreEverDue) {
+  lead();
+  Acknowledged acknowledged;
+  acknowledged.refused.push_back(refused(docs(), "1", 1));
+  acknowledged.refused.push_back(refused(docs(), "2", 1));
+  acknowledged.refused.back().status = 429;
+  save(acknowledged);
+  EXPECT_TRUE(source_->dead_letters().find_due({parcels().id}, 10).empty());
+  for (const DeadLetter& letter : source_->dead_letters().find_due({docs().id}, 10))
+    EXPECT_EQ(letter.id, DocumentId{"2"});
+}
+
 TEST_P(SourceContract, DeadLettersAreFoundCountedAndDiscardedByFilter) {
   lead();
   const IndexId index = docs().id;

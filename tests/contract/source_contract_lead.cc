@@ -101,6 +101,10 @@ TEST_P(SourceContract, TheNextLeaderKnowsThePartnersOfTheLastOne) {
   source_->lead().raise_epoch({}, partners);
   EXPECT_EQ(source_->lead().known_partners(), partners);
   EXPECT_EQ(other()->lead().known_partners(), partners);
+  source_->lead().note_quiet({});
+  EXPECT_FALSE(other()->lead().known_partners().quiet) << "of an earlier leader";
+  source_->lead().note_quiet(source_->lead().epoch());
+  EXPECT_TRUE(other()->lead().known_partners().quiet);
   const KnownPartners fewer{partners.place, {{docs().id, "uuid of other docs"}}};
   source_->lead().raise_epoch({}, fewer);
   const KnownPartners known = other()->lead().known_partners();

@@ -110,6 +110,7 @@ class EmptySource final : public Source,
   Epoch epoch() override { return {}; }
   KnownPartners known_partners() override { return {}; }
   Epoch raise_epoch(Epoch, const KnownPartners&) override { return {}; }
+  void note_quiet(Epoch) override {}
 
   std::unique_ptr<SourceTransaction> begin(Epoch) override { return std::make_unique<EmptyTransaction>(); }
   std::unique_ptr<SourceTransaction> begin_repair() override { return std::make_unique<EmptyTransaction>(); }
@@ -130,6 +131,7 @@ class EmptySource final : public Source,
                                      std::int64_t) override {
     return {};
   }
+  std::vector<DeadLetter> find_due(const std::vector<IndexId>&, std::int64_t) override { return {}; }
   std::int64_t discard(const DeadLetterFilter&) override { return 0; }
 
   void prune() override {}

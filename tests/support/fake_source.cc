@@ -104,9 +104,16 @@ Epoch FakeSource::raise_epoch(Epoch at_least, const KnownPartners& partners) {
   database_.require_present();
   const std::lock_guard lock(database_.mutex_);
   database_.state_.partners = partners;
+  database_.state_.partners.quiet = false;
   Epoch& epoch = database_.state_.epoch;
   epoch.value = std::max(epoch.value, at_least.value) + 1;
   return epoch;
+}
+
+void FakeSource::note_quiet(Epoch epoch) {
+  database_.require_present();
+  const std::lock_guard lock(database_.mutex_);
+  if (database_.state_.epoch == epoch) database_.state_.partners.quiet = true;
 }
 
 // --- ChangeLog ---
@@ -212,6 +219,17 @@ std::vector<StoredDeadLetter> FakeSource::find(const DeadLetterFilter& filter,
     }
     return found;
   });
+}
+
+std::vector<DeadLetter> FakeSource::find_due(const std::vector<IndexId>& indices, std::int64_t limit) {
+  DeadLetterFilter of_indices;
+  of_indices.indices = indices;
+  std::vector<DeadLetter> due;
+  for (const StoredDeadLetter& stored : find(of_indices, std::nullopt, limit)) {
+    const int status = stored.letter.status;
+    if (status == 0 || status == 408 || status == 429 || status >= 500) due.push_back(stored.letter);
+  }
+  return due;
 }
 
 std::int64_t FakeSource::discard(const DeadLetterFilter& filter) {

@@ -38,6 +38,7 @@ class FakeSource final : public Source,
   Epoch epoch() override;
   KnownPartners known_partners() override;
   Epoch raise_epoch(Epoch at_least, const KnownPartners& partners) override;
+  void note_quiet(Epoch epoch) override;
 
   std::unique_ptr<SourceTransaction> begin(Epoch epoch) override;
   std::unique_ptr<SourceTransaction> begin_repair() override;
@@ -56,6 +57,8 @@ class FakeSource final : public Source,
   std::int64_t count(const DeadLetterFilter& filter) override;
   std::vector<StoredDeadLetter> find(const DeadLetterFilter& filter, const std::optional<DeadLetter>& after,
                                      std::int64_t limit) override;
+  /// All of those that may work later: time does not pass here.
+  std::vector<DeadLetter> find_due(const std::vector<IndexId>& indices, std::int64_t limit) override;
   std::int64_t discard(const DeadLetterFilter& filter) override;
 
   void prune() override;

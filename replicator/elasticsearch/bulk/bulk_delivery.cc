@@ -7,10 +7,21 @@
 #include <utility>
 
 namespace lockstep {
+namespace {
+
+// Of what is left, when the item to blame is looked for.
+constexpr std::size_t kMostPieces = 256;
+
+}  // namespace
 
 void PieceLimit::came_through() {
   constexpr std::size_t kUnlimited = static_cast<std::size_t>(-1);
-  items_ = items_ > kUnlimited / 2 ? kUnlimited : items_ * 2;
+  items_ = std::min(fixed_, items_ > kUnlimited / 2 ? kUnlimited : items_ * 2);
+}
+
+void PieceLimit::fix(std::size_t items) {
+  fixed_ = std::max<std::size_t>(1, items);
+  items_ = std::min(items_, fixed_);
 }
 
 void PieceLimit::too_much(std::size_t piece_items) {
@@ -46,6 +57,8 @@ const BulkRequest& BulkDelivery::next_piece(std::size_t most_bytes) {
 std::size_t BulkDelivery::answered(BulkReply reply) {
   const std::size_t before = unknown_;
   load_ = load_of(reply);
+  // A gateway's 5xx says nothing of the server behind it.
+  settled_ = reply.kind != BulkReply::Kind::kRetry || reply.status == 429 || reply.status < 300;
   switch (reply.kind) {
     case BulkReply::Kind::kItems: {
       assert(reply.items.size() == on_wire_.size());
@@ -61,8 +74,9 @@ std::size_t BulkDelivery::answered(BulkReply reply) {
           case ItemResult::Verdict::kRefused:
             refuse(on_wire_[i], result.status, std::move(result.type), std::move(result.reason));
             break;
+          case ItemResult::Verdict::kDoubtful:  // nobody could tell whether the index is to blame
           case ItemResult::Verdict::kRetry:
-            reason_ = std::move(result.reason);
+            failure_ = {on_wire_[i], result.status, std::move(result.type), std::move(result.reason)};
             next_round_.push_back(on_wire_[i]);
             break;
         }
@@ -71,8 +85,12 @@ std::size_t BulkDelivery::answered(BulkReply reply) {
       break;
     }
     case BulkReply::Kind::kRetry:
-      reason_ = std::move(reply.reason);
-      put_off_round();
+      failure_ = {on_wire_.front(), reply.status, std::move(reply.type), std::move(reply.reason)};
+      if (reply.status == 429 && on_wire_.size() == 1) {
+        next_round_.push_back(on_wire_.front());  // it may be this one; the wire slows the others down if not
+      } else {
+        put_off_round();
+      }
       break;
     case BulkReply::Kind::kTooLarge:
     case BulkReply::Kind::kRejected:
@@ -112,7 +130,8 @@ void BulkDelivery::unanswered(bool sent, std::string reason) {
   // out had too much to do. Both need smaller pieces.
   if (sent) limit_.too_much(on_wire_.size());
   load_ = sent ? Load::kOverloaded : Load::kUnknown;
-  reason_ = std::move(reason);
+  settled_ = !sent;
+  failure_ = {on_wire_.front(), 0, "no_reply", std::move(reason)};
   put_off_round();
   on_wire_.clear();
 }
@@ -143,6 +162,19 @@ void BulkDelivery::set_outcome(std::size_t item, Outcome outcome) {
 void BulkDelivery::refuse(std::size_t item, int status, std::string type, std::string reason) {
   refusals_.push_back({item, status, std::move(type), std::move(reason)});
   set_outcome(item, Outcome::kRefused);
+}
+
+void BulkDelivery::single_out() {
+  singled_out_ = true;
+  limit_.fix(next_round_.size() / kMostPieces);
+}
+
+void BulkDelivery::give_back(const std::vector<std::size_t>& items, Outcome outcome, const RefusedItem& why) {
+  for (const std::size_t item : items) {
+    std::erase(next_round_, item);
+    refusals_.push_back({item, why.status, why.type, why.reason});
+    set_outcome(item, outcome);
+  }
 }
 
 void BulkDelivery::put_off_round() {

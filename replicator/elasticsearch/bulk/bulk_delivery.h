@@ -29,6 +29,8 @@ class PieceLimit {
   std::size_t bytes() const { return bytes_; }
 
   void came_through();
+  /// From now on pieces have at most so many items, however many come through.
+  void fix(std::size_t items);
   /// A piece of so many items was rejected, timed out or was cut off.
   void too_much(std::size_t piece_items);
   /// 413 for a piece of so many bytes. Never relaxed: the server's limit does not change while we send.
@@ -37,6 +39,7 @@ class PieceLimit {
  private:
   std::size_t items_ = static_cast<std::size_t>(-1);
   std::size_t bytes_ = static_cast<std::size_t>(-1);
+  std::size_t fixed_ = static_cast<std::size_t>(-1);
 };
 
 class BulkDelivery {
@@ -75,7 +78,27 @@ class BulkDelivery {
   void begin_round();
 
   /// Why the last such item must be sent again; empty before the first.
-  const std::string& reason() const { return reason_; }
+  const std::string& reason() const { return failure_.reason; }
+
+  /// The items that must be sent again. REQUIRES: !has_piece().
+  const std::vector<std::size_t>& left() const { return next_round_; }
+
+  /// Whether the server is done with the last piece: it cannot be on its way any more, nor in work.
+  bool settled() const { return settled_; }
+
+  /// Sends what is left in small pieces from the next round on, so that what can be written is no longer
+  /// turned down together with what cannot.
+  void single_out();
+  bool is_singled_out() const { return singled_out_; }
+
+  /// Gives these items of left() an outcome without having written them: kHeld or kPutOff, because of `why`
+  /// (its `item` does not count). REQUIRES: `items` are in left().
+  void give_back(const std::vector<std::size_t>& items, Outcome outcome, const RefusedItem& why);
+
+  /// Why the last item of left() was not written, or what hindered its piece.
+  const RefusedItem& failure() const { return failure_; }
+
+  const BulkRequest& request() const { return request_; }
 
   /// The request with all outcomes, `ticket` and `took` left to the caller. REQUIRES: finished().
   BulkResult take_result();
@@ -89,16 +112,18 @@ class BulkDelivery {
 
   BulkRequest request_;
   std::vector<Outcome> outcomes_;
-  std::vector<RefusedItem> refusals_;
-  std::size_t unknown_ = 0;           ///< items without outcome
-  std::deque<std::size_t> to_send_;   ///< in this round, in order
-  std::vector<std::size_t> on_wire_;  ///< the piece that next_piece() gave out
+  std::vector<RefusedItem> refusals_;  ///< and why others were given back
+  std::size_t unknown_ = 0;            ///< items without outcome
+  std::deque<std::size_t> to_send_;    ///< in this round, in order
+  std::vector<std::size_t> on_wire_;   ///< the piece that next_piece() gave out
   std::vector<std::size_t> next_round_;
   BulkRequest piece_;  ///< on_wire_ as a request of its own, unless it is the whole
   std::size_t piece_bytes_ = 0;
   Load load_ = Load::kUnknown;
   PieceLimit limit_;
-  std::string reason_;
+  RefusedItem failure_;  ///< the last one
+  bool settled_ = false;
+  bool singled_out_ = false;
 };
 
 }  // namespace lockstep

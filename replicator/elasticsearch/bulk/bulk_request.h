@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "replicator/document_limits.h"
 #include "replicator/document_version.h"
 #include "replicator/ids.h"
 
@@ -32,9 +33,6 @@ struct BulkItem {
   std::size_t begin = 0;  ///< where its lines begin in the body; they end where the next item's begin
 };
 
-/// Elasticsearch's limit on the length of an _id, in bytes of UTF-8.
-inline constexpr std::size_t kMaxIdBytes = 512;
-
 class BulkRequest {
  public:
   /// Appends an item that indexes a document. `json` is one JSON object; raw line feeds in it (they can only
@@ -56,6 +54,9 @@ class BulkRequest {
   /// the delete as done.
   std::string guard_lines() const;
   std::size_t guards() const;
+
+  /// The alias that an item is written through.
+  const std::string& alias_of(std::size_t item) const { return aliases_[alias_of_[item]].name; }
 
   /// The lines of one item.
   std::string_view lines(std::size_t item) const;

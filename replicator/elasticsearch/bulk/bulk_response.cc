@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "replicator/elasticsearch/transport/error_reply.h"
+#include "replicator/elasticsearch/transport/text_encoding.h"
 
 namespace lockstep {
 namespace {
@@ -19,6 +20,9 @@ constexpr std::string_view kNoIndex = "index_not_found_exception";
 constexpr std::string_view kVersionConflict = "version_conflict_engine_exception";
 constexpr std::string_view kIndexClosed = "index_closed_exception";
 constexpr std::string_view kBlocked = "cluster_block_exception";
+// Many things, about a document or about its index: an alias without a write index, a pipeline that is
+// missing.
+constexpr std::string_view kIllegalArgument = "illegal_argument_exception";
 
 std::string_view action_name(BulkAction action) {
   return action == BulkAction::kIndex ? "index" : "delete";
@@ -40,7 +44,7 @@ Verdict judge(BulkAction action, int status, std::string_view error_type) {
   if (status == 409 && error_type == kVersionConflict) return Verdict::kSuperseded;
   if (is_temporary(status)) return Verdict::kRetry;
   if (error_type == kNoIndex || error_type == kIndexClosed || error_type == kBlocked) return Verdict::kRetry;
-  return Verdict::kRefused;
+  return error_type == kIllegalArgument ? Verdict::kDoubtful : Verdict::kRefused;
 }
 
 std::string_view remedy(int status, std::string_view error_type) {
@@ -82,7 +86,7 @@ std::optional<ItemResult> read_item(const BulkItem& asked, element answer) {
   ItemResult result;
   result.status = static_cast<int>(status);
   result.verdict = judge(asked.action, result.status, cause.type);
-  if (result.verdict == Verdict::kRefused) {
+  if (result.verdict == Verdict::kRefused || result.verdict == Verdict::kDoubtful) {
     result.type = std::move(cause.type);
     result.reason = std::move(cause.reason);
   } else if (result.verdict == Verdict::kRetry) {
@@ -98,7 +102,8 @@ BulkReply read_items(const BulkRequest& request, const HttpResponse& response) {
       "the reply does not fit the bulk request; is there a proxy in between?";
   simdjson::dom::parser parser;
   element root;
-  if (parser.parse(response.body.data(), response.body.size()).get(root) != SUCCESS) {
+  const bool is_readable = parser.parse(response.body.data(), response.body.size()).get(root) == SUCCESS;
+  if (!is_readable && parser.parse(without_lone_surrogates(response.body)).get(root) != SUCCESS) {
     return retry(response,
                  "the reply to the bulk request is not complete JSON; is there a proxy in between?");
   }
@@ -142,7 +147,7 @@ BulkReply read_bulk_reply(const BulkRequest& request, const HttpResponse& respon
     return {BulkReply::Kind::kTooLarge, {}, 413, "content_too_large", std::move(reason)};
   }
   const bool refused = response.status == 400 && !cause.type.empty() &&
-                       judge(BulkAction::kIndex, response.status, cause.type) == Verdict::kRefused;
+                       judge(BulkAction::kIndex, response.status, cause.type) != Verdict::kRetry;
   if (refused) {
     return {BulkReply::Kind::kRejected, {}, 400, std::move(cause.type), std::move(cause.reason)};
   }

@@ -20,6 +20,7 @@ struct ItemResult {
     kApplied,     ///< 2xx, or a delete of a document that does not exist
     kSuperseded,  ///< 409 version conflict: Elasticsearch has a newer version
     kRefused,     ///< for good
+    kDoubtful,    ///< refused, for good if the index takes other writes (write_probe.h)
     kRetry,       ///< may work later
   };
   Verdict verdict = Verdict::kApplied;

@@ -15,12 +15,14 @@ enum class Outcome : std::uint8_t {
   kApplied,     ///< 2xx, or a delete of a document that does not exist (404)
   kSuperseded,  ///< 409: Elasticsearch already has a newer version
   kRefused,     ///< refused for good: becomes a dead letter
+  kHeld,        ///< not written: its index takes no writes now, whichever document they are of
+  kPutOff,      ///< not written, time and again, although its index takes writes
 };
 
-/// Why Elasticsearch refused an item, for the dead letter.
+/// Why Elasticsearch did not write an item.
 struct RefusedItem {
   std::size_t item = 0;  ///< position in the request
-  int status = 0;        ///< HTTP status of the item
+  int status = 0;        ///< HTTP status of the item; 0: there was no reply
   std::string type;      ///< error.type, e.g. "mapper_parsing_exception"
   std::string reason;    ///< error.reason with its innermost cause, shortened to 2,000 bytes
 };
@@ -29,7 +31,7 @@ struct BulkResult {
   std::uint64_t ticket = 0;  ///< what BulkWriter::submit() returned
   BulkRequest request;
   std::vector<Outcome> outcomes;      ///< one for each item of the request, in its order
-  std::vector<RefusedItem> refusals;  ///< one for each kRefused
+  std::vector<RefusedItem> refusals;  ///< one for each kRefused, kHeld and kPutOff
   std::chrono::microseconds took{};   ///< from submit() to the last outcome
 };
 

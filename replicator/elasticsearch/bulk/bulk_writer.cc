@@ -3,12 +3,14 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <map>
 #include <random>
 #include <stdexcept>
 #include <thread>
 #include <utility>
 
 #include "replicator/elasticsearch/bulk/bulk_response.h"
+#include "replicator/elasticsearch/bulk/write_probe.h"
 
 namespace lockstep {
 namespace {
@@ -17,10 +19,15 @@ using std::chrono::duration_cast;
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
+// Of a question whether an index takes writes, at most.
+constexpr milliseconds kProbeTimeout{2'000};
+// A failure that is over so soon is worth no question.
+constexpr int kRoundsBeforeProbe = 2;
+
 /// Elasticsearch waits for a missing primary as long as `timeout` says. It must answer for the other items
-/// well before we stop listening.
+/// soon: they are in the same request.
 std::string bulk_path(milliseconds request_timeout) {
-  const milliseconds wait = std::min(milliseconds(30'000), request_timeout / 2);
+  const milliseconds wait = std::min(milliseconds(5'000), request_timeout / 2);
   return "/_bulk?require_alias=true&timeout=" + std::to_string(wait.count()) +
          "ms&filter_path=" + std::string(kBulkFilterPath);
 }
@@ -30,20 +37,20 @@ std::string bulk_path(milliseconds request_timeout) {
 struct BulkWriter::Worker {
   std::unique_ptr<HttpTransport> transport;
   Backoff backoff;
-  std::string reason;  // guarded by mutex_: why the last try failed; empty when it did not
-  bool stuck = false;  // guarded by mutex_: a whole round brought no outcome
+  std::uint64_t ticket = 0;  // guarded by mutex_: of the request in hand
+  std::string reason;        // guarded by mutex_: why the last try failed; empty when it did not
+  bool stuck = false;        // guarded by mutex_: a whole round brought no outcome
   std::thread thread;
 };
 
 BulkWriter::BulkWriter(const Options& options, const TransportFactory& make_transport)
-    : request_timeout_(options.request_timeout),
-      may_send_(options.may_send),
+    : options_(options),
       path_(bulk_path(options.request_timeout)),
       wire_(options.bulks_in_flight, options.bulk_bytes) {
   std::random_device seed;
   for (int i = 0; i < std::max(1, options.bulks_in_flight); ++i) {
-    workers_.push_back(
-        std::make_unique<Worker>(Worker{make_transport(), Backoff(options.backoff, seed()), {}, false, {}}));
+    workers_.push_back(std::make_unique<Worker>(
+        Worker{make_transport(), Backoff(options.backoff, seed()), 0, {}, false, {}}));
   }
   for (const auto& worker : workers_) {
     worker->thread = std::thread([this, &worker = *worker] { run(worker); });
@@ -81,6 +88,12 @@ std::vector<BulkResult> BulkWriter::take(milliseconds wait) {
 void BulkWriter::on_finished(std::function<void()> wake) {
   const std::lock_guard lock(mutex_);
   wake_ = std::move(wake);
+}
+
+bool BulkWriter::is_repeated(std::uint64_t ticket) const {
+  const std::lock_guard lock(mutex_);
+  return std::any_of(workers_.begin(), workers_.end(),
+                     [&](const auto& worker) { return worker->ticket == ticket && !worker->reason.empty(); });
 }
 
 std::size_t BulkWriter::outstanding() const {
@@ -126,6 +139,7 @@ void BulkWriter::run(Worker& worker) {
     Job job = std::move(queue_.front());
     queue_.pop_front();
     ++busy_;
+    worker.ticket = job.ticket;
     lock.unlock();
     std::optional<BulkResult> result = deliver(worker, std::move(job));
     lock.lock();
@@ -144,12 +158,18 @@ void BulkWriter::run(Worker& worker) {
 std::optional<BulkResult> BulkWriter::deliver(Worker& worker, Job job) {
   BulkDelivery delivery(std::move(job.request));
   worker.backoff.reset();
-  while (true) {
+  auto last_outcome = steady_clock::now();
+  for (int round = 1;; ++round) {
     const std::size_t with_outcome = send_round(worker, delivery, job.priority);
+    const auto now = steady_clock::now();
+    if (with_outcome > 0) last_outcome = now;
+    if (!delivery.finished() && !delivery.has_piece() && round >= kRoundsBeforeProbe)
+      give_back(worker, delivery, job.priority, duration_cast<milliseconds>(now - last_outcome));
     if (delivery.finished()) break;
     if (!wait_for_retry(worker, delivery.reason(), with_outcome)) return std::nullopt;
     delivery.begin_round();
   }
+  note_progress(worker);
   BulkResult result = delivery.take_result();
   result.ticket = job.ticket;
   result.took = duration_cast<std::chrono::microseconds>(steady_clock::now() - job.submitted);
@@ -178,11 +198,12 @@ std::size_t BulkWriter::send_piece(Worker& worker, BulkDelivery& delivery, std::
   if (piece.guards() > 0) guarded = piece.body() + piece.guard_lines();
   request.body = guarded.empty() ? std::string_view(piece.body()) : std::string_view(guarded);
   request.content_type = "application/x-ndjson";
-  request.timeout = request_timeout_;
+  request.timeout = options_.request_timeout;
   try {
-    if (!may_send_()) throw TransportError("it is not certain that this process still leads", false);
+    if (!options_.may_send()) throw TransportError("it is not certain that this process still leads", false);
     const HttpResponse response = worker.transport->perform(request);
     BulkReply reply = read_bulk_reply(piece, response);
+    settle_doubts(worker, piece, reply);
     if (!response.server.empty() && !reply.reason.empty())
       reply.reason = response.server + ": " + reply.reason;
     return delivery.answered(std::move(reply));
@@ -192,6 +213,43 @@ std::size_t BulkWriter::send_piece(Worker& worker, BulkDelivery& delivery, std::
     delivery.unanswered(true, error.what());
   }
   return 0;
+}
+
+void BulkWriter::settle_doubts(Worker& worker, const BulkRequest& piece, BulkReply& reply) {
+  std::map<std::string_view, WriteProbe> probes;
+  for (std::size_t i = 0; i < reply.items.size(); ++i) {
+    ItemResult& item = reply.items[i];
+    if (item.verdict != ItemResult::Verdict::kDoubtful) continue;
+    const std::string& alias = piece.alias_of(i);
+    if (!probes.contains(alias)) {
+      probes.emplace(alias, probe_write(*worker.transport, alias, piece.items()[i].key,
+                                        std::min(kProbeTimeout, options_.request_timeout)));
+    }
+    if (probes.at(alias).answer == WriteProbe::Answer::kTaken) item.verdict = ItemResult::Verdict::kRefused;
+  }
+}
+
+void BulkWriter::give_back(Worker& worker, BulkDelivery& delivery, Priority priority, milliseconds stuck) {
+  if (!delivery.settled() && stuck < options_.unsettled_patience) return;
+  const milliseconds patience =
+      priority == Priority::kNormal ? options_.patience : options_.background_patience;
+  std::map<std::string_view, std::vector<std::size_t>> left;
+  bool is_taken = false;
+  for (const std::size_t item : delivery.left()) left[delivery.request().alias_of(item)].push_back(item);
+  for (const auto& [alias, items] : left) {
+    if (!options_.may_send()) return;
+    const WriteProbe probe =
+        probe_write(*worker.transport, std::string(alias), delivery.request().items()[items.front()].key,
+                    std::min(kProbeTimeout, options_.request_timeout));
+    if (probe.answer == WriteProbe::Answer::kHeld) {
+      delivery.give_back(items, Outcome::kHeld, {0, probe.status, probe.type, probe.reason});
+    } else if (probe.answer == WriteProbe::Answer::kTaken) {
+      is_taken = true;
+      if (stuck >= patience && delivery.is_singled_out())
+        delivery.give_back(items, Outcome::kPutOff, delivery.failure());
+    }
+  }
+  if (is_taken && !delivery.is_singled_out()) delivery.single_out();
 }
 
 void BulkWriter::note_progress(Worker& worker) {
@@ -208,8 +266,9 @@ bool BulkWriter::wait_for_retry(Worker& worker, const std::string& reason, std::
   ++retries_;
   ++outage_retries_;
   // While other items come through, Elasticsearch only sheds load: not worth a line in the log.
-  if (with_outcome == 0 && !stopping_ && !std::exchange(worker.stuck, true) && ++stuck_ == 1)
-    begin_outage(reason);
+  // Nor is what is over with the next try, or turns out to be the fault of one document or index.
+  const bool lasts = with_outcome == 0 && worker.backoff.tries() >= kRoundsBeforeProbe;
+  if (lasts && !stopping_ && !std::exchange(worker.stuck, true) && ++stuck_ == 1) begin_outage(reason);
   return !stop_came_.wait_for(lock, worker.backoff.next(), [this] { return stopping_; });
 }
 

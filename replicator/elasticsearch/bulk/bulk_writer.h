@@ -40,6 +40,12 @@ class BulkWriter {
     std::size_t bulk_bytes = 2 * 1024 * 1024;  ///< of a request on the wire, at most
     std::chrono::milliseconds request_timeout{60'000};
     Backoff::Limits backoff;
+    /// How long a request is repeated, without one more outcome, while its index takes other writes. Then
+    /// what is left comes back as kPutOff, so that it is in nobody's way.
+    std::chrono::milliseconds patience{500};
+    std::chrono::milliseconds background_patience{10'000};
+    /// The same for a request that may still be on its way: its last try had no reply. It concerns kHeld too.
+    std::chrono::milliseconds unsettled_patience{30'000};
     /// The writer asks it before each request, from any thread. False holds the request back; the writer asks
     /// again after a pause.
     std::function<bool()> may_send = [] { return true; };
@@ -76,6 +82,9 @@ class BulkWriter {
   /// elsewhere.
   void on_finished(std::function<void()> wake);
 
+  /// Whether this request has failed at least once and is repeated.
+  bool is_repeated(std::uint64_t ticket) const;
+
   /// Requests submitted and not yet taken, without those that stop() has dropped.
   std::size_t outstanding() const;
 
@@ -104,6 +113,10 @@ class BulkWriter {
   std::size_t send_round(Worker& worker, BulkDelivery& delivery, Priority priority);
   /// Returns how many items got their outcome.
   std::size_t send_piece(Worker& worker, BulkDelivery& delivery, std::size_t most_bytes);
+  /// Gives back what its index does not take, and after `stuck` perhaps what else is left.
+  void give_back(Worker& worker, BulkDelivery& delivery, Priority priority, std::chrono::milliseconds stuck);
+  /// Settles which items of a reply were refused for good: those whose index takes other writes.
+  void settle_doubts(Worker& worker, const BulkRequest& piece, BulkReply& reply);
   void note_progress(Worker& worker);
   /// False when stop() was called. `with_outcome`: how many items of the round got their outcome.
   bool wait_for_retry(Worker& worker, const std::string& reason, std::size_t with_outcome);
@@ -112,8 +125,7 @@ class BulkWriter {
   void end_outage();
 
   // constant after construction
-  const std::chrono::milliseconds request_timeout_;
-  const std::function<bool()> may_send_;
+  const Options options_;
   const std::string path_;
   std::vector<std::unique_ptr<Worker>> workers_;
 

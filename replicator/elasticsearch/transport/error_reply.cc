@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "replicator/elasticsearch/transport/text_encoding.h"
 #include "replicator/one_line.h"
 
 namespace lockstep {
@@ -108,7 +109,7 @@ ErrorCause read_error_reply(std::string_view body) {
   simdjson::dom::parser parser;
   simdjson::dom::element root;
   simdjson::dom::element error;
-  if (parser.parse(body.data(), body.size()).get(root) == simdjson::SUCCESS &&
+  if (parser.parse(without_lone_surrogates(body)).get(root) == simdjson::SUCCESS &&
       root["error"].get(error) == simdjson::SUCCESS) {
     return read_error_cause(error);
   }

@@ -1,5 +1,7 @@
 #include "replicator/pipeline/jobs/job_runner.h"
 
+#include <spdlog/spdlog.h>
+
 #include <algorithm>
 #include <string>
 
@@ -16,13 +18,19 @@ namespace {
 // after a crash.
 constexpr std::size_t kOpenSteps = 4;
 
+// Until a job for parked documents begins, and until a job asks Elasticsearch again after a failure.
+constexpr std::chrono::milliseconds kParkedPause{500};
+constexpr std::chrono::milliseconds kFailurePause{10'000};
+
 }  // namespace
 
 JobRunner::JobRunner(const Config& config, const AppliedPipeline& pipeline, const SetAside& set_aside,
-                     ChangeLog& changes, DocumentWriter& writer, Checkpoint& checkpoint,
-                     VersionCounter& versions, ElasticsearchClient& elasticsearch)
+                     const HeldIndices& held, ChangeLog& changes, DocumentWriter& writer,
+                     Checkpoint& checkpoint, VersionCounter& versions, ElasticsearchClient& elasticsearch,
+                     SteadyTime write_lifetime_over)
     : pipeline_(pipeline),
       set_aside_(set_aside),
+      held_(held),
       changes_(changes),
       writer_(writer),
       checkpoint_(checkpoint),
@@ -30,6 +38,7 @@ JobRunner::JobRunner(const Config& config, const AppliedPipeline& pipeline, cons
       elasticsearch_(elasticsearch),
       // One fewer than there may be, so that the tail never waits for a request of a job.
       most_requests_(static_cast<std::size_t>(std::max(1, config.elasticsearch.bulks_in_flight - 1))),
+      write_lifetime_over_(write_lifetime_over),
       share_(most_requests_, config.replication.chunk_documents) {
   writer_.on_small_change([this](std::chrono::microseconds took) {
     share_.small_change_took(took, std::chrono::steady_clock::now());
@@ -44,6 +53,15 @@ void JobRunner::add(Job job) {
   jobs_.push_back(make(std::move(job), *index));
 }
 
+void JobRunner::add_parked(Job job, SteadyTime now) {
+  if (!has(job.id)) not_before_[job.id] = now + kParkedPause;
+  add(std::move(job));
+}
+
+void JobRunner::forget(IndexId index) {
+  jobs_.remove_if([&](const auto& running) { return running->index().id == index; });
+}
+
 std::unique_ptr<RunningJob> JobRunner::make(Job job, const AppliedIndex& index) {
   switch (job.kind) {
     case JobKind::kBackfill:
@@ -53,7 +71,7 @@ std::unique_ptr<RunningJob> JobRunner::make(Job job, const AppliedIndex& index) 
     case JobKind::kFanOut:
       return std::make_unique<FanOut>(std::move(job), index, changes_, [this](JobId id) { return has(id); });
     case JobKind::kSweep:
-      return std::make_unique<Sweep>(std::move(job), index, elasticsearch_);
+      return std::make_unique<Sweep>(std::move(job), index, writer_, elasticsearch_, write_lifetime_over_);
   }
   throw Error({"taking up job " + std::to_string(job.id.value), "it is of an unknown kind"});
 }
@@ -62,12 +80,12 @@ bool JobRunner::has(JobId job) const {
   return std::any_of(jobs_.begin(), jobs_.end(), [&](const auto& running) { return running->id() == job; });
 }
 
-bool JobRunner::turn(const std::stop_token& stop) {
+bool JobRunner::turn() {
   if (jobs_.empty()) return false;
   const bool has_read = !ready_ && read_page();
   if (!ready_ || !has_room()) return has_read;
   ReadPage page = *std::exchange(ready_, std::nullopt);
-  writer_.submit(page.lane, std::move(page.documents), std::move(page.end), stop);
+  writer_.submit(page.lane, std::move(page.documents), std::move(page.end));
   return true;
 }
 
@@ -75,7 +93,8 @@ bool JobRunner::has_room() {
   const std::size_t on_wire = share_.requests(std::chrono::steady_clock::now());
   writer_.limit_jobs(on_wire);
   // One more may wait for the wire, so that Elasticsearch does not wait for us.
-  return writer_.has_room() && writer_.job_requests_in_flight() < std::min(on_wire + 1, most_requests_);
+  return writer_.has_room_for_jobs() &&
+         writer_.job_requests_in_flight() < std::min(on_wire + 1, most_requests_);
 }
 
 bool JobRunner::read_page() {
@@ -88,14 +107,36 @@ bool JobRunner::read_page() {
   return false;
 }
 
-bool JobRunner::read_page(RunningJob& job) {
-  if (set_aside_.contains(job.index().id) || !job.is_ready()) return false;
-  const Lane lane{job.id()};
-  if (job.all_read() || writer_.acknowledgements().open(lane) >= kOpenSteps) return false;
+bool JobRunner::is_ready(RunningJob& job) {
+  const IndexId index = job.index().id;
+  if (set_aside_.contains(index) || held_.contains(index)) return false;
+  if (const auto pause = not_before_.find(job.id()); pause != not_before_.end()) {
+    if (std::chrono::steady_clock::now() < pause->second) return false;
+    not_before_.erase(pause);
+  }
+  if (job.all_read() || writer_.acknowledgements().open(Lane{job.id()}) >= kOpenSteps) return false;
+  return job.is_ready();
+}
 
+// What Elasticsearch does not answer about one index (it is closed, say) stops the jobs of no other.
+bool JobRunner::look_ahead(RunningJob& job, const PageLimits& limits) {
+  try {
+    job.look_ahead(limits);
+    return true;
+  } catch (const Error& error) {
+    if (error.parts().server != Server::kElasticsearch) throw;
+    spdlog::warn("job {} of index {} is tried again: {}", job.id().value, job.index().alias, error.what());
+    not_before_[job.id()] = std::chrono::steady_clock::now() + kFailurePause;
+    return false;
+  }
+}
+
+bool JobRunner::read_page(RunningJob& job) {
+  if (!is_ready(job)) return false;
+  const Lane lane{job.id()};
   const SteadyTime begun = std::chrono::steady_clock::now();
   const PageLimits limits{share_.documents(begun), writer_.job_bytes()};
-  job.look_ahead(limits);
+  if (!look_ahead(job, limits)) return false;
   std::unique_ptr<SourceTransaction> transaction = changes_.begin(versions_.epoch());
   StepDocuments documents(versions_.epoch(), versions_.next(), static_cast<std::size_t>(limits.bytes));
   StepEnd end;
@@ -114,8 +155,9 @@ bool JobRunner::all_done() const {
 
 void JobRunner::saved(const Acknowledged& acknowledged) {
   for (const JobProgress& progress : acknowledged.jobs) {
-    if (progress.finished)
-      jobs_.remove_if([&](const auto& running) { return running->id() == progress.job; });
+    if (!progress.finished) continue;
+    jobs_.remove_if([&](const auto& running) { return running->id() == progress.job; });
+    not_before_.erase(progress.job);
   }
 }
 

@@ -4,9 +4,9 @@
 
 #include <cstdint>
 #include <list>
+#include <map>
 #include <memory>
 #include <optional>
-#include <stop_token>
 #include <utility>
 #include <vector>
 
@@ -14,6 +14,7 @@
 #include "replicator/elasticsearch/admin/client.h"
 #include "replicator/pipeline/checkpoint.h"
 #include "replicator/pipeline/document_writer.h"
+#include "replicator/pipeline/held_indices.h"
 #include "replicator/pipeline/jobs/background_share.h"
 #include "replicator/pipeline/jobs/running_job.h"
 #include "replicator/pipeline/set_aside.h"
@@ -25,16 +26,24 @@ namespace lockstep {
 class JobRunner {
  public:
   /// All references must outlive this.
+  /// `write_lifetime_over`: from then on no write of an earlier leader can be on its way.
   JobRunner(const Config& config, const AppliedPipeline& pipeline, const SetAside& set_aside,
-            ChangeLog& changes, DocumentWriter& writer, Checkpoint& checkpoint, VersionCounter& versions,
-            ElasticsearchClient& elasticsearch);
+            const HeldIndices& held, ChangeLog& changes, DocumentWriter& writer, Checkpoint& checkpoint,
+            VersionCounter& versions, ElasticsearchClient& elasticsearch, SteadyTime write_lifetime_over);
 
   /// Ignores a job that it has already.
   void add(Job job);
 
+  /// Adds a job for parked documents, which begins after a moment: what was in their way may still be.
+  void add_parked(Job job, SteadyTime now);
+
+  /// Forgets the jobs of an index as far as they are read here, so that add() takes them up again as the
+  /// source has them. Call it when reading one of them has thrown a ViewError.
+  void forget(IndexId index);
+
   /// Reads a page of the job whose turn it is, or hands over the page that was read, or both. True when it
   /// did something.
-  bool turn(const std::stop_token& stop);
+  bool turn();
 
   /// Whether every job is acknowledged and its end saved, apart from jobs of indices that are set aside.
   bool all_done() const;
@@ -56,19 +65,24 @@ class JobRunner {
   std::unique_ptr<RunningJob> make(Job job, const AppliedIndex& index);
   bool has(JobId job) const;
   bool has_room();
+  bool is_ready(RunningJob& job);
+  bool look_ahead(RunningJob& job, const PageLimits& limits);
   bool read_page();
   bool read_page(RunningJob& job);
 
   const AppliedPipeline& pipeline_;
   const SetAside& set_aside_;
+  const HeldIndices& held_;
   ChangeLog& changes_;
   DocumentWriter& writer_;
   Checkpoint& checkpoint_;
   VersionCounter& versions_;
   ElasticsearchClient& elasticsearch_;
   const std::size_t most_requests_;  // in flight
+  const SteadyTime write_lifetime_over_;
   BackgroundShare share_;
   std::list<std::unique_ptr<RunningJob>> jobs_;  // the front one has its turn
+  std::map<JobId, SteadyTime> not_before_;       // of those that wait a moment
   std::optional<ReadPage> ready_;
 };
 

@@ -1,30 +1,52 @@
 #include "replicator/pipeline/jobs/sweep.h"
 
+#include <chrono>
 #include <string>
 #include <utility>
 
 namespace lockstep {
 
-Sweep::Sweep(Job job, const AppliedIndex& index, ElasticsearchClient& elasticsearch)
-    : RunningJob(std::move(job), index), elasticsearch_(elasticsearch) {}
+Sweep::Sweep(Job job, const AppliedIndex& index, const DocumentWriter& writer,
+             ElasticsearchClient& elasticsearch, SteadyTime write_lifetime_over)
+    : RunningJob(std::move(job), index),
+      writer_(writer),
+      elasticsearch_(elasticsearch),
+      write_lifetime_over_(write_lifetime_over) {}
+
+bool Sweep::is_ready() {
+  if (scan_) return true;
+  // Not before: a page of another job may have been read and not taken over when this job came.
+  if (!requests_before_) requests_before_ = writer_.requests_taken_over();
+  return writer_.requests_done_before() >= *requests_before_ &&
+         std::chrono::steady_clock::now() >= not_before_;
+}
+
+void Sweep::begin_scan(const PageLimits& limits) {
+  scan_begun_ = std::chrono::steady_clock::now();
+  elasticsearch_.refresh(index().alias);
+  ScanOptions options;
+  options.page = static_cast<std::size_t>(limits.documents);
+  scan_ = std::make_unique<DocumentScan>(elasticsearch_, index().alias, options);
+}
 
 void Sweep::look_ahead(const PageLimits& limits) {
-  if (!scan_) {
-    elasticsearch_.refresh(index().alias);
-    ScanOptions options;
-    options.page = static_cast<std::size_t>(limits.documents);
-    scan_ = std::make_unique<DocumentScan>(elasticsearch_, index().alias, options);
-  }
+  if (!scan_) begin_scan(limits);
   found_.clear();
-  for (const StoredDocument& document : scan_->next())
-    found_.push_back({DocumentId{std::string(document.id)}, std::string(document.routing)});
+  try {
+    for (const StoredDocument& document : scan_->next())
+      found_.push_back({DocumentId{std::string(document.id)}, std::string(document.routing)});
+  } catch (...) {
+    scan_.reset();  // nobody can continue it
+    throw;
+  }
 }
 
 std::int64_t Sweep::read(SourceTransaction& transaction, StepDocuments& documents, const PageLimits& limits) {
   move_to(Scanning{});
   if (found_.empty()) {
-    finish_reading();
     scan_.reset();
+    not_before_ = write_lifetime_over_;
+    if (!needs_another_scan()) finish_reading();
   } else {
     remove_stale(transaction, documents, limits);
   }

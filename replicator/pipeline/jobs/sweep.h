@@ -1,8 +1,15 @@
 // Deletes the documents of an index that its view does not have: scans the index and looks each page up in
 // the view. An interrupted sweep starts over: no process can continue the scan of another.
+//
+// A write that lands behind the scan is overlooked, and no change leads to its document any more: the row may
+// be gone since before the job. So the scan begins when every request that was taken over before the job has
+// its outcomes. Those of an earlier leader nobody knows: while one of them may be on its way, the scan comes
+// again.
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "replicator/elasticsearch/admin/client.h"
@@ -14,8 +21,10 @@ namespace lockstep {
 class Sweep final : public RunningJob {
  public:
   /// The references must outlive this.
-  Sweep(Job job, const AppliedIndex& index, ElasticsearchClient& elasticsearch);
+  Sweep(Job job, const AppliedIndex& index, const DocumentWriter& writer, ElasticsearchClient& elasticsearch,
+        SteadyTime write_lifetime_over);
 
+  bool is_ready() override;
   void look_ahead(const PageLimits& limits) override;
 
  private:
@@ -23,7 +32,15 @@ class Sweep final : public RunningJob {
                     const PageLimits& limits) override;
   void remove_stale(SourceTransaction& transaction, StepDocuments& documents, const PageLimits& limits);
 
+  void begin_scan(const PageLimits& limits);
+  bool needs_another_scan() const { return scan_begun_ < write_lifetime_over_; }
+
+  const DocumentWriter& writer_;
   ElasticsearchClient& elasticsearch_;
+  const SteadyTime write_lifetime_over_;
+  std::optional<std::uint64_t> requests_before_;  // that it waits for; none: nobody has asked for a page yet
+  SteadyTime scan_begun_{};
+  SteadyTime not_before_{};  // the next scan
   std::unique_ptr<DocumentScan> scan_;
   std::vector<FoundDocument> found_;  // the page
 };

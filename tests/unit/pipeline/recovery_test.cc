@@ -75,12 +75,11 @@ TEST_F(RecoveryTest, KilledWithBulksOnTheWayTheNextLeaderMakesItEqual) {
     fill(world);
     {
       Leader leader(world);
-      leader.stop.request_stop();  // what has to wait for a held request is cut off, as a kill would
       world.elasticsearch.hold();
       for (int i = 0; i < turns; ++i) {
         leader.writer.take_outcomes(std::chrono::milliseconds(0));
-        leader.tail.turn(leader.stop.get_token());
-        leader.jobs.turn(leader.stop.get_token());
+        leader.tail.turn();
+        leader.jobs.turn();
         if (i % 3 == 2) {
           world.elasticsearch.release();
           leader.take_all_outcomes();
@@ -142,8 +141,7 @@ TEST_F(RecoveryTest, AStopInTheMiddleLeavesTheRestToTheNextLeader) {
   {
     Leader leader(world);
     world.elasticsearch.hold();
-    leader.stop.request_stop();  // a turn that would wait for a held request ends in the middle
-    for (int i = 0; i < 4; ++i) leader.tail.turn(leader.stop.get_token());
+    for (int i = 0; i < 4; ++i) leader.tail.turn();
     world.elasticsearch.release();
     leader.bulks.stop(std::chrono::seconds(5));
     leader.writer.take_outcomes(std::chrono::milliseconds(0));
@@ -158,7 +156,7 @@ TEST_F(RecoveryTest, AnIdleSaveDoesNotPassAnOpenStep) {
   world.put_post("1", "ann");
   Leader leader(world);
   world.elasticsearch.hold();
-  ASSERT_TRUE(leader.tail.turn(leader.stop.get_token()));
+  ASSERT_TRUE(leader.tail.turn());
   world.elasticsearch.await_held(1);
   leader.save();
   EXPECT_EQ(world.database.state().position, 0U);

@@ -65,13 +65,13 @@ class RefresherTest : public testing::Test {
     return documents;
   }
 
-  bool submit(Lane lane, StepDocuments documents, StepEnd end) {
-    return leader_.writer.submit(lane, std::move(documents), std::move(end), leader_.stop.get_token());
+  void submit(Lane lane, StepDocuments documents, StepEnd end) {
+    leader_.writer.submit(lane, std::move(documents), std::move(end));
   }
-  bool submit_to_tail(const std::string& id, const std::string& position) {
+  void submit_to_tail(const std::string& id, const std::string& position) {
     StepEnd end;
     end.position = Position{position};
-    return submit(Lane::tail(), post(id), std::move(end));
+    submit(Lane::tail(), post(id), std::move(end));
   }
 
   /// Takes outcomes until the bulks are done and `condition` holds.
@@ -89,7 +89,7 @@ class RefresherTest : public testing::Test {
 };
 
 TEST_F(RefresherTest, ABatchIsAcknowledgedWhenItIsSearchable) {
-  ASSERT_TRUE(submit_to_tail("1", "1"));
+  submit_to_tail("1", "1");
   ASSERT_TRUE(reaches([&] { return gate_.await(1); }));
   EXPECT_FALSE(leader_.writer.has_news());
   EXPECT_FALSE(leader_.writer.idle());
@@ -100,15 +100,15 @@ TEST_F(RefresherTest, ABatchIsAcknowledgedWhenItIsSearchable) {
 }
 
 TEST_F(RefresherTest, WhatComesDuringARefreshSharesTheNext) {
-  ASSERT_TRUE(submit_to_tail("1", "1"));
+  submit_to_tail("1", "1");
   ASSERT_TRUE(reaches([&] { return gate_.await(1); }));
-  ASSERT_TRUE(submit_to_tail("2", "2"));
-  ASSERT_TRUE(submit_to_tail("3", "3"));
+  submit_to_tail("2", "2");
+  submit_to_tail("3", "3");
   StepDocuments file(leader_.versions.epoch(), leader_.versions.next(), 100'000);
   file.add(world_.files(), {"f", "r", "{}", {}});
   StepEnd end;
   end.position = Position{"4"};
-  ASSERT_TRUE(submit(Lane::tail(), std::move(file), std::move(end)));
+  submit(Lane::tail(), std::move(file), std::move(end));
   ASSERT_TRUE(reaches([&] { return leader_.writer.requests_in_flight() == 0; }))
       << "batches are written while a refresh is on its way";
   leader_.writer.take_outcomes(std::chrono::milliseconds(0));
@@ -127,15 +127,15 @@ TEST_F(RefresherTest, AJobIsRefreshedAtItsEnd) {
   first.progress = JobProgress{JobId{7}, JobKind::kFanOut, AfterNumber{1}, 1, false};
   StepEnd last;
   last.progress = JobProgress{JobId{7}, JobKind::kFanOut, AfterNumber{1}, 0, true};
-  ASSERT_TRUE(submit(lane, post("1"), std::move(first)));
+  submit(lane, post("1"), std::move(first));
   ASSERT_TRUE(reaches([&] { return leader_.writer.idle(); }));
   EXPECT_TRUE(gate_.paths().empty());
   world_.elasticsearch.hold();
   StepEnd second;
   second.progress = JobProgress{JobId{7}, JobKind::kFanOut, AfterNumber{2}, 1, false};
-  ASSERT_TRUE(submit(lane, post("2"), std::move(second)));
+  submit(lane, post("2"), std::move(second));
   StepDocuments nothing(leader_.versions.epoch(), leader_.versions.next(), 100'000);
-  ASSERT_TRUE(submit(lane, std::move(nothing), std::move(last)));
+  submit(lane, std::move(nothing), std::move(last));
   world_.elasticsearch.await_held(1);
   leader_.writer.take_outcomes(std::chrono::milliseconds(0));
   EXPECT_TRUE(gate_.paths().empty()) << "a page of the job is still on its way";
@@ -150,7 +150,7 @@ TEST_F(RefresherTest, AJobIsRefreshedAtItsEnd) {
 }
 
 TEST_F(RefresherTest, ARefreshThatFailsIsTriedAgain) {
-  ASSERT_TRUE(submit_to_tail("1", "1"));
+  submit_to_tail("1", "1");
   ASSERT_TRUE(reaches([&] { return gate_.await(1); }));
   gate_.let_through(1, 503);
   ASSERT_TRUE(gate_.await(2));
@@ -161,7 +161,7 @@ TEST_F(RefresherTest, ARefreshThatFailsIsTriedAgain) {
 }
 
 TEST_F(RefresherTest, ARefreshThatCannotWorkHoldsNothingUp) {
-  ASSERT_TRUE(submit_to_tail("1", "1"));
+  submit_to_tail("1", "1");
   gate_.let_through(1, 404);
   ASSERT_TRUE(reaches([&] { return leader_.writer.idle(); }));
   EXPECT_EQ(leader_.writer.take_acknowledged().position, Position{"1"});
@@ -171,7 +171,7 @@ TEST_F(RefresherTest, ABatchWithoutDocumentsNeedsNone) {
   StepDocuments nothing(leader_.versions.epoch(), leader_.versions.next(), 100'000);
   StepEnd end;
   end.position = Position{"3"};
-  ASSERT_TRUE(submit(Lane::tail(), std::move(nothing), std::move(end)));
+  submit(Lane::tail(), std::move(nothing), std::move(end));
   EXPECT_EQ(leader_.writer.take_acknowledged().position, Position{"3"});
   EXPECT_TRUE(gate_.paths().empty());
 }

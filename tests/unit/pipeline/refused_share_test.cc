@@ -221,7 +221,7 @@ TEST_F(TooManyRefusals, WhatIsNotSavedDuringATrialIsDoneAgain) {
   world_.put_post("2", "ann");
   {
     Leader leader(world_);
-    EXPECT_TRUE(leader.tail.turn(leader.stop.get_token()));
+    EXPECT_TRUE(leader.tail.turn());
     ASSERT_TRUE(leader.take_all_outcomes());
     leader.save();  // a stop in the middle
     EXPECT_EQ(letters(), 1U);

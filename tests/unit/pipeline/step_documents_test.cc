@@ -19,7 +19,7 @@ class StepDocumentsTest : public testing::Test {
   }
 
   void submit(StepDocuments documents) {
-    ASSERT_TRUE(leader_.writer.submit(Lane::tail(), std::move(documents), {}, leader_.stop.get_token()));
+    leader_.writer.submit(Lane::tail(), std::move(documents), {});
     ASSERT_TRUE(leader_.take_all_outcomes());
   }
   Acknowledged taken() { return leader_.writer.take_acknowledged(); }
@@ -70,7 +70,7 @@ TEST_F(StepDocumentsTest, ARepeatedDeleteOfAnOldRoutingDoesNotUndoTheWriteInTheS
   for (int i = 0; i < 2; ++i) {
     StepDocuments documents = step();
     documents.add(world_.files(), rendered("f", "{}", "new", {"old"}));
-    ASSERT_TRUE(writer.submit(Lane::tail(), std::move(documents), {}, leader_.stop.get_token()));
+    writer.submit(Lane::tail(), std::move(documents), {});
     while (!writer.idle()) writer.take_outcomes(std::chrono::milliseconds(20));
   }
   EXPECT_EQ(one_shard.get("files", "f", "new")->json, "{}");

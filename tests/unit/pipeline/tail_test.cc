@@ -19,7 +19,7 @@ class TailTest : public testing::Test {
             return leader.writer.take_outcomes(std::chrono::milliseconds(5)), leader.writer.has_room();
           }))
         return -1;
-      if (!leader.tail.turn(leader.stop.get_token())) return turns;
+      if (!leader.tail.turn()) return turns;
       ++turns;
     }
   }
@@ -44,7 +44,7 @@ TEST_F(TailTest, NothingIsReadWhenNothingWasCommitted) {
   Leader leader(world_);
   int transactions = 0;
   world_.database.at_step([&](Step step) { transactions += step == Step::kBegin ? 1 : 0; });
-  EXPECT_FALSE(leader.tail.turn(leader.stop.get_token()));
+  EXPECT_FALSE(leader.tail.turn());
   EXPECT_TRUE(leader.tail.at_end());
   EXPECT_EQ(transactions, 0);
 }
@@ -74,7 +74,7 @@ TEST_F(TailTest, DocumentsLargerThanABulkAreRenderedOverSeveralTransactions) {
   world_.add_silently(60);
   world_.rename_user("ann", 1);
   Leader leader(world_);
-  EXPECT_TRUE(leader.tail.turn(leader.stop.get_token()));
+  EXPECT_TRUE(leader.tail.turn());
   EXPECT_FALSE(leader.tail.idle()) << "one change of 60 documents does not fit into one bulk";
   ASSERT_TRUE(leader.catch_up());
   EXPECT_EQ(world_.difference(), "");
@@ -86,7 +86,7 @@ TEST_F(TailTest, ThePositionWaitsForTheLastPartOfAChunk) {
   world_.add_silently(60);
   world_.rename_user("ann", 1);
   Leader leader(world_);
-  while (leader.tail.turn(leader.stop.get_token()) && !leader.tail.idle()) {
+  while (leader.tail.turn() && !leader.tail.idle()) {
     ASSERT_TRUE(leader.take_all_outcomes());
     EXPECT_FALSE(leader.writer.has_news()) << "a part of the chunk is acknowledged, the whole is not";
   }
@@ -196,7 +196,7 @@ TEST_F(TailTest, WhatIsDurableIsShownToElasticsearchWithoutACommitAndSavedLater)
   world_.put_post("a", "ann");
   int commits = 0;
   world_.database.at_step([&](Step step) { commits += step == Step::kCommitted; });
-  ASSERT_TRUE(leader.tail.turn(leader.stop.get_token()));
+  ASSERT_TRUE(leader.tail.turn());
   EXPECT_EQ(commits, 0);
   ASSERT_TRUE(leader.take_all_outcomes());
   EXPECT_EQ(world_.difference(), "");
@@ -211,7 +211,7 @@ TEST_F(TailTest, ADeposedLeaderShowsNothingThatItReadsAfterwards) {  // S5
   ASSERT_TRUE(leader.catch_up());
   leader.source.lead().raise_epoch({}, {});
   world_.put_post("a", "ann");
-  EXPECT_THROW(leader.tail.turn(leader.stop.get_token()), Deposed);
+  EXPECT_THROW(leader.tail.turn(), Deposed);
   ASSERT_TRUE(leader.take_all_outcomes());
   EXPECT_FALSE(world_.elasticsearch.get("posts", "a"));
 }
@@ -234,7 +234,7 @@ TEST_F(TailTest, ADocumentThatMovesThereAndBackIsWhereItBelongs) {
   Leader leader(world_);
   for (const char* routing : {"a", "b", "a", "c", "b"}) {
     world_.put_file("f", routing, 1);
-    ASSERT_TRUE(leader.tail.turn(leader.stop.get_token()));
+    ASSERT_TRUE(leader.tail.turn());
   }
   ASSERT_TRUE(leader.catch_up());
   EXPECT_EQ(world_.difference(), "");
@@ -248,7 +248,7 @@ TEST_F(TailTest, ARoutingWhoseDeleteIsNotAcknowledgedStaysKnown) {
     ASSERT_TRUE(leader.catch_up());
     world_.put_file("f", "b", 1);
     world_.elasticsearch.hold();
-    ASSERT_TRUE(leader.tail.turn(leader.stop.get_token()));
+    ASSERT_TRUE(leader.tail.turn());
     world_.elasticsearch.await_held(1);
     world_.remove_file("f");
   }  // killed
@@ -263,12 +263,12 @@ TEST_F(TailTest, NoTransactionIsOpenedWhileElasticsearchHasNoRoom) {
   world_.put_post("1", "ann");
   Leader leader(world_);
   world_.elasticsearch.hold();
-  ASSERT_TRUE(leader.tail.turn(leader.stop.get_token()));
+  ASSERT_TRUE(leader.tail.turn());
   world_.elasticsearch.await_held(1);
   world_.put_post("2", "ann");
   int transactions = 0;
   world_.database.at_step([&](Step step) { transactions += step == Step::kBegin ? 1 : 0; });
-  EXPECT_FALSE(leader.tail.turn(leader.stop.get_token()));
+  EXPECT_FALSE(leader.tail.turn());
   EXPECT_EQ(transactions, 0);
   world_.elasticsearch.release();
   ASSERT_TRUE(leader.catch_up());

@@ -128,19 +128,26 @@ std::string World::difference() const {
   return text;
 }
 
-Leader::Leader(World& of)
+Leader::Leader(World& of, SteadyTime write_lifetime_over)
     : world(of),
       source(world.database),
       client(world.elasticsearch.transports()()),
       versions(led_epoch(source)),
       bulks(quick_options(world.config), world.elasticsearch.transports()),
       writer(bulks, board, world.pipeline),
-      checkpoint(writer, versions.epoch(),
+      held(world.pipeline, world.elasticsearch.transports()(), [] {}, {milliseconds(1), milliseconds(5)}),
+      checkpoint(world.pipeline, writer, versions.epoch(),
                  RefusedShare(of.config.replication.max_refused_share, of.pipeline)),
       set_aside(world.pipeline, source.changes(), versions.epoch()),
-      jobs(world.config, world.pipeline, set_aside, source.changes(), writer, checkpoint, versions, client),
-      tail(world.config, world.pipeline, set_aside, source.changes(), writer, checkpoint, versions,
+      jobs(world.config, world.pipeline, set_aside, held, source.changes(), writer, checkpoint, versions,
+           client, write_lifetime_over),
+      tail(world.config, world.pipeline, set_aside, held, source.changes(), writer, checkpoint, versions,
            [this](Job job) { jobs.add(std::move(job)); }) {
+  writer.on_held(
+      [this](const DocumentKey& document, const std::string& reason) { held.hold(document, reason); });
+  checkpoint.on_parked([this](const std::vector<Job>& added) {
+    for (const Job& job : added) jobs.add_parked(job, steady_clock::now());
+  });
   checkpoint.on_saved([this](const Acknowledged& news) {
     jobs.saved(news);
     saved.push_back(news);
@@ -173,8 +180,8 @@ bool Leader::catch_up() {
   const auto end = steady_clock::now() + kDeadline;
   while (steady_clock::now() < end) {
     writer.take_outcomes(milliseconds(0));
-    bool worked = tail.turn(stop.get_token());
-    worked = jobs.turn(stop.get_token()) || worked;
+    bool worked = tail.turn();
+    worked = jobs.turn() || worked;
     if (worked) continue;
     if (!writer.idle()) {
       writer.take_outcomes(milliseconds(20));

@@ -4,7 +4,6 @@
 
 #include <functional>
 #include <memory>
-#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -55,7 +54,7 @@ struct World {
 /// What replicate() stands on, without its loop. Destroying it is a kill: what is not saved is lost.
 class Leader {
  public:
-  explicit Leader(World& world);
+  explicit Leader(World& of, SteadyTime write_lifetime_over = {});
 
   /// Works until nothing is left to do and everything is saved. False when that takes too long.
   bool catch_up();
@@ -71,12 +70,12 @@ class Leader {
 
   World& world;
   FakeSource source;
-  std::stop_source stop;
   ProgressBoard board;
   ElasticsearchClient client;
   VersionCounter versions;
   BulkWriter bulks;
   DocumentWriter writer;
+  HeldIndices held;
   Checkpoint checkpoint;
   SetAside set_aside;
   JobRunner jobs;

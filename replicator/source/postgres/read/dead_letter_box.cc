@@ -13,6 +13,8 @@ namespace {
 
 using Time = std::chrono::system_clock::time_point;
 
+constexpr std::string_view kTable = "dead_letter";
+
 // As a timestamptz, to the microsecond: PostgreSQL keeps no more.
 std::optional<std::string> text_of(const std::optional<Time>& time) {
   using std::chrono::floor, std::chrono::microseconds, std::chrono::seconds;
@@ -27,21 +29,17 @@ std::optional<std::string> text_of(const std::optional<Time>& time) {
   return std::string(text, length) + "." + std::string(6 - fraction.size(), '0') + fraction + "+00";
 }
 
-// A row of find_dead_letters.sql.
-StoredDeadLetter letter_of(const pqxx::row& row) {
-  constexpr std::string_view kTable = "dead_letter";
-  StoredDeadLetter found;
-  found.letter.index = {row[0].as<int>()};
-  found.letter.id = {row[1].c_str()};
-  found.letter.routing = row[2].c_str();
-  found.letter.version = DocumentVersion::from_value(stored<std::int64_t>(row[3], kTable));
-  found.letter.status = stored<int>(row[4], kTable);
-  found.letter.error_type = stored<std::string>(row[5], kTable);
-  found.letter.reason = stored<std::string>(row[6], kTable);
-  found.first_at = stored<std::string>(row[7], kTable);
-  found.last_at = stored<std::string>(row[8], kTable);
-  found.tries = stored<int>(row[9], kTable);
-  return found;
+// The first seven columns of a row of find_dead_letters.sql or find_due_dead_letters.sql.
+DeadLetter letter_of(const pqxx::row& row) {
+  DeadLetter letter;
+  letter.index = {row[0].as<int>()};
+  letter.id = {row[1].c_str()};
+  letter.routing = row[2].c_str();
+  letter.version = DocumentVersion::from_value(stored<std::int64_t>(row[3], kTable));
+  letter.status = stored<int>(row[4], kTable);
+  letter.error_type = stored<std::string>(row[5], kTable);
+  letter.reason = stored<std::string>(row[6], kTable);
+  return letter;
 }
 
 }  // namespace
@@ -76,6 +74,22 @@ std::vector<StoredDeadLetter> PostgresDeadLetterBox::find(const DeadLetterFilter
   std::vector<StoredDeadLetter> letters;
   for (const pqxx::row& row : run("looking for dead letters", postgres_sql("find_dead_letters"), filter,
                                   behind.index.value, behind.id.text, behind.routing, limit)) {
+    StoredDeadLetter found;
+    found.letter = letter_of(row);
+    found.first_at = stored<std::string>(row[7], kTable);
+    found.last_at = stored<std::string>(row[8], kTable);
+    found.tries = stored<int>(row[9], kTable);
+    letters.push_back(std::move(found));
+  }
+  return letters;
+}
+
+std::vector<DeadLetter> PostgresDeadLetterBox::find_due(const std::vector<IndexId>& indices,
+                                                        std::int64_t limit) {
+  std::vector<DeadLetter> letters;
+  for (const pqxx::row& row :
+       session_.ask("looking for dead letters to try again", postgres_sql("find_due_dead_letters"),
+                    ids_literal(indices), limit)) {
     letters.push_back(letter_of(row));
   }
   return letters;

@@ -17,6 +17,7 @@ class PostgresDeadLetterBox final : public DeadLetterBox {
   std::int64_t count(const DeadLetterFilter& filter) override;
   std::vector<StoredDeadLetter> find(const DeadLetterFilter& filter, const std::optional<DeadLetter>& after,
                                      std::int64_t limit) override;
+  std::vector<DeadLetter> find_due(const std::vector<IndexId>& indices, std::int64_t limit) override;
   std::int64_t discard(const DeadLetterFilter& filter) override;
 
  private:

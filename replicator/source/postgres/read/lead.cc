@@ -144,7 +144,8 @@ KnownPartners PostgresLead::known_partners() {
   for (const pqxx::row& row :
        session_.ask("loading what is known of both sides", postgres_sql("load_partners"), pipeline_.id())) {
     partners.place = row[0].c_str();
-    if (!row[1].is_null()) partners.targets[IndexId{row[1].as<int>()}] = row[2].c_str();
+    partners.quiet = row[1].as<bool>();
+    if (!row[2].is_null()) partners.targets[IndexId{row[2].as<int>()}] = row[3].c_str();
   }
   return partners;
 }
@@ -160,6 +161,13 @@ Epoch PostgresLead::raise_epoch(Epoch at_least, const KnownPartners& partners) {
   return epoch_of(session_.ask(kDoing, postgres_sql("raise_epoch"), pipeline_.id(), at_least.value,
                                partners.place, ids_literal(indices), array_literal(uuids)),
                   kDoing);
+}
+
+void PostgresLead::note_quiet(Epoch epoch) {
+  session_.ask("noting that nothing is on its way",
+               "update {schema}.checkpoint set partners = partners || '{\"quiet\": true}' "
+               "where pipeline = $1 and epoch = $2",
+               pipeline_.id(), epoch.value);
 }
 
 }  // namespace lockstep

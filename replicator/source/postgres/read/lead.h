@@ -34,6 +34,7 @@ class PostgresLead final : public Lead {
   Epoch epoch() override;
   KnownPartners known_partners() override;
   Epoch raise_epoch(Epoch at_least, const KnownPartners& partners) override;
+  void note_quiet(Epoch epoch) override;
 
  private:
   enum class Outcome { kLeading, kStandingBy, kKeyChanged };

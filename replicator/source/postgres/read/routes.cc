@@ -1,5 +1,6 @@
 #include "replicator/source/postgres/read/routes.h"
 
+#include "replicator/document_limits.h"
 #include "replicator/source/postgres/session/array.h"
 #include "replicator/source/postgres/session/statement.h"
 
@@ -21,7 +22,9 @@ void PostgresRoutes::fill(RenderedDocument& document) {
   for (auto route = first; route != last; ++route) {
     if (!document.json || route->second != document.routing) document.stale_routings.push_back(route->second);
   }
-  if (document.json) {
+  const bool is_written = !document.is_ambiguous && document.id.size() <= kMaxIdBytes &&
+                          document.routing.size() <= kMaxRoutingBytes;
+  if (document.json && is_written) {
     ids_.emplace_back(document.id);
     routings_.emplace_back(document.routing);
   }

@@ -30,6 +30,16 @@ RenderedDocument document_of(const pqxx::row& row) {
   return document;
 }
 
+// The ids that more than one row has.
+std::unordered_set<std::string_view> ambiguous_ids(const pqxx::result& rows) {
+  std::unordered_set<std::string_view> seen;
+  std::unordered_set<std::string_view> ambiguous;
+  for (const pqxx::row& row : rows) {
+    if (!seen.insert(text_of(row[0])).second) ambiguous.insert(text_of(row[0]));
+  }
+  return ambiguous;
+}
+
 bool fits(const pqxx::row& row) {
   return row[3].as<bool>();
 }
@@ -108,9 +118,13 @@ DocumentIds PostgresViews::render(const PostgresIndex& index, const DocumentIds&
   DocumentIds left_over;
   std::unordered_set<std::string_view> absent;
   for (const DocumentId& id : ids) absent.insert(id.text);
+  const std::unordered_set<std::string_view> ambiguous = ambiguous_ids(rows);
+  std::unordered_set<std::string_view> seen;  // of those
   for (const pqxx::row& row : rows) {
     RenderedDocument document = document_of(row);
     absent.erase(document.id);
+    document.is_ambiguous = ambiguous.contains(document.id);
+    if (document.is_ambiguous && !seen.insert(document.id).second) continue;
     if (fits(row)) {
       give(document, routes, sink);
     } else {
@@ -143,6 +157,7 @@ ViewPageEnd PostgresViews::render_page(const PostgresIndex& index, const std::op
     for (const pqxx::row& row : rows) ids.push_back({std::string(text_of(row[0]))});
     routes->load(ids);
   }
+  const std::unordered_set<std::string_view> ambiguous = ambiguous_ids(rows);
   ViewPageEnd page;
   page.end = static_cast<std::int64_t>(rows.size()) < limit;
   for (const pqxx::row& row : rows) {
@@ -151,6 +166,8 @@ ViewPageEnd PostgresViews::render_page(const PostgresIndex& index, const std::op
       break;
     }
     RenderedDocument document = document_of(row);
+    document.is_ambiguous = ambiguous.contains(document.id);
+    if (document.is_ambiguous && page.last && page.last->text == document.id) continue;
     page.last = DocumentId{std::string(document.id)};
     give(document, routes, sink);
   }

@@ -57,7 +57,8 @@ TEST_P(ItemClassification, IsByStatusAndType) {
   ASSERT_EQ(reply.items.size(), 1u);
   EXPECT_EQ(reply.items[0].verdict, row.verdict) << body;
   EXPECT_EQ(reply.items[0].status, row.status);
-  const bool explained = row.verdict == Verdict::kRefused || row.verdict == Verdict::kRetry;
+  const bool explained =
+      row.verdict == Verdict::kRefused || row.verdict == Verdict::kDoubtful || row.verdict == Verdict::kRetry;
   EXPECT_EQ(reply.items[0].type, explained ? type : "");
   EXPECT_EQ(reply.items[0].reason.empty(), !explained);
 }
@@ -81,7 +82,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Row{"index", 500, "i_o_exception", Verdict::kRetry},
                     Row{"index", 400, "mapper_parsing_exception", Verdict::kRefused},
                     Row{"index", 400, "document_parsing_exception", Verdict::kRefused},
-                    Row{"index", 400, "illegal_argument_exception", Verdict::kRefused},
+                    Row{"index", 400, "illegal_argument_exception", Verdict::kDoubtful},
                     Row{"index", 400, "strict_dynamic_mapping_exception", Verdict::kRefused},
                     Row{"index", 404, "something_else", Verdict::kRefused}));
 
@@ -241,6 +242,18 @@ TEST(BulkReply, AProxysPageBecomesOneShortPlainLine) {
   EXPECT_LT(reply.reason.size(), 300u);
   EXPECT_EQ(reply.reason.find('\n'), std::string::npos);
   EXPECT_EQ(reply.reason.find('\xE9'), std::string::npos);
+}
+
+// It was asked for again for ever.
+TEST(BulkResponse, AReplyThatQuotesHalfOfASurrogatePairIsRead) {
+  BulkRequest request;
+  request.index("posts", {1, "a", ""}, DocumentVersion(Epoch{1}, 1), "{}");
+  const BulkReply reply = read_bulk_reply(
+      request, {200, R"({"errors":true,"items":[{"index":{"_id":"a","status":400,"error":{"type":)"
+                     R"("mapper_parsing_exception","reason":"Preview of field's value: '\uD800 x'"}}}]})"});
+  ASSERT_EQ(reply.kind, Kind::kItems);
+  EXPECT_EQ(reply.items.at(0).verdict, Verdict::kRefused);
+  EXPECT_EQ(reply.items.at(0).reason, "Preview of field's value: '\uFFFD x'");
 }
 
 }  // namespace

@@ -5,8 +5,11 @@
 #include <atomic>
 #include <condition_variable>
 #include <mutex>
+#include <nlohmann/json.hpp>
 #include <set>
+#include <sstream>
 #include <thread>
+#include <tuple>
 
 #include "tests/unit/elasticsearch/bulk_endpoint.h"
 
@@ -327,6 +330,102 @@ TEST(BulkWriter, WhatIsSubmittedAfterStopIsDropped) {
   EXPECT_EQ(writer.outstanding(), 0u);
   EXPECT_TRUE(writer.take(kDeadline).empty());
   EXPECT_EQ(requests, 0);
+}
+
+/// Answers an item of the index as the function says: its status and its error's type, and 200 for none.
+HttpResponse answer_items(
+    const HttpRequest& request,
+    const std::function<std::pair<int, std::string>(const nlohmann::json& action)>& fault) {
+  nlohmann::json items = nlohmann::json::array();
+  std::istringstream lines{std::string(request.body)};
+  for (std::string line; std::getline(lines, line);) {
+    const nlohmann::json action = nlohmann::json::parse(line).at("index");
+    std::getline(lines, line);
+    auto [status, type] = fault(action);
+    if (status == 200 && action.contains("if_seq_no"))
+      std::tie(status, type) = std::pair(409, "version_conflict_engine_exception");
+    nlohmann::json item = {{"_id", action.at("_id")}, {"status", status}};
+    if (status != 200) item["error"] = {{"type", type}, {"reason", "by the test"}};
+    items.push_back({{"index", item}});
+  }
+  return {200, nlohmann::json{{"errors", true}, {"items", items}}.dump()};
+}
+
+TEST(BulkWriter, AnIndexThatTakesNoWritesGivesItsItemsBackAndNoOthers) {
+  BulkWriter writer(quick_options(), answering([&](const HttpRequest& request) {
+                      return answer_items(request,
+                                          [](const nlohmann::json& action) -> std::pair<int, std::string> {
+                                            if (action.at("_index") == "blocked")
+                                              return {403, "cluster_block_exception"};
+                                            return {200, ""};
+                                          });
+                    }));
+  BulkRequest request = bulk_of("a", 1);
+  request.index("blocked", {2, "b", ""}, DocumentVersion(Epoch{1}, 5), "{}");
+  writer.submit(std::move(request));
+  const std::vector<BulkResult> results = take_all(writer, 1);
+  ASSERT_EQ(results.size(), 1u);
+  EXPECT_EQ(results[0].outcomes, (std::vector<Outcome>{Outcome::kApplied, Outcome::kHeld}));
+  EXPECT_EQ(results[0].refusals.at(0).type, "cluster_block_exception");
+  EXPECT_FALSE(writer.state().waiting);
+}
+
+TEST(BulkWriter, ADocumentThatFailsWhileItsIndexTakesOthersIsPutOffAlone) {
+  BulkWriter::Options options = quick_options();
+  options.patience = milliseconds(20);
+  BulkWriter writer(options, answering([&](const HttpRequest& request) -> HttpResponse {
+                      const bool is_probe = request.body.find("if_seq_no") != std::string_view::npos;
+                      if (!is_probe && request.body.find("\"a3\"") != std::string_view::npos)
+                        return {429, R"({"error":{"type":"es_rejected_execution_exception","reason":"r"}})"};
+                      return answer_items(
+                          request, [](const nlohmann::json&) { return std::pair(200, std::string()); });
+                    }));
+  writer.submit(bulk_of("a", 8));
+  const std::vector<BulkResult> results = take_all(writer, 1);
+  ASSERT_EQ(results.size(), 1u);
+  std::vector<Outcome> outcomes(8, Outcome::kApplied);
+  outcomes[3] = Outcome::kPutOff;
+  EXPECT_EQ(results[0].outcomes, outcomes);
+  EXPECT_EQ(results[0].refusals.at(0).status, 429);
+}
+
+TEST(BulkWriter, NothingIsGivenBackWhileElasticsearchTakesNothing) {
+  std::atomic<bool> overloaded = true;
+  BulkWriter::Options options = quick_options();
+  options.patience = milliseconds(0);
+  BulkWriter writer(options, answering([&](const HttpRequest& request) -> HttpResponse {
+                      if (overloaded) return {429, R"({"error":{"type":"es_rejected_execution_exception"}})"};
+                      return answer_items(
+                          request, [](const nlohmann::json&) { return std::pair(200, std::string()); });
+                    }));
+  const std::uint64_t ticket = writer.submit(bulk_of("a", 2));
+  ASSERT_TRUE(wait_until([&] { return writer.state().retries > 6; }));
+  EXPECT_TRUE(writer.is_repeated(ticket));
+  overloaded = false;
+  const std::vector<BulkResult> results = take_all(writer, 1);
+  ASSERT_EQ(results.size(), 1u);
+  EXPECT_EQ(results[0].outcomes, std::vector<Outcome>(2, Outcome::kApplied));
+}
+
+TEST(BulkWriter, WhatMayBeTheFaultOfTheIndexIsRefusedOnlyIfTheIndexTakesOtherWrites) {
+  std::atomic<bool> has_write_index = true;
+  BulkWriter writer(quick_options(), answering([&](const HttpRequest& request) {
+                      return answer_items(request,
+                                          [&](const nlohmann::json& action) -> std::pair<int, std::string> {
+                                            if (has_write_index && action.contains("if_seq_no"))
+                                              return {200, ""};
+                                            return {400, "illegal_argument_exception"};
+                                          });
+                    }));
+  writer.submit(bulk_of("a", 1));
+  std::vector<BulkResult> results = take_all(writer, 1);
+  ASSERT_EQ(results.size(), 1u);
+  EXPECT_EQ(results[0].outcomes, std::vector<Outcome>{Outcome::kRefused});
+  has_write_index = false;
+  writer.submit(bulk_of("a", 1));
+  results = take_all(writer, 1);
+  ASSERT_EQ(results.size(), 1u);
+  EXPECT_EQ(results[0].outcomes, std::vector<Outcome>{Outcome::kHeld});
 }
 
 }  // namespace

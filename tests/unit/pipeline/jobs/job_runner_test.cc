@@ -14,7 +14,7 @@ class JobRunnerTest : public testing::Test {
 
   /// One page, and its outcome.
   bool page(Leader& leader) {
-    const bool worked = leader.jobs.turn(leader.stop.get_token());
+    const bool worked = leader.jobs.turn();
     EXPECT_TRUE(leader.take_all_outcomes());
     return worked;
   }
@@ -74,7 +74,7 @@ TEST_F(JobRunnerTest, ABackfillNeverWritesAnOlderStateOverANewerOne) {
   world_.database.add_job(kPosts, JobKind::kBackfill);
   Leader leader(world_);
   world_.elasticsearch.hold();
-  ASSERT_TRUE(leader.jobs.turn(leader.stop.get_token()));  // p0000 … p0009, held
+  ASSERT_TRUE(leader.jobs.turn());  // p0000 … p0009, held
   world_.elasticsearch.await_held(1);
   world_.put_post("p0003", "ann", 7);
   world_.put_post("p0025", "ann", 8);
@@ -100,7 +100,7 @@ TEST_F(JobRunnerTest, OnlySoManyPagesAreOpenAtOnce) {
   Leader leader(world_);
   world_.elasticsearch.hold();
   int pages = 0;
-  while (leader.jobs.turn(leader.stop.get_token())) ++pages;
+  while (leader.jobs.turn()) ++pages;
   EXPECT_EQ(pages, 4);
   world_.elasticsearch.release();
   ASSERT_TRUE(leader.catch_up());
@@ -113,12 +113,12 @@ TEST_F(JobRunnerTest, JobsLeaveOneBulkToTheTail) {
   world_.database.add_job(kPosts, JobKind::kBackfill);
   Leader leader(world_);
   world_.elasticsearch.hold();
-  while (leader.jobs.turn(leader.stop.get_token())) {
+  while (leader.jobs.turn()) {
   }
   EXPECT_EQ(leader.writer.requests_in_flight(), 2U);
   EXPECT_TRUE(leader.writer.has_room());
   world_.put_post("small", "bob");
-  EXPECT_TRUE(leader.tail.turn(leader.stop.get_token())) << "a small change does not wait for a big one";
+  EXPECT_TRUE(leader.tail.turn()) << "a small change does not wait for a big one";
   world_.elasticsearch.release();
   ASSERT_TRUE(leader.catch_up());
 }
@@ -220,7 +220,7 @@ TEST_F(JobRunnerTest, ADocumentThatMovesWithinItsShardDuringASweepIsNotTakenAlon
     if (request.path.find("_search") == std::string::npos || moved) return std::nullopt;
     moved = true;  // the last refresh has it under "a"
     one_shard.put_file("f", "b", 1);
-    EXPECT_TRUE(leader.tail.turn(leader.stop.get_token()) && leader.take_all_outcomes());
+    EXPECT_TRUE(leader.tail.turn() && leader.take_all_outcomes());
     return std::nullopt;
   });
   ASSERT_TRUE(leader.catch_up());
@@ -233,12 +233,37 @@ TEST_F(JobRunnerTest, ADocumentThatComesBackDuringASweepStays) {
   world_.database.add_job(kPosts, JobKind::kSweep);
   Leader leader(world_);
   world_.elasticsearch.hold();
-  ASSERT_TRUE(leader.jobs.turn(leader.stop.get_token()));  // its delete is on the way
+  ASSERT_TRUE(leader.jobs.turn());  // its delete is on the way
   world_.elasticsearch.await_held(1);
   world_.put_post("back", "ann", 1);
   world_.elasticsearch.release();
   ASSERT_TRUE(leader.catch_up());
   EXPECT_EQ(world_.difference(), "");
+}
+
+// The write of a row that a truncate has taken used to land behind the scan.
+TEST_F(JobRunnerTest, ASweepBeginsWhenWhatWasOnItsWayHasLanded) {
+  Leader leader(world_);
+  world_.elasticsearch.hold();
+  world_.put_post("late", "ann", 1);
+  ASSERT_TRUE(leader.tail.turn());
+  world_.elasticsearch.await_held(1);
+  world_.database.commit([](Change& change) { change.remove(kPosts, "late").truncated(kPostRows); });
+  ASSERT_TRUE(leader.tail.turn());
+  for (int i = 0; i < 10; ++i) leader.jobs.turn();
+  world_.elasticsearch.release();
+  ASSERT_TRUE(leader.catch_up());
+  EXPECT_EQ(world_.difference(), "");
+}
+
+TEST_F(JobRunnerTest, ASweepScansAgainWhenNoWriteOfADeadLeaderCanLandAnyMore) {
+  world_.database.add_job(kPosts, JobKind::kSweep);
+  Leader leader(world_, std::chrono::steady_clock::now() + std::chrono::seconds(2));
+  while (leader.jobs.turn()) ASSERT_TRUE(leader.take_all_outcomes());
+  world_.elasticsearch.damage("posts", "late", "{}");
+  ASSERT_TRUE(leader.catch_up());
+  EXPECT_EQ(world_.difference(), "");
+  EXPECT_TRUE(no_jobs());
 }
 
 TEST_F(JobRunnerTest, TheNextLeaderBeginsASweepAnew) {

@@ -1,0 +1,15 @@
+// What Elasticsearch and our own keys take as the name of a document. A document beyond it is a dead letter.
+#pragma once
+
+#include <cstddef>
+
+namespace lockstep {
+
+/// Elasticsearch's limit on the length of an _id, in bytes of UTF-8.
+inline constexpr std::size_t kMaxIdBytes = 512;
+
+/// Ours on the length of a _routing: with an _id it makes a key of a table, and PostgreSQL takes no key above
+/// 2,704 bytes.
+inline constexpr std::size_t kMaxRoutingBytes = 1'024;
+
+}  // namespace lockstep

@@ -1,0 +1,120 @@
+#include "replicator/pipeline/held_indices.h"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <random>
+#include <utility>
+#include <vector>
+
+namespace lockstep {
+namespace {
+
+using std::chrono::ceil;
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+
+constexpr milliseconds kProbeTimeout{5'000};
+constexpr milliseconds kNobodyIsHeld{60'000};
+
+}  // namespace
+
+HeldIndices::HeldIndices(const AppliedPipeline& pipeline, std::unique_ptr<HttpTransport> transport,
+                         std::function<void()> on_released, Backoff::Limits ask_again)
+    : pipeline_(pipeline),
+      transport_(std::move(transport)),
+      on_released_(std::move(on_released)),
+      ask_again_(ask_again),
+      thread_([this](const std::stop_token& stop) { run(stop); }) {}
+
+HeldIndices::~HeldIndices() {
+  thread_.request_stop();
+  transport_->cancel();
+  thread_.join();
+}
+
+void HeldIndices::hold(const DocumentKey& document, const std::string& reason) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (held_.contains(document.index)) return;
+    Held held{document, reason, Backoff(ask_again_, std::random_device()()), steady_clock::now(), {}};
+    held.ask_at = held.since + held.backoff.next();
+    held_.emplace(document.index, std::move(held));
+  }
+  spdlog::warn("index {} takes no writes, the others go on: {}", alias_of(document.index), reason);
+  wake_up_.wake();
+}
+
+bool HeldIndices::contains(IndexId index) const {
+  const std::lock_guard lock(mutex_);
+  return held_.contains(index);
+}
+
+bool HeldIndices::empty() const {
+  const std::lock_guard lock(mutex_);
+  return held_.empty();
+}
+
+std::string HeldIndices::reason(IndexId index) const {
+  const std::lock_guard lock(mutex_);
+  const auto held = held_.find(index);
+  return held == held_.end() ? "" : held->second.reason;
+}
+
+std::string HeldIndices::text() const {
+  const std::lock_guard lock(mutex_);
+  std::string text;
+  for (const auto& [index, held] : held_) {
+    if (!text.empty()) text += "; ";
+    text += alias_of(index) + ": " + held.reason;
+  }
+  return text;
+}
+
+void HeldIndices::run(const std::stop_token& stop) {
+  while (!stop.stop_requested()) wake_up_.wait(ask_those_due(), stop);
+}
+
+milliseconds HeldIndices::ask_those_due() {
+  std::vector<DocumentKey> due;
+  {
+    const std::lock_guard lock(mutex_);
+    for (const auto& [index, held] : held_) {
+      if (held.ask_at <= steady_clock::now()) due.push_back(held.document);
+    }
+  }
+  for (const DocumentKey& document : due) {
+    take_answer(document.index, probe_write(*transport_, alias_of(document.index), document, kProbeTimeout));
+  }
+  const std::lock_guard lock(mutex_);
+  milliseconds pause = kNobodyIsHeld;
+  for (const auto& [index, held] : held_)
+    pause = std::min(pause, std::max(ceil<milliseconds>(held.ask_at - steady_clock::now()), milliseconds(1)));
+  return pause;
+}
+
+void HeldIndices::take_answer(IndexId index, const WriteProbe& probe) {
+  SteadyTime since;
+  {
+    const std::lock_guard lock(mutex_);
+    Held& held = held_.at(index);
+    if (probe.answer != WriteProbe::Answer::kTaken) {
+      if (probe.answer == WriteProbe::Answer::kHeld) held.reason = probe.reason;
+      held.ask_at = steady_clock::now() + held.backoff.next();
+      return;
+    }
+    since = held.since;
+    held_.erase(index);
+  }
+  const std::chrono::duration<double> lasted = steady_clock::now() - since;
+  spdlog::info("index {} takes writes again after {:.1f} s", alias_of(index), lasted.count());
+  on_released_();
+}
+
+const std::string& HeldIndices::alias_of(IndexId index) const {
+  return std::find_if(pipeline_.indices.begin(), pipeline_.indices.end(),
+                      [&](const AppliedIndex& each) { return each.id == index; })
+      ->alias;
+}
+
+}  // namespace lockstep

@@ -1,0 +1,354 @@
+// One document or one index that nobody can write, for a while or for good: all the others go on.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <iostream>
+
+#include "tests/support/eventually.h"
+#include "tests/support/pipeline_under_test.h"
+#include "tests/support/recording_proxy.h"
+
+namespace lockstep::support {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using testing::HasSubstr;
+
+constexpr const char* kItems =
+    "create view items_view as select id as _id, name, 100 / n as share from items";
+
+class Neighbours : public testing::Test {
+ protected:
+  Neighbours() : pipeline_(database_, proxy_.url()) {
+    database_.execute(
+        "create table items (id integer primary key, name text, n integer not null default 1); "
+        "create table others (id integer primary key, name text); "
+        "insert into items select i, 'item ' || i from generate_series(1, 50) i; "
+        "insert into others select i, 'other ' || i from generate_series(1, 50) i; "
+        "create view others_view as select id as _id, name from others");
+    database_.execute(kItems);
+    pipeline_.add_index("items", "public.items_view", track("public.items"));
+    pipeline_.add_index("others", "public.others_view", track("public.others"));
+  }
+
+  void TearDown() override {
+    if (HasFailure() && program_ != nullptr) std::cout << program_->err();
+    for (const std::string& violation : proxy_.history().violations()) ADD_FAILURE() << violation;
+  }
+
+  void follow() {
+    pipeline_.apply();
+    pipeline_.catch_up();
+    restart();
+    ASSERT_TRUE(others_follow());
+  }
+  void restart() {
+    if (program_ != nullptr) program_->kill();
+    program_ = pipeline_.start();
+  }
+  void execute(const std::string& sql) { database_.execute(sql); }
+
+  /// The items' index, behind the pipeline's back.
+  void set_items(const std::string& setting, bool on) {
+    items().server().expect("PUT", "/" + items().concrete().at(0) + "/_settings",
+                            "{\"index." + setting + "\": " + (on ? "true" : "null") + "}");
+  }
+  ElasticsearchIndex& items() { return pipeline_.index("items"); }
+
+  bool others_follow(milliseconds deadline = kPatience) {
+    const std::string name = "change " + std::to_string(++changes_);
+    database_.execute("update others set name = '" + name + "' where id = 1");
+    return wait_until(
+        [&] {
+          const auto found = pipeline_.index("others").get("1");
+          return found && found->json.find(name) != std::string::npos;
+        },
+        deadline, milliseconds(2));
+  }
+
+  /// Changes the others so many times while `meanwhile` is done before each; the delays, rising.
+  std::vector<milliseconds> delays_of_others(int times, const std::function<void(int)>& meanwhile) {
+    std::vector<milliseconds> delays;
+    for (int i = 0; i < times; ++i) {
+      meanwhile(i);
+      const auto begin = std::chrono::steady_clock::now();
+      EXPECT_TRUE(others_follow()) << "the others stand still at change " << i;
+      delays.push_back(std::chrono::duration_cast<milliseconds>(std::chrono::steady_clock::now() - begin));
+    }
+    std::sort(delays.begin(), delays.end());
+    std::cout << "the others' delay: p50 " << delays[delays.size() / 2].count() << " ms, p99 "
+              << delays[delays.size() * 99 / 100].count() << " ms, most " << delays.back().count() << " ms\n";
+    return delays;
+  }
+
+  std::string reason() { return pipeline_.status().at("leader").dump(); }
+  std::int64_t dead_letters() { return database_.number("select count(*) from lockstep.dead_letter"); }
+  std::int64_t epoch() { return database_.number("select epoch from lockstep.checkpoint"); }
+  bool becomes_equal() {
+    return wait_until(
+        [&] {
+          return database_.number("select count(*) from lockstep.job") == 0 && pipeline_.difference().empty();
+        },
+        seconds(90), milliseconds(50));
+  }
+  bool waits_for_items() {
+    return wait_until([&] { return program_->err().find("takes no writes") != std::string::npos; },
+                      kPatience);
+  }
+
+  PostgresDatabase database_;
+  RecordingProxy proxy_;
+  PipelineUnderTest pipeline_;
+  std::unique_ptr<Program> program_;
+  int changes_ = 0;
+};
+
+TEST_F(Neighbours, ABlockedIndexHoldsNoOtherUp) {
+  follow();
+  set_items("blocks.write", true);
+  const auto delays = delays_of_others(60, [&](int i) {
+    execute("update items set name = 'blocked " + std::to_string(i) +
+            "' where id <= " + std::to_string(1 + i % 12));
+  });
+  EXPECT_LT(delays[delays.size() / 2], seconds(1));
+  EXPECT_EQ(pipeline_.status().at("state"), "waiting_for_elasticsearch");
+  EXPECT_EQ(dead_letters(), 0);
+  EXPECT_TRUE(wait_until([&] { return pipeline_.status().at("pending_rows") == 0; }, kPatience))
+      << "the checkpoint stands still";
+  EXPECT_NE(pipeline_.lockstep("wait", {"--timeout", "1s"}).exit_code, 0);
+  set_items("blocks.write", false);
+  EXPECT_TRUE(becomes_equal()) << pipeline_.difference();
+  EXPECT_EQ(pipeline_.lockstep("wait", {"--timeout", "30s"}).exit_code, 0);
+}
+
+TEST_F(Neighbours, ALongBlockBecomesAComparisonOfTheIndex) {
+  follow();
+  set_items("blocks.write", true);
+  execute("update items set name = 'first'");
+  ASSERT_TRUE(waits_for_items());
+  EXPECT_TRUE(wait_until(
+      [&] {
+        for (int i = 0; i < 20; ++i)
+          execute("update items set name = 'again " + std::to_string(++changes_) +
+                  "' where id = " + std::to_string(1 + changes_ % 50));
+        return database_.number("select count(*) from lockstep.set_aside") == 1;
+      },
+      2 * kPatience));
+  EXPECT_TRUE(others_follow());
+  set_items("blocks.write", false);
+  EXPECT_TRUE(becomes_equal()) << pipeline_.difference();
+}
+
+TEST_F(Neighbours, AnIndexThatIsBlockedAtTheStartHoldsNoOtherUp) {
+  follow();
+  program_->kill();
+  set_items("blocks.read_only", true);
+  execute("update items set name = 'blocked'");
+  restart();
+  EXPECT_TRUE(others_follow());
+  set_items("blocks.read_only", false);
+  EXPECT_TRUE(becomes_equal()) << pipeline_.difference();
+}
+
+TEST_F(Neighbours, AnAliasOnTwoIndicesIsTheFaultOfNoDocument) {
+  follow();
+  const std::string second = items().alias() + "-of-somebody-else";
+  items().server().expect("PUT", "/" + second, "{\"aliases\": {\"" + items().alias() + "\": {}}}");
+  execute("update items set name = 'changed' where id <= 5; delete from items where id = 6");
+  ASSERT_TRUE(waits_for_items());
+  EXPECT_TRUE(others_follow());
+  EXPECT_EQ(dead_letters(), 0);
+  items().server().expect("DELETE", "/" + second);
+  EXPECT_TRUE(becomes_equal()) << pipeline_.difference();
+  EXPECT_EQ(dead_letters(), 0);
+}
+
+TEST_F(Neighbours, ADocumentThatIsNeverTakenHoldsNoOtherUpAndIsTriedAgainAtLeisure) {
+  follow();
+  std::atomic<bool> is_overloaded = true;
+  proxy_.disturb([&](const HttpMessage& request) -> std::optional<Disturbance> {
+    if (!is_overloaded || !RecordingProxy::is_bulk(request) ||
+        request.body.find("GIANT") == std::string::npos)
+      return std::nullopt;
+    return Disturbance{
+        .status = 429,
+        .body = R"({"error":{"type":"es_rejected_execution_exception","reason":"by the test"}})"};
+  });
+  const auto delays = delays_of_others(100, [&](int i) {
+    execute("update items set name = 'GIANT " + std::to_string(i) +
+            "' where id = " + std::to_string(1 + i % 4));
+  });
+  EXPECT_LT(delays[delays.size() / 2], seconds(1));
+  EXPECT_TRUE(wait_until([&] { return dead_letters() == 4; }, 2 * kPatience));
+  EXPECT_EQ(database_.value("select min(status) || ' ' || min(error_type) from lockstep.dead_letter"),
+            "429 es_rejected_execution_exception");
+  is_overloaded = false;
+  execute("update lockstep.dead_letter set last_at = last_at - interval '1 hour'");
+  EXPECT_TRUE(wait_until([&] { return dead_letters() == 0; }, 2 * kPatience));
+  EXPECT_TRUE(becomes_equal()) << pipeline_.difference();
+}
+
+TEST_F(Neighbours, ARowThatFailsStartsNoNewLeadership) {
+  follow();
+  const std::int64_t epoch_before = epoch();
+  const auto times_aside = [&] {
+    const std::string log = program_->err();
+    int times = 0;
+    for (std::size_t at = 0; (at = log.find("is set aside", at)) != std::string::npos; ++at) ++times;
+    return times;
+  };
+  execute("update items set n = 0 where id = 1");
+  ASSERT_TRUE(wait_until([&] { return times_aside() == 1; }, kPatience));
+  const auto delays = delays_of_others(30, [](int) {});
+  EXPECT_LT(delays.back(), seconds(2));
+  EXPECT_TRUE(wait_until([&] { return times_aside() == 2; }, kPatience)) << "it is never tried again";
+  EXPECT_EQ(epoch(), epoch_before);
+  execute("update items set n = 2 where id = 1");
+  EXPECT_TRUE(becomes_equal()) << pipeline_.difference();
+  EXPECT_EQ(epoch(), epoch_before);
+}
+
+TEST_F(Neighbours, ATruncateWhileAnIndexIsBlockedLeavesNoDocumentBehind) {
+  follow();
+  set_items("blocks.read_only_allow_delete", true);
+  execute("insert into items values (100, 'late')");
+  ASSERT_TRUE(waits_for_items());
+  execute("truncate items");
+  ASSERT_TRUE(others_follow());
+  set_items("blocks.read_only_allow_delete", false);
+  EXPECT_TRUE(becomes_equal()) << pipeline_.difference();
+}
+
+TEST_F(Neighbours, ATruncateBehindASlowBulkLeavesNoDocumentBehind) {
+  follow();
+  proxy_.hold_bulks();
+  execute("insert into items values (100, 'late')");
+  ASSERT_TRUE(wait_until([&] { return proxy_.held() == 1; }, kPatience));
+  execute("truncate items");
+  ASSERT_TRUE(wait_until(
+      [&] { return database_.number("select count(*) from lockstep.job where kind = 'sweep'") == 1; },
+      kPatience));
+  // A sweep that does not wait is over by then.
+  EXPECT_FALSE(wait_until(
+      [&] { return database_.number("select count(*) from lockstep.job where kind = 'sweep'") == 0; },
+      seconds(3)));
+  proxy_.release_bulks();
+  EXPECT_TRUE(becomes_equal()) << pipeline_.difference();
+}
+
+TEST_F(Neighbours, AWriteOfADeadLeaderThatLandsBehindASweepIsSweptToo) {
+  pipeline_.set_more("request_timeout = '2s'\n");
+  follow();
+  proxy_.hold_bulks();
+  execute("insert into items values (100, 'late')");
+  ASSERT_TRUE(wait_until([&] { return proxy_.held() == 1; }, kPatience));
+  program_->kill();
+  execute("truncate items; delete from lockstep.outbox where keys is not null");
+  program_ = pipeline_.start();
+  ASSERT_TRUE(wait_until(
+      [&] { return database_.number("select count(*) from lockstep.job where position is not null") > 0; },
+      kPatience));
+  proxy_.release_bulks();
+  EXPECT_TRUE(becomes_equal()) << pipeline_.difference();
+}
+
+// --- rows that nobody can write ---
+
+class PoisonedRows : public testing::Test {
+ protected:
+  PoisonedRows() : pipeline_(database_) {
+    database_.execute(
+        "create table rows (id text, place text, n json); "
+        "create view rows_view as select id as _id, place as _routing, n from rows; "
+        "insert into rows values ('plain', 'a', '1')");
+    pipeline_.add_index("rows", "public.rows_view", track("public.rows", {{"row", "id"}}),
+                        R"({"settings": {"number_of_shards": 2, "number_of_replicas": 0},
+                            "mappings": {"properties": {"n": {"type": "integer"}}}})");
+  }
+
+  void TearDown() override {
+    if (HasFailure() && program_ != nullptr) std::cout << program_->err();
+  }
+
+  void follow() {
+    pipeline_.apply();
+    program_ = pipeline_.start();
+    ASSERT_TRUE(the_plain_row_follows());
+  }
+  bool the_plain_row_follows() {
+    const std::string n = std::to_string(++changes_);
+    database_.execute("update rows set n = '" + n + "' where id = 'plain'");
+    return wait_until(
+        [&] {
+          const auto found = pipeline_.index("rows").get("plain", "a");
+          return found && found->json.find(n) != std::string::npos;
+        },
+        kPatience);
+  }
+  bool becomes_dead_letter(const std::string& type, int count = 1) {
+    return wait_until(
+        [&] {
+          return database_.number("select count(*) from lockstep.dead_letter where error_type = '" + type +
+                                  "'") == count;
+        },
+        kPatience);
+  }
+  bool leaves_no_dead_letter() {
+    return wait_until([&] { return database_.number("select count(*) from lockstep.dead_letter") == 0; },
+                      kPatience);
+  }
+
+  PostgresDatabase database_;
+  PipelineUnderTest pipeline_;
+  std::unique_ptr<Program> program_;
+  int changes_ = 0;
+};
+
+TEST_F(PoisonedRows, HalfOfASurrogatePairInARefusedValueIsADeadLetter) {
+  follow();
+  database_.execute("insert into rows values ('half', 'a', '\"\\ud800 x\"')");
+  EXPECT_TRUE(becomes_dead_letter("mapper_parsing_exception"));
+  EXPECT_TRUE(the_plain_row_follows());
+}
+
+TEST_F(PoisonedRows, AnIdOrARoutingOfKilobytesIsADeadLetterAndGoesWithItsRow) {
+  follow();
+  // Random, so that no compression makes a key of it that fits.
+  database_.execute(
+      "create function noise() returns text language sql as "
+      "$$select string_agg(md5(random()::text), '') from generate_series(1, 120)$$; "
+      "insert into rows values (noise(), 'a', '1'), (noise(), 'a', '2'), ('far', noise(), '3')");
+  EXPECT_TRUE(becomes_dead_letter("invalid_document_id", 2));
+  EXPECT_TRUE(becomes_dead_letter("invalid_routing"));
+  EXPECT_TRUE(the_plain_row_follows());
+  EXPECT_TRUE(program_->running());
+  program_->kill();
+  program_ = pipeline_.start();
+  EXPECT_TRUE(the_plain_row_follows());
+  database_.execute("delete from rows where id <> 'plain'");
+  EXPECT_TRUE(leaves_no_dead_letter());
+  EXPECT_EQ(pipeline_.difference_within(kPatience), "");
+}
+
+TEST_F(PoisonedRows, TwoRowsWithOneIdAreADeadLetterHoweverLargeTheyAre) {
+  pipeline_.set_more("bulk_bytes = '64KiB'\n");
+  database_.execute(
+      "create or replace view rows_view as select id as _id, place as _routing, n from rows; "
+      "alter table rows add column more text; "
+      "create or replace view rows_view as select id as _id, place as _routing, n, more from rows");
+  follow();
+  database_.execute(
+      "insert into rows values ('twice', 'a', '1'), ('twice', 'a', '2'); "
+      "insert into rows select 'large', 'b', to_json(i), repeat('x', 100000) from generate_series(1, 2) i");
+  EXPECT_TRUE(becomes_dead_letter("ambiguous_document_id", 2));
+  EXPECT_TRUE(the_plain_row_follows());
+  EXPECT_TRUE(program_->running());
+  database_.execute("delete from rows where n::text = '2' and id <> 'plain'");
+  EXPECT_TRUE(leaves_no_dead_letter());
+  EXPECT_EQ(pipeline_.difference_within(kPatience), "");
+}
+
+}  // namespace
+}  // namespace lockstep::support
