@@ -276,8 +276,8 @@ void DocumentWriter::take_result(BulkResult result) {
   }
   for (RefusedItem& refusal : result.refusals) {
     Outcome& outcome = result.outcomes[refusal.item];
-    // A job has tried it for long, and a job wrote it before if it was parked: it is retried at leisure.
-    if (outcome == Outcome::kPutOff && step.lane != Lane::tail()) outcome = Outcome::kRefused;
+    // It was tried for long, so it is a dead letter, which the leader tries again at leisure.
+    if (outcome == Outcome::kPutOff) outcome = Outcome::kRefused;
     take_refusal(items[refusal.item], outcome, std::move(refusal));
   }
   for (std::size_t i = 0; i < items.size(); ++i)

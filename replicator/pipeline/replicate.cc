@@ -43,6 +43,7 @@ constexpr milliseconds kSaveIdleAfter = 100ms;    // saves what nothing else sav
 constexpr auto kSaveQuietAfter = 5s;              // saves a position that passed no change of ours
 constexpr auto kTargetInterval = 10s;             // between looks whether the indices are still the same
 constexpr std::int64_t kDeadLettersAtOnce = 1'000;
+constexpr auto kPatience = 2s;        // with one document, while its index takes others
 constexpr auto kStopGrace = 3s;       // for bulks in flight at a stop
 constexpr auto kWriteSurvives = 30s;  // its time-out: in Elasticsearch's queues, when its sender has died
 
@@ -52,6 +53,7 @@ BulkWriter::Options bulk_options(const Config& config, TargetWatch& targets) {
   options.bulks_in_flight = config.elasticsearch.bulks_in_flight;
   options.bulk_bytes = static_cast<std::size_t>(config.elasticsearch.bulk_bytes);
   options.request_timeout = config.elasticsearch.request_timeout;
+  options.patience = kPatience;
   return options;
 }
 

@@ -48,7 +48,8 @@ BulkWriter::BulkWriter(const Options& options, const TransportFactory& make_tran
       path_(bulk_path(options.request_timeout)),
       wire_(options.bulks_in_flight, options.bulk_bytes) {
   std::random_device seed;
-  for (int i = 0; i < std::max(1, options.bulks_in_flight); ++i) {
+  // Twice as many as may be on the wire: requests that wait for their next try leave their place to others.
+  for (int i = 0; i < 2 * std::max(1, options.bulks_in_flight); ++i) {
     workers_.push_back(std::make_unique<Worker>(
         Worker{make_transport(), Backoff(options.backoff, seed()), 0, {}, false, {}}));
   }
@@ -273,7 +274,11 @@ bool BulkWriter::wait_for_retry(Worker& worker, const std::string& reason, std::
 }
 
 bool BulkWriter::room() const {
-  return queue_.size() + static_cast<std::size_t>(busy_) < workers_.size();
+  const auto waiting = static_cast<std::size_t>(std::count_if(
+      workers_.begin(), workers_.end(), [](const auto& worker) { return !worker->reason.empty(); }));
+  const std::size_t places = workers_.size() / 2;
+  const std::size_t in_hand = queue_.size() + static_cast<std::size_t>(busy_);
+  return in_hand < places + std::min(waiting, places);
 }
 
 void BulkWriter::begin_outage(const std::string& reason) {

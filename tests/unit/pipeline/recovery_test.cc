@@ -171,7 +171,7 @@ TEST_F(RecoveryTest, ADeposedLeaderCanSaveNothing) {
   world.put_post("1", "ann");
   Leader zombie(world);
   Leader next(world);
-  EXPECT_THROW(zombie.tail.turn(zombie.stop.get_token()), Deposed);
+  EXPECT_THROW(zombie.tail.turn(), Deposed);
   EXPECT_THROW(zombie.save(), Deposed);
   EXPECT_EQ(world.elasticsearch.bulk_requests(), 0U) << "it has shown Elasticsearch nothing";
   ASSERT_TRUE(next.catch_up());
@@ -190,7 +190,7 @@ TEST_F(RecoveryTest, WhatADeposedLeaderStillHasOnTheWayIsTooOldToLand) {
     eventually([&] { return !zombie_waits; });
     return std::nullopt;
   });
-  ASSERT_TRUE(zombie.tail.turn(zombie.stop.get_token()));
+  ASSERT_TRUE(zombie.tail.turn());
   world.put_post("1", "ann", 2);
   Leader next(world);
   ASSERT_TRUE(next.catch_up());

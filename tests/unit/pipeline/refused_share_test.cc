@@ -16,7 +16,8 @@ using testing::HasSubstr;
 class RefusedShareTest : public testing::Test {
  protected:
   /// What a save of so many documents gives, of which so many became dead letters.
-  void count(RefusedShare& share, std::int64_t documents, int refused, IndexId index = kPosts) {
+  void count(RefusedShare& share, std::int64_t documents, int refused, IndexId index = kPosts,
+             int status = 400) {
     Acknowledged acknowledged;
     acknowledged.documents[index] = documents;
     std::vector<std::size_t> fresh;
@@ -24,6 +25,7 @@ class RefusedShareTest : public testing::Test {
       DeadLetter letter;
       letter.index = index;
       letter.id.text = std::to_string(i);
+      letter.status = status;
       letter.error_type = "mapper_parsing_exception";
       letter.reason = "failed to parse field [age] of type [long] in document with id '" + letter.id.text +
                       "'. Preview of field's value: 'secret'";
@@ -97,6 +99,12 @@ TEST_F(RefusedShareTest, WhatWasADeadLetterAlreadyHidesNothing) {
   for (DeadLetter& letter : again.refused) letter = {kPosts, {}, "", {}, 400, "", ""};
   share.count(again, {0});
   EXPECT_THROW(count(share, 999, 999), Error);
+}
+
+TEST_F(RefusedShareTest, AnOverloadSaysNothingOfTheMapping) {
+  RefusedShare share(0.25, pipeline_);
+  EXPECT_NO_THROW(count(share, 2'000, 2'000, kPosts, 429));
+  EXPECT_NO_THROW(count(share, 2'000, 2'000, kPosts, 0)) << "there was no reply";
 }
 
 TEST_F(RefusedShareTest, AShareOfOneNeverStops) {
@@ -186,7 +194,7 @@ TEST_F(TooManyRefusals, OfADeposedLeaderDoNotStopItAsALeader) {  // S5
   world_.add_silently(1'200);
   world_.rename_user("ann", 1);
   Leader zombie(world_);
-  ASSERT_TRUE(zombie.tail.turn(zombie.stop.get_token()));
+  ASSERT_TRUE(zombie.tail.turn());
   ASSERT_TRUE(zombie.take_all_outcomes());
   const Leader next(world_);
   EXPECT_THROW(zombie.save(), Deposed);

@@ -235,6 +235,7 @@ TEST_F(TailTest, ADocumentThatMovesThereAndBackIsWhereItBelongs) {
   for (const char* routing : {"a", "b", "a", "c", "b"}) {
     world_.put_file("f", routing, 1);
     ASSERT_TRUE(leader.tail.turn());
+    ASSERT_TRUE(leader.take_all_outcomes());
   }
   ASSERT_TRUE(leader.catch_up());
   EXPECT_EQ(world_.difference(), "");

@@ -264,8 +264,8 @@ TEST(BulkDelivery, EveryItemGetsItsOneOutcomeWhateverTheServerDoes) {
         }
         default:
           delivery.answered(items_reply(piece, [&](const std::string& id) -> ItemResult {
-            const auto verdict = static_cast<Verdict>(random() % 4);
-            if (verdict == Verdict::kRetry) return rejected_for_load();
+            const auto verdict = static_cast<Verdict>(random() % 5);
+            if (verdict == Verdict::kRetry || verdict == Verdict::kDoubtful) return rejected_for_load();
             settled.insert(id);
             expected[std::stoul(id)] = verdict == Verdict::kApplied      ? Outcome::kApplied
                                        : verdict == Verdict::kSuperseded ? Outcome::kSuperseded
@@ -284,6 +284,44 @@ TEST(BulkDelivery, EveryItemGetsItsOneOutcomeWhateverTheServerDoes) {
     }
     EXPECT_EQ(refused, expected_refused);
   }
+}
+
+TEST(BulkDelivery, WhatIsSingledOutNoLongerFailsTogether) {
+  BulkDelivery delivery(bulk_of(8));
+  delivery.next_piece();
+  delivery.answered(whole(Kind::kRetry, 429));
+  EXPECT_TRUE(delivery.settled());
+  delivery.single_out();
+  delivery.begin_round();
+  while (delivery.has_piece()) {
+    const BulkRequest& piece = delivery.next_piece();
+    ASSERT_EQ(piece.items().size(), 1u);
+    const bool too_much = piece.items()[0].key.id.text == "3";
+    delivery.answered(too_much ? whole(Kind::kRetry, 429) : items_reply(piece, applied));
+  }
+  EXPECT_EQ(delivery.left(), std::vector<std::size_t>{3});
+  delivery.give_back({3}, Outcome::kPutOff, delivery.failure());
+  ASSERT_TRUE(delivery.finished());
+  const BulkResult result = delivery.take_result();
+  EXPECT_EQ(result.outcomes[3], Outcome::kPutOff);
+  EXPECT_EQ(std::count(result.outcomes.begin(), result.outcomes.end(), Outcome::kApplied), 7);
+  ASSERT_EQ(result.refusals.size(), 1u);
+  EXPECT_EQ(result.refusals[0].item, 3u);
+}
+
+TEST(BulkDelivery, WithoutAReplyAPieceMayStillBeOnItsWay) {
+  BulkDelivery delivery(bulk_of(1));
+  delivery.next_piece();
+  delivery.unanswered(true, "timed out");
+  EXPECT_FALSE(delivery.settled());
+  delivery.begin_round();
+  delivery.next_piece();
+  delivery.answered(whole(Kind::kRetry, 504));
+  EXPECT_FALSE(delivery.settled()) << "a gateway's word";
+  delivery.begin_round();
+  delivery.next_piece();
+  delivery.unanswered(false, "refused");
+  EXPECT_TRUE(delivery.settled());
 }
 
 }  // namespace
