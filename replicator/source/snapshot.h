@@ -71,8 +71,8 @@ class SourceSnapshot {
   virtual std::vector<StaleDocument> stale(const AppliedIndex& index,
                                            const std::vector<FoundDocument>& found) = 0;
 
-  /// Reads no document, but throws ViewError when the view or a query that leads to its documents cannot be
-  /// executed.
+  /// Throws ViewError when the view, of which it reads a document at most, or a query that leads to its
+  /// documents cannot be executed.
   virtual void require_readable(const AppliedIndex& index) = 0;
 };
 

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+
 #include "replicator/error.h"
 #include "replicator/source/open_source.h"
 #include "replicator/source/postgres/define/preflight.h"
@@ -251,6 +253,20 @@ TEST_F(TableChangesTest, WhatChangesNoDocumentMakesApplyWriteNothing) {
   execute("vacuum full s.orders");
   EXPECT_THAT(findings(), IsEmpty());
   EXPECT_THAT(defined_.planned(), IsEmpty());
+}
+
+TEST_F(TableChangesTest, DatabaseRestoredFromADumpHasNotChangedWhatAnIndexIsMadeOf) {
+  follow_orders("s.whole");
+  execute("alter table s.orders drop column note");
+  apply();
+  support::PostgresDatabase copy;
+  const std::string command = "pg_dump '" + defined_.database().url() + "' | psql -q -v ON_ERROR_STOP=1 '" +
+                              copy.url() + "' > /dev/null";
+  ASSERT_EQ(std::system(command.c_str()), 0) << command;
+  defined_.config().source.url = copy.url();
+  EXPECT_THAT(findings(), IsEmpty());
+  copy.execute("alter type s.mood rename value 'sad' to 'blue'");
+  EXPECT_THAT(findings(), Contains(HasSubstr("index-1: type s.mood changed")));
 }
 
 TEST_F(TableChangesTest, PartitionThatIsDetachedOrDroppedIsNamed) {

@@ -23,7 +23,7 @@ using Values = std::vector<std::string>;
 struct CapturedChange {
   CaptureId capture;
   Values values;
-  bool everything = false;  ///< any row may have changed: the table was truncated
+  bool everything = false;  ///< any row may have changed: a truncate, or rows that cannot be named
 };
 
 /// A chunk of changes.

@@ -14,8 +14,9 @@
 namespace lockstep {
 
 struct ViewParts {
-  std::map<std::string, std::string> parts;  ///< "function s.f(integer)" → checksum of its definition
-  std::set<unsigned> whole_rows;             ///< oids of the tables that are read as whole rows
+  /// "function s.f(integer)" → checksum of its definition, and for a table another one (view_parts.sql).
+  std::map<std::string, std::string> parts;
+  std::set<std::string> whole_rows;  ///< names, quoted, of the tables that are read as whole rows
 
   /// As lockstep's table "index" keeps them: JSON.
   std::string text() const;
@@ -26,7 +27,7 @@ struct ViewParts {
 };
 
 /// `view` is an oid, `whole_rows` as in ViewParts.
-ViewParts read_view_parts(PostgresTransaction& transaction, unsigned view, std::set<unsigned> whole_rows);
+ViewParts read_view_parts(PostgresTransaction& transaction, unsigned view, std::set<std::string> whole_rows);
 
 /// The subselect of view_parts.sql; both are SQL expressions.
 std::string view_parts_sql(std::string_view view, std::string_view whole_rows);

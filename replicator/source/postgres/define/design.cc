@@ -102,12 +102,12 @@ class Designer {
     return true;
   }
 
-  static std::set<unsigned> whole_rows(const ViewReads& reads) {
-    std::set<unsigned> oids;
+  static std::set<std::string> whole_rows(const ViewReads& reads) {
+    std::set<std::string> names;
     for (const auto& [oid, table] : reads.tables) {
-      if (table.every_column) oids.insert(oid);
+      if (table.every_column) names.insert(table.name);
     }
-    return oids;
+    return names;
   }
 
   void warn_of_reads(const IndexConfig& config, const IndexDesign& index) {

@@ -27,7 +27,7 @@
 // possible. Tried and no better: deciding inside the insert whether there is one row (as fast for an update
 // that counts, half as long again for one that does not), a loop over a cursor, comparing by operators
 // instead of images (4 µs of 66). A look into the catalog before each statement, instead of the block of T5,
-// costs several times as much and knows nothing of functions.
+// would know nothing of functions and of values.
 #pragma once
 
 #include <optional>

@@ -1,12 +1,17 @@
 -- A query of what the documents of a view are made of, besides rows: names and checksums as one jsonb object. Whatever
 -- makes them other documents without firing a trigger must change a checksum. Fills a place where a subselect may be.
 --   {view}        oid of the view, or null
---   {whole_rows}  array of the oids of the tables that it takes as whole rows, of which pg_depend does not tell
+--   {whole_rows}  array of the quoted names of the tables that it takes as whole rows, of which pg_depend does not tell
 -- reached: objects, followed through pg_depend, and of tables the columns; 0: none in particular, -1: each.
--- The transaction that made a column what it is counts too, since `alter column ... using` can keep the type.
+-- A second checksum follows that of a table's definition: which transactions made its columns what they are, since `alter
+-- column ... using` can keep the type. It means something in this "database" alone, and nothing in one restored from a dump.
 (with recursive reached (class, oid, part) as (
   select 'pg_class'::regclass::oid, s.oid, s.part
-  from (select {view}::oid, 0 union all select w.oid, -1 from unnest({whole_rows}) as w(oid)) as s (oid, part)
+  from (select {view}::oid, 0
+        union all
+        select c.oid, -1
+        from pg_class as c join pg_namespace as n on n.oid = c.relnamespace
+        where quote_ident(n.nspname) || '.' || quote_ident(c.relname) = any({whole_rows})) as s (oid, part)
   union
   select n.class, n.oid, case when c.relkind in ('v', 'c') then -1 else n.part end
   from reached
@@ -45,14 +50,13 @@
   from reached as r join pg_class as c on c.oid = r.oid
   where r.class = 'pg_class'::regclass and c.relkind <> 'S'
   group by c.oid
-), parts (name, state) as (
+), parts (name, state, origin) as (
   select case r.relkind when 'v' then 'view ' when 'm' then 'materialized view ' when 'c' then 'type ' when 'f' then 'foreign table '
          else 'table ' end || r.name,
          concat_ws(' ', r.reloptions, r.relrowsecurity, r.relforcerowsecurity,
                    case when r.relkind in ('v', 'm') then pg_get_viewdef(r.oid) end,
-                   (select string_agg(concat_ws(' ', a.attnum, quote_ident(a.attname), format_type(a.atttypid, a.atttypmod),
+                   (select string_agg(concat_ws(' ', quote_ident(a.attname), format_type(a.atttypid, a.atttypmod),
                                                 a.attcollation::regcollation,
-                                                case when r.relkind not in ('v', 'm') then a.xmin end,
                                                 case when a.attgenerated::text <> '' then pg_get_expr(f.adbin, f.adrelid) end),
                                       ', ' order by a.attnum)
                     from pg_attribute as a
@@ -62,7 +66,12 @@
                    (select string_agg(concat_ws(' ', p.polname, p.polcmd, p.polpermissive, p.polroles,
                                                 pg_get_expr(p.polqual, p.polrelid)), ', ' order by p.polname)
                     from pg_policy as p
-                    where p.polrelid = r.oid))
+                    where p.polrelid = r.oid)),
+         case when r.relkind not in ('v', 'm') then
+           (select string_agg(a.attnum || ' ' || a.xmin, ', ' order by a.attnum)
+            from pg_attribute as a
+            where a.attrelid = r.oid and a.attnum > 0 and not a.attisdropped and (-1 = any(r.parts) or a.attnum = any(r.parts)))
+         end
   from relations as r
   union all
   -- Rows come and go with partitions, and no trigger fires for `attach`, `detach` or `drop`.
@@ -71,28 +80,35 @@
             select i.inhrelid from pg_inherits as i where i.inhparent = r.oid
             union
             select i.inhrelid from members as m join pg_inherits as i on i.inhparent = m.oid)
-          select string_agg(m.oid::regclass::text, ', ' order by m.oid::regclass::text) from members as m)
+          select string_agg(m.oid::regclass::text, ', ' order by m.oid::regclass::text) from members as m),
+         null
   from relations as r
   where r.relkind in ('r', 'p')
   union all
   select 'type ' || format_type(t.oid, null),
          concat_ws(' ', t.typtype, format_type(t.typbasetype, t.typtypmod), format_type(g.rngsubtype, null),
                    (select string_agg(quote_literal(e.enumlabel), ', ' order by e.enumsortorder)
-                    from pg_enum as e where e.enumtypid = t.oid))
+                    from pg_enum as e where e.enumtypid = t.oid)),
+         null
   from reached as r
     join pg_type as t on t.oid = r.oid
     left join pg_range as g on g.rngtypid = t.oid
   where r.class = 'pg_type'::regclass and t.typrelid = 0 and t.typelem = 0
   union all
   select 'function ' || p.oid::regprocedure::text,
-         case when p.prokind = 'a' then to_jsonb(a)::text else pg_get_functiondef(p.oid) end
+         case when p.prokind = 'a' then to_jsonb(a)::text else pg_get_functiondef(p.oid) end,
+         null
   from reached as r
     join pg_proc as p on p.oid = r.oid
     left join pg_aggregate as a on a.aggfnoid = p.oid
   where r.class = 'pg_proc'::regclass
   union all
-  select 'operator ' || o.oid::regoperator::text, o.oprcode::regprocedure::text
+  select 'operator ' || o.oid::regoperator::text, o.oprcode::regprocedure::text, null
   from reached as r join pg_operator as o on o.oid = r.oid
   where r.class = 'pg_operator'::regclass
+  union all
+  select 'database', concat_ws(' ', s.system_identifier, d.oid), null
+  from pg_control_system() as s, pg_database as d
+  where d.datname = current_database()
 )
-select coalesce(jsonb_object_agg(p.name, md5(p.state)) filter (where p.state is not null), jsonb_build_object()) from parts as p)
+select coalesce(jsonb_object_agg(p.name, concat_ws(' ', md5(p.state), md5(p.origin))) filter (where p.state is not null), jsonb_build_object()) from parts as p)
