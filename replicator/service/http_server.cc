@@ -27,6 +27,8 @@ constexpr std::size_t kMostBodyBytes = 64 * 1024;
 
 constexpr std::string_view kHeadTooLarge =
     "HTTP/1.1 431 Request Header Fields Too Large\r\nConnection: close\r\nContent-Length: 0\r\n\r\n";
+constexpr std::string_view kTooMany =
+    "HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nRetry-After: 1\r\nContent-Length: 0\r\n\r\n";
 constexpr std::string_view kTooSlow =
     "HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nContent-Length: 0\r\n\r\n";
 
@@ -184,12 +186,16 @@ bool HttpServer::read_head(Connection& connection) {
 void HttpServer::answer(Connection connection) {
   // The library reads the bodies of all others.
   const bool is_probe = connection.head.starts_with("GET ") || connection.head.starts_with("HEAD ");
+  // H1: requests that wait for a worker hold descriptors, too.
+  if (!is_probe && unanswered_ >= kMostUnanswered) return close_after(connection.socket, kTooMany);
+  if (!is_probe) ++unanswered_;
   httplib::ThreadPool& workers = is_probe ? *probes_ : *patient_;
-  workers.enqueue([this, connection = std::move(connection)] {
+  workers.enqueue([this, is_probe, connection = std::move(connection)] {
     ReadConnection stream(connection.socket, connection.head, connection.deadline);
     bool closed = false;
     process_request(stream, true, closed, nullptr);
     close_after(connection.socket, "");
+    if (!is_probe) --unanswered_;
   });
 }
 

@@ -10,6 +10,7 @@
 
 #include <httplib.h>
 
+#include <atomic>
 #include <chrono>
 #include <list>
 #include <memory>
@@ -26,6 +27,8 @@ class HttpServer : private httplib::Server {
   static constexpr std::chrono::milliseconds kPatience{2'000};
   /// Connections whose request is not complete.
   static constexpr std::size_t kMostConnections = 64;
+  /// Requests other than probes that have no answer yet.
+  static constexpr int kMostUnanswered = 64;
 
   HttpServer();
   /// As stop().
@@ -63,6 +66,7 @@ class HttpServer : private httplib::Server {
 
   std::unique_ptr<httplib::ThreadPool> probes_;
   std::unique_ptr<httplib::ThreadPool> patient_;
+  std::atomic<int> unanswered_ = 0;
   Event stopped_;
   std::list<Connection> connections_;  // the oldest first; of the thread
   std::jthread thread_;                // uses everything above

@@ -13,6 +13,7 @@
 
 #include "replicator/error.h"
 #include "replicator/service/health.h"
+#include "replicator/service/http_server.h"
 #include "tests/unit/service/hand_clock.h"
 
 namespace lockstep {
@@ -128,6 +129,19 @@ TEST_F(HttpEndpointTest, AHeadWithoutEndIsRefused) {
 TEST_F(HttpEndpointTest, AClientThatReadsNothingKeepsNobodyFromTheProbes) {
   std::vector<SilentClient> silent;
   for (int i = 0; i < 40; ++i) silent.emplace_back(endpoint_.port(), "GET /metrics HTTP/1.1\r\n\r\n");
+  EXPECT_EQ(get("/healthz")->status, 200);
+}
+
+TEST_F(HttpEndpointTest, ManyRequestsWithoutTheirBodiesAreTurnedAway) {
+  std::vector<SilentClient> silent;
+  for (int i = 0; i < HttpServer::kMostUnanswered + 11; ++i) {
+    silent.emplace_back(endpoint_.port(), "POST /x HTTP/1.1\r\nContent-Length: 9\r\n\r\n");
+    // What came before it has been read when a probe has its answer.
+    if (i % 10 == 9) {
+      EXPECT_EQ(get("/healthz")->status, 200);
+    }
+  }
+  EXPECT_THAT(silent.back().answer(), HasSubstr(" 503 "));
   EXPECT_EQ(get("/healthz")->status, 200);
 }
 
