@@ -93,7 +93,7 @@ TEST_F(RefusedShareTest, WhatWasADeadLetterAlreadyHidesNothing) {
   Acknowledged again;
   again.documents[kPosts] = 2'000;
   again.refused.resize(2'000);
-  for (DeadLetter& letter : again.refused) letter.index = kPosts;
+  for (DeadLetter& letter : again.refused) letter = {kPosts, {}, "", {}, 400, "", ""};
   share.count(again, {0});
   EXPECT_THROW(count(share, 999, 999), Error);
 }
