@@ -85,6 +85,10 @@ void StepDocuments::add(const AppliedIndex& index, const RenderedDocument& docum
     return;
   }
   if (document.json && refuse_what_cannot_be_written(under(document.routing), document.is_ambiguous)) return;
+  if (!document.json && index.routed && document.stale_routings.empty()) {
+    never_written_.push_back({index.id, DocumentId{std::string(document.id)}, "", write_version_});
+    return;
+  }
   BulkRequest& request = open_request();
   const std::size_t before = request.bytes();
   for (const std::string& routing : document.stale_routings) {

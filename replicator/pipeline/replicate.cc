@@ -54,6 +54,7 @@ BulkWriter::Options bulk_options(const Config& config, TargetWatch& targets) {
   options.bulk_bytes = static_cast<std::size_t>(config.elasticsearch.bulk_bytes);
   options.request_timeout = config.elasticsearch.request_timeout;
   options.patience = kPatience;
+  options.background_patience = kPatience;
   return options;
 }
 
