@@ -27,8 +27,8 @@ class OutboxCare {
   /// REQUIRES: leading, no transaction open.
   virtual bool resume() = 0;
 
-  /// What has changed in the source since the last `apply`, in words: triggers that are gone or disabled or do
-  /// not fit their table any more, other definitions of what documents are made of. Changes are missed,
+  /// What has changed in the source since the last `apply`, in words: triggers that are gone or disabled or
+  /// do not fit their table any more, other definitions of what documents are made of. Changes are missed,
   /// documents out of date, or more is noted than needed.
   virtual std::vector<std::string> differences_from_applied() = 0;
 };
