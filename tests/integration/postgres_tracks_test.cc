@@ -111,7 +111,7 @@ TEST_F(TracksTest, DomainsAreWhatIsBelowThem) {
 
 TEST_F(TracksTest, PaddedTextsKeepTheirLength) {
   defined_.database().execute(
-      "create table s.t (code char(5) primary key); create view s.w as select code as _id from s.t");
+      "create table s.t (code char(5) primary key); create view s.w as select code::text as _id from s.t");
   defined_.add_index("s.w", {track("s.t")});
   defined_.apply();
   EXPECT_EQ(defined_.database().value("select value_type from lockstep.capture"), "bpchar");
