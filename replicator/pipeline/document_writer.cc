@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t kSmallBytes = 64 * 1024;
 
 // A write of a document waits so long for the one before it. Then it is parked, and the others go on.
-constexpr std::chrono::milliseconds kPatience{300};
+constexpr std::chrono::milliseconds kPatience{1'000};
 
 bool can_be_written(std::string_view id) {
   return !id.empty() && id.size() <= kMaxIdBytes;
