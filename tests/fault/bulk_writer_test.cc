@@ -55,6 +55,8 @@ BulkWriter writer_to(const std::vector<std::string>& urls, int in_flight = 1,
   options.bulks_in_flight = in_flight;
   options.request_timeout = timeout;
   options.backoff = {1ms, 20ms};
+  // Faults end by themselves here, so nothing is put off.
+  options.patience = options.background_patience = options.unsettled_patience = 1h;
   return BulkWriter(options, make_transport_factory(config));
 }
 
@@ -277,11 +279,11 @@ TEST(BulkFaults, StoppingDoesNotWaitForAServerThatHangs) {
 TEST(BulkFaults, ConnectionsAreKeptAlive) {
   BulkFaultyServer server([](int, const HttpMessage&) { return BulkFault{}; });
   BulkWriter writer = writer_to({server.url()});
-  for (int i = 0; i < 5; ++i) {
+  for (int i = 0; i < 20; ++i) {
     writer.submit(bulk_of(std::string(1, static_cast<char>('a' + i))));
     ASSERT_EQ(take_all(writer, 1).size(), 1u);
   }
-  EXPECT_EQ(server.connections(), 1);
+  EXPECT_LE(server.connections(), 2) << "one for each of the writer's threads";
 }
 
 TEST(BulkFaults, AnyMixtureOfFaultsEndsWithOneRightOutcomeForEachItem) {

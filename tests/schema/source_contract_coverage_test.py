@@ -17,6 +17,7 @@ RECEIVERS = {
     "SourceTransaction": r"\b(transaction|begin\(\))(->|\.)",
     "AppliedPoint": r"\bpoint->",
     "AppliedWatch": r"\bwatch->",
+    "StatusWriter": r"\b(writer|status_writer\(\))->",
     "StatusReader": r"\b(reader|status\(\))->",
     "SourceDefinition": r"\b(definition|definition\([\w:]+\))->",
 }
