@@ -37,8 +37,10 @@ TEST_P(DefinedSourceContract, StatusTellsWhatTheLeaderLastSaidOfItself) {
   std::optional<PipelineStatus> status = reader->read();
   ASSERT_TRUE(status);
   EXPECT_FALSE(status->leader) << "the pipeline has never run";
-  lead();
   const auto writer = world().status_writer();
+  EXPECT_FALSE(writer->is_led());
+  lead();
+  EXPECT_TRUE(writer->is_led());
   writer->publish({"starting", "", "{}"});
   writer->publish({"following", "a reason", R"({"documents": 17})"});
   status = reader->read();
