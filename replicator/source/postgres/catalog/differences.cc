@@ -7,7 +7,7 @@ namespace lockstep {
 
 std::vector<Difference> differences_from_applied(PostgresTransaction& transaction, int pipeline,
                                                  const std::string& schema_name) {
-  const std::string parts = view_parts_sql("c.oid", "w.whole_rows");
+  const std::string parts = view_parts_sql(transaction.session(), "c.oid", "w.whole_rows");
   const std::string statement =
       fill_placeholders(postgres_sql("differences_from_applied"),
                         {{"schema", transaction.session().schema()}, {"parts", parts}});

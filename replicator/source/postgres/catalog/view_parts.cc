@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "replicator/source/postgres/session/array.h"
+#include "replicator/source/postgres/session/place.h"
 #include "replicator/source/postgres/session/statement.h"
 
 namespace lockstep {
@@ -47,14 +48,17 @@ std::vector<std::string> ViewParts::changed_since(std::string_view stored) const
 ViewParts read_view_parts(PostgresTransaction& transaction, unsigned view, std::set<std::string> whole_rows) {
   const std::string names = array_literal({whole_rows.begin(), whole_rows.end()});
   const pqxx::result found = transaction.run_once(
-      "select " + view_parts_sql(std::to_string(view), transaction.quote(names) + "::text[]") + "::text");
+      "select " +
+      view_parts_sql(transaction.session(), std::to_string(view), transaction.quote(names) + "::text[]") +
+      "::text");
   return {nlohmann::json::parse(found[0][0].c_str()).get<std::map<std::string, std::string>>(),
           std::move(whole_rows)};
 }
 
-std::string view_parts_sql(std::string_view view, std::string_view whole_rows) {
+std::string view_parts_sql(PostgresSession& session, std::string_view view, std::string_view whole_rows) {
+  const std::string place = place_expression(session);
   return fill_placeholders(without_comment(postgres_sql("view_parts")),
-                           {{"view", view}, {"whole_rows", whole_rows}});
+                           {{"view", view}, {"whole_rows", whole_rows}, {"place", place}});
 }
 
 }  // namespace lockstep

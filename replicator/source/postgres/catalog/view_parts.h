@@ -30,6 +30,6 @@ struct ViewParts {
 ViewParts read_view_parts(PostgresTransaction& transaction, unsigned view, std::set<std::string> whole_rows);
 
 /// The subselect of view_parts.sql; both are SQL expressions.
-std::string view_parts_sql(std::string_view view, std::string_view whole_rows);
+std::string view_parts_sql(PostgresSession& session, std::string_view view, std::string_view whole_rows);
 
 }  // namespace lockstep

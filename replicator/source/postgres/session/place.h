@@ -8,6 +8,9 @@
 
 namespace lockstep {
 
+/// An expression that names the database.
+std::string place_expression(PostgresSession& session);
+
 /// The statement of this name, with what names the database in place of `{place}`.
 std::string statement_with_place(PostgresSession& session, std::string_view name);
 

@@ -1,6 +1,7 @@
 -- A query of what the documents of a view are made of, besides rows: names and checksums as one jsonb object. Whatever
 -- makes them other documents without firing a trigger must change a checksum. Fills a place where a subselect may be.
 --   {view}        oid of the view, or null
+--   {place}       place.sql or place_without_wal.sql
 --   {whole_rows}  array of the quoted names of the tables that it takes as whole rows, of which pg_depend does not tell
 -- reached: objects, followed through pg_depend, and of tables the columns; 0: none in particular, -1: each.
 -- A second checksum follows that of a table's definition: which transactions made its columns what they are, since `alter
@@ -107,8 +108,8 @@
   from reached as r join pg_operator as o on o.oid = r.oid
   where r.class = 'pg_operator'::regclass
   union all
-  select 'database', concat_ws(' ', s.system_identifier, d.oid), null
-  from pg_control_system() as s, pg_database as d
-  where d.datname = current_database()
+  select 'database',
+{place},
+         null
 )
 select coalesce(jsonb_object_agg(p.name, concat_ws(' ', md5(p.state), md5(p.origin))) filter (where p.state is not null), jsonb_build_object()) from parts as p)
