@@ -313,21 +313,20 @@ void DocumentWriter::take_refusal(const BulkItem& item, Outcome outcome, Refused
                         std::move(refusal.type), std::move(refusal.reason)});
     return;
   }
-  if (outcome == Outcome::kHeld) held_(item.key, refusal.reason);
+  held_(item.key, refusal.reason);
   park(item.key, refusal.reason);
 }
 
 void DocumentWriter::take_outcome(const BulkItem& item, Outcome outcome, Counts& counts) {
-  const bool is_parked = outcome == Outcome::kHeld || outcome == Outcome::kPutOff;
-  if (outcome == Outcome::kRefused || (item.action == BulkAction::kIndex && !is_parked))
+  if (outcome == Outcome::kRefused || (item.action == BulkAction::kIndex && outcome != Outcome::kHeld))
     ++documents_[item.key.index];
   const auto write = [&] {
     return AcknowledgedWrite{item.key.index, item.key.id, item.key.routing, item.version};
   };
   switch (outcome) {
     case Outcome::kHeld:
-    case Outcome::kPutOff:
-      return;  // parked
+    case Outcome::kPutOff:  // a refusal, to take_result()
+      return;
     case Outcome::kRefused:
       ++counts.refused;
       return;

@@ -41,7 +41,8 @@ void HeldIndices::hold(const DocumentKey& document, const std::string& reason) {
     held.ask_at = held.since + held.backoff.next();
     held_.emplace(document.index, std::move(held));
   }
-  spdlog::warn("index {} takes no writes, the others go on: {}", alias_of(document.index), reason);
+  spdlog::warn("index {} takes no writes, the others go on: {}", pipeline_.find(document.index)->alias,
+               reason);
   wake_up_.wake();
 }
 
@@ -66,7 +67,7 @@ std::string HeldIndices::text() const {
   std::string text;
   for (const auto& [index, held] : held_) {
     if (!text.empty()) text += "; ";
-    text += alias_of(index) + ": " + held.reason;
+    text += pipeline_.find(index)->alias + ": " + held.reason;
   }
   return text;
 }
@@ -84,7 +85,8 @@ milliseconds HeldIndices::ask_those_due() {
     }
   }
   for (const DocumentKey& document : due) {
-    take_answer(document.index, probe_write(*transport_, alias_of(document.index), document, kProbeTimeout));
+    take_answer(document.index,
+                probe_write(*transport_, pipeline_.find(document.index)->alias, document, kProbeTimeout));
   }
   const std::lock_guard lock(mutex_);
   milliseconds pause = kNobodyIsHeld;
@@ -107,14 +109,8 @@ void HeldIndices::take_answer(IndexId index, const WriteProbe& probe) {
     held_.erase(index);
   }
   const std::chrono::duration<double> lasted = steady_clock::now() - since;
-  spdlog::info("index {} takes writes again after {:.1f} s", alias_of(index), lasted.count());
+  spdlog::info("index {} takes writes again after {:.1f} s", pipeline_.find(index)->alias, lasted.count());
   on_released_();
-}
-
-const std::string& HeldIndices::alias_of(IndexId index) const {
-  return std::find_if(pipeline_.indices.begin(), pipeline_.indices.end(),
-                      [&](const AppliedIndex& each) { return each.id == index; })
-      ->alias;
 }
 
 }  // namespace lockstep

@@ -59,7 +59,6 @@ class HeldIndices {
   /// Returns how long nobody needs to be asked.
   std::chrono::milliseconds ask_those_due();
   void take_answer(IndexId index, const WriteProbe& probe);
-  const std::string& alias_of(IndexId index) const;
 
   const AppliedPipeline& pipeline_;
   const std::unique_ptr<HttpTransport> transport_;

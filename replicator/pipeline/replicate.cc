@@ -232,7 +232,7 @@ class Replication {
     if (!jobs.readable.empty() || !jobs.unreadable.empty()) require_same_revision();
     report_.note_unreadable(jobs.unreadable);
     for (const UnreadableJob& job : jobs.unreadable) {
-      if (has_index(job.index) && !set_aside_.contains(job.index)) set_aside(job);
+      if (pipeline_.find(job.index) != nullptr && !set_aside_.contains(job.index)) set_aside(job);
     }
     for (Job& job : jobs.readable) jobs_.add(std::move(job));
   }
@@ -285,11 +285,6 @@ class Replication {
     report_.note_saved(saved);
     refusals_.note(saved.refused);
     if (!saved.refused.empty()) tell_refusals();
-  }
-
-  bool has_index(IndexId index) const {
-    return std::any_of(pipeline_.indices.begin(), pipeline_.indices.end(),
-                       [&](const AppliedIndex& each) { return each.id == index; });
   }
 
   void tell_refusals() {

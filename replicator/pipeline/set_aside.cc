@@ -53,7 +53,7 @@ void SetAside::added(IndexId index, const std::string& reason) {
   trial.failures = in_vain ? trial.failures + 1 : 0;
   trial.set_aside_at = now;
   reasons_[index] = reason;
-  spdlog::warn("index {} is set aside, the others go on: {}", alias_of(index), reason);
+  spdlog::warn("index {} is set aside, the others go on: {}", pipeline_.find(index)->alias, reason);
 }
 
 // The tail follows the index again before the comparison is added: what the tail left out was committed
@@ -82,12 +82,6 @@ std::vector<Job> SetAside::take_back_readable(SteadyTime now, const HeldIndices&
     std::move(added.begin(), added.end(), std::back_inserter(comparisons));
   }
   return comparisons;
-}
-
-const std::string& SetAside::alias_of(IndexId index) const {
-  return std::find_if(pipeline_.indices.begin(), pipeline_.indices.end(),
-                      [&](const AppliedIndex& each) { return each.id == index; })
-      ->alias;
 }
 
 std::optional<std::string> SetAside::obstacle(const AppliedIndex& index, const UnfinishedJobs& jobs) {

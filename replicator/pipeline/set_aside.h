@@ -51,7 +51,6 @@ class SetAside {
   /// Why the index cannot be followed. None: it can.
   std::optional<std::string> obstacle(const AppliedIndex& index, const UnfinishedJobs& jobs);
   void restate(const AppliedIndex& index, const std::string& reason);
-  const std::string& alias_of(IndexId index) const;
 
   const AppliedPipeline& pipeline_;
   ChangeLog& changes_;

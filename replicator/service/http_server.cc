@@ -37,8 +37,8 @@ void close_after(int socket, std::string_view reply) {
   ::shutdown(socket, SHUT_WR);
   // What is left unread would make the system cut the connection before the client has its answer.
   char bytes[4096];
-  for (int i = 0; i<kMostDrains&& ::recv(socket, bytes, sizeof bytes, MSG_DONTWAIT)> 0; ++i) {
-  }
+  int drains = 0;
+  while (drains < kMostDrains && recv(socket, bytes, sizeof bytes, MSG_DONTWAIT) > 0) ++drains;
   ::close(socket);
 }
 

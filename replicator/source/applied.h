@@ -25,6 +25,9 @@ struct AppliedPipeline {
   std::string identity;  ///< uuid, also in the mark that every index carries
   std::string revision;  ///< changes with every `apply` that changes anything
   std::vector<AppliedIndex> indices;
+
+  /// Null: it has no such index.
+  const AppliedIndex* find(IndexId index) const;
 };
 
 /// A view, or what leads to its documents, is no longer what `apply` found: the same reading fails again.

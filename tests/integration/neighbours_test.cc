@@ -7,6 +7,7 @@
 #include <functional>
 #include <iostream>
 
+#include "tests/integration/items_and_others.h"
 #include "tests/support/eventually.h"
 #include "tests/support/pipeline_under_test.h"
 #include "tests/support/recording_proxy.h"
@@ -17,22 +18,9 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-constexpr const char* kItems =
-    "create view items_view as select id as _id, name, 100 / n as share from items";
-
 class Neighbours : public testing::Test {
  protected:
-  Neighbours() : pipeline_(database_, proxy_.url()) {
-    database_.execute(
-        "create table items (id integer primary key, name text, n integer not null default 1); "
-        "create table others (id integer primary key, name text); "
-        "insert into items select i, 'item ' || i from generate_series(1, 50) i; "
-        "insert into others select i, 'other ' || i from generate_series(1, 50) i; "
-        "create view others_view as select id as _id, name from others");
-    database_.execute(kItems);
-    pipeline_.add_index("items", "public.items_view", track("public.items"));
-    pipeline_.add_index("others", "public.others_view", track("public.others"));
-  }
+  Neighbours() : pipeline_(database_, proxy_.url()) { add_items_and_others(pipeline_); }
 
   void TearDown() override {
     if (HasFailure() && program_ != nullptr) std::cout << program_->err();

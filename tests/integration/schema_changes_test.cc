@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/integration/items_and_others.h"
 #include "tests/support/eventually.h"
 #include "tests/support/pipeline_under_test.h"
 
@@ -11,21 +12,10 @@ namespace {
 using std::chrono::seconds;
 using testing::HasSubstr;
 
-constexpr const char* kItems =
-    "create view items_view as select id as _id, name, 100 / n as share from items";
-
 class SchemaChanges : public testing::Test {
  protected:
   SchemaChanges() : pipeline_(database_) {
-    database_.execute(
-        "create table items (id integer primary key, name text, n integer not null default 1); "
-        "create table others (id integer primary key, name text); "
-        "insert into items select i, 'item ' || i from generate_series(1, 50) i; "
-        "insert into others select i, 'other ' || i from generate_series(1, 50) i; "
-        "create view others_view as select id as _id, name from others");
-    database_.execute(kItems);
-    pipeline_.add_index("items", "public.items_view", track("public.items"));
-    pipeline_.add_index("others", "public.others_view", track("public.others"));
+    add_items_and_others(pipeline_);
     pipeline_.apply();
   }
 
@@ -73,7 +63,7 @@ TEST_F(SchemaChanges, AViewThatIsGoneHoldsNoOtherUpAndIsComparedWhenItIsBack) {
   EXPECT_TRUE(others_follow("later"));
   EXPECT_TRUE(program_->running());
 
-  database_.execute(kItems);
+  database_.execute(kItemsView);
   EXPECT_TRUE(becomes_equal());
   database_.execute("update items set name = 'again' where id = 30");
   EXPECT_TRUE(becomes_equal());

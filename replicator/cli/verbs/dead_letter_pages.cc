@@ -1,6 +1,5 @@
 #include "replicator/cli/verbs/dead_letter_pages.h"
 
-#include <algorithm>
 #include <optional>
 
 namespace lockstep {
@@ -19,8 +18,7 @@ void for_each_page(DeadLetterBox& box, const DeadLetterFilter& filter,
 }
 
 const AppliedIndex& index_of(const AppliedPipeline& pipeline, const StoredDeadLetter& stored) {
-  return *std::find_if(pipeline.indices.begin(), pipeline.indices.end(),
-                       [&](const AppliedIndex& index) { return index.id == stored.letter.index; });
+  return *pipeline.find(stored.letter.index);
 }
 
 }  // namespace lockstep

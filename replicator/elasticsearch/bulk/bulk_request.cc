@@ -13,16 +13,7 @@ namespace {
 
 void append_action_line(std::string& body, std::string_view action, std::string_view alias,
                         const DocumentKey& key, DocumentVersion version) {
-  body += "{\"";
-  body += action;
-  body += "\":{\"_index\":";
-  append_json_string(body, alias);
-  body += ",\"_id\":";
-  append_json_string(body, key.id.text);
-  if (!key.routing.empty()) {
-    body += ",\"routing\":";
-    append_json_string(body, key.routing);
-  }
+  append_action(body, action, alias, key);
   char digits[20];
   const auto end = std::to_chars(digits, digits + sizeof digits, version.value()).ptr;
   body += ",\"version\":";
@@ -43,6 +34,19 @@ void append_in_one_line(std::string& body, std::string_view json) {
 }
 
 }  // namespace
+
+void append_action(std::string& body, std::string_view action, std::string_view alias,
+                   const DocumentKey& key) {
+  body += "{\"";
+  body += action;
+  body += "\":{\"_index\":";
+  append_json_string(body, alias);
+  body += ",\"_id\":";
+  append_json_string(body, key.id.text);
+  if (key.routing.empty()) return;
+  body += ",\"routing\":";
+  append_json_string(body, key.routing);
+}
 
 void BulkRequest::index(std::string_view alias, DocumentKey key, DocumentVersion version,
                         std::string_view json) {

@@ -33,6 +33,11 @@ struct BulkItem {
   std::size_t begin = 0;  ///< where its lines begin in the body; they end where the next item's begin
 };
 
+/// Appends the start of an action line that says where an item goes:
+/// `{"index":{"_index":…,"_id":…,"routing":…`.
+void append_action(std::string& body, std::string_view action, std::string_view alias,
+                   const DocumentKey& key);
+
 class BulkRequest {
  public:
   /// Appends an item that indexes a document. `json` is one JSON object; raw line feeds in it (they can only

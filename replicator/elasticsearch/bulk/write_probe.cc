@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "replicator/elasticsearch/bulk/bulk_response.h"
-#include "replicator/elasticsearch/transport/text_encoding.h"
 
 namespace lockstep {
 namespace {
@@ -13,14 +12,8 @@ using Answer = WriteProbe::Answer;
 using Verdict = ItemResult::Verdict;
 
 std::string probe_body(const std::string& alias, const DocumentKey& key) {
-  std::string body = "{\"index\":{\"_index\":";
-  append_json_string(body, alias);
-  body += ",\"_id\":";
-  append_json_string(body, key.id.text);
-  if (!key.routing.empty()) {
-    body += ",\"routing\":";
-    append_json_string(body, key.routing);
-  }
+  std::string body;
+  append_action(body, "index", alias, key);
   body += ",\"if_seq_no\":9007199254740991,\"if_primary_term\":1}}\n{}\n";
   return body;
 }

@@ -47,9 +47,8 @@ JobRunner::JobRunner(const Config& config, const AppliedPipeline& pipeline, cons
 
 void JobRunner::add(Job job) {
   if (has(job.id)) return;
-  const auto index = std::find_if(pipeline_.indices.begin(), pipeline_.indices.end(),
-                                  [&](const AppliedIndex& candidate) { return candidate.id == job.index; });
-  if (index == pipeline_.indices.end()) return;  // added by an `apply` that this process has not seen
+  const AppliedIndex* const index = pipeline_.find(job.index);
+  if (index == nullptr) return;  // added by an `apply` that this process has not seen
   jobs_.push_back(make(std::move(job), *index));
 }
 

@@ -14,12 +14,6 @@ constexpr const char* kWholeRows = "whole_rows";
 constexpr const char* kDatabase = "database";  // the part that tells in which database the others were read
 constexpr std::size_t kChecksumLetters = 32;   // in another database the first checksum alone counts
 
-// Without the comment at the top, which would swallow what follows it.
-std::string_view without_comment(std::string_view text) {
-  while (text.starts_with("--")) text.remove_prefix(text.find('\n') + 1);
-  return text;
-}
-
 }  // namespace
 
 std::string ViewParts::text() const {

@@ -15,11 +15,6 @@ std::string_view take_line(std::string_view& text) {
   return line;
 }
 
-std::string_view without_comment(std::string_view text) {
-  while (text.starts_with("--")) take_line(text);
-  return text;
-}
-
 // "{#name}\n": the name of the block that begins here; empty: none does.
 std::string_view block_of(std::string_view line) {
   if (!line.starts_with("{#") || !line.ends_with("}\n")) return {};

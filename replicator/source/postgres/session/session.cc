@@ -103,8 +103,10 @@ PostgresSession::PostgresSession(const SourceConfig& source, const std::string& 
     require_own_backend(*connection_, connect);  // before the settings, which a pooler would give to others
     pqxx::nontransaction setup(*connection_);
     setup.exec(kSessionSettings);
-    schema_ = setup.exec_params1("select quote_ident($1)", source.schema)[0].c_str();
-    const std::string encoding = setup.exec1("show server_encoding")[0].c_str();
+    const pqxx::row facts =
+        setup.exec_params1("select quote_ident($1), current_setting('server_encoding')", source.schema);
+    schema_ = facts[0].c_str();
+    const std::string encoding = facts[1].c_str();
     stores_utf8_ = encoding == "UTF8" || encoding == "SQL_ASCII";  // the latter takes any bytes
   });
   tells_wal_ = answers_about_wal(*connection_);

@@ -1,5 +1,6 @@
 #include "replicator/source/postgres/session/statement.h"
 
+#include <algorithm>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -15,6 +16,11 @@ std::string_view postgres_sql(std::string_view name) {
     if (file.name.size() == name.size() + 4 && file.name.starts_with(name)) return file.content;
   }
   throw std::logic_error("no statement " + std::string(name));
+}
+
+std::string_view without_comment(std::string_view text) {
+  while (text.starts_with("--")) text.remove_prefix(std::min(text.find('\n'), text.size() - 1) + 1);
+  return text;
 }
 
 std::string fill_placeholders(std::string_view statement,
