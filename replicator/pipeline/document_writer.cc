@@ -282,7 +282,8 @@ void DocumentWriter::take_result(BulkResult result) {
     Outcome& outcome = result.outcomes[refusal.item];
     // It was tried for long, so it is a dead letter, which the leader tries again at leisure.
     if (outcome == Outcome::kPutOff) outcome = Outcome::kRefused;
-    take_refusal(items[refusal.item], outcome, std::move(refusal));
+    const BulkItem& item = items[refusal.item];
+    take_refusal(item, outcome, std::move(refusal));
   }
   for (std::size_t i = 0; i < items.size(); ++i)
     take_outcome(items[i], result.outcomes[i], counts[items[i].key.index]);

@@ -8,7 +8,6 @@
 namespace lockstep::support {
 namespace {
 
-using testing::HasSubstr;
 
 class RollingUpgrade : public testing::Test {
  protected:
