@@ -50,7 +50,7 @@ TEST_P(SourceContract, EachKindOfJobKeepsItsPositionAndWhatItHasDone) {
     const std::vector<Job> added = kind == JobKind::kFanOut ? std::vector{fan_out} : add_job(docs().id, kind);
     ASSERT_EQ(added.size(), 1U) << name_of(kind);
     const JobId job = added[0].id;
-    const auto progress = [&](const JobPosition& at, std::int64_t documents, bool finished) {
+    const auto progress = [&, kind = kind](const JobPosition& at, std::int64_t documents, bool finished) {
       Acknowledged acknowledged;
       acknowledged.jobs.push_back({job, kind, at, documents, finished});
       save(acknowledged);
