@@ -30,6 +30,9 @@ finish() {
     for folder in "$work/postgresql"*/; do # chaos makes several
       [[ ! -e $folder/server ]] || "$here/postgresql" stop --immediate --data "$folder" || true
     done
+    for folder in "$work/engine-"*/; do # and nodes
+      [[ ! -e $folder/server ]] || "$here/engine" stop --kill --data "$folder" || true
+    done
     stop_engine || true
     if [[ $keep == yes ]]; then say "the servers' folders are in $work"; else rm -rf "$work"; fi
   fi

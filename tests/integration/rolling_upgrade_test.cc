@@ -8,7 +8,6 @@
 namespace lockstep::support {
 namespace {
 
-
 class RollingUpgrade : public testing::Test {
  protected:
   RollingUpgrade() : pipeline_(database_) {

@@ -13,7 +13,9 @@ constexpr int kLargeRows = 1500;
 
 }  // namespace
 
-Crew::Crew(const support::PostgresDatabase& database, std::uint64_t seed, int of_each_kind) {
+Crew::Crew(const support::PostgresDatabase& database, std::uint64_t seed, int of_each_kind)
+    : shapes_(database, seed * 100 + 99) {
+  shapes_.set_pause(kPause);
   for (int i = 0; i < of_each_kind; ++i) {
     const auto role = i == 0 ? RandomWriter::Role::kLarge : RandomWriter::Role::kMixed;
     mixed_.push_back(
@@ -22,10 +24,11 @@ Crew::Crew(const support::PostgresDatabase& database, std::uint64_t seed, int of
     mixed_.back()->set_pause(kPause);
     tree_.push_back(std::make_unique<TreeWriter>(database, seed * 100 + 50 + static_cast<std::uint64_t>(i)));
     tree_.back()->set_pause(kPause);
-    if (i % 2 == 1) {
-      mixed_.back()->set_session("set synchronous_commit = off");
-      tree_.back()->set_session("set synchronous_commit = off");
-    }
+    std::string session;
+    if (i % 2 == 1) session += "set synchronous_commit = off; ";
+    if (i % 4 >= 2 || of_each_kind < 3) session += "set role chaos_stranger; ";
+    mixed_.back()->set_session(session);
+    tree_.back()->set_session(session);
   }
   for (auto& writer : mixed_) {
     threads_.emplace_back([this, &writer] { run([&](const auto& go_on) { writer->run_while(go_on); }); });
@@ -33,6 +36,7 @@ Crew::Crew(const support::PostgresDatabase& database, std::uint64_t seed, int of
   for (auto& writer : tree_) {
     threads_.emplace_back([this, &writer] { run([&](const auto& go_on) { writer->run_while(go_on); }); });
   }
+  threads_.emplace_back([this] { run([&](const auto& go_on) { shapes_.run_while(go_on); }); });
 }
 
 Crew::~Crew() {
@@ -72,14 +76,14 @@ void Crew::pause() {
 }
 
 std::int64_t Crew::committed() const {
-  std::int64_t sum = 0;
+  std::int64_t sum = shapes_.committed();
   for (const auto& writer : mixed_) sum += writer->committed();
   for (const auto& writer : tree_) sum += writer->committed();
   return sum;
 }
 
 std::int64_t Crew::failed() const {
-  std::int64_t sum = 0;
+  std::int64_t sum = shapes_.failed();
   for (const auto& writer : mixed_) sum += writer->failed();
   for (const auto& writer : tree_) sum += writer->failed();
   return sum;

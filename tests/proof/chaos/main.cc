@@ -16,9 +16,11 @@
 
 #include "tests/proof/chaos/checker.h"
 #include "tests/proof/chaos/crew.h"
+#include "tests/proof/chaos/neighbour.h"
 #include "tests/proof/chaos/probe.h"
 #include "tests/proof/chaos/replicator.h"
 #include "tests/proof/chaos/report.h"
+#include "tests/proof/chaos/search_servers.h"
 #include "tests/proof/chaos/source_servers.h"
 #include "tests/proof/chaos/supervisor.h"
 #include "tests/support/eventually.h"
@@ -42,6 +44,7 @@ struct Options {
   std::uint64_t seed = 1;
   int writers = 4;     // of each kind
   std::string engine;  // empty: the one that LOCKSTEP_TEST_ELASTICSEARCH names
+  int nodes = 1;       // of that engine
   std::string folder;  // empty: a temporary one
 };
 
@@ -81,7 +84,8 @@ std::vector<std::string> add_indices(PipelineUnderTest& pipeline) {
   std::vector<std::string> purposes = support::add_random_indices(pipeline);
   pipeline.add_index("fs", "fs.documents", support::shipped_tracks("config/fs.toml"));
   pipeline.add_index("probe", "search.probe", track("chaos.probe"));
-  purposes.insert(purposes.end(), {"fs", "probe"});
+  pipeline.add_index("shapes", "search.shapes", track("chaos.shapes", {{"row", "part || '/' || id"}}));
+  purposes.insert(purposes.end(), {"fs", "probe", "shapes"});
   return purposes;
 }
 
@@ -89,6 +93,8 @@ void make_schema(PostgresDatabase& database) {
   database.run(LOCKSTEP_SOURCE_DIR "/tests/support/random_schema.sql");
   database.run(LOCKSTEP_SOURCE_DIR "/schema/fs/postgresql/install.sql");
   database.run(LOCKSTEP_SOURCE_DIR "/tests/proof/chaos/tree.sql");
+  database.run(LOCKSTEP_SOURCE_DIR "/tests/proof/chaos/shapes.sql");
+  database.run(LOCKSTEP_SOURCE_DIR "/tests/proof/chaos/stranger.sql");
 }
 
 // Transactions that a writer prepared before the database became an older one, and what was copied in for
@@ -107,10 +113,10 @@ Report run(const Options& options) {
   const std::filesystem::path folder =
       options.folder.empty() ? temporary.path() : std::filesystem::path(options.folder);
 
-  std::optional<support::PrivateEngine> engine;
+  std::optional<SearchServers> search;
   if (!options.engine.empty()) {
-    engine.emplace(options.engine, folder / "engine");
-    setenv("LOCKSTEP_TEST_ELASTICSEARCH", engine->url().c_str(), 1);  // NOLINT(concurrency-mt-unsafe)
+    search.emplace(options.engine, folder, options.nodes);
+    setenv("LOCKSTEP_TEST_ELASTICSEARCH", search->url().c_str(), 1);  // NOLINT(concurrency-mt-unsafe)
   }
   SourceServers source(folder);
   support::TcpProxy entrance(source.address());
@@ -123,6 +129,11 @@ Report run(const Options& options) {
   pipeline.set_more(kMore);
   const std::vector<std::string> purposes = add_indices(pipeline);
   pipeline.apply();
+  std::vector<std::string> aliases;
+  for (const std::string& purpose : purposes) aliases.push_back(pipeline.index(purpose).alias());
+  if (search && search->nodes() > 1) {
+    for (const std::string& alias : aliases) search->replicate(alias);
+  }
   std::vector<std::unique_ptr<Replicator>> replicators;
   for (const char* name : {"lockstep-a", "lockstep-b"}) {
     replicators.push_back(std::make_unique<Replicator>(name, pipeline, recorder.url(), folder));
@@ -131,8 +142,10 @@ Report run(const Options& options) {
   for (auto& replicator : replicators) replicator->start();
 
   Checker checker(pipeline, recorder, purposes);
-  Supervisor supervisor({source, entrance, database, recorder, engine, replicators, interrupted},
-                        options.seed);
+  Neighbour neighbour;
+  Supervisor supervisor(
+      {source, entrance, database, recorder, search, neighbour, aliases, replicators, interrupted},
+      options.seed);
   Crew crew(database, options.seed, options.writers);
   Report report;
   {
@@ -149,6 +162,7 @@ Report run(const Options& options) {
       crew.pause();
       supervisor.heal();
       tidy_up(database);
+      pipeline.apply();  // for the schema has changed
       checker.check();
       if (!checker.findings().clean()) break;  // the rest would only cover it up
       if (round % kRoundsBetweenExchanges == kRoundsBetweenExchanges - 1) {
@@ -159,6 +173,7 @@ Report run(const Options& options) {
     report.delays = probe.delays();
   }
   report.misconduct = supervisor.misconduct();
+  for (const std::string& broken : crew.broken()) report.misconduct.push_back(broken);
   for (auto& replicator : replicators) {
     if (!replicator->terminate()) report.misconduct.push_back(replicator->name() + " did not end at the end");
     report.leaderships += replicator->leaderships();
@@ -189,6 +204,9 @@ int main(int argc, char** argv) {
   app.add_option(
       "--engine", options.engine,
       "start this one (scripts/engine --help) and harm it too; else LOCKSTEP_TEST_ELASTICSEARCH names one");
+  app.add_option("--nodes", options.nodes, "of that engine: a cluster, with a replica of each shard")
+      ->check(CLI::Range(1, 5))
+      ->capture_default_str();
   app.add_option("--folder", options.folder, "of the servers; default: a temporary one");
   CLI11_PARSE(app, argc, argv);
   std::signal(SIGINT, lockstep::chaos::interrupt);
@@ -200,6 +218,7 @@ int main(int argc, char** argv) {
               << " --round " << options.round_seconds << " --writers " << options.writers << " --seed "
               << options.seed;
     if (!options.engine.empty()) std::cout << " --engine " << options.engine;
+    if (options.nodes > 1) std::cout << " --nodes " << options.nodes;
     std::cout << std::endl;
     return report.findings.clean() && report.misconduct.empty() ? 0 : 1;
   } catch (const std::exception& error) {

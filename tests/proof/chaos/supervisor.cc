@@ -24,6 +24,8 @@ constexpr const char* kToElasticsearch = "to elasticsearch";
 constexpr const char* kSource = "source";
 constexpr const char* kReplies = "replies";
 constexpr const char* kEngine = "engine";
+constexpr const char* kIndex = "index";
+constexpr const char* kForeign = "foreign writes";
 
 // Disturbs a share of the bulk requests, chosen by a generator of its own since the recorder asks from
 // several threads.
@@ -50,7 +52,8 @@ Supervisor::Supervisor(Stage stage, std::uint64_t seed) : stage_(stage), random_
   add_process_faults();
   add_source_faults();
   add_elasticsearch_faults();
-  if (stage_.engine) add_engine_faults();
+  add_neighbour_faults();
+  if (stage_.search) add_engine_faults();
 }
 
 Supervisor::~Supervisor() {
@@ -165,20 +168,40 @@ void Supervisor::add_elasticsearch_faults() {
                      false});
 }
 
+void Supervisor::add_neighbour_faults() {
+  faults_.push_back({"index blocked", 5, kIndex,
+                     [this](Replicator&) {
+                       const std::string alias = any_alias();
+                       stage_.neighbour.block(alias);
+                       later(between(500, 6000), [this, alias] { stage_.neighbour.unblock(alias); });
+                     },
+                     false});
+  faults_.push_back({"documents written by others", 5, kForeign,
+                     [this](Replicator&) { stage_.neighbour.rewrite(any_alias()); }, false});
+}
+
 void Supervisor::add_engine_faults() {
-  // It takes the engine a while to start; meanwhile the rest goes on.
-  faults_.push_back({"kill -9 of Elasticsearch", 3, kEngine,
-                     [this](Replicator&) {
-                       engine_crash_ = std::async(std::launch::async, [this] { stage_.engine->crash(); });
-                       later(60s, [this] { engine_crash_.get(); });
-                     },
-                     false});
-  faults_.push_back({"SIGSTOP of Elasticsearch", 3, kEngine,
-                     [this](Replicator&) {
-                       stage_.engine->freeze();
-                       later(between(1000, 9000), [this] { stage_.engine->thaw(); });
-                     },
-                     false});
+  // It takes a node a while to start; meanwhile the rest goes on.
+  const auto in_background = [this](std::function<void()> work) {
+    engine_work_ = std::async(std::launch::async, std::move(work));
+    later(60s, [this] { engine_work_.get(); });
+  };
+  const auto crash = [this, in_background](int node) {
+    in_background([this, node] { stage_.search->crash(node); });
+  };
+  const auto freeze = [this](int node) {
+    stage_.search->freeze(node);
+    later(between(1000, 9000), [this, node] { stage_.search->thaw(node); });
+  };
+  faults_.push_back(
+      {"kill -9 of Elasticsearch", 3, kEngine, [this, crash](Replicator&) { crash(any_node()); }, false});
+  faults_.push_back(
+      {"SIGSTOP of Elasticsearch", 3, kEngine, [this, freeze](Replicator&) { freeze(any_node()); }, false});
+  if (stage_.search->nodes() == 1) return;
+  faults_.push_back({"kill -9 of the elected master", 4, kEngine,
+                     [this, crash](Replicator&) { crash(stage_.search->master()); }, false});
+  faults_.push_back({"SIGSTOP of the elected master", 3, kEngine,
+                     [this, freeze](Replicator&) { freeze(stage_.search->master()); }, false});
 }
 
 void Supervisor::disturb(std::chrono::seconds duration) {
@@ -243,6 +266,7 @@ void Supervisor::look_after_replicators() {
 
 void Supervisor::heal() {
   end_over(Clock::time_point::max());
+  stage_.neighbour.settle();
   look_after_replicators();
   for (auto& replicator : stage_.replicators) {
     if (!replicator->started()) replicator->start();

@@ -14,10 +14,11 @@
 #include <string>
 #include <vector>
 
+#include "tests/proof/chaos/neighbour.h"
 #include "tests/proof/chaos/replicator.h"
+#include "tests/proof/chaos/search_servers.h"
 #include "tests/proof/chaos/source_servers.h"
 #include "tests/support/postgres_database.h"
-#include "tests/support/private_engine.h"
 #include "tests/support/recording_proxy.h"
 #include "tests/support/tcp_proxy.h"
 
@@ -29,7 +30,9 @@ struct Stage {
   support::TcpProxy& entrance;  ///< of the writers and the checker to the source; only moved, never disturbed
   support::PostgresDatabase& database;
   support::RecordingProxy& recorder;
-  std::optional<support::PrivateEngine>& engine;  ///< none: Elasticsearch isn't ours to harm
+  std::optional<SearchServers>& search;  ///< none: Elasticsearch isn't ours to harm
+  Neighbour& neighbour;
+  std::vector<std::string> aliases;
   std::vector<std::unique_ptr<Replicator>>& replicators;
   const std::atomic<bool>& interrupted;
 };
@@ -81,6 +84,7 @@ class Supervisor {
   void add_process_faults();
   void add_source_faults();
   void add_elasticsearch_faults();
+  void add_neighbour_faults();
   void add_engine_faults();
   void begin_one();
   void end_over(Clock::time_point now);
@@ -88,6 +92,10 @@ class Supervisor {
   void note(const std::string& what);
   Replicator& leader();
   Replicator& any();
+  int any_node() { return pick(0, stage_.search->nodes() - 1); }
+  const std::string& any_alias() {
+    return stage_.aliases.at(static_cast<std::size_t>(pick(0, static_cast<int>(stage_.aliases.size()) - 1)));
+  }
   std::int64_t epoch();
   /// What is begun now ends in so long.
   void later(Milliseconds duration, std::function<void()> end);
@@ -100,8 +108,8 @@ class Supervisor {
   std::mt19937_64 random_;
   std::vector<Fault> faults_;
   std::vector<Ending> endings_;
-  std::string lane_;  // of the fault that begins
-  std::future<void> engine_crash_;
+  std::string lane_;               // of the fault that begins
+  std::future<void> engine_work_;  // on a node, which takes it a while
   std::int64_t epoch_of_copy_ = -1;
   std::map<std::string, int> counts_;
   std::vector<std::string> misconduct_;

@@ -38,7 +38,16 @@ bool TreeWriter::rolled_back() {
   }
 }
 
+// Of so many statements that it steps aside, each of them small.
+void TreeWriter::transact_large() {
+  execute(*connection_, "begin");
+  for (int i = pick(1200, 2000); i > 0; --i)
+    execute(*connection_, "select chaos.change(" + node("file") + ")");
+  execute(*connection_, chance(80) ? "commit" : "rollback");
+}
+
 void TreeWriter::transact() {
+  if (pick(1, 300) == 1) return transact_large();
   execute(*connection_, "begin");
   for (int i = chance(60) ? 1 : pick(2, 4); i > 0; --i) {
     if (chance(15)) {

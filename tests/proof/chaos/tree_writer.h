@@ -34,6 +34,7 @@ class TreeWriter {
   void connect();
   bool rolled_back();
   void transact();
+  void transact_large();
   std::string change();
   std::string node(const char* kind);
   std::string top();

@@ -56,6 +56,18 @@ TEST_F(DocumentWriterTest, ADocumentInFlightIsWaitedFor) {  // W1
   EXPECT_EQ(world_.elasticsearch.get("posts", "1")->json, "{\"n\":2}");
 }
 
+TEST_F(DocumentWriterTest, ADocumentUnderAnotherRoutingIsWaitedFor) {  // W1: both may lead to one shard
+  world_.elasticsearch.hold();
+  submit(write("1"));
+  world_.elasticsearch.await_held(1);
+  StepDocuments moved(leader_.versions.epoch(), leader_.versions.next(), 100'000);
+  moved.add(world_.posts(), {"1", "elsewhere", "{}", {}});
+  submit(std::move(moved));
+  EXPECT_EQ(leader_.writer.requests_in_flight(), 1U);
+  world_.elasticsearch.release();
+  ASSERT_TRUE(leader_.take_all_outcomes());
+}
+
 TEST_F(DocumentWriterTest, OtherDocumentsDoNotWait) {
   world_.elasticsearch.hold();
   submit(write("1"));
