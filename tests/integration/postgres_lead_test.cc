@@ -115,6 +115,36 @@ TEST_F(LeadTest, AnOlderLockstepCannotLeadBesideThisOne) {
   EXPECT_FALSE(take(*database().connect(), first_number()));
 }
 
+// D1. Whoever looks the number up sees the old one, and meanwhile it has changed: the view in the table's place does that.
+TEST_F(LeadTest, WhoTookANumberThatIsNoLongerInForceDoesNotLead) {
+  const std::unique_ptr<Source> one = source();
+  database().execute(R"sql(
+    alter table lockstep.checkpoint rename to checkpoint_itself;
+    create table lockstep.looked_up (number bigint);
+    create function lockstep.changed_behind(number bigint) returns bigint language plpgsql volatile as $$
+    begin
+      if not exists (select from lockstep.looked_up) then
+        insert into lockstep.looked_up values (number);
+        update lockstep.checkpoint_itself set lead_key = 42;
+      end if;
+      return number;
+    end
+    $$;
+    do $$
+    begin
+      execute (select 'create view lockstep.checkpoint as select tableoid, ' ||
+                      string_agg(case attname when 'lead_key' then 'lockstep.changed_behind(lead_key) as lead_key'
+                                 else quote_ident(attname) end, ', ' order by attnum) ||
+                      ' from lockstep.checkpoint_itself'
+               from pg_attribute
+               where attrelid = 'lockstep.checkpoint_itself'::regclass and attnum > 0 and not attisdropped);
+    end
+    $$)sql");
+  EXPECT_FALSE(one->lead().try_lead());
+  EXPECT_EQ(number_of_the_lead(), "42");
+  EXPECT_FALSE(one->lead().is_led()) << "it keeps no number";
+}
+
 TEST_F(LeadTest, TheLeadHoldsNoTransactionOpen) {
   const std::unique_ptr<Source> one = source();
   ASSERT_TRUE(one->lead().try_lead());

@@ -133,9 +133,7 @@ def try_mutant(mutant, build, seconds):
             environment = dict(os.environ)
             if target in RUNS_THE_PROGRAM:
                 environment["LOCKSTEP_TEST_PROGRAM"] = str(build.link("lockstep", object_file, folder))
-                program = build.folder / "tests" / target
-            else:
-                program = build.link(f"tests/{target}", object_file, folder)
+            program = build.link(f"tests/{target}", object_file, folder)
             found = first_failure(program, tests, environment, seconds)
             if found:
                 return f"{target}: {found}"
@@ -144,7 +142,7 @@ def try_mutant(mutant, build, seconds):
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("--build", type=pathlib.Path, required=True)
+    parser.add_argument("--build", type=lambda path: pathlib.Path(path).resolve(), required=True)
     parser.add_argument("--needs-servers", action="store_true", help="print yes where one of the mutants needs servers")
     parser.add_argument("--targets", action="store_true", help="print what has to be built")
     parser.add_argument("--list", action="store_true")
@@ -174,7 +172,15 @@ def main():
     return 0
 
 
+def require_servers(mutants):
+    """A test that fails for want of a server has found nothing."""
+    needed = {program for mutant in mutants for program in mutant["found_by"]} & SERVER_PROGRAMS
+    if needed and not (os.environ.get("LOCKSTEP_TEST_POSTGRESQL") and os.environ.get("LOCKSTEP_TEST_ELASTICSEARCH")):
+        raise Wrong(f"{', '.join(sorted(needed))}: needs servers, which scripts/mutants starts")
+
+
 def run(mutants, build, seconds):
+    require_servers(mutants)
     survivors = []
     for number, mutant in enumerate(mutants, start=1):
         begun = time.monotonic()

@@ -157,6 +157,16 @@ TEST_F(DeploymentTest, G1ARefusedIndexKeepsEverythingAsItIs) {
   EXPECT_THAT(changes_, IsEmpty());
 }
 
+TEST_F(DeploymentTest, G1ARefusedIndexKeepsANewPipelineAndItsOtherIndicesAway) {
+  make_index("posts-000001", "somebody else");
+  source_.applied.clear();
+  IndexConfig other = config_.indices.front();
+  other.alias = "authors";
+  config_.indices.insert(config_.indices.begin(), other);
+  EXPECT_THROW(deployment_.apply(progress_), Error);
+  EXPECT_THAT(changes_, IsEmpty());
+}
+
 TEST_F(DeploymentTest, RemovingKeepsTheIndicesUnlessAsked) {
   make_index("posts-000001", kIdentity);
   deployment_.remove(Indices::kKept, progress_);

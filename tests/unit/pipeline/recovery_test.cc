@@ -261,6 +261,12 @@ TEST_F(PartnersTest, TheOutboxOfAnotherDatabaseIsGivenUp) {
   catch_up_with_a_fresh_leader(world_);
 }
 
+TEST_F(PartnersTest, AnIndexWithTheMarkOfAnotherPipelineIsNotTakenOver) {  // I1
+  world_.pipeline.identity = "another-identity";
+  EXPECT_THROW(take_lead(), Error);
+  EXPECT_TRUE(kinds().empty());
+}
+
 TEST_F(PartnersTest, AnIndexThatWasReplacedIsComparedAlone) {
   world_.elasticsearch.replace("posts");
   take_lead();
