@@ -115,7 +115,8 @@ TEST_F(LeadTest, AnOlderLockstepCannotLeadBesideThisOne) {
   EXPECT_FALSE(take(*database().connect(), first_number()));
 }
 
-// D1. Whoever looks the number up sees the old one, and meanwhile it has changed: the view in the table's place does that.
+// D1. Whoever looks the number up sees the old one, and meanwhile it has changed: the view in the table's
+// place does that.
 TEST_F(LeadTest, WhoTookANumberThatIsNoLongerInForceDoesNotLead) {
   const std::unique_ptr<Source> one = source();
   database().execute(R"sql(
