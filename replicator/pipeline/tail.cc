@@ -69,7 +69,7 @@ void Tail::rewind() {
 
 bool Tail::read(SourceTransaction& transaction) {
   chunk_begin_ = position_;
-  Changes changes = transaction.read_changes(position_, chunk_documents_);
+  Changes changes = transaction.read_changes(position_, {chunk_documents_, fan_out_threshold_});
   position_ = changes.next;
   at_end_ = !changes.more;
   unknown_captures_.insert(changes.unknown_captures.begin(), changes.unknown_captures.end());
@@ -78,8 +78,26 @@ bool Tail::read(SourceTransaction& transaction) {
   end_.position = changes.next;
   end_.rows = changes.rows;
   end_.oldest_change = std::chrono::steady_clock::now() - changes.oldest_age;
-  resolve(transaction, changes.captured);
+  if (changes.large) {
+    make_jobs(transaction, *changes.large);
+  } else {
+    resolve(transaction, changes.captured);
+  }
   return true;
+}
+
+// Which indices the transaction concerns nobody knows yet. The list of an index that it does not concern
+// comes out empty.
+void Tail::make_jobs(SourceTransaction& transaction, const LargeTransaction& large) {
+  for (const AppliedIndex& index : pipeline_.indices) {
+    if (set_aside_.contains(index.id)) continue;  // it will be compared
+    const auto add_job = [&] { transaction.add_large_transaction(index, large); };
+    if (held_.contains(index.id)) {
+      hold_back(transaction, index, add_job);
+    } else {
+      add_job();
+    }
+  }
 }
 
 void Tail::resolve(SourceTransaction& transaction, const std::vector<CapturedChange>& changes) {
@@ -89,13 +107,12 @@ void Tail::resolve(SourceTransaction& transaction, const std::vector<CapturedCha
     if (std::erase_if(own, [](const CapturedChange& change) { return change.everything; }) > 0) {
       // The rows of a truncated table are gone. Only a look at all documents tells which ones they made.
       for (const JobKind kind : {JobKind::kBackfill, JobKind::kSweep})
-        transaction.add_job(index.id, kind,
-                            "a tracked table was truncated, or its triggers cannot name rows");
+        transaction.add_job(index.id, kind, std::string(kEverythingChanged));
     }
     if (!held_.contains(index.id)) {
       held_back_.erase(index.id);
     } else if (!own.empty()) {
-      hold_back(transaction, index, own);
+      hold_back(transaction, index, [&] { transaction.add_fan_out(index, own); });
       continue;
     }
     if (own.empty()) continue;
@@ -111,9 +128,9 @@ void Tail::resolve(SourceTransaction& transaction, const std::vector<CapturedCha
 // The changes join one job, which finds their documents when the index takes writes again. After many of them
 // a comparison of the whole index is less work, and nothing more is written down.
 void Tail::hold_back(SourceTransaction& transaction, const AppliedIndex& index,
-                     const std::vector<CapturedChange>& changes) {
+                     const std::function<void()>& add_fan_out) {
   if (++held_back_[index.id] <= kMostHeldBack) {
-    transaction.add_fan_out(index, changes);
+    add_fan_out();
   } else {
     const std::string reason = "Elasticsearch took none of many changes: " + held_.reason(index.id);
     transaction.set_aside(index.id, reason);
