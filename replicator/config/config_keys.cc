@@ -164,8 +164,9 @@ const std::vector<Key<ReplicationConfig>>& keys_of() {
            .most = 60 * kSecond}),
       key<&Section::fan_out_threshold>({.name = "fan_out_threshold",
                                         .description =
-                                            "A change of more documents than this becomes a job of its own "
-                                            "beside the tail, so that small changes do not wait for it.",
+                                            "A change of more documents than this, or a transaction of more "
+                                            "changed rows, becomes a job of its own beside the tail, so "
+                                            "that small changes do not wait for it.",
                                         .example = "10000",
                                         .least = 1,
                                         .most = 10'000'000}),

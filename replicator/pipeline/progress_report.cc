@@ -80,7 +80,6 @@ void ProgressReport::update() {
   const Acknowledgements& acknowledgements = parts_.writer.acknowledgements();
   const std::optional<SteadyTime> oldest = acknowledgements.oldest_change();
   const auto jobs = parts_.jobs.progress();
-  const std::set<CaptureId>& unknown_captures = parts_.tail.unknown_captures();
   const bool backfilling = std::any_of(jobs.begin(), jobs.end(),
                                        [](const auto& job) { return job.second.kind == JobKind::kBackfill; });
   const std::string held = parts_.held.text();
@@ -98,7 +97,9 @@ void ProgressReport::update() {
     for (const auto& [index, job] : jobs) progress.indices[index].jobs.push_back(job);
     progress.rows = rows_before_ + acknowledgements.rows();
     progress.batches = batches_before_ + parts_.tail.batches();
-    progress.unknown_captures.insert(unknown_captures.begin(), unknown_captures.end());
+    for (const std::set<CaptureId>& unknown :
+         {parts_.tail.unknown_captures(), parts_.jobs.unknown_captures()})
+      progress.unknown_captures.insert(unknown.begin(), unknown.end());
     progress.pending = oldest.has_value() || !parts_.tail.idle() || !parts_.tail.at_end();
     progress.lag = oldest ? std::chrono::duration_cast<std::chrono::microseconds>(now - *oldest) : 0us;
     progress.turned_at = now;

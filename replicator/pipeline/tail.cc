@@ -10,6 +10,39 @@ namespace {
 // Of one index that is held: what is joined to a job is looked through at each further change.
 constexpr int kMostHeldBack = 500;
 
+// How long small changes are looked for among those of a chunk that lead to too many documents together.
+constexpr std::chrono::milliseconds kSeparateFor{50};
+
+using CapturedChanges = std::vector<CapturedChange>;
+
+bool is_one_value(const CapturedChanges& changes) {
+  return changes.size() == 1 && changes.front().values.size() <= 1;
+}
+
+// REQUIRES: not is_one_value().
+std::pair<CapturedChanges, CapturedChanges> halves_of(const CapturedChanges& changes) {
+  if (changes.size() > 1) {
+    const auto middle = changes.begin() + static_cast<std::ptrdiff_t>(changes.size() / 2);
+    return {{changes.begin(), middle}, {middle, changes.end()}};
+  }
+  const CapturedChange& change = changes.front();
+  const auto middle = change.values.begin() + static_cast<std::ptrdiff_t>(change.values.size() / 2);
+  return {{{change.capture, {change.values.begin(), middle}}},
+          {{change.capture, {middle, change.values.end()}}}};
+}
+
+void add(CapturedChanges& to, const CapturedChanges& changes) {
+  for (const CapturedChange& change : changes) {
+    const auto same = std::find_if(
+        to.begin(), to.end(), [&](const CapturedChange& other) { return other.capture == change.capture; });
+    if (same == to.end()) {
+      to.push_back(change);
+    } else {
+      same->values.insert(same->values.end(), change.values.begin(), change.values.end());
+    }
+  }
+}
+
 std::vector<CapturedChange> of_index(const AppliedIndex& index, const std::vector<CapturedChange>& changes) {
   std::vector<CapturedChange> own;
   for (const CapturedChange& change : changes) {
@@ -69,7 +102,7 @@ void Tail::rewind() {
 
 bool Tail::read(SourceTransaction& transaction) {
   chunk_begin_ = position_;
-  Changes changes = transaction.read_changes(position_, chunk_documents_);
+  Changes changes = transaction.read_changes(position_, {chunk_documents_, fan_out_threshold_});
   position_ = changes.next;
   at_end_ = !changes.more;
   unknown_captures_.insert(changes.unknown_captures.begin(), changes.unknown_captures.end());
@@ -78,8 +111,61 @@ bool Tail::read(SourceTransaction& transaction) {
   end_.position = changes.next;
   end_.rows = changes.rows;
   end_.oldest_change = std::chrono::steady_clock::now() - changes.oldest_age;
-  resolve(transaction, changes.captured);
+  if (changes.large) {
+    make_jobs(transaction, *changes.large);
+  } else {
+    resolve(transaction, changes.captured);
+  }
   return true;
+}
+
+// The small changes that came with a large one: half by half, a page of documents at most. What is large, or
+// not looked at in time, is a fan-out.
+void Tail::separate(SourceTransaction& transaction, const AppliedIndex& index,
+                    const std::vector<CapturedChange>& changes) {
+  const auto end = std::chrono::steady_clock::now() + kSeparateFor;
+  std::int64_t room = std::min(chunk_documents_, fan_out_threshold_);
+  CapturedChanges large;
+  DocumentIds small;
+  std::deque<CapturedChanges> too_many{changes};
+  const auto look_at = [&](CapturedChanges half) {
+    std::optional<DocumentIds> ids = transaction.resolve(index, half, room);
+    if (!ids) {
+      too_many.push_back(std::move(half));
+      return;
+    }
+    room -= static_cast<std::int64_t>(ids->size());
+    small.insert(small.end(), ids->begin(), ids->end());
+  };
+  while (!too_many.empty()) {
+    const CapturedChanges part = std::move(too_many.front());
+    too_many.pop_front();
+    if (is_one_value(part) || std::chrono::steady_clock::now() >= end) {
+      add(large, part);
+      continue;
+    }
+    auto [first, second] = halves_of(part);
+    look_at(std::move(first));
+    look_at(std::move(second));
+  }
+  if (!large.empty()) transaction.add_fan_out(index, large);
+  std::sort(small.begin(), small.end());
+  small.erase(std::unique(small.begin(), small.end()), small.end());
+  if (!small.empty()) pieces_.push_back({&index, std::move(small)});
+}
+
+// Which indices the transaction concerns nobody knows yet. The list of an index that it does not concern
+// comes out empty.
+void Tail::make_jobs(SourceTransaction& transaction, const LargeTransaction& large) {
+  for (const AppliedIndex& index : pipeline_.indices) {
+    if (set_aside_.contains(index.id)) continue;  // it will be compared
+    const auto add_job = [&] { transaction.add_large_transaction(index, large); };
+    if (held_.contains(index.id)) {
+      hold_back(transaction, index, add_job);
+    } else {
+      add_job();
+    }
+  }
 }
 
 void Tail::resolve(SourceTransaction& transaction, const std::vector<CapturedChange>& changes) {
@@ -89,19 +175,18 @@ void Tail::resolve(SourceTransaction& transaction, const std::vector<CapturedCha
     if (std::erase_if(own, [](const CapturedChange& change) { return change.everything; }) > 0) {
       // The rows of a truncated table are gone. Only a look at all documents tells which ones they made.
       for (const JobKind kind : {JobKind::kBackfill, JobKind::kSweep})
-        transaction.add_job(index.id, kind,
-                            "a tracked table was truncated, or its triggers cannot name rows");
+        transaction.add_job(index.id, kind, std::string(kEverythingChanged));
     }
     if (!held_.contains(index.id)) {
       held_back_.erase(index.id);
     } else if (!own.empty()) {
-      hold_back(transaction, index, own);
+      hold_back(transaction, index, [&] { transaction.add_fan_out(index, own); });
       continue;
     }
     if (own.empty()) continue;
     std::optional<DocumentIds> ids = transaction.resolve(index, own, fan_out_threshold_);
     if (!ids) {
-      transaction.add_fan_out(index, own);
+      separate(transaction, index, own);
     } else if (!ids->empty()) {
       pieces_.push_back({&index, *std::move(ids)});
     }
@@ -111,9 +196,9 @@ void Tail::resolve(SourceTransaction& transaction, const std::vector<CapturedCha
 // The changes join one job, which finds their documents when the index takes writes again. After many of them
 // a comparison of the whole index is less work, and nothing more is written down.
 void Tail::hold_back(SourceTransaction& transaction, const AppliedIndex& index,
-                     const std::vector<CapturedChange>& changes) {
+                     const std::function<void()>& add_fan_out) {
   if (++held_back_[index.id] <= kMostHeldBack) {
-    transaction.add_fan_out(index, changes);
+    add_fan_out();
   } else {
     const std::string reason = "Elasticsearch took none of many changes: " + held_.reason(index.id);
     transaction.set_aside(index.id, reason);

@@ -59,8 +59,11 @@ class Tail {
 
   bool read(SourceTransaction& transaction);
   void resolve(SourceTransaction& transaction, const std::vector<CapturedChange>& changes);
+  void separate(SourceTransaction& transaction, const AppliedIndex& index,
+                const std::vector<CapturedChange>& changes);
+  void make_jobs(SourceTransaction& transaction, const LargeTransaction& large);
   void hold_back(SourceTransaction& transaction, const AppliedIndex& index,
-                 const std::vector<CapturedChange>& changes);
+                 const std::function<void()>& add_fan_out);
   void render(SourceTransaction& transaction, StepDocuments& documents);
   void render_piece(SourceTransaction& transaction, StepDocuments& documents);
 

@@ -46,9 +46,9 @@ class ChangeLog {
   /// The jobs that are not finished. A job that cannot be read stops its own index, and no other.
   virtual UnfinishedJobs jobs() = 0;
 
-  /// Makes the list of a fan-out, beside everything else that is done here: the number of its documents once
-  /// the list is complete, none while it is not (call again). REQUIRES: leading, no transaction open.
-  virtual std::optional<std::int64_t> expand(const AppliedIndex& index, const Job& fan_out) = 0;
+  /// Makes the list of a fan-out, beside everything else that is done here: none while it is not complete
+  /// (call again). REQUIRES: leading, no transaction open.
+  virtual std::optional<FanOutList> expand(const AppliedIndex& index, const Job& fan_out) = 0;
 };
 
 }  // namespace lockstep

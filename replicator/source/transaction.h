@@ -40,11 +40,11 @@ class SourceTransaction : public SourceSnapshot {
  public:
   // --- what changed ---
 
-  /// What this snapshot sees behind `from`, at most about `max_values` values.
-  virtual Changes read_changes(const Position& from, std::int64_t max_values) = 0;
+  /// What this snapshot sees behind `from`. Costs no more than a chunk, however large a transaction is.
+  virtual Changes read_changes(const Position& from, const ChunkLimits& limits) = 0;
 
-  /// The documents of `index` that the changes lead to; none when there are more than `limit`. REQUIRES: no
-  /// change says `everything`.
+  /// The documents of `index` that the changes lead to; none when there are more than `limit`, or when it
+  /// takes long to find them. REQUIRES: no change says `everything`.
   virtual std::optional<DocumentIds> resolve(const AppliedIndex& index,
                                              const std::vector<CapturedChange>& changes,
                                              std::int64_t limit) = 0;
@@ -71,6 +71,9 @@ class SourceTransaction : public SourceSnapshot {
   /// index whose list nobody has begun to make. Where a fan-out whose list is being made or done comes from
   /// the same rows, the new one waits behind it: a row that changes again and again has two fan-outs at most.
   virtual void add_fan_out(const AppliedIndex& index, const std::vector<CapturedChange>& changes) = 0;
+
+  /// Makes a fan-out of the documents of `index` that the transaction's changes lead to.
+  virtual void add_large_transaction(const AppliedIndex& index, const LargeTransaction& transaction) = 0;
 
   /// Adds the jobs after which these documents are what the view gives, each under its routing and no other.
   /// `routing` is where a document was found, or where it belongs. Anybody may call this; whoever leads does

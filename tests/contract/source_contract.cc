@@ -26,7 +26,7 @@ void SourceContract::lead() {
 SourceContract::Chunk SourceContract::step(std::int64_t max_values) {
   const auto transaction = begin();
   Chunk chunk;
-  chunk.changes = transaction->read_changes(position_, max_values);
+  chunk.changes = transaction->read_changes(position_, {max_values});
   const auto ids = transaction->resolve(docs(), chunk.changes.captured, 1'000'000);
   EXPECT_TRUE(ids);
   if (ids) {
@@ -62,7 +62,7 @@ std::vector<Job> SourceContract::save(const Acknowledged& acknowledged) {
 
 Job SourceContract::fan_out_of_changes(const AppliedIndex& index) {
   const auto transaction = begin();
-  const Changes changes = transaction->read_changes(position_, 100'000);
+  const Changes changes = transaction->read_changes(position_, {100'000});
   transaction->add_fan_out(index, changes.captured);
   Acknowledged acknowledged;
   acknowledged.position = position_ = changes.next;
@@ -76,8 +76,43 @@ Job SourceContract::fan_out_of_changes(const AppliedIndex& index) {
   return jobs[0];
 }
 
+SourceContract::SteppedOver SourceContract::step_over(const ChunkLimits& limits) {
+  SteppedOver all;
+  for (bool more = true; more;) {
+    const auto transaction = begin();
+    const Changes changes = transaction->read_changes(position_, limits);
+    if (changes.large) {
+      EXPECT_EQ(changes.rows, 1);
+      EXPECT_TRUE(changes.captured.empty());
+      transaction->add_large_transaction(docs(), *changes.large);
+    }
+    for (const CapturedChange& change : changes.captured) {
+      for (const std::string& value : change.values) ++all.reported[value];
+    }
+    Acknowledged acknowledged;
+    acknowledged.position = position_ = changes.next;
+    transaction->save(acknowledged);
+    for (Job& job : transaction->commit()) all.jobs.push_back(std::move(job));
+    more = changes.more;
+  }
+  return all;
+}
+
+Job SourceContract::job_of_transaction(int first, int things) {
+  drain();
+  writer_->begin();
+  for (int i = 0; i < things; ++i) writer_->insert_thing(first + i, 0);
+  writer_->commit();
+  const SteppedOver over = step_over({10, things - 1});
+  EXPECT_EQ(over.jobs.size(), 1U);
+  return over.jobs.empty() ? Job{} : over.jobs.front();
+}
+
 bool SourceContract::expands_to(const AppliedIndex& index, const Job& fan_out, std::int64_t documents) {
-  return becomes_true([&] { return source_->changes().expand(index, fan_out) == documents; });
+  return becomes_true([&] {
+    const std::optional<FanOutList> list = source_->changes().expand(index, fan_out);
+    return list && list->documents == documents;
+  });
 }
 
 std::vector<std::string> SourceContract::listed(JobId fan_out, std::int64_t page) {

@@ -66,6 +66,15 @@ class SourceContract : public testing::TestWithParam<MakeWorld> {
   /// The changes that nobody has read, made to a fan-out of `index`, with the position saved. Fails the test
   /// unless commit() returns exactly that job.
   Job fan_out_of_changes(const AppliedIndex& index);
+  /// What has become visible, as the tail reads it, with the position saved.
+  struct SteppedOver {
+    Reported reported;      ///< in chunks
+    std::vector<Job> jobs;  ///< of `docs`, made of large transactions
+  };
+  SteppedOver step_over(const ChunkLimits& limits);
+  /// A change of so many things in one transaction, from this id on, made to a job as by step_over().
+  Job job_of_transaction(int first, int things);
+
   /// Whether the list of the fan-out gets complete with so many documents.
   bool expands_to(const AppliedIndex& index, const Job& fan_out, std::int64_t documents);
   /// The whole list of a fan-out, in pages.

@@ -57,7 +57,7 @@ TEST_P(SourceContract, S1_WhatWasNotSavedIsReportedAgainToTheNextOne) {
   writer_->insert_thing(2, 0);
   {
     const auto transaction = begin();
-    EXPECT_EQ(transaction->read_changes(position_, 1000).rows, 1);
+    EXPECT_EQ(transaction->read_changes(position_, {1000}).rows, 1);
   }
   source_.reset();
   lead();
@@ -201,7 +201,7 @@ TEST_P(SourceContract, S1_AnEmptiedTableConcernsEveryDocument) {
   writer_->insert_things(1, 3);
   drain();
   writer_->truncate_things();
-  const Changes changes = begin()->read_changes(position_, 1000);
+  const Changes changes = begin()->read_changes(position_, {1000});
   ASSERT_FALSE(changes.captured.empty());
   for (const CapturedChange& change : changes.captured) {
     const std::set<std::string> values(change.values.begin(), change.values.end());
@@ -214,7 +214,7 @@ TEST_P(SourceContract, S1_SkippedChangesAreInNoChunkAndLaterOnesAre) {
   writer_->insert_thing(1, 0);
   {
     const auto transaction = begin();
-    EXPECT_EQ(transaction->read_changes(position_, 1000).rows, 1);
+    EXPECT_EQ(transaction->read_changes(position_, {1000}).rows, 1);
     writer_->insert_thing(2, 0);
     transaction->skip_changes();
     transaction->commit();
@@ -228,13 +228,13 @@ TEST_P(SourceContract, S1_AChunkSaysHowManyRowsItHasAndHowOldTheyAre) {
   lead();
   for (int i = 1; i <= 3; ++i) writer_->insert_thing(i, 0);
   const auto transaction = begin();
-  const Changes changes = transaction->read_changes(position_, 1000);
+  const Changes changes = transaction->read_changes(position_, {1000});
   EXPECT_EQ(changes.rows, 3);
   EXPECT_FALSE(changes.more);
   EXPECT_NE(changes.next, position_);
   EXPECT_GE(changes.oldest_age.count(), 0);
   EXPECT_LT(changes.oldest_age, std::chrono::minutes(10));
-  const Changes none = transaction->read_changes(changes.next, 1000);
+  const Changes none = transaction->read_changes(changes.next, {1000});
   EXPECT_EQ(none.rows, 0);
   EXPECT_TRUE(none.captured.empty());
 }
@@ -257,7 +257,7 @@ TEST_P(SourceContract, S2_DocumentsComeFromOneSnapshotThatHasTheChange) {
   lead();
   writer_->insert_thing(1, 5);
   const auto transaction = begin();
-  const Changes changes = transaction->read_changes(position_, 1000);
+  const Changes changes = transaction->read_changes(position_, {1000});
   const auto ids = transaction->resolve(docs(), changes.captured, 1000);
   ASSERT_TRUE(ids);
   writer_->set_n(1, 6);
@@ -301,7 +301,7 @@ TEST_P(SourceContract, ResolvingStopsAtTheLimit) {
   lead();
   for (int i = 1; i <= 20; ++i) writer_->insert_thing(i, 0);
   const auto transaction = begin();
-  const Changes changes = transaction->read_changes(position_, 1000);
+  const Changes changes = transaction->read_changes(position_, {1000});
   EXPECT_FALSE(transaction->resolve(docs(), changes.captured, 19));
   const auto all = transaction->resolve(docs(), changes.captured, 20);
   ASSERT_TRUE(all);
@@ -316,7 +316,7 @@ TEST_P(SourceContract, OneValueLeadsToAllItsDocumentsAndToNoOtherIndex) {
   drain();
   writer_->rename_town(7, "Bonn");
   const auto transaction = begin();
-  const Changes changes = transaction->read_changes(position_, 1000);
+  const Changes changes = transaction->read_changes(position_, {1000});
   EXPECT_EQ(changes.rows, 1);
   const auto found = transaction->resolve(parcels(), changes.captured, 1000);
   ASSERT_TRUE(found);

@@ -25,7 +25,7 @@ TEST_P(SourceContract, S4_WhatMayBeShownWithoutACommitIsDurable) {
       lazy->insert_thing(i, 0);
     }
     const auto transaction = begin();
-    EXPECT_EQ(transaction->read_changes(position_, 1000).rows, i);
+    EXPECT_EQ(transaction->read_changes(position_, {1000}).rows, i);
     if (!transaction->may_be_shown()) continue;
     ++may_be_shown;
     EXPECT_TRUE(world_->is_durable());
@@ -36,9 +36,9 @@ TEST_P(SourceContract, S4_WhatMayBeShownWithoutACommitIsDurable) {
 TEST_P(SourceContract, S4_WhatWasWrittenNeedsACommit) {
   lead();
   writer_->insert_thing(1, 0);
-  EXPECT_EQ(begin()->read_changes(position_, 1000).rows, 1);
+  EXPECT_EQ(begin()->read_changes(position_, {1000}).rows, 1);
   const auto transaction = begin();
-  transaction->read_changes(position_, 1000);
+  transaction->read_changes(position_, {1000});
   transaction->add_job(docs().id, JobKind::kComparison, "a test");
   EXPECT_FALSE(transaction->may_be_shown());
 }

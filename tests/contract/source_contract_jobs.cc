@@ -125,6 +125,120 @@ TEST_P(SourceContract, AFanOutJobIsKeptUntilItIsFinished) {
   EXPECT_FALSE(find_job(job.id));
 }
 
+// --- large transactions ---
+
+TEST_P(SourceContract, ALargeTransactionIsSteppedOverUnread) {
+  lead();
+  finish_jobs();
+  drain();
+  writer_->insert_thing(1, 0);
+  writer_->begin();
+  for (int i = 101; i <= 160; ++i) writer_->insert_thing(i, 0);
+  writer_->commit();
+  writer_->insert_thing(2, 0);
+  const SteppedOver over = step_over({10, 50});
+  EXPECT_EQ(over.reported, (Reported{{"1", 1}, {"2", 1}}));
+  ASSERT_EQ(over.jobs.size(), 1U);
+  const std::optional<Job> stored = find_job(over.jobs[0].id);
+  ASSERT_TRUE(stored);
+  EXPECT_EQ(stored->kind, JobKind::kFanOut);
+  EXPECT_TRUE(stored->keeps_rows);
+  EXPECT_FALSE(stored->total);
+  EXPECT_TRUE(expands_to(docs(), over.jobs[0], 60));
+  EXPECT_FALSE(find_job(over.jobs[0].id)->keeps_rows);
+  const std::vector<std::string> list = listed(over.jobs[0].id, 7);
+  EXPECT_EQ(list.size(), 60U);
+  EXPECT_EQ(std::set<std::string>(list.begin(), list.end()).size(), 60U);
+}
+
+TEST_P(SourceContract, ATransactionUpToTheLimitIsRead) {
+  lead();
+  drain();
+  writer_->begin();
+  for (int i = 101; i <= 150; ++i) writer_->insert_thing(i, 0);
+  writer_->commit();
+  const SteppedOver over = step_over({10, 50});
+  EXPECT_EQ(over.reported.size(), 50U);
+  EXPECT_TRUE(over.jobs.empty());
+}
+
+TEST_P(SourceContract, WhatIsLeftOfALargeTransactionIsSteppedOver) {
+  lead();
+  drain();
+  writer_->begin();
+  for (int i = 101; i <= 160; ++i) writer_->insert_thing(i, 0);
+  writer_->commit();
+  const Changes begun = begin()->read_changes(position_, {10});
+  ASSERT_TRUE(begun.more);
+  position_ = begun.next;
+  const SteppedOver over = step_over({10, 40});
+  EXPECT_TRUE(over.reported.empty());
+  ASSERT_EQ(over.jobs.size(), 1U);
+  EXPECT_TRUE(expands_to(docs(), over.jobs[0], 60 - begun.rows));
+}
+
+TEST_P(SourceContract, NoLargeChangeJoinsALargeTransaction) {
+  lead();
+  const Job transaction = job_of_transaction(1, 100);
+  writer_->insert_thing(1000, 0);
+  EXPECT_NE(fan_out_of_changes(docs()).id, transaction.id);
+}
+
+TEST_P(SourceContract, TheNextLeaderGoesOnWithTheListOfALargeTransaction) {
+  lead();
+  constexpr int kThings = 5'000;
+  const Job job = job_of_transaction(1, kThings);
+  for (int i = 0; i < 3; ++i) {
+    source_->changes().expand(docs(), job);
+    source_.reset();
+    lead();
+  }
+  EXPECT_TRUE(expands_to(docs(), job, kThings));
+  const std::vector<std::string> list = listed(job.id, 1000);
+  EXPECT_EQ(std::set<std::string>(list.begin(), list.end()).size(), std::size_t{kThings});
+}
+
+TEST_P(SourceContract, RowsOfALargeTransactionAreNotPrunedBeforeItsListIsMade) {
+  lead();
+  const Job job = job_of_transaction(1, 3'000);
+  drain();
+  world_->age_outbox();
+  source_->outbox().prune();
+  EXPECT_TRUE(expands_to(docs(), job, 3'000));
+}
+
+TEST_P(SourceContract, TheOutboxIsPrunedWhileALargeTransactionIsReplayed) {
+  lead();
+  const Job job = job_of_transaction(1, 3'000);
+  ASSERT_TRUE(expands_to(docs(), job, 3'000));
+  world_->age_outbox();
+  const std::int64_t before = source_->outbox().size();
+  EXPECT_TRUE(becomes_true([&] {
+    drain();
+    source_->outbox().prune();
+    return source_->outbox().size() < before;
+  }));
+  EXPECT_EQ(listed(job.id, 1000).size(), 3'000U);
+}
+
+TEST_P(SourceContract, ATruncateInALargeTransactionIsNotLost) {
+  lead();
+  finish_jobs();
+  drain();
+  writer_->begin();
+  for (int i = 1; i <= 60; ++i) writer_->insert_thing(i, 0);
+  writer_->truncate_things();
+  for (int i = 1; i <= 60; ++i) writer_->insert_thing(100 + i, 0);
+  writer_->commit();
+  const SteppedOver over = step_over({10, 100});
+  ASSERT_FALSE(over.jobs.empty());
+  EXPECT_TRUE(expands_to(docs(), over.jobs[0], 120));
+  EXPECT_EQ(jobs_of(docs().id, JobKind::kBackfill).size(), 1U);
+  EXPECT_EQ(jobs_of(docs().id, JobKind::kSweep).size(), 1U);
+}
+
+// --- fan-outs that join ---
+
 TEST_P(SourceContract, LargeChangesJoinAFanOutThatNobodyHasBegunToExpand) {
   lead();
   const auto change_of = [&](int id) {

@@ -34,7 +34,7 @@ TEST_P(SourceContract, S5_AnEpochThatHasPassedCanSaveNothing) {
   {
     const auto transaction = source_->changes().begin(old);
     Acknowledged acknowledged;
-    acknowledged.position = transaction->read_changes(position_, 1000).next;
+    acknowledged.position = transaction->read_changes(position_, {1000}).next;
     acknowledged.refused.push_back(refused(docs(), "1", 1));
     transaction->save(acknowledged);
     transaction->add_job(docs().id, JobKind::kComparison, "a test");

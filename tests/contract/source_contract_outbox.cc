@@ -50,7 +50,7 @@ TEST_P(SourceContract, AFullOutboxLeavesChangesOutUntilItIsResumed) {
   EXPECT_TRUE(source_->outbox().has_given_up());
   EXPECT_TRUE(other()->outbox().has_given_up());
   writer_->insert_thing(2, 0);
-  for (const CapturedChange& change : begin()->read_changes(position_, 1'000'000).captured)
+  for (const CapturedChange& change : begin()->read_changes(position_, {1'000'000}).captured)
     EXPECT_EQ(std::count(change.values.begin(), change.values.end(), "2"), 0);
   EXPECT_TRUE(becomes_true([&] { return source_->outbox().resume(); }));
   EXPECT_FALSE(source_->outbox().has_given_up());

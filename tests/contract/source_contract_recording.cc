@@ -26,7 +26,7 @@ class Everything {
       : docs_(docs), parcels_(parcels), letter_(std::move(letter)) {}
 
   void record(SourceTransaction& transaction, const Position& from) const {
-    const Changes changes = transaction.read_changes(from, 1000);
+    const Changes changes = transaction.read_changes(from, {1000});
     transaction.add_job(docs_.id, JobKind::kComparison, "a test");
     transaction.add_fan_out(docs_, changes.captured);
     transaction.add_repair(docs_, {{{"2"}, ""}}, "a test");

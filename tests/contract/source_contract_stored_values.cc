@@ -79,9 +79,24 @@ TEST_P(DefinedSourceContract, RowsOfTheOutboxThatNoTriggerWroteAreTold) {
   lead();
   position_ = source_->changes().checkpoint();
   EXPECT_THAT(step().changes.unknown_captures, IsEmpty());
-  world().plant_outbox_row(CaptureId{4711});
+  world().plant_outbox_rows(CaptureId{4711}, 1);
   writer_->insert_thing(1, 0);
   EXPECT_THAT(step().changes.unknown_captures, ElementsAre(CaptureId{4711}));
+}
+
+TEST_P(DefinedSourceContract, RowsInALargeTransactionThatNoTriggerWroteAreTold) {
+  lead();
+  drain();
+  world().plant_outbox_rows(CaptureId{4711}, 60);
+  const SteppedOver over = step_over({10, 50});
+  ASSERT_EQ(over.jobs.size(), 1U);
+  std::optional<FanOutList> list;
+  ASSERT_TRUE(becomes_true([&] {
+    list = source_->changes().expand(docs(), over.jobs[0]);
+    return list.has_value();
+  }));
+  EXPECT_EQ(list->documents, 0);
+  EXPECT_THAT(list->unknown_captures, ElementsAre(CaptureId{4711}));
 }
 
 TEST_P(DefinedSourceContract, ARowOfAnIndexThatNobodyHasIsTold) {

@@ -48,7 +48,7 @@ class EmptyTransaction final : public SourceTransaction {
   }
   void require_readable(const AppliedIndex&) override {}
 
-  Changes read_changes(const Position&, std::int64_t) override { return {}; }
+  Changes read_changes(const Position&, const ChunkLimits&) override { return {}; }
   std::optional<DocumentIds> resolve(const AppliedIndex&, const std::vector<CapturedChange>&,
                                      std::int64_t) override {
     return DocumentIds{};
@@ -67,6 +67,7 @@ class EmptyTransaction final : public SourceTransaction {
 
   void add_job(IndexId, JobKind, const std::string&) override {}
   void add_fan_out(const AppliedIndex&, const std::vector<CapturedChange>&) override {}
+  void add_large_transaction(const AppliedIndex&, const LargeTransaction&) override {}
   void add_repair(const AppliedIndex&, const std::vector<FoundDocument>&, const std::string&) override {}
   void begin_job(JobId) override {}
   void set_aside(IndexId, const std::string&) override {}
@@ -123,7 +124,7 @@ class EmptySource final : public Source,
   }
   bool is_awaited() override { return false; }
   UnfinishedJobs jobs() override { return {}; }
-  std::optional<std::int64_t> expand(const AppliedIndex&, const Job&) override { return std::nullopt; }
+  std::optional<FanOutList> expand(const AppliedIndex&, const Job&) override { return std::nullopt; }
 
   std::chrono::system_clock::time_point now() override { return {}; }
   std::int64_t count(const DeadLetterFilter&) override { return 0; }
@@ -207,7 +208,7 @@ class EmptyWorld final : public DefinedWorld {
   void replace_view() override {}
   void plant_job(const std::string&, const std::string&) override {}
   void plant_null(const std::string&, const std::string&) override {}
-  void plant_outbox_row(CaptureId) override {}
+  void plant_outbox_rows(CaptureId, int) override {}
   void plant_rows_of_index(IndexId) override {}
 };
 

@@ -161,9 +161,9 @@ class PostgresWorld final : public DefinedWorld {
     database_.execute("alter table lockstep." + table + " alter " + column + " drop not null");
     database_.execute("update lockstep." + table + " set " + column + " = null");
   }
-  void plant_outbox_row(CaptureId capture) override {
-    database_.execute("insert into lockstep.outbox (capture, keys) values (" + std::to_string(capture.value) +
-                      ", '{1}')");
+  void plant_outbox_rows(CaptureId capture, int rows) override {
+    database_.execute("insert into lockstep.outbox (capture, keys) select " + std::to_string(capture.value) +
+                      ", '{1}' from generate_series(1, " + std::to_string(rows) + ")");
   }
   void plant_rows_of_index(IndexId index) override {
     const std::string id = std::to_string(index.value);

@@ -118,7 +118,7 @@ class DefinedWorld : public SourceWorld {
   /// Puts null into a column of one of lockstep's own tables, in every row.
   virtual void plant_null(const std::string& table, const std::string& column) = 0;
   /// Writes a row into the outbox, as no trigger would.
-  virtual void plant_outbox_row(CaptureId capture) = 0;
+  virtual void plant_outbox_rows(CaptureId capture, int rows) = 0;
   /// Writes a job, a dead letter and a set-aside row of an index that nobody has.
   virtual void plant_rows_of_index(IndexId index) = 0;
 };

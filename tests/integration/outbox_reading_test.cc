@@ -54,7 +54,7 @@ class OutboxReading : public testing::Test {
       for (int i = 0; i < batches; ++i) {
         write();
         const auto transaction = source->changes().begin(epoch);
-        const Changes changes = transaction->read_changes(position, max_values);
+        const Changes changes = transaction->read_changes(position, {max_values});
         EXPECT_GT(changes.rows, 0);
         position = changes.next;
       }

@@ -88,7 +88,7 @@ TEST_F(RolesTest, RoleWithTheGrantsRunsAllStatementsOfTheTail) {
   const AppliedIndex& index = pipeline.indices.at(0);
   {
     const auto transaction = log.begin(epoch);
-    const Changes changes = transaction->read_changes(position, 1000);
+    const Changes changes = transaction->read_changes(position, {1000});
     EXPECT_GT(changes.rows, 0);
     const auto ids = transaction->resolve(index, changes.captured, 1000);
     ASSERT_TRUE(ids);

@@ -70,12 +70,12 @@ Change& Change::remove(IndexId index, const std::string& id) {
 }
 
 Change& Change::captured(CaptureId capture, Values values) {
-  if (state_.captures) state_.outbox.push_back({capture, std::move(values), false});
+  if (state_.captures) state_.outbox.push_back({capture, std::move(values), false, state_.transactions});
   return *this;
 }
 
 Change& Change::truncated(CaptureId capture) {
-  if (state_.captures) state_.outbox.push_back({capture, {}, true});
+  if (state_.captures) state_.outbox.push_back({capture, {}, true, state_.transactions});
   return *this;
 }
 
@@ -83,6 +83,7 @@ Change& Change::truncated(CaptureId capture) {
 
 void Database::commit(const std::function<void(Change&)>& change) {
   const std::lock_guard lock(mutex_);
+  ++state_.transactions;
   Change writing(state_);
   change(writing);
   flushed_ = durable_;

@@ -37,6 +37,7 @@ struct OutboxRow {
   CaptureId capture;
   Values values;
   bool everything = false;
+  std::size_t transaction = 0;  ///< its number
 };
 
 using RoutedId = std::tuple<IndexId, std::string, std::string>;  ///< index, _id, routing
@@ -58,7 +59,8 @@ struct StoredLetter {
 struct State {
   std::map<IndexId, View> views;
   std::vector<OutboxRow> outbox;
-  std::size_t position = 0;  ///< outbox rows that the checkpoint has passed
+  std::size_t transactions = 0;  ///< begun
+  std::size_t position = 0;      ///< outbox rows that the checkpoint has passed
   Epoch epoch;
   KnownPartners partners;
   std::map<IndexId, std::string> set_aside;

@@ -166,7 +166,7 @@ UnfinishedJobs FakeSource::jobs() {
   });
 }
 
-std::optional<std::int64_t> FakeSource::expand(const AppliedIndex& index, const Job& fan_out) {
+std::optional<FanOutList> FakeSource::expand(const AppliedIndex& index, const Job& fan_out) {
   database_.require_present();
   database_.step(Step::kExpand);
   if (connection_.open > 0) throw std::logic_error("a transaction is open on this connection");
@@ -176,7 +176,7 @@ std::optional<std::int64_t> FakeSource::expand(const AppliedIndex& index, const 
     const auto stored = state.jobs.find(fan_out.id);
     return stored == state.jobs.end() ? std::optional<std::int64_t>(0) : stored->second.job.total;
   });
-  if (total) return total;
+  if (total) return FanOutList{*total};
   database_.require_readable(index);
   connection_.expanding = fan_out.id;
   return std::nullopt;
@@ -193,6 +193,7 @@ void FakeSource::make_list(JobId fan_out) {
   if (stored == database_.state_.jobs.end()) return;
   stored->second.documents = numbered(ids);
   stored->second.job.total = static_cast<std::int64_t>(ids.size());
+  stored->second.job.keeps_rows = false;
 }
 
 // --- DeadLetterBox ---

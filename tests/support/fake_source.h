@@ -51,7 +51,7 @@ class FakeSource final : public Source,
   bool is_awaited() override;
   UnfinishedJobs jobs() override;
   /// Says none once for each fan-out, as if making its list took a while.
-  std::optional<std::int64_t> expand(const AppliedIndex& index, const Job& fan_out) override;
+  std::optional<FanOutList> expand(const AppliedIndex& index, const Job& fan_out) override;
 
   std::chrono::system_clock::time_point now() override;
   std::int64_t count(const DeadLetterFilter& filter) override;

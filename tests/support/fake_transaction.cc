@@ -63,7 +63,7 @@ StoredJob* fan_out_to_join(State& state, IndexId index, std::optional<JobId> exp
   StoredJob* joined = nullptr;
   for (auto& [id, stored] : state.jobs) {
     if (stored.job.index == index && stored.job.kind == JobKind::kFanOut && !stored.job.total &&
-        stored.job.behind == behind && id != expanding)
+        !stored.job.keeps_rows && stored.job.behind == behind && id != expanding)
       joined = &stored;
   }
   return joined;
@@ -88,6 +88,25 @@ void save_letter(State& state, const DeadLetter& letter) {
   stored->second.letter = letter;
   stored->second.last_at = now;
   ++stored->second.tries;
+}
+
+std::int64_t width_of(const OutboxRow& row) {
+  return std::max<std::int64_t>(1, static_cast<std::int64_t>(row.values.size()));
+}
+
+// The rows from `first` on that one transaction has written end here.
+std::size_t end_of_transaction(const State& state, std::size_t first) {
+  std::size_t end = first;
+  while (end < state.outbox.size() && state.outbox[end].transaction == state.outbox[first].transaction) ++end;
+  return end;
+}
+
+bool is_large(const State& state, std::size_t first, const ChunkLimits& limits) {
+  if (!limits.transaction_values) return false;
+  std::int64_t width = 0;
+  for (std::size_t row = first; row < end_of_transaction(state, first); ++row)
+    width += width_of(state.outbox[row]);
+  return width > *limits.transaction_values;
 }
 
 }  // namespace
@@ -223,22 +242,31 @@ void FakeTransaction::require_readable(const AppliedIndex& index) {
   database_.require_readable(index);
 }
 
-Changes FakeTransaction::read_changes(const Position& from, std::int64_t max_values) {
+Changes FakeTransaction::read_changes(const Position& from, const ChunkLimits& limits) {
   database_.step(Step::kReadChanges);
   std::map<CaptureId, CapturedChange> captured;
   std::map<CaptureId, std::set<std::string>> values;
   const std::size_t first = rows_of(from);
   if (first < seen_.pruned) throw std::logic_error("these rows of the outbox are pruned");
+  Changes changes;
+  if (first < seen_.outbox.size() && is_large(seen_, first, limits)) {
+    const std::size_t end = end_of_transaction(seen_, first);
+    changes.large = LargeTransaction{std::to_string(first)};
+    changes.rows = 1;
+    changes.more = end < seen_.outbox.size();
+    changes.next = position_at(end);
+    return changes;
+  }
   std::size_t next = first;
   std::int64_t width = 0;
-  for (; next < seen_.outbox.size() && width < max_values; ++next) {
+  for (; next < seen_.outbox.size() && width < limits.values; ++next) {
+    if (next > first && is_large(seen_, next, limits)) break;
     const OutboxRow& row = seen_.outbox[next];
-    width += std::max<std::int64_t>(1, static_cast<std::int64_t>(row.values.size()));
+    width += width_of(row);
     captured[row.capture].capture = row.capture;
     captured[row.capture].everything |= row.everything;
     values[row.capture].insert(row.values.begin(), row.values.end());
   }
-  Changes changes;
   const AppliedPipeline pipeline = database_.pipeline();
   const auto is_known = [&](CaptureId capture) {
     return std::any_of(pipeline.indices.begin(), pipeline.indices.end(), [&](const AppliedIndex& index) {
@@ -312,6 +340,26 @@ void FakeTransaction::add_fan_out(const AppliedIndex& index, const std::vector<C
         stored.changes = changes;
         added.push_back(insert(state, std::move(stored)));
       });
+}
+
+void FakeTransaction::add_large_transaction(const AppliedIndex& index, const LargeTransaction& transaction) {
+  const auto first = static_cast<std::size_t>(std::stoull(transaction.text));
+  StoredJob stored;
+  stored.job.index = index.id;
+  stored.job.kind = JobKind::kFanOut;
+  stored.job.reason = "a transaction of many changes";
+  stored.job.keeps_rows = true;
+  bool everything = false;
+  for (std::size_t row = first; row < end_of_transaction(seen_, first); ++row) {
+    const OutboxRow& changed = seen_.outbox[row];
+    if (!has(index.captures, changed.capture)) continue;
+    everything |= changed.everything;
+    stored.changes.push_back({changed.capture, changed.values});
+  }
+  record([stored](State& state, std::vector<Job>& added) { added.push_back(insert(state, stored)); });
+  if (!everything) return;
+  for (const JobKind kind : {JobKind::kBackfill, JobKind::kSweep})
+    add_job(index.id, kind, std::string(kEverythingChanged));
 }
 
 void FakeTransaction::add_repair(const AppliedIndex& index, const std::vector<FoundDocument>& documents,

@@ -32,7 +32,7 @@ class FakeTransaction final : public SourceTransaction {
                                    const std::vector<FoundDocument>& found) override;
   void require_readable(const AppliedIndex& index) override;
 
-  Changes read_changes(const Position& from, std::int64_t max_values) override;
+  Changes read_changes(const Position& from, const ChunkLimits& limits) override;
   std::optional<DocumentIds> resolve(const AppliedIndex& index, const std::vector<CapturedChange>& changes,
                                      std::int64_t limit) override;
   FanOutPage fan_out_page(JobId job, const JobPosition& after, std::int64_t limit) override;
@@ -45,6 +45,7 @@ class FakeTransaction final : public SourceTransaction {
 
   void add_job(IndexId index, JobKind kind, const std::string& reason) override;
   void add_fan_out(const AppliedIndex& index, const std::vector<CapturedChange>& changes) override;
+  void add_large_transaction(const AppliedIndex& index, const LargeTransaction& transaction) override;
   void add_repair(const AppliedIndex& index, const std::vector<FoundDocument>& documents,
                   const std::string& reason) override;
   void begin_job(JobId job) override;

@@ -4,17 +4,23 @@
 
 namespace lockstep {
 
-FanOut::FanOut(Job job, const AppliedIndex& index, ChangeLog& changes, std::function<bool(JobId)> is_running)
-    : RunningJob(std::move(job), index), changes_(changes), is_running_(std::move(is_running)) {
+FanOut::FanOut(Job job, const AppliedIndex& index, ChangeLog& changes, std::function<bool(JobId)> is_running,
+               std::function<void(FanOutList)> on_list)
+    : RunningJob(std::move(job), index),
+      changes_(changes),
+      is_running_(std::move(is_running)),
+      on_list_(std::move(on_list)) {
   if (!std::holds_alternative<AfterNumber>(position())) move_to(AfterNumber{0});
 }
 
 bool FanOut::is_ready() {
   if (job().total) return true;
   if (job().behind && is_running_(*job().behind)) return false;
-  const std::optional<std::int64_t> documents = changes_.expand(index(), job());
-  if (documents) set_total(*documents);
-  return documents.has_value();
+  std::optional<FanOutList> list = changes_.expand(index(), job());
+  if (!list) return false;
+  set_total(list->documents);
+  on_list_(*std::move(list));
+  return true;
 }
 
 std::int64_t FanOut::read(SourceTransaction& transaction, StepDocuments& documents,

@@ -11,12 +11,15 @@ namespace lockstep {
 
 class FanOut final : public RunningJob {
  public:
-  /// `is_running` says whether the fan-out that this one waits for is still there. The references must
-  /// outlive this.
-  FanOut(Job job, const AppliedIndex& index, ChangeLog& changes, std::function<bool(JobId)> is_running);
+  /// `is_running` says whether the fan-out that this one waits for is still there; `on_list` is told when the
+  /// list is made. The references must outlive this.
+  FanOut(Job job, const AppliedIndex& index, ChangeLog& changes, std::function<bool(JobId)> is_running,
+         std::function<void(FanOutList)> on_list);
 
   /// Lets the source make the list.
   bool is_ready() override;
+
+  bool keeps_rows() const override { return job().keeps_rows && !job().total; }
 
  private:
   std::int64_t read(SourceTransaction& transaction, StepDocuments& documents,
@@ -24,6 +27,7 @@ class FanOut final : public RunningJob {
 
   ChangeLog& changes_;
   std::function<bool(JobId)> is_running_;
+  std::function<void(FanOutList)> on_list_;
   PageInHand page_;
 };
 

@@ -68,7 +68,9 @@ std::unique_ptr<RunningJob> JobRunner::make(Job job, const AppliedIndex& index) 
     case JobKind::kComparison:
       return std::make_unique<Comparison>(std::move(job), index, changes_, elasticsearch_);
     case JobKind::kFanOut:
-      return std::make_unique<FanOut>(std::move(job), index, changes_, [this](JobId id) { return has(id); });
+      return std::make_unique<FanOut>(
+          std::move(job), index, changes_, [this](JobId id) { return has(id); },
+          [this](FanOutList list) { take(std::move(list)); });
     case JobKind::kSweep:
       return std::make_unique<Sweep>(std::move(job), index, writer_, elasticsearch_, write_lifetime_over_);
   }
@@ -77,6 +79,11 @@ std::unique_ptr<RunningJob> JobRunner::make(Job job, const AppliedIndex& index) 
 
 bool JobRunner::has(JobId job) const {
   return std::any_of(jobs_.begin(), jobs_.end(), [&](const auto& running) { return running->id() == job; });
+}
+
+void JobRunner::take(FanOutList list) {
+  unknown_captures_.insert(list.unknown_captures.begin(), list.unknown_captures.end());
+  for (Job& job : list.added) add(std::move(job));
 }
 
 bool JobRunner::turn() {
@@ -108,13 +115,15 @@ bool JobRunner::read_page() {
 
 bool JobRunner::is_ready(RunningJob& job) {
   const IndexId index = job.index().id;
-  if (set_aside_.contains(index) || held_.contains(index)) return false;
+  if (set_aside_.contains(index)) return false;
+  const bool is_held = held_.contains(index);
+  if (is_held && !job.keeps_rows()) return false;
   if (const auto pause = not_before_.find(job.id()); pause != not_before_.end()) {
     if (std::chrono::steady_clock::now() < pause->second) return false;
     not_before_.erase(pause);
   }
   if (job.all_read() || writer_.acknowledgements().open(Lane{job.id()}) >= kOpenSteps) return false;
-  return job.is_ready();
+  return job.is_ready() && !is_held;
 }
 
 // What Elasticsearch does not answer about one index (it is closed, say) stops the jobs of no other.

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -54,6 +55,9 @@ class JobRunner {
   /// For `status`: oldest first.
   std::vector<std::pair<IndexId, JobStatus>> progress() const;
 
+  /// As Tail::unknown_captures(), of rows of large transactions.
+  const std::set<CaptureId>& unknown_captures() const { return unknown_captures_; }
+
  private:
   /// A page that waits until Elasticsearch has room.
   struct ReadPage {
@@ -64,6 +68,7 @@ class JobRunner {
 
   std::unique_ptr<RunningJob> make(Job job, const AppliedIndex& index);
   bool has(JobId job) const;
+  void take(FanOutList list);
   bool has_room();
   bool is_ready(RunningJob& job);
   bool look_ahead(RunningJob& job, const PageLimits& limits);
@@ -84,6 +89,7 @@ class JobRunner {
   std::list<std::unique_ptr<RunningJob>> jobs_;  // the front one has its turn
   std::map<JobId, SteadyTime> not_before_;       // of those that wait a moment
   std::optional<ReadPage> ready_;
+  std::set<CaptureId> unknown_captures_;
 };
 
 }  // namespace lockstep

@@ -37,6 +37,10 @@ class RunningJob {
   /// Whether pages can be read. False: ask again later. REQUIRES: no transaction is open.
   virtual bool is_ready() { return true; }
 
+  /// Whether the outbox keeps rows for it. Such a job is asked whether it is ready even when its index takes
+  /// nothing now: is_ready() reads these rows.
+  virtual bool keeps_rows() const { return false; }
+
   /// Asks Elasticsearch what the next page needs to know, before a transaction is opened that would have to
   /// wait for the answer. REQUIRES: is_ready(), not all_read(), no transaction is open.
   virtual void look_ahead(const PageLimits& /*limits*/) {}

@@ -3,7 +3,9 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "replicator/ids.h"
@@ -26,11 +28,31 @@ struct CapturedChange {
   bool everything = false;  ///< any row may have changed: a truncate, or rows that cannot be named
 };
 
+/// Why the jobs of a change of `everything` are there, for `status`.
+inline constexpr std::string_view kEverythingChanged =
+    "a tracked table was truncated, or its triggers cannot name rows";
+
+/// A transaction of many changes, or what is left of it, which nobody has read. Only the source that made it
+/// can read it.
+struct LargeTransaction {
+  std::string text;
+  bool operator==(const LargeTransaction&) const = default;
+};
+
+/// How much a chunk holds.
+struct ChunkLimits {
+  std::int64_t values = 0;  ///< about
+  /// A transaction that goes on behind the chunk is not read when it has more values left. None: no limit.
+  std::optional<std::int64_t> transaction_values = {};
+};
+
 /// A chunk of changes.
 struct Changes {
   std::vector<CapturedChange> captured;
   /// Of rows that no pipeline's capture can have written since the last `apply`: what they say is not known.
   std::vector<CaptureId> unknown_captures = {};
+  /// The whole chunk, unread: it counts as one row.
+  std::optional<LargeTransaction> large = {};
   Position next;                           ///< behind the chunk
   std::int64_t rows = 0;                   ///< outbox rows read
   bool more = false;                       ///< the batch has further rows

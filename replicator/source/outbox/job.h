@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -70,6 +71,16 @@ struct Job {
   std::string reason;
   /// The fan-out that must be over before the list of this one is made. None: nothing to wait for.
   std::optional<JobId> behind = {};
+  /// A fan-out of a large transaction, whose rows the outbox keeps until the list is made.
+  bool keeps_rows = false;
+};
+
+/// What is known once the list of a fan-out is made.
+struct FanOutList {
+  std::int64_t documents = 0;
+  /// Jobs that a change of `everything` among the rows has added.
+  std::vector<Job> added = {};
+  std::set<CaptureId> unknown_captures = {};  ///< as Changes has them
 };
 
 /// A job that this lockstep cannot take as what it is stored as: its kind, its position or another value.

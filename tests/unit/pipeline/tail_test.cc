@@ -132,15 +132,80 @@ TEST_F(TailTest, AFanOutBeyondTheThresholdBecomesAJobAndThePositionGoesOn) {
   ASSERT_EQ(jobs.size(), 1U);
   const Job& job = jobs.begin()->second.job;
   EXPECT_EQ(job.kind, JobKind::kFanOut);
-  EXPECT_TRUE(eventually([&] { return leader.source.changes().expand(world_.posts(), job) == 22; }))
-      << "what changed with it is replayed with it";
-  EXPECT_EQ(world_.database.state().jobs.begin()->second.documents.size(), 22U);
+  EXPECT_TRUE(eventually([&] {
+    const std::optional<FanOutList> list = leader.source.changes().expand(world_.posts(), job);
+    return list && list->documents == 21;
+  }));
+  EXPECT_EQ(world_.database.state().jobs.begin()->second.documents.size(), 21U);
   ASSERT_TRUE(leader.take_all_outcomes());
+  EXPECT_TRUE(world_.elasticsearch.get("posts", "small")) << "what changed with it does not wait for it";
   leader.save();
   EXPECT_EQ(world_.database.state().position, 2U);
   ASSERT_TRUE(leader.catch_up());
   EXPECT_EQ(world_.difference(), "");
   EXPECT_TRUE(world_.database.state().jobs.empty());
+}
+
+TEST_F(TailTest, SmallChangesThatComeWithALargeOneAreAppliedAtOnceEachOnce) {
+  world_.config.replication.fan_out_threshold = 20;
+  Leader leader(world_);
+  world_.add_silently(21, "ann");
+  for (int i = 0; i < 9; ++i) {
+    const std::string user = "user" + std::to_string(i);
+    world_.put_post("post of " + user, user);
+    world_.rename_user(user, 1);
+  }
+  world_.rename_user("ann", 1);
+  EXPECT_EQ(follow(leader), 1);
+  ASSERT_TRUE(leader.take_all_outcomes());
+  EXPECT_EQ(world_.elasticsearch.operations_on("post of user0").size(), 1U);
+  EXPECT_EQ(world_.elasticsearch.operations_on("post of user8").size(), 1U);
+  EXPECT_TRUE(world_.elasticsearch.operations_on("p0000").empty());
+  ASSERT_TRUE(leader.catch_up());
+  EXPECT_EQ(world_.difference(), "");
+}
+
+TEST_F(TailTest, ALargeTransactionBecomesAJobAndWhatComesAfterItIsAppliedAtOnce) {
+  world_.config.replication.fan_out_threshold = 20;
+  Leader leader(world_);
+  ASSERT_TRUE(leader.catch_up());
+  world_.put_post("before", "bob");
+  world_.database.commit([](Change& change) {
+    for (int i = 0; i < 21; ++i) {
+      const std::string id = "many" + std::to_string(i);
+      change.put(kPosts, id, R"({"user":"ann","n":1})").captured(kPostRows, {id});
+    }
+  });
+  world_.put_post("many7", "ann", 2);
+  world_.put_post("behind", "bob");
+  EXPECT_EQ(follow(leader), 3) << "before it, itself, behind it";
+  ASSERT_TRUE(leader.take_all_outcomes());
+  EXPECT_TRUE(world_.elasticsearch.get("posts", "before"));
+  EXPECT_TRUE(world_.elasticsearch.get("posts", "behind"));
+  EXPECT_TRUE(world_.elasticsearch.get("posts", "many7")) << "its own, newer change";
+  EXPECT_FALSE(world_.elasticsearch.get("posts", "many8"));
+  leader.save();
+  const State state = world_.database.state();
+  EXPECT_EQ(state.position, state.outbox.size());
+  EXPECT_EQ(state.jobs.size(), world_.pipeline.indices.size());
+  ASSERT_TRUE(leader.catch_up());
+  EXPECT_EQ(world_.difference(), "");
+  EXPECT_TRUE(world_.database.state().jobs.empty());
+}
+
+TEST_F(TailTest, ALargeTransactionWithATruncateMeansEveryDocumentToo) {
+  world_.config.replication.fan_out_threshold = 20;
+  world_.add_silently(5);
+  Leader leader(world_);
+  world_.database.commit([](Change& change) {
+    for (int i = 0; i < 21; ++i) {
+      const std::string id = "many" + std::to_string(i);
+      change.put(kPosts, id, R"({"user":"ann","n":1})").captured(kPostRows, {id});
+    }
+    change.truncated(kUserRows);
+  });
+  ASSERT_TRUE(leader.catch_up());
+  EXPECT_EQ(world_.difference(), "");
 }
 
 TEST_F(TailTest, ATruncatedTableMeansEveryDocumentAndThoseThatNoViewHas) {

@@ -77,8 +77,8 @@ UnfinishedJobs PostgresChangeLog::jobs() {
   return load_jobs(direct, pipeline_);
 }
 
-std::optional<std::int64_t> PostgresChangeLog::expand(const AppliedIndex& index, const Job& fan_out) {
-  return expansion_.advance(pipeline_.index(index.id), fan_out.id);
+std::optional<FanOutList> PostgresChangeLog::expand(const AppliedIndex& index, const Job& fan_out) {
+  return expansion_.advance(pipeline_, pipeline_.index(index.id), fan_out.id);
 }
 
 }  // namespace lockstep

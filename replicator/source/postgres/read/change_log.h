@@ -33,7 +33,7 @@ class PostgresChangeLog final : public ChangeLog {
                     std::chrono::milliseconds at_most) override;
   bool is_awaited() override;
   UnfinishedJobs jobs() override;
-  std::optional<std::int64_t> expand(const AppliedIndex& index, const Job& fan_out) override;
+  std::optional<FanOutList> expand(const AppliedIndex& index, const Job& fan_out) override;
 
  private:
   PostgresSession& session_;

@@ -1,23 +1,30 @@
 #include "replicator/source/postgres/read/changes.h"
 
+#include <limits>
 #include <vector>
 
-#include "replicator/source/postgres/read/position.h"
 #include "replicator/source/postgres/session/array.h"
 #include "replicator/source/postgres/session/statement.h"
 
 namespace lockstep {
 namespace {
 
-// The parts of the statement that read transactions which have ended since the last batch was opened.
+constexpr std::int64_t kBehindEveryRow = std::numeric_limits<std::int64_t>::max();
+
+// The part of the statement that reads one transaction.
+std::string late_part(const std::string& schema, std::uint64_t txid, std::int64_t after) {
+  return fill_placeholders(
+      postgres_sql("read_late_transaction"),
+      {{"schema", schema}, {"txid", std::to_string(txid)}, {"after", std::to_string(after)}});
+}
+
+// Those that read transactions which have ended since the last batch was opened.
 std::string late_parts(const std::string& schema, const PostgresPosition& at,
                        const std::vector<std::uint64_t>& late_transactions) {
   std::string parts;
   for (const std::uint64_t txid : late_transactions) {
     if (txid < at.last_txid) continue;
-    const std::string after = txid == at.last_txid ? std::to_string(at.last_id) : "0";
-    parts += fill_placeholders(postgres_sql("read_late_transaction"),
-                               {{"schema", schema}, {"txid", std::to_string(txid)}, {"after", after}});
+    parts += late_part(schema, txid, txid == at.last_txid ? at.last_id : 0);
   }
   return parts;
 }
@@ -38,9 +45,18 @@ Changes changes_of(const pqxx::result& rows, PostgresPosition& at) {
     }
     changes.rows = row[3].as<std::int64_t>();
     changes.more = row[7].as<bool>();
-    if (changes.rows == 0) continue;
-    at.last_txid = row[4].as<std::uint64_t>();
-    at.last_id = row[5].as<std::int64_t>();
+    if (!row[8].is_null()) {
+      const PostgresLargeTransaction large{row[8].as<std::uint64_t>(), row[9].as<std::int64_t>() - 1};
+      changes.large = large.to_large_transaction();
+      changes.rows = 1;
+      at.last_txid = large.txid;
+      at.last_id = kBehindEveryRow;
+    } else if (changes.rows > 0) {
+      at.last_txid = row[4].as<std::uint64_t>();
+      at.last_id = row[5].as<std::int64_t>();
+    } else {
+      continue;
+    }
     changes.oldest_age = std::chrono::microseconds(static_cast<std::int64_t>(row[6].as<double>() * 1e6));
   }
   changes.next = changes.more ? at.to_position() : PostgresPosition{at.cur, "", 0, 0}.to_position();
@@ -50,7 +66,7 @@ Changes changes_of(const pqxx::result& rows, PostgresPosition& at) {
 }  // namespace
 
 PostgresChunk read_outbox(PostgresTransaction& transaction, const PostgresPipeline& pipeline,
-                          const Position& from, std::int64_t max_values) {
+                          const Position& from, const ChunkLimits& limits) {
   PostgresChunk chunk;
   PostgresPosition at = PostgresPosition::from(from);
   if (at.cur.empty()) {
@@ -76,8 +92,8 @@ PostgresChunk read_outbox(PostgresTransaction& transaction, const PostgresPipeli
       fill_placeholders(postgres_sql("read_outbox"), {{"schema", schema}, {"late", late}});
   const Doing doing("reading the outbox");
   const auto read = [&](const auto& run) {
-    return run(doing, statement, max_values, max_values, pipeline.captures, first_txid, before_first_id,
-               std::to_string(cur.xmax()), at.cur);
+    return run(doing, statement, limits.values, limits.values, pipeline.captures, first_txid, before_first_id,
+               std::to_string(cur.xmax()), at.cur, limits.transaction_values);
   };
   // With late transactions the statement differs each time: not worth preparing.
   const pqxx::result rows = late.empty()
@@ -85,6 +101,25 @@ PostgresChunk read_outbox(PostgresTransaction& transaction, const PostgresPipeli
                                 : read([&](const auto&... p) { return transaction.run_once(p...); });
   chunk.changes = changes_of(rows, at);
   return chunk;
+}
+
+TransactionPart read_transaction(PostgresTransaction& transaction, const PostgresPipeline& pipeline,
+                                 const PostgresLargeTransaction& large, std::int64_t max_rows,
+                                 std::int64_t max_values) {
+  const std::string& schema = transaction.session().schema();
+  const std::string statement =
+      fill_placeholders(postgres_sql("read_outbox"),
+                        {{"schema", schema}, {"late", late_part(schema, large.txid, large.after)}});
+  // A batch of no transaction but this one.
+  const std::string none = "0";
+  PostgresPosition at;
+  TransactionPart part;
+  part.changes = changes_of(transaction.run_once(Doing("reading a large transaction"), statement, max_rows,
+                                                 max_values, pipeline.captures, none, std::int64_t{0}, none,
+                                                 "1:1:", std::optional<std::int64_t>()),
+                            at);
+  part.last_id = at.last_id;
+  return part;
 }
 
 }  // namespace lockstep

@@ -7,6 +7,7 @@
 
 #include "replicator/source/outbox/change.h"
 #include "replicator/source/postgres/read/pipeline.h"
+#include "replicator/source/postgres/read/position.h"
 #include "replicator/source/postgres/session/transaction.h"
 
 namespace lockstep {
@@ -18,8 +19,18 @@ struct PostgresChunk {
   std::optional<std::string> seen_wal;
 };
 
-/// Reads what the transaction's snapshot sees behind `from`, at most about `max_values` values. Throws Error.
+/// As SourceTransaction::read_changes(). Throws Error.
 PostgresChunk read_outbox(PostgresTransaction& transaction, const PostgresPipeline& pipeline,
-                          const Position& from, std::int64_t max_values);
+                          const Position& from, const ChunkLimits& limits);
+
+struct TransactionPart {
+  Changes changes;           ///< without `next`
+  std::int64_t last_id = 0;  ///< of the rows that were read
+};
+
+/// Reads a part of a large transaction: at most so many rows and about so many values. Throws Error.
+TransactionPart read_transaction(PostgresTransaction& transaction, const PostgresPipeline& pipeline,
+                                 const PostgresLargeTransaction& large, std::int64_t max_rows,
+                                 std::int64_t max_values);
 
 }  // namespace lockstep

@@ -9,46 +9,56 @@
 namespace lockstep {
 
 PostgresExpansion::~PostgresExpansion() {
-  if (!documents_.valid()) return;
+  if (!list_.valid()) return;
   {
     const std::lock_guard lock(mutex_);
     is_cancelled_ = true;
   }
   // A statement may begin just after a cancellation, so once is not enough.
-  while (documents_.wait_for(std::chrono::milliseconds(50)) != std::future_status::ready) {
+  while (list_.wait_for(std::chrono::milliseconds(50)) != std::future_status::ready) {
     const std::lock_guard lock(mutex_);
     if (session_) session_->cancel();
   }
 }
 
-std::optional<std::int64_t> PostgresExpansion::advance(const PostgresIndex& index, JobId job) {
-  if (documents_.valid()) {
-    if (documents_.wait_for(std::chrono::seconds(0)) != std::future_status::ready) return std::nullopt;
-    const std::int64_t documents = documents_.get();
-    if (job_ == job) return documents;
+std::optional<FanOutList> PostgresExpansion::advance(const PostgresPipeline& pipeline,
+                                                     const PostgresIndex& index, JobId job) {
+  if (list_.valid()) {
+    if (list_.wait_for(std::chrono::seconds(0)) != std::future_status::ready) return std::nullopt;
+    made_.emplace(job_, list_.get());
   }
+  if (auto made = made_.extract(job)) return std::move(made.mapped());
   job_ = job;
-  documents_ = std::async(std::launch::async, [this, index, job] { return expand(index, job); });
+  list_ =
+      std::async(std::launch::async, [this, pipeline, index, job] { return expand(pipeline, index, job); });
   return std::nullopt;
 }
 
-std::int64_t PostgresExpansion::expand(const PostgresIndex& index, JobId job) {
+FanOutList PostgresExpansion::expand(const PostgresPipeline& pipeline, const PostgresIndex& index,
+                                     JobId job) {
   if (!session_) {
     auto session = std::make_unique<PostgresSession>(source_, purpose_);
     const std::lock_guard lock(mutex_);
     session_ = std::move(session);
   }
-  return reading_view(index, [&]() -> std::int64_t {
-    PostgresTransaction transaction(*session_, "finding the documents of a large change of " + index.alias,
-                                    Isolation::kRepeatableRead);
-    {
-      const std::lock_guard lock(mutex_);
-      if (is_cancelled_) return 0;
-    }
-    const std::int64_t documents = PostgresJobs(transaction, 0).expand(index, job);
-    transaction.commit();
-    return documents;
+  FanOutList list;
+  reading_view(index, [&] {
+    while (!expand_further(pipeline, index, job, list)) continue;
   });
+  return list;
+}
+
+bool PostgresExpansion::expand_further(const PostgresPipeline& pipeline, const PostgresIndex& index,
+                                       JobId job, FanOutList& list) {
+  PostgresTransaction transaction(*session_, "finding the documents of a large change of " + index.alias,
+                                  Isolation::kRepeatableRead);
+  {
+    const std::lock_guard lock(mutex_);
+    if (is_cancelled_) return true;
+  }
+  const bool complete = PostgresJobs(transaction, pipeline.id()).expand(pipeline, index, job, list);
+  transaction.commit();
+  return complete;
 }
 
 }  // namespace lockstep

@@ -7,12 +7,13 @@
 
 #include <cstdint>
 #include <future>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
 
-#include "replicator/ids.h"
+#include "replicator/source/outbox/job.h"
 #include "replicator/source/postgres/read/pipeline.h"
 #include "replicator/source/postgres/session/session.h"
 
@@ -28,23 +29,27 @@ class PostgresExpansion {
   PostgresExpansion(const PostgresExpansion&) = delete;
   PostgresExpansion& operator=(const PostgresExpansion&) = delete;
 
-  /// Begins to make the list of the job unless a list is being made. Returns the number of its documents once
-  /// the list is complete and committed. Throws Error, ViewError when making it would fail again.
-  std::optional<std::int64_t> advance(const PostgresIndex& index, JobId job);
+  /// Begins to make the list of the job unless a list is being made. Returns what is known of it once it is
+  /// complete and committed. Throws Error, ViewError when making it would fail again.
+  std::optional<FanOutList> advance(const PostgresPipeline& pipeline, const PostgresIndex& index, JobId job);
 
   /// The job whose list is being made.
-  std::optional<JobId> job_in_hand() const { return documents_.valid() ? std::optional(job_) : std::nullopt; }
+  std::optional<JobId> job_in_hand() const { return list_.valid() ? std::optional(job_) : std::nullopt; }
 
  private:
-  std::int64_t expand(const PostgresIndex& index, JobId job);
+  FanOutList expand(const PostgresPipeline& pipeline, const PostgresIndex& index, JobId job);
+  /// Makes the list, or a part of it; returns whether that was all.
+  bool expand_further(const PostgresPipeline& pipeline, const PostgresIndex& index, JobId job,
+                      FanOutList& list);
 
   const SourceConfig source_;
   const std::string purpose_;
   std::mutex mutex_;
   std::unique_ptr<PostgresSession> session_;  // guarded by mutex_, except that the thread uses it
   bool is_cancelled_ = false;                 // guarded by mutex_
-  JobId job_;                                 // in hand, while documents_ is valid
-  std::future<std::int64_t> documents_;
+  JobId job_;                                 // in hand, while list_ is valid
+  std::future<FanOutList> list_;
+  std::map<JobId, FanOutList> made_;  // and not asked for yet
 };
 
 }  // namespace lockstep

@@ -16,6 +16,26 @@ std::string_view range_of(const PostgresIndex& index) {
   return "-9223372036854775808 and 9223372036854775807";
 }
 
+// A resolver gives nothing before it has found everything (PL/pgSQL keeps what "return query" gives until the
+// end, and most orders need all rows), so a limit of rows is no limit of its time. What takes longer is found
+// beside the tail, as what is more than the limit. About as long as writing a chunk takes.
+constexpr int kLongestSearchMs = 100;
+
+// The rows of `statement`; none when that takes longer.
+std::optional<pqxx::result> run_briefly(PostgresTransaction& transaction, const Doing& doing,
+                                        const std::string& statement) {
+  transaction.execute(doing,
+                      "savepoint search; set local statement_timeout = " + std::to_string(kLongestSearchMs));
+  std::optional<pqxx::result> rows;
+  try {
+    rows = transaction.run_once(doing, statement);
+  } catch (const PostgresError& error) {
+    if (error.sqlstate() != sqlstate::kQueryCanceled) throw;
+  }
+  transaction.execute(doing, "rollback to savepoint search; release savepoint search");
+  return rows;
+}
+
 DocumentIds ids_of(const Values& values) {
   DocumentIds ids;
   ids.reserve(values.size());
@@ -80,12 +100,13 @@ std::optional<DocumentIds> find_ids(PostgresTransaction& transaction, const Post
   }
   const std::string statement = "select distinct k from (" + ids_query(transaction, index, changes) +
                                 ") as u(k) where k is not null limit " + std::to_string(limit + 1);
-  const pqxx::result found = reading_view(
-      index, [&] { return transaction.run_once(Doing("finding documents of " + index.alias), statement); });
-  if (static_cast<std::int64_t>(found.size()) > limit) return std::nullopt;
+  const std::optional<pqxx::result> found = reading_view(index, [&] {
+    return run_briefly(transaction, Doing("finding documents of " + index.alias), statement);
+  });
+  if (!found || static_cast<std::int64_t>(found->size()) > limit) return std::nullopt;
   DocumentIds ids;
-  ids.reserve(found.size());
-  for (const pqxx::row& row : found) ids.push_back({std::string(row[0].c_str(), row[0].size())});
+  ids.reserve(found->size());
+  for (const pqxx::row& row : *found) ids.push_back({std::string(row[0].c_str(), row[0].size())});
   return ids;
 }
 

@@ -26,8 +26,8 @@ std::string_view castable_type(const PostgresIndex& index);
 std::string ids_query(const PostgresTransaction& transaction, const PostgresIndex& index,
                       const std::vector<CapturedChange>& changes);
 
-/// The ids that the changes lead to, without duplicates; none when there are more than `limit`. Throws
-/// ViewError, Error.
+/// The ids that the changes lead to, without duplicates; none when there are more than `limit`, or when it
+/// takes long to find them. Throws ViewError, Error.
 std::optional<DocumentIds> find_ids(PostgresTransaction& transaction, const PostgresIndex& index,
                                     const std::vector<CapturedChange>& changes, std::int64_t limit);
 

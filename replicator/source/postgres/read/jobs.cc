@@ -4,6 +4,7 @@
 #include <utility>
 #include <variant>
 
+#include "replicator/source/postgres/read/changes.h"
 #include "replicator/source/postgres/read/ids.h"
 #include "replicator/source/postgres/session/array.h"
 #include "replicator/source/postgres/session/statement.h"
@@ -22,6 +23,11 @@ const Doing kExpanding("making the list of a large change");
 // Changes of more values than this are not compared with other fan-outs. Nobody expects a statement over more
 // rows to come again at once, and comparing costs the product of the two numbers.
 constexpr std::size_t kComparedValues = 100;
+
+// Of a large transaction, in one transaction of ours: enough rows that a million of them do not take long,
+// few enough values for a small memory.
+constexpr std::int64_t kRowsAtOnce = 1'000;
+constexpr std::int64_t kValuesAtOnce = 10'000;
 
 std::optional<std::int64_t> value_of(std::optional<JobId> job) {
   return job ? std::optional(job->value) : std::nullopt;
@@ -60,6 +66,7 @@ Job job_of(JobId id, IndexId index, const pqxx::row& row) {
   if (!row[5].is_null()) job.total = row[5].as<std::int64_t>();
   job.reason = stored<std::string>(row[6], kTable);
   if (!row[7].is_null()) job.behind = JobId{row[7].as<std::int64_t>()};
+  job.keeps_rows = stored<bool>(row[8], kTable);
   return job;
 }
 
@@ -67,11 +74,12 @@ Job job_of(JobId id, IndexId index, const pqxx::row& row) {
 
 UnfinishedJobs load_jobs(PostgresTransaction& transaction, const PostgresPipeline& pipeline) {
   UnfinishedJobs jobs;
-  for (const pqxx::row& row :
-       transaction.run(kLoading,
-                       "select id, index, kind, position, done, total, reason, behind from {schema}.job "
-                       "where pipeline = $1 order by id",
-                       pipeline.id())) {
+  for (const pqxx::row& row : transaction.run(
+           kLoading,
+           "select id, index, kind, position, done, total, reason, behind, transaction is not null "
+           "from {schema}.job "
+           "where pipeline = $1 order by id",
+           pipeline.id())) {
     const JobId id{row[0].as<std::int64_t>()};
     const IndexId index{stored<int>(row[1], kTable)};
     try {
@@ -104,11 +112,19 @@ Job PostgresJobs::insert(IndexId index, JobKind kind, const std::string& reason,
   return job;
 }
 
-std::int64_t PostgresJobs::write_list(JobId job, const std::string& ids_query) {
-  const std::string statement = fill_placeholders(
-      postgres_sql("add_job_pages"),
-      {{"schema", transaction_.session().schema()}, {"job", std::to_string(job.value)}, {"ids", ids_query}});
+std::int64_t PostgresJobs::write_list(JobId job, std::int64_t before, const std::string& ids_query) {
+  const std::string statement =
+      fill_placeholders(postgres_sql("add_job_pages"), {{"schema", transaction_.session().schema()},
+                                                        {"job", std::to_string(job.value)},
+                                                        {"before", std::to_string(before)},
+                                                        {"ids", ids_query}});
   return transaction_.run_once(kExpanding, statement)[0][0].as<std::int64_t>();
+}
+
+void PostgresJobs::set_total(JobId job, std::int64_t documents) {
+  transaction_.run(kExpanding,
+                   "update {schema}.job set total = $2, transaction = null, read_to = null where id = $1",
+                   job.value, documents);
 }
 
 std::optional<Job> PostgresJobs::add(IndexId index, JobKind kind, const std::string& reason) {
@@ -155,11 +171,37 @@ std::optional<JobId> PostgresJobs::fan_out_ahead(IndexId index, const std::vecto
   return ahead;
 }
 
-std::int64_t PostgresJobs::expand(const PostgresIndex& index, JobId job) {
-  const pqxx::result known =
-      transaction_.run(kExpanding, "select total from {schema}.job where id = $1 for update", job.value);
-  if (known.empty()) return 0;
-  if (!known[0][0].is_null()) return known[0][0].as<std::int64_t>();
+Job PostgresJobs::add_large_transaction(const PostgresIndex& index,
+                                        const PostgresLargeTransaction& transaction) {
+  Job job = insert(index.id, JobKind::kFanOut, "a transaction of many changes");
+  job.keeps_rows = true;
+  transaction_.run(kAddingFanOut,
+                   "update {schema}.job set transaction = $2::xid8, read_to = $3 where id = $1", job.id.value,
+                   std::to_string(transaction.txid), transaction.after);
+  return job;
+}
+
+bool PostgresJobs::expand(const PostgresPipeline& pipeline, const PostgresIndex& index, JobId job,
+                          FanOutList& list) {
+  const pqxx::result known = transaction_.run(
+      kExpanding, "select total, transaction::text, read_to from {schema}.job where id = $1 for update",
+      job.value);
+  if (known.empty()) return true;
+  if (!known[0][0].is_null()) {
+    list.documents = known[0][0].as<std::int64_t>();
+    return true;
+  }
+  if (!known[0][1].is_null()) {
+    return list_of_transaction(
+        pipeline, index, job,
+        {stored<std::uint64_t>(known[0][1], kTable), stored<std::int64_t>(known[0][2], kTable)}, list);
+  }
+  list.documents = list_of_changes(index, job);
+  set_total(job, list.documents);
+  return true;
+}
+
+std::int64_t PostgresJobs::list_of_changes(const PostgresIndex& index, JobId job) {
   std::vector<CapturedChange> changes;
   for (const pqxx::row& row : transaction_.run(
            kExpanding, "select capture, keys::text from {schema}.job_change where job = $1", job.value)) {
@@ -169,7 +211,42 @@ std::int64_t PostgresJobs::expand(const PostgresIndex& index, JobId job) {
   }
   // In the order in which the resolver finds the ids: it knows which documents lie together.
   const std::string ids = ids_query(transaction_, index, changes);
-  return write_list(job, ids.empty() ? "select null::text" : ids);
+  return ids.empty() ? 0 : write_list(job, 0, ids);
+}
+
+// A document may be in the list twice, in different parts: then it is written twice.
+bool PostgresJobs::list_of_transaction(const PostgresPipeline& pipeline, const PostgresIndex& index,
+                                       JobId job, const PostgresLargeTransaction& transaction,
+                                       FanOutList& list) {
+  const TransactionPart part =
+      read_transaction(transaction_, pipeline, transaction, kRowsAtOnce, kValuesAtOnce);
+  list.unknown_captures.insert(part.changes.unknown_captures.begin(), part.changes.unknown_captures.end());
+  const bool any_row = std::any_of(
+      part.changes.captured.begin(), part.changes.captured.end(), [&](const CapturedChange& change) {
+        return change.everything &&
+               std::any_of(index.tracks.begin(), index.tracks.end(),
+                           [&](const PostgresTrack& track) { return track.capture == change.capture; });
+      });
+  if (any_row) {
+    for (const JobKind kind : {JobKind::kBackfill, JobKind::kSweep}) {
+      if (std::optional<Job> added = add(index.id, kind, std::string(kEverythingChanged)))
+        list.added.push_back(*std::move(added));
+    }
+  }
+  const auto before =
+      transaction_
+          .run(kExpanding, "select coalesce(max(number), 0) from {schema}.job_page where job = $1",
+               job.value)[0][0]
+          .as<std::int64_t>();
+  const std::string ids = ids_query(transaction_, index, part.changes.captured);
+  list.documents = before + (ids.empty() ? 0 : write_list(job, before, ids));
+  if (part.changes.more) {
+    transaction_.run(kExpanding, "update {schema}.job set read_to = $2 where id = $1", job.value,
+                     part.last_id);
+    return false;
+  }
+  set_total(job, list.documents);
+  return true;
 }
 
 std::vector<Job> PostgresJobs::add_repair(const PostgresIndex& index,
@@ -193,11 +270,13 @@ std::vector<Job> PostgresJobs::add_repair(const PostgresIndex& index,
   };
   std::vector<Job> jobs;
   Job fan_out = insert(index.id, JobKind::kFanOut, reason);
-  fan_out.total = write_list(fan_out.id, fill_placeholders(postgres_sql("repairable_documents"),
-                                                           {{"ids", transaction_.quote(ids)},
-                                                            {"routings", transaction_.quote(routings)},
-                                                            {"repairable", repairable}}));
+  fan_out.total = write_list(
+      fan_out.id, 0,
+      fill_placeholders(postgres_sql("repairable_documents"), {{"ids", transaction_.quote(ids)},
+                                                               {"routings", transaction_.quote(routings)},
+                                                               {"repairable", repairable}}));
   if (fan_out.total > 0) {
+    set_total(fan_out.id, *fan_out.total);
     jobs.push_back(std::move(fan_out));
   } else {
     transaction_.run(kAdding, "delete from {schema}.job where id = $1", fan_out.id.value);

@@ -9,6 +9,7 @@
 
 #include "replicator/source/outbox/job.h"
 #include "replicator/source/postgres/read/pipeline.h"
+#include "replicator/source/postgres/read/position.h"
 #include "replicator/source/postgres/session/transaction.h"
 #include "replicator/source/transaction.h"
 
@@ -32,8 +33,13 @@ class PostgresJobs {
   Job add_fan_out(const PostgresIndex& index, const std::vector<CapturedChange>& changes,
                   std::optional<JobId> being_expanded);
 
-  /// Makes the list of a fan-out, unless somebody has made it; returns the number of its documents.
-  std::int64_t expand(const PostgresIndex& index, JobId job);
+  /// Adds a fan-out of what is left of the transaction.
+  Job add_large_transaction(const PostgresIndex& index, const PostgresLargeTransaction& transaction);
+
+  /// Makes the list of a fan-out, or, when it comes from a large transaction, the next part of it, unless
+  /// somebody has made it. Adds what is found to `list`. Returns whether the list is complete; if not, call
+  /// it in another transaction again. REQUIRES: `index` is one of `pipeline`.
+  bool expand(const PostgresPipeline& pipeline, const PostgresIndex& index, JobId job, FanOutList& list);
 
   /// Adds the jobs that write, or delete, the documents found; returns them.
   std::vector<Job> add_repair(const PostgresIndex& index, const std::vector<FoundDocument>& documents,
@@ -47,12 +53,19 @@ class PostgresJobs {
 
  private:
   Job insert(IndexId index, JobKind kind, const std::string& reason, std::optional<JobId> behind = {});
+  /// As expand(), of the changes that a fan-out keeps itself: returns the number of documents.
+  std::int64_t list_of_changes(const PostgresIndex& index, JobId job);
+  /// As expand(), of a large transaction.
+  bool list_of_transaction(const PostgresPipeline& pipeline, const PostgresIndex& index, JobId job,
+                           const PostgresLargeTransaction& transaction, FanOutList& list);
   /// The newest fan-out whose list is made, or being made, of the same rows.
   std::optional<JobId> fan_out_ahead(IndexId index, const std::vector<CapturedChange>& changes,
                                      std::optional<JobId> being_expanded);
-  /// Writes the list of the ids that `ids_query` gives, without duplicates; returns their number, which is
-  /// the job's total now.
-  std::int64_t write_list(JobId job, const std::string& ids_query);
+  /// Writes the ids that `ids_query` gives, without duplicates, behind the first `before` documents of the
+  /// list; returns their number.
+  std::int64_t write_list(JobId job, std::int64_t before, const std::string& ids_query);
+  /// The list is complete.
+  void set_total(JobId job, std::int64_t documents);
 
   PostgresTransaction& transaction_;
   const int pipeline_;

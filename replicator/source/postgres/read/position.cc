@@ -64,4 +64,16 @@ PostgresPosition PostgresPosition::from(const Position& position) {
   return parsed;
 }
 
+LargeTransaction PostgresLargeTransaction::to_large_transaction() const {
+  return {std::to_string(txid) + "/" + std::to_string(after)};
+}
+
+PostgresLargeTransaction PostgresLargeTransaction::from(const LargeTransaction& transaction) {
+  std::string_view rest = transaction.text;
+  PostgresLargeTransaction parsed;
+  parsed.txid = parse_number<std::uint64_t>(take_until(rest, '/'), transaction.text);
+  parsed.after = parse_number<std::int64_t>(rest, transaction.text);
+  return parsed;
+}
+
 }  // namespace lockstep

@@ -46,4 +46,14 @@ struct PostgresPosition {
   static PostgresPosition from(const Position& position);
 };
 
+/// What a LargeTransaction says on PostgreSQL: the rows of `txid` behind `after`.
+struct PostgresLargeTransaction {
+  std::uint64_t txid = 0;
+  std::int64_t after = 0;  ///< id of a row of the outbox
+
+  LargeTransaction to_large_transaction() const;
+  /// Throws Error, naming the text, when it is none.
+  static PostgresLargeTransaction from(const LargeTransaction& transaction);
+};
+
 }  // namespace lockstep

@@ -39,8 +39,8 @@ Epoch PostgresSourceTransaction::required_epoch() const {
 
 // --- reading ---
 
-Changes PostgresSourceTransaction::read_changes(const Position& from, std::int64_t max_values) {
-  PostgresChunk chunk = read_outbox(transaction_, pipeline_, from, max_values);
+Changes PostgresSourceTransaction::read_changes(const Position& from, const ChunkLimits& limits) {
+  PostgresChunk chunk = read_outbox(transaction_, pipeline_, from, limits);
   if (chunk.seen_wal) seen_wal_ = std::move(chunk.seen_wal);
   return std::move(chunk.changes);
 }
@@ -74,6 +74,12 @@ void PostgresSourceTransaction::add_job(IndexId index, JobKind kind, const std::
 void PostgresSourceTransaction::add_fan_out(const AppliedIndex& index,
                                             const std::vector<CapturedChange>& changes) {
   note_added(jobs_.add_fan_out(pipeline_.index(index.id), changes, being_expanded_));
+}
+
+void PostgresSourceTransaction::add_large_transaction(const AppliedIndex& index,
+                                                      const LargeTransaction& transaction) {
+  note_added(
+      jobs_.add_large_transaction(pipeline_.index(index.id), PostgresLargeTransaction::from(transaction)));
 }
 
 void PostgresSourceTransaction::add_repair(const AppliedIndex& index,

@@ -20,7 +20,7 @@ class PostgresSourceTransaction final : public PostgresReading<SourceTransaction
   PostgresSourceTransaction(PostgresSession& session, const PostgresPipeline& pipeline,
                             std::optional<Epoch> epoch, std::optional<JobId> being_expanded);
 
-  Changes read_changes(const Position& from, std::int64_t max_values) override;
+  Changes read_changes(const Position& from, const ChunkLimits& limits) override;
   std::optional<DocumentIds> resolve(const AppliedIndex& index, const std::vector<CapturedChange>& changes,
                                      std::int64_t limit) override;
   FanOutPage fan_out_page(JobId job, const JobPosition& after, std::int64_t limit) override;
@@ -37,6 +37,7 @@ class PostgresSourceTransaction final : public PostgresReading<SourceTransaction
 
   void add_job(IndexId index, JobKind kind, const std::string& reason) override;
   void add_fan_out(const AppliedIndex& index, const std::vector<CapturedChange>& changes) override;
+  void add_large_transaction(const AppliedIndex& index, const LargeTransaction& transaction) override;
   void add_repair(const AppliedIndex& index, const std::vector<FoundDocument>& documents,
                   const std::string& reason) override;
   void begin_job(JobId job) override;

@@ -1,10 +1,10 @@
--- Writes the list of a fan-out in pages: the documents in the order of the query, each once. Sets the job's
--- total to their number, and returns it.
---   job  its id
---   ids  query of the ids as k, nulls and duplicates among them
+-- Writes documents into the list of a fan-out, in pages: in the order of the query, each once. Returns their number.
+--   job     its id
+--   before  documents that are in the list already
+--   ids     query of the ids as k, nulls and duplicates among them
 with pages as (
   insert into {schema}.job_page (job, number, ids)
-  select {job}, max(d.number), array_agg(d.id order by d.number)
+  select {job}, {before} + max(d.number), array_agg(d.id order by d.number)
   from (
     select f.k as id, row_number() over (order by min(f.place)) as number
     from (select q.k, row_number() over () as place from ({ids}) as q(k)) as f
@@ -14,4 +14,4 @@ with pages as (
   group by (d.number - 1) / 2000
   returning cardinality(ids) as documents
 )
-update {schema}.job set total = (select coalesce(sum(documents), 0) from pages) where id = {job} returning total
+select coalesce(sum(documents), 0)::bigint from pages

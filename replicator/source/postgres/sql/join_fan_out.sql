@@ -8,7 +8,8 @@ set joined = joined + 1
 where id = (
   select id
   from {schema}.job as j
-  where j.index = $1 and j.kind = 'fan_out' and j.total is null and j.behind is not distinct from $2::bigint
+  where j.index = $1 and j.kind = 'fan_out' and j.total is null and j.transaction is null
+    and j.behind is not distinct from $2::bigint
     and j.id is distinct from $3::bigint
   order by id desc limit 1
   for update skip locked
