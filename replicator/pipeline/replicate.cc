@@ -133,6 +133,8 @@ class Replication {
     using enum Chore::First;
     return {
         {30s, kAfterInterval, [this] { source_.outbox().prune(); }, "the outbox only grows otherwise"},
+        {200ms, kAfterInterval, [this] { source_.outbox().keep_small(); },
+         "what is consumed must not use up the outbox's limit"},
         {1s, kAfterInterval, [this] { take_jobs(); }, "`apply` and others add jobs"},
         {2s, kAtOnce, [this] { require_same_revision(); }, "an `apply` changes what is followed"},
         {2s, kAtOnce, [this] { require_nothing_given_up(); }, "a full outbox drops changes"},

@@ -7,6 +7,8 @@
 
 #include "replicator/pipeline/progress.h"
 
+#include "replicator/service/leader_report.h"
+
 namespace lockstep {
 namespace {
 
