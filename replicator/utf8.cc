@@ -24,7 +24,8 @@ bool is_utf8(std::string_view text) {
 
 std::string as_utf8(std::string_view text) {
   if (is_utf8(text)) return std::string(text);
-  const std::string json = nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  const std::string json =
+      nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   return nlohmann::json::parse(json).get<std::string>();
 }
 

@@ -17,7 +17,8 @@ inline constexpr std::chrono::seconds kSilentAfter{10};
 /// Whether a leader reports what it does.
 bool is_running(const PipelineStatus& status);
 
-/// Why nobody runs the pipeline ("it has never run"), or the reason that its leader gives, which may be empty.
+/// Why nobody runs the pipeline ("it has never run"), or the reason that its leader gives, which may be
+/// empty.
 std::string reason_of(const PipelineStatus& status);
 
 }  // namespace lockstep

@@ -128,8 +128,10 @@ void LeadershipLoop::enter(PipelineState state, const std::string& reason) {
     progress.reason = reason;
     progress.turned_at = clock_.now();
     progress.bulks_in_flight = 0;
-    if (state == PipelineState::kStandingBy) progress.advanced_at = clock_.now();
-    else progress.unled.clear();
+    if (state == PipelineState::kStandingBy)
+      progress.advanced_at = clock_.now();
+    else
+      progress.unled.clear();
   });
 }
 

@@ -66,8 +66,10 @@ std::string StandbyWatch::look() {
 
 void StandbyWatch::note(const std::string& trouble) {
   const SteadyTime now = clock_.now();
-  if (trouble.empty()) unled_since_.reset();
-  else if (!unled_since_) unled_since_ = now;
+  if (trouble.empty())
+    unled_since_.reset();
+  else if (!unled_since_)
+    unled_since_ = now;
   const bool is_told = unled_since_ && now - *unled_since_ >= intervals_.grace;
   board_.update([&](ReplicationProgress& progress) {
     if (!stands_by(progress)) return;

@@ -1,6 +1,6 @@
-// While this process stands by: asks the source every few seconds how the pipeline is, whoever runs it, and puts
-// that on the board. Otherwise a standby would report no lag while nobody leads. It has a connection of its own,
-// so that taking over never waits for it.
+// While this process stands by: asks the source every few seconds how the pipeline is, whoever runs it, and
+// puts that on the board. Otherwise a standby would report no lag while nobody leads. It has a connection of
+// its own, so that taking over never waits for it.
 #pragma once
 
 #include <chrono>

@@ -15,9 +15,9 @@ class OutboxCare {
   /// Removes what every pipeline has passed. Waits at most some 50 ms for a lock, and gives up quietly then.
   virtual void prune() = 0;
 
-  /// The same, where the outbox has a limit and comes near it; otherwise it costs a question, or nothing where
-  /// no pipeline has a limit. What is passed and cannot be removed, since an open transaction holds it, does
-  /// not count towards the limit.
+  /// The same, where the outbox has a limit and comes near it; otherwise it costs a question, or nothing
+  /// where no pipeline has a limit. What is passed and cannot be removed, since an open transaction holds it,
+  /// does not count towards the limit.
   virtual void keep_small() = 0;
 
   /// Bytes on disk, with what is consumed and not removed yet.

@@ -162,7 +162,10 @@ TEST_F(OutboxLimit, ABackupMayHoldTwiceTheLimitOnDiskAndNoMore) {
     for (int i = 0; i < 3; ++i) database_.execute("update counters set n = n + 1");
     ASSERT_FALSE(is_full()) << on_disk();
     ASSERT_TRUE(wait_until(
-        [&] { return database_.number("select max(l.bytes - l.passed) from lockstep.outbox_leaves() as l") < kLimit / 4; },
+        [&] {
+          return database_.number("select max(l.bytes - l.passed) from lockstep.outbox_leaves() as l") <
+                 kLimit / 4;
+        },
         kPatience));
   }
   for (int i = 0; i < 300; ++i) database_.execute("update counters set n = n + 1");
@@ -185,7 +188,8 @@ TEST_F(OutboxLimit, TheLimitHoldsWhileATransactionThatWasLeftOutIsPrepared) {
         << program->err();
     program->kill();
   }
-  for (int i = 0; i < 2'000 && !is_full(); ++i) database_.execute("update counters set n = n + 1 where id <> 8");
+  for (int i = 0; i < 2'000 && !is_full(); ++i)
+    database_.execute("update counters set n = n + 1 where id <> 8");
   EXPECT_TRUE(is_full());
   EXPECT_LT(on_disk(), 3 * kLimit);
   const std::int64_t full = on_disk();

@@ -14,8 +14,7 @@ class Outbox : public BlogTest {
  protected:
   // The leader has writers change to another leaf every ten minutes; here it is done at once.
   void age_the_outbox() {
-    execute(
-        "select setval('lockstep.outbox_slot', (s.last_value + 1) % 3) from lockstep.outbox_slot as s");
+    execute("select setval('lockstep.outbox_slot', (s.last_value + 1) % 3) from lockstep.outbox_slot as s");
   }
 
   void prune() {

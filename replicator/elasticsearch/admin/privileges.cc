@@ -18,6 +18,7 @@ constexpr const char* kDoing = "asking which privileges the user has";
 constexpr std::array kIndexPrivileges = {"read",
                                          "write",
                                          "create_index",
+                                         "delete_index",
                                          "view_index_metadata",
                                          "maintenance",
                                          "indices:admin/aliases",
@@ -48,14 +49,16 @@ struct Probe {
 constexpr std::array kIndexProbes = {
     Probe{"indices:admin/get", "GET", "", ""},
     Probe{"indices:admin/create", "PUT", "", R"({"settings": {"number_of_shards": 0}})"},
+    Probe{"indices:admin/delete", "DELETE", "", ""},
     Probe{"indices:admin/mapping/put", "PUT", "/_mapping", R"({"properties": {"none": {"type": "none"}}})"},
     Probe{"indices:admin/settings/update", "PUT", "/_settings", R"({"index.lockstep_check": 1})"},
     Probe{"indices:admin/refresh*", "POST", "/_refresh", ""},
     Probe{"indices:data/read/search", "POST", "/_search", R"({"size": 0})"},
-    Probe{"indices:data/read/mget*", "POST", "/_mget", R"({"ids": ["none"]})"},
 };
 
 constexpr std::array kClusterProbes = {
+    Probe{"indices:data/read/mget", "POST", "/_mget",
+          R"({"docs": [{"_index": "lockstep-check-of-privileges", "_id": "none"}]})"},
     Probe{"indices:data/read/scroll", "POST", "/_search/scroll", R"({"scroll_id": "none"})"},
     Probe{"indices:data/read/scroll/clear", "DELETE", "/_search/scroll", R"({"scroll_id": ["none"]})"},
 };
@@ -87,9 +90,9 @@ std::string missing_for_bulk(ElasticsearchClient& client, const std::string& ali
 }
 
 std::string missing_for_aliases(ElasticsearchClient& client, const std::string& alias) {
-  const json body = {
-      {"actions", {{{"remove", {{"index", alias + kAbsent}, {"alias", alias + kAbsent}}}}}}};
-  return try_out(client, "POST", "/_aliases", body.dump()).status == kForbidden ? "indices:admin/aliases" : "";
+  const json body = {{"actions", {{{"remove", {{"index", alias + kAbsent}, {"alias", alias + kAbsent}}}}}}};
+  return try_out(client, "POST", "/_aliases", body.dump()).status == kForbidden ? "indices:admin/aliases"
+                                                                                : "";
 }
 
 // "indices:admin/create, indices:admin/refresh* on posts-*"
@@ -115,7 +118,8 @@ std::vector<std::string> missing_by_probes(ElasticsearchClient& client,
   std::vector<std::string> missing;
   std::string names;
   for (const Probe& probe : kClusterProbes) {
-    if (is_forbidden(client, probe, probe.path)) names += (names.empty() ? "" : ", ") + std::string(probe.privilege);
+    if (is_forbidden(client, probe, probe.path))
+      names += (names.empty() ? "" : ", ") + std::string(probe.privilege);
   }
   if (!names.empty()) missing.push_back(names + " on the cluster");
   for (const std::string& alias : aliases) probe_index(client, alias, missing);
@@ -134,8 +138,8 @@ std::vector<std::string> missing_privileges(ElasticsearchClient& client,
   const json question = {{"cluster", {"monitor"}},
                          {"index", {{{"names", names}, {"privileges", kIndexPrivileges}}}}};
   // Engines that do not know the question answer with one of these, depending on the version.
-  const HttpResponse response = client.send(kDoing, "POST", "/_security/user/_has_privileges", question.dump(),
-                                            {400, 404, 405, 500, 501});
+  const HttpResponse response = client.send(kDoing, "POST", "/_security/user/_has_privileges",
+                                            question.dump(), {400, 404, 405, 500, 501});
   std::vector<std::string> missing;
   if (response.status != 200)
     return is_secured_opensearch(client) ? missing_by_probes(client, aliases) : missing;

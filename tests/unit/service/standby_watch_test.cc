@@ -73,8 +73,17 @@ class StandbyWatchTest : public testing::Test {
     status.pending_rows = 3;
     status.pending_age = seconds(40);
     status.outbox_bytes = 4096;
-    status.leader = LeaderReport{.state = "following", .host = "one", .pid = 7, .age = heard};
-    status.indices = {{.id = IndexId{1}, .alias = "posts", .dead_letters = 2}};
+    LeaderReport leader;
+    leader.state = "following";
+    leader.host = "one";
+    leader.pid = 7;
+    leader.age = heard;
+    status.leader = leader;
+    IndexStatus posts;
+    posts.id = IndexId{1};
+    posts.alias = "posts";
+    posts.dead_letters = 2;
+    status.indices = {posts};
     return status;
   }
 

@@ -222,7 +222,8 @@ void PostgresDefinition::patiently(const char* doing, const Progress& progress,
                                    const std::function<void(PostgresTransaction&)>& body) {
   retried(doing, progress, [&] {
     PostgresTransaction transaction(session_, doing);
-    transaction.execute("set local lock_timeout = '" + std::to_string(patience_.lock_timeout.count()) + "ms'");
+    transaction.execute("set local lock_timeout = '" + std::to_string(patience_.lock_timeout.count()) +
+                        "ms'");
     body(transaction);
   });
 }

@@ -47,7 +47,8 @@ std::int64_t PostgresOutboxCare::Outbox::pending() const {
 }
 
 PostgresOutboxCare::Leaf& PostgresOutboxCare::Outbox::written() {
-  const auto found = std::find_if(leaves.begin(), leaves.end(), [](const Leaf& leaf) { return leaf.is_written; });
+  const auto found =
+      std::find_if(leaves.begin(), leaves.end(), [](const Leaf& leaf) { return leaf.is_written; });
   if (found == leaves.end())
     throw Error({"looking at the outbox", "no leaf of it is written", "run `lockstep apply`"});
   return *found;

@@ -1,5 +1,5 @@
-// The care of PostgreSQL's outbox. Its leaves are partitions into which transactions write in turn; a leaf that
-// every pipeline has passed is emptied by truncating it, unless somebody holds it.
+// The care of PostgreSQL's outbox. Its leaves are partitions into which transactions write in turn; a leaf
+// that every pipeline has passed is emptied by truncating it, unless somebody holds it.
 #pragma once
 
 #include <cstdint>
@@ -36,12 +36,12 @@ class PostgresOutboxCare final : public OutboxCare {
  private:
   struct Leaf {
     int slot = 0;
-    std::string name;            // quoted, schema-qualified
-    std::int64_t bytes = 0;      // on disk
-    std::int64_t passed = 0;     // of these, noted as passed
-    bool is_written = false;     // transactions write into it now
-    bool is_empty = false;       // it takes no rows on disk
-    bool is_only_passed = false; // as empty, but that somebody holds it
+    std::string name;             // quoted, schema-qualified
+    std::int64_t bytes = 0;       // on disk
+    std::int64_t passed = 0;      // of these, noted as passed
+    bool is_written = false;      // transactions write into it now
+    bool is_empty = false;        // it takes no rows on disk
+    bool is_only_passed = false;  // as empty, but that somebody holds it
 
     std::int64_t pending() const { return bytes > passed ? bytes - passed : 0; }
   };
@@ -71,8 +71,8 @@ class PostgresOutboxCare final : public OutboxCare {
   const PostgresPipeline& pipeline_;
   const std::string schema_name_;
   PostgresOutboxLimit limit_;
-  SteadyTime turned_at_;    // when this process last had transactions write into another leaf
-  bool has_limit_ = true;   // as far as is known
+  SteadyTime turned_at_;   // when this process last had transactions write into another leaf
+  bool has_limit_ = true;  // as far as is known
 };
 
 }  // namespace lockstep

@@ -19,7 +19,8 @@ bool takes(PostgresTransaction& transaction, const std::vector<std::string>& tex
   try {
     transaction.run_once("select $1::text[]", array_literal(texts));
   } catch (const PostgresError& error) {
-    if (error.sqlstate() != sqlstate::kUntranslatable && error.sqlstate() != sqlstate::kNotInRepertoire) throw;
+    if (error.sqlstate() != sqlstate::kUntranslatable && error.sqlstate() != sqlstate::kNotInRepertoire)
+      throw;
     taken = false;
   }
   transaction.run_once("rollback to savepoint texts");

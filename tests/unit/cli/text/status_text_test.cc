@@ -6,7 +6,6 @@
 #include <nlohmann/json.hpp>
 
 #include "replicator/pipeline/progress.h"
-
 #include "replicator/service/leader_report.h"
 
 namespace lockstep {

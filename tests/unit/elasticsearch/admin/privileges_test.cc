@@ -40,13 +40,14 @@ TEST(PrivilegesTest, OpenSearchIsAskedByWhatCannotSucceed) {
   const std::string nonsense = R"({"error": {"type": "illegal_argument_exception", "reason": "r"}})";
   script.answers.push_back({400, nonsense});
   script.answers.push_back({200, R"({"user_name": "u"})"});
+  script.answers.push_back({200, R"({"docs": []})"});
   script.answers.push_back({403, forbidden});  // scroll
   script.answers.push_back({400, nonsense});
-  script.answers.push_back({404, nonsense});   // aliases
+  script.answers.push_back({404, nonsense});  // aliases
   script.answers.push_back({404, nonsense});
   script.answers.push_back({403, forbidden});  // create
   for (int i = 0; i < 5; ++i) script.answers.push_back({404, nonsense});
-  script.answers.push_back({404, nonsense});   // the alias
+  script.answers.push_back({404, nonsense});  // the alias
   script.answers.push_back({200, R"({"errors": true, "items": [{"index": {"status": 403}}]})"});
   ElasticsearchClient client = client_of(script);
   EXPECT_THAT(missing_privileges(client, {"posts"}),
