@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <csignal>
 
 #include "tests/support/eventually.h"
 #include "tests/support/pipeline_under_test.h"
@@ -186,7 +187,8 @@ TEST_F(OutboxLimit, TheLimitHoldsWhileATransactionThatWasLeftOutIsPrepared) {
     ASSERT_TRUE(wait_until(
         [&] { return database_.number("select last_value from lockstep.capture_state") == 3; }, kPatience))
         << program->err();
-    program->kill();
+    program->signal(SIGTERM);
+    ASSERT_EQ(program->wait(kPatience), 0) << program->err();
   }
   for (int i = 0; i < 2'000 && !is_full(); ++i)
     database_.execute("update counters set n = n + 1 where id <> 8");
@@ -196,7 +198,7 @@ TEST_F(OutboxLimit, TheLimitHoldsWhileATransactionThatWasLeftOutIsPrepared) {
   for (int i = 0; i < 20; ++i) database_.execute("update counters set n = n + 1 where id <> 8");
   EXPECT_EQ(on_disk(), full);
   execute(*prepared, "commit prepared 'left out'");
-  pipeline_.catch_up();
+  pipeline_.must("run", {"--until-caught-up"}, 5 * kPatience);
   EXPECT_EQ(pipeline_.difference(), "");
   EXPECT_FALSE(given_up());
 }
