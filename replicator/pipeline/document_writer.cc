@@ -6,6 +6,7 @@
 
 #include "replicator/elasticsearch/transport/error_reply.h"
 #include "replicator/source/checksum.h"
+#include "replicator/utf8.h"
 
 namespace lockstep {
 namespace {
@@ -16,7 +17,7 @@ constexpr std::size_t kSmallBytes = 64 * 1024;
 constexpr std::chrono::milliseconds kPatience{1'000};
 
 bool can_be_written(std::string_view id) {
-  return !id.empty() && id.size() <= kMaxIdBytes;
+  return !id.empty() && id.size() <= kMaxIdBytes && is_utf8(id);
 }
 
 // A dead letter's _id and _routing are a key, which may not be as long as the text of a row.
@@ -64,6 +65,10 @@ bool StepDocuments::refuse_what_cannot_be_written(const DocumentKey& document, b
     refuse(document, "invalid_document_id", too_long("_id", document.id.text, kMaxIdBytes));
   } else if (document.routing.size() > kMaxRoutingBytes) {
     refuse(document, "invalid_routing", too_long("_routing", document.routing, kMaxRoutingBytes));
+  } else if (!is_utf8(document.id.text)) {
+    refuse(document, "invalid_document_id", "the _id is not UTF-8");
+  } else if (!is_utf8(document.routing)) {
+    refuse(document, "invalid_routing", "the _routing is not UTF-8");
   } else if (is_ambiguous) {
     refuse(document, "ambiguous_document_id", "the view has several rows with this _id");
   } else {

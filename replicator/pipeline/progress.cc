@@ -50,7 +50,8 @@ std::string status_document(const ReplicationProgress& progress, double document
       {"documents_per_second", documents_per_second},
       {"warnings", progress.warnings},
   };
-  return document.dump();
+  // A database of encoding SQL_ASCII may give any bytes as the name of a table.
+  return document.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
 void ProgressBoard::update(const std::function<void(ReplicationProgress&)>& change) {

@@ -58,11 +58,14 @@ struct IndexProgress {
 };
 
 /// A snapshot, by value. Counters count since the process began: a loop that starts again after a lost
-/// connection goes on from what the board has.
+/// connection goes on from what the board has. While this process stands by, lag, pending, outbox_bytes, and
+/// an index's dead letters and set_aside are what the source says of the pipeline.
 struct ReplicationProgress {
   PipelineState state = PipelineState::kConnecting;
   std::string reason;  ///< why it waits, in one line; empty when it does not
-  Epoch epoch;         ///< of this leadership; 0: never led
+  /// Standing by: why nobody is known to run the pipeline, in one line; empty: somebody does.
+  std::string unled = {};
+  Epoch epoch;  ///< of this leadership; 0: never led
 
   std::map<IndexId, IndexProgress> indices;
 

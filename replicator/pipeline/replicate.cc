@@ -133,6 +133,8 @@ class Replication {
     using enum Chore::First;
     return {
         {30s, kAfterInterval, [this] { source_.outbox().prune(); }, "the outbox only grows otherwise"},
+        {200ms, kAfterInterval, [this] { source_.outbox().keep_small(); },
+         "what is consumed must not use up the outbox's limit"},
         {1s, kAfterInterval, [this] { take_jobs(); }, "`apply` and others add jobs"},
         {2s, kAtOnce, [this] { require_same_revision(); }, "an `apply` changes what is followed"},
         {2s, kAtOnce, [this] { require_nothing_given_up(); }, "a full outbox drops changes"},
@@ -245,6 +247,9 @@ class Replication {
   // The triggers dropped changes when the outbox was full. Every index is compared once they write again.
   void require_nothing_given_up() {
     if (!source_.outbox().has_given_up() || !source_.outbox().resume()) return;
+    // Or the comparisons would wait for writes that nobody has sent.
+    if (writer_.requests_in_flight() == 0 && std::chrono::steady_clock::now() >= write_lifetime_over_)
+      source_.lead().note_quiet(versions_.epoch());
     throw Error({"following changes",
                  "the outbox had reached replication.max_outbox_size, and changes were dropped",
                  "every index is compared with its view", Retry::kLater});

@@ -21,6 +21,8 @@ Health judge(const ReplicationProgress& progress, SteadyTime now) {
     return {Verdict::kBad, Verdict::kBad,
             state + ", but nothing has moved for " + since(progress.turned_at, now)};
   }
+  if (progress.state == PipelineState::kStandingBy && !progress.unled.empty())
+    return {Verdict::kGood, Verdict::kBad, state + ", but nobody runs the pipeline: " + progress.unled};
   if (progress.state == PipelineState::kStandingBy) return {Verdict::kGood, Verdict::kGood, state};
   if (!applies_changes(progress.state)) {
     return {Verdict::kGood, Verdict::kBad, progress.reason.empty() ? state : state + ": " + progress.reason};

@@ -18,7 +18,7 @@ enum class Verdict { kGood, kBad };
 
 struct Health {
   Verdict alive = Verdict::kGood;  ///< /healthz: no need to restart the process
-  Verdict ready = Verdict::kGood;  ///< /readyz: it applies changes, or stands by while another process leads
+  Verdict ready = Verdict::kGood;  ///< /readyz: it applies changes, or could take over from the one that does
   std::string reason;              ///< one line
 };
 

@@ -12,6 +12,7 @@ std::string status_line(const ReplicationProgress& progress, double documents_pe
   for (char& c : line) {
     if (c == '_') c = ' ';
   }
+  if (!progress.unled.empty()) return line + ", but nobody runs the pipeline: " + progress.unled;
   if (!progress.reason.empty()) return line + ": " + progress.reason;
   if (progress.state == PipelineState::kStandingBy || progress.state == PipelineState::kConnecting)
     return line;

@@ -128,13 +128,19 @@ void LeadershipLoop::enter(PipelineState state, const std::string& reason) {
     progress.reason = reason;
     progress.turned_at = clock_.now();
     progress.bulks_in_flight = 0;
-    if (state == PipelineState::kStandingBy) progress.advanced_at = clock_.now();
+    if (state == PipelineState::kStandingBy)
+      progress.advanced_at = clock_.now();
+    else
+      progress.unled.clear();
   });
 }
 
 void LeadershipLoop::set_leading(bool leading) {
   leading_ = leading;
-  board_.update([&](ReplicationProgress& progress) { progress.leads = leading; });
+  board_.update([&](ReplicationProgress& progress) {
+    progress.leads = leading;
+    if (leading) progress.unled.clear();
+  });
 }
 
 void LeadershipLoop::note_fatal(const std::string& error) {

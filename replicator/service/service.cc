@@ -13,6 +13,7 @@
 #include "replicator/service/heartbeat.h"
 #include "replicator/service/http_endpoint.h"
 #include "replicator/service/leadership_loop.h"
+#include "replicator/service/standby_watch.h"
 #include "replicator/service/status_publisher.h"
 #include "replicator/service/systemd.h"
 #include "replicator/source/open_source.h"
@@ -41,6 +42,7 @@ void run_service(const Config& config, RunUntil until, ProgressBoard& board, con
     spdlog::info("metrics, health and status on port {} ({})", http->port(), config.http.listen);
   }
   const Heartbeat heartbeat(board, clock, kHeartbeat);
+  const StandbyWatch standby([&] { return open_status_reader(config); }, board, clock, {});
   const StatusPublisher publisher([&] { return open_status_writer(config); }, board, clock, {});
   const std::stop_callback on_stop(stop, [] {
     spdlog::info("stopping: finishing what is in flight");

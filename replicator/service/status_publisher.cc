@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "replicator/pause.h"
+#include "replicator/service/leader_report.h"
 
 namespace lockstep {
 namespace {

@@ -16,9 +16,6 @@
 
 namespace lockstep {
 
-/// PublishedStatus::state of a leader that has ended in an orderly way.
-inline constexpr const char* kStoppedState = "stopped";
-
 class StatusPublisher {
  public:
   struct Intervals {

@@ -15,6 +15,11 @@ class OutboxCare {
   /// Removes what every pipeline has passed. Waits at most some 50 ms for a lock, and gives up quietly then.
   virtual void prune() = 0;
 
+  /// The same, where the outbox has a limit and comes near it; otherwise it costs a question, or nothing
+  /// where no pipeline has a limit. What is passed and cannot be removed, since an open transaction holds it,
+  /// does not count towards the limit.
+  virtual void keep_small() = 0;
+
   /// Bytes on disk, with what is consumed and not removed yet.
   virtual std::int64_t size() = 0;
 
@@ -23,7 +28,8 @@ class OutboxCare {
   virtual bool has_given_up() = 0;
 
   /// Enables capture again. Once no uncaptured transaction is open, moves every pipeline to now and adds
-  /// comparisons of all their indices: true. False: an uncaptured transaction is still open; call again.
+  /// comparisons of all their indices: true. False: an uncaptured transaction is still open, or there is no
+  /// room; call again. The limit holds meanwhile: the outbox can become full again.
   /// REQUIRES: leading, no transaction open.
   virtual bool resume() = 0;
 

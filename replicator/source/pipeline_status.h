@@ -43,8 +43,9 @@ struct LeadHolder {
 std::string in_words(const LeadHolder& stranger);
 
 struct IndexStatus {
-  std::string alias;
-  std::string view;
+  IndexId id = {};
+  std::string alias = {};
+  std::string view = {};
   std::int64_t dead_letters = 0;
   std::string set_aside = {};  ///< why the pipeline does not follow it; empty: it does
 

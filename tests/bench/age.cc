@@ -20,8 +20,8 @@ using Clock = std::chrono::steady_clock;
 
 // Where the outbox keeps rows: writers use the current leaf, and the one before it is pruned as soon as it is
 // consumed.
-constexpr const char* kCurrentLeaf = "(extract(epoch from now())::bigint / 600 % 3)";
-constexpr const char* kPreviousLeaf = "((extract(epoch from now())::bigint / 600 + 2) % 3)";
+constexpr const char* kCurrentLeaf = "(select s.last_value from lockstep.outbox_slot as s)";
+constexpr const char* kPreviousLeaf = "(select (s.last_value + 2) % 3 from lockstep.outbox_slot as s)";
 
 // Rows that have been consumed, as many as there would be if nothing had been pruned. REQUIRES: some have
 // been.

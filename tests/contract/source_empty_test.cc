@@ -136,6 +136,7 @@ class EmptySource final : public Source,
   std::int64_t discard(const DeadLetterFilter&) override { return 0; }
 
   void prune() override {}
+  void keep_small() override {}
   std::int64_t size() override { return 0; }
   bool has_given_up() override { return false; }
   bool resume() override { return false; }

@@ -86,6 +86,27 @@ TEST_F(ObservedService, AStandbySaysSoAndIsReady) {
   EXPECT_TRUE(wait_until([&] { return is_led_by(program_->pid()); }, kPatience));
 }
 
+TEST_F(ObservedService, AStandbyOfALeaderThatHangsIsNotReadyAndTellsTheLag) {
+  follow();
+  ASSERT_TRUE(leads());
+  const auto leader = std::move(program_);
+  pipeline_.set_more("[http]\nlisten = '127.0.0.1:0'\n");
+  program_ = pipeline_.start();
+  ASSERT_TRUE(answers("/readyz", "standing_by\n200")) << get("/readyz").out;
+  leader->signal(SIGSTOP);
+  execute("update blog.posts set title = 'waits' where id = 1");
+  EXPECT_TRUE(answers("/readyz", "503")) << get("/readyz").out;
+  EXPECT_NE(get("/readyz").out.find("has not reported"), std::string::npos) << get("/readyz").out;
+  EXPECT_TRUE(answers("/healthz", "200")) << "it need not be started anew";
+  const std::string metrics = get("/metrics").out;
+  EXPECT_NE(metrics.find("lockstep_led{pipeline=\"test\"} 0"), std::string::npos) << metrics;
+  EXPECT_NE(metrics.find("lockstep_pending{pipeline=\"test\"} 1"), std::string::npos) << metrics;
+  EXPECT_EQ(metrics.find("lockstep_lag_seconds{pipeline=\"test\"} 0\n"), std::string::npos) << metrics;
+  leader->signal(SIGCONT);
+  EXPECT_TRUE(answers("/readyz", "200")) << get("/readyz").out;
+  EXPECT_TRUE(becomes_equal());
+}
+
 TEST_F(ObservedService, AnIndexThatWasDeletedIsFilledAnewAfterApply) {
   follow();
   for (const bool running : {true, false}) {

@@ -2,7 +2,8 @@
 // dropped is made up for (promise 1).
 #include <gtest/gtest.h>
 
-#include <thread>
+#include <algorithm>
+#include <csignal>
 
 #include "tests/support/eventually.h"
 #include "tests/support/pipeline_under_test.h"
@@ -30,6 +31,24 @@ class OutboxLimit : public testing::Test {
   void fill() {
     for (int i = 0; i < 2'000 && !given_up(); ++i) database_.execute("update counters set n = n + 1");
     ASSERT_TRUE(given_up());
+  }
+
+  // Writes so much in steps, each of which is consumed and removed before the next one.
+  void write_and_see_it_go(std::int64_t bytes_in_all) {
+    for (std::int64_t written = 0; written < bytes_in_all;) {
+      const std::int64_t before = on_disk();
+      for (int i = 0; i < 5; ++i) database_.execute("update counters set n = n + 1");
+      written += std::max<std::int64_t>(on_disk() - before, 30'000);
+      ASSERT_TRUE(wait_until([&] { return on_disk() < kLimit / 2; }, kPatience)) << on_disk();
+      ASSERT_EQ(database_.number("select last_value from lockstep.capture_state"), 1) << written;
+    }
+  }
+  std::int64_t on_disk() {
+    return database_.number("select sum(l.bytes) from lockstep.outbox_leaves() as l");
+  }
+  bool is_full() { return database_.number("select last_value from lockstep.capture_state") == 2; }
+  bool follows() {
+    return wait_until([&] { return pipeline_.status().at("state") == "following"; }, kPatience);
   }
 
   bool given_up() const { return pipeline_.status().at("outbox").at("given_up"); }
@@ -106,6 +125,82 @@ TEST_F(OutboxLimit, ATransactionThatWasLeftOutIsWaitedFor) {
   execute(*prepared, "commit prepared 'left out'");
   EXPECT_EQ(pipeline_.difference_within(kPatience), "") << program->err();
   EXPECT_TRUE(wait_until([&] { return !given_up(); }, kPatience));
+}
+
+TEST_F(OutboxLimit, WhatIsConsumedMakesNobodyGiveUp) {
+  const std::unique_ptr<Program> program = pipeline_.start();
+  ASSERT_TRUE(follows());
+  write_and_see_it_go(2 * kLimit);
+  EXPECT_EQ(pipeline_.difference_within(kPatience), "") << program->err();
+  EXPECT_EQ(program->err().find("max_outbox_size"), std::string::npos) << program->err();
+}
+
+TEST_F(OutboxLimit, TransactionsThatStayOpenMakeNobodyGiveUp) {
+  const std::unique_ptr<Program> program = pipeline_.start();
+  ASSERT_TRUE(follows());
+  const auto idle = database_.connect();
+  execute(*idle, "begin; select pg_current_xact_id()");
+  const auto writer = database_.connect();
+  execute(*writer, "begin; insert into counters values (10001, 1)");
+  const auto prepared = database_.connect();
+  execute(*prepared, "begin; insert into counters values (10002, 1); prepare transaction 'stays'");
+  write_and_see_it_go(3 * kLimit / 2);
+  execute(*writer, "insert into counters values (10003, 1)");
+  write_and_see_it_go(kLimit / 2);
+  execute(*writer, "insert into counters values (10004, 1); commit");
+  execute(*prepared, "commit prepared 'stays'");
+  execute(*idle, "commit");
+  EXPECT_EQ(pipeline_.difference_within(kPatience), "") << program->err();
+  EXPECT_EQ(program->err().find("max_outbox_size"), std::string::npos) << program->err();
+}
+
+TEST_F(OutboxLimit, ABackupMayHoldTwiceTheLimitOnDiskAndNoMore) {
+  const std::unique_ptr<Program> program = pipeline_.start();
+  ASSERT_TRUE(follows());
+  const auto backup = database_.connect();
+  execute(*backup, "begin; select count(*) from lockstep.outbox");
+  while (on_disk() < 3 * kLimit / 2) {
+    for (int i = 0; i < 3; ++i) database_.execute("update counters set n = n + 1");
+    ASSERT_FALSE(is_full()) << on_disk();
+    ASSERT_TRUE(wait_until(
+        [&] {
+          return database_.number("select max(l.bytes - l.passed) from lockstep.outbox_leaves() as l") <
+                 kLimit / 4;
+        },
+        kPatience));
+  }
+  for (int i = 0; i < 300; ++i) database_.execute("update counters set n = n + 1");
+  EXPECT_LT(on_disk(), 3 * kLimit);
+  EXPECT_TRUE(given_up());
+  execute(*backup, "commit");
+  EXPECT_TRUE(wait_until([&] { return !given_up(); }, kPatience)) << program->err();
+  EXPECT_EQ(pipeline_.difference_within(kPatience), "") << program->err();
+  EXPECT_TRUE(wait_until([&] { return on_disk() < kLimit; }, kPatience));
+}
+
+TEST_F(OutboxLimit, TheLimitHoldsWhileATransactionThatWasLeftOutIsPrepared) {
+  fill();
+  const auto prepared = database_.connect();
+  execute(*prepared, "begin; update counters set n = -2 where id = 8; prepare transaction 'left out'");
+  {
+    const std::unique_ptr<Program> program = pipeline_.start();
+    ASSERT_TRUE(wait_until(
+        [&] { return database_.number("select last_value from lockstep.capture_state") == 3; }, kPatience))
+        << program->err();
+    program->signal(SIGTERM);
+    ASSERT_EQ(program->wait(kPatience), 0) << program->err();
+  }
+  for (int i = 0; i < 2'000 && !is_full(); ++i)
+    database_.execute("update counters set n = n + 1 where id <> 8");
+  EXPECT_TRUE(is_full());
+  EXPECT_LT(on_disk(), 3 * kLimit);
+  const std::int64_t full = on_disk();
+  for (int i = 0; i < 20; ++i) database_.execute("update counters set n = n + 1 where id <> 8");
+  EXPECT_EQ(on_disk(), full);
+  execute(*prepared, "commit prepared 'left out'");
+  pipeline_.must("run", {"--until-caught-up"}, 5 * kPatience);
+  EXPECT_EQ(pipeline_.difference(), "");
+  EXPECT_FALSE(given_up());
 }
 
 TEST_F(OutboxLimit, ATruncatedTableIsComparedToo) {

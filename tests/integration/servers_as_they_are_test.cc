@@ -51,6 +51,48 @@ TEST(ServersAsTheyAre, ARefusalInWordsThatALatin1DatabaseCannotStoreIsADeadLette
   EXPECT_TRUE(wait_until([&] { return pipeline.index("notes").get("2").has_value(); }, kPatience));
 }
 
+TEST(ServersAsTheyAre, AKeyThatIsNotUtf8IsADeadLetterAndTheOthersAreFollowed) {
+  PostgresDatabase database(postgresql_url(), "SQL_ASCII");
+  PipelineUnderTest pipeline(database);
+  database.execute(
+      "create table items (id text primary key, name text); insert into items values (E'caf\\xe9', "
+      "'before'); "
+      "create view items_view as select id as _id, name from items");
+  pipeline.add_index("items", "public.items_view", track("public.items"));
+  pipeline.apply();
+  const auto program = pipeline.start();
+  const auto dead_letters = [&] { return database.number("select count(*) from lockstep.dead_letter"); };
+  ASSERT_TRUE(wait_until([&] { return dead_letters() == 1; }, kPatience)) << program->err();
+  database.execute("insert into items values (E'\\xff', 'poison'), ('good', 'one')");
+  EXPECT_TRUE(wait_until([&] { return dead_letters() == 2; }, kPatience)) << program->err();
+  EXPECT_TRUE(wait_until([&] { return pipeline.index("items").get("good").has_value(); }, kPatience));
+  EXPECT_THAT(pipeline.must("dead-letters", {"list"}), HasSubstr("the _id is not UTF-8"));
+  EXPECT_EQ(pipeline.status().at("indices").begin()->at("dead_letters"), 2);
+  database.execute(
+      "update items set id = 'mended' where name = 'poison'; delete from items where name = 'before'");
+  EXPECT_TRUE(wait_until([&] { return dead_letters() == 0; }, kPatience)) << program->err();
+  EXPECT_EQ(pipeline.difference_within(kPatience), "") << program->err();
+  EXPECT_TRUE(program->running());
+}
+
+TEST(ServersAsTheyAre, AnIdThatTheDatabaseCannotHoldIsADocumentToDelete) {
+  PostgresDatabase database(postgresql_url(), "LATIN1");
+  PipelineUnderTest pipeline(database);
+  database.execute(
+      "create table items (id text primary key, name text); insert into items values ('Zoë', 'kept'); "
+      "create view items_view as select id as _id, name from items");
+  ElasticsearchIndex& index = pipeline.add_index("items", "public.items_view", track("public.items"));
+  pipeline.apply();
+  const auto program = pipeline.start();
+  ASSERT_EQ(pipeline.difference_within(kPatience), "");
+  index.server().expect("PUT", "/" + index.alias() + "/_doc/%E6%97%A5%E6%9C%AC?refresh=true",
+                        R"({"name":"foreign"})");
+  database.execute("truncate items; insert into items values ('Zoë', 'again'), ('Äpfel', 'new')");
+  EXPECT_EQ(pipeline.difference_within(kPatience), "") << program->err();
+  EXPECT_FALSE(index.get("日本"));
+  EXPECT_TRUE(program->running());
+}
+
 TEST(ServersAsTheyAre, PagesLargerThanTheIndexAllowsAreMadeSmaller) {
   PostgresDatabase database;
   PipelineUnderTest pipeline(database);

@@ -62,6 +62,7 @@ class FakeSource final : public Source,
   std::int64_t discard(const DeadLetterFilter& filter) override;
 
   void prune() override;
+  void keep_small() override { prune(); }
   std::int64_t size() override;
   bool has_given_up() override;
   bool resume() override;

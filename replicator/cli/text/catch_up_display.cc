@@ -54,6 +54,12 @@ std::string catch_up_line(const ReplicationProgress& progress, double documents_
   return fitting(std::move(line), columns);
 }
 
+std::string long_reason(const ReplicationProgress& progress, const std::string& told, int columns) {
+  if (progress.reason.empty() || progress.reason == told) return {};
+  std::string line = status_line(progress, 0);
+  return fitting(line, columns) == line ? std::string() : line;
+}
+
 CatchUpDisplay::CatchUpDisplay(const ProgressBoard& board)
     : board_(board), thread_([this](const std::stop_token& stop) { run(stop); }) {}
 
@@ -68,10 +74,14 @@ void CatchUpDisplay::run(const std::stop_token& stop) const {
   const SystemClock clock;
   RateMeter rate;
   SteadyTime logged_at = clock.now();
+  std::string told;
   while (!stop.stop_requested()) {
     const ReplicationProgress progress = board_.read();
     rate.add(clock.now(), written(progress));
     if (bar) {
+      const std::string reason = long_reason(progress, told, terminal_columns());
+      if (!reason.empty()) std::cerr << kClearLine << reason << '\n';
+      told = progress.reason;
       std::cerr << kClearLine << catch_up_line(progress, rate.per_second(), terminal_columns()) << std::flush;
     } else if (clock.now() - logged_at >= kLogInterval) {
       spdlog::info("{}", status_line(progress, rate.per_second()));

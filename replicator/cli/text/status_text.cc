@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "replicator/pipeline/progress.h"
+#include "replicator/service/leader_report.h"
 #include "replicator/service/readable.h"
-#include "replicator/service/status_publisher.h"
 #include "replicator/unknown_value.h"
 
 namespace lockstep {
@@ -31,10 +31,6 @@ std::optional<std::chrono::milliseconds> left_of(const IndexStatus::Job& job) {
   if (!job.total || job.done <= 0 || job.done > *job.total) return std::nullopt;
   const double of_done = static_cast<double>(*job.total - job.done) / static_cast<double>(job.done);
   return std::chrono::milliseconds(std::llround(static_cast<double>(job.age.count()) * of_done));
-}
-
-bool is_running(const PipelineStatus& status) {
-  return status.leader && status.leader->age <= kSilentAfter && status.leader->state != kStoppedState;
 }
 
 // The leader's counters; an empty object if the pipeline has never run.
@@ -73,15 +69,6 @@ Json index_json(const IndexStatus& index, const Json& counters) {
                             {"seconds_left", left ? Json(seconds(*left)) : Json(nullptr)}});
   }
   return json;
-}
-
-std::string reason_of(const PipelineStatus& status) {
-  if (!status.leader) return "it has never run";
-  const std::string& reason = status.leader->reason;
-  if (status.leader->state == kStoppedState) return reason.empty() ? "it was stopped" : reason;
-  if (is_running(status)) return reason;
-  return status.leader->host + ", process " + std::to_string(status.leader->pid) + ", has not reported for " +
-         readable(status.leader->age);
 }
 
 // What this process finds, and what the leader has found.

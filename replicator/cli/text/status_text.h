@@ -2,16 +2,12 @@
 // do not change.
 #pragma once
 
-#include <chrono>
 #include <optional>
 #include <string>
 
 #include "replicator/source/pipeline_status.h"
 
 namespace lockstep {
-
-/// A leader that has published nothing for so long is not running.
-inline constexpr std::chrono::seconds kSilentAfter{10};
 
 /// "not_applied", "not_running", or the state that the leader has published.
 std::string state_of(const std::optional<PipelineStatus>& status);

@@ -1,5 +1,7 @@
 #include "replicator/elasticsearch/admin/index_plan.h"
 
+#include <spdlog/spdlog.h>
+
 #include <algorithm>
 #include <random>
 #include <utility>
@@ -117,8 +119,9 @@ class TemporaryIndex {
   ~TemporaryIndex() {
     try {
       client_.send("deleting index " + name_, "DELETE", "/" + percent_encoded(name_), {}, {404});
-    } catch (const Error&) {
-      // The caller has a more useful error, or none.
+    } catch (const Error& error) {
+      // The caller may have a more useful error; but nobody else says that the index is left.
+      spdlog::warn("{}; delete it by hand", error.what());
     }
   }
 

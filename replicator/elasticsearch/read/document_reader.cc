@@ -9,6 +9,7 @@
 #include "replicator/elasticsearch/read/scroll.h"
 #include "replicator/elasticsearch/transport/error_reply.h"
 #include "replicator/elasticsearch/transport/text_encoding.h"
+#include "replicator/utf8.h"
 
 namespace lockstep {
 namespace {
@@ -158,14 +159,27 @@ void fetch_documents(ElasticsearchClient& client, const std::string& alias,
                      const std::function<void(std::size_t, const std::optional<StoredDocument>&)>& sink) {
   const std::string doing = "reading documents of " + alias;
   const std::string path = "/" + percent_encoded(alias) + "/_mget";
+  std::vector<DocumentLocation> asked;
+  std::vector<std::size_t> positions;
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    if (!is_utf8(wanted[i].id) || !is_utf8(wanted[i].routing)) continue;
+    asked.push_back(wanted[i]);
+    positions.push_back(i);
+  }
+  std::size_t told = 0;
+  const auto tell_missing_until = [&](std::size_t end) {
+    while (told < end) sink(told++, std::nullopt);
+  };
   ondemand::parser parser;
-  for (std::size_t begin = 0; begin < wanted.size(); begin += kFetchPage) {
-    const auto page = wanted.subspan(begin, std::min(kFetchPage, wanted.size() - begin));
+  for (std::size_t begin = 0; begin < asked.size(); begin += kFetchPage) {
+    const auto page = std::span(asked).subspan(begin, std::min(kFetchPage, asked.size() - begin));
     fetch_page(client, doing, path, page, parser,
                [&](std::size_t position, const std::optional<StoredDocument>& document) {
-                 sink(begin + position, document);
+                 tell_missing_until(positions[begin + position]);
+                 sink(told++, document);
                });
   }
+  tell_missing_until(wanted.size());
 }
 
 std::int64_t count_documents(ElasticsearchClient& client, const std::string& alias,

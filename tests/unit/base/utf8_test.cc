@@ -17,5 +17,10 @@ TEST(IsUtf8, RefusesLatin1CutCharactersAndSurrogates) {
   EXPECT_FALSE(is_utf8("\xed\xa0\x80"));
 }
 
+TEST(AsUtf8, ReplacesWhatIsNotUtf8AndKeepsTheRest) {
+  EXPECT_EQ(as_utf8("\"a\\b\"\n"), "\"a\\b\"\n");
+  EXPECT_EQ(as_utf8("caf\xE9 \"日本\""), "caf\xEF\xBF\xBD \"日本\"");
+}
+
 }  // namespace
 }  // namespace lockstep

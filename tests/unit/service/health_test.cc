@@ -56,5 +56,14 @@ TEST_F(HealthTest, StandingByIsReadyToTakeOver) {
   EXPECT_EQ(after(seconds(60)).ready, Verdict::kGood);
 }
 
+TEST_F(HealthTest, StandingByWhileNobodyLeadsIsAliveAndNotReady) {
+  progress_.state = PipelineState::kStandingBy;
+  progress_.unled = "host, process 7, has not reported for 12.0 s";
+  EXPECT_EQ(after(seconds(1)).alive, Verdict::kGood);
+  EXPECT_EQ(after(seconds(1)).ready, Verdict::kBad);
+  EXPECT_EQ(after(seconds(1)).reason,
+            "standing_by, but nobody runs the pipeline: host, process 7, has not reported for 12.0 s");
+}
+
 }  // namespace
 }  // namespace lockstep

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "replicator/service/leader_report.h"
 #include "tests/support/eventually.h"
 #include "tests/support/fake_source.h"
 #include "tests/unit/service/hand_clock.h"

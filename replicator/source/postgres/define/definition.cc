@@ -164,10 +164,12 @@ void PostgresDefinition::apply(const Progress& progress) {
     if (!hands_over) sound_design(transaction, config_);
   });
   if (hands_over) return give_schema_away(progress);
-  migrate(session_, config_.source.schema, read_migrations(postgresql_migrations()),
-          [&](const Migration& migration) {
-            if (progress.step) progress.step(step_of(migration));
-          });
+  retried("migrating lockstep's schema", progress, [&] {
+    migrate(session_, config_.source.schema, read_migrations(postgresql_migrations()),
+            [&](const Migration& migration) {
+              if (progress.step) progress.step(step_of(migration));
+            });
+  });
   carry_out("applying the configuration", progress, [&](PostgresTransaction& transaction) {
     DefinitionPlan plan = make(transaction, sound_design(transaction, config_), Ids::kTaken);
     if (plan.empty()) return plan;
@@ -218,14 +220,21 @@ void PostgresDefinition::carry_out(const char* doing, const Progress& progress,
 
 void PostgresDefinition::patiently(const char* doing, const Progress& progress,
                                    const std::function<void(PostgresTransaction&)>& body) {
+  retried(doing, progress, [&] {
+    PostgresTransaction transaction(session_, doing);
+    transaction.execute("set local lock_timeout = '" + std::to_string(patience_.lock_timeout.count()) +
+                        "ms'");
+    body(transaction);
+  });
+}
+
+void PostgresDefinition::retried(const char* doing, const Progress& progress,
+                                 const std::function<void()>& attempt) {
   const auto deadline = std::chrono::steady_clock::now() + patience_.total;
   Backoff pause({std::chrono::milliseconds(200), std::chrono::milliseconds(2'000)}, std::random_device{}());
   while (true) {
     try {
-      PostgresTransaction transaction(session_, doing);
-      transaction.execute("set local lock_timeout = '" + std::to_string(patience_.lock_timeout.count()) +
-                          "ms'");
-      body(transaction);
+      attempt();
       return;
     } catch (const Error& error) {
       if (!error.retryable() || !session_.is_open()) throw;

@@ -68,6 +68,8 @@ class PostgresDefinition {
   /// Runs `body` in a transaction, again and again while somebody else locks a table. `body` commits.
   void patiently(const char* doing, const Progress& progress,
                  const std::function<void(PostgresTransaction&)>& body);
+  /// Attempts it again and again while somebody else locks a table.
+  void retried(const char* doing, const Progress& progress, const std::function<void()>& attempt);
   /// Makes a plan and executes it, in one transaction.
   void carry_out(const char* doing, const Progress& progress,
                  const std::function<DefinitionPlan(PostgresTransaction&)>& make_plan);

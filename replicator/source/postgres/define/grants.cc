@@ -64,6 +64,10 @@ class Rights {
       if (table.table == kOutbox) leaves();
     }
     own_function("await_change", "text, double precision, double precision");
+    own_function("outbox_leaves", "");
+    own_function("outbox_is_over", "");
+    own_function("write_outbox_leaf", "integer");
+    own_function("note_outbox_passed", "integer, bigint");
     for (const IndexDesign& index : design_.indices) resolvers_of(index);
     check_functions();
     return std::move(grants_);

@@ -1,55 +1,146 @@
 #include "replicator/source/postgres/read/outbox_care.h"
 
+#include <algorithm>
+#include <chrono>
 #include <utility>
 
 #include "replicator/error.h"
 #include "replicator/source/postgres/catalog/differences.h"
 #include "replicator/source/postgres/read/lead_holders.h"
 #include "replicator/source/postgres/session/statement.h"
-#include "replicator/source/postgres/session/transaction.h"
 
 namespace lockstep {
+namespace {
 
-void PostgresOutboxCare::prune() {
-  for (const Leaf& leaf : leaves()) {
-    if (!leaf.is_written) empty(leaf);
-  }
-  limit_.allow_full_again();
+constexpr const char* kPruning = "pruning the outbox";
+constexpr std::int64_t kLargeLeaf = std::int64_t{16} << 20;  // then writers turn to another one
+constexpr auto kLeafAge = std::chrono::minutes(10);          // or when they have written into it for so long
+// Shares of the limit: below a quarter nothing is done about it; a leaf with an eighth of it is large.
+constexpr std::int64_t kSmallShares = 4;
+constexpr std::int64_t kTurnShares = 8;
+
+}  // namespace
+
+void PostgresOutboxCare::keep_small() {
+  if (!has_limit_) return;
+  Outbox outbox = look();
+  if (outbox.limit && outbox.pending() >= *outbox.limit / kSmallShares) give_back(std::move(outbox));
 }
 
 bool PostgresOutboxCare::resume() {
+  if (limit_.is_full()) {
+    give_back(look());
+    if (limit_.is_over_on_disk()) return false;
+    // Comparisons make up for what is pending now. It is followed all the same.
+    for (Leaf& leaf : look().leaves) note_passed(leaf, leaf.bytes);
+    limit_.capture_again();
+  }
   if (!limit_.resume()) return false;
-  for (const Leaf& leaf : leaves()) empty(leaf);
-  limit_.allow_full_again();
+  give_back(look());
   return true;
 }
 
-std::vector<PostgresOutboxCare::Leaf> PostgresOutboxCare::leaves() {
-  std::vector<Leaf> leaves;
-  for (const pqxx::row& row : session_.ask("asking for the outbox's leaves", postgres_sql("outbox_leaves"))) {
-    leaves.push_back({session_.schema() + "." + row[0].c_str(), row[1].as<bool>()});
-  }
-  return leaves;
+std::int64_t PostgresOutboxCare::Outbox::pending() const {
+  std::int64_t bytes = 0;
+  for (const Leaf& leaf : leaves) bytes += leaf.pending();
+  return bytes;
 }
 
-void PostgresOutboxCare::empty(const Leaf& leaf) {
-  const std::string is_passed =
-      fill_placeholders(postgres_sql("leaf_is_passed"), {{"schema", session_.schema()}, {"leaf", leaf.name}});
+PostgresOutboxCare::Leaf& PostgresOutboxCare::Outbox::written() {
+  const auto found =
+      std::find_if(leaves.begin(), leaves.end(), [](const Leaf& leaf) { return leaf.is_written; });
+  if (found == leaves.end())
+    throw Error({"looking at the outbox", "no leaf of it is written", "run `lockstep apply`"});
+  return *found;
+}
+
+PostgresOutboxCare::Outbox PostgresOutboxCare::look() {
+  Outbox outbox;
+  for (const pqxx::row& row : session_.ask("looking at the outbox", postgres_sql("outbox_care"))) {
+    Leaf leaf;
+    leaf.slot = row[0].as<int>();
+    leaf.name = session_.schema() + ".outbox_" + row[0].c_str();
+    leaf.bytes = row[1].as<std::int64_t>();
+    leaf.passed = row[2].as<std::int64_t>();
+    leaf.is_written = row[3].as<bool>();
+    leaf.is_empty = row[4].as<bool>();
+    outbox.leaves.push_back(std::move(leaf));
+    if (!row[5].is_null()) outbox.limit = row[5].as<std::int64_t>();
+  }
+  has_limit_ = outbox.limit.has_value();
+  return outbox;
+}
+
+void PostgresOutboxCare::give_back(Outbox outbox) {
+  for (Leaf& leaf : outbox.leaves) {
+    if (!leaf.is_written && !leaf.is_empty) empty(leaf);
+  }
+  Leaf& written = outbox.written();
+  const auto now = std::chrono::steady_clock::now();
+  const Leaf* next = next_leaf(outbox, written, now - turned_at_ >= kLeafAge);
+  if (next == nullptr) return;
+  session_.ask("turning to another leaf of the outbox", "select {schema}.write_outbox_leaf($1)", next->slot);
+  turned_at_ = now;
+  empty(written);
+}
+
+const PostgresOutboxCare::Leaf* PostgresOutboxCare::next_leaf(const Outbox& outbox, const Leaf& written,
+                                                              bool is_old) {
+  if (written.is_empty) return nullptr;
+  const std::int64_t large = std::min(kLargeLeaf, outbox.limit.value_or(kLargeLeaf) / kTurnShares);
+  if (!is_old && written.bytes < large) return nullptr;
+  for (const Leaf& leaf : outbox.leaves) {
+    if (!leaf.is_written && leaf.is_empty) return &leaf;
+  }
+  // Without a free one, what is passed here can only be told apart once nobody begins to write here.
+  if (!outbox.limit || written.pending() < *outbox.limit / kTurnShares) return nullptr;
+  for (const Leaf& leaf : outbox.leaves) {
+    if (!leaf.is_written && leaf.is_only_passed) return &leaf;
+  }
+  return nullptr;
+}
+
+void PostgresOutboxCare::empty(Leaf& leaf) {
+  {
+    PostgresTransaction direct(session_, kPruning, Isolation::kEachStatement);
+    if (!is_passed(direct, leaf)) return;
+    leaf.is_only_passed = direct.run(postgres_sql("leaf_is_held"), leaf.name)[0][0].as<bool>();
+  }
+  if (leaf.is_only_passed) {
+    note_passed(leaf, leaf.bytes);
+  } else if (truncate(leaf)) {
+    note_passed(leaf, 0);
+    leaf.is_empty = true;
+  }
+}
+
+bool PostgresOutboxCare::is_passed(PostgresTransaction& transaction, const Leaf& leaf) const {
+  return transaction
+      .run_once(fill_placeholders(postgres_sql("leaf_is_passed"),
+                                  {{"schema", session_.schema()}, {"leaf", leaf.name}}))[0][0]
+      .as<bool>();
+}
+
+bool PostgresOutboxCare::truncate(const Leaf& leaf) {
   try {
-    PostgresTransaction transaction(session_, "pruning the outbox");
-    const auto holds = [&](const std::string& question) {
-      return transaction.run_once(question)[0][0].as<bool>();
-    };
-    if (!holds("select exists (select 1 from " + leaf.name + ")") || !holds(is_passed)) return;
+    PostgresTransaction transaction(session_, kPruning);
     // A writer that still has rows in this leaf holds it; whoever comes after us waits as long as we do.
     transaction.execute("set local lock_timeout = '50ms'");
     transaction.execute("lock table " + leaf.name + " in access exclusive mode");
-    if (!holds(is_passed)) return;
+    if (!is_passed(transaction, leaf)) return false;
     transaction.execute("truncate " + leaf.name);
     transaction.commit();
+    return true;
   } catch (const PostgresError& error) {
     if (!error.retryable() || !session_.is_open()) throw;
+    return false;
   }
+}
+
+void PostgresOutboxCare::note_passed(Leaf& leaf, std::int64_t bytes) {
+  if (std::exchange(leaf.passed, bytes) == bytes) return;
+  session_.ask("noting what of the outbox is passed", "select {schema}.note_outbox_passed($1, $2)", leaf.slot,
+               bytes);
 }
 
 std::vector<std::string> PostgresOutboxCare::differences_from_applied() {

@@ -1,14 +1,18 @@
-// The care of PostgreSQL's outbox. Its leaves are partitions into which the triggers write in turn; a leaf
-// that every pipeline has passed is emptied by truncating it.
+// The care of PostgreSQL's outbox. Its leaves are partitions into which transactions write in turn; a leaf
+// that every pipeline has passed is emptied by truncating it, unless somebody holds it.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "replicator/clock.h"
 #include "replicator/source/outbox_care.h"
 #include "replicator/source/postgres/read/outbox_limit.h"
 #include "replicator/source/postgres/read/pipeline.h"
 #include "replicator/source/postgres/session/session.h"
+#include "replicator/source/postgres/session/transaction.h"
 
 namespace lockstep {
 
@@ -16,9 +20,14 @@ class PostgresOutboxCare final : public OutboxCare {
  public:
   /// `schema_name` is not quoted. Both references must outlive this.
   PostgresOutboxCare(PostgresSession& session, const PostgresPipeline& pipeline, std::string schema_name)
-      : session_(session), pipeline_(pipeline), schema_name_(std::move(schema_name)), limit_(session) {}
+      : session_(session),
+        pipeline_(pipeline),
+        schema_name_(std::move(schema_name)),
+        limit_(session),
+        turned_at_(std::chrono::steady_clock::now()) {}
 
-  void prune() override;
+  void prune() override { give_back(look()); }
+  void keep_small() override;
   std::int64_t size() override { return limit_.outbox_size(); }
   bool has_given_up() override { return limit_.has_given_up(); }
   bool resume() override;
@@ -26,19 +35,44 @@ class PostgresOutboxCare final : public OutboxCare {
 
  private:
   struct Leaf {
-    std::string name;         // quoted, schema-qualified
-    bool is_written = false;  // the triggers write into it now
+    int slot = 0;
+    std::string name;             // quoted, schema-qualified
+    std::int64_t bytes = 0;       // on disk
+    std::int64_t passed = 0;      // of these, noted as passed
+    bool is_written = false;      // transactions write into it now
+    bool is_empty = false;        // it takes no rows on disk
+    bool is_only_passed = false;  // as empty, but that somebody holds it
+
+    std::int64_t pending() const { return bytes > passed ? bytes - passed : 0; }
   };
 
-  std::vector<Leaf> leaves();
-  /// Empties a leaf that every pipeline has passed.
-  void empty(const Leaf& leaf);
+  struct Outbox {
+    std::vector<Leaf> leaves;
+    std::optional<std::int64_t> limit;  // none: no pipeline of the schema has one
+
+    std::int64_t pending() const;
+    Leaf& written();
+  };
+
+  Outbox look();
+  /// Empties what is passed, and turns to the next leaf when it is time.
+  void give_back(Outbox outbox);
+  /// Empties a leaf that every pipeline has passed; one that somebody holds is noted as passed.
+  void empty(Leaf& leaf);
+  bool is_passed(PostgresTransaction& transaction, const Leaf& leaf) const;
+  /// Whether it was not in use.
+  bool truncate(const Leaf& leaf);
+  void note_passed(Leaf& leaf, std::int64_t bytes);
+  /// The leaf into which transactions are to write from now on; none: they stay where they are.
+  static const Leaf* next_leaf(const Outbox& outbox, const Leaf& written, bool is_old);
 
   std::vector<std::string> known_differences_;
   PostgresSession& session_;
   const PostgresPipeline& pipeline_;
   const std::string schema_name_;
   PostgresOutboxLimit limit_;
+  SteadyTime turned_at_;   // when this process last had transactions write into another leaf
+  bool has_limit_ = true;  // as far as is known
 };
 
 }  // namespace lockstep

@@ -19,11 +19,23 @@ bool PostgresOutboxLimit::has_given_up() {
   return now == State::kFull || now == State::kResumed;
 }
 
+bool PostgresOutboxLimit::is_full() {
+  return state() == State::kFull;
+}
+
+bool PostgresOutboxLimit::is_over_on_disk() {
+  return session_.ask(kDoing, "select o.on_disk from {schema}.outbox_is_over() as o")[0][0].as<bool>();
+}
+
+void PostgresOutboxLimit::capture_again() {
+  set_state(State::kResumed);
+}
+
 // A transaction that leaves a change out holds the lock until it ends, and whoever gets the lock after it
-// sees what it wrote. None begins to leave changes out while the state is kResumed. So the snapshots of the
-// comparisons, which are younger, see everything that was left out.
+// sees what it wrote. None begins to leave changes out while the state is kResumed; whoever finds the outbox
+// full again needs the lock, too. So the snapshots of the comparisons, which are younger, see everything that
+// was left out.
 bool PostgresOutboxLimit::resume() {
-  if (state() == State::kFull) set_state(State::kResumed);
   if (!try_lock()) return false;
   if (state() != State::kResumed) {
     unlock();
@@ -33,20 +45,9 @@ bool PostgresOutboxLimit::resume() {
   PostgresTransaction transaction(session_, kResuming);
   transaction.run(postgres_sql("resume_capture"));
   transaction.commit();
-  set_state(State::kEmptying);
+  set_state(State::kCapturing);
   unlock();
   return true;
-}
-
-void PostgresOutboxLimit::allow_full_again() {
-  if (state() != State::kEmptying || !try_lock()) return;
-  const std::string is_small =
-      fill_placeholders(postgres_sql("outbox_is_small"),
-                        {{"schema", "{schema}"}, {"outbox_size", postgres_sql("outbox_size")}});
-  if (session_.ask(kDoing, is_small)[0][0].as<bool>() && state() == State::kEmptying) {
-    set_state(State::kCapturing);
-  }
-  unlock();
 }
 
 std::int64_t PostgresOutboxLimit::outbox_size() {

@@ -1,5 +1,5 @@
-// What becomes of changes that the triggers dropped because the outbox was full (0003_outbox_limit.sql):
-// capture is enabled again, and comparisons make up for them.
+// What becomes of changes that the triggers dropped because the outbox was full (0003_outbox_limit.sql,
+// 0010_outbox_bound.sql): capture is enabled again, and comparisons make up for them.
 #pragma once
 
 #include <cstdint>
@@ -14,12 +14,20 @@ class PostgresOutboxLimit {
   /// REQUIRES: `session` outlives this and has no transaction open during a call.
   explicit PostgresOutboxLimit(PostgresSession& session) : session_(session) {}
 
-  // As those of OutboxCare.
+  /// As that of OutboxCare.
   bool has_given_up();
-  bool resume();
 
-  /// Lets the outbox become full again once it is below its limit. Call it after pruning.
-  void allow_full_again();
+  /// Whether the triggers drop changes now.
+  bool is_full();
+
+  /// Whether more is on disk than the limit allows, whatever of it is passed.
+  bool is_over_on_disk();
+
+  /// Has the triggers write again. They stop when the outbox becomes full again. REQUIRES: is_full().
+  void capture_again();
+
+  /// Makes up for what was dropped, as OutboxCare::resume() does, once nobody drops anything any more.
+  bool resume();
 
   std::int64_t outbox_size();
 
@@ -29,7 +37,7 @@ class PostgresOutboxLimit {
     kCapturing = 1,
     kFull = 2,      ///< the triggers drop changes
     kResumed = 3,   ///< the triggers write again; nothing makes up for what they dropped
-    kEmptying = 4,  ///< comparisons are added; the outbox is still above its limit
+    kEmptying = 4,  ///< as kCapturing; earlier versions of lockstep set it
   };
 
   State state();

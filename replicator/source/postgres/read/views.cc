@@ -6,6 +6,7 @@
 #include "replicator/source/postgres/read/ids.h"
 #include "replicator/source/postgres/read/position.h"
 #include "replicator/source/postgres/session/array.h"
+#include "replicator/source/postgres/session/encoding.h"
 #include "replicator/source/postgres/session/statement.h"
 
 namespace lockstep {
@@ -183,17 +184,26 @@ std::vector<StaleDocument> PostgresViews::stale(const AppliedIndex& index,
                                    {"type", castable_type(own)},
                                    {"routing", own.routed ? "coalesce(v._routing::text, '')" : "''"},
                                    {"view", own.view}});
+  std::vector<std::string> texts;
+  for (const FoundDocument& document : found) texts.push_back(document.id.text);
+  for (const FoundDocument& document : found) texts.push_back(document.routing);
+  const std::vector<bool> held = can_be_held(transaction_, texts);
+  std::vector<StaleDocument> stale;
   DocumentIds ids;
   std::vector<std::string> routings;
-  for (const FoundDocument& document : found) {
-    ids.push_back(document.id);
-    routings.push_back(document.routing);
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    // No row has what cannot be held. The id of an impossible routing may be a row's.
+    if (!held[i] || !held[found.size() + i]) {
+      stale.push_back({found[i], held[i]});
+      continue;
+    }
+    ids.push_back(found[i].id);
+    routings.push_back(found[i].routing);
   }
   const pqxx::result rows = reading_view(own, [&] {
     return transaction_.run_once(Doing("looking for documents that the view does not have of " + own.alias),
                                  statement, ids_literal(ids), array_literal(routings));
   });
-  std::vector<StaleDocument> stale;
   for (const pqxx::row& row : rows) {
     stale.push_back({{{row[0].c_str()}, row[1].c_str()}, row[2].as<bool>()});
   }

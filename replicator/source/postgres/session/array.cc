@@ -50,7 +50,9 @@ std::string ids_literal(const std::vector<IndexId>& indices) {
 std::vector<std::string> parse_array(std::string_view literal) {
   std::vector<std::string> values;
   const std::string text(literal);
-  pqxx::array_parser parser(text.c_str(), pqxx::internal::encoding_group::UTF8);
+  // No byte of a longer character of UTF-8 is one of the array's own, so this takes UTF-8 and other bytes alike, which a
+  // database of encoding SQL_ASCII may give.
+  pqxx::array_parser parser(text.c_str(), pqxx::internal::encoding_group::MONOBYTE);
   for (auto [juncture, value] = parser.get_next(); juncture != pqxx::array_parser::done;
        std::tie(juncture, value) = parser.get_next()) {
     if (juncture == pqxx::array_parser::string_value) values.push_back(std::move(value));

@@ -14,10 +14,12 @@ namespace sqlstate {
 inline constexpr std::string_view kDeadlockDetected = "40P01";
 inline constexpr std::string_view kInsufficientPrivilege = "42501";
 inline constexpr std::string_view kLockNotAvailable = "55P03";
+inline constexpr std::string_view kNotInRepertoire = "22021";
 inline constexpr std::string_view kQueryCanceled = "57014";
 inline constexpr std::string_view kSerializationFailure = "40001";
 inline constexpr std::string_view kStatementCompletionUnknown = "40003";
 inline constexpr std::string_view kTransactionRollback = "40000";
+inline constexpr std::string_view kUntranslatable = "22P05";
 }  // namespace sqlstate
 
 /// The server refused a statement, or the connection is lost. Retryable after a lost connection, for a server

@@ -107,7 +107,9 @@ PostgresSession::PostgresSession(const SourceConfig& source, const std::string& 
         setup.exec_params1("select quote_ident($1), current_setting('server_encoding')", source.schema);
     schema_ = facts[0].c_str();
     const std::string encoding = facts[1].c_str();
-    stores_utf8_ = encoding == "UTF8" || encoding == "SQL_ASCII";  // the latter takes any bytes
+    // The latter takes any bytes. It must take them from us, too: the keys of rows come back as parameters.
+    if (encoding == "SQL_ASCII") setup.exec("set client_encoding = 'SQL_ASCII'");
+    stores_utf8_ = encoding == "UTF8" || encoding == "SQL_ASCII";
   });
   tells_wal_ = answers_about_wal(*connection_);
 }

@@ -42,6 +42,9 @@ class PostgresSession {
   /// UTF-8, "?" stands for each byte that is not ASCII.
   std::string storable(std::string_view text) const;
 
+  /// Whether the database can store every text that is UTF-8 and has no NUL.
+  bool stores_utf8() const { return stores_utf8_; }
+
   /// Whether the server tells where its WAL ends, and which cluster it is. Some managed ones do not.
   bool tells_wal() const { return tells_wal_; }
 

@@ -1,13 +1,18 @@
--- Whether every pipeline has passed all rows of a leaf, and no fan-out needs one for its list. The fan-outs of an index that
--- is set aside need none: it will be compared.
+-- Whether every pipeline has passed all rows of a leaf, since all of their transactions are visible in its snapshot, and no
+-- fan-out needs one for its list. A transaction that is open and has written nothing into the leaf holds nothing up. The
+-- fan-outs of an index that is set aside need none: it will be compared. A limit makes the planner walk the index.
 --   leaf  its quoted name
 select not exists (
-  select 1 from {leaf}
-  where txid >= (select coalesce(min(pg_snapshot_xmin(c.prev)::text::numeric)::text, '0')::xid8 from {schema}.checkpoint as c)
+  select from {schema}.checkpoint as c
+  where (select o.txid from {leaf} as o order by o.txid desc limit 1) >= pg_snapshot_xmax(c.prev)
+    or exists (
+      select
+      from pg_snapshot_xip(c.prev) as running(txid)
+        cross join lateral (select from {leaf} as o where o.txid = running.txid limit 1) as found)
 ) and not exists (
-  select 1
+  select
   from {schema}.job as j
   where j.transaction is not null
-    and not exists (select 1 from {schema}.set_aside as a where a.index = j.index)
-    and exists (select 1 from {leaf} as o where o.txid = j.transaction and o.id > j.read_to)
+    and not exists (select from {schema}.set_aside as a where a.index = j.index)
+    and exists (select from {leaf} as o where o.txid = j.transaction and o.id > j.read_to)
 )

@@ -19,7 +19,7 @@ select json_build_object(
   ),
   'indices', (
     select coalesce(json_agg(json_build_object(
-      'alias', i.alias, 'view', i.view,
+      'id', i.id, 'alias', i.alias, 'view', i.view,
       'set_aside', (
         select coalesce(nullif(a.reason, ''), 'no reason is stored')
         from {schema}.set_aside as a

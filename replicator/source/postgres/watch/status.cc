@@ -9,6 +9,7 @@
 #include "replicator/source/postgres/session/statement.h"
 #include "replicator/source/postgres/session/transaction.h"
 #include "replicator/unknown_value.h"
+#include "replicator/utf8.h"
 
 namespace lockstep {
 namespace {
@@ -70,6 +71,7 @@ IndexStatus::Job job_of(const nlohmann::json& json) {
 IndexStatus index_of(const nlohmann::json& json) {
   constexpr std::string_view kTable = "index";
   IndexStatus index;
+  index.id = IndexId{json.at("id")};
   index.alias = stored_at<std::string>(json, "alias", kTable);
   index.view = stored_at<std::string>(json, "view", kTable);
   index.dead_letters = json.at("dead_letters");
@@ -117,7 +119,7 @@ std::optional<PipelineStatus> PostgresStatus::read() {
       postgres_sql("read_status"), {{"schema", "{schema}"}, {"outbox_size", postgres_sql("outbox_size")}}));
   const pqxx::result found = direct.run_once(statement, pipeline_, kMaxPendingRows);
   if (found.empty()) return std::nullopt;
-  PipelineStatus status = status_of(nlohmann::json::parse(found[0][0].c_str()));
+  PipelineStatus status = status_of(nlohmann::json::parse(as_utf8(found[0][0].c_str())));
   for (LeadLock& lock : lead_locks(direct, status.identity)) status.lead.push_back(std::move(lock.holder));
   return status;
 }

@@ -39,5 +39,14 @@ TEST(CatchUpDisplayTest, TheLineFitsTheTerminal) {
   EXPECT_EQ(catch_up_line(backfilling(12'000, 48'000), 3'600, 10), "[#####   ");
 }
 
+TEST(CatchUpDisplayTest, AReasonThatDoesNotFitIsSaidInFullOnce) {
+  ReplicationProgress progress;
+  progress.state = PipelineState::kWaitingForElasticsearch;
+  progress.reason = "HTTP 403 security_exception: no permissions for [indices:data/write/bulk[s]]";
+  EXPECT_EQ(long_reason(progress, "", 80), "waiting for elasticsearch: " + progress.reason);
+  EXPECT_EQ(long_reason(progress, progress.reason, 80), "");
+  EXPECT_EQ(long_reason(progress, "", 200), "");
+}
+
 }  // namespace
 }  // namespace lockstep

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "replicator/pipeline/progress.h"
+#include "replicator/service/leader_report.h"
 
 namespace lockstep {
 namespace {

@@ -1,0 +1,81 @@
+#include "replicator/service/standby_watch.h"
+
+#include <spdlog/spdlog.h>
+
+#include <exception>
+#include <utility>
+
+#include "replicator/pause.h"
+#include "replicator/service/leader_report.h"
+
+namespace lockstep {
+namespace {
+
+bool stands_by(const ReplicationProgress& progress) {
+  return progress.state == PipelineState::kStandingBy;
+}
+
+void tell(const PipelineStatus& status, ReplicationProgress& progress) {
+  progress.pending = status.pending_rows > 0;
+  progress.lag = status.pending_age;
+  progress.outbox_bytes = status.outbox_bytes;
+  for (const IndexStatus& index : status.indices) {
+    IndexProgress& told = progress.indices[index.id];
+    told.alias = index.alias;
+    told.dead_letters = index.dead_letters;
+    told.set_aside = !index.set_aside.empty();
+  }
+}
+
+}  // namespace
+
+StandbyWatch::StandbyWatch(std::function<std::unique_ptr<StatusReader>()> open_reader, ProgressBoard& board,
+                           const Clock& clock, Intervals intervals)
+    : open_reader_(std::move(open_reader)),
+      board_(board),
+      clock_(clock),
+      intervals_(intervals),
+      thread_([this](const std::stop_token& stop) { run(stop); }) {}
+
+void StandbyWatch::run(const std::stop_token& stop) {
+  while (!stop.stop_requested()) {
+    if (stands_by(board_.read())) {
+      note(look());
+    } else {
+      reader_.reset();
+      unled_since_.reset();
+    }
+    pause(intervals_.look, stop);
+  }
+}
+
+std::string StandbyWatch::look() {
+  try {
+    if (!reader_) reader_ = open_reader_();
+    const std::optional<PipelineStatus> status = reader_->read();
+    if (!status) return "the pipeline has not been applied";
+    board_.update([&](ReplicationProgress& progress) {
+      if (stands_by(progress)) tell(*status, progress);
+    });
+    return is_running(*status) ? "" : reason_of(*status);
+  } catch (const std::exception& error) {
+    reader_.reset();
+    return std::string("the pipeline's status cannot be read: ") + error.what();
+  }
+}
+
+void StandbyWatch::note(const std::string& trouble) {
+  const SteadyTime now = clock_.now();
+  if (trouble.empty())
+    unled_since_.reset();
+  else if (!unled_since_)
+    unled_since_ = now;
+  const bool is_told = unled_since_ && now - *unled_since_ >= intervals_.grace;
+  board_.update([&](ReplicationProgress& progress) {
+    if (!stands_by(progress)) return;
+    if (is_told && progress.unled.empty()) spdlog::warn("nobody runs this pipeline: {}", trouble);
+    progress.unled = is_told ? trouble : "";
+  });
+}
+
+}  // namespace lockstep
