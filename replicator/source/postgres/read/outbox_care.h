@@ -2,6 +2,7 @@
 // that every pipeline has passed is emptied by truncating it.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,7 @@ class PostgresOutboxCare final : public OutboxCare {
   std::int64_t size() override { return limit_.outbox_size(); }
   bool has_given_up() override { return limit_.has_given_up(); }
   bool resume() override;
+  std::vector<std::string> follow_parts() override;
   std::vector<std::string> differences_from_applied() override;
 
  private:
@@ -31,10 +33,13 @@ class PostgresOutboxCare final : public OutboxCare {
   };
 
   std::vector<Leaf> leaves();
+  /// Calls the function that follows the parts of `table`, and returns what it says.
+  std::vector<std::string> follow_parts_of(const std::string& table, const std::string& function);
   /// Empties a leaf that every pipeline has passed.
   void empty(const Leaf& leaf);
 
   std::vector<std::string> known_differences_;
+  std::map<std::string, std::string> unfollowed_;  // why, by tracked table
   PostgresSession& session_;
   const PostgresPipeline& pipeline_;
   const std::string schema_name_;
