@@ -9,6 +9,8 @@
 namespace lockstep {
 namespace {
 
+constexpr const char* kMapFields = "add them to the mapping, or begin their names in the view with _";
+
 std::vector<PlanStep> steps_of(const IndexPlan& plan) {
   if (plan.kind == IndexPlan::Kind::kCreate) {
     return {{PlanStep::Action::kCreate, "index " + plan.index + " with alias " + plan.alias, "", ""}};
@@ -52,6 +54,14 @@ DeploymentPlan Deployment::plan() {
   plan.steps = source_.plan();
   const std::vector<IndexPlan> indices = plan_indices(source_.identity());
   for (const std::string& alias : lost_indices(indices)) plan.steps.push_back(refill_step(alias));
+  const auto fields = source_.document_fields();
+  for (const DesiredIndex& index : desired(source_.identity())) {
+    const auto known = fields.find(index.alias);
+    if (known == fields.end()) continue;
+    if (auto problem = problem_with_fields(index, known->second))
+      plan.obstacles.push_back(
+          {Finding::Severity::kError, "index " + index.alias, *std::move(problem), kMapFields});
+  }
   for (const IndexPlan& index : indices) {
     for (PlanStep& step : steps_of(index)) plan.steps.push_back(std::move(step));
     if (auto obstacle = obstacle_of(index)) plan.obstacles.push_back(*std::move(obstacle));

@@ -1,6 +1,6 @@
 #include "replicator/pipeline/preflight.h"
 
-#include <iterator>
+#include <map>
 #include <optional>
 
 #include "replicator/elasticsearch/admin/index_mapping.h"
@@ -22,14 +22,20 @@ std::string place_of(const Config& config, const IndexConfig& index) {
   return config.file.string() + ":" + std::to_string(index.line);
 }
 
-// Returns the pipeline's identity. None: the source could not be asked.
-std::optional<std::string> check_source(const std::function<std::unique_ptr<SourceDefinition>()>& open_source,
+// What the source says that its indices are judged by.
+struct SourceFacts {
+  std::string identity;
+  std::map<std::string, std::vector<std::string>> fields;  // by alias
+};
+
+// None: the source could not be asked.
+std::optional<SourceFacts> check_source(const std::function<std::unique_ptr<SourceDefinition>()>& open_source,
                                         Preflight& result) {
   try {
     const std::unique_ptr<SourceDefinition> source = open_source();
     result.servers.push_back(source->server());
     for (Finding& finding : source->check()) result.findings.push_back(std::move(finding));
-    return source->identity();
+    return SourceFacts{source->identity(), source->document_fields()};
   } catch (const Error& error) {
     // The findings so far say why, and better.
     if (!has_errors(result.findings)) result.findings.push_back(of_error("source", error));
@@ -57,7 +63,7 @@ bool check_privileges(const Config& config, ElasticsearchClient& elasticsearch, 
   return missing.empty();
 }
 
-void check_index(const Config& config, const IndexConfig& index, const std::optional<std::string>& identity,
+void check_index(const Config& config, const IndexConfig& index, const std::optional<SourceFacts>& source,
                  ElasticsearchClient& elasticsearch, Preflight& result) {
   const IndexMapping mapping = parse_mapping(index.mapping.string(), index.mapping_json);
   if (const auto problem = validate_mapping(elasticsearch, index.alias, mapping)) {
@@ -66,9 +72,16 @@ void check_index(const Config& config, const IndexConfig& index, const std::opti
                                "correct the mapping file"});
     return;
   }
-  if (!identity) return;  // without it nobody can tell whose an index is
-  const IndexPlan plan =
-      plan_index(elasticsearch, {index.alias, index.view, mapping, config.pipeline, *identity});
+  if (!source) return;  // without its identity nobody can tell whose an index is
+  const DesiredIndex desired{index.alias, index.view, mapping, config.pipeline, source->identity};
+  const auto fields = source->fields.find(index.alias);
+  if (fields != source->fields.end()) {
+    if (const auto problem = problem_with_fields(desired, fields->second)) {
+      result.findings.push_back({Severity::kError, index.mapping.string(), *problem,
+                                 "add them to the mapping, or begin their names in the view with _"});
+    }
+  }
+  const IndexPlan plan = plan_index(elasticsearch, desired);
   if (plan.kind == IndexPlan::Kind::kRefuse || plan.kind == IndexPlan::Kind::kReindex) {
     result.findings.push_back({Severity::kError, place_of(config, index), plan.problem, plan.remedy});
   }
@@ -80,12 +93,11 @@ Preflight preflight(const Config& config,
                     const std::function<std::unique_ptr<SourceDefinition>()>& open_source,
                     ElasticsearchClient& elasticsearch) {
   Preflight result;
-  const std::optional<std::string> identity = check_source(open_source, result);
+  const std::optional<SourceFacts> source = check_source(open_source, result);
   try {
     if (!check_engine(elasticsearch, result) || !check_privileges(config, elasticsearch, result))
       return result;
-    for (const IndexConfig& index : config.indices)
-      check_index(config, index, identity, elasticsearch, result);
+    for (const IndexConfig& index : config.indices) check_index(config, index, source, elasticsearch, result);
   } catch (const Error& error) {
     result.findings.push_back(of_error("elasticsearch", error));
   }

@@ -105,6 +105,7 @@ class Replication {
     checkpoint_.on_saved([this](const Acknowledged& saved) { after_save(saved); });
     targets_.note(source_mark(source_.lead().identity()));  // where a block kept the mark out until now
     require_nothing_given_up();
+    follow_parts();
     take_jobs();
     for (const AppliedIndex& index : pipeline_.indices)
       checkpoint_.begin_trial(index.id, report_.count_dead_letters(index.id));
@@ -139,6 +140,8 @@ class Replication {
         {2s, kAtOnce, [this] { require_same_revision(); }, "an `apply` changes what is followed"},
         {2s, kAtOnce, [this] { require_nothing_given_up(); }, "a full outbox drops changes"},
         {10s, kAfterInterval, [this] { take_back_readable(); }, "somebody may have mended a view or a job"},
+        {2s, kAfterInterval, [this] { follow_parts(); },
+         "no trigger fires for a partition that comes or goes"},
         {15s, kAtOnce, [this] { report_.find_differences(); }, "a missing trigger loses changes silently"},
         {30s, kAfterInterval, [this] { retry_dead_letters(); }, "an overload may be over"},
         {60s, kAfterInterval, [this] { note_progress(); },
@@ -237,6 +240,12 @@ class Replication {
       if (pipeline_.find(job.index) != nullptr && !set_aside_.contains(job.index)) set_aside(job);
     }
     for (Job& job : jobs.readable) jobs_.add(std::move(job));
+  }
+
+  void follow_parts() {
+    const std::vector<std::string> lines = source_.outbox().follow_parts();
+    for (const std::string& line : lines) spdlog::info("{}", line);
+    if (!lines.empty()) take_jobs();
   }
 
   void require_same_revision() {

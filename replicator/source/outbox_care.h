@@ -33,6 +33,12 @@ class OutboxCare {
   /// REQUIRES: leading, no transaction open.
   virtual bool resume() = 0;
 
+  /// Brings what is captured in line with the parts of tracked tables (partitions) that have come or gone,
+  /// for which no trigger fires: notes the rows of those that can be read, and adds comparisons for the
+  /// others. Returns what it did, in sentences. What it could not do goes into the log, once. REQUIRES:
+  /// leading, no transaction open.
+  virtual std::vector<std::string> follow_parts() = 0;
+
   /// What has changed in the source since the last `apply`, in words: triggers that are gone or disabled or
   /// do not fit their table any more, other definitions of what documents are made of. Changes are missed,
   /// documents out of date, or more is noted than needed.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,9 @@ class SourceDefinition {
 
   /// What is wrong with the configuration on this source, and what nobody can vouch for. Changes nothing.
   virtual std::vector<Finding> check() = 0;
+
+  /// The fields of the documents of each index, by alias. Leaves out the indices whose view cannot be found.
+  virtual std::map<std::string, std::vector<std::string>> document_fields() = 0;
 
   /// The mark that the pipeline's indices carry. Empty before the first apply().
   virtual std::string identity() = 0;

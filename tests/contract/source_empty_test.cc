@@ -140,6 +140,7 @@ class EmptySource final : public Source,
   std::int64_t size() override { return 0; }
   bool has_given_up() override { return false; }
   bool resume() override { return false; }
+  std::vector<std::string> follow_parts() override { return {}; }
   std::vector<std::string> differences_from_applied() override { return {}; }
 
   AppliedPipeline pipeline_;
@@ -174,6 +175,7 @@ class EmptyDefinition final : public SourceDefinition {
   std::string server() override { return {}; }
   std::string user() override { return {}; }
   std::vector<Finding> check() override { return {}; }
+  std::map<std::string, std::vector<std::string>> document_fields() override { return {}; }
   std::string identity() override { return {}; }
   std::vector<std::string> applied_aliases() override { return {}; }
   void refill(const std::vector<std::string>&) override {}

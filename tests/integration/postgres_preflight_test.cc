@@ -110,7 +110,64 @@ TEST_F(PreflightTest, SearchWithoutAnIndexIsFound) {
   defined_.config().indices.clear();
   defined_.add_index("s.w", {track("s.posts")});
   EXPECT_THAT(check(),
-              Contains(HasSubstr("finding documents of view s.w by their _id reads the whole of s.posts")));
+              Contains(HasSubstr("rendering documents of view s.w by their _id reads the whole of s.posts")));
+}
+
+// Only what somebody asks for is in a plan.
+TEST_F(PreflightTest, SubqueryWithoutAnIndexIsFoundWithTheStatementThatMendsIt) {
+  execute(
+      "create table s.notes (id integer primary key, post_id integer, note text); "
+      "insert into s.notes select i, i % 1000, repeat('n', 100) from generate_series(1, 20000) as i; "
+      "create view s.w as select p.id as _id, p.title, (select jsonb_agg(n.note) from s.notes as n where "
+      "n.post_id = p.id) as notes from s.posts as p");
+  defined_.add_index("s.w", {track("s.posts"), track_by_row("s.notes", "post_id")});
+  EXPECT_THAT(check(),
+              Contains(AllOf(HasSubstr("warning: test.toml:10: "), HasSubstr("reads the whole of s.notes"),
+                             HasSubstr("; create index on s.notes (post_id)"))));
+  execute("create index on s.notes (post_id)");
+  EXPECT_THAT(check(), IsEmpty());
+}
+
+TEST_F(PreflightTest, TableThatIsReadAlongTwoPathsOfWhichOneIsTrackedIsFound) {
+  execute(
+      "create table s.languages (id integer primary key, name text); "
+      "create table s.films (id integer primary key, language_id integer, original_id integer); "
+      "create view s.w as select f.id as _id, f.language_id as _language, f.original_id as _original, "
+      "l.name, "
+      "o.name as original from s.films as f left join s.languages as l on l.id = f.language_id "
+      "left join s.languages as o on o.id = f.original_id");
+  IndexConfig& index =
+      defined_.add_index("s.w", {track("s.films"), track_by_column("s.languages", "_language")});
+  EXPECT_THAT(check(), Contains(AllOf(HasSubstr("warning: test.toml:12: "),
+                                      HasSubstr("s.films.language_id and s.films.original_id"))));
+  index.tracks.push_back(track_by_column("s.languages", "_original"));
+  EXPECT_THAT(check(), IsEmpty());
+}
+
+TEST_F(PreflightTest, OnePathThatIsReadTwiceIsNoFault) {
+  follow();
+  execute(
+      "create or replace view s.v as select p.id as _id, p.user_id as _user_id, p.title, u.name from s.posts "
+      "as p "
+      "left join s.users as u on u.id = p.user_id where exists (select from s.users as x where x.id = "
+      "p.user_id)");
+  EXPECT_THAT(check(), IsEmpty());
+}
+
+TEST_F(PreflightTest, RowThatGivesTheIdsOfAnotherTableIsFound) {
+  execute(
+      "create table s.comments (id integer primary key, post_id integer references s.posts, user_id integer "
+      "references s.users); insert into s.comments select i, i, i from generate_series(1, 100) as i; "
+      "create view s.w as select p.id as _id, (select count(*) from s.comments as c where c.post_id = p.id) "
+      "as n "
+      "from s.posts as p");
+  IndexConfig& index = defined_.add_index("s.w", {track("s.posts"), track_by_row("s.comments", "user_id")});
+  EXPECT_THAT(check(),
+              Contains(AllOf(HasSubstr("warning: test.toml:12: "),
+                             HasSubstr("user_id of s.comments refers to s.users, and _id of view s.w is "
+                                       "the id of s.posts"))));
+  index.tracks[1].row = "post_id";
+  EXPECT_THAT(check(), IsEmpty());
 }
 
 TEST_F(PreflightTest, SlowViewIsLeftAloneAfterAWhile) {
@@ -148,7 +205,10 @@ TEST_F(PreflightTest, PartitionWithoutTriggersIsFound) {
   defined_.apply();
   EXPECT_THAT(check(), IsEmpty());
   execute("create table s.p2 partition of s.p for values from (10) to (20)");
-  EXPECT_THAT(check(), Contains(HasSubstr("error: part of s.p: table s.p2: triggers are missing")));
+  EXPECT_THAT(check(),
+              Contains(HasSubstr("warning: table s.p2: it is a new part of s.p, and has no triggers")));
+  execute("drop trigger lockstep_1_delete on s.p1");
+  EXPECT_THAT(check(), Contains(HasSubstr("error: part of s.p: table s.p1: triggers are missing")));
 }
 
 TEST_F(PreflightTest, NewerSchemaIsRefusedByAllThatReadsIt) {

@@ -40,6 +40,8 @@ insert into s.customers select i, 'customer ' || i from generate_series(0, 9) as
 insert into s.orders (id, customer_id, title, note) select i, i % 10, 'order ' || i, 'note' from generate_series(1, 50) as i;
 )sql";
 
+const std::string kDays = "s.days (day || '-' || id): ";
+
 class TableChangesTest : public ::testing::Test {
  protected:
   TableChangesTest() : defined_(kOrders), writer_(defined_.database().connect()) {}
@@ -48,6 +50,16 @@ class TableChangesTest : public ::testing::Test {
     defined_.add_index(view, view == "s.v"
                                  ? std::vector{track("s.orders"), track_by_column("s.customers", "_customer")}
                                  : std::vector{track("s.orders")});
+    apply();
+  }
+  void follow_days() {
+    execute(
+        "create table s.days (id integer, day integer, primary key (id, day)) partition by list (day); "
+        "create table s.day_1 partition of s.days for values in (1); "
+        "create table s.day_2 partition of s.days for values in (2); "
+        "insert into s.days values (1, 1), (2, 1), (1, 2); "
+        "create view s.entries as select day || '-' || id as _id from s.days");
+    defined_.add_index("s.entries", {track_by_row("s.days", "day || '-' || id")});
     apply();
   }
   void apply() {
@@ -270,20 +282,102 @@ TEST_F(TableChangesTest, DatabaseRestoredFromADumpHasNotChangedWhatAnIndexIsMade
 }
 
 TEST_F(TableChangesTest, PartitionThatIsDetachedOrDroppedIsNamed) {
-  execute(
-      "create table s.days (id integer, day integer, primary key (id, day)) partition by list (day); "
-      "create table s.day_1 partition of s.days for values in (1); "
-      "create table s.day_2 partition of s.days for values in (2); "
-      "create view s.entries as select day || '-' || id as _id from s.days");
-  defined_.add_index("s.entries", {track_by_row("s.days", "day || '-' || id")});
-  apply();
+  follow_days();
   EXPECT_THAT(findings(), IsEmpty());
-  execute("alter table s.days detach partition s.day_1");
-  EXPECT_THAT(findings(), Contains(HasSubstr("partitions of table s.days changed since the last apply")));
+  execute("alter table s.days detach partition s.day_1; drop table s.day_2");
+  EXPECT_THAT(findings(), Contains(HasSubstr("s.day_1 is no part of s.days any more")));
+  EXPECT_THAT(findings(), Contains(HasSubstr("s.day_2 is no part of s.days any more")));
   defined_.apply();
-  EXPECT_THAT(defined_.jobs(), Contains(HasSubstr("sweep: ")));
-  execute("drop table s.day_2");
-  EXPECT_THAT(findings(), Contains(HasSubstr("partitions of table s.days changed since the last apply")));
+  EXPECT_THAT(findings(), IsEmpty());
+  EXPECT_THAT(defined_.planned(), IsEmpty());
+}
+
+TEST_F(TableChangesTest, DetachedPartitionIsNotedRowByRowAndLosesItsTriggers) {
+  follow_days();
+  execute("alter table s.days detach partition s.day_1");
+  defined_.apply();
+  EXPECT_EQ(defined_.captured(), Lines{kDays + "1-1 1-2"});
+  EXPECT_THAT(defined_.jobs(), IsEmpty());
+  EXPECT_EQ(by("insert into s.day_1 values (3, 1); truncate s.day_1"), Lines{});
+}
+
+TEST_F(TableChangesTest, DroppedPartitionMakesAComparisonOfItsIndexAndOfNoOther) {
+  follow_days();
+  defined_.add_index("s.v", {track("s.orders"), track_by_column("s.customers", "_customer")});
+  apply();
+  execute("drop table s.day_1");
+  defined_.apply();
+  EXPECT_EQ(defined_.captured(), Lines{});
+  EXPECT_EQ(defined_.jobs(), (Lines{"comparison: s.day_1, a part of s.days, was dropped",
+                                    "sweep: s.day_1, a part of s.days, was dropped"}));
+}
+
+TEST_F(TableChangesTest, EmptyNewPartitionIsCapturedAndNothingIsComparedForIt) {
+  follow_days();
+  execute("create table s.day_3 partition of s.days for values in (3)");
+  EXPECT_THAT(findings(), ElementsAre(AllOf(HasSubstr("s.day_3"), HasSubstr("has no triggers yet"))));
+  defined_.apply();
+  EXPECT_EQ(defined_.captured(), Lines{});
+  EXPECT_THAT(defined_.jobs(), IsEmpty());
+  EXPECT_THAT(defined_.planned(), IsEmpty());
+  EXPECT_THAT(findings(), IsEmpty());
+  EXPECT_EQ(by("insert into s.day_3 values (1, 3)"), Lines{kDays + "3-1"});
+  EXPECT_EQ(by("truncate s.day_3"), Lines{kDays + "everything"});
+}
+
+TEST_F(TableChangesTest, RowsWrittenIntoANewPartitionBeforeItHadTriggersAreFound) {
+  follow_days();
+  execute(
+      "create table s.day_3 partition of s.days for values in (3); insert into s.day_3 values (1, 3), (2, "
+      "3); "
+      "create table s.later (id integer, day integer, primary key (id, day)); insert into s.later values (7, "
+      "4); "
+      "alter table s.days attach partition s.later for values in (4)");
+  defined_.apply();
+  EXPECT_EQ(defined_.captured(), Lines{kDays + "3-1 3-2 4-7"});
+  EXPECT_THAT(defined_.jobs(), IsEmpty());
+}
+
+TEST_F(TableChangesTest, PartitionsBelowAPartitionAreFollowed) {
+  follow_days();
+  execute(
+      "create table s.day_3 partition of s.days for values in (3) partition by range (id); "
+      "create table s.day_3_low partition of s.day_3 for values from (0) to (100); "
+      "insert into s.day_3_low values (1, 3)");
+  defined_.apply();
+  EXPECT_EQ(defined_.captured(), Lines{kDays + "3-1"});
+  EXPECT_EQ(by("update s.day_3 set id = 2"), Lines{kDays + "3-1 3-2"});
+  EXPECT_EQ(by("update s.day_3_low set id = 3"), Lines{kDays + "3-2 3-3"});
+}
+
+TEST_F(TableChangesTest, PartitionWhoseRowsCannotBeLookedAtMakesAComparison) {
+  execute(
+      "create table s.days (id integer, day integer, note text) partition by list (day); "
+      "create table s.day_1 partition of s.days for values in (1); "
+      "create view s.entries as select id as _id from s.days");
+  defined_.add_index("s.entries", {track_by_row("s.days", "coalesce(note::integer, id)")});
+  apply();
+  execute(
+      "create table s.day_2 partition of s.days for values in (2); insert into s.day_2 values (1, 2, 'x')");
+  defined_.apply();
+  EXPECT_EQ(defined_.captured(), Lines{});
+  EXPECT_THAT(defined_.jobs(), Contains(AllOf(HasSubstr("comparison: "), HasSubstr("cannot be looked at"))));
+}
+
+TEST_F(TableChangesTest, PartitionThatComesAndGoesWithAnInheritingTableIsFollowed) {
+  execute(
+      "create table s.animals (id integer primary key, name text); create table s.dogs () inherits "
+      "(s.animals); "
+      "create view s.pets as select id as _id, name from s.animals");
+  defined_.add_index("s.pets", {track("s.animals")});
+  apply();
+  execute("insert into s.dogs values (1, 'Rex'); alter table s.dogs no inherit s.animals");
+  defined_.apply();
+  EXPECT_EQ(defined_.captured(), Lines{"s.animals (id): 1"});
+  execute("alter table s.dogs inherit s.animals");
+  defined_.apply();
+  EXPECT_EQ(defined_.captured(), Lines{"s.animals (id): 1"});
+  EXPECT_EQ(by("update s.dogs set name = 'Max'"), Lines{"s.animals (id): 1"});
 }
 
 TEST_F(TableChangesTest, UpdateOfAColumnThatOnlyAnInheritingTableHasIsCaptured) {
@@ -299,6 +393,66 @@ TEST_F(TableChangesTest, UpdateOfAColumnThatOnlyAnInheritingTableHasIsCaptured) 
   EXPECT_EQ(by("update s.dogs set breed = 'husky' where id = 1"), Lines{"s.animals (id): 1"});
   EXPECT_EQ(by("update s.dogs set breed = 'husky'"), Lines{"s.animals (id): 1 2"});
   EXPECT_EQ(by("update s.animals set name = 'Max' where id = 2"), Lines{"s.animals (id): 2"});
+}
+
+TEST_F(TableChangesTest, TrackedChildOfAnInheritanceIsCapturedThroughItsParentToo) {
+  execute(
+      "create table s.animals (id integer primary key, name text); "
+      "create table s.dogs (breed text) inherits (s.animals); alter table s.dogs add primary key (id); "
+      "insert into s.dogs values (1, 'Rex', 'collie'), (2, 'Spot', 'poodle'); insert into s.animals values "
+      "(9, 'Cat'); "
+      "create view s.pets as select id as _id, name, breed from s.dogs");
+  defined_.add_index("s.pets", {track("s.dogs")});
+  EXPECT_EQ(defined_.faults(), "");
+  apply();
+  EXPECT_THAT(findings(), IsEmpty());
+  EXPECT_EQ(by("update s.dogs set breed = 'husky' where id = 1"), Lines{"s.animals (id): 1"});
+  EXPECT_EQ(by("update s.animals set name = 'Max' where id = 2"), Lines{"s.animals (id): 2"});
+  EXPECT_EQ(by("insert into s.dogs values (3, 'Ben', 'dachshund')"), Lines{"s.animals (id): 3"});
+  EXPECT_EQ(by("delete from s.animals where id = 3"), Lines{"s.animals (id): 3"});
+}
+
+TEST_F(TableChangesTest, TrackedPartitionIsCapturedThroughItsTableToo) {
+  execute(
+      "create table s.days (id integer, day integer, name text, primary key (id, day)) partition by list "
+      "(day); "
+      "create table s.day_1 partition of s.days for values in (1); "
+      "create table s.day_2 partition of s.days for values in (2); "
+      "create view s.first as select id as _id, name from s.day_1");
+  defined_.add_index("s.first", {track_by_row("s.day_1", "id")});
+  apply();
+  EXPECT_THAT(findings(), IsEmpty());
+  EXPECT_EQ(by("insert into s.days values (5, 1, 'a')"), Lines{"s.days (id): 5"});
+  EXPECT_EQ(by("update s.day_1 set name = 'b'"), Lines{"s.days (id): 5"});
+  EXPECT_EQ(by("update s.days set day = 2"), Lines{"s.days (id): 5"});
+}
+
+TEST_F(TableChangesTest, ColumnOfItsOwnByWhichAChildIsTrackedIsAFault) {
+  execute(
+      "create table s.animals (id integer primary key, name text); "
+      "create table s.dogs (owner integer) inherits (s.animals); alter table s.dogs add primary key (id); "
+      "create view s.owners as select owner as _id, count(*) as dogs from s.dogs group by owner");
+  defined_.add_index("s.owners", {track_by_row("s.dogs", "owner")});
+  EXPECT_THAT(defined_.faults(),
+              AllOf(HasSubstr("s.dogs is a part of s.animals, whose changes it would miss"),
+                    HasSubstr("track s.animals")));
+}
+
+// What only the child has is read through the child, and the parent is tracked.
+TEST_F(TableChangesTest, UpdateOfWhatAViewOverAChildReadsIsCapturedByTheTrackOfTheParent) {
+  execute(
+      "create table s.animals (id integer primary key, name text); "
+      "create table s.dogs (breed text) inherits (s.animals); alter table s.dogs add primary key (id); "
+      "insert into s.dogs values (1, 'Rex', 'collie'); "
+      "create view s.pets as select id as _id, breed from s.dogs; "
+      "create view s.whole_pets as select id as _id, to_jsonb(d) as dog from s.dogs as d");
+  defined_.add_index("s.pets", {track("s.animals")});
+  apply();
+  EXPECT_EQ(by("update s.dogs set breed = 'husky'"), Lines{"s.animals (id): 1"});
+  defined_.config().indices.clear();
+  defined_.add_index("s.whole_pets", {track("s.animals")});
+  apply();
+  EXPECT_EQ(by("update s.dogs set breed = 'poodle'"), Lines{"s.animals (id): 1"});
 }
 
 TEST_F(TableChangesTest, IndexThatAnOlderLockstepHasAppliedIsNamed) {

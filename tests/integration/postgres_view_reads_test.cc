@@ -160,6 +160,29 @@ TEST_F(ViewReadsTest, FunctionThatTheDatabaseCannotSeeIntoLeavesNoUpdateOut) {
   EXPECT_THAT(warnings(), Contains(AllOf(HasSubstr("cannot see into"), HasSubstr("s.z(integer)"))));
 }
 
+TEST_F(ViewReadsTest, ImmutableSqlFunctionThatReadsNoTableLeavesTheColumnFilterOn) {
+  follow(
+      "create function s.tidy(t text) returns text language sql immutable as 'select regexp_replace($1, "
+      "''x'', ''y'')'; "
+      "create function s.year(t text) returns text language sql immutable as "
+      "'select case when t is distinct from null then s.tidy(substring(t from 1 for 4)) end -- from s.a'; "
+      "create view s.v as select b.id as _id, b.a_id as _a, s.year(a.x) as x from s.b join s.a on a.id = "
+      "b.a_id");
+  EXPECT_EQ(by("update s.a set z = 'new' where id = 1"), kNothing);
+  EXPECT_EQ(by("update s.a set x = 'new' where id = 1"), kA1);
+  EXPECT_THAT(warnings(), IsEmpty());
+}
+
+TEST_F(ViewReadsTest, ImmutableSqlFunctionThatReadsATableAllTheSameLeavesNoUpdateOut) {
+  follow(
+      "create function s.z(i integer) returns text language sql immutable as 'select z from s.a where id = "
+      "i'; "
+      "create function s.outer_z(i integer) returns text language sql immutable as 'select s.z(i)'; "
+      "create view s.v as select b.id as _id, b.a_id as _a, s.outer_z(b.a_id) from s.b");
+  EXPECT_EQ(by("update s.a set z = 'new' where id = 1"), kA1);
+  EXPECT_THAT(warnings(), Contains(AllOf(HasSubstr("cannot see into"), HasSubstr("s.outer_z(integer)"))));
+}
+
 TEST_F(ViewReadsTest, FunctionBehindAnOperatorIsFound) {
   follow(
       "create function s.weigh(i integer, j integer) returns text language plpgsql stable as "

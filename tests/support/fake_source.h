@@ -66,6 +66,7 @@ class FakeSource final : public Source,
   std::int64_t size() override;
   bool has_given_up() override;
   bool resume() override;
+  std::vector<std::string> follow_parts() override { return {}; }
   std::vector<std::string> differences_from_applied() override { return {}; }
 
   /// Asks the state as it is now. Throws Error while the database is away.

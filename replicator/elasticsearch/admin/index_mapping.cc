@@ -199,6 +199,23 @@ std::string checksum(const IndexMapping& mapping) {
   return digits;
 }
 
+std::vector<std::string> refused_fields(const IndexMapping& mapping, const std::vector<std::string>& fields) {
+  const json& mappings = mapping.mappings;
+  if (!mappings.contains("dynamic") || mappings.at("dynamic") != "strict") return {};
+  // "user.name" stands for {"user": {"name": …}}, in a mapping as in a document.
+  const auto first_name = [](const std::string& name) { return name.substr(0, name.find('.')); };
+  std::vector<std::string> known;
+  for (const char* const part : {"properties", "runtime"}) {
+    if (!mappings.contains(part)) continue;
+    for (const auto& [name, field] : mappings.at(part).items()) known.push_back(first_name(name));
+  }
+  std::vector<std::string> refused;
+  for (const std::string& field : fields) {
+    if (std::find(known.begin(), known.end(), first_name(field)) == known.end()) refused.push_back(field);
+  }
+  return refused;
+}
+
 std::vector<MappingDifference> compare_mappings(const json& wanted, const json& actual) {
   std::vector<MappingDifference> differences;
   compare_field("", wanted, actual, differences);

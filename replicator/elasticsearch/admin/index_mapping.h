@@ -22,6 +22,10 @@ IndexMapping parse_mapping(std::string_view name, std::string_view text);
 /// 16 hexadecimal digits that depend on the meaning of the file, not on its white space.
 std::string checksum(const IndexMapping& mapping);
 
+/// Those of the top-level fields `fields` for which Elasticsearch would refuse every document: the mapping
+/// takes no others than its own ("dynamic": "strict"), and does not name them.
+std::vector<std::string> refused_fields(const IndexMapping& mapping, const std::vector<std::string>& fields);
+
 /// One difference between the wanted and the actual index.
 struct MappingDifference {
   enum class Kind {

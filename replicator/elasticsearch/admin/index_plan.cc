@@ -251,6 +251,16 @@ std::optional<IndexMark> read_mark(const IndexState& index) {
   return mark;
 }
 
+std::optional<std::string> problem_with_fields(const DesiredIndex& desired,
+                                               const std::vector<std::string>& fields) {
+  std::string names;
+  for (const std::string& field : refused_fields(desired.mapping, fields))
+    names += (names.empty() ? "" : ", ") + field;
+  if (names.empty()) return std::nullopt;
+  return "view " + desired.view + " gives fields that the mapping of " + desired.alias +
+         " (\"dynamic\": \"strict\") does not have, so that every document would be refused: " + names;
+}
+
 IndexPlan plan_index(ElasticsearchClient& client, const DesiredIndex& desired) {
   const std::vector<IndexState> found = client.indices_of(desired.alias);
   if (found.empty()) {

@@ -26,6 +26,7 @@ class FakeDefinition final : public SourceDefinition {
   std::string server() override { return "PostgreSQL 15.4"; }
   std::string user() override { return "postgres"; }
   std::vector<Finding> check() override { return {}; }
+  std::map<std::string, std::vector<std::string>> document_fields() override { return fields; }
   std::string identity() override { return applied.empty() ? "" : kIdentity; }
   std::vector<std::string> applied_aliases() override { return applied; }
   void refill(const std::vector<std::string>& aliases) override {
@@ -43,6 +44,7 @@ class FakeDefinition final : public SourceDefinition {
 
   std::vector<std::string> applied;
   std::vector<PlanStep> steps;
+  std::map<std::string, std::vector<std::string>> fields;  // by alias
 
  private:
   Changes& changes_;
@@ -121,6 +123,18 @@ class DeploymentTest : public testing::Test {
   SourceDefinition::Progress progress_{.step = [this](const PlanStep& step) { told_.push_back(step.object); },
                                        .waiting = {}};
 };
+
+TEST_F(DeploymentTest, ViewColumnThatAStrictMappingDoesNotHaveKeepsApplyFromDoingAnything) {
+  config_.indices[0].mapping_json =
+      R"({"mappings": {"dynamic": "strict", "properties": {"title": {"type": "text"}}}})";
+  source_.fields["posts"] = {"title", "body"};
+  ASSERT_THAT(deployment_.plan().obstacles, testing::SizeIs(1));
+  EXPECT_THAT(to_line(deployment_.plan().obstacles[0]), testing::HasSubstr("would be refused: body"));
+  EXPECT_THROW(deployment_.apply(progress_), Error);
+  EXPECT_THAT(changes_, testing::IsEmpty());
+  source_.fields["posts"] = {"title"};
+  EXPECT_THAT(deployment_.plan().obstacles, testing::IsEmpty());
+}
 
 TEST_F(DeploymentTest, ANewPipelinesIndexCarriesTheIdentityThatTheSourceGave) {
   deployment_.apply(progress_);

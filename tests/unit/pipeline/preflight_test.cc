@@ -17,10 +17,12 @@ using testing::SizeIs;
 
 class CheckedDefinition final : public SourceDefinition {
  public:
-  explicit CheckedDefinition(std::vector<Finding> findings) : findings_(std::move(findings)) {}
+  CheckedDefinition(std::vector<Finding> findings, std::vector<std::string> fields)
+      : findings_(std::move(findings)), fields_({{"posts", std::move(fields)}}) {}
 
   std::string server() override { return "PostgreSQL 15.4"; }
   std::vector<Finding> check() override { return findings_; }
+  std::map<std::string, std::vector<std::string>> document_fields() override { return fields_; }
   std::string identity() override { return ""; }
 
   std::string user() override { throw std::logic_error("check does not ask this"); }
@@ -34,6 +36,7 @@ class CheckedDefinition final : public SourceDefinition {
 
  private:
   std::vector<Finding> findings_;
+  std::map<std::string, std::vector<std::string>> fields_;
 };
 
 // Answers by the beginning of the path, as a fresh Elasticsearch would; tests put their own answers in.
@@ -87,7 +90,7 @@ class PreflightTest : public testing::Test {
           if (source_away_) {
             throw Error({"connecting to the source", "refused", "start it", Retry::kLater, Server::kSource});
           }
-          return std::make_unique<CheckedDefinition>(source_findings_);
+          return std::make_unique<CheckedDefinition>(source_findings_, fields_);
         },
         elasticsearch);
   }
@@ -95,6 +98,7 @@ class PreflightTest : public testing::Test {
   Config config_;
   Answers answers_;
   std::vector<Finding> source_findings_;
+  std::vector<std::string> fields_;  // of the documents
   bool source_away_ = false;
 };
 
@@ -102,6 +106,17 @@ TEST_F(PreflightTest, NothingIsFoundWhereNothingIsWrong) {
   const Preflight result = check();
   EXPECT_THAT(result.findings, IsEmpty());
   EXPECT_THAT(result.servers, ElementsAre("PostgreSQL 15.4", "Elasticsearch 7.10.2"));
+}
+
+TEST_F(PreflightTest, ViewColumnThatAStrictMappingDoesNotHaveIsFoundWithTheMappingsName) {
+  fields_ = {"title", "user.name", "body"};
+  EXPECT_THAT(check().findings, IsEmpty());
+  config_.indices[0].mapping_json =
+      R"({"mappings": {"dynamic": "strict", "properties": {"title": {"type": "text"}, "user": {"properties": {}}}}})";
+  const Preflight result = check();
+  ASSERT_THAT(result.findings, SizeIs(1));
+  EXPECT_THAT(to_line(result.findings[0]), HasSubstr("posts.json: view search.posts gives fields"));
+  EXPECT_THAT(to_line(result.findings[0]), HasSubstr("would be refused: body; add them"));
 }
 
 TEST_F(PreflightTest, BothServersThatAreAwayAreFindings) {

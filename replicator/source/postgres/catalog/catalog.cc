@@ -156,7 +156,8 @@ std::optional<PostgresRelation> find_relation(PostgresTransaction& transaction, 
 std::vector<TableMember> table_members(PostgresTransaction& transaction, unsigned oid) {
   std::vector<TableMember> members;
   for (const pqxx::row& row : transaction.run_once(postgres_sql("relation_members"), oid)) {
-    members.push_back({row[0].as<unsigned>(), row[1].c_str(), row[2].c_str()[0], row[3].as<bool>()});
+    members.push_back(
+        {row[0].as<unsigned>(), row[1].c_str(), row[2].c_str()[0], row[3].as<bool>(), row[4].as<unsigned>()});
   }
   return members;
 }

@@ -71,6 +71,7 @@ struct TableMember {
   std::string name;
   char kind = 'r';
   bool owned = false;
+  unsigned owner = 0;  ///< oid of a role
 };
 
 /// The partitions of a table and the tables that inherit from it, at any depth.

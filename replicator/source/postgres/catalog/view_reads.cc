@@ -7,6 +7,8 @@
 
 #include "replicator/source/postgres/catalog/catalog.h"
 #include "replicator/source/postgres/catalog/node_tree.h"
+#include "replicator/source/postgres/catalog/sql_text.h"
+#include "replicator/source/postgres/session/array.h"
 #include "replicator/source/postgres/session/statement.h"
 
 namespace lockstep {
@@ -239,7 +241,7 @@ class Reader {
       reads_.functions.insert(oid);
       if (row[6].as<bool>() || is_aggregate) continue;  // the parts of an aggregate come by themselves
       if (row[7].is_null()) {
-        reads_.opaque.insert(name);
+        if (row[9].is_null() || may_read(row[9].c_str())) reads_.opaque.insert(name);
         continue;
       }
       add_columns("pg_proc", oid, 0);
@@ -249,8 +251,26 @@ class Reader {
     }
   }
 
+  // Whether a function reads tables, by the text of its string body. It is declared to depend on its
+  // arguments alone; so must be all that it calls.
+  bool may_read(const std::string& text) {
+    const auto [known, is_new] =
+        may_read_.emplace(text, false);  // false while it is looked at: it may call itself
+    if (!is_new) return known->second;
+    const auto calls = calls_of_text_without_reads(text);
+    bool may = !calls;
+    if (calls) {
+      const std::vector<std::string> names(calls->begin(), calls->end());
+      for (const pqxx::row& row :
+           transaction_.run_once(postgres_sql("functions_called"), array_literal(names)))
+        may = may || !row[1].as<bool>() || may_read(row[2].c_str());
+    }
+    return may_read_[text] = may;
+  }
+
   PostgresTransaction& transaction_;
   ViewReads reads_;
+  std::map<std::string, bool> may_read_;  // by the text of a function
   bool tree_unknown_ = false;
   std::deque<unsigned> waiting_;
   std::set<unsigned> seen_relations_;

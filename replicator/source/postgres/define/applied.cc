@@ -75,6 +75,17 @@ void load_code(PostgresTransaction& transaction, const std::string& schema_name,
   }
 }
 
+void load_parts(PostgresTransaction& transaction, AppliedObjects& state) {
+  const PostgresSession& session = transaction.session();
+  const std::string table = session.schema() + ".part";
+  // A schema of an older lockstep has no such table.
+  if (transaction.run_once("select to_regclass($1) is null", table)[0][0].as<bool>()) return;
+  for (const pqxx::row& row : transaction.run_once(
+           "select relation, table_oid, name from " + table + " where pipeline = $1", *state.pipeline)) {
+    state.parts[row[0].c_str()][row[1].as<unsigned>()] = row[2].c_str();
+  }
+}
+
 }  // namespace
 
 bool has_own_tables(PostgresTransaction& transaction, const std::string& schema_name) {
@@ -97,6 +108,7 @@ AppliedObjects load_applied(PostgresTransaction& transaction, const std::string&
   }
   load_code(transaction, schema_name, state);
   if (state.pipeline) load_captures(transaction, state);
+  if (state.pipeline) load_parts(transaction, state);
   load_indices(transaction, state);
   return state;
 }

@@ -57,10 +57,11 @@ struct AppliedObjects {
   std::optional<std::int64_t> max_outbox_size;  ///< of the pipeline
   int pipelines = 0;                            ///< how many the schema has
   std::vector<AppliedCapture> captures;
-  std::map<std::string, AppliedIndexRow> indices;    ///< by alias
-  std::map<std::string, AppliedFunction> functions;  ///< by name; those of other pipelines too
-  std::vector<AppliedTrigger> triggers;              ///< those of other pipelines too
-  std::set<std::string> resolvers_of_others;         ///< which other pipelines' tracks call
+  std::map<std::string, AppliedIndexRow> indices;                ///< by alias
+  std::map<std::string, AppliedFunction> functions;              ///< by name; those of other pipelines too
+  std::vector<AppliedTrigger> triggers;                          ///< those of other pipelines too
+  std::map<std::string, std::map<unsigned, std::string>> parts;  ///< names by oid, by tracked table
+  std::set<std::string> resolvers_of_others;                     ///< which other pipelines' tracks call
 };
 
 /// Whether lockstep's tables exist in the schema of this name, which is not quoted. Needs no right on it.

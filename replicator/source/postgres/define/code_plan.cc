@@ -46,6 +46,9 @@ void CodePlanner::plan_table(const TableDesign& table) {
   const TriggerCode code = trigger_code(in_.design, table, schema_, capture_ids_);
   const std::vector<std::string> settings = trigger_settings(in_.design, table);
   ChangedTable changed{relation, table.relation.alias, table.relation.columns.front().quoted, {}, {}};
+  const FunctionCode parts = parts_function(pipeline_, in_.schema_name, relation, code, settings);
+  const bool is_followed = in_.applied.functions.contains(parts.name);
+  const std::set<unsigned> for_function = is_followed ? parts_for_function(table) : std::set<unsigned>{};
   bool is_changed = false;
   for (const std::size_t capture : table.captures) {
     if (in_.design.captures[capture].is_expression)
@@ -57,12 +60,82 @@ void CodePlanner::plan_table(const TableDesign& table) {
     if (plan_function(function, "writes changed rows of " + relation + " into the outbox")) is_changed = true;
     plan_trigger(table, table.relation.oid, relation, event, function.name);
     for (const TableMember& member : table.members) {
-      if (member.kind != 'f') plan_trigger(table, member.oid, member.name, event, function.name);
+      if (member.kind == 'f') continue;
+      if (for_function.contains(member.oid)) {
+        wanted_triggers_.insert({member.oid, trigger_name(in_.schema_name, pipeline_, event)});
+      } else {
+        plan_trigger(table, member.oid, member.name, event, function.name);
+      }
     }
   }
   plan_function(check_function(pipeline_, relation, code),
                 "says whether the triggers of " + relation + " still fit it");
+  plan_function(parts, "follows the parts of " + relation + " as they come and go");
+  plan_parts(table, schema_ + "." + parts.name + "()", is_followed, for_function);
   if (is_changed) plan_.changed.push_back(std::move(changed));
+}
+
+const std::map<unsigned, std::string>& CodePlanner::known_parts(const std::string& relation) const {
+  static const std::map<unsigned, std::string> kNone;
+  const auto known = in_.applied.parts.find(relation);
+  return known == in_.applied.parts.end() ? kNone : known->second;
+}
+
+std::set<unsigned> CodePlanner::parts_for_function(const TableDesign& table) const {
+  const auto& known = known_parts(table.relation.name);
+  const std::string trigger = trigger_name(in_.schema_name, pipeline_, kTriggerEvents[0]);
+  std::set<unsigned> parts;
+  for (const TableMember& member : table.members) {
+    // A part of two tracked tables has the triggers of the other one already.
+    if (known.contains(member.oid) || wanted_triggers_.contains({member.oid, trigger})) continue;
+    if (member.kind == 'f' || member.owner == table.relation.owner) parts.insert(member.oid);
+  }
+  return parts;
+}
+
+void CodePlanner::plan_parts(const TableDesign& table, const std::string& function, bool is_followed,
+                             const std::set<unsigned>& for_function) {
+  const std::string& relation = table.relation.name;
+  const std::string of_relation =
+      "pipeline = " + std::to_string(pipeline_) + " and relation = " + in_.transaction.quote(relation);
+  std::map<unsigned, std::string> gone = known_parts(relation);
+  std::string noted;
+  std::string changes;
+  for (const TableMember& member : table.members) {
+    const bool is_known = gone.erase(member.oid) > 0 && is_followed;
+    if (for_function.contains(member.oid)) {
+      changes += (changes.empty() ? "" : ", ") + member.name + " is new";
+    } else if (!is_known) {
+      noted += (noted.empty() ? "" : ", ") + std::string("(") + std::to_string(pipeline_) + ", " +
+               in_.transaction.quote(relation) + ", " + std::to_string(member.oid) + ", " +
+               in_.transaction.quote(member.name) + ")";
+    }
+  }
+  if (!noted.empty()) {
+    const std::string table_name = schema_ + ".part";
+    plan_.preparation.push_back(
+        {Action::kCreate, "list of the parts of " + relation, "so that those that come and go are noticed",
+         (is_followed ? "" : "delete from " + table_name + " where " + of_relation + ";\n") + "insert into " +
+             table_name + " (pipeline, relation, table_oid, name) values " + noted});
+  }
+  if (!is_followed) return;
+  for (const auto& [oid, name] : gone) {
+    parted_.insert(oid);
+    changes += (changes.empty() ? "" : ", ") + name + " has left";
+  }
+  if (changes.empty()) return;
+  plan_.triggers.push_back({Action::kChange, "parts of " + relation,
+                            changes + ": triggers, and the documents of its rows", "select " + function});
+}
+
+void CodePlanner::forget_parts() {
+  for (const auto& [relation, parts] : in_.applied.parts) {
+    if (in_.design.tables.contains(relation)) continue;
+    plan_.triggers.push_back({Action::kDrop, "list of the parts of " + relation, "",
+                              "delete from " + schema_ +
+                                  ".part where pipeline = " + std::to_string(pipeline_) +
+                                  " and relation = " + in_.transaction.quote(relation)});
+  }
 }
 
 bool CodePlanner::plan_function(const FunctionCode& function, const std::string& purpose) {
@@ -104,11 +177,15 @@ void CodePlanner::lock(const std::string& relation, const std::string& mode) {
 }
 
 void CodePlanner::plan_triggers() {
+  forget_parts();
   for (const AppliedTrigger& trigger : in_.applied.triggers) {
     if (!trigger.function.starts_with(trigger_function_prefix(pipeline_))) continue;
     if (wanted_triggers_.contains({trigger.table_oid, trigger.name})) continue;
     lock(trigger.table, kForDrop);
     plan_.triggers.push_back(drop_trigger(trigger));
+    // The function of the table that it was a part of may have done so before.
+    if (parted_.contains(trigger.table_oid))
+      plan_.triggers.back().sql = "drop trigger if exists " + trigger.quoted_name + " on " + trigger.table;
   }
   plan_.triggers.insert(plan_.triggers.end(), std::make_move_iterator(creations_.begin()),
                         std::make_move_iterator(creations_.end()));

@@ -38,6 +38,13 @@ class CodePlanner {
 
  private:
   void plan_table(const TableDesign& table);
+  /// The parts whose triggers the table's own function makes (triggers.h, T6): those that came since the
+  /// last apply. REQUIRES: the other tables have not all been planned, or it has this table's parts anyway.
+  std::set<unsigned> parts_for_function(const TableDesign& table) const;
+  void plan_parts(const TableDesign& table, const std::string& function, bool is_followed,
+                  const std::set<unsigned>& for_function);
+  void forget_parts();
+  const std::map<unsigned, std::string>& known_parts(const std::string& relation) const;
   /// Whether the function is new or changed.
   bool plan_function(const FunctionCode& function, const std::string& purpose);
   void plan_trigger(const TableDesign& table, unsigned oid, const std::string& relation, TriggerEvent event,
@@ -52,6 +59,7 @@ class CodePlanner {
   std::set<std::string> wanted_functions_;
   std::set<std::pair<unsigned, std::string>> wanted_triggers_;  // table and name
   std::set<std::string> gaps_;
+  std::set<unsigned> parted_;                 // tables that are no parts any more
   std::map<std::string, std::string> locks_;  // mode, by table
   std::vector<PlanStep> creations_;
 };

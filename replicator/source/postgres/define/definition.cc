@@ -208,6 +208,7 @@ void PostgresDefinition::remove(const Progress& progress) {
 void PostgresDefinition::carry_out(const char* doing, const Progress& progress,
                                    const std::function<DefinitionPlan(PostgresTransaction&)>& make_plan) {
   patiently(doing, progress, [&](PostgresTransaction& transaction) {
+    transaction.execute("set transaction isolation level read committed");
     transaction.execute("set local check_function_bodies = on");
     transaction.run_once("select pg_advisory_xact_lock(hashtextextended('lockstep apply ' || $1, 0))",
                          config_.source.schema);

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "replicator/source/checksum.h"
+#include "replicator/source/postgres/catalog/join_paths.h"
 #include "replicator/source/postgres/define/resolver.h"
 
 namespace lockstep {
@@ -73,6 +74,7 @@ class Designer {
     std::set<std::string> covered;
     for (const TrackConfig& track : config.tracks) add_track(track, *view, index, covered);
     find_untracked(config, index, covered);
+    find_untracked_paths(config, index);
     design_.indices.push_back(std::move(index));
   }
 
@@ -95,6 +97,7 @@ class Designer {
       return false;
     }
     index.id_type = id->type;
+    index.id_column = id->number;
     for (const PostgresColumn& column : view.columns) {
       if (column.name == "_routing") index.routed = true;
       if (!column.name.starts_with('_')) index.fields.push_back(column.name);
@@ -157,6 +160,31 @@ class Designer {
     }
   }
 
+  // Where `keys` is given, nobody can tell which paths it follows.
+  void find_untracked_paths(const IndexConfig& config, const IndexDesign& index) {
+    for (const auto& [oid, paths] : join_paths(transaction_, index.view_oid)) {
+      const std::string& table = relation_of(oid).name;
+      std::size_t followed = 0;
+      int line = 0;
+      bool has_keys = false;
+      for (const TrackConfig& track : config.tracks) {
+        if (track.ignore || track.table != table) continue;
+        ++followed;
+        line = track.line;
+        if (!track.keys.empty()) has_keys = true;
+      }
+      if (followed == 0 || has_keys || paths.size() <= followed) continue;
+      std::string columns;
+      for (const std::set<std::string>& path : paths)
+        columns += (columns.empty() ? "" : " and ") + listed(path);
+      warn(line,
+           "view " + index.view + " comes to rows of " + table + " by " + columns + ", and fewer tracks of " +
+               table + " follow: a change of it misses documents",
+           "add [[index.track]] table = \"" + table +
+               "\" for each, with the column of the view, or with keys");
+    }
+  }
+
   // --- tracks ---
 
   void add_track(const TrackConfig& config, const PostgresRelation& view, IndexDesign& index,
@@ -182,27 +210,64 @@ class Designer {
     if (table->schema == transaction_.session().schema()) {
       return fault(config.line, table->name + " is one of lockstep's own tables", "set ignore = true");
     }
-    if (const auto ancestors = table_ancestors(transaction_, table->oid); !ancestors.empty()) {
-      // A statement on the whole table fires no trigger of its parts.
-      return fault(config.line,
-                   table->name + " is a part of " + ancestors.back() + ", whose changes it would miss",
-                   "track " + ancestors.back());
-    }
     if (table->columns.empty())
       return fault(config.line, table->name + " has no columns", "set ignore = true");
-    const std::optional<std::size_t> capture = add_capture(config, *table);
+    const std::vector<std::string> ancestors = table_ancestors(transaction_, table->oid);
+    if (!ancestors.empty()) return add_track_of_part(config, view, *table, ancestors, index);
+    add_track_of_table(config, view, *table, index, Rows::kOfTheTable);
+  }
+
+  // A statement on a whole table fires no trigger of its parts, and its rows may belong to the part. So the
+  // whole table is captured, and the values of other parts' rows lead to no document, or to one that is
+  // written again.
+  void add_track_of_part(const TrackConfig& config, const PostgresRelation& view,
+                         const PostgresRelation& part, const std::vector<std::string>& ancestors,
+                         IndexDesign& index) {
+    std::vector<PostgresRelation> whole;
+    for (const std::string& name : ancestors) {
+      std::string why;
+      std::optional<PostgresRelation> ancestor = find_relation(transaction_, name, why);
+      if (ancestor && table_ancestors(transaction_, ancestor->oid).empty())
+        whole.push_back(*std::move(ancestor));
+    }
+    const DescribedCapture described = describe_capture(transaction_, part, config);
+    if (!described.capture) {
+      add_capture(config, part);  // says why
+      return;
+    }
+    TrackConfig of_whole = config;
+    of_whole.row = described.capture->expression;
+    std::string why = "more than one table";
+    if (whole.size() == 1) {
+      const DescribedCapture same = describe_capture(transaction_, whole.front(), of_whole);
+      if (same.capture && same.capture->value_type_oid == described.capture->value_type_oid)
+        return add_track_of_table(of_whole, view, whole.front(), index, Rows::kOfItsParts);
+      if (same.is_missing_right) return deny(config.line, same.fault);
+      why = same.capture ? described.capture->expression + " has another type there" : same.fault;
+    }
+    fault(config.line,
+          part.name + " is a part of " + ancestors.back() + ", whose changes it would miss: " + why,
+          "track " + ancestors.back());
+  }
+
+  enum class Rows { kOfTheTable, kOfItsParts };
+
+  void add_track_of_table(const TrackConfig& config, const PostgresRelation& view,
+                          const PostgresRelation& table, IndexDesign& index, Rows rows) {
+    const std::optional<std::size_t> capture = add_capture(config, table);
     if (!capture) return;
     TrackDesign track;
     track.capture = *capture;
     track.line = place(config.line);
-    track.table = table->name;
+    track.table = table.name;
+    track.of_part = rows == Rows::kOfItsParts;
     if (!add_resolver(config, view, track)) return;
     index.tracks.push_back(std::move(track));
-    TableDesign& tracked = design_.tables[table->name];
+    TableDesign& tracked = design_.tables[table.name];
     if (tracked.captures.empty()) {
-      tracked.relation = *table;
-      tracked.members = members;
-      warn_of_members(config, *table, members);
+      tracked.relation = table;
+      tracked.members = members_of(table.oid);
+      warn_of_members(config, table, tracked.members);
     }
     if (std::find(tracked.captures.begin(), tracked.captures.end(), *capture) == tracked.captures.end()) {
       tracked.captures.push_back(*capture);

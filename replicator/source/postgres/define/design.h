@@ -26,6 +26,7 @@ struct TrackDesign {
   std::string line;           ///< "<file>:<line>"
   bool through_view = false;  ///< the query asks the view, so it misses a document that has left it
   std::string table;
+  bool of_part = false;  ///< only some of the table's rows, those of one part, lead to documents
 };
 
 struct IndexDesign {
@@ -33,6 +34,7 @@ struct IndexDesign {
   std::string view;
   unsigned view_oid = 0;
   std::string id_type;
+  int id_column = 0;  ///< number of the view's _id
   bool routed = false;
   std::vector<std::string> fields;
   ViewParts parts;  ///< everything but rows that the documents depend on

@@ -1,10 +1,14 @@
 #include "replicator/source/postgres/define/function_code.h"
 
+#include <algorithm>
+
 #include "replicator/source/postgres/define/template.h"
 #include "replicator/source/postgres/session/statement.h"
 
 namespace lockstep {
 namespace {
+
+constexpr const char* kLockTimeout = "lock_timeout=100ms";
 
 // " set name = 'value'" for each.
 std::string set_clauses(const std::vector<std::string>& settings) {
@@ -46,8 +50,20 @@ FunctionCode check_function(int pipeline, const std::string& relation, const Tri
   FunctionCode function;
   function.name = check_function_name(pipeline, relation);
   function.returns = "text";
-  function.settings = {"lock_timeout=100ms", kSearchPath};
+  function.settings = {kLockTimeout, kSearchPath};
   function.body = check_body(code, relation);
+  return function;
+}
+
+FunctionCode parts_function(int pipeline, std::string_view schema_name, const std::string& relation,
+                            const TriggerCode& code, const std::vector<std::string>& settings) {
+  FunctionCode function;
+  function.name = parts_function_name(pipeline, relation);
+  function.returns = "setof text";
+  function.settings = settings;
+  function.settings.emplace_back(kLockTimeout);
+  std::sort(function.settings.begin(), function.settings.end());
+  function.body = parts_body(code, schema_name, pipeline, relation);
   return function;
 }
 

@@ -28,6 +28,10 @@ FunctionCode trigger_function(int pipeline, std::string_view relation, const Tri
 /// What says why the triggers of a table take the fallback (triggers.h, T5).
 FunctionCode check_function(int pipeline, const std::string& relation, const TriggerCode& code);
 
+/// What follows the parts of a table (triggers.h, T6). `schema_name` is lockstep's, not quoted.
+FunctionCode parts_function(int pipeline, std::string_view schema_name, const std::string& relation,
+                            const TriggerCode& code, const std::vector<std::string>& settings);
+
 /// What leads from values of a capture to ids of documents. `query` goes from $1, an array of `value_type`,
 /// to texts.
 FunctionCode resolver_function(const std::string& name, const std::string& value_type,

@@ -34,6 +34,7 @@ const std::vector<TableRights>& own_tables() {
       {"pipeline_status", {"select", "insert", "update"}},
       {"capture_state", {"select", "update"}},
       {"set_aside", {"select", "insert", "delete"}},
+      {"part", {"select"}},
   };
   return kTables;
 }
@@ -69,7 +70,7 @@ class Rights {
     own_function("write_outbox_leaf", "integer");
     own_function("note_outbox_passed", "integer, bigint");
     for (const IndexDesign& index : design_.indices) resolvers_of(index);
-    check_functions();
+    functions_of_tables();
     return std::move(grants_);
   }
 
@@ -153,10 +154,10 @@ class Rights {
 
   // Those that exist: their names have the pipeline's number, which the first apply chooses. Its default
   // privileges cover those that it makes.
-  void check_functions() {
+  void functions_of_tables() {
     for (const pqxx::row& row : transaction_.run_once(
              "select p.proname from pg_proc as p join pg_namespace as n on n.oid = p.pronamespace where "
-             "p.proname like 'capture\\_%\\_check' and n.nspname = " +
+             "p.proname ~ '^capture_.*_(check|parts)$' and n.nspname = " +
              schema_name() + " order by 1")) {
       own_function(row[0].c_str(), "");
     }

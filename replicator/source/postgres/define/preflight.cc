@@ -255,9 +255,19 @@ class Preflight {
             "run `lockstep apply`");
     };
     check_one(table.relation.oid, table.relation.name, "table ");
+    const auto parts = applied_.parts.find(table.relation.name);
+    const bool follows_parts =
+        applied_.functions.contains(parts_function_name(*applied_.pipeline, table.relation.name));
     for (const TableMember& member : table.members) {
-      if (member.kind != 'f')
+      const bool is_known_part = parts != applied_.parts.end() && parts->second.contains(member.oid);
+      if (follows_parts && !is_known_part && member.owner == table.relation.owner) {
+        warn("table " + member.name,
+             "it is a new part of " + table.relation.name +
+                 ", and has no triggers yet; a running service "
+                 "makes them within seconds and looks at its rows, and `lockstep apply` does");
+      } else if (member.kind != 'f') {
         check_one(member.oid, member.name, "part of " + table.relation.name + ": table ");
+      }
     }
   }
 

@@ -1,11 +1,14 @@
 #include "replicator/source/postgres/define/row_checks.h"
 
 #include <algorithm>
+#include <cctype>
+#include <map>
 #include <nlohmann/json.hpp>
-#include <set>
+#include <regex>
 #include <string_view>
 #include <utility>
 
+#include "replicator/source/postgres/catalog/column_origin.h"
 #include "replicator/source/postgres/session/statement.h"
 
 namespace lockstep {
@@ -107,8 +110,9 @@ class RowChecks {
 
   // Finds searches that have no index: with sequential scans off, the planner takes one only if it must.
   void check_searches(const IndexDesign& index) {
-    const std::string by_id = "select from " + index.view + " as v where v._id = any($1)";
-    warn_of_scans(index, index.line, "finding documents of view " + index.view + " by their _id", by_id,
+    // Whole rows: the planner leaves out a subquery that nobody asks for.
+    const std::string by_id = "select v from " + index.view + " as v where v._id = any($1)";
+    warn_of_scans(index, index.line, "rendering documents of view " + index.view + " by their _id", by_id,
                   index.id_type);
     for (const TrackDesign& track : index.tracks) {
       if (track.resolver_query.empty()) continue;
@@ -125,18 +129,19 @@ class RowChecks {
     if (complaint_about(transaction_, prepare)) return;
     // A prepared statement outlives the savepoint.
     transaction_.execute(kForgetProbe);
-    std::set<std::string> scanned;
+    std::map<std::string, std::string> scanned;  // with the remedy, by table
     look(index, place, what,
          {"set local enable_seqscan = off", "set local plan_cache_mode = force_generic_plan", prepare,
           "explain (format json, verbose) execute lockstep_search_probe('{}')"},
          [&](const pqxx::result& result) {
-           scans_in(nlohmann::json::parse(result[0][0].c_str()).at(0).at("Plan"), scanned);
+           const auto plan = nlohmann::json::parse(result[0][0].c_str()).at(0).at("Plan");
+           std::string conditions;
+           conditions_in(plan, conditions);
+           scans_in(plan, conditions, scanned);
          });
     // Fails when the look ended before the statement was prepared.
     complaint_about(transaction_, std::string(kForgetProbe));
-    for (const std::string& table : scanned) {
-      warn(place, what + " reads the whole of " + table, "create an index for it");
-    }
+    for (const auto& [table, remedy] : scanned) warn(place, what + " reads the whole of " + table, remedy);
   }
 
   // Whether a node reads all of its table. Without a condition that compares, an index scan does so too.
@@ -150,23 +155,53 @@ class RowChecks {
            by_index.value("Index Cond", "").find_first_of("=<>@&|~?") == std::string::npos;
   }
 
-  void scans_in(const nlohmann::json& plan, std::set<std::string>& scanned) {
+  // Every condition of a plan, one a line.
+  static void conditions_in(const nlohmann::json& plan, std::string& conditions) {
+    for (const char* const name : {"Filter", "Join Filter", "Hash Cond", "Merge Cond", "Recheck Cond"})
+      conditions += plan.value(name, "") + "\n";
+    if (!plan.contains("Plans")) return;
+    for (const nlohmann::json& below : plan.at("Plans")) conditions_in(below, conditions);
+  }
+
+  // The first column of a table that must equal something: "(c.post_id = p.id)" or "(p.id = c.post_id)".
+  static std::string sought_column(const std::string& alias, const std::string& conditions) {
+    constexpr const char* kName = "(\"[^\"]+\"|[a-z_][a-z0-9_$]*)";
+    std::string name;
+    for (const char c : alias)
+      name +=
+          std::isalnum(static_cast<unsigned char>(c)) || c == '_' ? std::string(1, c) : std::string("\\") + c;
+    const std::regex left("\\(" + name + "\\." + kName + " = ");
+    const std::regex right(" = " + name + "\\." + kName + "\\)");
+    std::smatch found;
+    if (std::regex_search(conditions, found, left) || std::regex_search(conditions, found, right))
+      return found[1];
+    return {};
+  }
+
+  void scans_in(const nlohmann::json& plan, const std::string& conditions,
+                std::map<std::string, std::string>& scanned) {
     if (reads_all(plan)) {
       const auto schema = plan.value("Schema", "");
       const auto relation = plan.at("Relation Name").get<std::string>();
       const pqxx::result big =
           transaction_.run_once(postgres_sql("is_large"), schema, relation, kSmallTablePages);
-      if (!big.empty()) scanned.insert(big[0][0].c_str());
+      if (!big.empty()) {
+        const std::string column = sought_column(plan.value("Alias", ""), conditions);
+        scanned.emplace(big[0][0].c_str(),
+                        column.empty()
+                            ? "create an index for it"
+                            : "create index on " + std::string(big[0][0].c_str()) + " (" + column + ")");
+      }
     }
     if (!plan.contains("Plans")) return;
-    for (const nlohmann::json& below : plan.at("Plans")) scans_in(below, scanned);
+    for (const nlohmann::json& below : plan.at("Plans")) scans_in(below, conditions, scanned);
   }
 
   // Finds values that a track takes as ids and that never are one, such as a key where the view makes a text
   // of it.
   void check_values(const IndexDesign& index) {
     for (const TrackDesign& track : index.tracks) {
-      if (!track.resolver_query.empty()) continue;
+      if (!track.resolver_query.empty() || track.of_part) continue;
       const CaptureDesign& capture = design_.captures[track.capture];
       const TableDesign& table = design_.tables.at(track.table);
       const std::string statement =
@@ -178,13 +213,35 @@ class RowChecks {
       look(index, track.line, "comparing rows of " + track.table + " with view " + index.view,
            {"set local enable_seqscan = on", statement}, [&](const pqxx::result& result) {
              const pqxx::row row = result[0];
-             if (row[0].as<int>() == 0 || row[1].as<int>() > 0 || !row[2].as<bool>()) return;
+             if (row[1].as<int>() > 0) return check_references(index, track);
+             if (row[0].as<int>() == 0 || !row[2].as<bool>()) return;
              warn(track.line,
                   std::string("none of ") + row[0].c_str() + " rows of " + track.table +
                       " has a value that is an _id of view " + index.view + ": " + capture.expression,
                   "say with row, column or keys how to get from its rows to documents");
            });
     }
+  }
+
+  // Finds values that are ids of another table's rows, which may be ids of the view by accident.
+  void check_references(const IndexDesign& index, const TrackDesign& track) {
+    const CaptureDesign& capture = design_.captures[track.capture];
+    const auto id = common_origin(transaction_, index.view_oid, index.id_column, index.id_column);
+    if (!id) return;
+    const pqxx::result found = transaction_.run_once(postgres_sql("references_elsewhere"),
+                                                     design_.tables.at(track.table).relation.oid,
+                                                     capture.expression, id->table, id->id_column);
+    if (found[0][0].is_null()) return;
+    warn(track.line,
+         capture.expression + " of " + track.table + " refers to " + found[0][0].c_str() +
+             ", and _id of view " + index.view + " is the " + name_of_column(*id),
+         "say with row, column or keys how to get from its rows to documents");
+  }
+
+  std::string name_of_column(const CommonOrigin& origin) {
+    const PostgresRelation table = describe_relation(transaction_, origin.table);
+    const PostgresColumn* const column = table.column(origin.id_column);
+    return (column == nullptr ? std::string("key") : column->quoted) + " of " + table.name;
   }
 
   PostgresTransaction& transaction_;

@@ -1,5 +1,8 @@
 #include "replicator/source/postgres/define/source_definition.h"
 
+#include <optional>
+
+#include "replicator/source/postgres/catalog/catalog.h"
 #include "replicator/source/postgres/define/preflight.h"
 #include "replicator/source/postgres/session/array.h"
 #include "replicator/source/postgres/session/statement.h"
@@ -21,6 +24,21 @@ std::string PostgresSourceDefinition::user() {
 
 std::vector<Finding> PostgresSourceDefinition::check() {
   return check_postgres(session_, config_);
+}
+
+std::map<std::string, std::vector<std::string>> PostgresSourceDefinition::document_fields() {
+  PostgresTransaction transaction(session_, "looking for the fields of documents");
+  std::map<std::string, std::vector<std::string>> fields;
+  for (const IndexConfig& index : config_.indices) {
+    std::string why;
+    const std::optional<PostgresRelation> view = find_relation(transaction, index.view, why);
+    if (!view) continue;
+    std::vector<std::string>& names = fields[index.alias];
+    for (const PostgresColumn& column : view->columns) {
+      if (!column.name.starts_with('_')) names.push_back(column.name);
+    }
+  }
+  return fields;
 }
 
 std::string PostgresSourceDefinition::identity() {

@@ -20,6 +20,7 @@ class PostgresSourceDefinition final : public SourceDefinition {
   std::string server() override;
   std::string user() override;
   std::vector<Finding> check() override;
+  std::map<std::string, std::vector<std::string>> document_fields() override;
   std::string identity() override;
   std::vector<std::string> applied_aliases() override;
   void refill(const std::vector<std::string>& aliases) override;

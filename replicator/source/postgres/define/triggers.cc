@@ -248,6 +248,23 @@ std::string function_name(int pipeline, std::string_view relation, std::string_v
          std::string(purpose);
 }
 
+// A text for format(), which puts the name of a part in each place of kPart.
+constexpr std::string_view kPart = "{part}";
+
+std::string format_text(const std::string& text) {
+  std::string format;
+  for (std::size_t at = 0; at < text.size();) {
+    if (std::string_view(text).substr(at).starts_with(kPart)) {
+      format += "%1$s";
+      at += kPart.size();
+    } else {
+      format += text[at] == '%' ? "%%" : std::string(1, text[at]);
+      ++at;
+    }
+  }
+  return dollar_quoted(format);
+}
+
 }  // namespace
 
 std::string_view event_name(TriggerEvent event) {
@@ -303,6 +320,31 @@ std::string check_body(const TriggerCode& code, const std::string& relation) {
   return fill_template(postgres_sql("capture_check"), body);
 }
 
+std::string parts_body(const TriggerCode& code, std::string_view schema_name, int pipeline,
+                       const std::string& relation) {
+  Filling body = filling_of(code);
+  body.holes["pipeline"] = std::to_string(pipeline);
+  body.holes["relation"] = quoted_literal(relation);
+  const std::string part(kPart);
+  for (const TriggerEvent event : kTriggerEvents) {
+    const std::string trigger = trigger_name(schema_name, pipeline, event);
+    const std::string function = code.schema + "." + trigger_function_name(pipeline, relation, event);
+    body.blocks["events"].push_back(
+        {{{"create", format_text(create_always_trigger_sql(trigger, part, function, event))},
+          {"drop", format_text("drop trigger if exists " + trigger + " on " + part)}},
+         {}});
+  }
+  std::string ids;
+  const std::string rows = "only " + part;
+  for (std::size_t i = 0; i < code.captures.size(); ++i) {
+    const std::string id = std::to_string(code.captures[i].id);
+    ids += (ids.empty() ? "" : ", ") + id;
+    body.blocks["captures"].push_back({{{"id", id}, {"keys", format_text(keys_in(code, i, {rows}))}}, {}});
+  }
+  body.holes["ids"] = ids;
+  return fill_template(postgres_sql("capture_parts"), body);
+}
+
 std::string trigger_name(std::string_view schema, int pipeline, TriggerEvent event) {
   const bool is_plain = plain(schema, 40) == schema;
   return (is_plain ? std::string(schema) : "lockstep_" + short_checksum(schema)) + "_" +
@@ -319,6 +361,10 @@ std::string trigger_function_name(int pipeline, std::string_view relation, Trigg
 
 std::string check_function_name(int pipeline, std::string_view relation) {
   return function_name(pipeline, relation, "check");
+}
+
+std::string parts_function_name(int pipeline, std::string_view relation) {
+  return function_name(pipeline, relation, "parts");
 }
 
 std::string create_trigger_sql(std::string_view trigger, std::string_view relation, std::string_view function,

@@ -22,6 +22,11 @@
 //     may fail; then the values of all changed rows are noted, or the whole table. The inserts are outside of
 //     that block, so it takes no transaction id.
 //
+// T6. No trigger fires when a part of a table (a partition, an inheriting table) is attached, detached or
+//     dropped. A function of each table, sql/capture_parts.sql, compares its parts with those that it had
+//     before. The leader calls it within seconds, and `apply` does. It runs with the rights of the role that
+//     ran `apply`, so it touches no part that belongs to another role than the table.
+//
 // Most statements change one row. They take a path without joins: one query that looks at the row and whether
 // there is another, and the insert. tests/bench/trigger_cost.cc compares its cost with the least that is
 // possible. Tried and no better: deciding inside the insert whether there is one row (as fast for an update
@@ -77,6 +82,10 @@ std::string trigger_body(const TriggerCode& code, TriggerEvent event);
 /// The body of the function that says why the triggers of `relation` take the fallback of T5.
 std::string check_body(const TriggerCode& code, const std::string& relation);
 
+/// The body of the function of T6. `schema_name` is lockstep's, not quoted.
+std::string parts_body(const TriggerCode& code, std::string_view schema_name, int pipeline,
+                       const std::string& relation);
+
 /// The name of the trigger, at most PostgreSQL's 63 bytes, which needs no quotes. It is the same on every
 /// table.
 std::string trigger_name(std::string_view schema, int pipeline, TriggerEvent event);
@@ -87,6 +96,9 @@ std::string trigger_function_name(int pipeline, std::string_view relation, Trigg
 
 /// The name of the function of check_body(), likewise.
 std::string check_function_name(int pipeline, std::string_view relation);
+
+/// The name of the function of parts_body(), likewise.
+std::string parts_function_name(int pipeline, std::string_view relation);
 
 /// The beginning of the names of a pipeline's trigger functions.
 std::string trigger_function_prefix(int pipeline);

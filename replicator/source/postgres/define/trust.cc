@@ -43,6 +43,10 @@ void add_read(PostgresTransaction& transaction, const Config& config, const Trac
   const std::optional<PostgresRelation> table = find_relation(transaction, track.table, fault);
   if (!table) return;
   oids.insert(table->oid);
+  // A statement on the whole table has the rows of its parts.
+  for (const std::string& whole : table_ancestors(transaction, table->oid)) {
+    if (const auto ancestor = find_relation(transaction, whole, fault)) oids.insert(ancestor->oid);
+  }
   const auto add = [&](const std::string& query) {
     add_read(transaction, config.source.schema, prepared(query), oids);
   };

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -31,6 +32,7 @@ class PostgresOutboxCare final : public OutboxCare {
   std::int64_t size() override { return limit_.outbox_size(); }
   bool has_given_up() override { return limit_.has_given_up(); }
   bool resume() override;
+  std::vector<std::string> follow_parts() override;
   std::vector<std::string> differences_from_applied() override;
 
  private:
@@ -65,8 +67,11 @@ class PostgresOutboxCare final : public OutboxCare {
   void note_passed(Leaf& leaf, std::int64_t bytes);
   /// The leaf into which transactions are to write from now on; none: they stay where they are.
   static const Leaf* next_leaf(const Outbox& outbox, const Leaf& written, bool is_old);
+  /// Calls the function that follows the parts of `table`, and returns what it says.
+  std::vector<std::string> follow_parts_of(const std::string& table, const std::string& function);
 
   std::vector<std::string> known_differences_;
+  std::map<std::string, std::string> unfollowed_;  // why, by tracked table
   PostgresSession& session_;
   const PostgresPipeline& pipeline_;
   const std::string schema_name_;

@@ -9,7 +9,9 @@ with recursive members (relation, oid) as (
                       where quote_ident(n.nspname) || '.' || quote_ident(c.relname) = t.relation)
   from (select distinct c.relation from {schema}.capture as c where c.pipeline = $1) as t
   union
-  select m.relation, i.inhrelid from members as m join pg_inherits as i on i.inhparent = m.oid
+  select m.relation, i.inhrelid
+  from members as m join pg_inherits as i on i.inhparent = m.oid
+  where (to_jsonb(i) ->> 'inhdetachpending') is distinct from 'true'
 ), lettered as (
   -- One step in the primary key for each index.
   select min(d.index) as index from {schema}.dead_letter as d
@@ -64,6 +66,11 @@ from followed as c
       full join jsonb_each_text(n.parts) as b on b.key = a.key
     where left(a.value, l.letters) is distinct from left(b.value, l.letters) and coalesce(a.key, b.key) <> 'database') as d
 where c.oid is null or c.applied is null or d.names is not null
+union all
+select false, p.name || ' is no part of ' || p.relation || ' any more, and the documents of its rows are still there; a running service sees to them within seconds, and `lockstep apply` does'
+from {schema}.part as p
+where p.pipeline = $1 and exists (select from members as m where m.relation = p.relation and m.oid is not null)
+  and not exists (select from members as m where m.relation = p.relation and m.oid = p.table_oid)
 union all
 select false, 'lockstep''s table ' || s.name || ' has a row of index ' || coalesce(s.index::text, 'null')
        || ', which no pipeline has; something else wrote it: delete the row'

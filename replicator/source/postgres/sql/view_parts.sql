@@ -75,17 +75,6 @@
          end
   from relations as r
   union all
-  -- Rows come and go with partitions, and no trigger fires for `attach`, `detach` or `drop`.
-  select 'partitions of table ' || r.name,
-         (with recursive members (oid) as (
-            select i.inhrelid from pg_inherits as i where i.inhparent = r.oid
-            union
-            select i.inhrelid from members as m join pg_inherits as i on i.inhparent = m.oid)
-          select string_agg(m.oid::regclass::text, ', ' order by m.oid::regclass::text) from members as m),
-         null
-  from relations as r
-  where r.relkind in ('r', 'p')
-  union all
   select 'type ' || format_type(t.oid, null),
          concat_ws(' ', t.typtype, format_type(t.typbasetype, t.typtypmod), format_type(g.rngsubtype, null),
                    (select string_agg(quote_literal(e.enumlabel), ', ' order by e.enumsortorder)

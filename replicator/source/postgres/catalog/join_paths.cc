@@ -1,0 +1,157 @@
+#include "replicator/source/postgres/catalog/join_paths.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "replicator/source/postgres/catalog/catalog.h"
+#include "replicator/source/postgres/catalog/node_tree.h"
+#include "replicator/source/postgres/session/statement.h"
+
+namespace lockstep {
+namespace {
+
+enum RangeTableKind : long { kRelation = 0, kJoin = 2 };
+
+// A column of one range table entry.
+struct Column {
+  const PostgresNode* entry = nullptr;
+  long number = 0;
+
+  unsigned relation() const {
+    return entry->number("rtekind", -1) == kRelation ? static_cast<unsigned>(entry->number("relid", 0)) : 0;
+  }
+  bool operator<(const Column& other) const {
+    return std::pair(entry, number) < std::pair(other.entry, other.number);
+  }
+};
+
+using Equals = std::map<Column, std::set<Column>>;
+
+// Collects what a query says is equal, in each of its subqueries.
+class Walker {
+ public:
+  explicit Walker(PostgresTransaction& transaction) : transaction_(transaction) {}
+
+  Equals walk_all(const PostgresNode& node) {
+    walk(node);
+    return std::move(equals_);
+  }
+
+ private:
+  void walk(const PostgresNode& node) {
+    for (const PostgresNode& item : node.items) walk(item);
+    if (node.kind != PostgresNode::Kind::kRecord) return;
+    if (node.is("OPEXPR")) add_equality(node);
+    const bool opens_scope = node.is("QUERY");
+    if (opens_scope) queries_.push_back(&node);
+    for (const auto& [name, value] : node.fields) walk(value);
+    if (opens_scope) queries_.pop_back();
+  }
+
+  void add_equality(const PostgresNode& node) {
+    const std::vector<PostgresNode>& sides = node.list("args");
+    if (sides.size() != 2) return;
+    const std::optional<Column> left = column_of(sides[0]);
+    const std::optional<Column> right = column_of(sides[1]);
+    if (!left || !right || left->entry == right->entry || !is_equality(node.number("opno", 0))) return;
+    equals_[*left].insert(*right);
+    equals_[*right].insert(*left);
+  }
+
+  std::optional<Column> column_of(const PostgresNode& expression) const {
+    const PostgresNode* node = &expression;
+    while (node->is("RELABELTYPE") && node->field("arg") != nullptr) node = node->field("arg");
+    if (!node->is("VAR") || node->number("varattno", 0) <= 0) return std::nullopt;
+    const auto up = static_cast<std::size_t>(node->number("varlevelsup", 0));
+    const auto number = static_cast<std::size_t>(node->number("varno", 0));
+    if (up >= queries_.size()) return std::nullopt;
+    const std::vector<PostgresNode>& entries = queries_[queries_.size() - 1 - up]->list("rtable");
+    if (number == 0 || number > entries.size()) return std::nullopt;
+    const PostgresNode& entry = entries[number - 1];
+    if (entry.number("rtekind", -1) == kJoin) return std::nullopt;
+    return Column{&entry, node->number("varattno", 0)};
+  }
+
+  bool is_equality(long operator_oid) {
+    return transaction_.run_once(postgres_sql("is_equality"), operator_oid)[0][0].as<bool>();
+  }
+
+  PostgresTransaction& transaction_;
+  std::vector<const PostgresNode*> queries_;  // the current one, last, and those around it
+  Equals equals_;
+};
+
+bool have_common(const std::set<std::string>& some, const std::set<std::string>& others) {
+  return std::any_of(some.begin(), some.end(),
+                     [&](const std::string& name) { return others.contains(name); });
+}
+
+class Paths {
+ public:
+  explicit Paths(PostgresTransaction& transaction) : transaction_(transaction) {}
+
+  std::map<unsigned, std::vector<std::set<std::string>>> of(const Equals& equals) {
+    for (const auto& [column, others] : equals) {
+      const unsigned table = column.relation();
+      if (table == 0 || !is_key(table, column.number)) continue;
+      std::set<std::string> names;
+      for (const Column& other : others) {
+        if (other.relation() != 0) names.insert(name_of(other));
+      }
+      if (!names.empty()) add(paths_[table], std::move(names));
+    }
+    return std::move(paths_);
+  }
+
+ private:
+  // Two entries that are joined by the same column are one path.
+  static void add(std::vector<std::set<std::string>>& paths, std::set<std::string> names) {
+    for (auto path = paths.begin(); path != paths.end();) {
+      if (have_common(*path, names)) {
+        names.merge(*path);
+        path = paths.erase(path);
+      } else {
+        ++path;
+      }
+    }
+    paths.push_back(std::move(names));
+  }
+
+  bool is_key(unsigned table, long number) {
+    const std::vector<const PostgresColumn*> key = relation(table).primary_key();
+    return key.size() == 1 && key.front()->number == number;
+  }
+
+  std::string name_of(const Column& column) {
+    const PostgresRelation& described = relation(column.relation());
+    const PostgresColumn* const known = described.column(static_cast<int>(column.number));
+    return described.name + "." + (known == nullptr ? std::to_string(column.number) : known->quoted);
+  }
+
+  const PostgresRelation& relation(unsigned oid) {
+    const auto known = relations_.find(oid);
+    if (known != relations_.end()) return known->second;
+    return relations_.emplace(oid, describe_relation(transaction_, oid)).first->second;
+  }
+
+  PostgresTransaction& transaction_;
+  std::map<unsigned, PostgresRelation> relations_;
+  std::map<unsigned, std::vector<std::set<std::string>>> paths_;
+};
+
+}  // namespace
+
+std::map<unsigned, std::vector<std::set<std::string>>> join_paths(PostgresTransaction& transaction,
+                                                                  unsigned view) {
+  const pqxx::result rule = transaction.run_once(postgres_sql("view_rule"), view);
+  if (rule.size() != 1) return {};
+  try {
+    const PostgresNode tree = parse_node_tree(rule[0][1].c_str());
+    return Paths(transaction).of(Walker(transaction).walk_all(tree));
+  } catch (const NodeTreeError&) {
+    return {};
+  }
+}
+
+}  // namespace lockstep

@@ -1,0 +1,112 @@
+-- Body of the function that follows the parts of a tracked table, its partitions and the tables that inherit from it, as they
+-- come and go (define/triggers.h, T6). It returns a sentence for each that did. A new part gets its triggers, one that has left
+-- loses them. Then the values of its rows are noted, as if each row had been inserted, or deleted. What it cannot read any
+-- more, or would read for long, becomes a comparison of the indices that follow the table.
+-- It runs nothing that belongs to another role than the tracked table does: a part of somebody else is left to `apply`.
+--   {schema}    lockstep's schema
+--   {pipeline}  its id
+--   {relation}  the tracked table's name as a literal
+--   {ids}       the ids of the captures
+--   events      once for each trigger: {create}, {drop}, texts for format() of the part's name
+--   captures    once for each: {id}, {keys} a query of its values, as key, likewise
+#variable_conflict use_column
+declare
+  most constant integer := 100000;
+  part   record;
+  number bigint;
+  found_keys text[];
+  change text;
+  reason text;
+begin
+  if current_setting('transaction_isolation') <> 'read committed' then
+    -- An older snapshot would overlook what others wrote before the lock.
+    raise exception 'the parts of % can be followed in read committed only', {relation};
+  end if;
+  for part in
+    with recursive members (oid) as (
+      select i.inhrelid from pg_inherits as i
+      where i.inhparent = to_regclass({relation}) and (to_jsonb(i) ->> 'inhdetachpending') is distinct from 'true'
+      union
+      select i.inhrelid from members as m join pg_inherits as i on i.inhparent = m.oid
+      where (to_jsonb(i) ->> 'inhdetachpending') is distinct from 'true'
+    )
+    select coalesce(m.oid, k.oid) as oid, m.oid is not null as is_part, k.name as known_as, c.relkind = 'f' as is_foreign,
+           c.relowner = t.relowner as has_same_owner, quote_ident(n.nspname) || '.' || quote_ident(c.relname) as name
+    from members as m
+      full join (select p.table_oid as oid, p.name
+                 from {schema}.part as p
+                 where p.pipeline = {pipeline} and p.relation = {relation}) as k on k.oid = m.oid
+      left join pg_class as c on c.oid = coalesce(m.oid, k.oid)
+      left join pg_namespace as n on n.oid = c.relnamespace
+      join pg_class as t on t.oid = to_regclass({relation})
+    where m.oid is null or k.oid is null
+    order by 1
+  loop
+    continue when part.is_part and not part.is_foreign and not part.has_same_owner;
+    change := format(case when part.is_part then '%s is a new part of %s'
+                          when part.name is null then '%s, a part of %s, was dropped'
+                          else '%s is no part of %s any more' end, coalesce(part.name, part.known_as), {relation});
+    reason := null;
+    if part.name is null or part.is_foreign or not part.has_same_owner then
+      reason := change;
+    else
+      -- Whoever writes to it without triggers, or with those that go, ends before what is read below.
+      execute format(case when part.is_part then 'lock table only %s in share row exclusive mode'
+                          else 'lock table only %s in access exclusive mode' end, part.name);
+      continue when to_regclass(part.name) is distinct from part.oid;
+      if part.is_part then
+{#events}
+        execute format({create}, part.name);
+{/events}
+      else
+{#events}
+        execute format({drop}, part.name);
+{/events}
+      end if;
+      execute format('select count(*) from (select from only %s limit %s) as r', part.name, most + 1) into number;
+      if number > most then
+        reason := change || format(', with more than %s rows', most);
+      else
+        begin
+          -- Each value once, so that what fails does so before anything is written: a row that a subtransaction writes
+          -- would have another xmin than its transaction.
+{#captures}
+          execute 'select count(*) from (' || format({keys}, part.name) || ') as d';
+{/captures}
+        exception
+          when transaction_rollback then
+            raise;
+          when others then
+            reason := change || ', whose rows cannot be looked at (' || sqlerrm || ')';
+        end;
+      end if;
+      if reason is null then
+{#captures}
+        for found_keys in execute
+          'select array_agg(p.key) from (select d.key, (row_number() over () - 1) / 1000 as page from (' || format({keys}, part.name)
+          || ') as d where d.key is not null) as p group by p.page'
+        loop
+          insert into {schema}.outbox (capture, keys) values ({id}, found_keys);
+        end loop;
+{/captures}
+      end if;
+    end if;
+    if part.is_part then
+      insert into {schema}.part (pipeline, relation, table_oid, name) values ({pipeline}, {relation}, part.oid, part.name);
+    else
+      delete from {schema}.part as p where p.pipeline = {pipeline} and p.relation = {relation} and p.table_oid = part.oid;
+    end if;
+    if reason is null then
+      return next change || case number when 0 then '; it is empty' else '; the documents of its rows (' || number || ') are written again' end;
+    else
+      insert into {schema}.job (pipeline, index, kind, reason)
+      select {pipeline}, i.id, k.kind, reason
+      from {schema}.index as i
+        cross join (values (1, 'comparison'), (2, 'sweep')) as k(number, kind)
+      where exists (select from {schema}.track as t where t.index = i.id and t.capture in ({ids}))
+        and not exists (select from {schema}.job as j where j.index = i.id and j.kind = k.kind and j.position is null)
+      order by i.id, k.number;
+      return next reason || '; the indices that follow it are compared with their views';
+    end if;
+  end loop;
+end
