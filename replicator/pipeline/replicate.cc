@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -72,6 +73,7 @@ class Replication {
         source_(source),
         changes_(source.changes()),
         pipeline_(load_applied(config, source)),
+        board_(board),
         elasticsearch_(make_transport()),
         write_lifetime_over_(write_lifetime_over(config, source.lead().known_partners())),
         versions_(take_epoch(pipeline_, source, elasticsearch_)),
@@ -126,6 +128,7 @@ class Replication {
       wait_for_work(stop);
     }
     finish();
+    if (until == RunUntil::kCaughtUp) require_filled();
   }
 
  private:
@@ -214,6 +217,21 @@ class Replication {
     return !source_.outbox().has_given_up();
   }
 
+  // A new index of dead letters is no success, however few documents there were to judge by (RefusedShare).
+  void require_filled() const {
+    const ReplicationProgress progress = board_.read();
+    for (const IndexId id : filled_) {
+      const IndexProgress& index = progress.indices.at(id);
+      if (index.dead_letters == 0 || index.refused <= index.documents) continue;
+      throw Error(
+          {"filling index " + index.alias,
+           "Elasticsearch has refused " + std::to_string(index.refused) + " documents and taken " +
+               std::to_string(index.documents),
+           "see why with `lockstep dead-letters list`, mend the mapping, the view or the ingest pipeline, "
+           "then run `lockstep dead-letters retry`"});
+    }
+  }
+
   /// Takes the outcomes of the bulks in flight that come in time. The next leader repeats the rest.
   void finish() {
     bulks_.stop(kStopGrace);
@@ -234,7 +252,10 @@ class Replication {
     for (const UnreadableJob& job : jobs.unreadable) {
       if (pipeline_.find(job.index) != nullptr && !set_aside_.contains(job.index)) set_aside(job);
     }
-    for (Job& job : jobs.readable) jobs_.add(std::move(job));
+    for (Job& job : jobs.readable) {
+      if (job.kind == JobKind::kBackfill) filled_.insert(job.index);
+      jobs_.add(std::move(job));
+    }
   }
 
   void require_same_revision() {
@@ -295,6 +316,7 @@ class Replication {
   Source& source_;
   ChangeLog& changes_;
   const AppliedPipeline pipeline_;  // a copy: threads read it, and the source may reload its own
+  ProgressBoard& board_;
   ElasticsearchClient elasticsearch_;
   const SteadyTime write_lifetime_over_;
   VersionCounter versions_;
@@ -312,6 +334,7 @@ class Replication {
   ProgressReport report_;
   Housekeeping housekeeping_;
   SteadyTime followed_at_{};     // when the tail last found work
+  std::set<IndexId> filled_;     // by backfills that this process has seen
   std::int64_t noted_rows_ = 0;  // of the outbox, when the indices were last told
 };
 
