@@ -44,8 +44,9 @@ constexpr milliseconds kSaveIdleAfter = 100ms;    // saves what nothing else sav
 constexpr auto kSaveQuietAfter = 5s;              // saves a position that passed no change of ours
 constexpr auto kTargetInterval = 10s;             // between looks whether the indices are still the same
 constexpr std::int64_t kDeadLettersAtOnce = 1'000;
-constexpr auto kPatience = 2s;        // with one document, while its index takes others
-constexpr auto kStopGrace = 3s;       // for bulks in flight at a stop
+constexpr const char* kUnknownTarget = "unknown";  // in place of an index's uuid: it must be compared
+constexpr auto kPatience = 2s;                     // with one document, while its index takes others
+constexpr auto kStopGrace = 3s;                    // for bulks in flight at a stop
 constexpr auto kWriteSurvives = 30s;  // its time-out: in Elasticsearch's queues, when its sender has died
 
 BulkWriter::Options bulk_options(const Config& config, TargetWatch& targets) {
@@ -77,6 +78,7 @@ class Replication {
         elasticsearch_(make_transport()),
         write_lifetime_over_(write_lifetime_over(config, source.lead().known_partners())),
         versions_(take_epoch(pipeline_, source, elasticsearch_)),
+        source_tables_(source.lead().identity().tables),
         targets_(pipeline_, versions_.epoch(), source.lead().known_partners().targets, make_transport(),
                  config.elasticsearch.request_timeout, kTargetInterval),
         bulks_(bulk_options(config, targets_), make_transport),
@@ -121,7 +123,7 @@ class Replication {
       const bool worked = take_turns();
       if (!worked && writer_.idle()) checkpoint_.end_trials();
       save_when_due();
-      targets_.require_same_targets();
+      require_same_targets();
       housekeeping_.run(std::chrono::steady_clock::now());
       if (worked) continue;
       if (until == RunUntil::kCaughtUp && caught_up()) break;
@@ -140,6 +142,7 @@ class Replication {
         {2s, kAtOnce, [this] { require_same_revision(); }, "an `apply` changes what is followed"},
         {2s, kAtOnce, [this] { require_nothing_given_up(); }, "a full outbox drops changes"},
         {10s, kAfterInterval, [this] { take_back_readable(); }, "somebody may have mended a view or a job"},
+        {10s, kAfterInterval, [this] { require_same_tables(); }, "somebody may restore a dump"},
         {15s, kAtOnce, [this] { report_.find_differences(); }, "a missing trigger loses changes silently"},
         {30s, kAfterInterval, [this] { retry_dead_letters(); }, "an overload may be over"},
         {60s, kAfterInterval, [this] { note_progress(); },
@@ -263,6 +266,22 @@ class Replication {
     throw Error({"following changes", "`apply` changed the pipeline", "reloading", Retry::kLater});
   }
 
+  void require_same_tables() {
+    if (source_.lead().identity().tables == source_tables_) return;
+    throw Error({"following changes", "lockstep's tables in the source were made again",
+                 "checking both sides again", Retry::kLater});
+  }
+
+  // What was written into the other index is missing in ours, which the next leader compares for that.
+  void require_same_targets() {
+    if (const std::optional<IndexId> index = targets_.usurped()) {
+      KnownPartners partners = source_.lead().known_partners();
+      partners.targets[*index] = kUnknownTarget;
+      source_.lead().raise_epoch(versions_.epoch(), partners);
+    }
+    targets_.require_same_targets();
+  }
+
   // The triggers dropped changes when the outbox was full. Every index is compared once they write again.
   void require_nothing_given_up() {
     if (!source_.outbox().has_given_up() || !source_.outbox().resume()) return;
@@ -320,6 +339,7 @@ class Replication {
   ElasticsearchClient elasticsearch_;
   const SteadyTime write_lifetime_over_;
   VersionCounter versions_;
+  const std::string source_tables_;
   TargetWatch targets_;
   WakeUp wake_up_;  // outlives bulks_ and refresher_, whose threads call it
   BulkWriter bulks_;
