@@ -16,6 +16,7 @@
 #include "replicator/error.h"
 #include "replicator/pipeline/checkpoint.h"
 #include "replicator/pipeline/document_writer.h"
+#include "replicator/pipeline/foreign_writes.h"
 #include "replicator/pipeline/held_indices.h"
 #include "replicator/pipeline/housekeeping.h"
 #include "replicator/pipeline/jobs/job_runner.h"
@@ -84,6 +85,8 @@ class Replication {
         bulks_(bulk_options(config, targets_), make_transport),
         writer_(bulks_, board, pipeline_),
         held_(pipeline_, make_transport(), [this] { wake_up_.wake(); }),
+        foreign_(pipeline_, versions_.epoch(), board, make_transport(), config.elasticsearch.request_timeout,
+                 [this] { wake_up_.wake(); }),
         checkpoint_(pipeline_, writer_, versions_.epoch(),
                     RefusedShare(config.replication.max_refused_share, pipeline_)),
         set_aside_(pipeline_, changes_, versions_.epoch()),
@@ -103,6 +106,9 @@ class Replication {
     }
     writer_.on_held(
         [this](const DocumentKey& document, const std::string& reason) { held_.hold(document, reason); });
+    writer_.on_foreign([this](const DocumentKey& document, RecentWrites::Owner owner) {
+      foreign_.note(document.index, {document.id, document.routing}, owner);
+    });
     checkpoint_.on_parked([this](const std::vector<Job>& jobs) {
       for (const Job& job : jobs) jobs_.add_parked(job, std::chrono::steady_clock::now());
     });
@@ -123,6 +129,7 @@ class Replication {
       const bool worked = take_turns();
       if (!worked && writer_.idle()) checkpoint_.end_trials();
       save_when_due();
+      rise_above_foreign_versions();
       require_same_targets();
       housekeeping_.run(std::chrono::steady_clock::now());
       if (worked) continue;
@@ -282,6 +289,23 @@ class Replication {
     targets_.require_same_targets();
   }
 
+  // A later leader marks the indices before it writes, and takes the lead away before that. So a version of a
+  // later epoch than ours, in an index without such a mark, is nobody's of us.
+  void rise_above_foreign_versions() {
+    const std::optional<ForeignVersion> found = foreign_.take_greatest();
+    if (!found || found->version.epoch() < versions_.epoch() || versions_.rise_above(found->version)) return;
+    for (const AppliedIndex& index : pipeline_.indices) {
+      if (marked_index(elasticsearch_, index.alias).mark.epoch > versions_.epoch())
+        throw Deposed("a later leader writes into " + index.alias);
+    }
+    foreign_.report(found->index, 1);
+    source_.lead().raise_epoch(found->version.epoch(), source_.lead().known_partners());
+    throw Error({"following changes",
+                 "something else has written a document with the version " +
+                     std::to_string(found->version.value()) + ", above all of this leadership",
+                 "taking the lead again under a later epoch", Retry::kLater});
+  }
+
   // The triggers dropped changes when the outbox was full. Every index is compared once they write again.
   void require_nothing_given_up() {
     if (!source_.outbox().has_given_up() || !source_.outbox().resume()) return;
@@ -346,6 +370,7 @@ class Replication {
   std::optional<Refresher> refresher_;
   DocumentWriter writer_;
   HeldIndices held_;
+  ForeignWrites foreign_;
   Checkpoint checkpoint_;
   SetAside set_aside_;
   JobRunner jobs_;
