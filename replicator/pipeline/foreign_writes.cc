@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "replicator/elasticsearch/admin/index_plan.h"
 #include "replicator/pipeline/repair/view_page.h"
 
 namespace lockstep {
@@ -81,14 +82,13 @@ void ForeignWrites::look_at(const AppliedIndex& index, const Noted& noted) {
   std::int64_t foreign = 0;
   for (std::size_t i = 0; i < versions.size(); ++i) {
     const std::optional<StoredVersion>& stored = versions[i];
-    const bool is_beyond_reach = stored && stored->version > kMostOvertaken;
-    if (is_beyond_reach) {
-      remove_beyond_reach(index, locations[i], *stored);
-    } else if (stored) {
+    const bool is_of_later_epoch = stored && stored->version.epoch() > epoch_;
+    const bool is_beyond_reach = is_of_later_epoch && stored->version > kMostOvertaken;
+    if (stored && !is_beyond_reach)
       greatest = std::max(greatest, std::optional(ForeignVersion{stored->version, index.id}));
-    }
-    const bool is_of_later_epoch = stored && !is_beyond_reach && stored->version.epoch() > epoch_;
-    if (noted.at(documents[i]) == RecentWrites::Owner::kOthers && !is_of_later_epoch) ++foreign;
+    const bool is_foreign =
+        is_beyond_reach ? remove_beyond_reach(index, locations[i], *stored) : !is_of_later_epoch;
+    if (is_foreign && noted.at(documents[i]) == RecentWrites::Owner::kOthers) ++foreign;
   }
   if (foreign > 0) report(index.id, foreign);
   if (!greatest) return;
@@ -99,13 +99,16 @@ void ForeignWrites::look_at(const AppliedIndex& index, const Noted& noted) {
   on_found_();
 }
 
-void ForeignWrites::remove_beyond_reach(const AppliedIndex& index, const DocumentLocation& document,
+// A later leader marks the index before it writes: without its mark such a version is nobody's of us.
+bool ForeignWrites::remove_beyond_reach(const AppliedIndex& index, const DocumentLocation& document,
                                         const StoredVersion& stored) {
+  if (marked_index(elasticsearch_, index.alias).mark.epoch > epoch_) return false;
   spdlog::warn(
       "index {}: something else has written a document with the version {}, which no version of lockstep's "
       "can follow; it is removed, and comes back when Elasticsearch has forgotten that (index.gc_deletes)",
       index.alias, stored.version.value());
   remove_if_unchanged(elasticsearch_, index.alias, document, stored);
+  return true;
 }
 
 void ForeignWrites::report(IndexId index, std::int64_t foreign) {

@@ -71,7 +71,8 @@ class ForeignWrites {
 
   void look();
   void look_at(const AppliedIndex& index, const Noted& noted);
-  void remove_beyond_reach(const AppliedIndex& index, const DocumentLocation& document,
+  /// False: it may be a later leader's.
+  bool remove_beyond_reach(const AppliedIndex& index, const DocumentLocation& document,
                            const StoredVersion& stored);
 
   const AppliedPipeline& pipeline_;
