@@ -183,7 +183,10 @@ void DocumentWriter::send(Waiting waiting) {
   }
   std::vector<std::size_t> hashes;
   hashes.reserve(waiting.request.items().size());
-  for (const BulkItem& item : waiting.request.items()) hashes.push_back(hash_of(item));
+  for (const BulkItem& item : waiting.request.items()) {
+    hashes.push_back(hash_of(item));
+    recent_.add(hashes.back(), item.version);
+  }
   const auto priority = is_jobs ? BulkWriter::Priority::kBackground : BulkWriter::Priority::kNormal;
   const std::uint64_t ticket = bulks_.submit(std::move(waiting.request), priority);
   for (const std::size_t hash : hashes) documents_in_flight_.emplace(hash, ticket);
@@ -324,6 +327,7 @@ void DocumentWriter::take_refusal(const BulkItem& item, Outcome outcome, Refused
 }
 
 void DocumentWriter::take_outcome(const BulkItem& item, Outcome outcome, Counts& counts) {
+  if (outcome == Outcome::kSuperseded && !is_superseded_by_us(item)) return;
   if (outcome == Outcome::kRefused || (item.action == BulkAction::kIndex && outcome != Outcome::kHeld))
     ++documents_[item.key.index];
   const auto write = [&] {
@@ -349,6 +353,15 @@ void DocumentWriter::take_outcome(const BulkItem& item, Outcome outcome, Counts&
   if (item.action == BulkAction::kDelete && routed_[item.key.index]) {
     gone_routes_.push_back(write());
   }
+}
+
+// False: the document is parked. What has the greater version may be anything but the state that we wanted.
+bool DocumentWriter::is_superseded_by_us(const BulkItem& item) {
+  const RecentWrites::Owner owner = recent_.owner_of_newer(hash_of(item), item.version);
+  if (owner == RecentWrites::Owner::kUs) return true;
+  park(item.key, "something else has written the document");
+  foreign_(item.key, owner);
+  return false;
 }
 
 Acknowledged DocumentWriter::take_acknowledged() {

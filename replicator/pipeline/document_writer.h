@@ -12,6 +12,10 @@
 //
 // W4. A document that cannot be written now is parked: its step goes on without it, and the checkpoint that
 //     passes it saves a job that writes it later. So it stops neither the others nor the loop.
+//
+// W5. A write that meets a greater version is superseded only by a newer write of this process. Any other
+//     such version something else has given: the document is parked, and written from what the view gives
+//     then.
 #pragma once
 
 #include <chrono>
@@ -30,6 +34,7 @@
 #include "replicator/elasticsearch/bulk/bulk_writer.h"
 #include "replicator/pipeline/acknowledgements.h"
 #include "replicator/pipeline/progress.h"
+#include "replicator/pipeline/recent_writes.h"
 #include "replicator/pipeline/refresher.h"
 #include "replicator/source/applied.h"
 #include "replicator/source/snapshot.h"
@@ -92,6 +97,11 @@ class DocumentWriter {
   /// reason.
   void on_held(std::function<void(const DocumentKey&, const std::string&)> listener) {
     held_ = std::move(listener);
+  }
+
+  /// Calls `listener` when a write of this document has met a version that is not known to be ours (W5).
+  void on_foreign(std::function<void(const DocumentKey&, RecentWrites::Owner)> listener) {
+    foreign_ = std::move(listener);
   }
 
   /// Takes over a step's documents. They are sent as soon as Elasticsearch has room, now or in
@@ -184,6 +194,7 @@ class DocumentWriter {
   void take_result(BulkResult result);
   void take_refusal(const BulkItem& item, Outcome outcome, RefusedItem refusal);
   void take_outcome(const BulkItem& item, Outcome outcome, Counts& counts);
+  bool is_superseded_by_us(const BulkItem& item);
   std::optional<std::set<IndexId>> indices_to_refresh(Lane lane, const StepDocuments& documents,
                                                       const StepEnd& end);
   void refresh_applied();
@@ -204,6 +215,9 @@ class DocumentWriter {
   std::size_t job_requests_ = 0;  // of requests_ and jobs_waiting_
   std::function<void(const DocumentKey&, const std::string&)> held_ = [](const DocumentKey&,
                                                                          const std::string&) {};
+  std::function<void(const DocumentKey&, RecentWrites::Owner)> foreign_ = [](const DocumentKey&,
+                                                                             RecentWrites::Owner) {};
+  RecentWrites recent_;
   std::function<void(std::chrono::microseconds)> small_change_ = [](std::chrono::microseconds) {};
   std::unordered_multimap<std::size_t, std::uint64_t> documents_in_flight_;  // hash_of() → ticket
   Refresher* refresher_ = nullptr;

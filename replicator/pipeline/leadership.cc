@@ -29,6 +29,8 @@ std::string doubt_about(const AppliedIndex& index, const MarkedIndex& marked, co
   if (!last.place.empty()) {
     if (last.place != source.place) return "the source is a different database now";
     if (last.timeline != source.timeline) return "the source was promoted, or recovered to an earlier point";
+    const bool is_restored = !last.tables.empty() && last.tables != source.tables;
+    if (is_restored) return "lockstep's tables in the source were made again, as restoring a dump does";
     if (last.progress > source.progress) return "the source was restored from an older state";
   }
   const auto target = known.targets.find(index.id);
@@ -93,7 +95,7 @@ const AppliedPipeline& load_applied(const Config& config, Source& source) {
 }
 
 SourceMark source_mark(const SourceIdentity& identity) {
-  return {identity.place, identity.timeline, identity.progress};
+  return {identity.place, identity.timeline, identity.progress, identity.tables};
 }
 
 Epoch take_epoch(const AppliedPipeline& pipeline, Source& source, ElasticsearchClient& elasticsearch) {

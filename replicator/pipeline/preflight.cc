@@ -5,6 +5,7 @@
 
 #include "replicator/elasticsearch/admin/index_mapping.h"
 #include "replicator/elasticsearch/admin/index_plan.h"
+#include "replicator/elasticsearch/admin/ingest_pipelines.h"
 #include "replicator/elasticsearch/admin/privileges.h"
 #include "replicator/error.h"
 
@@ -63,6 +64,27 @@ bool check_privileges(const Config& config, ElasticsearchClient& elasticsearch, 
   return missing.empty();
 }
 
+// `settings` are flat, of the mapping file or of the index.
+void check_ingest_pipelines(const IndexConfig& index, const std::string& place,
+                            const nlohmann::json& settings, ElasticsearchClient& elasticsearch,
+                            Preflight& result) {
+  for (const std::string& pipeline : ingest_pipelines(settings)) {
+    if (lacks_ingest_pipeline(elasticsearch, pipeline)) {
+      result.findings.push_back(
+          {Severity::kError, place,
+           "index " + index.alias + " names the ingest pipeline " + pipeline +
+               ", which Elasticsearch does not have",
+           "create it, or set index.default_pipeline and index.final_pipeline to _none"});
+    } else {
+      result.findings.push_back(
+          {Severity::kWarning, place,
+           "index " + index.alias + " sends its documents through the ingest pipeline " + pipeline +
+               ": `verify` compares the fields that the view has, and no others",
+           "let the view, not the pipeline, give what changes in these fields: else they always differ"});
+    }
+  }
+}
+
 void check_index(const Config& config, const IndexConfig& index, const std::optional<SourceFacts>& source,
                  ElasticsearchClient& elasticsearch, Preflight& result) {
   const IndexMapping mapping = parse_mapping(index.mapping.string(), index.mapping_json);
@@ -71,6 +93,14 @@ void check_index(const Config& config, const IndexConfig& index, const std::opti
                                "Elasticsearch refuses the mapping of " + index.alias + ": " + *problem,
                                "correct the mapping file"});
     return;
+  }
+  const std::vector<IndexState> existing = elasticsearch.indices_of(index.alias);
+  if (existing.empty()) {
+    check_ingest_pipelines(index, index.mapping.string(), flat_settings(mapping.settings), elasticsearch,
+                           result);
+  }
+  for (const IndexState& state : existing) {
+    check_ingest_pipelines(index, place_of(config, index), state.settings, elasticsearch, result);
   }
   if (!source) return;  // without its identity nobody can tell whose an index is
   const DesiredIndex desired{index.alias, index.view, mapping, config.pipeline, source->identity};

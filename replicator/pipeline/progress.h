@@ -47,12 +47,13 @@ struct JobStatus {
 /// Counters count since the process began.
 struct IndexProgress {
   std::string alias = {};
-  std::int64_t documents = 0;        ///< written
-  std::int64_t deletes = 0;          ///< deleted
-  std::int64_t superseded = 0;       ///< writes and deletes that found a newer version
-  std::int64_t refused = 0;          ///< writes and deletes that Elasticsearch refused for good
-  std::int64_t dead_letters = 0;     ///< in the source now
-  bool set_aside = false;            ///< its view or a job cannot be read, so it is not followed
+  std::int64_t documents = 0;     ///< written
+  std::int64_t deletes = 0;       ///< deleted
+  std::int64_t superseded = 0;    ///< writes and deletes that found a newer version of ours
+  std::int64_t foreign = 0;       ///< writes and deletes that found a version that something else has given
+  std::int64_t refused = 0;       ///< writes and deletes that Elasticsearch refused for good
+  std::int64_t dead_letters = 0;  ///< in the source now
+  bool set_aside = false;         ///< its view or a job cannot be read, so it is not followed
   std::vector<JobStatus> jobs = {};  ///< not finished, oldest first
   std::vector<JobId> unreadable_jobs = {};
 };

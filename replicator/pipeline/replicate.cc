@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,6 +16,7 @@
 #include "replicator/error.h"
 #include "replicator/pipeline/checkpoint.h"
 #include "replicator/pipeline/document_writer.h"
+#include "replicator/pipeline/foreign_writes.h"
 #include "replicator/pipeline/held_indices.h"
 #include "replicator/pipeline/housekeeping.h"
 #include "replicator/pipeline/jobs/job_runner.h"
@@ -43,8 +45,9 @@ constexpr milliseconds kSaveIdleAfter = 100ms;    // saves what nothing else sav
 constexpr auto kSaveQuietAfter = 5s;              // saves a position that passed no change of ours
 constexpr auto kTargetInterval = 10s;             // between looks whether the indices are still the same
 constexpr std::int64_t kDeadLettersAtOnce = 1'000;
-constexpr auto kPatience = 2s;        // with one document, while its index takes others
-constexpr auto kStopGrace = 3s;       // for bulks in flight at a stop
+constexpr const char* kUnknownTarget = "unknown";  // in place of an index's uuid: it must be compared
+constexpr auto kPatience = 2s;                     // with one document, while its index takes others
+constexpr auto kStopGrace = 3s;                    // for bulks in flight at a stop
 constexpr auto kWriteSurvives = 30s;  // its time-out: in Elasticsearch's queues, when its sender has died
 
 BulkWriter::Options bulk_options(const Config& config, TargetWatch& targets) {
@@ -72,14 +75,18 @@ class Replication {
         source_(source),
         changes_(source.changes()),
         pipeline_(load_applied(config, source)),
+        board_(board),
         elasticsearch_(make_transport()),
         write_lifetime_over_(write_lifetime_over(config, source.lead().known_partners())),
         versions_(take_epoch(pipeline_, source, elasticsearch_)),
+        source_tables_(source.lead().identity().tables),
         targets_(pipeline_, versions_.epoch(), source.lead().known_partners().targets, make_transport(),
                  config.elasticsearch.request_timeout, kTargetInterval),
         bulks_(bulk_options(config, targets_), make_transport),
         writer_(bulks_, board, pipeline_),
         held_(pipeline_, make_transport(), [this] { wake_up_.wake(); }),
+        foreign_(pipeline_, versions_.epoch(), board, make_transport(), config.elasticsearch.request_timeout,
+                 [this] { wake_up_.wake(); }),
         checkpoint_(pipeline_, writer_, versions_.epoch(),
                     RefusedShare(config.replication.max_refused_share, pipeline_)),
         set_aside_(pipeline_, changes_, versions_.epoch()),
@@ -99,6 +106,9 @@ class Replication {
     }
     writer_.on_held(
         [this](const DocumentKey& document, const std::string& reason) { held_.hold(document, reason); });
+    writer_.on_foreign([this](const DocumentKey& document, RecentWrites::Owner owner) {
+      foreign_.note(document.index, {document.id, document.routing}, owner);
+    });
     checkpoint_.on_parked([this](const std::vector<Job>& jobs) {
       for (const Job& job : jobs) jobs_.add_parked(job, std::chrono::steady_clock::now());
     });
@@ -120,13 +130,15 @@ class Replication {
       const bool worked = take_turns();
       if (!worked && writer_.idle()) checkpoint_.end_trials();
       save_when_due();
-      targets_.require_same_targets();
+      rise_above_foreign_versions();
+      require_same_targets();
       housekeeping_.run(std::chrono::steady_clock::now());
       if (worked) continue;
       if (until == RunUntil::kCaughtUp && caught_up()) break;
       wait_for_work(stop);
     }
     finish();
+    if (until == RunUntil::kCaughtUp) require_filled();
   }
 
  private:
@@ -142,6 +154,7 @@ class Replication {
         {10s, kAfterInterval, [this] { take_back_readable(); }, "somebody may have mended a view or a job"},
         {2s, kAfterInterval, [this] { follow_parts(); },
          "no trigger fires for a partition that comes or goes"},
+        {10s, kAfterInterval, [this] { require_same_tables(); }, "somebody may restore a dump"},
         {15s, kAtOnce, [this] { report_.find_differences(); }, "a missing trigger loses changes silently"},
         {30s, kAfterInterval, [this] { retry_dead_letters(); }, "an overload may be over"},
         {60s, kAfterInterval, [this] { note_progress(); },
@@ -219,6 +232,21 @@ class Replication {
     return !source_.outbox().has_given_up();
   }
 
+  // A new index of dead letters is no success, however few documents there were to judge by (RefusedShare).
+  void require_filled() const {
+    const ReplicationProgress progress = board_.read();
+    for (const IndexId id : filled_) {
+      const IndexProgress& index = progress.indices.at(id);
+      if (index.dead_letters == 0 || index.refused <= index.documents) continue;
+      throw Error(
+          {"filling index " + index.alias,
+           "Elasticsearch has refused " + std::to_string(index.refused) + " documents and taken " +
+               std::to_string(index.documents),
+           "see why with `lockstep dead-letters list`, mend the mapping, the view or the ingest pipeline, "
+           "then run `lockstep dead-letters retry`"});
+    }
+  }
+
   /// Takes the outcomes of the bulks in flight that come in time. The next leader repeats the rest.
   void finish() {
     bulks_.stop(kStopGrace);
@@ -239,7 +267,10 @@ class Replication {
     for (const UnreadableJob& job : jobs.unreadable) {
       if (pipeline_.find(job.index) != nullptr && !set_aside_.contains(job.index)) set_aside(job);
     }
-    for (Job& job : jobs.readable) jobs_.add(std::move(job));
+    for (Job& job : jobs.readable) {
+      if (job.kind == JobKind::kBackfill) filled_.insert(job.index);
+      jobs_.add(std::move(job));
+    }
   }
 
   void follow_parts() {
@@ -251,6 +282,39 @@ class Replication {
   void require_same_revision() {
     if (source_.revision() == pipeline_.revision) return;
     throw Error({"following changes", "`apply` changed the pipeline", "reloading", Retry::kLater});
+  }
+
+  void require_same_tables() {
+    if (source_.lead().identity().tables == source_tables_) return;
+    throw Error({"following changes", "lockstep's tables in the source were made again",
+                 "checking both sides again", Retry::kLater});
+  }
+
+  // What was written into the other index is missing in ours, which the next leader compares for that.
+  void require_same_targets() {
+    if (const std::optional<IndexId> index = targets_.usurped()) {
+      KnownPartners partners = source_.lead().known_partners();
+      partners.targets[*index] = kUnknownTarget;
+      source_.lead().raise_epoch(versions_.epoch(), partners);
+    }
+    targets_.require_same_targets();
+  }
+
+  // A later leader marks the indices before it writes, and takes the lead away before that. So a version of a
+  // later epoch than ours, in an index without such a mark, is nobody's of us.
+  void rise_above_foreign_versions() {
+    const std::optional<ForeignVersion> found = foreign_.take_greatest();
+    if (!found || found->version.epoch() < versions_.epoch() || versions_.rise_above(found->version)) return;
+    for (const AppliedIndex& index : pipeline_.indices) {
+      if (marked_index(elasticsearch_, index.alias).mark.epoch > versions_.epoch())
+        throw Deposed("a later leader writes into " + index.alias);
+    }
+    foreign_.report(found->index, 1);
+    source_.lead().raise_epoch(found->version.epoch(), source_.lead().known_partners());
+    throw Error({"following changes",
+                 "something else has written a document with the version " +
+                     std::to_string(found->version.value()) + ", above all of this leadership",
+                 "taking the lead again under a later epoch", Retry::kLater});
   }
 
   // The triggers dropped changes when the outbox was full. Every index is compared once they write again.
@@ -309,15 +373,18 @@ class Replication {
   Source& source_;
   ChangeLog& changes_;
   const AppliedPipeline pipeline_;  // a copy: threads read it, and the source may reload its own
+  ProgressBoard& board_;
   ElasticsearchClient elasticsearch_;
   const SteadyTime write_lifetime_over_;
   VersionCounter versions_;
+  const std::string source_tables_;
   TargetWatch targets_;
   WakeUp wake_up_;  // outlives bulks_ and refresher_, whose threads call it
   BulkWriter bulks_;
   std::optional<Refresher> refresher_;
   DocumentWriter writer_;
   HeldIndices held_;
+  ForeignWrites foreign_;
   Checkpoint checkpoint_;
   SetAside set_aside_;
   JobRunner jobs_;
@@ -326,6 +393,7 @@ class Replication {
   ProgressReport report_;
   Housekeeping housekeeping_;
   SteadyTime followed_at_{};     // when the tail last found work
+  std::set<IndexId> filled_;     // by backfills that this process has seen
   std::int64_t noted_rows_ = 0;  // of the outbox, when the indices were last told
 };
 

@@ -35,16 +35,23 @@ void TargetWatch::note(const SourceMark& source) {
 void TargetWatch::require_same_targets() {
   const std::lock_guard lock(mutex_);
   if (deposed_) throw Deposed("a later leader writes into the pipeline's indices");
+  if (usurped_) throw usurped_->error;
   if (!replaced_.empty()) {
     throw Error({"following changes", "the index of " + replaced_ + " has been replaced",
                  "checking both sides again", Retry::kLater});
   }
 }
 
+std::optional<IndexId> TargetWatch::usurped() {
+  const std::lock_guard lock(mutex_);
+  if (!usurped_) return std::nullopt;
+  return usurped_->index;
+}
+
 bool TargetWatch::is_recent() {
   {
     const std::lock_guard lock(mutex_);
-    if (!deposed_ && std::chrono::steady_clock::now() - looked_at_ < kTrusted) return true;
+    if (!deposed_ && !usurped_ && std::chrono::steady_clock::now() - looked_at_ < kTrusted) return true;
   }
   wake_up_.wake();
   return false;
@@ -81,10 +88,11 @@ void TargetWatch::look() {
 
 // False: something is wrong with the index.
 bool TargetWatch::look_at(const AppliedIndex& index) {
-  const MarkedIndex marked = marked_index(elasticsearch_, index.alias);
+  const std::optional<MarkedIndex> marked = read(index);
+  if (!marked) return !usurped();
   const auto target = targets_.find(index.id);
-  const bool replaced = target != targets_.end() && target->second != marked.uuid;
-  if (replaced || marked.mark.epoch > epoch_) {
+  const bool replaced = target != targets_.end() && target->second != marked->uuid;
+  if (replaced || marked->mark.epoch > epoch_) {
     const std::lock_guard lock(mutex_);
     if (replaced) {
       replaced_ = index.alias;
@@ -94,6 +102,19 @@ bool TargetWatch::look_at(const AppliedIndex& index) {
     return false;
   }
   return true;
+}
+
+// None while there is no alias, which the bulk writer reports, and when what stands behind it is not ours.
+std::optional<MarkedIndex> TargetWatch::read(const AppliedIndex& index) {
+  const std::vector<IndexState> found = elasticsearch_.indices_of(index.alias);
+  if (found.size() != 1) return std::nullopt;
+  try {
+    return marked_index_of(index.alias, found);
+  } catch (const Error& error) {
+    const std::lock_guard lock(mutex_);
+    if (!usurped_) usurped_ = Usurped{index.id, error};
+    return std::nullopt;
+  }
 }
 
 // False: the index does not take it now, for a block perhaps; that is no reason to stop writing into the

@@ -46,13 +46,18 @@ class TargetWatch {
   bool is_recent();
 
   /// Throws a retryable Error when another index stands behind an alias than at the beginning, Deposed when a
-  /// later epoch writes there. Either way the lead must be taken again.
+  /// later epoch writes there: the lead must be taken again. Throws Error, which no retry mends, for an index
+  /// that lockstep has not made.
   void require_same_targets();
+
+  /// The index behind whose alias something stands that lockstep has not made.
+  std::optional<IndexId> usurped();
 
  private:
   void run(const std::stop_token& stop);
   void look();
   bool look_at(const AppliedIndex& index);
+  std::optional<MarkedIndex> read(const AppliedIndex& index);
   bool note_in(const AppliedIndex& index, const SourceMark& source);
 
   const AppliedPipeline& pipeline_;
@@ -65,8 +70,13 @@ class TargetWatch {
   std::optional<SourceMark> to_note_;  // guarded by mutex_
   std::string replaced_;               // likewise: the alias with another index
   bool deposed_ = false;               // likewise
-  SteadyTime looked_at_;               // likewise: the begin of the last look that found nothing wrong
-  std::jthread thread_;                // uses all of the above
+  struct Usurped {
+    IndexId index;
+    Error error;
+  };
+  std::optional<Usurped> usurped_;  // likewise: the first such index
+  SteadyTime looked_at_;            // likewise: the begin of the last look that found nothing wrong
+  std::jthread thread_;             // uses all of the above
 };
 
 }  // namespace lockstep

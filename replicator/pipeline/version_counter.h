@@ -1,6 +1,7 @@
 // Numbers the transactions of one leadership. Versions of documents are made of these numbers.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "replicator/document_version.h"
@@ -16,7 +17,21 @@ class VersionCounter {
   /// A number for the documents of one transaction. Call it in the order of the transactions' snapshots (V1).
   std::int64_t next() { return ++counter_; }
 
+  /// From now on the counter's versions are above `version`, which something else has given to a document.
+  /// The counter only rises, so V1 stands. False, and nothing is done: only a later epoch is above it, or the
+  /// jump would take more than half of this epoch's numbers.
+  bool rise_above(DocumentVersion version) {
+    const std::int64_t number = (version.value() - DocumentVersion(epoch_, 0).value()) / kVersionsEach;
+    if (number > kMostJumped) return false;
+    counter_ = std::max(counter_, number);
+    return true;
+  }
+
  private:
+  static constexpr std::int64_t kVersionsEach = 2;  // one for deletes, one for writes (W2)
+  static constexpr std::int64_t kMostJumped =
+      (std::int64_t{1} << (DocumentVersion::kCounterBits - 1)) / kVersionsEach;
+
   Epoch epoch_;
   std::int64_t counter_ = 0;
 };

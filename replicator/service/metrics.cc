@@ -142,6 +142,9 @@ void add_indices(Families& families, const ReplicationProgress& progress) {
   each(&IndexProgress::deletes);
   families.counter("lockstep_superseded_total", "Writes that found a newer version of their document");
   each(&IndexProgress::superseded);
+  families.counter("lockstep_foreign_writes_total",
+                   "Writes that found a version of their document that something else has given");
+  each(&IndexProgress::foreign);
   families.counter("lockstep_refused_total", "Writes that Elasticsearch refused for good");
   each(&IndexProgress::refused);
   families.gauge("lockstep_set_aside",

@@ -15,6 +15,7 @@ struct SourceIdentity {
   std::string place;          ///< names the database; in a different one positions mean something else
   std::string timeline;       ///< changes with a promotion or a recovery to an earlier point
   std::int64_t progress = 0;  ///< never falls while place and timeline stay
+  std::string tables = {};    ///< names lockstep's own tables: others when a dump was restored over them
 };
 
 /// What the last leader noted of both sides, in the source.

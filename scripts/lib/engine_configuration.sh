@@ -7,7 +7,7 @@ yaml_string() { printf "'%s'" "${1//\'/\'\'}"; }
 # configure_engine DIR HOME PORT HEAP CLUSTERED SECURITY INDICES
 configure_engine() {
   local dir=$1 home=$2 port=$3 heap=$4 clustered=$5 security=$6 indices=$7 file
-  server_folder "$dir"/{config,config/jvm.options.d,data,logs,tmp,run}
+  server_folder "$dir"/{config,config/jvm.options.d,data,logs,tmp,run,snapshots}
   cp "$home/config/log4j2.properties" "$dir/config/"
   # The options of the distribution, without those that write into its own folder or fix the heap
   grep -vE '^-Xm[sx]|gc\.log|gc\*|HeapDump|ErrorFile|^8:' "$home/config/jvm.options" >"$dir/config/jvm.options"
@@ -21,6 +21,7 @@ configure_engine() {
     [[ $clustered == yes ]] || echo 'discovery.type: single-node'
     echo "path.data: $(yaml_string "$dir/data")"
     echo "path.logs: $(yaml_string "$dir/logs")"
+    echo "path.repo: $(yaml_string "$dir/snapshots")"
     echo 'node.portsfile: true'
     echo 'cluster.routing.allocation.disk.threshold_enabled: false' # a nearly full disk must not block a test
     if [[ $engine == elasticsearch-8.19 ]]; then security_settings "$dir" "$security"; fi

@@ -22,8 +22,8 @@ namespace lockstep {
 namespace {
 
 /// "posts  different  "17"  routing "3"  refused: mapper_parsing_exception: …"
-std::string line_of(const AppliedIndex& index, const DifferingDocument& differing) {
-  std::string line = index.alias + "\t" + std::string(to_string(differing.difference)) + "\t" +
+std::string line_of(const AppliedIndex& index, const DifferingDocument& differing, const char* still) {
+  std::string line = index.alias + "\t" + still + std::string(to_string(differing.difference)) + "\t" +
                      json_string(differing.document.id.text);
   if (!differing.document.routing.empty()) line += "\trouting " + json_string(differing.document.routing);
   if (!differing.refusal.empty()) line += "\trefused: " + differing.refusal;
@@ -33,14 +33,20 @@ std::string line_of(const AppliedIndex& index, const DifferingDocument& differin
 std::string summary_of(const VerifiedIndex& index) {
   std::string text = index.alias + ": " + grouped(index.documents) + " documents compared, ";
   if (index.equal()) {
-    text += "equal";
+    text += index.ingest_pipelines.empty() ? "equal" : "equal in the fields of the view";
   } else {
     text += grouped(index.missing) + " missing, " + grouped(index.different) + " different, " +
             grouped(index.surplus) + " surplus";
   }
+  for (const std::string& pipeline : index.ingest_pipelines)
+    text += "; the ingest pipeline " + pipeline + " may add other fields, which are not compared";
   if (index.undecided > 0) text += "; " + grouped(index.undecided) + " never stopped changing";
   return text + "\n";
 }
+
+constexpr const char* kNotRepaired =
+    "not repaired: documents differ after they were written again; those that Elasticsearch refuses are in "
+    "`lockstep dead-letters list`, others were changed by an ingest pipeline or by another writer\n";
 
 class Verify final : public Verb {
  public:
@@ -58,39 +64,60 @@ class Verify final : public Verb {
 
   ExitCode run() override {
     const Config config = pipeline_.load();
-    const std::unique_ptr<Source> source = open_source(config, "verify");
+    std::unique_ptr<Source> source = open_source(config, "verify");
     const AppliedPipeline pipeline = load_applied(config, *source);  // a copy: repairing may reload it
     const std::vector<const AppliedIndex*> indices = chosen_indices(pipeline, aliases_);
     const BulkWriter::TransportFactory transports = make_transport_factory(config.elasticsearch);
     ElasticsearchClient elasticsearch(transports(), config.elasticsearch.request_timeout);
 
-    Verification verification(config, *source, elasticsearch,
+    const Results found = compare(config, *source, elasticsearch, indices,
+                                  repair_ ? Verification::Repair::kYes : Verification::Repair::kNo, "");
+    if (!found.repairs.empty()) {
+      std::cerr << "repairing\n";
+      finish_jobs(config, *source, transports, found.repairs);
+      std::cerr << "comparing again what differed\n";
+      source.reset();  // it may have led, which a comparison would wait for
+      source = open_source(config, "verify");
+      load_applied(config, *source);
+      const Results left =
+          compare(config, *source, elasticsearch, found.unequal, Verification::Repair::kNo, "still ");
+      std::cerr << (left.unequal.empty() ? "repaired\n" : kNotRepaired);
+    }
+    return found.unequal.empty() ? ExitCode::kDone : ExitCode::kDifference;
+  }
+
+ private:
+  using Indices = std::vector<const AppliedIndex*>;
+
+  struct Results {
+    Indices unequal;
+    std::vector<JobId> repairs;
+  };
+
+  Results compare(const Config& config, Source& source, ElasticsearchClient& elasticsearch,
+                  const Indices& indices, Verification::Repair repair, const char* still) {
+    Verification verification(config, source, elasticsearch,
                               {.progress = [this](const VerifyProgress& progress) { show(progress); },
                                .difference =
-                                   [this](const AppliedIndex& index, const DifferingDocument& differing) {
+                                   [&](const AppliedIndex& index, const DifferingDocument& differing) {
                                      line_.clear();
-                                     std::cout << line_of(index, differing) << std::flush;
+                                     std::cout << line_of(index, differing, still) << std::flush;
                                    }},
-                              repair_ ? Verification::Repair::kYes : Verification::Repair::kNo);
-    bool equal = true;
+                              repair);
+    Results results;
     for (const AppliedIndex* index : indices) {
       const VerifiedIndex verified = verification.compare(*index);
       line_.clear();
       std::cerr << summary_of(verified);
-      equal = equal && verified.equal();
+      if (!verified.equal()) results.unequal.push_back(index);
     }
-    if (!equal && !verification.led()) {
+    if (!results.unequal.empty() && !verification.led()) {
       std::cerr << "nobody runs this pipeline: pending changes count as differences\n";
     }
-    if (!verification.repairs().empty()) {
-      std::cerr << "repairing\n";
-      finish_jobs(config, *source, transports, verification.repairs());
-      std::cerr << "repaired\n";
-    }
-    return equal ? ExitCode::kDone : ExitCode::kDifference;
+    results.repairs = verification.repairs();
+    return results;
   }
 
- private:
   void show(const VerifyProgress& progress) {
     if (progress.done < last_done_) rate_ = RateMeter();  // another pass
     last_done_ = progress.done;

@@ -21,7 +21,10 @@ json meta_of(const IndexState& index) {
 }
 
 json source_json(const SourceMark& source) {
-  return {{"place", source.place}, {"timeline", source.timeline}, {"progress", source.progress}};
+  return {{"place", source.place},
+          {"timeline", source.timeline},
+          {"progress", source.progress},
+          {"tables", source.tables}};
 }
 
 json mark_json(const IndexMark& mark) {
@@ -218,15 +221,20 @@ void update(ElasticsearchClient& client, const DesiredIndex& desired, const std:
   }
 }
 
-IndexState sole_index(ElasticsearchClient& client, const std::string& alias) {
+const IndexState& sole(const std::string& alias, const std::vector<IndexState>& found) {
   const std::string doing = "looking up the index of " + alias;
-  std::vector<IndexState> found = client.indices_of(alias);
   if (found.empty()) throw Error({doing, "there is no such alias", "run `lockstep apply`"});
   if (found.size() > 1) {
     throw Error({doing, "the alias stands for " + std::to_string(found.size()) + " indices",
-                 "remove it from all but one"});
+                 "remove it from all but the one that lockstep has made"});
   }
-  return std::move(found.front());
+  return found.front();
+}
+
+/// Restoring a snapshot over a closed index keeps its uuid and gives it a history of its own.
+std::string uuid_of(const IndexState& index) {
+  const std::string history = text_at(index.settings, "index.history.uuid");
+  return history.empty() ? index.uuid : index.uuid + "/" + history;
 }
 
 }  // namespace
@@ -246,7 +254,8 @@ std::optional<IndexMark> read_mark(const IndexState& index) {
   mark.view = stored.text_if_any("view").value_or("");
   mark.mapping_checksum = stored.text_if_any("mapping_checksum").value_or("");
   if (const auto source = stored.object_if_any("source")) {
-    mark.source = {source->text("place"), source->text("timeline"), source->integer("progress")};
+    mark.source = {source->text("place"), source->text("timeline"), source->integer("progress"),
+                   source->text_if_any("tables").value_or("")};
   }
   return mark;
 }
@@ -320,18 +329,25 @@ std::optional<std::string> validate_mapping(ElasticsearchClient& client, const s
 }
 
 MarkedIndex marked_index(ElasticsearchClient& client, const std::string& alias) {
-  const IndexState index = sole_index(client, alias);
+  return marked_index_of(alias, client.indices_of(alias));
+}
+
+MarkedIndex marked_index_of(const std::string& alias, const std::vector<IndexState>& found) {
+  const IndexState& index = sole(alias, found);
   const std::optional<IndexMark> mark = read_mark(index);
   if (!mark) {
     throw Error({"reading the mark of index " + index.name, "it has none: lockstep has not made it",
-                 "run `lockstep plan`"});
+                 "move the alias " + alias +
+                     " back to the index that lockstep has made; or take it from this one and run `lockstep "
+                     "apply`, which makes an index that `lockstep run` fills"});
   }
-  return {*mark, index.uuid};
+  return {*mark, uuid_of(index)};
 }
 
 void set_index_writer(ElasticsearchClient& client, const std::string& alias, Epoch epoch,
                       const SourceMark& source) {
-  const IndexState index = sole_index(client, alias);
+  const std::vector<IndexState> found = client.indices_of(alias);
+  const IndexState& index = sole(alias, found);
   if (!read_mark(index)) {
     throw Error({"marking index " + index.name, "lockstep has not made it", "run `lockstep plan`"});
   }

@@ -20,6 +20,7 @@ struct SourceMark {
   std::string place;          ///< names the database
   std::string timeline;       ///< changes with a promotion or a recovery to an earlier point
   std::int64_t progress = 0;  ///< grows while place and timeline stay the same
+  std::string tables = {};    ///< names lockstep's tables there; empty when an older lockstep wrote the mark
   bool operator==(const SourceMark&) const = default;
 };
 
@@ -89,11 +90,15 @@ std::optional<std::string> validate_mapping(ElasticsearchClient& client, const s
 /// The real index behind an alias of ours.
 struct MarkedIndex {
   IndexMark mark;
-  std::string uuid;  ///< changes when the index is deleted and created again, or restored from a snapshot
+  /// Changes when the index is deleted and created again, and when a snapshot is restored over it.
+  std::string uuid;
 };
 
 /// Throws Error when the alias is missing, stands for several indices or for one without a mark.
 MarkedIndex marked_index(ElasticsearchClient& client, const std::string& alias);
+
+/// The same of what ElasticsearchClient::indices_of(alias) has found.
+MarkedIndex marked_index_of(const std::string& alias, const std::vector<IndexState>& found);
 
 /// Records in the mark of the index behind an alias who writes there from now on; leaves the rest of the mark
 /// alone. Needs the index privilege `manage`.

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "replicator/pipeline/repair/view_page.h"
+#include "replicator/elasticsearch/admin/ingest_pipelines.h"
 
 namespace lockstep {
 
@@ -13,11 +13,12 @@ Comparison::Comparison(Job job, const AppliedIndex& index, ChangeLog& changes,
 void Comparison::look_ahead(const PageLimits& limits) {
   if (!different_.rendered()) return;
   const ViewPage page = read_view_page(changes_, index(), last_document(), limits.documents, limits.bytes);
+  if (!compared_) compared_ = compared_through(ingest_pipelines_of(elasticsearch_, index().alias));
   DocumentIds ids;
-  for (FoundDocument& document : find_different(elasticsearch_, index(), page))
+  for (FoundDocument& document : find_different(elasticsearch_, index(), page, *compared_))
     ids.push_back(std::move(document.id));
   different_.take(std::move(ids), page.last ? AfterDocument{*page.last} : position(), page.end);
-  compared_ = static_cast<std::int64_t>(page.documents.size());
+  documents_ = static_cast<std::int64_t>(page.documents.size());
 }
 
 std::int64_t Comparison::read(SourceTransaction& transaction, StepDocuments& documents,
@@ -27,7 +28,7 @@ std::int64_t Comparison::read(SourceTransaction& transaction, StepDocuments& doc
     move_to(different_.behind());
     if (different_.is_last()) finish_reading();
   }
-  return std::exchange(compared_, 0);
+  return std::exchange(documents_, 0);
 }
 
 }  // namespace lockstep

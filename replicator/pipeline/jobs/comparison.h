@@ -6,9 +6,12 @@
 // is of a deposed leader, the tail repeats the changes that this leader had not acknowledged.
 #pragma once
 
+#include <optional>
+
 #include "replicator/elasticsearch/admin/client.h"
 #include "replicator/pipeline/jobs/page_in_hand.h"
 #include "replicator/pipeline/jobs/running_job.h"
+#include "replicator/pipeline/repair/view_page.h"
 #include "replicator/source/change_log.h"
 
 namespace lockstep {
@@ -27,7 +30,8 @@ class Comparison final : public RunningJob {
   ChangeLog& changes_;
   ElasticsearchClient& elasticsearch_;
   PageInHand different_;
-  std::int64_t compared_ = 0;  // documents of the page, until they are counted
+  std::optional<Compared> compared_;  // none until the first page
+  std::int64_t documents_ = 0;        // of the page, until they are counted
 };
 
 }  // namespace lockstep

@@ -41,7 +41,12 @@ std::string canonical_number(std::string_view text) {
 // Takes in what the parser reports; nlohmann's own values would cut long numbers.
 class CanonicalWriter : public nlohmann::json_sax<nlohmann::json> {
  public:
+  using Members =
+      std::vector<std::pair<std::string, std::string>>;  // names and values; an array's have no names
+
   std::string take() { return std::move(root_); }
+  /// Of the root, sorted by name. None: it is no object.
+  std::optional<Members> take_members() { return std::move(root_members_); }
 
   bool null() override { return value("null"); }
   bool boolean(bool given) override { return value(given ? "true" : "false"); }
@@ -69,7 +74,7 @@ class CanonicalWriter : public nlohmann::json_sax<nlohmann::json> {
  private:
   struct Composite {
     bool object = false;
-    std::vector<std::pair<std::string, std::string>> members;  // an array's have no names
+    Members members;
   };
 
   bool open(bool object) {
@@ -88,6 +93,7 @@ class CanonicalWriter : public nlohmann::json_sax<nlohmann::json> {
       if (composite.object) text.append(name).append(1, ':');
       text += member;
     }
+    if (composite.object && open_.empty()) root_members_ = std::move(composite.members);
     return value(text += composite.object ? '}' : ']');
   }
 
@@ -104,18 +110,38 @@ class CanonicalWriter : public nlohmann::json_sax<nlohmann::json> {
 
   std::vector<Composite> open_;
   std::string root_;
+  std::optional<Members> root_members_;
 };
+
+std::optional<CanonicalWriter> written(std::string_view text) {
+  CanonicalWriter writer;
+  try {
+    if (!nlohmann::json::sax_parse(text, &writer)) return std::nullopt;
+    return writer;
+  } catch (const nlohmann::json::exception&) {  // a number beyond all bounds, a text that is not UTF-8
+    return std::nullopt;
+  }
+}
 
 }  // namespace
 
 std::optional<std::string> canonical_json(std::string_view text) {
-  CanonicalWriter writer;
-  try {
-    if (!nlohmann::json::sax_parse(text, &writer)) return std::nullopt;
-    return writer.take();
-  } catch (const nlohmann::json::exception&) {  // a number beyond all bounds, a text that is not UTF-8
-    return std::nullopt;
-  }
+  std::optional<CanonicalWriter> writer = written(text);
+  if (!writer) return std::nullopt;
+  return writer->take();
+}
+
+bool has_same_members(std::string_view expected, std::string_view actual) {
+  if (expected == actual) return true;
+  std::optional<CanonicalWriter> wanted = written(expected);
+  std::optional<CanonicalWriter> found = written(actual);
+  if (!wanted || !found) return false;
+  auto members = wanted->take_members();
+  auto among = found->take_members();
+  if (!members || !among) return same_json(expected, actual);
+  std::sort(members->begin(), members->end());
+  std::sort(among->begin(), among->end());
+  return std::includes(among->begin(), among->end(), members->begin(), members->end());
 }
 
 bool same_json(std::string_view left, std::string_view right) {

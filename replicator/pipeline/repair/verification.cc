@@ -14,9 +14,8 @@
 #include <utility>
 
 #include "replicator/clock.h"
+#include "replicator/elasticsearch/admin/ingest_pipelines.h"
 #include "replicator/elasticsearch/read/document_reader.h"
-#include "replicator/pipeline/repair/canonical_json.h"
-#include "replicator/pipeline/repair/view_page.h"
 
 namespace lockstep {
 namespace {
@@ -103,6 +102,8 @@ Verification::Verification(const Config& config, Source& source, ElasticsearchCl
 VerifiedIndex Verification::compare(const AppliedIndex& index) {
   result_ = {.alias = index.alias};
   progress_ = {.alias = index.alias};
+  result_.ingest_pipelines = ingest_pipelines_of(elasticsearch_, index.alias);
+  compared_ = compared_through(result_.ingest_pipelines);
   elasticsearch_.refresh(index.alias);
   progress_.total = elasticsearch_.count(index.alias);
   compare_documents(index);
@@ -168,7 +169,7 @@ Verification::Suspects Verification::suspects_of(const AppliedIndex& index, cons
         snapshot->render(index, ids, config_.elasticsearch.bulk_bytes, [&](const RenderedDocument& document) {
           const auto at = unequal.find(document.id);
           if (at == unequal.end() || !document.json) return;
-          if (same_json(*document.json, page.json[at->second])) unequal.erase(at);
+          if (is_equal(compared_, *document.json, page.json[at->second])) unequal.erase(at);
         });
   }
   for (const auto& [id, i] : unequal) suspects.different.push_back(page.documents[i]);
@@ -255,7 +256,7 @@ std::vector<FoundDocument> Verification::judge_once(const AppliedIndex& index,
                       const FoundDocument& document = expected[i];
                       if (!stored || stored->routing != document.routing) {
                         differing.push_back({document, Difference::kMissing, {}});
-                      } else if (!same_json(before.at(document.id).json, stored->source)) {
+                      } else if (!is_equal(compared_, before.at(document.id).json, stored->source)) {
                         differing.push_back({document, Difference::kDifferent, {}});
                       }
                     });

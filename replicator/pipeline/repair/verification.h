@@ -17,6 +17,7 @@
 
 #include "replicator/config/config.h"
 #include "replicator/elasticsearch/admin/client.h"
+#include "replicator/pipeline/repair/view_page.h"
 #include "replicator/source/source.h"
 
 namespace lockstep {
@@ -44,6 +45,8 @@ struct VerifiedIndex {
   std::int64_t different = 0;
   std::int64_t surplus = 0;
   std::int64_t undecided = 0;  ///< changed between all looks at them
+  /// Not empty: only the fields that the view has were compared, since these may add others.
+  std::vector<std::string> ingest_pipelines = {};
 
   bool equal() const { return missing + different + surplus == 0; }
 };
@@ -69,8 +72,8 @@ class Verification {
   Verification(const Config& config, Source& source, ElasticsearchClient& elasticsearch, Listener listener,
                Repair repair);
 
-  /// Compares an index. With Repair::kYes it adds jobs to the source that write what differs. Throws Error
-  /// when either side fails.
+  /// Compares an index. With Repair::kYes it adds jobs to the source that write what differs: whether they
+  /// have mended it, only another comparison tells. Throws Error when either side fails.
   VerifiedIndex compare(const AppliedIndex& index);
 
   /// The jobs that compare() has added.
@@ -107,9 +110,10 @@ class Verification {
   bool led_;
   std::vector<FoundDocument> to_repair_;
   std::vector<JobId> repairs_;
-  VerifiedIndex result_;     // of the index at hand
-  bool one_each_ = true;     // likewise: no _id was found elsewhere than in the view
-  VerifyProgress progress_;  // likewise
+  VerifiedIndex result_;                  // of the index at hand
+  Compared compared_ = Compared::kWhole;  // likewise
+  bool one_each_ = true;                  // likewise: no _id was found elsewhere than in the view
+  VerifyProgress progress_;               // likewise
 };
 
 }  // namespace lockstep

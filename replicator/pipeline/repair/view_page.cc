@@ -17,17 +17,25 @@ ViewPage read_view_page(ChangeLog& changes, const AppliedIndex& index, const std
   return page;
 }
 
+Compared compared_through(const std::vector<std::string>& ingest_pipelines) {
+  return ingest_pipelines.empty() ? Compared::kWhole : Compared::kFieldsOfView;
+}
+
+bool is_equal(Compared compared, std::string_view of_view, std::string_view stored) {
+  return compared == Compared::kWhole ? same_json(of_view, stored) : has_same_members(of_view, stored);
+}
+
 std::vector<FoundDocument> find_different(ElasticsearchClient& elasticsearch, const AppliedIndex& index,
-                                          const ViewPage& page) {
+                                          const ViewPage& page, Compared compared) {
   std::vector<FoundDocument> different;
-  fetch_documents(
-      elasticsearch, index.alias, locations_of(page.documents),
-      [&](std::size_t i, const std::optional<StoredDocument>& stored) {
-        const FoundDocument& document = page.documents[i];
-        if (!stored || stored->routing != document.routing || !same_json(page.json[i], stored->source)) {
-          different.push_back(document);
-        }
-      });
+  fetch_documents(elasticsearch, index.alias, locations_of(page.documents),
+                  [&](std::size_t i, const std::optional<StoredDocument>& stored) {
+                    const FoundDocument& document = page.documents[i];
+                    if (!stored || stored->routing != document.routing ||
+                        !is_equal(compared, page.json[i], stored->source)) {
+                      different.push_back(document);
+                    }
+                  });
   return different;
 }
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "replicator/elasticsearch/admin/client.h"
@@ -24,9 +25,20 @@ struct ViewPage {
 ViewPage read_view_page(ChangeLog& changes, const AppliedIndex& index, const std::optional<DocumentId>& after,
                         std::int64_t limit, std::int64_t max_bytes);
 
+/// What of a document Elasticsearch is known to keep as the view gives it.
+enum class Compared {
+  kWhole,
+  kFieldsOfView,  ///< the index has an ingest pipeline, which may add others
+};
+
+Compared compared_through(const std::vector<std::string>& ingest_pipelines);
+
+/// Whether a stored document is what the view gives.
+bool is_equal(Compared compared, std::string_view of_view, std::string_view stored);
+
 /// Returns those of the page that differ in Elasticsearch, are under another routing there, or are missing.
 std::vector<FoundDocument> find_different(ElasticsearchClient& elasticsearch, const AppliedIndex& index,
-                                          const ViewPage& page);
+                                          const ViewPage& page, Compared compared);
 
 /// For fetch_documents(). Valid as long as `documents` are.
 std::vector<DocumentLocation> locations_of(const std::vector<FoundDocument>& documents);

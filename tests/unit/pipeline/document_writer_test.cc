@@ -215,6 +215,21 @@ TEST_F(DocumentWriterTest, ASupersededWriteCountsAsDoneAndClearsNothing) {
   EXPECT_EQ(leader_.board.read().indices[kPosts].superseded, 1);
 }
 
+// W5: it was taken for superseded, so the change was lost for good.
+TEST_F(DocumentWriterTest, AWriteThatMeetsAForeignVersionIsParkedAndWrittenAgain) {
+  submit(write("1", "{\"n\":1}"));
+  ASSERT_TRUE(leader_.take_all_outcomes());
+  for (int i = 0; i < 100; ++i) world_.elasticsearch.damage("posts", "1", "{\"n\":0}");
+  std::vector<RecentWrites::Owner> owners;
+  leader_.writer.on_foreign([&](const DocumentKey&, RecentWrites::Owner owner) { owners.push_back(owner); });
+  submit(write("1", "{\"n\":2}"), "9");
+  ASSERT_TRUE(leader_.take_all_outcomes());
+  EXPECT_EQ(taken().position, Position{"9"}) << "the others go on";
+  EXPECT_EQ(leader_.writer.take_parked().at(kPosts).documents.size(), 1U);
+  EXPECT_EQ(owners, std::vector<RecentWrites::Owner>{RecentWrites::Owner::kOthers});
+  EXPECT_EQ(leader_.board.read().indices[kPosts].superseded, 0);
+}
+
 TEST_F(DocumentWriterTest, TheBoardCountsWhatWasDone) {
   submit(write("1"));
   submit(write("2"));

@@ -128,6 +128,16 @@ void Elasticsearch::replace(const std::string& alias) {
   ++index.generation;
 }
 
+void Elasticsearch::restore(const std::string& alias) {
+  const std::lock_guard lock(mutex_);
+  ++indices_.at(alias).history;
+}
+
+void Elasticsearch::forget_mark(const std::string& alias) {
+  const std::lock_guard lock(mutex_);
+  indices_.at(alias).meta.erase("lockstep");
+}
+
 void Elasticsearch::set_epoch(const std::string& alias, std::int64_t epoch) {
   const std::lock_guard lock(mutex_);
   indices_.at(alias).meta["lockstep"]["epoch"] = epoch;
@@ -308,9 +318,11 @@ HttpResponse Elasticsearch::index_request(const HttpRequest& request, const std:
   Index& index = found->second;
   const std::string last = segments_of(request.path).back();
   if (last == alias) {
+    json settings = {{"index.uuid", name + std::to_string(index.generation)}};
+    if (index.history > 0) settings["index.history.uuid"] = std::to_string(index.history);
     const json state = {{"aliases", {{name, json::object()}}},
                         {"mappings", {{"_meta", index.meta}}},
-                        {"settings", {{"index.uuid", name + std::to_string(index.generation)}}}};
+                        {"settings", std::move(settings)}};
     return {200, json{{name + "-000001", state}}.dump()};
   }
   if (last == "_mapping") {

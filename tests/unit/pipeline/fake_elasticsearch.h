@@ -63,6 +63,12 @@ class Elasticsearch {
   /// Another index stands behind the alias, with the same mark and without documents.
   void replace(const std::string& alias);
 
+  /// A snapshot of what is there is restored over the closed index, which keeps its uuid.
+  void restore(const std::string& alias);
+
+  /// Something else stands behind the alias, which `apply` has not made.
+  void forget_mark(const std::string& alias);
+
   /// gc_deletes has passed.
   void forget_deletes();
 
@@ -98,6 +104,7 @@ class Elasticsearch {
     std::map<std::pair<int, std::string>, IndexedDocument> searchable;  // at the last refresh
     nlohmann::json meta;
     int generation = 1;
+    int history = 0;
   };
 
   class InFlight;

@@ -51,6 +51,22 @@ TEST_F(TargetWatchTest, ALaterLeaderIsNoticedAndNothingMayBeSentAnyMore) {
   EXPECT_FALSE(watching->is_recent());
 }
 
+TEST_F(TargetWatchTest, ASnapshotRestoredOverAnIndexIsNoticed) {
+  const auto watching = watch();
+  watching->require_same_targets();
+  world_.elasticsearch.restore("files");
+  EXPECT_TRUE(ends_with<Error>(*watching));
+}
+
+TEST_F(TargetWatchTest, AnIndexThatLockstepHasNotMadeIsNoticedAndNothingMayBeSentAnyMore) {
+  const auto watching = watch();
+  watching->require_same_targets();
+  world_.elasticsearch.forget_mark("files");
+  EXPECT_TRUE(ends_with<Error>(*watching));
+  EXPECT_FALSE(watching->is_recent());
+  EXPECT_EQ(watching->usurped(), kFiles);
+}
+
 TEST_F(TargetWatchTest, ASourcesProgressIsNotedInEachIndex) {
   const auto watching = watch(Epoch{4});
   const SourceMark source{"here", "1", 77};

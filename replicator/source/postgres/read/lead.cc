@@ -129,7 +129,7 @@ SourceIdentity PostgresLead::identity() {
       session_.ask("asking the source who it is",
                    statement_with_place(
                        session_, session_.tells_wal() ? "identify_source" : "identify_source_without_wal"));
-  return {row[0][0].c_str(), row[0][1].c_str(), row[0][2].as<std::int64_t>()};
+  return {row[0][0].c_str(), row[0][1].c_str(), row[0][2].as<std::int64_t>(), row[0][3].c_str()};
 }
 
 Epoch PostgresLead::epoch() {

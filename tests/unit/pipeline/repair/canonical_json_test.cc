@@ -39,5 +39,14 @@ TEST(CanonicalJsonTest, WhatIsNotJsonIsNone) {
   EXPECT_EQ(canonical_json("\"\xff\""), std::nullopt);
 }
 
+TEST(CanonicalJsonTest, FurtherMembersDoNotCountWhereOnlyThoseOfOneSideAreCompared) {
+  EXPECT_TRUE(has_same_members(R"({"a":1,"b":{"c":2}})", R"({"b":{"c":2.0},"stamp":"now","a":1})"));
+  EXPECT_FALSE(has_same_members(R"({"a":1})", R"({"a":2,"b":1})"));
+  EXPECT_FALSE(has_same_members(R"({"a":1})", R"({"b":1})"));
+  EXPECT_FALSE(has_same_members(R"({"a":{"b":1}})", R"({"a":{"b":1,"c":2}})")) << "inside a field all count";
+  EXPECT_FALSE(has_same_members(R"({"a":1})", "[1]"));
+  EXPECT_FALSE(has_same_members(R"({"a":1})", "no JSON"));
+}
+
 }  // namespace
 }  // namespace lockstep

@@ -1,0 +1,34 @@
+// Versions of documents as the index has them, and the removal of one that nobody can write over.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "replicator/document_version.h"
+#include "replicator/elasticsearch/admin/client.h"
+#include "replicator/elasticsearch/read/document_reader.h"
+
+namespace lockstep {
+
+/// What an index says of one state of a document.
+struct StoredVersion {
+  DocumentVersion version;
+  std::int64_t seq_no = 0;  ///< with primary_term it names this state and no other
+  std::int64_t primary_term = 0;
+};
+
+/// Looks up `wanted`; none where the index has no such document, which may still have the version of its
+/// removal. Sees everything that was written, refreshed or not. Throws Error as the client does.
+std::vector<std::optional<StoredVersion>> stored_versions(ElasticsearchClient& client,
+                                                          const std::string& alias,
+                                                          std::span<const DocumentLocation> wanted);
+
+/// Removes a document unless it has changed since `state`, whatever its version is. Throws Error as the
+/// client does.
+void remove_if_unchanged(ElasticsearchClient& client, const std::string& alias,
+                         const DocumentLocation& document, const StoredVersion& state);
+
+}  // namespace lockstep

@@ -1,0 +1,91 @@
+// Finds out which versions something else has given to documents of ours (an _update, an _update_by_query, a
+// write with a version of its own), so that our next writes get greater ones.
+//
+// Elasticsearch keeps such a version as it keeps ours, and turns down what is older: without a look at it a
+// document would stay as somebody else has left it, for good. The documents themselves are parked (W4): a job
+// writes them again from what the view gives then, which may take several tries until the versions are above.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <thread>
+#include <vector>
+
+#include "replicator/clock.h"
+#include "replicator/document_version.h"
+#include "replicator/elasticsearch/admin/client.h"
+#include "replicator/elasticsearch/read/stored_versions.h"
+#include "replicator/pipeline/progress.h"
+#include "replicator/pipeline/recent_writes.h"
+#include "replicator/pipeline/wake_up.h"
+#include "replicator/source/applied.h"
+#include "replicator/source/snapshot.h"
+
+namespace lockstep {
+
+/// A version that something has given to a document of this index.
+struct ForeignVersion {
+  DocumentVersion version;
+  IndexId index;
+  auto operator<=>(const ForeignVersion&) const = default;
+};
+
+/// Has a thread of its own, so that an Elasticsearch that hangs holds nothing up.
+class ForeignWrites {
+ public:
+  /// Versions above this are not overtaken: half of all epochs stay for leaderships. A document with such a
+  /// version is removed, and written again once Elasticsearch has forgotten the removal (index.gc_deletes).
+  static constexpr DocumentVersion kMostOvertaken{Epoch{DocumentVersion::kMaxEpoch / 2}, 0};
+
+  /// Between two lines of the log about one index.
+  static constexpr std::chrono::hours kInterval{1};
+
+  /// `on_found` is called, from the thread, when take_greatest() has something. The references must outlive
+  /// this.
+  ForeignWrites(const AppliedPipeline& pipeline, Epoch epoch, ProgressBoard& board,
+                std::unique_ptr<HttpTransport> transport, std::chrono::milliseconds request_timeout,
+                std::function<void()> on_found);
+  /// Cuts off a request that is on its way.
+  ~ForeignWrites();
+  ForeignWrites(const ForeignWrites&) = delete;
+  ForeignWrites& operator=(const ForeignWrites&) = delete;
+
+  /// A write of this document has met a greater version, which is not known to be ours.
+  void note(IndexId index, const FoundDocument& document, RecentWrites::Owner owner);
+
+  /// Takes the greatest version that was found since the last call, up to kMostOvertaken. One of a later
+  /// epoch may be a later leader's, which only the caller can tell: it is not reported here.
+  std::optional<ForeignVersion> take_greatest();
+
+  /// Counts documents that something else has written, and says so in the log once per index and hour.
+  void report(IndexId index, std::int64_t foreign);
+
+ private:
+  void run(const std::stop_token& stop);
+  using Noted = std::map<FoundDocument, RecentWrites::Owner>;
+
+  void look();
+  void look_at(const AppliedIndex& index, const Noted& noted);
+  /// False: it may be a later leader's.
+  bool remove_beyond_reach(const AppliedIndex& index, const DocumentLocation& document,
+                           const StoredVersion& stored);
+
+  const AppliedPipeline& pipeline_;
+  const Epoch epoch_;
+  ProgressBoard& board_;
+  const std::function<void()> on_found_;
+  ElasticsearchClient elasticsearch_;
+  WakeUp wake_up_;
+  std::mutex mutex_;
+  std::map<IndexId, Noted> to_look_at_;      // guarded by mutex_
+  std::optional<ForeignVersion> greatest_;   // likewise
+  std::map<IndexId, SteadyTime> warned_at_;  // likewise
+  std::jthread thread_;                      // uses all of the above
+};
+
+}  // namespace lockstep
