@@ -59,14 +59,9 @@ TEST_F(RollingUpgrade, AnOlderProgramWaitsForAnUpgradeOfItselfAndSaysSo) {
 }
 
 TEST_F(RollingUpgrade, ANewerProgramWaitsForTheApplyAndSaysSo) {
-  // As before the newest migration, 0010_outbox_bound.
-  database_.execute(
-      "delete from lockstep.migration where number = " + std::to_string(newest_) +
-      "; alter table lockstep.outbox alter column slot set default extract(epoch from now())::bigint / 600 % 3; "
-      "drop function lockstep.outbox_is_over(), lockstep.outbox_leaves(), "
-      "lockstep.write_outbox_leaf(integer), lockstep.note_outbox_passed(integer, bigint); "
-      "drop sequence lockstep.outbox_slot, lockstep.outbox_passed_0, lockstep.outbox_passed_1, "
-      "lockstep.outbox_passed_2");
+  // As before the newest migration, 0012_parts.
+  database_.execute("delete from lockstep.migration where number = " + std::to_string(newest_) +
+                    "; drop table lockstep.part");
   const auto program = pipeline_.start();
   EXPECT_TRUE(says(*program, "run `lockstep apply`"));
   EXPECT_TRUE(program->running());
