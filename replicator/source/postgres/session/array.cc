@@ -50,8 +50,8 @@ std::string ids_literal(const std::vector<IndexId>& indices) {
 std::vector<std::string> parse_array(std::string_view literal) {
   std::vector<std::string> values;
   const std::string text(literal);
-  // No byte of a longer character of UTF-8 is one of the array's own, so this takes UTF-8 and other bytes alike, which a
-  // database of encoding SQL_ASCII may give.
+  // No byte of a longer character of UTF-8 is one of the array's own, so this takes UTF-8 and other bytes
+  // alike, which a database of encoding SQL_ASCII may give.
   pqxx::array_parser parser(text.c_str(), pqxx::internal::encoding_group::MONOBYTE);
   for (auto [juncture, value] = parser.get_next(); juncture != pqxx::array_parser::done;
        std::tie(juncture, value) = parser.get_next()) {
