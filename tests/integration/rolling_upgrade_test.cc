@@ -61,7 +61,7 @@ TEST_F(RollingUpgrade, AnOlderProgramWaitsForAnUpgradeOfItselfAndSaysSo) {
 
 TEST_F(RollingUpgrade, ANewerProgramWaitsForTheApplyAndSaysSo) {
   database_.execute("delete from lockstep.migration where number = " + std::to_string(newest_) +
-                    "; alter table lockstep.migration drop column oldest_program");
+                    "; alter table lockstep.job drop column transaction, drop column read_to");
   const auto program = pipeline_.start();
   EXPECT_TRUE(says(*program, "run `lockstep apply`"));
   EXPECT_TRUE(program->running());
