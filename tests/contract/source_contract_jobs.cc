@@ -46,7 +46,9 @@ TEST_P(SourceContract, EachKindOfJobKeepsItsPositionAndWhatItHasDone) {
       {JobKind::kSweep, Scanning{}},
       {JobKind::kFanOut, AfterNumber{2}},
   };
-  for (const auto& [kind, position] : kinds) {
+  for (const auto& each : kinds) {
+    const JobKind kind = each.first;
+    const JobPosition& position = each.second;
     const std::vector<Job> added = kind == JobKind::kFanOut ? std::vector{fan_out} : add_job(docs().id, kind);
     ASSERT_EQ(added.size(), 1U) << name_of(kind);
     const JobId job = added[0].id;

@@ -130,6 +130,26 @@ TEST_F(Neighbours, ALongBlockBecomesAComparisonOfTheIndex) {
   EXPECT_TRUE(becomes_equal()) << pipeline_.difference();
 }
 
+TEST_F(Neighbours, ALargeTransactionOfABlockedIndexDoesNotKeepTheOutboxFromBeingPruned) {
+  pipeline_.set_more("[replication]\nfan_out_threshold = 100\nchunk_documents = 50\n");
+  follow();
+  set_items("blocks.write", true);
+  execute("update items set name = 'first'");
+  ASSERT_TRUE(waits_for_items());
+  execute("insert into items select i, 'item ' || i from generate_series(1001, 3000) i");
+  EXPECT_TRUE(others_follow());
+  const char* const listed = "select count(*) from lockstep.job where total = 2000 and transaction is null";
+  EXPECT_TRUE(wait_until([&] { return database_.number(listed) == 1; }, kPatience));
+  execute(
+      "update lockstep.outbox set slot = (slot + 2) % 3 where slot = extract(epoch from now())::bigint / 600 "
+      "% 3");
+  EXPECT_TRUE(wait_until([&] { return database_.number("select count(*) from lockstep.outbox") < 3; },
+                         2 * kPatience))
+      << "it is not pruned";
+  set_items("blocks.write", false);
+  EXPECT_TRUE(becomes_equal()) << pipeline_.difference();
+}
+
 TEST_F(Neighbours, AnIndexThatIsBlockedAtTheStartHoldsNoOtherUp) {
   follow();
   program_->kill();

@@ -84,6 +84,19 @@ TEST(PostgresPositionTest, EqualPositionsHaveEqualTexts) {
   EXPECT_NE(at.to_position(), further.to_position());
 }
 
+TEST(PostgresLargeTransactionTest, IsWrittenAndReadBackUnchanged) {
+  const PostgresLargeTransaction large{5'000'000'000, 9'000'000'000};
+  const PostgresLargeTransaction again = PostgresLargeTransaction::from(large.to_large_transaction());
+  EXPECT_EQ(again.txid, large.txid);
+  EXPECT_EQ(again.after, large.after);
+}
+
+TEST(PostgresLargeTransactionTest, AnyOtherTextIsAnError) {
+  for (const char* text : {"", "/", "1", "1/", "/1", "x/1", "1/x", "1/2/3"}) {
+    EXPECT_THROW(PostgresLargeTransaction::from(LargeTransaction{text}), Error) << text;
+  }
+}
+
 TEST(PostgresPositionTest, AnyOtherTextIsAnError) {
   for (const char* text : {"", "100:110:", "100:110:/", "100:110://0", "100:110://x/0", "100:110://0/x"}) {
     EXPECT_THROW(PostgresPosition::from(Position{text}), Error) << text;
