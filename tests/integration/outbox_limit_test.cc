@@ -181,7 +181,7 @@ TEST_F(OutboxLimit, ABackupMayHoldTwiceTheLimitOnDiskAndNoMore) {
 TEST_F(OutboxLimit, TheLimitHoldsWhileATransactionThatWasLeftOutIsPrepared) {
   fill();
   const auto prepared = database_.connect();
-  execute(*prepared, "begin; update counters set n = -2 where id = 8; prepare transaction 'left out'");
+  execute(*prepared, "begin; update counters set n = -2 where id = 8; prepare transaction 'left out still'");
   {
     const std::unique_ptr<Program> program = pipeline_.start();
     ASSERT_TRUE(wait_until(
@@ -197,7 +197,7 @@ TEST_F(OutboxLimit, TheLimitHoldsWhileATransactionThatWasLeftOutIsPrepared) {
   const std::int64_t full = on_disk();
   for (int i = 0; i < 20; ++i) database_.execute("update counters set n = n + 1 where id <> 8");
   EXPECT_EQ(on_disk(), full);
-  execute(*prepared, "commit prepared 'left out'");
+  execute(*prepared, "commit prepared 'left out still'");
   pipeline_.must("run", {"--until-caught-up"}, 5 * kPatience);
   EXPECT_EQ(pipeline_.difference(), "");
   EXPECT_FALSE(given_up());

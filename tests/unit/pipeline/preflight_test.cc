@@ -44,6 +44,7 @@ struct Answers {
   std::map<std::string, HttpResponse> by_path = {
       {"/ ", {200, R"({"version": {"number": "7.10.2"}, "cluster_name": "c", "cluster_uuid": "u"})"}},
       {"/_security", {400, R"({"error": "no handler found"})"}},
+      {"/_plugins/_security", {400, R"({"error": "no handler found"})"}},
       {"/_index_template/_simulate", {200, R"({"template": {"mappings": {}}})"}},
       {"/posts-*", {200, "{}"}},
       {"/posts?", {404, R"({"error": {"type": "index_not_found_exception"}})"}},

@@ -1,6 +1,6 @@
 #include "replicator/service/standby_watch.h"
 
-#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
 #include <mutex>
 #include <optional>
@@ -16,7 +16,6 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 using support::wait_until;
-using testing::HasSubstr;
 
 /// What the source says; none: it is away.
 class FakeStatus {
