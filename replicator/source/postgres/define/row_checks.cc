@@ -188,7 +188,8 @@ class RowChecks {
       if (!big.empty()) {
         const std::string column = sought_column(plan.value("Alias", ""), conditions);
         // The planner reads all of it by choice: what it compares has an index.
-        if (!column.empty() && has_index(schema, relation, column)) return scans_below(plan, conditions, scanned);
+        if (!column.empty() && has_index(schema, relation, column))
+          return scans_below(plan, conditions, scanned);
         scanned.emplace(big[0][0].c_str(),
                         column.empty()
                             ? "create an index for it"
