@@ -11,6 +11,7 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::Contains;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::IsSupersetOf;
@@ -222,6 +223,16 @@ TEST_F(PreflightTest, NewerSchemaIsRefusedByAllThatReadsIt) {
   EXPECT_THAT(check(), Contains(is_refusal));
   EXPECT_THAT(defined_.faults(), is_refusal);
   EXPECT_THROW(defined_.apply(), UsageError);
+}
+
+TEST_F(PreflightTest, SchemaOfAnOlderLockstepIsNamedAndNoErrorOfTheServer) {
+  follow();
+  defined_.apply();
+  execute(
+      "drop table lockstep.part; delete from lockstep.migration where number = (select max(number) from "
+      "lockstep.migration)");
+  EXPECT_THAT(check(), ElementsAre(AllOf(HasSubstr("warning: source.schema: an older lockstep has made it"),
+                                         HasSubstr("lockstep apply"))));
 }
 
 TEST_F(PreflightTest, EditedMigrationIsRefused) {

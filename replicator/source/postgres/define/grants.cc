@@ -123,6 +123,7 @@ class Rights {
     }
   }
 
+  // A table that does not exist yet counts as granted: the next apply makes it.
   void own_table(const TableRights& table) {
     std::string rights;
     std::string question;
@@ -132,9 +133,9 @@ class Rights {
           (question.empty() ? "" : " and ") + std::string("has_table_privilege(c.oid, '") + right + "')";
     }
     add(rights + " on " + session_.schema() + "." + table.table,
-        "(select " + question +
+        "coalesce((select " + question +
             " from pg_class as c join pg_namespace as n on n.oid = c.relnamespace where c.relname = '" +
-            table.table + "' and n.nspname = " + schema_name() + ")");
+            table.table + "' and n.nspname = " + schema_name() + "), true)");
   }
 
   // Consumed leaves are emptied by truncate.

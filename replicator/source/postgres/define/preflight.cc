@@ -87,7 +87,9 @@ class Preflight {
                      "{schema}.track limit 0"));
     if (complaint && complaint->is_missing_right()) return true;  // check_rights() names it
     try {
-      pending_migrations(transaction_, config_.source.schema, read_migrations(postgresql_migrations()));
+      is_older_ =
+          !pending_migrations(transaction_, config_.source.schema, read_migrations(postgresql_migrations()))
+               .empty();
     } catch (const UsageError& error) {
       fault("source.schema", error.what());
       return false;
@@ -99,6 +101,11 @@ class Preflight {
   // Where changes are lost, check_triggers() says so.
   void warn_of_differences() {
     if (!applied_.pipeline) return;
+    if (is_older_) {
+      warn("source.schema", "an older lockstep has made it, so what has changed since then is not known",
+           "run `lockstep apply`");
+      return;
+    }
     for (Difference& difference :
          differences_from_applied(transaction_, *applied_.pipeline, config_.source.schema)) {
       if (!difference.loses_changes) warn("source", std::move(difference.text));
@@ -283,6 +290,7 @@ class Preflight {
   bool may_create_schema_ = false;
   bool owns_schema_ = false;
   bool has_schema_ = false;
+  bool is_older_ = false;  // migrations are missing
 };
 
 }  // namespace

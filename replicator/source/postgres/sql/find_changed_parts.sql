@@ -6,7 +6,7 @@ with recursive tracked as (
   -- By the catalog: to_regclass would want the right to use the schema.
   select t.relation, (select c.oid
                       from pg_class as c join pg_namespace as n on n.oid = c.relnamespace
-                      where quote_ident(n.nspname) || '.' || quote_ident(c.relname) = t.relation) as oid
+                      where n.nspname = (parse_ident(t.relation))[1] and c.relname = (parse_ident(t.relation))[2]) as oid
   from (select distinct c.relation from {schema}.capture as c where c.pipeline = $1) as t
 ), members (relation, oid) as (
   select t.relation, i.inhrelid
