@@ -143,8 +143,8 @@ TEST_F(Neighbours, ALargeTransactionOfABlockedIndexDoesNotKeepTheOutboxFromBeing
   execute(
       "update lockstep.outbox set slot = (slot + 2) % 3 where slot = extract(epoch from now())::bigint / 600 "
       "% 3");
-  EXPECT_TRUE(wait_until([&] { return database_.number("select count(*) from lockstep.outbox") < 3; },
-                         2 * kPatience))
+  EXPECT_TRUE(
+      wait_until([&] { return database_.number("select count(*) from lockstep.outbox") < 3; }, 2 * kPatience))
       << "it is not pruned";
   set_items("blocks.write", false);
   EXPECT_TRUE(becomes_equal()) << pipeline_.difference();
