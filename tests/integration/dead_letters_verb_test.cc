@@ -324,7 +324,8 @@ TEST_F(TooManyRefused, WhileItFollowsTheyEndTheServiceAndTheOthersAreThere) {
 TEST_F(TooManyRefused, AShareOfOnePutsThemAllAside) {
   pipeline_.set_more("[replication]\nmax_refused_share = 1.0");
   execute(kManyPosts);
-  bring_up();
+  pipeline_.apply();
+  EXPECT_EQ(pipeline_.lockstep("run", {"--until-caught-up"}).exit_code, 1) << "it has filled next to nothing";
   EXPECT_EQ(dead_letters(), 5'000);
   EXPECT_EQ(pipeline_.status().at("indices").at(posts_.alias()).at("dead_letters"), 5'000);
   pipeline_.set_more("");
