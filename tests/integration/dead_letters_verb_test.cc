@@ -214,18 +214,21 @@ TEST_F(DeadLettersVerb, RetryOfADocumentThatIsGoneForgetsIt) {
 
 TEST_F(DeadLettersVerb, RetryFindsDocumentsUnderTheirRouting) {
   execute(
-      "create table blog.items (key text primary key, tenant text, payload text); "
-      "insert into blog.items select 'k/' || i, 'tenant ' || i % 3, 'p' from generate_series(1, 9) i; "
+      "create table blog.items (key text primary key, tenant text, payload jsonb); "
+      "insert into blog.items select 'k/' || i, 'tenant ' || i % 3, '{\"note\": \"p\"}' from "
+      "generate_series(1, 9) i; "
       "create view search.items as select key as _id, tenant as _routing, payload from blog.items");
-  ElasticsearchIndex& items = pipeline_.add_index("items", "search.items", track("blog.items"),
-                                                  strict_mapping(R"("n": {"type": "long"})"));
+  ElasticsearchIndex& items =
+      pipeline_.add_index("items", "search.items", track("blog.items"),
+                          strict_mapping(R"("payload": {"properties": {"n": {"type": "long"}}})"));
   pipeline_.apply();
   EXPECT_EQ(pipeline_.lockstep("run", {"--until-caught-up"}).exit_code, 1) << "it filled nothing";
   EXPECT_EQ(dead_letters(), 9);
   const std::vector<std::string> lines = split(pipeline_.must("dead-letters", {"list", "k/4"}), '\n');
   ASSERT_EQ(lines.size(), 1U);
   EXPECT_EQ(split(lines[0], '\t').at(3), "\"tenant 1\"");
-  pipeline_.set_mapping("items", strict_mapping(R"("n": {"type": "long"}, "payload": {"type": "keyword"})"));
+  pipeline_.set_mapping("items",
+                        strict_mapping(R"("payload": {"properties": {"note": {"type": "keyword"}}})"));
   pipeline_.apply();
   execute("update blog.items set tenant = 'moved' where key = 'k/4'");
   EXPECT_EQ(command({"retry", "--index", items.alias()}).exit_code, 0);

@@ -49,6 +49,8 @@ TEST(GoldenTest, BlogsFunctionsAndTriggersAreThoseInTheRepository) {
       statements.push_back(create_function_sql("lockstep", function_of(table, event)));
     }
     statements.push_back(create_function_sql("lockstep", check_function(1, table.relation, table.code)));
+    statements.push_back(create_function_sql(
+        "lockstep", parts_function(1, "lockstep", table.relation, table.code, {kSearchPath})));
   }
   for (const Table& table : {kPosts, kUsers}) {
     for (const TriggerEvent event : kTriggerEvents) {

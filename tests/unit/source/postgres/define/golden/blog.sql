@@ -203,6 +203,115 @@ end
 $lockstep$;
 revoke all on function lockstep.capture_1_blogposts_e7ea6df8_check() from public;
 
+create or replace function lockstep.capture_1_blogposts_e7ea6df8_parts() returns setof text language plpgsql security definer set lock_timeout = '100ms' set search_path = pg_catalog, pg_temp as $lockstep1$
+#variable_conflict use_column
+declare
+  most constant integer := 100000;
+  part   record;
+  number bigint;
+  found_keys text[];
+  change text;
+  reason text;
+begin
+  if current_setting('transaction_isolation') <> 'read committed' then
+    -- An older snapshot would overlook what others wrote before the lock.
+    raise exception 'the parts of % can be followed in read committed only', 'blog.blogposts';
+  end if;
+  for part in
+    with recursive members (oid) as (
+      select i.inhrelid from pg_inherits as i
+      where i.inhparent = to_regclass('blog.blogposts') and (to_jsonb(i) ->> 'inhdetachpending') is distinct from 'true'
+      union
+      select i.inhrelid from members as m join pg_inherits as i on i.inhparent = m.oid
+      where (to_jsonb(i) ->> 'inhdetachpending') is distinct from 'true'
+    )
+    select coalesce(m.oid, k.oid) as oid, m.oid is not null as is_part, k.name as known_as, c.relkind = 'f' as is_foreign,
+           c.relowner = t.relowner as has_same_owner, quote_ident(n.nspname) || '.' || quote_ident(c.relname) as name
+    from members as m
+      full join (select p.table_oid as oid, p.name
+                 from lockstep.part as p
+                 where p.pipeline = 1 and p.relation = 'blog.blogposts') as k on k.oid = m.oid
+      left join pg_class as c on c.oid = coalesce(m.oid, k.oid)
+      left join pg_namespace as n on n.oid = c.relnamespace
+      join pg_class as t on t.oid = to_regclass('blog.blogposts')
+    where m.oid is null or k.oid is null
+    order by 1
+  loop
+    continue when part.is_part and not part.is_foreign and not part.has_same_owner;
+    change := format(case when part.is_part then '%s is a new part of %s'
+                          when part.name is null then '%s, a part of %s, was dropped'
+                          else '%s is no part of %s any more' end, coalesce(part.name, part.known_as), 'blog.blogposts');
+    reason := null;
+    if part.name is null or part.is_foreign or not part.has_same_owner then
+      reason := change;
+    else
+      -- Whoever writes to it without triggers, or with those that go, ends before what is read below.
+      execute format(case when part.is_part then 'lock table only %s in share row exclusive mode'
+                          else 'lock table only %s in access exclusive mode' end, part.name);
+      continue when to_regclass(part.name) is distinct from part.oid;
+      if part.is_part then
+        execute format($lockstep$create trigger lockstep_1_insert after insert on %1$s referencing new table as new_rows for each statement execute function lockstep.capture_1_blogposts_e7ea6df8_insert();
+alter table %1$s enable always trigger lockstep_1_insert$lockstep$, part.name);
+        execute format($lockstep$create trigger lockstep_1_update after update on %1$s referencing old table as old_rows new table as new_rows for each statement execute function lockstep.capture_1_blogposts_e7ea6df8_update();
+alter table %1$s enable always trigger lockstep_1_update$lockstep$, part.name);
+        execute format($lockstep$create trigger lockstep_1_delete after delete on %1$s referencing old table as old_rows for each statement execute function lockstep.capture_1_blogposts_e7ea6df8_delete();
+alter table %1$s enable always trigger lockstep_1_delete$lockstep$, part.name);
+        execute format($lockstep$create trigger lockstep_1_truncate after truncate on %1$s for each statement execute function lockstep.capture_1_blogposts_e7ea6df8_truncate();
+alter table %1$s enable always trigger lockstep_1_truncate$lockstep$, part.name);
+      else
+        execute format($lockstep$drop trigger if exists lockstep_1_insert on %1$s$lockstep$, part.name);
+        execute format($lockstep$drop trigger if exists lockstep_1_update on %1$s$lockstep$, part.name);
+        execute format($lockstep$drop trigger if exists lockstep_1_delete on %1$s$lockstep$, part.name);
+        execute format($lockstep$drop trigger if exists lockstep_1_truncate on %1$s$lockstep$, part.name);
+      end if;
+      execute format('select count(*) from (select from only %s limit %s) as r', part.name, most + 1) into number;
+      if number > most then
+        reason := change || format(', with more than %s rows', most);
+      else
+        begin
+          -- Each value once, so that what fails does so before anything is written: a row that a subtransaction writes
+          -- would have another xmin than its transaction.
+          execute 'select count(*) from (' || format($lockstep$select distinct r.v1 as key from (select (id
+)::pg_catalog.text collate pg_catalog."C" as v1 from only %1$s as blogposts) as r$lockstep$, part.name) || ') as d';
+        exception
+          when transaction_rollback then
+            raise;
+          when others then
+            reason := change || ', whose rows cannot be looked at (' || sqlerrm || ')';
+        end;
+      end if;
+      if reason is null then
+        for found_keys in execute
+          'select array_agg(p.key) from (select d.key, (row_number() over () - 1) / 1000 as page from (' || format($lockstep$select distinct r.v1 as key from (select (id
+)::pg_catalog.text collate pg_catalog."C" as v1 from only %1$s as blogposts) as r$lockstep$, part.name)
+          || ') as d where d.key is not null) as p group by p.page'
+        loop
+          insert into lockstep.outbox (capture, keys) values (1, found_keys);
+        end loop;
+      end if;
+    end if;
+    if part.is_part then
+      insert into lockstep.part (pipeline, relation, table_oid, name) values (1, 'blog.blogposts', part.oid, part.name);
+    else
+      delete from lockstep.part as p where p.pipeline = 1 and p.relation = 'blog.blogposts' and p.table_oid = part.oid;
+    end if;
+    if reason is null then
+      return next change || case number when 0 then '; it is empty' else '; the documents of its rows (' || number || ') are written again' end;
+    else
+      insert into lockstep.job (pipeline, index, kind, reason)
+      select 1, i.id, k.kind, reason
+      from lockstep.index as i
+        cross join (values (1, 'comparison'), (2, 'sweep')) as k(number, kind)
+      where exists (select from lockstep.track as t where t.index = i.id and t.capture in (1))
+        and not exists (select from lockstep.job as j where j.index = i.id and j.kind = k.kind and j.position is null)
+      order by i.id, k.number;
+      return next reason || '; the indices that follow it are compared with their views';
+    end if;
+  end loop;
+end
+$lockstep1$;
+revoke all on function lockstep.capture_1_blogposts_e7ea6df8_parts() from public;
+
 create or replace function lockstep.capture_1_users_33a421cb_insert() returns trigger language plpgsql security definer set search_path = pg_catalog, pg_temp as $lockstep$
 #variable_conflict use_column
 declare
@@ -396,6 +505,115 @@ exception
 end
 $lockstep$;
 revoke all on function lockstep.capture_1_users_33a421cb_check() from public;
+
+create or replace function lockstep.capture_1_users_33a421cb_parts() returns setof text language plpgsql security definer set lock_timeout = '100ms' set search_path = pg_catalog, pg_temp as $lockstep1$
+#variable_conflict use_column
+declare
+  most constant integer := 100000;
+  part   record;
+  number bigint;
+  found_keys text[];
+  change text;
+  reason text;
+begin
+  if current_setting('transaction_isolation') <> 'read committed' then
+    -- An older snapshot would overlook what others wrote before the lock.
+    raise exception 'the parts of % can be followed in read committed only', 'blog.users';
+  end if;
+  for part in
+    with recursive members (oid) as (
+      select i.inhrelid from pg_inherits as i
+      where i.inhparent = to_regclass('blog.users') and (to_jsonb(i) ->> 'inhdetachpending') is distinct from 'true'
+      union
+      select i.inhrelid from members as m join pg_inherits as i on i.inhparent = m.oid
+      where (to_jsonb(i) ->> 'inhdetachpending') is distinct from 'true'
+    )
+    select coalesce(m.oid, k.oid) as oid, m.oid is not null as is_part, k.name as known_as, c.relkind = 'f' as is_foreign,
+           c.relowner = t.relowner as has_same_owner, quote_ident(n.nspname) || '.' || quote_ident(c.relname) as name
+    from members as m
+      full join (select p.table_oid as oid, p.name
+                 from lockstep.part as p
+                 where p.pipeline = 1 and p.relation = 'blog.users') as k on k.oid = m.oid
+      left join pg_class as c on c.oid = coalesce(m.oid, k.oid)
+      left join pg_namespace as n on n.oid = c.relnamespace
+      join pg_class as t on t.oid = to_regclass('blog.users')
+    where m.oid is null or k.oid is null
+    order by 1
+  loop
+    continue when part.is_part and not part.is_foreign and not part.has_same_owner;
+    change := format(case when part.is_part then '%s is a new part of %s'
+                          when part.name is null then '%s, a part of %s, was dropped'
+                          else '%s is no part of %s any more' end, coalesce(part.name, part.known_as), 'blog.users');
+    reason := null;
+    if part.name is null or part.is_foreign or not part.has_same_owner then
+      reason := change;
+    else
+      -- Whoever writes to it without triggers, or with those that go, ends before what is read below.
+      execute format(case when part.is_part then 'lock table only %s in share row exclusive mode'
+                          else 'lock table only %s in access exclusive mode' end, part.name);
+      continue when to_regclass(part.name) is distinct from part.oid;
+      if part.is_part then
+        execute format($lockstep$create trigger lockstep_1_insert after insert on %1$s referencing new table as new_rows for each statement execute function lockstep.capture_1_users_33a421cb_insert();
+alter table %1$s enable always trigger lockstep_1_insert$lockstep$, part.name);
+        execute format($lockstep$create trigger lockstep_1_update after update on %1$s referencing old table as old_rows new table as new_rows for each statement execute function lockstep.capture_1_users_33a421cb_update();
+alter table %1$s enable always trigger lockstep_1_update$lockstep$, part.name);
+        execute format($lockstep$create trigger lockstep_1_delete after delete on %1$s referencing old table as old_rows for each statement execute function lockstep.capture_1_users_33a421cb_delete();
+alter table %1$s enable always trigger lockstep_1_delete$lockstep$, part.name);
+        execute format($lockstep$create trigger lockstep_1_truncate after truncate on %1$s for each statement execute function lockstep.capture_1_users_33a421cb_truncate();
+alter table %1$s enable always trigger lockstep_1_truncate$lockstep$, part.name);
+      else
+        execute format($lockstep$drop trigger if exists lockstep_1_insert on %1$s$lockstep$, part.name);
+        execute format($lockstep$drop trigger if exists lockstep_1_update on %1$s$lockstep$, part.name);
+        execute format($lockstep$drop trigger if exists lockstep_1_delete on %1$s$lockstep$, part.name);
+        execute format($lockstep$drop trigger if exists lockstep_1_truncate on %1$s$lockstep$, part.name);
+      end if;
+      execute format('select count(*) from (select from only %s limit %s) as r', part.name, most + 1) into number;
+      if number > most then
+        reason := change || format(', with more than %s rows', most);
+      else
+        begin
+          -- Each value once, so that what fails does so before anything is written: a row that a subtransaction writes
+          -- would have another xmin than its transaction.
+          execute 'select count(*) from (' || format($lockstep$select distinct r.v1 as key from (select (id
+)::pg_catalog.text collate pg_catalog."C" as v1 from only %1$s as users) as r$lockstep$, part.name) || ') as d';
+        exception
+          when transaction_rollback then
+            raise;
+          when others then
+            reason := change || ', whose rows cannot be looked at (' || sqlerrm || ')';
+        end;
+      end if;
+      if reason is null then
+        for found_keys in execute
+          'select array_agg(p.key) from (select d.key, (row_number() over () - 1) / 1000 as page from (' || format($lockstep$select distinct r.v1 as key from (select (id
+)::pg_catalog.text collate pg_catalog."C" as v1 from only %1$s as users) as r$lockstep$, part.name)
+          || ') as d where d.key is not null) as p group by p.page'
+        loop
+          insert into lockstep.outbox (capture, keys) values (2, found_keys);
+        end loop;
+      end if;
+    end if;
+    if part.is_part then
+      insert into lockstep.part (pipeline, relation, table_oid, name) values (1, 'blog.users', part.oid, part.name);
+    else
+      delete from lockstep.part as p where p.pipeline = 1 and p.relation = 'blog.users' and p.table_oid = part.oid;
+    end if;
+    if reason is null then
+      return next change || case number when 0 then '; it is empty' else '; the documents of its rows (' || number || ') are written again' end;
+    else
+      insert into lockstep.job (pipeline, index, kind, reason)
+      select 1, i.id, k.kind, reason
+      from lockstep.index as i
+        cross join (values (1, 'comparison'), (2, 'sweep')) as k(number, kind)
+      where exists (select from lockstep.track as t where t.index = i.id and t.capture in (2))
+        and not exists (select from lockstep.job as j where j.index = i.id and j.kind = k.kind and j.position is null)
+      order by i.id, k.number;
+      return next reason || '; the indices that follow it are compared with their views';
+    end if;
+  end loop;
+end
+$lockstep1$;
+revoke all on function lockstep.capture_1_users_33a421cb_parts() from public;
 
 create trigger lockstep_1_insert after insert on blog.blogposts referencing new table as new_rows for each statement execute function lockstep.capture_1_blogposts_e7ea6df8_insert();
 alter table blog.blogposts enable always trigger lockstep_1_insert;
