@@ -21,6 +21,9 @@ std::vector<std::string> objects_of(const std::vector<PlanStep>& steps) {
 TEST_P(DefinedSourceContract, WhatWasAppliedNeedsNoPlan) {
   const auto definition = world().definition(Configuration::kApplied);
   EXPECT_THAT(definition->applied_aliases(), ElementsAre("docs", "parcels"));
+  const auto fields = definition->document_fields();
+  ASSERT_EQ(fields.size(), 2U);
+  EXPECT_THAT(fields.begin()->second, Not(IsEmpty()));
   EXPECT_THAT(objects_of(definition->plan()), IsEmpty());
   std::vector<PlanStep> done;
   definition->apply({[&](const PlanStep& step) { done.push_back(step); }, {}});

@@ -47,7 +47,9 @@ TEST_P(DefinedSourceContract, ANullInAnIndexIsNamedByWhoeverReadsIt) {
   EXPECT_THAT(error_of([&] { world_->open(); }), named);
   EXPECT_THAT(error_of([&] { world().definition(DefinedWorld::Configuration::kApplied)->plan(); }), named);
   world().status_writer()->publish({"stopped", "fields is null", "{}"});
-  EXPECT_EQ(world().status()->read()->leader->reason, "fields is null") << "it needs no fields";
+  const std::optional<PipelineStatus> status = world().status()->read();
+  ASSERT_TRUE(status && status->leader);
+  EXPECT_EQ(status->leader->reason, "fields is null") << "it needs no fields";
 }
 
 TEST_P(DefinedSourceContract, ANullInAJobStopsNoOtherJob) {
