@@ -183,9 +183,10 @@ const std::vector<Key<ReplicationConfig>>& keys_of() {
            .example = "0.5"}),
       key<&Section::max_outbox_size>(
           {.name = "max_outbox_size",
-           .description = "The outbox grows while no leader reads it. When more than this is pending, or twice "
-                          "as much on disk, the triggers capture no more changes, and the next leader compares "
-                          "every index with its view. It takes effect with `lockstep apply`. 0B: no limit.",
+           .description =
+               "The outbox grows while no leader reads it. When more than this is pending, or twice "
+               "as much on disk, the triggers capture no more changes, and the next leader compares "
+               "every index with its view. It takes effect with `lockstep apply`. 0B: no limit.",
            .example = R"("20GiB")",
            .most = std::int64_t{1} << 50,
            .type = ValueType::kSize}),

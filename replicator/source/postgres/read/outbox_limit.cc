@@ -31,6 +31,12 @@ void PostgresOutboxLimit::capture_again() {
   set_state(State::kResumed);
 }
 
+void PostgresOutboxLimit::skip_pending() {
+  PostgresTransaction transaction(session_, kResuming);
+  transaction.run(postgres_sql("skip_pending"));
+  transaction.commit();
+}
+
 // A transaction that leaves a change out holds the lock until it ends, and whoever gets the lock after it
 // sees what it wrote. None begins to leave changes out while the state is kResumed; whoever finds the outbox
 // full again needs the lock, too. So the snapshots of the comparisons, which are younger, see everything that
@@ -41,10 +47,7 @@ bool PostgresOutboxLimit::resume() {
     unlock();
     return false;
   }
-  // An error ends the connection, and the lock with it.
-  PostgresTransaction transaction(session_, kResuming);
-  transaction.run(postgres_sql("resume_capture"));
-  transaction.commit();
+  skip_pending();  // an error ends the connection, and the lock with it
   set_state(State::kCapturing);
   unlock();
   return true;

@@ -23,6 +23,9 @@ class PostgresOutboxLimit {
   /// Whether more is on disk than the limit allows, whatever of it is passed.
   bool is_over_on_disk();
 
+  /// Moves every pipeline to now, and adds comparisons of all their indices.
+  void skip_pending();
+
   /// Has the triggers write again. They stop when the outbox becomes full again. REQUIRES: is_full().
   void capture_again();
 
