@@ -11,7 +11,6 @@
 namespace lockstep::chaos {
 namespace {
 
-using support::HostAndPort;
 using support::HttpMessage;
 using support::HttpStream;
 using support::PrivateEngine;
