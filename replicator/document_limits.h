@@ -12,4 +12,8 @@ inline constexpr std::size_t kMaxIdBytes = 512;
 /// 2,704 bytes.
 inline constexpr std::size_t kMaxRoutingBytes = 1'024;
 
+/// Ours on the depth of a document: some engines parse it by recursion, and Elasticsearch 7.10 ended at 5,000
+/// levels, again at each start. Newer ones refuse more than 1,000.
+inline constexpr std::size_t kMaxDepth = 1'000;
+
 }  // namespace lockstep

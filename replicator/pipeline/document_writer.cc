@@ -4,6 +4,7 @@
 #include <functional>
 #include <utility>
 
+#include "replicator/document_limits.h"
 #include "replicator/elasticsearch/transport/error_reply.h"
 #include "replicator/source/checksum.h"
 #include "replicator/utf8.h"
@@ -15,6 +16,28 @@ constexpr std::size_t kSmallBytes = 64 * 1024;
 
 // A write of a document waits so long for the one before it. Then it is parked, and the others go on.
 constexpr std::chrono::milliseconds kPatience{1'000};
+
+// Whether objects and arrays stand in each other more than kMaxDepth deep. Each level takes two bytes, so
+// only a large document has to be looked at.
+bool is_too_deep(std::string_view json) {
+  if (json.size() <= 2 * kMaxDepth) return false;
+  std::size_t depth = 0;
+  bool in_text = false;
+  for (std::size_t i = 0; i < json.size(); ++i) {
+    const char c = json[i];
+    if (in_text) {
+      if (c == '\\') ++i;
+      if (c == '"') in_text = false;
+    } else if (c == '"') {
+      in_text = true;
+    } else if (c == '[' || c == '{') {
+      if (++depth > kMaxDepth) return true;
+    } else if (c == ']' || c == '}') {
+      --depth;
+    }
+  }
+  return false;
+}
 
 bool can_be_written(std::string_view id) {
   return !id.empty() && id.size() <= kMaxIdBytes && is_utf8(id);
@@ -54,7 +77,8 @@ void StepDocuments::refuse(const DocumentKey& document, const std::string& type,
 }
 
 // Whether it is there or not, a document beyond the limits was never written.
-bool StepDocuments::refuse_what_cannot_be_written(const DocumentKey& document, bool is_ambiguous) {
+bool StepDocuments::refuse_what_cannot_be_written(const DocumentKey& document,
+                                                  const RenderedDocument& rendered) {
   const auto too_long = [](const char* what, const std::string& text, std::size_t most) {
     return std::string("the ") + what + " has " + std::to_string(text.size()) + " bytes, at most " +
            std::to_string(most) + " can be written";
@@ -69,7 +93,10 @@ bool StepDocuments::refuse_what_cannot_be_written(const DocumentKey& document, b
     refuse(document, "invalid_document_id", "the _id is not UTF-8");
   } else if (!is_utf8(document.routing)) {
     refuse(document, "invalid_routing", "the _routing is not UTF-8");
-  } else if (is_ambiguous) {
+  } else if (is_too_deep(*rendered.json)) {
+    refuse(document, "document_too_deep",
+           "it is nested more than " + std::to_string(kMaxDepth) + " levels deep");
+  } else if (rendered.is_ambiguous) {
     refuse(document, "ambiguous_document_id", "the view has several rows with this _id");
   } else {
     return false;
@@ -89,7 +116,7 @@ void StepDocuments::add(const AppliedIndex& index, const RenderedDocument& docum
           {index.id, DocumentId{storable(std::string(document.id))}, "", write_version_});
     return;
   }
-  if (document.json && refuse_what_cannot_be_written(under(document.routing), document.is_ambiguous)) return;
+  if (document.json && refuse_what_cannot_be_written(under(document.routing), document)) return;
   if (!document.json && index.routed && document.stale_routings.empty()) {
     never_written_.push_back({index.id, DocumentId{std::string(document.id)}, "", write_version_});
     return;
@@ -359,7 +386,7 @@ void DocumentWriter::take_outcome(const BulkItem& item, Outcome outcome, Counts&
 bool DocumentWriter::is_superseded_by_us(const BulkItem& item) {
   const RecentWrites::Owner owner = recent_.owner_of_newer(hash_of(item), item.version);
   if (owner == RecentWrites::Owner::kUs) return true;
-  park(item.key, "something else has written the document");
+  park(item.key, "its write met a greater version that this leader has not sent");
   foreign_(item.key, owner);
   return false;
 }

@@ -66,7 +66,7 @@ class StepDocuments {
   BulkRequest& open_request();
   /// Makes a dead letter of a document that cannot be written, instead of sending it.
   void refuse(const DocumentKey& document, const std::string& type, const std::string& reason);
-  bool refuse_what_cannot_be_written(const DocumentKey& document, bool is_ambiguous);
+  bool refuse_what_cannot_be_written(const DocumentKey& document, const RenderedDocument& rendered);
 
   DocumentVersion delete_version_;
   DocumentVersion write_version_;

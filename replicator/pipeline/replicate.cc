@@ -48,6 +48,7 @@ constexpr std::int64_t kDeadLettersAtOnce = 1'000;
 constexpr const char* kUnknownTarget = "unknown";  // in place of an index's uuid: it must be compared
 constexpr auto kPatience = 2s;                     // with one document, while its index takes others
 constexpr auto kStopGrace = 3s;                    // for bulks in flight at a stop
+constexpr auto kQuietPatience = 1s;                // of a leader that has to look at both sides again
 constexpr auto kWriteSurvives = 30s;  // its time-out: in Elasticsearch's queues, when its sender has died
 
 BulkWriter::Options bulk_options(const Config& config, TargetWatch& targets) {
@@ -279,8 +280,19 @@ class Replication {
     if (!lines.empty()) take_jobs();
   }
 
+  // Else the sweeps of the next leadership, this process's own perhaps, wait until no write can be on its
+  // way.
+  void note_quiet() {
+    const auto end = std::chrono::steady_clock::now() + kQuietPatience;
+    while (writer_.requests_in_flight() > 0 && std::chrono::steady_clock::now() < end)
+      writer_.take_outcomes(10ms);
+    if (writer_.requests_in_flight() == 0 && std::chrono::steady_clock::now() >= write_lifetime_over_)
+      source_.lead().note_quiet(versions_.epoch());
+  }
+
   void require_same_revision() {
     if (source_.revision() == pipeline_.revision) return;
+    note_quiet();
     throw Error({"following changes", "`apply` changed the pipeline", "reloading", Retry::kLater});
   }
 
@@ -320,9 +332,7 @@ class Replication {
   // The triggers dropped changes when the outbox was full. Every index is compared once they write again.
   void require_nothing_given_up() {
     if (!source_.outbox().has_given_up() || !source_.outbox().resume()) return;
-    // Or the comparisons would wait for writes that nobody has sent.
-    if (writer_.requests_in_flight() == 0 && std::chrono::steady_clock::now() >= write_lifetime_over_)
-      source_.lead().note_quiet(versions_.epoch());
+    note_quiet();
     throw Error({"following changes",
                  "the outbox had reached replication.max_outbox_size, and changes were dropped",
                  "every index is compared with its view", Retry::kLater});

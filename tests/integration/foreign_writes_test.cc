@@ -81,6 +81,9 @@ TEST_F(ForeignWrites, AVersionFarAboveOursDoesNotKeepADocumentAsItIs) {
     const std::string id = std::to_string(i + 1);
     put(id, versions[i]);
     execute("update blog.posts set title = 'ours' where id = " + id);
+    // The repair that comes of a repair is waited for, too.
+    EXPECT_EQ(pipeline_.lockstep("wait", {"--timeout", "150s"}, std::chrono::seconds(160)).exit_code, 0);
+    EXPECT_NE(document(id).find("ours"), std::string::npos) << versions[i];
     EXPECT_TRUE(becomes_equal()) << versions[i];
     execute("update blog.posts set title = 'ours again' where id = " + id);
     EXPECT_TRUE(becomes_equal()) << versions[i];

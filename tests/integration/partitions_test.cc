@@ -76,6 +76,28 @@ TEST_F(Partitions, NewPartitionGetsItsTriggersByItselfAndNothingIsCompared) {
   EXPECT_EQ(pipeline_.difference_within(kPatience), "");
 }
 
+// Nothing was said, and `apply` had nothing to do: the part was below the tracked table before and after.
+TEST_F(Partitions, DocumentsOfAPartThatMovesBelowTheTrackedTableFollow) {
+  database_.execute(
+      "create table orders (id integer primary key, name text); create table present () inherits (orders); "
+      "create table past () inherits (orders); create table last_year () inherits (present); "
+      "insert into last_year select i, 'name ' || i from generate_series(1, 20) as i; "
+      "create view present_orders as select id as _id, name from present");
+  program_.reset();
+  pipeline_.add_index("orders", "public.present_orders", track("public.present", {{"row", "id"}}));
+  pipeline_.apply();
+  start();
+  database_.execute(
+      "begin; alter table last_year no inherit present; alter table last_year inherit past; commit");
+  EXPECT_TRUE(says("public.last_year, a part of public.orders, is below other tables now"));
+  EXPECT_EQ(pipeline_.difference_within(kPatience), "");
+  program_.reset();
+  database_.execute(
+      "begin; alter table last_year no inherit past; alter table last_year inherit present; commit");
+  pipeline_.apply();
+  start();
+}
+
 TEST_F(Partitions, RowsOfAnAttachedTableAppearByThemselves) {
   database_.execute(
       "create table later (like days including all); insert into later values (1, 7, 'one'), (2, 7, 'two'); "

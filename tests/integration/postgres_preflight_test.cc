@@ -129,6 +129,35 @@ TEST_F(PreflightTest, SubqueryWithoutAnIndexIsFoundWithTheStatementThatMendsIt) 
   EXPECT_THAT(check(), IsEmpty());
 }
 
+TEST_F(PreflightTest, SubqueryByALaterColumnOfAnIndexIsFound) {
+  execute(
+      "create table s.notes (id integer primary key, post_id integer, note text); "
+      "insert into s.notes select i, i % 1000, repeat('n', 100) from generate_series(1, 20000) as i; "
+      "create unique index on s.notes (note, id, post_id); "
+      "create view s.w as select p.id as _id, p.title, (select jsonb_agg(n.id) from s.notes as n where "
+      "n.post_id = p.id) as notes from s.posts as p; analyze s.notes");
+  defined_.add_index("s.w", {track("s.posts"), track_by_row("s.notes", "post_id")});
+  EXPECT_THAT(check(), Contains(HasSubstr("; create index on s.notes (post_id)")));
+  execute("create index on s.notes (post_id, note)");
+  EXPECT_THAT(check(), IsEmpty());
+}
+
+TEST_F(PreflightTest, SubqueryOverManySmallPartitionsIsFoundOnce) {
+  execute(
+      "create table s.notes (id integer, day integer, post_id integer, note text, primary key (id, day)) "
+      "partition by list (day); "
+      "do $$ begin for i in 0 .. 9 loop execute format('create table s.notes_%s partition of s.notes for "
+      "values "
+      "in (%s)', i, i); end loop; end $$; "
+      "insert into s.notes select i, i % 10, i % 1000, repeat('n', 100) from generate_series(1, 20000) as i; "
+      "create view s.w as select p.id as _id, p.title, (select jsonb_agg(n.note) from s.notes as n where "
+      "n.post_id = p.id) as notes from s.posts as p; analyze s.notes");
+  defined_.add_index("s.w", {track("s.posts"), track_by_row("s.notes", "post_id")});
+  const std::vector<std::string> lines = check();
+  EXPECT_EQ(lines.size(), 1U);
+  EXPECT_THAT(lines, Contains(HasSubstr("; create index on s.notes (post_id)")));
+}
+
 TEST_F(PreflightTest, TableThatIsReadAlongTwoPathsOfWhichOneIsTrackedIsFound) {
   execute(
       "create table s.languages (id integer primary key, name text); "

@@ -7,6 +7,7 @@
 
 #include "replicator/source/open_source.h"
 #include "replicator/source/postgres/define/grants.h"
+#include "replicator/source/postgres/define/preflight.h"
 #include "replicator/source/source.h"
 #include "tests/integration/defined_database.h"
 
@@ -65,6 +66,29 @@ JobPosition finished(JobKind kind) {
     default:
       return AfterDocument{DocumentId{"100"}};
   }
+}
+
+// `check` said "no errors", and every index was set aside at its first page.
+TEST_F(RolesTest, FunctionOfAViewThatTheRoleMayNotReadForIsFound) {
+  defined_.database().execute(
+      "create function hidden.posts_of(i integer) returns bigint language plpgsql stable as "
+      "'begin return (select count(*) from hidden.posts where user_id = i); end'; "
+      "create or replace view s.v as select p.id as _id, p.user_id::text as _routing, p.user_id as _user_id, "
+      "p.title, hidden.name_of(p.user_id), hidden.posts_of(p.user_id) from hidden.posts as p");
+  defined_.apply();
+  grant();
+  defined_.database().execute("grant usage on schema hidden to " + role_);
+  PostgresSession session(as_role().source, "test");
+  const auto lines = [&] {
+    std::vector<std::string> found;
+    for (const Finding& finding : check_postgres(session, as_role())) found.push_back(to_line(finding));
+    return found;
+  };
+  EXPECT_THAT(lines(),
+              testing::Contains(testing::AllOf(testing::HasSubstr("permission denied for table posts"),
+                                               testing::HasSubstr("security definer"))));
+  defined_.database().execute("alter function hidden.posts_of security definer set search_path = pg_catalog");
+  EXPECT_THAT(lines(), testing::Not(testing::Contains(testing::HasSubstr("permission denied"))));
 }
 
 TEST_F(RolesTest, RoleWithTheGrantsRunsAllStatementsOfTheTail) {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/support/blog_pipeline.h"
+#include "tests/support/canonical_json.h"
 
 namespace lockstep::support {
 namespace {
@@ -37,6 +38,23 @@ TEST_F(Views, DocumentsFollowWhenTheirPartnersChange) {
   execute("update blog.posts set author_id = 4 where id = 2");
   EXPECT_TRUE(becomes("2", R"({"title":"post 2","body":null,"author":"author 4","comments":null})"));
   EXPECT_TRUE(becomes_equal());
+}
+
+// A column of the name that the renderer gave to the whole document stood in the document's place.
+TEST_F(Views, AColumnMayHaveAnyName) {
+  execute(
+      "create type blog.address as (street text, zip text); "
+      "create table blog.places (id integer primary key, address blog.address); "
+      "insert into blog.places values (1, ('High Street', '1')), (2, null); "
+      "create view search.places as select id as _id, address as f, id * 2 as v, id as d, address as r, id "
+      "as "
+      "\"order\", id as json from blog.places");
+  pipeline_.add_index("places", "search.places", track("blog.places"));
+  bring_up();
+  EXPECT_EQ(
+      pipeline_.index("places").get("1")->json,
+      canonical_json(
+          R"({"f": {"street": "High Street", "zip": "1"}, "v": 2, "d": 1, "r": {"street": "High Street", "zip": "1"}, "order": 1, "json": 1})"));
 }
 
 TEST_F(Views, UpdatesThatTouchNoColumnOfTheViewWriteNothingIntoTheOutbox) {

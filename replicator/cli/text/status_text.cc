@@ -85,6 +85,14 @@ std::vector<std::string> warnings_of(const PipelineStatus& status, const Json& c
   return warnings;
 }
 
+}  // namespace
+
+std::vector<std::string> warnings_of(const PipelineStatus& status) {
+  return warnings_of(status, counters_of(status));
+}
+
+namespace {
+
 Json leader_json(const LeaderReport& leader) {
   return {{"host", leader.host},
           {"pid", leader.pid},

@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "replicator/source/pipeline_status.h"
 
@@ -11,6 +12,9 @@ namespace lockstep {
 
 /// "not_applied", "not_running", or the state that the leader has published.
 std::string state_of(const std::optional<PipelineStatus>& status);
+
+/// What somebody has to see to, such as documents that may be out of date: what the leader has found.
+std::vector<std::string> warnings_of(const PipelineStatus& status);
 
 /// One JSON object on one line, without line feed.
 std::string status_json(const std::string& pipeline, const std::optional<PipelineStatus>& status);

@@ -1,4 +1,6 @@
 // `lockstep wait`: returns when Elasticsearch has what is committed, whoever replicates it.
+#include <iostream>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -6,6 +8,7 @@
 #include "replicator/cli/options/options.h"
 #include "replicator/cli/options/pipeline_option.h"
 #include "replicator/cli/text/progress_line.h"
+#include "replicator/cli/text/status_text.h"
 #include "replicator/cli/verb.h"
 #include "replicator/elasticsearch/transport/curl_transport.h"
 #include "replicator/error.h"
@@ -53,10 +56,20 @@ class Wait final : public Verb {
         },
         signals.token());
     line.clear();
-    return exit_code_of(answer);
+    const ExitCode code = exit_code_of(answer);
+    tell_warnings(config);
+    return code;
   }
 
  private:
+  // What no change leads to may be out of date all the same: `status` has the same lines.
+  static void tell_warnings(const Config& config) {
+    const std::optional<PipelineStatus> status = open_status_reader(config)->read();
+    if (!status) return;
+    for (const std::string& warning : warnings_of(*status))
+      std::cerr << "lockstep: warning: " << warning << '\n';
+  }
+
   WaitRequest request_of_options() const {
     WaitRequest request;
     request.refresh = refresh_ ? WaitRequest::Refresh::kYes : WaitRequest::Refresh::kNo;

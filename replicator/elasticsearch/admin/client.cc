@@ -43,7 +43,14 @@ IndexState index_state(const std::string& name, const json& reply) {
   IndexState state;
   state.name = name;
   const json aliases = object_at(reply, "aliases");
-  for (const auto& alias : aliases.items()) state.aliases.push_back(alias.key());
+  for (const auto& alias : aliases.items()) {
+    state.aliases.push_back(alias.key());
+    for (const char* const narrows : {"filter", "index_routing", "search_routing"}) {
+      if (!alias.value().contains(narrows)) continue;
+      state.narrow_aliases.push_back(alias.key());
+      break;
+    }
+  }
   state.mappings = object_at(reply, "mappings");
   state.settings = object_at(reply, "settings");
   state.uuid = text_at(state.settings, "index.uuid");

@@ -39,6 +39,8 @@ struct IndexState {
   std::string name;
   std::string uuid;  ///< changes when the index is deleted and created again
   std::vector<std::string> aliases;
+  /// Those of them that do not stand for the whole index: they have a filter or a routing.
+  std::vector<std::string> narrow_aliases;
   nlohmann::json mappings;  ///< {"properties": …, "_meta": …}, or {}
   nlohmann::json settings;  ///< flat: {"index.number_of_shards": "1", …}
 };

@@ -64,6 +64,15 @@ std::string remedy_of_new_index(const std::string& index) {
          " and run `lockstep apply`: a new one is made, and filled by `lockstep run`";
 }
 
+constexpr const char* kNarrow =
+    "the alias has a filter or a routing, so it does not stand for the whole index";
+constexpr const char* kWiden = "remove the alias and add it again without";
+
+bool is_narrow(const IndexState& index, const std::string& alias) {
+  return std::find(index.narrow_aliases.begin(), index.narrow_aliases.end(), alias) !=
+         index.narrow_aliases.end();
+}
+
 IndexPlan refused(const DesiredIndex& desired, std::string problem, std::string remedy) {
   return {Kind::kRefuse, desired.alias, {}, {}, std::move(problem), std::move(remedy)};
 }
@@ -146,6 +155,7 @@ std::optional<IndexPlan> refusal(const DesiredIndex& desired, const std::vector<
     return refused(desired, desired.alias + " is an index, not an alias",
                    "choose another alias, or delete or rename that index if nobody needs it");
   }
+  if (is_narrow(index, desired.alias)) return refused(desired, desired.alias + ": " + kNarrow, kWiden);
   const std::optional<IndexMark> mark = read_mark(index);
   if (!mark) {
     return refused(
@@ -228,6 +238,7 @@ const IndexState& sole(const std::string& alias, const std::vector<IndexState>& 
     throw Error({doing, "the alias stands for " + std::to_string(found.size()) + " indices",
                  "remove it from all but the one that lockstep has made"});
   }
+  if (is_narrow(found.front(), alias)) throw Error({doing, kNarrow, kWiden});
   return found.front();
 }
 

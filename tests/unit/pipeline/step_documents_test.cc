@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "replicator/document_limits.h"
 #include "tests/unit/pipeline/world.h"
 
 namespace lockstep::fake {
@@ -37,6 +38,25 @@ TEST_F(StepDocumentsTest, ADocumentIsWrittenAndOneThatIsGoneIsDeleted) {
   submit(std::move(documents));
   EXPECT_EQ(world_.elasticsearch.get("posts", "1")->json, "{\"n\":1}");
   EXPECT_TRUE(world_.elasticsearch.operations_on("2").at(0).is_delete);
+}
+
+// Elasticsearch 7.10 ended when it read it, again at each start.
+TEST_F(StepDocumentsTest, ADocumentThatIsNestedTooDeepIsRefusedHere) {
+  const auto nested = [](std::size_t levels) {
+    return "{\"[[[\\\"[\": " + std::string(levels - 1, '[') + std::string(levels - 1, ']') + "}";
+  };
+  StepDocuments documents = step();
+  const std::string deep = nested(kMaxDepth);
+  const std::string too_deep = nested(kMaxDepth + 1);
+  const std::string long_text = "{\"a\": \"" + std::string(5 * kMaxDepth, '[') + "\"}";
+  documents.add(world_.posts(), rendered("1", deep));
+  documents.add(world_.posts(), rendered("2", too_deep));
+  documents.add(world_.posts(), rendered("3", long_text));
+  submit(std::move(documents));
+  const Acknowledged news = taken();
+  ASSERT_EQ(news.refused.size(), 1U);
+  EXPECT_EQ(news.refused[0].id.text, "2");
+  EXPECT_EQ(news.refused[0].error_type, "document_too_deep");
 }
 
 TEST_F(StepDocumentsTest, AStepsWritesAreNewerThanItsDeletesOfOldRoutings) {  // W2

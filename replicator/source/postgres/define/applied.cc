@@ -80,9 +80,13 @@ void load_parts(PostgresTransaction& transaction, AppliedObjects& state) {
   const std::string table = session.schema() + ".part";
   // A schema of an older lockstep has no such table.
   if (transaction.run_once("select to_regclass($1) is null", table)[0][0].as<bool>()) return;
-  for (const pqxx::row& row : transaction.run_once(
-           "select relation, table_oid, name from " + table + " where pipeline = $1", *state.pipeline)) {
-    state.parts[row[0].c_str()][row[1].as<unsigned>()] = row[2].c_str();
+  for (const pqxx::row& row :
+       transaction.run_once("select relation, table_oid, name, above <> " + session.schema() +
+                                ".tables_above(table_oid) from " + table + " where pipeline = $1",
+                            *state.pipeline)) {
+    const auto part = row[1].as<unsigned>();
+    state.parts[row[0].c_str()][part] = row[2].c_str();
+    if (row[3].as<bool>()) state.moved_parts.emplace(row[0].c_str(), part);
   }
 }
 

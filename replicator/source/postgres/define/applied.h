@@ -61,6 +61,7 @@ struct AppliedObjects {
   std::map<std::string, AppliedFunction> functions;              ///< by name; those of other pipelines too
   std::vector<AppliedTrigger> triggers;                          ///< those of other pipelines too
   std::map<std::string, std::map<unsigned, std::string>> parts;  ///< names by oid, by tracked table
+  std::set<std::pair<std::string, unsigned>> moved_parts;        ///< of these, below other tables now
   std::set<std::string> resolvers_of_others;                     ///< which other pipelines' tracks call
 };
 

@@ -105,9 +105,11 @@ void CodePlanner::plan_parts(const TableDesign& table, const std::string& functi
     const bool is_known = gone.erase(member.oid) > 0 && is_followed;
     if (for_function.contains(member.oid)) {
       changes += (changes.empty() ? "" : ", ") + member.name + " is new";
+    } else if (is_known && in_.applied.moved_parts.contains({relation, member.oid})) {
+      changes += (changes.empty() ? "" : ", ") + member.name + " is below other tables";
     } else if (!is_known) {
       noted += (noted.empty() ? "" : ", ") + std::string("(") + std::to_string(pipeline_) + ", " +
-               in_.transaction.quote(relation) + ", " + std::to_string(member.oid) + ", " +
+               in_.transaction.quote(relation) + ", " + std::to_string(member.oid) + "::oid, " +
                in_.transaction.quote(member.name) + ")";
     }
   }
@@ -116,7 +118,8 @@ void CodePlanner::plan_parts(const TableDesign& table, const std::string& functi
     plan_.preparation.push_back(
         {Action::kCreate, "list of the parts of " + relation, "so that those that come and go are noticed",
          (is_followed ? "" : "delete from " + table_name + " where " + of_relation + ";\n") + "insert into " +
-             table_name + " (pipeline, relation, table_oid, name) values " + noted});
+             table_name + " (pipeline, relation, table_oid, name, above) select v.*, " + schema_ +
+             ".tables_above(v.part) from (values " + noted + ") as v(pipeline, relation, part, name)"});
   }
   if (!is_followed) return;
   for (const auto& [oid, name] : gone) {

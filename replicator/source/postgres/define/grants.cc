@@ -69,6 +69,7 @@ class Rights {
     own_function("outbox_is_over", "");
     own_function("write_outbox_leaf", "integer");
     own_function("note_outbox_passed", "integer, bigint");
+    own_function("tables_above", "oid");
     for (const IndexDesign& index : design_.indices) resolvers_of(index);
     functions_of_tables();
     return std::move(grants_);

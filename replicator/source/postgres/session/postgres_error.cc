@@ -25,7 +25,9 @@ bool worth_a_retry(std::string_view sqlstate) {
 
 std::string remedy_for(std::string_view sqlstate) {
   if (sqlstate == sqlstate::kInsufficientPrivilege) {
-    return "grant the missing privilege (`lockstep plan` prints the GRANT statements)";
+    return "grant the missing privilege (`lockstep plan` prints those of views and tracks; what a function "
+           "in a view "
+           "reads, the function's own role or that of `lockstep run` must be allowed to read)";
   }
   if (sqlstate == "42P01" || sqlstate == "42703" || sqlstate == "42883" || sqlstate == "3F000") {
     return "the schema has changed since the last `lockstep apply`: run `lockstep check`, then `lockstep "

@@ -1,6 +1,6 @@
 -- Body of the function that follows the parts of a tracked table, its partitions and the tables that inherit from it, as they
 -- come and go (define/triggers.h, T6). It returns a sentence for each that did. A new part gets its triggers, one that has left
--- loses them. Then the values of its rows are noted, as if each row had been inserted, or deleted. What it cannot read any
+-- loses them, one that has moved below the tracked table keeps them. Then the values of its rows are noted, as if each row had been inserted, or deleted. What it cannot read any
 -- more, or would read for long, becomes a comparison of the indices that follow the table.
 -- It runs nothing that belongs to another role than the tracked table does: a part of somebody else is left to `apply`.
 --   {schema}    lockstep's schema
@@ -30,20 +30,22 @@ begin
       select i.inhrelid from members as m join pg_inherits as i on i.inhparent = m.oid
       where (to_jsonb(i) ->> 'inhdetachpending') is distinct from 'true'
     )
-    select coalesce(m.oid, k.oid) as oid, m.oid is not null as is_part, k.name as known_as, c.relkind = 'f' as is_foreign,
+    select coalesce(m.oid, k.oid) as oid, m.oid is not null as is_part, m.oid is not null and k.oid is not null as has_moved,
+           k.name as known_as, c.relkind = 'f' as is_foreign,
            c.relowner = t.relowner as has_same_owner, quote_ident(n.nspname) || '.' || quote_ident(c.relname) as name
     from members as m
-      full join (select p.table_oid as oid, p.name
+      full join (select p.table_oid as oid, p.name, p.above
                  from {schema}.part as p
                  where p.pipeline = {pipeline} and p.relation = {relation}) as k on k.oid = m.oid
       left join pg_class as c on c.oid = coalesce(m.oid, k.oid)
       left join pg_namespace as n on n.oid = c.relnamespace
       join pg_class as t on t.oid = to_regclass({relation})
-    where m.oid is null or k.oid is null
+    where m.oid is null or k.oid is null or k.above <> {schema}.tables_above(m.oid)
     order by 1
   loop
     continue when part.is_part and not part.is_foreign and not part.has_same_owner;
-    change := format(case when part.is_part then '%s is a new part of %s'
+    change := format(case when part.has_moved then '%s, a part of %s, is below other tables now'
+                          when part.is_part then '%s is a new part of %s'
                           when part.name is null then '%s, a part of %s, was dropped'
                           else '%s is no part of %s any more' end, coalesce(part.name, part.known_as), {relation});
     reason := null;
@@ -54,7 +56,9 @@ begin
       execute format(case when part.is_part then 'lock table only %s in share row exclusive mode'
                           else 'lock table only %s in access exclusive mode' end, part.name);
       continue when to_regclass(part.name) is distinct from part.oid;
-      if part.is_part then
+      if part.has_moved then
+        null; -- it has its triggers
+      elsif part.is_part then
 {#events}
         execute format({create}, part.name);
 {/events}
@@ -92,7 +96,9 @@ begin
       end if;
     end if;
     if part.is_part then
-      insert into {schema}.part (pipeline, relation, table_oid, name) values ({pipeline}, {relation}, part.oid, part.name);
+      insert into {schema}.part (pipeline, relation, table_oid, name, above)
+      values ({pipeline}, {relation}, part.oid, part.name, {schema}.tables_above(part.oid))
+      on conflict (pipeline, relation, table_oid) do update set above = excluded.above;
     else
       delete from {schema}.part as p where p.pipeline = {pipeline} and p.relation = {relation} and p.table_oid = part.oid;
     end if;

@@ -72,6 +72,11 @@ from {schema}.part as p
 where p.pipeline = $1 and exists (select from members as m where m.relation = p.relation and m.oid is not null)
   and not exists (select from members as m where m.relation = p.relation and m.oid = p.table_oid)
 union all
+select false, p.name || ', a part of ' || p.relation || ', is below other tables now, and the documents of its rows may be out of date; a running service sees to them within seconds, and `lockstep apply` does'
+from {schema}.part as p
+where p.pipeline = $1 and exists (select from members as m where m.relation = p.relation and m.oid = p.table_oid)
+  and p.above <> {schema}.tables_above(p.table_oid)
+union all
 select false, 'lockstep''s table ' || s.name || ' has a row of index ' || coalesce(s.index::text, 'null')
        || ', which no pipeline has; something else wrote it: delete the row'
 from (

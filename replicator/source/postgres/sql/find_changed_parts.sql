@@ -27,7 +27,7 @@ where t.oid is not null
   and exists (
     select
     from (select m.oid from members as m where m.relation = t.relation) as m
-      full join (select p.table_oid from {schema}.part as p where p.pipeline = $1 and p.relation = t.relation) as k
+      full join (select p.table_oid, p.above from {schema}.part as p where p.pipeline = $1 and p.relation = t.relation) as k
         on k.table_oid = m.oid
-    where m.oid is null or k.table_oid is null)
+    where m.oid is null or k.table_oid is null or k.above <> {schema}.tables_above(m.oid))
 order by 1

@@ -10,7 +10,7 @@ from (
          coalesce(sum(octet_length(r.json)) over (rows between unbounded preceding and 1 preceding), 0) as bytes_before
   from (
     select v._id::text as id, {routing} as routing,
-           row_to_json((select f from (select {columns}) as f))::text as json
+           (select row_to_json(f.*) from (select {columns}) as f)::text as json -- not "f": a column of that name would win
     from {view} as v
     where {filter}
     offset 0 -- or json would be made twice, for itself and for its length

@@ -143,17 +143,17 @@ class PostgresAppliedPoint final : public AppliedPoint {
   AppliedState unfinished() {
     const pqxx::result rows =
         watch_.session_.ask("looking for unfinished jobs", postgres_sql("unfinished_work"), watch_.pipeline_);
-    std::vector<std::int64_t> left;
+    std::vector<KnownJob> left;
     std::string what;
     for (const pqxx::row& row : rows) {
       if (row[0].is_null()) {
         jobs_.reset();  // a comparison follows once its view can be read again
         return pending(std::string("an index is set aside: ") + row[1].c_str());
       }
-      const auto id = row[0].as<std::int64_t>();
-      if (jobs_ && std::find(jobs_->begin(), jobs_->end(), id) == jobs_->end()) continue;
+      const KnownJob job{row[0].as<std::int64_t>(), row[2].as<int>()};
+      if (jobs_ && !is_known(job) && !(row[3].as<bool>() && has_ended_since(rows, job.index))) continue;
       if (left.empty()) what = row[1].c_str();
-      left.push_back(id);
+      left.push_back(job);
     }
     jobs_ = std::move(left);
     if (jobs_->empty()) return {Kind::kApplied};
@@ -161,12 +161,32 @@ class PostgresAppliedPoint final : public AppliedPoint {
     return pending(std::to_string(jobs_->size()) + " jobs are not finished, the first: " + what);
   }
 
+  struct KnownJob {
+    std::int64_t id = 0;
+    int index = 0;
+  };
+
+  bool is_known(const KnownJob& job) const {
+    return std::any_of(jobs_->begin(), jobs_->end(),
+                       [&](const KnownJob& known) { return known.id == job.id; });
+  }
+
+  // A job of this index that is waited for is not there any more. What it could not write is a repair now:
+  // one commit ends the job and adds the repair.
+  bool has_ended_since(const pqxx::result& rows, int index) const {
+    return std::any_of(jobs_->begin(), jobs_->end(), [&](const KnownJob& known) {
+      return known.index == index && std::none_of(rows.begin(), rows.end(), [&](const pqxx::row& row) {
+               return !row[0].is_null() && row[0].as<std::int64_t>() == known.id;
+             });
+    });
+  }
+
   PostgresAppliedWatch& watch_;
   const std::optional<TransactionId> transaction_;
   bool committed_ = false;
   std::optional<PostgresSnapshot> now_;  // without a transaction
-  std::optional<std::vector<std::int64_t>>
-      jobs_;  // those of P2 that are not finished; none: P1 does not hold yet
+  // Those of P2 that are not finished, and the repairs that have come of them; none: P1 does not hold yet.
+  std::optional<std::vector<KnownJob>> jobs_;
   std::string generation_;
   Every ask_leader_{kAskLeaderAgain};
 };

@@ -222,7 +222,7 @@ TEST(IndexMark, SaysWhoWritesAndFromWhere) {
   expected["source"] = {{"place", "here"}, {"timeline", "1"}, {"progress", 5}, {"tables", "16400"}};
   const json mappings = json::parse(script.requests.back().body);
   EXPECT_EQ(mappings, json({{"_meta", {{"team", "x"}, {"lockstep", expected}}}}));
-  EXPECT_EQ(read_mark({"posts-000003", "uuid", {}, mappings, {}})->source, source);
+  EXPECT_EQ(read_mark({"posts-000003", "uuid", {}, {}, mappings, {}})->source, source);
 }
 
 TEST(IndexMark, AMarkThatCannotBeReadDoesNotHideARestoredSource) {

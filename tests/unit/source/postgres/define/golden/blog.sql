@@ -225,20 +225,22 @@ begin
       select i.inhrelid from members as m join pg_inherits as i on i.inhparent = m.oid
       where (to_jsonb(i) ->> 'inhdetachpending') is distinct from 'true'
     )
-    select coalesce(m.oid, k.oid) as oid, m.oid is not null as is_part, k.name as known_as, c.relkind = 'f' as is_foreign,
+    select coalesce(m.oid, k.oid) as oid, m.oid is not null as is_part, m.oid is not null and k.oid is not null as has_moved,
+           k.name as known_as, c.relkind = 'f' as is_foreign,
            c.relowner = t.relowner as has_same_owner, quote_ident(n.nspname) || '.' || quote_ident(c.relname) as name
     from members as m
-      full join (select p.table_oid as oid, p.name
+      full join (select p.table_oid as oid, p.name, p.above
                  from lockstep.part as p
                  where p.pipeline = 1 and p.relation = 'blog.blogposts') as k on k.oid = m.oid
       left join pg_class as c on c.oid = coalesce(m.oid, k.oid)
       left join pg_namespace as n on n.oid = c.relnamespace
       join pg_class as t on t.oid = to_regclass('blog.blogposts')
-    where m.oid is null or k.oid is null
+    where m.oid is null or k.oid is null or k.above <> lockstep.tables_above(m.oid)
     order by 1
   loop
     continue when part.is_part and not part.is_foreign and not part.has_same_owner;
-    change := format(case when part.is_part then '%s is a new part of %s'
+    change := format(case when part.has_moved then '%s, a part of %s, is below other tables now'
+                          when part.is_part then '%s is a new part of %s'
                           when part.name is null then '%s, a part of %s, was dropped'
                           else '%s is no part of %s any more' end, coalesce(part.name, part.known_as), 'blog.blogposts');
     reason := null;
@@ -249,7 +251,9 @@ begin
       execute format(case when part.is_part then 'lock table only %s in share row exclusive mode'
                           else 'lock table only %s in access exclusive mode' end, part.name);
       continue when to_regclass(part.name) is distinct from part.oid;
-      if part.is_part then
+      if part.has_moved then
+        null; -- it has its triggers
+      elsif part.is_part then
         execute format($lockstep$create trigger lockstep_1_insert after insert on %1$s referencing new table as new_rows for each statement execute function lockstep.capture_1_blogposts_e7ea6df8_insert();
 alter table %1$s enable always trigger lockstep_1_insert$lockstep$, part.name);
         execute format($lockstep$create trigger lockstep_1_update after update on %1$s referencing old table as old_rows new table as new_rows for each statement execute function lockstep.capture_1_blogposts_e7ea6df8_update();
@@ -291,7 +295,9 @@ alter table %1$s enable always trigger lockstep_1_truncate$lockstep$, part.name)
       end if;
     end if;
     if part.is_part then
-      insert into lockstep.part (pipeline, relation, table_oid, name) values (1, 'blog.blogposts', part.oid, part.name);
+      insert into lockstep.part (pipeline, relation, table_oid, name, above)
+      values (1, 'blog.blogposts', part.oid, part.name, lockstep.tables_above(part.oid))
+      on conflict (pipeline, relation, table_oid) do update set above = excluded.above;
     else
       delete from lockstep.part as p where p.pipeline = 1 and p.relation = 'blog.blogposts' and p.table_oid = part.oid;
     end if;
@@ -528,20 +534,22 @@ begin
       select i.inhrelid from members as m join pg_inherits as i on i.inhparent = m.oid
       where (to_jsonb(i) ->> 'inhdetachpending') is distinct from 'true'
     )
-    select coalesce(m.oid, k.oid) as oid, m.oid is not null as is_part, k.name as known_as, c.relkind = 'f' as is_foreign,
+    select coalesce(m.oid, k.oid) as oid, m.oid is not null as is_part, m.oid is not null and k.oid is not null as has_moved,
+           k.name as known_as, c.relkind = 'f' as is_foreign,
            c.relowner = t.relowner as has_same_owner, quote_ident(n.nspname) || '.' || quote_ident(c.relname) as name
     from members as m
-      full join (select p.table_oid as oid, p.name
+      full join (select p.table_oid as oid, p.name, p.above
                  from lockstep.part as p
                  where p.pipeline = 1 and p.relation = 'blog.users') as k on k.oid = m.oid
       left join pg_class as c on c.oid = coalesce(m.oid, k.oid)
       left join pg_namespace as n on n.oid = c.relnamespace
       join pg_class as t on t.oid = to_regclass('blog.users')
-    where m.oid is null or k.oid is null
+    where m.oid is null or k.oid is null or k.above <> lockstep.tables_above(m.oid)
     order by 1
   loop
     continue when part.is_part and not part.is_foreign and not part.has_same_owner;
-    change := format(case when part.is_part then '%s is a new part of %s'
+    change := format(case when part.has_moved then '%s, a part of %s, is below other tables now'
+                          when part.is_part then '%s is a new part of %s'
                           when part.name is null then '%s, a part of %s, was dropped'
                           else '%s is no part of %s any more' end, coalesce(part.name, part.known_as), 'blog.users');
     reason := null;
@@ -552,7 +560,9 @@ begin
       execute format(case when part.is_part then 'lock table only %s in share row exclusive mode'
                           else 'lock table only %s in access exclusive mode' end, part.name);
       continue when to_regclass(part.name) is distinct from part.oid;
-      if part.is_part then
+      if part.has_moved then
+        null; -- it has its triggers
+      elsif part.is_part then
         execute format($lockstep$create trigger lockstep_1_insert after insert on %1$s referencing new table as new_rows for each statement execute function lockstep.capture_1_users_33a421cb_insert();
 alter table %1$s enable always trigger lockstep_1_insert$lockstep$, part.name);
         execute format($lockstep$create trigger lockstep_1_update after update on %1$s referencing old table as old_rows new table as new_rows for each statement execute function lockstep.capture_1_users_33a421cb_update();
@@ -594,7 +604,9 @@ alter table %1$s enable always trigger lockstep_1_truncate$lockstep$, part.name)
       end if;
     end if;
     if part.is_part then
-      insert into lockstep.part (pipeline, relation, table_oid, name) values (1, 'blog.users', part.oid, part.name);
+      insert into lockstep.part (pipeline, relation, table_oid, name, above)
+      values (1, 'blog.users', part.oid, part.name, lockstep.tables_above(part.oid))
+      on conflict (pipeline, relation, table_oid) do update set above = excluded.above;
     else
       delete from lockstep.part as p where p.pipeline = 1 and p.relation = 'blog.users' and p.table_oid = part.oid;
     end if;
