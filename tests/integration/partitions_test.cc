@@ -98,6 +98,19 @@ TEST_F(Partitions, DocumentsOfAPartThatMovesBelowTheTrackedTableFollow) {
   start();
 }
 
+// The leader looks every two seconds, on the connection that changes come by. It took as long for a thousand.
+TEST_F(Partitions, ALookAtAThousandPartitionsIsShort) {
+  database_.execute(
+      "create table many (day integer) partition by list (day); do $$ begin for i in 1 .. 1000 loop execute "
+      "format('create table many_%s partition of many for values in (%s)', i, i); end loop; end $$");
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_EQ(
+      database_.number("select count(lockstep.tables_above(inhrelid)) from pg_inherits where inhparent = "
+                       "'many'::regclass"),
+      1000);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::milliseconds(500));
+}
+
 TEST_F(Partitions, RowsOfAnAttachedTableAppearByThemselves) {
   database_.execute(
       "create table later (like days including all); insert into later values (1, 7, 'one'), (2, 7, 'two'); "
