@@ -9,8 +9,6 @@
 namespace lockstep {
 namespace {
 
-constexpr const char* kMapFields = "add them to the mapping, or begin their names in the view with _";
-
 std::vector<PlanStep> steps_of(const IndexPlan& plan) {
   if (plan.kind == IndexPlan::Kind::kCreate) {
     return {{PlanStep::Action::kCreate, "index " + plan.index + " with alias " + plan.alias, "", ""}};
@@ -52,15 +50,15 @@ Deployment::Deployment(const Config& config, SourceDefinition& source, Elasticse
 DeploymentPlan Deployment::plan() {
   DeploymentPlan plan;
   plan.steps = source_.plan();
-  const std::vector<IndexPlan> indices = plan_indices(source_.identity());
+  const std::string identity = source_.identity();
+  const std::vector<IndexPlan> indices = plan_indices(identity);
   for (const std::string& alias : lost_indices(indices)) plan.steps.push_back(refill_step(alias));
   const auto fields = source_.document_fields();
-  for (const DesiredIndex& index : desired(source_.identity())) {
+  for (const DesiredIndex& index : desired(identity)) {
     const auto known = fields.find(index.alias);
     if (known == fields.end()) continue;
-    if (auto problem = problem_with_fields(index, known->second))
-      plan.obstacles.push_back(
-          {Finding::Severity::kError, "index " + index.alias, *std::move(problem), kMapFields});
+    if (const auto refusal = refusal_of_fields(index, known->second))
+      plan.obstacles.push_back(*obstacle_of(*refusal));
   }
   for (const IndexPlan& index : indices) {
     for (PlanStep& step : steps_of(index)) plan.steps.push_back(std::move(step));

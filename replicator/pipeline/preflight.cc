@@ -106,9 +106,9 @@ void check_index(const Config& config, const IndexConfig& index, const std::opti
   const DesiredIndex desired{index.alias, index.view, mapping, config.pipeline, source->identity};
   const auto fields = source->fields.find(index.alias);
   if (fields != source->fields.end()) {
-    if (const auto problem = problem_with_fields(desired, fields->second)) {
-      result.findings.push_back({Severity::kError, index.mapping.string(), *problem,
-                                 "add them to the mapping, or begin their names in the view with _"});
+    if (const auto refusal = refusal_of_fields(desired, fields->second)) {
+      result.findings.push_back(
+          {Severity::kError, index.mapping.string(), refusal->problem, refusal->remedy});
     }
   }
   const IndexPlan plan = plan_index(elasticsearch, desired);

@@ -271,14 +271,15 @@ std::optional<IndexMark> read_mark(const IndexState& index) {
   return mark;
 }
 
-std::optional<std::string> problem_with_fields(const DesiredIndex& desired,
-                                               const std::vector<std::string>& fields) {
-  std::string names;
-  for (const std::string& field : refused_fields(desired.mapping, fields))
-    names += (names.empty() ? "" : ", ") + field;
-  if (names.empty()) return std::nullopt;
-  return "view " + desired.view + " gives fields that the mapping of " + desired.alias +
-         " (\"dynamic\": \"strict\") does not have, so that every document would be refused: " + names;
+std::optional<IndexPlan> refusal_of_fields(const DesiredIndex& desired,
+                                           const std::vector<std::string>& fields) {
+  const std::vector<std::string> unknown = refused_fields(desired.mapping, fields);
+  if (unknown.empty()) return std::nullopt;
+  return refused(desired,
+                 "view " + desired.view + " gives fields that the mapping of " + desired.alias +
+                     " (\"dynamic\": \"strict\") does not have, so that every document would be refused: " +
+                     joined(unknown, ", "),
+                 "add them to the mapping, or begin their names in the view with _");
 }
 
 IndexPlan plan_index(ElasticsearchClient& client, const DesiredIndex& desired) {

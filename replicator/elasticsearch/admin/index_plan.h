@@ -70,9 +70,10 @@ struct IndexPlan {
 /// Compares and changes nothing. Throws Error as the client does, and when Elasticsearch refuses the mapping.
 IndexPlan plan_index(ElasticsearchClient& client, const DesiredIndex& desired);
 
-/// Why every document with these fields would be refused; none when the mapping takes them.
-std::optional<std::string> problem_with_fields(const DesiredIndex& desired,
-                                               const std::vector<std::string>& fields);
+/// A refusal (kRefuse) when every document with these fields would be refused; none when the mapping takes
+/// them.
+std::optional<IndexPlan> refusal_of_fields(const DesiredIndex& desired,
+                                           const std::vector<std::string>& fields);
 
 /// Carries out a plan; does nothing for kNothing. Throws Error, with the plan's problem and remedy for
 /// kReindex and kRefuse, and with the remedy to reindex when Elasticsearch refuses a change in place.
