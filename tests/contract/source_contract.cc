@@ -54,6 +54,15 @@ Reported SourceContract::drain(std::int64_t max_values) {
   return reported;
 }
 
+bool SourceContract::becomes_smaller_by_pruning() {
+  const std::int64_t before = source_->outbox().size();
+  return becomes_true([&] {
+    drain();
+    source_->outbox().prune();
+    return source_->outbox().size() < before;
+  });
+}
+
 std::vector<Job> SourceContract::save(const Acknowledged& acknowledged) {
   const auto transaction = begin();
   transaction->save(acknowledged);

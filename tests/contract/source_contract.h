@@ -59,6 +59,9 @@ class SourceContract : public testing::TestWithParam<MakeWorld> {
   Chunk step(std::int64_t max_values = 1000);
   /// step() until there is nothing more; returns the values of all chunks.
   Reported drain(std::int64_t max_values = 1000);
+  /// Drains and prunes until the outbox takes less than now. A transaction that is open elsewhere on the
+  /// server holds the position back, and a lock the pruning.
+  bool becomes_smaller_by_pruning();
 
   /// Saves this in a transaction of its own; returns what commit() has returned.
   std::vector<Job> save(const Acknowledged& acknowledged);

@@ -214,12 +214,7 @@ TEST_P(SourceContract, TheOutboxIsPrunedWhileALargeTransactionIsReplayed) {
   const Job job = job_of_transaction(1, 3'000);
   ASSERT_TRUE(expands_to(docs(), job, 3'000));
   world_->age_outbox();
-  const std::int64_t before = source_->outbox().size();
-  EXPECT_TRUE(becomes_true([&] {
-    drain();
-    source_->outbox().prune();
-    return source_->outbox().size() < before;
-  }));
+  EXPECT_TRUE(becomes_smaller_by_pruning());
   EXPECT_EQ(listed(job.id, 1000).size(), 3'000U);
 }
 

@@ -2,28 +2,13 @@
 // that overtake it are lost.
 #include <gtest/gtest.h>
 
-#include "tests/support/blog_pipeline.h"
+#include "tests/integration/many_posts_test.h"
 
 namespace lockstep::support {
 namespace {
 
-class FanOut : public BlogTest {
+class FanOut : public ManyPostsTest {
  protected:
-  FanOut() {
-    execute(
-        "insert into blog.posts (id, author_id, title) select i, 1, 'post ' || i from generate_series(1001, "
-        "9000) i");
-    pipeline_.set_more("[replication]\nfan_out_threshold = 1000\nchunk_documents = 200\n");
-  }
-
-  // Makes each bulk of many documents slow, so that what comes beside it can be seen.
-  void slow_down_large_bulks() {
-    proxy_.disturb([](const HttpMessage& request) -> std::optional<Disturbance> {
-      if (!RecordingProxy::is_bulk(request) || request.body.size() < 10'000) return std::nullopt;
-      return Disturbance{.delay = 200ms};
-    });
-  }
-
   static std::string document_of(const std::string& title, const std::string& author) {
     return R"({"title":")" + title + R"(","body":null,"author":")" + author + R"(","comments":null})";
   }

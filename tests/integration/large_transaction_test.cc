@@ -5,7 +5,7 @@
 
 #include "replicator/config/config.h"
 #include "replicator/source/open_source.h"
-#include "tests/support/blog_pipeline.h"
+#include "tests/integration/many_posts_test.h"
 
 namespace lockstep::support {
 namespace {
@@ -15,23 +15,8 @@ constexpr const char* kManyStatements =
     "do $$ begin for i in 1001 .. 9000 loop "
     "update blog.posts set title = title || '!' where id = i; end loop; end $$";
 
-class LargeTransaction : public BlogTest {
+class LargeTransaction : public ManyPostsTest {
  protected:
-  LargeTransaction() {
-    execute(
-        "insert into blog.posts (id, author_id, title) select i, 1, 'post ' || i from generate_series(1001, "
-        "9000) i");
-    pipeline_.set_more("[replication]\nfan_out_threshold = 1000\nchunk_documents = 200\n");
-  }
-
-  // Makes each bulk of many documents slow, so that what comes beside it can be seen.
-  void slow_down_large_bulks() {
-    proxy_.disturb([](const HttpMessage& request) -> std::optional<Disturbance> {
-      if (!RecordingProxy::is_bulk(request) || request.body.size() < 10'000) return std::nullopt;
-      return Disturbance{.delay = 200ms};
-    });
-  }
-
   std::int64_t jobs() { return database_.number("select count(*) from lockstep.job"); }
 
   void overtake(const std::string& large) {
