@@ -1,0 +1,356 @@
+"""Taking, renewing and giving back locks. Numbers and rules are those of docs/locks.md, whose steps have the same names."""
+import json
+import os
+import random
+import secrets
+import socket
+import threading
+import time
+
+from .errors import LeaseLost, LockBusy, LockstepError
+from .names import document_id, is_shortened, lock_set
+from .server import Server, quoted
+
+_CLOCK_STEP = 0.25  # the server's clock moves in steps; a lease may end that much earlier
+_MARK = 400  # milliseconds for which a waiting client keeps new sharers out, after two refusals
+_MAX_TOKEN = 2**53
+_ITEMS_OF_A_BULK = 500
+_SCRIPTS = ["acquire-v2", "release-v2", "renew-v1", "journal-open-v1", "journal-step-v1", "journal-seize-v1", "journal-token-v1"]
+
+
+def _script(name, parameters):
+    return {"id": f"lockstep-{name}", "params": parameters}
+
+
+class Locks:
+    """The locks of one cluster. `lease` in seconds: so long after its last sign of life a holder counts as dead."""
+
+    def __init__(self, url="http://127.0.0.1:9200", index="lockstep-locks", lease=10.0, **credentials):
+        ends = index.endswith("-locks") and index != "-locks"
+        self._index = index
+        self._journal = (index[: -len("-locks")] if ends else index) + "-journal"
+        self._lease = lease
+        self._url, self._credentials = url, credentials
+        self._prepared = False
+
+    def hold(self, document=(), tree=(), shared=(), exclusive=(), everything=False, wait=0.0):
+        """A context manager that holds these locks. Raises LockBusy, LockstepError."""
+        return Lock(self, lock_set(document, tree, shared, exclusive, everything), wait)
+
+    def _connect(self):
+        # A renewal that hangs must end before the lease does.
+        return Server(self._url, max(self._lease / 3, 1.0), **self._credentials)
+
+    def _require_scripts(self):
+        if self._prepared:
+            return
+        server = self._connect()
+        _, reply = server.request("looking for lockstep's scripts", "GET",
+                                  "/_cluster/state/metadata?filter_path=metadata.stored_scripts.lockstep-*.lang")
+        server.close()
+        stored = reply.get("metadata", {}).get("stored_scripts", {})
+        missing = [name for name in _SCRIPTS if f"lockstep-{name}" not in stored]
+        if missing:
+            raise LockstepError(f"the cluster lacks lockstep's script {missing[0]}; run `lockstep locks list` once, with a "
+                                "configuration that names this cluster")
+        self._prepared = True
+
+
+class Lock:
+    """Locks that are held together, from `with` to its end. For one thread."""
+
+    def __init__(self, locks, wanted, wait):
+        self._locks = locks
+        self._wanted = wanted
+        self._wait = float("inf") if wait is None else wait
+        self._server = locks._connect()
+        self._lease = int(locks._lease * 1000)
+        self._entry = None  # (_seq_no, _primary_term) of our journal entry
+        self._lost = None
+        self._journal_turn = threading.RLock()
+        self._ended = threading.Event()
+        self.id = f"{''.join(c if c.isalnum() and c.isascii() else '_' for c in socket.gethostname()) or 'host'}" \
+                  f"-{os.getpid()}-{secrets.token_hex(8)}"
+        self.token = None
+
+    # --- the context manager
+
+    def __enter__(self):
+        self._locks._require_scripts()
+        self._open()
+        try:
+            self._acquire()
+            began = time.monotonic()
+            token = self._draw(0)
+            self._step({"state": "running", "token": token})
+        except BaseException as error:
+            self._release() if isinstance(error, LeaseLost) else self._give_up("aborted")
+            self._server.close()
+            raise
+        self.token = token
+        self._good_until = began + self._lease / 1000 - _CLOCK_STEP
+        self._keeper = threading.Thread(target=self._keep, daemon=True)
+        self._keeper.start()
+        return self
+
+    def __exit__(self, kind, error, trace):
+        self._ended.set()
+        self._keeper.join()
+        try:
+            if self._lost is None:
+                self._give_up("done")
+            elif kind is None:
+                raise self._lost
+        finally:
+            self._server.close()
+
+    # --- for the holder
+
+    def check(self):
+        """Raises LeaseLost when the locks are lost."""
+        if self._lost is None and time.monotonic() >= self._good_until:
+            self._lost = LeaseLost("the lease could not be renewed in time")
+        if self._lost is not None:
+            raise self._lost
+
+    def update(self, index, id, change, routing=None):
+        """Writes change(document) under the fencing token, and deletes it where that is None. Returns what it wrote."""
+        path = f"/{quoted(index)}/_doc/{quoted(id)}"
+        query = f"routing={quoted(routing)}" if routing else ""
+        while True:
+            self.check()
+            status, found = self._server.request(f"reading {index}/{id}", "GET", f"{path}?{query}", accepted=(404,))
+            if "error" in found:
+                found = {}
+            document = found.get("_source")
+            self._exceed(index, id, document)
+            changed = change(None if document is None else dict(document))
+            self.check()
+            if document is None:
+                if changed is None:
+                    return None
+                target = f"/{quoted(index)}/_create/{quoted(id)}?{query}"
+            else:
+                target = f"{path}?if_seq_no={found['_seq_no']}&if_primary_term={found['_primary_term']}&{query}"
+            if changed is None:
+                status, _ = self._server.request(f"deleting {index}/{id}", "DELETE", target, accepted=(404, 409))
+            else:
+                changed = {**changed, "fence": self.token}
+                status, _ = self._server.request(f"writing {index}/{id}", "PUT", target, changed, accepted=(409,))
+            if status != 409:
+                return changed
+
+    # --- the protocol
+
+    def _open(self):
+        modes = {mode: [name for name, m in self._wanted.items() if m == mode] for mode in ("shared", "exclusive")}
+        entry = {"kind": "lock", "owner": self.id, "target": "python", "locks": modes, "progress": 0}
+        self._write_entry("opening the operation", {
+            "scripted_upsert": True, "upsert": {},
+            "script": _script("journal-open-v1", {"lease": self._lease, "entry": entry})})
+
+    def _acquire(self):
+        end = time.monotonic() + self._wait
+        renewed = time.monotonic()
+        pause, refusals, cleared = 0.02, 0, 0
+        while True:
+            refused = None
+            try:
+                refused = self._try_acquire(_MARK if refusals >= 2 and self._wait > 0 else 0)
+                if refused is None:
+                    return
+                refusals += 1
+                if self._resolve_dead(*refused) and cleared < 8:
+                    cleared += 1
+                    continue
+            except LockstepError as error:
+                if not error.retryable or time.monotonic() >= end:
+                    raise
+            cleared = 0
+            if time.monotonic() >= end:
+                raise self._busy(refused)
+            time.sleep(min(random.uniform(pause / 2, pause), max(0.0, end - time.monotonic())))
+            pause = min(pause * 2, 0.5)
+            if time.monotonic() - renewed >= self._lease / 3000:
+                self._step({})
+                renewed = time.monotonic()
+
+    def _try_acquire(self, mark):
+        """The first refusal, (name, document); none when all are held."""
+        def parameters(name, mode):
+            return {"scripted_upsert": True, "upsert": {}, "_source": ["*"], "script": _script("acquire-v2", {
+                "holder": self.id, "under": [], "mode": mode, "lease": self._lease, "mark": mark,
+                "name": name if is_shortened(name) else None})}
+
+        refused = None
+        names = list(self._wanted)
+        for begin in range(0, len(names), _ITEMS_OF_A_BULK):
+            some = names[begin : begin + _ITEMS_OF_A_BULK]
+            for name, item in self._bulk("taking locks", some, lambda name: parameters(name, self._wanted[name])):
+                source = item.get("get", {}).get("_source", {})
+                mine = self.id in source.get("holders", {}) and item["result"] in ("created", "updated")
+                strong = self._wanted[name] == "shared" or source.get("lock_type") == "exclusive"
+                if not (mine and strong) and refused is None:
+                    refused = name, source
+            if refused is not None:
+                self._release(keep_mark=mark > 0)
+                return refused
+        return None
+
+    def _resolve_dead(self, name, source):
+        # Where the refusal left our mark, that began at the server's time.
+        now = source["now"] if "now" in source else source["want"]["until"] - _MARK
+        return any([self._resolve(holder, name) for holder, lease in source.get("holders", {}).items()
+                    if lease["until"] < now and holder != self.id])
+
+    def _resolve(self, holder, met):
+        """Whether the holder was dead and its locks are free."""
+        path = f"/{quoted(self._locks._journal)}/_doc/{quoted(holder)}"
+        _, found = self._server.request(f"reading the operation {holder}", "GET", path, accepted=(404,))
+        if not found.get("found"):
+            self._release_of(holder, [met], only_expired=True)
+            return True
+        entry = found["_source"]
+        if entry["state"] not in ("done", "aborted"):
+            status, reply = self._server.request(
+                f"resolving the operation {holder}", "POST", self._entry_path(holder, (found["_seq_no"], found["_primary_term"])),
+                {"_source": ["*"], "script": _script("journal-seize-v1", {
+                    "by": self.id, "lease": self._lease, "adopt": False, "seen": found["_seq_no"]})}, accepted=(404, 409))
+            if status != 200:
+                return True  # somebody else was faster
+            entry = reply["get"]["_source"]
+            if entry.get("answer") == "dead":
+                raise LockstepError(f"{met} is locked by {holder}, which died in the middle of a change of the tree; "
+                                    "`lockstep tree recover` finishes it")
+            if entry.get("answer") is not None:
+                return False
+        names = [*entry["locks"].get("shared", []), *entry["locks"].get("exclusive", [])]
+        self._release_of(holder, [*names, met])
+        return True
+
+    def _draw(self, above):
+        _, reply = self._server.request(
+            "drawing a fencing token", "POST",
+            f"/{quoted(self._locks._journal)}/_update/lockstep-token?retry_on_conflict=100",
+            {"scripted_upsert": True, "upsert": {}, "_source": ["last"], "script": _script("journal-token-v1", {"above": above})})
+        return reply["get"]["_source"]["last"]
+
+    def _exceed(self, index, id, document):
+        """A greater fence means that we were deposed, as the journal then says; or it was not written under these locks."""
+        fence = (document or {}).get("fence")
+        fence = 0 if fence is None else fence
+        if isinstance(fence, str) and fence.lstrip("-").isdigit():
+            fence = int(fence)
+        if isinstance(fence, bool) or not isinstance(fence, int) or fence > _MAX_TOKEN:
+            raise LockstepError(f"the document {index}/{id} has the fence {json.dumps(fence)}, which is no fencing token; correct it")
+        if fence > self.token:
+            token = self._draw(fence)
+            self._step({"token": token})
+            self.token = token
+
+    def _keep(self):
+        pause = self._lease / 3000
+        while not self._ended.wait(pause):
+            sent = time.monotonic()
+            pause = self._lease / 3000
+            try:
+                self._step({})
+                self._renew_locks()
+                self._good_until = sent + self._lease / 1000 - _CLOCK_STEP
+            except LeaseLost as lost:
+                self._lost = lost
+                return
+            except LockstepError as error:
+                pause = self._lease / 20000
+                if not error.retryable or time.monotonic() >= self._good_until:
+                    self._lost = LeaseLost(str(error))
+                    return
+
+    def _renew_locks(self):
+        parameters = {"script": _script("renew-v1", {"holder": self.id, "lease": self._lease})}
+        for name, item in self._bulk("renewing locks", list(self._wanted)[:64], lambda name: parameters):
+            if item.get("result") != "updated":
+                story = f"the lock {name} is gone: somebody has deleted it, or the index of locks"
+                self._give_up("aborted", story)
+                raise LeaseLost(story)
+
+    def _step(self, fields):
+        """Changes our entry, as it was when we last wrote it, and lets its lease begin anew."""
+        with self._journal_turn:
+            for _ in range(4):
+                status, _ = self._write_entry("writing the operation", {
+                    "script": _script("journal-step-v1", {"lease": self._lease, "set": fields})}, self._entry)
+                if status == 200:
+                    return
+                _, now = self._server.request(f"reading the operation {self.id}", "GET",
+                                              f"/{quoted(self._locks._journal)}/_doc/{quoted(self.id)}", accepted=(404,))
+                entry = now.get("_source")
+                if entry is None:
+                    raise LeaseLost(f"the operation {self.id} is no longer in the journal")
+                if entry["owner"] != self.id or entry["state"] in ("done", "aborted"):
+                    raise LeaseLost(f"the operation {self.id} is {entry['state']}: {entry.get('reason', '')}")
+                self._entry = now["_seq_no"], now["_primary_term"]  # the answer to our own request was lost
+            raise LeaseLost(f"the operation {self.id} is changed by somebody else")
+
+    def _write_entry(self, doing, body, version=None):
+        status, reply = self._server.request(f"{doing} {self.id}", "POST", self._entry_path(self.id, version), body,
+                                             accepted=(404, 409) if version else ())
+        if status in (200, 201):
+            self._entry = reply["_seq_no"], reply["_primary_term"]
+        return status, reply
+
+    def _entry_path(self, id, version):
+        condition = f"?if_seq_no={version[0]}&if_primary_term={version[1]}" if version else ""
+        return f"/{quoted(self._locks._journal)}/_update/{quoted(id)}{condition}"
+
+    def _give_up(self, state, reason=""):
+        """Ends our operation and gives everything back. What cannot be given back ends with its lease."""
+        try:
+            self._step({"state": state, "reason": reason})
+            self._release()
+            self._server.request(f"removing the operation {self.id}", "DELETE",
+                                 f"/{quoted(self._locks._journal)}/_doc/{quoted(self.id)}"
+                                 f"?if_seq_no={self._entry[0]}&if_primary_term={self._entry[1]}", accepted=(404, 409))
+        except LockstepError as error:
+            if isinstance(error, LeaseLost) and state == "done":
+                raise
+
+    def _release(self, keep_mark=False):
+        self._release_of(self.id, list(self._wanted), keep_mark)
+
+    def _release_of(self, holder, names, keep_mark=False, only_expired=False):
+        parameters = {"script": _script("release-v2", {"holder": holder, "keep_mark": keep_mark, "only_expired": only_expired})}
+        names = sorted(set(names), key=str.encode, reverse=True)
+        for begin in range(0, len(names), _ITEMS_OF_A_BULK):
+            for _ in self._bulk("releasing locks", names[begin : begin + _ITEMS_OF_A_BULK], lambda name: parameters):
+                pass
+
+    def _bulk(self, doing, names, body):
+        """Yields (name, outcome) of an update for each name; sends those again that collide with other writers."""
+        for _ in range(8):
+            lines = b"".join(json.dumps(line).encode() + b"\n" for name in names for line in (
+                {"update": {"_id": document_id(name), "retry_on_conflict": 10}}, body(name)))
+            _, reply = self._server.request(doing, "POST", f"/{quoted(self._locks._index)}/_bulk", lines)
+            again = []
+            for name, each in zip(names, reply["items"]):
+                item = each["update"]
+                kind = item.get("error", {}).get("type")
+                if item["status"] == 409:
+                    again.append(name)
+                elif item["status"] == 404 and kind != "index_not_found_exception" or 200 <= item["status"] <= 299:
+                    yield name, item
+                else:
+                    raise LockstepError(f"{doing}: HTTP {item['status']} {kind}: {item.get('error', {}).get('reason')}",
+                                        item["status"] in (408, 429) or item["status"] >= 500)
+            if not again:
+                return
+            names = again
+        raise LockstepError(f"{doing}: {names[0]} is changed by too many at once", True)
+
+    def _busy(self, refused):
+        if refused is None:
+            return LockstepError("taking locks: the server did not answer in time", True)
+        name, source = refused
+        holders = list(source.get("holders", {})) or [str(source.get("process_id", "somebody"))]
+        how = "shared" if source.get("lock_type") == "shared" else "locked exclusively"
+        return LockBusy(f"{name} is {how} by {', '.join(holders)}", name, holders)

@@ -1,0 +1,186 @@
+"""The Python package clients/python against a real engine and beside the program: the same locks, the same attacks."""
+import json
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import unittest
+import uuid
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.insert(0, os.path.join(ROOT, "clients", "python"))
+from lockstep_locks import LeaseLost, LockBusy, Locks, LockstepError  # noqa: E402
+from lockstep_locks.names import document_id, lock_set  # noqa: E402
+from lockstep_locks.server import Server  # noqa: E402
+
+PROGRAM = os.environ.get("LOCKSTEP_TEST_PROGRAM", os.path.join(ROOT, "build", "lockstep"))
+LEASE = 4.0  # of Python's locks, so that the dead are soon known as dead
+PATIENCE = 60.0
+
+
+def hold_until_killed(engine, index, sent, name):
+    with Locks(engine, index, LEASE).hold(exclusive=[name], wait=PATIENCE) as lock:
+        sent.send(lock.token)
+        time.sleep(PATIENCE)
+
+
+class NamesTest(unittest.TestCase):
+    def test_a_path_shares_what_is_above_it_in_the_order_of_all_clients(self):
+        self.assertEqual(list(lock_set(tree=["/b/c", "/a"]).items()),
+                         [("/", "shared"), ("/a", "exclusive"), ("/b", "shared"), ("/b/c", "exclusive")])
+        for wrong in ["a", "/a//b", "/a/../b", "/a\nb", ""]:
+            with self.assertRaises(ValueError, msg=wrong):
+                lock_set(tree=[wrong])
+
+    def test_a_long_name_has_an_id_of_512_bytes(self):
+        self.assertEqual(document_id("x" * 512), "x" * 512)
+        self.assertEqual(len(document_id("ä" * 300).encode()), 511)
+        self.assertEqual(document_id("x" * 600), "x" * 495 + "#f7f2e4ea97561685")
+
+
+class LocksTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.engine = os.environ.get("LOCKSTEP_TEST_ELASTICSEARCH")
+        if not cls.engine:
+            raise cls.failureException("LOCKSTEP_TEST_ELASTICSEARCH names no server; start one and name it: export "
+                                       "LOCKSTEP_TEST_ELASTICSEARCH=$(scripts/engine start elasticsearch-7.10 --data /tmp/lockstep-es)")
+        cls.server = Server(cls.engine, 60)
+        cls.name = f"test-python-{uuid.uuid4().hex}"
+        cls.index = f"{cls.name}-locks"
+        cls.config = tempfile.NamedTemporaryFile("w", suffix=".toml")
+        cls.config.write(f'[elasticsearch]\nurls = ["{cls.engine}"]\n[locks]\nindex = "{cls.index}"\nlease = "30s"\n')
+        cls.config.flush()
+        cls.locks_list()  # makes the indices and the scripts
+        cls.locks = Locks(cls.engine, cls.index, LEASE)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.server.request("cleaning up", "DELETE", f"/{cls.name}-*", accepted=(404,))
+        cls.server.request("cleaning up", "DELETE", f"/_index_template/{cls.name}-*", accepted=(404,))
+        cls.server.close()
+        cls.config.close()
+
+    @classmethod
+    def lockstep(cls, *words):
+        return subprocess.run([PROGRAM, words[0], "-c", cls.config.name, *words[1:]], capture_output=True, text=True, timeout=PATIENCE)
+
+    @classmethod
+    def locks_list(cls):
+        listed = cls.lockstep("locks", "list")
+        if listed.returncode != 0:
+            raise cls.failureException(listed.stderr)
+        return listed.stdout
+
+    def document(self, id="1"):
+        return self.server.request("reading", "GET", f"/{self.name}-data/_doc/{id}")[1]["_source"]
+
+    def put(self, document, id="1"):
+        self.server.request("writing", "PUT", f"/{self.name}-data/_doc/{id}?refresh=true", document)
+
+    def holder(self, name):
+        received, sent = multiprocessing.Pipe(False)
+        process = multiprocessing.get_context("fork").Process(target=hold_until_killed, args=(self.engine, self.index, sent, name))
+        process.start()
+        self.addCleanup(process.kill)
+        self.assertTrue(received.poll(PATIENCE))
+        return process, received.recv()
+
+    def test_a_change_under_the_lock_loses_nothing_beside_others(self):
+        self.put({"count": 0})
+
+        def add():
+            for _ in range(5):
+                with Locks(self.engine, self.index, 20.0).hold(document=["1"], wait=PATIENCE) as lock:
+                    count = self.document()["count"]
+                    self.server.request("writing", "POST", f"/{self.name}-data/_update/1", {"doc": {"count": count + 1}})
+                    lock.check()
+
+        threads = [threading.Thread(target=add) for _ in range(3)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(self.document()["count"], 15)
+        self.assertEqual(self.locks_list(), "")
+
+    def test_the_program_and_python_respect_each_other(self):
+        long = "/" + "ü" * 400
+        with self.locks.hold(tree=["/a/b", long]) as lock:
+            refused = self.lockstep("lock", "--tree", "/a", "--", "true")
+            self.assertEqual(refused.returncode, 4, refused.stderr)
+            self.assertEqual(self.lockstep("lock", "--exclusive", long, "--", "true").returncode, 4)
+            self.assertEqual(self.lockstep("lock", "--tree", "/a/c", "--", "true").returncode, 0)
+            self.assertIn(f"lock python  running, token {lock.token}", self.locks_list())
+        token = self.lockstep("lock", "--tree", "/a/b", "--", "printenv", "LOCKSTEP_FENCING_TOKEN")
+        self.assertGreater(int(token.stdout), lock.token)
+        holder = subprocess.Popen([PROGRAM, "lock", "-c", self.config.name, "--exclusive", "p", "--", "sh", "-c", "echo in; sleep 300"],
+                                  stdout=subprocess.PIPE)
+        self.addCleanup(holder.stdout.close)
+        self.addCleanup(holder.wait)
+        self.addCleanup(holder.terminate)
+        holder.stdout.readline()
+        with self.assertRaises(LockBusy) as busy:
+            self.locks.hold(shared=["p"]).__enter__()
+        self.assertIn(f"-{holder.pid}-", busy.exception.holders[0])
+
+    def test_the_dead_are_cleared_away_by_python_and_by_the_program(self):
+        process, token = self.holder("dead")
+        process.kill()
+        with self.locks.hold(exclusive=["dead"], wait=PATIENCE) as lock:
+            self.assertGreater(lock.token, token)
+        process, token = self.holder("dead")
+        process.kill()
+        self.assertEqual(self.lockstep("lock", "--exclusive", "dead", "--wait", "60s", "--", "true").returncode, 0)
+        self.assertEqual(self.locks_list(), "")
+
+    def test_who_sleeps_for_longer_than_its_lease_writes_nothing_afterwards(self):
+        self.put({"by": "nobody"}, "zombie")
+        zombie = self.locks.hold(exclusive=["zombie"])
+        zombie.__enter__()
+        zombie._ended.set()  # it renews no more, as if it were stopped
+        zombie._keeper.join()
+        with self.locks.hold(exclusive=["zombie"], wait=PATIENCE) as heir:
+            heir.update(f"{self.name}-data", "zombie", lambda document: {**document, "by": "heir"})
+            zombie._good_until = time.monotonic() + PATIENCE  # and its clock stood still
+            with self.assertRaises(LeaseLost):
+                zombie.update(f"{self.name}-data", "zombie", lambda document: {**document, "by": "zombie"})
+        self.assertEqual(self.document("zombie")["by"], "heir")
+        self.assertEqual(self.document("zombie")["fence"], heir.token)
+
+    def test_a_fence_that_no_lock_has_given_is_exceeded_and_one_that_is_none_is_refused(self):
+        ahead = 2**42
+        self.put({"fence": str(ahead)}, "fenced")
+        with self.locks.hold(everything=True) as lock:
+            lock.update(f"{self.name}-data", "fenced", lambda document: document)
+            self.assertGreater(self.document("fenced")["fence"], ahead)
+            self.assertEqual(self.document("fenced")["fence"], lock.token)
+        self.put({"fence": 2**60}, "fenced")
+        with self.locks.hold(everything=True) as lock, self.assertRaises(LockstepError):
+            lock.update(f"{self.name}-data", "fenced", lambda document: document)
+
+    def test_a_lock_that_vanishes_is_lost(self):
+        lock = self.locks.hold(exclusive=["vanishing"])
+        lock.__enter__()
+        self.server.request("deleting", "DELETE", f"/{self.index}/_doc/vanishing")
+        lock._keeper.join(PATIENCE)
+        with self.assertRaises(LeaseLost):
+            lock.check()
+        with self.assertRaises(LeaseLost):
+            lock.__exit__(None, None, None)
+
+    def test_a_broken_lock_is_lost_and_says_who_broke_it(self):
+        lock = self.locks.hold(exclusive=["broken"])
+        lock.__enter__()
+        self.assertEqual(self.lockstep("locks", "break", "broken", "--yes").returncode, 0)
+        lock._keeper.join(PATIENCE)
+        with self.assertRaisesRegex(LeaseLost, "its lock was broken by "):
+            lock.check()
+
+
+if __name__ == "__main__":
+    unittest.main()
