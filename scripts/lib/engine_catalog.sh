@@ -11,6 +11,7 @@ describe_engine() {
   engine=$1
   engine_daemon_options=()
   engine_modules=()
+  engine_security='' # yes: it has users and roles; coordinates: of the plugin that brings them
   case $engine in
     elasticsearch-7.10)
       engine_version=7.10.2
@@ -21,10 +22,12 @@ describe_engine() {
       engine_version=8.19.21
       engine_java_lowest=17 engine_java_highest=25
       engine_daemon_options=(-d) # or a second Java would stay beside the server
+      engine_security=yes
       ;;
     opensearch-2.19)
-      engine_version=2.19.5
+      engine_version=2.19.4 # the newest with a published security plugin
       engine_java_lowest=11 engine_java_highest=21
+      engine_security=org.opensearch.plugin:opensearch-security:2.19.4.0
       engine_modules=(lang-painless analysis-common parent-join reindex)
       ;;
     opensearch-3.6)
@@ -58,17 +61,17 @@ module_jars() {
       ;;
     elasticsearch-7.10:*) printf '%s\n' "org.codelibs.elasticsearch.module:$1:7.10.2" ;;
     opensearch-2.19:lang-painless)
-      printf '%s\n' org.opensearch.plugin:{lang-painless,opensearch-scripting-painless-spi}:2.19.5 \
+      printf '%s\n' org.opensearch.plugin:{lang-painless,opensearch-scripting-painless-spi}:2.19.4 \
         org.antlr:antlr4-runtime:4.13.1 org.ow2.asm:{asm,asm-analysis,asm-commons,asm-tree,asm-util}:9.7
       ;;
     opensearch-2.19:reindex)
-      printf '%s\n' org.opensearch.plugin:reindex-client:2.19.5 \
-        org.opensearch.client:opensearch-rest-client:2.19.5 org.opensearch:opensearch-ssl-config:2.19.5 \
+      printf '%s\n' org.opensearch.plugin:reindex-client:2.19.4 \
+        org.opensearch.client:opensearch-rest-client:2.19.4 org.opensearch:opensearch-ssl-config:2.19.4 \
         org.apache.httpcomponents:{httpasyncclient:4.1.5,httpclient:4.5.14,httpcore:4.4.16,httpcore-nio:4.4.16} \
         commons-codec:commons-codec:1.18.0 commons-logging:commons-logging:1.2
       ;;
-    opensearch-2.19:parent-join) printf '%s\n' org.opensearch.plugin:parent-join-client:2.19.5 ;;
-    opensearch-2.19:*) printf '%s\n' "org.opensearch.plugin:$1:2.19.5" ;;
+    opensearch-2.19:parent-join) printf '%s\n' org.opensearch.plugin:parent-join-client:2.19.4 ;;
+    opensearch-2.19:*) printf '%s\n' "org.opensearch.plugin:$1:2.19.4" ;;
   esac
 }
 

@@ -2,7 +2,14 @@
 # Brings an engine of the catalog into the cache with Maven. An engine counts as there only when its folder has its final name,
 # which it gets in one step when everything is complete.
 
-engine_home() { printf '%s/%s-%s-%s\n' "$(cache_folder)" "$engine_family" "$engine_version" "$kRecipe"; }
+# needs_plugin: whether the engine is to have security, and has it from a plugin.
+needs_plugin() { [[ ${security:-no} == yes && $engine_security == *:* ]]; }
+
+engine_home() {
+  local plugin=''
+  if needs_plugin; then plugin=-security; fi
+  printf '%s/%s-%s-%s%s\n' "$(cache_folder)" "$engine_family" "$engine_version" "$kRecipe" "$plugin"
+}
 
 # artifact_item COORDINATES TYPE FOLDER: one thing to fetch, for the project file.
 artifact_item() {
@@ -23,6 +30,7 @@ project_file() {
 <configuration><artifactItems>
 XML
   artifact_item "$engine_zip" zip "$1"
+  if needs_plugin; then artifact_item "$engine_security" zip "$1/security"; fi
   for module in "${engine_modules[@]}"; do
     while read -r jar; do artifact_item "$jar" jar "$1/modules/$module"; done < <(module_jars "$module")
   done
@@ -82,6 +90,9 @@ fetch_into_cache() {
       [[ -s $stage/modules/$module/plugin-security.policy ]] || rm "$stage/modules/$module/plugin-security.policy"
       mv "$stage/modules/$module" "$stage/unzipped/$engine_family-$engine_version/modules/"
     done
+    if needs_plugin; then
+      unzip -q "$stage"/security/*.zip -d "$stage/unzipped/$engine_family-$engine_version/plugins/opensearch-security"
+    fi
     chmod +x "$stage/unzipped/$engine_family-$engine_version/bin/"*
     chmod -R go+rX "$stage/unzipped"
     mv -T "$stage/unzipped/$engine_family-$engine_version" "$home"

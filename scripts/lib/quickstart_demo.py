@@ -165,4 +165,5 @@ def main():
     show_blog(blog, elasticsearch)
 
 
-main()
+if __name__ == "__main__":
+    main()
