@@ -60,6 +60,7 @@ DeploymentPlan Deployment::plan() {
     if (const auto refusal = refusal_of_fields(index, known->second))
       plan.obstacles.push_back(*obstacle_of(*refusal));
   }
+  for (Finding& finding : lost_in_a_reindex(indices)) plan.obstacles.push_back(std::move(finding));
   for (const IndexPlan& index : indices) {
     for (PlanStep& step : steps_of(index)) plan.steps.push_back(std::move(step));
     if (auto obstacle = obstacle_of(index)) plan.obstacles.push_back(*std::move(obstacle));
@@ -127,6 +128,24 @@ std::vector<std::string> Deployment::lost_indices(const std::vector<IndexPlan>& 
     if (known && plan.kind == IndexPlan::Kind::kCreate) lost.push_back(plan.alias);
   }
   return lost;
+}
+
+// What is written goes to an alias of the generation that is gone.
+std::vector<Finding> Deployment::lost_in_a_reindex(const std::vector<IndexPlan>& plans) {
+  const std::vector<std::string> applied = source_.applied_aliases();
+  std::vector<Finding> findings;
+  for (const IndexPlan& plan : plans) {
+    const bool has_another = std::any_of(applied.begin(), applied.end(), [&](const std::string& name) {
+      return generation_number(plan.alias, name) > 0;
+    });
+    if (plan.kind != IndexPlan::Kind::kCreate || !has_another) continue;
+    findings.push_back({Finding::Severity::kError, "index " + plan.alias,
+                        "the alias is gone while a reindex of it is under way",
+                        "let it stand for the other index with `lockstep reindex --back --force " +
+                            plan.alias + "`, or end the reindex with `lockstep reindex --abort " +
+                            plan.alias + "`"});
+  }
+  return findings;
 }
 
 void Deployment::apply_indices(const std::string& identity,

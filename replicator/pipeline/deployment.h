@@ -51,6 +51,7 @@ class Deployment {
  private:
   std::vector<DesiredIndex> desired(const std::string& identity) const;
   std::vector<IndexPlan> plan_indices(const std::string& identity);
+  std::vector<Finding> lost_in_a_reindex(const std::vector<IndexPlan>& plans);
   std::vector<std::string> lost_indices(const std::vector<IndexPlan>& plans);
   void apply_indices(const std::string& identity, const std::function<void(const PlanStep&)>& told);
   std::vector<IndexState> own_indices(const std::string& identity);

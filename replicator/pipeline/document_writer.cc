@@ -98,6 +98,8 @@ bool StepDocuments::refuse_what_cannot_be_written(const DocumentKey& document,
            "it is nested more than " + std::to_string(kMaxDepth) + " levels deep");
   } else if (rendered.is_ambiguous) {
     refuse(document, "ambiguous_document_id", "the view has several rows with this _id");
+  } else if (!rendered.fault.empty()) {
+    refuse(document, "invalid_document", std::string(rendered.fault));
   } else {
     return false;
   }
@@ -124,19 +126,19 @@ void StepDocuments::add(const AppliedIndex& index, const RenderedDocument& docum
   BulkRequest& request = open_request();
   const std::size_t before = request.bytes();
   for (const std::string& routing : document.stale_routings) {
-    request.remove(index.alias, under(routing), delete_version_);
+    request.remove(index.target(), under(routing), delete_version_);
   }
   if (document.json) {
-    request.index(index.alias, under(document.routing), write_version_, *document.json);
+    request.index(index.target(), under(document.routing), write_version_, *document.json);
   } else if (!index.routed) {
-    request.remove(index.alias, under({}), write_version_);
+    request.remove(index.target(), under({}), write_version_);
   }
   bytes_ += request.bytes() - before;
 }
 
 void StepDocuments::remove(const AppliedIndex& index, const FoundDocument& document) {
   ++documents_;
-  open_request().remove(index.alias, {index.id, document.id, document.routing}, delete_version_);
+  open_request().remove(index.target(), {index.id, document.id, document.routing}, delete_version_);
 }
 
 // --- DocumentWriter ---

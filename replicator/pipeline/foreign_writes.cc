@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "replicator/elasticsearch/admin/index_plan.h"
+#include "replicator/log.h"
 #include "replicator/pipeline/repair/view_page.h"
 
 namespace lockstep {
@@ -77,7 +78,7 @@ void ForeignWrites::look_at(const AppliedIndex& index, const Noted& noted) {
   for (const auto& [document, owner] : noted) documents.push_back(document);
   const std::vector<DocumentLocation> locations = locations_of(documents);
   const std::vector<std::optional<StoredVersion>> versions =
-      stored_versions(elasticsearch_, index.alias, locations);
+      stored_versions(elasticsearch_, index.target(), locations);
   std::optional<ForeignVersion> greatest;
   std::int64_t foreign = 0;
   for (std::size_t i = 0; i < versions.size(); ++i) {
@@ -102,12 +103,13 @@ void ForeignWrites::look_at(const AppliedIndex& index, const Noted& noted) {
 // A later leader marks the index before it writes: without its mark such a version is nobody's of us.
 bool ForeignWrites::remove_beyond_reach(const AppliedIndex& index, const DocumentLocation& document,
                                         const StoredVersion& stored) {
-  if (marked_index(elasticsearch_, index.alias).mark.epoch > epoch_) return false;
+  if (marked_index(elasticsearch_, index.target()).mark.epoch > epoch_) return false;
+  const LogField field("index", index.alias);
   spdlog::warn(
       "index {}: something else has written a document with the version {}, which no version of lockstep's "
       "can follow; it is removed, and comes back when Elasticsearch has forgotten that (index.gc_deletes)",
       index.alias, stored.version.value());
-  remove_if_unchanged(elasticsearch_, index.alias, document, stored);
+  remove_if_unchanged(elasticsearch_, index.target(), document, stored);
   return true;
 }
 
@@ -120,6 +122,7 @@ void ForeignWrites::report(IndexId index, std::int64_t foreign) {
     if (warned != warned_at_.end() && now - warned->second < kInterval) return;
     warned_at_[index] = now;
   }
+  const LogField field("index", pipeline_.find(index)->alias);
   spdlog::warn(
       "index {}: something else writes into it: a document has a version that lockstep has not given. What "
       "the view gives is written over it; find out who writes there, take the privilege away, and run "

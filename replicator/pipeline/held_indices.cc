@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "replicator/log.h"
+
 namespace lockstep {
 namespace {
 
@@ -41,6 +43,7 @@ void HeldIndices::hold(const DocumentKey& document, const std::string& reason) {
     held.ask_at = held.since + held.backoff.next();
     held_.emplace(document.index, std::move(held));
   }
+  const LogField field("index", pipeline_.find(document.index)->alias);
   spdlog::warn("index {} takes no writes, the others go on: {}", pipeline_.find(document.index)->alias,
                reason);
   wake_up_.wake();
@@ -86,7 +89,7 @@ milliseconds HeldIndices::ask_those_due() {
   }
   for (const DocumentKey& document : due) {
     take_answer(document.index,
-                probe_write(*transport_, pipeline_.find(document.index)->alias, document, kProbeTimeout));
+                probe_write(*transport_, pipeline_.find(document.index)->target(), document, kProbeTimeout));
   }
   const std::lock_guard lock(mutex_);
   milliseconds pause = kNobodyIsHeld;
@@ -109,6 +112,7 @@ void HeldIndices::take_answer(IndexId index, const WriteProbe& probe) {
     held_.erase(index);
   }
   const std::chrono::duration<double> lasted = steady_clock::now() - since;
+  const LogField field("index", pipeline_.find(index)->alias);
   spdlog::info("index {} takes writes again after {:.1f} s", pipeline_.find(index)->alias, lasted.count());
   on_released_();
 }

@@ -9,6 +9,7 @@
 
 #include "replicator/elasticsearch/admin/index_plan.h"
 #include "replicator/error.h"
+#include "replicator/log.h"
 
 namespace lockstep {
 namespace {
@@ -56,6 +57,7 @@ void compare_with_views(ChangeLog& changes, Epoch epoch, const std::vector<Doubt
     transaction->skip_changes();
   }
   for (const Doubt& doubt : doubts) {
+    const LogField field("index", doubt.index->alias);
     spdlog::warn("index {}: {}; it is compared with its view", doubt.index->alias, doubt.reason);
     for (const JobKind kind : {JobKind::kComparison, JobKind::kSweep}) {
       transaction->add_job(doubt.index->id, kind, doubt.reason);
@@ -68,11 +70,18 @@ void compare_with_views(ChangeLog& changes, Epoch epoch, const std::vector<Doubt
 void mark(ElasticsearchClient& elasticsearch, const AppliedIndex& index, Epoch epoch,
           const SourceMark& source) {
   try {
-    set_index_writer(elasticsearch, index.alias, epoch, source);
+    set_index_writer(elasticsearch, index.target(), epoch, source);
   } catch (const Error& error) {
     if (!error.retryable()) throw;
+    const LogField field("index", index.alias);
     spdlog::warn("index {} cannot be marked now, the others go on: {}", index.alias, error.what());
   }
+}
+
+// A generation beside another that somebody has deleted ends its reindex (reindexing.h), and not the
+// pipeline.
+bool is_deleted_generation(ElasticsearchClient& elasticsearch, const AppliedIndex& index) {
+  return !index.beside.empty() && elasticsearch.indices_of(index.target()).empty();
 }
 
 }  // namespace
@@ -83,7 +92,9 @@ const AppliedPipeline& load_applied(const Config& config, Source& source) {
   std::vector<std::string> configured;
   std::vector<std::string> applied;
   for (const IndexConfig& index : config.indices) configured.push_back(index.alias);
-  for (const AppliedIndex& index : pipeline.indices) applied.push_back(index.alias);
+  for (const AppliedIndex& index : pipeline.indices) {
+    if (index.beside.empty()) applied.push_back(index.alias);
+  }
   std::sort(configured.begin(), configured.end());
   std::sort(applied.begin(), applied.end());
   if (configured != applied) {
@@ -108,7 +119,8 @@ Epoch take_epoch(const AppliedPipeline& pipeline, Source& source, ElasticsearchC
   Epoch seen = before;
   std::vector<Doubt> doubts;
   for (const AppliedIndex& index : pipeline.indices) {
-    const MarkedIndex marked = marked_index(elasticsearch, index.alias);
+    if (is_deleted_generation(elasticsearch, index)) continue;
+    const MarkedIndex marked = marked_index(elasticsearch, index.target());
     require_ours(pipeline, index, marked.mark);
     std::string doubt = doubt_about(index, marked, identity, before, known);
     if (doubt.empty() && other_place) doubt = "the source is a different database now";
@@ -118,7 +130,9 @@ Epoch take_epoch(const AppliedPipeline& pipeline, Source& source, ElasticsearchC
   }
   compare_with_views(source.changes(), before, doubts, other_place);
   const Epoch epoch = lead.raise_epoch(seen, partners);
-  for (const AppliedIndex& index : pipeline.indices) mark(elasticsearch, index, epoch, source_mark(identity));
+  for (const AppliedIndex& index : pipeline.indices) {
+    if (partners.targets.contains(index.id)) mark(elasticsearch, index, epoch, source_mark(identity));
+  }
   return epoch;
 }
 

@@ -59,8 +59,8 @@ struct IndexProgress {
 };
 
 /// A snapshot, by value. Counters count since the process began: a loop that starts again after a lost
-/// connection goes on from what the board has. While this process stands by, lag, pending, outbox_bytes, and
-/// an index's dead letters and set_aside are what the source says of the pipeline.
+/// connection goes on from what the board has. While this process stands by, lag, pending, outbox_bytes,
+/// warnings, and an index's dead letters and set_aside are what the source says of the pipeline.
 struct ReplicationProgress {
   PipelineState state = PipelineState::kConnecting;
   std::string reason;  ///< why it waits, in one line; empty when it does not

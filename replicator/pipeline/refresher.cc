@@ -19,7 +19,7 @@ Refresher::Refresher(const AppliedPipeline& pipeline, std::unique_ptr<HttpTransp
     : on_finished_(std::move(on_finished)),
       elasticsearch_(std::move(transport), request_timeout),
       backoff_(Backoff::Limits{}, std::random_device{}()) {
-  for (const AppliedIndex& index : pipeline.indices) aliases_.emplace(index.id, index.alias);
+  for (const AppliedIndex& index : pipeline.indices) aliases_.emplace(index.id, index.target());
   thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
 }
 

@@ -8,7 +8,9 @@
 namespace lockstep {
 
 RefusedShare::RefusedShare(double most, const AppliedPipeline& pipeline) : most_(most) {
-  for (const AppliedIndex& index : pipeline.indices) aliases_[index.id] = index.alias;
+  for (const AppliedIndex& index : pipeline.indices) {
+    if (index.beside.empty()) aliases_[index.id] = index.alias;
+  }
 }
 
 void RefusedShare::count(const Acknowledged& acknowledged, const std::vector<std::size_t>& fresh) {
@@ -23,6 +25,7 @@ void RefusedShare::count(const Acknowledged& acknowledged, const std::vector<std
     if (window.refused++ == 0) window.first = without_values(letter.error_type, letter.reason);
   }
   for (const auto& [index, documents] : acknowledged.documents) {
+    if (!aliases_.contains(index)) continue;
     Window& window = windows_[index];
     window.documents += documents - known[index];
     if (window.documents < kWindow) continue;

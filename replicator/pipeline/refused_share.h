@@ -4,7 +4,8 @@
 // Each index is judged over windows of at least kWindow documents. Whatever one save brings belongs to one
 // window. When more than the configured share of a window became dead letters, the pipeline ends with an
 // Error before the window is saved, so the checkpoint does not pass the refused documents (K2). A document
-// that was a dead letter before and is refused again does not count: it adds no row.
+// that was a dead letter before and is refused again does not count: it adds no row. A generation beside
+// another is not judged here: its mapping may end its reindex, not the pipeline (reindexing.h).
 #pragma once
 
 #include <cstddef>

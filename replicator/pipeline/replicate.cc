@@ -14,6 +14,7 @@
 
 #include "replicator/elasticsearch/admin/client.h"
 #include "replicator/error.h"
+#include "replicator/log.h"
 #include "replicator/pipeline/checkpoint.h"
 #include "replicator/pipeline/document_writer.h"
 #include "replicator/pipeline/foreign_writes.h"
@@ -25,6 +26,7 @@
 #include "replicator/pipeline/refresher.h"
 #include "replicator/pipeline/refusal_log.h"
 #include "replicator/pipeline/refused_share.h"
+#include "replicator/pipeline/reindexing.h"
 #include "replicator/pipeline/set_aside.h"
 #include "replicator/pipeline/tail.h"
 #include "replicator/pipeline/target_watch.h"
@@ -96,6 +98,8 @@ class Replication {
         tail_(config, pipeline_, set_aside_, held_, changes_, writer_, checkpoint_, versions_,
               [this](Job job) { jobs_.add(std::move(job)); }),
         refusals_(pipeline_),
+        reindexing_({config, pipeline_, source, set_aside_, held_}, versions_.epoch(), make_transport(),
+                    [this] { wake_up_.wake(); }),
         report_({pipeline_, source, bulks_, writer_, set_aside_, held_, jobs_, tail_}, versions_.epoch(),
                 board),
         housekeeping_(chores(), std::chrono::steady_clock::now()) {
@@ -120,6 +124,7 @@ class Replication {
     take_jobs();
     for (const AppliedIndex& index : pipeline_.indices)
       checkpoint_.begin_trial(index.id, report_.count_dead_letters(index.id));
+    set_log_field("epoch", std::to_string(versions_.epoch().value));
     spdlog::info("leading pipeline {} under epoch {}: {} indices, {} jobs", pipeline_.name,
                  versions_.epoch().value, pipeline_.indices.size(), jobs_.progress().size());
     report_.update();
@@ -152,6 +157,7 @@ class Replication {
         {1s, kAfterInterval, [this] { take_jobs(); }, "`apply` and others add jobs"},
         {2s, kAtOnce, [this] { require_same_revision(); }, "an `apply` changes what is followed"},
         {2s, kAtOnce, [this] { require_nothing_given_up(); }, "a full outbox drops changes"},
+        {200ms, kAfterInterval, [this] { go_on_with_reindexes(); }, "people start them, and steps end"},
         {10s, kAfterInterval, [this] { take_back_readable(); }, "somebody may have mended a view or a job"},
         {2s, kAfterInterval, [this] { follow_parts(); },
          "no trigger fires for a partition that comes or goes"},
@@ -230,6 +236,10 @@ class Replication {
       throw Error({"catching up", "not all indices could be followed: " + set_aside_.text(),
                    "do what they say; if a view is as you want it, run `lockstep apply`"});
     }
+    if (!reindexing_.at_rest()) {
+      if (reindexing_.stuck().empty()) return false;
+      throw Error({"catching up", "a reindex waits: " + reindexing_.stuck(), "do what it says"});
+    }
     return !source_.outbox().has_given_up();
   }
 
@@ -254,7 +264,7 @@ class Replication {
     writer_.take_outcomes(0ms);
     if (tail_.idle()) checkpoint_.save(changes_, tail_.position());
     for (const std::string& line : refusals_.rest()) spdlog::warn("{}", line);
-    if (writer_.requests_in_flight() == 0) source_.lead().note_quiet(versions_.epoch());
+    note_if_quiet();
     report_.update();
   }
 
@@ -286,6 +296,11 @@ class Replication {
     const auto end = std::chrono::steady_clock::now() + kQuietPatience;
     while (writer_.requests_in_flight() > 0 && std::chrono::steady_clock::now() < end)
       writer_.take_outcomes(10ms);
+    note_if_quiet();
+  }
+
+  // Quiet is: no write is on its way, neither one of ours nor one of the leaders before us.
+  void note_if_quiet() {
     if (writer_.requests_in_flight() == 0 && std::chrono::steady_clock::now() >= write_lifetime_over_)
       source_.lead().note_quiet(versions_.epoch());
   }
@@ -294,6 +309,13 @@ class Replication {
     if (source_.revision() == pipeline_.revision) return;
     note_quiet();
     throw Error({"following changes", "`apply` changed the pipeline", "reloading", Retry::kLater});
+  }
+
+  void go_on_with_reindexes() {
+    if (!reindexing_.turn()) return;
+    note_quiet();
+    throw Error({"following changes", "a reindex has changed the pipeline's generations", "reloading",
+                 Retry::kLater});
   }
 
   void require_same_tables() {
@@ -318,7 +340,7 @@ class Replication {
     const std::optional<ForeignVersion> found = foreign_.take_greatest();
     if (!found || found->version.epoch() < versions_.epoch() || versions_.rise_above(found->version)) return;
     for (const AppliedIndex& index : pipeline_.indices) {
-      if (marked_index(elasticsearch_, index.alias).mark.epoch > versions_.epoch())
+      if (marked_index(elasticsearch_, index.target()).mark.epoch > versions_.epoch())
         throw Deposed("a later leader writes into " + index.alias);
     }
     foreign_.report(found->index, 1);
@@ -400,6 +422,7 @@ class Replication {
   JobRunner jobs_;
   Tail tail_;
   RefusalLog refusals_;
+  Reindexing reindexing_;
   ProgressReport report_;
   Housekeeping housekeeping_;
   SteadyTime followed_at_{};     // when the tail last found work

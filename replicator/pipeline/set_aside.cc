@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "replicator/error.h"
+#include "replicator/log.h"
 
 namespace lockstep {
 namespace {
@@ -53,6 +54,7 @@ void SetAside::added(IndexId index, const std::string& reason) {
   trial.failures = in_vain ? trial.failures + 1 : 0;
   trial.set_aside_at = now;
   reasons_[index] = reason;
+  const LogField field("index", pipeline_.find(index)->alias);
   spdlog::warn("index {} is set aside, the others go on: {}", pipeline_.find(index)->alias, reason);
 }
 
@@ -71,6 +73,7 @@ std::vector<Job> SetAside::take_back_readable(SteadyTime now, const HeldIndices&
       continue;
     }
     trial.taken_back_at = now;
+    const LogField field("index", index.alias);
     spdlog::info("index {}: it can be read again; it is followed and compared", index.alias);
     const std::string reason = "it was set aside: " + std::exchange(reasons_[index.id], {});
     reasons_.erase(index.id);
@@ -97,6 +100,7 @@ std::optional<std::string> SetAside::obstacle(const AppliedIndex& index, const U
 }
 
 void SetAside::restate(const AppliedIndex& index, const std::string& reason) {
+  const LogField field("index", index.alias);
   spdlog::warn("index {} stays set aside: {}", index.alias, reason);
   const std::unique_ptr<SourceTransaction> transaction = changes_.begin(epoch_);
   transaction->take_back(index.id);

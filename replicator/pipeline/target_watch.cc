@@ -106,10 +106,10 @@ bool TargetWatch::look_at(const AppliedIndex& index) {
 
 // None while there is no alias, which the bulk writer reports, and when what stands behind it is not ours.
 std::optional<MarkedIndex> TargetWatch::read(const AppliedIndex& index) {
-  const std::vector<IndexState> found = elasticsearch_.indices_of(index.alias);
+  const std::vector<IndexState> found = elasticsearch_.indices_of(index.target());
   if (found.size() != 1) return std::nullopt;
   try {
-    return marked_index_of(index.alias, found);
+    return marked_index_of(index.target(), found);
   } catch (const Error& error) {
     const std::lock_guard lock(mutex_);
     if (!usurped_) usurped_ = Usurped{index.id, error};
@@ -121,7 +121,7 @@ std::optional<MarkedIndex> TargetWatch::read(const AppliedIndex& index) {
 // others.
 bool TargetWatch::note_in(const AppliedIndex& index, const SourceMark& source) {
   try {
-    set_index_writer(elasticsearch_, index.alias, epoch_, source);
+    set_index_writer(elasticsearch_, index.target(), epoch_, source);
     return true;
   } catch (const Error& error) {
     if (!error.retryable()) throw;

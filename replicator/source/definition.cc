@@ -2,7 +2,14 @@
 
 #include <algorithm>
 
+#include "replicator/error.h"
+
 namespace lockstep {
+
+std::string place_in(const Config& config, int line) {
+  return config.file.empty() ? "line " + std::to_string(line)
+                             : config.file.filename().string() + ":" + std::to_string(line);
+}
 
 std::string to_line(const Finding& finding) {
   std::string line = finding.place;
@@ -15,6 +22,15 @@ std::string to_line(const Finding& finding) {
 bool has_errors(const std::vector<Finding>& findings) {
   return std::any_of(findings.begin(), findings.end(),
                      [](const Finding& finding) { return finding.severity == Finding::Severity::kError; });
+}
+
+void require_no_errors(const std::vector<Finding>& findings) {
+  std::string errors;
+  for (const Finding& finding : findings) {
+    if (finding.severity != Finding::Severity::kError) continue;
+    errors += (errors.empty() ? "" : "\n") + to_line(finding);
+  }
+  if (!errors.empty()) throw UsageError(errors);
 }
 
 }  // namespace lockstep

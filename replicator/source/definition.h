@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "replicator/config/config.h"
+
 namespace lockstep {
 
 /// One step of `apply`.
@@ -24,10 +26,16 @@ struct Finding {
   std::string remedy;   ///< what to do about it; may be empty
 };
 
+/// A line of the configuration for messages: "shop.toml:12"; "line 12" of one without a file.
+std::string place_in(const Config& config, int line);
+
 /// "<where>: <message>; <remedy>"
 std::string to_line(const Finding& finding);
 
 /// Whether at least one of them is an error.
 bool has_errors(const std::vector<Finding>& findings);
+
+/// Throws UsageError when at least one of them is an error: each error as to_line(), on a line of its own.
+void require_no_errors(const std::vector<Finding>& findings);
 
 }  // namespace lockstep

@@ -2,6 +2,7 @@
 
 #include "replicator/error.h"
 #include "replicator/source/postgres/make_postgres.h"
+#include "replicator/source/sqlite/make_sqlite.h"
 
 namespace lockstep {
 namespace {
@@ -21,9 +22,10 @@ Database database_of(const SourceConfig& source) {
       return {make_postgres_source, make_postgres_applied_watch, make_postgres_status_reader,
               make_postgres_status_writer, make_postgres_definition};
     case SourceConfig::Kind::kSqlite:
-      break;
+      return {make_sqlite_source, make_sqlite_applied_watch, make_sqlite_status_reader,
+              make_sqlite_status_writer, make_sqlite_definition};
   }
-  throw UsageError("source.url: this build replicates from PostgreSQL only; use a postgresql:// url");
+  throw UsageError("source.url: this build knows no such database; use a postgresql:// or sqlite: url");
 }
 
 }  // namespace
@@ -46,6 +48,10 @@ std::unique_ptr<StatusReader> open_status_reader(const Config& config) {
 
 std::unique_ptr<StatusWriter> open_status_writer(const Config& config) {
   return database_of(config.source).status_writer(config);
+}
+
+std::string source_libraries() {
+  return postgres_libraries();
 }
 
 std::unique_ptr<SourceDefinition> open_source_definition(const Config& config) {

@@ -61,6 +61,17 @@ struct IndexStatus {
   std::vector<Job> jobs;  ///< not finished, oldest first
 };
 
+struct ReindexStatus {
+  std::string alias;
+  std::string state;    ///< as stored, even when this lockstep knows no such state
+  std::string live;     ///< the real index that the alias stands for; empty: nothing was made yet
+  std::string beside;   ///< the other one
+  std::string wanted;   ///< by a person: "back", "finish", "abort"; empty: nothing
+  std::string reason;   ///< why it waits; empty: it does not
+  std::string failure;  ///< why it is taken back; empty: it is not, or somebody wants it
+  std::chrono::milliseconds keep{};  ///< how long the other index is still followed
+};
+
 struct PipelineStatus {
   std::string identity;
   Epoch epoch;
@@ -73,6 +84,7 @@ struct PipelineStatus {
   std::optional<LeaderReport> leader;            ///< none: the pipeline has never run
   std::vector<LeadHolder> lead;                  ///< who holds its lock now
   std::vector<IndexStatus> indices;
+  std::vector<ReindexStatus> reindexes;
 };
 
 inline constexpr std::int64_t kMaxPendingRows = 100'000;

@@ -28,6 +28,8 @@ struct RenderedDocument {
   std::vector<std::string> stale_routings;
   /// The view has several rows with this _id; this is the first that was read.
   bool is_ambiguous = false;
+  /// Why the row makes no document that can be written; empty: it does.
+  std::string_view fault = {};
 };
 using DocumentSink = std::function<void(const RenderedDocument&)>;
 

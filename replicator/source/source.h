@@ -7,6 +7,7 @@
 //   Lead                           who leads
 //   DeadLetterBox                  dead letters, for people
 //   OutboxCare                     pruning, the outbox's limit, missing triggers
+//   Reindexes                      indices that get a second generation
 //
 // and four that have a connection of their own:
 //
@@ -17,7 +18,8 @@
 //
 // It shares the rest of this folder and outbox/, and implements none of it: the values that the contracts
 // speak of (applied.h, TransactionId, PlanStep and Finding in definition.h), the texts in which the kinds and
-// positions of jobs are stored (outbox/job.h), checksum.h. Only open_source.cc asks which database it is.
+// positions of jobs are stored (outbox/job.h), awaited_jobs.h, migration.h, checksum.h. Only open_source.cc
+// asks which database it is.
 #pragma once
 
 #include <string>
@@ -27,6 +29,7 @@
 #include "replicator/source/dead_letter_box.h"
 #include "replicator/source/lead.h"
 #include "replicator/source/outbox_care.h"
+#include "replicator/source/reindexes.h"
 
 namespace lockstep {
 
@@ -48,6 +51,7 @@ class Source {
   virtual ChangeLog& changes() = 0;
   virtual DeadLetterBox& dead_letters() = 0;
   virtual OutboxCare& outbox() = 0;
+  virtual Reindexes& reindexes() = 0;
 };
 
 }  // namespace lockstep

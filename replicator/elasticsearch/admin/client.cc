@@ -151,14 +151,6 @@ void ElasticsearchClient::put_settings(const std::string& index, const json& set
   send(doing, "PUT", path_of(doing, index) + "/_settings", settings.dump());
 }
 
-void ElasticsearchClient::swap_alias(const std::string& alias, const std::string& from,
-                                     const std::string& to) {
-  const json actions = {{{"remove", {{"index", from}, {"alias", alias}}}},
-                        {{"add", {{"index", to}, {"alias", alias}}}}};
-  send("moving alias " + alias + " from " + from + " to " + to, "POST", "/_aliases",
-       json{{"actions", actions}}.dump());
-}
-
 void ElasticsearchClient::refresh(const std::string& alias) {
   refresh(std::vector{alias});
 }
@@ -237,7 +229,8 @@ Error reply_error(const std::string& doing, const HttpResponse& response) {
   if (status == 403) remedy = "grant the user of [elasticsearch] the privilege";
   if (cause.type == "index_not_found_exception") remedy = "run `lockstep apply`";
   return Error({doing, std::move(text), std::move(remedy),
-                may_work_later(status) ? Retry::kLater : Retry::kNever, Server::kElasticsearch});
+                may_work_later(status) || cause.breaker ? Retry::kLater : Retry::kNever,
+                Server::kElasticsearch});
 }
 
 json parse_reply(const std::string& doing, const HttpResponse& response) {

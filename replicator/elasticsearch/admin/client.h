@@ -68,9 +68,6 @@ class ElasticsearchClient {
   void put_mapping(const std::string& index, const nlohmann::json& mappings);
   void put_settings(const std::string& index, const nlohmann::json& settings);
 
-  /// Moves `alias` from one index to another in one step: every search sees exactly one of them.
-  void swap_alias(const std::string& alias, const std::string& from, const std::string& to);
-
   /// Makes everything that was written searchable.
   void refresh(const std::string& alias);
   void refresh(const std::vector<std::string>& aliases);

@@ -52,16 +52,8 @@ json marked_mappings(const DesiredIndex& desired, json meta, const IndexMark& wr
   return mappings;
 }
 
-json index_body(const DesiredIndex& desired, Epoch epoch) {
-  IndexMark written;
-  written.epoch = epoch;
-  return {{"settings", desired.mapping.settings},
-          {"mappings", marked_mappings(desired, json::object(), written)}};
-}
-
-std::string remedy_of_new_index(const std::string& index) {
-  return "delete index " + index +
-         " and run `lockstep apply`: a new one is made, and filled by `lockstep run`";
+std::string remedy_of_new_index(const std::string& alias) {
+  return "run `lockstep reindex " + alias + "`: a new index is filled beside it, and takes its place";
 }
 
 constexpr const char* kNarrow =
@@ -206,7 +198,7 @@ IndexPlan compare(ElasticsearchClient& client, const DesiredIndex& desired, cons
     plan.changes.push_back("note that its view is " + wanted.view);
   }
   if (plan.kind == Kind::kReindex) {
-    plan.remedy = remedy_of_new_index(index.name);
+    plan.remedy = remedy_of_new_index(desired.alias);
   } else {
     plan.kind = Kind::kUpdate;
   }
@@ -227,7 +219,7 @@ void update(ElasticsearchClient& client, const DesiredIndex& desired, const std:
   } catch (const Error& error) {
     if (error.retryable() || !error.parts().remedy.empty()) throw;
     throw Error({error.parts().doing, error.parts().cause,
-                 "this cannot be changed in place: " + remedy_of_new_index(name)});
+                 "this cannot be changed in place: " + remedy_of_new_index(desired.alias)});
   }
 }
 
@@ -305,7 +297,7 @@ void apply_index_plan(ElasticsearchClient& client, const DesiredIndex& desired, 
     case Kind::kNothing:
       return;
     case Kind::kCreate: {
-      json body = index_body(desired, Epoch{});
+      json body = new_index_body(desired, Epoch{});
       body["aliases"] = {{desired.alias, json::object()}};
       client.create_index(plan.index, body);
       return;
@@ -319,10 +311,11 @@ void apply_index_plan(ElasticsearchClient& client, const DesiredIndex& desired, 
   }
 }
 
-std::string create_next_index(ElasticsearchClient& client, const DesiredIndex& desired, Epoch epoch) {
-  const std::string name = generation_name(desired.alias, next_number(client, desired.alias));
-  client.create_index(name, index_body(desired, epoch));
-  return name;
+nlohmann::json new_index_body(const DesiredIndex& desired, Epoch epoch) {
+  IndexMark written;
+  written.epoch = epoch;
+  return {{"settings", desired.mapping.settings},
+          {"mappings", marked_mappings(desired, json::object(), written)}};
 }
 
 std::optional<std::string> validate_mapping(ElasticsearchClient& client, const std::string& alias,

@@ -79,8 +79,8 @@ std::optional<IndexPlan> refusal_of_fields(const DesiredIndex& desired,
 /// kReindex and kRefuse, and with the remedy to reindex when Elasticsearch refuses a change in place.
 void apply_index_plan(ElasticsearchClient& client, const DesiredIndex& desired, const IndexPlan& plan);
 
-/// Creates the next index ALIAS-NNNNNN without the alias, for a reindex; returns its name.
-std::string create_next_index(ElasticsearchClient& client, const DesiredIndex& desired, Epoch epoch);
+/// What an index is created with: settings, and mappings with the mark of this epoch.
+nlohmann::json new_index_body(const DesiredIndex& desired, Epoch epoch);
 
 /// Why Elasticsearch refuses a mapping; none when it accepts it. Leaves nothing behind: it simulates a
 /// template, which checks settings, analyzers and mappings as creating an index does. Without the cluster

@@ -1,6 +1,7 @@
 #include "replicator/elasticsearch/admin/privileges.h"
 
 #include <array>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -72,21 +73,25 @@ bool is_forbidden(ElasticsearchClient& client, const Probe& probe, const std::st
   return try_out(client, probe.method, path, probe.body).status == kForbidden;
 }
 
-// A write that can never apply, to the alias.
+// Writes that can never apply, to the alias. Each in a request of its own: who lacks the right to one of its
+// items may write none of a request.
 std::string missing_for_bulk(ElasticsearchClient& client, const std::string& alias) {
-  const json action = {{"index",
+  std::vector<std::string> forbidden;
+  for (const std::string action : {"index", "delete"}) {
+    const json line = {{action,
                         {{"_index", alias},
                          {"_id", "lockstep-guard"},
                          {"if_seq_no", 9007199254740991},
                          {"if_primary_term", 1}}}};
-  const HttpResponse response =
-      try_out(client, "POST", "/_bulk?require_alias=true", action.dump() + "\n{}\n");
-  if (response.status == kForbidden) return "indices:data/write/bulk on the cluster";
-  const json answer = parse_reply(kDoing, response);
-  for (const json& item : answer.value("items", json::array())) {
-    if (item.at("index").value("status", 0) == kForbidden) return "indices:data/write/bulk* on " + alias;
+    const HttpResponse response = try_out(client, "POST", "/_bulk?require_alias=true",
+                                          line.dump() + (action == "index" ? "\n{}\n" : "\n"));
+    if (response.status == kForbidden) return "indices:data/write/bulk on the cluster";
+    for (const json& item : parse_reply(kDoing, response).value("items", json::array())) {
+      if (item.at(action).value("status", 0) == kForbidden) forbidden.push_back(action);
+    }
   }
-  return "";
+  if (forbidden.empty()) return "";
+  return "indices:data/write/" + (forbidden.size() > 1 ? "bulk*" : forbidden.front()) + " on " + alias;
 }
 
 std::string missing_for_aliases(ElasticsearchClient& client, const std::string& alias) {

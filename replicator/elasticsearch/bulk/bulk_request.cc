@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "replicator/elasticsearch/transport/text_encoding.h"
+#include "replicator/json_string.h"
 
 namespace lockstep {
 namespace {

@@ -11,6 +11,7 @@
 
 #include "replicator/elasticsearch/bulk/bulk_response.h"
 #include "replicator/elasticsearch/bulk/write_probe.h"
+#include "replicator/log.h"
 
 namespace lockstep {
 namespace {
@@ -284,6 +285,7 @@ bool BulkWriter::room() const {
 void BulkWriter::begin_outage(const std::string& reason) {
   outage_began_ = steady_clock::now();
   outage_retries_ = 0;
+  const LogField error("error", "elasticsearch_away");
   spdlog::warn("waiting for Elasticsearch: {}", reason);
 }
 

@@ -9,6 +9,7 @@
 #include "replicator/elasticsearch/read/scroll.h"
 #include "replicator/elasticsearch/transport/error_reply.h"
 #include "replicator/elasticsearch/transport/text_encoding.h"
+#include "replicator/json_string.h"
 #include "replicator/utf8.h"
 
 namespace lockstep {

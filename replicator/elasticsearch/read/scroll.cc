@@ -2,6 +2,7 @@
 
 #include "replicator/elasticsearch/transport/text_encoding.h"
 #include "replicator/error.h"
+#include "replicator/json_string.h"
 
 namespace lockstep {
 

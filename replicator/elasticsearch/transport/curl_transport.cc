@@ -288,6 +288,10 @@ void CurlTransport::cancel() {
 
 }  // namespace
 
+std::string transport_libraries() {
+  return curl_version();
+}
+
 std::function<std::unique_ptr<HttpTransport>()> make_transport_factory(const ElasticsearchConfig& config) {
   static std::once_flag once;
   std::call_once(once, [] { curl_global_init(CURL_GLOBAL_DEFAULT); });

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <memory>
+#include <string>
 
 #include "replicator/config/config.h"
 #include "replicator/elasticsearch/transport/http_transport.h"
@@ -17,5 +18,8 @@ namespace lockstep {
 /// The factory is thread-safe and may outlive `config`. Throws Error for a url that is not http(s)://host….
 /// Ignores proxies and .netrc files of the environment: only the configuration counts.
 std::function<std::unique_ptr<HttpTransport>()> make_transport_factory(const ElasticsearchConfig& config);
+
+/// The libraries behind it, as they are loaded: "libcurl/7.88.1 OpenSSL/3.0.17 …".
+std::string transport_libraries();
 
 }  // namespace lockstep

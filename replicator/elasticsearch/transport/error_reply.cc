@@ -89,7 +89,7 @@ std::string shortened(std::string_view text, std::size_t max_bytes) {
 ErrorCause read_error_cause(simdjson::dom::element error) {
   std::string_view bare;
   if (error.get(bare) == simdjson::SUCCESS) {
-    return {{}, shortened(in_one_line(without_received_bytes(bare)), kMaxReasonBytes)};
+    return {.reason = shortened(in_one_line(without_received_bytes(bare)), kMaxReasonBytes)};
   }
 
   std::string reason(text_at(error, "reason"));
@@ -101,8 +101,9 @@ ErrorCause read_error_cause(simdjson::dom::element error) {
     if (!reason.empty()) reason += ": ";
     reason += cause;
   }
-  return {std::string(text_at(error, "type")),
-          shortened(in_one_line(without_received_bytes(reason)), kMaxReasonBytes)};
+  return {.type = std::string(text_at(error, "type")),
+          .breaker = text_at(innermost, "type") == "circuit_breaking_exception",
+          .reason = shortened(in_one_line(without_received_bytes(reason)), kMaxReasonBytes)};
 }
 
 ErrorCause read_error_reply(std::string_view body) {
@@ -113,7 +114,7 @@ ErrorCause read_error_reply(std::string_view body) {
       root["error"].get(error) == simdjson::SUCCESS) {
     return read_error_cause(error);
   }
-  return {{}, shortened(in_ascii(in_one_line(body)), kMaxForeignBytes)};
+  return {.reason = shortened(in_ascii(in_one_line(body)), kMaxForeignBytes)};
 }
 
 }  // namespace lockstep

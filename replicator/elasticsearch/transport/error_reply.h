@@ -15,9 +15,12 @@ namespace lockstep {
 inline constexpr std::size_t kMaxReasonBytes = 2'000;
 
 struct ErrorCause {
-  std::string type;  ///< "mapper_parsing_exception"; empty when it is no error of Elasticsearch's own
+  std::string type = {};  ///< "mapper_parsing_exception"; empty when it is no error of Elasticsearch's own
+  /// A circuit breaker stopped it, or the limit of scripts that are compiled in a minute, whatever the status
+  /// says (Elasticsearch 7 says 400): the same request works later.
+  bool breaker = false;
   /// "<reason>: <innermost cause's reason>" in one line, at most kMaxReasonBytes; no secrets.
-  std::string reason;
+  std::string reason = {};
 };
 
 /// What an error says without any value of a document: "mapper_parsing_exception: failed to parse field [age]

@@ -1,6 +1,5 @@
 #include "replicator/elasticsearch/transport/text_encoding.h"
 
-#include <array>
 #include <charconv>
 #include <cstddef>
 #include <optional>
@@ -22,41 +21,7 @@ std::optional<unsigned> escaped_unit(std::string_view text, std::size_t at) {
   return unit;
 }
 
-constexpr char kHex[] = "0123456789abcdef";
 constexpr char kUpperHex[] = "0123456789ABCDEF";
-
-constexpr std::array<bool, 256> must_be_escaped() {
-  std::array<bool, 256> table{};
-  for (std::size_t c = 0; c < 0x20; ++c) table[c] = true;
-  table['"'] = true;
-  table['\\'] = true;
-  return table;
-}
-
-constexpr std::array<bool, 256> kMustBeEscaped = must_be_escaped();
-
-void append_escape(std::string& out, unsigned char c) {
-  out += '\\';
-  switch (c) {
-    case '"':
-    case '\\':
-      out += static_cast<char>(c);
-      return;
-    case '\n':
-      out += 'n';
-      return;
-    case '\r':
-      out += 'r';
-      return;
-    case '\t':
-      out += 't';
-      return;
-    default:
-      out += "u00";
-      out += kHex[c >> 4];
-      out += kHex[c & 0xf];
-  }
-}
 
 bool is_unreserved(unsigned char c) {
   return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '_' ||
@@ -64,20 +29,6 @@ bool is_unreserved(unsigned char c) {
 }
 
 }  // namespace
-
-void append_json_string(std::string& out, std::string_view text) {
-  out += '"';
-  std::size_t plain = 0;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const auto c = static_cast<unsigned char>(text[i]);
-    if (!kMustBeEscaped[c]) continue;
-    out.append(text, plain, i - plain);
-    append_escape(out, c);
-    plain = i + 1;
-  }
-  out.append(text, plain);
-  out += '"';
-}
 
 std::string without_lone_surrogates(std::string_view json) {
   std::string text(json);

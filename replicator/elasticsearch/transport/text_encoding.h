@@ -1,16 +1,10 @@
-// Text inside other text: strings in JSON, ids and names in URLs. Whatever characters an id has, it names one
-// document and never breaks out of its line.
+// Text inside other text: ids and names in URLs, what Elasticsearch quotes in JSON.
 #pragma once
 
 #include <string>
 #include <string_view>
 
 namespace lockstep {
-
-/// Appends `text`, quoted and escaped, to `out`. REQUIRES: valid UTF-8, which is passed through; only quotes,
-/// backslashes and control characters are escaped, so the result never holds a line feed. (U+2028 and U+2029
-/// end lines in JavaScript, but neither in JSON nor in _bulk.)
-void append_json_string(std::string& out, std::string_view text);
 
 /// `json` with U+FFFD in place of each \u escape that is half of a surrogate pair. Elasticsearch quotes a
 /// refused value as it came, such escapes included, and no parser takes them.

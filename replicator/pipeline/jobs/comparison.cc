@@ -13,7 +13,7 @@ Comparison::Comparison(Job job, const AppliedIndex& index, ChangeLog& changes,
 void Comparison::look_ahead(const PageLimits& limits) {
   if (!different_.rendered()) return;
   const ViewPage page = read_view_page(changes_, index(), last_document(), limits.documents, limits.bytes);
-  if (!compared_) compared_ = compared_through(ingest_pipelines_of(elasticsearch_, index().alias));
+  if (!compared_) compared_ = compared_through(ingest_pipelines_of(elasticsearch_, index().target()));
   DocumentIds ids;
   for (FoundDocument& document : find_different(elasticsearch_, index(), page, *compared_))
     ids.push_back(std::move(document.id));

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "replicator/error.h"
+#include "replicator/log.h"
 #include "replicator/pipeline/jobs/backfill.h"
 #include "replicator/pipeline/jobs/comparison.h"
 #include "replicator/pipeline/jobs/fan_out.h"
@@ -133,6 +134,7 @@ bool JobRunner::look_ahead(RunningJob& job, const PageLimits& limits) {
     return true;
   } catch (const Error& error) {
     if (error.parts().server != Server::kElasticsearch) throw;
+    const LogField field("index", job.index().alias);
     spdlog::warn("job {} of index {} is tried again: {}", job.id().value, job.index().alias, error.what());
     not_before_[job.id()] = std::chrono::steady_clock::now() + kFailurePause;
     return false;

@@ -23,10 +23,10 @@ bool Sweep::is_ready() {
 
 void Sweep::begin_scan(const PageLimits& limits) {
   scan_begun_ = std::chrono::steady_clock::now();
-  elasticsearch_.refresh(index().alias);
+  elasticsearch_.refresh(index().target());
   ScanOptions options;
   options.page = static_cast<std::size_t>(limits.documents);
-  scan_ = std::make_unique<DocumentScan>(elasticsearch_, index().alias, options);
+  scan_ = std::make_unique<DocumentScan>(elasticsearch_, index().target(), options);
 }
 
 void Sweep::look_ahead(const PageLimits& limits) {

@@ -102,21 +102,21 @@ Verification::Verification(const Config& config, Source& source, ElasticsearchCl
 VerifiedIndex Verification::compare(const AppliedIndex& index) {
   result_ = {.alias = index.alias};
   progress_ = {.alias = index.alias};
-  result_.ingest_pipelines = ingest_pipelines_of(elasticsearch_, index.alias);
+  result_.ingest_pipelines = ingest_pipelines_of(elasticsearch_, index.target());
   compared_ = compared_through(result_.ingest_pipelines);
-  elasticsearch_.refresh(index.alias);
-  progress_.total = elasticsearch_.count(index.alias);
+  elasticsearch_.refresh(index.target());
+  progress_.total = elasticsearch_.count(index.target());
   compare_documents(index);
   progress_.done = 0;
-  elasticsearch_.refresh(index.alias);
+  elasticsearch_.refresh(index.target());
   look_for_missing(index);
   repair(index);
   return result_;
 }
 
 void Verification::compare_documents(const AppliedIndex& index) {
-  const std::optional<std::int64_t> size = elasticsearch_.average_stored_size(index.alias);
-  DocumentScan scan(elasticsearch_, index.alias,
+  const std::optional<std::int64_t> size = elasticsearch_.average_stored_size(index.target());
+  DocumentScan scan(elasticsearch_, index.target(),
                     {.page = page_of(size), .sources = true, .lifetime = kScanLifetime});
   const auto read = [&] {
     IndexPage page;
@@ -191,8 +191,8 @@ void Verification::look_for_missing(const AppliedIndex& index) {
     if (!end) next = std::async(std::launch::async, read_after, page.last);
     const auto expected = static_cast<std::int64_t>(page.documents.size());
     const std::vector<DocumentLocation> locations = locations_of(page.documents);
-    if (!one_each_ || count_documents(elasticsearch_, index.alias, locations) != expected) {
-      fetch_documents(elasticsearch_, index.alias, locations,
+    if (!one_each_ || count_documents(elasticsearch_, index.target(), locations) != expected) {
+      fetch_documents(elasticsearch_, index.target(), locations,
                       [&](std::size_t i, const std::optional<StoredDocument>& stored) {
                         const FoundDocument& document = page.documents[i];
                         if (!stored || stored->routing != document.routing)
@@ -251,7 +251,7 @@ std::vector<FoundDocument> Verification::judge_once(const AppliedIndex& index,
     std::vector<FoundDocument> expected;
     for (const auto& [id, document] : before) expected.push_back({id, document.routing});
     std::vector<DifferingDocument> differing;
-    fetch_documents(elasticsearch_, index.alias, locations_of(expected),
+    fetch_documents(elasticsearch_, index.target(), locations_of(expected),
                     [&](std::size_t i, const std::optional<StoredDocument>& stored) {
                       const FoundDocument& document = expected[i];
                       if (!stored || stored->routing != document.routing) {
@@ -298,7 +298,7 @@ void Verification::judge_surplus(const AppliedIndex& index, const std::vector<Fo
   wait_for(index, seen);
 
   std::vector<FoundDocument> there;
-  fetch_documents(elasticsearch_, index.alias, locations_of(before),
+  fetch_documents(elasticsearch_, index.target(), locations_of(before),
                   [&](std::size_t i, const std::optional<StoredDocument>& stored) {
                     // Two routings may lead to one shard, which finds the document under the other one too.
                     if (stored && stored->routing == before[i].routing) there.push_back(before[i]);

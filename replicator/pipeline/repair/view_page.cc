@@ -28,7 +28,7 @@ bool is_equal(Compared compared, std::string_view of_view, std::string_view stor
 std::vector<FoundDocument> find_different(ElasticsearchClient& elasticsearch, const AppliedIndex& index,
                                           const ViewPage& page, Compared compared) {
   std::vector<FoundDocument> different;
-  fetch_documents(elasticsearch, index.alias, locations_of(page.documents),
+  fetch_documents(elasticsearch, index.target(), locations_of(page.documents),
                   [&](std::size_t i, const std::optional<StoredDocument>& stored) {
                     const FoundDocument& document = page.documents[i];
                     if (!stored || stored->routing != document.routing ||

@@ -1,5 +1,9 @@
 #include "replicator/source/postgres/make_postgres.h"
 
+#include <libpq-fe.h>
+
+#include <pqxx/version>
+
 #include "replicator/source/postgres/define/source_definition.h"
 #include "replicator/source/postgres/read/source.h"
 #include "replicator/source/postgres/watch/applied_watch.h"
@@ -22,6 +26,12 @@ std::unique_ptr<StatusReader> make_postgres_status_reader(const Config& config) 
 
 std::unique_ptr<StatusWriter> make_postgres_status_writer(const Config& config) {
   return std::make_unique<PostgresStatusWriter>(config);
+}
+
+std::string postgres_libraries() {
+  const int number = ::PQlibVersion();  // 150013 is 15.13
+  return "libpq " + std::to_string(number / 10'000) + "." + std::to_string(number % 10'000) + ", libpqxx " +
+         PQXX_VERSION;
 }
 
 std::unique_ptr<SourceDefinition> make_postgres_definition(const Config& config) {

@@ -20,5 +20,6 @@ std::unique_ptr<AppliedWatch> make_postgres_applied_watch(const Config& config);
 std::unique_ptr<StatusReader> make_postgres_status_reader(const Config& config);
 std::unique_ptr<StatusWriter> make_postgres_status_writer(const Config& config);
 std::unique_ptr<SourceDefinition> make_postgres_definition(const Config& config);
+std::string postgres_libraries();
 
 }  // namespace lockstep

@@ -1,12 +1,5 @@
--- documents, documents_by_id: the search documents of nodes, column by column those of schema/fs/postgresql. A track's keys
--- query gets its values as a JSON array:
---
---   with recursive directories (id) as (
---     select n.id from json_each($1) v join nodes n on n.id = v.value where n.kind = 'directory'
---     union
---     select c.id from directories d join nodes c on c.parent_id = d.id and c.kind = 'directory'
---   )
---   select c.id from directories d join nodes c on c.parent_id = d.id
+-- documents, documents_by_id: the search documents of nodes, column by column those of schema/fs/postgresql.
+-- config/fs-sqlite.toml has the tracks.
 
 drop view if exists documents;
 create view documents as

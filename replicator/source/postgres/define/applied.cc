@@ -58,6 +58,18 @@ void load_indices(PostgresTransaction& transaction, AppliedObjects& state) {
   }
 }
 
+void load_generations(PostgresTransaction& transaction, AppliedObjects& state) {
+  const std::string table = transaction.session().schema() + ".reindex";
+  // A schema of an older lockstep has no such table.
+  if (transaction.run_once("select to_regclass($1) is null", table)[0][0].as<bool>()) return;
+  for (const pqxx::row& row :
+       transaction.run_once("select beside, alias from " + table + " where pipeline = $1", *state.pipeline)) {
+    for (auto& [alias, index] : state.indices) {
+      if (!row[0].is_null() && index.id == row[0].as<int>()) index.beside = row[1].c_str();
+    }
+  }
+}
+
 void load_code(PostgresTransaction& transaction, const std::string& schema_name, AppliedObjects& state) {
   for (const pqxx::row& row : transaction.run_once(postgres_sql("applied_functions"), schema_name)) {
     state.functions[row[0].c_str()] = {row[1].c_str(), row[2].c_str(), row[3].as<bool>(), row[4].c_str()};
@@ -114,6 +126,7 @@ AppliedObjects load_applied(PostgresTransaction& transaction, const std::string&
   if (state.pipeline) load_captures(transaction, state);
   if (state.pipeline) load_parts(transaction, state);
   load_indices(transaction, state);
+  if (state.pipeline) load_generations(transaction, state);
   return state;
 }
 

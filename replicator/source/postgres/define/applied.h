@@ -32,6 +32,7 @@ struct AppliedIndexRow {
   std::vector<std::string> fields;
   std::string definition;
   std::set<std::pair<int, std::string>> tracks;  ///< capture and resolver; the resolver may be empty
+  std::string beside;  ///< the alias whose other generation this is; empty: it is the alias's own
 };
 
 struct AppliedFunction {
@@ -57,7 +58,7 @@ struct AppliedObjects {
   std::optional<std::int64_t> max_outbox_size;  ///< of the pipeline
   int pipelines = 0;                            ///< how many the schema has
   std::vector<AppliedCapture> captures;
-  std::map<std::string, AppliedIndexRow> indices;                ///< by alias
+  std::map<std::string, AppliedIndexRow> indices;                ///< by alias, or by the name of a generation
   std::map<std::string, AppliedFunction> functions;              ///< by name; those of other pipelines too
   std::vector<AppliedTrigger> triggers;                          ///< those of other pipelines too
   std::map<std::string, std::map<unsigned, std::string>> parts;  ///< names by oid, by tracked table

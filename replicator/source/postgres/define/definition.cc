@@ -17,21 +17,12 @@
 namespace lockstep {
 namespace {
 
-void refuse(const std::vector<Finding>& findings) {
-  std::string faults;
-  for (const Finding& finding : findings) {
-    if (finding.severity != Finding::Severity::kError) continue;
-    faults += (faults.empty() ? "" : "\n") + to_line(finding);
-  }
-  if (!faults.empty()) throw UsageError(faults);
-}
-
 // The design of a configuration without faults.
 PipelineDesign sound_design(PostgresTransaction& transaction, const Config& config) {
   PipelineDesign design = design_pipeline(transaction, config);
   std::vector<Finding> findings = design.findings;
   findings.insert(findings.end(), design.denied.begin(), design.denied.end());
-  refuse(findings);
+  require_no_errors(findings);
   return design;
 }
 
@@ -121,7 +112,7 @@ std::vector<PlanStep> PostgresDefinition::plan() {
   // A view that cannot be read would only be set aside.
   std::vector<Finding> findings;
   check_documents(transaction, design, findings);
-  refuse(findings);
+  require_no_errors(findings);
   return steps;
 }
 

@@ -34,10 +34,7 @@ class Designer {
  private:
   // --- findings ---
 
-  std::string place(int line) const {
-    return config_.file.empty() ? "line " + std::to_string(line)
-                                : config_.file.filename().string() + ":" + std::to_string(line);
-  }
+  std::string place(int line) const { return place_in(config_, line); }
   void fault(int line, std::string message, std::string remedy = {}) {
     design_.findings.push_back(
         {Finding::Severity::kError, place(line), std::move(message), std::move(remedy)});

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "replicator/source/postgres/define/template.h"
 #include "replicator/source/postgres/session/statement.h"
+#include "replicator/source/template.h"
 
 namespace lockstep {
 namespace {

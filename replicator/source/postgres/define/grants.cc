@@ -35,6 +35,7 @@ const std::vector<TableRights>& own_tables() {
       {"capture_state", {"select", "update"}},
       {"set_aside", {"select", "insert", "delete"}},
       {"part", {"select"}},
+      {"reindex", {"select", "insert", "update"}},
   };
   return kTables;
 }
@@ -70,6 +71,7 @@ class Rights {
     own_function("write_outbox_leaf", "integer");
     own_function("note_outbox_passed", "integer, bigint");
     own_function("tables_above", "oid");
+    own_function("advance_reindex", "bigint, bigint, text, text, text, text, text, text, bigint, text");
     for (const IndexDesign& index : design_.indices) resolvers_of(index);
     functions_of_tables();
     return std::move(grants_);

@@ -10,8 +10,8 @@
 
 #include "replicator/quantity.h"
 #include "replicator/source/postgres/define/code_plan.h"
-#include "replicator/source/postgres/define/template.h"
 #include "replicator/source/postgres/session/statement.h"
+#include "replicator/source/template.h"
 
 namespace lockstep {
 namespace {
@@ -180,13 +180,21 @@ class Planner {
   }
 
   void plan_index(const IndexDesign& index, const CodePlanner& code) {
-    const Tracks tracks = wanted_tracks(index);
     const auto known = in_.applied.indices.find(index.alias);
-    const bool is_new = known == in_.applied.indices.end();
-    const std::string reason = is_new ? "new index" : reason_to_repeat(index, known->second, tracks, code);
+    plan_generation(index, index.alias, known == in_.applied.indices.end() ? nullptr : &known->second, code);
+    for (const auto& [name, generation] : in_.applied.indices) {
+      if (generation.beside == index.alias) plan_generation(index, name, &generation, code);
+    }
+  }
+
+  void plan_generation(const IndexDesign& index, const std::string& name, const AppliedIndexRow* known,
+                       const CodePlanner& code) {
+    const Tracks tracks = wanted_tracks(index);
+    const bool is_new = known == nullptr;
+    const std::string reason = is_new ? "new index" : reason_to_repeat(index, *known, tracks, code);
     if (reason.empty()) return;
     Filling defined = filling();
-    defined.holes["id"] = std::to_string(is_new ? in_.next_id("index") : known->second.id);
+    defined.holes["id"] = std::to_string(is_new ? in_.next_id("index") : known->id);
     fill_columns(index, defined);
     defined.blocks["added"] = when(is_new);
     defined.blocks["changed"] = when(!is_new);
@@ -196,7 +204,7 @@ class Planner {
     }
     defined.blocks["jobs"].push_back(job("backfill", estimated_rows(index.view), reason));
     if (!is_new) defined.blocks["jobs"].push_back(job("sweep", std::nullopt, reason));
-    prepare(is_new ? Action::kCreate : Action::kChange, "index " + index.alias,
+    prepare(is_new ? Action::kCreate : Action::kChange, "index " + name,
             is_new
                 ? "follows view " + index.view + ", beginning with a backfill"
                 : reason + ": all documents are written again, and those that the view no longer has deleted",
@@ -234,7 +242,7 @@ class Planner {
     std::set<std::string> wanted;
     for (const IndexDesign& index : in_.design.indices) wanted.insert(index.alias);
     for (const auto& [alias, applied] : in_.applied.indices) {
-      if (wanted.contains(alias)) continue;
+      if (wanted.contains(alias) || wanted.contains(applied.beside)) continue;
       drop("index " + alias, "no longer in the configuration; the one in Elasticsearch is left as it is",
            delete_row("index", applied.id));
     }

@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "replicator/source/checksum.h"
-#include "replicator/source/postgres/define/template.h"
 #include "replicator/source/postgres/session/statement.h"
+#include "replicator/source/template.h"
 
 namespace lockstep {
 namespace {

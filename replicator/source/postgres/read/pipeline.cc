@@ -47,6 +47,8 @@ void load_indices(PostgresSession& session, PostgresPipeline& pipeline) {
       index.fields =
           nlohmann::json::parse(stored<std::string>(row[5], kTable)).get<std::vector<std::string>>();
       pipeline.applied.indices.push_back(applied_index(index, row[6].c_str()));
+      pipeline.applied.indices.back().written_by = row[10].c_str();
+      pipeline.applied.indices.back().beside = row[11].c_str();
       pipeline.indices.push_back(std::move(index));
     }
     if (row[7].is_null()) continue;

@@ -1,6 +1,5 @@
 #include "replicator/source/postgres/read/routes.h"
 
-#include "replicator/document_limits.h"
 #include "replicator/source/postgres/session/array.h"
 #include "replicator/source/postgres/session/statement.h"
 
@@ -12,22 +11,14 @@ void PostgresRoutes::load(const DocumentIds& ids) {
       "select id, routing from {schema}.route where index = $1 and id = any($2::text[])");
   for (const pqxx::row& row :
        transaction_.run_once(Doing("loading routings"), statement, index_.id.value, ids_literal(ids))) {
-    known_.emplace(row[0].c_str(), row[1].c_str());
+    known_.add(row[0].c_str(), row[1].c_str());
   }
 }
 
 void PostgresRoutes::fill(RenderedDocument& document) {
-  document.stale_routings.clear();
-  const auto [first, last] = known_.equal_range(document.id);
-  for (auto route = first; route != last; ++route) {
-    if (!document.json || route->second != document.routing) document.stale_routings.push_back(route->second);
-  }
-  const bool is_written = !document.is_ambiguous && document.id.size() <= kMaxIdBytes &&
-                          document.routing.size() <= kMaxRoutingBytes;
-  if (document.json && is_written) {
-    ids_.emplace_back(document.id);
-    routings_.emplace_back(document.routing);
-  }
+  if (!known_.fill(document)) return;
+  ids_.emplace_back(document.id);
+  routings_.emplace_back(document.routing);
 }
 
 void PostgresRoutes::save() {

@@ -6,11 +6,11 @@
 //     Elasticsearch has acknowledged a delete under it with a version not lower than the table's.
 #pragma once
 
-#include <map>
 #include <string>
 #include <vector>
 
 #include "replicator/document_version.h"
+#include "replicator/source/known_routes.h"
 #include "replicator/source/outbox/acknowledged.h"
 #include "replicator/source/postgres/read/pipeline.h"
 #include "replicator/source/postgres/session/transaction.h"
@@ -38,7 +38,7 @@ class PostgresRoutes {
   PostgresTransaction& transaction_;
   const PostgresIndex& index_;
   const DocumentVersion version_;
-  std::multimap<std::string, std::string, std::less<>> known_;  // id → routing
+  KnownRoutes known_;
   std::vector<std::string> ids_;
   std::vector<std::string> routings_;
 };

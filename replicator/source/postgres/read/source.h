@@ -9,6 +9,7 @@
 #include "replicator/source/postgres/read/lead.h"
 #include "replicator/source/postgres/read/outbox_care.h"
 #include "replicator/source/postgres/read/pipeline.h"
+#include "replicator/source/postgres/read/reindexes.h"
 #include "replicator/source/postgres/session/session.h"
 #include "replicator/source/source.h"
 
@@ -27,6 +28,7 @@ class PostgresSource final : public Source {
   ChangeLog& changes() override { return changes_; }
   DeadLetterBox& dead_letters() override { return dead_letters_; }
   OutboxCare& outbox() override { return outbox_; }
+  Reindexes& reindexes() override { return reindexes_; }
 
  private:
   const std::string schema_name_;  // not quoted
@@ -36,6 +38,7 @@ class PostgresSource final : public Source {
   PostgresChangeLog changes_;
   PostgresDeadLetterBox dead_letters_;
   PostgresOutboxCare outbox_;
+  PostgresReindexes reindexes_;
 };
 
 }  // namespace lockstep

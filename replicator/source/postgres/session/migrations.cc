@@ -1,12 +1,6 @@
 #include "replicator/source/postgres/session/migrations.h"
 
-#include <charconv>
-#include <optional>
-#include <stdexcept>
-
 #include "replicator/embedded_file.h"
-#include "replicator/error.h"
-#include "replicator/source/checksum.h"
 
 namespace lockstep {
 namespace {
@@ -27,49 +21,7 @@ void lock_migrations(PostgresTransaction& transaction, const std::string& schema
                        schema_name);
 }
 
-// In the first line of a migration, with a number.
-constexpr std::string_view kOldestProgram = "-- oldest program: ";
-
-std::optional<int> oldest_program_of(std::string_view sql) {
-  if (!sql.starts_with(kOldestProgram)) return std::nullopt;
-  sql.remove_prefix(kOldestProgram.size());
-  int number = 0;
-  const auto [end, error] = std::from_chars(sql.data(), sql.data() + sql.size(), number);
-  if (error != std::errc{} || *end != '\n')
-    throw std::logic_error("a migration's oldest program is no number");
-  return number;
-}
-
-OtherVersion newer(const std::string& schema_name, int database, std::size_t known) {
-  return OtherVersion("schema \"" + schema_name + "\" was migrated by a newer lockstep: it has migration " +
-                      std::to_string(database) + ", this is lockstep " LOCKSTEP_VERSION ", which knows " +
-                      std::to_string(known) + "; install that version of lockstep or a newer one");
-}
-
-UsageError altered(const Migration& migration, const std::string& applied_by) {
-  return UsageError("migration " + std::string(migration.name) +
-                    " of this lockstep (" LOCKSTEP_VERSION ") is not the one that lockstep " + applied_by +
-                    " has applied: released migrations must not be changed; install an official build");
-}
-
 }  // namespace
-
-std::vector<Migration> read_migrations(std::span<const EmbeddedFile> files) {
-  std::vector<Migration> migrations;
-  for (const EmbeddedFile& file : files) {
-    Migration migration;
-    std::from_chars(file.name.data(), file.name.data() + file.name.size(), migration.number);
-    if (migration.number != static_cast<int>(migrations.size()) + 1 || !file.name.ends_with(".sql")) {
-      throw std::logic_error("migration " + std::string(file.name) + " is out of order");
-    }
-    migration.name = file.name.substr(0, file.name.size() - 4);
-    migration.sql = file.content;
-    migration.checksum = checksum(file.content);
-    migration.oldest_program = oldest_program_of(file.content);
-    migrations.push_back(std::move(migration));
-  }
-  return migrations;
-}
 
 std::vector<Migration> pending_migrations(PostgresTransaction& transaction, const std::string& schema_name,
                                           const std::vector<Migration>& migrations, SchemaUse use) {
@@ -87,10 +39,10 @@ std::vector<Migration> pending_migrations(PostgresTransaction& transaction, cons
     if (number > migrations.size()) {
       const auto oldest_program = row[3].is_null() ? number : row[3].as<std::size_t>();
       if (use == SchemaUse::kServe && oldest_program <= migrations.size()) continue;
-      throw newer(schema_name, row[0].as<int>(), migrations.size());
+      throw newer_schema(schema_name, row[0].as<int>(), migrations.size());
     }
     if (row[1].c_str() != migrations[number - 1].checksum) {
-      throw altered(migrations[number - 1], row[2].c_str());
+      throw altered_migration(migrations[number - 1], row[2].c_str());
     }
     applied = number;
   }
@@ -100,9 +52,7 @@ std::vector<Migration> pending_migrations(PostgresTransaction& transaction, cons
 void require_migrated(PostgresTransaction& transaction, const std::string& schema_name) {
   const std::vector<Migration> migrations = read_migrations(postgresql_migrations());
   if (pending_migrations(transaction, schema_name, migrations, SchemaUse::kServe).empty()) return;
-  throw OtherVersion("schema \"" + schema_name +
-                     "\" was made by an older lockstep than this one (" LOCKSTEP_VERSION
-                     "); run `lockstep apply`");
+  throw older_schema(schema_name);
 }
 
 std::string migration_sql(const PostgresSession& session, const Migration& migration) {

@@ -5,34 +5,18 @@
 #pragma once
 
 #include <functional>
-#include <optional>
-#include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
-#include "replicator/embedded_file.h"
+#include "replicator/source/migration.h"
 #include "replicator/source/postgres/session/transaction.h"
 
 namespace lockstep {
-
-struct Migration {
-  int number = 0;
-  std::string_view name;  ///< file name without ".sql", e.g. "0001_schema"
-  std::string_view sql;   ///< `{schema}` stands for the schema's quoted name
-  std::string checksum;
-  /// The number of migrations that a program must know at least to serve a schema with this one; none: this
-  /// one, too.
-  std::optional<int> oldest_program = {};
-};
 
 enum class SchemaUse {
   kServe,   ///< reads and writes its rows: a newer schema may do
   kChange,  ///< `check`, `plan`, `apply`: only a program that knows all of it
 };
-
-/// The migrations in `files`, in order. Throws std::logic_error unless they are numbered 1, 2, 3, … .
-std::vector<Migration> read_migrations(std::span<const EmbeddedFile> files);
 
 /// Those of `migrations` that the database does not have yet. Throws OtherVersion when a newer lockstep has
 /// migrated it so that this use is not possible, and UsageError when it has another text of a migration.

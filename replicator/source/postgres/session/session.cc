@@ -8,6 +8,7 @@
 
 #include "replicator/error.h"
 #include "replicator/source/postgres/session/pooler.h"
+#include "replicator/source/template.h"
 
 namespace lockstep {
 namespace {
@@ -123,16 +124,7 @@ void PostgresSession::cancel() {
 }
 
 std::string PostgresSession::sql(std::string_view statement) const {
-  constexpr std::string_view kPlaceholder = "{schema}";
-  std::string text;
-  text.reserve(statement.size() + 64);
-  while (true) {
-    const std::size_t at = statement.find(kPlaceholder);
-    text.append(statement.substr(0, at));
-    if (at == std::string_view::npos) return text;
-    text.append(schema_);
-    statement.remove_prefix(at + kPlaceholder.size());
-  }
+  return with_schema(statement, schema_);
 }
 
 const std::string& PostgresSession::prepared(const std::string& statement) {

@@ -2,9 +2,10 @@
 --   $1  the pipeline
 select i.id, i.alias, i.view, i.id_type, i.routed, to_json(i.fields)::text as fields,
        case when a.index is null then '' else coalesce(nullif(a.reason, ''), 'no reason is stored') end,
-       c.id, c.value_type, coalesce(t.resolver, '')
+       c.id, c.value_type, coalesce(t.resolver, ''), coalesce(i.written_by, ''), coalesce(r.alias, '')
 from {schema}.index as i
   left join {schema}.set_aside as a on a.index = i.id
+  left join {schema}.reindex as r on r.beside = i.id
   left join {schema}.track as t on t.index = i.id
   left join {schema}.capture as c on c.id = t.capture
 where i.pipeline = $1

@@ -17,6 +17,14 @@ select json_build_object(
     from {schema}.pipeline_status as s
     where s.pipeline = p.id
   ),
+  'reindexes', (
+    select coalesce(json_agg(json_build_object(
+      'alias', r.alias, 'state', r.state, 'live', r.live_name, 'beside', r.beside_name, 'wanted', coalesce(r.wanted, ''),
+      'reason', r.reason, 'failure', r.failure,
+      'keep', greatest(coalesce(extract(epoch from r.kept_until - clock_timestamp()), 0), 0)) order by r.id), '[]')
+    from {schema}.reindex as r
+    where r.pipeline = p.id
+  ),
   'indices', (
     select coalesce(json_agg(json_build_object(
       'id', i.id, 'alias', i.alias, 'view', i.view,

@@ -1,12 +1,12 @@
 #include "replicator/source/postgres/watch/applied_watch.h"
 
-#include <algorithm>
 #include <chrono>
 #include <utility>
 #include <vector>
 
 #include "replicator/clock.h"
 #include "replicator/error.h"
+#include "replicator/source/awaited_jobs.h"
 #include "replicator/source/postgres/read/lead_holders.h"
 #include "replicator/source/postgres/read/pipeline.h"
 #include "replicator/source/postgres/read/position.h"
@@ -87,7 +87,7 @@ class PostgresAppliedPoint final : public AppliedPoint {
     if (generation != generation_) {
       // Another `apply` or another leader may have replaced the jobs.
       generation_ = generation;
-      jobs_.reset();
+      jobs_.forget();
       watch_.load_captures();
     }
     if (row[0][6].c_str() != watch_.place_) {
@@ -96,7 +96,7 @@ class PostgresAppliedPoint final : public AppliedPoint {
     if (row[0][7].as<bool>()) {
       return pending("changes were dropped while the outbox was full, and have not been made up for yet");
     }
-    if (!jobs_ && is_pending(at)) return pending("changes are pending");
+    if (!jobs_.has_looked() && is_pending(at)) return pending("changes are pending");
     return unfinished();
   }
 
@@ -141,52 +141,21 @@ class PostgresAppliedPoint final : public AppliedPoint {
 
   // P2 and P3, by a later snapshot than the one that has shown P1.
   AppliedState unfinished() {
-    const pqxx::result rows =
-        watch_.session_.ask("looking for unfinished jobs", postgres_sql("unfinished_work"), watch_.pipeline_);
-    std::vector<KnownJob> left;
-    std::string what;
-    for (const pqxx::row& row : rows) {
-      if (row[0].is_null()) {
-        jobs_.reset();  // a comparison follows once its view can be read again
-        return pending(std::string("an index is set aside: ") + row[1].c_str());
-      }
-      const KnownJob job{row[0].as<std::int64_t>(), row[2].as<int>()};
-      if (jobs_ && !is_known(job) && !(row[3].as<bool>() && has_ended_since(rows, job.index))) continue;
-      if (left.empty()) what = row[1].c_str();
-      left.push_back(job);
+    std::vector<UnfinishedWork> work;
+    for (const pqxx::row& row : watch_.session_.ask("looking for unfinished jobs",
+                                                    postgres_sql("unfinished_work"), watch_.pipeline_)) {
+      UnfinishedWork each{{}, {row[2].as<int>()}, row[1].c_str(), row[3].as<bool>()};
+      if (!row[0].is_null()) each.job = JobId{row[0].as<std::int64_t>()};
+      work.push_back(std::move(each));
     }
-    jobs_ = std::move(left);
-    if (jobs_->empty()) return {Kind::kApplied};
-    if (jobs_->size() == 1) return pending("a job is not finished: " + what);
-    return pending(std::to_string(jobs_->size()) + " jobs are not finished, the first: " + what);
-  }
-
-  struct KnownJob {
-    std::int64_t id = 0;
-    int index = 0;
-  };
-
-  bool is_known(const KnownJob& job) const {
-    return std::any_of(jobs_->begin(), jobs_->end(),
-                       [&](const KnownJob& known) { return known.id == job.id; });
-  }
-
-  // A job of this index that is waited for is not there any more. What it could not write is a repair now:
-  // one commit ends the job and adds the repair.
-  bool has_ended_since(const pqxx::result& rows, int index) const {
-    return std::any_of(jobs_->begin(), jobs_->end(), [&](const KnownJob& known) {
-      return known.index == index && std::none_of(rows.begin(), rows.end(), [&](const pqxx::row& row) {
-               return !row[0].is_null() && row[0].as<std::int64_t>() == known.id;
-             });
-    });
+    return jobs_.look(work);
   }
 
   PostgresAppliedWatch& watch_;
   const std::optional<TransactionId> transaction_;
   bool committed_ = false;
   std::optional<PostgresSnapshot> now_;  // without a transaction
-  // Those of P2 that are not finished, and the repairs that have come of them; none: P1 does not hold yet.
-  std::optional<std::vector<KnownJob>> jobs_;
+  AwaitedJobs jobs_;                     // of P2; it has looked: P1 holds
   std::string generation_;
   Every ask_leader_{kAskLeaderAgain};
 };

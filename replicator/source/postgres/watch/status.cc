@@ -80,6 +80,11 @@ IndexStatus index_of(const nlohmann::json& json) {
   return index;
 }
 
+ReindexStatus reindex_of(const nlohmann::json& json) {
+  return {json.at("alias"),  json.at("state"),  json.at("live"),    json.at("beside"),
+          json.at("wanted"), json.at("reason"), json.at("failure"), duration_of(json.at("keep"))};
+}
+
 PipelineStatus status_of(const nlohmann::json& json) {
   const nlohmann::json& checkpoint = json.at("checkpoint");
   constexpr std::string_view kCheckpoint = "checkpoint";
@@ -99,6 +104,7 @@ PipelineStatus status_of(const nlohmann::json& json) {
   status.given_up = json.at("given_up");
   if (!json.at("leader").is_null()) status.leader = leader_of(json.at("leader"));
   for (const nlohmann::json& index : json.at("indices")) status.indices.push_back(index_of(index));
+  for (const nlohmann::json& reindex : json.at("reindexes")) status.reindexes.push_back(reindex_of(reindex));
   return status;
 }
 

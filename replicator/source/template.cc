@@ -1,8 +1,7 @@
-#include "replicator/source/postgres/define/template.h"
+#include "replicator/source/template.h"
 
+#include <algorithm>
 #include <stdexcept>
-
-#include "replicator/source/postgres/session/statement.h"
 
 namespace lockstep {
 namespace {
@@ -53,6 +52,39 @@ std::string filled(std::string_view text, const Filling& filling, Holes outer) {
 }
 
 }  // namespace
+
+std::string_view without_comment(std::string_view text) {
+  while (text.starts_with("--")) text.remove_prefix(std::min(text.find('\n'), text.size() - 1) + 1);
+  return text;
+}
+
+std::string fill_placeholders(std::string_view statement,
+                              const std::map<std::string_view, std::string_view>& values) {
+  std::string text;
+  while (true) {
+    const std::size_t open = statement.find('{');
+    text += statement.substr(0, open);
+    if (open == std::string_view::npos) return text;
+    const std::size_t close = statement.find('}', open);
+    const auto value = values.find(statement.substr(open + 1, close - open - 1));
+    if (value == values.end()) throw std::logic_error("unknown placeholder in a statement");
+    text += value->second;
+    statement.remove_prefix(close + 1);
+  }
+}
+
+std::string with_schema(std::string_view statement, std::string_view schema) {
+  constexpr std::string_view kPlaceholder = "{schema}";
+  std::string text;
+  text.reserve(statement.size() + 64);
+  while (true) {
+    const std::size_t at = statement.find(kPlaceholder);
+    text.append(statement.substr(0, at));
+    if (at == std::string_view::npos) return text;
+    text.append(schema);
+    statement.remove_prefix(at + kPlaceholder.size());
+  }
+}
 
 std::string fill_template(std::string_view text, const Filling& filling) {
   return filled(without_comment(text), filling, {});

@@ -25,6 +25,17 @@ struct Filling {
 /// without filling, and for a block without end.
 std::string fill_template(std::string_view text, const Filling& filling);
 
+/// Replaces each `{name}` of a statement without blocks. Does so in one pass: replaces nothing inside of a
+/// value. Throws std::logic_error for a name without a value.
+std::string fill_placeholders(std::string_view statement,
+                              const std::map<std::string_view, std::string_view>& values);
+
+/// Replaces each `{schema}` alone: a statement may have other braces, of an array's text for instance.
+std::string with_schema(std::string_view statement, std::string_view schema);
+
+/// The text behind the comment at its top. For a text that becomes part of another.
+std::string_view without_comment(std::string_view text);
+
 /// A block that comes once or not at all.
 std::vector<Filling> when(bool condition);
 

@@ -1,0 +1,184 @@
+#include "replicator/elasticsearch/admin/generations.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "replicator/elasticsearch/transport/json_fields.h"
+#include "replicator/elasticsearch/transport/text_encoding.h"
+
+namespace lockstep {
+namespace {
+
+using nlohmann::json;
+
+constexpr const char* kRefresh = "index.refresh_interval";
+constexpr const char* kReplicas = "index.number_of_replicas";
+constexpr const char* kHidden = "index.hidden";
+
+std::optional<std::int64_t> reindex_of(const IndexState& index) {
+  return integer_at(object_at(object_at(index.mappings, "_meta"), "lockstep"), "reindex");
+}
+
+bool is_ours(const IndexState& index, const std::string& identity) {
+  const std::optional<IndexMark> mark = read_mark(index);
+  return mark && mark->identity == identity;
+}
+
+bool has_alias(const IndexState& index, const std::string& alias) {
+  return std::find(index.aliases.begin(), index.aliases.end(), alias) != index.aliases.end();
+}
+
+std::vector<std::string> names_of(const std::vector<IndexState>& indices) {
+  std::vector<std::string> names;
+  for (const IndexState& index : indices) names.push_back(index.name);
+  return names;
+}
+
+std::string in_words(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text.empty() ? "nothing" : text;
+}
+
+void change_aliases(ElasticsearchClient& client, const std::string& doing, const json& actions) {
+  client.send(doing, "POST", "/_aliases", json{{"actions", actions}}.dump());
+}
+
+json hidden_alias() {
+  return {{"is_hidden", true}};
+}
+
+// An index template of the user's may name the alias: then searchers would see an index that is being filled.
+void require_alone(ElasticsearchClient& client, const std::string& index) {
+  for (const IndexState& found : client.indices_of(index)) {
+    if (found.aliases == std::vector{writing_alias(index)}) continue;
+    client.delete_index(index);
+    throw Error(
+        {"creating index " + index,
+         "an index template of Elasticsearch puts it under an alias at once: " + in_words(found.aliases),
+         "take the aliases out of that template"});
+  }
+}
+
+std::string create_next(ElasticsearchClient& client, const DesiredIndex& desired, Epoch epoch,
+                        std::int64_t reindex, const std::vector<IndexState>& existing) {
+  const std::int64_t last = existing.empty() ? 0 : generation_number(desired.alias, existing.back().name);
+  const std::string name = generation_name(desired.alias, last + 1);
+  json body = new_index_body(desired, epoch);
+  body["mappings"]["_meta"]["lockstep"]["reindex"] = reindex;
+  body["aliases"] = {{writing_alias(name), hidden_alias()}};
+  client.create_index(name, body);
+  return name;
+}
+
+int health_of(ElasticsearchClient& client, const std::string& index, std::string& word) {
+  const std::string doing = "asking for the health of index " + index;
+  word = text_at(client.send_json(doing, "GET", "/_cluster/health/" + percent_encoded(index)), "status");
+  const std::vector<std::string> words = {"red", "yellow", "green"};
+  const auto found = std::find(words.begin(), words.end(), word);
+  if (found == words.end()) throw Error({doing, "it is \"" + word + "\", which this lockstep does not know"});
+  return static_cast<int>(found - words.begin());
+}
+
+}  // namespace
+
+std::string writing_alias(const std::string& index) {
+  return index + "-w";
+}
+
+TwoGenerations create_beside(ElasticsearchClient& client, const DesiredIndex& desired, Epoch epoch,
+                             std::int64_t reindex) {
+  const std::vector<IndexState> found = client.indices_of(desired.alias);
+  const MarkedIndex live = marked_index_of(desired.alias, found);
+  TwoGenerations names{found.front().name, {}, 0};
+  if (live.mark.identity != desired.identity) {
+    throw Error(
+        {"creating an index beside " + names.live, "it belongs to another pipeline", "see `lockstep plan`"});
+  }
+  const std::vector<IndexState> existing = client.generations(desired.alias);
+  for (const IndexState& index : existing) {
+    if (index.name != names.live && is_ours(index, desired.identity) && reindex_of(index) == reindex)
+      names.beside = index.name;
+  }
+  if (names.beside.empty()) names.beside = create_next(client, desired, epoch, reindex, existing);
+  require_alone(client, names.beside);
+  client.put_settings(names.beside, {{kRefresh, "-1"}, {kReplicas, "0"}, {kHidden, "true"}});
+  json own = hidden_alias();
+  own["index"] = names.live;
+  own["alias"] = writing_alias(names.live);
+  change_aliases(client, "giving index " + names.live + " an alias for writing",
+                 json::array({{{"add", own}}}));
+  names.documents = client.count(names.live);
+  return names;
+}
+
+void finish_filling(ElasticsearchClient& client, const std::string& index, const IndexMapping& mapping) {
+  const json wanted = flat_settings(mapping.settings);
+  json settings;
+  for (const char* const name : {kRefresh, kReplicas}) settings[name] = wanted.value(name, json());
+  client.put_settings(index, settings);
+  client.refresh(index);
+}
+
+void require_as_healthy(ElasticsearchClient& client, const std::string& index, const std::string& than) {
+  std::string is;
+  std::string wanted;
+  if (health_of(client, index, is) >= health_of(client, than, wanted)) return;
+  throw Error({"moving to index " + index, "it is " + is + ", and " + than + " is " + wanted,
+               "waiting until its shards are as safe", Retry::kLater, Server::kElasticsearch});
+}
+
+void require_alias_at(ElasticsearchClient& client, const std::string& alias, const std::string& index) {
+  const std::vector<std::string> at = names_of(client.indices_of(alias));
+  if (at == std::vector{index}) return;
+  throw Error({"looking at the alias " + alias, "it stands for " + in_words(at) + ", not for " + index,
+               "find out who has moved it and move it back, or take it with `lockstep reindex --force`"});
+}
+
+void move_alias(ElasticsearchClient& client, const std::string& alias, const std::string& from,
+                const std::string& to, TakeFrom take_from) {
+  std::vector<std::string> at = names_of(client.indices_of(alias));
+  if (at != std::vector{to}) {
+    if (take_from == TakeFrom::kExpected) require_alias_at(client, alias, from);
+    client.refresh(to);
+    json actions = json::array();
+    for (const std::string& index : at) {
+      if (index != to) actions.push_back({{"remove", {{"index", index}, {"alias", alias}}}});
+    }
+    // Two indices of an alias cannot both be the one for writing. So two who move it at once do not both
+    // succeed.
+    actions.push_back({{"add", {{"index", to}, {"alias", alias}, {"is_write_index", true}}}});
+    change_aliases(client, "moving alias " + alias + " from " + from + " to " + to, actions);
+    at = names_of(client.indices_of(alias));
+    if (at != std::vector{to}) {
+      throw Error({"moving alias " + alias + " to " + to,
+                   "somebody else moves it at the same time: it stands for " + in_words(at), "looking again",
+                   Retry::kLater, Server::kElasticsearch});
+    }
+  }
+  client.put_settings(to, {{kHidden, nullptr}});
+  if (!client.indices_of(from).empty()) client.put_settings(from, {{kHidden, "true"}});
+}
+
+void drop_generation(ElasticsearchClient& client, const DroppedGeneration& dropped) {
+  for (const IndexState& index : client.generations(dropped.alias)) {
+    if (!is_ours(index, dropped.identity)) continue;
+    const bool goes =
+        dropped.index.empty() ? reindex_of(index) == dropped.reindex : index.name == dropped.index;
+    if (goes && has_alias(index, dropped.alias)) {
+      throw Error({"deleting index " + index.name, "the alias " + dropped.alias + " stands for it",
+                   "move the alias back to the other index"});
+    }
+    if (goes) {
+      client.delete_index(index.name);
+    } else if (has_alias(index, writing_alias(index.name))) {
+      change_aliases(
+          client, "taking its alias for writing from index " + index.name,
+          json::array({{{"remove", {{"index", index.name}, {"alias", writing_alias(index.name)}}}}}));
+    }
+  }
+}
+
+}  // namespace lockstep

@@ -1,0 +1,62 @@
+// Two real indices of one alias: the one that it stands for, and one beside it that will take its place.
+//
+// E1. Nobody writes into a generation by the searchers' alias, which may move with a bulk on its way, nor by
+//     the index's own name, by which a bulk would make it again after it was deleted.
+// E2. The alias moves in one call, from the index where it is expected; who else moves it meanwhile is
+// noticed. E3. An index that the alias stands for is never deleted, nor one that lockstep has not made.
+//
+// Each function may be repeated after a lost answer, and finds then what is done already.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "replicator/elasticsearch/admin/client.h"
+#include "replicator/elasticsearch/admin/index_plan.h"
+
+namespace lockstep {
+
+/// The hidden alias by which a generation is written (E1).
+std::string writing_alias(const std::string& index);
+
+struct TwoGenerations {
+  std::string live;            ///< the real index that the alias stands for
+  std::string beside;          ///< the other one
+  std::int64_t documents = 0;  ///< in the live one
+};
+
+/// Makes the next index of the alias, hidden, without refreshes and replicas, marked with the number of the
+/// reindex, and gives both their alias for writing. Throws Error when a template puts it under an alias.
+TwoGenerations create_beside(ElasticsearchClient& client, const DesiredIndex& desired, Epoch epoch,
+                             std::int64_t reindex);
+
+/// Gives an index that was filled the refreshes and replicas of its mapping file, and makes everything in it
+/// searchable.
+void finish_filling(ElasticsearchClient& client, const std::string& index, const IndexMapping& mapping);
+
+/// Throws a retryable Error while `index` is less healthy than `than`.
+void require_as_healthy(ElasticsearchClient& client, const std::string& index, const std::string& than);
+
+enum class TakeFrom {
+  kExpected,  ///< throws Error when the alias stands for anything else
+  kAnybody,
+};
+
+/// Lets the alias stand for `to` (E2), which a search of a pattern finds from then on instead of `from`.
+void move_alias(ElasticsearchClient& client, const std::string& alias, const std::string& from,
+                const std::string& to, TakeFrom take_from);
+
+/// Throws Error when the alias stands for anything but `index`.
+void require_alias_at(ElasticsearchClient& client, const std::string& alias, const std::string& index);
+
+struct DroppedGeneration {
+  std::string alias;
+  std::string identity;  ///< of the pipeline
+  std::string index;     ///< its real name; empty: whatever was made for the reindex
+  std::int64_t reindex = 0;
+};
+
+/// Deletes the real index of a generation, and the alias for writing of the one that is left (E3).
+void drop_generation(ElasticsearchClient& client, const DroppedGeneration& dropped);
+
+}  // namespace lockstep

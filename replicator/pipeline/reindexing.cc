@@ -1,0 +1,345 @@
+#include "replicator/pipeline/reindexing.h"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <exception>
+#include <utility>
+
+#include "replicator/elasticsearch/admin/generations.h"
+#include "replicator/elasticsearch/admin/index_mapping.h"
+#include "replicator/error.h"
+#include "replicator/pipeline/refused_share.h"
+
+namespace lockstep {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto kAfterFailure = 2s;
+constexpr auto kQuietInterval = 1s;  // between looks whether somebody has started a reindex
+constexpr auto kLookInterval = 10s;  // between looks whether the alias still stands where it was moved
+
+bool is_at_rest(const Reindex& reindex) {
+  if (reindex.state == ReindexState::kFailed) return reindex.wish == ReindexWish::kNone;
+  return reindex.state == ReindexState::kKept && reindex.wish == ReindexWish::kNone && reindex.keep > 0s;
+}
+
+ReindexStep dropping(std::string failure = {}) {
+  return {ReindexState::kDropping, {}, std::move(failure)};
+}
+
+}  // namespace
+
+Reindexing::Reindexing(const Parts& parts, Epoch epoch, std::unique_ptr<HttpTransport> transport,
+                       std::function<void()> on_answer)
+    : parts_(parts),
+      epoch_(epoch),
+      on_answer_(std::move(on_answer)),
+      elasticsearch_(std::move(transport), parts.config.elasticsearch.request_timeout) {
+  read();
+}
+
+Reindexing::~Reindexing() {
+  elasticsearch_.cancel();
+  if (asked_) asked_->answer.wait();
+}
+
+bool Reindexing::turn() {
+  const SteadyTime now = std::chrono::steady_clock::now();
+  if (at_rest_ && !asked_ && now - read_at_ < kQuietInterval) return false;
+  const bool has_answer = take_answer();
+  if (changed_pipeline_) return true;
+  read();
+  if (!has_answer || now < not_before_) return false;
+  stuck_.clear();
+  for (const Reindex& reindex : all_) {
+    if (!asked_ && !changed_pipeline_) act(reindex);
+  }
+  return changed_pipeline_;
+}
+
+void Reindexing::read() {
+  all_ = parts_.source.reindexes().all();
+  at_rest_ = std::all_of(all_.begin(), all_.end(), is_at_rest);
+  read_at_ = std::chrono::steady_clock::now();
+}
+
+// False: it has not come yet.
+bool Reindexing::take_answer() {
+  if (!asked_) return true;
+  if (asked_->answer.wait_for(0s) != std::future_status::ready) return false;
+  Asked asked = *std::exchange(asked_, std::nullopt);
+  const auto is_it = [&](const Reindex& each) { return each.id == asked.reindex; };
+  const auto reindex = std::find_if(all_.begin(), all_.end(), is_it);
+  Conclusion conclude;
+  try {
+    conclude = asked.answer.get();
+  } catch (const Error& error) {
+    not_before_ = std::chrono::steady_clock::now() + kAfterFailure;
+    if (reindex == all_.end()) return true;
+    if (error.retryable())
+      note(*reindex, error.what());
+    else
+      wait_for_a_person(*reindex, error.what());
+    return true;
+  }
+  conclude();
+  return true;
+}
+
+void Reindexing::act(const Reindex& reindex) {
+  const bool has_two = reindex.state != ReindexState::kCreating && reindex.state != ReindexState::kDropping &&
+                       reindex.state != ReindexState::kFailed;
+  if (has_two && (!reindex.live || !reindex.beside)) {
+    throw Error({"going on with the reindex of " + reindex.alias,
+                 "lockstep's table reindex names no index as one of its two generations",
+                 "something else has deleted it; restore it, or delete the row of the reindex"});
+  }
+  switch (reindex.state) {
+    case ReindexState::kCreating:
+      return create(reindex);
+    case ReindexState::kFilling:
+    case ReindexState::kComparing:
+      return fill(reindex);
+    case ReindexState::kSwapping:
+      return swap(reindex);
+    case ReindexState::kKept:
+      return keep(reindex);
+    case ReindexState::kDropping:
+      return drop(reindex);
+    case ReindexState::kFailed:
+      if (reindex.wish != ReindexWish::kNone) advance(reindex, {});
+      return;
+  }
+  throw Error({"going on with a reindex", "its state is unknown"});
+}
+
+void Reindexing::create(const Reindex& reindex) {
+  if (reindex.wish != ReindexWish::kNone) return advance(reindex, dropping());
+  ask(reindex, [this, reindex, desired = desired(reindex)](ElasticsearchClient& client) -> Conclusion {
+    const TwoGenerations made = create_beside(client, desired, epoch_, reindex.id.value);
+    return [this, reindex, made] {
+      advance(reindex, {ReindexState::kFilling,
+                        {{made.live, writing_alias(made.live)},
+                         {made.beside, writing_alias(made.beside)},
+                         made.documents}});
+    };
+  });
+}
+
+void Reindexing::fill(const Reindex& reindex) {
+  if (reindex.wish != ReindexWish::kNone) return advance(reindex, dropping());
+  const bool is_filling = reindex.state == ReindexState::kFilling;
+  const UnfinishedJobs jobs = parts_.source.changes().jobs();
+  if (is_filling) {
+    if (std::string failure = too_many_refused_so_far(reindex, jobs); !failure.empty())
+      return advance(reindex, dropping(std::move(failure)));
+  }
+  if (has_jobs(reindex, jobs)) {
+    const std::string held = parts_.held.reason(*reindex.beside);
+    note(reindex, held);
+    if (!held.empty()) look(reindex);
+    return;
+  }
+  if (is_filling) return judge_filled(reindex);
+  if (const std::string reason = obstacle(reindex); !reason.empty())
+    return wait_for_a_person(reindex, reason);
+  prepare(reindex);
+}
+
+// The last look before the alias moves.
+void Reindexing::prepare(const Reindex& reindex) {
+  ask(reindex,
+      [this, reindex, mapping = desired(reindex).mapping](ElasticsearchClient& client) -> Conclusion {
+        if (!reindex.was_swapped) finish_filling(client, reindex.beside_name, mapping);
+        require_as_healthy(client, reindex.beside_name, reindex.live_name);
+        if (!reindex.is_forced) require_alias_at(client, reindex.alias, reindex.live_name);
+        return [this, reindex] { advance(reindex, {ReindexState::kSwapping}); };
+      });
+}
+
+void Reindexing::swap(const Reindex& reindex) {
+  ask(reindex, [this, reindex](ElasticsearchClient& client) -> Conclusion {
+    if (reindex.wish == ReindexWish::kAbort && !reindex.was_swapped) {
+      const std::vector<IndexState> at = client.indices_of(reindex.alias);
+      const bool has_moved = at.size() == 1 && at.front().name == reindex.beside_name;
+      if (!has_moved) return [this, reindex] { advance(reindex, dropping()); };
+    }
+    move_alias(client, reindex.alias, reindex.live_name, reindex.beside_name,
+               reindex.is_forced ? TakeFrom::kAnybody : TakeFrom::kExpected);
+    return [this, reindex] {
+      spdlog::info("reindex of {}: the alias stands for {} now", reindex.alias, reindex.beside_name);
+      advance(reindex, {ReindexState::kKept});
+    };
+  });
+}
+
+void Reindexing::keep(const Reindex& reindex) {
+  if (reindex.wish == ReindexWish::kFinish || (reindex.wish == ReindexWish::kNone && reindex.keep == 0s))
+    return advance(reindex, dropping());
+  if (reindex.wish == ReindexWish::kAbort) {
+    return wait_for_a_person(reindex, "the alias has moved already: `lockstep reindex --back " +
+                                          reindex.alias + "` moves it back, --finish ends the reindex");
+  }
+  if (reindex.wish == ReindexWish::kBack) {
+    if (has_jobs(reindex, parts_.source.changes().jobs()))
+      return note(reindex, "the other index is being written");
+    if (const std::string reason = obstacle(reindex); !reason.empty())
+      return wait_for_a_person(reindex, reason);
+    return prepare(reindex);
+  }
+  look(reindex);
+}
+
+// Now and then. An index that somebody has deleted cannot be followed on.
+void Reindexing::look(const Reindex& reindex) {
+  const SteadyTime now = std::chrono::steady_clock::now();
+  SteadyTime& looked_at = looked_at_[reindex.id];
+  if (now - looked_at < kLookInterval) return;
+  looked_at = now;
+  ask(reindex, [this, reindex](ElasticsearchClient& client) -> Conclusion {
+    if (client.indices_of(reindex.beside_name).empty())
+      return [this, reindex] { advance(reindex, dropping("somebody has deleted " + reindex.beside_name)); };
+    require_alias_at(client, reindex.alias, reindex.live_name);
+    return [this, reindex] {
+      if (reindex.state == ReindexState::kKept) note(reindex, "");
+    };
+  });
+}
+
+void Reindexing::drop(const Reindex& reindex) {
+  DroppedGeneration dropped{reindex.alias, parts_.pipeline.identity, reindex.beside_name, reindex.id.value};
+  ask(reindex, [this, reindex, dropped = std::move(dropped)](ElasticsearchClient& client) -> Conclusion {
+    drop_generation(client, dropped);
+    return [this, reindex] {
+      if (reindex.failure.empty()) return advance(reindex, {});
+      advance(reindex, {ReindexState::kFailed});
+    };
+  });
+}
+
+// Whether something is still to be written into the generation beside that the live one has. Fan-outs that
+// both have come again and again under load, and are no reason to wait.
+bool Reindexing::has_jobs(const Reindex& reindex, const UnfinishedJobs& jobs) {
+  const auto has_fan_out = [&](IndexId index) {
+    return std::any_of(jobs.readable.begin(), jobs.readable.end(),
+                       [&](const Job& job) { return job.index == index && job.kind == JobKind::kFanOut; });
+  };
+  const bool has_whole = std::any_of(jobs.readable.begin(), jobs.readable.end(), [&](const Job& job) {
+    return job.index == *reindex.beside && job.kind != JobKind::kFanOut;
+  });
+  const bool has_unreadable =
+      std::any_of(jobs.unreadable.begin(), jobs.unreadable.end(),
+                  [&](const UnreadableJob& job) { return job.index == *reindex.beside; });
+  return has_whole || has_unreadable || (has_fan_out(*reindex.beside) && !has_fan_out(*reindex.live));
+}
+
+std::int64_t Reindexing::refused_by(IndexId index) {
+  DeadLetterFilter its;
+  its.indices = {index};
+  return parts_.source.dead_letters().count(its);
+}
+
+// As RefusedShare does for a whole pipeline: a mapping that takes nothing is one mistake, not a million dead
+// letters. Empty: of so many documents it does not refuse too many.
+std::string Reindexing::too_many_refused(const Reindex& reindex, std::int64_t documents) {
+  if (documents < RefusedShare::kWindow) return "";
+  const std::int64_t refused = refused_by(*reindex.beside);
+  if (static_cast<double>(refused) <=
+      parts_.config.replication.max_refused_share * static_cast<double>(documents))
+    return "";
+  DeadLetterFilter its;
+  its.indices = {*reindex.beside};
+  const std::vector<StoredDeadLetter> first = parts_.source.dead_letters().find(its, std::nullopt, 1);
+  std::string failure = "of the first " + std::to_string(documents) + " documents the new index refuses " +
+                        std::to_string(refused) + ", more than replication.max_refused_share";
+  if (!first.empty())
+    failure += "; one of them: " + first.front().letter.error_type + ": " + first.front().letter.reason;
+  return failure;
+}
+
+std::string Reindexing::too_many_refused_so_far(const Reindex& reindex, const UnfinishedJobs& jobs) {
+  for (const Job& job : jobs.readable) {
+    if (job.index == *reindex.beside && job.kind == JobKind::kBackfill)
+      return too_many_refused(reindex, job.done);
+  }
+  return "";
+}
+
+// A small index may be full before anybody has looked.
+void Reindexing::judge_filled(const Reindex& reindex) {
+  const std::int64_t refused = refused_by(*reindex.beside);
+  if (refused == 0) return advance(reindex, {ReindexState::kComparing});
+  ask(reindex, [this, reindex, refused](ElasticsearchClient& client) -> Conclusion {
+    client.refresh(reindex.beside_name);
+    const std::int64_t documents = client.count(reindex.beside_name) + refused;
+    return [this, reindex, documents] {
+      std::string failure = too_many_refused(reindex, documents);
+      if (failure.empty()) return advance(reindex, {ReindexState::kComparing});
+      advance(reindex, dropping(std::move(failure)));
+    };
+  });
+}
+
+// Why the alias may not move to the generation beside, apart from what Elasticsearch says; empty: it may.
+std::string Reindexing::obstacle(const Reindex& reindex) {
+  const IndexId beside = *reindex.beside;
+  if (parts_.set_aside.contains(beside)) return "its view cannot be read: see `lockstep status`";
+  if (const std::string held = parts_.held.reason(beside); !held.empty()) return held;
+  if (reindex.is_forced) return "";
+  const std::int64_t refused = parts_.source.reindexes().refused_beside(reindex);
+  if (refused == 0) return "";
+  return std::to_string(refused) + " documents that " + reindex.live_name + " has are refused by " +
+         reindex.beside_name + ": see why with `lockstep dead-letters list --index " + reindex.beside_name +
+         "`; take the reindex back with `lockstep reindex --abort " + reindex.alias +
+         "`, or do without them with `lockstep reindex --force " + reindex.alias + "`";
+}
+
+DesiredIndex Reindexing::desired(const Reindex& reindex) const {
+  DesiredIndex desired;
+  desired.alias = reindex.alias;
+  for (const IndexConfig& index : parts_.config.indices) {
+    if (index.alias == reindex.alias) desired.view = index.view;
+  }
+  desired.mapping = parse_mapping("the mapping of the reindex of " + reindex.alias, reindex.mapping);
+  desired.pipeline = parts_.pipeline.name;
+  desired.identity = parts_.pipeline.identity;
+  return desired;
+}
+
+void Reindexing::ask(const Reindex& reindex, std::function<Conclusion(ElasticsearchClient&)> question) {
+  asked_.emplace(Asked{reindex.id, std::async(std::launch::async, [this, question = std::move(question)] {
+                         Conclusion conclusion;
+                         std::exception_ptr failure;
+                         try {
+                           conclusion = question(elasticsearch_);
+                         } catch (...) {
+                           failure = std::current_exception();
+                         }
+                         on_answer_();
+                         if (failure) std::rethrow_exception(failure);
+                         return conclusion;
+                       })});
+}
+
+void Reindexing::advance(const Reindex& reindex, const ReindexStep& step) {
+  if (!parts_.source.reindexes().advance(reindex, epoch_, step)) return;
+  at_rest_ = false;
+  spdlog::info("reindex of {}: {}", reindex.alias, step.to ? name_of(*step.to) : "over");
+  changed_pipeline_ = step.to == ReindexState::kFilling || step.to == ReindexState::kKept ||
+                      (step.to == ReindexState::kDropping && reindex.beside);
+}
+
+void Reindexing::wait_for_a_person(const Reindex& reindex, const std::string& reason) {
+  note(reindex, reason);
+  stuck_ += (stuck_.empty() ? "" : "; ") + reindex.alias + ": " + reason;
+}
+
+void Reindexing::note(const Reindex& reindex, const std::string& reason) {
+  if (reason == reindex.reason) return;
+  if (!reason.empty()) spdlog::warn("reindex of {}: {}", reindex.alias, reason);
+  parts_.source.reindexes().note(reindex.id, reason);
+}
+
+}  // namespace lockstep

@@ -1,0 +1,107 @@
+// Takes reindexes from state to state (source/reindexes.h): a second generation of an index is made, filled
+// beside changes, compared, swapped in, and the other one followed on, so that the way back is as short.
+//
+// X4. The alias moves only to a generation that has no more to be written than the live one, was compared
+//     with its view, refuses nothing that the live one has, takes writes and is as healthy; and from where it
+//     is expected. What somebody forces is refused documents and a moved alias, nothing else.
+// X5. Every step is a row in the source, and finds what a step that was cut off has left in Elasticsearch. So
+//     it can be cut off anywhere, and somebody else goes on.
+// X6. A step that fails is tried again, with its reason in the source; it holds nothing else up.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <future>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "replicator/clock.h"
+#include "replicator/config/config.h"
+#include "replicator/document_version.h"
+#include "replicator/elasticsearch/admin/client.h"
+#include "replicator/elasticsearch/admin/index_plan.h"
+#include "replicator/pipeline/held_indices.h"
+#include "replicator/pipeline/set_aside.h"
+#include "replicator/source/source.h"
+
+namespace lockstep {
+
+/// For one thread, the pipeline's. What it asks of Elasticsearch waits in a thread of its own.
+class Reindexing {
+ public:
+  struct Parts {
+    const Config& config;
+    const AppliedPipeline& pipeline;
+    Source& source;
+    const SetAside& set_aside;
+    const HeldIndices& held;
+  };
+
+  /// All of `parts` must outlive this. `on_answer` is called from the other thread.
+  Reindexing(const Parts& parts, Epoch epoch, std::unique_ptr<HttpTransport> transport,
+             std::function<void()> on_answer);
+  /// Cuts off what is asked of Elasticsearch.
+  ~Reindexing();
+  Reindexing(const Reindexing&) = delete;
+  Reindexing& operator=(const Reindexing&) = delete;
+
+  /// Takes the next step of whatever can go on. True: that has changed the pipeline's generations, so it must
+  /// be loaded again. Throws Error when the source cannot be asked, Deposed.
+  bool turn();
+
+  /// Whether no reindex is on its way, as of the last turn: each is kept or has failed.
+  bool at_rest() const { return at_rest_; }
+
+  /// Which reindexes wait for a person, as of the last turn; empty: none.
+  const std::string& stuck() const { return stuck_; }
+
+ private:
+  /// What the pipeline's thread does when Elasticsearch has answered.
+  using Conclusion = std::function<void()>;
+
+  struct Asked {
+    ReindexId reindex;
+    std::future<Conclusion> answer;
+  };
+
+  void read();
+  bool take_answer();
+  void act(const Reindex& reindex);
+  void create(const Reindex& reindex);
+  void fill(const Reindex& reindex);
+  void swap(const Reindex& reindex);
+  void keep(const Reindex& reindex);
+  void drop(const Reindex& reindex);
+  void prepare(const Reindex& reindex);
+  void look(const Reindex& reindex);
+
+  static bool has_jobs(const Reindex& reindex, const UnfinishedJobs& jobs);
+  std::int64_t refused_by(IndexId index);
+  std::string too_many_refused(const Reindex& reindex, std::int64_t documents);
+  std::string too_many_refused_so_far(const Reindex& reindex, const UnfinishedJobs& jobs);
+  void judge_filled(const Reindex& reindex);
+  std::string obstacle(const Reindex& reindex);
+  DesiredIndex desired(const Reindex& reindex) const;
+  void ask(const Reindex& reindex, std::function<Conclusion(ElasticsearchClient&)> question);
+  void advance(const Reindex& reindex, const ReindexStep& step);
+  void wait_for_a_person(const Reindex& reindex, const std::string& reason);
+  void note(const Reindex& reindex, const std::string& reason);
+
+  const Parts parts_;
+  const Epoch epoch_;
+  const std::function<void()> on_answer_;
+  ElasticsearchClient elasticsearch_;
+  std::optional<Asked> asked_;                 // uses elasticsearch_
+  std::vector<Reindex> all_;                   // as of the last turn
+  SteadyTime read_at_{};                       // when all_ was read
+  SteadyTime not_before_{};                    // after a failure
+  std::map<ReindexId, SteadyTime> looked_at_;  // when both indices of one were last looked at
+  bool at_rest_ = true;
+  bool changed_pipeline_ = false;
+  std::string stuck_;
+};
+
+}  // namespace lockstep

@@ -1,0 +1,35 @@
+// A step of the making of lockstep's own tables: one file of migrations/, compiled in.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "replicator/embedded_file.h"
+#include "replicator/error.h"
+
+namespace lockstep {
+
+struct Migration {
+  int number = 0;
+  std::string_view name;  ///< file name without ".sql", e.g. "0001_schema"
+  std::string_view sql;   ///< `{schema}` stands for what source.schema says
+  std::string checksum;
+  /// The number of migrations that a program must know at least to serve a schema with this one; none: this
+  /// one, too.
+  std::optional<int> oldest_program = {};
+};
+
+/// The migrations in `files`, in order. Throws std::logic_error unless they are numbered 1, 2, 3, … .
+std::vector<Migration> read_migrations(std::span<const EmbeddedFile> files);
+
+/// A schema has migration `number`, of which this lockstep knows only `known`.
+OtherVersion newer_schema(const std::string& schema_name, int number, std::size_t known);
+/// A schema lacks migrations that this lockstep knows.
+OtherVersion older_schema(const std::string& schema_name);
+/// Another text of this migration was applied, by lockstep `applied_by`.
+UsageError altered_migration(const Migration& migration, const std::string& applied_by);
+
+}  // namespace lockstep

@@ -1,0 +1,113 @@
+#include "replicator/source/postgres/read/reindexes.h"
+
+#include <array>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "replicator/error.h"
+#include "replicator/source/postgres/session/statement.h"
+#include "replicator/source/postgres/session/stored_value.h"
+#include "replicator/unknown_value.h"
+
+namespace lockstep {
+namespace {
+
+constexpr std::string_view kTable = "reindex";
+
+constexpr std::array<std::pair<ReindexWish, std::string_view>, 4> kWishes = {{
+    {ReindexWish::kNone, ""},
+    {ReindexWish::kBack, "back"},
+    {ReindexWish::kFinish, "finish"},
+    {ReindexWish::kAbort, "abort"},
+}};
+
+ReindexWish wish_of(std::string_view text, ReindexId reindex) {
+  for (const auto& [wish, known] : kWishes) {
+    if (known == text) return wish;
+  }
+  throw unknown_value("reindex " + std::to_string(reindex.value), "wanted", text);
+}
+
+std::optional<IndexId> index_of(const pqxx::field& field) {
+  return field.is_null() ? std::nullopt : std::optional(IndexId{field.as<int>()});
+}
+
+Reindex reindex_of(const pqxx::row& row) {
+  Reindex reindex;
+  reindex.id = {row[0].as<std::int64_t>()};
+  reindex.alias = stored<std::string>(row[1], kTable);
+  reindex.state = reindex_state(stored<std::string>(row[2], kTable), reindex.id);
+  reindex.mapping = stored<std::string>(row[3], kTable);
+  reindex.live = index_of(row[4]);
+  reindex.beside = index_of(row[5]);
+  reindex.live_name = stored<std::string>(row[6], kTable);
+  reindex.beside_name = stored<std::string>(row[7], kTable);
+  reindex.wish = wish_of(row[8].c_str(), reindex.id);
+  reindex.is_forced = stored<bool>(row[9], kTable);
+  reindex.was_swapped = row[10].as<bool>();
+  reindex.keep = std::chrono::seconds(row[11].as<std::int64_t>());
+  reindex.reason = stored<std::string>(row[12], kTable);
+  reindex.failure = stored<std::string>(row[13], kTable);
+  return reindex;
+}
+
+}  // namespace
+
+std::vector<Reindex> PostgresReindexes::all() {
+  std::vector<Reindex> reindexes;
+  for (const pqxx::row& row :
+       session_.ask("looking for reindexes", postgres_sql("read_reindexes"), pipeline_.id()))
+    reindexes.push_back(reindex_of(row));
+  return reindexes;
+}
+
+bool PostgresReindexes::start(const std::string& alias, const std::string& mapping,
+                              std::chrono::seconds keep) {
+  return !session_
+              .ask("starting a reindex", postgres_sql("start_reindex"), pipeline_.id(), alias,
+                   session_.storable(mapping), keep.count())
+              .empty();
+}
+
+bool PostgresReindexes::want(ReindexId reindex, ReindexWish wish, Force force) {
+  return !session_
+              .ask("saying what is wanted of a reindex",
+                   "update {schema}.reindex set wanted = coalesce(nullif($2, ''), wanted), forced = forced "
+                   "or $3 "
+                   "where id = $1 returning id",
+                   reindex.value, std::string(kWishes.at(static_cast<std::size_t>(wish)).second),
+                   force == Force::kYes)
+              .empty();
+}
+
+bool PostgresReindexes::advance(const Reindex& reindex, Epoch epoch, const ReindexStep& step) {
+  const std::string next(step.to ? name_of(*step.to) : "done");
+  const NewGeneration& generation = step.generation;
+  const std::string outcome =
+      session_
+          .ask("taking a reindex to the state " + next,
+               "select {schema}.advance_reindex($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)", reindex.id.value,
+               epoch.value, std::string(name_of(reindex.state)), next, generation.live.index,
+               generation.live.written_by, generation.beside.index, generation.beside.written_by,
+               generation.documents, session_.storable(step.failure))[0][0]
+          .c_str();
+  if (outcome == "deposed") throw Deposed("another process has taken the lead of the pipeline");
+  return outcome == "advanced";
+}
+
+void PostgresReindexes::note(ReindexId reindex, const std::string& reason) {
+  session_.ask("noting why a reindex waits",
+               "update {schema}.reindex set reason = $2 where id = $1 and reason <> $2", reindex.value,
+               session_.storable(reason));
+}
+
+std::int64_t PostgresReindexes::refused_beside(const Reindex& reindex) {
+  if (!reindex.live || !reindex.beside) return 0;
+  return session_
+      .ask("counting what only one generation refuses", postgres_sql("count_refused_beside"),
+           reindex.beside->value, reindex.live->value)[0][0]
+      .as<std::int64_t>();
+}
+
+}  // namespace lockstep

@@ -1,0 +1,32 @@
+// lockstep.reindex: what people want of a reindex, and the steps of the leader (migration 0013 has the
+// states).
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "replicator/source/postgres/read/pipeline.h"
+#include "replicator/source/postgres/session/session.h"
+#include "replicator/source/reindexes.h"
+
+namespace lockstep {
+
+class PostgresReindexes final : public Reindexes {
+ public:
+  /// Both must outlive this.
+  PostgresReindexes(PostgresSession& session, const PostgresPipeline& pipeline)
+      : session_(session), pipeline_(pipeline) {}
+
+  std::vector<Reindex> all() override;
+  bool start(const std::string& alias, const std::string& mapping, std::chrono::seconds keep) override;
+  bool want(ReindexId reindex, ReindexWish wish, Force force) override;
+  bool advance(const Reindex& reindex, Epoch epoch, const ReindexStep& step) override;
+  void note(ReindexId reindex, const std::string& reason) override;
+  std::int64_t refused_beside(const Reindex& reindex) override;
+
+ private:
+  PostgresSession& session_;
+  const PostgresPipeline& pipeline_;
+};
+
+}  // namespace lockstep

@@ -1,0 +1,9 @@
+-- The reindexes of a pipeline, oldest first.
+--   $1  the pipeline
+select r.id, r.alias, r.state, r.mapping, r.live, r.beside, r.live_name, r.beside_name, coalesce(r.wanted, ''), r.forced,
+       r.kept_until is not null,
+       greatest(coalesce(ceil(extract(epoch from r.kept_until - clock_timestamp())), 0), 0)::bigint,
+       r.reason, r.failure
+from {schema}.reindex as r
+where r.pipeline = $1
+order by r.id

@@ -1,0 +1,113 @@
+// Reindexes: indices that get a second generation, each a row in the source that says how far it is. People
+// start one and say what they want of it; the leader takes it from state to state (pipeline/reindexing.h).
+//
+//   creating → filling → comparing → swapping → kept → dropping → (nothing is left)
+//
+// X1. An alias has at most one reindex, and one that failed does not count.
+// X2. A step from state to state takes effect with everything that belongs to it, or not at all: the other
+//     generation's index with its tracks and its first job, the exchange of both, the end of one.
+// X3. Only who leads takes a step, and only from the state that it knows.
+#pragma once
+
+#include <chrono>
+#include <compare>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "replicator/document_version.h"
+#include "replicator/ids.h"
+
+namespace lockstep {
+
+/// A reindex in the source.
+struct ReindexId {
+  std::int64_t value = 0;
+  auto operator<=>(const ReindexId&) const = default;
+};
+
+enum class ReindexState {
+  kCreating,   ///< the real index of the new generation is to be made
+  kFilling,    ///< it is filled, and follows every change
+  kComparing,  ///< it is full, and compared with its view
+  kSwapping,   ///< the alias moves to the generation beside
+  kKept,       ///< it has moved; the other one follows every change, so that it can move back
+  kDropping,   ///< the generation beside is no longer followed; its real index goes
+  kFailed,     ///< it was taken back, and Reindex::failure says why
+};
+
+/// "creating", "filling", "comparing", "swapping", "kept", "dropping", "failed".
+std::string_view name_of(ReindexState state);
+
+/// Throws Error for any other text, naming it and the reindex.
+ReindexState reindex_state(std::string_view name, ReindexId reindex);
+
+/// What a person wants of a reindex.
+enum class ReindexWish { kNone, kBack, kFinish, kAbort };
+
+struct Reindex {
+  ReindexId id;
+  std::string alias;
+  ReindexState state = ReindexState::kCreating;
+  std::string mapping;            ///< of the new generation, as the mapping file says it
+  std::optional<IndexId> live;    ///< the generation that the alias stands for; in kSwapping, still
+  std::optional<IndexId> beside;  ///< the other one; none: not made yet, or dropped
+  std::string live_name;          ///< their real indices; empty in kCreating
+  std::string beside_name;
+  ReindexWish wish = ReindexWish::kNone;
+  bool is_forced = false;       ///< a person takes what refused documents and a moved alias mean
+  bool was_swapped = false;     ///< the alias has moved at least once
+  std::chrono::seconds keep{};  ///< how long the other generation is still followed; in kKept
+  std::string reason;           ///< why it waits; empty: it does not
+  std::string failure;          ///< why it is taken back; empty: somebody wants that
+};
+
+/// A generation as Elasticsearch has it.
+struct GenerationNames {
+  std::string index;       ///< the real index
+  std::string written_by;  ///< an alias of it alone
+};
+
+/// What kFilling begins with.
+struct NewGeneration {
+  GenerationNames live;
+  GenerationNames beside;
+  std::int64_t documents = 0;  ///< about
+};
+
+/// How to advance from a state.
+struct ReindexStep {
+  std::optional<ReindexState> to;  ///< none: it is over, and nothing is left of it
+  NewGeneration generation = {};   ///< for kFilling
+  std::string failure = {};        ///< for kDropping
+};
+
+class Reindexes {
+ public:
+  virtual ~Reindexes() = default;
+
+  /// Those of the pipeline, oldest first.
+  virtual std::vector<Reindex> all() = 0;
+
+  /// Starts one of an alias of the pipeline, whose other generation is followed for `keep` after each swap.
+  /// False: it has one that has not failed.
+  virtual bool start(const std::string& alias, const std::string& mapping, std::chrono::seconds keep) = 0;
+
+  /// Notes what somebody wants of it. kNone with `force`: only that. False: it is gone.
+  enum class Force { kNo, kYes };
+  virtual bool want(ReindexId reindex, ReindexWish wish, Force force) = 0;
+
+  /// Takes a step from `reindex.state`. False: it is in another state by now. Throws Deposed when a later
+  /// epoch than this leads. Who follows the pipeline loads it again when the generations have changed.
+  virtual bool advance(const Reindex& reindex, Epoch epoch, const ReindexStep& step) = 0;
+
+  /// Notes why it waits; empty: it does not.
+  virtual void note(ReindexId reindex, const std::string& reason) = 0;
+
+  /// How many documents are dead letters of the generation beside and not of the live one.
+  virtual std::int64_t refused_beside(const Reindex& reindex) = 0;
+};
+
+}  // namespace lockstep

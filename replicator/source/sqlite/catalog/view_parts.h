@@ -1,0 +1,27 @@
+// What the documents of a view are made of besides rows: the text of the view and of those below it, and the
+// declarations of the columns that they read. No trigger fires when these change, so `apply` keeps checksums
+// of what it found, and the leader and the next `apply` compare.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "replicator/source/sqlite/catalog/view_reads.h"
+
+namespace lockstep {
+
+/// Checksums by "view v" and "table t".
+using SqliteViewParts = std::map<std::string, std::string>;
+
+SqliteViewParts read_view_parts(SqliteConnection& connection, const SqliteViewReads& reads);
+
+/// As lockstep's table of indices keeps them: JSON.
+std::string to_text(const SqliteViewParts& parts);
+
+/// The names of the parts that are others in `stored`, a to_text(), in order; empty: none. Throws Error for
+/// any other text.
+std::vector<std::string> changed_parts(const SqliteViewParts& parts, std::string_view stored);
+
+}  // namespace lockstep

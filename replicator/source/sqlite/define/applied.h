@@ -1,0 +1,60 @@
+// What earlier runs of `apply` have left in the file for one pipeline, and the triggers as they are now, even
+// if somebody has changed them since.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "replicator/source/sqlite/define/wanted.h"
+
+namespace lockstep {
+
+struct SqliteAppliedIndex {
+  int id = 0;
+  std::string view;
+  std::string id_type;
+  bool routed = false;
+  std::vector<std::string> fields;
+  std::vector<std::string> json_fields;
+  std::string definition;
+  std::set<std::pair<int, std::string>> tracks;  ///< capture and resolver; the resolver may be empty
+};
+
+struct SqliteAppliedTrigger {
+  std::string table;
+  std::string sql;
+};
+
+struct SqliteApplied {
+  bool has_tables = false;               ///< lockstep's own
+  int pipelines = 0;                     ///< how many the file has
+  std::optional<int> pipeline;           ///< its id; none before the first apply
+  std::optional<std::int64_t> max_rows;  ///< of the outbox
+  int last_pipeline = 0;                 ///< the greatest ids that were ever given
+  int last_index = 0;
+  int last_capture = 0;
+  std::vector<SqliteTableCapture> captures;
+  std::map<std::string, SqliteAppliedIndex> indices;     ///< by alias
+  std::map<std::string, SqliteAppliedTrigger> triggers;  ///< by name; of every pipeline
+};
+
+/// `pipeline` is the pipeline's name. REQUIRES: the tables have no migrations of a newer lockstep. Throws
+/// Error for a row that no lockstep has written.
+SqliteApplied load_applied(SqliteConnection& connection, const std::string& pipeline);
+
+/// The JSON text of names, and back. Throws Error for any other text.
+std::string names_text(const std::vector<std::string>& names);
+std::vector<std::string> names_in(std::string_view text);
+
+/// Whether these triggers are the same, though SQLite has written the beginning of `stored` anew.
+bool is_same_trigger(const SqliteAppliedTrigger& stored, const SqliteTrigger& wanted);
+
+/// Whether triggers of these captures look at the limit of the outbox.
+bool looks_at_limit(const SqliteConnection& connection, const SqliteApplied& applied);
+
+}  // namespace lockstep

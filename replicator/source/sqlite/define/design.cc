@@ -1,0 +1,272 @@
+#include "replicator/source/sqlite/define/design.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "replicator/source/sqlite/catalog/table.h"
+#include "replicator/source/sqlite/define/resolver.h"
+#include "replicator/source/sqlite/session/statement.h"
+
+namespace lockstep {
+namespace {
+
+constexpr const char* kOnlyItsOwn =
+    "lockstep reads with a SQLite of its own, which has no function and no collation that the application "
+    "registers: write the view without them";
+
+std::string listed(const std::set<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
+std::string column_names(const SqliteTable& table) {
+  std::string text;
+  for (const SqliteTableColumn& column : table.columns) text += (text.empty() ? "" : ", ") + column.name;
+  return text;
+}
+
+class Designer {
+ public:
+  Designer(SqliteConnection& connection, const Config& config) : connection_(connection), config_(config) {}
+
+  SqlitePipelineDesign design() {
+    if (config_.replication.max_outbox_size > 0)
+      design_.max_outbox_size = config_.replication.max_outbox_size;
+    for (const IndexConfig& index : config_.indices) add_index(index);
+    return std::move(design_);
+  }
+
+ private:
+  // --- findings ---
+
+  std::string place(int line) const { return place_in(config_, line); }
+  void fault(int line, std::string message, std::string remedy = {}) {
+    design_.findings.push_back(
+        {Finding::Severity::kError, place(line), std::move(message), std::move(remedy)});
+  }
+  void warn(int line, std::string message, std::string remedy = {}) {
+    design_.findings.push_back(
+        {Finding::Severity::kWarning, place(line), std::move(message), std::move(remedy)});
+  }
+
+  // --- indices ---
+
+  void add_index(const IndexConfig& config) {
+    const std::optional<SqliteTable> view = find_table(connection_, config.view);
+    if (!view)
+      return fault(config.line, "there is no view " + config.view, "create it, with a column named _id");
+    if (view->kind != SqliteTable::Kind::kView) {
+      return fault(config.line, view->name + " is a " + std::string(kind_name(view->kind)) + ", not a view",
+                   "create a view over it that names one of its columns _id");
+    }
+    if (!view->complaint.empty())
+      return fault(config.line, "view " + view->name + " cannot be read: " + view->complaint, kOnlyItsOwn);
+    const SqliteViewReads reads = read_view(connection_, view->name);
+    SqliteIndexDesign index;
+    index.alias = config.alias;
+    index.view = view->name;
+    index.line = place(config.line);
+    index.json_fields = config.json_columns;
+    if (!describe_documents(config, *view, index)) return;
+    index.parts = read_view_parts(connection_, reads);
+    warn_of_reads(config, *view, reads);
+    std::set<std::string> covered;
+    for (const TrackConfig& track : config.tracks) add_track(track, *view, reads, index, covered);
+    find_untracked(config, *view, reads, covered);
+    design_.indices.push_back(std::move(index));
+  }
+
+  bool describe_documents(const IndexConfig& config, const SqliteTable& view, SqliteIndexDesign& index) {
+    if (view.column("_id") == nullptr) {
+      fault(config.line, "view " + view.name + " has no column _id",
+            "name the column that tells its documents apart: select … as _id");
+      return false;
+    }
+    index.id_type = id_type_of(connection_, view.name);
+    for (const SqliteTableColumn& column : view.columns) {
+      if (column.name == "_routing") index.routed = true;
+      if (!column.name.starts_with('_')) index.fields.push_back(column.name);
+    }
+    for (const std::string& field : config.json_columns) {
+      if (std::find(index.fields.begin(), index.fields.end(), field) != index.fields.end()) continue;
+      fault(config.line, "json: view " + view.name + " has no field " + field,
+            "it has " + column_names(view));
+      return false;
+    }
+    return true;
+  }
+
+  void warn_of_reads(const IndexConfig& config, const SqliteTable& view, const SqliteViewReads& reads) {
+    if (!reads.environment.empty()) {
+      warn(config.line, "view " + view.name + " calls " + listed(reads.environment) +
+                            "; where that depends on the clock or on chance, documents are not written again "
+                            "when it changes");
+    }
+    for (const auto& [name, read] : reads.tables) {
+      const std::optional<SqliteTable> table = find_table(connection_, name);
+      if (!table) continue;
+      if (table->kind != SqliteTable::Kind::kTable) {
+        warn(config.line,
+             "view " + view.name + " reads " + name + ", a " + std::string(kind_name(table->kind)) +
+                 ", which can have no triggers: changes of it alone are not noticed",
+             "track the table that it is filled from");
+      } else if (read.by_row_number) {
+        warn(config.line,
+             "view " + view.name + " reads rowid of table " + name + ", and VACUUM gives rows other numbers",
+             "give the table an integer primary key");
+      }
+    }
+  }
+
+  void find_untracked(const IndexConfig& config, const SqliteTable& view, const SqliteViewReads& reads,
+                      const std::set<std::string>& covered) {
+    for (const auto& [name, read] : reads.tables) {
+      const std::optional<SqliteTable> table = find_table(connection_, name);
+      if (!table || table->kind != SqliteTable::Kind::kTable || covered.contains(name)) continue;
+      fault(config.line, "view " + view.name + " reads table " + name + ", which no track covers",
+            "add [[index.track]] table = \"" + name +
+                "\" with what leads from its rows to documents, or with ignore = true if changes of it don't "
+                "matter");
+    }
+  }
+
+  // --- tracks ---
+
+  void add_track(const TrackConfig& config, const SqliteTable& view, const SqliteViewReads& reads,
+                 SqliteIndexDesign& index, std::set<std::string>& covered) {
+    const std::optional<SqliteTable> table = find_table(connection_, config.table);
+    if (!table) return fault(config.line, "there is no table " + config.table);
+    covered.insert(table->name);
+    if (config.ignore) return;
+    if (table->kind != SqliteTable::Kind::kTable) {
+      return fault(
+          config.line,
+          table->name + " is a " + std::string(kind_name(table->kind)) + "; only tables can be tracked",
+          table->kind == SqliteTable::Kind::kView ? "track the tables that it reads"
+                                                  : "track the table that it is filled from, and set "
+                                                    "ignore = true here");
+    }
+    if (table->name.starts_with(connection_.schema() + "_") || table->name.starts_with("sqlite_"))
+      return fault(config.line, table->name + " is not one of the application's tables", "set ignore = true");
+    if (is_same_name(table->name, "new") || is_same_name(table->name, "old"))
+      return fault(config.line, "a trigger cannot read a table of the name " + table->name, "rename it");
+    std::optional<SqliteTableCapture> capture = describe_capture(config, *table);
+    if (!capture) return;
+    if (!find_blobs(config, *table, *capture)) return;
+    SqliteTrackDesign track;
+    track.table = table->name;
+    track.line = place(config.line);
+    const SqliteResolver resolver = make_resolver(connection_, view, config);
+    if (!resolver.fault.empty()) return fault(config.line, resolver.fault, resolver.remedy);
+    if (!resolver.warning.empty()) warn(config.line, resolver.warning, resolver.remedy);
+    track.resolver = resolver.query;
+    track.capture = add_capture(*std::move(capture), view);
+    index.tracks.push_back(std::move(track));
+    if (!reads.tables.contains(table->name)) {
+      warn(config.line,
+           "view " + view.name + " does not read table " + table->name +
+               "; every update of it counts as a change",
+           "remove the track if it is a mistake");
+    }
+  }
+
+  // JSON has no blobs, so a query gets hexadecimal digits, which are equal to no blob. False: it would find
+  // nothing.
+  bool find_blobs(const TrackConfig& config, const SqliteTable& table, const SqliteTableCapture& capture) {
+    if (config.column.empty() && config.keys.empty()) return true;
+    for (const std::string& name : capture.value) {
+      SqliteStatement found(connection_, "looking for blobs",
+                            "select 1 from (select typeof(" + quote_sqlite_name(name) + ") as type from " +
+                                table.quoted + " limit 1000) where type = 'blob'");
+      if (!found.step()) continue;
+      const std::string blobs =
+          "column " + name + " of table " + table.name + " holds blobs, which come as hexadecimal digits";
+      const std::string remedy =
+          "compare with lower(hex(…)) in keys = \"select … in (select value from json_each($1))\", and "
+          "create an index "
+          "on that expression";
+      if (config.column.empty()) {
+        warn(config.line, blobs, remedy);
+        continue;
+      }
+      fault(config.line, blobs + ": no row of the view would be found by them", remedy);
+      return false;
+    }
+    return true;
+  }
+
+  std::size_t add_capture(SqliteTableCapture capture, const SqliteTable& view) {
+    const auto known = std::find_if(design_.captures.begin(), design_.captures.end(), [&](const auto& other) {
+      return other.identity() == capture.identity();
+    });
+    if (known != design_.captures.end()) {
+      known->views.insert(view.name);
+      return static_cast<std::size_t>(known - design_.captures.begin());
+    }
+    capture.views.insert(view.name);
+    design_.captures.push_back(std::move(capture));
+    return design_.captures.size() - 1;
+  }
+
+  std::optional<SqliteTableCapture> describe_capture(const TrackConfig& config, const SqliteTable& table) {
+    SqliteTableCapture capture;
+    capture.relation = table.name;
+    if (!config.columns.empty()) {
+      std::set<std::string> columns;
+      for (const std::string& name : config.columns) {
+        const SqliteTableColumn* const column = table.column(name);
+        if (column == nullptr) {
+          fault(config.line, "columns: table " + table.name + " has no column " + name,
+                "it has " + column_names(table));
+          return std::nullopt;
+        }
+        columns.insert(column->name);
+      }
+      capture.columns.emplace(columns.begin(), columns.end());
+    }
+    const bool described =
+        config.row.empty() ? describe_key(config, table, capture) : describe_row(config, table, capture);
+    return described ? std::optional(std::move(capture)) : std::nullopt;
+  }
+
+  bool describe_key(const TrackConfig& config, const SqliteTable& table, SqliteTableCapture& capture) {
+    for (const SqliteTableColumn* column : table.primary_key()) capture.value.push_back(column->name);
+    if (capture.value.empty()) {
+      fault(
+          config.line, "table " + table.name + " has no primary key",
+          "give it one (VACUUM gives rows other rowids), or say with row = \"…\" which column or expression "
+          "leads to its documents");
+      return false;
+    }
+    return true;
+  }
+
+  bool describe_row(const TrackConfig& config, const SqliteTable& table, SqliteTableCapture& capture) {
+    if (const SqliteTableColumn* const column = table.column(config.row)) {
+      capture.value = {column->name};
+      return true;
+    }
+    RowExpression expression = describe_expression(connection_, table, config.row);
+    if (!expression.fault.empty()) {
+      fault(config.line, expression.fault, "the table has " + column_names(table));
+      return false;
+    }
+    capture.value = std::move(expression.columns);
+    capture.query = std::move(expression.query);
+    return true;
+  }
+
+  SqliteConnection& connection_;
+  const Config& config_;
+  SqlitePipelineDesign design_;
+};
+
+}  // namespace
+
+SqlitePipelineDesign design_pipeline(SqliteConnection& connection, const Config& config) {
+  return Designer(connection, config).design();
+}
+
+}  // namespace lockstep

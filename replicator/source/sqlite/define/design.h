@@ -1,0 +1,50 @@
+// What a configuration means for a file: which values of which tables' rows are captured, and how they lead
+// to ids of documents. Made from the configuration and the schema alone; changes nothing.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "replicator/config/config.h"
+#include "replicator/source/definition.h"
+#include "replicator/source/sqlite/catalog/view_parts.h"
+#include "replicator/source/sqlite/define/wanted.h"
+
+namespace lockstep {
+
+struct SqliteTrackDesign {
+  std::size_t capture = 0;  ///< position in SqlitePipelineDesign::captures
+  /// SQL from ?1, a JSON array of values, to _ids. Empty: the values are the _ids.
+  std::string resolver;
+  std::string table;
+  std::string line;  ///< "<file>:<line>"
+};
+
+struct SqliteIndexDesign {
+  std::string alias;
+  std::string view;
+  std::string id_type;  ///< "integer", "text", or "any" where the values may have several types
+  bool routed = false;
+  std::vector<std::string> fields;
+  std::vector<std::string> json_fields;
+  SqliteViewParts parts;
+  std::vector<SqliteTrackDesign> tracks;
+  std::string line;
+};
+
+struct SqlitePipelineDesign {
+  std::optional<std::int64_t> max_outbox_size;  ///< bytes; none: no limit
+  std::vector<SqliteIndexDesign> indices;
+  std::vector<SqliteTableCapture> captures;
+  std::vector<Finding> findings;  ///< faults and warnings, in the order of the configuration
+};
+
+/// Faults of the configuration become findings, and the design leaves out what they concern. REQUIRES: the
+/// source is SQLite.
+SqlitePipelineDesign design_pipeline(SqliteConnection& connection, const Config& config);
+
+}  // namespace lockstep

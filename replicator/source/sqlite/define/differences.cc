@@ -1,0 +1,159 @@
+#include "replicator/source/sqlite/define/differences.h"
+
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "replicator/source/sqlite/catalog/index_text.h"
+#include "replicator/source/sqlite/catalog/view_parts.h"
+#include "replicator/source/sqlite/define/applied.h"
+#include "replicator/source/sqlite/define/plan.h"
+#include "replicator/source/sqlite/session/sql_file.h"
+#include "replicator/source/sqlite/session/transaction.h"
+#include "replicator/source/template.h"
+
+namespace lockstep {
+namespace {
+
+// A table that is captured, and which of its triggers are not what they should be.
+struct Broken {
+  std::string table;
+  std::string misfit;                 // why it cannot be captured at all; empty: it can
+  std::vector<SqliteTrigger> wanted;  // missing or others
+  std::vector<std::string> excess;    // names
+  bool is_missing = false;
+  std::set<int> captures;
+
+  bool empty() const { return misfit.empty() && wanted.empty() && excess.empty(); }
+};
+
+void compare_triggers(SqliteConnection& connection, const SqliteApplied& applied,
+                      const SqliteTableCapture& capture, const std::vector<SqliteTrigger>& wanted,
+                      Broken& broken) {
+  std::set<std::string> names;
+  for (const SqliteTrigger& trigger : wanted) {
+    names.insert(trigger.name);
+    const auto stored = applied.triggers.find(trigger.name);
+    if (stored != applied.triggers.end() && is_same_trigger(stored->second, trigger)) continue;
+    if (stored == applied.triggers.end()) broken.is_missing = true;
+    broken.wanted.push_back(trigger);
+    broken.captures.insert(capture.id);
+  }
+  const std::string prefix = trigger_prefix(connection.schema(), capture.id);
+  for (const auto& [name, trigger] : applied.triggers) {
+    if (name.starts_with(prefix) && !names.contains(name)) broken.excess.push_back(name);
+  }
+}
+
+std::vector<Broken> find_broken(SqliteConnection& connection, const SqliteApplied& applied) {
+  SqliteReads reads(connection);
+  const bool has_limit = looks_at_limit(connection, applied);
+  std::map<std::string, Broken> tables;
+  for (const SqliteTableCapture& capture : applied.captures) {
+    Broken& broken = tables[capture.relation];
+    broken.table = capture.relation;
+    const std::optional<SqliteTable> table = find_table(connection, capture.relation);
+    const std::string why = misfit(table, capture);
+    if (!why.empty()) {
+      broken.misfit = why;
+      continue;
+    }
+    compare_triggers(connection, applied, capture,
+                     wanted_triggers(connection, reads, *table, capture, has_limit), broken);
+  }
+  std::vector<Broken> found;
+  for (auto& [name, broken] : tables) {
+    if (!broken.empty()) found.push_back(std::move(broken));
+  }
+  return found;
+}
+
+std::string in_words(const Broken& broken) {
+  if (!broken.misfit.empty())
+    return broken.misfit + ", so changes are missed; change the tracks, and run `lockstep apply`";
+  return "triggers of table " + broken.table + (broken.is_missing ? " are gone" : " do not fit it any more") +
+         ", so changes may be missed; a running service makes them again within seconds and compares, and "
+         "`lockstep apply` does";
+}
+
+void add_view_differences(SqliteConnection& connection, const SqliteApplied& applied,
+                          std::vector<std::string>& differences) {
+  SqliteReads reads(connection);
+  for (const auto& [alias, index] : applied.indices) {
+    const std::optional<SqliteTable> view = find_table(connection, index.view);
+    if (!view) {
+      differences.push_back("view " + index.view + " of index " + alias +
+                            " is gone; create it, or change the configuration and run `lockstep apply`");
+      continue;
+    }
+    const SqliteViewReads* const read = reads.of(view->name);
+    if (read == nullptr) continue;  // reading it says why
+    const std::vector<std::string> changed =
+        changed_parts(read_view_parts(connection, *read), index.definition);
+    if (changed.empty()) continue;
+    std::string names;
+    for (const std::string& name : changed) names += (names.empty() ? "" : ", ") + name;
+    differences.push_back("what the documents of " + alias + " are made of has changed: " + names +
+                          "; run `lockstep apply`, which writes them again");
+  }
+}
+
+void add_comparisons(SqliteConnection& connection, const SqliteApplied& applied, const Broken& broken) {
+  const std::string reason = "triggers of " + broken.table + " were missing or did not fit";
+  for (const auto& [alias, index] : applied.indices) {
+    bool is_concerned = false;
+    for (const auto& [capture, resolver] : index.tracks) is_concerned |= broken.captures.contains(capture);
+    if (!is_concerned) continue;
+    Filling added;
+    added.holes = {{"schema", connection.schema()},
+                   {"pipeline", std::to_string(*applied.pipeline)},
+                   {"id", std::to_string(index.id)},
+                   {"reason", quoted_text(reason)}};
+    for (const char* const kind : {"comparison", "sweep"})
+      added.blocks["jobs"].push_back({{{"kind", quoted_text(kind)}}, {}});
+    connection.execute("asking for a comparison", fill_template(sqlite_sql("add_comparison"), added));
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> differences_from_applied(SqliteConnection& connection, const std::string& pipeline) {
+  const SqliteApplied applied = load_applied(connection, pipeline);
+  std::vector<std::string> differences;
+  if (!applied.pipeline) return differences;
+  for (const Broken& broken : find_broken(connection, applied)) differences.push_back(in_words(broken));
+  add_view_differences(connection, applied, differences);
+  return differences;
+}
+
+std::vector<std::string> mend_triggers(SqliteConnection& connection, const std::string& pipeline) {
+  constexpr const char* kDoing = "making triggers again";
+  const auto is_mendable = [](const Broken& broken) {
+    return !broken.wanted.empty() || !broken.excess.empty();
+  };
+  {
+    const SqliteSnapshot snapshot(connection, kDoing);
+    const SqliteApplied applied = load_applied(connection, pipeline);
+    bool has_any = false;
+    for (const Broken& broken : find_broken(connection, applied)) has_any |= is_mendable(broken);
+    if (!has_any) return {};
+  }
+  SqliteWrite write(connection, kDoing);
+  const SqliteApplied applied = load_applied(connection, pipeline);
+  std::vector<std::string> done;
+  for (const Broken& broken : find_broken(connection, applied)) {
+    if (!is_mendable(broken)) continue;
+    for (const std::string& name : broken.excess) connection.execute(kDoing, "drop trigger " + name);
+    for (const SqliteTrigger& trigger : broken.wanted)
+      connection.execute(kDoing, "drop trigger if exists " + trigger.name + ";\n" + trigger.sql);
+    add_comparisons(connection, applied, broken);
+    done.push_back("made the triggers of table " + broken.table + " again, which " +
+                   (broken.is_missing ? "were gone" : "did not fit it any more") +
+                   ", and has the indices that follow it compared");
+  }
+  write.commit(kDoing);
+  return done;
+}
+
+}  // namespace lockstep

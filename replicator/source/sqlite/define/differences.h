@@ -1,0 +1,21 @@
+// What has changed in the file since the last `apply`, so that changes are lost or documents may be out of
+// date, and how triggers that a migration of the application has dropped come back.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "replicator/source/sqlite/session/connection.h"
+
+namespace lockstep {
+
+/// In sentences, with what to do. REQUIRES: a transaction is open.
+std::vector<std::string> differences_from_applied(SqliteConnection& connection, const std::string& pipeline);
+
+/// Makes triggers anew that are gone or do not fit their table any more, and adds jobs that compare the
+/// indices which may have missed changes: all of it in one transaction. Returns what it did, in sentences;
+/// empty: nothing was to do. What cannot be mended (a table is gone) is left to differences_from_applied().
+/// REQUIRES: no transaction is open.
+std::vector<std::string> mend_triggers(SqliteConnection& connection, const std::string& pipeline);
+
+}  // namespace lockstep

@@ -1,0 +1,329 @@
+#include "replicator/source/sqlite/define/plan.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "replicator/embedded_file.h"
+#include "replicator/quantity.h"
+#include "replicator/source/sqlite/catalog/index_text.h"
+#include "replicator/source/sqlite/session/migrations.h"
+#include "replicator/source/sqlite/session/outbox_row.h"
+#include "replicator/source/sqlite/session/sql_file.h"
+#include "replicator/source/sqlite/session/statement.h"
+#include "replicator/source/template.h"
+
+namespace lockstep {
+namespace {
+
+using Action = PlanStep::Action;
+using Tracks = std::set<std::pair<int, std::string>>;  // capture and resolver, which may be empty
+
+std::string listed(const std::vector<std::string>& names) {
+  std::string list;
+  for (const std::string& name : names) list += (list.empty() ? "" : ", ") + name;
+  return list;
+}
+
+std::string quoted_or_null(const std::string& text) {
+  return text.empty() ? "null" : quoted_text(text);
+}
+
+std::string statements(std::string_view name, const Filling& filling) {
+  const std::string text = fill_template(sqlite_sql(name), filling);
+  return text.substr(0, text.find_last_not_of(";\n") + 1);
+}
+
+class Planner {
+ public:
+  explicit Planner(const SqlitePlanInput& input)
+      : in_(input),
+        schema_(input.connection.schema()),
+        reads_(input.connection),
+        next_capture_(input.applied.last_capture),
+        next_index_(input.applied.last_index) {}
+
+  std::vector<PlanStep> plan() {
+    plan_pipeline();
+    plan_limit();
+    plan_captures();
+    plan_triggers();
+    for (const SqliteIndexDesign& index : in_.design.indices) plan_index(index);
+    drop_indices();
+    drop_captures();
+    if (steps_.empty()) return {};
+    steps_.back().sql +=
+        ";\nupdate " + schema_ +
+        "_pipeline set revision = revision + 1, applied_id = (select coalesce(max(id), 0) from " + schema_ +
+        "_outbox) where id = " + std::to_string(pipeline_);
+    return std::move(steps_);
+  }
+
+ private:
+  void step(Action action, std::string object, std::string detail, std::string sql) {
+    steps_.push_back({action, std::move(object), std::move(detail), std::move(sql)});
+  }
+
+  Filling filling() const {
+    Filling filling;
+    filling.holes = {{"schema", schema_}, {"pipeline", std::to_string(pipeline_)}};
+    return filling;
+  }
+
+  // --- pipeline ---
+
+  void plan_pipeline() {
+    is_new_ = !in_.applied.pipeline;
+    pipeline_ = is_new_ ? in_.applied.last_pipeline + 1 : *in_.applied.pipeline;
+    if (!is_new_) return;
+    Filling added = filling();
+    added.holes["name"] = quoted_text(in_.pipeline);
+    step(Action::kCreate, "pipeline " + in_.pipeline, "its checkpoint begins here",
+         statements("add_pipeline", added));
+  }
+
+  // The file has one outbox, so another pipeline's limit stays when this one has none.
+  void plan_limit() {
+    const std::optional<std::int64_t> bytes = in_.design.max_outbox_size;
+    const bool is_alone = in_.applied.pipelines - (is_new_ ? 0 : 1) == 0;
+    std::optional<std::int64_t> rows = in_.applied.max_rows;
+    if (bytes) {
+      rows = std::max<std::int64_t>(*bytes / kOutboxRowBytes, 1);
+    } else if (is_alone) {
+      rows.reset();
+    }
+    if (rows == in_.applied.max_rows) return;
+    step(in_.applied.max_rows ? Action::kChange : Action::kCreate, "limit of the outbox",
+         rows ? size_text(*bytes) + ", about " + std::to_string(*rows) +
+                    " rows, beyond which changes are left out and every index is compared"
+              : "none",
+         "update " + schema_ + "_outbox_limit set max_rows = " + (rows ? std::to_string(*rows) : "null"));
+  }
+
+  // --- captures and their triggers ---
+
+  void plan_captures() {
+    for (const SqliteTableCapture& wanted : in_.design.captures) {
+      const auto known = std::find_if(
+          in_.applied.captures.begin(), in_.applied.captures.end(),
+          [&](const SqliteTableCapture& applied) { return applied.identity() == wanted.identity(); });
+      captures_.push_back(wanted);
+      if (known != in_.applied.captures.end()) {
+        captures_.back().id = known->id;
+      } else {
+        captures_.back().id = ++next_capture_;
+        add_capture(captures_.back());
+      }
+    }
+  }
+
+  void add_capture(const SqliteTableCapture& capture) {
+    const std::string id = std::to_string(capture.id);
+    step(Action::kCreate, "capture of " + listed(capture.value) + " of " + capture.relation,
+         capture.columns ? "when one of these columns changes: " + listed(*capture.columns) : "",
+         "update " + schema_ + "_counter set capture = " + id + ";\ninsert into " + schema_ +
+             "_capture (id, pipeline, relation, value, query, columns) values (" + id + ", " +
+             std::to_string(pipeline_) + ", " + quoted_text(capture.relation) + ", " +
+             quoted_text(names_text(capture.value)) + ", " + quoted_or_null(capture.query) + ", " +
+             (capture.columns ? quoted_text(names_text(*capture.columns)) : "null") + ")");
+  }
+
+  void plan_triggers() {
+    for (const SqliteTableCapture& capture : captures_) {
+      const std::optional<SqliteTable> table = find_table(in_.connection, capture.relation);
+      std::map<std::string, SqliteAppliedTrigger> others = triggers_of(capture.id);
+      for (const SqliteTrigger& trigger :
+           wanted_triggers(in_.connection, reads_, *table, capture, in_.design.max_outbox_size.has_value())) {
+        plan_trigger(trigger, capture);
+        others.erase(trigger.name);
+      }
+      for (const auto& [name, trigger] : others) steps_.push_back(drop_trigger(name, trigger));
+    }
+  }
+
+  void plan_trigger(const SqliteTrigger& wanted, const SqliteTableCapture& capture) {
+    const auto stored = in_.applied.triggers.find(wanted.name);
+    if (stored == in_.applied.triggers.end()) {
+      gaps_.insert(capture.relation);
+      steps_.push_back(create_trigger(wanted));
+    } else if (!is_same_trigger(stored->second, wanted)) {
+      if (!is_same_name(stored->second.table, wanted.table)) gaps_.insert(capture.relation);
+      step(Action::kChange, "trigger " + wanted.name + " on " + wanted.table, "it does not fit any more",
+           "drop trigger " + wanted.name + ";\n" + wanted.sql);
+    }
+  }
+
+  std::map<std::string, SqliteAppliedTrigger> triggers_of(int capture) const {
+    std::map<std::string, SqliteAppliedTrigger> own;
+    const std::string prefix = trigger_prefix(schema_, capture);
+    for (const auto& [name, trigger] : in_.applied.triggers) {
+      if (name.starts_with(prefix)) own.emplace(name, trigger);
+    }
+    return own;
+  }
+
+  // What the outbox still has of a dropped capture leads nowhere. The indices that followed it are written
+  // again, because their tracks have changed.
+  void drop_captures() {
+    for (const SqliteTableCapture& applied : in_.applied.captures) {
+      if (std::any_of(captures_.begin(), captures_.end(),
+                      [&](const auto& kept) { return kept.id == applied.id; }))
+        continue;
+      for (const auto& [name, trigger] : triggers_of(applied.id))
+        steps_.push_back(drop_trigger(name, trigger));
+      step(Action::kDrop, "capture of " + listed(applied.value) + " of " + applied.relation, "",
+           "delete from " + schema_ + "_capture where id = " + std::to_string(applied.id));
+    }
+  }
+
+  // --- indices ---
+
+  Tracks wanted_tracks(const SqliteIndexDesign& index) const {
+    Tracks tracks;
+    for (const SqliteTrackDesign& track : index.tracks)
+      tracks.emplace(captures_[track.capture].id, track.resolver);
+    return tracks;
+  }
+
+  // Why the documents of an applied index may differ from its view now; empty: they don't.
+  std::string reason_to_repeat(const SqliteIndexDesign& index, const SqliteAppliedIndex& applied,
+                               const Tracks& tracks) const {
+    if (applied.view != index.view) return "another view: " + index.view;
+    const std::vector<std::string> changed = changed_parts(index.parts, applied.definition);
+    if (!changed.empty() || applied.id_type != index.id_type || applied.routed != index.routed ||
+        applied.fields != index.fields) {
+      return "the view or what it reads has changed" + (changed.empty() ? "" : ": " + listed(changed));
+    }
+    if (applied.json_fields != index.json_fields) return "other columns hold JSON";
+    if (applied.tracks != tracks) return "the tracks have changed";
+    for (const SqliteTrackDesign& track : index.tracks) {
+      if (gaps_.contains(track.table)) return "triggers of " + track.table + " were missing";
+    }
+    return {};
+  }
+
+  void plan_index(const SqliteIndexDesign& index) {
+    const Tracks tracks = wanted_tracks(index);
+    const auto known = in_.applied.indices.find(index.alias);
+    const bool is_new = known == in_.applied.indices.end();
+    const std::string reason = is_new ? "new index" : reason_to_repeat(index, known->second, tracks);
+    if (reason.empty()) return;
+    Filling defined = filling();
+    defined.holes["id"] = std::to_string(is_new ? ++next_index_ : known->second.id);
+    defined.holes["alias"] = quoted_text(index.alias);
+    defined.holes["view"] = quoted_text(index.view);
+    defined.holes["id_type"] = quoted_text(index.id_type);
+    defined.holes["routed"] = index.routed ? "1" : "0";
+    defined.holes["fields"] = quoted_text(names_text(index.fields));
+    defined.holes["json_fields"] = quoted_text(names_text(index.json_fields));
+    defined.holes["definition"] = quoted_text(to_text(index.parts));
+    defined.blocks["added"] = when(is_new);
+    defined.blocks["changed"] = when(!is_new);
+    for (const auto& [capture, resolver] : tracks) {
+      defined.blocks["tracks"].push_back(
+          {{{"capture", std::to_string(capture)}, {"resolver", quoted_or_null(resolver)}}, {}});
+    }
+    defined.blocks["jobs"].push_back(job("backfill", reason));
+    if (!is_new) defined.blocks["jobs"].push_back(job("sweep", reason));
+    step(is_new ? Action::kCreate : Action::kChange, "index " + index.alias,
+         is_new ? "follows view " + index.view + ", beginning with a backfill"
+                : reason + ": all documents are written again, and those that the view no longer has deleted",
+         statements("define_index", defined));
+  }
+
+  static Filling job(const std::string& kind, const std::string& reason) {
+    return {{{"kind", quoted_text(kind)}, {"total", "null"}, {"reason", quoted_text(reason)}}, {}};
+  }
+
+  void drop_indices() {
+    for (const auto& each : in_.applied.indices) {
+      const auto& alias = each.first;
+      const auto& applied = each.second;
+      const bool is_wanted = std::any_of(in_.design.indices.begin(), in_.design.indices.end(),
+                                         [&](const auto& index) { return index.alias == alias; });
+      if (is_wanted) continue;
+      Filling dropped = filling();
+      dropped.holes["id"] = std::to_string(applied.id);
+      step(Action::kDrop, "index " + alias,
+           "no longer in the configuration; the one in Elasticsearch is left as it is",
+           statements("drop_index", dropped));
+    }
+  }
+
+  const SqlitePlanInput& in_;
+  const std::string& schema_;
+  SqliteReads reads_;
+  int next_capture_;
+  int next_index_;
+  std::vector<PlanStep> steps_;
+  bool is_new_ = false;  // the pipeline is
+  int pipeline_ = 0;
+  std::vector<SqliteTableCapture> captures_;  // the design's, with ids
+  std::set<std::string> gaps_;                // tables of which triggers were missing
+};
+
+// The names of lockstep's own tables, as its migrations make them.
+std::vector<std::string> own_tables(SqliteConnection& connection) {
+  std::set<std::string> known = {connection.schema() + "_migration"};
+  for (const EmbeddedFile& migration : sqlite_migrations()) {
+    const std::string text = connection.sql(migration.content);
+    constexpr std::string_view kCreate = "create table ";
+    for (std::size_t at = text.find(kCreate); at != std::string::npos; at = text.find(kCreate, at + 1)) {
+      const std::size_t begin = at + kCreate.size();
+      known.insert(text.substr(begin, text.find(' ', begin) - begin));
+    }
+  }
+  std::vector<std::string> there;
+  for (const std::string& name : known) {
+    if (find_table(connection, name)) there.push_back(name);
+  }
+  return there;
+}
+
+}  // namespace
+
+std::vector<PlanStep> make_plan(const SqlitePlanInput& input) {
+  return Planner(input).plan();
+}
+
+PlanStep create_trigger(const SqliteTrigger& trigger) {
+  return {Action::kCreate, "trigger " + trigger.name + " on " + trigger.table, "", trigger.sql};
+}
+
+PlanStep drop_trigger(const std::string& name, const SqliteAppliedTrigger& trigger) {
+  return {Action::kDrop, "trigger " + name + " on " + trigger.table, "", "drop trigger " + name};
+}
+
+std::vector<PlanStep> make_removal_plan(SqliteConnection& connection, const std::string& pipeline,
+                                        const SqliteApplied& applied) {
+  std::vector<PlanStep> steps;
+  if (!applied.pipeline) return steps;
+  const std::string& schema = connection.schema();
+  for (const SqliteTableCapture& capture : applied.captures) {
+    const std::string prefix = trigger_prefix(schema, capture.id);
+    for (const auto& [name, trigger] : applied.triggers) {
+      if (name.starts_with(prefix)) steps.push_back(drop_trigger(name, trigger));
+    }
+  }
+  if (applied.pipelines == 1) {
+    std::string drops;
+    for (const std::string& table : own_tables(connection))
+      drops += (drops.empty() ? "" : ";\n") + std::string("drop table ") + table;
+    steps.push_back(
+        {Action::kDrop, "lockstep's tables", "with the checkpoint, the indices and the dead letters", drops});
+    return steps;
+  }
+  Filling removed;
+  removed.holes = {{"schema", schema}, {"pipeline", std::to_string(*applied.pipeline)}};
+  for (const auto& [alias, index] : applied.indices)
+    removed.blocks["indices"].push_back({{{"id", std::to_string(index.id)}}, {}});
+  removed.blocks["indices"];  // none is fine, too
+  steps.push_back({Action::kDrop, "pipeline " + pipeline, "with its checkpoint, indices and dead letters",
+                   statements("drop_pipeline", removed)});
+  return steps;
+}
+
+}  // namespace lockstep

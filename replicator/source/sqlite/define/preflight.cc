@@ -1,0 +1,288 @@
+#include "replicator/source/sqlite/define/preflight.h"
+
+#include <sqlite3.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "replicator/document_limits.h"
+#include "replicator/error.h"
+#include "replicator/one_line.h"
+#include "replicator/source/sqlite/catalog/table.h"
+#include "replicator/source/sqlite/define/design.h"
+#include "replicator/source/sqlite/define/differences.h"
+#include "replicator/source/sqlite/session/migrations.h"
+#include "replicator/source/sqlite/session/statement.h"
+
+namespace lockstep {
+namespace {
+
+using Severity = Finding::Severity;
+
+constexpr int kOldestSqlite = 3'038'000;   // sqlite3_libversion_number()
+constexpr std::int64_t kManyRows = 1'000;  // read for one document
+constexpr const char* kDoing = "looking at rows";
+
+// File systems on which several machines may write one file, by the number that statfs() gives (their
+// headers).
+constexpr std::array<std::pair<std::uint64_t, const char*>, 10> kNetworks = {{{0x6969, "NFS"},
+                                                                              {0x517B, "SMB"},
+                                                                              {0xFF534D42, "CIFS"},
+                                                                              {0xFE534D42, "SMB"},
+                                                                              {0x01021997, "9P"},
+                                                                              {0x5346414F, "AFS"},
+                                                                              {0x00C36400, "Ceph"},
+                                                                              {0x0BD00BD0, "Lustre"},
+                                                                              {0x01161970, "GFS2"},
+                                                                              {0x7461636F, "OCFS2"}}};
+
+// The name of the network file system on which the file lies; empty: it lies on none.
+std::string network_of(const std::filesystem::path& path) {
+  struct statfs found {};
+  if (statfs(path.c_str(), &found) != 0) return {};
+  for (const auto& [number, name] : kNetworks) {
+    if (static_cast<std::uint32_t>(found.f_type) == number) return name;
+  }
+  return {};
+}
+
+// JSON has none.
+std::string without_blob(const std::string& value) {
+  return "iif(typeof(" + value + ") = 'blob', null, " + value + ")";
+}
+
+class Preflight {
+ public:
+  Preflight(SqliteConnection& connection, const Config& config, std::vector<Finding>& findings)
+      : connection_(connection), config_(config), findings_(findings) {}
+
+  void check() {
+    if (!check_sqlite() || !check_tables()) return;
+    check_file(connection_, findings_);
+    check_journal();
+    design_ = design_pipeline(connection_, config_);
+    findings_.insert(findings_.end(), design_.findings.begin(), design_.findings.end());
+    check_documents();
+    for (const SqliteIndexDesign& index : design_.indices) check_searches(index);
+    if (!has_own_tables(connection_)) return;
+    for (std::string& difference : differences_from_applied(connection_, config_.pipeline))
+      warn("source", std::move(difference));
+  }
+
+  void check_documents() {
+    for (const IndexConfig& index : config_.indices) check_rows(index);
+  }
+
+ private:
+  void fault(std::string place, std::string message, std::string remedy = {}) {
+    findings_.push_back({Severity::kError, std::move(place), std::move(message), std::move(remedy)});
+  }
+  void warn(std::string place, std::string message, std::string remedy = {}) {
+    findings_.push_back({Severity::kWarning, std::move(place), std::move(message), std::move(remedy)});
+  }
+
+  // --- the file ---
+
+  bool check_sqlite() {
+    if (sqlite3_libversion_number() >= kOldestSqlite) return true;
+    fault("source", std::string("lockstep runs with SQLite ") + sqlite3_libversion(),
+          "install 3.38 or newer");
+    return false;
+  }
+
+  bool check_tables() {
+    if (!has_own_tables(connection_)) return true;
+    try {
+      if (pending_migrations(connection_).empty()) return true;
+      fault("source", "an older lockstep has made its tables in this file", "run `lockstep apply`");
+    } catch (const UsageError& error) {
+      fault("source", error.what());
+    }
+    return false;
+  }
+
+  void check_journal() {
+    SqliteStatement mode(connection_, kDoing, "pragma journal_mode");
+    if (!mode.step() || mode[0].text() == "wal") return;
+    warn("source",
+         "the journal mode is " + std::string(mode[0].text()) +
+             ": whoever reads keeps the application from committing, for some milliseconds at a time",
+         "let the application run `pragma journal_mode = wal` once; lockstep never changes it");
+  }
+
+  // --- rows ---
+
+  // Runs a look at rows. A complaint of SQLite is a fault of the view.
+  void look(const std::string& place, const std::string& what, const std::function<void()>& body) {
+    try {
+      body();
+    } catch (const SqliteError& error) {
+      if (error.retryable()) throw;
+      fault(place, what + ": " + error.parts().cause);
+    }
+  }
+
+  void check_rows(const IndexConfig& index) {
+    const std::optional<SqliteTable> view = find_table(connection_, index.view);
+    if (!view || view->column("_id") == nullptr) return;  // the design says so
+    const std::string place = place_in(config_, index.line);
+    look(place, "reading some rows of view " + view->name, [&] { check_ids(place, *view); });
+    look(place, "reading some rows of view " + view->name, [&] {
+      SqliteStatement rows(connection_, kDoing, "select * from " + view->quoted + " limit 10");
+      while (rows.step()) check_values(place, *view, index, rows);
+    });
+  }
+
+  void check_ids(const std::string& place, const SqliteTable& view) {
+    SqliteStatement ids(
+        connection_, kDoing,
+        "select count(*), count(_id), count(distinct cast(_id as text)), max(length(cast(_id as blob))), "
+        "sum(typeof(_id) = 'blob') from (select _id from " +
+            view.quoted + " limit 10000)");
+    if (!ids.step()) return;
+    const std::int64_t rows = ids[0].integer();
+    const std::int64_t named = ids[1].integer();
+    if (named < rows) {
+      fault(place,
+            std::to_string(rows - named) + " of " + std::to_string(rows) + " rows of view " + view.name +
+                " have no _id",
+            "leave them out: where … is not null");
+    }
+    if (ids[2].integer() < named) {
+      fault(place, "_id of view " + view.name + " is not unique", "group its rows, or take another _id");
+    }
+    if (ids[3].optional_integer().value_or(0) > std::int64_t{kMaxIdBytes}) {
+      warn(place, "view " + view.name + " has an _id of " + std::to_string(ids[3].integer()) +
+                      " bytes; Elasticsearch takes " + std::to_string(kMaxIdBytes) +
+                      " at most, so it becomes a dead letter");
+    }
+    if (ids[4].optional_integer().value_or(0) > 0) {
+      fault(
+          place, "_id of view " + view.name + " is a blob",
+          "make it a text in the view: lower(hex(…)) as _id, and let row = \"…\" of its tracks do the same");
+    }
+  }
+
+  void check_values(const std::string& place, const SqliteTable& view, const IndexConfig& index,
+                    const SqliteStatement& row) {
+    for (int i = 0; i < row.columns(); ++i) {
+      const std::string name = row[i].name();
+      if (name.starts_with('_')) continue;
+      bool is_json = false;
+      for (const std::string& field : index.json_columns) is_json |= field == name;
+      if (is_json || row[i].type() != SqliteColumn::Type::kText || has_said_json_) continue;
+      const std::string_view text = row[i].text();
+      if (text.empty() || (text.front() != '{' && text.front() != '[')) continue;
+      SqliteStatement valid(connection_, kDoing, "select json_valid(?1)", text);
+      if (!valid.step() || valid[0].integer() == 0) continue;
+      has_said_json_ = true;
+      warn(place,
+           "column " + name + " of view " + view.name + " holds JSON, and becomes a text in the documents",
+           "say json = [\"" + name + "\"] in [[index]] if it is meant as JSON");
+    }
+  }
+
+  // SQLite counts the rows that it reads because it has no index.
+  void check_searches(const SqliteIndexDesign& index) {
+    const std::string view = quote_sqlite_name(index.view);
+    look(index.line, "rendering documents of view " + index.view + " by their _id", [&] {
+      warn_of_scan(index.line, "rendering a document of view " + index.view,
+                   "select * from " + view + " where _id in (select value from json_each(?1))",
+                   sample("select json_array(" + without_blob("_id") + ") from " + view + " limit 1"));
+    });
+    for (const SqliteTrackDesign& track : index.tracks) {
+      const SqliteTableCapture& capture = design_.captures[track.capture];
+      if (track.resolver.empty() || !capture.query.empty() || capture.value.size() != 1) continue;
+      look(track.line, "finding the documents of " + index.alias + " for a row of " + track.table, [&] {
+        warn_of_scan(track.line,
+                     "finding the documents of " + index.alias + " for a changed row of " + track.table,
+                     track.resolver,
+                     sample("select json_array(" + without_blob(quote_sqlite_name(capture.value.front())) +
+                            ") from " + quote_sqlite_name(track.table) + " limit 1"));
+      });
+    }
+  }
+
+  std::optional<std::string> sample(const std::string& query) {
+    SqliteStatement found(connection_, kDoing, query);
+    return found.step() ? found[0].optional_text() : std::nullopt;
+  }
+
+  void warn_of_scan(const std::string& place, const std::string& what, const std::string& query,
+                    const std::optional<std::string>& values) {
+    if (!values) return;
+    sqlite3_stmt* statement = nullptr;
+    int code = sqlite3_prepare_v2(connection_.handle(), query.c_str(), -1, &statement, nullptr);
+    std::int64_t documents = 0;
+    std::int64_t read = 0;
+    if (code == SQLITE_OK) {
+      sqlite3_bind_text(statement, 1, values->c_str(), -1, SQLITE_TRANSIENT);
+      while ((code = sqlite3_step(statement)) == SQLITE_ROW) ++documents;
+      read = sqlite3_stmt_status(statement, SQLITE_STMTSTATUS_FULLSCAN_STEP, 0);
+    }
+    sqlite3_finalize(statement);
+    if (code != SQLITE_DONE) throw sqlite_error(what, connection_.handle(), code);
+    if (read < kManyRows || read < 2 * documents) return;
+    warn(place, what + " reads " + std::to_string(read) + " rows one after the other",
+         "create an index for it: EXPLAIN QUERY PLAN of " + in_one_line(query) +
+             " says SCAN where it is missing");
+  }
+
+  SqliteConnection& connection_;
+  const Config& config_;
+  std::vector<Finding>& findings_;
+  SqlitePipelineDesign design_;
+  bool has_said_json_ = false;
+};
+
+}  // namespace
+
+std::vector<Finding> check_sqlite(SqliteConnection& connection, const Config& config) {
+  std::vector<Finding> findings;
+  Preflight(connection, config, findings).check();
+  return findings;
+}
+
+void check_file(const SqliteConnection& connection, std::vector<Finding>& findings) {
+  const std::filesystem::path& path = connection.file().path();
+  const std::filesystem::path folder = path.parent_path();
+  const auto fault = [&](std::string message, std::string remedy) {
+    findings.push_back({Severity::kError, "source.url", std::move(message), std::move(remedy)});
+  };
+  if (const std::string network = network_of(path); !network.empty()) {
+    fault(path.string() + " lies on a network file system (" + network +
+              "), where SQLite's locks do not keep processes apart",
+          "run lockstep beside the application, on the disk of one machine");
+  }
+  if (std::filesystem::exists(folder / "raft.db")) {
+    fault(path.string() +
+              " belongs to rqlite, which replaces it at any time and does not expect triggers in it",
+          "follow a database that the application itself opens");
+  }
+  // Whoever opens the file first owns its -wal and -shm, and may shut the application out.
+  struct stat file {};
+  if (stat(path.c_str(), &file) == 0 && geteuid() != 0 && geteuid() != file.st_uid) {
+    fault(path.string() + " belongs to user " + std::to_string(file.st_uid) + ", and lockstep runs as user " +
+              std::to_string(geteuid()) + ": the files beside it would keep the application out",
+          "run lockstep as the application's user");
+  }
+  if (access(folder.c_str(), W_OK) != 0) {
+    fault("nothing can be written into folder " + folder.string() +
+              ", where SQLite keeps files beside the database",
+          "let lockstep's user write there");
+  }
+}
+
+void check_documents(SqliteConnection& connection, const Config& config, std::vector<Finding>& findings) {
+  Preflight(connection, config, findings).check_documents();
+}
+
+}  // namespace lockstep

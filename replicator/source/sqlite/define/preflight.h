@@ -1,0 +1,23 @@
+// `check` on a SQLite file: its SQLite, where it lies and whose it is, the configuration, and what its rows
+// say against it.
+#pragma once
+
+#include <vector>
+
+#include "replicator/config/config.h"
+#include "replicator/source/definition.h"
+#include "replicator/source/sqlite/session/connection.h"
+
+namespace lockstep {
+
+/// REQUIRES: a snapshot is open.
+std::vector<Finding> check_sqlite(SqliteConnection& connection, const Config& config);
+
+/// Adds why the file cannot be followed where it lies, such as on a network file system, to `findings`.
+void check_file(const SqliteConnection& connection, std::vector<Finding>& findings);
+
+/// Reads some rows of each view, and adds what keeps them from becoming documents to `findings`. REQUIRES: as
+/// above.
+void check_documents(SqliteConnection& connection, const Config& config, std::vector<Finding>& findings);
+
+}  // namespace lockstep

@@ -1,0 +1,54 @@
+// Brings a SQLite file in line with a configuration: lockstep's own tables, what is captured, the triggers.
+//
+// Everything happens in one transaction, so a failure leaves the file as it was, and no statement of the
+// application runs between a trigger and the rows that belong to it.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "replicator/config/config.h"
+#include "replicator/source/source_definition.h"
+#include "replicator/source/sqlite/session/connection.h"
+
+namespace lockstep {
+
+class SqliteSourceDefinition final : public SourceDefinition {
+ public:
+  /// REQUIRES: `config` outlives this; the source is SQLite. `patience` is how long it tries to get the
+  /// file's write lock.
+  explicit SqliteSourceDefinition(const Config& config,
+                                  std::chrono::milliseconds patience = std::chrono::minutes(2));
+
+  std::string server() override;
+  std::string user() override { return {}; }
+  std::vector<Finding> check() override;
+  std::map<std::string, std::vector<std::string>> document_fields() override;
+  std::string identity() override;
+  std::vector<std::string> applied_aliases() override;
+  void refill(const std::vector<std::string>& aliases) override;
+  std::vector<PlanStep> plan() override;
+  void apply(const Progress& progress) override;
+  std::vector<PlanStep> removal_plan() override;
+  void remove(const Progress& progress) override;
+  std::vector<std::string> privileges_for(const std::string& /*user*/) override { return {}; }
+
+ private:
+  /// What the transaction that is open sees. Throws as plan() does.
+  std::vector<PlanStep> planned();
+  /// Runs `body` with the write lock and commits, durably; tries again while somebody else has the lock.
+  void write(const char* doing, const Progress& progress, const std::function<void()>& body);
+  void run(const char* doing, const Progress& progress, const std::vector<PlanStep>& steps);
+  /// The first column of the rows. Empty also where lockstep has no tables.
+  std::vector<std::string> ask(std::string_view doing, std::string_view query);
+
+  const Config& config_;
+  const std::chrono::milliseconds patience_;
+  SqliteConnection connection_;
+};
+
+}  // namespace lockstep

@@ -1,0 +1,31 @@
+#include "replicator/source/sqlite/make_sqlite.h"
+
+#include "replicator/source/sqlite/define/source_definition.h"
+#include "replicator/source/sqlite/read/source.h"
+#include "replicator/source/sqlite/watch/applied_watch.h"
+#include "replicator/source/sqlite/watch/status.h"
+#include "replicator/source/sqlite/watch/status_writer.h"
+
+namespace lockstep {
+
+std::unique_ptr<Source> make_sqlite_source(const Config& config, const std::string& /*purpose*/) {
+  return std::make_unique<SqliteSource>(config);  // the file has no list of its connections
+}
+
+std::unique_ptr<AppliedWatch> make_sqlite_applied_watch(const Config& config) {
+  return std::make_unique<SqliteAppliedWatch>(config);
+}
+
+std::unique_ptr<StatusReader> make_sqlite_status_reader(const Config& config) {
+  return std::make_unique<SqliteStatus>(config);
+}
+
+std::unique_ptr<StatusWriter> make_sqlite_status_writer(const Config& config) {
+  return std::make_unique<SqliteStatusWriter>(config);
+}
+
+std::unique_ptr<SourceDefinition> make_sqlite_definition(const Config& config) {
+  return std::make_unique<SqliteSourceDefinition>(config);
+}
+
+}  // namespace lockstep

@@ -1,0 +1,24 @@
+// SQLite's implementations of the contracts of a source, each with a connection of its own. For
+// source/open_source, whose function for the same contract says what is loaded and thrown.
+//
+// REQUIRES: the source is SQLite.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "replicator/config/config.h"
+#include "replicator/source/applied_watch.h"
+#include "replicator/source/pipeline_status.h"
+#include "replicator/source/source.h"
+#include "replicator/source/source_definition.h"
+
+namespace lockstep {
+
+std::unique_ptr<Source> make_sqlite_source(const Config& config, const std::string& purpose);
+std::unique_ptr<AppliedWatch> make_sqlite_applied_watch(const Config& config);
+std::unique_ptr<StatusReader> make_sqlite_status_reader(const Config& config);
+std::unique_ptr<StatusWriter> make_sqlite_status_writer(const Config& config);
+std::unique_ptr<SourceDefinition> make_sqlite_definition(const Config& config);
+
+}  // namespace lockstep

@@ -1,0 +1,94 @@
+#include "replicator/source/sqlite/read/change_log.h"
+
+#include <algorithm>
+#include <thread>
+
+#include "replicator/source/sqlite/read/changes.h"
+#include "replicator/source/sqlite/read/jobs.h"
+#include "replicator/source/sqlite/read/transaction.h"
+#include "replicator/source/sqlite/session/statement.h"
+
+namespace lockstep {
+namespace {
+
+// The file tells of a write before the commit can be seen.
+constexpr std::chrono::milliseconds kSeenAfter{10};
+constexpr std::chrono::microseconds kLookAgain{50};
+
+}  // namespace
+
+std::unique_ptr<SourceTransaction> SqliteChangeLog::begin(Epoch epoch) {
+  wal_care_.before_reading();
+  return std::make_unique<SqliteSourceTransaction>(connection_, pipeline_, first_seen_, epoch,
+                                                   expansion_.job_in_hand());
+}
+
+std::unique_ptr<SourceTransaction> SqliteChangeLog::begin_repair() {
+  wal_care_.before_reading();
+  return std::make_unique<SqliteSourceTransaction>(connection_, pipeline_, first_seen_, std::nullopt,
+                                                   expansion_.job_in_hand());
+}
+
+std::unique_ptr<SourceSnapshot> SqliteChangeLog::read() {
+  wal_care_.before_reading();
+  return std::make_unique<SqliteSourceSnapshot>(connection_, pipeline_);
+}
+
+Position SqliteChangeLog::checkpoint() {
+  constexpr const char* kDoing = "loading the checkpoint";
+  SqliteStatement row(connection_, kDoing, "select last_id from {schema}_checkpoint where pipeline = ?1",
+                      pipeline_.id());
+  if (!row.step()) throw Error({kDoing, "the pipeline has no checkpoint", "run `lockstep apply`"});
+  return position_at(stored_integer(row[0], "checkpoint"));
+}
+
+bool SqliteChangeLog::has_passed(const Position& position) {
+  SqliteStatement pending(connection_, "asking what is acknowledged",
+                          "select 1 from {schema}_checkpoint as c join {schema}_outbox as o "
+                          "on o.id > c.last_id and o.id <= ?2 "
+                          "and o.capture in (select id from {schema}_capture where pipeline = ?1) "
+                          "where c.pipeline = ?1 limit 1",
+                          pipeline_.id(), id_of(position));
+  return !pending.step();
+}
+
+bool SqliteChangeLog::may_have_changed(const Position& position) {
+  connection_.require_same_file();
+  const std::int64_t newest = newest_outbox_id(connection_);
+  const std::int64_t read = id_of(position);
+  first_seen_.forget(read);
+  if (newest == read) return false;
+  first_seen_.note(newest, std::chrono::steady_clock::now());
+  return true;
+}
+
+bool SqliteChangeLog::await_change(const Position& position, std::chrono::milliseconds check_every,
+                                   std::chrono::milliseconds at_most) {
+  using Clock = std::chrono::steady_clock;
+  const SteadyTime end = Clock::now() + at_most;
+  while (true) {
+    if (may_have_changed(position)) return true;
+    const SteadyTime now = Clock::now();
+    if (now >= end) return false;
+    wal_care_.while_idle();
+    if (!wakeup_.wait(end - now, check_every)) continue;
+    const SteadyTime seen_until = std::min(end, Clock::now() + kSeenAfter);
+    for (auto pause = kLookAgain; !may_have_changed(position) && Clock::now() < seen_until;
+         pause += kLookAgain)
+      std::this_thread::sleep_for(pause);
+  }
+}
+
+bool SqliteChangeLog::is_awaited() {
+  return awaited_.is_held_elsewhere();
+}
+
+UnfinishedJobs SqliteChangeLog::jobs() {
+  return load_jobs(connection_, pipeline_);
+}
+
+std::optional<FanOutList> SqliteChangeLog::expand(const AppliedIndex& index, const Job& fan_out) {
+  return expansion_.advance(pipeline_, pipeline_.index(index.id), fan_out.id);
+}
+
+}  // namespace lockstep

@@ -1,0 +1,52 @@
+// The stream of changes in a SQLite file: a position is the id of a row of the outbox.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "replicator/source/change_log.h"
+#include "replicator/source/sqlite/read/expansion.h"
+#include "replicator/source/sqlite/read/first_seen.h"
+#include "replicator/source/sqlite/read/pipeline.h"
+#include "replicator/source/sqlite/session/byte_lock.h"
+#include "replicator/source/sqlite/session/connection.h"
+#include "replicator/source/sqlite/session/wal_care.h"
+#include "replicator/source/sqlite/watch/wakeup.h"
+
+namespace lockstep {
+
+class SqliteChangeLog final : public ChangeLog {
+ public:
+  /// `source` is that of `connection`, for a second one. Both references must outlive this.
+  SqliteChangeLog(SqliteConnection& connection, const SqlitePipeline& pipeline, const SourceConfig& source)
+      : connection_(connection),
+        pipeline_(pipeline),
+        expansion_(source),
+        wal_care_(connection, clock_),
+        wakeup_(connection.file()),
+        awaited_(connection.file(), LockPurpose::kAwaited, pipeline.id()) {}
+
+  std::unique_ptr<SourceTransaction> begin(Epoch epoch) override;
+  std::unique_ptr<SourceTransaction> begin_repair() override;
+  std::unique_ptr<SourceSnapshot> read() override;
+  Position checkpoint() override;
+  bool has_passed(const Position& position) override;
+  bool may_have_changed(const Position& position) override;
+  bool await_change(const Position& position, std::chrono::milliseconds check_every,
+                    std::chrono::milliseconds at_most) override;
+  bool is_awaited() override;
+  UnfinishedJobs jobs() override;
+  std::optional<FanOutList> expand(const AppliedIndex& index, const Job& fan_out) override;
+
+ private:
+  SqliteConnection& connection_;
+  const SqlitePipeline& pipeline_;
+  SqliteExpansion expansion_;
+  const SystemClock clock_{};
+  SqliteWalCare wal_care_;
+  SqliteWakeup wakeup_;
+  ByteLock awaited_;
+  FirstSeen first_seen_;
+};
+
+}  // namespace lockstep

@@ -1,0 +1,95 @@
+#include "replicator/source/sqlite/read/ids.h"
+
+#include <chrono>
+#include <unordered_set>
+#include <utility>
+
+#include "replicator/source/sqlite/read/json_text.h"
+#include "replicator/source/sqlite/session/statement.h"
+#include "replicator/source/sqlite/session/time_limit.h"
+
+namespace lockstep {
+namespace {
+
+// What takes longer is found beside the tail, as what is more than the limit. About as long as writing a
+// chunk takes.
+constexpr std::chrono::milliseconds kLongestSearch{100};
+
+// The values that a query gives, as value_text() has them; without a query those that the outbox has.
+std::vector<std::string> values_of(SqliteConnection& connection, const SqliteCapture& capture,
+                                   const Values& captured, const std::string& doing) {
+  if (!capture.query) return captured;
+  std::vector<std::string> values;
+  SqliteStatement rows(connection, doing, SqliteText{*capture.query}, json_array(captured));
+  while (rows.step()) {
+    if (!rows[0].is_null()) values.push_back(value_text(rows[0]));
+  }
+  return values;
+}
+
+}  // namespace
+
+bool can_be_id(const SqliteIndex& index, const std::string& id) {
+  return index.id_type != SqliteIndex::IdType::kInteger || is_integer_text(id);
+}
+
+// Where ids have several types 5 and '5' are both asked for; the view has at most one of them, or two
+// documents of one id.
+std::string comparable_ids(const SqliteIndex& index, const DocumentIds& ids) {
+  std::vector<std::string> values;
+  for (const DocumentId& id : ids) {
+    const bool may_be_number = index.id_type != SqliteIndex::IdType::kText;
+    const bool is_number = may_be_number && (is_integer_text(id.text) || is_real_text(id.text));
+    if (is_number && can_be_id(index, id.text)) values.push_back(id.text);
+    if (index.id_type == SqliteIndex::IdType::kInteger) continue;
+    append_json_text(values.emplace_back(), id.text);
+  }
+  return json_array(values);
+}
+
+void for_each_id(SqliteConnection& connection, const SqlitePipeline& pipeline, const SqliteIndex& index,
+                 const std::vector<CapturedChange>& changes,
+                 const std::function<bool(std::string id)>& sink) {
+  const std::string doing = "finding documents of " + index.alias;
+  for (const SqliteTrack& track : index.tracks) {
+    for (const CapturedChange& change : changes) {
+      if (change.capture != track.capture) continue;
+      const std::vector<std::string> values =
+          values_of(connection, pipeline.captures.at(track.capture), change.values, doing);
+      if (!track.resolver) {
+        for (const std::string& value : values) {
+          if (!sink(id_of_value(value))) return;
+        }
+        continue;
+      }
+      SqliteStatement rows(connection, doing, SqliteText{*track.resolver}, json_array(values));
+      while (rows.step()) {
+        if (!rows[0].is_null() && !sink(id_text(rows[0]))) return;
+      }
+    }
+  }
+}
+
+std::optional<DocumentIds> find_ids(SqliteConnection& connection, const SqlitePipeline& pipeline,
+                                    const SqliteIndex& index, const std::vector<CapturedChange>& changes,
+                                    std::int64_t limit) {
+  std::unordered_set<std::string> found;
+  const auto note = [&](std::string id) {
+    found.insert(std::move(id));
+    return static_cast<std::int64_t>(found.size()) <= limit;
+  };
+  try {
+    const SqliteTimeLimit time(connection, kLongestSearch);
+    reading_view(index, [&] { for_each_id(connection, pipeline, index, changes, note); });
+  } catch (const SqliteError& error) {
+    if (is_interrupted(error)) return std::nullopt;
+    throw;
+  }
+  if (static_cast<std::int64_t>(found.size()) > limit) return std::nullopt;
+  DocumentIds ids;
+  ids.reserve(found.size());
+  while (!found.empty()) ids.push_back({std::move(found.extract(found.begin()).value())});
+  return ids;
+}
+
+}  // namespace lockstep

@@ -1,0 +1,46 @@
+// Ids of documents: those that changes lead to, and those that come from Elasticsearch, which may be no value
+// that the view's _id can have.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "replicator/source/outbox/change.h"
+#include "replicator/source/sqlite/read/pipeline.h"
+#include "replicator/source/sqlite/session/connection.h"
+
+namespace lockstep {
+
+/// Whether the view can have a document of this id.
+bool can_be_id(const SqliteIndex& index, const std::string& id);
+
+/// The ids as values that can be compared with the view's _id, a JSON array. Leaves out those that cannot be.
+std::string comparable_ids(const SqliteIndex& index, const DocumentIds& ids);
+
+/// Gives `sink` each id that the changes lead to, some of them several times, until it returns false.
+/// REQUIRES: a snapshot is open. Throws Error.
+void for_each_id(SqliteConnection& connection, const SqlitePipeline& pipeline, const SqliteIndex& index,
+                 const std::vector<CapturedChange>& changes, const std::function<bool(std::string id)>& sink);
+
+/// The ids that the changes lead to, without duplicates; none when there are more than `limit`, or when it
+/// takes long to find them. REQUIRES: a snapshot is open. Throws ViewError, Error.
+std::optional<DocumentIds> find_ids(SqliteConnection& connection, const SqlitePipeline& pipeline,
+                                    const SqliteIndex& index, const std::vector<CapturedChange>& changes,
+                                    std::int64_t limit);
+
+/// Runs `read`, which reads the view of `index` or its tracks' queries, and returns what it returns. An error
+/// that would come again leaves as a ViewError.
+template <typename Read>
+auto reading_view(const SqliteIndex& index, const Read& read) {
+  try {
+    return read();
+  } catch (const SqliteError& error) {
+    if (error.retryable() || error.is_damage()) throw;
+    throw ViewError(error.parts(), index.id);
+  }
+}
+
+}  // namespace lockstep

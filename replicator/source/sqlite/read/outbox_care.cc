@@ -1,0 +1,172 @@
+#include "replicator/source/sqlite/read/outbox_care.h"
+
+#include <sqlite3.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "replicator/source/sqlite/define/differences.h"
+#include "replicator/source/sqlite/read/changes.h"
+#include "replicator/source/sqlite/session/outbox_row.h"
+#include "replicator/source/sqlite/session/sql_file.h"
+#include "replicator/source/sqlite/session/statement.h"
+#include "replicator/source/sqlite/session/transaction.h"
+
+namespace lockstep {
+namespace {
+
+constexpr const char* kPruning = "pruning the outbox";
+constexpr const char* kResuming = "using the outbox again";
+constexpr const char* kLooking = "looking at the outbox";
+
+// A quarter of a millisecond's work.
+constexpr std::int64_t kRowsOfASlice = 1'000;
+constexpr std::chrono::milliseconds kLongestWork{50};
+
+std::int64_t oldest_id(SqliteConnection& connection) {
+  SqliteStatement oldest(connection, kLooking, "select min(id) from {schema}_outbox");
+  oldest.step();
+  return oldest[0].optional_integer().value_or(0);
+}
+
+/// Waits less for locks while it lives.
+class ShortPatience {
+ public:
+  explicit ShortPatience(SqliteConnection& connection) : connection_(connection) {
+    connection_.set_patience(kLongestWork);
+  }
+  ~ShortPatience() { connection_.set_patience(SqliteConnection::kPatience); }
+  ShortPatience(const ShortPatience&) = delete;
+  ShortPatience& operator=(const ShortPatience&) = delete;
+
+ private:
+  SqliteConnection& connection_;
+};
+
+}  // namespace
+
+std::int64_t outbox_bytes(SqliteConnection& connection) {
+  SqliteStatement range(
+      connection, kLooking,
+      "select (select max(id) from {schema}_outbox) - (select min(id) from {schema}_outbox) + 1");
+  range.step();
+  return range[0].optional_integer().value_or(0) * kOutboxRowBytes;
+}
+
+// The newest row that is passed stays: otherwise its number, and those before it, would be given again.
+bool SqliteOutboxCare::remove_before(std::int64_t row) {
+  const ShortPatience patience(connection_);
+  const auto end = std::chrono::steady_clock::now() + kLongestWork;
+  try {
+    for (std::int64_t oldest = oldest_id(connection_); oldest < row; oldest += kRowsOfASlice) {
+      if (std::chrono::steady_clock::now() >= end) return false;
+      SqliteWrite write(connection_, kPruning);
+      SqliteStatement(connection_, kPruning, "delete from {schema}_outbox where id < ?1",
+                      std::min(row, oldest + kRowsOfASlice))
+          .run();
+      write.commit(kPruning);
+    }
+    return true;
+  } catch (const SqliteError& error) {
+    if (error.primary_code() != SQLITE_BUSY) throw;
+    return false;
+  }
+}
+
+// Rows of which a fan-out makes its list stay. The fan-outs of an index that is set aside need none: it will
+// be compared.
+void SqliteOutboxCare::prune() {
+  std::int64_t passed = 0;
+  {
+    SqliteStatement row(
+        connection_, kPruning,
+        "select min(coalesce((select min(last_id) from {schema}_checkpoint), 0), "
+        "coalesce((select min(read_from) from {schema}_job where read_to is not null "
+        "and index_id not in (select index_id from {schema}_set_aside)), 9223372036854775807))");
+    row.step();
+    passed = row[0].integer();
+  }
+  remove_before(passed);
+}
+
+void SqliteOutboxCare::keep_small() {
+  SqliteStatement row(
+      connection_, kLooking,
+      "select 1 from {schema}_outbox_limit where max_rows is not null and "
+      "(select max(id) from {schema}_outbox) - (select min(id) from {schema}_outbox) > max_rows / 2");
+  if (row.step()) prune();
+}
+
+std::int64_t SqliteOutboxCare::size() {
+  return outbox_bytes(connection_);
+}
+
+bool SqliteOutboxCare::has_given_up() {
+  SqliteStatement row(connection_, kLooking, "select left_out from {schema}_outbox_limit");
+  if (!row.step()) throw Error({kLooking, "lockstep's table outbox_limit is empty", "run `lockstep apply`"});
+  return stored_integer(row[0], "outbox_limit") != 0;
+}
+
+// The rows go first, beside the writers, since the outbox would be full again at once; the comparisons make
+// up for them, and capture goes on only with those. All pipelines are compared, because one that has no
+// max_outbox_size now may have had one.
+bool SqliteOutboxCare::resume() {
+  if (!remove_before(newest_outbox_id(connection_))) return false;
+  SqliteWrite write(connection_, kResuming);
+  connection_.execute(kResuming,
+                      "update {schema}_checkpoint "
+                      "set last_id = coalesce((select max(id) from {schema}_outbox), 0); "
+                      "update {schema}_outbox_limit set left_out = 0");
+  for (const char* kind : {"comparison", "sweep"}) {
+    const std::string lacking =
+        "from {schema}_index as i where not exists (select 1 from {schema}_job as j "
+        "where j.index_id = i.id and j.kind = ?1 and j.position is null)";
+    // The ids are counted up from the greatest that was given.
+    SqliteStatement(connection_, kResuming,
+                    "insert into {schema}_job (id, pipeline, index_id, kind, reason) "
+                    "select (select job from {schema}_counter) + i.id, i.pipeline, i.id, ?1, "
+                    "'the outbox had reached max_outbox_size' " +
+                        lacking,
+                    kind)
+        .run();
+    connection_.execute(
+        kResuming,
+        "update {schema}_counter set job = max(job, coalesce((select max(id) from {schema}_job), 0))");
+  }
+  write.commit(kResuming);
+  connection_.sync();
+  return true;
+}
+
+// A table has no parts in SQLite. What loses its triggers without a word is a table that a migration copies,
+// drops and renames; that moves the schema's version.
+std::vector<std::string> SqliteOutboxCare::follow_parts() {
+  constexpr const char* kFollowing = "looking at the schema";
+  SqliteStatement row(connection_, kFollowing, "pragma schema_version");
+  row.step();
+  const std::int64_t version = row[0].integer();
+  row.reset();
+  if (whole_at_ == version) return {};
+  const ShortPatience patience(connection_);
+  try {
+    std::vector<std::string> done = mend_triggers(connection_, pipeline_.applied.name);
+    // Triggers that were made have moved the version again, so the next look finds nothing to do.
+    if (done.empty()) whole_at_ = version;
+    return done;
+  } catch (const SqliteError& error) {
+    if (error.primary_code() != SQLITE_BUSY) throw;
+    return {};  // somebody writes; there is a next time
+  }
+}
+
+std::vector<std::string> SqliteOutboxCare::differences_from_applied() {
+  constexpr const char* kComparing = "looking for what has changed since the last apply";
+  const SqliteSnapshot snapshot(connection_, kComparing);
+  std::vector<std::string> differences =
+      lockstep::differences_from_applied(connection_, pipeline_.applied.name);
+  SqliteStatement row(connection_, kComparing, sqlite_sql("rows_of_no_index"), pipeline_.id());
+  while (row.step()) differences.emplace_back(row[0].text());
+  return differences;
+}
+
+}  // namespace lockstep

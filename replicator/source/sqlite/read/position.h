@@ -1,0 +1,26 @@
+// Positions in the outbox: the id of a row. Everything up to it has been read.
+#pragma once
+
+#include <cstdint>
+
+#include "replicator/source/outbox/change.h"
+
+namespace lockstep {
+
+Position position_at(std::int64_t id);
+
+/// Throws Error when another source has made it.
+std::int64_t id_of(const Position& position);
+
+/// Rows that became visible together, of which nobody knows which transactions they are: SQLite tells none.
+/// They take the place of a large transaction.
+struct SqliteRows {
+  std::int64_t behind = 0;
+  std::int64_t up_to = 0;
+
+  LargeTransaction to_transaction() const;
+  /// Throws Error when another source has made it.
+  static SqliteRows from(const LargeTransaction& transaction);
+};
+
+}  // namespace lockstep

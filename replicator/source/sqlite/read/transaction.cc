@@ -1,0 +1,216 @@
+#include "replicator/source/sqlite/read/transaction.h"
+
+#include <algorithm>
+#include <stdexcept>
+#include <utility>
+
+#include "replicator/error.h"
+#include "replicator/source/sqlite/read/dead_letters.h"
+#include "replicator/source/sqlite/read/ids.h"
+#include "replicator/source/sqlite/read/lead.h"
+#include "replicator/source/sqlite/session/statement.h"
+
+namespace lockstep {
+namespace {
+
+constexpr const char* kCommitting = "committing the checkpoint";
+
+Deposed deposed() {
+  return Deposed("another process has taken the lead of the pipeline");
+}
+
+}  // namespace
+
+SqliteSourceTransaction::SqliteSourceTransaction(SqliteConnection& connection, const SqlitePipeline& pipeline,
+                                                 const FirstSeen& first_seen, std::optional<Epoch> epoch,
+                                                 std::optional<JobId> being_expanded)
+    : SqliteReading(connection, pipeline, "opening a transaction"),
+      first_seen_(first_seen),
+      epoch_(epoch),
+      being_expanded_(being_expanded),
+      jobs_(connection, pipeline.id()) {}
+
+Epoch SqliteSourceTransaction::required_epoch() const {
+  if (!epoch_) throw std::logic_error("a repair's transaction does what only a leader's may do");
+  return *epoch_;
+}
+
+// --- reading ---
+
+Changes SqliteSourceTransaction::read_changes(const Position& from, const ChunkLimits& limits) {
+  const std::int64_t behind = id_of(from);
+  if (newest_outbox_id(connection_) < behind) {
+    snapshot_.end();
+    mark_as_gone_back(connection_);
+    throw Error({"reading the outbox", "the source was restored from an older state",
+                 "there is nothing to do: every index is compared with its view", Retry::kLater,
+                 Server::kSource});
+  }
+  Changes changes = read_outbox(connection_, pipeline_, behind, limits);
+  if (changes.rows > 0) changes.oldest_age = first_seen_.age(behind + 1, std::chrono::steady_clock::now());
+  return changes;
+}
+
+std::optional<DocumentIds> SqliteSourceTransaction::resolve(const AppliedIndex& index,
+                                                            const std::vector<CapturedChange>& changes,
+                                                            std::int64_t limit) {
+  return find_ids(connection_, pipeline_, pipeline_.index(index.id), changes, limit);
+}
+
+FanOutPage SqliteSourceTransaction::fan_out_page(JobId job, const JobPosition& after, std::int64_t limit) {
+  return read_fan_out_page(connection_, job, after, limit);
+}
+
+std::vector<std::size_t> SqliteSourceTransaction::new_dead_letters(const std::vector<DeadLetter>& refused) {
+  return find_new_dead_letters(connection_, refused);
+}
+
+DocumentIds SqliteSourceTransaction::render_for(DocumentVersion version, const AppliedIndex& index,
+                                                const DocumentIds& ids, std::int64_t max_bytes,
+                                                const DocumentSink& sink) {
+  const SqliteIndex& own = pipeline_.index(index.id);
+  if (!own.routed) return views_.render(own, ids, max_bytes, nullptr, sink);
+  SqliteRoutes routes(connection_, own, version);
+  DocumentIds left_over = views_.render(own, ids, max_bytes, &routes, sink);
+  keep_routes(routes);
+  return left_over;
+}
+
+ViewPageEnd SqliteSourceTransaction::render_page_for(DocumentVersion version, const AppliedIndex& index,
+                                                     const std::optional<DocumentId>& after,
+                                                     std::int64_t limit, std::int64_t max_bytes,
+                                                     const DocumentSink& sink) {
+  const SqliteIndex& own = pipeline_.index(index.id);
+  if (!own.routed) return views_.render_page(own, after, limit, max_bytes, nullptr, sink);
+  SqliteRoutes routes(connection_, own, version);
+  ViewPageEnd end = views_.render_page(own, after, limit, max_bytes, &routes, sink);
+  keep_routes(routes);
+  return end;
+}
+
+void SqliteSourceTransaction::keep_routes(SqliteRoutes& routes) {
+  SqliteNewRoutes fresh = routes.take_fresh();
+  if (fresh.ids.empty()) return;
+  steps_.emplace_back([this, fresh = std::move(fresh)] { save_routes(connection_, fresh); });
+}
+
+// --- jobs and indices ---
+
+void SqliteSourceTransaction::note_added(Job job) {
+  const bool is_known =
+      std::any_of(added_.begin(), added_.end(), [&](const Job& other) { return other.id == job.id; });
+  if (!is_known) added_.push_back(std::move(job));
+}
+
+void SqliteSourceTransaction::add_job(IndexId index, JobKind kind, const std::string& reason) {
+  steps_.emplace_back([=, this] {
+    if (std::optional<Job> job = jobs_.add(index, kind, reason)) note_added(*std::move(job));
+  });
+}
+
+void SqliteSourceTransaction::add_fan_out(const AppliedIndex& index,
+                                          const std::vector<CapturedChange>& changes) {
+  const SqliteIndex& own = pipeline_.index(index.id);
+  steps_.emplace_back(
+      [this, &own, changes] { note_added(jobs_.add_fan_out(own, changes, being_expanded_)); });
+}
+
+void SqliteSourceTransaction::add_large_transaction(const AppliedIndex& index,
+                                                    const LargeTransaction& transaction) {
+  const SqliteIndex& own = pipeline_.index(index.id);
+  const SqliteRows rows = SqliteRows::from(transaction);
+  steps_.emplace_back([this, &own, rows] { note_added(jobs_.add_large_change(own, rows)); });
+}
+
+void SqliteSourceTransaction::add_repair(const AppliedIndex& index,
+                                         const std::vector<FoundDocument>& documents,
+                                         const std::string& reason) {
+  const SqliteIndex& own = pipeline_.index(index.id);
+  steps_.emplace_back([this, &own, documents, reason] {
+    for (Job& job : jobs_.add_repair(own, documents, reason)) note_added(std::move(job));
+  });
+}
+
+void SqliteSourceTransaction::begin_job(JobId job) {
+  steps_.emplace_back([this, job] { jobs_.begin(job); });
+}
+
+void SqliteSourceTransaction::set_aside(IndexId index, const std::string& reason) {
+  steps_.emplace_back([=, this] {
+    SqliteStatement(connection_, "setting an index aside",
+                    "insert or ignore into {schema}_set_aside (index_id, reason) values (?1, ?2)",
+                    index.value, reason)
+        .run();
+    forget_jobs_of(index);
+  });
+}
+
+void SqliteSourceTransaction::forget_jobs_of(IndexId index) {
+  const auto is_forgotten = [&](const Job& job) {
+    return job.index == index && (job.kind == JobKind::kComparison || job.kind == JobKind::kSweep);
+  };
+  for (const Job& job : load_jobs(connection_, pipeline_).readable) {
+    if (is_forgotten(job)) jobs_.remove(job.id);
+  }
+  std::erase_if(added_, is_forgotten);
+}
+
+void SqliteSourceTransaction::take_back(IndexId index) {
+  steps_.emplace_back([=, this] {
+    SqliteStatement(connection_, "taking an index back", "delete from {schema}_set_aside where index_id = ?1",
+                    index.value)
+        .run();
+  });
+}
+
+void SqliteSourceTransaction::skip_changes() {
+  checkpoint_ = position();
+}
+
+// --- the checkpoint ---
+
+void SqliteSourceTransaction::save(const Acknowledged& acknowledged) {
+  if (acknowledged.position) checkpoint_ = acknowledged.position;
+  acknowledged_.push_back(acknowledged);
+}
+
+bool SqliteSourceTransaction::may_be_shown() {
+  if (stored_epoch(connection_, pipeline_.id()) != required_epoch()) throw deposed();
+  if (!steps_.empty() || checkpoint_ || !acknowledged_.empty()) return false;
+  connection_.sync();
+  return true;
+}
+
+void SqliteSourceTransaction::write_checkpoint() {
+  const Epoch epoch = required_epoch();
+  SqliteStatement update(connection_, "saving the checkpoint",
+                         "update {schema}_checkpoint set last_id = coalesce(?3, last_id), "
+                         "written_at = strftime('%Y-%m-%dT%H:%M:%fZ', 'now') "
+                         "where pipeline = ?1 and epoch = ?2",
+                         pipeline_.id(), epoch.value);
+  if (checkpoint_) update.bind(3, id_of(*checkpoint_));
+  update.run();
+  if (connection_.changes() == 0) throw deposed();
+}
+
+void SqliteSourceTransaction::write_acknowledged() {
+  for (const Acknowledged& acknowledged : acknowledged_) {
+    for (const JobProgress& progress : acknowledged.jobs) jobs_.save(progress);
+    save_dead_letters(connection_, acknowledged);
+    forget_routes(connection_, acknowledged.gone_routes);
+  }
+}
+
+// What the snapshot saw is durable together with what is written behind it.
+std::vector<Job> SqliteSourceTransaction::commit() {
+  snapshot_.end();
+  SqliteWrite write(connection_, kCommitting);
+  if (epoch_ || checkpoint_ || !acknowledged_.empty()) write_checkpoint();
+  for (const std::function<void()>& step : steps_) step();
+  write_acknowledged();
+  write.commit(kCommitting);
+  connection_.sync();
+  return std::move(added_);
+}
+
+}  // namespace lockstep

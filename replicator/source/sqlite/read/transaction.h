@@ -1,0 +1,70 @@
+// A SourceTransaction of SQLite: a snapshot that is only read, and what is to be written, for the transaction
+// of its own in which commit() does so.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "replicator/source/sqlite/read/first_seen.h"
+#include "replicator/source/sqlite/read/jobs.h"
+#include "replicator/source/sqlite/read/pipeline.h"
+#include "replicator/source/sqlite/read/snapshot.h"
+#include "replicator/source/transaction.h"
+
+namespace lockstep {
+
+class SqliteSourceTransaction final : public SqliteReading<SourceTransaction> {
+ public:
+  /// Of the leader of `epoch`; without one, for add_repair(). `being_expanded` is the fan-out whose list is
+  /// being made. The references must outlive this. Throws Error.
+  SqliteSourceTransaction(SqliteConnection& connection, const SqlitePipeline& pipeline,
+                          const FirstSeen& first_seen, std::optional<Epoch> epoch,
+                          std::optional<JobId> being_expanded);
+
+  Changes read_changes(const Position& from, const ChunkLimits& limits) override;
+  std::optional<DocumentIds> resolve(const AppliedIndex& index, const std::vector<CapturedChange>& changes,
+                                     std::int64_t limit) override;
+  FanOutPage fan_out_page(JobId job, const JobPosition& after, std::int64_t limit) override;
+
+  DocumentIds render_for(DocumentVersion version, const AppliedIndex& index, const DocumentIds& ids,
+                         std::int64_t max_bytes, const DocumentSink& sink) override;
+  ViewPageEnd render_page_for(DocumentVersion version, const AppliedIndex& index,
+                              const std::optional<DocumentId>& after, std::int64_t limit,
+                              std::int64_t max_bytes, const DocumentSink& sink) override;
+
+  void add_job(IndexId index, JobKind kind, const std::string& reason) override;
+  void add_fan_out(const AppliedIndex& index, const std::vector<CapturedChange>& changes) override;
+  void add_large_transaction(const AppliedIndex& index, const LargeTransaction& transaction) override;
+  void add_repair(const AppliedIndex& index, const std::vector<FoundDocument>& documents,
+                  const std::string& reason) override;
+  void begin_job(JobId job) override;
+  void set_aside(IndexId index, const std::string& reason) override;
+  void take_back(IndexId index) override;
+  void skip_changes() override;
+  void save(const Acknowledged& acknowledged) override;
+  std::vector<std::size_t> new_dead_letters(const std::vector<DeadLetter>& refused) override;
+
+  bool may_be_shown() override;
+  std::vector<Job> commit() override;
+
+ private:
+  Epoch required_epoch() const;
+  void keep_routes(SqliteRoutes& routes);
+  void note_added(Job job);
+  void forget_jobs_of(IndexId index);
+  void write_checkpoint();
+  void write_acknowledged();
+
+  const FirstSeen& first_seen_;
+  const std::optional<Epoch> epoch_;
+  const std::optional<JobId> being_expanded_;
+  SqliteJobs jobs_;                           // for commit()
+  std::vector<std::function<void()>> steps_;  // for commit()
+  std::optional<Position> checkpoint_;        // for commit()
+  std::vector<Acknowledged> acknowledged_;    // for commit()
+  std::vector<Job> added_;                    // for commit() to return
+};
+
+}  // namespace lockstep

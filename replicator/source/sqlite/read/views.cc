@@ -1,0 +1,248 @@
+#include "replicator/source/sqlite/read/views.h"
+
+#include <sqlite3.h>
+
+#include <chrono>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+
+#include "replicator/source/sqlite/read/ids.h"
+#include "replicator/source/sqlite/read/json_text.h"
+#include "replicator/source/sqlite/session/statement.h"
+#include "replicator/source/sqlite/session/time_limit.h"
+
+namespace lockstep {
+namespace {
+
+// Some views take long for their first document, and whoever asks has other indices to follow.
+constexpr std::chrono::milliseconds kFirstDocumentLimit{1'000};
+
+// The columns of a row of select_from().
+constexpr int kId = 0;
+constexpr int kRouting = 1;
+constexpr int kFirstField = 2;
+
+/// A row of the view.
+struct Row {
+  std::string id;
+  std::string routing;
+  std::string json;
+  std::string fault;
+  bool is_ambiguous = false;
+
+  RenderedDocument document() const {
+    RenderedDocument rendered;
+    rendered.id = id;
+    rendered.routing = routing;
+    rendered.json = json;
+    rendered.fault = fault;
+    rendered.is_ambiguous = is_ambiguous;
+    return rendered;
+  }
+};
+
+std::string select_from(const SqliteIndex& index, std::string_view filter) {
+  std::string text = std::string("select v._id, ") + (index.routed ? "v._routing" : "null");
+  for (const SqliteField& field : index.fields) text += ", v." + quote_sqlite_name(field.name);
+  return text + " from " + index.view + " as v where " + std::string(filter);
+}
+
+const std::string kWanted = "v._id in (select value from json_each(?1))";
+
+std::string required_id(const SqliteIndex& index, const SqliteColumn& value) {
+  using IdType = SqliteIndex::IdType;
+  const SqliteColumn::Type type = value.type();
+  const bool fits = index.id_type == IdType::kInteger ? type == SqliteColumn::Type::kInteger
+                    : index.id_type == IdType::kText  ? type == SqliteColumn::Type::kText
+                                                      : type != SqliteColumn::Type::kBlob;
+  if (fits) return id_text(value);
+  const char* const expected = index.id_type == IdType::kInteger ? "an integer"
+                               : index.id_type == IdType::kText  ? "a text"
+                                                                 : "an integer, a text or a number";
+  throw ViewError(
+      {"reading view " + index.view, "_id is \"" + id_text(value) + "\" in a row, which is not " + expected,
+       "let the view give _id one type: cast(… as text), or hex(…) for a blob; then run `lockstep "
+       "apply`",
+       Retry::kNever, Server::kSource},
+      index.id);
+}
+
+void append_field(Row& row, const SqliteField& field, const SqliteColumn& value) {
+  if (!field.holds_json || value.type() != SqliteColumn::Type::kText) {
+    append_json_value(row.json, value);
+  } else if (nlohmann::json::accept(value.text())) {
+    row.json += value.text();
+  } else {
+    append_json_value(row.json, value);
+    row.fault = "column " + field.name + ", which the configuration names in `json`, holds no JSON";
+  }
+}
+
+Row row_of(const SqliteIndex& index, const SqliteStatement& found) {
+  Row row;
+  row.id = required_id(index, found[kId]);
+  if (!found[kRouting].is_null()) row.routing = id_text(found[kRouting]);
+  row.json = "{";
+  int column = kFirstField;
+  for (const SqliteField& field : index.fields) {
+    if (column > kFirstField) row.json += ',';
+    append_json_text(row.json, field.name);
+    row.json += ':';
+    append_field(row, field, found[column++]);
+  }
+  row.json += '}';
+  return row;
+}
+
+void give(RenderedDocument document, SqliteRoutes* routes, const DocumentSink& sink) {
+  if (routes != nullptr) routes->fill(document);
+  sink(document);
+}
+
+void call_id_text(sqlite3_context* context, int /*arguments*/, sqlite3_value** values) {
+  sqlite3_value* const value = *values;
+  if (sqlite3_value_type(value) != SQLITE_FLOAT) {
+    sqlite3_result_value(context, value);  // comparing them as texts casts them as id_text() does
+    return;
+  }
+  std::string text;
+  append_real(text, sqlite3_value_double(value));
+  sqlite3_result_text(context, text.data(), static_cast<int>(text.size()), SQLITE_TRANSIENT);
+}
+
+}  // namespace
+
+void add_id_function(SqliteConnection& connection) {
+  const int code = sqlite3_create_function(connection.handle(), "lockstep_id", 1,
+                                           SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY, nullptr,
+                                           call_id_text, nullptr, nullptr);
+  if (code != SQLITE_OK) throw sqlite_error("making an SQL function", connection.handle(), code);
+}
+
+// What does not fit any more is left over, but every row is looked at: two may have one _id.
+DocumentIds SqliteViews::render(const SqliteIndex& index, const DocumentIds& ids, std::int64_t max_bytes,
+                                SqliteRoutes* routes, const DocumentSink& sink) {
+  std::vector<Row> rendered;
+  std::unordered_map<std::string, std::size_t> place_of;  // in `rendered`, of those that are there
+  std::unordered_set<std::string> left_over;
+  std::int64_t bytes = 0;
+  reading_view(index, [&] {
+    SqliteStatement rows(connection_, "rendering documents of " + index.alias,
+                         SqliteText{select_from(index, kWanted)}, comparable_ids(index, ids));
+    while (rows.step()) {
+      std::string id = required_id(index, rows[kId]);
+      const auto known = place_of.find(id);
+      if (known != place_of.end()) {
+        rendered[known->second].is_ambiguous = true;
+      } else if (bytes >= max_bytes && !rendered.empty()) {
+        left_over.insert(std::move(id));
+      } else {
+        rendered.push_back(row_of(index, rows));
+        bytes += static_cast<std::int64_t>(rendered.back().json.size());
+        place_of.emplace(std::move(id), rendered.size() - 1);
+      }
+    }
+  });
+  if (routes != nullptr) routes->load(ids);
+  for (const Row& row : rendered) give(row.document(), routes, sink);
+  std::unordered_set<std::string_view> absent;
+  DocumentIds not_given;
+  for (const DocumentId& id : ids) {
+    if (left_over.erase(id.text) > 0) {
+      not_given.push_back(id);
+    } else if (!place_of.contains(id.text) && absent.insert(id.text).second) {
+      RenderedDocument document;
+      document.id = id.text;
+      give(std::move(document), routes, sink);
+    }
+  }
+  return not_given;
+}
+
+ViewPageEnd SqliteViews::render_page(const SqliteIndex& index, const std::optional<DocumentId>& after,
+                                     std::int64_t limit, std::int64_t max_bytes, SqliteRoutes* routes,
+                                     const DocumentSink& sink) {
+  const std::string id =
+      index.id_type == SqliteIndex::IdType::kAny ? "cast(lockstep_id(v._id) as text)" : "v._id";
+  const std::string statement =
+      select_from(index, "v._id is not null" + (after ? " and " + id + " > ?2" : std::string()) +
+                             " order by " + id + " limit ?1");
+  std::vector<Row> page;
+  ViewPageEnd end;
+  end.end = true;
+  reading_view(index, [&] {
+    SqliteStatement rows(connection_, "rendering a page of " + index.alias, SqliteText{statement}, limit);
+    if (after && index.id_type == SqliteIndex::IdType::kInteger) {
+      rows.bind(2, static_cast<std::int64_t>(std::stoll(after->text)));
+    } else if (after) {
+      rows.bind(2, after->text);
+    }
+    std::int64_t count = 0;
+    std::int64_t bytes = 0;
+    while (rows.step()) {
+      if (++count == limit) end.end = false;
+      Row row = row_of(index, rows);
+      if (!page.empty() && page.back().id == row.id) {
+        page.back().is_ambiguous = true;
+      } else if (bytes >= max_bytes && !page.empty()) {
+        end.end = false;
+        return;
+      } else {
+        bytes += static_cast<std::int64_t>(row.json.size());
+        page.push_back(std::move(row));
+      }
+    }
+  });
+  if (routes != nullptr) {
+    DocumentIds ids;
+    for (const Row& row : page) ids.push_back({row.id});
+    routes->load(ids);
+  }
+  for (const Row& row : page) give(row.document(), routes, sink);
+  if (!page.empty()) end.last = DocumentId{page.back().id};
+  return end;
+}
+
+std::vector<StaleDocument> SqliteViews::stale(const SqliteIndex& index,
+                                              const std::vector<FoundDocument>& found) {
+  DocumentIds ids;
+  for (const FoundDocument& document : found) ids.push_back(document.id);
+  std::multimap<std::string, std::string, std::less<>> present;  // id → routing
+  reading_view(index, [&] {
+    const std::string routing = index.routed ? "v._routing" : "null";
+    SqliteStatement rows(
+        connection_, "looking for documents that the view does not have of " + index.alias,
+        SqliteText{"select v._id, " + routing + " from " + index.view + " as v where " + kWanted},
+        comparable_ids(index, ids));
+    while (rows.step())
+      present.emplace(required_id(index, rows[0]), rows[1].is_null() ? std::string() : id_text(rows[1]));
+  });
+  std::vector<StaleDocument> stale;
+  for (const FoundDocument& document : found) {
+    const auto [first, last] = present.equal_range(document.id.text);
+    bool is_right = false;
+    for (auto each = first; each != last; ++each) is_right |= each->second == document.routing;
+    if (!is_right) stale.push_back({document, first != last});
+  }
+  return stale;
+}
+
+void SqliteViews::require_readable(const SqliteIndex& index) {
+  const DocumentSink nobody = [](const RenderedDocument&) {};
+  render(index, {}, 1, nullptr, nobody);
+  std::vector<CapturedChange> nothing;
+  for (const SqliteTrack& track : index.tracks) nothing.push_back({track.capture, {}, false});
+  find_ids(connection_, pipeline_, index, nothing, 1);
+  try {
+    const SqliteTimeLimit limit(connection_, kFirstDocumentLimit);
+    render_page(index, std::nullopt, 1, 1, nullptr, nobody);
+  } catch (const SqliteError& error) {
+    // Nothing was wrong until then; whoever reads on meets the rest.
+    if (!is_interrupted(error)) throw;
+  }
+}
+
+}  // namespace lockstep

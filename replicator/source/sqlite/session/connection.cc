@@ -1,0 +1,177 @@
+#include "replicator/source/sqlite/session/connection.h"
+
+#include <fcntl.h>
+#include <sqlite3.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <thread>
+
+#include "replicator/error.h"
+#include "replicator/source/sqlite/session/statement.h"
+#include "replicator/source/template.h"
+
+namespace lockstep {
+namespace {
+
+// Of other processes that hold the lock for less than a millisecond. SQLite's own waits grow to 100 ms, and
+// whoever waits so long starves beside a busy writer.
+constexpr std::chrono::microseconds kLookAgain{500};
+
+// A commit of ours makes nothing durable while it holds the application's lock: sync() does so afterwards.
+// The application's checkpoints are its own; without the setting our commits would do them.
+constexpr const char* kSettings =
+    "pragma synchronous = normal; pragma wal_autocheckpoint = 0; pragma foreign_keys = off; "
+    "pragma mmap_size = 0";
+
+std::string required_prefix(const std::string& schema) {
+  const bool is_name = !schema.empty() && schema.front() >= 'a' && schema.front() <= 'z' &&
+                       std::all_of(schema.begin(), schema.end(), [](char c) {
+                         return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
+                       });
+  if (is_name && !schema.starts_with("sqlite_")) return schema;
+  throw UsageError("source.schema: \"" + schema +
+                   "\" cannot begin the names of tables in SQLite; write small letters, digits and _, such "
+                   "as \"lockstep\"");
+}
+
+// Syncs a file or folder that SQLite has not open. What is not there needs no sync.
+void sync_path(const std::filesystem::path& path, int flags) {
+  const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC | flags);
+  if (descriptor < 0 && errno == ENOENT) return;
+  const bool is_synced = descriptor >= 0 && fsync(descriptor) == 0;
+  const int fault = errno;
+  if (descriptor >= 0) close(descriptor);
+  if (is_synced) return;
+  throw Error(
+      {"making " + path.string() + " durable", std::strerror(fault), "", Retry::kLater, Server::kSource});
+}
+
+}  // namespace
+
+SqliteConnection::SqliteConnection(const SourceConfig& source)
+    : schema_(required_prefix(source.schema)), file_(source.database) {
+  constexpr const char* kOpening = "opening the source";
+  const int code =
+      sqlite3_open_v2(file_.path().c_str(), &handle_, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, nullptr);
+  if (code != SQLITE_OK) {
+    const SqliteError error = sqlite_error(kOpening, handle_, code);
+    sqlite3_close(handle_);
+    throw error;
+  }
+  sqlite3_extended_result_codes(handle_, 1);
+  sqlite3_busy_handler(handle_, &SqliteConnection::wait_for_lock, this);
+  try {
+    execute(kOpening, kSettings);
+    require_same_file();
+  } catch (...) {
+    sqlite3_close(handle_);
+    throw;
+  }
+}
+
+SqliteConnection::~SqliteConnection() {
+  for (const auto& [text, statement] : prepared_) sqlite3_finalize(statement);
+  sqlite3_close(handle_);
+}
+
+int SqliteConnection::wait_for_lock(void* connection, int attempt) {
+  auto& self = *static_cast<SqliteConnection*>(connection);
+  const auto now = std::chrono::steady_clock::now();
+  if (attempt == 0) self.waits_since_ = now;
+  if (now - self.waits_since_ >= self.patience_) return 0;
+  std::this_thread::sleep_for(kLookAgain);
+  return 1;
+}
+
+std::string SqliteConnection::sql(std::string_view statement) const {
+  return with_schema(statement, schema_);
+}
+
+void SqliteConnection::execute(std::string_view doing, std::string_view statements) {
+  const int code = sqlite3_exec(handle_, sql(statements).c_str(), nullptr, nullptr, nullptr);
+  if (code != SQLITE_OK) throw sqlite_error(doing, handle_, code);
+}
+
+std::int64_t SqliteConnection::changes() const {
+  return sqlite3_changes64(handle_);
+}
+
+std::int64_t SqliteConnection::data_version() {
+  SqliteStatement row(*this, "asking for the version of the file", "pragma data_version");
+  row.step();
+  return row[0].integer();
+}
+
+void SqliteConnection::sync() {
+  const std::int64_t version = data_version();
+  if (synced_version_ == version && !has_written_) return;
+  sync_files();
+  synced_version_ = version;
+  has_written_ = false;
+}
+
+// The -wal first: what a checkpoint takes from there meanwhile is in the file when that is synced. Beside a
+// rollback journal its disappearance is the commit, so the folder is synced too.
+void SqliteConnection::sync_files() {
+  constexpr const char* kDoing = "making commits durable";
+  constexpr int kHow = SQLITE_SYNC_NORMAL | SQLITE_SYNC_DATAONLY;
+  const auto sync_open = [&](int which) {
+    sqlite3_file* opened = nullptr;
+    const int found = sqlite3_file_control(handle_, "main", which, &opened);
+    if (found != SQLITE_OK) throw sqlite_error(kDoing, nullptr, found);
+    if (opened == nullptr || opened->pMethods == nullptr) return false;
+    const int code = opened->pMethods->xSync(opened, kHow);
+    if (code != SQLITE_OK) throw sqlite_error(kDoing, nullptr, code);
+    return true;
+  };
+  const bool has_wal = sync_open(SQLITE_FCNTL_JOURNAL_POINTER);
+  sync_open(SQLITE_FCNTL_FILE_POINTER);
+  if (has_wal) return;
+  sync_path(file_.journal(), 0);
+  sync_path(file_.path().parent_path(), O_DIRECTORY);
+}
+
+void SqliteConnection::interrupt() {
+  sqlite3_interrupt(handle_);
+}
+
+void SqliteConnection::require_same_file() const {
+  if (file_.is_there()) return;
+  throw Error({"reading the source", "another file is at " + file_.path().string() + " now, or none",
+               "if a backup was restored, there is nothing to do", Retry::kLater, Server::kSource});
+}
+
+sqlite3_stmt* SqliteConnection::take(std::string_view doing, const std::string& text) {
+  const auto known = prepared_.find(text);
+  if (known != prepared_.end()) {
+    sqlite3_stmt* const statement = known->second;
+    prepared_.erase(known);
+    return statement;
+  }
+  sqlite3_stmt* statement = nullptr;
+  const char* rest = nullptr;
+  const int code = sqlite3_prepare_v3(handle_, text.data(), static_cast<int>(text.size()),
+                                      SQLITE_PREPARE_PERSISTENT, &statement, &rest);
+  if (code != SQLITE_OK) throw sqlite_error(doing, handle_, code);
+  return statement;
+}
+
+void SqliteConnection::give_back(const std::string& text, sqlite3_stmt* statement) {
+  sqlite3_reset(statement);
+  sqlite3_clear_bindings(statement);
+  if (!prepared_.emplace(text, statement).second) sqlite3_finalize(statement);
+}
+
+std::string quote_sqlite_name(std::string_view name) {
+  std::string quoted = "\"";
+  for (const char c : name) {
+    if (c == '"') quoted += '"';
+    quoted += c;
+  }
+  return quoted + '"';
+}
+
+}  // namespace lockstep

@@ -1,0 +1,95 @@
+// One connection to the application's SQLite file: how it is opened, and the statements that it has prepared.
+//
+// The file stays the application's: nothing here changes a setting that the file keeps (journal mode,
+// auto_vacuum, user_version), creates the file, or checkpoints for it in a commit.
+//
+// No file of lockstep may open the database or its -shm by a descriptor of its own and close it: that would
+// drop every lock that this process has on it (POSIX). byte_lock.h opens one, and keeps it.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "replicator/config/config.h"
+#include "replicator/source/sqlite/session/sqlite_error.h"
+#include "replicator/source/sqlite/session/sqlite_file.h"
+
+struct sqlite3;
+struct sqlite3_stmt;
+
+namespace lockstep {
+
+/// For one thread, apart from interrupt().
+class SqliteConnection {
+ public:
+  /// Opens the file of `source`. Throws SqliteError, UsageError for a file that is not there, and for a
+  /// source.schema that can begin no name.
+  explicit SqliteConnection(const SourceConfig& source);
+  ~SqliteConnection();
+  SqliteConnection(const SqliteConnection&) = delete;
+  SqliteConnection& operator=(const SqliteConnection&) = delete;
+
+  sqlite3* handle() { return handle_; }
+  const SqliteFile& file() const { return file_; }
+
+  /// What the names of lockstep's own tables begin with.
+  const std::string& schema() const { return schema_; }
+
+  /// The statement with each `{schema}` replaced by schema().
+  std::string sql(std::string_view statement) const;
+
+  /// Runs statements that return nothing, with `{schema}` filled in. Throws SqliteError.
+  void execute(std::string_view doing, std::string_view statements);
+
+  /// How long a statement waits for a lock at first.
+  static constexpr std::chrono::milliseconds kPatience{5'000};
+
+  void set_patience(std::chrono::milliseconds patience) { patience_ = patience; }
+
+  /// Rows that the last statement has inserted, changed or deleted.
+  std::int64_t changes() const;
+
+  /// Another one when somebody else has committed. Throws SqliteError.
+  std::int64_t data_version();
+
+  /// Makes everything durable that this connection sees, by fsync and without a lock, whatever the
+  /// application's `synchronous` and journal mode are. Does nothing when it is already. Throws Error.
+  void sync();
+
+  /// Makes the statement that runs fail with SQLITE_INTERRUPT, from any thread. May come too early or late.
+  void interrupt();
+
+  /// Throws Error, retryable, when another file has taken the path since this one was opened.
+  void require_same_file() const;
+
+ private:
+  friend class SqliteStatement;
+  friend class SqliteWrite;
+
+  void sync_files();
+
+  static int wait_for_lock(void* connection, int attempt);
+
+  /// A prepared statement that nobody uses.
+  sqlite3_stmt* take(std::string_view doing, const std::string& text);
+  void give_back(const std::string& text, sqlite3_stmt* statement);
+
+  const std::string schema_;
+  const SqliteFile file_;
+  sqlite3* handle_ = nullptr;
+  std::chrono::milliseconds patience_ = kPatience;
+  std::chrono::steady_clock::time_point waits_since_{};
+  std::optional<std::int64_t> synced_version_;               // data_version() at the last sync()
+  bool has_written_ = false;                                 // since then
+  std::unordered_map<std::string, sqlite3_stmt*> prepared_;  // by text; those that nobody uses
+};
+
+/// An identifier, quoted for SQL.
+std::string quote_sqlite_name(std::string_view name);
+
+}  // namespace lockstep

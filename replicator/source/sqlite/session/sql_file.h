@@ -1,0 +1,12 @@
+// The statements in source/sqlite/sql/, compiled in, by file name without ".sql".
+#pragma once
+
+#include <string_view>
+
+namespace lockstep {
+
+/// The text of a statement. Its `{name}`s are filled by fill_template(); `{schema}` is what the names of
+/// lockstep's own tables begin with. Throws std::logic_error for an unknown name.
+std::string_view sqlite_sql(std::string_view name);
+
+}  // namespace lockstep

@@ -1,0 +1,64 @@
+#include "replicator/source/sqlite/session/sqlite_error.h"
+
+#include <sqlite3.h>
+
+#include "replicator/one_line.h"
+
+namespace lockstep {
+namespace {
+
+bool worth_a_retry(int primary_code) {
+  switch (primary_code) {
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+    case SQLITE_FULL:
+    case SQLITE_IOERR:
+    case SQLITE_NOMEM:
+    case SQLITE_CANTOPEN:
+    case SQLITE_PROTOCOL:
+    case SQLITE_SCHEMA:
+    case SQLITE_INTERRUPT:
+    case SQLITE_READONLY:  // also when the file was renamed over
+      return true;
+    default:
+      return false;
+  }
+}
+
+std::string remedy_for(int primary_code) {
+  switch (primary_code) {
+    case SQLITE_ERROR:
+      return "has the schema changed since the last `lockstep apply`, or does it need a function of the "
+             "application's own? Run `lockstep check`, then `lockstep apply`";
+    case SQLITE_BUSY:
+      return "another process keeps the file locked: is a long transaction open, or locking_mode exclusive?";
+    case SQLITE_FULL:
+      return "make room on the disk";
+    case SQLITE_READONLY:
+    case SQLITE_CANTOPEN:
+      return "lockstep needs to read and write the file and its folder, as the application's own user or as "
+             "root";
+    case SQLITE_CORRUPT:
+    case SQLITE_NOTADB:
+      return "nothing was written; restore the file from a backup";
+    default:
+      return {};
+  }
+}
+
+}  // namespace
+
+bool SqliteError::is_damage() const {
+  return primary_code() == SQLITE_CORRUPT || primary_code() == SQLITE_NOTADB;
+}
+
+SqliteError sqlite_error(std::string_view doing, sqlite3* database, int code) {
+  const int extended = database == nullptr ? code : sqlite3_extended_errcode(database);
+  const int primary = code & 0xff;
+  const Retry retry = worth_a_retry(primary) ? Retry::kLater : Retry::kNever;
+  const std::string cause = database == nullptr ? sqlite3_errstr(code) : sqlite3_errmsg(database);
+  return {{std::string(doing), in_one_line(cause), remedy_for(primary), retry, Server::kSource},
+          (extended & 0xff) == primary ? extended : code};
+}
+
+}  // namespace lockstep

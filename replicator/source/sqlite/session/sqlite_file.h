@@ -1,0 +1,37 @@
+// The application's file among the files of this machine: what tells it from another one at the same path,
+// and what lies beside it.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+
+namespace lockstep {
+
+class SqliteFile {
+ public:
+  /// Looks at the file now. Throws UsageError when there is none, Error when it cannot be looked at.
+  explicit SqliteFile(std::filesystem::path path);
+
+  const std::filesystem::path& path() const { return path_; }
+
+  /// Names this very file by its number and the time of its making: a number is given again. (Not told apart:
+  /// a file that takes the number of one that was deleted in the same few milliseconds in which it was made.)
+  const std::string& place() const { return place_; }
+
+  /// Whether the path still leads to this file.
+  bool is_there() const;
+
+  std::filesystem::path wal() const { return beside("-wal"); }
+  std::filesystem::path journal() const { return beside("-journal"); }
+  /// Where the leader of a pipeline says what it does.
+  std::filesystem::path status(const std::string& pipeline) const { return beside("-lockstep-" + pipeline); }
+
+ private:
+  std::filesystem::path beside(const std::string& suffix) const;
+
+  std::filesystem::path path_;
+  std::string place_;
+};
+
+}  // namespace lockstep

@@ -1,0 +1,126 @@
+#include "replicator/source/sqlite/watch/applied_watch.h"
+
+#include <string>
+#include <vector>
+
+#include "replicator/error.h"
+#include "replicator/source/awaited_jobs.h"
+#include "replicator/source/sqlite/read/changes.h"
+#include "replicator/source/sqlite/session/statement.h"
+#include "replicator/source/sqlite/session/transaction.h"
+
+namespace lockstep {
+namespace {
+
+constexpr const char* kLooking = "asking how far Elasticsearch is";
+
+AppliedState pending(std::string reason) {
+  return {AppliedState::Kind::kPending, std::move(reason)};
+}
+
+}  // namespace
+
+/// The rows of the outbox that are there when it begins.
+class SqliteAppliedPoint final : public AppliedPoint {
+ public:
+  explicit SqliteAppliedPoint(SqliteAppliedWatch& watch)
+      : watch_(watch), up_to_(newest_outbox_id(watch.connection_)) {}
+  ~SqliteAppliedPoint() override { watch_.awaited_.let_go(); }
+  SqliteAppliedPoint(const SqliteAppliedPoint&) = delete;
+  SqliteAppliedPoint& operator=(const SqliteAppliedPoint&) = delete;
+
+  AppliedState look() override {
+    AppliedState state = look_once();
+    if (state.kind == AppliedState::Kind::kPending) {
+      watch_.awaited_.share();
+    } else {
+      watch_.awaited_.let_go();
+    }
+    return state;
+  }
+
+ private:
+  AppliedState look_once() {
+    SqliteConnection& connection = watch_.connection_;
+    const SqliteSnapshot snapshot(connection, kLooking);
+    constexpr std::string_view kCheckpoint = "checkpoint";
+    SqliteStatement row(connection, kLooking,
+                        "select c.last_id, c.epoch, p.revision, json_extract(c.partners, '$.place'), "
+                        "(select left_out from {schema}_outbox_limit) "
+                        "from {schema}_checkpoint as c join {schema}_pipeline as p on p.id = c.pipeline "
+                        "where c.pipeline = ?1",
+                        watch_.pipeline_);
+    if (!row.step()) throw Error({kLooking, "the pipeline is gone", "it was removed; run `lockstep apply`"});
+    const std::int64_t last_id = stored_integer(row[0], kCheckpoint);
+    const std::string generation = std::to_string(stored_integer(row[1], kCheckpoint)) + " " +
+                                   std::to_string(stored_integer(row[2], "pipeline"));
+    if (generation != generation_) {
+      generation_ = generation;
+      jobs_.forget();
+    }
+    if (row[3].text() != connection.file().place())
+      return pending("no leader has compared this database with Elasticsearch yet");
+    if (stored_integer(row[4], "outbox_limit") != 0)
+      return pending("changes were dropped while the outbox was full, and have not been made up for yet");
+    if (!jobs_.has_looked() && is_pending(last_id)) return pending("changes are pending");
+    return jobs_.look(unfinished());
+  }
+
+  // Not P1.
+  bool is_pending(std::int64_t last_id) {
+    SqliteStatement row(watch_.connection_, "looking for pending changes",
+                        "select 1 from {schema}_outbox where id > ?2 and id <= ?3 "
+                        "and capture in (select id from {schema}_capture where pipeline = ?1) limit 1",
+                        watch_.pipeline_, last_id, up_to_);
+    return row.step();
+  }
+
+  std::vector<UnfinishedWork> unfinished() {
+    SqliteStatement row(
+        watch_.connection_, "looking for unfinished jobs",
+        "select null as job, i.alias || ': ' || coalesce(nullif(a.reason, ''), 'no reason is stored'), i.id, "
+        "0 "
+        "from {schema}_set_aside as a join {schema}_index as i on i.id = a.index_id where i.pipeline = ?1 "
+        "union all "
+        "select j.id, coalesce(j.kind, 'a job of no kind') || ' of ' || i.alias, i.id, "
+        "coalesce(j.kind = 'fan_out' and j.reason <> '', 0) "
+        "from {schema}_job as j join {schema}_index as i on i.id = j.index_id where j.pipeline = ?1 "
+        "order by 1",
+        watch_.pipeline_);
+    std::vector<UnfinishedWork> work;
+    while (row.step()) {
+      UnfinishedWork each{
+          {}, {static_cast<int>(row[2].integer())}, std::string(row[1].text()), row[3].integer() != 0};
+      if (!row[0].is_null()) each.job = JobId{row[0].integer()};
+      work.push_back(std::move(each));
+    }
+    return work;
+  }
+
+  SqliteAppliedWatch& watch_;
+  const std::int64_t up_to_;
+  AwaitedJobs jobs_;  // of P2; it has looked: P1 holds
+  std::string generation_;
+};
+
+SqliteAppliedWatch::SqliteAppliedWatch(const Config& config)
+    : connection_(config.source),
+      pipeline_(require_applied(connection_, config.pipeline).id),
+      lead_(connection_.file(), LockPurpose::kLead, pipeline_),
+      awaited_(connection_.file(), LockPurpose::kAwaited, pipeline_) {}
+
+std::unique_ptr<AppliedPoint> SqliteAppliedWatch::begin(std::optional<TransactionId> transaction) {
+  if (transaction) {
+    throw UsageError(
+        "--xid: SQLite gives transactions no numbers; without it `lockstep wait` waits for everything that "
+        "is "
+        "committed");
+  }
+  return std::make_unique<SqliteAppliedPoint>(*this);
+}
+
+bool SqliteAppliedWatch::is_led() {
+  return lead_.is_held_elsewhere();
+}
+
+}  // namespace lockstep

@@ -1,0 +1,34 @@
+// The answer to `wait` out of a SQLite file. Elasticsearch has everything up to a point when P1 to P3 of
+// source/postgres/watch/applied_watch.h hold. A transaction has no number here.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "replicator/config/config.h"
+#include "replicator/source/applied_watch.h"
+#include "replicator/source/sqlite/read/pipeline.h"
+#include "replicator/source/sqlite/session/byte_lock.h"
+#include "replicator/source/sqlite/session/connection.h"
+
+namespace lockstep {
+
+class SqliteAppliedWatch final : public AppliedWatch {
+ public:
+  /// As open_applied_watch().
+  explicit SqliteAppliedWatch(const Config& config);
+
+  /// Throws UsageError for a transaction.
+  std::unique_ptr<AppliedPoint> begin(std::optional<TransactionId> transaction) override;
+  bool is_led() override;
+
+ private:
+  friend class SqliteAppliedPoint;
+
+  SqliteConnection connection_;
+  const int pipeline_;
+  ByteLock lead_;
+  ByteLock awaited_;  // shared while a point is pending: the leader looks at it
+};
+
+}  // namespace lockstep

@@ -1,0 +1,29 @@
+// What the leader of a pipeline says of itself, in a file beside the database:
+// <database>-lockstep-<pipeline>. Not in the database, because a commit a second would wake the application's
+// watchers and let -wal grow while the application rests.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "replicator/source/pipeline_status.h"
+
+namespace lockstep {
+
+struct SqliteReport {
+  LeaderReport leader;
+  /// Since the oldest row of the outbox that was pending at the report was seen first; none was pending:
+  /// none.
+  std::optional<std::chrono::milliseconds> pending_age = {};
+};
+
+/// Replaces the file. Throws Error. `leader.age` does not count: it is as of now.
+void write_report(const std::filesystem::path& file, const SqliteReport& report);
+
+/// None: there is no such file. Throws Error for one that lockstep has not written.
+std::optional<SqliteReport> read_report(const std::filesystem::path& file);
+
+}  // namespace lockstep
