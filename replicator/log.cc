@@ -1,19 +1,25 @@
 #include "replicator/log.h"
 
+#include <spdlog/sinks/base_sink.h>
 #include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/sinks/stdout_sinks.h>
-#include <spdlog/sinks/systemd_sink.h>
 #include <spdlog/spdlog.h>
 #include <sys/stat.h>
+#include <sys/syslog.h>
+#include <sys/uio.h>
+#include <systemd/sd-journal.h>
 #include <unistd.h>
 
 #include <array>
+#include <cctype>
 #include <cstdlib>
 #include <ctime>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <nlohmann/json.hpp>
-#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "replicator/error.h"
 
@@ -42,14 +48,30 @@ std::string_view level_name(spdlog::level::level_enum level) {
   return "error";
 }
 
-// One JSON object a line: {"time":"2026-01-31T12:00:00.123Z","level":"info","message":"…"}.
+std::mutex process_fields_mutex;
+std::map<std::string, std::string, std::less<>> process_fields;  // guarded by process_fields_mutex
+thread_local std::vector<std::pair<const char*, std::string>> thread_fields;
+
+// Those of the process, then those of the thread that logs. The logger is synchronous, so that is this one.
+std::vector<std::pair<std::string, std::string>> fields_of_line() {
+  std::vector<std::pair<std::string, std::string>> fields;
+  {
+    const std::lock_guard lock(process_fields_mutex);
+    fields.assign(process_fields.begin(), process_fields.end());
+  }
+  fields.insert(fields.end(), thread_fields.begin(), thread_fields.end());
+  return fields;
+}
+
+// One JSON object a line: {"time":"2026-01-31T12:00:00.123Z","level":"info","message":"…","pipeline":"shop"}.
 class JsonFormatter final : public spdlog::formatter {
  public:
   void format(const spdlog::details::log_msg& message, spdlog::memory_buf_t& out) override {
-    const nlohmann::ordered_json line = {
+    nlohmann::ordered_json line = {
         {"time", utc(message.time)},
         {"level", level_name(message.level)},
         {"message", std::string_view(message.payload.data(), message.payload.size())}};
+    for (const auto& [name, value] : fields_of_line()) line[name] = value;
     const std::string text = line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
     out.append(text.data(), text.data() + text.size());
   }
@@ -65,6 +87,42 @@ class JsonFormatter final : public spdlog::formatter {
     ::gmtime_r(&seconds, &parts);
     return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:03}Z", parts.tm_year + 1900, parts.tm_mon + 1,
                        parts.tm_mday, parts.tm_hour, parts.tm_min, parts.tm_sec, milliseconds);
+  }
+};
+
+// The journal, with the fields of a line: `journalctl LOCKSTEP_INDEX=posts`.
+class JournalSink final : public spdlog::sinks::base_sink<std::mutex> {
+ protected:
+  void sink_it_(const spdlog::details::log_msg& message) override {
+    std::vector<std::string> entries = {
+        "MESSAGE=" + std::string(message.payload.data(), message.payload.size()),
+        "PRIORITY=" + std::to_string(priority_of(message.level)), "SYSLOG_IDENTIFIER=lockstep"};
+    for (const auto& [name, value] : fields_of_line()) {
+      std::string entry = "LOCKSTEP_";
+      for (const unsigned char c : name) entry += static_cast<char>(std::toupper(c));
+      entries.push_back(entry + "=" + value);
+    }
+    std::vector<iovec> parts;
+    for (std::string& entry : entries) parts.push_back({entry.data(), entry.size()});
+    // A failure has nowhere to go.
+    sd_journal_sendv(parts.data(), static_cast<int>(parts.size()));
+  }
+
+  void flush_() override {}
+
+ private:
+  static int priority_of(spdlog::level::level_enum level) {
+    switch (level) {
+      case spdlog::level::trace:
+      case spdlog::level::debug:
+        return LOG_DEBUG;
+      case spdlog::level::info:
+        return LOG_INFO;
+      case spdlog::level::warn:
+        return LOG_WARNING;
+      default:
+        return LOG_ERR;
+    }
   }
 };
 
@@ -84,7 +142,7 @@ LogFormat chosen(LogFormat format) {
 }
 
 spdlog::sink_ptr make_sink(LogFormat format) {
-  if (format == LogFormat::kJournal) return std::make_shared<spdlog::sinks::systemd_sink_mt>("lockstep");
+  if (format == LogFormat::kJournal) return std::make_shared<JournalSink>();
   if (format == LogFormat::kJson) {
     auto sink = std::make_shared<spdlog::sinks::stderr_sink_mt>();
     sink->set_formatter(std::make_unique<JsonFormatter>());
@@ -98,6 +156,23 @@ spdlog::sink_ptr make_sink(LogFormat format) {
 }
 
 }  // namespace
+
+void set_log_field(std::string_view name, const std::string& value) {
+  const std::lock_guard lock(process_fields_mutex);
+  process_fields.insert_or_assign(std::string(name), value);
+}
+
+LogField::LogField(const char* name, std::string value) {
+  thread_fields.emplace_back(name, std::move(value));
+}
+
+LogField::~LogField() {
+  thread_fields.pop_back();
+}
+
+void set_log_level(const std::string& level) {
+  spdlog::default_logger_raw()->set_level(parse_level(level));
+}
 
 void start_logging(LogFormat format, const std::string& level) {
   const spdlog::level::level_enum parsed = parse_level(level);

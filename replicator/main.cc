@@ -1,5 +1,6 @@
 #include <malloc.h>
 
+#include "build_commit.h"
 #include "replicator/cli/command_line.h"
 
 namespace {
@@ -17,5 +18,5 @@ void keep_little_memory() {
 
 int main(int argc, char** argv) {
   keep_little_memory();
-  return lockstep::run_command_line(argc, argv);
+  return lockstep::run_command_line(argc, argv, {kBuildCommit, kBuildLibraries});
 }

@@ -14,7 +14,8 @@ struct Unit {
 };
 
 // The greatest first: quantity_text() takes the first one that divides.
-constexpr std::array<Unit, 4> kDurationUnits{{{"h", 3'600'000}, {"m", 60'000}, {"s", 1'000}, {"ms", 1}}};
+constexpr std::array<Unit, 5> kDurationUnits{
+    {{"d", 86'400'000}, {"h", 3'600'000}, {"m", 60'000}, {"s", 1'000}, {"ms", 1}}};
 constexpr std::array<Unit, 4> kSizeUnits{{{"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10}, {"B", 1}}};
 
 std::optional<std::int64_t> parse_quantity(std::string_view text, std::span<const Unit> units) {

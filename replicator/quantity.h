@@ -1,4 +1,4 @@
-// Durations ("500ms", "10s", "5m", "1h") and sizes ("512KiB", "2MiB", "1GiB"), as people write them in the
+// Durations ("500ms", "10s", "5m", "1h", "7d") and sizes ("512KiB", "2MiB"), as people write them in the
 // configuration and on the command line.
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace lockstep {
 
-/// A whole number with the unit ms, s, m or h; none for anything else or for a number that is too large.
+/// A whole number with the unit ms, s, m, h or d; none for anything else or for a number that is too large.
 std::optional<std::chrono::milliseconds> parse_duration(std::string_view text);
 
 /// A whole number with the unit B, KiB, MiB or GiB; none for anything else or for a number that is too large.

@@ -5,16 +5,25 @@
 #include <CLI/CLI.hpp>
 #include <array>
 #include <exception>
+#include <filesystem>
+#include <fstream>
 #include <iostream>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "replicator/cli/command_tree.h"
+#include "replicator/cli/text/completion.h"
+#include "replicator/cli/text/man_page.h"
 #include "replicator/cli/verb.h"
 #include "replicator/config/nearest_name.h"
+#include "replicator/elasticsearch/transport/curl_transport.h"
 #include "replicator/error.h"
+#include "replicator/error_class.h"
 #include "replicator/log.h"
+#include "replicator/source/open_source.h"
 
 namespace lockstep {
 namespace {
@@ -69,17 +78,67 @@ void tell(Audience audience, const std::string& message) {
   }
 }
 
+std::string version_text(const BuildInfo& build) {
+  std::string text = std::string("lockstep ") + LOCKSTEP_VERSION;
+  if (!build.commit.empty()) text += " (commit " + build.commit + ")";
+  text += "\nwith " + transport_libraries() + ", " + source_libraries();
+  if (!build.libraries.empty()) text += "\nbuilt with " + build.libraries;
+  return text;
+}
+
+void write_man_pages(const CommandNode& program, const std::filesystem::path& folder) {
+  std::filesystem::create_directories(folder);
+  for (const ManPage& page : man_pages(program, LOCKSTEP_VERSION)) {
+    std::ofstream file(folder / page.name);
+    file << page.text;
+    if (!file.flush()) throw CLI::FileError("cannot write " + (folder / page.name).string());
+  }
+}
+
+// Options that print what is made from the tree of commands, and end the parsing, as --help does.
+void add_texts_about_itself(CLI::App& app) {
+  app.add_option_function<std::string>(
+         "--completion",
+         [&app](const std::string& shell) {
+           std::optional<std::string> script = completion(tree_of(app), shell);
+           if (!script)
+             throw CLI::ValidationError("--completion",
+                                        "there is none for \"" + shell + "\", but for bash, zsh and fish");
+           script->pop_back();  // whoever prints it adds a line feed
+           throw CLI::CallForVersion(*script, 0);
+         },
+         "Print the completions of the command line for a shell: bash, zsh or fish")
+      ->type_name("SHELL")
+      ->trigger_on_parse();
+  app.add_option_function<std::string>(
+         "--man-pages",
+         [&app](const std::string& folder) {
+           write_man_pages(tree_of(app), folder);
+           throw CLI::CallForVersion("man pages are in " + folder, 0);
+         },
+         "Write the man pages into a folder")
+      ->type_name("DIR")
+      ->trigger_on_parse();
+}
+
 int run_verb(Verb& verb) {
   const Audience audience = verb.audience();
   try {
     start_logging(audience == Audience::kJournal ? LogFormat::kAuto : LogFormat::kText, "info");
     const int result = code(verb.run());
     std::cout.flush();
+    if (!std::cout) throw Error({"writing the output", "standard output does not take it"});
     return result;
   } catch (const UsageError& error) {
+    const LogField error_field("error", "configuration");
     tell(audience, error.what());
     return code(ExitCode::kUsage);
+  } catch (const Error& error) {
+    const LogField error_field("error", std::string(class_of(error)));
+    tell(audience, error.what());
+    return code(ExitCode::kFailed);
   } catch (const std::exception& error) {
+    const LogField error_field("error", "failed");
     tell(audience, error.what());
     return code(ExitCode::kFailed);
   }
@@ -87,10 +146,12 @@ int run_verb(Verb& verb) {
 
 }  // namespace
 
-int run_command_line(int argc, const char* const* argv) {
+int run_command_line(int argc, const char* const* argv, const BuildInfo& build) {
   const std::vector<std::unique_ptr<Verb>> verbs = all_verbs();
   CLI::App app("Keeps Elasticsearch in step with a relational database.", "lockstep");
-  app.set_version_flag("--version", std::string("lockstep ") + LOCKSTEP_VERSION);
+  app.set_version_flag("--version", version_text(build),
+                       "Print the version, the commit that it was built from, and the libraries");
+  add_texts_about_itself(app);
   app.require_subcommand(1);
   app.get_formatter()->label("SUBCOMMAND", "COMMAND");
   app.footer(

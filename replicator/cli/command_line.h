@@ -2,9 +2,12 @@
 // codes.
 #pragma once
 
+#include "replicator/build_info.h"
+
 namespace lockstep {
 
-/// Parses, runs the command, returns the process's exit code (exit_code.h). Never throws.
-int run_command_line(int argc, const char* const* argv);
+/// Parses, runs the command, returns the process's exit code (exit_code.h). Never throws. `build` is what
+/// --version says.
+int run_command_line(int argc, const char* const* argv, const BuildInfo& build = {});
 
 }  // namespace lockstep

@@ -71,6 +71,7 @@ struct IndexConfig {
   std::filesystem::path mapping;  ///< absolute; relative ones in the file are relative to it
   std::string mapping_json;       ///< the mapping file's content: {"settings": …, "mappings": …}
   std::string view;
+  std::vector<std::string> json_columns;  ///< of the view, texts that hold JSON; only in SQLite
   std::vector<TrackConfig> tracks;
   int line = 0;
 };

@@ -285,6 +285,12 @@ const std::vector<Key<IndexConfig>>& keys_of() {
            .description = "The database view, with its schema: one row for each document.",
            .example = R"("search.blogposts")",
            .presence = Presence::kRequired}),
+      key<&IndexConfig::json_columns>(
+          {.name = "json",
+           .description =
+               "Columns of the view that hold JSON, which nests in the document. For SQLite, which "
+               "has no type for it.",
+           .example = R"(["user"])"}),
   };
   return keys;
 }

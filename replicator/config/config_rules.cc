@@ -116,6 +116,11 @@ class Rules {
     const std::string path = "index." + std::to_string(number);
     read_mapping(index, path);
     check_qualified(index.view, "view", path + ".view");
+    if (!index.json_columns.empty() && config_.source.kind != SourceConfig::Kind::kSqlite) {
+      fault(path + ".json",
+            "json is for SQLite, and PostgreSQL's columns say by their type that they hold JSON",
+            "leave it out, and cast the column in the view: (…)::jsonb");
+    }
     if (index.tracks.empty()) {
       fault(path, "the index \"" + index.alias + "\" tracks no table, so no change would reach it",
             "add [[index.track]] with each table that the view reads");

@@ -110,7 +110,7 @@ std::variant<KeyValue, TextFault> read_size(const KeySpec& spec, const toml::nod
 std::variant<KeyValue, TextFault> read_duration(const KeySpec& spec, const toml::node& node) {
   const auto text = node.value_exact<std::string>();
   const auto duration = text ? parse_duration(*text) : std::nullopt;
-  if (!duration) return wrong_type(spec, "a duration with the unit ms, s, m or h");
+  if (!duration) return wrong_type(spec, "a duration with the unit ms, s, m, h or d");
   if (auto fault = range_fault(spec, duration->count())) return *fault;
   return KeyValue(*duration);
 }

@@ -10,7 +10,7 @@ namespace {
 // Elasticsearch's limit on the length of an index name, in bytes.
 constexpr std::size_t kMaxIndexName = 255;
 // Indices are called by their alias and a number.
-constexpr std::string_view kIndexSuffix = "-000001";
+constexpr std::string_view kIndexSuffix = "-000001-w";
 // PostgreSQL cuts longer identifiers.
 constexpr std::size_t kMaxIdentifier = 63;
 constexpr std::size_t kMaxPipelineName = 40;
@@ -128,7 +128,7 @@ TextFault index_name_fault(const std::string& text) {
 TextFault alias_fault(const std::string& text) {
   TextFault fault = index_name_fault(text);
   if (fault.what.empty() && text.size() + kIndexSuffix.size() > kMaxIndexName) {
-    fault = {"the alias leaves no room for \"-000001\" in the 255 bytes of an index's name",
+    fault = {"the alias leaves no room for \"-000001-w\" in the 255 bytes of an index's name",
              "choose a shorter one"};
   }
   return fault;

@@ -27,7 +27,7 @@ TextFault elasticsearch_url_fault(const std::string& text);
 /// A name that Elasticsearch accepts for an index.
 TextFault index_name_fault(const std::string& text);
 
-/// An index name with room for "-000001".
+/// An index name with room for "-000001-w", an alias of one index.
 TextFault alias_fault(const std::string& text);
 
 /// "host:port", "[address]:port".

@@ -49,7 +49,8 @@ class Acquisition {
         locks_.release(operation_);  // its waiting marks; the operation itself is still pending
         return refusal;
       }
-      if (renewal_.due(clock_.now())) locks_.renew(operation_);
+      // It holds nothing, so only the journal has a lease.
+      if (renewal_.due(clock_.now())) locks_.record(operation_);
     }
   }
 
@@ -77,6 +78,7 @@ class Acquisition {
             resolve_and_finish(locks_, roll_forward_, holder.id, {refusal.lock.name});
         if (resolution.kind == Resolution::Kind::kGone) any = true;
         if (resolution.kind == Resolution::Kind::kAlive && resolution.until) holder.until = resolution.until;
+        if (resolution.kind == Resolution::Kind::kNeedsRollForward) refusal.unfinished = holder.id;
       } catch (const LeaseLost&) {
         any = true;  // somebody else was faster
       }

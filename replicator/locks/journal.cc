@@ -33,7 +33,10 @@ void Journal::step(Operation& operation, const Operation& changed) {
       written = changed;
       written->version = now->version;
       written->lease_until = now->lease_until;
-      if (changed.state == OperationState::kRunning) written->token = written->commit = now->commit;
+      if (changed.state == OperationState::kRunning) {
+        written->token = now->token;
+        written->commit = now->commit;
+      }
     }
     operation = std::move(*written);
     return;

@@ -21,10 +21,13 @@ class Journal {
   /// Writes a pending entry; sets owner, lease and version. Idempotent for the same id.
   virtual void open(Operation& operation) = 0;
 
-  /// Writes `changed`, a copy of `operation` with other state, task, progress, reason or locks, and a new
-  /// lease; `operation` becomes what was written, with the token when its state has become running. Throws
-  /// LeaseLost.
+  /// Writes `changed`, a copy of `operation` with other state, token, task, progress, reason or locks, and a
+  /// new lease; `operation` becomes what was written, with the token when its state has become running.
+  /// Throws LeaseLost.
   void step(Operation& operation, const Operation& changed);
+
+  /// Draws a token greater than `above` and than all that were drawn before.
+  virtual FencingToken draw(FencingToken above) = 0;
 
   /// The journal's part of LockManager::resolve(). For a resolved entry kGone, with the entry in `operation`.
   /// REQUIRES: `found` was just read. Throws LeaseLost when the entry has changed since.
@@ -36,7 +39,7 @@ class Journal {
   virtual std::optional<Operation> find(const std::string& id) = 0;
 
   /// Up to 10,000 pending and running entries, the oldest leases first.
-  virtual std::vector<Operation> unresolved() = 0;
+  virtual std::vector<Operation> unresolved(const Unreadable& unreadable) = 0;
 
   /// Removes an entry, unless it has changed since it was read.
   virtual void erase(const Operation& operation) = 0;

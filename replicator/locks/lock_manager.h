@@ -19,7 +19,8 @@
 // L4. An operation gets a set of locks as a whole or not at all, and never waits while it holds some of a
 // set. Hence no deadlock.
 //
-// L5. Tokens grow in the order of commits and adoptions.
+// L5. Each token is greater than all that were drawn before it. It is drawn under the locks, before the
+// commit or the adoption: so tokens grow in the order of all who hold a lock.
 //
 // L6. Each answer about a lock was true at the server at one moment. Nothing depends on a search seeing what
 // was just written, except locks() and unresolved(), which refresh first.
@@ -37,11 +38,13 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "replicator/error.h"
 #include "replicator/locks/lock_name.h"
 #include "replicator/locks/operation.h"
 
@@ -81,6 +84,8 @@ struct Refusal {
   LockState lock;
   ServerTime now = {};  ///< the server's clock when it refused
   bool queued = false;  ///< only a waiting mark is in the way
+  std::string unfinished =
+      {};  ///< a holder that died in the middle of a change, which the caller cannot finish
 };
 
 /// "/clinton is locked exclusively by web1-4711-… until 12:00:05 (3.2 s from now)"
@@ -109,6 +114,14 @@ enum class Broken {
   kNeedsRollForward,  ///< the holder has changed half of its data: recover it instead
 };
 
+/// Is told of each stored lock or entry that cannot be read, so that one does not hide the others.
+using Unreadable = std::function<void(const Error&)>;
+
+/// For those who must know of all: throws it.
+[[noreturn]] inline void refuse_unreadable(const Error& error) {
+  throw error;
+}
+
 class LockManager {
  public:
   virtual ~LockManager() = default;
@@ -134,14 +147,15 @@ class LockManager {
   virtual std::optional<Refusal> try_acquire(const Operation& operation, std::chrono::milliseconds mark) = 0;
 
   /// Makes a shared lock of the operation exclusive, or asks for one lock more: once, without waiting, since
-  /// the operation holds others (L4). The journal entry names the lock from then on, whatever the answer.
-  /// Throws LeaseLost.
+  /// the operation holds others (L4). Throws LeaseLost.
   virtual std::optional<Refusal> try_extend(Operation& operation, const LockRequest& request) = 0;
 
   /// Makes an exclusive lock of the operation shared. Does nothing when the operation does not hold it.
   virtual void downgrade(const Operation& operation, const LockName& name) = 0;
 
-  /// Starts the lease anew. Throws LeaseLost.
+  /// Starts the lease anew. Throws LeaseLost, also when a lock of the operation is gone, because somebody has
+  /// deleted it or its index; a change that others would have to finish takes it again, if it can.
+  /// REQUIRES: the operation holds its locks.
   virtual void renew(Operation& operation) = 0;
 
   /// pending → running: from here on the operation has happened. Sets token and commit, and starts the lease
@@ -151,6 +165,10 @@ class LockManager {
   /// Writes operation.task and operation.progress to the journal, and starts the lease anew. Throws
   /// LeaseLost.
   virtual void record(Operation& operation) = 0;
+
+  /// Gives the operation a new token, greater than `above`, and starts the lease anew. Throws LeaseLost.
+  /// REQUIRES: running; `above` is less than kMaxToken.
+  virtual void raise(Operation& operation, FencingToken above) = 0;
 
   /// pending → aborted, or running → done; `reason` is for people. Throws LeaseLost.
   virtual void finish(Operation& operation, OperationState outcome, const std::string& reason) = 0;
@@ -169,7 +187,7 @@ class LockManager {
   virtual std::optional<Operation> find_operation(const std::string& id) = 0;
 
   /// All entries that are pending or running.
-  virtual std::vector<Operation> unresolved() = 0;
+  virtual std::vector<Operation> unresolved(const Unreadable& unreadable = refuse_unreadable) = 0;
 
   /// Removes entries that were resolved longer than `age` ago. Their locks have expired by then.
   virtual void prune(std::chrono::milliseconds age) = 0;
@@ -178,7 +196,7 @@ class LockManager {
   virtual std::optional<LockState> find_lock(const LockName& name) = 0;
 
   /// All locks that somebody holds, in the order of their names.
-  virtual std::vector<LockState> locks() = 0;
+  virtual std::vector<LockState> locks(const Unreadable& unreadable = refuse_unreadable) = 0;
 
   /// Frees a lock by hand, whoever holds it, living or dead, in the book's format or not. The journal entries
   /// of the operations that lose it name `by`.

@@ -1,6 +1,8 @@
 #include "replicator/locks/lock_name.h"
 
 #include <algorithm>
+#include <array>
+#include <cstdio>
 #include <nlohmann/json.hpp>
 
 #include "replicator/error.h"
@@ -10,6 +12,13 @@ namespace lockstep {
 namespace {
 
 constexpr std::string_view kGlobal = "global";
+
+/// FNV-1a of 64 bits (Fowler, Noll, Vo).
+std::uint64_t hash_of(std::string_view text) {
+  std::uint64_t hash = 0xcbf29ce484222325ULL;
+  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;
+  return hash;
+}
 
 /// For messages. Replaces what is not UTF-8.
 std::string printable(std::string_view text) {
@@ -36,6 +45,17 @@ LockName::LockName(std::string text) : text_(std::move(text)) {
     throw UsageError("the name of the lock " + printable(text_) +
                      " has control characters or is not UTF-8; give it another name");
   }
+}
+
+std::string shortened_name(const LockName& name, std::size_t max_bytes) {
+  const std::string& text = name.text();
+  if (text.size() <= max_bytes) return text;
+  std::array<char, 24> hash{};
+  const int length =
+      std::snprintf(hash.data(), hash.size(), "#%016llx", static_cast<unsigned long long>(hash_of(text)));
+  std::size_t end = max_bytes - static_cast<std::size_t>(length);
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
+  return text.substr(0, end) + hash.data();
 }
 
 LockSet lock_set(std::vector<LockRequest> requests) {

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace lockstep {
@@ -27,12 +28,22 @@ class LockName {
   /// Throws UsageError for a text that is empty, is not UTF-8 or has control characters.
   explicit LockName(std::string text);
 
+  /// A name that somebody has stored, whatever characters it has.
+  static LockName as_stored(std::string text) { return LockName(Stored{}, std::move(text)); }
+
   const std::string& text() const { return text_; }
   auto operator<=>(const LockName&) const = default;
 
  private:
+  struct Stored {};
+  LockName(Stored, std::string text) : text_(std::move(text)) {}
+
   std::string text_;
 };
+
+/// The name, or for a longer one its beginning and a hash (FNV-1a of 64 bits), in at most `max_bytes`. (Two
+/// names with one hash would keep each other out, nothing worse.)
+std::string shortened_name(const LockName& name, std::size_t max_bytes);
 
 struct LockRequest {
   LockName name;

@@ -21,7 +21,8 @@ class LockStore {
   struct Grant {
     std::string holder;
     std::chrono::milliseconds lease;
-    std::chrono::milliseconds mark;  ///< 0: none
+    std::chrono::milliseconds mark = {};  ///< 0: none
+    std::vector<std::string> under = {};  ///< holders that do not keep it out
   };
 
   /// Asks for all of them; none when the holder has them all, else the first refusal. After a refusal only
@@ -42,14 +43,16 @@ class LockStore {
 
   virtual void downgrade(const LockName& name, const std::string& holder) = 0;
 
-  /// Starts the holder's leases in these locks anew, where the store keeps leases beside the journal.
-  virtual void renew(const LockSet& locks, const std::string& holder, std::chrono::milliseconds lease) = 0;
+  /// Starts the holder's leases in these locks anew, where the store keeps leases beside the journal. Returns
+  /// the first lock that the holder has no more.
+  virtual std::optional<LockName> renew(const LockSet& locks, const std::string& holder,
+                                        std::chrono::milliseconds lease) = 0;
 
   /// Reads a lock, refreshed or not; none when nobody holds it.
   virtual std::optional<LockState> find(const LockName& name) = 0;
 
   /// All locks that somebody holds, in the order of their names.
-  virtual std::vector<LockState> all() = 0;
+  virtual std::vector<LockState> all(const Unreadable& unreadable) = 0;
 
   /// Takes the holders without a name out of a lock. Throws Error when others keep taking it meanwhile.
   virtual void remove_nameless(const LockName& name) = 0;

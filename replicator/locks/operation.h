@@ -14,6 +14,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "replicator/locks/lock_name.h"
 
@@ -31,9 +32,13 @@ std::string text_of(ServerTime time);
 std::string new_operation_id();
 
 /// Orders the writes of successive holders: each data write carries its operation's token, and fails where a
-/// greater token is stored. 0: none yet. All operations of a journal share one sequence. It restarts when
-/// somebody deletes the journal, which nobody must do while a lock is held.
+/// greater token is stored. 0: none yet. All operations of a journal share one sequence. A token is greater
+/// than all before it, and at least the server's time in milliseconds: so tokens go on growing when a journal
+/// is deleted or restored, and when the locks move to another server.
 using FencingToken = std::int64_t;
+
+/// No token is greater: every language's JSON reads whole numbers up to here.
+inline constexpr FencingToken kMaxToken = FencingToken{1} << 53;
 
 enum class OperationState : std::uint8_t { kPending, kRunning, kDone, kAborted };
 
@@ -52,6 +57,8 @@ struct OperationIntent {
   std::string from = {};  ///< path; empty where the kind has none
   std::string to = {};
   std::string target = {};  ///< the index to change, or the command to run; for people and for adopters
+  /// Operations whose command this one is a part of: their locks do not keep it out. Not in the journal.
+  std::vector<std::string> under = {};
   bool operator==(const OperationIntent&) const = default;
 };
 
@@ -74,8 +81,10 @@ struct Operation {
   std::int64_t epoch = 1;       ///< 1, and one more for each adoption
   ServerTime lease_until = {};  ///< after that the owner counts as dead
   FencingToken token = 0;       ///< of this owner's data writes; each owner has another
-  FencingToken commit = 0;      ///< the first owner's token: orders operations by when they took effect
-  std::string task = {};        ///< a server task that outlives the owner ("node:number")
+  /// Orders operations by when they took effect. In Elasticsearch the sequence number of the commit, in
+  /// PostgreSQL the first owner's token.
+  std::int64_t commit = 0;
+  std::string task = {};  ///< a server task that outlives the owner ("node:number")
   std::int64_t progress = 0;
   std::string reason = {};  ///< why it was aborted, or who finished it
   JournalVersion version = {};

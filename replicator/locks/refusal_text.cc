@@ -40,6 +40,10 @@ std::string text_of(const Refusal& refusal) {
   }
   const std::int64_t nameless = lock.count - static_cast<std::int64_t>(lock.holders.size());
   if (nameless > 0) text += separator + std::to_string(nameless) + " without a name";
+  if (!refusal.unfinished.empty()) {
+    text += "; " + refusal.unfinished +
+            " died in the middle of a change of the tree: `lockstep tree recover` finishes it";
+  }
   return text;
 }
 

@@ -1,12 +1,13 @@
 #include "replicator/locks/stored_locks.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace lockstep {
 namespace {
 
-/// Up to so many locks also get their own lease renewed, so that a refusal says until when without a second
-/// question. For more locks only the journal knows.
+/// The first so many locks of an operation get their own lease renewed, so that a refusal says until when
+/// without a second question, and that a deleted index is noticed. Of others only the journal knows.
 constexpr std::size_t kMaxRenewedLocks = 64;
 
 constexpr int kTries = 10;
@@ -45,14 +46,22 @@ Operation StoredLocks::open(const OperationIntent& intent, LockSet locks) {
 }
 
 std::optional<Refusal> StoredLocks::try_acquire(const Operation& operation, std::chrono::milliseconds mark) {
-  return store_->acquire_all(operation.locks, {operation.id, lease_, mark});
+  return store_->acquire_all(operation.locks, {operation.id, lease_, mark, operation.intent.under});
 }
 
 std::optional<Refusal> StoredLocks::try_extend(Operation& operation, const LockRequest& request) {
   Operation changed = operation;
   changed.locks = with(operation.locks, request);
-  if (changed.locks != operation.locks) journal_->step(operation, changed);
-  return store_->acquire_one(request, {operation.id, lease_, std::chrono::milliseconds(0)});
+  const LockSet before = operation.locks;
+  if (changed.locks != before) journal_->step(operation, changed);
+  std::optional<Refusal> refusal =
+      store_->acquire_one(request, {operation.id, lease_, {}, operation.intent.under});
+  if (refusal && operation.locks != before) {
+    changed = operation;
+    changed.locks = before;
+    journal_->step(operation, changed);
+  }
+  return refusal;
 }
 
 void StoredLocks::downgrade(const Operation& operation, const LockName& name) {
@@ -61,7 +70,17 @@ void StoredLocks::downgrade(const Operation& operation, const LockName& name) {
 
 void StoredLocks::renew(Operation& operation) {
   journal_->step(operation, operation);
-  if (operation.locks.size() <= kMaxRenewedLocks) store_->renew(operation.locks, operation.id, lease_);
+  const std::size_t some = std::min(operation.locks.size(), kMaxRenewedLocks);
+  const LockSet renewed(operation.locks.begin(), operation.locks.begin() + static_cast<std::ptrdiff_t>(some));
+  const std::optional<LockName> gone = store_->renew(renewed, operation.id, lease_);
+  if (!gone) return;
+  const std::string story = "the lock " + gone->text() + " of the operation " + operation.id +
+                            " is gone: somebody has deleted it, or the index of locks";
+  // A half-done change takes its locks again and goes on, as whoever finishes it would have to.
+  const LockStore::Grant grant{operation.id, lease_, {}, operation.intent.under};
+  if (operation.needs_roll_forward() && !store_->acquire_all(operation.locks, grant)) return;
+  if (!operation.needs_roll_forward()) finish(operation, OperationState::kAborted, story);
+  throw LeaseLost(story, operation.resolved());
 }
 
 void StoredLocks::commit(Operation& operation) {
@@ -72,6 +91,12 @@ void StoredLocks::commit(Operation& operation) {
 
 void StoredLocks::record(Operation& operation) {
   journal_->step(operation, operation);
+}
+
+void StoredLocks::raise(Operation& operation, FencingToken above) {
+  Operation changed = operation;
+  changed.token = journal_->draw(above);
+  journal_->step(operation, changed);
 }
 
 void StoredLocks::finish(Operation& operation, OperationState outcome, const std::string& reason) {
@@ -117,8 +142,8 @@ std::optional<Operation> StoredLocks::find_operation(const std::string& id) {
   return journal_->find(id);
 }
 
-std::vector<Operation> StoredLocks::unresolved() {
-  return journal_->unresolved();
+std::vector<Operation> StoredLocks::unresolved(const Unreadable& unreadable) {
+  return journal_->unresolved(unreadable);
 }
 
 void StoredLocks::prune(std::chrono::milliseconds age) {
@@ -130,8 +155,8 @@ std::optional<LockState> StoredLocks::find_lock(const LockName& name) {
   return store_->find(name);
 }
 
-std::vector<LockState> StoredLocks::locks() {
-  return store_->all();
+std::vector<LockState> StoredLocks::locks(const Unreadable& unreadable) {
+  return store_->all(unreadable);
 }
 
 Broken StoredLocks::break_lock(const LockName& name, const std::string& by) {

@@ -23,14 +23,15 @@ class StoredLocks : public LockManager {
   void renew(Operation& operation) final;
   void commit(Operation& operation) final;
   void record(Operation& operation) final;
+  void raise(Operation& operation, FencingToken above) final;
   void finish(Operation& operation, OperationState outcome, const std::string& reason) final;
   void release(const Operation& operation) final;
   Resolution resolve(const std::string& holder, const std::vector<LockName>& met, Adoption adoption) final;
   std::optional<Operation> find_operation(const std::string& id) final;
-  std::vector<Operation> unresolved() final;
+  std::vector<Operation> unresolved(const Unreadable& unreadable = refuse_unreadable) final;
   void prune(std::chrono::milliseconds age) final;
   std::optional<LockState> find_lock(const LockName& name) final;
-  std::vector<LockState> locks() final;
+  std::vector<LockState> locks(const Unreadable& unreadable = refuse_unreadable) final;
   Broken break_lock(const LockName& name, const std::string& by) final;
 
  protected:

@@ -6,22 +6,30 @@
 namespace lockstep {
 namespace {
 
-/// As resolve_and_finish(); kAlive when somebody else resolves it at the same time.
+void note(SweepResult& result, const Error& error) {
+  if (error.retryable()) throw error;
+  result.failures.emplace_back(error.what());
+}
+
+/// As resolve_and_finish(); kAlive when somebody else resolves it at the same time, or it cannot be resolved.
 Resolution resolved_by_anyone(LockManager& locks, RollForward& roll_forward, const std::string& holder,
-                              const std::vector<LockName>& met) {
+                              const std::vector<LockName>& met, SweepResult& result) {
   try {
     return resolve_and_finish(locks, roll_forward, holder, met);
   } catch (const LeaseLost&) {
+    return {};
+  } catch (const Error& error) {
+    note(result, error);
     return {};
   }
 }
 
 void sweep_operations(LockManager& locks, RollForward& roll_forward, SweepResult& result) {
   const ServerTime now = locks.now();
-  for (const Operation& operation : locks.unresolved()) {
+  for (const Operation& operation : locks.unresolved([&](const Error& error) { note(result, error); })) {
     if (operation.lease_until >= now) continue;
     const bool roll = operation.state == OperationState::kRunning && operation.needs_roll_forward();
-    switch (resolved_by_anyone(locks, roll_forward, operation.id, {}).kind) {
+    switch (resolved_by_anyone(locks, roll_forward, operation.id, {}, result).kind) {
       case Resolution::Kind::kGone:
         ++(roll ? result.rolled_forward : result.aborted);
         break;
@@ -36,10 +44,10 @@ void sweep_operations(LockManager& locks, RollForward& roll_forward, SweepResult
 }
 
 /// The locks whose own leases have expired, by their holders.
-std::map<std::string, std::vector<LockName>> expired_locks(LockManager& locks) {
+std::map<std::string, std::vector<LockName>> expired_locks(LockManager& locks, SweepResult& result) {
   const ServerTime now = locks.now();
   std::map<std::string, std::vector<LockName>> expired;
-  for (const LockState& lock : locks.locks()) {
+  for (const LockState& lock : locks.locks([&](const Error& error) { note(result, error); })) {
     for (const LockHolder& holder : lock.holders) {
       if (holder.until && *holder.until < now) expired[holder.id].push_back(lock.name);
     }
@@ -49,8 +57,8 @@ std::map<std::string, std::vector<LockName>> expired_locks(LockManager& locks) {
 
 void sweep_locks(LockManager& locks, RollForward& roll_forward, SweepResult& result) {
   // One question for each holder, however many locks it has.
-  for (const auto& [holder, names] : expired_locks(locks)) {
-    const Resolution resolution = resolved_by_anyone(locks, roll_forward, holder, names);
+  for (const auto& [holder, names] : expired_locks(locks, result)) {
+    const Resolution resolution = resolved_by_anyone(locks, roll_forward, holder, names, result);
     if (resolution.kind == Resolution::Kind::kGone) result.released += std::ssize(names);
   }
 }

@@ -4,6 +4,8 @@
 
 #include <chrono>
 #include <cstdint>
+#include <string>
+#include <vector>
 
 #include "replicator/locks/lock_manager.h"
 #include "replicator/locks/roll_forward.h"
@@ -13,12 +15,14 @@ namespace lockstep {
 struct SweepResult {
   std::int64_t aborted = 0;         ///< operations that died before their commit, and commands under a lock
   std::int64_t rolled_forward = 0;  ///< operations finished for their dead owners
-  std::int64_t needs_roll_forward = 0;  ///< died after their commit, and `roll_forward` cannot finish them
-  std::int64_t released = 0;            ///< locks whose holder has no journal entry any more
+  std::int64_t needs_roll_forward = 0;     ///< died after their commit, and `roll_forward` cannot finish them
+  std::int64_t released = 0;               ///< locks whose holder has no journal entry any more
+  std::vector<std::string> failures = {};  ///< what could not be read or resolved, and why
 };
 
 /// Resolves every operation whose lease has expired and every lock whose holder is gone, and removes journal
-/// entries that were resolved longer than `prune_after` ago. Throws Error; what it did by then stays done.
+/// entries that were resolved longer than `prune_after` ago. What cannot be resolved is a failure and keeps
+/// it from nothing else. Throws Error when the server is away; what it did by then stays done.
 SweepResult sweep(LockManager& locks, RollForward& roll_forward,
                   std::chrono::milliseconds prune_after = std::chrono::hours(24 * 7));
 

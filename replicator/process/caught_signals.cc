@@ -12,11 +12,11 @@ namespace {
 
 constexpr int kSignals[] = {SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGWINCH, SIGCHLD};
 
-bool ends(int number) {
+}  // namespace
+
+bool ends_a_program(int number) {
   return number == SIGTERM || number == SIGINT || number == SIGHUP || number == SIGQUIT;
 }
-
-}  // namespace
 
 CaughtSignals::CaughtSignals() {
   sigset_t set;
@@ -59,7 +59,7 @@ void StopOnSignal::watch() {
   while (true) {
     if (::poll(waits, 2, -1) < 0) continue;
     while (const auto caught = signals_.next()) {
-      if (!ends(caught->number) || number_) continue;
+      if (!ends_a_program(caught->number) || number_) continue;
       number_ = caught->number;
       stop_.request_stop();
     }

@@ -35,6 +35,9 @@ class CaughtSignals {
   int descriptor_ = -1;
 };
 
+/// Whether it is TERM, INT, HUP or QUIT.
+bool ends_a_program(int number);
+
 /// Turns TERM, INT, HUP and QUIT into a stop request.
 class StopOnSignal {
  public:

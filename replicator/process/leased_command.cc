@@ -3,7 +3,9 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -11,9 +13,11 @@
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
+#include <new>
+#include <string_view>
 #include <system_error>
 
-#include "replicator/error.h"
+#include "replicator/process/descendants.h"
 
 namespace lockstep {
 namespace {
@@ -67,7 +71,21 @@ void hand_terminal_to(int terminal, pid_t group) {
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
+constexpr milliseconds kMinute{60'000};
+
+/// Until `then`, but at most `longest`, for poll().
+int poll_timeout(SteadyTime then, milliseconds longest) {
+  const SteadyTime now = SystemClock().now();
+  if (then <= now) return 0;
+  if (then >= now + longest) return static_cast<int>(longest.count());
+  return static_cast<int>(std::chrono::ceil<milliseconds>(then - now).count());
+}
+
 }  // namespace
+
+NotStarted::NotStarted(const std::string& command, int error)
+    : Error({"starting " + command, std::strerror(error), "check the command behind --"}),
+      exit_code_(error == ENOENT ? 127 : 126) {}
 
 LeasedCommand::LeasedCommand(CaughtSignals& signals, std::vector<std::string> command,
                              const std::vector<std::string>& environment)
@@ -78,19 +96,23 @@ LeasedCommand::LeasedCommand(CaughtSignals& signals, std::vector<std::string> co
     terminal_ = -1;
     own_group_ = false;
   }
+  void* const memory =
+      ::mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) throw std::system_error(errno, std::generic_category(), "mmap");
+  shared_ = new (memory) Shared;
   try {
     start(command, environment);
   } catch (...) {
     if (terminal_ >= 0) ::close(terminal_);
+    ::munmap(shared_, sizeof(Shared));
     throw;
   }
 }
 
 LeasedCommand::~LeasedCommand() {
-  if (running_) {
-    signal_child(SIGKILL);
-    ::waitpid(pid_, nullptr, 0);
-  }
+  if (running_) kill_all();
+  ::close(alive_);
+  ::munmap(shared_, sizeof(Shared));
   if (terminal_ >= 0) {
     hand_terminal_to(terminal_, ::getpgrp());
     ::close(terminal_);
@@ -102,64 +124,138 @@ void LeasedCommand::start(std::vector<std::string>& command, const std::vector<s
   const std::vector<char*> argv = pointers(command);
   const std::vector<char*> envp = pointers(variables);
   int failure[2];
+  int alive[2];
   require(::pipe2(failure, O_CLOEXEC), "pipe");
-  const pid_t parent = ::getpid();
+  require(::pipe2(alive, O_CLOEXEC), "pipe");
+  adopt_orphans();
   pid_ = ::fork();
   if (pid_ == 0) {
-    // Here only functions that are safe after a fork in a process with threads.
     if (own_group_) ::setpgid(0, 0);
     if (terminal_ >= 0) hand_terminal_to(terminal_, ::getpid());
-    ::prctl(PR_SET_PDEATHSIG, SIGTERM);
-    if (::getppid() != parent) ::_exit(126);
-    ::sigprocmask(SIG_SETMASK, &signals_.mask_before(), nullptr);
-    ::execvpe(argv[0], argv.data(), envp.data());
-    const int error = errno;
-    [[maybe_unused]] const ssize_t written = ::write(failure[1], &error, sizeof error);
-    ::_exit(127);
+    ::close(alive[1]);
+    guard(argv.data(), envp.data(), alive[0], failure[1]);
   }
   const int fork_error = errno;
+  if (pid_ > 0 && own_group_) ::setpgid(pid_, pid_);
   ::close(failure[1]);
+  ::close(alive[0]);
+  alive_ = alive[1];
   int error = 0;
   const bool failed = pid_ < 0 || ::read(failure[0], &error, sizeof error) == sizeof error;
   ::close(failure[0]);
   if (pid_ < 0) error = fork_error;
   if (failed) {
+    ::close(alive_);
     if (pid_ > 0) ::waitpid(pid_, nullptr, 0);
     if (terminal_ >= 0) hand_terminal_to(terminal_, ::getpgrp());
-    throw Error({"starting " + command[0], std::strerror(error), "check the command behind --"});
+    throw NotStarted(command[0], error);
   }
   running_ = true;
+}
+
+/// The guard's whole life. It has one thread, and the C library keeps the heap usable after a fork.
+void LeasedCommand::guard(char* const* argv, char* const* envp, int alive, int failure) const {
+  sigset_t all;
+  sigfillset(&all);
+  ::sigprocmask(SIG_SETMASK, &all, nullptr);
+  adopt_orphans();
+  const pid_t self = ::getpid();
+  const pid_t command = ::fork();
+  if (command == 0) {
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (::getppid() != self) ::_exit(126);
+    shared_->command = ::getpid();
+    ::sigprocmask(SIG_SETMASK, &signals_.mask_before(), nullptr);
+    ::execvpe(argv[0], argv, envp);
+  }
+  if (command <= 0) {
+    const int error = errno;
+    [[maybe_unused]] const ssize_t written = ::write(failure, &error, sizeof error);
+    ::_exit(127);
+  }
+  ::close(failure);
+  sigset_t children;
+  sigemptyset(&children);
+  sigaddset(&children, SIGCHLD);
+  const int ended = ::signalfd(-1, &children, SFD_CLOEXEC | SFD_NONBLOCK);
+  while (true) {
+    pollfd waits[] = {{ended, POLLIN, 0}, {alive, POLLIN, 0}};
+    const SteadyTime good_until = shared_->good_until;
+    ::poll(waits, 2, poll_timeout(good_until, kMinute));
+    const SteadyTime now = SystemClock().now();
+    if (waits[1].revents != 0) {
+      end_descendants(std::min(now + kTermination, shared_->good_until.load()));
+      ::_exit(128 + SIGKILL);
+    }
+    if (now >= shared_->good_until.load()) {
+      // Whoever should have ended the command was stopped.
+      shared_->expired = true;
+      end_descendants(now);
+      ::_exit(128 + SIGKILL);
+    }
+    signalfd_siginfo info{};
+    while (::read(ended, &info, sizeof info) == sizeof info) {
+    }
+    int status = 0;
+    for (pid_t child = 0; (child = ::waitpid(-1, &status, WNOHANG | WUNTRACED)) > 0;) {
+      if (child != command) continue;
+      if (WIFSTOPPED(status)) {
+        if (terminal_ >= 0) ::raise(SIGSTOP);
+        continue;
+      }
+      const bool all_ended = end_descendants(SystemClock().now() + kTermination);
+      if (!all_ended) {
+        constexpr std::string_view kMessage =
+            "lockstep: a process that the command has started could not be ended, and outlives the lock\n";
+        [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, kMessage.data(), kMessage.size());
+      }
+      ::_exit(WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status));
+    }
+  }
 }
 
 void LeasedCommand::lose() {
   lost_.set();
 }
 
-int LeasedCommand::wait(const std::function<SteadyTime()>& good_until) {
+int LeasedCommand::wait(const std::function<SteadyTime()>& good_until, milliseconds grace) {
+  // The guard reads the end of the lease from time to time; and a lease that is renewed ends later.
+  constexpr milliseconds kLook{500};
   const SystemClock clock;
   while (true) {
-    const SteadyTime deadline = kill_at_ ? *kill_at_ : good_until();
-    const auto left = std::chrono::ceil<milliseconds>(deadline - clock.now());
+    shared_->good_until = good_until();
     pollfd waits[] = {{signals_.descriptor(), POLLIN, 0}, {lost_.descriptor(), POLLIN, 0}};
     // A command that is being ended need not hear of the loss again.
     const nfds_t watched = kill_at_ ? 1 : 2;
-    ::poll(waits, watched, static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, 60'000)));
+    ::poll(waits, watched, poll_timeout(kill_at_ ? *kill_at_ : good_until() - grace, kLook));
     pass_on_signals();
     if (const std::optional<int> code = reap()) return *code;
-    const bool lost = waits[1].revents != 0 || clock.now() >= good_until();
-    if (!kill_at_ && lost) {
-      kill_at_ = clock.now() + kTermination;
-      signal_child(SIGTERM);
-      signal_child(SIGCONT);
+    if (!kill_at_ && waits[1].revents != 0) {
+      terminate(clock.now() + kTermination);
+    } else if (!kill_at_ && clock.now() >= good_until() - grace) {
+      terminate(good_until());
     } else if (kill_at_ && clock.now() >= *kill_at_) {
-      signal_child(SIGKILL);
-      kill_at_ = clock.now() + kTermination;
+      kill_all();
+      return 128 + SIGKILL;
     }
   }
 }
 
+void LeasedCommand::terminate(SteadyTime kill_at) {
+  kill_at_ = kill_at;
+  // The guard ends when the command has ended, and has seen to the others.
+  signal_descendants(SIGTERM, pid_);
+  signal_descendants(SIGCONT);
+}
+
+void LeasedCommand::kill_all() {
+  ::kill(pid_, SIGKILL);
+  end_descendants(SystemClock().now());
+  running_ = false;
+}
+
 void LeasedCommand::signal_child(int number) const {
-  ::kill(own_group_ ? -pid_ : pid_, number);
+  ::kill(own_group_ ? -pid_ : shared_->command.load(), number);
 }
 
 void LeasedCommand::pass_on_signals() {
@@ -180,7 +276,9 @@ std::optional<int> LeasedCommand::reap() {
     return std::nullopt;
   }
   running_ = false;
-  return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+  if (!WIFSIGNALED(status)) return WEXITSTATUS(status);
+  end_descendants(SystemClock().now());  // the guard was killed
+  return 128 + WTERMSIG(status);
 }
 
 /// Ctrl-Z: the shell waits for us, so we stop as well. wait() finds out afterwards whether the lease has run
@@ -188,6 +286,7 @@ std::optional<int> LeasedCommand::reap() {
 void LeasedCommand::stop_with_child() {
   hand_terminal_to(terminal_, ::getpgrp());
   ::kill(::getpid(), SIGSTOP);
+  if (SystemClock().now() >= shared_->good_until.load()) return;  // it is ended without going on
   hand_terminal_to(terminal_, pid_);
   signal_child(SIGCONT);
 }

@@ -1,11 +1,23 @@
-// A command that runs as long as a lease: a child process that gets the signals that we get, and that we end
-// when the lease is lost. The child leads a process group of its own, so that we end what it has started,
-// too. Only where the terminal's foreground group is not ours to change (in a script, in a pipeline) does it
-// stay in that group.
+// A command that runs as long as a lease: a child process that gets the signals that we get, and that ends
+// with the lease, together with all processes that it has started, however they were started.
+//
+//   lockstep ── guard ── COMMAND ── …
+//
+// The guard is a fork of us that waits for the command. Orphans below it become its children. When the
+// command has ended it ends what the command has left running, and then itself with the command's exit code.
+// When we die, by SIGKILL or otherwise, or are stopped, it ends the command and all below it before the lease
+// does. When the
+// guard is killed, we end them: orphans become our children then. When both are killed at once, the command
+// dies with the guard, and what it has started can go on. Another user's processes, and what a service
+// starts on request, are out of reach (descendants.h).
+//
+// The guard leads a process group of its own, with the command in it. Only where the terminal's foreground
+// group is not ours to change (in a script, in a pipeline) do both stay in that group.
 #pragma once
 
 #include <sys/types.h>
 
+#include <atomic>
 #include <chrono>
 #include <functional>
 #include <optional>
@@ -13,22 +25,35 @@
 #include <vector>
 
 #include "replicator/clock.h"
+#include "replicator/error.h"
 #include "replicator/process/caught_signals.h"
 #include "replicator/process/event.h"
 
 namespace lockstep {
 
-/// The time between SIGTERM and SIGKILL for a command whose lease is lost. It is short, since somebody else
-/// may have the lock.
+/// The longest time between SIGTERM and SIGKILL. It is short, since somebody else may have the lock, or waits
+/// for it.
 inline constexpr std::chrono::seconds kTermination{2};
+
+/// The command could not be started.
+class NotStarted : public Error {
+ public:
+  NotStarted(const std::string& command, int error);
+
+  /// What a shell makes of it: 127 when there is no such command, else 126.
+  int exit_code() const { return exit_code_; }
+
+ private:
+  int exit_code_;
+};
 
 /// One command, from its start to its end.
 class LeasedCommand {
  public:
-  /// Starts it with the NAME=VALUE texts of `environment` added. Throws Error when it cannot be started.
+  /// Starts it with the NAME=VALUE texts of `environment` added. Throws NotStarted.
   LeasedCommand(CaughtSignals& signals, std::vector<std::string> command,
                 const std::vector<std::string>& environment);
-  /// Kills it if it still runs.
+  /// Kills it, and all that it has started, if it still runs.
   ~LeasedCommand();
   LeasedCommand(const LeasedCommand&) = delete;
   LeasedCommand& operator=(const LeasedCommand&) = delete;
@@ -36,22 +61,35 @@ class LeasedCommand {
   /// Says, from any thread, that the lease is lost: wait() ends the command.
   void lose();
 
-  /// Passes signals on until the command has ended. Returns its exit code, or 128 + the signal that ended it.
-  /// The lease counts as lost once `good_until()` has passed.
-  int wait(const std::function<SteadyTime()>& good_until);
+  /// Passes signals on until the command and all that it has started have ended. Returns its exit code, or
+  /// 128 + the signal that ended it. When `good_until()`, the end of the lease, comes nearer than `grace`, it
+  /// sends SIGTERM, and SIGKILL when the lease ends.
+  int wait(const std::function<SteadyTime()>& good_until, std::chrono::milliseconds grace = kTermination);
 
   /// Whether we ended it because the lease was lost.
-  bool ended_by_us() const { return kill_at_.has_value(); }
+  bool ended_by_us() const { return kill_at_.has_value() || shared_->expired.load(); }
 
  private:
+  /// What we and the guard share.
+  struct Shared {
+    std::atomic<pid_t> command = 0;
+    std::atomic<SteadyTime> good_until = SteadyTime::max();
+    std::atomic<bool> expired = false;  ///< the guard ended the command, since the lease had run out
+  };
+
   void start(std::vector<std::string>& command, const std::vector<std::string>& environment);
+  [[noreturn]] void guard(char* const* argv, char* const* envp, int alive, int failure) const;
+  void terminate(SteadyTime kill_at);
+  void kill_all();
   void signal_child(int number) const;
   void pass_on_signals();
   std::optional<int> reap();
   void stop_with_child();
 
   CaughtSignals& signals_;
-  pid_t pid_ = -1;
+  pid_t pid_ = -1;  // the guard's
+  Shared* shared_ = nullptr;
+  int alive_ = -1;  // the guard sees it close when we die
   Event lost_;
   int terminal_ = -1;  // that the child has been given; -1: none
   bool own_group_ = true;

@@ -15,6 +15,10 @@ bool applies_changes(PipelineState state) {
 
 }  // namespace
 
+bool is_up(const ReplicationProgress& progress) {
+  return progress.epoch.value > 0 || progress.state == PipelineState::kStandingBy;
+}
+
 Health judge(const ReplicationProgress& progress, SteadyTime now) {
   const std::string state(to_string(progress.state));
   if (now - progress.turned_at > kHungAfter) {

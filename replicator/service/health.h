@@ -22,6 +22,9 @@ struct Health {
   std::string reason;              ///< one line
 };
 
+/// Whether it leads or has led, with both servers reached, or stands by: the service is up.
+bool is_up(const ReplicationProgress& progress);
+
 Health judge(const ReplicationProgress& progress, SteadyTime now);
 
 }  // namespace lockstep

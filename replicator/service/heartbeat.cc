@@ -1,11 +1,21 @@
 #include "replicator/service/heartbeat.h"
 
+#include <algorithm>
+#include <utility>
+
 #include "replicator/pause.h"
+#include "replicator/service/health.h"
 #include "replicator/service/rate_meter.h"
 #include "replicator/service/readable.h"
 #include "replicator/service/systemd.h"
 
 namespace lockstep {
+namespace {
+
+// How soon systemd hears that it is ready.
+constexpr std::chrono::milliseconds kUntilReady{50};
+
+}  // namespace
 
 std::string status_line(const ReplicationProgress& progress, double documents_per_second) {
   std::string line(to_string(progress.state));
@@ -40,15 +50,17 @@ Heartbeat::Heartbeat(const ProgressBoard& board, const Clock& clock, std::chrono
 void Heartbeat::run(const std::stop_token& stop) const {
   RateMeter rate;
   SteadyTime seen{};
+  bool ready = false;
   while (!stop.stop_requested()) {
     const ReplicationProgress progress = board_.read();
+    if (is_up(progress) && !std::exchange(ready, true)) systemd::notify_ready();
     std::int64_t documents = 0;
     for (const auto& [id, index] : progress.indices) documents += index.documents + index.deletes;
     rate.add(clock_.now(), documents);
     systemd::notify_status(status_line(progress, rate.per_second()));
     if (progress.turned_at != seen) systemd::feed_watchdog();
     seen = progress.turned_at;
-    pause(interval_, stop);
+    pause(ready ? interval_ : std::min(interval_, kUntilReady), stop);
   }
 }
 

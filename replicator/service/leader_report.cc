@@ -1,6 +1,10 @@
 #include "replicator/service/leader_report.h"
 
+#include <nlohmann/json.hpp>
+
+#include "replicator/pipeline/progress.h"
 #include "replicator/service/readable.h"
+#include "replicator/unknown_value.h"
 
 namespace lockstep {
 
@@ -15,6 +19,20 @@ std::string reason_of(const PipelineStatus& status) {
   if (is_running(status)) return reason;
   return status.leader->host + ", process " + std::to_string(status.leader->pid) + ", has not reported for " +
          readable(status.leader->age);
+}
+
+std::vector<std::string> warnings_of(const PipelineStatus& status) {
+  std::vector<std::string> warnings;
+  if (!status.leader) return warnings;
+  const std::string& state = status.leader->state;
+  if (state != kStoppedState && !pipeline_state(state)) {
+    warnings.emplace_back(unknown_value("lockstep's table pipeline_status", "state", state).what());
+  }
+  if (!is_running(status)) return warnings;
+  const auto report = nlohmann::json::parse(status.leader->document);
+  for (const auto& warning : report.value("warnings", nlohmann::json::array()))
+    warnings.push_back(warning.get<std::string>());
+  return warnings;
 }
 
 }  // namespace lockstep

@@ -7,7 +7,10 @@
 #include <random>
 #include <utility>
 
+#include "replicator/error_class.h"
+#include "replicator/log.h"
 #include "replicator/pause.h"
+#include "replicator/service/health.h"
 
 namespace lockstep {
 namespace {
@@ -35,29 +38,32 @@ LeadershipLoop::LeadershipLoop(Parts parts, ProgressBoard& board, const Clock& c
     : parts_(std::move(parts)),
       board_(board),
       clock_(clock),
-      backoff_(parts_.reconnect, std::random_device{}()) {}
+      backoff_(parts_.reconnect, std::random_device{}()),
+      refused_backoff_(parts_.refused, std::random_device{}()) {}
 
 void LeadershipLoop::run(const std::stop_token& stop) {
   while (!stop.stop_requested()) {
     set_leading(false);
     try {
-      return lead_once(stop);
+      lead_once(stop);
+      if (!parts_.reloaded()) return;
+      last_logged_.clear();
     } catch (const Deposed& deposed) {
       wait_after_deposition(deposed, stop);
     } catch (const Error& error) {
-      if (!is_worth_waiting_for(error)) {
-        note_fatal(error.what());
-        throw;
-      }
+      if (!is_worth_waiting_for(error)) give_up(error);
+      const LogField error_field("error", std::string(class_of(error)));
       // Whoever does not lead yet waits for the source only.
       wait_after(error.what(),
-                 leading_ ? waiting_for(error.parts().server) : PipelineState::kWaitingForSource, stop);
+                 leading_ ? waiting_for(error.parts().server) : PipelineState::kWaitingForSource,
+                 error.retryable() ? backoff_ : refused_backoff_, stop);
     } catch (const OtherVersion& other) {
       if (parts_.on_refusal == Parts::OnRefusal::kEnd) {
         note_fatal(other.what());
         throw;
       }
-      wait_after(other.what(), PipelineState::kWaitingForSource, stop);
+      const LogField error_field("error", "other_version");
+      wait_after(other.what(), PipelineState::kWaitingForSource, backoff_, stop);
     } catch (const std::exception& error) {
       note_fatal(error.what());
       throw;
@@ -78,43 +84,52 @@ void LeadershipLoop::lead_once(const std::stop_token& stop) {
 bool LeadershipLoop::take_lead(Source& source, const std::stop_token& stop) {
   bool logged = false;
   while (!stop.stop_requested()) {
-    const bool led = source.lead().try_lead();
-    up();
-    if (led) return true;
+    if (source.lead().try_lead()) return true;
     if (!std::exchange(logged, true)) spdlog::info("standing by: another process leads this pipeline");
     last_logged_.clear();
     enter(PipelineState::kStandingBy, "");
+    has_been_up_ = true;
     pause(parts_.standby_poll, stop);
+    if (parts_.reloaded()) return false;
   }
   return false;
 }
 
 bool LeadershipLoop::is_worth_waiting_for(const Error& error) const {
-  return error.retryable() || (error.parts().server == Server::kElasticsearch &&
-                               parts_.on_refusal == Parts::OnRefusal::kKeepTrying);
+  return error.retryable() ||
+         (error.parts().server != Server::kNone && parts_.on_refusal == Parts::OnRefusal::kKeepTrying &&
+          (has_been_up_ || is_up(board_.read())));
 }
 
-void LeadershipLoop::wait_after(const std::string& reason, PipelineState state, const std::stop_token& stop) {
+void LeadershipLoop::give_up(const Error& error) {
+  note_fatal(error.what());
+  if (parts_.on_refusal == Parts::OnRefusal::kKeepTrying) throw UsageError(error.what());
+  throw;
+}
+
+void LeadershipLoop::wait_after(const std::string& reason, PipelineState state, Backoff& backoff,
+                                const std::stop_token& stop) {
   if (leading_ && clock_.now() - led_at_ >= kWellAfter) {
     backoff_.reset();
+    refused_backoff_.reset();
     last_logged_.clear();
   }
-  up();
   enter(state, reason);
   if (std::exchange(last_logged_, reason) != reason) {
     spdlog::warn("{}; trying again until it works", reason);
   }
-  pause(backoff_.next(), stop);
+  pause(backoff.next(), stop);
 }
 
 void LeadershipLoop::wait_after_deposition(const Deposed& deposed, const std::stop_token& stop) {
+  const LogField error_field("error", "deposed");
   spdlog::warn("another process has taken the lead: {}", deposed.what());
   enter(PipelineState::kStandingBy, deposed.what());
   pause(backoff_.next(), stop);
 }
 
 void LeadershipLoop::pause(std::chrono::milliseconds delay, const std::stop_token& stop) {
-  while (delay.count() > 0 && !stop.stop_requested()) {
+  while (delay.count() > 0 && !stop.stop_requested() && !parts_.reloaded()) {
     const std::chrono::milliseconds step = std::min(delay, kPauseStep);
     lockstep::pause(step, stop);
     delay -= step;
@@ -146,10 +161,6 @@ void LeadershipLoop::set_leading(bool leading) {
 void LeadershipLoop::note_fatal(const std::string& error) {
   enter(PipelineState::kConnecting, error);
   board_.update([&](ReplicationProgress& progress) { progress.fatal = error; });
-}
-
-void LeadershipLoop::up() {
-  if (!std::exchange(up_, true)) parts_.on_up();
 }
 
 }  // namespace lockstep

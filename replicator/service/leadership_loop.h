@@ -23,13 +23,17 @@ class LeadershipLoop {
     std::function<std::unique_ptr<Source>()> open_source;
     /// Returns when it is done or on a stop request.
     std::function<void(Source&, const std::stop_token&)> replicate;
-    /// Called once, when the service is up: it leads, stands by, or waits for a server.
-    std::function<void()> on_up = [] {};
+    /// Whether another configuration is in force than the one that this round began with. Then the loop
+    /// begins a new round, also when replicate() has returned.
+    std::function<bool()> reloaded = [] { return false; };
     Backoff::Limits reconnect{std::chrono::milliseconds(100), std::chrono::milliseconds(5'000)};
+    /// Between tries of what only an operator can mend.
+    Backoff::Limits refused{std::chrono::milliseconds(1'000), std::chrono::milliseconds(60'000)};
     std::chrono::milliseconds standby_poll{500};
-    /// What to do when Elasticsearch refuses something that no retry mends (a password, a privilege), or
-    /// another version of lockstep has made the schema. A
-    /// service that ended would be started again at once, and ask as often as it can.
+    /// What to do when a server refuses something that no retry mends (a password, a privilege), or another
+    /// version of lockstep has made the schema. A service that has been up keeps trying, with growing pauses:
+    /// if it ended, it would be started again at once, and ask as often as it can. One that has not been up
+    /// ends with UsageError, so that its start fails.
     enum class OnRefusal { kEnd, kKeepTrying };
     OnRefusal on_refusal = OnRefusal::kEnd;
   };
@@ -38,28 +42,32 @@ class LeadershipLoop {
   LeadershipLoop(Parts parts, ProgressBoard& board, const Clock& clock);
 
   /// Returns on a stop request, or when replicate() has returned. Throws UsageError, and Error that is not
-  /// retryable, and notes on the board why it ends.
+  /// retryable, and notes on the board why it ends. With kKeepTrying such an Error becomes a UsageError:
+  /// nothing but an operator helps, so the process must not be started again.
   void run(const std::stop_token& stop);
 
  private:
   void lead_once(const std::stop_token& stop);
   bool take_lead(Source& source, const std::stop_token& stop);
   bool is_worth_waiting_for(const Error& error) const;
-  void wait_after(const std::string& reason, PipelineState state, const std::stop_token& stop);
+  /// REQUIRES: it is being handled.
+  [[noreturn]] void give_up(const Error& error);
+  void wait_after(const std::string& reason, PipelineState state, Backoff& backoff,
+                  const std::stop_token& stop);
   void wait_after_deposition(const Deposed& deposed, const std::stop_token& stop);
   void pause(std::chrono::milliseconds delay, const std::stop_token& stop);
   void enter(PipelineState state, const std::string& reason);
   void set_leading(bool leading);
   void note_fatal(const std::string& error);
-  void up();
 
   Parts parts_;
   ProgressBoard& board_;
   const Clock& clock_;
   Backoff backoff_;
+  Backoff refused_backoff_;
   std::string last_logged_;  // the trouble that the log has already
   SteadyTime led_at_{};      // when replicate() was last called
-  bool up_ = false;
+  bool has_been_up_ = false;
   bool leading_ = false;  // replicate() has been reached in this round
 };
 

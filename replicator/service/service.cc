@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "replicator/clock.h"
-#include "replicator/elasticsearch/transport/curl_transport.h"
 #include "replicator/pipeline/waiter.h"
 #include "replicator/service/heartbeat.h"
 #include "replicator/service/http_endpoint.h"
@@ -25,16 +24,16 @@ constexpr std::chrono::milliseconds kHeartbeat{1'000};
 
 }  // namespace
 
-void run_service(const Config& config, RunUntil until, ProgressBoard& board, const std::stop_token& stop) {
+void run_service(const LiveConfig& live, RunUntil until, ProgressBoard& board, const std::stop_token& stop) {
   const SystemClock clock;
+  const Config config = *live.values().config;  // for what a reload does not change
+  const auto current = [&live] { return live.values().config; };
   board.update(
       [&](ReplicationProgress& progress) { progress.turned_at = progress.advanced_at = clock.now(); });
-  // First, since this throws if the configuration is wrong.
-  const BulkWriter::TransportFactory transports = make_transport_factory(config.elasticsearch);
-
   std::vector<std::string> aliases;
   for (const IndexConfig& index : config.indices) aliases.push_back(index.alias);
-  Waiter waiter([&] { return open_applied_watch(config); }, transports, aliases,
+  Waiter waiter([&] { return open_applied_watch(*current()); },
+                [&] { return live.values().make_transport(); }, aliases,
                 config.elasticsearch.request_timeout);
   std::optional<HttpEndpoint> http;
   if (!config.http.listen.empty()) {
@@ -42,20 +41,30 @@ void run_service(const Config& config, RunUntil until, ProgressBoard& board, con
     spdlog::info("metrics, health and status on port {} ({})", http->port(), config.http.listen);
   }
   const Heartbeat heartbeat(board, clock, kHeartbeat);
-  const StandbyWatch standby([&] { return open_status_reader(config); }, board, clock, {});
-  const StatusPublisher publisher([&] { return open_status_writer(config); }, board, clock, {});
+  const StandbyWatch standby([&] { return open_status_reader(*current()); }, board, clock, {});
+  const StatusPublisher publisher([&] { return open_status_writer(*current()); }, board, clock, {});
   const std::stop_callback on_stop(stop, [] {
     spdlog::info("stopping: finishing what is in flight");
     systemd::notify_stopping();
   });
 
   using OnRefusal = LeadershipLoop::Parts::OnRefusal;
-  LeadershipLoop loop({.open_source = [&] { return open_source(config, "tail"); },
-                       .replicate =
-                           [&](Source& source, const std::stop_token& inner) {
-                             replicate(config, source, transports, board, until, inner);
+  LiveConfig::Values values;  // of this round; of the loop alone
+  LeadershipLoop loop({.open_source =
+                           [&] {
+                             values = live.values();
+                             return open_source(*values.config, "tail");
                            },
-                       .on_up = systemd::notify_ready,
+                       .replicate =
+                           [&](Source& source, const std::stop_token& stopped) {
+                             std::stop_source end;
+                             const auto ask_to_end = [&] { end.request_stop(); };
+                             const std::stop_callback at_stop(stopped, ask_to_end);
+                             const std::stop_callback at_reload(values.replaced, ask_to_end);
+                             replicate(*values.config, source, values.make_transport, board, until,
+                                       end.get_token());
+                           },
+                       .reloaded = [&] { return values.replaced.stop_requested(); },
                        .on_refusal = until == RunUntil::kStopped ? OnRefusal::kKeepTrying : OnRefusal::kEnd},
                       board, clock);
   loop.run(stop);

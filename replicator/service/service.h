@@ -3,14 +3,16 @@
 
 #include <stop_token>
 
-#include "replicator/config/config.h"
 #include "replicator/pipeline/progress.h"
 #include "replicator/pipeline/replicate.h"
+#include "replicator/service/live_config.h"
 
 namespace lockstep {
 
 /// Runs the pipeline until `stop` is requested or until it has caught up. Shows its progress on `board`.
-/// Waits for servers that are away; throws UsageError or Error for everything else that goes wrong.
-void run_service(const Config& config, RunUntil until, ProgressBoard& board, const std::stop_token& stop);
+/// Waits for servers that are away, and, once it has been up, for an operator to mend what a server refuses.
+/// When other values of `live` are in force, it finishes what is in flight and begins anew with them. Throws
+/// UsageError or Error for everything else that goes wrong.
+void run_service(const LiveConfig& live, RunUntil until, ProgressBoard& board, const std::stop_token& stop);
 
 }  // namespace lockstep

@@ -2,8 +2,11 @@
 
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <exception>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "replicator/pause.h"
 #include "replicator/service/leader_report.h"
@@ -15,7 +18,7 @@ bool stands_by(const ReplicationProgress& progress) {
   return progress.state == PipelineState::kStandingBy;
 }
 
-void tell(const PipelineStatus& status, ReplicationProgress& progress) {
+void tell(const PipelineStatus& status, std::vector<std::string> warnings, ReplicationProgress& progress) {
   progress.pending = status.pending_rows > 0;
   progress.lag = status.pending_age;
   progress.outbox_bytes = status.outbox_bytes;
@@ -25,6 +28,12 @@ void tell(const PipelineStatus& status, ReplicationProgress& progress) {
     told.dead_letters = index.dead_letters;
     told.set_aside = !index.set_aside.empty();
   }
+  for (const std::string& warning : warnings) {
+    const std::vector<std::string>& known = progress.warnings;
+    if (std::find(known.begin(), known.end(), warning) == known.end())
+      spdlog::warn("the leader warns: {}", warning);
+  }
+  progress.warnings = std::move(warnings);
 }
 
 }  // namespace
@@ -54,8 +63,9 @@ std::string StandbyWatch::look() {
     if (!reader_) reader_ = open_reader_();
     const std::optional<PipelineStatus> status = reader_->read();
     if (!status) return "the pipeline has not been applied";
+    std::vector<std::string> warnings = warnings_of(*status);
     board_.update([&](ReplicationProgress& progress) {
-      if (stands_by(progress)) tell(*status, progress);
+      if (stands_by(progress)) tell(*status, std::move(warnings), progress);
     });
     return is_running(*status) ? "" : reason_of(*status);
   } catch (const std::exception& error) {

@@ -27,12 +27,12 @@ void require_no_failure(const json& reply) {
 
 }  // namespace
 
-ServerTask ServerTask::start(ElasticsearchClient& client, const std::string& index,
-                             const std::string& endpoint, const json& body) {
-  const json reply = client.send_json(kDoing, "POST",
-                                      "/" + percent_encoded(index) + "/" + endpoint +
-                                          "?conflicts=proceed&wait_for_completion=false&refresh=true",
-                                      dumped(body));
+ServerTask ServerTask::start(ElasticsearchClient& client, const std::string& index, const json& body) {
+  const json reply =
+      client.send_json(kDoing, "POST",
+                       "/" + percent_encoded(index) +
+                           "/_update_by_query?conflicts=proceed&wait_for_completion=false&refresh=true",
+                       dumped(body));
   ServerTask task(client, text_at(reply, "task"));
   if (task.id_.empty()) throw Error({kDoing, "the server names no task", "is there a proxy in between?"});
   return task;

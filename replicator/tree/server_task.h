@@ -1,5 +1,5 @@
-// Changes of many documents that the server runs as a task: _update_by_query and _delete_by_query. The task
-// changes a document only in the version that its search found, and outlives the client that started it.
+// Changes of many documents that the server runs as a task, by _update_by_query. The task changes a document
+// only in the version that its search found, and outlives the client that started it.
 #pragma once
 
 #include <cstdint>
@@ -16,10 +16,9 @@ class ServerTask {
   /// A task that was started before, by its id.
   ServerTask(ElasticsearchClient& client, std::string id) : client_(client), id_(std::move(id)) {}
 
-  /// Starts `endpoint` ("_update_by_query", "_delete_by_query") over `index`. The task skips documents that
-  /// change meanwhile, and refreshes the index at its end.
-  static ServerTask start(ElasticsearchClient& client, const std::string& index, const std::string& endpoint,
-                          const nlohmann::json& body);
+  /// Starts it over `index`. The task skips documents that change meanwhile, and refreshes the index at its
+  /// end.
+  static ServerTask start(ElasticsearchClient& client, const std::string& index, const nlohmann::json& body);
 
   const std::string& id() const { return id_; }
 

@@ -6,9 +6,12 @@
 
 #include "replicator/elasticsearch/transport/json_fields.h"
 #include "replicator/elasticsearch/transport/text_encoding.h"
+#include "replicator/tree/tree_query.h"
 
 namespace lockstep {
 namespace {
+
+using nlohmann::json;
 
 constexpr int kConflict = 409;
 constexpr int kNotFound = 404;
@@ -21,17 +24,17 @@ TreeDocument StagedContents::stage(const Operation& operation, const TreeIntent&
   const std::string doing = "sending the contents of " + intent.path.text();
   const HttpResponse response = client_.send(
       doing, "PUT", "/" + percent_encoded(documents_.index()) + "/_create/" + percent_encoded(operation.id),
-      dumped({{"kind", kStagedKind}, {"contents", contents}, {"fence", 0}}), {kConflict});
+      dumped({{"kind", kStagedKind + operation.id}, {"contents", contents}, {"fence", 0}}), {kConflict});
   if (response.status != kConflict) return read_tree_version(parse_reply(doing, response));
   // The transport sent it to a second node, because the first one died after it had acted.
   const std::optional<TreeDocuments::Whole> staged = documents_.get(operation.id);
-  if (!staged || staged->document.kind != kStagedKind) throw reply_error(doing, response);
+  if (!staged || !staged->document.is_staged()) throw reply_error(doing, response);
   return staged->document;
 }
 
 void StagedContents::remove(const std::string& operation) {
   const std::optional<TreeDocuments::Whole> staged = documents_.get(operation);
-  if (!staged || staged->document.kind != kStagedKind) return;
+  if (!staged || !staged->document.is_staged()) return;
   client_.send("removing contents that were never put", "DELETE",
                "/" + percent_encoded(documents_.index()) + "/_doc/" + percent_encoded(operation) +
                    "?if_seq_no=" + std::to_string(staged->document.sequence_number) +
@@ -42,8 +45,13 @@ void StagedContents::remove(const std::string& operation) {
 void StagedContents::clear_up(LockManager& locks) {
   documents_.refresh();
   std::vector<std::string> ids;
-  documents_.scan({{"term", {{"kind", kStagedKind}}}}, kPage, [&](std::span<const TreeDocument> page) {
-    for (const TreeDocument& document : page) ids.push_back(document.id);
+  const auto begins = [](const char* field) { return json{{"prefix", {{field, kStagedKind}}}}; };
+  // A mapping made by its first document has a keyword below `kind`.
+  const json query = tree_query::any_of({begins("kind"), begins("kind.keyword")});
+  documents_.scan(query, kPage, [&](std::span<const TreeDocument> page) {
+    for (const TreeDocument& document : page) {
+      if (document.is_staged()) ids.push_back(document.id);
+    }
   });
   for (const std::string& id : ids) {
     const std::optional<Operation> operation = locks.find_operation(id);

@@ -49,6 +49,10 @@ Tree::Tree(LockManager& locks, std::unique_ptr<HttpTransport> transport, const T
 
 void Tree::prepare() {
   prepare_tree_index(client_, config_.index);
+  prepare_recovery();
+}
+
+void Tree::prepare_recovery() {
   locks_.prepare();
   painless_ = install_lock_scripts(client_);
   roll_forward_ = std::make_unique<TreeRollForward>(client_, documents_, painless_);
@@ -98,7 +102,7 @@ void Tree::list(const TreePath& path, TreeDepth depth, const std::function<void(
 
 SweepResult Tree::recover() {
   const SweepResult result = sweep(locks_, *roll_forward_);
-  staged_.clear_up(locks_);
+  if (tree_index_exists(client_, config_.index)) staged_.clear_up(locks_);
   return result;
 }
 
@@ -108,8 +112,9 @@ std::optional<Refusal> Tree::change(const TreeIntent& intent, const std::string*
   const SystemClock clock;
   const SteadyTime end = clock.now() + options.wait;
   for (int tried = 0; tried < kTries || clock.now() < end; ++tried) {
-    Begun begun{.intent = intent,
-                .operation = locks_.open(journal_intent(intent, config_.index), planner_.locks_for(intent))};
+    OperationIntent entry = journal_intent(intent, config_.index);
+    entry.under = options.under;
+    Begun begun{.intent = intent, .operation = locks_.open(entry, planner_.locks_for(intent))};
     const auto left = std::chrono::ceil<milliseconds>(end - clock.now());
     if (!begin(begun, contents, std::max(left, milliseconds(0)), options.stop)) continue;
     if (begun.refusal) return begun.refusal;
@@ -119,7 +124,8 @@ std::optional<Refusal> Tree::change(const TreeIntent& intent, const std::string*
       locks_.release(begun.operation);
       return std::nullopt;
     } catch (const LeaseLost& lost) {
-      throw TreeOperationLost(TreeOperationLost::When::kAfterCommit, doing, lost.what());
+      using When = TreeOperationLost::When;
+      throw TreeOperationLost(lost.over() ? When::kOver : When::kAfterCommit, doing, lost.what());
     } catch (const Error& error) {
       throw unfinished(error);
     }
@@ -137,7 +143,10 @@ bool Tree::begin(Begun& begun, const std::string* contents, milliseconds wait, c
       return true;
     }
     documents_.refresh();
-    begun.plan = planner_.plan(begun.intent);
+    Every renewal(locks_.lease() / 3, SystemClock().now());
+    begun.plan = planner_.plan(begun.intent, [&] {
+      if (renewal.due(SystemClock().now())) locks_.renew(operation);
+    });
     if (!planner_.covers(operation.locks, begun.intent, begun.plan)) {
       give_up(begun, "the documents to lock have changed");
       return false;

@@ -22,6 +22,7 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <vector>
 
 #include "replicator/config/config.h"
 #include "replicator/elasticsearch/admin/client.h"
@@ -43,7 +44,9 @@ inline constexpr std::size_t kMaxContentsBytes = 32 * 1024 * 1024;
 
 struct TreeOptions {
   std::chrono::milliseconds wait{0};  ///< how long to wait for the locks
-  std::stop_token stop = {};          ///< ends the waiting; after the commit it leaves the work to others
+  /// Operations whose command this change is a part of: their locks do not keep it out.
+  std::vector<std::string> under = {};
+  std::stop_token stop = {};  ///< ends the waiting; after the commit it leaves the work to others
   /// Called with how many documents of how many are done.
   std::function<void(std::int64_t done, std::int64_t total)> progress = [](std::int64_t, std::int64_t) {};
 };
@@ -57,6 +60,9 @@ class Tree {
   /// Creates what is missing: the locks' indices and scripts, the index of the tree, fields of its mapping.
   /// Call it once before any change; list() needs no prepare().
   void prepare();
+
+  /// What recover() needs: the locks' indices and scripts, not the index of the tree.
+  void prepare_recovery();
 
   // Each change returns none when it is done. It returns a refusal, and has changed nothing, when others kept
   // the locks for too long or a stop was requested meanwhile. It throws TreeError for what a file system

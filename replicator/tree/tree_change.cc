@@ -21,21 +21,18 @@ void TreeChange::add_to(BulkCall& bulk, const TreeDocument& document, FencingTok
            {{"doc", {{"path", place.path}, {"name", place.name}, {"fence", token}}}});
 }
 
-TreeChange::Task TreeChange::task(FencingToken token) const {
-  if (!intent_.to) return {"_delete_by_query", {{"query", tree_query::up_to_fence(query(), token)}}};
-  const TreePath& to = *intent_.to;
-  return {"_update_by_query",
-          {{"query", query()},
-           {"script",
-            {{"id", script_id::kTreeMove},
-             {"params",
-              {{"from", from().text()},
-               {"from_directory", from().directory()},
-               {"from_name", from().name()},
-               {"to", to.text()},
-               {"to_directory", to.directory()},
-               {"to_name", to.name()},
-               {"token", token}}}}}}};
+json TreeChange::task(FencingToken token) const {
+  json parameters = {{"from", from().text()},
+                     {"from_directory", from().directory()},
+                     {"from_name", from().name()},
+                     {"to", nullptr},
+                     {"token", token}};
+  if (intent_.to) {
+    parameters["to"] = intent_.to->text();
+    parameters["to_directory"] = intent_.to->directory();
+    parameters["to_name"] = intent_.to->name();
+  }
+  return {{"query", query()}, {"script", {{"id", script_id::kTreeChange}, {"params", parameters}}}};
 }
 
 TreePlace moved(const TreeDocument& document, const TreePath& from, const TreePath& to) {

@@ -27,12 +27,8 @@ class TreeChange {
   /// Adds the change of a document. REQUIRES: document.is_at_or_below(from()).
   void add_to(BulkCall& bulk, const TreeDocument& document, FencingToken token) const;
 
-  struct Task {
-    std::string endpoint;
-    nlohmann::json body;
-  };
-  /// A task that changes all documents.
-  Task task(FencingToken token) const;
+  /// The body of an _update_by_query that changes all documents.
+  nlohmann::json task(FencingToken token) const;
 
  private:
   TreeIntent intent_;

@@ -10,6 +10,7 @@
 #include "replicator/elasticsearch/transport/stored_object.h"
 #include "replicator/elasticsearch/transport/text_encoding.h"
 #include "replicator/tree/tree_query.h"
+#include "replicator/unknown_value.h"
 
 namespace lockstep {
 namespace {
@@ -18,6 +19,7 @@ using nlohmann::json;
 
 /// Enough to see that a path has several documents, which only writers without locks cause.
 constexpr std::size_t kDocumentsAtAPath = 100;
+constexpr std::size_t kFilesOfAPage = 1'000;
 
 std::int64_t total_of(const json& reply) {
   return integer_at(object_at(object_at(reply, "hits"), "total"), "value").value_or(0);
@@ -79,24 +81,33 @@ std::vector<TreeNode> TreeDocuments::look_up(std::span<const TreePath> paths) {
     TreeNode node;
     node.documents = read_documents(tree_hits(doing, responses[2 * i]));
     (void)tree_hits(doing, responses[2 * i + 1]);
-    node.below = total_of(responses[2 * i + 1]);
+    node.below = tree_query::is_exact(paths[i]) ? total_of(responses[2 * i + 1]) : count_below(paths[i]);
     nodes.push_back(std::move(node));
   }
   return nodes;
 }
 
-std::optional<TreePath> TreeDocuments::first_file(std::span<const TreePath> paths) {
-  std::vector<json> queries;
-  for (const TreePath& path : paths) queries.push_back(tree_query::at(path));
-  if (queries.empty()) return std::nullopt;
-  const std::vector<TreeDocument> documents = find(tree_query::any_of(std::move(queries)), 10'000);
-  std::optional<TreePath> first;
-  for (const TreePath& path : paths) {
-    const bool is_file = std::any_of(documents.begin(), documents.end(), [&](const TreeDocument& document) {
-      return !document.is_directory() && document.is_at(path);
+std::int64_t TreeDocuments::count_below(const TreePath& path) {
+  std::int64_t count = 0;
+  scan(tree_query::below(path), kFilesOfAPage, [&](std::span<const TreeDocument> page) {
+    count += std::count_if(page.begin(), page.end(), [&](const TreeDocument& document) {
+      return document.is_at_or_below(path) && !document.is_at(path);
     });
-    if (is_file && (!first || path < *first)) first = path;
-  }
+  });
+  return count;
+}
+
+std::optional<TreePath> TreeDocuments::first_file(const std::vector<TreePath>& paths) {
+  std::optional<TreePath> first;
+  if (paths.empty()) return first;
+  scan(tree_query::files_among(paths), kFilesOfAPage, [&](std::span<const TreeDocument> page) {
+    for (const TreeDocument& document : page) {
+      if (document.is_directory()) continue;
+      const auto at = std::find_if(paths.begin(), paths.end(),
+                                   [&](const TreePath& path) { return document.is_at(path); });
+      if (at != paths.end() && (!first || *at < *first)) first = *at;
+    }
+  });
   return first;
 }
 
@@ -154,8 +165,8 @@ TreeDocument read_tree_document(const json& hit) {
   document.name = source.text_if_any("name").value_or("");
   document.kind = source.text_if_any("kind").value_or("");
   document.fence = source.integer_if_any("fence").value_or(0);
-  const auto fence = source.fields().find("fence");
-  document.fence_is_text = fence != source.fields().end() && fence->is_string();
+  if (document.fence > kMaxToken)
+    throw unfit_value(where, "fence", std::to_string(document.fence), "a fencing token");
   return document;
 }
 

@@ -22,8 +22,11 @@ namespace lockstep {
 
 inline constexpr const char* kDirectoryKind = "directory";
 inline constexpr const char* kFileKind = "file";
-/// The contents of a put before its commit. Such a document has no path yet.
-inline constexpr const char* kStagedKind = "staged";
+
+/// The kind of the contents of a put before its commit: this, followed by the id of the operation, which is
+/// also the document's. Such a document has no path yet. Only lockstep writes it, so nothing else is removed
+/// as left behind.
+inline constexpr const char* kStagedKind = "lockstep-staged:";
 
 struct TreeDocument {
   std::string id;
@@ -32,11 +35,11 @@ struct TreeDocument {
   std::string name = {};
   std::string kind = {};
   FencingToken fence = 0;
-  bool fence_is_text = false;        ///< the document has it as "12", which scripts cannot compare
   std::int64_t sequence_number = 0;  ///< with the primary term: the version that was read
   std::int64_t primary_term = 0;
 
   bool is_directory() const { return kind == kDirectoryKind; }
+  bool is_staged() const { return kind == kStagedKind + id && path.empty() && name.empty(); }
   /// Whether it is the document of this file or directory itself. REQUIRES: not the root.
   bool is_at(const TreePath& path) const;
   /// Whether it is that document, or lies below it. REQUIRES: not the root.
@@ -69,7 +72,7 @@ class TreeDocuments {
   std::vector<TreeNode> look_up(std::span<const TreePath> paths);
 
   /// The first of the paths at which there is a file.
-  std::optional<TreePath> first_file(std::span<const TreePath> paths);
+  std::optional<TreePath> first_file(const std::vector<TreePath>& paths);
 
   std::int64_t count(const nlohmann::json& query);
 
@@ -88,12 +91,15 @@ class TreeDocuments {
   std::optional<Whole> get(const std::string& id);
 
  private:
+  std::int64_t count_below(const TreePath& path);
+
   ElasticsearchClient& client_;
   const std::string index_;
 };
 
 /// Reads a document from a hit or from the reply to a GET. path, name, kind and fence may be missing. Throws
-/// Error for one of another type, naming document and field, and when the index keeps no _source.
+/// Error for one of another type, naming document and field, for a fence that is no token, and when the index
+/// keeps no _source.
 TreeDocument read_tree_document(const nlohmann::json& hit);
 
 /// Its id, routing and version alone, which the reply to a write has too.

@@ -20,15 +20,26 @@ Error::Parts parts_of(TreeError::Kind kind, const std::string& doing, const Tree
   return {doing, path};
 }
 
+std::string remedy_of(TreeOperationLost::When when) {
+  switch (when) {
+    case TreeOperationLost::When::kBeforeCommit:
+      return "nothing was changed; try again";
+    case TreeOperationLost::When::kAfterCommit:
+      return "whoever took it over finishes it, or else `lockstep tree recover`; `lockstep locks list` shows "
+             "what "
+             "is unfinished";
+    case TreeOperationLost::When::kOver:
+      break;
+  }
+  return "look at both places with `lockstep tree ls`: unless somebody has finished it, it stays half done";
+}
+
 }  // namespace
 
 TreeError::TreeError(Kind kind, const std::string& doing, const TreePath& path)
     : Error(parts_of(kind, doing, path)), kind_(kind) {}
 
 TreeOperationLost::TreeOperationLost(When when, const std::string& doing, const std::string& cause)
-    : Error({doing, cause,
-             when == When::kBeforeCommit
-                 ? "nothing was changed; try again"
-                 : "whoever took it over finishes it; `lockstep locks list` shows by whom"}) {}
+    : Error({doing, cause, remedy_of(when)}) {}
 
 }  // namespace lockstep

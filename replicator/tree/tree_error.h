@@ -34,6 +34,7 @@ class TreeOperationLost : public Error {
   enum class When {
     kBeforeCommit,  ///< nothing was changed
     kAfterCommit,   ///< whoever adopted it finishes it
+    kOver,          ///< whoever adopted it has finished it; or the journal has lost it, and nobody will
   };
 
   TreeOperationLost(When when, const std::string& doing, const std::string& cause);

@@ -1,8 +1,12 @@
 #include "replicator/tree/tree_index.h"
 
+#include <limits>
+#include <utility>
+
 #include "replicator/elasticsearch/transport/error_reply.h"
 #include "replicator/elasticsearch/transport/json_fields.h"
 #include "replicator/elasticsearch/transport/text_encoding.h"
+#include "replicator/tree/tree_path.h"
 
 namespace lockstep {
 namespace {
@@ -46,24 +50,68 @@ json missing_fields(const json& properties) {
   return missing;
 }
 
+/// What is wrong with how a field of paths is mapped; empty: nothing. Two paths must never be one term, and
+/// none may be missing.
+std::string fault_of(const json& field, std::size_t longest, const json& settings) {
+  if (text_at(field, "type") != "keyword") return "is not mapped as a keyword";
+  if (field.contains("normalizer")) return "has a normalizer, which makes different paths one";
+  if (field.contains("null_value")) return "has a null_value, which is found where there is no path";
+  if (!field.value("index", true)) return "is not indexed, so that no path can be found";
+  if (!field.value("doc_values", true)) return "has no doc_values, so that no directory can be listed";
+  std::int64_t kept = integer_at(field, "ignore_above").value_or(std::numeric_limits<std::int64_t>::max());
+  if (!field.contains("ignore_above")) {
+    const std::string everywhere = text_at(settings, "index.mapping.ignore_above");
+    if (!everywhere.empty()) kept = std::stoll(everywhere);
+  }
+  if (kept >= static_cast<std::int64_t>(longest)) return "";
+  return "has ignore_above " + std::to_string(kept) + ", so that paths of up to " + std::to_string(longest) +
+         " bytes are not found";
+}
+
+/// What is wrong with the mapping as a whole; empty: nothing.
+std::string fault_of(const json& mappings) {
+  if (object_at(mappings, "_routing").value("required", false))
+    return "its mapping requires a routing (\"_routing\"), which paths do not have";
+  const json source = object_at(mappings, "_source");
+  if (!source.value("enabled", true) || source.contains("includes") || source.contains("excludes"))
+    return "its mapping does not keep all of \"_source\", so that a change would lose fields";
+  for (const char* field : {"name", "path", "kind", "fence"}) {
+    if (object_at(mappings, "runtime").contains(field))
+      return "its mapping computes the field \"" + std::string(field) + "\" (\"runtime\")";
+  }
+  return "";
+}
+
 void require_usable(const std::string& index, const std::vector<IndexState>& found) {
   const std::string doing = "using " + index + " as a directory tree";
+  const std::string as_shipped = "map it as config/fs.json does, or name another index in [tree] index";
   if (found.size() != 1)
     throw Error({doing, "the alias stands for several indices", "name one of them in [tree] index"});
-  if (object_at(found[0].mappings, "_meta").contains("lockstep")) {
+  const IndexState& state = found[0];
+  if (!state.narrow_aliases.empty() && state.name != index) {
+    for (const std::string& narrow : state.narrow_aliases) {
+      if (narrow == index)
+        throw Error({doing, "the alias has a filter or a routing", "name the index in [tree] index"});
+    }
+  }
+  if (object_at(state.mappings, "_meta").contains("lockstep")) {
     throw Error({doing, "a pipeline fills it from a database, and would undo the change",
                  "change the tree in the database, or name another index in [tree] index"});
   }
-  const json properties = object_at(found[0].mappings, "properties");
-  for (const char* field : {"name", "path"}) {
-    if (text_at(object_at(properties, field), "type") == "keyword") continue;
-    throw Error({doing, "its field \"" + std::string(field) + "\" is not mapped as a keyword",
-                 "map it as config/fs.json does, or name another index in [tree] index"});
+  if (const std::string fault = fault_of(state.mappings); !fault.empty())
+    throw Error({doing, fault, as_shipped});
+  const json properties = object_at(state.mappings, "properties");
+  const std::pair<const char*, std::size_t> kPlaces[] = {{"name", kMaxTreeNameBytes},
+                                                         {"path", kMaxTreePathBytes}};
+  for (const auto& [field, longest] : kPlaces) {
+    const std::string fault = fault_of(object_at(properties, field), longest, state.settings);
+    if (!fault.empty()) throw Error({doing, "its field \"" + std::string(field) + "\" " + fault, as_shipped});
   }
+  // Only read from documents. A text is what a script's first "fence": "17" makes of it.
   const std::string fence = text_at(object_at(properties, "fence"), "type");
-  if (!fence.empty() && fence != "long") {
-    throw Error(
-        {doing, "its field \"fence\" is not mapped as a long number", "name another index in [tree] index"});
+  if (!fence.empty() && fence != "long" && fence != "text" && fence != "keyword") {
+    throw Error({doing, "its field \"fence\" is mapped as " + fence + ", which does not take every token",
+                 "map it as long, or name another index in [tree] index"});
   }
 }
 

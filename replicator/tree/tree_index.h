@@ -12,8 +12,9 @@ namespace lockstep {
 bool tree_index_exists(ElasticsearchClient& client, const std::string& index);
 
 /// Creates `index`, or adds those of the fields `fence`, `kind` and `contents` that its mapping lacks.
-/// Idempotent, and safe beside others who do the same. Throws Error for an index that it cannot use: several
-/// indices behind an alias, a `path` or `name` that is not a keyword, or an index that a pipeline writes.
+/// Idempotent, and safe beside others who do the same. Throws Error, before it changes anything, for an index
+/// that it cannot use: several indices or a filter behind an alias, an index that a pipeline writes, and a
+/// mapping that cannot tell paths apart, does not find them all, or does not keep whole documents.
 void prepare_tree_index(ElasticsearchClient& client, const std::string& index);
 
 }  // namespace lockstep

@@ -28,8 +28,9 @@ class TreeLease {
   /// Writes to the journal at once that a server task works for the operation. Throws LeaseLost.
   void record_task(const std::string& task);
 
-  /// Makes sure, by a write to the journal, that the lease is still ours. Throws LeaseLost.
-  void confirm();
+  /// Makes sure, by a write to the journal, that the lease is still ours, and takes a token greater than
+  /// `fence`. Throws LeaseLost.
+  void exceed(FencingToken fence);
 
   /// Runs `step` again, with pauses, as long as it throws a retryable Error. REQUIRES: `step` is idempotent.
   void persist(const std::function<void()>& step);
@@ -37,7 +38,7 @@ class TreeLease {
  private:
   LockManager& locks_;
   Operation& operation_;
-  const FencingToken token_;
+  FencingToken token_;  // a copy, since renewals write to operation_
   const std::stop_token stop_;
   std::atomic<bool> lost_ = false;
   LeaseKeeper keeper_;  // last: its thread uses the others

@@ -45,20 +45,21 @@ class Listing {
       json composite = {{"size", kPage},
                         {"sources", json::array({{{"path", {{"terms", {{"field", "path"}}}}}}})}};
       if (!after.is_null()) composite["after"] = {{"path", after}};
-      json body = tree_search_body({{"prefix", {{"path", prefix}}}}, 0);
+      json body = tree_search_body(tree_query::beginning_with(prefix), 0);
       body["aggs"] = {{"paths", {{"composite", composite}}}};
       const json buckets =
           object_at(object_at(reply(body), "aggregations"), "paths").value("buckets", json::array());
       std::string last;
       for (const json& bucket : buckets) {
-        const std::string path = text_at(object_at(bucket, "key"), "path");
-        if (path.size() <= prefix.size()) continue;  // in the root itself
-        last = path.substr(prefix.size(), path.find('/', prefix.size()) - prefix.size());
-        names.insert(last);
+        last = text_at(object_at(bucket, "key"), "path");
+        // In the root itself, or beside a directory with a long path.
+        if (last.size() <= prefix.size() || !last.starts_with(prefix)) continue;
+        const std::string name = last.substr(prefix.size(), last.find('/', prefix.size()) - prefix.size());
+        names.insert(name);
+        last = prefix + name + kLastName;  // to skip the rest of this directory
       }
       if (buckets.size() < kPage) return names;
-      // Skip the rest of the last directory.
-      after = prefix + last + kLastName;
+      after = last;
     }
   }
 
@@ -114,8 +115,9 @@ void list_tree(ElasticsearchClient& client, TreeDocuments& documents, const Tree
   if (depth == TreeDepth::kChildren) {
     list_children(listing, path, sink);
   } else {
-    listing.each(tree_query::below(path), {"path", "name"},
-                 [&](const TreeDocument& document) { sink(entry_of(document)); });
+    listing.each(tree_query::below(path), {"path", "name"}, [&](const TreeDocument& document) {
+      if (path.is_root() || document.is_at_or_below(path)) sink(entry_of(document));
+    });
   }
 }
 

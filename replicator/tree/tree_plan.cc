@@ -1,7 +1,9 @@
 #include "replicator/tree/tree_plan.h"
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include "replicator/tree/tree_change.h"
@@ -11,8 +13,12 @@
 namespace lockstep {
 namespace {
 
+using nlohmann::json;
+
 /// So many documents are read before the commit, and then written without another search.
 constexpr std::size_t kMaxKnown = 1'000;
+/// Documents in a page when they are only looked at.
+constexpr std::size_t kPageOfMany = 5'000;
 /// Each needs up to two locks, and the journal entry names them all.
 constexpr std::size_t kMaxDocumentLocks = 5'000;
 
@@ -50,33 +56,35 @@ bool TreePlanner::covers(const LockSet& locks, const TreeIntent& intent, const T
                        [](const LockRequest& a, const LockRequest& b) { return a.name < b.name; });
 }
 
-TreePlan TreePlanner::plan(const TreeIntent& intent) {
+TreePlan TreePlanner::plan(const TreeIntent& intent, const Reading& still_reading) {
   const std::string doing = doing_of(intent);
   switch (intent.kind) {
     case TreeIntent::Kind::kMove:
-      return plan_move(doing, intent.path, *intent.to);
+      return plan_move(doing, intent.path, *intent.to, still_reading);
     case TreeIntent::Kind::kRemove:
-      return plan_removal(doing, intent.path);
+      return plan_removal(doing, intent.path, still_reading);
     case TreeIntent::Kind::kPut:
       break;
   }
   return plan_put(doing, intent.path);
 }
 
-TreePlan TreePlanner::plan_move(const std::string& doing, const TreePath& from, const TreePath& to) {
+TreePlan TreePlanner::plan_move(const std::string& doing, const TreePath& from, const TreePath& to,
+                                const Reading& still_reading) {
   const std::vector<TreePath> paths = {from, to};
   std::vector<TreeNode> nodes = documents_.look_up(paths);
   if (!nodes[0].exists()) throw TreeError(TreeError::Kind::kNotFound, doing, from);
   if (nodes[1].exists()) throw TreeError(TreeError::Kind::kExists, doing, to);
   if (const std::optional<TreePath> file = documents_.first_file(to.above()))
     throw TreeError(TreeError::Kind::kNotDirectory, doing, *file);
-  return everything_at(from, std::move(nodes[0]));
+  return everything_at(from, std::move(nodes[0]), still_reading);
 }
 
-TreePlan TreePlanner::plan_removal(const std::string& doing, const TreePath& path) {
+TreePlan TreePlanner::plan_removal(const std::string& doing, const TreePath& path,
+                                   const Reading& still_reading) {
   TreeNode node = documents_.look_up({&path, 1}).at(0);
   if (!node.exists()) throw TreeError(TreeError::Kind::kNotFound, doing, path);
-  return everything_at(path, std::move(node));
+  return everything_at(path, std::move(node), still_reading);
 }
 
 TreePlan TreePlanner::plan_put(const std::string& doing, const TreePath& path) {
@@ -87,7 +95,7 @@ TreePlan TreePlanner::plan_put(const std::string& doing, const TreePath& path) {
   return {.known = std::move(node.documents), .total = 1};
 }
 
-TreePlan TreePlanner::everything_at(const TreePath& path, TreeNode node) {
+TreePlan TreePlanner::everything_at(const TreePath& path, TreeNode node, const Reading& still_reading) {
   TreePlan plan{.total = node.size()};
   if (node.below == 0) {
     plan.known = std::move(node.documents);
@@ -96,13 +104,30 @@ TreePlan TreePlanner::everything_at(const TreePath& path, TreeNode node) {
   const bool one_by_one = locking_ == TreeConfig::Locking::kDocument;
   const std::size_t most = one_by_one ? kMaxDocumentLocks : kMaxKnown;
   if (static_cast<std::size_t>(plan.total) <= most) {
-    plan.known = documents_.find(tree_query::at_or_below(path), most);
-    std::erase_if(plan.known, [&](const TreeDocument& document) { return !document.is_at_or_below(path); });
+    const json query = tree_query::at_or_below(path);
+    const auto take = [&](std::span<const TreeDocument> found) {
+      std::copy_if(found.begin(), found.end(), std::back_inserter(plan.known),
+                   [&](const TreeDocument& document) { return document.is_at_or_below(path); });
+    };
+    if (tree_query::is_exact(path)) {
+      take(documents_.find(query, most));
+    } else {
+      documents_.scan(query, kMaxKnown, take);
+    }
   } else if (one_by_one) {
     throw Error(
         {"locking " + path.text(),
          "more than " + std::to_string(kMaxDocumentLocks) + " documents would have to be locked one by one",
          "write locking = \"tree\" in [tree], for everybody who changes this tree"});
+  } else {
+    // The server will change them. It passes over what it cannot change, so that is refused here.
+    plan.total = 0;
+    documents_.scan(tree_query::at_or_below(path), kPageOfMany, [&](std::span<const TreeDocument> page) {
+      plan.total += std::count_if(page.begin(), page.end(), [&](const TreeDocument& document) {
+        return document.is_at_or_below(path);
+      });
+      still_reading();
+    });
   }
   return plan;
 }

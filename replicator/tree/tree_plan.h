@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -32,18 +33,23 @@ class TreePlanner {
   /// Under document locking it reads the tree, and throws as plan() does.
   LockSet locks_for(const TreeIntent& intent);
 
-  /// Reads the tree. Throws TreeError when the tree does not allow the change. REQUIRES: the locks are held.
-  TreePlan plan(const TreeIntent& intent);
+  /// Reads the tree: every document that the change concerns. Throws TreeError when the tree does not allow
+  /// the change, and Error for a document that it cannot change, naming it: before anything is written.
+  /// Calls `still_reading` from time to time. REQUIRES: the locks are held.
+  TreePlan plan(
+      const TreeIntent& intent, const std::function<void()>& still_reading = [] {});
 
   /// Whether `locks` include those that the plan needs. Under document locking others may change the tree
   /// before locks_for() has locked it.
   bool covers(const LockSet& locks, const TreeIntent& intent, const TreePlan& plan) const;
 
  private:
-  TreePlan plan_move(const std::string& doing, const TreePath& from, const TreePath& to);
-  TreePlan plan_removal(const std::string& doing, const TreePath& path);
+  using Reading = std::function<void()>;
+  TreePlan plan_move(const std::string& doing, const TreePath& from, const TreePath& to,
+                     const Reading& still_reading);
+  TreePlan plan_removal(const std::string& doing, const TreePath& path, const Reading& still_reading);
   TreePlan plan_put(const std::string& doing, const TreePath& path);
-  TreePlan everything_at(const TreePath& path, TreeNode node);
+  TreePlan everything_at(const TreePath& path, TreeNode node, const Reading& still_reading);
 
   TreeDocuments& documents_;
   const TreeConfig::Locking locking_;

@@ -1,5 +1,11 @@
 #include "replicator/tree/tree_query.h"
 
+#include <algorithm>
+#include <set>
+#include <string>
+
+#include "replicator/tree/tree_documents.h"
+
 namespace lockstep::tree_query {
 
 using nlohmann::json;
@@ -18,9 +24,17 @@ json at(const TreePath& path) {
 
 json below(const TreePath& path) {
   if (path.is_root()) return {{"exists", {{"field", "path"}}}};
-  return any_of({term("path", path.text()),
-                 {{"prefix", {{"path", path.text() + "/"}}}},
-                 term("path.tree", path.text())});
+  return any_of({term("path", path.text()), beginning_with(path.text() + "/")});
+}
+
+bool is_exact(const TreePath& path) {
+  return path.text().size() < kMaxPrefixBytes;
+}
+
+json beginning_with(std::string_view text) {
+  std::size_t end = std::min(text.size(), kMaxPrefixBytes);
+  while (end < text.size() && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
+  return {{"prefix", {{"path", std::string(text.substr(0, end))}}}};
 }
 
 json at_or_below(const TreePath& path) {
@@ -35,10 +49,16 @@ json any_of(std::vector<json> queries) {
   return {{"bool", {{"should", std::move(queries)}, {"minimum_should_match", 1}}}};
 }
 
-json up_to_fence(const json& query, std::int64_t fence) {
+json files_among(const std::vector<TreePath>& paths) {
+  std::set<std::string> directories;
+  std::set<std::string> names;
+  for (const TreePath& path : paths) {
+    directories.insert(path.directory());
+    names.insert(path.name());
+  }
   return {{"bool",
-           {{"filter", json::array({query})},
-            {"must_not", json::array({{{"range", {{"fence", {{"gt", fence}}}}}}})}}}};
+           {{"filter", json::array({{{"terms", {{"path", directories}}}}, {{"terms", {{"name", names}}}}})},
+            {"must_not", json::array({term("kind", kDirectoryKind)})}}}};
 }
 
 }  // namespace lockstep::tree_query

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <string_view>
 #include <vector>
 
 #include "replicator/tree/tree_path.h"
@@ -11,9 +12,18 @@ namespace lockstep::tree_query {
 /// The document of the file or directory itself. REQUIRES: not the root.
 nlohmann::json at(const TreePath& path);
 
-/// What lies below a directory at any depth. Where the mapping has `path.tree`, this also finds documents
-/// whose path is too long for a term of `path`.
+/// What lies below a directory at any depth; for a path of more than kMaxPrefixBytes also what lies beside it
+/// under the same beginning.
 nlohmann::json below(const TreePath& path);
+
+/// Elasticsearch 7 refuses a longer prefix ("input automaton is too large").
+inline constexpr std::size_t kMaxPrefixBytes = 900;
+
+/// Whether below() and at_or_below() find nothing else.
+bool is_exact(const TreePath& path);
+
+/// The paths that begin with this text, or with its first kMaxPrefixBytes.
+nlohmann::json beginning_with(std::string_view text);
 
 /// at() or below(). REQUIRES: not the root.
 nlohmann::json at_or_below(const TreePath& path);
@@ -23,7 +33,8 @@ nlohmann::json in(const TreePath& directory);
 
 nlohmann::json any_of(std::vector<nlohmann::json> queries);
 
-/// What `query` finds, without documents that have a greater fence.
-nlohmann::json up_to_fence(const nlohmann::json& query, std::int64_t fence);
+/// The files at these paths, and perhaps some others that have the directory of one and the name of another.
+/// In two clauses, since engines take no more than some hundreds. REQUIRES: not the root.
+nlohmann::json files_among(const std::vector<TreePath>& paths);
 
 }  // namespace lockstep::tree_query

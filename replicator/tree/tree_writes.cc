@@ -16,8 +16,6 @@ constexpr int kConflict = 409;
 constexpr int kNotFound = 404;
 /// Documents in a bulk request. With more than that left, the server changes them itself.
 constexpr std::size_t kPage = 1'000;
-/// Documents in a page of which only the fences are looked at.
-constexpr std::size_t kCheckedPage = 5'000;
 constexpr milliseconds kFirstPoll{5};
 constexpr milliseconds kLastPoll{200};
 constexpr const char* kDoing = "changing documents of the tree";
@@ -59,9 +57,8 @@ void TreeWrites::change(std::span<const TreeDocument> known) {
     lease_.persist([&] {
       documents_.refresh();
       const bool many = static_cast<std::size_t>(documents_.count(change.query())) > kPage;
-      // The script fails for a fence that is no number, again and again, and names no document.
-      const bool in_server =
-          many && painless_ == Painless::kHere && !scope_.locked && fences_are_numbers(change);
+      const bool in_server = many && painless_ == Painless::kHere && !scope_.locked;
+      // What the server has passed over is looked at here, one document at a time.
       if (in_server && change_in_server(change) > 0) return;
       done = change_by_client(change) == 0;
     });
@@ -83,10 +80,12 @@ bool TreeWrites::concerned(const TreeChange& change, const TreeDocument& documen
 
 std::int64_t TreeWrites::change_page(const TreeChange& change, std::span<const TreeDocument> page) {
   lease_.check();
+  for (const TreeDocument& document : page) {
+    if (concerned(change, document)) exceed_fence(document);
+  }
   BulkCall bulk(documents_.index());
   for (const TreeDocument& document : page) {
     if (!concerned(change, document)) continue;
-    require_fence(document);
     change.add_to(bulk, document, lease_.token());
   }
   std::int64_t done = 0;
@@ -99,8 +98,7 @@ std::int64_t TreeWrites::change_page(const TreeChange& change, std::span<const T
 }
 
 std::int64_t TreeWrites::change_in_server(const TreeChange& change) {
-  const TreeChange::Task wanted = change.task(lease_.token());
-  ServerTask task = ServerTask::start(client_, documents_.index(), wanted.endpoint, wanted.body);
+  ServerTask task = ServerTask::start(client_, documents_.index(), change.task(lease_.token()));
   std::int64_t changed = 0;
   try {
     lease_.record_task(task.id());
@@ -123,27 +121,8 @@ std::int64_t TreeWrites::change_in_server(const TreeChange& change) {
   return changed;
 }
 
-bool TreeWrites::fences_are_numbers(const TreeChange& change) {
-  bool all = true;
-  documents_.scan(change.query(), kCheckedPage, [&](std::span<const TreeDocument> page) {
-    lease_.check();
-    all = all && std::none_of(page.begin(), page.end(),
-                              [](const TreeDocument& document) { return document.fence_is_text; });
-  });
-  return all;
-}
-
-void TreeWrites::require_fence(const TreeDocument& document) {
-  if (document.fence <= lease_.token()) return;
-  // Whoever wrote it came after us, so we should be deposed.
-  lease_.confirm();
-  throw Error(
-      {kDoing,
-       "the document " + document.id + " at " + joined_path(document.path, document.name) +
-           " carries the fencing token " + std::to_string(document.fence) +
-           ", greater than this operation's " + std::to_string(lease_.token()),
-       "was it written without a lock, or the index of the journal deleted? Set its field \"fence\" to "
-       "0, then run `lockstep tree recover`"});
+void TreeWrites::exceed_fence(const TreeDocument& document) {
+  if (document.fence > lease_.token()) lease_.exceed(document.fence);
 }
 
 void TreeWrites::put(std::optional<Put> known) {
@@ -171,8 +150,8 @@ std::optional<TreeWrites::Put> TreeWrites::read_put() {
 bool TreeWrites::try_put(const Put& put) {
   lease_.check();
   BulkCall writes(documents_.index());
+  for (const TreeDocument& document : put.there) exceed_fence(document);
   for (const TreeDocument& document : put.there) {
-    require_fence(document);
     writes.add("update", document.id, bulk_condition(document),
                {{"doc", {{"contents", put.contents}, {"fence", lease_.token()}}}});
   }

@@ -5,6 +5,11 @@
 // greater than the token; afterwards its fence is the token. So if a sender is deposed while its write is on
 // the way, the write meets another version; and a write after a fresh read meets a greater fence.
 //
+// A greater fence tells the owner that it was deposed, and then the journal says so too. If the journal,
+// asked after the read, still calls it the owner, no later owner can have written that fence: it comes from a
+// script with numbers of its own, or from locks that were kept elsewhere. The owner takes a token above it
+// then.
+//
 // F2. A document gets its first path by such a write too: it is created without a path, before the commit
 // (staged). A late creation could land where somebody has removed the document meanwhile.
 #pragma once
@@ -66,13 +71,11 @@ class TreeWrites {
   std::int64_t change_by_client(const TreeChange& change);
   /// Lets the server change all documents that are left. Returns how many it changed.
   std::int64_t change_in_server(const TreeChange& change);
-  /// Whether the server's script can compare the fences of all documents that are left. Throws Error, naming
-  /// the document, for a fence that is no number at all.
-  bool fences_are_numbers(const TreeChange& change);
   bool concerned(const TreeChange& change, const TreeDocument& document) const;
   std::optional<Put> read_put();
   bool try_put(const Put& put);
-  void require_fence(const TreeDocument& document);
+  /// Sees to it that the token is at least the document's fence.
+  void exceed_fence(const TreeDocument& document);
 
   ElasticsearchClient& client_;
   TreeDocuments& documents_;

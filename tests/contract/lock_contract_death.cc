@@ -82,7 +82,7 @@ TEST_P(LockContract, WhoDiesAfterItsCommitIsRolledForwardBeforeItsLocksAreFree) 
   EXPECT_TRUE(loss_in([&] { mortal().record(zombie); })) << "a zombie has gone on";
   const Operation over = a_->find_operation(zombie.id).value();
   EXPECT_EQ(over.state, OperationState::kDone);
-  EXPECT_EQ(over.commit, zombie.token) << "the order of commits stays";
+  EXPECT_EQ(over.commit, zombie.commit) << "the order of commits stays";
   end(*b_, next);
   expect_nothing_left();
 }

@@ -96,6 +96,30 @@ TEST_P(SharedLockContract, TheWholeCompatibilityMatrix) {
   }
 }
 
+TEST_P(SharedLockContract, WhatRunsUnderALockIsNotKeptOutByIt) {
+  const LockMode s = LockMode::kShared;
+  Operation above = hold(*a_, one(kName));
+  const auto below = [&](LockMode mode) {
+    Operation operation = b_->open({.under = {above.id}}, one(kName, mode));
+    EXPECT_EQ(b_->try_acquire(operation, kNoMark), std::nullopt);
+    return operation;
+  };
+  Operation first = below(s);
+  Operation second = below(s);
+  EXPECT_TRUE(try_once(*b_, one(kName, s))) << "others are kept out";
+  EXPECT_EQ(a_->find_lock(kName)->mode, LockMode::kExclusive);
+  Operation third = b_->open({.under = {above.id}}, one(kName));
+  EXPECT_TRUE(b_->try_acquire(third, kNoMark)) << "not together with those beside it";
+  end(*b_, second);
+  end(*b_, first);
+  EXPECT_EQ(a_->find_lock(kName)->mode, LockMode::kExclusive) << "it is still held above";
+  EXPECT_EQ(b_->try_acquire(third, kNoMark), std::nullopt);
+  end(*a_, above);
+  EXPECT_TRUE(try_once(*a_, one(kName, s))) << "what has outlived the lock above keeps its own";
+  end(*b_, third);
+  expect_nothing_left();
+}
+
 TEST_P(SharedLockContract, AnUpgradeNeedsToBeAloneAndADowngradeLetsOthersIn) {
   Operation first = hold(*a_, one(kName, LockMode::kShared));
   Operation second = hold(*b_, one(kName, LockMode::kShared));

@@ -79,7 +79,9 @@ TEST_P(LockContract, AnyTextIsAName) {
 }
 
 TEST_P(LockContract, TokensGrowWithEachCommit) {
-  FencingToken last = 0;
+  FencingToken last =
+      a_->now().time_since_epoch().count() - 60'000;  // greater than any other server's so far
+  std::int64_t commit = -1;
   for (int i = 0; i < 5; ++i) {
     LockManager& locks = i % 2 == 0 ? *a_ : *b_;
     Operation operation = hold(locks, one(LockName("n" + std::to_string(i % 3))));
@@ -88,11 +90,18 @@ TEST_P(LockContract, TokensGrowWithEachCommit) {
     locks.commit(operation);
     EXPECT_EQ(operation.state, OperationState::kRunning);
     EXPECT_GT(operation.token, last);
-    EXPECT_EQ(operation.commit, operation.token);
+    EXPECT_GT(operation.commit, commit) << "the order of commits";
     last = operation.token;
+    commit = operation.commit;
     operation.progress = 7;
     locks.record(operation);
     EXPECT_EQ(operation.token, last) << "a heartbeat is no commit";
+    const FencingToken met = last + 1'000'000;
+    locks.raise(operation, met);
+    EXPECT_GT(operation.token, met);
+    last = operation.token;
+    locks.record(operation);
+    EXPECT_EQ(operation.token, last);
     end(locks, operation);
   }
 }
@@ -114,7 +123,8 @@ TEST_P(LockContract, TheJournalSaysWhatIsBeingDone) {
     EXPECT_EQ(each.state, OperationState::kRunning);
     EXPECT_EQ(each.owner, operation.id);
     EXPECT_EQ(each.epoch, 1);
-    EXPECT_EQ(each.commit, operation.token);
+    EXPECT_EQ(each.commit, operation.commit);
+    EXPECT_EQ(each.token, operation.token);
     EXPECT_EQ(each.task, "node:17");
     EXPECT_EQ(each.progress, 4711);
     EXPECT_EQ(each.version, operation.version);

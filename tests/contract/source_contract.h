@@ -117,6 +117,9 @@ class DefinedSourceContract : public SourceContract {
 /// Where transactions have numbers that `wait` can be asked for (not in SQLite).
 class NumberedSourceContract : public DefinedSourceContract {};
 
+/// Where an index may get a second generation (not in SQLite).
+class ReindexedSourceContract : public DefinedSourceContract {};
+
 /// Ids as the source takes them.
 DocumentIds ids_of(const std::vector<std::string>& texts);
 /// "1" to "n".

@@ -139,18 +139,20 @@ TEST_P(SourceContract, ALargeTransactionIsSteppedOverUnread) {
   writer_->commit();
   writer_->insert_thing(2, 0);
   const SteppedOver over = step_over({10, 50});
-  EXPECT_EQ(over.reported, (Reported{{"1", 1}, {"2", 1}}));
+  const bool alone = world_->tells_transactions_apart();
+  const std::size_t documents = alone ? 60 : 62;
+  EXPECT_EQ(over.reported, (alone ? Reported{{"1", 1}, {"2", 1}} : Reported{}));
   ASSERT_EQ(over.jobs.size(), 1U);
   const std::optional<Job> stored = find_job(over.jobs[0].id);
   ASSERT_TRUE(stored);
   EXPECT_EQ(stored->kind, JobKind::kFanOut);
   EXPECT_TRUE(stored->keeps_rows);
   EXPECT_FALSE(stored->total);
-  EXPECT_TRUE(expands_to(docs(), over.jobs[0], 60));
+  EXPECT_TRUE(expands_to(docs(), over.jobs[0], static_cast<std::int64_t>(documents)));
   EXPECT_FALSE(find_job(over.jobs[0].id)->keeps_rows);
   const std::vector<std::string> list = listed(over.jobs[0].id, 7);
-  EXPECT_EQ(list.size(), 60U);
-  EXPECT_EQ(std::set<std::string>(list.begin(), list.end()).size(), 60U);
+  EXPECT_EQ(list.size(), documents);
+  EXPECT_EQ(std::set<std::string>(list.begin(), list.end()).size(), documents);
 }
 
 TEST_P(SourceContract, ATransactionUpToTheLimitIsRead) {
@@ -230,8 +232,9 @@ TEST_P(SourceContract, ATruncateInALargeTransactionIsNotLost) {
   const SteppedOver over = step_over({10, 100});
   ASSERT_FALSE(over.jobs.empty());
   EXPECT_TRUE(expands_to(docs(), over.jobs[0], 120));
-  EXPECT_EQ(jobs_of(docs().id, JobKind::kBackfill).size(), 1U);
-  EXPECT_EQ(jobs_of(docs().id, JobKind::kSweep).size(), 1U);
+  const std::size_t comparisons = world_->truncating_names_rows() ? 0 : 1;
+  EXPECT_EQ(jobs_of(docs().id, JobKind::kBackfill).size(), comparisons);
+  EXPECT_EQ(jobs_of(docs().id, JobKind::kSweep).size(), comparisons);
 }
 
 // --- fan-outs that join ---
@@ -374,8 +377,10 @@ TEST_P(DefinedSourceContract, AJobOfAnUnknownKindIsNamedAndLeavesTheOthersReadab
 
 TEST_P(DefinedSourceContract, AJobAtAnUnknownPositionIsNamedAsWhatItIs) {
   source_ = world_->open();
-  const std::vector<std::pair<std::string, std::string>> planted{
-      {"sweep", "halfway"}, {"fan_out", "the third"}, {"backfill", "halfway"}, {"comparison", "99999999999"}};
+  const std::vector<std::pair<std::string, std::string>> planted{{"sweep", "halfway"},
+                                                                 {"fan_out", "the third"},
+                                                                 {"backfill", "halfway"},
+                                                                 {"comparison", "99999999999999999999"}};
   for (const auto& [kind, position] : planted) world().plant_job(kind, position);
   const std::vector<UnreadableJob> jobs = source_->changes().jobs().unreadable;
   ASSERT_EQ(jobs.size(), planted.size());

@@ -79,6 +79,16 @@ class EmptyTransaction final : public SourceTransaction {
   std::vector<Job> commit() override { return {}; }
 };
 
+class EmptyReindexes final : public Reindexes {
+ public:
+  std::vector<Reindex> all() override { return {}; }
+  bool start(const std::string&, const std::string&, std::chrono::seconds) override { return false; }
+  bool want(ReindexId, ReindexWish, Force) override { return false; }
+  bool advance(const Reindex&, Epoch, const ReindexStep&) override { return false; }
+  void note(ReindexId, const std::string&) override {}
+  std::int64_t refused_beside(const Reindex&) override { return 0; }
+};
+
 class EmptySource final : public Source,
                           private Lead,
                           private ChangeLog,
@@ -103,6 +113,7 @@ class EmptySource final : public Source,
   ChangeLog& changes() override { return *this; }
   DeadLetterBox& dead_letters() override { return *this; }
   OutboxCare& outbox() override { return *this; }
+  Reindexes& reindexes() override { return reindexes_; }
 
  private:
   bool try_lead() override { return true; }
@@ -144,6 +155,7 @@ class EmptySource final : public Source,
   std::vector<std::string> differences_from_applied() override { return {}; }
 
   AppliedPipeline pipeline_;
+  EmptyReindexes reindexes_;
 };
 
 class EmptyPoint final : public AppliedPoint {
@@ -222,6 +234,7 @@ INSTANTIATE_TEST_SUITE_P(Empty, SourceContract, kEmpty, kName);
 INSTANTIATE_TEST_SUITE_P(Empty, ConcurrentSourceContract, kEmpty, kName);
 INSTANTIATE_TEST_SUITE_P(Empty, DefinedSourceContract, kEmpty, kName);
 INSTANTIATE_TEST_SUITE_P(Empty, NumberedSourceContract, kEmpty, kName);
+INSTANTIATE_TEST_SUITE_P(Empty, ReindexedSourceContract, kEmpty, kName);
 
 }  // namespace
 }  // namespace lockstep

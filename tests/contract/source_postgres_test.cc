@@ -195,6 +195,7 @@ INSTANTIATE_TEST_SUITE_P(Postgres, SourceContract, kPostgres, kName);
 INSTANTIATE_TEST_SUITE_P(Postgres, ConcurrentSourceContract, kPostgres, kName);
 INSTANTIATE_TEST_SUITE_P(Postgres, DefinedSourceContract, kPostgres, kName);
 INSTANTIATE_TEST_SUITE_P(Postgres, NumberedSourceContract, kPostgres, kName);
+INSTANTIATE_TEST_SUITE_P(Postgres, ReindexedSourceContract, kPostgres, kName);
 
 }  // namespace
 }  // namespace lockstep

@@ -85,6 +85,13 @@ class SourceWorld {
   /// Lets the outbox reach its limit: from now on triggers leave changes out.
   virtual void fill_outbox() = 0;
 
+  /// Whether a position can be saved while a writer's transaction is open that has written.
+  virtual bool saves_beside_open_writers() const { return true; }
+  /// Whether a large transaction is told from the small ones beside it.
+  virtual bool tells_transactions_apart() const { return true; }
+  /// Whether truncate_things() tells triggers which rows there were.
+  virtual bool truncating_names_rows() const { return false; }
+
   /// How long something may take that the source does by itself.
   virtual std::chrono::milliseconds patience() const { return std::chrono::seconds(30); }
 };

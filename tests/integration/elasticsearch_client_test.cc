@@ -1,6 +1,7 @@
 // The administrative client against a real engine: the ground of `check`, `plan` and `apply`.
 #include <gmock/gmock.h>
 
+#include "replicator/elasticsearch/admin/generations.h"
 #include "tests/integration/elasticsearch_fixture.h"
 
 namespace lockstep {
@@ -104,7 +105,7 @@ TEST_F(ElasticsearchClientContract, SaysWhatNeedsAReindex) {
     FAIL();
   } catch (const Error& error) {
     EXPECT_FALSE(error.retryable());
-    EXPECT_THAT(error.what(), HasSubstr("delete index " + alias() + "-000001"));
+    EXPECT_THAT(error.what(), HasSubstr("run `lockstep reindex " + alias() + "`"));
   }
 }
 
@@ -166,19 +167,47 @@ TEST_F(ElasticsearchClientContract, KeepsTheEpochBesideWhatTheUserHasInMeta) {
   EXPECT_EQ(plan_index(client(), desired(kMapping)).kind, Kind::kNothing) << "an epoch is no difference";
 }
 
-TEST_F(ElasticsearchClientContract, MovesTheAliasToTheNextGeneration) {
+TEST_F(ElasticsearchClientContract, MakesAGenerationMovesTheAliasAndDropsTheOther) {
   const DesiredIndex index = desired("{}");
   apply(index);
-  const std::string next = create_next_index(client(), index, Epoch{3});
-  EXPECT_EQ(next, alias() + "-000002");
-  EXPECT_EQ(client().indices_of(alias()).at(0).name, alias() + "-000001");
-  client().swap_alias(alias(), alias() + "-000001", next);
+  const std::string old = alias() + "-000001";
+  const std::string next = alias() + "-000002";
+  for (int i = 0; i < 2; ++i) {  // as after a lost answer
+    const TwoGenerations both = create_beside(client(), index, Epoch{3}, 17);
+    EXPECT_EQ(both.live, old);
+    EXPECT_EQ(both.beside, next);
+  }
+  EXPECT_EQ(client().indices_of(writing_alias(old)).at(0).name, old);
+  EXPECT_EQ(client().indices_of(writing_alias(next)).at(0).name, next);
+  EXPECT_EQ(client().indices_of(alias()).at(0).name, old);
+  finish_filling(client(), next, index.mapping);
+  require_as_healthy(client(), next, old);
+  for (int i = 0; i < 2; ++i) move_alias(client(), alias(), old, next, TakeFrom::kExpected);
   EXPECT_EQ(client().indices_of(alias()).at(0).name, next);
   EXPECT_EQ(marked_index(client(), alias()).mark.epoch, Epoch{3});
-  EXPECT_EQ(client().generations(alias()).size(), 2u);
-  client().delete_index(alias() + "-000001");
-  EXPECT_EQ(client().generations(alias()).size(), 1u);
   EXPECT_EQ(plan_index(client(), index).kind, Kind::kNothing);
+  EXPECT_THROW(move_alias(client(), alias(), "somebody's", old, TakeFrom::kExpected), Error);
+  EXPECT_THROW(drop_generation(client(), {alias(), "identity-1", next, 17}), Error) << "searchers see it";
+  EXPECT_EQ(client().generations(alias()).size(), 2u);
+  for (int i = 0; i < 2; ++i) drop_generation(client(), {alias(), "identity-1", old, 17});
+  EXPECT_EQ(client().generations(alias()).size(), 1u);
+  EXPECT_EQ(client().indices_of(alias()).at(0).aliases, std::vector{alias()});
+  EXPECT_EQ(plan_index(client(), index).kind, Kind::kNothing);
+}
+
+TEST_F(ElasticsearchClientContract, ATemplateThatPutsAGenerationUnderTheAliasIsRefused) {
+  const DesiredIndex index = desired("{}");
+  apply(index);
+  const std::string path = "/_index_template/" + alias() + "-template";
+  client().send("making a template", "PUT", path,
+                json{{"index_patterns", {alias() + "-*"}},
+                     {"priority", 1'000'000},
+                     {"template", {{"aliases", {{alias(), json::object()}}}}}}
+                    .dump());
+  EXPECT_THROW(create_beside(client(), index, Epoch{3}, 17), Error);
+  client().send("deleting the template", "DELETE", path);
+  EXPECT_EQ(client().generations(alias()).size(), 1u);
+  EXPECT_EQ(create_beside(client(), index, Epoch{3}, 17).beside, alias() + "-000002");
 }
 
 TEST_F(ElasticsearchClientContract, AMissingIndexIsAnErrorWithItsRemedy) {

@@ -48,6 +48,7 @@ class ElasticsearchBackend final : public Backend {
            "\"]\n[locks]\nindex = \"" + index_.alias() + "-locks\"\nlease = \"" + lease + "\"\n";
   }
   std::string first_request() const override { return "reading the stored scripts"; }
+  std::string index() const { return index_.alias(); }
 
  private:
   ElasticsearchIndex index_{"verb"};
@@ -221,11 +222,102 @@ TEST_P(LockVerb, ASignalEndsTheWaitingToo) {
   EXPECT_EQ(list().find("pending"), std::string::npos);
 }
 
-TEST_P(LockVerb, ACommandThatCannotBeStartedFreesTheLock) {
+TEST_P(LockVerb, ACommandThatCannotBeStartedFreesTheLockAndHasAShellsExitCode) {
   const Completed failed = lockstep("lock", {"--global", "--", "/no/such/command"});
-  EXPECT_EQ(failed.exit_code, 1);
+  EXPECT_EQ(failed.exit_code, 127);
   EXPECT_THAT(failed.err, HasSubstr("starting /no/such/command: No such file or directory"));
+  EXPECT_EQ(lockstep("lock", {"--global", "--", config_.string()}).exit_code, 126);
   EXPECT_EQ(lockstep("lock", {"--global", "--", "true"}).exit_code, 0);
+}
+
+TEST_P(LockVerb, SeveralNamesAreLockedAndARefusalHasTheExitCodeThatIsAskedFor) {
+  EXPECT_EQ(lockstep("lock", {"--exclusive", "a", "b", "--", "echo", "in"}).out, "in\n");
+  const auto holder = start("echo in; sleep 300", {"y"});
+  wait_for_output(*holder, "in");
+  EXPECT_EQ(lockstep("lock", {"-E", "75", "--exclusive", "a", "y", "--", "true"}).exit_code, 75);
+  EXPECT_EQ(lockstep("lock", {"--shared", "y", "--conflict-exit-code", "0", "--", "false"}).exit_code, 0);
+  const auto waiter = start("echo my turn", {"--wait", "forever"});
+  ASSERT_TRUE(wait_until([&] { return list().find("pending") != std::string::npos; }, kPatience));
+  holder->signal(SIGTERM);
+  EXPECT_EQ(exit_code(*waiter), 0) << waiter->err();
+}
+
+TEST_P(LockVerb, TheCommandMayHaveAnyBytesAndTheLockAnyLength) {
+  EXPECT_EQ(
+      lockstep("lock", {"--global", "--", "printf", "\xff\xfe" + std::string(198, 'x') + "ü"}).exit_code, 0);
+  const std::string path = "/" + std::string(3'000, 'x');
+  const Completed completed = lockstep("lock", {"--tree", path + "/a", path + "/b", "--", "true"});
+  EXPECT_EQ(completed.exit_code, 0) << completed.err;
+  const auto holder = start("echo in; sleep 300", {path});
+  wait_for_output(*holder, "in");
+  EXPECT_EQ(lockstep("lock", {"--exclusive", path, "--", "true"}).exit_code, 4);
+  EXPECT_EQ(lockstep("lock", {"--exclusive", path + "y", "--", "true"}).exit_code, 0);
+}
+
+TEST_P(LockVerb, ACommandUnderALockHandsItDownToTheCommandsThatItRuns) {
+  const auto nested = [&](const std::string& name, const std::string& script) {
+    return shell_line(lockstep_program(), arguments("lock", {"--exclusive", name, "--", "sh", "-c", script}));
+  };
+  const Completed done =
+      lockstep("lock", {"--exclusive", "x", "--", "sh", "-c",
+                        nested("x", nested("x", "echo deep") + " && echo $LOCKSTEP_LOCK | wc -w") + " && " +
+                            nested("y", "echo other") + " && LOCKSTEP_LOCK= " + nested("x", "echo never")});
+  EXPECT_EQ(done.out, "deep\n2\nother\n") << done.err;
+  EXPECT_EQ(done.exit_code, 4) << "what proves nothing is kept out";
+  EXPECT_THAT(done.err, HasSubstr("x is locked exclusively by "));
+  EXPECT_EQ(list(), "");
+}
+
+TEST_P(LockVerb, AnyProgramHoldsALockByAPipe) {
+  const std::string hold = shell_line(lockstep_program(), arguments("lock", {"--exclusive", "x", "--hold"}));
+  const std::string other =
+      shell_line(lockstep_program(), arguments("lock", {"--exclusive", "x", "--", "true"}));
+  const Completed done = run_program(
+      "bash",
+      {"-c", "coproc HELD { " + hold + "; }; read -r json <&${HELD[0]}; echo \"$json\"; " + other +
+                 "; echo $?; eval \"exec ${HELD[1]}>&-\"; wait $HELD_PID; echo $?; " + other + "; echo $?"});
+  const std::size_t end = done.out.find('\n');
+  EXPECT_GT(nlohmann::json::parse(done.out.substr(0, end)).at("token"), 1'500'000'000'000) << done.out;
+  EXPECT_EQ(done.out.substr(end), "\n4\n0\n0\n") << done.err;
+  configure("3s");
+  const auto holder = std::make_unique<Program>("sh", std::vector<std::string>{"-c", "sleep 30 | " + hold});
+  wait_for_output(*holder, "}");
+  EXPECT_EQ(lockstep("locks", {"break", "x", "--yes"}).exit_code, 0);
+  EXPECT_TRUE(wait_until([&] { return holder->err().find("its lock was broken by ") != std::string::npos; },
+                         kPatience));
+}
+
+TEST_P(LockVerb, OutputThatCannotBeWrittenIsAFailure) {
+  const auto holder = start("echo in; sleep 300");
+  wait_for_output(*holder, "in");
+  const Completed full = run_program(
+      "sh", {"-c", "exec \"$0\" locks list -c \"$1\" > /dev/full", lockstep_program(), config_.string()});
+  EXPECT_EQ(full.exit_code, 1);
+  EXPECT_THAT(full.err, HasSubstr("standard output does not take it"));
+}
+
+// Reported: it wrote on for 9 s after lockstep had returned.
+TEST_P(LockVerb, NoProcessOfTheCommandOutlivesItsLock) {
+  const std::string file = (folder_.path() / "child").string();
+  const Completed left = lockstep(
+      "lock", {"--global", "--", "sh", "-c",
+               "setsid sh -c 'trap \"\" TERM; echo $$ > " + file + "; exec sleep 300' & while [ ! -s " +
+                   file + " ]; do sleep 0.05; done; cat " + file + "; exit 5"});
+  EXPECT_EQ(left.exit_code, 5) << left.err;
+  EXPECT_NE(::kill(std::stoi(left.out), 0), 0) << "it is ended before lockstep returns";
+}
+
+// Reported: after kill -9 of lockstep a grandchild wrote on beside the next holder.
+TEST_P(LockVerb, WhoIsKilledTakesAllAlongThatItsCommandHasStarted) {
+  configure("5s");
+  const auto killed =
+      start("setsid sh -c 'trap \"\" TERM; echo $$; exec sleep 300' & trap '' TERM; sleep 300; sleep 300");
+  wait_for_output(*killed, "\n");
+  const pid_t grandchild = std::stoi(killed->out());
+  EXPECT_EQ(::kill(grandchild, 0), 0);
+  killed->signal(SIGKILL);
+  EXPECT_EQ(lockstep("lock", {"--exclusive", "x", "--wait", "60s", "--", "true"}).exit_code, 0);
+  EXPECT_NE(::kill(grandchild, 0), 0) << "it has ended when the next one has the lock";
 }
 
 TEST_P(LockVerb, ABrokenLockEndsTheCommandAndAllThatItHasStarted) {
@@ -357,9 +449,11 @@ TEST_P(LockVerb, WrongUsageIsSaidBeforeAnythingIsAsked) {
   EXPECT_THAT(usage({"--", "true"}), HasSubstr("name what to lock"));
   EXPECT_THAT(usage({"--global", "--exclusive", "x", "--", "true"}), HasSubstr("excludes"));
   EXPECT_THAT(usage({"--global"}), HasSubstr("COMMAND"));
+  EXPECT_THAT(usage({"--global", "--hold", "--", "true"}), HasSubstr("--hold runs no COMMAND"));
   EXPECT_THAT(usage({"--global", "--wait", "long", "--", "true"}), HasSubstr("\"long\" is not a duration"));
   EXPECT_THAT(usage({"--tree", "clinton", "--", "true"}), HasSubstr("does not begin with \"/\""));
   EXPECT_THAT(usage({"--exclusive", "a\nb", "--", "true"}), HasSubstr("has control characters"));
+  EXPECT_THAT(usage({"-E", "256", "--global", "--", "true"}), HasSubstr("\"256\" is no exit code"));
   EXPECT_EQ(lockstep("locks", {}).exit_code, 2);
 }
 
@@ -370,6 +464,46 @@ TEST_P(LockVerb, AServerThatIsAwayIsAFailure) {
   EXPECT_THAT(away.err, StartsWith("lockstep: " + backend_->first_request() + ": "));
 }
 
+class LocksInElasticsearch : public LockVerb {
+ protected:
+  ElasticsearchServer server_;
+  std::string index() const { return static_cast<const ElasticsearchBackend&>(*backend_).index(); }
+};
+
+// Reported: a renewal made the index again, without its mapping, and everybody failed from then on.
+TEST_P(LocksInElasticsearch, AnIndexThatIsDeletedWhileItIsUsedCostsTheHoldersTheirLocksAndNothingElse) {
+  configure("6s");
+  for (const char* end : {"-locks", "-journal"}) {
+    const auto holder = start("echo in; sleep 300");
+    wait_for_output(*holder, "in");
+    server_.expect("DELETE", "/" + index() + end);
+    EXPECT_EQ(exit_code(*holder), 1) << "a lock that has vanished ends the command";
+    EXPECT_THAT(holder->err(), HasSubstr("holding the lock: the "));
+    const Completed next = lockstep("lock", {"--exclusive", "x", "--wait", "60s", "--", "true"});
+    EXPECT_EQ(next.exit_code, 0) << next.err;
+    const nlohmann::json made = server_.expect("GET", "/" + index() + end + "/_mapping");
+    EXPECT_EQ(made.at(index() + end).at("mappings").at("dynamic"), "false") << made;
+  }
+}
+
+TEST_P(LocksInElasticsearch, ALockThatSomebodyElseHasNamedStrangelyIsListedAndHidesNoOther) {
+  const auto holder = start("echo in; sleep 300");
+  wait_for_output(*holder, "in");
+  server_.expect("PUT", "/" + index() + "-locks/_doc/a%0Ab%1B", R"({"process_id": 123})");
+  server_.expect("PUT", "/" + index() + "-locks/_doc/odd", R"({"lock_type": "sideways"})");
+  const Completed listed = lockstep("locks", {"list"});
+  EXPECT_EQ(listed.exit_code, 1);
+  EXPECT_THAT(listed.out, HasSubstr("a b  exclusive  123  without a lease\n"));
+  EXPECT_THAT(listed.out, HasSubstr("\nx  exclusive  "));
+  EXPECT_THAT(listed.err, HasSubstr("the lock odd: its type is \"sideways\""));
+  EXPECT_EQ(lockstep("locks", {"break", "a\nb\x1B", "--yes"}).exit_code, 0);
+  EXPECT_THAT(lockstep("locks", {"list"}).out, Not(HasSubstr("a b")));
+}
+
+INSTANTIATE_TEST_SUITE_P(Server, LocksInElasticsearch,
+                         testing::Values<MakeBackend>([]() -> std::unique_ptr<Backend> {
+                           return std::make_unique<ElasticsearchBackend>();
+                         }));
 INSTANTIATE_TEST_SUITE_P(Elasticsearch, LockVerb,
                          testing::Values<MakeBackend>([]() -> std::unique_ptr<Backend> {
                            return std::make_unique<ElasticsearchBackend>();

@@ -59,9 +59,10 @@ TEST_F(RollingUpgrade, AnOlderProgramWaitsForAnUpgradeOfItselfAndSaysSo) {
 }
 
 TEST_F(RollingUpgrade, ANewerProgramWaitsForTheApplyAndSaysSo) {
-  // As before the newest migration, 0012_parts.
+  // As before the newest migration, 0013_generations.
   database_.execute("delete from lockstep.migration where number = " + std::to_string(newest_) +
-                    "; drop table lockstep.part");
+                    "; drop function lockstep.advance_reindex; drop table lockstep.reindex; "
+                    "alter table lockstep.index drop column written_by");
   const auto program = pipeline_.start();
   EXPECT_TRUE(says(*program, "run `lockstep apply`"));
   EXPECT_TRUE(program->running());

@@ -96,7 +96,7 @@ TEST_F(StoredValues, ARunThatANullEndsLeavesTheCauseInStatus) {
   execute("alter table lockstep.index alter fields drop not null");
   execute("update lockstep.index set fields = null");
   const Completed run = pipeline_.lockstep("run");
-  EXPECT_EQ(run.exit_code, 1);
+  EXPECT_EQ(run.exit_code, 2);
   const std::string named = "reading lockstep's table index: its column fields is null";
   EXPECT_THAT(run.err, HasSubstr(named));
   const nlohmann::json status = pipeline_.status();
@@ -111,7 +111,7 @@ TEST_F(StoredValues, ANullInTheCheckpointEndsRunAndIsNamed) {
     execute("update lockstep.checkpoint set " + column + " = null");
     const std::string named = "reading lockstep's table checkpoint: its column " + column + " is null";
     const Completed run = pipeline_.lockstep("run");
-    EXPECT_EQ(run.exit_code, 1);
+    EXPECT_EQ(run.exit_code, 2);
     EXPECT_THAT(run.err, HasSubstr(named));
     const Completed status = pipeline_.lockstep("status");
     EXPECT_EQ(status.exit_code, 1);

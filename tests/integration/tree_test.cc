@@ -8,6 +8,7 @@
 
 #include "replicator/elasticsearch/transport/curl_transport.h"
 #include "replicator/locks/backends/elasticsearch/locks.h"
+#include "replicator/tree/tree_change.h"
 #include "tests/integration/tree_fixture.h"
 #include "tests/support/recording_proxy.h"
 
@@ -335,6 +336,108 @@ TEST_F(TreeIndexTest, AnIndexThatCannotServeIsRefused) {
   mapping["mappings"]["_meta"]["lockstep"] = {{"pipeline", "fs"}};
   server().expect("PUT", "/" + tree_index(), mapping.dump());
   EXPECT_THAT(refusal(), HasSubstr("a pipeline fills it"));
+}
+
+// Reported: `tree rm /data` removed /Data, too, where path.tree folds case.
+TEST_F(TreeIndexTest, OnlyTheNamedTreeIsChangedWhateverTheSearchFinds) {
+  json mapping = json::parse(shipped_mapping());
+  mapping["settings"]["analysis"]["analyzer"]["paths"]["filter"] = {"lowercase"};
+  mapping["mappings"]["properties"]["fence"] = {{"type", "text"}};
+  server().expect("PUT", "/" + tree_index(), mapping.dump());
+  fill("/Data", 1'100);
+  std::string body;
+  for (int i = 0; i < 1'100; ++i)
+    body += "{\"index\":{}}\n{\"path\":\"/data\",\"name\":\"g" + std::to_string(i) + "\",\"fence\":\"7\"}\n";
+  server().expect("POST", "/" + tree_index() + "/_bulk", body);
+  const auto client = open(Locking::kTree);
+  EXPECT_EQ(client->tree->remove(TreePath("/data"), {}), std::nullopt);
+  EXPECT_EQ(count_below("/Data"), 1'100);
+  EXPECT_EQ(stored().size(), 1'100u);
+  // Had the search found it.
+  const json task =
+      TreeChange({.kind = TreeIntent::Kind::kRemove, .path = TreePath("/data")}).task(kMaxToken);
+  json all = task;
+  all["query"] = {{"match_all", json::object()}};
+  const json reply = server().expect("POST", "/" + tree_index() + "/_update_by_query", all.dump());
+  EXPECT_EQ(reply.at("noops"), 1'100);
+  EXPECT_EQ(reply.at("deleted"), 0);
+}
+
+TEST_F(TreeIndexTest, AMappingThatCannotTellPathsApartIsRefusedBeforeAnythingIsWritten) {
+  const auto refused = [&](const json& change) {
+    json mapping = json::parse(shipped_mapping());
+    mapping["settings"]["analysis"]["normalizer"]["fold"] = {{"type", "custom"}, {"filter", {"lowercase"}}};
+    mapping.merge_patch(change);
+    server().expect("PUT", "/" + tree_index(), mapping.dump());
+    const json before = server().expect("GET", "/" + tree_index() + "/_mapping");
+    const std::string text = refusal();
+    if (text != "none") EXPECT_EQ(server().expect("GET", "/" + tree_index() + "/_mapping"), before);
+    server().expect("DELETE", "/" + tree_index());
+    return text;
+  };
+  const auto field = [](const char* name, const json& more) {
+    return json{{"mappings", {{"properties", {{name, more}}}}}};
+  };
+  EXPECT_THAT(refused(field("path", {{"normalizer", "fold"}})),
+              HasSubstr("its field \"path\" has a normalizer"));
+  EXPECT_THAT(refused(field("name", {{"normalizer", "fold"}})),
+              HasSubstr("its field \"name\" has a normalizer"));
+  EXPECT_THAT(refused(field("path", {{"ignore_above", 1'000}})), HasSubstr("\"path\" has ignore_above 1000"));
+  EXPECT_THAT(refused(field("path", {{"index", false}})), HasSubstr("\"path\" is not indexed"));
+  EXPECT_THAT(refused(field("fence", {{"type", "integer"}})), HasSubstr("\"fence\" is mapped as integer"));
+  EXPECT_THAT(refused({{"mappings", {{"_routing", {{"required", true}}}}}}), HasSubstr("requires a routing"));
+  EXPECT_THAT(refused({{"mappings", {{"_source", {{"excludes", {"contents"}}}}}}}),
+              HasSubstr("a change would lose fields"));
+  EXPECT_EQ(refused(json::object()), "none");
+}
+
+TEST_F(TreeIndexTest, ADocumentWithSeveralPathsIsNamedBeforeAnythingIsWritten) {
+  const auto client = open(Locking::kTree);
+  fill("/a", 1'100);
+  server().expect("PUT", "/" + tree_index() + "/_doc/both", R"({"path": ["/a", "/b"], "name": "f"})");
+  try {
+    (void)client->tree->move(TreePath("/a"), TreePath("/c"), {});
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(),
+                HasSubstr("the document both of " + tree_index() + ": its path is [\"/a\",\"/b\"]"));
+  }
+  server().expect("POST", "/" + tree_index() + "/_refresh");
+  EXPECT_EQ(server()
+                .expect("POST", "/" + tree_index() + "/_count", R"({"query": {"prefix": {"path": "/c"}}})")
+                .at("count"),
+            0);
+  server().expect("DELETE", "/" + tree_index() + "/_doc/both");
+  expect_nothing_left(*client);
+}
+
+TEST_F(TreeIndexTest, APathHasUpTo4096BytesHoweverDeepItIs) {
+  const auto client = open(Locking::kTree, std::chrono::minutes(5));
+  std::string wide;
+  while (wide.size() < 4'096) wide += "/" + std::string(255, 'w');
+  wide.resize(4'096);
+  std::string deep;
+  while (deep.size() < 4'096) deep += "/d";
+  for (const std::string& path : {wide, deep}) {
+    EXPECT_EQ(client->tree->put(TreePath(path), "x", {}), std::nullopt);
+    EXPECT_EQ(paths(), std::multiset<std::string>{path});
+    const TreePath above(path.substr(0, path.rfind('/')));
+    std::vector<std::string> listed;
+    write("beside", above.directory() + "/" + above.name().substr(1) + "x", "f");
+    for (const TreeDepth depth : {TreeDepth::kChildren, TreeDepth::kAll}) {
+      client->tree->list(above, depth, [&](const TreeEntry& entry) { listed.push_back(entry.path); });
+      client->tree->list(TreePath(above.directory()), depth, [&](const TreeEntry& entry) {
+        listed.push_back(entry.is_directory ? "directory" : "file");
+      });
+    }
+    server().expect("DELETE", "/" + tree_index() + "/_doc/beside");
+    EXPECT_THAT(listed, ElementsAre(path, "directory", "directory", path, "file", "file"));
+    EXPECT_EQ(client->tree->move(TreePath(path), TreePath("/short"), {}), std::nullopt);
+    EXPECT_EQ(client->tree->move(TreePath("/short"), TreePath(path.substr(0, 4'000)), {}), std::nullopt);
+    EXPECT_EQ(client->tree->remove(TreePath(path.substr(0, path.find('/', 1))), {}), std::nullopt)
+        << "the directory at the top";
+    EXPECT_EQ(paths().size(), 0u);
+  }
 }
 
 TEST_F(TreeIndexTest, AListNeedsNoIndex) {

@@ -60,6 +60,10 @@ class TreeVerb : public testing::Test {
     EXPECT_EQ(completed.exit_code, 0) << completed.err;
     EXPECT_EQ(completed.out + completed.err, "");
   }
+  void make_index() const {
+    EXPECT_EQ(put("/made", "").exit_code, 0);
+    done({"rm", "/made"});
+  }
   std::string list(const std::vector<std::string>& more = {"-r"}) const {
     std::vector<std::string> all = {"ls"};
     all.insert(all.end(), more.begin(), more.end());
@@ -197,8 +201,22 @@ TEST_F(TreeVerb, ALockThatIsNotToBeHadIsFour) {
   EXPECT_EQ(list(), "/a/f\n");
 }
 
+TEST_F(TreeVerb, ACommandUnderTheLockOfADirectoryChangesWhatIsInIt) {
+  EXPECT_EQ(put("/a/f", "x").exit_code, 0);
+  const auto command = [&](const std::vector<std::string>& more) {
+    return shell_line(lockstep_program(), arguments(more));
+  };
+  const Completed changed =
+      run_program(lockstep_program(), {"lock", "-c", config_.string(), "--tree", "/a", "--", "sh", "-c",
+                                       "echo new | " + command({"put", "/a/g"}) + " && " +
+                                           command({"mv", "/a/f", "/a/h"}) + " && " + command({"rm", "/a"})});
+  EXPECT_EQ(changed.exit_code, 0) << changed.err;
+  EXPECT_EQ(list(), "");
+  EXPECT_EQ(locked(), "");
+}
+
 TEST_F(TreeVerb, AtATerminalALargeMoveSaysHowFarItIsAndLeavesACleanLine) {
-  done({"recover"});
+  make_index();
   fill("/a", 10'000);
   Terminal terminal;
   terminal.type(shell_line(lockstep_program(), arguments({"mv", "/a", "/b"})) + "; echo it ended with $?.\n");
@@ -208,7 +226,7 @@ TEST_F(TreeVerb, AtATerminalALargeMoveSaysHowFarItIsAndLeavesACleanLine) {
 }
 
 TEST_F(TreeVerb, WhoIsKilledInTheMiddleOfItsWritesIsFinishedByRecover) {
-  done({"recover"});
+  make_index();
   configure("document", "12s");
   fill("/a", 1'200);
   kill_at({"mv", "/a", "/b"}, "/" + fs() + "/_bulk", 2);
@@ -222,7 +240,7 @@ TEST_F(TreeVerb, WhoIsKilledInTheMiddleOfItsWritesIsFinishedByRecover) {
 }
 
 TEST_F(TreeVerb, WhoIsKilledWhileTheServerMovesIsFinishedByTheNextOneInItsWay) {
-  done({"recover"});
+  make_index();
   configure("tree", "6s");
   fill("/a", 2'500);
   kill_at({"mv", "/a", "/b"}, "/_tasks/", 1);
@@ -234,8 +252,28 @@ TEST_F(TreeVerb, WhoIsKilledWhileTheServerMovesIsFinishedByTheNextOneInItsWay) {
   EXPECT_EQ(locked(), "");
 }
 
+// A command under a lock cannot finish what it meets.
+TEST_F(TreeVerb, WhoIsInTheWayOfACommandAndDeadIsNamedTogetherWithRecover) {
+  make_index();
+  configure("tree", "6s");
+  fill("/a", 10);
+  kill_at({"mv", "/a", "/b"}, "/" + fs() + "/_bulk", 1);
+  std::string refusal;
+  EXPECT_TRUE(wait_until(
+      [&] {
+        refusal =
+            run_program(lockstep_program(), {"lock", "-c", config_.string(), "--tree", "/a", "--", "true"})
+                .err;
+        return refusal.find("recover") != std::string::npos;
+      },
+      kPatience))
+      << refusal;
+  EXPECT_THAT(refusal,
+              HasSubstr(" died in the middle of a change of the tree: `lockstep tree recover` finishes it"));
+}
+
 TEST_F(TreeVerb, WhoIsKilledBeforeItsCommitHasChangedNothing) {
-  done({"recover"});
+  make_index();
   configure("tree", "6s");
   fill("/a", 10);
   kill_at({"mv", "/a", "/b"}, "/" + fs() + "/_msearch", 1);
@@ -252,7 +290,7 @@ TEST_F(TreeVerb, WhoIsKilledBeforeItsCommitHasChangedNothing) {
 }
 
 TEST_F(TreeVerb, RecoverWatchesUntilASignalComes) {
-  done({"recover"});
+  make_index();
   configure("tree", "6s");
   Program watch(lockstep_program(), arguments({"recover", "--watch"}));
   fill("/a", 10);
@@ -260,8 +298,22 @@ TEST_F(TreeVerb, RecoverWatchesUntilASignalComes) {
   EXPECT_TRUE(wait_until([&] { return count_below("/b") == 10; }, kPatience));
   // If its lease ends between two steps of one sweep, the sweep meets its locks first.
   EXPECT_TRUE(wait_until([&] { return watch.err().find("dead processes") != std::string::npos; }, kPatience));
+  // One that cannot be read.
+  index_.server().expect("PUT", "/" + index_.alias() + "-journal/_doc/odd?refresh=true",
+                         R"({"kind": "mv", "state": "pending", "owner": "odd", "lease_until": 0})");
+  EXPECT_TRUE(
+      wait_until([&] { return watch.err().find("the operation odd") != std::string::npos; }, kPatience));
+  kill_at({"mv", "/b", "/c"}, "/" + fs() + "/_bulk", 1);
+  EXPECT_TRUE(wait_until([&] { return count_below("/c") == 10; }, kPatience))
+      << "it keeps nobody from the others";
+  EXPECT_EQ(tree({"recover"}).exit_code, 1);
   watch.signal(SIGTERM);
   EXPECT_EQ(watch.wait(kPatience), 0) << watch.err();
+}
+
+TEST_F(TreeVerb, RecoverMakesNoIndexOfATree) {
+  done({"recover"});
+  EXPECT_EQ(index_.server().request("HEAD", "/" + fs()).status, 404);
 }
 
 TEST_F(TreeVerb, EachCommandsHelpShowsAnExampleOfIt) {

@@ -16,7 +16,9 @@ MAY_INCLUDE = {
     "config": [],
     "source/": ["config", "source/outbox"],
     "source/outbox": [],
-    "source/open_source": ["source/", "config", "source/postgres/make_postgres"],
+    "source/open_source": [
+        "source/", "config", "source/postgres/make_postgres", "source/sqlite/make_sqlite"
+    ],
     "source/postgres/make_postgres": [
         "source/", "config", "source/postgres/define", "source/postgres/read", "source/postgres/watch"
     ],

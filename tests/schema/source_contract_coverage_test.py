@@ -13,6 +13,7 @@ RECEIVERS = {
     "ChangeLog": r"\bchanges\(\)\.",
     "DeadLetterBox": r"\b(dead_letters\(\)|box)\.",
     "OutboxCare": r"\boutbox\(\)\.",
+    "Reindexes": r"\breindexes\(\)\.",
     "SourceSnapshot": r"\b(snapshot|transaction|before|read\(\)|begin\(\))(->|\.)",
     "SourceTransaction": r"\b(transaction|begin\(\))(->|\.)",
     "AppliedPoint": r"\bpoint->",

@@ -3,9 +3,10 @@ import json
 import os
 import re
 import sqlite3
+import tomllib
 import unittest
 
-from database import SCHEMA
+from database import CONFIG, SCHEMA
 
 
 def statements_of(file):
@@ -27,6 +28,20 @@ class SqliteTest(unittest.TestCase):
             for file in self.files:
                 with open(os.path.join(SCHEMA, file), encoding="utf-8") as text:
                     self.db.executescript(text.read())
+
+    def configured(self, name):
+        """The index of a configuration, whose view gives what its mapping has, and whose tracks name what is there."""
+        with open(os.path.join(CONFIG, name + ".toml"), "rb") as file:
+            (index,) = tomllib.load(file)["index"]
+        with open(os.path.join(CONFIG, index["mapping"]), encoding="utf-8") as file:
+            fields = json.load(file)["mappings"]["properties"]
+        columns = [row[1] for row in self.rows(f"pragma table_info({index['view']})")]
+        self.assertEqual(sorted(fields), sorted(column for column in columns if not column.startswith("_")))
+        self.assertLessEqual(set(index.get("json", [])), set(columns))
+        for track in index["track"]:
+            self.assertLessEqual({track.get("column", "_id")}, set(columns))
+            self.assertLessEqual(set(track.get("columns", [])), {row[1] for row in self.rows(f"pragma table_info({track['table']})")})
+        return index
 
     def rows(self, query, *arguments):
         return [tuple(row) for row in self.db.execute(query, *arguments)]
@@ -96,9 +111,7 @@ class Fs(SqliteTest):
                 self.db.execute(statement)
 
     def test_what_is_below_is_found_from_a_json_array(self):
-        with open(os.path.join(SCHEMA, self.files[1]), encoding="utf-8") as text:
-            keys = re.search(r"^--   (with recursive.*?)$\n\ndrop", text.read(), re.MULTILINE | re.DOTALL).group(1)
-        keys = re.sub(r"^--", "", keys, flags=re.MULTILINE).replace("$1", "?1")
+        keys = self.configured("fs-sqlite")["track"][1]["keys"].replace("$1", "?1")
         self.assertEqual(self.rows(keys, [json.dumps([self.a, self.b])]), [(self.b,), (self.f,)])
         self.assertEqual(self.rows(keys, [json.dumps([self.f])]), [])
 
@@ -144,6 +157,13 @@ class Blog(SqliteTest):
                                                "relation": {"name": "post", "parent": "nobody"}})
         self.assertEqual(documents["user-2"], {"_routing": "user-2", "name": "Alice", "title": None, "body": None,
                                                "relation": {"name": "user"}})
+
+    def test_the_configuration_fits_and_the_sample_fills_it(self):
+        self.assertEqual(self.configured("blog-sqlite")["json"], ["user"])
+        with open(os.path.join(SCHEMA, "blog/sqlite/sample.sql"), encoding="utf-8") as text:
+            self.db.executescript(text.read())
+        self.assertEqual(self.rows("select count(*), sum(user_id is null), count(distinct title) > 10000 from blogposts"),
+                         [(20003, 401, 1)])
 
     def test_a_deleted_user_leaves_their_posts(self):
         self.db.execute("delete from users where id = 1")

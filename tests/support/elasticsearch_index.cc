@@ -95,7 +95,12 @@ ElasticsearchIndex::ElasticsearchIndex(std::string_view purpose)
 
 ElasticsearchIndex::~ElasticsearchIndex() {
   try {
-    for (const std::string& index : concrete()) server_.expect("DELETE", "/" + index);
+    bool locks = false;
+    for (const std::string& index : concrete()) {
+      server_.expect("DELETE", "/" + index);
+      locks = locks || index.ends_with("-journal");
+    }
+    if (locks) server_.request("DELETE", "/_index_template/" + alias_ + "*");
   } catch (const std::exception& error) {
     std::cerr << "could not delete the indices of " << alias_ << ": " << error.what() << '\n';
   }
@@ -103,7 +108,8 @@ ElasticsearchIndex::~ElasticsearchIndex() {
 
 std::vector<std::string> ElasticsearchIndex::concrete() const {
   std::vector<std::string> names;
-  const Json settings = server_.expect("GET", "/" + alias_ + "*/_settings?expand_wildcards=open,closed");
+  const Json settings =
+      server_.expect("GET", "/" + alias_ + "*/_settings?expand_wildcards=open,closed,hidden");
   for (const auto& [name, value] : settings.items()) names.push_back(name);
   std::sort(names.begin(), names.end());
   return names;

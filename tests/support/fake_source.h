@@ -13,6 +13,22 @@
 
 namespace lockstep::fake {
 
+/// Nobody starts a reindex here.
+class NoReindexes final : public Reindexes {
+ public:
+  std::vector<Reindex> all() override { return {}; }
+  bool start(const std::string& /*alias*/, const std::string& /*mapping*/,
+             std::chrono::seconds /*keep*/) override {
+    return false;
+  }
+  bool want(ReindexId /*reindex*/, ReindexWish /*wish*/, Force /*force*/) override { return false; }
+  bool advance(const Reindex& /*reindex*/, Epoch /*epoch*/, const ReindexStep& /*step*/) override {
+    return false;
+  }
+  void note(ReindexId /*reindex*/, const std::string& /*reason*/) override {}
+  std::int64_t refused_beside(const Reindex& /*reindex*/) override { return 0; }
+};
+
 class FakeSource final : public Source,
                          private Lead,
                          private ChangeLog,
@@ -30,6 +46,7 @@ class FakeSource final : public Source,
   ChangeLog& changes() override { return *this; }
   DeadLetterBox& dead_letters() override { return *this; }
   OutboxCare& outbox() override { return *this; }
+  Reindexes& reindexes() override { return reindexes_; }
 
  private:
   bool try_lead() override;
@@ -77,6 +94,7 @@ class FakeSource final : public Source,
   Database& database_;
   AppliedPipeline pipeline_;
   Connection connection_;
+  NoReindexes reindexes_;
 };
 
 class FakeStatusWriter final : public StatusWriter {

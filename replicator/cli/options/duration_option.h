@@ -15,4 +15,10 @@ Option add_duration(Options options, const std::string& option, std::string& tex
 /// Throws UsageError, naming the option, if `text` is not a duration.
 std::chrono::milliseconds duration_of(const std::string& option, const std::string& text);
 
+/// Adds --wait for locks to a command.
+Option add_wait(Options options, std::string& text);
+
+/// The same for --wait, which may also be "forever".
+std::chrono::milliseconds wait_of(const std::string& text);
+
 }  // namespace lockstep

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "replicator/cli/text/json_text.h"
+#include "replicator/one_line.h"
 #include "replicator/service/readable.h"
 
 namespace lockstep {
@@ -24,19 +25,26 @@ std::string until_text(ServerTime until, ServerTime now) {
   return "until " + text_of(until) + " (" + distance + ")";
 }
 
+ordered_json json_of(const LockHolder& holder) {
+  ordered_json json = {{"id", holder.id}};
+  json["until"] = holder.until ? ordered_json(text_of(*holder.until)) : ordered_json(nullptr);
+  return json;
+}
+
 }  // namespace
 
 std::string lock_lines(const LockState& lock, ServerTime now) {
-  const std::string head = lock.name.text() + "  " + std::string(text_of(lock.mode)) + "  ";
+  const std::string head = in_one_line(lock.name.text()) + "  " + std::string(text_of(lock.mode)) + "  ";
   std::string lines;
   for (const LockHolder& holder : lock.holders) {
-    lines += head + (holder.id.empty() ? "somebody" : holder.id) + "  " +
+    lines += head + (holder.id.empty() ? "somebody" : in_one_line(holder.id)) + "  " +
              (holder.until ? until_text(*holder.until, now) : "without a lease") + "\n";
   }
   const std::int64_t nameless = lock.count - static_cast<std::int64_t>(lock.holders.size());
   if (nameless > 0) lines += head + std::to_string(nameless) + " without a name  without a lease\n";
   if (lock.waiting)
-    lines += head + "kept for " + lock.waiting->id + "  " + until_text(*lock.waiting->until, now) + "\n";
+    lines += head + "kept for " + in_one_line(lock.waiting->id) + "  " +
+             until_text(*lock.waiting->until, now) + "\n";
   return lines;
 }
 
@@ -46,33 +54,34 @@ std::string operation_line(const Operation& operation, ServerTime now) {
     if (!part->empty()) line += " " + *part;
   }
   line += "  " + std::string(text_of(operation.state));
-  if (operation.commit != 0) line += ", token " + std::to_string(operation.commit);
+  if (operation.token != 0) line += ", token " + std::to_string(operation.token);
   if (operation.progress != 0) line += ", " + grouped(operation.progress) + " done";
   if (operation.owner != operation.id) line += ", taken over by " + operation.owner;
   if (!operation.reason.empty()) line += ": " + operation.reason;
   return line + "  " + until_text(operation.lease_until, now) + "\n";
 }
 
-std::string lock_json_line(const LockState& lock) {
+std::string lock_json_line(const LockState& lock, ServerTime now) {
   ordered_json holders = ordered_json::array();
-  for (const LockHolder& holder : lock.holders) {
-    ordered_json each = {{"id", holder.id}};
-    each["until"] = holder.until ? ordered_json(text_of(*holder.until)) : ordered_json(nullptr);
-    holders.push_back(std::move(each));
-  }
-  return json_text({{"name", lock.name.text()},
+  for (const LockHolder& holder : lock.holders) holders.push_back(json_of(holder));
+  return json_text({{"record", "lock"},
+                    {"now", text_of(now)},
+                    {"name", lock.name.text()},
                     {"mode", text_of(lock.mode)},
                     {"count", lock.count},
-                    {"holders", std::move(holders)}}) +
+                    {"holders", std::move(holders)},
+                    {"waiting", lock.waiting ? json_of(*lock.waiting) : ordered_json(nullptr)}}) +
          "\n";
 }
 
-std::string operation_json_line(const Operation& operation) {
+std::string operation_json_line(const Operation& operation, ServerTime now) {
   ordered_json names = ordered_json::array();
   for (const LockRequest& request : operation.locks) {
     names.push_back({{"name", request.name.text()}, {"mode", text_of(request.mode)}});
   }
-  return json_text({{"operation", operation.id},
+  return json_text({{"record", "operation"},
+                    {"now", text_of(now)},
+                    {"operation", operation.id},
                     {"kind", operation.intent.kind},
                     {"from", operation.intent.from},
                     {"to", operation.intent.to},
@@ -81,7 +90,7 @@ std::string operation_json_line(const Operation& operation) {
                     {"owner", operation.owner},
                     {"epoch", operation.epoch},
                     {"until", text_of(operation.lease_until)},
-                    {"token", operation.commit},
+                    {"token", operation.token},
                     {"progress", operation.progress},
                     {"reason", operation.reason},
                     {"locks", std::move(names)}}) +

@@ -16,8 +16,8 @@ std::string lock_lines(const LockState& lock, ServerTime now);
 ///   web1-4711-…  mv /clinton /hillary fs  running, token 17, 4,711 done  until …
 std::string operation_line(const Operation& operation, ServerTime now);
 
-/// One JSON object on a line, with line feed.
-std::string lock_json_line(const LockState& lock);
-std::string operation_json_line(const Operation& operation);
+/// One JSON object on a line, with line feed. `now` is the server's time, by which its leases run.
+std::string lock_json_line(const LockState& lock, ServerTime now);
+std::string operation_json_line(const Operation& operation, ServerTime now);
 
 }  // namespace lockstep

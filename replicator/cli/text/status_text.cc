@@ -12,6 +12,7 @@
 #include "replicator/pipeline/progress.h"
 #include "replicator/service/leader_report.h"
 #include "replicator/service/readable.h"
+#include "replicator/source/reindexes.h"
 #include "replicator/unknown_value.h"
 
 namespace lockstep {
@@ -33,7 +34,7 @@ std::optional<std::chrono::milliseconds> left_of(const IndexStatus::Job& job) {
   return std::chrono::milliseconds(std::llround(static_cast<double>(job.age.count()) * of_done));
 }
 
-// The leader's counters; an empty object if the pipeline has never run.
+// An empty object if the pipeline has never run.
 Json counters_of(const PipelineStatus& status) {
   return status.leader ? Json::parse(status.leader->document) : Json::object();
 }
@@ -71,28 +72,6 @@ Json index_json(const IndexStatus& index, const Json& counters) {
   return json;
 }
 
-// What this process finds, and what the leader has found.
-std::vector<std::string> warnings_of(const PipelineStatus& status, const Json& counters) {
-  std::vector<std::string> warnings;
-  if (!status.leader) return warnings;
-  const std::string& state = status.leader->state;
-  if (state != kStoppedState && !pipeline_state(state)) {
-    warnings.emplace_back(unknown_value("lockstep's table pipeline_status", "state", state).what());
-  }
-  if (!is_running(status)) return warnings;
-  for (const Json& warning : counters.value("warnings", Json::array()))
-    warnings.push_back(warning.get<std::string>());
-  return warnings;
-}
-
-}  // namespace
-
-std::vector<std::string> warnings_of(const PipelineStatus& status) {
-  return warnings_of(status, counters_of(status));
-}
-
-namespace {
-
 Json leader_json(const LeaderReport& leader) {
   return {{"host", leader.host},
           {"pid", leader.pid},
@@ -108,7 +87,17 @@ Json holder_json(const LeadHolder& holder) {
           {"is_lockstep", holder.is_lockstep}};
 }
 
+Json reindex_json(const ReindexStatus& reindex) {
+  return {{"alias", reindex.alias},     {"state", reindex.state},
+          {"live", reindex.live},       {"beside", reindex.beside},
+          {"wanted", reindex.wanted},   {"reason", reindex.reason},
+          {"failure", reindex.failure}, {"keep_seconds", seconds(reindex.keep)}};
+}
+
 std::string lead_text(const LeadHolder& holder) {
+  if (holder.user.empty()) {
+    return fmt::format("process {}{}", holder.pid, holder.since.empty() ? "" : ", since " + holder.since);
+  }
   return fmt::format("session {} of {} ({}){}", holder.pid, holder.user, holder.application,
                      holder.since.empty() ? "" : ", connected " + holder.since);
 }
@@ -146,6 +135,20 @@ std::string outbox_text(const PipelineStatus& status) {
   }
   return text;
 }
+
+}  // namespace
+
+std::string reindex_text(const ReindexStatus& reindex) {
+  std::string text = "of " + reindex.alias + ": " + reindex.state;
+  if (!reindex.beside.empty()) text += ", " + reindex.beside + " beside " + reindex.live;
+  if (reindex.state == name_of(ReindexState::kKept)) text += " for " + readable(reindex.keep);
+  if (!reindex.wanted.empty()) text += "; wanted: " + reindex.wanted;
+  if (!reindex.reason.empty()) text += "; it waits: " + reindex.reason;
+  if (!reindex.failure.empty()) text += "; it failed: " + reindex.failure;
+  return text;
+}
+
+namespace {
 
 std::string indices_text(const PipelineStatus& status, const Json& counters) {
   std::size_t width = std::string_view("index").size();
@@ -193,10 +196,12 @@ std::string status_json(const std::string& pipeline, const std::optional<Pipelin
       {"bulk",
        {{"in_flight", running ? value_at<std::int64_t>(counters, "/bulk/in_flight", 0) : 0},
         {"retries", value_at<std::int64_t>(counters, "/bulk/retries", 0)}}},
-      {"warnings", warnings_of(known, counters)},
+      {"warnings", warnings_of(known)},
+      {"reindexes", Json::array()},
       {"indices", Json::object()},
   };
   for (const LeadHolder& holder : known.lead) json["lead"].push_back(holder_json(holder));
+  for (const ReindexStatus& reindex : known.reindexes) json["reindexes"].push_back(reindex_json(reindex));
   for (const IndexStatus& index : known.indices) json["indices"][index.alias] = index_json(index, counters);
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
@@ -217,7 +222,7 @@ std::string status_text(const std::string& pipeline, const std::optional<Pipelin
     line("leader", fmt::format("{}, process {}, since {}, epoch {}", status->leader->host,
                                status->leader->pid, status->leader->started_at, status->epoch.value));
   }
-  const std::vector<std::string> warnings = warnings_of(*status, counters);
+  const std::vector<std::string> warnings = warnings_of(*status);
   for (const LeadHolder& holder : status->lead) {
     if (holder.is_lockstep) {
       line("lead", lead_text(holder));
@@ -226,6 +231,7 @@ std::string status_text(const std::string& pipeline, const std::optional<Pipelin
     }
   }
   for (const std::string& warning : warnings) line("warning", warning);
+  for (const ReindexStatus& reindex : status->reindexes) line("reindex", reindex_text(reindex));
   return text + indices_text(*status, counters);
 }
 

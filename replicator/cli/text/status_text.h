@@ -4,7 +4,6 @@
 
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "replicator/source/pipeline_status.h"
 
@@ -13,8 +12,11 @@ namespace lockstep {
 /// "not_applied", "not_running", or the state that the leader has published.
 std::string state_of(const std::optional<PipelineStatus>& status);
 
-/// What somebody has to see to, such as documents that may be out of date: what the leader has found.
-std::vector<std::string> warnings_of(const PipelineStatus& status);
+/// "of posts: filling, posts-000002 beside posts-000001".
+std::string reindex_text(const ReindexStatus& reindex);
+
+/// "of posts: filling, posts-000002 beside posts-000001".
+std::string reindex_text(const ReindexStatus& reindex);
 
 /// One JSON object on one line, without line feed.
 std::string status_json(const std::string& pipeline, const std::optional<PipelineStatus>& status);

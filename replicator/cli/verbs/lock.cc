@@ -1,20 +1,31 @@
 // `lockstep lock`: runs a command under locks, as flock(1) does, but the locks live in a server.
+#include <algorithm>
+#include <charconv>
 #include <iostream>
+#include <nlohmann/json.hpp>
 
 #include "replicator/cli/options/duration_option.h"
+#include "replicator/cli/options/handed_down.h"
 #include "replicator/cli/options/lock_mode_option.h"
 #include "replicator/cli/options/options.h"
+#include "replicator/cli/text/json_text.h"
 #include "replicator/cli/verb.h"
+#include "replicator/elasticsearch/transport/error_reply.h"
 #include "replicator/error.h"
 #include "replicator/locks/acquire.h"
 #include "replicator/locks/lease_keeper.h"
 #include "replicator/locks/open_locks.h"
+#include "replicator/one_line.h"
+#include "replicator/process/input_end.h"
 #include "replicator/process/leased_command.h"
+#include "replicator/utf8.h"
 
 namespace lockstep {
 namespace {
 
 constexpr std::size_t kMaxTargetBytes = 200;
+/// So much of a lease is left to end the command when it cannot be renewed.
+constexpr int kGraceOfALease = 5;
 
 class Lock final : public Verb {
  public:
@@ -24,7 +35,8 @@ class Lock final : public Verb {
     return "lockstep lock --global -- ./import.sh\n"
            "lockstep lock --tree /clinton /hillary --wait 30s -- ./rename.sh /clinton /hillary\n"
            "lockstep lock --document 17 18 --wait 5s -- ./edit.sh\n"
-           "lockstep lock --shared reports -- ./report.sh";
+           "lockstep lock --shared reports -- ./report.sh\n"
+           "lockstep lock --exclusive report --hold";
   }
 
   void add_options(Options options) override {
@@ -36,17 +48,23 @@ class Lock final : public Verb {
                               "These files, or directories with everything below; what is above them: shared")
                       .value_name("PATH");
     Option shared =
-        options.option("--shared", shared_, "The lock of this name, together with others who share it")
+        options.option("--shared", shared_, "The locks of these names, together with others who share them")
             .value_name("NAME");
     Option exclusive =
-        options.option("--exclusive", exclusive_, "The lock of this name, alone").value_name("NAME");
+        options.option("--exclusive", exclusive_, "The locks of these names, alone").value_name("NAME");
     std::vector<Option> schemes = {global, documents, tree, shared, exclusive};
     for (Option& one : schemes) {
       for (const Option& other : schemes) {
         if (&one != &other) one.excludes(other);
       }
     }
-    add_duration(options, "--wait", wait_, "How long to wait for the lock: 500ms, 30s, 5m; 0s: not at all");
+    add_wait(options, wait_);
+    options
+        .option("-E,--conflict-exit-code", conflict_, "The exit code when the lock was not to be had in time")
+        .value_name("NUMBER")
+        .show_default();
+    options.flag("--hold", hold_,
+                 "Run no command: print the token as JSON, and hold the lock until standard input ends");
     // Everything behind the command's name belongs to the command, options as well. (A "--" behind a list of
     // ids only ends the list.)
     options.end_at_first_argument();
@@ -56,15 +74,18 @@ class Lock final : public Verb {
   ExitCode run() override {
     const Config config = config_.load();
     const LockSet locks = lock_set_of_options();
-    if (command_.empty()) throw UsageError("there is no COMMAND to run under the lock; write it behind --");
-    const std::chrono::milliseconds wait = duration_of("--wait", wait_);
+    if (command_.empty() && !hold_)
+      throw UsageError("there is no COMMAND to run under the lock; write it behind --");
+    if (!command_.empty() && hold_) throw UsageError("--hold runs no COMMAND; leave it out");
+    const std::chrono::milliseconds wait = wait_of(wait_);
+    const ExitCode conflict = conflict_code();
 
     CaughtSignals signals;  // before any thread starts
     const std::unique_ptr<LockManager> manager = open_locks(config);
     manager->prepare();
-    Operation operation = manager->open({.target = target()}, locks);
+    Operation operation = manager->open({.target = target(), .under = handed_down_locks(*manager)}, locks);
     try {
-      return run_under(*manager, operation, wait, signals);
+      return run_under(*manager, operation, {wait, conflict}, signals);
     } catch (const LeaseLost& lost) {
       if (lost.over()) manager->release(operation);
       throw Error({"holding the lock", lost.what(),
@@ -78,30 +99,63 @@ class Lock final : public Verb {
     if (global_) return global_lock();
     if (!documents_.empty()) return document_locks(documents_);
     if (!paths_.empty()) return tree_locks(paths_);
-    if (!shared_.empty()) return {{LockName(shared_), LockMode::kShared}};
-    if (!exclusive_.empty()) return {{LockName(exclusive_), LockMode::kExclusive}};
+    if (!shared_.empty()) return named_locks(shared_, LockMode::kShared);
+    if (!exclusive_.empty()) return named_locks(exclusive_, LockMode::kExclusive);
     throw UsageError(
         "lock: name what to lock: --global, --document, --tree, --shared or --exclusive; see --help");
   }
 
-  /// The command, for people who read the journal.
-  std::string target() const {
-    std::string text;
-    for (const std::string& word : command_) text += (text.empty() ? "" : " ") + word;
-    return text.substr(0, kMaxTargetBytes);
+  static LockSet named_locks(const std::vector<std::string>& names, LockMode mode) {
+    std::vector<LockRequest> requests;
+    for (const std::string& name : names) requests.push_back({LockName(name), mode});
+    return lock_set(std::move(requests));
   }
 
-  ExitCode run_under(LockManager& manager, Operation& operation, std::chrono::milliseconds wait,
+  ExitCode conflict_code() const {
+    int code = 0;
+    const char* const end = conflict_.data() + conflict_.size();
+    const auto [stop, error] = std::from_chars(conflict_.data(), end, code);
+    if (error == std::errc() && stop == end && code >= 0 && code <= 255) return static_cast<ExitCode>(code);
+    throw UsageError("--conflict-exit-code: \"" + conflict_ + "\" is no exit code; write 0 to 255");
+  }
+
+  /// The command, for people who read the journal.
+  std::string target() const {
+    if (hold_) return "--hold";
+    std::string text;
+    for (const std::string& word : command_) text += (text.empty() ? "" : " ") + word;
+    return shortened(in_one_line(as_utf8(text)), kMaxTargetBytes);
+  }
+
+  struct Waiting {
+    std::chrono::milliseconds limit;
+    ExitCode conflict;  ///< what a refusal returns
+  };
+
+  ExitCode run_under(LockManager& manager, Operation& operation, const Waiting& waiting,
                      CaughtSignals& signals) const {
-    if (const std::optional<ExitCode> code = refused(manager, operation, wait, signals)) return *code;
+    if (const std::optional<ExitCode> code = refused(manager, operation, waiting, signals)) return *code;
     const SteadyTime begin = SystemClock().now();
     manager.commit(operation);
-    const std::unique_ptr<LeasedCommand> command = start(manager, operation, signals);
+    if (hold_) return hold(manager, operation, begin, signals);
+    std::unique_ptr<LeasedCommand> command;
+    try {
+      command = start(signals, operation);
+    } catch (const NotStarted& error) {
+      give_back(manager, operation);
+      std::cerr << "lockstep: " << error.what() << '\n';
+      return static_cast<ExitCode>(error.exit_code());
+    } catch (const std::exception&) {
+      give_back(manager, operation);
+      throw;
+    }
     int code = 0;
     std::optional<std::string> lost;
     {
       LeaseKeeper keeper(manager, operation, begin, [&] { command->lose(); });
-      code = command->wait([&] { return keeper.good_until(); });
+      code =
+          command->wait([&] { return keeper.good_until(); },
+                        std::min<std::chrono::milliseconds>(kTermination, manager.lease() / kGraceOfALease));
       lost = keeper.stop();
     }
     if (command->ended_by_us() && !lost) lost = "the lease could not be renewed in time";
@@ -111,25 +165,43 @@ class Lock final : public Verb {
     return static_cast<ExitCode>(code);
   }
 
-  std::unique_ptr<LeasedCommand> start(LockManager& manager, Operation& operation,
-                                       CaughtSignals& signals) const {
-    try {
-      return std::make_unique<LeasedCommand>(
-          signals, command_,
-          std::vector<std::string>{"LOCKSTEP_FENCING_TOKEN=" + std::to_string(operation.token)});
-    } catch (const Error&) {
-      give_back(manager, operation);
-      throw;
+  /// For programs in other languages: the pipe to them is what holds the lock.
+  static ExitCode hold(LockManager& manager, Operation& operation, SteadyTime begin, CaughtSignals& signals) {
+    const std::string variable = handed_down_by(operation);
+    std::cout << json_text({{"token", operation.token},
+                            {"operation", operation.id},
+                            {"environment",
+                             {{"LOCKSTEP_FENCING_TOKEN", std::to_string(operation.token)},
+                              {"LOCKSTEP_LOCK", variable.substr(variable.find('=') + 1)}}}})
+              << std::endl;
+    InputEnd input(signals);
+    InputEnd::Cause cause{};
+    std::optional<std::string> lost;
+    {
+      LeaseKeeper keeper(manager, operation, begin, [&] { input.lose(); });
+      cause = input.wait([&] { return keeper.good_until(); });
+      lost = keeper.stop();
     }
+    if (cause.lost && !lost) lost = "the lease could not be renewed in time";
+    give_back(manager, operation);
+    if (lost) throw Error({"holding the lock", *lost, "write nothing more; take the lock again"});
+    return cause.signal ? static_cast<ExitCode>(128 + *cause.signal) : ExitCode::kDone;
+  }
+
+  std::unique_ptr<LeasedCommand> start(CaughtSignals& signals, const Operation& operation) const {
+    return std::make_unique<LeasedCommand>(
+        signals, command_,
+        std::vector<std::string>{"LOCKSTEP_FENCING_TOKEN=" + std::to_string(operation.token),
+                                 handed_down_by(operation)});
   }
 
   /// Takes the lock. Returns the exit code if it did not get it.
-  static std::optional<ExitCode> refused(LockManager& manager, Operation& operation,
-                                         std::chrono::milliseconds wait, CaughtSignals& signals) {
+  static std::optional<ExitCode> refused(LockManager& manager, Operation& operation, const Waiting& waiting,
+                                         CaughtSignals& signals) {
     NoRollForward nothing;
     StopOnSignal stop(signals);
     AcquireOptions options;
-    options.limit = wait;
+    options.limit = waiting.limit;
     options.stop = stop.token();
     const std::optional<Refusal> refusal = acquire(manager, operation, nothing, options);
     const std::optional<int> signal = stop.number();
@@ -138,12 +210,12 @@ class Lock final : public Verb {
     manager.release(operation);
     if (signal) return static_cast<ExitCode>(128 + *signal);
     std::cerr << "lockstep: " << text_of(*refusal) << '\n';
-    return ExitCode::kLockNotHad;
+    return waiting.conflict;
   }
 
   static void give_back(LockManager& manager, Operation& operation) {
     try {
-      manager.finish(operation, OperationState::kDone, "");
+      if (!operation.resolved()) manager.finish(operation, OperationState::kDone, "");
       manager.release(operation);
     } catch (const Error& error) {
       if (!error.retryable()) throw;
@@ -155,11 +227,13 @@ class Lock final : public Verb {
 
   LockModeOption config_;
   bool global_ = false;
+  bool hold_ = false;
   std::vector<std::string> documents_;
   std::vector<std::string> paths_;
-  std::string shared_;
-  std::string exclusive_;
+  std::vector<std::string> shared_;
+  std::vector<std::string> exclusive_;
   std::string wait_ = "0s";
+  std::string conflict_ = std::to_string(static_cast<int>(ExitCode::kLockNotHad));
   std::vector<std::string> command_;
 };
 

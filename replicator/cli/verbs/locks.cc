@@ -11,6 +11,7 @@
 #include "replicator/error.h"
 #include "replicator/locks/open_locks.h"
 #include "replicator/process/terminal.h"
+#include "replicator/utf8.h"
 
 namespace lockstep {
 namespace {
@@ -55,25 +56,33 @@ class Locks final : public Verb {
   }
 
   void print(const LockState& lock, ServerTime now) const {
-    std::cout << (json_ ? lock_json_line(lock) : lock_lines(lock, now));
+    std::cout << (json_ ? lock_json_line(lock, now) : lock_lines(lock, now));
   }
   void print(const Operation& operation, ServerTime now) const {
-    std::cout << (json_ ? operation_json_line(operation) : operation_line(operation, now));
+    std::cout << (json_ ? operation_json_line(operation, now) : operation_line(operation, now));
   }
 
   ExitCode list() {
     const ServerTime now = locks_->now();
-    const std::vector<LockState> locks = locks_->locks();
-    const std::vector<Operation> operations = locks_->unresolved();
+    ExitCode code = ExitCode::kDone;
+    const auto tell = [&](const Error& error) {
+      std::cerr << "lockstep: " << error.what() << '\n';
+      code = ExitCode::kFailed;
+    };
+    const std::vector<LockState> locks = locks_->locks(tell);
+    const std::vector<Operation> operations = locks_->unresolved(tell);
     for (const LockState& lock : locks) print(lock, now);
     if (!json_ && !locks.empty() && !operations.empty()) std::cout << '\n';
     for (const Operation& operation : operations) print(operation, now);
-    if (locks.empty() && operations.empty()) std::cerr << "nothing is locked\n";
-    return ExitCode::kDone;
+    if (locks.empty() && operations.empty() && code == ExitCode::kDone) std::cerr << "nothing is locked\n";
+    return code;
   }
 
+  /// Also a name that lockstep itself would not give a lock.
+  LockName name_of_option() const { return LockName::as_stored(as_utf8(lock_)); }
+
   ExitCode show() {
-    const LockName name(lock_);
+    const LockName name = name_of_option();
     const std::optional<LockState> lock = locks_->find_lock(name);
     if (!lock) {
       std::cerr << lock_ << " is not locked\n";
@@ -92,7 +101,7 @@ class Locks final : public Verb {
   ExitCode break_one() {
     if (!yes_ && !can_ask())
       throw UsageError("break asks before it frees a lock, and there is no terminal; give --yes");
-    const LockName name(lock_);
+    const LockName name = name_of_option();
     const std::optional<LockState> lock = locks_->find_lock(name);
     if (lock && !yes_) {
       std::cerr << lock_lines(*lock, locks_->now());

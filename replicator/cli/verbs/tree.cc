@@ -1,10 +1,14 @@
 // `lockstep tree`: changes a directory tree that lives only in Elasticsearch, under locks.
 #include "replicator/tree/tree.h"
 
+#include <unistd.h>
+
+#include <csignal>
 #include <functional>
 #include <iostream>
 
 #include "replicator/cli/options/duration_option.h"
+#include "replicator/cli/options/handed_down.h"
 #include "replicator/cli/options/lock_mode_option.h"
 #include "replicator/cli/options/options.h"
 #include "replicator/cli/text/progress_line.h"
@@ -67,7 +71,7 @@ class TreeVerb final : public Verb {
                           "recover --watch", &TreeVerb::recover);
     recover.flag("--watch", watch_, "Do so again and again until a signal comes");
     for (Options change : {mv, rm, put}) {
-      add_duration(change, "--wait", wait_, "How long to wait for the locks: 500ms, 30s, 5m; 0s: not at all");
+      add_wait(change, wait_);
     }
   }
 
@@ -120,25 +124,31 @@ class TreeVerb final : public Verb {
   }
 
   ExitCode recover(const Config& config) {
-    CaughtSignals signals;  // before any thread starts
-    StopOnSignal stop(signals);
+    // A signal ends it at once: it may be killed at any time, since whoever comes next does the rest.
+    if (watch_) {
+      for (const int signal : {SIGINT, SIGTERM}) std::signal(signal, [](int) { ::_exit(0); });
+    }
     const std::unique_ptr<LockManager> locks = open_locks(config);
     const std::unique_ptr<Tree> tree = open_tree(config, *locks);
-    tree->prepare();
+    tree->prepare_recovery();
     while (true) {
+      ExitCode code = ExitCode::kDone;
       try {
-        tell(tree->recover());
+        const SweepResult result = tree->recover();
+        tell(result);
+        if (!result.failures.empty()) code = ExitCode::kFailed;
       } catch (const Error& error) {
         if (!watch_ || !error.retryable()) throw;
         std::cerr << "lockstep: " << error.what() << '\n';
       }
-      if (!watch_ || !pause(config.locks.lease, stop.token())) return ExitCode::kDone;
+      if (!watch_) return code;
+      pause(config.locks.lease, std::stop_token());
     }
   }
 
   /// Does a change: waits for the locks, shows the progress, and ends when a signal comes.
   ExitCode change(const Config& config, const Change& change) {
-    const std::chrono::milliseconds wait = duration_of("--wait", wait_);
+    const std::chrono::milliseconds wait = wait_of(wait_);
     CaughtSignals signals;  // before any thread starts
     StopOnSignal stop(signals);
     const std::unique_ptr<LockManager> locks = open_locks(config);
@@ -148,7 +158,8 @@ class TreeVerb final : public Verb {
     const auto show = [&](std::int64_t done, std::int64_t total) { progress.show(done, total); };
     std::optional<Refusal> refusal;
     try {
-      refusal = change(*tree, {.wait = wait, .stop = stop.token(), .progress = show});
+      refusal = change(
+          *tree, {.wait = wait, .under = handed_down_locks(*locks), .stop = stop.token(), .progress = show});
     } catch (const Error& error) {
       const std::optional<int> signal = stop.number();
       if (!signal) throw;
@@ -180,6 +191,7 @@ class TreeVerb final : public Verb {
     say("changes aborted for dead processes", result.aborted);
     say("locks of dead processes released", result.released);
     say("changes left unfinished, because they belong to another index", result.needs_roll_forward);
+    for (const std::string& failure : result.failures) std::cerr << "lockstep: " << failure << '\n';
   }
 
   LockModeOption config_;

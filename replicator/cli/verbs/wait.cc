@@ -8,12 +8,12 @@
 #include "replicator/cli/options/options.h"
 #include "replicator/cli/options/pipeline_option.h"
 #include "replicator/cli/text/progress_line.h"
-#include "replicator/cli/text/status_text.h"
 #include "replicator/cli/verb.h"
 #include "replicator/elasticsearch/transport/curl_transport.h"
 #include "replicator/error.h"
 #include "replicator/pipeline/waiter.h"
 #include "replicator/process/stop_signals.h"
+#include "replicator/service/leader_report.h"
 #include "replicator/source/open_source.h"
 
 namespace lockstep {

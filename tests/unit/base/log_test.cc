@@ -26,6 +26,36 @@ TEST(LogTest, JsonLinesAreOneObjectALineWhateverIsLogged) {
   EXPECT_THAT(line["time"].get<std::string>(), testing::MatchesRegex("....-..-..T..:..:..\\....Z"));
 }
 
+TEST(LogTest, ALineHasTheFieldsOfTheProcessAndOfWhatItIsAbout) {
+  const auto logged = [] {
+    CaptureStderr();
+    start_logging(LogFormat::kJson, "info");
+    spdlog::info("something");
+    return nlohmann::json::parse(GetCapturedStderr());
+  };
+  set_log_field("epoch", "6");
+  set_log_field("epoch", "7");
+  {
+    const LogField index("index", "posts");
+    const LogField error("error", "source_away");
+    const auto line = logged();
+    EXPECT_EQ(line.at("epoch"), "7");
+    EXPECT_EQ(line.at("index"), "posts");
+    EXPECT_EQ(line.at("error"), "source_away");
+  }
+  EXPECT_FALSE(logged().contains("index")) << "it is about nothing any more";
+}
+
+TEST(LogTest, TheLevelChangesWhileItRuns) {
+  CaptureStderr();
+  start_logging(LogFormat::kText, "error");
+  spdlog::info("too quiet");
+  set_log_level("info");
+  spdlog::info("loud enough");
+  EXPECT_THAT(GetCapturedStderr(), testing::MatchesRegex("..:..:..\\.... info    loud enough\n"));
+  EXPECT_THROW(set_log_level("loud"), UsageError);
+}
+
 TEST(LogTest, WithoutATerminalItIsJson) {
   CaptureStderr();
   start_logging(LogFormat::kAuto, "debug");

@@ -12,8 +12,9 @@ TEST(QuantityTest, DurationsHaveAUnit) {
   EXPECT_EQ(parse_duration("10s"), milliseconds(10'000));
   EXPECT_EQ(parse_duration("5m"), milliseconds(300'000));
   EXPECT_EQ(parse_duration("2h"), milliseconds(7'200'000));
+  EXPECT_EQ(parse_duration("7d"), std::chrono::hours(7 * 24));
   for (const char* wrong :
-       {"", "10", "s", "-1s", "1.5s", "10 s", "10S", "1d", "9223372036854775807h", "99999999999999999999s"}) {
+       {"", "10", "s", "-1s", "1.5s", "10 s", "10S", "1w", "9223372036854775807h", "99999999999999999999s"}) {
     EXPECT_FALSE(parse_duration(wrong)) << wrong;
   }
 }

@@ -47,10 +47,44 @@ TEST(CommandLineTest, TheHelpListsTheCommands) {
   for (const auto& verb : all_verbs()) EXPECT_THAT(help.out, HasSubstr(verb->summary()));
 }
 
-TEST(CommandLineTest, TheVersionIsData) {
-  const Outcome version = lockstep({"--version"});
-  EXPECT_EQ(version.code, 0);
-  EXPECT_EQ(version.out, "lockstep " LOCKSTEP_VERSION "\n");
+TEST(CommandLineTest, TheVersionIsDataAndSaysCommitAndLibraries) {
+  const char* arguments[] = {"lockstep", "--version"};
+  CaptureStdout();
+  EXPECT_EQ(run_command_line(2, arguments, {"0123456789ab", "fmt 9.1.0"}), 0);
+  EXPECT_THAT(GetCapturedStdout(),
+              testing::MatchesRegex("lockstep " LOCKSTEP_VERSION " \\(commit 0123456789ab\\)\n"
+                                    "with libcurl/[^\n]*OpenSSL[^\n]*, libpq [0-9.]+, libpqxx [0-9.]+\n"
+                                    "built with fmt 9.1.0\n"));
+  EXPECT_THAT(lockstep({"--version"}).out, testing::StartsWith("lockstep " LOCKSTEP_VERSION "\n"));
+}
+
+TEST(CommandLineTest, AManPageForTheProgramAndForEachCommand) {
+  const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / "lockstep-man";
+  EXPECT_EQ(lockstep({"--man-pages", folder.c_str()}).code, 0);
+  for (const auto& verb : all_verbs()) {
+    const std::string name = std::string("lockstep-") + verb->name();
+    std::ifstream file(folder / (name + ".1"));
+    const std::string page{std::istreambuf_iterator<char>(file), {}};
+    EXPECT_THAT(page, HasSubstr(verb->summary())) << name;
+  }
+  std::ifstream file(folder / "lockstep-tree.1");
+  const std::string tree{std::istreambuf_iterator<char>(file), {}};
+  EXPECT_THAT(tree, HasSubstr("\\fB\\-c\\fR, \\fB\\-\\-config\\fR \\fIFILE\\fR\n"));
+  EXPECT_THAT(tree, HasSubstr(".SS mv\n"));
+  EXPECT_THAT(tree, HasSubstr("lockstep tree ls \\-r /hillary\n"));
+  std::filesystem::remove_all(folder);
+}
+
+TEST(CommandLineTest, CompletionsKnowTheCommandsBelowACommandAndTheirOptions) {
+  for (const char* shell : {"bash", "zsh", "fish"}) {
+    const Outcome script = lockstep({"--completion", shell});
+    EXPECT_EQ(script.code, 0);
+    for (const char* word : {"dead-letters", "discard", "until-caught-up"})
+      EXPECT_THAT(script.out, HasSubstr(word)) << shell;
+  }
+  const Outcome unknown = lockstep({"--completion", "tcsh"});
+  EXPECT_EQ(unknown.code, 2);
+  EXPECT_THAT(unknown.err, HasSubstr("bash, zsh and fish"));
 }
 
 TEST(CommandLineTest, WithoutACommandTheHelpIsAnError) {
@@ -107,19 +141,20 @@ TEST(CommandLineTest, TheConfigurationComesFromTheEnvironmentToo) {
   EXPECT_THAT(lockstep({"status"}).err, HasSubstr("/etc/lockstep/lockstep.toml"));
 }
 
-TEST(CommandLineTest, ASqliteSourceIsNotReplicatedByThisBuild) {
+TEST(CommandLineTest, NoVerbCreatesASqliteFile) {
   const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / "lockstep-cli-sqlite";
   std::filesystem::create_directories(folder);
   std::ofstream(folder / "posts.json") << "{}";
   const std::string file = (folder / "lockstep.toml").string();
-  std::ofstream(file) << "[source]\nurl = \"sqlite:/tmp/posts.db\"\n[[index]]\nalias = \"posts\"\nmapping = "
+  std::ofstream(file) << "[source]\nurl = \"sqlite:posts.db\"\n[[index]]\nalias = \"posts\"\nmapping = "
                          "\"posts.json\"\nview = \"posts\"\n[[index.track]]\ntable = \"posts\"\n";
-  for (const char* verb : {"check", "plan", "apply", "run", "status", "remove"}) {
+  for (const char* verb : {"check", "plan", "apply", "run", "status"}) {
     const Outcome outcome = lockstep({verb, "-c", file.c_str()});
     EXPECT_EQ(outcome.code, 2) << verb;
-    EXPECT_THAT(outcome.err, HasSubstr("PostgreSQL only")) << verb;
+    EXPECT_THAT(outcome.err, HasSubstr("lockstep creates no database")) << verb;
   }
   EXPECT_EQ(lockstep({"print-config", "-c", file.c_str()}).code, 0);
+  EXPECT_FALSE(std::filesystem::exists(folder / "posts.db"));
   std::filesystem::remove_all(folder);
 }
 

@@ -29,11 +29,11 @@ TEST_F(ConfigTextTest, WhatIsCommentedOutInTheSampleIsValidToo) {
   for (std::string line; std::getline(lines, line);) {
     const bool key = line.starts_with("# ") && line.find(" = ") != std::string::npos &&
                      line.find(' ', 2) == line.find(" = ");
-    // What excludes what is already there, or names a file that is not there.
+    // What excludes what is already there, is for another source, or names a file that is not there.
     const bool excluded =
-        key &&
-        (line.find("_file = ") != std::string::npos || line.find("username") != std::string::npos ||
-         line.find("client_") != std::string::npos || line.find("keys = ") == 2 || line.find("ignore") == 2);
+        key && (line.find("_file = ") != std::string::npos || line.find("username") != std::string::npos ||
+                line.find("client_") != std::string::npos || line.find("keys = ") == 2 ||
+                line.find("ignore") == 2 || line.find("json = ") == 2);
     uncommented += (key && !excluded ? line.substr(2) : line) + "\n";
   }
   EXPECT_EQ(faults(uncommented), "") << uncommented;

@@ -27,8 +27,8 @@ TEST(TextChecksTest, IndexNamesAreElasticsearchs) {
   }
   EXPECT_TRUE(valid(index_name_fault, std::string(255, 'a')));
   EXPECT_FALSE(valid(index_name_fault, std::string(256, 'a')));
-  EXPECT_TRUE(valid(alias_fault, std::string(248, 'a')));
-  EXPECT_FALSE(valid(alias_fault, std::string(249, 'a')));
+  EXPECT_TRUE(valid(alias_fault, std::string(246, 'a')));
+  EXPECT_FALSE(valid(alias_fault, std::string(247, 'a')));
 }
 
 TEST(TextChecksTest, ElasticsearchUrls) {

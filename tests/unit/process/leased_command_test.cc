@@ -5,7 +5,7 @@
 
 #include <chrono>
 
-#include "replicator/error.h"
+#include "replicator/process/descendants.h"
 
 namespace lockstep {
 namespace {
@@ -28,8 +28,17 @@ TEST(LeasedCommandTest, TheCommandFindsWhatIsAddedToItsEnvironment) {
   EXPECT_EQ(run({"sh", "-c", "test \"$LOCKSTEP_FENCING_TOKEN\" = 17"}, {"LOCKSTEP_FENCING_TOKEN=17"}), 0);
 }
 
-TEST(LeasedCommandTest, ACommandThatCannotBeStartedIsAnError) {
-  EXPECT_THROW(run({"/no/such/program"}), Error);
+TEST(LeasedCommandTest, ACommandThatCannotBeStartedHasAShellsExitCode) {
+  const auto code = [](const std::string& command) {
+    try {
+      run({command});
+    } catch (const NotStarted& error) {
+      return error.exit_code();
+    }
+    return 0;
+  };
+  EXPECT_EQ(code("/no/such/program"), 127);
+  EXPECT_EQ(code("/etc/passwd"), 126);
 }
 
 TEST(LeasedCommandTest, ALostLeaseEndsTheCommand) {
@@ -43,8 +52,41 @@ TEST(LeasedCommandTest, ALostLeaseEndsTheCommand) {
 TEST(LeasedCommandTest, ALeaseThatHasRunOutIsLost) {
   CaughtSignals signals;
   LeasedCommand child(signals, {"sleep", "60"}, {});
-  EXPECT_EQ(child.wait([] { return SystemClock().now(); }), 128 + SIGTERM);
+  const SteadyTime over = SystemClock().now();
+  const int code = child.wait([over] { return over; });
+  EXPECT_TRUE(code == 128 + SIGTERM || code == 128 + SIGKILL) << code;
   EXPECT_TRUE(child.ended_by_us());
+}
+
+TEST(LeasedCommandTest, ACommandIsToldBeforeItsLeaseRunsOut) {
+  CaughtSignals signals;
+  LeasedCommand child(signals, {"sleep", "60"}, {});
+  const SteadyTime end = SystemClock().now() + minutes(1);
+  EXPECT_EQ(child.wait([&] { return end; }, minutes(2)), 128 + SIGTERM);
+  EXPECT_LT(SystemClock().now(), end);
+}
+
+TEST(LeasedCommandTest, WhatTheCommandLeavesRunningEndsWithIt) {
+  CaughtSignals signals;
+  LeasedCommand child(signals, {"sh", "-c", "setsid sleep 60 & setsid sh -c 'sleep 60 & sleep 60' & exit 3"},
+                      {});
+  EXPECT_EQ(child.wait([] { return SystemClock().now() + minutes(1); }), 3);
+  EXPECT_TRUE(descendants().empty());
+}
+
+TEST(LeasedCommandTest, WhatIgnoresSigtermIsKilledWhenTheLeaseEnds) {
+  CaughtSignals signals;
+  LeasedCommand child(signals, {"sh", "-c", "trap '' TERM; sleep 60 & while :; do sleep 1; done"}, {});
+  const SteadyTime end = SystemClock().now() + std::chrono::milliseconds(400);
+  EXPECT_EQ(child.wait([&] { return end; }, std::chrono::milliseconds(300)), 128 + SIGKILL);
+  EXPECT_TRUE(descendants().empty());
+}
+
+TEST(LeasedCommandTest, WhenItsGuardIsKilledTheCommandEndsToo) {
+  CaughtSignals signals;
+  LeasedCommand child(signals, {"sh", "-c", "setsid sleep 60 & kill -KILL $PPID; sleep 60"}, {});
+  EXPECT_EQ(child.wait([] { return SystemClock().now() + minutes(1); }), 128 + SIGKILL);
+  EXPECT_TRUE(descendants().empty());
 }
 
 TEST(LeasedCommandTest, SignalsReachTheCommand) {

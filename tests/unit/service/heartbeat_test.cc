@@ -78,6 +78,16 @@ TEST_F(HeartbeatTest, TheWatchdogIsFedOnlyWhileTheLoopGoesRound) {
   EXPECT_TRUE(hears("WATCHDOG=1", 2));
 }
 
+TEST_F(HeartbeatTest, ItIsReadyWhenItIsUpAndNotBefore) {
+  const Heartbeat heartbeat(board_, clock_, milliseconds(1));
+  EXPECT_TRUE(hears("STATUS=connecting", 5));
+  EXPECT_EQ(std::count(messages().begin(), messages().end(), "READY=1"), 0);
+  board_.update([](ReplicationProgress& progress) { progress.epoch = Epoch{1}; });
+  EXPECT_TRUE(hears("READY=1", 1));
+  EXPECT_TRUE(hears("STATUS=connecting", 10));
+  EXPECT_EQ(std::count(messages().begin(), messages().end(), "READY=1"), 1) << "it is said once";
+}
+
 TEST_F(HeartbeatTest, TheWatchdogsIntervalIsSystemds) {
   ::unsetenv("WATCHDOG_USEC");
   EXPECT_FALSE(systemd::watchdog_interval());

@@ -13,6 +13,7 @@
 
 #include "replicator/error.h"
 #include "replicator/service/health.h"
+#include "replicator/service/health_probe.h"
 #include "replicator/service/http_server.h"
 #include "tests/unit/service/hand_clock.h"
 
@@ -47,6 +48,17 @@ TEST_F(HttpEndpointTest, ServesMetricsAsPrometheusReadsThem) {
   EXPECT_EQ(reply->status, 200);
   EXPECT_EQ(reply->get_header_value("Content-Type"), "text/plain; version=0.0.4; charset=utf-8");
   EXPECT_THAT(reply->body, HasSubstr("lockstep_documents_total{pipeline=\"shop\",index=\"<posts>\"} 1234\n"));
+}
+
+TEST_F(HttpEndpointTest, AProbeAsksWhoeverListens) {
+  const std::string port = ":" + std::to_string(endpoint_.port());
+  EXPECT_EQ(ask_health("0.0.0.0" + port, "/readyz").verdict, Verdict::kGood);
+  EXPECT_EQ(ask_health("127.0.0.1" + port, "/readyz").text, "following");
+  clock_.move(kStuckAfter + std::chrono::seconds(1));
+  const ProbeAnswer stuck = ask_health("127.0.0.1" + port, "/readyz");
+  EXPECT_EQ(stuck.verdict, Verdict::kBad);
+  EXPECT_THAT(stuck.text, HasSubstr("nothing was acknowledged"));
+  EXPECT_THROW(ask_health("127.0.0.1:1", "/healthz"), Error);
 }
 
 TEST_F(HttpEndpointTest, HealthFollowsTheProgress) {

@@ -23,10 +23,31 @@ class LeadershipLoopTest : public testing::Test {
   LeadershipLoop loop(Replicate replicate) {
     return LeadershipLoop({.open_source = [this] { return std::make_unique<fake::FakeSource>(database_); },
                            .replicate = std::move(replicate),
-                           .on_up = [this] { ++ups_; },
+                           .reloaded = [this] { return reloads_.exchange(false); },
                            .reconnect = {milliseconds(1), milliseconds(2)},
                            .standby_poll = milliseconds(1)},
                           board_, clock_);
+  }
+
+  // A service that Elasticsearch refuses until it is granted something.
+  LeadershipLoop refused_service(const std::atomic<bool>& is_granted) {
+    return LeadershipLoop({.open_source = [this] { return std::make_unique<fake::FakeSource>(database_); },
+                           .replicate =
+                               [&](Source&, const std::stop_token&) {
+                                 if (!is_granted)
+                                   throw Error({"reading an index", "HTTP 401", "check the credentials",
+                                                Retry::kNever, Server::kElasticsearch});
+                               },
+                           .reloaded = [this] { return reloads_.exchange(false); },
+                           .reconnect = {milliseconds(1), milliseconds(2)},
+                           .refused = refused_,
+                           .standby_poll = milliseconds(1),
+                           .on_refusal = LeadershipLoop::Parts::OnRefusal::kKeepTrying},
+                          board_, clock_);
+  }
+
+  void has_been_up() {
+    board_.update([](ReplicationProgress& progress) { progress.epoch = Epoch{1}; });
   }
 
   bool enters(PipelineState state) {
@@ -37,14 +58,14 @@ class LeadershipLoopTest : public testing::Test {
   ProgressBoard board_;
   HandClock clock_;
   std::stop_source stop_;
-  std::atomic<int> ups_ = 0;
+  std::atomic<bool> reloads_ = false;
+  Backoff::Limits refused_{milliseconds(1), milliseconds(2)};
 };
 
 TEST_F(LeadershipLoopTest, LeadsAndReturnsWhenReplicationIsDone) {
   int led = 0;
   loop([&](Source&, const std::stop_token&) { ++led; }).run(stop_.get_token());
   EXPECT_EQ(led, 1);
-  EXPECT_EQ(ups_, 1);
 }
 
 TEST_F(LeadershipLoopTest, ConnectsAgainWhenTheSourceIsBack) {
@@ -52,10 +73,8 @@ TEST_F(LeadershipLoopTest, ConnectsAgainWhenTheSourceIsBack) {
   std::jthread run([&] { loop([](Source&, const std::stop_token&) {}).run(stop_.get_token()); });
   EXPECT_TRUE(enters(PipelineState::kWaitingForSource));
   EXPECT_EQ(board_.read().reason, "asking the source: it is away");
-  EXPECT_EQ(ups_, 1) << "a service that waits for its servers is up";
   database_.set_away(false);
   run.join();
-  EXPECT_EQ(ups_, 1);
 }
 
 TEST_F(LeadershipLoopTest, SaysWhomReplicationWaitsFor) {
@@ -99,21 +118,35 @@ TEST_F(LeadershipLoopTest, WhateverEndsItIsNotedWithWhetherItLed) {
 
 TEST_F(LeadershipLoopTest, AServiceWithAWrongPasswordTriesAgainInsteadOfEnding) {
   std::atomic<bool> is_granted = false;
-  LeadershipLoop service({.open_source = [this] { return std::make_unique<fake::FakeSource>(database_); },
-                          .replicate =
-                              [&](Source&, const std::stop_token&) {
-                                if (!is_granted)
-                                  throw Error({"reading an index", "HTTP 401", "check the credentials",
-                                               Retry::kNever, Server::kElasticsearch});
-                              },
-                          .reconnect = {milliseconds(1), milliseconds(2)},
-                          .standby_poll = milliseconds(1),
-                          .on_refusal = LeadershipLoop::Parts::OnRefusal::kKeepTrying},
-                         board_, clock_);
-  std::jthread run([&] { service.run(stop_.get_token()); });
+  has_been_up();
+  std::jthread run([&] { refused_service(is_granted).run(stop_.get_token()); });
   EXPECT_TRUE(enters(PipelineState::kWaitingForElasticsearch));
   EXPECT_EQ(board_.read().reason, "reading an index: HTTP 401; check the credentials");
   is_granted = true;
+}
+
+TEST_F(LeadershipLoopTest, AServiceThatIsRefusedBeforeItWasUpEndsAsWronglyConfigured) {
+  const std::atomic<bool> is_granted = false;
+  EXPECT_THROW(refused_service(is_granted).run(stop_.get_token()), UsageError);
+  EXPECT_EQ(board_.read().fatal, "reading an index: HTTP 401; check the credentials");
+}
+
+TEST_F(LeadershipLoopTest, AReloadEndsThePauseOfAServiceThatIsRefused) {
+  std::atomic<bool> is_granted = false;
+  has_been_up();
+  refused_ = {std::chrono::hours(1), std::chrono::hours(1)};
+  std::jthread run([&] { refused_service(is_granted).run(stop_.get_token()); });
+  EXPECT_TRUE(enters(PipelineState::kWaitingForElasticsearch));
+  is_granted = true;
+  reloads_ = true;
+  run.join();
+}
+
+TEST_F(LeadershipLoopTest, AReloadBeginsANewRound) {
+  std::atomic<int> rounds = 0;
+  loop([&](Source&, const std::stop_token&) { reloads_ = ++rounds == 1; }).run(stop_.get_token());
+  EXPECT_EQ(rounds, 2);
+  EXPECT_EQ(database_.connections(), 2) << "each round connects with the configuration in force";
 }
 
 TEST_F(LeadershipLoopTest, StandsByAndTakesOverWhenTheLeaderDies) {
@@ -122,7 +155,6 @@ TEST_F(LeadershipLoopTest, StandsByAndTakesOverWhenTheLeaderDies) {
   std::jthread run([&] { loop([&](Source&, const std::stop_token&) { ++led; }).run(stop_.get_token()); });
   EXPECT_TRUE(enters(PipelineState::kStandingBy));
   EXPECT_EQ(led, 0);
-  EXPECT_EQ(ups_, 1);
   database_.set_led_elsewhere(false);
   run.join();
   EXPECT_EQ(led, 1);

@@ -4,6 +4,8 @@
 
 #include <mutex>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "replicator/error.h"
 #include "replicator/service/leader_report.h"
@@ -77,6 +79,7 @@ class StandbyWatchTest : public testing::Test {
     leader.host = "one";
     leader.pid = 7;
     leader.age = heard;
+    leader.document = R"({"warnings": ["a trigger is missing"]})";
     status.leader = leader;
     IndexStatus posts;
     posts.id = IndexId{1};
@@ -100,6 +103,7 @@ TEST_F(StandbyWatchTest, TellsHowThePipelineIs) {
   EXPECT_EQ(board_.read().lag, seconds(40));
   EXPECT_EQ(board_.read().outbox_bytes, 4096);
   EXPECT_EQ(board_.read().indices.at(IndexId{1}).dead_letters, 2);
+  EXPECT_EQ(board_.read().warnings, std::vector<std::string>{"a trigger is missing"});
   EXPECT_EQ(board_.read().unled, "");
 }
 

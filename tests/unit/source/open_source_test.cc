@@ -10,8 +10,8 @@ namespace {
 
 TEST(OpenSourceTest, EveryWayToOpenASourceRefusesAKindThatThisBuildDoesNotKnow) {
   Config config;
-  config.source.kind = SourceConfig::Kind::kSqlite;
-  const auto refusal = testing::ThrowsMessage<UsageError>(testing::HasSubstr("PostgreSQL only"));
+  config.source.kind = static_cast<SourceConfig::Kind>(99);
+  const auto refusal = testing::ThrowsMessage<UsageError>(testing::HasSubstr("knows no such database"));
   EXPECT_THAT([&] { require_known_kind(config.source); }, refusal);
   EXPECT_THAT([&] { open_source(config, "test"); }, refusal);
   EXPECT_THAT([&] { open_applied_watch(config); }, refusal);
@@ -19,8 +19,21 @@ TEST(OpenSourceTest, EveryWayToOpenASourceRefusesAKindThatThisBuildDoesNotKnow) 
   EXPECT_THAT([&] { open_source_definition(config); }, refusal);
 }
 
-TEST(OpenSourceTest, AKnownKindIsNotRefused) {
-  EXPECT_NO_THROW(require_known_kind(SourceConfig{}));
+TEST(OpenSourceTest, KnownKindsAreNotRefused) {
+  for (const auto kind : {SourceConfig::Kind::kPostgresql, SourceConfig::Kind::kSqlite}) {
+    SourceConfig source;
+    source.kind = kind;
+    EXPECT_NO_THROW(require_known_kind(source));
+  }
+}
+
+TEST(OpenSourceTest, ASqliteFileThatIsNotThereIsNamedAndNotMade) {
+  Config config;
+  config.source.kind = SourceConfig::Kind::kSqlite;
+  config.source.database = testing::TempDir() + "nobody_has_made_this.db";
+  EXPECT_THAT([&] { open_source(config, "test"); },
+              testing::ThrowsMessage<UsageError>(testing::HasSubstr("there is no file")));
+  EXPECT_FALSE(std::filesystem::exists(config.source.database));
 }
 
 }  // namespace

@@ -37,11 +37,19 @@ TEST(TreeChangeTest, NamesakesAreNotBelow) {
   }
 }
 
-TEST(TreeChangeTest, ARemovalInTheServerPassesGreaterFencesOver) {
-  const TreeChange removal({.kind = TreeIntent::Kind::kRemove, .path = TreePath("/a")});
-  const TreeChange::Task task = removal.task(17);
-  EXPECT_EQ(task.endpoint, "_delete_by_query");
-  EXPECT_EQ(task.body.at("query").at("bool").at("must_not")[0].at("range").at("fence").at("gt"), 17);
+TEST(TreeChangeTest, TheServerIsToldThePathsTheTokenAndWhereTo) {
+  const TreeChange removal({.kind = TreeIntent::Kind::kRemove, .path = TreePath("/a/b")});
+  const nlohmann::json gone = removal.task(17).at("script").at("params");
+  EXPECT_EQ(gone.at("from"), "/a/b");
+  EXPECT_EQ(gone.at("from_directory"), "/a");
+  EXPECT_EQ(gone.at("from_name"), "b");
+  EXPECT_TRUE(gone.at("to").is_null());
+  EXPECT_EQ(gone.at("token"), 17);
+  const TreeChange move({.kind = TreeIntent::Kind::kMove, .path = kFrom, .to = kTo});
+  const nlohmann::json moved = move.task(17).at("script").at("params");
+  EXPECT_EQ(moved.at("to"), "/c");
+  EXPECT_EQ(moved.at("to_directory"), "/");
+  EXPECT_EQ(moved.at("to_name"), "c");
 }
 
 TreeScope scope_with(const LockSet& locks) {

@@ -41,19 +41,24 @@ TEST(TreeDocumentsTest, WhatADocumentLacksIsEmptyAndItsFenceZero) {
 TEST(TreeDocumentsTest, AFenceThatIsStoredAsTextStillFences) {
   const TreeDocument document = read_tree_document(hit(R"({"fence": "12"})"));
   EXPECT_EQ(document.fence, 12);
-  EXPECT_TRUE(document.fence_is_text) << "no script can compare it";
-  EXPECT_FALSE(read_tree_document(hit(R"({"fence": 12})")).fence_is_text);
-  EXPECT_FALSE(read_tree_document(hit("{}")).fence_is_text);
 }
 
 TEST(TreeDocumentsTest, AFenceThatIsNoNumberIsNotZero) {
   EXPECT_THAT(error_of(hit(R"({"fence": "twelve"})")),
               AllOf(HasSubstr("the document 17 of fs: its fence is \"twelve\", not a whole number"),
                     HasSubstr("written by something else, or by a newer lockstep")));
-  for (const char* fence : {"12.5", "[12]", "true", "{}", "18446744073709551615"}) {
+  for (const char* fence : {"12.5", "[12]", "true", "{}", "18446744073709551615", "9007199254740993"}) {
     EXPECT_THAT(error_of(hit((R"({"fence": )" + std::string(fence) + "}").c_str())),
                 HasSubstr("its fence is "))
         << fence;
+  }
+}
+
+TEST(TreeDocumentsTest, StagedContentsAreToldByWhatOnlyLockstepWrites) {
+  EXPECT_TRUE(read_tree_document(hit(R"({"kind": "lockstep-staged:17", "contents": "x"})")).is_staged());
+  for (const char* other : {R"({"kind": "staged"})", R"({"kind": "lockstep-staged:18"})",
+                            R"({"kind": "lockstep-staged:17", "path": "/", "name": "f"})"}) {
+    EXPECT_FALSE(read_tree_document(hit(other)).is_staged()) << other;
   }
 }
 
@@ -95,7 +100,7 @@ TEST(TreeDocumentsTest, ATimeOutOfTheServerMayWorkLater) {
                              std::to_string(status) + "}]}}"}},
                   {}};
     ElasticsearchClient client = client_of(script);
-    ServerTask task = ServerTask::start(client, "fs", "_update_by_query", json::object());
+    ServerTask task = ServerTask::start(client, "fs", json::object());
     try {
       (void)task.state();
       FAIL() << status;

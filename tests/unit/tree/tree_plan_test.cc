@@ -28,7 +28,7 @@ class MadeUpEngine final : public HttpTransport {
  public:
   HttpResponse perform(const HttpRequest& request) override {
     if (request.path.ends_with("/_refresh")) return {200, "{}"};
-    if (request.path.ends_with("/_search")) return {200, search(request.body).dump()};
+    if (request.path.find("/_search") != std::string::npos) return {200, search(request.body).dump()};
     json responses = json::array();
     std::string_view lines = request.body;
     while (!lines.empty()) {
@@ -45,7 +45,9 @@ class MadeUpEngine final : public HttpTransport {
     const auto asks = [&](const std::string& text) { return query.find(text) != std::string::npos; };
     const bool everything_below_a = asks(R"("path":"/a/")");
     if (everything_below_a) return reply(json::array({hit("1", "/a", "f"), hit("2", "/a/s", "g")}), 2);
-    if (asks(R"("name":"f")") && asks(R"("path":"/")")) return reply(json::array({hit("3", "/", "f")}), 1);
+    const bool asks_for_f = asks(R"("name":"f")") && asks(R"("path":"/")");
+    const bool asks_for_files = asks(R"("name":["f")") && asks(R"("path":["/")");
+    if (asks_for_f || asks_for_files) return reply(json::array({hit("3", "/", "f")}), 1);
     return reply(json::array(), 0);
   }
 };

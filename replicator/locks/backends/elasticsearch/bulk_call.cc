@@ -30,6 +30,7 @@ BulkOutcome read_outcome(const json& item) {
       ErrorCause cause = read_error_cause(error);
       outcome.error_type = std::move(cause.type);
       outcome.error_reason = std::move(cause.reason);
+      outcome.breaker = cause.breaker;
     }
   }
   return outcome;
@@ -42,11 +43,11 @@ void require_understood(const std::string& doing, const BulkOutcome& outcome) {
                         (status == 404 && outcome.error_type != "index_not_found_exception");
   if (answered) return;
   // 0: the item has no status, so the reply is not whole, and the next one may be.
-  const bool later = status == 0 || may_work_later(status);
+  const bool later = status == 0 || may_work_later(status) || outcome.breaker;
   const bool missing = outcome.error_type == "index_not_found_exception";
   throw Error({doing,
                "HTTP " + std::to_string(status) + " " + outcome.error_type + ": " + outcome.error_reason,
-               missing ? "do not delete the indices of locks while they are used" : "",
+               missing ? "somebody has deleted it while it was used" : "",
                later ? Retry::kLater : Retry::kNever, Server::kElasticsearch});
 }
 

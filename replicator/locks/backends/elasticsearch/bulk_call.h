@@ -19,6 +19,7 @@ struct BulkOutcome {
   nlohmann::json source;   ///< what `_source` in the request asked for, else null
   std::string error_type;
   std::string error_reason;
+  bool breaker = false;  ///< see ErrorCause
 };
 
 class BulkCall {

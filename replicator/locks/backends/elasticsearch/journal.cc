@@ -1,5 +1,6 @@
 #include "replicator/locks/backends/elasticsearch/journal.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "replicator/elasticsearch/read/get_document.h"
@@ -19,14 +20,19 @@ using nlohmann::json;
 constexpr int kNotFound = 404;
 constexpr int kConflict = 409;
 constexpr std::size_t kPrunePage = 1'000;
+constexpr const char* kTokenId = "lockstep-token";
+constexpr const char* kTokenPlace = "the last fencing token";
+constexpr const char* kDrawing = "drawing a fencing token";
+constexpr int kMaxDrawing = 100;  // collisions with others who draw one
 
 /// The fields that change after open(), as far as they have a value.
 json changing_fields(const Operation& operation) {
   json fields = {{"state", text_of(operation.state)}, {"progress", operation.progress}};
   if (!operation.task.empty()) fields["task"] = operation.task;
   if (!operation.reason.empty()) fields["reason"] = operation.reason;
-  // A commit's token is the sequence number of that very write, so the next write stores it.
-  if (operation.commit != 0) fields["token"] = operation.commit;
+  if (operation.token != 0) fields["token"] = operation.token;
+  // The commit's own write cannot know its sequence number, so the next one stores it.
+  if (operation.commit != 0) fields["commit"] = operation.commit;
   return fields;
 }
 
@@ -87,9 +93,11 @@ void ElasticsearchJournal::open(Operation& operation) {
 std::optional<Operation> ElasticsearchJournal::write(const Operation& changed, JournalVersion expected) {
   const std::string doing = "writing the operation " + changed.id + " to the journal";
   Operation written = changed;
+  const bool commits = changed.state == OperationState::kRunning && changed.token == 0;
+  if (commits) written.token = draw(0);
   HttpResponse response;
   if (painless_ == Painless::kHere) {
-    json set = changing_fields(changed);
+    json set = changing_fields(written);
     set["locks"] = locks_json(changed.locks);
     const json body = {
         {"_source", json::array({"lease_until"})},
@@ -106,15 +114,50 @@ std::optional<Operation> ElasticsearchJournal::write(const Operation& changed, J
   written.version = version_of(reply);
   if (painless_ == Painless::kHere)
     written.lease_until = read_lease(changed.id, written_fields(changed.id, reply));
-  if (written.state == OperationState::kRunning && written.commit == 0)
-    written.token = written.commit = written.version.number;
+  if (commits) written.commit = written.version.number;
   return written;
+}
+
+FencingToken ElasticsearchJournal::draw(FencingToken above) {
+  if (painless_ == Painless::kMissing) return draw_plainly(above);
+  const json body = {{"scripted_upsert", true},
+                     {"upsert", json::object()},
+                     {"_source", json::array({"last"})},
+                     {"script", {{"id", script_id::kJournalToken}, {"params", {{"above", above}}}}}};
+  const json reply = client_.send_json(kDrawing, "POST",
+                                       "/" + percent_encoded(index_) + "/_update/" + kTokenId +
+                                           "?retry_on_conflict=" + std::to_string(kMaxDrawing),
+                                       dumped(body));
+  const auto get = reply.find("get");
+  return StoredObject(kTokenPlace, stored_source(kTokenPlace, get == reply.end() ? json::object() : *get))
+      .integer("last");
+}
+
+FencingToken ElasticsearchJournal::draw_plainly(FencingToken above) {
+  const std::string path = "/" + percent_encoded(index_);
+  for (int tried = 0; tried < kMaxDrawing; ++tried) {
+    const std::optional<json> stored = get_document(client_, kDrawing, index_, kTokenId);
+    FencingToken token = milliseconds_of(read_server_time(client_));
+    std::string target = path + "/_create/" + kTokenId;
+    if (stored) {
+      token =
+          std::max(token, StoredObject(kTokenPlace, stored_source(kTokenPlace, *stored)).integer("last") + 1);
+      target = document_path(kTokenId, "_doc", version_of(*stored));
+    }
+    token = std::max(token, above + 1);
+    const HttpResponse response =
+        client_.send(kDrawing, "PUT", target, dumped({{"last", token}}), {kConflict});
+    if (response.status != kConflict) return token;
+  }
+  throw Error({kDrawing, "too many draw one at once", "try again", Retry::kLater, Server::kElasticsearch});
 }
 
 Resolution ElasticsearchJournal::seize(const Operation& found, const std::string& by, Adoption adoption) {
   if (found.resolved()) return {Resolution::Kind::kGone, {}, found};
   if (painless_ == Painless::kMissing) return seize_plainly(found, by, adoption);
   const std::string doing = "resolving the operation " + found.id;
+  // Greater than that of the owner, who drew it before the entry was as it was found.
+  const FencingToken token = adoption == Adoption::kAllowed ? draw(0) : 0;
   const json body = {{"_source", json::array({"*"})},
                      {"script",
                       {{"id", script_id::kJournalSeize},
@@ -135,7 +178,8 @@ Resolution ElasticsearchJournal::seize(const Operation& found, const std::string
   if (answer == "dead") return {Resolution::Kind::kNeedsRollForward, entry.lease_until, std::move(entry)};
   if (!answer.empty()) throw unknown_value("what became of the operation " + found.id, "answer", answer);
   if (entry.resolved()) return {Resolution::Kind::kGone, {}, std::move(entry)};
-  entry.token = entry.version.number;
+  entry.token = token;
+  entry.commit = found.commit;
   return {Resolution::Kind::kAdopted, entry.lease_until, std::move(entry)};
 }
 
@@ -150,14 +194,13 @@ Resolution ElasticsearchJournal::seize_plainly(const Operation& found, const std
   changed.owner = by;
   if (adopts) {
     changed.epoch += 1;
-    if (changed.commit == 0) changed.commit = found.version.number;
+    changed.token = draw(0);
   } else {
     changed.state = OperationState::kAborted;
     changed.reason = "its lease ran out";
   }
   std::optional<Operation> written = write(changed, found.version);
   if (!written) throw has_changed(found);
-  written->token = written->version.number;
   return {adopts ? Resolution::Kind::kAdopted : Resolution::Kind::kGone, written->lease_until,
           std::move(written)};
 }
@@ -195,11 +238,15 @@ json ElasticsearchJournal::search(const json& query, std::size_t size) {
   return object_at(reply, "hits").value("hits", json::array());
 }
 
-std::vector<Operation> ElasticsearchJournal::unresolved() {
+std::vector<Operation> ElasticsearchJournal::unresolved(const Unreadable& unreadable) {
   std::vector<Operation> operations;
   for (const json& hit : search({{"terms", {{"state", {"pending", "running"}}}}}, kMaxUnresolved)) {
     const std::string id = text_at(hit, "_id");
-    operations.push_back(read_operation(id, stored_source(place_of_operation(id), hit), version_of(hit)));
+    try {
+      operations.push_back(read_operation(id, stored_source(place_of_operation(id), hit), version_of(hit)));
+    } catch (const Error& error) {
+      unreadable(error);
+    }
   }
   return operations;
 }

@@ -1,5 +1,5 @@
-// The journal of operations as an index of one shard. Its sequence numbers are the fencing tokens, so a token
-// exists exactly when a commit or an adoption does.
+// The journal of operations as an index of one shard, whose sequence numbers order the commits. One document
+// of it counts the fencing tokens.
 #pragma once
 
 #include <chrono>
@@ -21,16 +21,18 @@ class ElasticsearchJournal final : public Journal {
                        std::chrono::milliseconds lease);
 
   void open(Operation& operation) override;
+  FencingToken draw(FencingToken above) override;
   Resolution seize(const Operation& found, const std::string& by, Adoption adoption) override;
   bool abort(const Operation& found, const std::string& by, const std::string& reason) override;
   std::optional<Operation> find(const std::string& id) override;
-  std::vector<Operation> unresolved() override;
+  std::vector<Operation> unresolved(const Unreadable& unreadable) override;
   void erase(const Operation& operation) override;
   void prune(std::chrono::milliseconds age) override;
 
  private:
   std::optional<Operation> write(const Operation& changed, JournalVersion expected) override;
   std::string document_path(const std::string& id, const char* endpoint, JournalVersion version) const;
+  FencingToken draw_plainly(FencingToken above);
   Resolution seize_plainly(const Operation& found, const std::string& by, Adoption adoption);
   nlohmann::json search(const nlohmann::json& query, std::size_t size);
 

@@ -63,7 +63,8 @@ std::optional<StoredLock> LockDocuments::read(const LockName& name) {
   return read_all({document_id(name)}).at(0);
 }
 
-std::vector<std::optional<StoredLock>> LockDocuments::read_all(const std::vector<std::string>& ids) {
+std::vector<std::optional<StoredLock>> LockDocuments::read_all(const std::vector<std::string>& ids,
+                                                               const Unreadable& unreadable) {
   const std::string doing = "reading locks of " + index_;
   const json reply =
       client_.send_json(doing, "POST", "/" + percent_encoded(index_) + "/_mget", dumped({{"ids", ids}}));
@@ -78,20 +79,25 @@ std::vector<std::optional<StoredLock>> LockDocuments::read_all(const std::vector
     if (document.contains("error")) {
       throw Error({doing, dumped(document.at("error")), "", Retry::kLater, Server::kElasticsearch});
     }
-    const bool found = document.value("found", false);
-    locks.push_back(found ? std::optional(stored_lock(ids[i], document)) : std::nullopt);
+    locks.emplace_back();
+    if (!document.value("found", false)) continue;
+    try {
+      locks.back() = stored_lock(ids[i], document);
+    } catch (const Error& error) {
+      unreadable(error);
+    }
   }
   return locks;
 }
 
-std::vector<LockState> LockDocuments::all() {
+std::vector<LockState> LockDocuments::all(const Unreadable& unreadable) {
   client_.refresh(index_);
   std::vector<LockState> locks;
   scan_documents(client_, index_, {}, [&](std::span<const StoredDocument> page) {
     std::vector<std::string> ids;
     ids.reserve(page.size());
     for (const StoredDocument& document : page) ids.emplace_back(document.id);
-    for (const std::optional<StoredLock>& lock : read_all(ids)) {
+    for (const std::optional<StoredLock>& lock : read_all(ids, unreadable)) {
       if (lock && lock->state) locks.push_back(*lock->state);
     }
   });

@@ -32,7 +32,7 @@ class LockDocuments : public LockStore {
   std::optional<Refusal> acquire_all(const LockSet& locks, const Grant& grant) override;
   std::optional<Refusal> acquire_one(const LockRequest& request, const Grant& grant) override;
   std::optional<LockState> find(const LockName& name) override;
-  std::vector<LockState> all() override;
+  std::vector<LockState> all(const Unreadable& unreadable) override;
   void remove_nameless(const LockName& name) override;
   void prune() override {}
 
@@ -44,7 +44,8 @@ class LockDocuments : public LockStore {
   /// Reads a document, refreshed or not; none when there is none.
   std::optional<StoredLock> read(const LockName& name);
   /// Reads many in one request, in order.
-  std::vector<std::optional<StoredLock>> read_all(const std::vector<std::string>& ids);
+  std::vector<std::optional<StoredLock>> read_all(const std::vector<std::string>& ids,
+                                                  const Unreadable& unreadable = refuse_unreadable);
   ElasticsearchClient& client() { return client_; }
   const std::string& index() const { return index_; }
 

@@ -1,8 +1,6 @@
 #include "replicator/locks/backends/elasticsearch/lock_json.h"
 
 #include <algorithm>
-#include <array>
-#include <cstdio>
 
 #include "replicator/elasticsearch/bulk/bulk_request.h"
 #include "replicator/elasticsearch/transport/json_fields.h"
@@ -14,13 +12,6 @@ namespace {
 
 using nlohmann::json;
 
-/// FNV-1a of 64 bits (Fowler, Noll, Vo).
-std::uint64_t hash_of(std::string_view text) {
-  std::uint64_t hash = 0xcbf29ce484222325ULL;
-  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;
-  return hash;
-}
-
 /// The book's clients write a number or a text.
 std::string process_id(const json& source) {
   const auto found = source.find("process_id");
@@ -29,13 +20,9 @@ std::string process_id(const json& source) {
 }
 
 LockName stored_name(const std::string& where, const std::string& field, const json& value) {
-  constexpr const char* kWanted = "the name of a lock";
-  if (!value.is_string()) throw unfit_value(where, field, stored_text_of(value), kWanted);
-  try {
-    return LockName(value.get<std::string>());
-  } catch (const UsageError&) {
-    throw unfit_value(where, field, stored_text_of(value), kWanted);
-  }
+  if (!value.is_string() || value.get_ref<const std::string&>().empty())
+    throw unfit_value(where, field, stored_text_of(value), "the name of a lock");
+  return LockName::as_stored(value.get<std::string>());
 }
 
 /// Every name counts: release() frees what the entry names, and nothing else. A mode may be missing.
@@ -96,12 +83,7 @@ bool is_shortened(const LockName& name) {
 }
 
 std::string document_id(const LockName& name) {
-  if (!is_shortened(name)) return name.text();
-  std::array<char, 24> hash{};
-  std::snprintf(hash.data(), hash.size(), "#%016llx", static_cast<unsigned long long>(hash_of(name.text())));
-  std::size_t end = kMaxIdBytes - 17;
-  while (end > 0 && (static_cast<unsigned char>(name.text()[end]) & 0xC0) == 0x80) --end;
-  return name.text().substr(0, end) + hash.data();
+  return shortened_name(name, kMaxIdBytes);
 }
 
 std::optional<LockState> read_lock(const std::string& id, const json& source) {
@@ -149,9 +131,11 @@ Operation read_operation(const std::string& id, const json& source, JournalVersi
   operation.owner = entry.text("owner");
   operation.epoch = entry.integer("epoch");
   operation.lease_until = server_time(entry.integer("lease_until"));
-  // The commit's own write cannot know its sequence number; every later write stores it.
+  // The commit's own write cannot know its sequence number; every later write stores it. Before lockstep drew
+  // tokens, that number was the token, too.
   const bool running = operation.state == OperationState::kRunning;
-  operation.commit = entry.integer_if_any("token").value_or(running ? version.number : 0);
+  operation.commit = entry.integer_if_any("commit").value_or(running ? version.number : 0);
+  operation.token = entry.integer_if_any("token").value_or(operation.commit);
   operation.task = entry.text_if_any("task").value_or("");
   operation.progress = entry.integer_if_any("progress").value_or(0);
   operation.reason = entry.text_if_any("reason").value_or("");

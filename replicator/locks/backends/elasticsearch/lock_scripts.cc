@@ -1,6 +1,7 @@
 #include "replicator/locks/backends/elasticsearch/lock_scripts.h"
 
 #include <algorithm>
+#include <array>
 
 #include "replicator/elasticsearch/transport/json_fields.h"
 #include "replicator/elasticsearch/transport/text_encoding.h"
@@ -14,7 +15,8 @@ namespace {
 
 using nlohmann::json;
 
-constexpr const char* kVersion = "-v1";
+/// The scripts that have changed since the first version.
+constexpr std::array<std::string_view, 3> kSecondVersion = {"acquire", "downgrade", "release"};
 
 bool runs_painless(ElasticsearchClient& client) {
   const json reply = client.send_json("asking for the engine's script languages", "GET", "/_script_language");
@@ -33,7 +35,9 @@ std::vector<LockScript> lock_scripts() {
   for (const EmbeddedFile& file : lock_script_files()) {
     std::string name(file.name.substr(0, file.name.find('.')));
     std::replace(name.begin(), name.end(), '_', '-');
-    scripts.push_back({"lockstep-" + name + kVersion, file.content});
+    const bool changed =
+        std::find(kSecondVersion.begin(), kSecondVersion.end(), name) != kSecondVersion.end();
+    scripts.push_back({"lockstep-" + name + (changed ? "-v2" : "-v1"), file.content});
   }
   return scripts;
 }

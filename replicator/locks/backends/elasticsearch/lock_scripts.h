@@ -12,7 +12,7 @@
 namespace lockstep {
 
 struct LockScript {
-  std::string id;           ///< "lockstep-acquire-v1"
+  std::string id;           ///< "lockstep-acquire-v2"
   std::string_view source;  ///< the content of scripts/acquire.painless
 };
 
@@ -20,14 +20,15 @@ struct LockScript {
 std::vector<LockScript> lock_scripts();
 
 namespace script_id {
-inline constexpr const char* kAcquire = "lockstep-acquire-v1";
-inline constexpr const char* kRelease = "lockstep-release-v1";
-inline constexpr const char* kDowngrade = "lockstep-downgrade-v1";
+inline constexpr const char* kAcquire = "lockstep-acquire-v2";
+inline constexpr const char* kRelease = "lockstep-release-v2";
+inline constexpr const char* kDowngrade = "lockstep-downgrade-v2";
 inline constexpr const char* kRenew = "lockstep-renew-v1";
 inline constexpr const char* kJournalOpen = "lockstep-journal-open-v1";
 inline constexpr const char* kJournalStep = "lockstep-journal-step-v1";
 inline constexpr const char* kJournalSeize = "lockstep-journal-seize-v1";
-inline constexpr const char* kTreeMove = "lockstep-tree-move-v1";
+inline constexpr const char* kJournalToken = "lockstep-journal-token-v1";
+inline constexpr const char* kTreeChange = "lockstep-tree-change-v1";
 }  // namespace script_id
 
 enum class Painless { kHere, kMissing };

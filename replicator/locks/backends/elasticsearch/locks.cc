@@ -18,7 +18,8 @@ constexpr int kBadRequest = 400;
 // A busy cluster needs a while to create an index.
 constexpr std::chrono::seconds kPrepare{60};
 
-json index_body(json properties) {
+/// Both indices have the same fields, so that one template serves them.
+json index_body() {
   return {{"settings",
            {{"number_of_shards", 1},
             {"auto_expand_replicas", "0-2"},
@@ -27,23 +28,27 @@ json index_body(json properties) {
           {"mappings",
            {{"_meta", {{"lockstep", {{"locks", 1}}}}},
             {"dynamic", false},
-            {"properties", std::move(properties)}}}};
+            {"properties",
+             {{"lock_type", {{"type", "keyword"}}},
+              {"lock_count", {{"type", "integer"}}},
+              {"process_id", {{"type", "keyword"}}},
+              {"holders", {{"type", "object"}, {"enabled", false}}},
+              {"want", {{"type", "object"}, {"enabled", false}}},
+              {"kind", {{"type", "keyword"}}},
+              {"state", {{"type", "keyword"}}},
+              {"owner", {{"type", "keyword"}}},
+              {"lease_until", {{"type", "long"}}},
+              {"locks", {{"type", "object"}, {"enabled", false}}}}}}}};
 }
 
-json locks_body() {
-  return index_body({{"lock_type", {{"type", "keyword"}}},
-                     {"lock_count", {{"type", "integer"}}},
-                     {"process_id", {{"type", "keyword"}}},
-                     {"holders", {{"type", "object"}, {"enabled", false}}},
-                     {"want", {{"type", "object"}, {"enabled", false}}}});
-}
-
-json journal_body() {
-  return index_body({{"kind", {{"type", "keyword"}}},
-                     {"state", {{"type", "keyword"}}},
-                     {"owner", {{"type", "keyword"}}},
-                     {"lease_until", {{"type", "long"}}},
-                     {"locks", {{"type", "object"}, {"enabled", false}}}});
+/// When somebody deletes an index that is used, the next write makes it again: by this template, so that it
+/// works, and whoever held a lock learns that it is gone.
+json template_body(const LockIndices& indices) {
+  constexpr int kAboveOthers = 1'000'000;
+  return {{"index_patterns", {indices.locks, indices.journal}},
+          {"priority", kAboveOthers},
+          {"template", index_body()},
+          {"_meta", {{"lockstep", {{"locks", 1}}}}}};
 }
 
 }  // namespace
@@ -65,20 +70,32 @@ ElasticsearchLocks::ElasticsearchLocks(std::unique_ptr<HttpTransport> transport,
 void ElasticsearchLocks::prepare() {
   client_.set_timeout(kPrepare);
   const Painless painless = install_lock_scripts(client_);
-  require_index(indices_.locks, locks_body());
-  require_index(indices_.journal, journal_body());
+  require_template();
+  require_index(indices_.locks);
+  require_index(indices_.journal);
   use(painless == Painless::kHere ? scripted_lock_documents(client_, indices_.locks)
                                   : plain_lock_documents(client_, indices_.locks),
       std::make_unique<ElasticsearchJournal>(client_, indices_.journal, painless, lease()));
   client_.set_timeout(request_timeout_);
 }
 
-void ElasticsearchLocks::require_index(const std::string& index, const json& body) {
+void ElasticsearchLocks::require_template() {
+  const json reply = client_.send_json(
+      "reading the index templates", "GET",
+      "/_cluster/state/metadata?filter_path=metadata.index_template.index_template.*._meta.lockstep.locks");
+  const json templates =
+      object_at(object_at(object_at(reply, "metadata"), "index_template"), "index_template");
+  if (templates.contains(indices_.locks)) return;
+  client_.send("storing the template of the indices of locks", "PUT",
+               "/_index_template/" + percent_encoded(indices_.locks), template_body(indices_).dump());
+}
+
+void ElasticsearchLocks::require_index(const std::string& index) {
   std::vector<IndexState> found = client_.indices_of(index);
   if (found.empty()) {
     const std::string doing = "creating index " + index;
     const HttpResponse response =
-        client_.send(doing, "PUT", "/" + percent_encoded(index), body.dump(), {kBadRequest});
+        client_.send(doing, "PUT", "/" + percent_encoded(index), index_body().dump(), {kBadRequest});
     // Somebody else may have created it meanwhile.
     if (response.status == kBadRequest &&
         read_error_reply(response.body).type != "resource_already_exists_exception") {

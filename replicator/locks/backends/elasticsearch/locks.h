@@ -26,7 +26,8 @@ class ElasticsearchLocks final : public StoredLocks {
   void prepare() override;
 
  private:
-  void require_index(const std::string& index, const nlohmann::json& body);
+  void require_template();
+  void require_index(const std::string& index);
 
   ElasticsearchClient client_;
   const LockIndices indices_;

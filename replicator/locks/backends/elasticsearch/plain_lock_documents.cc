@@ -1,5 +1,7 @@
 // Exclusive locks on engines without painless: whoever gets the lock creates its document, and deletes it
 // only in the version that it has read. Shared locks would have to count, which needs a script.
+#include <algorithm>
+
 #include "replicator/elasticsearch/transport/json_fields.h"
 #include "replicator/locks/backends/elasticsearch/bulk_call.h"
 #include "replicator/locks/backends/elasticsearch/lock_documents.h"
@@ -49,6 +51,9 @@ class PlainLockDocuments final : public LockDocuments {
       if (outcomes[i].status != kConflict) continue;
       const std::optional<StoredLock> there = read(locks[i].name);
       if (there && lease_of(*there, grant.holder)) continue;  // re-entrant
+      const bool nested = there && std::any_of(grant.under.begin(), grant.under.end(),
+                                               [&](const std::string& id) { return lease_of(*there, id); });
+      if (nested) continue;
       LockState state =
           there && there->state ? *there->state : LockState{locks[i].name, LockMode::kExclusive};
       return Refusal{std::move(state), now};
@@ -69,14 +74,15 @@ class PlainLockDocuments final : public LockDocuments {
     throw needs_painless("the shared lock " + name.text());
   }
 
-  void renew(const LockSet& locks, const std::string& holder, std::chrono::milliseconds lease) override {
+  std::optional<LockName> renew(const LockSet& locks, const std::string& holder,
+                                std::chrono::milliseconds lease) override {
     const ServerTime now = read_server_time(client());
-    for_each_of(locks, holder, "renewing locks",
-                [&](BulkCall& bulk, const std::string& id, const StoredLock& lock, ServerTime) {
-                  json document = lock.source;
-                  document["holders"][holder]["until"] = milliseconds_of(now + lease);
-                  bulk.add("index", id, condition(lock.version), document);
-                });
+    return for_each_of(locks, holder, "renewing locks",
+                       [&](BulkCall& bulk, const std::string& id, const StoredLock& lock, ServerTime) {
+                         json document = lock.source;
+                         document["holders"][holder]["until"] = milliseconds_of(now + lease);
+                         bulk.add("index", id, condition(lock.version), document);
+                       });
   }
 
  private:
@@ -85,22 +91,30 @@ class PlainLockDocuments final : public LockDocuments {
                   "use --global, --document or --exclusive, or an engine with painless"});
   }
 
-  /// Calls `add` for each lock that the holder has, from the last to the first, and sends the bulk. A lock
-  /// that changes meanwhile does no harm: only its holder and whoever resolves it change it.
+  /// Calls `add` for each lock that the holder has, from the last to the first, and sends the bulk. Returns a
+  /// lock that the holder has not. A lock that changes meanwhile does no harm: only its holder and whoever
+  /// resolves it change it.
   template <class Add>
-  void for_each_of(const LockSet& locks, const std::string& holder, const std::string& doing,
-                   const Add& add) {
+  std::optional<LockName> for_each_of(const LockSet& locks, const std::string& holder,
+                                      const std::string& doing, const Add& add) {
     std::vector<std::string> ids;
     for (auto request = locks.rbegin(); request != locks.rend(); ++request)
       ids.push_back(document_id(request->name));
-    if (ids.empty()) return;
+    std::optional<LockName> missing;
+    if (ids.empty()) return missing;
     const std::vector<std::optional<StoredLock>> stored = read_all(ids);
     BulkCall bulk(index());
     for (std::size_t i = 0; i < ids.size(); ++i) {
-      if (!stored[i]) continue;
-      if (const auto until = lease_of(*stored[i], holder)) add(bulk, ids[i], *stored[i], *until);
+      const std::optional<ServerTime> until =
+          stored[i] ? lease_of(*stored[i], holder) : std::optional<ServerTime>();
+      if (until) {
+        add(bulk, ids[i], *stored[i], *until);
+      } else {
+        missing = locks[ids.size() - 1 - i].name;
+      }
     }
     bulk.send(client(), doing);
+    return missing;
   }
 };
 

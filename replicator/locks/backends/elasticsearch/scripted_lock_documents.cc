@@ -32,11 +32,9 @@ class ScriptedLockDocuments final : public LockDocuments {
   std::optional<Refusal> acquire(const LockSet& locks, const Grant& grant) override {
     std::optional<Refusal> first;
     const auto body = [&](const LockRequest& request) {
-      json parameters = {{"holder", grant.holder},
-                         {"mode", text_of(request.mode)},
-                         {"lease", grant.lease.count()},
-                         {"mark", grant.mark.count()},
-                         {"name", nullptr}};
+      json parameters = {{"holder", grant.holder},        {"under", grant.under},
+                         {"mode", text_of(request.mode)}, {"lease", grant.lease.count()},
+                         {"mark", grant.mark.count()},    {"name", nullptr}};
       if (is_shortened(request.name)) parameters["name"] = request.name.text();
       return json{{"scripted_upsert", true},
                   {"upsert", json::object()},
@@ -63,9 +61,16 @@ class ScriptedLockDocuments final : public LockDocuments {
         script_body(script_id::kDowngrade, {{"holder", holder}}), ignored);
   }
 
-  void renew(const LockSet& locks, const std::string& holder, std::chrono::milliseconds lease) override {
+  std::optional<LockName> renew(const LockSet& locks, const std::string& holder,
+                                std::chrono::milliseconds lease) override {
+    std::optional<LockName> gone;
     run("renewing locks", locks,
-        script_body(script_id::kRenew, {{"holder", holder}, {"lease", lease.count()}}), ignored);
+        script_body(script_id::kRenew, {{"holder", holder}, {"lease", lease.count()}}),
+        [&](const LockRequest& request, const BulkOutcome& outcome) {
+          if (!gone && outcome.result != "updated") gone = request.name;
+          return true;
+        });
+    return gone;
   }
 
  private:

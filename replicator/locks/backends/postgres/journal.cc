@@ -16,7 +16,8 @@ const std::string kEntryColumns =
     ", coalesce(o.token, 0), coalesce(o.commit, 0), o.task, o.progress, o.reason, o.version";
 
 void read_names(const pqxx::field& names, LockMode mode, LockSet& locks) {
-  for (std::string& name : parse_array(names.c_str())) locks.push_back({LockName(std::move(name)), mode});
+  for (std::string& name : parse_array(names.c_str()))
+    locks.push_back({LockName::as_stored(std::move(name)), mode});
 }
 
 /// kEntryColumns begin at column `first`.
@@ -81,6 +82,13 @@ std::optional<Operation> PostgresJournal::write(const Operation& changed, Journa
   return written;
 }
 
+FencingToken PostgresJournal::draw(FencingToken above) {
+  static const std::string statement =
+      "update {schema}.token set last = greatest(last + 1, $1::bigint + 1,"
+      " (extract(epoch from clock_timestamp()) * 1000)::bigint) returning last";
+  return session_.run("drawing a fencing token", statement, above)[0][0].as<std::int64_t>();
+}
+
 Resolution PostgresJournal::seize(const Operation& found, const std::string& by, Adoption adoption) {
   if (found.resolved()) return {Resolution::Kind::kGone, {}, found};
   static const std::string statement =
@@ -118,14 +126,19 @@ std::optional<Operation> PostgresJournal::find(const std::string& id) {
   return entry_of(rows[0]);
 }
 
-std::vector<Operation> PostgresJournal::unresolved() {
+std::vector<Operation> PostgresJournal::unresolved(const Unreadable& unreadable) {
   static const std::string statement =
       "select " + kEntryColumns +
       " from {schema}.operation as o where o.state in ('pending', 'running') order by o.lease_until limit " +
       std::to_string(kMaxUnresolved);
   std::vector<Operation> operations;
-  for (const pqxx::row& row : session_.run("reading the journal", statement))
-    operations.push_back(entry_of(row));
+  for (const pqxx::row& row : session_.run("reading the journal", statement)) {
+    try {
+      operations.push_back(entry_of(row));
+    } catch (const Error& error) {
+      unreadable(error);
+    }
+  }
   return operations;
 }
 

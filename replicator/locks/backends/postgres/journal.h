@@ -18,10 +18,11 @@ class PostgresJournal final : public Journal {
       : session_(session), lease_(lease) {}
 
   void open(Operation& operation) override;
+  FencingToken draw(FencingToken above) override;
   Resolution seize(const Operation& found, const std::string& by, Adoption adoption) override;
   bool abort(const Operation& found, const std::string& by, const std::string& reason) override;
   std::optional<Operation> find(const std::string& id) override;
-  std::vector<Operation> unresolved() override;
+  std::vector<Operation> unresolved(const Unreadable& unreadable) override;
   void erase(const Operation& operation) override;
   void prune(std::chrono::milliseconds age) override;
 

@@ -1,5 +1,8 @@
 #include "replicator/locks/backends/postgres/lock_rows.h"
 
+#include <algorithm>
+#include <iterator>
+
 #include "replicator/error.h"
 #include "replicator/locks/backends/postgres/values.h"
 #include "replicator/locks/stored_value.h"
@@ -7,8 +10,26 @@
 namespace lockstep {
 namespace {
 
-/// An index entry has at most 2,704 bytes; one index has the holder's name too.
+/// An index entry has at most 2,704 bytes; one index has the holder's name too. Longer names are stored as
+/// their beginning and a hash.
 constexpr std::size_t kMaxNameBytes = 2'400;
+
+std::string stored_name(const LockName& name) {
+  return shortened_name(name, kMaxNameBytes);
+}
+
+std::string stored_names(const LockSet& locks) {
+  std::vector<std::string> names;
+  for (const LockRequest& request : locks) names.push_back(stored_name(request.name));
+  return array_literal(names);
+}
+
+std::string stored_names(const LockSet& locks, LockMode mode) {
+  LockSet some;
+  std::copy_if(locks.begin(), locks.end(), std::back_inserter(some),
+               [&](const LockRequest& request) { return request.mode == mode; });
+  return stored_names(some);
+}
 
 const std::string kLockColumns =
     "l.name, l.mode, l.holders::text, array(select " + milliseconds_sql("u.until") +
@@ -17,7 +38,7 @@ const std::string kLockColumns =
     milliseconds_sql("l.waiting_until");
 
 LockState lock_state(const pqxx::row& row) {
-  LockState state{LockName(row[0].c_str())};
+  LockState state{LockName::as_stored(row[0].c_str())};
   state.mode = stored_mode(state.name.text(), row[1].c_str());
   const std::vector<std::string> holders = parse_array(row[2].c_str());
   const std::vector<std::string> until = parse_array(row[3].c_str());
@@ -37,18 +58,14 @@ ServerTime PostgresLockRows::now() {
 }
 
 std::optional<Refusal> PostgresLockRows::acquire_all(const LockSet& locks, const Grant& grant) {
-  for (const LockRequest& request : locks) {
-    if (request.name.text().size() <= kMaxNameBytes) continue;
-    throw UsageError("the name of the lock " + request.name.text().substr(0, 60) + "… has more than " +
-                     std::to_string(kMaxNameBytes) + " bytes; locks in PostgreSQL need shorter ones");
-  }
   static const std::string statement =
       "select " + kLockColumns + ", l.queued, " + milliseconds_sql("l.at") +
       " from {schema}.acquire($1, $2::text[], $3::text[], $4::bigint * interval '1 millisecond',"
-      " $5::bigint * interval '1 millisecond') as l";
+      " $5::bigint * interval '1 millisecond', $6::text[]) as l";
   const pqxx::result rows =
-      session_.run("taking locks", statement, grant.holder, names_literal(locks, LockMode::kShared),
-                   names_literal(locks, LockMode::kExclusive), grant.lease.count(), grant.mark.count());
+      session_.run("taking locks", statement, grant.holder, stored_names(locks, LockMode::kShared),
+                   stored_names(locks, LockMode::kExclusive), grant.lease.count(), grant.mark.count(),
+                   array_literal(grant.under));
   if (rows.empty()) return std::nullopt;
   return Refusal{lock_state(rows[0]), server_time(rows[0][7]), rows[0][6].as<bool>()};
 }
@@ -58,35 +75,52 @@ std::optional<Refusal> PostgresLockRows::acquire_one(const LockRequest& request,
 }
 
 void PostgresLockRows::release(const LockSet& locks, const Leave& leave) {
-  std::vector<std::string> names;
-  for (const LockRequest& request : locks) names.push_back(request.name.text());
   session_.run("releasing locks", "select {schema}.release($1, $2::text[], $3::boolean, $4::boolean)",
-               leave.holder, array_literal(names), leave.keep_mark, leave.only_expired);
+               leave.holder, stored_names(locks), leave.keep_mark, leave.only_expired);
+}
+
+std::optional<LockName> PostgresLockRows::renew(const LockSet& locks, const std::string& holder,
+                                                std::chrono::milliseconds) {
+  const pqxx::result rows = session_.run(
+      "looking at locks",
+      "select place from unnest($1::text[]) with ordinality as wanted(name, place) where not exists"
+      " (select from {schema}.holder as h where h.name = wanted.name and h.holder = $2) order by place limit "
+      "1",
+      stored_names(locks), holder);
+  if (rows.empty()) return std::nullopt;
+  return locks.at(rows[0][0].as<std::size_t>() - 1).name;
 }
 
 void PostgresLockRows::downgrade(const LockName& name, const std::string& holder) {
   session_.run(
       "downgrading a lock",
       "update {schema}.holder set mode = 'shared' where name = $1 and holder = $2 and mode <> 'shared'",
-      name.text(), holder);
+      stored_name(name), holder);
 }
 
 std::optional<LockState> PostgresLockRows::find(const LockName& name) {
   static const std::string statement =
       "select " + kLockColumns + " from {schema}.locks as l where l.name = $1";
-  const pqxx::result rows = session_.run("reading the lock " + name.text(), statement, name.text());
+  const pqxx::result rows = session_.run("reading the lock " + name.text(), statement, stored_name(name));
   if (rows.empty()) return std::nullopt;
   LockState state = lock_state(rows[0]);
+  state.name = name;
   if (state.holders.empty()) return std::nullopt;
   return state;
 }
 
-std::vector<LockState> PostgresLockRows::all() {
+std::vector<LockState> PostgresLockRows::all(const Unreadable& unreadable) {
   static const std::string statement = "select " + kLockColumns +
                                        " from {schema}.locks as l where cardinality(l.holders) > 0"
                                        " order by l.name";
   std::vector<LockState> locks;
-  for (const pqxx::row& row : session_.run("reading the locks", statement)) locks.push_back(lock_state(row));
+  for (const pqxx::row& row : session_.run("reading the locks", statement)) {
+    try {
+      locks.push_back(lock_state(row));
+    } catch (const Error& error) {
+      unreadable(error);
+    }
+  }
   return locks;
 }
 

@@ -16,15 +16,15 @@ class PostgresLockRows final : public LockStore {
   explicit PostgresLockRows(PostgresLockSession& session) : session_(session) {}
 
   ServerTime now() override;
-  /// Throws UsageError for a name that is too long for an index.
   std::optional<Refusal> acquire_all(const LockSet& locks, const Grant& grant) override;
   std::optional<Refusal> acquire_one(const LockRequest& request, const Grant& grant) override;
   void release(const LockSet& locks, const Leave& leave) override;
   void downgrade(const LockName& name, const std::string& holder) override;
-  /// Does nothing: a lock shows the lease of its holder's journal entry.
-  void renew(const LockSet&, const std::string&, std::chrono::milliseconds) override {}
+  /// Writes nothing: a lock shows the lease of its holder's journal entry.
+  std::optional<LockName> renew(const LockSet& locks, const std::string& holder,
+                                std::chrono::milliseconds lease) override;
   std::optional<LockState> find(const LockName& name) override;
-  std::vector<LockState> all() override;
+  std::vector<LockState> all(const Unreadable& unreadable) override;
   /// Does nothing: every holder has a name.
   void remove_nameless(const LockName&) override {}
   void prune() override;

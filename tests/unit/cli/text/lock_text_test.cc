@@ -22,8 +22,9 @@ TEST(LockTextTest, ALockHasALineForEachHolder) {
             "/a  shared  kept for w  until 1970-01-01T00:16:40.000Z (in 0.0 s)\n");
   EXPECT_EQ(lock_lines({LockName("g"), LockMode::kExclusive, 1, {{"", std::nullopt}}}, kNow),
             "g  exclusive  somebody  without a lease\n");
-  EXPECT_EQ(lock_json_line({LockName("g\""), LockMode::kExclusive, 1, {{"123", std::nullopt}}}),
-            R"({"name":"g\"","mode":"exclusive","count":1,"holders":[{"id":"123","until":null}]})"
+  EXPECT_EQ(lock_json_line({LockName("g\""), LockMode::kExclusive, 1, {{"123", std::nullopt}}}, kNow),
+            R"({"record":"lock","now":"1970-01-01T00:16:40.000Z","name":"g\"","mode":"exclusive","count":1,)"
+            R"("holders":[{"id":"123","until":null}],"waiting":null})"
             "\n");
 }
 
@@ -32,7 +33,7 @@ TEST(LockTextTest, AnOperationSaysWhatItDoesAndHowFarItIs) {
   operation.id = operation.owner = "web1-7-ab";
   operation.intent = {"mv", "/a", "/b", "fs"};
   operation.state = OperationState::kRunning;
-  operation.commit = 17;
+  operation.token = 17;
   operation.progress = 4'711;
   operation.lease_until = kNow + milliseconds(1'000);
   EXPECT_EQ(
@@ -44,11 +45,12 @@ TEST(LockTextTest, AnOperationSaysWhatItDoesAndHowFarItIs) {
   EXPECT_EQ(operation_line(operation, kNow),
             "web1-7-ab  mv /a /b fs  running, token 17, 4,711 done, taken over by heir: why  until "
             "1970-01-01T00:16:41.000Z (in 1.0 s)\n");
-  EXPECT_EQ(operation_json_line(operation),
-            R"({"operation":"web1-7-ab","kind":"mv","from":"/a","to":"/b","target":"fs","state":"running",)"
-            R"("owner":"heir","epoch":1,"until":"1970-01-01T00:16:41.000Z","token":17,"progress":4711,)"
-            R"("reason":"why","locks":[{"name":"/a","mode":"shared"}]})"
-            "\n");
+  EXPECT_EQ(
+      operation_json_line(operation, kNow),
+      R"({"record":"operation","now":"1970-01-01T00:16:40.000Z","operation":"web1-7-ab","kind":"mv","from":"/a","to":"/b","target":"fs","state":"running",)"
+      R"("owner":"heir","epoch":1,"until":"1970-01-01T00:16:41.000Z","token":17,"progress":4711,)"
+      R"("reason":"why","locks":[{"name":"/a","mode":"shared"}]})"
+      "\n");
 }
 
 }  // namespace

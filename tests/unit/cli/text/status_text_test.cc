@@ -45,6 +45,13 @@ PipelineStatus following() {
                                       .done = 12'000,
                                       .total = 48'000,
                                       .age = std::chrono::seconds(10)}}});
+  status.reindexes.push_back({.alias = "posts",
+                              .state = "filling",
+                              .live = "posts-000001",
+                              .beside = "posts-000002",
+                              .wanted = "",
+                              .reason = "it is red",
+                              .failure = ""});
   return status;
 }
 
@@ -76,6 +83,15 @@ TEST(StatusTextTest, TheJsonHasTheDocumentedKeys) {
       {"documents_per_second", 3'400.0},
       {"bulk", {{"in_flight", 2}, {"retries", 7}}},
       {"warnings", {"changes of blog.users are not followed"}},
+      {"reindexes",
+       {{{"alias", "posts"},
+         {"state", "filling"},
+         {"live", "posts-000001"},
+         {"beside", "posts-000002"},
+         {"wanted", ""},
+         {"reason", "it is red"},
+         {"failure", ""},
+         {"keep_seconds", 0.0}}}},
       {"indices",
        {{"posts",
          {{"view", "search.posts"},
@@ -122,6 +138,7 @@ TEST(StatusTextTest, TheTextSaysWhatMatters) {
             "  checkpoint  1.2 s ago\n"
             "  leader      db1, process 123, since 2026-01-31T12:00:00+00:00, epoch 7\n"
             "  warning     changes of blog.users are not followed\n"
+            "  reindex     of posts: filling, posts-000002 beside posts-000001; it waits: it is red\n"
             "\n"
             "  index         written         deleted    superseded  dead letters\n"
             "  posts          48,000               3             2             1\n"
@@ -169,6 +186,17 @@ TEST(StatusTextTest, WhoHoldsTheLeadIsNamed) {
       text,
       HasSubstr("lead        session 4711 of shop (lockstep shop tail), connected 2026-01-31T11:59:00Z\n"));
   EXPECT_THAT(text, HasSubstr("warning     session 815 of role app (psql) holds the lock of the lead"));
+}
+
+TEST(StatusTextTest, AReindexHasALine) {
+  PipelineStatus status = following();
+  EXPECT_THAT(
+      status_text("shop", status),
+      HasSubstr("reindex     of posts: filling, posts-000002 beside posts-000001; it waits: it is red\n"));
+  status.reindexes[0].state = "kept";
+  status.reindexes[0].reason = "";
+  status.reindexes[0].keep = std::chrono::hours(100);
+  EXPECT_THAT(status_text("shop", status), HasSubstr("posts-000002 beside posts-000001 for 4 d 4 h\n"));
 }
 
 TEST(StatusTextTest, APipelineThatWasNeverAppliedSaysSo) {

@@ -180,13 +180,5 @@ TEST(Client, ACountWithoutAllShardsIsNoCount) {
   EXPECT_EQ(client.count("posts"), 3);
 }
 
-TEST(Client, MovesAnAliasInOneStep) {
-  Script script{{{200, "{}"}}, {}};
-  client_of(script).swap_alias("posts", "posts-000001", "posts-000002");
-  EXPECT_EQ(script.requests.at(0).path, "/_aliases");
-  EXPECT_EQ(nlohmann::json::parse(script.requests[0].body), nlohmann::json::parse(R"({"actions":[
-      {"remove":{"index":"posts-000001","alias":"posts"}},{"add":{"index":"posts-000002","alias":"posts"}}]})"));
-}
-
 }  // namespace
 }  // namespace lockstep

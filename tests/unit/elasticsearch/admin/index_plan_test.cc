@@ -121,7 +121,7 @@ TEST(PlanIndex, ARefusedChangeInPlaceNamesTheRemedy) {
     FAIL();
   } catch (const Error& error) {
     EXPECT_THAT(error.what(), HasSubstr("conflicts"));
-    EXPECT_THAT(error.what(), HasSubstr("delete index posts-000003 and run `lockstep apply`"));
+    EXPECT_THAT(error.what(), HasSubstr("run `lockstep reindex posts`"));
     EXPECT_FALSE(error.retryable());
   }
 }
@@ -133,7 +133,7 @@ TEST(PlanIndex, AnotherTypeNeedsAReindex) {
   const IndexPlan plan = plan_index(client, desired(other));
   EXPECT_EQ(plan.kind, Kind::kReindex);
   EXPECT_EQ(plan.problem, "field a: type is text, wanted keyword");
-  EXPECT_THAT(plan.remedy, HasSubstr("delete index posts-000003 and run `lockstep apply`"));
+  EXPECT_THAT(plan.remedy, HasSubstr("run `lockstep reindex posts`"));
   EXPECT_THROW(apply_index_plan(client, desired(other), plan), Error);
 }
 

@@ -49,6 +49,7 @@ TEST(PrivilegesTest, OpenSearchIsAskedByWhatCannotSucceed) {
   for (int i = 0; i < 5; ++i) script.answers.push_back({404, nonsense});
   script.answers.push_back({404, nonsense});  // the alias
   script.answers.push_back({200, R"({"errors": true, "items": [{"index": {"status": 403}}]})"});
+  script.answers.push_back({200, R"({"errors": true, "items": [{"delete": {"status": 403}}]})"});
   ElasticsearchClient client = client_of(script);
   EXPECT_THAT(missing_privileges(client, {"posts"}),
               ElementsAre("indices:data/read/scroll on the cluster", "indices:admin/create on posts-*",

@@ -143,7 +143,7 @@ TEST(LockJsonTest, AFieldOfAnEntryThatCannotBeReadIsNeverADefault) {
 }
 
 TEST(LockJsonTest, ALockNameThatIsNoTextIsNotLeftOutOfTheRelease) {
-  for (const char* name : {"1", "null", R"("")", R"("a\u0000b")"}) {
+  for (const char* name : {"1", "null", R"("")"}) {
     json entry = whole_entry();
     entry["locks"]["exclusive"] = {"/a", json::parse(name)};
     EXPECT_THAT(error_of([&] { (void)read_operation("web1-7-ab", entry, {}); }),
@@ -175,10 +175,11 @@ TEST(LockScriptsTest, StoredScriptsAreFrozen) {
   }
   EXPECT_EQ(frozen,
             (std::vector<std::string>{
-                "lockstep-acquire-v1 0faf7604a209bc26", "lockstep-downgrade-v1 c31d533886c5d1e0",
+                "lockstep-acquire-v2 a6a5e8b78cb1cce7", "lockstep-downgrade-v2 a8778269170f82d8",
                 "lockstep-journal-open-v1 676bb9b9f4641901", "lockstep-journal-seize-v1 8e7ec833b1d0e1e1",
-                "lockstep-journal-step-v1 8f14fd1b9dc3cbe9", "lockstep-release-v1 d01d09c2b97bf74b",
-                "lockstep-renew-v1 1f75b61c36075765", "lockstep-tree-move-v1 617d5b7fc9d807c5"}));
+                "lockstep-journal-step-v1 8f14fd1b9dc3cbe9", "lockstep-journal-token-v1 04f89d439d79af6c",
+                "lockstep-release-v2 0f14efb7dc23a22d", "lockstep-renew-v1 1f75b61c36075765",
+                "lockstep-tree-change-v1 6906d65c30d855eb"}));
 }
 
 }  // namespace

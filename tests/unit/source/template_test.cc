@@ -1,4 +1,4 @@
-#include "replicator/source/postgres/define/template.h"
+#include "replicator/source/template.h"
 
 #include <gtest/gtest.h>
 

@@ -1,0 +1,40 @@
+// The commands, their options and arguments as plain data: what man pages and completions are made from, so
+// that they say what --help says.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace CLI {
+class App;
+}  // namespace CLI
+
+namespace lockstep {
+
+struct OptionNode {
+  std::vector<std::string> names;  ///< "-c", "--config"
+  std::string value;               ///< what --help calls its value: "FILE"; empty: a flag
+  std::string summary;
+  std::string environment;  ///< the variable that is read without it; may be empty
+  std::string fallback;     ///< the default that --help shows; may be empty
+};
+
+struct ArgumentNode {
+  std::string name;
+  std::string summary;
+  enum class Count { kOne, kOneAtMost, kSeveral };
+  Count count = Count::kOne;
+};
+
+struct CommandNode {
+  std::string name;
+  std::string summary;
+  std::string footer;  ///< what --help ends with
+  std::vector<OptionNode> options = {};
+  std::vector<ArgumentNode> arguments = {};
+  std::vector<CommandNode> commands = {};
+};
+
+CommandNode tree_of(const CLI::App& app);
+
+}  // namespace lockstep

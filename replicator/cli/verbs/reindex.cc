@@ -1,0 +1,252 @@
+// `lockstep reindex`: gives an index a new mapping by a second one beside it, which takes its place. The
+// service does the work; this command starts it, watches it and says what is wanted of it.
+#include <algorithm>
+#include <iostream>
+#include <map>
+#include <optional>
+#include <variant>
+
+#include "replicator/cli/options/chosen_indices.h"
+#include "replicator/cli/options/duration_option.h"
+#include "replicator/cli/options/options.h"
+#include "replicator/cli/options/pipeline_option.h"
+#include "replicator/cli/text/progress_line.h"
+#include "replicator/cli/text/status_text.h"
+#include "replicator/cli/verb.h"
+#include "replicator/cli/verbs/reindex_watch.h"
+#include "replicator/config/mapping_file.h"
+#include "replicator/config/text_file.h"
+#include "replicator/elasticsearch/admin/client.h"
+#include "replicator/elasticsearch/admin/index_plan.h"
+#include "replicator/elasticsearch/transport/curl_transport.h"
+#include "replicator/error.h"
+#include "replicator/pipeline/leadership.h"
+#include "replicator/quantity.h"
+#include "replicator/service/readable.h"
+#include "replicator/source/open_source.h"
+
+namespace lockstep {
+namespace {
+
+std::string text_of(const std::string& file) {
+  const std::variant<std::string, TextFault> read = read_text_file(file);
+  if (const auto* const fault = std::get_if<TextFault>(&read))
+    throw UsageError(fault->what + "; " + fault->remedy);
+  const std::string& text = std::get<std::string>(read);
+  if (const auto fault = mapping_fault(file, text)) throw UsageError(fault->what + "; " + fault->remedy);
+  return text;
+}
+
+class ReindexVerb final : public Verb {
+ public:
+  const char* name() const override { return "reindex"; }
+  const char* summary() const override { return "Give an index a new mapping, searched all the while"; }
+  const char* example() const override {
+    return "lockstep reindex -c shop.toml --dry-run\nlockstep reindex -c shop.toml products --keep 2d\n"
+           "lockstep reindex -c shop.toml products --back";
+  }
+
+  void add_options(Options options) override {
+    pipeline_.add_to(options);
+    options.option("ALIAS", aliases_, "The indices; default: those whose mapping file needs a new index");
+    add_duration(options, "--keep", keep_,
+                 "How long the other index is followed afterwards, so that --back loses nothing");
+    options.option("--mapping", mapping_, "A mapping file to try instead of the configured one")
+        .value_name("FILE");
+    const Option dry_run = options.flag("--dry-run", dry_run_, "Say what would happen, and do nothing");
+    Option back = options.flag("--back", back_, "Let the alias stand for the other index again");
+    Option finish = options.flag("--finish", finish_, "Delete the other index now");
+    Option abort = options.flag("--abort", abort_, "Take it back before the alias has moved");
+    back.excludes(finish).excludes(abort).excludes(dry_run);
+    finish.excludes(abort).excludes(dry_run);
+    abort.excludes(dry_run);
+    options.flag("--force", force_,
+                 "Move the alias although documents are refused, or somebody has moved it");
+  }
+
+  ExitCode run() override {
+    const Config config = pipeline_.load();
+    const std::chrono::milliseconds keep = duration_of("--keep", keep_);
+    const std::unique_ptr<Source> source = open_source(config, "reindex");
+    const AppliedPipeline pipeline = load_applied(config, *source);
+    if (back_ || finish_ || abort_) return ask(config, pipeline, source->reindexes());
+    return start(config, pipeline, *source, std::chrono::ceil<std::chrono::seconds>(keep));
+  }
+
+ private:
+  // --- a new one ---
+
+  ExitCode start(const Config& config, const AppliedPipeline& pipeline, Source& source,
+                 std::chrono::seconds keep) {
+    ElasticsearchClient elasticsearch(make_transport_factory(config.elasticsearch)(),
+                                      config.elasticsearch.request_timeout);
+    const auto fields = open_source_definition(config)->document_fields();
+    if (mapping_ && aliases_.size() != 1)
+      throw UsageError("--mapping: name the one index that it is for: lockstep reindex ALIAS --mapping FILE");
+    chosen_indices(pipeline, aliases_);         // throws for an unknown one
+    std::map<std::string, std::string> before;  // real index by alias
+    for (const IndexConfig& index : config.indices) {
+      const bool is_named = std::find(aliases_.begin(), aliases_.end(), index.alias) != aliases_.end();
+      if (!aliases_.empty() && !is_named) continue;
+      const std::string file = mapping_.value_or(index.mapping.string());
+      const std::string text = mapping_ ? text_of(*mapping_) : index.mapping_json;
+      const DesiredIndex desired{index.alias, index.view, parse_mapping(file, text), config.pipeline,
+                                 pipeline.identity};
+      const IndexPlan plan = plan_of(elasticsearch, desired);
+      if (!is_named && plan.kind != IndexPlan::Kind::kReindex) continue;
+      require_fit(elasticsearch, desired, fields);
+      if (dry_run_) {
+        describe(elasticsearch, plan, keep);
+      } else {
+        start(source.reindexes(), index.alias, text, keep);
+      }
+      before[index.alias] = plan.index;
+    }
+    if (before.empty())
+      std::cout
+          << "nothing to do: no mapping file needs a new index; name an alias to reindex it all the same\n";
+    if (before.empty() || dry_run_) return ExitCode::kDone;
+    ReindexWatch watch(config);
+    for (const auto& [alias, index] : before) {
+      const std::optional<ReindexStatus> ended = watch.until(alias, [](const ReindexStatus& reindex) {
+        return reindex.state == name_of(ReindexState::kKept) && reindex.keep.count() > 0;
+      });
+      report(elasticsearch, alias, index, ended);
+    }
+    return ExitCode::kDone;
+  }
+
+  static IndexPlan plan_of(ElasticsearchClient& elasticsearch, const DesiredIndex& desired) {
+    IndexPlan plan = plan_index(elasticsearch, desired);
+    if (plan.kind == IndexPlan::Kind::kRefuse)
+      throw Error({"reindexing " + desired.alias, plan.problem, plan.remedy});
+    if (plan.kind == IndexPlan::Kind::kCreate)
+      throw Error({"reindexing " + desired.alias, "it has no index", "run `lockstep apply`, which makes it"});
+    return plan;
+  }
+
+  static void require_fit(ElasticsearchClient& elasticsearch, const DesiredIndex& desired,
+                          const std::map<std::string, std::vector<std::string>>& fields) {
+    if (const auto problem = validate_mapping(elasticsearch, desired.alias, desired.mapping))
+      throw UsageError("Elasticsearch refuses the mapping of " + desired.alias + ": " + *problem);
+    const auto known = fields.find(desired.alias);
+    if (known == fields.end()) return;
+    if (const auto refusal = refusal_of_fields(desired, known->second))
+      throw UsageError(refusal->problem + "; " + refusal->remedy);
+  }
+
+  static void describe(ElasticsearchClient& elasticsearch, const IndexPlan& plan, std::chrono::seconds keep) {
+    const std::int64_t documents = elasticsearch.count(plan.alias);
+    const std::int64_t bytes = elasticsearch.average_stored_size(plan.alias).value_or(0) * documents;
+    std::cout << plan.alias << ": a new index beside " << plan.index << '\n';
+    for (const std::string& change : plan.changes) std::cout << "  " << change << '\n';
+    std::cout << "  " << grouped(documents) << " documents are written into it";
+    if (bytes > 0) std::cout << ", which take about " << readable_size(bytes) << " for each copy";
+    std::cout << "\n  then the alias moves, and " << plan.index << " is "
+              << (keep.count() > 0 ? "followed for " + readable(keep) + ", then deleted" : "deleted") << '\n';
+  }
+
+  void start(Reindexes& reindexes, const std::string& alias, const std::string& mapping,
+             std::chrono::seconds keep) const {
+    if (reindexes.start(alias, mapping, keep)) {
+      if (force_)
+        reindexes.want(reindex_of(reindexes, alias)->id, ReindexWish::kNone, Reindexes::Force::kYes);
+      return;
+    }
+    const std::optional<Reindex> known = reindex_of(reindexes, alias);
+    if (known && known->state == ReindexState::kKept) {
+      throw UsageError(alias + ": " + known->beside_name + " is still followed beside " + known->live_name +
+                       "; end that with `lockstep reindex --finish " + alias +
+                       "`, or move the alias back with --back");
+    }
+    if (known && known->mapping != mapping)
+      throw UsageError(alias +
+                       ": a reindex with another mapping is under way; take it back with `lockstep "
+                       "reindex --abort " +
+                       alias + "`");
+    std::cerr << "a reindex of " << alias << " is under way already\n";
+    if (known && force_) reindexes.want(known->id, ReindexWish::kNone, Reindexes::Force::kYes);
+  }
+
+  static void report(ElasticsearchClient& elasticsearch, const std::string& alias, const std::string& before,
+                     const std::optional<ReindexStatus>& ended) {
+    if (ended) {
+      std::cout << alias << " stands for " << ended->live << "; " << ended->beside << " is followed for "
+                << readable(ended->keep) << ": `lockstep reindex --back " << alias
+                << "` moves the alias back\n";
+      return;
+    }
+    const std::vector<IndexState> at = elasticsearch.indices_of(alias);
+    if (at.size() != 1 || at.front().name == before)
+      throw Error({"reindexing " + alias, "somebody has taken it back", "start it again"});
+    std::cout << alias << " stands for " << at.front().name << '\n';
+  }
+
+  // --- one that exists ---
+
+  static std::optional<Reindex> reindex_of(Reindexes& reindexes, const std::string& alias) {
+    for (Reindex& reindex : reindexes.all()) {
+      if (reindex.alias == alias) return std::move(reindex);
+    }
+    return std::nullopt;
+  }
+
+  ExitCode ask(const Config& config, const AppliedPipeline& pipeline, Reindexes& reindexes) {
+    chosen_indices(pipeline, aliases_);  // throws for an unknown one
+    std::vector<Reindex> asked;
+    for (Reindex& reindex : reindexes.all()) {
+      const bool is_named = std::find(aliases_.begin(), aliases_.end(), reindex.alias) != aliases_.end();
+      if (is_named || (aliases_.empty() && fits(reindex))) asked.push_back(std::move(reindex));
+    }
+    for (const Reindex& reindex : asked) {
+      if (fits(reindex)) continue;
+      throw UsageError(
+          "the reindex of " + reindex.alias + " is in the state " + std::string(name_of(reindex.state)) +
+          (abort_ ? ": the alias has moved; --back moves it back, --finish deletes the other index"
+                  : ": the alias has not moved yet; --abort takes it back"));
+    }
+    if (asked.empty() || (!aliases_.empty() && asked.size() < aliases_.size()))
+      throw UsageError("there is no such reindex; see `lockstep status`");
+    const ReindexWish wish = back_     ? ReindexWish::kBack
+                             : finish_ ? ReindexWish::kFinish
+                                       : ReindexWish::kAbort;
+    ReindexWatch watch(config);
+    for (const Reindex& reindex : asked)
+      reindexes.want(reindex.id, wish, force_ ? Reindexes::Force::kYes : Reindexes::Force::kNo);
+    for (const Reindex& reindex : asked) {
+      const std::optional<ReindexStatus> ended = watch.until(reindex.alias, [&](const ReindexStatus& now) {
+        return back_ && now.state == name_of(ReindexState::kKept) && now.live != reindex.live_name;
+      });
+      if (ended) {
+        std::cout << reindex.alias << " stands for " << ended->live << "; " << ended->beside
+                  << " is followed for " << readable(ended->keep) << '\n';
+      } else {
+        std::cout << "the reindex of " << reindex.alias << " is over\n";
+      }
+    }
+    return ExitCode::kDone;
+  }
+
+  bool fits(const Reindex& reindex) const {
+    const bool is_kept = reindex.state == ReindexState::kKept;
+    return abort_ ? !is_kept && !reindex.was_swapped : is_kept;
+  }
+
+  PipelineOption pipeline_;
+  std::vector<std::string> aliases_;
+  std::string keep_ = "7d";
+  std::optional<std::string> mapping_;
+  bool dry_run_ = false;
+  bool back_ = false;
+  bool finish_ = false;
+  bool abort_ = false;
+  bool force_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Verb> make_reindex_verb() {
+  return std::make_unique<ReindexVerb>();
+}
+
+}  // namespace lockstep

@@ -1,0 +1,73 @@
+#include "replicator/cli/verbs/reindex_watch.h"
+
+#include <algorithm>
+#include <chrono>
+#include <iostream>
+
+#include "replicator/cli/text/status_text.h"
+#include "replicator/error.h"
+#include "replicator/pause.h"
+#include "replicator/source/open_source.h"
+#include "replicator/source/reindexes.h"
+
+namespace lockstep {
+namespace {
+
+constexpr std::chrono::milliseconds kPoll{200};
+constexpr std::chrono::seconds kReloading{
+    3};  // a leader that loads the pipeline again is no leader meanwhile
+
+}  // namespace
+
+ReindexWatch::ReindexWatch(const Config& config) : status_(open_status_reader(config)) {}
+
+std::optional<ReindexStatus> ReindexWatch::until(const std::string& alias,
+                                                 const std::function<bool(const ReindexStatus&)>& is_so) {
+  while (!signals_.token().stop_requested()) {
+    const std::optional<PipelineStatus> status = status_->read();
+    if (!status) throw Error({"watching the reindex of " + alias, "the pipeline is no longer applied"});
+    const auto found = std::find_if(status->reindexes.begin(), status->reindexes.end(),
+                                    [&](const ReindexStatus& each) { return each.alias == alias; });
+    if (found == status->reindexes.end()) return std::nullopt;
+    if (is_so(*found)) {
+      line_.clear();
+      return *found;
+    }
+    if (found->state == name_of(ReindexState::kFailed) && found->wanted.empty())
+      throw Error({"reindexing " + alias, found->failure, "nothing has changed; mend it and start again"});
+    tell(told_reason_, found->reason);
+    const SteadyTime now = std::chrono::steady_clock::now();
+    if (!status->lead.empty()) unled_since_.reset();
+    if (status->lead.empty() && !unled_since_) unled_since_ = now;
+    const bool is_unled = unled_since_ && now - *unled_since_ > kReloading;
+    tell(told_unled_, is_unled ? "nobody runs this pipeline: it goes on with `lockstep run`" : "");
+    show(*found, *status);
+    pause(kPoll, signals_.token());
+  }
+  throw Error({"watching the reindex of " + alias, "interrupted",
+               "the service goes on with it: see `lockstep status`, or take it back with --abort"});
+}
+
+void ReindexWatch::show(const ReindexStatus& reindex, const PipelineStatus& status) {
+  std::string line = reindex_text(reindex);
+  for (const IndexStatus& index : status.indices) {
+    if (index.alias != reindex.beside || index.jobs.empty()) continue;
+    const IndexStatus::Job& job = index.jobs.front();
+    rate_.add(std::chrono::steady_clock::now(), job.done);
+    if (job.total && *job.total > 0) {
+      line = reindex.alias + ": " + reindex.state + " " +
+             progress_bar(job.done, std::max(*job.total, job.done), rate_.per_second());
+    }
+  }
+  if (line_.due()) line_.show(line);
+}
+
+void ReindexWatch::tell(std::string& told, const std::string& text) {
+  if (told == text) return;
+  told = text;
+  if (text.empty()) return;
+  line_.clear();
+  std::cerr << text << '\n';
+}
+
+}  // namespace lockstep

@@ -1,0 +1,40 @@
+// Watches a reindex that the service does, with a progress bar. The work goes on when nobody watches.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "replicator/cli/text/progress_line.h"
+#include "replicator/clock.h"
+#include "replicator/config/config.h"
+#include "replicator/process/stop_signals.h"
+#include "replicator/service/rate_meter.h"
+#include "replicator/source/pipeline_status.h"
+
+namespace lockstep {
+
+class ReindexWatch {
+ public:
+  explicit ReindexWatch(const Config& config);
+
+  /// Until the reindex of the alias is so; returns what it is then. None: it is over, and nothing is left of
+  /// it. Throws Error when it fails, or when a signal ends the watching.
+  std::optional<ReindexStatus> until(const std::string& alias,
+                                     const std::function<bool(const ReindexStatus&)>& is_so);
+
+ private:
+  void show(const ReindexStatus& reindex, const PipelineStatus& status);
+  void tell(std::string& told, const std::string& text);
+
+  const StopSignals signals_;
+  std::unique_ptr<StatusReader> status_;
+  ProgressLine line_;
+  RateMeter rate_;
+  std::string told_reason_;
+  std::string told_unled_;
+  std::optional<SteadyTime> unled_since_;
+};
+
+}  // namespace lockstep

@@ -1,0 +1,20 @@
+// Asks a service on this machine how it is, over the HTTP that it serves: for health checks of containers,
+// which have no other program to ask with.
+#pragma once
+
+#include <string>
+
+#include "replicator/service/health.h"
+
+namespace lockstep {
+
+struct ProbeAnswer {
+  Verdict verdict = Verdict::kGood;
+  std::string text;  ///< what the service says, in one line
+};
+
+/// `listen` is that of the service, "host:port"; `path` is "/healthz" or "/readyz". Throws Error when nothing
+/// answers within two seconds.
+ProbeAnswer ask_health(const std::string& listen, const std::string& path);
+
+}  // namespace lockstep

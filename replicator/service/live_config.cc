@@ -1,0 +1,77 @@
+#include "replicator/service/live_config.h"
+
+#include <spdlog/spdlog.h>
+
+#include <exception>
+#include <utility>
+
+#include "replicator/error.h"
+#include "replicator/log.h"
+
+namespace lockstep {
+namespace {
+
+std::vector<std::string> aliases_of(const Config& config) {
+  std::vector<std::string> aliases;
+  for (const IndexConfig& index : config.indices) aliases.push_back(index.alias);
+  return aliases;
+}
+
+std::string listed(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
+}  // namespace
+
+std::vector<std::string> needs_restart(const Config& running, const Config& read) {
+  std::vector<std::string> keys;
+  if (running.pipeline != read.pipeline) keys.emplace_back("pipeline");
+  if (running.source.url != read.source.url || running.source.database != read.source.database)
+    keys.emplace_back("source.url");
+  if (running.source.schema != read.source.schema) keys.emplace_back("source.schema");
+  if (running.http.listen != read.http.listen) keys.emplace_back("http.listen");
+  if (aliases_of(running) != aliases_of(read)) keys.emplace_back("the aliases of [[index]]");
+  return keys;
+}
+
+LiveConfig::LiveConfig(Config config, MakeFactory make_factory)
+    : make_factory_(std::move(make_factory)), values_(made(std::move(config))) {
+  values_.replaced = replaced_.get_token();
+}
+
+LiveConfig::Values LiveConfig::values() const {
+  const std::lock_guard lock(mutex_);
+  return values_;
+}
+
+void LiveConfig::reload(const std::function<Config()>& read) {
+  try {
+    const Values before = values();
+    Values after = made(read());
+    if (const auto keys = needs_restart(*before.config, *after.config); !keys.empty())
+      throw UsageError("restart the service to change " + listed(keys));
+    set_log_level(after.config->log.level);
+    spdlog::info("reloaded: what is in flight is finished, then replication begins anew with the new values");
+    std::stop_source replaced;
+    {
+      const std::lock_guard lock(mutex_);
+      std::swap(replaced, replaced_);
+      after.replaced = replaced_.get_token();
+      values_ = std::move(after);
+    }
+    replaced.request_stop();
+  } catch (const std::exception& error) {
+    const LogField field("error", "configuration");
+    spdlog::error("not reloaded, what was in force stays: {}", error.what());
+  }
+}
+
+LiveConfig::Values LiveConfig::made(Config config) const {
+  auto shared = std::make_shared<const Config>(std::move(config));
+  BulkWriter::TransportFactory make_transport = make_factory_(shared->elasticsearch);
+  return {std::move(shared), std::move(make_transport), {}};
+}
+
+}  // namespace lockstep

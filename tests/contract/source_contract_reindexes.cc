@@ -1,0 +1,127 @@
+// Reindexes: rows that people write and the leader takes from state to state (X1 to X3 in
+// source/reindexes.h).
+#include <gmock/gmock.h>
+
+#include "replicator/error.h"
+#include "tests/contract/source_contract.h"
+
+namespace lockstep {
+namespace {
+
+using std::chrono::seconds;
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::SizeIs;
+using enum ReindexState;
+
+constexpr const char* kMapping = R"({"mappings": {"dynamic": false}})";
+
+const NewGeneration kTwo{{"docs-000001", "docs-000001-w"}, {"docs-000002", "docs-000002-w"}, 17};
+
+std::vector<std::string> names_of(const AppliedPipeline& pipeline) {
+  std::vector<std::string> names;
+  for (const AppliedIndex& index : pipeline.indices)
+    names.push_back(index.alias + " by " + index.target() +
+                    (index.beside.empty() ? "" : " beside " + index.beside));
+  return names;
+}
+
+TEST_P(ReindexedSourceContract, AReindexGoesFromStateToStateAndLeavesNothing) {
+  lead();
+  finish_jobs();
+  const std::string revision = source_->revision();
+  EXPECT_THAT(source_->reindexes().all(), IsEmpty());
+  ASSERT_TRUE(source_->reindexes().start("docs", kMapping, seconds(1'000)));
+  const auto known = [&] { return source_->reindexes().all().at(0); };
+  EXPECT_EQ(known().alias, "docs");
+  EXPECT_EQ(known().state, kCreating);
+  EXPECT_EQ(known().mapping, kMapping);
+  EXPECT_EQ(known().live, docs().id);
+  EXPECT_FALSE(known().beside);
+  source_->reindexes().note(known().id, "a reason");
+  EXPECT_EQ(known().reason, "a reason");
+
+  ASSERT_TRUE(source_->reindexes().advance(known(), epoch_, {kFilling, kTwo}));
+  EXPECT_EQ(known().reason, "") << "of the state before";
+  EXPECT_NE(source_->revision(), revision);
+  source_->reload();
+  EXPECT_THAT(names_of(source_->pipeline()), ElementsAre("docs by docs-000001-w", "parcels by parcels",
+                                                         "docs-000002 by docs-000002-w beside docs"));
+  const IndexId old = *known().live;
+  const IndexId made = *known().beside;
+  EXPECT_EQ(source_->pipeline().find(made)->captures, source_->pipeline().find(old)->captures);
+  const std::vector<Job> fill = jobs_of(made, JobKind::kBackfill);
+  ASSERT_THAT(fill, SizeIs(1));
+  EXPECT_EQ(fill[0].total, 17);
+
+  ASSERT_TRUE(source_->reindexes().advance(known(), epoch_, {kComparing}));
+  EXPECT_THAT(jobs_of(made, JobKind::kComparison), SizeIs(1));
+  EXPECT_THAT(jobs_of(made, JobKind::kSweep), IsEmpty()) << "it was empty at the beginning";
+  ASSERT_TRUE(source_->reindexes().advance(known(), epoch_, {kSwapping}));
+  EXPECT_FALSE(known().was_swapped);
+  ASSERT_TRUE(source_->reindexes().advance(known(), epoch_, {kKept}));
+  EXPECT_TRUE(known().was_swapped);
+  EXPECT_GT(known().keep, seconds(500));
+  EXPECT_EQ(known().live_name, "docs-000002");
+  EXPECT_EQ(known().beside_name, "docs-000001");
+  source_->reload();
+  EXPECT_THAT(names_of(source_->pipeline()), ElementsAre("docs-000001 by docs-000001-w beside docs",
+                                                         "parcels by parcels", "docs by docs-000002-w"));
+  EXPECT_EQ(world().definition(DefinedWorld::Configuration::kApplied)->plan().size(), 0U)
+      << "apply leaves both as they are";
+  const auto status = world().status()->read();
+  ASSERT_TRUE(status);
+  ASSERT_THAT(status->reindexes, SizeIs(1));
+  EXPECT_EQ(status->reindexes[0].state, "kept");
+
+  ASSERT_TRUE(source_->reindexes().want(known().id, ReindexWish::kFinish, Reindexes::Force::kNo));
+  EXPECT_EQ(known().wish, ReindexWish::kFinish);
+  ASSERT_TRUE(source_->reindexes().advance(known(), epoch_, {kDropping}));
+  source_->reload();
+  EXPECT_THAT(names_of(source_->pipeline()), ElementsAre("parcels by parcels", "docs by docs"));
+  const ReindexId id = known().id;
+  ASSERT_TRUE(source_->reindexes().advance(known(), epoch_, {}));
+  EXPECT_THAT(source_->reindexes().all(), IsEmpty());
+  EXPECT_FALSE(source_->reindexes().want(id, ReindexWish::kBack, Reindexes::Force::kNo)) << "it is gone";
+}
+
+TEST_P(ReindexedSourceContract, AnAliasHasOneReindexWhichOnlyTheLeaderTakesOnFromTheStateThatItKnows) {
+  lead();
+  ASSERT_TRUE(source_->reindexes().start("docs", kMapping, seconds(0)));
+  EXPECT_FALSE(other()->reindexes().start("docs", kMapping, seconds(0)));
+  EXPECT_TRUE(source_->reindexes().start("parcels", kMapping, seconds(0)));
+  EXPECT_FALSE(source_->reindexes().start("nobody's", kMapping, seconds(0)));
+  const Reindex known = source_->reindexes().all().at(0);
+  EXPECT_THROW(source_->reindexes().advance(known, Epoch{epoch_.value - 1}, {kFilling, kTwo}), Deposed);
+  EXPECT_THROW(source_->reindexes().advance(known, epoch_, {kKept}), Error) << "no such way";
+  ASSERT_TRUE(source_->reindexes().advance(known, epoch_, {kFilling, kTwo}));
+  EXPECT_FALSE(source_->reindexes().advance(known, epoch_, {kFilling, kTwo})) << "it is there already";
+
+  const Reindex filling = source_->reindexes().all().at(0);
+  ReindexStep fails{kDropping};
+  fails.failure = "it refuses everything";
+  ASSERT_TRUE(source_->reindexes().advance(filling, epoch_, fails));
+  ASSERT_TRUE(source_->reindexes().advance(source_->reindexes().all().at(0), epoch_, {kFailed}));
+  EXPECT_EQ(source_->reindexes().all().at(0).failure, "it refuses everything");
+  EXPECT_TRUE(source_->reindexes().start("docs", kMapping, seconds(0))) << "in place of the failed one";
+  EXPECT_EQ(source_->reindexes().all().at(0).state, kCreating);
+  EXPECT_EQ(source_->reindexes().all().at(0).failure, "");
+}
+
+TEST_P(ReindexedSourceContract, WhatOnlyTheGenerationBesideRefusesIsCounted) {
+  lead();
+  ASSERT_TRUE(source_->reindexes().start("docs", kMapping, seconds(0)));
+  ASSERT_TRUE(source_->reindexes().advance(source_->reindexes().all().at(0), epoch_, {kFilling, kTwo}));
+  source_->reload();
+  const Reindex known = source_->reindexes().all().at(0);
+  EXPECT_EQ(source_->reindexes().refused_beside(known), 0);
+  const AppliedIndex& live = *source_->pipeline().find(*known.live);
+  const AppliedIndex& beside = *source_->pipeline().find(*known.beside);
+  Acknowledged news;
+  news.refused = {refused(live, "1", 1), refused(beside, "1", 1), refused(beside, "2", 1)};
+  save(news);
+  EXPECT_EQ(source_->reindexes().refused_beside(known), 1);
+}
+
+}  // namespace
+}  // namespace lockstep

@@ -1,0 +1,253 @@
+// `lockstep reindex`: a mapping that needs a new index is changed while everybody searches and writes, and
+// changed back; and whatever is killed on the way, it goes on.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
+
+#include "tests/support/blog_pipeline.h"
+
+namespace lockstep::support {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+std::string mapping_of_title(const std::string& type) {
+  return R"({"settings": {"number_of_shards": 2, "number_of_replicas": 0, "refresh_interval": "100ms"},
+             "mappings": {"dynamic": false, "properties": {"title": {"type": ")" +
+         type + R"("}}}})";
+}
+
+/// Searches through the alias without a pause.
+class Searcher {
+ public:
+  Searcher(const std::string& alias, std::int64_t documents)
+      : thread_([this, alias, documents] {
+          ElasticsearchServer server;
+          while (!stop_) {
+            const auto reply = server.request("GET", "/" + alias + "/_search?size=1&track_total_hits=true");
+            const bool fits = reply.status == 200 && reply.json().at("_shards").at("failed") == 0 &&
+                              reply.json().at("hits").at("total").at("value") == documents;
+            if (!fits && wrong_++ == 0) first_wrong_ = reply.body;
+            ++searches_;
+          }
+        }) {}
+  ~Searcher() { end(); }
+
+  void end() {
+    stop_ = true;
+    if (thread_.joinable()) thread_.join();
+  }
+  int searches() const { return searches_; }
+  /// Those that failed, or found more or fewer documents than there are.
+  int wrong() const { return wrong_; }
+  const std::string& first_wrong() const { return first_wrong_; }
+
+ private:
+  std::atomic<bool> stop_{false};
+  std::atomic<int> searches_{0};
+  std::atomic<int> wrong_{0};
+  std::string first_wrong_;
+  std::thread thread_;
+};
+
+class ReindexVerb : public BlogTest {
+ protected:
+  ReindexVerb() { pipeline_.set_mapping("posts", mapping_of_title("text")); }
+
+  std::string generation(int number) const { return posts_.alias() + "-00000" + std::to_string(number); }
+  std::string stands_for() const {
+    const nlohmann::json found = posts_.server().request("GET", "/_alias/" + posts_.alias()).json();
+    std::string names;
+    for (const auto& [name, index] : found.items()) names += (names.empty() ? "" : ", ") + name;
+    return names;
+  }
+  std::string state() {
+    const auto connection = database_.connect();
+    pqxx::nontransaction direct(*connection);
+    return direct.exec1("select coalesce((select state from lockstep.reindex), 'none')")[0].c_str();
+  }
+  std::unique_ptr<Program> begin_reindex(const std::vector<std::string>& arguments) {
+    std::vector<std::string> all{"reindex", "-c", pipeline_.configuration().string()};
+    all.insert(all.end(), arguments.begin(), arguments.end());
+    return std::make_unique<Program>(lockstep_program(), all);
+  }
+  /// Nothing of a reindex is left on either side.
+  void expect_nothing_left(int generation_number) {
+    EXPECT_EQ(state(), "none");
+    EXPECT_THAT(posts_.concrete(), ElementsAre(generation(generation_number)));
+    const auto aliases = posts_.server().expect("GET", "/" + generation(generation_number) + "/_alias");
+    EXPECT_EQ(aliases.at(generation(generation_number)).at("aliases").size(), 1U) << aliases;
+    EXPECT_EQ(database_.number("select count(*) from lockstep.index"), 1);
+    EXPECT_EQ(database_.number("select count(*) from lockstep.index where written_by is not null"), 0);
+  }
+};
+
+TEST_F(ReindexVerb, SwapsAndWaysBackUnderLoadFailNoSearchAndLoseNothing) {
+  execute(
+      "insert into blog.posts (id, author_id, title) select i, 1 + i % 5, 'post ' || i from "
+      "generate_series(1001, 4000) i");
+  follow();
+  ASSERT_TRUE(becomes_equal());
+  posts_.server().expect("POST", "/" + posts_.alias() + "/_refresh");
+  pipeline_.set_mapping("posts", mapping_of_title("keyword"));
+  const Completed refused = pipeline_.lockstep("apply", {"--yes"});
+  EXPECT_EQ(refused.exit_code, 1);
+  EXPECT_THAT(refused.err, HasSubstr("run `lockstep reindex " + posts_.alias() + "`"));
+  EXPECT_THAT(pipeline_.must("reindex", {"--dry-run"}), HasSubstr("3,020 documents"));
+  EXPECT_EQ(state(), "none") << "a dry run does nothing";
+
+  Searcher searcher(posts_.alias(), 3'020);
+  std::atomic<bool> stop{false};
+  std::thread writer([&] {
+    const auto connection = database_.connect();
+    for (int i = 0; !stop; ++i) {
+      support::execute(*connection, "update blog.posts set title = 'changed " + std::to_string(i) +
+                                        "' where id = " + std::to_string(1'001 + i % 3'000));
+      if (i % 500 == 250)
+        support::execute(*connection,
+                         "update blog.authors set name = name || 'x' where id = 2");  // 604 posts
+      std::this_thread::sleep_for(20ms);  // a writer that is not always at work
+    }
+  });
+  const auto one = begin_reindex({});
+  const auto two = begin_reindex({posts_.alias()});
+  EXPECT_EQ(one->wait(2 * kPatience), 0) << one->err();
+  EXPECT_EQ(two->wait(2 * kPatience), 0) << two->err();
+  EXPECT_EQ(stands_for(), generation(2));
+  for (int number : {1, 2}) {
+    pipeline_.must("reindex", {"--back"});
+    EXPECT_EQ(stands_for(), generation(number));
+  }
+  stop = true;
+  writer.join();
+  EXPECT_TRUE(becomes_equal());
+  EXPECT_EQ(pipeline_.lockstep("verify").exit_code, 0) << "both generations";
+  EXPECT_EQ(pipeline_.lockstep("apply", {"--yes"}).exit_code, 0) << "the mapping is what the file says";
+  pipeline_.must("reindex", {"--finish"});
+  searcher.end();
+  EXPECT_GT(searcher.searches(), 100);
+  EXPECT_EQ(searcher.wrong(), 0) << "of " << searcher.searches() << ": " << searcher.first_wrong();
+  expect_nothing_left(2);
+  const auto mapping = posts_.server().expect("GET", "/" + posts_.alias() + "/_mapping");
+  EXPECT_EQ(mapping.at(generation(2)).at("mappings").at("properties").at("title").at("type"), "keyword");
+  const auto settings = posts_.server().expect("GET", "/" + posts_.alias() + "/_settings?flat_settings=true");
+  EXPECT_EQ(settings.at(generation(2)).at("settings").at("index.refresh_interval"), "100ms");
+  execute("update blog.posts set title = 'afterwards' where id = 1");
+  EXPECT_TRUE(becomes_equal());
+}
+
+TEST_F(ReindexVerb, KilledWithARequestOfAnyStepOnItsWayItGoesOn) {
+  follow();
+  ASSERT_TRUE(becomes_equal());
+  pipeline_.set_mapping("posts", mapping_of_title("keyword"));
+  restart();  // with the new file
+  struct KillPoint {
+    const char* method;
+    std::string path;
+    std::string body;  // what it has in it
+  };
+  const std::vector<KillPoint> points = {
+      {"PUT", "/" + generation(2), "reindex"},               // the new index
+      {"POST", "/_aliases", generation(1) + "-w"},           // the alias for writing of the old one
+      {"POST", "/_bulk", generation(2) + "-w"},              // its documents
+      {"PUT", "/" + generation(2) + "/_settings", "100ms"},  // refreshes and replicas again
+      {"POST", "/_aliases", "is_write_index"},               // the swap
+      {"DELETE", "/" + generation(1), ""},
+  };
+  const auto reindex = begin_reindex({"--keep", "1s"});
+  int kills = 0;
+  for (const KillPoint& point : points) {
+    std::atomic<bool> reached{false};
+    proxy_.disturb([&](const HttpMessage& request) -> std::optional<Disturbance> {
+      const bool is_it = request.method() == point.method && request.target().starts_with(point.path) &&
+                         request.body.find(point.body) != std::string::npos;
+      if (!is_it || reached.exchange(true)) return std::nullopt;
+      return Disturbance{.delay = 300ms};  // it arrives when its sender is dead
+    });
+    ASSERT_TRUE(wait_until([&] { return reached.load(); }, kPatience)) << point.method << ' ' << point.path;
+    kill();
+    ++kills;
+    proxy_.disturb({});
+    execute("update blog.posts set title = 'kill " + std::to_string(kills) +
+            "' where id = " + std::to_string(kills));
+    execute("delete from blog.posts where id = " + std::to_string(20 - kills));
+    restart();
+  }
+  EXPECT_EQ(reindex->wait(kPatience), 0) << reindex->err();
+  EXPECT_TRUE(wait_until([&] { return state() == "none"; }, kPatience)) << state();
+  EXPECT_TRUE(becomes_equal());
+  expect_nothing_left(2);
+  EXPECT_EQ(stands_for(), generation(2));
+}
+
+TEST_F(ReindexVerb, AMappingThatRefusesDocumentsIsNotSwappedIn) {
+  follow();
+  ASSERT_TRUE(becomes_equal());
+  execute("update blog.posts set title = '17' where id <= 15");
+  pipeline_.set_mapping("posts", mapping_of_title("integer"));
+  auto reindex = begin_reindex({});
+  const std::string reason = "5 documents that " + generation(1) + " has are refused";
+  EXPECT_TRUE(wait_until([&] { return reindex->err().find(reason) != std::string::npos; }, kPatience))
+      << reindex->err();
+  EXPECT_EQ(stands_for(), generation(1));
+  EXPECT_THAT(pipeline_.must("status"), HasSubstr(reason));
+  EXPECT_THAT(pipeline_.must("dead-letters", {"list", "--index", generation(2)}),
+              HasSubstr("mapper_parsing"));
+  EXPECT_EQ(pipeline_.lockstep("reindex", {"--back"}).exit_code, 2) << "the alias has not moved";
+  pipeline_.must("reindex", {"--abort"});
+  expect_nothing_left(1);
+  EXPECT_EQ(reindex->wait(kPatience), 1) << "whoever watched it is told";
+
+  reindex = begin_reindex({});
+  EXPECT_TRUE(wait_until([&] { return reindex->err().find(reason) != std::string::npos; }, kPatience));
+  pipeline_.lockstep("reindex", {posts_.alias(), "--force"});
+  EXPECT_EQ(reindex->wait(kPatience), 0) << reindex->err();
+  EXPECT_EQ(stands_for(), generation(2));
+  EXPECT_EQ(posts_.count(), 15);
+}
+
+TEST_F(ReindexVerb, AMappingThatRefusesAlmostEverythingEndsTheReindexAndNothingElse) {
+  execute(
+      "insert into blog.posts (id, author_id, title) select i, 1, 'post' from generate_series(1001, 4000) i");
+  follow();
+  ASSERT_TRUE(becomes_equal());
+  pipeline_.set_mapping("posts", mapping_of_title("integer"));
+  const Completed failed = pipeline_.lockstep("reindex");
+  EXPECT_EQ(failed.exit_code, 1);
+  EXPECT_THAT(failed.err, HasSubstr("mapper_parsing_exception"));
+  EXPECT_TRUE(program_->running());
+  execute("update blog.posts set title = 'afterwards' where id = 1");
+  EXPECT_TRUE(becomes_equal());
+  pipeline_.must("reindex", {"--abort"});
+  expect_nothing_left(1);
+}
+
+TEST_F(ReindexVerb, AnAliasThatSomebodyHasMovedIsLeftThere) {
+  follow();
+  ASSERT_TRUE(becomes_equal());
+  pipeline_.set_mapping("posts", mapping_of_title("keyword"));
+  pipeline_.must("reindex");
+  posts_.server().expect("PUT", "/" + posts_.alias() + "-mine");
+  const auto move = [&](const std::string& from, const std::string& to) {
+    posts_.server().expect("POST", "/_aliases",
+                           R"({"actions": [{"remove": {"index": ")" + from + R"(", "alias": ")" +
+                               posts_.alias() + R"("}}, {"add": {"index": ")" + to + R"(", "alias": ")" +
+                               posts_.alias() + R"("}}]})");
+  };
+  move(generation(2), posts_.alias() + "-mine");
+  const auto back = begin_reindex({"--back"});
+  EXPECT_TRUE(wait_until([&] { return back->err().find("stands for") != std::string::npos; }, kPatience))
+      << back->err();
+  EXPECT_EQ(stands_for(), posts_.alias() + "-mine");
+  execute("update blog.posts set title = 'meanwhile' where id = 1");
+  move(posts_.alias() + "-mine", generation(2));
+  EXPECT_EQ(back->wait(kPatience), 0) << back->err();
+  EXPECT_EQ(stands_for(), generation(1));
+  EXPECT_TRUE(becomes_equal());
+}
+
+}  // namespace
+}  // namespace lockstep::support

@@ -1,0 +1,172 @@
+// The program on a SQLite file, with applications beside it that write and are killed.
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sqlite3.h>
+
+#include <fstream>
+#include <memory>
+#include <random>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "tests/support/canonical_json.h"
+#include "tests/support/documents.h"
+#include "tests/support/elasticsearch_index.h"
+#include "tests/support/eventually.h"
+#include "tests/support/pipeline_under_test.h"
+#include "tests/support/program.h"
+#include "tests/support/random_seed.h"
+#include "tests/support/servers.h"
+#include "tests/support/temporary_folder.h"
+
+namespace lockstep {
+namespace {
+
+using namespace std::chrono_literals;
+using support::kPatience;
+
+std::string content_of(const std::string& file) {
+  std::ifstream in(LOCKSTEP_SOURCE_DIR "/" + file);
+  std::ostringstream text;
+  text << in.rdbuf();
+  if (!in) throw std::runtime_error("no " + file);
+  return text.str();
+}
+
+/// Calls `row` with the texts of each row.
+void query(
+    const std::filesystem::path& file, const std::string& sql,
+    const std::function<void(char** values)>& row = [](char**) {}) {
+  sqlite3* database = nullptr;
+  sqlite3_open(file.c_str(), &database);
+  sqlite3_busy_timeout(database, 60'000);
+  const auto call = [](void* to, int, char** values, char**) {
+    (*static_cast<const std::function<void(char**)>*>(to))(values);
+    return 0;
+  };
+  const int code =
+      sqlite3_exec(database, sql.c_str(), call, const_cast<std::function<void(char**)>*>(&row), nullptr);
+  const std::string message = sqlite3_errmsg(database);
+  sqlite3_close(database);
+  if (code != SQLITE_OK) throw std::runtime_error(sql + ": " + message);
+}
+
+class SqliteFollowTest : public testing::Test {
+ protected:
+  SqliteFollowTest() {
+    make_database(file_);
+    folder_.write("lockstep.toml",
+                  "[source]\nurl = 'sqlite:" + file_.string() + "'\n[elasticsearch]\nurls = ['" +
+                      support::elasticsearch_url() + "']\n[[index]]\nalias = '" + index_.alias() +
+                      "'\nmapping = 'blog.json'\nview = 'documents'\njson = ['user']\n" +
+                      support::track("blogposts") + support::track("users", {{"column", "_user_id"}}));
+    folder_.write("blog.json", support::kStoringMapping);
+  }
+
+  void TearDown() override {
+    if (HasFailure() && service_) std::cerr << service_->err() << '\n';
+  }
+
+  static void make_database(const std::filesystem::path& file) {
+    query(file, "pragma journal_mode = wal; " + content_of("schema/blog/sqlite/tables.sql") +
+                    content_of("schema/blog/sqlite/documents.sql"));
+  }
+
+  support::Completed lockstep(const std::string& verb, const std::vector<std::string>& arguments = {}) const {
+    std::vector<std::string> all{verb, "-c", (folder_.path() / "lockstep.toml").string()};
+    all.insert(all.end(), arguments.begin(), arguments.end());
+    return support::run_program(support::lockstep_program(), all, {}, 2 * kPatience);
+  }
+  void must(const std::string& verb, const std::vector<std::string>& arguments = {}) const {
+    const support::Completed completed = lockstep(verb, arguments);
+    ASSERT_EQ(completed.exit_code, 0) << verb << ":\n" << completed.out << completed.err;
+  }
+  void start() {
+    service_ = std::make_unique<support::Program>(
+        support::lockstep_program(),
+        std::vector<std::string>{"run", "-c", (folder_.path() / "lockstep.toml").string()});
+  }
+  std::unique_ptr<support::Program> start_writer() {
+    return std::make_unique<support::Program>(
+        "python3", std::vector<std::string>{LOCKSTEP_SOURCE_DIR "/tests/integration/sqlite_writer.py",
+                                            file_.string(), std::to_string(random_())});
+  }
+
+  /// What the index holds other than the view, which is read by a way that has no code in common with the
+  /// product.
+  std::string difference() const {
+    support::ExpectedDocuments view;
+    query(file_, "select _id, json_object('title', title, 'body', body, 'user', json(user)) from documents",
+          [&](char** row) { view[{row[0]}] = support::canonical_json(row[1]); });
+    return support::difference(view, index_.documents());
+  }
+  testing::AssertionResult becomes_equal() const {
+    std::string last;
+    const bool is_equal = support::wait_until([&] { return (last = difference()).empty(); }, kPatience, 50ms);
+    return is_equal ? testing::AssertionSuccess() : testing::AssertionFailure() << last;
+  }
+
+  support::TemporaryFolder folder_;
+  const std::filesystem::path file_ = folder_.path() / "blog.db";
+  support::ElasticsearchIndex index_{"sqlite"};
+  std::mt19937_64 random_{support::random_seed()};
+  std::unique_ptr<support::Program> service_;
+};
+
+// Whoever writes, and lockstep, are killed at random moments.
+TEST_F(SqliteFollowTest, TheIndexEqualsTheViewWhateverIsKilled) {
+  must("apply", {"--yes"});
+  start();
+  std::vector<std::unique_ptr<support::Program>> writers(3);
+  for (auto& writer : writers) writer = start_writer();
+  for (int kills = 0; kills < 12; ++kills) {
+    auto& victim = writers[random_() % writers.size()];
+    ASSERT_TRUE(support::wait_until([&] { return victim->out().size() > 100; }, kPatience)) << victim->err();
+    ASSERT_TRUE(victim->running()) << "an application's statement failed: " << victim->err();
+    victim = start_writer();  // kills the one before it
+    if (kills % 3 == 0) {
+      service_->kill();
+      start();
+    }
+  }
+  for (auto& writer : writers) {
+    EXPECT_TRUE(writer->running()) << writer->err();
+    writer->kill();
+  }
+  must("wait", {"--timeout", "60s", "--refresh"});
+  EXPECT_EQ(difference(), "");
+  must("verify");
+  EXPECT_EQ(lockstep("status").exit_code, 0);
+
+  service_->signal(SIGTERM);
+  EXPECT_EQ(service_->wait(kPatience), 0);
+  must("remove", {"--yes"});
+  query(file_, "select name from sqlite_schema where name like '%lockstep%'",
+        [](char** row) { ADD_FAILURE() << row[0] << " was left"; });
+  EXPECT_FALSE(std::filesystem::exists(file_.string() + "-lockstep-lockstep"));
+}
+
+TEST_F(SqliteFollowTest, AnotherFileAtItsPlaceIsNoticedAndComparedWithTheIndex) {
+  query(file_,
+        "insert into users (id, name) values (1, 'Ann'); "
+        "insert into blogposts (id, title, user_id) values (1, 'old', 1), (2, 'two', 1)");
+  must("apply", {"--yes"});
+  const std::filesystem::path backup = folder_.path() / "backup.db";
+  query(file_, "vacuum into '" + backup.string() + "'");
+  start();
+  ASSERT_TRUE(becomes_equal());
+  query(file_, "update blogposts set title = 'new' where id = 1; delete from blogposts where id = 2");
+  ASSERT_TRUE(becomes_equal());
+  std::filesystem::rename(backup, file_);
+  std::filesystem::remove(file_.string() + "-wal");
+  std::filesystem::remove(file_.string() + "-shm");
+  EXPECT_TRUE(becomes_equal());
+  query(file_, "update users set name = 'Bea'");
+  EXPECT_TRUE(becomes_equal()) << "it follows the new file";
+}
+
+}  // namespace
+}  // namespace lockstep
