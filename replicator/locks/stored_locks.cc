@@ -45,8 +45,13 @@ Operation StoredLocks::open(const OperationIntent& intent, LockSet locks) {
   return operation;
 }
 
-std::optional<Refusal> StoredLocks::try_acquire(const Operation& operation, std::chrono::milliseconds mark) {
-  return store_->acquire_all(operation.locks, {operation.id, lease_, mark, operation.intent.under});
+std::optional<Refusal> StoredLocks::try_acquire(const Operation& operation, std::chrono::milliseconds place) {
+  return store_->acquire_all(operation.locks, {operation.id, lease_, place, operation.intent.under});
+}
+
+std::optional<Refusal> StoredLocks::try_again(const Operation& operation, const LockName& at,
+                                              std::chrono::milliseconds place) {
+  return store_->acquire_again(operation.locks, at, {operation.id, lease_, place, operation.intent.under});
 }
 
 std::optional<Refusal> StoredLocks::try_extend(Operation& operation, const LockRequest& request) {
