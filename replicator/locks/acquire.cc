@@ -13,9 +13,14 @@ namespace {
 
 using std::chrono::milliseconds;
 
-/// Short enough to take a lock soon after it is free, long enough that many who wait do not burden the
-/// server.
-constexpr Backoff::Limits kBackoff{milliseconds(20), milliseconds(500)};
+/// Without a place in a queue. Short enough to take a lock soon after it is free, long enough that many who
+/// wait do not burden the server.
+constexpr milliseconds kMaxPause{500};
+constexpr Backoff::Limits kBackoff{milliseconds(20), kMaxPause};
+
+/// In a queue: so long for each who stands before it and itself; and a part of the time without a move.
+constexpr milliseconds kPauseOfAPlace{2};
+constexpr int kPartOfTheTimeWithoutAMove = 8;
 
 std::uint64_t seed_of(const AcquireOptions& options) {
   return options.seed != 0 ? options.seed : std::random_device()();
@@ -125,11 +130,6 @@ class Acquisition {
   Every renewal_;
   int refusals_ = 0;
   int cleared_in_a_row_ = 0;
-};
-
-}  // namespace
-
-std::optional<Refusal> acquire(LockManager& locks, Operation& operation, RollForward& roll_forward,
   bool queues_ = false;  ///< whether it asks for a place
 
   // Of the last refusal:
@@ -138,6 +138,11 @@ std::optional<Refusal> acquire(LockManager& locks, Operation& operation, RollFor
   SteadyTime moved_;        ///< when the two changed
   milliseconds answer_{0};  ///< how long it took
   milliseconds pause_{0};   ///< after it
+};
+
+}  // namespace
+
+std::optional<Refusal> acquire(LockManager& locks, Operation& operation, RollForward& roll_forward,
                                const AcquireOptions& options) {
   return Acquisition(locks, operation, roll_forward, options).run();
 }

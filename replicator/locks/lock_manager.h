@@ -132,6 +132,10 @@ class LockManager {
   /// do the same. Call it once before anything else.
   virtual void prepare() = 0;
 
+  /// Instead of prepare(), for who only looks: makes nothing. False when there are no locks here yet; nothing
+  /// else may be called then. After true, what changes locks or the journal may not be called.
+  virtual bool attach() = 0;
+
   /// How long a lease lasts.
   virtual std::chrono::milliseconds lease() const = 0;
 
@@ -165,6 +169,9 @@ class LockManager {
   /// deleted it or its index; a change that others would have to finish takes it again, if it can.
   /// REQUIRES: the operation holds its locks.
   virtual void renew(Operation& operation) = 0;
+
+  // commit(), finish() with kDone, and release() after it go on trying for up to a lease while the server is
+  // away or too busy.
 
   /// pending → running: from here on the operation has happened. Sets token and commit, and starts the lease
   /// anew. REQUIRES: the operation holds its locks. Throws LeaseLost, and then the caller must write nothing.

@@ -20,6 +20,9 @@ using std::chrono::milliseconds;
 /// had locked them. After that it tries again only while it has time to wait.
 constexpr int kTries = 10;
 
+/// One change in so many removes old entries from the journal, whether or not lockstep-locks.service runs.
+constexpr FencingToken kChangesOfAPruning = 64;
+
 Error unfinished(const Error& error) {
   Error::Parts parts = error.parts();
   parts.remedy +=
@@ -92,9 +95,6 @@ std::optional<Refusal> Tree::put(const TreePath& path, const std::string& conten
   return change({.kind = TreeIntent::Kind::kPut, .path = path}, &contents, options);
 }
 
-void Tree::list(const TreePath& path, TreeDepth depth, const std::function<void(const TreeEntry&)>& sink) {
-  if (!tree_index_exists(client_, config_.index)) {
-    if (!path.is_root()) throw TreeError(TreeError::Kind::kNotFound, "listing " + path.text(), path);
 std::optional<Refusal> Tree::make_directory(const TreePath& path, const TreeOptions& options) {
   const TreeIntent intent{.kind = TreeIntent::Kind::kMakeDirectory, .path = path};
   if (path.is_root()) throw TreeError(TreeError::Kind::kExists, doing_of(intent), path);
@@ -127,6 +127,9 @@ void Tree::search(const TreePath& path, TreeDepth depth, const std::string& word
   search_tree(client_, documents_, path, depth, words, sink);
 }
 
+void Tree::list(const TreePath& path, TreeDepth depth, const std::function<void(const TreeEntry&)>& sink) {
+  if (!tree_index_exists(client_, config_.index)) {
+    if (!path.is_root()) throw TreeError(TreeError::Kind::kNotFound, "listing " + path.text(), path);
     return;
   }
   documents_.refresh();
@@ -155,6 +158,7 @@ std::optional<Refusal> Tree::change(const TreeIntent& intent, const std::string*
       write(begun, contents, options);
       locks_.finish(begun.operation, OperationState::kDone, "");
       locks_.release(begun.operation);
+      prune_sometimes(begun.operation);
       return std::nullopt;
     } catch (const LeaseLost& lost) {
       using When = TreeOperationLost::When;
@@ -165,6 +169,15 @@ std::optional<Refusal> Tree::change(const TreeIntent& intent, const std::string*
   }
   throw Error({doing, "documents come and go faster than they can be locked",
                "write locking = \"tree\" in [tree], for everybody who changes this tree"});
+}
+
+void Tree::prune_sometimes(const Operation& operation) {
+  if (operation.token % kChangesOfAPruning != 0) return;
+  try {
+    locks_.prune(kHistory);
+  } catch (const Error&) {
+    // The change itself is done, and a later one prunes.
+  }
 }
 
 bool Tree::begin(Begun& begun, const std::string* contents, milliseconds wait, const std::stop_token& stop) {
@@ -203,6 +216,12 @@ bool Tree::begin(Begun& begun, const std::string* contents, milliseconds wait, c
   }
 }
 
+nlohmann::json Tree::fields(const Begun& begun, const std::string* contents) {
+  if (contents != nullptr) return {{"contents", *contents}};
+  if (begun.intent.kind != TreeIntent::Kind::kCopy) return nlohmann::json::object();
+  return documents_.source_at(doing_of(begun.intent), begun.intent.path);
+}
+
 void Tree::give_up(Begun& begun, const std::string& reason) {
   try {
     locks_.finish(begun.operation, OperationState::kAborted, reason);
@@ -216,12 +235,6 @@ void Tree::give_up(Begun& begun, const std::string& reason) {
 void Tree::write(Begun& begun, const std::string* contents, const TreeOptions& options) {
   const TreeScope scope(begun.operation, begun.intent);
   std::int64_t done = 0;
-nlohmann::json Tree::fields(const Begun& begun, const std::string* contents) {
-  if (contents != nullptr) return {{"contents", *contents}};
-  if (begun.intent.kind != TreeIntent::Kind::kCopy) return nlohmann::json::object();
-  return documents_.source_at(doing_of(begun.intent), begun.intent.path);
-}
-
   TreeLease lease(locks_, begun.operation, begun.since, options.stop);
   TreeWrites writes(client_, documents_, painless_, lease, scope, [&](std::int64_t more) {
     done += more;
@@ -229,6 +242,8 @@ nlohmann::json Tree::fields(const Begun& begun, const std::string* contents) {
   });
   if (!begun.intent.creates()) {
     writes.change(begun.plan.known);
+  } else if (contents == nullptr) {
+    writes.put(TreeWrites::Put{*begun.staged, {}, {}});
   } else {
     writes.put(TreeWrites::Put{*begun.staged, *contents, begun.plan.known});
   }
@@ -240,5 +255,3 @@ std::unique_ptr<Tree> open_tree(const Config& config, LockManager& locks) {
 }
 
 }  // namespace lockstep
-  } else if (contents == nullptr) {
-    writes.put(TreeWrites::Put{*begun.staged, {}, {}});

@@ -115,6 +115,7 @@ class Tree {
   /// Those of the document that it creates.
   nlohmann::json fields(const Begun& begun, const std::string* contents);
   void write(Begun& begun, const std::string* contents, const TreeOptions& options);
+  void prune_sometimes(const Operation& operation);
   void give_up(Begun& begun, const std::string& reason);
 
   LockManager& locks_;

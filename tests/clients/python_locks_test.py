@@ -55,7 +55,7 @@ class LocksTest(unittest.TestCase):
         cls.config = tempfile.NamedTemporaryFile("w", suffix=".toml")
         cls.config.write(f'[elasticsearch]\nurls = ["{cls.engine}"]\n[locks]\nindex = "{cls.index}"\nlease = "30s"\n')
         cls.config.flush()
-        cls.locks_list()  # makes the indices and the scripts
+        cls.lockstep("locks", "prepare")
         cls.locks = Locks(cls.engine, cls.index, LEASE)
 
     @classmethod

@@ -51,7 +51,7 @@ class Locks:
         stored = reply.get("metadata", {}).get("stored_scripts", {})
         missing = [name for name in _SCRIPTS if f"lockstep-{name}" not in stored]
         if missing:
-            raise LockstepError(f"the cluster lacks lockstep's script {missing[0]}; run `lockstep locks list` once, with a "
+            raise LockstepError(f"the cluster lacks lockstep's script {missing[0]}; run `lockstep locks prepare` once, with a "
                                 "configuration that names this cluster")
         self._prepared = True
 
