@@ -27,12 +27,10 @@ class Library(unittest.TestCase):
         run("cmake", "--install", BUILD, "--component", "library", "--prefix", cls.prefix)
         shutil.copytree(ROOT / "examples/cpp", cls.folder / "example")
         cls.build = cls.folder / "build"
-        compiler = next(line.split("=", 1)[1] for line in (BUILD / "CMakeCache.txt").read_text().splitlines()
-                        if line.startswith("CMAKE_CXX_COMPILER:"))
+        cls.compiler = shutil.which("clang++-14") or "c++"  # the former takes a third of the time
         run("cmake", "-G", "Ninja", "-S", cls.folder / "example", "-B", cls.build, f"-DCMAKE_PREFIX_PATH={cls.prefix}",
-            f"-DCMAKE_CXX_COMPILER={compiler}")
+            f"-DCMAKE_CXX_COMPILER={cls.compiler}")
         run("cmake", "--build", cls.build)
-        cls.compiler = compiler
 
     def test_no_header_names_the_tree_that_it_was_built_in(self):
         for file in self.prefix.rglob("*"):
