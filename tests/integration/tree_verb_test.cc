@@ -171,7 +171,7 @@ TEST_F(TreeVerb, WrongUsageIsSaidBeforeAnythingIsAsked) {
     EXPECT_EQ(completed.exit_code, 2) << completed.err;
     return completed.err;
   };
-  EXPECT_THAT(usage({}), HasSubstr("name a command: mv, rm, put, ls or recover"));
+  EXPECT_THAT(usage({}), HasSubstr("name a command: mv, rm, put, mkdir, cp, cat, grep, ls or recover"));
   EXPECT_THAT(usage({"mv", "a", "/b"}), HasSubstr("does not begin with \"/\""));
   EXPECT_THAT(usage({"mv", "/a", "//b"}), HasSubstr("has the segment"));
   EXPECT_THAT(usage({"rm", "/a/../b"}), HasSubstr("has the segment"));
