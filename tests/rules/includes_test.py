@@ -46,6 +46,7 @@ LIBRARIES = {
     "pqxx/": ["source/postgres", "locks/backends/postgres"],
     "sqlite3.h": ["source/sqlite"],
     "curl/": ["elasticsearch/transport"],
+    "openssl/": ["elasticsearch/transport"],
     "zlib.h": ["elasticsearch/transport"],
     "simdjson.h": ["elasticsearch", "pipeline/repair"],
     "CLI/": ["cli"],

@@ -1,4 +1,5 @@
 // `lockstep run`: replicates, as a service or until nothing is pending.
+#include <chrono>
 #include <optional>
 
 #include "replicator/cli/options/options.h"
@@ -9,10 +10,13 @@
 #include "replicator/log.h"
 #include "replicator/process/reload_signal.h"
 #include "replicator/process/stop_signals.h"
+#include "replicator/service/credential_watch.h"
 #include "replicator/service/service.h"
 
 namespace lockstep {
 namespace {
+
+constexpr std::chrono::seconds kCredentialsInterval{2};
 
 class Run final : public Verb {
  public:
@@ -35,6 +39,7 @@ class Run final : public Verb {
     start_logging(LogFormat::kAuto, config->log.level);
     const ReloadSignal reload([&] { live.reload([&] { return pipeline_.load(); }); });
     const StopSignals signals;
+    const CredentialWatch credentials(live, kCredentialsInterval);
     ProgressBoard board;
     std::optional<CatchUpDisplay> display;
     if (until_caught_up_) display.emplace(board);
