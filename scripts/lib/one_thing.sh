@@ -40,7 +40,7 @@ find_one_thing() {
         if [[ $word == */* ]]; then word=unit_${word%%/*}; else word=unit_base; fi
       fi
       ;;
-    tests/schema/*_test.py | tests/rules/*_test.py | tests/clients/*_test.py) python_test=$word; return ;;
+    tests/schema/*_test.py | tests/rules/*_test.py | tests/clients/*_test.py | tests/observed/*_test.py) python_test=$word; return ;;
   esac
   if [[ $word == tests/*.cc ]]; then
     program=$(program_of "$word") || wrong_usage "$word is no file of tests; tests are in tests/unit, contract, integration, fault and engines"
@@ -58,7 +58,7 @@ find_one_thing() {
 
 needs_servers() {
   local program
-  [[ $python_test != tests/schema/* && $python_test != tests/clients/* ]] || return 0
+  [[ $python_test != tests/schema/* && $python_test != tests/clients/* && $python_test != tests/observed/* ]] || return 0
   for program in "${kServerPrograms[@]}"; do [[ -z ${wanted[$program]:-} ]] || return 0; done
   return 1
 }
