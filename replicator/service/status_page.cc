@@ -58,9 +58,25 @@ std::vector<std::string> troubles_of(const ReplicationProgress& progress, const 
   return troubles;
 }
 
-std::string lag_sentence(const ReplicationProgress& progress) {
-  return progress.pending ? "The oldest pending change is " + readable(progress.lag) + " old."
-                          : "Everything that was committed is in Elasticsearch.";
+// A standby knows of jobs from the source alone.
+std::int64_t jobs_of(const ReplicationProgress& progress, const PipelineStatus* status) {
+  std::size_t jobs = 0;
+  if (status != nullptr) {
+    for (const IndexStatus& index : status->indices) jobs += index.jobs.size();
+  } else {
+    for (const auto& [id, index] : progress.indices) jobs += index.jobs.size();
+  }
+  return static_cast<std::int64_t>(jobs);
+}
+
+// That everything is there is said only when nothing is known to be missing.
+std::string lag_sentence(const ReplicationProgress& progress, std::int64_t jobs, bool is_in_trouble) {
+  std::string text = progress.pending ? "The oldest pending change is " + readable(progress.lag) + " old."
+                     : jobs > 0 || is_in_trouble ? "No other change is pending."
+                                                 : "Everything that was committed is in Elasticsearch.";
+  if (jobs > 0)
+    text = (jobs == 1 ? "A job is" : grouped(jobs) + " jobs are") + std::string(" under way. ") + text;
+  return text;
 }
 
 Headline unready(const ReplicationProgress& progress, const Health& health) {
@@ -216,14 +232,15 @@ Headline headline_of(const ReplicationProgress& progress, const PipelineStatus* 
   const bool stands_by = progress.state == PipelineState::kStandingBy;
   const bool backfills = progress.state == PipelineState::kBackfilling;
   std::string text = stands_by ? "Another process leads. " : "";
+  const std::int64_t jobs = jobs_of(progress, status);
   const std::vector<std::string> troubles = troubles_of(progress, status);
   if (!troubles.empty()) {
     std::string list;
     for (const std::string& trouble : troubles) list += (list.empty() ? "" : ", ") + trouble;
     list.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(list.front())));
-    return {Tone::kWarn, "Needs attention", text + list + ". " + lag_sentence(progress)};
+    return {Tone::kWarn, "Needs attention", text + list + ". " + lag_sentence(progress, jobs, true)};
   }
-  text += lag_sentence(progress);
+  text += lag_sentence(progress, jobs, false);
   if (stands_by) return {Tone::kGood, "Standing by", text};
   if (backfills) return {Tone::kBusy, "Backfilling", "A new index is being filled. " + text};
   return {Tone::kGood, "Following", text};

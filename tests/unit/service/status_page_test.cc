@@ -79,6 +79,20 @@ TEST_F(StatusPageTest, WhatSomebodyHasToSeeToIsNamed) {
   for (const char* part :
        {"One index is not followed", "3 dead letters", "the reindex of posts failed", "1 warning"})
     EXPECT_THAT(told.text, HasSubstr(part));
+  EXPECT_THAT(told.text, Not(HasSubstr("Everything"))) << "some of it is not there";
+}
+
+TEST_F(StatusPageTest, EverythingIsThereOnlyWhenNothingIsUnderWay) {
+  EXPECT_EQ(headline().text, "Everything that was committed is in Elasticsearch.");
+  progress_.indices[IndexId{1}].jobs.push_back({.id = JobId{1}, .kind = JobKind::kFanOut});
+  EXPECT_EQ(headline().text, "A job is under way. No other change is pending.");
+  progress_.pending = true;
+  progress_.lag = milliseconds(12);
+  EXPECT_EQ(headline().text, "A job is under way. The oldest pending change is 12 ms old.");
+  PipelineStatus status;
+  status.indices.resize(1);
+  status.indices[0].jobs.resize(2);
+  EXPECT_THAT(headline(&status).text, HasSubstr("2 jobs are under way."));
 }
 
 // A page that asks a source, and what it says.
