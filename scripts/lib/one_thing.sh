@@ -41,7 +41,7 @@ find_one_thing() {
       fi
       ;;
     tests/schema/*_test.py | tests/rules/*_test.py | tests/clients/*_test.py | tests/docs/*_test.py | \
-      tests/integration/*_test.py) python_test=$word; return ;;
+      tests/integration/*_test.py | tests/observed/*_test.py) python_test=$word; return ;;
   esac
   if [[ $word == tests/*.cc ]]; then
     program=$(program_of "$word") || wrong_usage "$word is no file of tests; tests are in tests/unit, contract, integration, fault and engines"
@@ -59,7 +59,9 @@ find_one_thing() {
 
 needs_servers() {
   local program
-  [[ $python_test != tests/schema/* && $python_test != tests/clients/* && $python_test != tests/integration/* ]] || return 0
+  case $python_test in
+    tests/schema/* | tests/clients/* | tests/integration/* | tests/observed/*) return 0 ;;
+  esac
   for program in "${kServerPrograms[@]}"; do [[ -z ${wanted[$program]:-} ]] || return 0; done
   return 1
 }

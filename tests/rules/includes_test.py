@@ -53,7 +53,7 @@ LIBRARIES = {
     "httplib.h": ["service"],
     "prometheus/": ["service"],
     "toml++/": ["config"],
-    "systemd/": ["service", "log"],
+    "systemd/": ["service", "log", "log_command"],
 }
 
 INCLUDE = re.compile(r'^#include (?:"replicator/([^"]+)"|<([^>]+)>)', re.MULTILINE)
