@@ -119,6 +119,7 @@ class EmptySource final : public Source,
   bool try_lead() override { return true; }
   bool is_led() override { return false; }
   SourceIdentity identity() override { return {}; }
+  void leave_mark(Epoch) override {}
   Epoch epoch() override { return {}; }
   KnownPartners known_partners() override { return {}; }
   Epoch raise_epoch(Epoch, const KnownPartners&) override { return {}; }
