@@ -117,7 +117,7 @@ class DefinedSourceContract : public SourceContract {
 /// Where transactions have numbers that `wait` can be asked for (not in SQLite).
 class NumberedSourceContract : public DefinedSourceContract {};
 
-/// Where an index may get a second generation (not in SQLite).
+/// Where an index may get a second generation (not in the fake).
 class ReindexedSourceContract : public DefinedSourceContract {};
 
 /// Ids as the source takes them.

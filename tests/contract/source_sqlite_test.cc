@@ -229,6 +229,7 @@ const auto kName = [](const auto&) { return std::string("Sqlite"); };
 
 INSTANTIATE_TEST_SUITE_P(Sqlite, SourceContract, kSqlite, kName);
 INSTANTIATE_TEST_SUITE_P(Sqlite, DefinedSourceContract, kSqlite, kName);
+INSTANTIATE_TEST_SUITE_P(Sqlite, ReindexedSourceContract, kSqlite, kName);
 
 }  // namespace
 }  // namespace lockstep

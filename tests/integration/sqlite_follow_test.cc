@@ -99,6 +99,11 @@ class SqliteFollowTest : public testing::Test {
                                             file_.string(), std::to_string(random_())});
   }
 
+  /// The real index behind the alias.
+  std::string stands_for() const {
+    return index_.server().expect("GET", "/_alias/" + index_.alias()).begin().key();
+  }
+
   /// As `.restore` does it.
   void restore(const std::filesystem::path& backup) const {
     sqlite3* from = nullptr;
@@ -247,6 +252,43 @@ TEST_F(SqliteFollowTest, OfTwoServicesOnTwoCopiesOneEndsAndSaysWhy) {
   EXPECT_NE(service_->err().find("follows a copy of the source"), std::string::npos) << service_->err();
   EXPECT_TRUE(second.running());
   EXPECT_NE(lockstep("status").out.find("follows a copy of the source"), std::string::npos);
+}
+
+// The application writes at every step; the leader is killed on the way there.
+TEST_F(SqliteFollowTest, AnIndexIsReindexedAndTakenBackBesideWrites) {
+  query(
+      file_,
+      "insert into users (id, name) values (1, 'Ann'); "
+      "insert into blogposts (title, user_id) with recursive i(n) as (select 1 union all select n + 1 from i "
+      "where n < 300) select 'post ' || n, 1 from i");
+  must("apply", {"--yes"});
+  start();
+  ASSERT_TRUE(becomes_equal());
+  std::string keyword = support::kStoringMapping;
+  keyword.replace(keyword.find("\"dynamic\": false"), 16,
+                  R"("dynamic": false, "properties": {"title": {"type": "keyword"}})");
+  folder_.write("blog.json", keyword);
+  support::Program reindex(support::lockstep_program(),
+                           {"reindex", "-c", (folder_.path() / "lockstep.toml").string()});
+  ASSERT_TRUE(support::wait_until([&] { return index_.concrete().size() == 2; }, kPatience)) << reindex.err();
+  service_->kill();
+  query(file_,
+        "update blogposts set title = 'on the way' where id <= 20; delete from blogposts where id = 21");
+  start();
+  EXPECT_EQ(reindex.wait(2 * kPatience), 0) << reindex.err();
+  EXPECT_EQ(stands_for(), index_.alias() + "-000002");
+  query(file_, "update blogposts set title = 'there' where id <= 10; delete from blogposts where id = 22");
+  must("reindex", {"--back"});
+  EXPECT_EQ(stands_for(), index_.alias() + "-000001");
+  EXPECT_TRUE(becomes_equal());
+  EXPECT_NE(lockstep("status").out.find("kept"), std::string::npos);
+  query(file_, "update blogposts set title = 'and back' where id <= 5; delete from blogposts where id = 23");
+  must("reindex", {"--back"});
+  must("reindex", {"--finish"});
+  EXPECT_EQ(index_.concrete(), std::vector<std::string>{index_.alias() + "-000002"});
+  EXPECT_TRUE(becomes_equal());
+  query(file_, "select alias from lockstep_reindex", [](char** row) { ADD_FAILURE() << row[0]; });
+  must("plan", {"--exit-code"});
 }
 
 }  // namespace

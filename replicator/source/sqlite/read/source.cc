@@ -11,7 +11,8 @@ SqliteSource::SqliteSource(const Config& config)
       lead_(connection_, pipeline_, history_),
       changes_(connection_, pipeline_, history_, config.source),
       dead_letters_(connection_),
-      outbox_(connection_, pipeline_) {
+      outbox_(connection_, pipeline_),
+      reindexes_(connection_, pipeline_) {
   add_id_function(connection_);
 }
 
