@@ -269,7 +269,7 @@ TEST_F(SqliteFollowTest, AnIndexIsReindexedAndTakenBackBesideWrites) {
                   R"("dynamic": false, "properties": {"title": {"type": "keyword"}})");
   folder_.write("blog.json", keyword);
   support::Program reindex(support::lockstep_program(),
-                           {"reindex", "-c", (folder_.path() / "lockstep.toml").string()});
+                           {"reindex", index_.alias(), "-c", (folder_.path() / "lockstep.toml").string()});
   ASSERT_TRUE(support::wait_until([&] { return index_.concrete().size() == 2; }, kPatience)) << reindex.err();
   service_->kill();
   query(file_,
