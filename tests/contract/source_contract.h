@@ -105,6 +105,9 @@ class SourceContract : public testing::TestWithParam<MakeWorld> {
   Position position_;
 };
 
+/// Where others commit while a transaction that reads is open (not beside a SQLite rollback journal).
+class SnapshotSourceContract : public SourceContract {};
+
 /// Where transactions of several writers can be open at once after they have written (not in SQLite).
 class ConcurrentSourceContract : public SourceContract {};
 

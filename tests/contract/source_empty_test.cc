@@ -233,6 +233,7 @@ const auto kEmpty = testing::Values(MakeWorld{[] { return std::make_unique<Empty
 const auto kName = [](const auto&) { return std::string("Empty"); };
 
 INSTANTIATE_TEST_SUITE_P(Empty, SourceContract, kEmpty, kName);
+INSTANTIATE_TEST_SUITE_P(Empty, SnapshotSourceContract, kEmpty, kName);
 INSTANTIATE_TEST_SUITE_P(Empty, ConcurrentSourceContract, kEmpty, kName);
 INSTANTIATE_TEST_SUITE_P(Empty, DefinedSourceContract, kEmpty, kName);
 INSTANTIATE_TEST_SUITE_P(Empty, NumberedSourceContract, kEmpty, kName);
