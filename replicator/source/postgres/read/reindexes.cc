@@ -6,6 +6,7 @@
 #include "replicator/error.h"
 #include "replicator/source/postgres/session/statement.h"
 #include "replicator/source/postgres/session/stored_value.h"
+#include "replicator/unknown_value.h"
 
 namespace lockstep {
 namespace {
