@@ -50,6 +50,7 @@ constexpr std::int64_t kDeadLettersAtOnce = 1'000;
 constexpr const char* kUnknownTarget = "unknown";  // in place of an index's uuid: it must be compared
 constexpr auto kPatience = 2s;                     // with one document, while its index takes others
 constexpr auto kStopGrace = 3s;                    // for bulks in flight at a stop
+constexpr auto kNotePatience = 1s;                 // with Elasticsearch, at a stop
 constexpr auto kQuietPatience = 1s;                // of a leader that has to look at both sides again
 constexpr auto kWriteSurvives = 30s;  // its time-out: in Elasticsearch's queues, when its sender has died
 
@@ -265,6 +266,7 @@ class Replication {
     if (tail_.idle()) checkpoint_.save(changes_, tail_.position());
     for (const std::string& line : refusals_.rest()) spdlog::warn("{}", line);
     note_if_quiet();
+    if (leaves_mark()) targets_.note_now(source_mark(source_.lead().identity()), kNotePatience);
     report_.update();
   }
 
@@ -331,7 +333,20 @@ class Replication {
       partners.targets[*index] = kUnknownTarget;
       source_.lead().raise_epoch(versions_.epoch(), partners);
     }
+    if (const auto place = targets_.place_of_later_leader()) require_one_source(*place);
     targets_.require_same_targets();
+  }
+
+  // The later leader may follow a copy of the source, elsewhere: neither sees the other's lock.
+  void require_one_source(const std::string& later_place) {
+    const std::string place = source_.lead().identity().place;
+    if (later_place.empty() || later_place == place) return;
+    throw UsageError(
+        "another lockstep follows a copy of the source under the same pipeline, and has taken over its "
+        "indices: " +
+        later_place + ", not " + place +
+        "; stop it, or give the copy's configuration a pipeline and aliases of its own, then start this one "
+        "again: every index is compared with its view");
   }
 
   // A later leader marks the indices before it writes, and takes the lead away before that. So a version of a
@@ -341,8 +356,10 @@ class Replication {
     const std::optional<ForeignVersion> found = foreign_.take_greatest();
     if (!found || found->version.epoch() < versions_.epoch() || versions_.rise_above(found->version)) return;
     for (const AppliedIndex& index : pipeline_.indices) {
-      if (marked_index(elasticsearch_, index.target()).mark.epoch > versions_.epoch())
-        throw Deposed("a later leader writes into " + index.alias);
+      const IndexMark mark = marked_index(elasticsearch_, index.target()).mark;
+      if (mark.epoch <= versions_.epoch()) continue;
+      require_one_source(mark.source.place);
+      throw Deposed("a later leader writes into " + index.alias);
     }
     foreign_.report(found->index, 1);
     source_.lead().raise_epoch(found->version.epoch(), source_.lead().known_partners());
@@ -385,8 +402,15 @@ class Replication {
   }
 
   void note_progress() {
+    if (leaves_mark()) targets_.note(source_mark(source_.lead().identity()));
+  }
+
+  // False: nothing has changed since the last one.
+  bool leaves_mark() {
     const std::int64_t rows = writer_.acknowledgements().rows();
-    if (std::exchange(noted_rows_, rows) != rows) targets_.note(source_mark(source_.lead().identity()));
+    if (std::exchange(noted_rows_, rows) == rows) return false;
+    source_.lead().leave_mark(versions_.epoch());
+    return true;
   }
 
   // --- events ---

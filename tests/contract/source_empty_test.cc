@@ -119,6 +119,7 @@ class EmptySource final : public Source,
   bool try_lead() override { return true; }
   bool is_led() override { return false; }
   SourceIdentity identity() override { return {}; }
+  void leave_mark(Epoch) override {}
   Epoch epoch() override { return {}; }
   KnownPartners known_partners() override { return {}; }
   Epoch raise_epoch(Epoch, const KnownPartners&) override { return {}; }
@@ -233,6 +234,7 @@ const auto kEmpty = testing::Values(MakeWorld{[] { return std::make_unique<Empty
 const auto kName = [](const auto&) { return std::string("Empty"); };
 
 INSTANTIATE_TEST_SUITE_P(Empty, SourceContract, kEmpty, kName);
+INSTANTIATE_TEST_SUITE_P(Empty, SnapshotSourceContract, kEmpty, kName);
 INSTANTIATE_TEST_SUITE_P(Empty, ConcurrentSourceContract, kEmpty, kName);
 INSTANTIATE_TEST_SUITE_P(Empty, DefinedSourceContract, kEmpty, kName);
 INSTANTIATE_TEST_SUITE_P(Empty, NumberedSourceContract, kEmpty, kName);

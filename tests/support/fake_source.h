@@ -52,6 +52,7 @@ class FakeSource final : public Source,
   bool try_lead() override;
   bool is_led() override;
   SourceIdentity identity() override;
+  void leave_mark(Epoch /*epoch*/) override {}
   Epoch epoch() override;
   KnownPartners known_partners() override;
   Epoch raise_epoch(Epoch at_least, const KnownPartners& partners) override;

@@ -19,14 +19,14 @@ constexpr std::chrono::microseconds kLookAgain{50};
 
 std::unique_ptr<SourceTransaction> SqliteChangeLog::begin(Epoch epoch) {
   wal_care_.before_reading();
-  return std::make_unique<SqliteSourceTransaction>(connection_, pipeline_, first_seen_, epoch,
+  return std::make_unique<SqliteSourceTransaction>(connection_, pipeline_, first_seen_, history_, epoch,
                                                    expansion_.job_in_hand());
 }
 
 std::unique_ptr<SourceTransaction> SqliteChangeLog::begin_repair() {
   wal_care_.before_reading();
-  return std::make_unique<SqliteSourceTransaction>(connection_, pipeline_, first_seen_, std::nullopt,
-                                                   expansion_.job_in_hand());
+  return std::make_unique<SqliteSourceTransaction>(connection_, pipeline_, first_seen_, history_,
+                                                   std::nullopt, expansion_.job_in_hand());
 }
 
 std::unique_ptr<SourceSnapshot> SqliteChangeLog::read() {

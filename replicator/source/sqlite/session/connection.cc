@@ -20,6 +20,9 @@ namespace {
 // whoever waits so long starves beside a busy writer.
 constexpr std::chrono::microseconds kLookAgain{500};
 
+// Times of files are not finer, on any file system of a disk.
+constexpr std::chrono::milliseconds kTick{50};
+
 // A commit of ours makes nothing durable while it holds the application's lock: sync() does so afterwards.
 // The application's checkpoints are its own; without the setting our commits would do them.
 constexpr const char* kSettings =
@@ -138,8 +141,17 @@ void SqliteConnection::interrupt() {
   sqlite3_interrupt(handle_);
 }
 
-void SqliteConnection::require_same_file() const {
-  if (file_.is_there()) return;
+// SQLite keeps pages until somebody commits through SQLite: a copy over the file is not seen, and a commit of
+// ours would put pages of the old file into it.
+void SqliteConnection::require_same_file() {
+  if (const std::optional<std::int64_t> written_at = file_.look()) {
+    if (written_at_ != *written_at) sqlite3_db_release_memory(handle_);
+    written_at_ = *written_at;
+    // Another write may come in the same tick.
+    if (std::chrono::system_clock::now().time_since_epoch() - kTick < std::chrono::nanoseconds(*written_at))
+      written_at_ = 0;
+    return;
+  }
   throw Error({"reading the source", "another file is at " + file_.path().string() + " now, or none",
                "if a backup was restored, there is nothing to do", Retry::kLater, Server::kSource});
 }

@@ -64,8 +64,9 @@ class SqliteConnection {
   /// Makes the statement that runs fail with SQLITE_INTERRUPT, from any thread. May come too early or late.
   void interrupt();
 
-  /// Throws Error, retryable, when another file has taken the path since this one was opened.
-  void require_same_file() const;
+  /// Throws Error, retryable, when another file has taken the path since this one was opened. What follows
+  /// sees the file as it is, also when it was written past SQLite. REQUIRES: no transaction is open.
+  void require_same_file();
 
  private:
   friend class SqliteStatement;
@@ -84,8 +85,9 @@ class SqliteConnection {
   sqlite3* handle_ = nullptr;
   std::chrono::milliseconds patience_ = kPatience;
   std::chrono::steady_clock::time_point waits_since_{};
-  std::optional<std::int64_t> synced_version_;               // data_version() at the last sync()
-  bool has_written_ = false;                                 // since then
+  std::int64_t written_at_ = 0;                 // SqliteFile::look() when pages were last forgotten
+  std::optional<std::int64_t> synced_version_;  // data_version() at the last sync()
+  bool has_written_ = false;                    // since then
   std::unordered_map<std::string, sqlite3_stmt*> prepared_;  // by text; those that nobody uses
 };
 

@@ -10,6 +10,7 @@
 #include "replicator/source/sqlite/session/byte_lock.h"
 #include "replicator/source/sqlite/session/migrations.h"
 #include "replicator/source/sqlite/session/outbox_row.h"
+#include "replicator/source/sqlite/session/sql_file.h"
 #include "replicator/source/sqlite/session/statement.h"
 #include "replicator/source/sqlite/session/transaction.h"
 #include "replicator/source/sqlite/watch/status_file.h"
@@ -89,6 +90,19 @@ std::vector<IndexStatus> indices_of(SqliteConnection& connection, int pipeline) 
   return indices;
 }
 
+std::vector<ReindexStatus> reindexes_of(SqliteConnection& connection, int pipeline) {
+  constexpr std::string_view kTable = "reindex";
+  SqliteStatement row(connection, kReading, sqlite_sql("read_reindexes"), pipeline);
+  std::vector<ReindexStatus> reindexes;
+  while (row.step()) {
+    reindexes.push_back({stored_text(row[1], kTable), stored_text(row[2], kTable),
+                         stored_text(row[6], kTable), stored_text(row[7], kTable),
+                         stored_text(row[8], kTable), stored_text(row[12], kTable),
+                         stored_text(row[13], kTable), std::chrono::seconds(row[11].integer())});
+  }
+  return reindexes;
+}
+
 }  // namespace
 
 SqliteStatus::SqliteStatus(const Config& config) : connection_(config.source), pipeline_(config.pipeline) {}
@@ -121,6 +135,7 @@ std::optional<PipelineStatus> SqliteStatus::read() {
   status.given_up = stored_integer(row[7], "outbox_limit") != 0;
   status.pending_rows = row[8].integer();
   status.indices = indices_of(connection_, id);
+  status.reindexes = reindexes_of(connection_, id);
   const std::optional<SqliteReport> report = read_report(connection_.file().status(pipeline_));
   if (report) status.leader = report->leader;
   if (status.pending_rows > 0) {
