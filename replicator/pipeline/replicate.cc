@@ -43,7 +43,7 @@ constexpr milliseconds kBusyPollInterval = 2ms;   // then this process checks so
 constexpr milliseconds kBusyCheckInterval = 1ms;  // likewise, where the source itself checks
 constexpr auto kQuietAfter = 1min;                // from then on half the checks will do
 constexpr auto kLongestWait = 200ms;              // for a change, without doing anything else
-constexpr milliseconds kSaveIdleAfter = 100ms;    // saves what nothing else saves; at once if somebody waits
+constexpr milliseconds kBusyWait = 100ms;         // for a change, while the next one is likely to come soon
 constexpr auto kSaveQuietAfter = 5s;              // saves a position that passed no change of ours
 constexpr auto kTargetInterval = 10s;             // between looks whether the indices are still the same
 constexpr std::int64_t kDeadLettersAtOnce = 1'000;
@@ -91,7 +91,7 @@ class Replication {
         held_(pipeline_, make_transport(), [this] { wake_up_.wake(); }),
         foreign_(pipeline_, versions_.epoch(), board, make_transport(), config.elasticsearch.request_timeout,
                  [this] { wake_up_.wake(); }),
-        checkpoint_(pipeline_, writer_, versions_.epoch(),
+        checkpoint_(pipeline_, changes_, writer_, versions_.epoch(),
                     RefusedShare(config.replication.max_refused_share, pipeline_)),
         set_aside_(pipeline_, changes_, versions_.epoch()),
         jobs_(config, pipeline_, set_aside_, held_, changes_, writer_, checkpoint_, versions_, elasticsearch_,
@@ -205,9 +205,9 @@ class Replication {
 
   void save_when_due() {
     const auto unsaved = checkpoint_.age(std::chrono::steady_clock::now());
-    const milliseconds save_after = changes_.is_awaited() ? 0ms : kSaveIdleAfter;
+    const milliseconds save_after = changes_.is_awaited() ? 0ms : checkpoint_.pace().idle;
     const bool is_due = (writer_.has_news() && unsaved >= save_after) || unsaved >= kSaveQuietAfter;
-    if (is_due && tail_.idle()) checkpoint_.save(changes_, tail_.position());
+    if (is_due && tail_.idle()) checkpoint_.save(tail_.position());
   }
 
   void wait_for_work(const std::stop_token& stop) {
@@ -221,7 +221,8 @@ class Replication {
     } else if (quiet < kBusyFor) {
       // No longer than until the next save is due.
       const auto unsaved = std::chrono::ceil<milliseconds>(checkpoint_.age(now));
-      const auto at_most = writer_.has_news() ? std::max(kSaveIdleAfter - unsaved, 1ms) : kSaveIdleAfter;
+      const milliseconds until_save = std::max(checkpoint_.pace().idle - unsaved, 1ms);
+      const milliseconds at_most = writer_.has_news() ? std::min(until_save, kBusyWait) : kBusyWait;
       changes_.await_change(tail_.position(), std::min(kBusyCheckInterval, configured), at_most);
     } else {
       changes_.await_change(tail_.position(), quiet < kQuietAfter ? configured : 2 * configured,
@@ -263,7 +264,7 @@ class Replication {
   void finish() {
     bulks_.stop(kStopGrace);
     writer_.take_outcomes(0ms);
-    if (tail_.idle()) checkpoint_.save(changes_, tail_.position());
+    if (tail_.idle()) checkpoint_.save(tail_.position());
     for (const std::string& line : refusals_.rest()) spdlog::warn("{}", line);
     note_if_quiet();
     if (leaves_mark()) targets_.note_now(source_mark(source_.lead().identity()), kNotePatience);

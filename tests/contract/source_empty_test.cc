@@ -135,6 +135,7 @@ class EmptySource final : public Source,
     return false;
   }
   bool is_awaited() override { return false; }
+  SavePace save_pace() override { return {}; }
   UnfinishedJobs jobs() override { return {}; }
   std::optional<FanOutList> expand(const AppliedIndex&, const Job&) override { return std::nullopt; }
 

@@ -20,6 +20,10 @@ namespace {
 // whoever waits so long starves beside a busy writer.
 constexpr std::chrono::microseconds kLookAgain{500};
 
+// Long enough to be woken with a fresh share of the processor, so that we do not lose it while we hold the
+// lock.
+constexpr std::chrono::microseconds kWatchAgain{50};
+
 // Times of files are not finer, on any file system of a disk.
 constexpr std::chrono::milliseconds kTick{50};
 
@@ -50,6 +54,20 @@ void sync_path(const std::filesystem::path& path, int flags) {
   if (is_synced) return;
   throw Error(
       {"making " + path.string() + " durable", std::strerror(fault), "", Retry::kLater, Server::kSource});
+}
+
+// One that SQLite has open; null when it has none of this kind.
+sqlite3_file* open_file(sqlite3* database, int which) {
+  sqlite3_file* opened = nullptr;
+  const int code = sqlite3_file_control(database, "main", which, &opened);
+  if (code != SQLITE_OK) throw sqlite_error("looking at the open files", nullptr, code);
+  return opened == nullptr || opened->pMethods == nullptr ? nullptr : opened;
+}
+
+void sync_open(sqlite3_file* file) {
+  if (file == nullptr) return;
+  const int code = file->pMethods->xSync(file, SQLITE_SYNC_NORMAL | SQLITE_SYNC_DATAONLY);
+  if (code != SQLITE_OK) throw sqlite_error("making commits durable", nullptr, code);
 }
 
 }  // namespace
@@ -119,22 +137,29 @@ void SqliteConnection::sync() {
 // The -wal first: what a checkpoint takes from there meanwhile is in the file when that is synced. Beside a
 // rollback journal its disappearance is the commit, so the folder is synced too.
 void SqliteConnection::sync_files() {
-  constexpr const char* kDoing = "making commits durable";
-  constexpr int kHow = SQLITE_SYNC_NORMAL | SQLITE_SYNC_DATAONLY;
-  const auto sync_open = [&](int which) {
-    sqlite3_file* opened = nullptr;
-    const int found = sqlite3_file_control(handle_, "main", which, &opened);
-    if (found != SQLITE_OK) throw sqlite_error(kDoing, nullptr, found);
-    if (opened == nullptr || opened->pMethods == nullptr) return false;
-    const int code = opened->pMethods->xSync(opened, kHow);
-    if (code != SQLITE_OK) throw sqlite_error(kDoing, nullptr, code);
-    return true;
-  };
-  const bool has_wal = sync_open(SQLITE_FCNTL_JOURNAL_POINTER);
-  sync_open(SQLITE_FCNTL_FILE_POINTER);
-  if (has_wal) return;
+  sqlite3_file* const write_ahead_log = wal();
+  if (write_ahead_log != nullptr) sync_open(write_ahead_log);
+  sync_open(open_file(handle_, SQLITE_FCNTL_FILE_POINTER));
+  if (write_ahead_log != nullptr) return;
   sync_path(file_.journal(), 0);
   sync_path(file_.path().parent_path(), O_DIRECTORY);
+}
+
+// The caller may have been running for long: it sleeps once in any case. Beside a rollback journal every look
+// locks the file, and would be in the way itself.
+void SqliteConnection::await_moment_to_write() {
+  const std::int64_t version = data_version();
+  if (wal() == nullptr) return;
+  const auto end = std::chrono::steady_clock::now() + kLongestWatch;
+  do {
+    std::this_thread::sleep_for(kWatchAgain);
+    if (data_version() != version) return;
+  } while (quiet_version_ != version && std::chrono::steady_clock::now() < end);
+  quiet_version_ = version;
+}
+
+sqlite3_file* SqliteConnection::wal() {
+  return open_file(handle_, SQLITE_FCNTL_JOURNAL_POINTER);
 }
 
 void SqliteConnection::interrupt() {
