@@ -1,4 +1,5 @@
 """The Python package clients/python against a real engine and beside the program: the same locks, the same attacks."""
+import json
 import multiprocessing
 import os
 import re
@@ -160,6 +161,38 @@ class LocksTest(LockWorld):
         thread.join(PATIENCE)
         self.assertGreaterEqual(len(seen), 3)
         self.assertIsNone(self.entry(waiting.id))
+
+    def test_an_index_of_locks_that_is_deleted_under_a_request_does_not_end_the_waiting(self):
+        lock = self.locks.hold(exclusive=["deleted under"], wait=PATIENCE)
+        send, gone = lock._server._send, []
+
+        def answer(doing, method, path, data, headers):
+            if path.endswith("/_bulk") and not gone:
+                gone.append(path)
+                error = {"type": "index_not_found_exception", "reason": "no such index"}
+                return 200, json.dumps({"items": [{"update": {"status": 404, "error": error}}]}).encode()
+            return send(doing, method, path, data, headers)
+
+        lock._server._send = answer
+        with lock:
+            lock.check()
+        self.assertEqual(len(gone), 1)
+
+    def test_a_lost_answer_to_its_end_is_no_loss_of_the_lock(self):
+        lock = self.locks.hold(exclusive=["ended twice"])
+        send, twice = lock._server._send, []
+
+        def repeat_the_end(doing, method, path, data, headers):
+            if data is not None and b'"state": "done"' in data and not twice:
+                twice.append(send(doing, method, path, data, headers))
+            return send(doing, method, path, data, headers)
+
+        lock._server._send = repeat_the_end
+        with lock:
+            pass
+        self.assertEqual([status for status, _ in twice], [200])
+        self.assertIsNone(self.entry(lock.id))
+        self.assertEqual(self.server.request("reading", "GET", f"/{self.index}/_doc/ended%20twice", accepted=(404,))[0], 404)
 
     def test_a_lock_that_vanishes_is_lost(self):
         lock = self.locks.hold(exclusive=["vanishing"])

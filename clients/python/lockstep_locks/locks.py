@@ -9,7 +9,7 @@ import time
 
 from .errors import LeaseLost, LockBusy, LockstepError
 from .names import document_id, is_shortened, lock_set
-from .server import Server, quoted
+from .server import Server, may_work_later, quoted
 
 _CLOCK_STEP = 0.25  # the server's clock moves in steps; a lease may end that much earlier
 _MARK = 400  # milliseconds for which a waiting client keeps new sharers out, after two refusals
@@ -287,9 +287,12 @@ class Lock:
                 entry = now.get("_source")
                 if entry is None:
                     raise LeaseLost(f"the operation {self.id} is no longer in the journal")
-                if entry["owner"] != self.id or entry["state"] in ("done", "aborted"):
+                ours = entry["owner"] == self.id and entry["state"] == fields.get("state")
+                if not ours and (entry["owner"] != self.id or entry["state"] in ("done", "aborted")):
                     raise LeaseLost(f"the operation {self.id} is {entry['state']}: {entry.get('reason', '')}")
                 self._entry = now["_seq_no"], now["_primary_term"]  # the answer to our own request was lost
+                if ours:
+                    return
             raise LeaseLost(f"the operation {self.id} is changed by somebody else")
 
     def _write_entry(self, doing, body, version=None):
@@ -341,7 +344,7 @@ class Lock:
                     yield name, item
                 else:
                     raise LockstepError(f"{doing}: HTTP {item['status']} {kind}: {item.get('error', {}).get('reason')}",
-                                        item["status"] in (408, 429) or item["status"] >= 500)
+                                        may_work_later(item["status"], kind))
             if not again:
                 return
             names = again
