@@ -163,7 +163,7 @@ class Replication {
          "no trigger fires for a partition that comes or goes"},
         {10s, kAfterInterval, [this] { require_same_tables(); }, "somebody may restore a dump"},
         {15s, kAtOnce, [this] { report_.find_differences(); }, "a missing trigger loses changes silently"},
-        {30s, kAfterInterval, [this] { retry_dead_letters(); }, "an overload may be over"},
+        {5s, kAfterInterval, [this] { retry_dead_letters(); }, "an overload may be over"},
         {60s, kAfterInterval, [this] { note_progress(); },
          "the next leader must see if the source went back"},
         {10s, kAtOnce, [this] { report_.recount_dead_letters(); }, "others discard dead letters"},

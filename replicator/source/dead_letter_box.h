@@ -25,8 +25,8 @@ class DeadLetterBox {
                                              const std::optional<DeadLetter>& after, std::int64_t limit) = 0;
 
   /// Dead letters of these indices whose writes may work later (Elasticsearch was overloaded, or did not
-  /// answer), and that were tried a minute ago, after a second try two minutes ago and so on, up to an hour:
-  /// at most `limit`, those first that were tried longest ago.
+  /// answer), and that were tried ten seconds ago, after a second try twenty seconds ago and so on, up to
+  /// an hour: at most `limit`, those first that were tried longest ago.
   virtual std::vector<DeadLetter> find_due(const std::vector<IndexId>& indices, std::int64_t limit) = 0;
 
   /// Forgets them; returns how many they were. Their documents stay as they are.

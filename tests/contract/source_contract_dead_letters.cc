@@ -45,6 +45,24 @@ TEST_P(SourceContract, OnlyDeadLettersThatMayWorkLaterAreEverDue) {
     EXPECT_EQ(letter.id, DocumentId{"2"});
 }
 
+TEST_P(DefinedSourceContract, ADeadLetterIsDueAfterTenSecondsAndThenAfterTwiceAsLong) {
+  using namespace std::chrono_literals;
+  lead();
+  Acknowledged acknowledged;
+  acknowledged.refused.push_back(refused(docs(), "1", 1));
+  acknowledged.refused.back().status = 429;
+  const auto is_due = [this] { return !source_->dead_letters().find_due({docs().id}, 10).empty(); };
+  save(acknowledged);
+  EXPECT_FALSE(is_due());
+  world().age_dead_letters(10s);
+  EXPECT_TRUE(is_due());
+  save(acknowledged);
+  world().age_dead_letters(10s);
+  EXPECT_FALSE(is_due());
+  world().age_dead_letters(10s);
+  EXPECT_TRUE(is_due());
+}
+
 TEST_P(SourceContract, DeadLettersAreFoundCountedAndDiscardedByFilter) {
   lead();
   const IndexId index = docs().id;

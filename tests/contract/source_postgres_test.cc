@@ -164,6 +164,10 @@ class PostgresWorld final : public DefinedWorld {
     database_.execute("insert into lockstep.outbox (capture, keys) select " + std::to_string(capture.value) +
                       ", '{1}' from generate_series(1, " + std::to_string(rows) + ")");
   }
+  void age_dead_letters(std::chrono::seconds by) override {
+    database_.execute("update lockstep.dead_letter set last_at = last_at - interval '" +
+                      std::to_string(by.count()) + " s'");
+  }
   void plant_rows_of_index(IndexId index) override {
     const std::string id = std::to_string(index.value);
     for (const char* table : {"job", "dead_letter", "set_aside"}) {

@@ -199,6 +199,11 @@ class SqliteWorld final : public DefinedWorld {
         "union all select n + 1 from i where n < " +
         std::to_string(rows) + ") select " + std::to_string(capture.value) + ", 1 from i");
   }
+  void age_dead_letters(std::chrono::seconds by) override {
+    Database(file_).execute(
+        "update lockstep_dead_letter set last_at = strftime('%Y-%m-%d %H:%M:%f', last_at, '-" +
+        std::to_string(by.count()) + " seconds')");
+  }
   void plant_rows_of_index(IndexId index) override {
     const std::string id = std::to_string(index.value);
     database().execute("insert into lockstep_set_aside (index_id, reason) values (" + id + ", 'planted')");

@@ -126,6 +126,8 @@ class DefinedWorld : public SourceWorld {
   virtual void plant_null(const std::string& table, const std::string& column) = 0;
   /// Writes a row into the outbox, as no trigger would.
   virtual void plant_outbox_rows(CaptureId capture, int rows) = 0;
+  /// Makes every dead letter so much older.
+  virtual void age_dead_letters(std::chrono::seconds by) = 0;
   /// Writes a job, a dead letter and a set-aside row of an index that nobody has.
   virtual void plant_rows_of_index(IndexId index) = 0;
 };

@@ -29,7 +29,7 @@ class OutboxLimit : public testing::Test {
   void limit(const std::string& size) { pipeline_.set_more("[replication]\nmax_outbox_size = " + size); }
 
   void fill() {
-    for (int i = 0; i < 2'000 && !given_up(); ++i) database_.execute("update counters set n = n + 1");
+    for (int i = 0; i < 2'000 && !is_full(); ++i) database_.execute("update counters set n = n + 1");
     ASSERT_TRUE(given_up());
   }
 
@@ -91,7 +91,7 @@ TEST_F(OutboxLimit, WritersOfSingleRowsFindItFullToo) {
   database_.execute(
       "insert into lockstep.outbox (capture, keys) select max(c.id), array_agg((100000 + i)::text) "
       "from lockstep.capture c, generate_series(1, 400000) i group by i % 400");
-  for (int i = 0; i < 600 && !given_up(); ++i) {
+  for (int i = 0; i < 600 && !is_full(); ++i) {
     database_.execute("update counters set n = n + 1 where id = " + std::to_string(1 + i));
   }
   EXPECT_TRUE(given_up());

@@ -32,6 +32,8 @@ Terminal::Terminal() {
   if (shell_ < 0) throw std::runtime_error(std::string("forkpty: ") + std::strerror(errno));
   if (shell_ == 0) {
     // Only what is safe after fork in a process with threads.
+    // A terminal's first process ignores nothing, whatever the tests were started by.
+    for (const int signal : {SIGINT, SIGQUIT, SIGHUP}) ::signal(signal, SIG_DFL);
     const char* arguments[] = {"bash", "--norc", "--noprofile", "--noediting", "-i", nullptr};
     execvp("bash", const_cast<char**>(arguments));
     _exit(127);

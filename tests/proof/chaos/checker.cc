@@ -14,6 +14,9 @@ using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
 constexpr std::chrono::seconds kPatienceForCatchUp{600};
+// Lockstep tries what Elasticsearch may take later again by itself, after ten seconds and then with growing
+// pauses.
+constexpr std::chrono::seconds kPatienceForRetries{180};
 
 std::int64_t count_differences(const support::ExpectedDocuments& view,
                                const support::StoredDocuments& index) {
@@ -72,10 +75,21 @@ void Checker::compare() {
 
 void Checker::count_dead_letters() {
   pipeline_.database().reconnect();
-  const pqxx::result letters = pipeline_.database().query(
-      "select i.alias, d.id, d.error_type, d.reason from lockstep.dead_letter d join lockstep.index i on "
-      "i.id = "
-      "d.index");
+  const auto in_vain = Clock::now() + kPatienceForRetries;
+  pqxx::result letters;
+  const auto may_go_away = [&letters] {
+    return std::any_of(letters.begin(), letters.end(), [](const auto& letter) {
+      const int status = letter["status"].template as<int>();
+      return status == 0 || status == 408 || status == 429 || status >= 500;
+    });
+  };
+  do {
+    letters = pipeline_.database().query(
+        "select i.alias, d.id, d.status, d.error_type, d.reason from lockstep.dead_letter d "
+        "join lockstep.index i on i.id = d.index");
+    if (!may_go_away()) break;
+    std::this_thread::sleep_for(milliseconds(500));
+  } while (Clock::now() < in_vain);
   findings_.dead_letters += static_cast<std::int64_t>(letters.size());
   if (letters.empty()) return;
   std::string text = "dead letter: ";

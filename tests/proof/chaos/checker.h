@@ -29,7 +29,8 @@ class Checker {
           std::vector<std::string> purposes);
 
   /// REQUIRES: nobody writes, nothing is disturbed, and somebody replicates. Waits until each index has been
-  /// equal to its view; what isn't after kPatienceForCatchUp is a difference.
+  /// equal to its view; what isn't after kPatienceForCatchUp is a difference. Then it waits for the dead
+  /// letters that lockstep tries again by itself.
   void check();
 
   const Findings& findings() const { return findings_; }

@@ -99,7 +99,7 @@ std::vector<StoredDeadLetter> SqliteDeadLetterBox::find(const DeadLetterFilter& 
   return letters;
 }
 
-// A minute, twice as long with each try, an hour at most.
+// Ten seconds, twice as long with each try, an hour at most.
 std::vector<DeadLetter> SqliteDeadLetterBox::find_due(const std::vector<IndexId>& indices,
                                                       std::int64_t limit) {
   SqliteStatement row(connection_, "looking for dead letters to try again",
@@ -107,7 +107,7 @@ std::vector<DeadLetter> SqliteDeadLetterBox::find_due(const std::vector<IndexId>
                           " from {schema}_dead_letter where index_id in (select value from json_each(?1)) "
                           "and (status in (0, 408, 429) or status >= 500) "
                           "and julianday(last_at) <= julianday('now') - "
-                          "min(60, 1 << min(tries, 7) - 1) / 1440.0 order by last_at limit ?2",
+                          "min(3600, 10 << min(tries, 10) - 1) / 86400.0 order by last_at limit ?2",
                       indices_of(indices), limit);
   std::vector<DeadLetter> letters;
   while (row.step()) letters.push_back(letter_of(row));
