@@ -178,6 +178,30 @@ class LocksTest(LockWorld):
             lock.check()
         self.assertEqual(len(gone), 1)
 
+    def test_an_opening_that_arrives_twice_at_once_opens_one_operation(self):
+        lock = self.locks.hold(exclusive=["opened twice"])
+        others = [self.locks.hold(exclusive=["opened twice"]) for _ in range(4)]
+        for other in others:
+            other.id = lock.id
+        failures = []
+
+        def open_one(one):
+            try:
+                one._open()
+            except LockstepError as error:
+                failures.append(error)
+
+        threads = [threading.Thread(target=open_one, args=(one,)) for one in [lock, *others]]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(failures, [])
+        self.assertEqual({one._entry for one in others}, {lock._entry})
+        lock._give_up("aborted")
+        for one in [lock, *others]:
+            one._server.close()
+
     def test_a_lost_answer_to_its_end_is_no_loss_of_the_lock(self):
         lock = self.locks.hold(exclusive=["ended twice"])
         send, twice = lock._server._send, []

@@ -303,7 +303,8 @@ class Lock:
         return status, reply
 
     def _entry_path(self, id, version):
-        condition = f"?if_seq_no={version[0]}&if_primary_term={version[1]}" if version else ""
+        # An opening collides with itself when it is sent again; the script leaves what is open as it is.
+        condition = f"?if_seq_no={version[0]}&if_primary_term={version[1]}" if version else "?retry_on_conflict=10"
         return f"/{quoted(self._locks._journal)}/_update/{quoted(id)}{condition}"
 
     def _give_up(self, state, reason=""):

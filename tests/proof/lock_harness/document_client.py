@@ -92,7 +92,7 @@ class PackageClient:
     def _write_anyhow(self, lock, id, entry):
         path = f"/{self._world.data}/_doc/{id}"
         document = self._plain.request("reading", "GET", path)[1]["_source"]
-        self._fate.pass_by("between reading and writing", points_a_sleep=10)
+        self._fate.pass_by("between reading and writing", points_a_sleep=2)
         self._plain.request("writing", "PUT", path, {**self._extended(document, lock.token, entry), "fence": lock.token})
 
     @staticmethod

@@ -103,7 +103,7 @@ void print(const Options& options, std::uint64_t seed, const Crowd& crowd, const
             << findings.adopted << " by another one, " << findings.aborted << " aborted\n"
             << "harm: " << crowd.killed << " killed, " << crowd.stopped << " stopped, " << crowd.heard.died
             << " died at a point, " << crowd.heard.slept << " slept at one\n"
-            << findings.violations.size() << " violations\n";
+            << findings.violations.size() << " violations" << std::endl;
   for (std::size_t i = 0; i < findings.violations.size() && i < kMostShown; ++i)
     std::cout << "  " << findings.violations[i] << '\n';
 }
