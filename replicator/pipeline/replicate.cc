@@ -335,7 +335,8 @@ class Replication {
   }
 
   // A later leader marks the indices before it writes, and takes the lead away before that. So a version of a
-  // later epoch than ours, in an index without such a mark, is nobody's of us.
+  // later epoch than ours, in an index without such a mark, was
+  // written by no leader that we know of.
   void rise_above_foreign_versions() {
     const std::optional<ForeignVersion> found = foreign_.take_greatest();
     if (!found || found->version.epoch() < versions_.epoch() || versions_.rise_above(found->version)) return;

@@ -51,7 +51,7 @@ std::unique_ptr<StatusWriter> open_status_writer(const Config& config) {
 }
 
 std::string source_libraries() {
-  return postgres_libraries();
+  return postgres_libraries() + ", " + sqlite_libraries();
 }
 
 std::unique_ptr<SourceDefinition> open_source_definition(const Config& config) {

@@ -30,7 +30,7 @@ std::unique_ptr<StatusReader> open_status_reader(const Config& config);
 /// Throws UsageError also when the pipeline was never applied.
 std::unique_ptr<StatusWriter> open_status_writer(const Config& config);
 
-/// The libraries behind all of them, as they are loaded: "libpq 15.13, libpqxx 6.4.5".
+/// The libraries behind all of them, as they are loaded: "libpq 15.13, libpqxx 6.4.5, SQLite 3.40.1".
 std::string source_libraries();
 
 /// REQUIRES: `config` outlives the result.

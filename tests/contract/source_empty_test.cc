@@ -223,6 +223,7 @@ class EmptyWorld final : public DefinedWorld {
   void replace_view() override {}
   void plant_job(const std::string&, const std::string&) override {}
   void plant_null(const std::string&, const std::string&) override {}
+  void plant_text(const std::string&, const std::string&, const std::string&) override {}
   void plant_outbox_rows(CaptureId, int) override {}
   void age_dead_letters(std::chrono::seconds) override {}
   void plant_rows_of_index(IndexId) override {}

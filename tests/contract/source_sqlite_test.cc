@@ -193,6 +193,9 @@ class SqliteWorld final : public DefinedWorld {
     database.execute("pragma schema_version = " + std::to_string(std::stoi(version) + 1));
     Database(file_).execute("update " + name + " set " + column + " = null");
   }
+  void plant_text(const std::string& table, const std::string& column, const std::string& text) override {
+    Database(file_).execute("update lockstep_" + table + " set " + column + " = '" + text + "'");
+  }
   void plant_outbox_rows(CaptureId capture, int rows) override {
     database().execute(
         "insert into lockstep_outbox (capture, value) with recursive i(n) as (select 1 "

@@ -93,6 +93,8 @@ bool PostgresReindexes::advance(const Reindex& reindex, Epoch epoch, const Reind
                generation.documents, session_.storable(step.failure))[0][0]
           .c_str();
   if (outcome == "deposed") throw Deposed("another process has taken the lead of the pipeline");
+  if (outcome != "advanced" && outcome != "changed")
+    throw unknown_value("advance_reindex()", "answer", outcome);
   return outcome == "advanced";
 }
 

@@ -61,9 +61,9 @@ KnownPartners SqliteLead::known_partners() {
   KnownPartners partners;
   try {
     const nlohmann::json stored = nlohmann::json::parse(text);
-    partners.place = stored.value("place", "");
+    if (stored == nlohmann::json::object()) return partners;  // nobody has led
+    partners.place = stored.at("place");
     partners.quiet = stored.value("quiet", false);
-    if (!stored.contains("targets")) return partners;
     for (const auto& [index, uuid] : stored.at("targets").items())
       partners.targets[index_of(index)] = uuid.get<std::string>();
   } catch (const nlohmann::json::exception&) {
