@@ -1,6 +1,8 @@
 // Locks in Elasticsearch under the contract of LockManager: with scripts, and on an engine without painless.
 #include <gmock/gmock.h>
 
+#include <future>
+
 #include "replicator/elasticsearch/transport/curl_transport.h"
 #include "replicator/elasticsearch/transport/text_encoding.h"
 #include "replicator/locks/backends/elasticsearch/lock_scripts.h"
@@ -330,6 +332,40 @@ TEST(ElasticsearchLocksTest, AnOperationCostsSevenRequestsWhateverItLocksAndARef
       1);
   EXPECT_EQ(cost_of([&] { locks.finish(operation, OperationState::kDone, ""); }), 1);
   EXPECT_EQ(cost_of([&] { locks.release(operation); }), 2) << "its entry, too";
+}
+
+/// Sends each opening of an operation several times at once, as to nodes that do not answer in time.
+class RepeatingTransport final : public HttpTransport {
+ public:
+  HttpResponse perform(const HttpRequest& request) override {
+    if (request.body.find(script_id::kJournalOpen) == std::string_view::npos)
+      return transport_->perform(request);
+    std::vector<std::future<HttpResponse>> sent;
+    for (int i = 0; i < kTimes; ++i)
+      sent.push_back(std::async(std::launch::async, [&] { return transport()->perform(request); }));
+    HttpResponse last;
+    for (auto& each : sent) {
+      last = each.get();
+      EXPECT_EQ(last.status / 100, 2) << last.body;
+    }
+    return last;
+  }
+
+ private:
+  static constexpr int kTimes = 6;
+  std::unique_ptr<HttpTransport> transport_ = transport();
+};
+
+TEST(ElasticsearchLocksTest, AnOpeningThatArrivesTwiceAtOnceOpensOneOperation) {
+  const support::ElasticsearchIndex index("twice");
+  ElasticsearchLocks locks(std::make_unique<RepeatingTransport>(), lock_indices(index.alias() + "-locks"),
+                           std::chrono::seconds(60), std::chrono::seconds(30));
+  locks.prepare();
+  Operation operation = locks.open({}, document_locks({"1"}));
+  EXPECT_EQ(locks.try_acquire(operation, std::chrono::milliseconds(0)), std::nullopt);
+  EXPECT_NO_THROW(locks.commit(operation)) << "its version is the one that is stored";
+  locks.finish(operation, OperationState::kDone, "");
+  locks.release(operation);
 }
 
 TEST(ElasticsearchLocksTest, SharedLocksNeedPainlessAndSaySo) {

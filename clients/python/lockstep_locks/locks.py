@@ -9,7 +9,7 @@ import time
 
 from .errors import LeaseLost, LockBusy, LockstepError
 from .names import document_id, is_shortened, lock_set
-from .server import Server, quoted
+from .server import Server, may_work_later, quoted
 
 _CLOCK_STEP = 0.25  # the server's clock moves in steps; a lease may end that much earlier
 _PLACE = 0.4  # seconds for which a waiting client has its place in a queue without asking again
@@ -323,9 +323,12 @@ class Lock:
                 entry = now.get("_source")
                 if entry is None:
                     raise LeaseLost(f"the operation {self.id} is no longer in the journal")
-                if entry["owner"] != self.id or entry["state"] in ("done", "aborted"):
+                ours = entry["owner"] == self.id and entry["state"] == fields.get("state")
+                if not ours and (entry["owner"] != self.id or entry["state"] in ("done", "aborted")):
                     raise LeaseLost(f"the operation {self.id} is {entry['state']}: {entry.get('reason', '')}")
                 self._entry = now["_seq_no"], now["_primary_term"]  # the answer to our own request was lost
+                if ours:
+                    return
             raise LeaseLost(f"the operation {self.id} is changed by somebody else")
 
     def _write_entry(self, doing, body, version=None):
@@ -336,7 +339,8 @@ class Lock:
         return status, reply
 
     def _entry_path(self, id, version):
-        condition = f"?if_seq_no={version[0]}&if_primary_term={version[1]}" if version else ""
+        # An opening collides with itself when it is sent again; the script leaves what is open as it is.
+        condition = f"?if_seq_no={version[0]}&if_primary_term={version[1]}" if version else "?retry_on_conflict=10"
         return f"/{quoted(self._locks._journal)}/_update/{quoted(id)}{condition}"
 
     def _give_up(self, state, reason=""):
@@ -378,7 +382,7 @@ class Lock:
                     yield name, item
                 else:
                     raise LockstepError(f"{doing}: HTTP {item['status']} {kind}: {item.get('error', {}).get('reason')}",
-                                        item["status"] in (408, 429) or item["status"] >= 500)
+                                        may_work_later(item["status"], kind))
             if not again:
                 return
             names = again
