@@ -138,14 +138,16 @@ create function {schema}.release(me text, names text[], keep_place boolean defau
                                  only_expired boolean default false)
 returns void
 language plpgsql set search_path = '' as $$
+declare
+  -- Nothing else is touched: a lock that comes back meanwhile would be locked out of the order of names.
+  locked text[] := array(select l.name from {schema}.lock as l where l.name = any (names) order by l.name for update);
 begin
-  perform from {schema}.lock as l where l.name = any (names) order by l.name for update;
   delete from {schema}.holder as h
-  where h.name = any (names) and h.holder = me and not (only_expired and h.until >= clock_timestamp());
+  where h.name = any (locked) and h.holder = me and not (only_expired and h.until >= clock_timestamp());
   delete from {schema}.waiter as w
-  where w.name = any (names) and (w.until < clock_timestamp() or (w.holder = me and not keep_place));
+  where w.name = any (locked) and (w.until < clock_timestamp() or (w.holder = me and not keep_place));
   delete from {schema}.lock as l
-  where l.name = any (names) and not exists (select from {schema}.holder as h where h.name = l.name)
+  where l.name = any (locked) and not exists (select from {schema}.holder as h where h.name = l.name)
     and not exists (select from {schema}.waiter as w where w.name = l.name);
 end
 $$;

@@ -197,7 +197,11 @@ TEST_P(SourceContract, TheNextLeaderGoesOnWithTheListOfALargeTransaction) {
     source_.reset();
     lead();
   }
-  EXPECT_TRUE(expands_to(docs(), job, kThings));
+  // Who ends between a page and the note of how far it came leaves documents that the next one lists again.
+  EXPECT_TRUE(becomes_true([&] {
+    const std::optional<FanOutList> list = source_->changes().expand(docs(), job);
+    return list && list->documents >= kThings;
+  }));
   const std::vector<std::string> list = listed(job.id, 1000);
   EXPECT_EQ(std::set<std::string>(list.begin(), list.end()).size(), std::size_t{kThings});
 }

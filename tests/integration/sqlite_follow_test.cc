@@ -271,7 +271,9 @@ TEST_F(SqliteFollowTest, AnIndexIsReindexedAndTakenBackBesideWrites) {
   support::Program reindex(support::lockstep_program(),
                            {"reindex", index_.alias(), "-c", (folder_.path() / "lockstep.toml").string()});
   ASSERT_TRUE(support::wait_until([&] { return index_.concrete().size() == 2; }, kPatience)) << reindex.err();
-  service_->kill();
+  service_->signal(
+      SIGTERM);  // after a kill the next one waits until the writes of the last one cannot come any more
+  ASSERT_EQ(service_->wait(kPatience), 0) << service_->err();
   query(file_,
         "update blogposts set title = 'on the way' where id <= 20; delete from blogposts where id = 21");
   start();
