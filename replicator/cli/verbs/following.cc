@@ -1,0 +1,26 @@
+#include "replicator/cli/verbs/following.h"
+
+#include <optional>
+
+#include "replicator/cli/text/catch_up_display.h"
+#include "replicator/elasticsearch/transport/curl_transport.h"
+#include "replicator/log.h"
+#include "replicator/process/reload_signal.h"
+#include "replicator/process/stop_signals.h"
+
+namespace lockstep {
+
+void follow_pipeline(PipelineOption& pipeline, RunUntil until) {
+  LiveConfig live(pipeline.load(), make_transport_factory);
+  const auto config = live.values().config;
+  set_log_field("pipeline", config->pipeline);
+  start_logging(LogFormat::kAuto, config->log.level);
+  const ReloadSignal reload([&] { live.reload([&] { return pipeline.load(); }); });
+  const StopSignals signals;
+  ProgressBoard board;
+  std::optional<CatchUpDisplay> display;
+  if (until == RunUntil::kCaughtUp) display.emplace(board);
+  run_service(live, until, board, signals.token());
+}
+
+}  // namespace lockstep
