@@ -15,7 +15,7 @@ if(LOCKSTEP_PRECOMPILE)
   file(CONFIGURE OUTPUT "${PROJECT_BINARY_DIR}/lockstep_headers.cc" CONTENT "")  # CMake wants a source that reads them
   add_library(lockstep_headers STATIC "${PROJECT_BINARY_DIR}/lockstep_headers.cc"
               "${PROJECT_SOURCE_DIR}/cmake/instantiated_once.cc")
-  target_include_directories(lockstep_headers PUBLIC "${PROJECT_SOURCE_DIR}")
+  target_include_directories(lockstep_headers PUBLIC "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>")
   target_link_libraries(lockstep_headers PUBLIC spdlog::spdlog nlohmann_json::nlohmann_json PRIVATE PkgConfig::pqxx)
   set_source_files_properties("${PROJECT_SOURCE_DIR}/cmake/instantiated_once.cc" PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
   target_precompile_headers(lockstep_headers PRIVATE ${usual_headers})

@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "replicator/error.h"
+#include "replicator/repeat_filter.h"
 
 namespace lockstep {
 namespace {
@@ -126,6 +127,33 @@ class JournalSink final : public spdlog::sinks::base_sink<std::mutex> {
   }
 };
 
+// In front of a sink: warnings and errors that come again within a minute are left out, and counted.
+class RepeatSink final : public spdlog::sinks::base_sink<std::mutex> {
+ public:
+  explicit RepeatSink(spdlog::sink_ptr sink) : sink_(std::move(sink)) {}
+
+ protected:
+  void sink_it_(const spdlog::details::log_msg& message) override {
+    if (message.level < spdlog::level::warn) return sink_->log(message);
+    std::string text(message.payload.data(), message.payload.size());
+    std::string line = text;
+    for (const auto& [name, value] : thread_fields) line += "\n" + std::string(name) + "=" + value;
+    const auto left_out = filter_.admit(line, std::chrono::steady_clock::now());
+    if (!left_out) return;
+    if (*left_out == 0) return sink_->log(message);
+    text += fmt::format(" (and {} more times in the minutes before)", *left_out);
+    spdlog::details::log_msg counted(message);
+    counted.payload = text;
+    sink_->log(counted);
+  }
+
+  void flush_() override { sink_->flush(); }
+
+ private:
+  const spdlog::sink_ptr sink_;
+  RepeatFilter filter_;
+};
+
 // JOURNAL_STREAM is the socket that systemd gave us, as "device:inode". Standard error may be another one by
 // now.
 bool standard_error_is_the_journal() {
@@ -177,7 +205,8 @@ void set_log_level(const std::string& level) {
 void start_logging(LogFormat format, const std::string& level) {
   const spdlog::level::level_enum parsed = parse_level(level);
   // Not through spdlog's registry: its formatter would replace the sink's own.
-  auto logger = std::make_shared<spdlog::logger>("lockstep", make_sink(chosen(format)));
+  auto logger =
+      std::make_shared<spdlog::logger>("lockstep", std::make_shared<RepeatSink>(make_sink(chosen(format))));
   logger->set_level(parsed);
   logger->flush_on(spdlog::level::trace);
   spdlog::set_default_logger(std::move(logger));

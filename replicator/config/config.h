@@ -17,13 +17,17 @@ namespace lockstep {
 class Secret {
  public:
   Secret() = default;
-  explicit Secret(std::string value) : value_(std::move(value)) {}
+  explicit Secret(std::string value, std::filesystem::path file = {})
+      : value_(std::move(value)), file_(std::move(file)) {}
 
   const std::string& value() const { return value_; }
   bool empty() const { return value_.empty(); }
+  /// The file in which it stands, the configuration or one of its own; empty: the environment has it.
+  const std::filesystem::path& file() const { return file_; }
 
  private:
   std::string value_;
+  std::filesystem::path file_;
 };
 
 /// Prints "(secret)", or nothing for an empty one.
@@ -40,9 +44,14 @@ struct SourceConfig {
 
 struct ElasticsearchConfig {
   std::vector<std::string> urls = {"http://localhost:9200"};
-  Secret api_key;  ///< sent as "Authorization: ApiKey …"; excludes username
+  Secret api_key;  ///< sent as "Authorization: ApiKey …"; excludes the other ways to authenticate
   std::string username;
   Secret password;
+  Secret bearer_token;     ///< sent as "Authorization: Bearer …"
+  std::string aws_region;  ///< requests are signed for it (SigV4), with what follows
+  Secret aws_access_key_id;
+  Secret aws_secret_access_key;
+  Secret aws_session_token;  ///< of credentials that end
   std::filesystem::path ca_file;
   std::filesystem::path client_cert;
   std::filesystem::path client_key;

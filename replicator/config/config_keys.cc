@@ -94,17 +94,39 @@ const std::vector<Key<ElasticsearchConfig>>& keys_of() {
                            .description = "The nodes. When one does not answer, lockstep tries the next one.",
                            .example = R"(["https://es1:9200", "https://es2:9200"])",
                            .check = elasticsearch_url_fault}),
-      key<&Section::api_key>({.name = "api_key",
-                              .description =
-                                  "The encoded API key, sent as `Authorization: ApiKey …`. Excludes "
-                                  "`username`.",
-                              .example = R"("/run/credentials/lockstep.service/elasticsearch")"}),
+      key<&Section::api_key>(
+          {.name = "api_key",
+           .description = "The encoded API key, sent as `Authorization: ApiKey …`. Excludes the other "
+                          "ways to authenticate.",
+           .example = R"("/run/credentials/lockstep.service/elasticsearch")"}),
       key<&Section::username>({.name = "username",
                                .description = "The user of basic authentication. Needs `password`.",
                                .example = R"("lockstep")"}),
       key<&Section::password>({.name = "password",
                                .description = "The password of `username`.",
                                .example = R"("/run/credentials/lockstep.service/elasticsearch")"}),
+      key<&Section::bearer_token>(
+          {.name = "bearer_token",
+           .description = "A token, such as one of OAuth 2, sent as `Authorization: Bearer …`. Excludes the "
+                          "other ways to authenticate.",
+           .example = R"("/etc/lockstep/elasticsearch.token")"}),
+      key<&Section::aws_region>(
+          {.name = "aws_region",
+           .description = "The region of an Amazon OpenSearch Service: requests are signed for it (AWS "
+                          "Signature Version 4). Needs `aws_access_key_id` and `aws_secret_access_key`. "
+                          "Excludes the other ways to authenticate.",
+           .example = R"("eu-central-1")",
+           .check = aws_region_fault}),
+      key<&Section::aws_access_key_id>({.name = "aws_access_key_id",
+                                        .description = "The access key's id.",
+                                        .example = R"("/etc/lockstep/aws.id")"}),
+      key<&Section::aws_secret_access_key>({.name = "aws_secret_access_key",
+                                            .description = "The access key itself. It is never sent.",
+                                            .example = R"("/etc/lockstep/aws.key")"}),
+      key<&Section::aws_session_token>(
+          {.name = "aws_session_token",
+           .description = "The session token, with credentials that end, as those of a role do.",
+           .example = R"("/etc/lockstep/aws.token")"}),
       key<&Section::ca_file>({.name = "ca_file",
                               .description = "The certificate authorities (PEM) that the nodes' certificates "
                                              "are verified against. Without it: the system's.",

@@ -138,7 +138,7 @@ class ConfigReader {
         return;
       }
       chosen = node;
-      const auto value = secret_value(form, *node, read_.config.file.parent_path());
+      const auto value = secret_value(form, *node, read_.config.file);
       if (const auto* fault = std::get_if<TextFault>(&value)) {
         faults_.add(line_of(*node), fault->what, fault->remedy);
       } else {

@@ -64,7 +64,7 @@ class Rules {
       fault("source.password", "\"password\" is given twice, the url has one too", "keep one of them");
     }
     source.url = std::move(separated->url);
-    source.password = std::move(separated->password);
+    source.password = Secret(separated->password.value(), config_.file);
   }
 
   void check_what_is_needed() {
@@ -92,23 +92,51 @@ class Rules {
   }
 
   void check_elasticsearch() {
-    const bool api_key = lines_.has("elasticsearch.api_key");
-    const bool username = lines_.has("elasticsearch.username");
-    const bool password = lines_.has("elasticsearch.password");
-    if (api_key && (username || password)) {
-      fault("elasticsearch.api_key", "api_key excludes username and password",
-            "keep one way to authenticate");
-    } else if (username && !password) {
-      fault("elasticsearch.username", "username needs a password", "add password_file or password_env");
-    } else if (password && !username) {
-      fault("elasticsearch.password", "password needs a username", "add username");
-    }
+    check_authentication();
     const bool certificate = lines_.has("elasticsearch.client_cert");
     const bool key = lines_.has("elasticsearch.client_key");
     if (certificate && !key)
       fault("elasticsearch.client_cert", "client_cert needs client_key", "add client_key");
     if (key && !certificate)
       fault("elasticsearch.client_key", "client_key needs client_cert", "add client_cert");
+  }
+
+  // `key` without the keys that it needs.
+  void check_needed(const std::string& key, const std::vector<std::string>& needed) {
+    if (!lines_.has("elasticsearch." + key)) return;
+    for (const std::string& other : needed) {
+      if (lines_.has("elasticsearch." + other)) continue;
+      const bool plain = other == "username" || other == "aws_region";
+      fault("elasticsearch." + key, key + " needs " + other,
+            "add " + (plain ? other : other + "_file or " + other + "_env"));
+    }
+  }
+
+  void check_authentication() {
+    // The first key of each way stands for it.
+    static const std::vector<std::vector<std::string>> kWays = {
+        {"api_key"},
+        {"username", "password"},
+        {"bearer_token"},
+        {"aws_region", "aws_access_key_id", "aws_secret_access_key", "aws_session_token"}};
+    std::string chosen;
+    for (const std::vector<std::string>& way : kWays) {
+      for (const std::string& key : way) {
+        if (!lines_.has("elasticsearch." + key)) continue;
+        if (!chosen.empty()) {
+          return fault("elasticsearch." + key, key + " excludes " + chosen, "keep one way to authenticate");
+        }
+        chosen = key;
+        break;
+      }
+    }
+    check_needed("username", {"password"});
+    check_needed("password", {"username"});
+    check_needed("aws_region", {"aws_access_key_id", "aws_secret_access_key"});
+    if (lines_.has("elasticsearch.aws_region")) return;
+    for (const char* key : {"aws_access_key_id", "aws_secret_access_key", "aws_session_token"}) {
+      check_needed(key, {"aws_region"});
+    }
   }
 
   void complete_index(std::size_t number) {

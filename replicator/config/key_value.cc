@@ -162,19 +162,21 @@ std::array<SecretForm, 3> secret_forms(std::string_view name) {
 }
 
 std::variant<Secret, TextFault> secret_value(const SecretForm& form, const toml::node& node,
-                                             const std::filesystem::path& folder) {
+                                             const std::filesystem::path& config_file) {
   const std::string& key = form.key;
   const auto text = node.value_exact<std::string>();
   if (!text || text->empty()) return TextFault{"\"" + key + "\" must be a text", "write " + key + " = \"…\""};
   switch (form.kind) {
     case SecretForm::Kind::kFile:
-      return secret_from_file(resolved(*text, folder));
+      return secret_from_file(resolved(*text, config_file.parent_path()));
     case SecretForm::Kind::kEnvironment:
       return secret_from_environment(*text);
     case SecretForm::Kind::kValue:
       break;
   }
-  return checked_secret(*text, "\"" + key + "\"");
+  auto secret = checked_secret(*text, "\"" + key + "\"");
+  if (const auto* found = std::get_if<Secret>(&secret)) return Secret(found->value(), config_file);
+  return secret;
 }
 
 }  // namespace lockstep

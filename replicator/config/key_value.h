@@ -27,8 +27,9 @@ struct SecretForm {
 /// The three keys that can give a secret.
 std::array<SecretForm, 3> secret_forms(std::string_view name);
 
-/// The secret that the value of such a key leads to, or what is wrong with it.
+/// The secret that the value of such a key leads to, or what is wrong with it. `config_file` is where it
+/// stands; relative files are resolved against its folder.
 std::variant<Secret, TextFault> secret_value(const SecretForm& form, const toml::node& node,
-                                             const std::filesystem::path& folder);
+                                             const std::filesystem::path& config_file);
 
 }  // namespace lockstep

@@ -17,7 +17,9 @@ std::variant<Secret, TextFault> secret_from_file(const std::filesystem::path& fi
   if (const auto* fault = std::get_if<TextFault>(&content)) return *fault;
   std::string value = std::get<std::string>(std::move(content));
   while (!value.empty() && (value.back() == '\n' || value.back() == '\r')) value.pop_back();
-  return checked_secret(std::move(value), file.string());
+  auto secret = checked_secret(std::move(value), file.string());
+  if (auto* found = std::get_if<Secret>(&secret)) return Secret(found->value(), file);
+  return secret;
 }
 
 std::variant<Secret, TextFault> secret_from_environment(const std::string& name) {

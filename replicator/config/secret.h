@@ -10,7 +10,7 @@
 
 namespace lockstep {
 
-/// The content of `file` without line breaks at its end, or what is wrong with it.
+/// The content of `file` without line breaks at its end, or what is wrong with it. The secret knows its file.
 std::variant<Secret, TextFault> secret_from_file(const std::filesystem::path& file);
 
 /// The value of an environment variable, or what is wrong with it.

@@ -109,6 +109,13 @@ TextFault elasticsearch_url_fault(const std::string& text) {
   return {};
 }
 
+TextFault aws_region_fault(const std::string& text) {
+  const bool characters =
+      std::all_of(text.begin(), text.end(), [](char c) { return lower_or_digit(c) || c == '-'; });
+  if (characters) return {};
+  return {"\"" + text + "\" is not a region of AWS", "write it like \"eu-central-1\""};
+}
+
 TextFault index_name_fault(const std::string& text) {
   const std::string what = "\"" + text + "\" cannot name an index of Elasticsearch: ";
   if (text.empty()) return {"an index's name is empty", "name it"};
@@ -138,6 +145,21 @@ TextFault listen_fault(const std::string& text) {
   const auto host = split_host(text);
   if (host && valid_host(host->host) && host->port && parse_port(*host->port)) return {};
   return {"\"" + text + "\" is not a host and a port", "write \"127.0.0.1:9464\""};
+}
+
+std::string_view host_of(std::string_view url_or_address) {
+  std::string_view rest = url_or_address;
+  if (const std::size_t scheme = rest.find("://"); scheme != std::string_view::npos) {
+    rest.remove_prefix(scheme + 3);
+  }
+  const auto split = split_host(rest.substr(0, rest.find('/')));
+  std::string_view host = split ? split->host : std::string_view{};
+  if (host.starts_with('[')) host = host.substr(1, host.size() - 2);
+  return host;
+}
+
+bool is_loopback(std::string_view host) {
+  return host == "localhost" || host == "::1" || host.starts_with("127.");
 }
 
 bool schema_qualified(std::string_view name) {

@@ -24,6 +24,9 @@ TextFault schema_fault(const std::string& text);
 /// "http://host[:port][/prefix]" or https, without credentials.
 TextFault elasticsearch_url_fault(const std::string& text);
 
+/// "eu-central-1": lower-case letters, digits and '-'.
+TextFault aws_region_fault(const std::string& text);
+
 /// A name that Elasticsearch accepts for an index.
 TextFault index_name_fault(const std::string& text);
 
@@ -32,6 +35,12 @@ TextFault alias_fault(const std::string& text);
 
 /// "host:port", "[address]:port".
 TextFault listen_fault(const std::string& text);
+
+/// The host of "http://host:9200/prefix" or of "host:port", without brackets.
+std::string_view host_of(std::string_view url_or_address);
+
+/// Whether nobody else can be meant by this host: "localhost", "127.0.0.1", "::1".
+bool is_loopback(std::string_view host);
 
 /// Whether an SQL name has a schema ("blog.users", "\"a.b\".c"). Dots in quotes do not count.
 bool schema_qualified(std::string_view name);

@@ -13,9 +13,14 @@ namespace {
 
 using std::chrono::milliseconds;
 
-/// Short enough to take a lock soon after it is free, long enough that many who wait do not burden the
-/// server.
-constexpr Backoff::Limits kBackoff{milliseconds(20), milliseconds(500)};
+/// Without a place in a queue. Short enough to take a lock soon after it is free, long enough that many who
+/// wait do not burden the server.
+constexpr milliseconds kMaxPause{500};
+constexpr Backoff::Limits kBackoff{milliseconds(20), kMaxPause};
+
+/// In a queue: so long for each who stands before it and itself; and a part of the time without a move.
+constexpr milliseconds kPauseOfAPlace{2};
+constexpr int kPartOfTheTimeWithoutAMove = 8;
 
 std::uint64_t seed_of(const AcquireOptions& options) {
   return options.seed != 0 ? options.seed : std::random_device()();
@@ -37,16 +42,15 @@ class Acquisition {
     while (true) {
       std::optional<Refusal> refusal;
       try {
-        refusal = locks_.try_acquire(operation_, mark());
+        refusal = ask();
         if (!refusal) return std::nullopt;
-        ++refusals_;
         // After a dead holder was cleared away, try again without waiting.
-        if (cleared(*refusal)) continue;
+        if (cleared(*refusal) || joins(*refusal)) continue;
       } catch (const Error& error) {
-        if (!error.retryable() || !wait()) throw;
+        if (!error.retryable() || !wait(backoff_.next())) throw;
       }
-      if (refusal && !wait()) {
-        locks_.release(operation_);  // its waiting marks; the operation itself is still pending
+      if (refusal && !wait(pause_after(*refusal))) {
+        locks_.release(operation_);  // its places in queues; the operation itself is still pending
         return refusal;
       }
       // It holds nothing, so only the journal has a lease.
@@ -55,16 +59,44 @@ class Acquisition {
   }
 
  private:
-  milliseconds mark() const {
-    const bool waits = options_.limit > milliseconds(0);
-    return waits && refusals_ >= options_.refusals_before_mark ? options_.mark : milliseconds(0);
+  std::optional<Refusal> ask() {
+    const SteadyTime begin = clock_.now();
+    const milliseconds place = queues_ ? std::max(options_.place, 3 * (pause_ + answer_)) : milliseconds(0);
+    std::optional<Refusal> refusal =
+        at_ ? locks_.try_again(operation_, *at_, place) : locks_.try_acquire(operation_, place);
+    if (!refusal) return refusal;
+    answer_ = std::chrono::ceil<milliseconds>(clock_.now() - begin);
+    ++refusals_;
+    if (at_ != refusal->lock.name || ahead_ != refusal->ahead) moved_ = clock_.now();
+    at_ = refusal->lock.name;
+    ahead_ = refusal->ahead;
+    return refusal;
+  }
+
+  /// Whether it is to have a place from now on, and so to ask again at once.
+  bool joins(const Refusal& refusal) {
+    const bool waits = options_.limit > milliseconds(0) && !options_.stop.stop_requested();
+    const bool by_sharers = refusal.lock.mode == LockMode::kShared && !refusal.queued;
+    if (!waits || queues_ || (by_sharers && refusals_ < options_.refusals_by_sharers)) return false;
+    queues_ = true;
+    return true;
+  }
+
+  milliseconds pause_after(const Refusal& refusal) {
+    if (!refusal.ahead) return backoff_.next();
+    const milliseconds least =
+        kPauseOfAPlace * static_cast<int>(std::min<std::size_t>(*refusal.ahead + 1, 100));
+    const auto part =
+        std::chrono::duration_cast<milliseconds>(clock_.now() - moved_) / kPartOfTheTimeWithoutAMove;
+    pause_ = std::clamp(part, least, kMaxPause);
+    return pause_;
   }
 
   /// False when no time is left or a stop was requested.
-  bool wait() {
+  bool wait(milliseconds time) {
     cleared_in_a_row_ = 0;
     const auto left = std::chrono::ceil<milliseconds>(end_ - clock_.now());
-    return left > milliseconds(0) && pause(std::min(backoff_.next(), left), options_.stop);
+    return left > milliseconds(0) && pause(std::min(time, left), options_.stop);
   }
 
   /// Whether a holder in the way was dead and is gone now. A lock's own lease only says when to ask the
@@ -98,6 +130,14 @@ class Acquisition {
   Every renewal_;
   int refusals_ = 0;
   int cleared_in_a_row_ = 0;
+  bool queues_ = false;  ///< whether it asks for a place
+
+  // Of the last refusal:
+  std::optional<LockName> at_;
+  std::optional<std::size_t> ahead_;
+  SteadyTime moved_;        ///< when the two changed
+  milliseconds answer_{0};  ///< how long it took
+  milliseconds pause_{0};   ///< after it
 };
 
 }  // namespace

@@ -75,15 +75,17 @@ struct LockState {
   LockMode mode = LockMode::kExclusive;
   std::int64_t count = 0;                ///< of all holders, with and without a name
   std::vector<LockHolder> holders = {};  ///< those with a name, in the order of their ids
-  std::optional<LockHolder> waiting =
-      {};  ///< who left a waiting mark, and until when it keeps new sharers out
+  std::vector<LockHolder> waiting =
+      {};  ///< the queue, and until when each keeps its place without asking again
 };
 
 /// Why a set of locks was refused: the first lock in the way.
 struct Refusal {
   LockState lock;
   ServerTime now = {};  ///< the server's clock when it refused
-  bool queued = false;  ///< only a waiting mark is in the way
+  bool queued = false;  ///< nobody holds it against the caller, but others have waited for longer
+  std::optional<std::size_t> ahead =
+      {};  ///< so many wait before the caller; none: it has no place in the queue
   std::string unfinished =
       {};  ///< a holder that died in the middle of a change, which the caller cannot finish
 };
@@ -130,6 +132,10 @@ class LockManager {
   /// do the same. Call it once before anything else.
   virtual void prepare() = 0;
 
+  /// Instead of prepare(), for who only looks: makes nothing. False when there are no locks here yet; nothing
+  /// else may be called then. After true, what changes locks or the journal may not be called.
+  virtual bool attach() = 0;
+
   /// How long a lease lasts.
   virtual std::chrono::milliseconds lease() const = 0;
 
@@ -140,11 +146,17 @@ class LockManager {
   virtual Operation open(const OperationIntent& intent, LockSet locks) = 0;
 
   /// Asks once for all of operation.locks; none when the operation holds them all. Locks are re-entrant for
-  /// their operation. After a refusal it gives back the locks that this call gained. A `mark` greater than 0
-  /// leaves a waiting mark at each refused exclusive lock, which keeps new sharers out for that long:
-  /// otherwise a stream of sharers would starve whoever wants a directory exclusively.
+  /// their operation. After a refusal it gives back the locks that this call gained. A `place` greater than 0
+  /// keeps a place for that long in the queue of the first lock in the way: nobody who comes later gets that
+  /// lock before the operation does, unless both share it. The operation keeps its places at exclusive locks
+  /// that come before in the order of the names, and gives up those behind; so no two wait for one another.
   /// REQUIRES: pending.
-  virtual std::optional<Refusal> try_acquire(const Operation& operation, std::chrono::milliseconds mark) = 0;
+  virtual std::optional<Refusal> try_acquire(const Operation& operation, std::chrono::milliseconds place) = 0;
+
+  /// As try_acquire(), but asks for the lock `at` first, which has refused it before, and only then for all:
+  /// so it is cheap to ask again. REQUIRES: `at` is one of operation.locks.
+  virtual std::optional<Refusal> try_again(const Operation& operation, const LockName& at,
+                                           std::chrono::milliseconds place) = 0;
 
   /// Makes a shared lock of the operation exclusive, or asks for one lock more: once, without waiting, since
   /// the operation holds others (L4). Throws LeaseLost.
@@ -157,6 +169,9 @@ class LockManager {
   /// deleted it or its index; a change that others would have to finish takes it again, if it can.
   /// REQUIRES: the operation holds its locks.
   virtual void renew(Operation& operation) = 0;
+
+  // commit(), finish() with kDone, and release() after it go on trying for up to a lease while the server is
+  // away or too busy.
 
   /// pending → running: from here on the operation has happened. Sets token and commit, and starts the lease
   /// anew. REQUIRES: the operation holds its locks. Throws LeaseLost, and then the caller must write nothing.
@@ -173,8 +188,8 @@ class LockManager {
   /// pending → aborted, or running → done; `reason` is for people. Throws LeaseLost.
   virtual void finish(Operation& operation, OperationState outcome, const std::string& reason) = 0;
 
-  /// Gives back all locks and waiting marks of the operation, from the longest name to the shortest. Other
-  /// holders keep theirs. A resolved entry of kind "lock" leaves the journal; others stay as history.
+  /// Gives back all locks of the operation and its places in queues, from the longest name to the shortest.
+  /// Other holders keep theirs. A resolved entry of kind "lock" leaves the journal; others stay as history.
   virtual void release(const Operation& operation) = 0;
 
   /// Resolves a holder: aborts or adopts it if it is dead (L2), and releases its locks if it is over, also

@@ -21,24 +21,28 @@ class LockStore {
   struct Grant {
     std::string holder;
     std::chrono::milliseconds lease;
-    std::chrono::milliseconds mark = {};  ///< 0: none
-    std::vector<std::string> under = {};  ///< holders that do not keep it out
+    std::chrono::milliseconds place = {};  ///< how long it waits in the queue of a refused lock; 0: not
+    std::vector<std::string> under = {};   ///< holders that do not keep it out
   };
 
   /// Asks for all of them; none when the holder has them all, else the first refusal. After a refusal only
-  /// waiting marks stay of what this call gained.
+  /// places in queues stay of what this call gained: as LockManager::try_acquire() says.
   virtual std::optional<Refusal> acquire_all(const LockSet& locks, const Grant& grant) = 0;
 
-  /// Asks for one more. A refusal changes nothing, but for a waiting mark.
+  /// As acquire_all(), for who was refused `at` one of them: cheap when it is refused there again.
+  virtual std::optional<Refusal> acquire_again(const LockSet& locks, const LockName& at,
+                                               const Grant& grant) = 0;
+
+  /// Asks for one more. A refusal changes nothing, but for a place in its queue.
   virtual std::optional<Refusal> acquire_one(const LockRequest& request, const Grant& grant) = 0;
 
   struct Leave {
     std::string holder;
-    bool keep_mark = false;     ///< its waiting marks stay
     bool only_expired = false;  ///< it leaves only where its lease in the lock has expired
   };
 
-  /// Takes the holder out of each lock, in the opposite order. Does nothing where it holds none.
+  /// Takes the holder out of each lock and its queue, in the opposite order. Does nothing where it is in
+  /// none.
   virtual void release(const LockSet& locks, const Leave& leave) = 0;
 
   virtual void downgrade(const LockName& name, const std::string& holder) = 0;

@@ -29,8 +29,8 @@ std::string holder_text(const LockHolder& holder, ServerTime now) {
 std::string text_of(const Refusal& refusal) {
   const LockState& lock = refusal.lock;
   std::string text = lock.name.text();
-  if (refusal.queued && lock.waiting) {
-    return text + " is kept for " + holder_text(*lock.waiting, refusal.now);
+  if (refusal.queued && !lock.waiting.empty()) {
+    return text + " is kept for " + holder_text(lock.waiting.front(), refusal.now);
   }
   text += lock.mode == LockMode::kExclusive ? " is locked exclusively" : " is shared";
   const char* separator = " by ";

@@ -1,16 +1,43 @@
 #include "replicator/locks/stored_locks.h"
 
 #include <algorithm>
+#include <functional>
+#include <random>
 #include <utility>
+
+#include "replicator/backoff.h"
+#include "replicator/clock.h"
+#include "replicator/pause.h"
 
 namespace lockstep {
 namespace {
+
+using std::chrono::milliseconds;
 
 /// The first so many locks of an operation get their own lease renewed, so that a refusal says until when
 /// without a second question, and that a deleted index is noticed. Of others only the journal knows.
 constexpr std::size_t kMaxRenewedLocks = 64;
 
 constexpr int kTries = 10;
+
+constexpr Backoff::Limits kBackoff{milliseconds(50), milliseconds(1'000)};
+
+/// Does a step again while the server cannot do it: it is restarted, or compiles too many scripts. When that
+/// lasts for longer than `limit`, throws what the server said last.
+void persist(milliseconds limit, const std::function<void()>& step) {
+  const SystemClock clock;
+  const SteadyTime end = clock.now() + limit;
+  Backoff backoff(kBackoff, std::random_device()());
+  while (true) {
+    try {
+      step();
+      return;
+    } catch (const Error& error) {
+      if (!error.retryable() || clock.now() >= end) throw;
+    }
+    pause(backoff.next(), std::stop_token());
+  }
+}
 
 LockSet with(LockSet locks, LockRequest request) {
   locks.push_back(std::move(request));
@@ -45,8 +72,13 @@ Operation StoredLocks::open(const OperationIntent& intent, LockSet locks) {
   return operation;
 }
 
-std::optional<Refusal> StoredLocks::try_acquire(const Operation& operation, std::chrono::milliseconds mark) {
-  return store_->acquire_all(operation.locks, {operation.id, lease_, mark, operation.intent.under});
+std::optional<Refusal> StoredLocks::try_acquire(const Operation& operation, std::chrono::milliseconds place) {
+  return store_->acquire_all(operation.locks, {operation.id, lease_, place, operation.intent.under});
+}
+
+std::optional<Refusal> StoredLocks::try_again(const Operation& operation, const LockName& at,
+                                              std::chrono::milliseconds place) {
+  return store_->acquire_again(operation.locks, at, {operation.id, lease_, place, operation.intent.under});
 }
 
 std::optional<Refusal> StoredLocks::try_extend(Operation& operation, const LockRequest& request) {
@@ -86,7 +118,7 @@ void StoredLocks::renew(Operation& operation) {
 void StoredLocks::commit(Operation& operation) {
   Operation changed = operation;
   changed.state = OperationState::kRunning;
-  journal_->step(operation, changed);
+  persist(lease_, [&] { journal_->step(operation, changed); });
 }
 
 void StoredLocks::record(Operation& operation) {
@@ -103,11 +135,14 @@ void StoredLocks::finish(Operation& operation, OperationState outcome, const std
   Operation changed = operation;
   changed.state = outcome;
   changed.reason = reason;
-  journal_->step(operation, changed);
+  // What is given up may be left to its lease.
+  const milliseconds limit = outcome == OperationState::kDone ? lease_ : milliseconds(0);
+  persist(limit, [&] { journal_->step(operation, changed); });
 }
 
 void StoredLocks::release(const Operation& operation) {
-  store_->release(operation.locks, {.holder = operation.id});
+  const milliseconds limit = operation.state == OperationState::kDone ? lease_ : milliseconds(0);
+  persist(limit, [&] { store_->release(operation.locks, {.holder = operation.id}); });
   if (operation.resolved() && !operation.needs_roll_forward()) journal_->erase(operation);
 }
 

@@ -17,7 +17,9 @@ class StoredLocks : public LockManager {
   std::chrono::milliseconds lease() const final { return lease_; }
   ServerTime now() final;
   Operation open(const OperationIntent& intent, LockSet locks) final;
-  std::optional<Refusal> try_acquire(const Operation& operation, std::chrono::milliseconds mark) final;
+  std::optional<Refusal> try_acquire(const Operation& operation, std::chrono::milliseconds place) final;
+  std::optional<Refusal> try_again(const Operation& operation, const LockName& at,
+                                   std::chrono::milliseconds place) final;
   std::optional<Refusal> try_extend(Operation& operation, const LockRequest& request) final;
   void downgrade(const Operation& operation, const LockName& name) final;
   void renew(Operation& operation) final;

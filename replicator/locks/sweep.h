@@ -20,11 +20,14 @@ struct SweepResult {
   std::vector<std::string> failures = {};  ///< what could not be read or resolved, and why
 };
 
+/// How long the journal keeps operations that are over.
+inline constexpr std::chrono::hours kHistory{24 * 7};
+
 /// Resolves every operation whose lease has expired and every lock whose holder is gone, and removes journal
 /// entries that were resolved longer than `prune_after` ago. What cannot be resolved is a failure and keeps
 /// it from nothing else. Throws Error when the server is away; what it did by then stays done.
 SweepResult sweep(LockManager& locks, RollForward& roll_forward,
-                  std::chrono::milliseconds prune_after = std::chrono::hours(24 * 7));
+                  std::chrono::milliseconds prune_after = kHistory);
 
 /// Calls resolve(). If that adopts the operation, rolls it forward, finishes and releases it; so it never
 /// returns kAdopted. Throws LeaseLost when somebody else was faster.

@@ -7,7 +7,7 @@ namespace lockstep {
 StepId Acknowledgements::add(Lane lane, std::size_t bulks, StepEnd end) {
   LaneState& state = lanes_[lane];
   const StepId id{lane, state.first + state.steps.size()};
-  state.steps.push_back(Step{bulks, std::move(end)});
+  state.steps.push_back(Step{bulks, std::move(end), bulks > 0});
   advance(lane);
   return id;
 }
@@ -32,6 +32,8 @@ void Acknowledgements::advance(Lane lane) {
   while (!state.steps.empty() && state.steps.front().bulks == 0) {
     StepEnd& end = state.steps.front().end;
     rows_ += end.rows;
+    if (lane == Lane::tail() && state.steps.front().writes)
+      delays_.add(std::chrono::steady_clock::now() - end.oldest_change, end.rows);
     if (end.position) position_ = std::move(end.position);
     if (end.progress) {
       JobProgress& job = jobs_[end.progress->job];
@@ -51,6 +53,15 @@ Acknowledged Acknowledgements::take() {
   for (auto& [id, progress] : jobs_) news.jobs.push_back(std::move(progress));
   jobs_.clear();
   return news;
+}
+
+DelayHistogram Acknowledgements::take_delays() {
+  return std::exchange(delays_, {});
+}
+
+const StepEnd& Acknowledgements::end_of(StepId step) const {
+  const LaneState& state = lanes_.at(step.lane);
+  return state.steps.at(step.number - state.first).end;
 }
 
 std::size_t Acknowledgements::open(Lane lane) const {

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "replicator/clock.h"
+#include "replicator/pipeline/delay_histogram.h"
 #include "replicator/source/outbox/acknowledged.h"
 
 namespace lockstep {
@@ -67,6 +68,12 @@ class Acknowledgements {
   /// When the oldest change that is not acknowledged was written. None: all changes are acknowledged.
   std::optional<SteadyTime> oldest_change() const;
 
+  /// How long the tail's rows of complete steps that wrote something took, since the last call.
+  DelayHistogram take_delays();
+
+  /// The end of a step. REQUIRES: the step is not complete.
+  const StepEnd& end_of(StepId step) const;
+
   /// Outbox rows acknowledged since the beginning.
   std::int64_t rows() const { return rows_; }
 
@@ -74,6 +81,7 @@ class Acknowledgements {
   struct Step {
     std::size_t bulks = 0;  // not done yet
     StepEnd end;
+    bool writes = false;
   };
   struct LaneState {
     std::uint64_t first = 0;  // number of steps.front()
@@ -86,6 +94,7 @@ class Acknowledgements {
   std::optional<Position> position_;
   std::map<JobId, JobProgress> jobs_;
   std::int64_t rows_ = 0;
+  DelayHistogram delays_;
 };
 
 }  // namespace lockstep

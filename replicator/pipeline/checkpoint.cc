@@ -8,9 +8,6 @@ namespace {
 // Documents kept in memory during a trial, at most, while the index with the refusals has few.
 constexpr std::int64_t kMostUnsaved = 10 * RefusedShare::kWindow;
 
-// What is acknowledged and not saved is repeated after a crash.
-constexpr auto kMostUnsavedAge = std::chrono::milliseconds(200);
-
 }  // namespace
 
 void Checkpoint::begin_trial(IndexId index, std::int64_t dead_letters) {
@@ -22,16 +19,21 @@ void Checkpoint::begin_trial(IndexId index, std::int64_t dead_letters) {
 // A commit waits for the disk, and each change would wait with it. So it commits only when the source needs
 // it, or a save is due.
 std::vector<Job> Checkpoint::settle(std::unique_ptr<SourceTransaction> transaction) {
-  const bool is_due = writer_.has_news() && age(std::chrono::steady_clock::now()) >= kMostUnsavedAge;
+  const bool is_due = writer_.has_news() && age(std::chrono::steady_clock::now()) >= pace().busy;
   if (!is_due && transaction->may_be_shown()) return {};
   return save_and_commit(*transaction, take_news());
 }
 
-void Checkpoint::save(ChangeLog& changes, const Position& read_to) {
+// What is refused is kept in memory with its errors, and people look for it.
+SavePace Checkpoint::pace() const {
+  return writer_.unsaved_refusals().empty() ? changes_.save_pace() : SavePace{};
+}
+
+void Checkpoint::save(const Position& read_to) {
   const bool waits = waits_for_more();
   News news = take_news();
   if (!waits && writer_.acknowledgements().open(Lane::tail()) == 0) news.acknowledged.position = read_to;
-  save_and_commit(*changes.begin(epoch_), news);
+  save_and_commit(*changes_.begin(epoch_), news);
 }
 
 bool Checkpoint::waits_for_more() const {

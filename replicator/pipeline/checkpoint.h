@@ -28,9 +28,14 @@ namespace lockstep {
 
 class Checkpoint {
  public:
-  /// `pipeline` and `writer` must outlive this.
-  Checkpoint(const AppliedPipeline& pipeline, DocumentWriter& writer, Epoch epoch, RefusedShare refused_share)
-      : pipeline_(pipeline), writer_(writer), epoch_(epoch), refused_share_(std::move(refused_share)) {}
+  /// `pipeline`, `changes` and `writer` must outlive this.
+  Checkpoint(const AppliedPipeline& pipeline, ChangeLog& changes, DocumentWriter& writer, Epoch epoch,
+             RefusedShare refused_share)
+      : pipeline_(pipeline),
+        changes_(changes),
+        writer_(writer),
+        epoch_(epoch),
+        refused_share_(std::move(refused_share)) {}
 
   /// Calls `listener` after each save with what was saved.
   void on_saved(std::function<void(const Acknowledged&)> listener) { listener_ = std::move(listener); }
@@ -55,7 +60,10 @@ class Checkpoint {
 
   /// Saves, in a transaction of its own, what has been acknowledged. When nothing of the tail is in flight,
   /// the checkpoint moves to `read_to`: the changes up to there needed no work.
-  void save(ChangeLog& changes, const Position& read_to);
+  void save(const Position& read_to);
+
+  /// How long what is unsaved may stay so.
+  SavePace pace() const;
 
   /// Since the last save.
   std::chrono::steady_clock::duration age(SteadyTime now) const { return now - saved_at_; }
@@ -73,6 +81,7 @@ class Checkpoint {
   void add_jobs(SourceTransaction& transaction, const std::map<IndexId, ParkedDocuments>& parked);
 
   const AppliedPipeline& pipeline_;
+  ChangeLog& changes_;
   DocumentWriter& writer_;
   const Epoch epoch_;
   RefusedShare refused_share_;

@@ -176,6 +176,7 @@ void DocumentWriter::submit(Lane lane, StepDocuments documents, StepEnd end) {
   const bool is_jobs = lane != Lane::tail();
   if (is_jobs) job_requests_ += documents.requests_.size();
   for (BulkRequest& request : documents.requests_) {
+    for (const BulkItem& item : request.items()) ++pending_[item.key.index];
     open_.insert(taken_over_);
     (is_jobs ? jobs_waiting_ : waiting_).push_back({std::move(request), step, taken_over_++});
   }
@@ -239,6 +240,7 @@ void DocumentWriter::park_colliding(Waiting& waiting) {
   const std::vector<BulkItem>& items = waiting.request.items();
   for (std::size_t i = 0; i < items.size(); ++i) {
     if (collides(items[i])) {
+      --pending_[items[i].key.index];
       park(items[i].key, "another write of the document takes long");
     } else {
       free.push_back(i);
@@ -283,10 +285,25 @@ void DocumentWriter::refresh_applied() {
     const bool applied = acknowledgements_.bulks_left(each.step) == 1 &&
                          (each.step.lane == Lane::tail() || acknowledgements_.is_first(each.step));
     if (!applied) return false;
+    if (each.step.lane == Lane::tail()) {
+      const StepEnd& end = acknowledgements_.end_of(each.step);
+      applied_.add(std::chrono::steady_clock::now() - end.oldest_change, end.rows);
+    }
     refresher_->add(each.step, each.indices);
     ++refreshing_;
     return true;
   });
+}
+
+DocumentWriter::Delays DocumentWriter::take_delays() {
+  DelayHistogram complete = acknowledgements_.take_delays();
+  if (refresher_ == nullptr) return {complete, {}};
+  return {std::exchange(applied_, {}), complete};
+}
+
+std::int64_t DocumentWriter::pending(IndexId index) const {
+  const auto found = pending_.find(index);
+  return found == pending_.end() ? 0 : found->second;
 }
 
 void DocumentWriter::take_outcomes(std::chrono::milliseconds wait) {
@@ -311,6 +328,7 @@ void DocumentWriter::take_result(BulkResult result) {
   std::map<IndexId, Counts> counts;
   const std::vector<BulkItem>& items = result.request.items();
   for (const BulkItem& item : items) {
+    --pending_[item.key.index];
     const auto [first, last] = documents_in_flight_.equal_range(hash_of(item));
     documents_in_flight_.erase(
         std::find_if(first, last, [&](const auto& each) { return each.second == result.ticket; }));

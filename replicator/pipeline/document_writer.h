@@ -149,6 +149,16 @@ class DocumentWriter {
     small_change_ = std::move(listener);
   }
 
+  /// How long the tail's rows took, since the last call.
+  struct Delays {
+    DelayHistogram acknowledged;  ///< until Elasticsearch had acknowledged what they write
+    DelayHistogram searchable;    ///< until it was searchable, too; only with a refresher
+  };
+  Delays take_delays();
+
+  /// Writes of the index that were submitted and have no outcome.
+  std::int64_t pending(IndexId index) const;
+
   const Acknowledgements& acknowledgements() const { return acknowledgements_; }
   std::size_t requests_in_flight() const { return requests_.size(); }
   std::size_t job_requests_in_flight() const { return job_requests_; }
@@ -220,6 +230,8 @@ class DocumentWriter {
   RecentWrites recent_;
   std::function<void(std::chrono::microseconds)> small_change_ = [](std::chrono::microseconds) {};
   std::unordered_multimap<std::size_t, std::uint64_t> documents_in_flight_;  // hash_of() → ticket
+  std::map<IndexId, std::int64_t> pending_;
+  DelayHistogram applied_;  // of steps that the refresher has got
   Refresher* refresher_ = nullptr;
   std::map<Lane, std::set<IndexId>> written_;  // to be refreshed with a later step of the lane
   std::vector<ToRefresh> to_refresh_;          // not all of it is applied yet

@@ -32,7 +32,9 @@ std::string doubt_about(const AppliedIndex& index, const MarkedIndex& marked, co
     if (last.timeline != source.timeline) return "the source was promoted, or recovered to an earlier point";
     const bool is_restored = !last.tables.empty() && last.tables != source.tables;
     if (is_restored) return "lockstep's tables in the source were made again, as restoring a dump does";
-    if (last.progress > source.progress) return "the source was restored from an older state";
+    const bool lacks_mark = !last.mark.empty() && std::find(source.marks.begin(), source.marks.end(),
+                                                            last.mark) == source.marks.end();
+    if (lacks_mark || last.progress > source.progress) return "the source was restored from an older state";
   }
   const auto target = known.targets.find(index.id);
   if (target != known.targets.end() && target->second != marked.uuid) {
@@ -106,7 +108,8 @@ const AppliedPipeline& load_applied(const Config& config, Source& source) {
 }
 
 SourceMark source_mark(const SourceIdentity& identity) {
-  return {identity.place, identity.timeline, identity.progress, identity.tables};
+  return {identity.place, identity.timeline, identity.progress, identity.tables,
+          identity.marks.empty() ? std::string() : identity.marks.back()};
 }
 
 Epoch take_epoch(const AppliedPipeline& pipeline, Source& source, ElasticsearchClient& elasticsearch) {
@@ -130,8 +133,9 @@ Epoch take_epoch(const AppliedPipeline& pipeline, Source& source, ElasticsearchC
   }
   compare_with_views(source.changes(), before, doubts, other_place);
   const Epoch epoch = lead.raise_epoch(seen, partners);
+  const SourceMark now = source_mark(lead.identity());
   for (const AppliedIndex& index : pipeline.indices) {
-    if (partners.targets.contains(index.id)) mark(elasticsearch, index, epoch, source_mark(identity));
+    if (partners.targets.contains(index.id)) mark(elasticsearch, index, epoch, now);
   }
   return epoch;
 }

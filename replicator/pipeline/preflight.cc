@@ -8,6 +8,7 @@
 #include "replicator/elasticsearch/admin/ingest_pipelines.h"
 #include "replicator/elasticsearch/admin/privileges.h"
 #include "replicator/error.h"
+#include "replicator/pipeline/exposure.h"
 
 namespace lockstep {
 namespace {
@@ -123,6 +124,7 @@ Preflight preflight(const Config& config,
                     const std::function<std::unique_ptr<SourceDefinition>()>& open_source,
                     ElasticsearchClient& elasticsearch) {
   Preflight result;
+  result.findings = exposure_of(config);
   const std::optional<SourceFacts> source = check_source(open_source, result);
   try {
     if (!check_engine(elasticsearch, result) || !check_privileges(config, elasticsearch, result))

@@ -15,7 +15,7 @@
 namespace lockstep {
 
 struct Preflight {
-  std::vector<Finding> findings;     ///< the source's, then Elasticsearch's
+  std::vector<Finding> findings;     ///< what is insecure, the source's, then Elasticsearch's
   std::vector<std::string> servers;  ///< who answered: "PostgreSQL 15.4", "Elasticsearch 7.10.2"
 };
 

@@ -32,6 +32,12 @@ std::optional<PipelineState> pipeline_state(std::string_view word) {
   return std::nullopt;
 }
 
+std::int64_t documents_applied(const ReplicationProgress& progress) {
+  std::int64_t sum = 0;
+  for (const auto& [id, index] : progress.indices) sum += index.documents + index.deletes;
+  return sum;
+}
+
 std::string status_document(const ReplicationProgress& progress, double documents_per_second) {
   nlohmann::ordered_json indices = nlohmann::ordered_json::object();
   for (const auto& [id, index] : progress.indices) {

@@ -15,6 +15,7 @@
 
 #include "replicator/clock.h"
 #include "replicator/document_version.h"
+#include "replicator/pipeline/delay_histogram.h"
 #include "replicator/source/outbox/job.h"
 
 namespace lockstep {
@@ -42,6 +43,7 @@ struct JobStatus {
   std::string reason = {};
   std::int64_t done = 0;                   ///< documents
   std::optional<std::int64_t> total = {};  ///< an estimate; none: unknown
+  SteadyTime taken_up_at = {};             ///< when this process took it up
 };
 
 /// Counters count since the process began.
@@ -53,6 +55,7 @@ struct IndexProgress {
   std::int64_t foreign = 0;       ///< writes and deletes that found a version that something else has given
   std::int64_t refused = 0;       ///< writes and deletes that Elasticsearch refused for good
   std::int64_t dead_letters = 0;  ///< in the source now
+  std::int64_t pending = 0;       ///< writes that are read and have no outcome
   bool set_aside = false;         ///< its view or a job cannot be read, so it is not followed
   std::vector<JobStatus> jobs = {};  ///< not finished, oldest first
   std::vector<JobId> unreadable_jobs = {};
@@ -74,6 +77,10 @@ struct ReplicationProgress {
   std::int64_t batches = 0;         ///< batches closed
   bool pending = false;             ///< something is read and not acknowledged, or more is visible
   std::chrono::microseconds lag{};  ///< age of the oldest row that is not acknowledged; 0: nothing is pending
+
+  /// From the time at which a row of the outbox was written, as long as the oldest of its step.
+  DelayHistogram acknowledged;
+  DelayHistogram searchable;  ///< only where lockstep refreshes: otherwise it does not learn when
 
   std::int64_t outbox_bytes = 0;           ///< on disk
   std::vector<std::string> warnings = {};  ///< what changed in the source since the last `apply`, in words
@@ -98,6 +105,9 @@ struct ReplicationProgress {
   /// pending. A loop that turns without advancing leaves it behind. /readyz judges by it.
   SteadyTime advanced_at{};
 };
+
+/// Documents written and deleted by this process, in all indices.
+std::int64_t documents_applied(const ReplicationProgress& progress);
 
 /// The JSON that the leader puts into pipeline_status.document; docs/monitoring.md names its keys. The caller
 /// measures `documents_per_second`.

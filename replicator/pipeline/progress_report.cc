@@ -83,6 +83,7 @@ void ProgressReport::update() {
   const bool backfilling = std::any_of(jobs.begin(), jobs.end(),
                                        [](const auto& job) { return job.second.kind == JobKind::kBackfill; });
   const std::string held = parts_.held.text();
+  const DocumentWriter::Delays delays = parts_.writer.take_delays();
   board_.update([&](ReplicationProgress& progress) {
     progress.state = bulks.waiting || !held.empty() ? PipelineState::kWaitingForElasticsearch
                      : backfilling                  ? PipelineState::kBackfilling
@@ -93,8 +94,11 @@ void ProgressReport::update() {
       progress.indices[index.id].alias = index.alias;
       progress.indices[index.id].set_aside = parts_.set_aside.contains(index.id);
       progress.indices[index.id].jobs.clear();
+      progress.indices[index.id].pending = parts_.writer.pending(index.id);
     }
     for (const auto& [index, job] : jobs) progress.indices[index].jobs.push_back(job);
+    progress.acknowledged += delays.acknowledged;
+    progress.searchable += delays.searchable;
     progress.rows = rows_before_ + acknowledgements.rows();
     progress.batches = batches_before_ + parts_.tail.batches();
     for (const std::set<CaptureId>& unknown :

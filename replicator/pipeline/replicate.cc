@@ -43,13 +43,14 @@ constexpr milliseconds kBusyPollInterval = 2ms;   // then this process checks so
 constexpr milliseconds kBusyCheckInterval = 1ms;  // likewise, where the source itself checks
 constexpr auto kQuietAfter = 1min;                // from then on half the checks will do
 constexpr auto kLongestWait = 200ms;              // for a change, without doing anything else
-constexpr milliseconds kSaveIdleAfter = 100ms;    // saves what nothing else saves; at once if somebody waits
+constexpr milliseconds kBusyWait = 100ms;         // for a change, while the next one is likely to come soon
 constexpr auto kSaveQuietAfter = 5s;              // saves a position that passed no change of ours
 constexpr auto kTargetInterval = 10s;             // between looks whether the indices are still the same
 constexpr std::int64_t kDeadLettersAtOnce = 1'000;
 constexpr const char* kUnknownTarget = "unknown";  // in place of an index's uuid: it must be compared
 constexpr auto kPatience = 2s;                     // with one document, while its index takes others
 constexpr auto kStopGrace = 3s;                    // for bulks in flight at a stop
+constexpr auto kNotePatience = 1s;                 // with Elasticsearch, at a stop
 constexpr auto kQuietPatience = 1s;                // of a leader that has to look at both sides again
 constexpr auto kWriteSurvives = 30s;  // its time-out: in Elasticsearch's queues, when its sender has died
 
@@ -90,7 +91,7 @@ class Replication {
         held_(pipeline_, make_transport(), [this] { wake_up_.wake(); }),
         foreign_(pipeline_, versions_.epoch(), board, make_transport(), config.elasticsearch.request_timeout,
                  [this] { wake_up_.wake(); }),
-        checkpoint_(pipeline_, writer_, versions_.epoch(),
+        checkpoint_(pipeline_, changes_, writer_, versions_.epoch(),
                     RefusedShare(config.replication.max_refused_share, pipeline_)),
         set_aside_(pipeline_, changes_, versions_.epoch()),
         jobs_(config, pipeline_, set_aside_, held_, changes_, writer_, checkpoint_, versions_, elasticsearch_,
@@ -204,9 +205,9 @@ class Replication {
 
   void save_when_due() {
     const auto unsaved = checkpoint_.age(std::chrono::steady_clock::now());
-    const milliseconds save_after = changes_.is_awaited() ? 0ms : kSaveIdleAfter;
+    const milliseconds save_after = changes_.is_awaited() ? 0ms : checkpoint_.pace().idle;
     const bool is_due = (writer_.has_news() && unsaved >= save_after) || unsaved >= kSaveQuietAfter;
-    if (is_due && tail_.idle()) checkpoint_.save(changes_, tail_.position());
+    if (is_due && tail_.idle()) checkpoint_.save(tail_.position());
   }
 
   void wait_for_work(const std::stop_token& stop) {
@@ -220,7 +221,8 @@ class Replication {
     } else if (quiet < kBusyFor) {
       // No longer than until the next save is due.
       const auto unsaved = std::chrono::ceil<milliseconds>(checkpoint_.age(now));
-      const auto at_most = writer_.has_news() ? std::max(kSaveIdleAfter - unsaved, 1ms) : kSaveIdleAfter;
+      const milliseconds until_save = std::max(checkpoint_.pace().idle - unsaved, 1ms);
+      const milliseconds at_most = writer_.has_news() ? std::min(until_save, kBusyWait) : kBusyWait;
       changes_.await_change(tail_.position(), std::min(kBusyCheckInterval, configured), at_most);
     } else {
       changes_.await_change(tail_.position(), quiet < kQuietAfter ? configured : 2 * configured,
@@ -262,9 +264,10 @@ class Replication {
   void finish() {
     bulks_.stop(kStopGrace);
     writer_.take_outcomes(0ms);
-    if (tail_.idle()) checkpoint_.save(changes_, tail_.position());
+    if (tail_.idle()) checkpoint_.save(tail_.position());
     for (const std::string& line : refusals_.rest()) spdlog::warn("{}", line);
     note_if_quiet();
+    if (leaves_mark()) targets_.note_now(source_mark(source_.lead().identity()), kNotePatience);
     report_.update();
   }
 
@@ -331,17 +334,33 @@ class Replication {
       partners.targets[*index] = kUnknownTarget;
       source_.lead().raise_epoch(versions_.epoch(), partners);
     }
+    if (const auto place = targets_.place_of_later_leader()) require_one_source(*place);
     targets_.require_same_targets();
   }
 
+  // The later leader may follow a copy of the source, elsewhere: neither sees the other's lock.
+  void require_one_source(const std::string& later_place) {
+    const std::string place = source_.lead().identity().place;
+    if (later_place.empty() || later_place == place) return;
+    throw UsageError(
+        "another lockstep follows a copy of the source under the same pipeline, and has taken over its "
+        "indices: " +
+        later_place + ", not " + place +
+        "; stop it, or give the copy's configuration a pipeline and aliases of its own, then start this one "
+        "again: every index is compared with its view");
+  }
+
   // A later leader marks the indices before it writes, and takes the lead away before that. So a version of a
-  // later epoch than ours, in an index without such a mark, is nobody's of us.
+  // later epoch than ours, in an index without such a mark, was
+  // written by no leader that we know of.
   void rise_above_foreign_versions() {
     const std::optional<ForeignVersion> found = foreign_.take_greatest();
     if (!found || found->version.epoch() < versions_.epoch() || versions_.rise_above(found->version)) return;
     for (const AppliedIndex& index : pipeline_.indices) {
-      if (marked_index(elasticsearch_, index.target()).mark.epoch > versions_.epoch())
-        throw Deposed("a later leader writes into " + index.alias);
+      const IndexMark mark = marked_index(elasticsearch_, index.target()).mark;
+      if (mark.epoch <= versions_.epoch()) continue;
+      require_one_source(mark.source.place);
+      throw Deposed("a later leader writes into " + index.alias);
     }
     foreign_.report(found->index, 1);
     source_.lead().raise_epoch(found->version.epoch(), source_.lead().known_partners());
@@ -384,8 +403,15 @@ class Replication {
   }
 
   void note_progress() {
+    if (leaves_mark()) targets_.note(source_mark(source_.lead().identity()));
+  }
+
+  // False: nothing has changed since the last one.
+  bool leaves_mark() {
     const std::int64_t rows = writer_.acknowledgements().rows();
-    if (std::exchange(noted_rows_, rows) != rows) targets_.note(source_mark(source_.lead().identity()));
+    if (std::exchange(noted_rows_, rows) == rows) return false;
+    source_.lead().leave_mark(versions_.epoch());
+    return true;
   }
 
   // --- events ---

@@ -30,11 +30,19 @@ TargetWatch::~TargetWatch() {
 void TargetWatch::note(const SourceMark& source) {
   const std::lock_guard lock(mutex_);
   to_note_ = source;
+  is_noted_ = false;
+}
+
+void TargetWatch::note_now(const SourceMark& source, std::chrono::milliseconds at_most) {
+  note(source);
+  wake_up_.wake();
+  std::unique_lock lock(mutex_);
+  noted_.wait_for(lock, at_most, [&] { return is_noted_; });
 }
 
 void TargetWatch::require_same_targets() {
   const std::lock_guard lock(mutex_);
-  if (deposed_) throw Deposed("a later leader writes into the pipeline's indices");
+  if (later_) throw Deposed("a later leader writes into the pipeline's indices");
   if (usurped_) throw usurped_->error;
   if (!replaced_.empty()) {
     throw Error({"following changes", "the index of " + replaced_ + " has been replaced",
@@ -48,10 +56,15 @@ std::optional<IndexId> TargetWatch::usurped() {
   return usurped_->index;
 }
 
+std::optional<std::string> TargetWatch::place_of_later_leader() {
+  const std::lock_guard lock(mutex_);
+  return later_;
+}
+
 bool TargetWatch::is_recent() {
   {
     const std::lock_guard lock(mutex_);
-    if (!deposed_ && !usurped_ && std::chrono::steady_clock::now() - looked_at_ < kTrusted) return true;
+    if (!later_ && !usurped_ && std::chrono::steady_clock::now() - looked_at_ < kTrusted) return true;
   }
   wake_up_.wake();
   return false;
@@ -78,12 +91,20 @@ void TargetWatch::look() {
       if (to_note) noted = note_in(index, *to_note) && noted;
     } catch (const Error& error) {
       // The bulk writer reports it. Nobody can take the lead either while the alias or the mark is missing.
-      if (error.retryable()) return;
+      if (error.retryable()) return note_later(to_note);
     }
   }
+  if (!noted) note_later(to_note);
   const std::lock_guard lock(mutex_);
   looked_at_ = begin;
-  if (!noted && !to_note_) to_note_ = to_note;
+  is_noted_ = !to_note_;
+  noted_.notify_all();
+}
+
+// Unless there is a newer one.
+void TargetWatch::note_later(const std::optional<SourceMark>& source) {
+  const std::lock_guard lock(mutex_);
+  if (!to_note_) to_note_ = source;
 }
 
 // False: something is wrong with the index.
@@ -97,7 +118,7 @@ bool TargetWatch::look_at(const AppliedIndex& index) {
     if (replaced) {
       replaced_ = index.alias;
     } else {
-      deposed_ = true;
+      later_ = marked->mark.source.place;
     }
     return false;
   }

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <chrono>
+#include <condition_variable>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -41,6 +42,9 @@ class TargetWatch {
   /// The next look notes `source` in the indices.
   void note(const SourceMark& source);
 
+  /// Notes it now, and waits for that, for `at_most`.
+  void note_now(const SourceMark& source, std::chrono::milliseconds at_most);
+
   /// Whether a look less than half a minute ago found no other leader. False: the thread looks at once. From
   /// any thread.
   bool is_recent();
@@ -53,9 +57,13 @@ class TargetWatch {
   /// The index behind whose alias something stands that lockstep has not made.
   std::optional<IndexId> usurped();
 
+  /// SourceMark::place of the later leader that has deposed this one; none: nobody has.
+  std::optional<std::string> place_of_later_leader();
+
  private:
   void run(const std::stop_token& stop);
   void look();
+  void note_later(const std::optional<SourceMark>& source);
   bool look_at(const AppliedIndex& index);
   std::optional<MarkedIndex> read(const AppliedIndex& index);
   bool note_in(const AppliedIndex& index, const SourceMark& source);
@@ -67,9 +75,11 @@ class TargetWatch {
   ElasticsearchClient elasticsearch_;
   WakeUp wake_up_;
   std::mutex mutex_;
+  std::condition_variable noted_;
   std::optional<SourceMark> to_note_;  // guarded by mutex_
+  bool is_noted_ = true;               // likewise: nothing is left to note
   std::string replaced_;               // likewise: the alias with another index
-  bool deposed_ = false;               // likewise
+  std::optional<std::string> later_;   // likewise: the place of a later leader's source
   struct Usurped {
     IndexId index;
     Error error;

@@ -110,6 +110,7 @@ bool end_descendants(SteadyTime kill_at) {
   const SystemClock clock;
   signal_descendants(SIGTERM);
   signal_descendants(SIGCONT);
+  std::optional<SteadyTime> give_up_at;
   while (true) {
     reap_children();
     if (descendants().empty()) {
@@ -117,8 +118,12 @@ bool end_descendants(SteadyTime kill_at) {
       return true;
     }
     const SteadyTime now = clock.now();
-    if (now >= kill_at + kPatience) return false;
-    if (now >= kill_at) signal_descendants(SIGKILL);
+    if (now >= kill_at) {
+      // Counted from the first, which may be late: this process, or the machine, may have stood still.
+      if (!give_up_at) give_up_at = now + kPatience;
+      signal_descendants(SIGKILL);
+      if (now >= *give_up_at) return false;
+    }
     std::this_thread::sleep_for(kPoll);
   }
 }

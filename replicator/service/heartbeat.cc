@@ -54,9 +54,7 @@ void Heartbeat::run(const std::stop_token& stop) const {
   while (!stop.stop_requested()) {
     const ReplicationProgress progress = board_.read();
     if (is_up(progress) && !std::exchange(ready, true)) systemd::notify_ready();
-    std::int64_t documents = 0;
-    for (const auto& [id, index] : progress.indices) documents += index.documents + index.deletes;
-    rate.add(clock_.now(), documents);
+    rate.add(clock_.now(), documents_applied(progress));
     systemd::notify_status(status_line(progress, rate.per_second()));
     if (progress.turned_at != seen) systemd::feed_watchdog();
     seen = progress.turned_at;

@@ -8,7 +8,6 @@
 #include "replicator/service/health.h"
 #include "replicator/service/http_server.h"
 #include "replicator/service/metrics.h"
-#include "replicator/service/status_page.h"
 #include "replicator/service/wait_endpoint.h"
 
 namespace lockstep {
@@ -18,6 +17,22 @@ constexpr int kSpareWorkers = 2;  // say that too many wait
 
 const WaitEndpoint::Reply kHasBody{
     400, "{\"applied\":false,\"error\":\"write the parameters in the url, behind a question mark\"}\n"};
+
+// Nothing but our own files, in no frame, and nothing kept.
+const httplib::Headers kPageHeaders = {
+    {"Content-Security-Policy",
+     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; base-uri 'none'; "
+     "form-action 'none'; frame-ancestors 'none'"},
+    {"X-Content-Type-Options", "nosniff"},
+    {"Referrer-Policy", "no-referrer"},
+    {"Cache-Control", "no-store"},
+};
+
+const char* media_type(std::string_view file) {
+  if (file.ends_with(".css")) return "text/css; charset=utf-8";
+  if (file.ends_with(".js")) return "text/javascript; charset=utf-8";
+  return "text/html; charset=utf-8";
+}
 
 /// Reads the beginning of the body, too.
 bool has_body(const httplib::Request& request, const httplib::ContentReader& read) {
@@ -35,10 +50,11 @@ bool has_body(const httplib::Request& request, const httplib::ContentReader& rea
 class HttpEndpoint::Impl {
  public:
   Impl(const std::string& listen, std::string pipeline, const ProgressBoard& board, const Clock& clock,
-       Waiter* waiter)
-      : pipeline_(std::move(pipeline)), board_(board), clock_(clock) {
-    if (waiter != nullptr) wait_.emplace(*waiter);
+       Parts parts)
+      : pipeline_(std::move(pipeline)), board_(board), clock_(clock), certificates_(parts.certificates) {
+    if (parts.waiter != nullptr) wait_.emplace(*parts.waiter);
     configure();
+    if (parts.page != nullptr) serve_page(*parts.page);
     bind(listen);
     server_.serve(kSpareWorkers + (wait_ ? WaitEndpoint::kMostWaiters : 0));
   }
@@ -53,8 +69,11 @@ class HttpEndpoint::Impl {
  private:
   void configure() {
     server_.Get("/metrics", [this](const httplib::Request&, httplib::Response& reply) {
-      reply.set_content(metrics_text(pipeline_, board_.read(), clock_.now()),
-                        "text/plain; version=0.0.4; charset=utf-8");
+      reply.set_content(
+          metrics_text(pipeline_, board_.read(),
+                       certificates_ == nullptr ? CertificateExpiries{} : certificates_->expiries(),
+                       clock_.now()),
+          "text/plain; version=0.0.4; charset=utf-8");
     });
     server_.Get("/healthz",
                 [this](const httplib::Request&, httplib::Response& reply) { answer(reply, &Health::alive); });
@@ -71,8 +90,19 @@ class HttpEndpoint::Impl {
         answer(reply, {405, "{\"applied\":false,\"error\":\"send it with POST\"}\n"});
       });
     }
-    server_.Get("/", [this](const httplib::Request&, httplib::Response& reply) {
-      reply.set_content(status_page(pipeline_, board_.read(), clock_.now()), "text/html; charset=utf-8");
+  }
+
+  void serve_page(const StatusPage& page) {
+    for (const EmbeddedFile& file : status_page_files()) {
+      const std::string path = file.name == "index.html" ? "/" : "/" + std::string(file.name);
+      server_.Get(path.c_str(), [file](const httplib::Request&, httplib::Response& reply) {
+        reply.headers.insert(kPageHeaders.begin(), kPageHeaders.end());
+        reply.set_content(std::string(file.content), media_type(file.name));
+      });
+    }
+    server_.Get("/status.json", [&page](const httplib::Request&, httplib::Response& reply) {
+      reply.headers.insert(kPageHeaders.begin(), kPageHeaders.end());
+      reply.set_content(page.json(), "application/json");
     });
   }
 
@@ -103,14 +133,15 @@ class HttpEndpoint::Impl {
   const std::string pipeline_;
   const ProgressBoard& board_;
   const Clock& clock_;
+  const CertificateWatch* const certificates_;
   std::optional<WaitEndpoint> wait_;
   int port_ = 0;
   HttpServer server_;  // its threads use everything above
 };
 
 HttpEndpoint::HttpEndpoint(const std::string& listen, std::string pipeline, const ProgressBoard& board,
-                           const Clock& clock, Waiter* waiter)
-    : impl_(std::make_unique<Impl>(listen, std::move(pipeline), board, clock, waiter)) {}
+                           const Clock& clock, Parts parts)
+    : impl_(std::make_unique<Impl>(listen, std::move(pipeline), board, clock, parts)) {}
 
 HttpEndpoint::~HttpEndpoint() = default;
 

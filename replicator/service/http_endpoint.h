@@ -1,5 +1,5 @@
-// [http] listen: /metrics, /healthz, /readyz and the status page, which read the progress board only, and
-// /wait. Only /wait asks the source and Elasticsearch; it leaves threads for the others.
+// [http] listen: /metrics, /healthz, /readyz and the status page, which ask no server, and /wait. Only /wait
+// asks the source and Elasticsearch; it leaves threads for the others.
 #pragma once
 
 #include <memory>
@@ -8,16 +8,25 @@
 #include "replicator/clock.h"
 #include "replicator/pipeline/progress.h"
 #include "replicator/pipeline/waiter.h"
+#include "replicator/service/certificate_watch.h"
+#include "replicator/service/status_page.h"
 
 namespace lockstep {
 
 /// Serves in its own threads from construction to destruction.
 class HttpEndpoint {
  public:
-  /// `listen` is "host:port"; port 0 takes a free one. Without a `waiter` there is no /wait. The references
-  /// must outlive this. Throws Error when the address is taken or not ours.
+  /// What it serves beside metrics and health; all must outlive it.
+  struct Parts {
+    const StatusPage* page = nullptr;                ///< null: no status page
+    const CertificateWatch* certificates = nullptr;  ///< null: nobody looks at them
+    Waiter* waiter = nullptr;                        ///< null: no /wait
+  };
+
+  /// `listen` is "host:port"; port 0 takes a free one. The references must outlive this. Throws Error when
+  /// the address is taken or not ours.
   HttpEndpoint(const std::string& listen, std::string pipeline, const ProgressBoard& board,
-               const Clock& clock, Waiter* waiter = nullptr);
+               const Clock& clock, Parts parts);
   /// Ends the waits under way.
   ~HttpEndpoint();
   HttpEndpoint(const HttpEndpoint&) = delete;

@@ -47,6 +47,7 @@ LiveConfig::Values LiveConfig::values() const {
 }
 
 void LiveConfig::reload(const std::function<Config()>& read) {
+  const std::lock_guard one_at_a_time(reloading_);
   try {
     const Values before = values();
     Values after = made(read());

@@ -34,14 +34,15 @@ class LiveConfig {
 
   Values values() const;
 
-  /// Takes over what `read` gives, and logs what has changed. When it throws, or when something differs that
-  /// needs a restart, everything stays as it is, and the log says why.
+  /// Takes over what `read` gives, one call after the other, and logs what has changed. When it throws, or
+  /// when something differs that needs a restart, everything stays as it is, and the log says why.
   void reload(const std::function<Config()>& read);
 
  private:
   Values made(Config config) const;
 
   const MakeFactory make_factory_;
+  std::mutex reloading_;  // held by who takes over something
   mutable std::mutex mutex_;
   std::stop_source replaced_;  // guarded by mutex_, as is values_
   Values values_;

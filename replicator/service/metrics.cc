@@ -5,8 +5,10 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <fstream>
+#include <limits>
 #include <map>
 #include <utility>
 
@@ -54,6 +56,22 @@ class Families {
 
   void counter(const char* name, const char* help) { begin(name, help, MetricType::Counter); }
   void gauge(const char* name, const char* help) { begin(name, help, MetricType::Gauge); }
+
+  void histogram(const char* name, const char* help) { begin(name, help, MetricType::Histogram); }
+
+  void add(const DelayHistogram& delays) {
+    ClientMetric metric;
+    metric.label = {{"pipeline", pipeline_}};
+    metric.histogram.sample_sum = delays.sum_seconds;
+    for (std::size_t i = 0; i < delays.counts.size(); ++i) {
+      metric.histogram.sample_count += static_cast<std::uint64_t>(delays.counts[i]);
+      const bool is_last = i == DelayHistogram::kBounds.size();
+      metric.histogram.bucket.push_back(
+          {metric.histogram.sample_count,
+           is_last ? std::numeric_limits<double>::infinity() : DelayHistogram::kBounds[i]});
+    }
+    families_.back().metric.push_back(std::move(metric));
+  }
 
   template <class Number>
   void add(Number value, Labels labels = {}) {
@@ -104,6 +122,13 @@ void add_state(Families& families, const ReplicationProgress& progress, SteadyTi
   families.add(seconds(progress.lag));
   families.gauge("lockstep_pending", "1 while there are changes that Elasticsearch has not acknowledged");
   families.add(progress.pending ? 1 : 0);
+  families.histogram("lockstep_commit_to_acknowledged_seconds",
+                     "From the change of a row until Elasticsearch had acknowledged all that its step wrote");
+  families.add(progress.acknowledged);
+  families.histogram(
+      "lockstep_commit_to_searchable_seconds",
+      "The same until it was searchable; counts only with replication.refresh = \"after_batch\"");
+  families.add(progress.searchable);
   families.gauge("lockstep_last_turn_seconds", "Time since the last turn of the replication loop");
   families.add(seconds(now - progress.turned_at));
   families.gauge("lockstep_last_progress_seconds", "Time since work last advanced or nothing was pending");
@@ -161,9 +186,11 @@ void add_indices(Families& families, const ReplicationProgress& progress) {
   }
   families.gauge("lockstep_dead_letters", "Documents that Elasticsearch refuses in their present state");
   each(&IndexProgress::dead_letters);
+  families.gauge("lockstep_pending_writes", "Writes that are read from the source and have no outcome");
+  each(&IndexProgress::pending);
 }
 
-void add_jobs(Families& families, const ReplicationProgress& progress) {
+void add_jobs(Families& families, const ReplicationProgress& progress, SteadyTime now) {
   const auto each = [&](const auto& value) {
     for (const auto& [id, index] : progress.indices) {
       for (const JobKind kind : kJobKinds) {
@@ -177,8 +204,24 @@ void add_jobs(Families& families, const ReplicationProgress& progress) {
   each([](const JobStatus&) { return std::int64_t{1}; });
   families.gauge("lockstep_job_documents_done", "Documents done by the jobs that are not finished");
   each([](const JobStatus& job) { return job.done; });
+  families.gauge("lockstep_oldest_job_seconds",
+                 "Time since this process took up the oldest job that is not finished; 0 without one");
+  for (const auto& [id, index] : progress.indices) {
+    double oldest = 0;
+    for (const JobStatus& job : index.jobs) oldest = std::max(oldest, seconds(now - job.taken_up_at));
+    families.add(oldest, {{"index", index.alias}});
+  }
   families.gauge("lockstep_job_documents", "Documents of the jobs that are not finished, as far as known");
   each([](const JobStatus& job) { return job.total.value_or(job.done); });
+}
+
+void add_certificates(Families& families, const CertificateExpiries& certificates) {
+  families.gauge("lockstep_certificate_expires_seconds",
+                 "Time until a certificate of an Elasticsearch server expires; negative: since it has");
+  for (const auto& [server, expires] : certificates) {
+    const std::chrono::duration<double> left = expires - std::chrono::system_clock::now();
+    families.add(left.count(), {{"server", server}});
+  }
 }
 
 void add_process(Families& families) {
@@ -190,24 +233,27 @@ void add_process(Families& families) {
   families.add_bare(cpu_seconds());
 }
 
-Families all_families(const std::string& pipeline, const ReplicationProgress& progress, SteadyTime now) {
+Families all_families(const std::string& pipeline, const ReplicationProgress& progress,
+                      const CertificateExpiries& certificates, SteadyTime now) {
   Families families(pipeline);
   add_state(families, progress, now);
   add_work(families, progress);
   add_indices(families, progress);
-  add_jobs(families, progress);
+  add_jobs(families, progress, now);
+  add_certificates(families, certificates);
   add_process(families);
   return families;
 }
 
 }  // namespace
 
-std::string metrics_text(const std::string& pipeline, const ReplicationProgress& progress, SteadyTime now) {
-  return prometheus::TextSerializer().Serialize(all_families(pipeline, progress, now).all());
+std::string metrics_text(const std::string& pipeline, const ReplicationProgress& progress,
+                         const CertificateExpiries& certificates, SteadyTime now) {
+  return prometheus::TextSerializer().Serialize(all_families(pipeline, progress, certificates, now).all());
 }
 
 std::vector<std::string> metric_names() {
-  const Families families = all_families("", {}, {});
+  const Families families = all_families("", {}, {}, {});
   std::vector<std::string> names;
   for (const MetricFamily& family : families.all()) names.push_back(family.name);
   return names;

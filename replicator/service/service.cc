@@ -9,12 +9,17 @@
 
 #include "replicator/clock.h"
 #include "replicator/pipeline/waiter.h"
+#include "replicator/service/certificate_watch.h"
 #include "replicator/service/heartbeat.h"
+#include "replicator/service/history.h"
 #include "replicator/service/http_endpoint.h"
 #include "replicator/service/leadership_loop.h"
+#include "replicator/service/sampler.h"
 #include "replicator/service/standby_watch.h"
+#include "replicator/service/status_page.h"
 #include "replicator/service/status_publisher.h"
 #include "replicator/service/systemd.h"
+#include "replicator/service/watched_status.h"
 #include "replicator/source/open_source.h"
 
 namespace lockstep {
@@ -35,9 +40,17 @@ void run_service(const LiveConfig& live, RunUntil until, ProgressBoard& board, c
   Waiter waiter([&] { return open_applied_watch(*current()); },
                 [&] { return live.values().make_transport(); }, aliases,
                 config.elasticsearch.request_timeout);
+  History history;
+  const Sampler sampler(board, history, kHeartbeat);
+  WatchedStatus watched([&] { return open_status_reader(*current()); }, clock, {});
+  const StatusPage page(config.pipeline, board, clock, history, watched);
+  const CertificateWatch certificates(
+      [&] { return current()->elasticsearch.urls; },
+      [&](const std::string& url) { return server_certificate(url, current()->elasticsearch); }, {});
   std::optional<HttpEndpoint> http;
   if (!config.http.listen.empty()) {
-    http.emplace(config.http.listen, config.pipeline, board, clock, &waiter);
+    http.emplace(config.http.listen, config.pipeline, board, clock,
+                 HttpEndpoint::Parts{&page, &certificates, &waiter});
     spdlog::info("metrics, health and status on port {} ({})", http->port(), config.http.listen);
   }
   const Heartbeat heartbeat(board, clock, kHeartbeat);

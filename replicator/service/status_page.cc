@@ -1,98 +1,294 @@
 #include "replicator/service/status_page.h"
 
-#include <fmt/format.h>
+#include <unistd.h>
 
-#include <string_view>
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <utility>
+#include <vector>
 
 #include "replicator/service/health.h"
+#include "replicator/service/leader_report.h"
 #include "replicator/service/readable.h"
+#include "replicator/source/reindexes.h"
 
 namespace lockstep {
 namespace {
 
-constexpr std::string_view kHead = R"(<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta http-equiv="refresh" content="2">
-<meta name="viewport" content="width=device-width, initial-scale=1"><title>{0} · lockstep</title>
-<style>
-:root {{ color-scheme: light dark }}
-body {{ font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem }}
-h1 {{ font-size: 1.4rem }}
-table {{ border-collapse: collapse; width: 100%; margin: 1rem 0 }}
-th, td {{ text-align: left; padding: .3rem .6rem; border-bottom: 1px solid #8884 }}
-td.n, th.n {{ text-align: right; font-variant-numeric: tabular-nums }}
-.good {{ color: #2a7d2a }} .bad {{ color: #c33 }}
-</style></head><body>
-<h1>{0}</h1>
-)";
+using Json = nlohmann::ordered_json;
+using Tone = Headline::Tone;
 
-std::string escaped(std::string_view text) {
-  std::string html;
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        html += "&amp;";
-        break;
-      case '<':
-        html += "&lt;";
-        break;
-      case '>':
-        html += "&gt;";
-        break;
-      case '"':
-        html += "&quot;";
-        break;
-      default:
-        html += c;
+std::string host_name() {
+  char name[256] = {};
+  ::gethostname(name, sizeof name - 1);
+  return name;
+}
+
+double seconds(std::chrono::steady_clock::duration duration) {
+  return std::chrono::duration<double>(duration).count();
+}
+
+// "1 dead letter", "3 dead letters".
+std::string counted(std::int64_t number, const std::string& noun) {
+  return grouped(number) + " " + noun + (number == 1 ? "" : "s");
+}
+
+// What somebody has to see to while the rest is followed.
+std::vector<std::string> troubles_of(const ReplicationProgress& progress, const PipelineStatus* status) {
+  std::int64_t dead_letters = 0, stopped = 0;
+  for (const auto& [id, index] : progress.indices) {
+    dead_letters += index.dead_letters;
+    stopped += index.set_aside || !index.unreadable_jobs.empty() ? 1 : 0;
+  }
+  std::vector<std::string> troubles;
+  if (stopped > 0)
+    troubles.push_back(stopped == 1 ? "one index is not followed"
+                                    : grouped(stopped) + " indices are not followed");
+  if (status != nullptr && status->given_up)
+    troubles.emplace_back("the outbox was full, so changes were dropped");
+  if (dead_letters > 0) troubles.push_back(counted(dead_letters, "dead letter"));
+  if (status != nullptr) {
+    for (const ReindexStatus& reindex : status->reindexes) {
+      if (!reindex.failure.empty()) troubles.push_back("the reindex of " + reindex.alias + " failed");
     }
   }
-  return html;
+  if (!progress.warnings.empty())
+    troubles.push_back(counted(static_cast<std::int64_t>(progress.warnings.size()), "warning"));
+  return troubles;
 }
 
-std::string row(std::string_view name, std::string_view value) {
-  return fmt::format("<tr><th>{}</th><td>{}</td></tr>\n", name, escaped(value));
+// A standby knows of jobs from the source alone.
+std::int64_t jobs_of(const ReplicationProgress& progress, const PipelineStatus* status) {
+  std::size_t jobs = 0;
+  if (status != nullptr) {
+    for (const IndexStatus& index : status->indices) jobs += index.jobs.size();
+  } else {
+    for (const auto& [id, index] : progress.indices) jobs += index.jobs.size();
+  }
+  return static_cast<std::int64_t>(jobs);
 }
 
-std::string index_row(const IndexProgress& index) {
-  const auto cell = [](std::int64_t number) {
-    return fmt::format("<td class=\"n\">{}</td>", grouped(number));
+// That everything is there is said only when nothing is known to be missing.
+std::string lag_sentence(const ReplicationProgress& progress, std::int64_t jobs, bool is_in_trouble) {
+  std::string text = progress.pending ? "The oldest pending change is " + readable(progress.lag) + " old."
+                     : jobs > 0 || is_in_trouble ? "No other change is pending."
+                                                 : "Everything that was committed is in Elasticsearch.";
+  if (jobs > 0)
+    text = (jobs == 1 ? "A job is" : grouped(jobs) + " jobs are") + std::string(" under way. ") + text;
+  return text;
+}
+
+Headline unready(const ReplicationProgress& progress, const Health& health) {
+  switch (progress.state) {
+    case PipelineState::kStandingBy:
+      return {Tone::kBad, "Nobody leads",
+              "This process stands by, and nobody runs the pipeline: " + progress.unled + "."};
+    case PipelineState::kWaitingForElasticsearch:
+      return {Tone::kBad, "Waiting for Elasticsearch", progress.reason};
+    case PipelineState::kWaitingForSource:
+      return {Tone::kBad, "Waiting for the database", progress.reason};
+    case PipelineState::kConnecting:
+      if (progress.reason.empty())
+        return {Tone::kBusy, "Connecting", "To the database and to Elasticsearch."};
+      return {Tone::kBad, "Not running", progress.reason};
+    case PipelineState::kBackfilling:
+    case PipelineState::kFollowing:
+      break;
+  }
+  return {Tone::kBad, "Stuck", health.reason};
+}
+
+Json history_json(const History& history, WallTime now) {
+  Json lag = Json::array(), rate = Json::array();
+  const auto rounded = [](const std::optional<double>& value) {
+    return value ? Json(std::round(*value * 1'000) / 1'000) : Json(nullptr);
   };
-  return fmt::format("<tr><td>{}</td>{}{}{}{}</tr>\n", escaped(index.alias), cell(index.documents),
-                     cell(index.deletes), cell(index.superseded), cell(index.dead_letters));
+  for (const History::Point& point : history.points(now)) {
+    lag.push_back(rounded(point.lag_seconds));
+    rate.push_back(rounded(point.documents_per_second));
+  }
+  return {{"step_seconds", History::kStep.count()}, {"lag", lag}, {"rate", rate}};
 }
 
-std::string job_row(const IndexProgress& index, const JobStatus& job) {
-  const std::string of = job.total ? " of " + grouped(*job.total) : "";
-  return fmt::format("<tr><td>{}</td><td>{}</td><td>{}</td><td class=\"n\">{}{}</td></tr>\n",
-                     escaped(index.alias), name_of(job.kind), escaped(job.reason), grouped(job.done), of);
+// Who reaches which server, as the leader says where there is another one.
+Json server_json(const ReplicationProgress& progress, const std::string& state, PipelineState trouble) {
+  if (state == to_string(trouble)) return {{"answers", false}, {"reason", progress.reason}};
+  const auto known = pipeline_state(state);
+  const bool reached =
+      known && *known != PipelineState::kConnecting && *known != PipelineState::kWaitingForSource;
+  return {{"answers", reached ? Json(true) : Json(nullptr)}, {"reason", ""}};
+}
+
+Json job_json(const IndexStatus::Job& job) {
+  const auto left = time_left(job);
+  return {{"kind", job.kind},
+          {"reason", job.reason},
+          {"done", job.done},
+          {"total", job.total ? Json(*job.total) : Json(nullptr)},
+          {"seconds_left", left ? Json(seconds(*left)) : Json(nullptr)},
+          {"unreadable", !job.unreadable.empty()}};
+}
+
+Json job_json(const JobStatus& job) {
+  IndexStatus::Job same;
+  same.kind = name_of(job.kind);
+  same.reason = job.reason;
+  same.done = job.done;
+  same.total = job.total;
+  return job_json(same);
+}
+
+// As the process knows it that writes; `document` is what the leader published.
+Json counters_json(const IndexProgress& index, const ReplicationProgress& progress, const Json& document) {
+  if (progress.leads)
+    return {{"documents", index.documents}, {"deletes", index.deletes}, {"superseded", index.superseded}};
+  const Json indices = document.value("indices", Json::object());
+  const Json told = indices.value(index.alias, Json::object());
+  Json counters;
+  for (const char* name : {"documents", "deletes", "superseded"})
+    counters[name] = told.contains(name) ? told.at(name) : Json(nullptr);
+  return counters;
+}
+
+Json indices_json(const ReplicationProgress& progress, const PipelineStatus* status) {
+  Json indices = Json::array();
+  const Json document =
+      status != nullptr && status->leader ? Json::parse(status->leader->document) : Json::object();
+  if (status == nullptr) {
+    for (const auto& [id, index] : progress.indices) {
+      Json json = counters_json(index, progress, document);
+      json.update({{"alias", index.alias},
+                   {"dead_letters", index.dead_letters},
+                   {"set_aside", index.set_aside || !index.unreadable_jobs.empty()},
+                   {"refused", Json::array()},
+                   {"jobs", Json::array()}});
+      for (const JobStatus& job : index.jobs) json["jobs"].push_back(job_json(job));
+      indices.push_back(std::move(json));
+    }
+    return indices;
+  }
+  for (const IndexStatus& index : status->indices) {
+    const auto known = progress.indices.find(index.id);
+    IndexProgress counters = known == progress.indices.end() ? IndexProgress{} : known->second;
+    counters.alias = index.alias;
+    Json json = counters_json(counters, progress, document);
+    json.update({{"alias", index.alias},
+                 {"dead_letters", index.dead_letters},
+                 {"set_aside", !index.set_aside.empty()},
+                 {"refused", Json::array()},
+                 {"jobs", Json::array()}});
+    for (const IndexStatus::Refused& kind : index.refused)
+      json["refused"].push_back({{"error", kind.error}, {"documents", kind.documents}});
+    for (const IndexStatus::Job& job : index.jobs) json["jobs"].push_back(job_json(job));
+    indices.push_back(std::move(json));
+  }
+  return indices;
+}
+
+Json reindexes_json(const PipelineStatus& status) {
+  Json reindexes = Json::array();
+  for (const ReindexStatus& reindex : status.reindexes) {
+    const bool is_kept = reindex.state == name_of(ReindexState::kKept);
+    reindexes.push_back({{"alias", reindex.alias},
+                         {"state", reindex.state},
+                         {"live", reindex.live},
+                         {"beside", reindex.beside},
+                         {"keep_seconds", is_kept ? Json(seconds(reindex.keep)) : Json(nullptr)},
+                         {"waits", !reindex.reason.empty()},
+                         {"failed", !reindex.failure.empty()}});
+  }
+  return reindexes;
+}
+
+Json leader_json(const PipelineStatus& status) {
+  if (!status.leader) return nullptr;
+  return {{"host", status.leader->host},
+          {"pid", status.leader->pid},
+          {"since", status.leader->started_at},
+          {"heard_seconds", seconds(status.leader->age)},
+          {"runs", is_running(status)}};
+}
+
+Json standbys_json(const PipelineStatus& status) {
+  if (!status.standbys) return nullptr;
+  Json standbys = Json::array();
+  for (const Standby& standby : *status.standbys)
+    standbys.push_back({{"host", standby.host}, {"since", standby.since}});
+  return standbys;
 }
 
 }  // namespace
 
-std::string status_page(const std::string& pipeline, const ReplicationProgress& progress, SteadyTime now) {
+std::string_view name_of(Headline::Tone tone) {
+  constexpr std::string_view kNames[] = {"good", "busy", "warn", "bad"};
+  return kNames[static_cast<std::size_t>(tone)];
+}
+
+Headline headline_of(const ReplicationProgress& progress, const PipelineStatus* status, SteadyTime now) {
   const Health health = judge(progress, now);
-  std::string html = fmt::format(fmt::runtime(kHead), escaped(pipeline));
-  html += fmt::format("<p class=\"{}\">{}</p>\n", health.ready == Verdict::kGood ? "good" : "bad",
-                      escaped(health.reason));
-  html += "<table>\n" + row("epoch", grouped(progress.epoch.value)) +
-          row("lag", progress.pending ? readable(progress.lag) : "nothing pending") +
-          row("outbox rows", grouped(progress.rows)) + row("batches", grouped(progress.batches)) +
-          row("bulk requests", fmt::format("{}, {} in flight, {} repeated", grouped(progress.bulk_requests),
-                                           progress.bulks_in_flight, grouped(progress.bulk_retries))) +
-          "</table>\n";
-  html +=
-      "<table>\n<tr><th>index</th><th class=\"n\">documents written</th><th class=\"n\">deleted</th>"
-      "<th class=\"n\">superseded</th><th class=\"n\">dead letters</th></tr>\n";
-  std::string jobs;
-  for (const auto& [id, index] : progress.indices) {
-    html += index_row(index);
-    for (const JobStatus& job : index.jobs) jobs += job_row(index, job);
+  if (health.alive == Verdict::kBad) return {Tone::kBad, "Hangs", health.reason + "."};
+  if (health.ready == Verdict::kBad) return unready(progress, health);
+  const bool stands_by = progress.state == PipelineState::kStandingBy;
+  const bool backfills = progress.state == PipelineState::kBackfilling;
+  std::string text = stands_by ? "Another process leads. " : "";
+  const std::int64_t jobs = jobs_of(progress, status);
+  const std::vector<std::string> troubles = troubles_of(progress, status);
+  if (!troubles.empty()) {
+    std::string list;
+    for (const std::string& trouble : troubles) list += (list.empty() ? "" : ", ") + trouble;
+    list.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(list.front())));
+    return {Tone::kWarn, "Needs attention", text + list + ". " + lag_sentence(progress, jobs, true)};
   }
-  html += "</table>\n";
-  if (!jobs.empty()) {
-    html += "<table>\n<tr><th>index</th><th>job</th><th>reason</th><th class=\"n\">documents</th></tr>\n" +
-            jobs + "</table>\n";
+  text += lag_sentence(progress, jobs, false);
+  if (stands_by) return {Tone::kGood, "Standing by", text};
+  if (backfills) return {Tone::kBusy, "Backfilling", "A new index is being filled. " + text};
+  return {Tone::kGood, "Following", text};
+}
+
+StatusPage::StatusPage(std::string pipeline, const ProgressBoard& board, const Clock& clock,
+                       const History& history, WatchedStatus& watched)
+    : pipeline_(std::move(pipeline)), board_(board), clock_(clock), history_(history), watched_(watched) {}
+
+std::string StatusPage::json() const {
+  const ReplicationProgress progress = board_.read();
+  const WatchedStatus::Look look = watched_.look();
+  const PipelineStatus* status = look.status ? &*look.status : nullptr;
+  const SteadyTime now = clock_.now();
+  const Headline headline = headline_of(progress, status, now);
+  const bool by_leader = progress.state == PipelineState::kStandingBy && status != nullptr && status->leader;
+  const std::string state = by_leader ? status->leader->state : std::string(to_string(progress.state));
+  Json json = {
+      {"pipeline", pipeline_},
+      {"version", LOCKSTEP_VERSION},
+      {"host", host_name()},
+      {"pid", ::getpid()},
+      {"headline",
+       {{"tone", std::string(name_of(headline.tone))}, {"word", headline.word}, {"text", headline.text}}},
+      {"state", std::string(to_string(progress.state))},
+      {"pending", progress.pending},
+      {"lag_seconds", seconds(progress.lag)},
+      {"epoch", progress.epoch.value},
+      {"bulks_in_flight", progress.bulks_in_flight},
+      {"bulk_retries", progress.bulk_retries},
+      {"outbox_bytes", progress.outbox_bytes},
+      {"warnings", progress.warnings},
+      {"servers",
+       {{"database", server_json(progress, state, PipelineState::kWaitingForSource)},
+        {"elasticsearch", server_json(progress, state, PipelineState::kWaitingForElasticsearch)}}},
+      {"history", history_json(history_, std::chrono::system_clock::now())},
+      {"indices", indices_json(progress, status)},
+      {"source_read_seconds", status != nullptr ? Json(seconds(now - look.read_at)) : Json(nullptr)},
+      {"source_trouble", look.trouble},
+  };
+  if (status != nullptr) {
+    json["epoch"] = status->epoch.value;
+    json["outbox_max_bytes"] = status->max_outbox_bytes ? Json(*status->max_outbox_bytes) : Json(nullptr);
+    json["leader"] = leader_json(*status);
+    json["standbys"] = standbys_json(*status);
+    json["reindexes"] = reindexes_json(*status);
   }
-  return html + "<p>lockstep " LOCKSTEP_VERSION " · <a href=\"/metrics\">metrics</a></p>\n</body></html>\n";
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 }  // namespace lockstep

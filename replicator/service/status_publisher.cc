@@ -17,12 +17,6 @@ bool leads(const ReplicationProgress& progress) {
          progress.state == PipelineState::kWaitingForElasticsearch;
 }
 
-std::int64_t written(const ReplicationProgress& progress) {
-  std::int64_t sum = 0;
-  for (const auto& [id, index] : progress.indices) sum += index.documents + index.deletes;
-  return sum;
-}
-
 bool same(const PublishedStatus& left, const PublishedStatus& right) {
   return left.state == right.state && left.reason == right.reason && left.document == right.document;
 }
@@ -45,7 +39,7 @@ StatusPublisher::~StatusPublisher() {
 void StatusPublisher::run(const std::stop_token& stop) {
   while (!stop.stop_requested()) {
     const ReplicationProgress progress = board_.read();
-    rate_.add(clock_.now(), written(progress));
+    rate_.add(clock_.now(), documents_applied(progress));
     if (leads(progress)) {
       publish(progress);
     } else if (progress.state == PipelineState::kStandingBy) {

@@ -11,6 +11,12 @@
 
 namespace lockstep {
 
+/// How long what Elasticsearch has acknowledged may stay unsaved. After a crash it is repeated.
+struct SavePace {
+  std::chrono::milliseconds busy{200};  ///< while there is more to do
+  std::chrono::milliseconds idle{100};  ///< when there is nothing else to do
+};
+
 class ChangeLog {
  public:
   virtual ~ChangeLog() = default;
@@ -42,6 +48,9 @@ class ChangeLog {
   /// Whether somebody waits for the next checkpoint (applied_watch.h). Costs nothing while nobody does.
   /// REQUIRES: no transaction is open.
   virtual bool is_awaited() = 0;
+
+  /// How often a save is worth what it costs the application now. A transaction may be open.
+  virtual SavePace save_pace() = 0;
 
   /// The jobs that are not finished. A job that cannot be read stops its own index, and no other.
   virtual UnfinishedJobs jobs() = 0;

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "replicator/document_version.h"
 #include "replicator/ids.h"
@@ -16,6 +17,8 @@ struct SourceIdentity {
   std::string timeline;       ///< changes with a promotion or a recovery to an earlier point
   std::int64_t progress = 0;  ///< never falls while place and timeline stay
   std::string tables = {};    ///< names lockstep's own tables: others when a dump was restored over them
+  /// What leave_mark() has left, the newest last: an older state lacks the newest. Empty: `progress` tells.
+  std::vector<std::string> marks = {};
 };
 
 /// What the last leader noted of both sides, in the source.
@@ -36,15 +39,20 @@ class Lead {
   /// Whether some process leads.
   virtual bool is_led() = 0;
 
+  /// Throws a retryable Error when the source went back behind what its leader has saved.
   virtual SourceIdentity identity() = 0;
+
+  /// Leaves a mark in the source, durably, where `progress` may come again after it went back. REQUIRES:
+  /// leading.
+  virtual void leave_mark(Epoch epoch) = 0;
 
   /// The epoch of the last leadership.
   virtual Epoch epoch() = 0;
 
   virtual KnownPartners known_partners() = 0;
 
-  /// Raises the epoch above the current one and above `at_least`, and notes the partners, durably, as of a
-  /// leader that is not quiet. REQUIRES: leading.
+  /// Raises the epoch above the current one and above `at_least`, notes the partners, as of a leader that is
+  /// not quiet, and leaves a mark, durably. REQUIRES: leading.
   virtual Epoch raise_epoch(Epoch at_least, const KnownPartners& partners) = 0;
 
   /// Notes that the leader of `epoch` ends with no write on its way. Without effect when a later one leads.

@@ -59,7 +59,7 @@ std::unique_ptr<SchemaReader> open_schema_reader(const SourceConfig& source) {
 }
 
 std::string source_libraries() {
-  return postgres_libraries();
+  return postgres_libraries() + ", " + sqlite_libraries();
 }
 
 std::unique_ptr<SourceDefinition> open_source_definition(const Config& config) {

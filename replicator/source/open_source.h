@@ -34,7 +34,7 @@ std::unique_ptr<StatusWriter> open_status_writer(const Config& config);
 /// Reads what `init` drafts a pipeline from. Throws UsageError also for a source of which it cannot.
 std::unique_ptr<SchemaReader> open_schema_reader(const SourceConfig& source);
 
-/// The libraries behind all of them, as they are loaded: "libpq 15.13, libpqxx 6.4.5".
+/// The libraries behind all of them, as they are loaded: "libpq 15.13, libpqxx 6.4.5, SQLite 3.40.1".
 std::string source_libraries();
 
 /// REQUIRES: `config` outlives the result.

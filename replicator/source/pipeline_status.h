@@ -59,6 +59,22 @@ struct IndexStatus {
     std::chrono::milliseconds age{};  ///< since it was added
   };
   std::vector<Job> jobs;  ///< not finished, oldest first
+
+  /// Dead letters with the same `error.type` of Elasticsearch's.
+  struct Refused {
+    std::string error;
+    std::int64_t documents = 0;
+  };
+  std::vector<Refused> refused = {};  ///< the largest first
+};
+
+/// How long the job still takes, by its speed since it was added. None: that is not known.
+std::optional<std::chrono::milliseconds> time_left(const IndexStatus::Job& job);
+
+/// A process that would take the lead.
+struct Standby {
+  std::string host;   ///< the address that the database sees; empty: it is on the database's machine
+  std::string since;  ///< when it connected, ISO 8601 in UTC
 };
 
 struct ReindexStatus {
@@ -83,6 +99,7 @@ struct PipelineStatus {
   bool given_up = false;                         ///< the outbox was full, and changes were dropped
   std::optional<LeaderReport> leader;            ///< none: the pipeline has never run
   std::vector<LeadHolder> lead;                  ///< who holds its lock now
+  std::optional<std::vector<Standby>> standbys;  ///< none: this source does not know them
   std::vector<IndexStatus> indices;
   std::vector<ReindexStatus> reindexes;
 };

@@ -47,6 +47,12 @@ ReindexState reindex_state(std::string_view name, ReindexId reindex);
 /// What a person wants of a reindex.
 enum class ReindexWish { kNone, kBack, kFinish, kAbort };
 
+/// "", "back", "finish", "abort".
+std::string_view name_of(ReindexWish wish);
+
+/// Throws Error for any other text, naming it and the reindex.
+ReindexWish reindex_wish(std::string_view name, ReindexId reindex);
+
 struct Reindex {
   ReindexId id;
   std::string alias;

@@ -19,12 +19,14 @@ constexpr std::size_t kPage = 1'000;
 
 }  // namespace
 
-TreeDocument StagedContents::stage(const Operation& operation, const TreeIntent& intent,
-                                   const std::string& contents) {
-  const std::string doing = "sending the contents of " + intent.path.text();
+TreeDocument StagedContents::stage(const Operation& operation, const TreeIntent& intent, json fields) {
+  const std::string doing = "sending what is to be at " + intent.target().text();
+  for (const char* place : {"path", "name"}) fields.erase(place);
+  fields["kind"] = kStagedKind + operation.id;
+  fields["fence"] = 0;
   const HttpResponse response = client_.send(
       doing, "PUT", "/" + percent_encoded(documents_.index()) + "/_create/" + percent_encoded(operation.id),
-      dumped({{"kind", kStagedKind + operation.id}, {"contents", contents}, {"fence", 0}}), {kConflict});
+      dumped(fields), {kConflict});
   if (response.status != kConflict) return read_tree_version(parse_reply(doing, response));
   // The transport sent it to a second node, because the first one died after it had acted.
   const std::optional<TreeDocuments::Whole> staged = documents_.get(operation.id);

@@ -1,7 +1,8 @@
-// The contents of a put, sent to the server before the commit: a document without a path, under the
-// operation's id. From the commit on anybody can finish the operation with it.
+// What a put, a copy or a new directory consists of, sent to the server before the commit: a document without
+// a path, under the operation's id. From the commit on anybody can finish the operation with it.
 #pragma once
 
+#include <nlohmann/json.hpp>
 #include <string>
 
 #include "replicator/elasticsearch/admin/client.h"
@@ -17,7 +18,8 @@ class StagedContents {
   StagedContents(ElasticsearchClient& client, TreeDocuments& documents)
       : client_(client), documents_(documents) {}
 
-  TreeDocument stage(const Operation& operation, const TreeIntent& intent, const std::string& contents);
+  /// `fields`: those of the document that is to be, but for its place, kind and fence.
+  TreeDocument stage(const Operation& operation, const TreeIntent& intent, nlohmann::json fields);
 
   /// Removes what an operation has staged, unless it has become a file.
   void remove(const std::string& operation);

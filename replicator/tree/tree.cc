@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "replicator/elasticsearch/transport/curl_transport.h"
+#include "replicator/elasticsearch/transport/stored_object.h"
 #include "replicator/locks/acquire.h"
 #include "replicator/tree/tree_index.h"
 #include "replicator/tree/tree_lease.h"
@@ -18,6 +19,9 @@ using std::chrono::milliseconds;
 /// How many times, at least, a change tries again when the documents that it concerns have changed before it
 /// had locked them. After that it tries again only while it has time to wait.
 constexpr int kTries = 10;
+
+/// One change in so many removes old entries from the journal, whether or not lockstep-locks.service runs.
+constexpr FencingToken kChangesOfAPruning = 64;
 
 Error unfinished(const Error& error) {
   Error::Parts parts = error.parts();
@@ -91,6 +95,38 @@ std::optional<Refusal> Tree::put(const TreePath& path, const std::string& conten
   return change({.kind = TreeIntent::Kind::kPut, .path = path}, &contents, options);
 }
 
+std::optional<Refusal> Tree::make_directory(const TreePath& path, const TreeOptions& options) {
+  const TreeIntent intent{.kind = TreeIntent::Kind::kMakeDirectory, .path = path};
+  if (path.is_root()) throw TreeError(TreeError::Kind::kExists, doing_of(intent), path);
+  return change(intent, nullptr, options);
+}
+
+std::optional<Refusal> Tree::copy(const TreePath& from, const TreePath& to, const TreeOptions& options) {
+  const TreeIntent intent{.kind = TreeIntent::Kind::kCopy, .path = from, .to = to};
+  if (from.is_root()) throw TreeError(TreeError::Kind::kIsDirectory, doing_of(intent), from);
+  if (to.is_root() || from == to) throw TreeError(TreeError::Kind::kExists, doing_of(intent), to);
+  return change(intent, nullptr, options);
+}
+
+std::string Tree::read(const TreePath& path) {
+  const std::string doing = "reading " + path.text();
+  if (path.is_root()) throw TreeError(TreeError::Kind::kIsDirectory, doing, path);
+  if (!tree_index_exists(client_, config_.index)) throw TreeError(TreeError::Kind::kNotFound, doing, path);
+  documents_.refresh();
+  const TreeNode node = documents_.look_up({&path, 1}).at(0);
+  if (node.is_directory()) throw TreeError(TreeError::Kind::kIsDirectory, doing, path);
+  const nlohmann::json source = documents_.source_at(doing, path);
+  return StoredObject(path.text(), source).text_if_any("contents").value_or("");
+}
+
+void Tree::search(const TreePath& path, TreeDepth depth, const std::string& words,
+                  const std::function<void(const TreeEntry&)>& sink) {
+  if (!tree_index_exists(client_, config_.index))
+    throw TreeError(TreeError::Kind::kNotFound, "searching " + path.text(), path);
+  documents_.refresh();
+  search_tree(client_, documents_, path, depth, words, sink);
+}
+
 void Tree::list(const TreePath& path, TreeDepth depth, const std::function<void(const TreeEntry&)>& sink) {
   if (!tree_index_exists(client_, config_.index)) {
     if (!path.is_root()) throw TreeError(TreeError::Kind::kNotFound, "listing " + path.text(), path);
@@ -122,6 +158,7 @@ std::optional<Refusal> Tree::change(const TreeIntent& intent, const std::string*
       write(begun, contents, options);
       locks_.finish(begun.operation, OperationState::kDone, "");
       locks_.release(begun.operation);
+      prune_sometimes(begun.operation);
       return std::nullopt;
     } catch (const LeaseLost& lost) {
       using When = TreeOperationLost::When;
@@ -132,6 +169,15 @@ std::optional<Refusal> Tree::change(const TreeIntent& intent, const std::string*
   }
   throw Error({doing, "documents come and go faster than they can be locked",
                "write locking = \"tree\" in [tree], for everybody who changes this tree"});
+}
+
+void Tree::prune_sometimes(const Operation& operation) {
+  if (operation.token % kChangesOfAPruning != 0) return;
+  try {
+    locks_.prune(kHistory);
+  } catch (const Error&) {
+    // The change itself is done, and a later one prunes.
+  }
 }
 
 bool Tree::begin(Begun& begun, const std::string* contents, milliseconds wait, const std::stop_token& stop) {
@@ -151,7 +197,8 @@ bool Tree::begin(Begun& begun, const std::string* contents, milliseconds wait, c
       give_up(begun, "the documents to lock have changed");
       return false;
     }
-    if (contents != nullptr) begun.staged = staged_.stage(operation, begun.intent, *contents);
+    if (begun.intent.creates())
+      begun.staged = staged_.stage(operation, begun.intent, fields(begun, contents));
     if (stop.stop_requested())
       throw Error({doing_of(begun.intent), "interrupted", "nothing was changed; try again"});
     begun.since = SystemClock().now();
@@ -160,7 +207,7 @@ bool Tree::begin(Begun& begun, const std::string* contents, milliseconds wait, c
   } catch (const LeaseLost& lost) {
     if (lost.over()) {
       locks_.release(operation);
-      if (contents != nullptr) staged_.remove(operation.id);
+      if (begun.intent.creates()) staged_.remove(operation.id);
     }
     throw TreeOperationLost(TreeOperationLost::When::kBeforeCommit, doing_of(begun.intent), lost.what());
   } catch (const Error& error) {
@@ -169,11 +216,17 @@ bool Tree::begin(Begun& begun, const std::string* contents, milliseconds wait, c
   }
 }
 
+nlohmann::json Tree::fields(const Begun& begun, const std::string* contents) {
+  if (contents != nullptr) return {{"contents", *contents}};
+  if (begun.intent.kind != TreeIntent::Kind::kCopy) return nlohmann::json::object();
+  return documents_.source_at(doing_of(begun.intent), begun.intent.path);
+}
+
 void Tree::give_up(Begun& begun, const std::string& reason) {
   try {
     locks_.finish(begun.operation, OperationState::kAborted, reason);
     locks_.release(begun.operation);
-    if (begun.intent.kind == TreeIntent::Kind::kPut) staged_.remove(begun.operation.id);
+    if (begun.intent.creates()) staged_.remove(begun.operation.id);
   } catch (const std::runtime_error&) {
     // The caller reports why we give up; the lease ends by itself.
   }
@@ -187,8 +240,10 @@ void Tree::write(Begun& begun, const std::string* contents, const TreeOptions& o
     done += more;
     options.progress(done, std::max(done, begun.plan.total));
   });
-  if (contents == nullptr) {
+  if (!begun.intent.creates()) {
     writes.change(begun.plan.known);
+  } else if (contents == nullptr) {
+    writes.put(TreeWrites::Put{*begun.staged, {}, {}});
   } else {
     writes.put(TreeWrites::Put{*begun.staged, *contents, begun.plan.known});
   }

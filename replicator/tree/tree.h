@@ -19,6 +19,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -58,7 +59,7 @@ class Tree {
        std::chrono::milliseconds request_timeout);
 
   /// Creates what is missing: the locks' indices and scripts, the index of the tree, fields of its mapping.
-  /// Call it once before any change; list() needs no prepare().
+  /// Call it once before any change; list(), read() and search() do without.
   void prepare();
 
   /// What recover() needs: the locks' indices and scripts, not the index of the tree.
@@ -79,7 +80,23 @@ class Tree {
   /// for contents that are too large or not UTF-8.
   std::optional<Refusal> put(const TreePath& path, const std::string& contents, const TreeOptions& options);
 
-  /// Lists a directory, or the file itself, in order. Takes no lock: it may see a change half done.
+  /// Makes a directory that has a document of its own, and so stays when it is empty. Throws TreeError when
+  /// there is a document already.
+  std::optional<Refusal> make_directory(const TreePath& path, const TreeOptions& options);
+
+  /// Copies a file with all of its fields. `to` is the new path itself, where nothing may exist.
+  std::optional<Refusal> copy(const TreePath& from, const TreePath& to, const TreeOptions& options);
+
+  // These take no lock: they may see a change half done.
+
+  /// The contents of a file; empty when it has none.
+  std::string read(const TreePath& path);
+
+  /// Calls `sink` with each file whose contents have these words, as search_tree() says.
+  void search(const TreePath& path, TreeDepth depth, const std::string& words,
+              const std::function<void(const TreeEntry&)>& sink);
+
+  /// Lists a directory, or the file itself, in order.
   void list(const TreePath& path, TreeDepth depth, const std::function<void(const TreeEntry&)>& sink);
 
   /// Clears up what dead processes have left: finishes or aborts operations, releases locks, removes contents
@@ -95,7 +112,10 @@ class Tree {
   struct Begun;
   bool begin(Begun& begun, const std::string* contents, std::chrono::milliseconds wait,
              const std::stop_token& stop);
+  /// Those of the document that it creates.
+  nlohmann::json fields(const Begun& begun, const std::string* contents);
   void write(Begun& begun, const std::string* contents, const TreeOptions& options);
+  void prune_sometimes(const Operation& operation);
   void give_up(Begun& begun, const std::string& reason);
 
   LockManager& locks_;

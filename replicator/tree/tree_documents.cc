@@ -9,6 +9,7 @@
 #include "replicator/elasticsearch/transport/json_fields.h"
 #include "replicator/elasticsearch/transport/stored_object.h"
 #include "replicator/elasticsearch/transport/text_encoding.h"
+#include "replicator/tree/tree_error.h"
 #include "replicator/tree/tree_query.h"
 #include "replicator/unknown_value.h"
 
@@ -109,6 +110,16 @@ std::optional<TreePath> TreeDocuments::first_file(const std::vector<TreePath>& p
     }
   });
   return first;
+}
+
+json TreeDocuments::source_at(const std::string& doing, const TreePath& path) {
+  json body = tree_search_body(tree_query::at(path), 1);
+  body["_source"] = true;
+  const json hits = tree_hits(
+      doing, client_.send_json(doing, "POST", "/" + percent_encoded(index_) + "/_search", dumped(body)));
+  if (hits.empty()) throw TreeError(TreeError::Kind::kNotFound, doing, path);
+  (void)read_tree_document(hits[0]);  // throws for one that cannot be read
+  return stored_source(place_of(hits[0]), hits[0]);
 }
 
 std::int64_t TreeDocuments::count(const json& query) {

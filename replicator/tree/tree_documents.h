@@ -74,6 +74,9 @@ class TreeDocuments {
   /// The first of the paths at which there is a file.
   std::optional<TreePath> first_file(const std::vector<TreePath>& paths);
 
+  /// The whole _source of the file at a path. Throws TreeError when there is none.
+  nlohmann::json source_at(const std::string& doing, const TreePath& path);
+
   std::int64_t count(const nlohmann::json& query);
 
   /// Up to `limit` documents; `limit` at most 10,000.

@@ -12,7 +12,7 @@ namespace {
 using Kind = TreeIntent::Kind;
 
 /// In the order of TreeIntent::Kind.
-constexpr std::array<std::string_view, 3> kKinds = {"mv", "rm", "put"};
+constexpr std::array<std::string_view, 5> kKinds = {"mv", "rm", "put", "mkdir", "cp"};
 
 Kind kind_of(const Operation& operation) {
   for (std::size_t i = 0; i < kKinds.size(); ++i) {
@@ -29,6 +29,10 @@ std::string doing_of(const TreeIntent& intent) {
       return "moving " + intent.path.text() + " to " + intent.to->text();
     case Kind::kRemove:
       return "removing " + intent.path.text();
+    case Kind::kMakeDirectory:
+      return "making the directory " + intent.path.text();
+    case Kind::kCopy:
+      return "copying " + intent.path.text() + " to " + intent.to->text();
     case Kind::kPut:
       break;
   }
@@ -46,7 +50,7 @@ TreeIntent tree_intent(const Operation& operation) {
   const Kind kind = kind_of(operation);
   try {
     TreeIntent intent{.kind = kind, .path = TreePath(operation.intent.from)};
-    if (kind == Kind::kMove) intent.to.emplace(operation.intent.to);
+    if (kind == Kind::kMove || kind == Kind::kCopy) intent.to.emplace(operation.intent.to);
     return intent;
   } catch (const UsageError& error) {
     throw Error({"reading the operation " + operation.id, error.what()});

@@ -12,11 +12,16 @@
 namespace lockstep {
 
 struct TreeIntent {
-  enum class Kind : std::uint8_t { kMove, kRemove, kPut };
+  enum class Kind : std::uint8_t { kMove, kRemove, kPut, kMakeDirectory, kCopy };
 
   Kind kind = Kind::kMove;
-  TreePath path;                    ///< what is moved, removed or written
-  std::optional<TreePath> to = {};  ///< the new path of a move; none for other kinds
+  TreePath path;                    ///< what is moved, removed, written, made or copied
+  std::optional<TreePath> to = {};  ///< the new path of a move or a copy; none for other kinds
+
+  /// Whether it makes a document, which it stages before the commit (tree_writes.h, F2).
+  bool creates() const { return kind != Kind::kMove && kind != Kind::kRemove; }
+  /// Where something is when it is done. REQUIRES: no removal.
+  const TreePath& target() const { return to ? *to : path; }
   bool operator==(const TreeIntent&) const = default;
 };
 

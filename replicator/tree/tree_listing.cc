@@ -99,6 +99,19 @@ void list_children(Listing& listing, const TreePath& directory,
   give_implicit_before(nullptr);
 }
 
+/// Documents without a searchable field would look like documents without the words.
+void require_searchable_contents(ElasticsearchClient& client, const std::string& index,
+                                 const std::string& doing) {
+  const json reply =
+      client.send_json(doing, "GET", "/" + percent_encoded(index) + "/_field_caps?fields=contents");
+  for (const json& type : object_at(object_at(reply, "fields"), "contents")) {
+    if (type.value("searchable", false)) return;
+  }
+  throw Error(
+      {doing, "the mapping of " + index + " has no `contents` that can be searched",
+       "put a file, which adds the field; documents that are there already have to be indexed again"});
+}
+
 }  // namespace
 
 void list_tree(ElasticsearchClient& client, TreeDocuments& documents, const TreePath& path, TreeDepth depth,
@@ -119,6 +132,23 @@ void list_tree(ElasticsearchClient& client, TreeDocuments& documents, const Tree
       if (path.is_root() || document.is_at_or_below(path)) sink(entry_of(document));
     });
   }
+}
+
+void search_tree(ElasticsearchClient& client, TreeDocuments& documents, const TreePath& path, TreeDepth depth,
+                 const std::string& words, const std::function<void(const TreeEntry&)>& sink) {
+  const std::string doing = "searching " + path.text();
+  require_searchable_contents(client, documents.index(), doing);
+  json place = depth == TreeDepth::kAll ? tree_query::below(path) : tree_query::in(path);
+  if (!path.is_root()) {
+    const TreeNode node = documents.look_up({&path, 1}).at(0);
+    if (!node.exists()) throw TreeError(TreeError::Kind::kNotFound, doing, path);
+    if (!node.is_directory()) place = tree_query::at(path);
+  }
+  const json query = {
+      {"bool", {{"filter", json::array({place, {{"match_phrase", {{"contents", words}}}}})}}}};
+  Listing(client, documents).each(query, {"path", "name"}, [&](const TreeDocument& document) {
+    if (path.is_root() || document.is_at_or_below(path)) sink(entry_of(document));
+  });
 }
 
 }  // namespace lockstep

@@ -1,5 +1,5 @@
-// Lists a tree: sorted, of any size, in constant memory but for the names of the directories in one
-// directory.
+// Lists and searches a tree: sorted, of any size, in constant memory but for the names of the directories in
+// one directory.
 #pragma once
 
 #include <functional>
@@ -25,5 +25,11 @@ enum class TreeDepth {
 /// exists at the path, and Error. Sees what was searchable at the last refresh.
 void list_tree(ElasticsearchClient& client, TreeDocuments& documents, const TreePath& path, TreeDepth depth,
                const std::function<void(const TreeEntry&)>& sink);
+
+/// Calls `sink` with each file whose contents have these words one behind the other, as the index analyses
+/// them: of those in the directory, of those below it, or the file itself. Throws and sees as list_tree()
+/// does.
+void search_tree(ElasticsearchClient& client, TreeDocuments& documents, const TreePath& path, TreeDepth depth,
+                 const std::string& words, const std::function<void(const TreeEntry&)>& sink);
 
 }  // namespace lockstep

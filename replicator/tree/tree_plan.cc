@@ -27,11 +27,21 @@ std::vector<std::string> document_lock_names(const TreeIntent& intent, const Tre
   if (intent.to) names.push_back(intent.to->text());
   for (const TreeDocument& document : plan.known) {
     names.push_back(document.id);
-    if (!intent.to) continue;
+    if (intent.kind != TreeIntent::Kind::kMove) continue;
     const TreePlace place = moved(document, intent.path, *intent.to);
     names.push_back(joined_path(place.path, place.name));
   }
   return names;
+}
+
+/// The source is only read.
+LockSet copy_locks(const TreePath& from, const TreePath& to) {
+  LockSet locks = tree_locks({to.text()});
+  for (LockRequest request : tree_locks({from.text()})) {
+    request.mode = LockMode::kShared;
+    locks.push_back(std::move(request));
+  }
+  return lock_set(std::move(locks));
 }
 
 }  // namespace
@@ -46,6 +56,7 @@ LockSet TreePlanner::locks_for(const TreeIntent& intent) {
     case TreeConfig::Locking::kTree:
       break;
   }
+  if (intent.kind == TreeIntent::Kind::kCopy) return copy_locks(intent.path, *intent.to);
   return intent.to ? tree_locks({intent.path.text(), intent.to->text()}) : tree_locks({intent.path.text()});
 }
 
@@ -63,6 +74,10 @@ TreePlan TreePlanner::plan(const TreeIntent& intent, const Reading& still_readin
       return plan_move(doing, intent.path, *intent.to, still_reading);
     case TreeIntent::Kind::kRemove:
       return plan_removal(doing, intent.path, still_reading);
+    case TreeIntent::Kind::kMakeDirectory:
+      return plan_directory(doing, intent.path);
+    case TreeIntent::Kind::kCopy:
+      return plan_copy(doing, intent.path, *intent.to);
     case TreeIntent::Kind::kPut:
       break;
   }
@@ -93,6 +108,25 @@ TreePlan TreePlanner::plan_put(const std::string& doing, const TreePath& path) {
   if (const std::optional<TreePath> file = documents_.first_file(path.above()))
     throw TreeError(TreeError::Kind::kNotDirectory, doing, *file);
   return {.known = std::move(node.documents), .total = 1};
+}
+
+TreePlan TreePlanner::plan_directory(const std::string& doing, const TreePath& path) {
+  if (!documents_.look_up({&path, 1}).at(0).documents.empty())
+    throw TreeError(TreeError::Kind::kExists, doing, path);
+  if (const std::optional<TreePath> file = documents_.first_file(path.above()))
+    throw TreeError(TreeError::Kind::kNotDirectory, doing, *file);
+  return {.known = {}, .total = 1};
+}
+
+TreePlan TreePlanner::plan_copy(const std::string& doing, const TreePath& from, const TreePath& to) {
+  const std::vector<TreePath> paths = {from, to};
+  std::vector<TreeNode> nodes = documents_.look_up(paths);
+  if (!nodes[0].exists()) throw TreeError(TreeError::Kind::kNotFound, doing, from);
+  if (nodes[0].is_directory()) throw TreeError(TreeError::Kind::kIsDirectory, doing, from);
+  if (nodes[1].exists()) throw TreeError(TreeError::Kind::kExists, doing, to);
+  if (const std::optional<TreePath> file = documents_.first_file(to.above()))
+    throw TreeError(TreeError::Kind::kNotDirectory, doing, *file);
+  return {.known = std::move(nodes[0].documents), .total = 1};
 }
 
 TreePlan TreePlanner::everything_at(const TreePath& path, TreeNode node, const Reading& still_reading) {

@@ -26,7 +26,7 @@ class TreePlanner {
       : documents_(documents), locking_(locking) {}
 
   /// Depends on the scheme:
-  ///   tree      source and target exclusively, their ancestors shared
+  ///   tree      source and target exclusively, their ancestors shared; the source of a copy shared, too
   ///   global    the one lock
   ///   document  the ids of all documents concerned, the paths of source and target, and for each document
   ///             that moves its new path, so that nobody else puts anything there
@@ -49,6 +49,8 @@ class TreePlanner {
                      const Reading& still_reading);
   TreePlan plan_removal(const std::string& doing, const TreePath& path, const Reading& still_reading);
   TreePlan plan_put(const std::string& doing, const TreePath& path);
+  TreePlan plan_directory(const std::string& doing, const TreePath& path);
+  TreePlan plan_copy(const std::string& doing, const TreePath& from, const TreePath& to);
   TreePlan everything_at(const TreePath& path, TreeNode node, const Reading& still_reading);
 
   TreeDocuments& documents_;

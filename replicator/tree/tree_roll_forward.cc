@@ -18,7 +18,7 @@ void TreeRollForward::roll_forward(LockManager& locks, Operation& operation) {
   TreeLease lease(locks, operation, SystemClock().now(), {});
   if (!task.empty()) lease.persist([&] { ServerTask(client_, task).cancel(); });
   TreeWrites writes(client_, documents_, painless_, lease, scope, [](std::int64_t) {});
-  if (scope.intent.kind == TreeIntent::Kind::kPut) {
+  if (scope.intent.creates()) {
     writes.put(std::nullopt);
   } else {
     writes.change({});

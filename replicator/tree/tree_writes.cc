@@ -140,6 +140,7 @@ std::optional<TreeWrites::Put> TreeWrites::read_put() {
   std::optional<TreeDocuments::Whole> staged = documents_.get(scope_.id);
   // Gone, or a file already: an earlier owner did everything.
   if (!staged || !staged->document.path.empty()) return std::nullopt;
+  if (scope_.intent.kind != TreeIntent::Kind::kPut) return Put{std::move(staged->document), {}, {}};
   if (!staged->contents)
     throw missing_value("the document " + scope_.id + " of " + documents_.index(), "contents");
   documents_.refresh();
@@ -157,12 +158,13 @@ bool TreeWrites::try_put(const Put& put) {
   }
   BulkCall removal(documents_.index());
   if (put.there.empty()) {
-    const TreePath& path = scope_.intent.path;
+    const TreePath& path = scope_.intent.target();
+    const bool directory = scope_.intent.kind == TreeIntent::Kind::kMakeDirectory;
     writes.add("update", put.staged.id, bulk_condition(put.staged),
                {{"doc",
                  {{"path", path.directory()},
                   {"name", path.name()},
-                  {"kind", kFileKind},
+                  {"kind", directory ? kDirectoryKind : kFileKind},
                   {"fence", lease_.token()}}}});
   } else {
     removal.add("delete", put.staged.id, bulk_condition(put.staged), nullptr);

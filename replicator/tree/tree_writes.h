@@ -55,11 +55,11 @@ class TreeWrites {
   /// What put() needs, read under the locks.
   struct Put {
     TreeDocument staged;
-    std::string contents;
-    std::vector<TreeDocument> there;  ///< documents at the path
+    std::string contents;             ///< of a put
+    std::vector<TreeDocument> there;  ///< files at the path, which get the contents of a put
   };
-  /// Gives the file its contents. Without `known` it reads that itself, as an adopter must. Throws LeaseLost,
-  /// and Error.
+  /// Gives the file its contents, or the staged document its path. Without `known` it reads that itself, as
+  /// an adopter must. Throws LeaseLost, and Error.
   void put(std::optional<Put> known);
 
  private:

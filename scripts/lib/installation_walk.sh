@@ -1,8 +1,8 @@
 #!/bin/bash
 # Run by scripts/installation as root in a machine of its own, with systemd: the lines of the documentation in /walk/lines, each in a
-# shell of its own; then what a service lives through. The first argument is the folder of PostgreSQL's programs.
+# shell of its own; then what a service lives through. It is a bare Debian: nothing of lockstep's is there at the beginning or at the end.
 set -euo pipefail
-pg_bin=$1
+pg_bin=$(echo /usr/lib/postgresql/*/bin)
 cd /walk
 export PATH=/usr/sbin:/usr/bin:/sbin:/bin PGHOST=/var/run/postgresql PGPORT=54999 DEBIAN_FRONTEND=noninteractive
 owner='' # set once the documentation has made it
@@ -31,6 +31,10 @@ start_postgresql() {
   systemd-run --quiet --collect --unit walk-postgresql --uid postgres --service-type notify \
     "$pg_bin/postgres" -D /walk/data -p 54999 -k /var/run/postgresql -c listen_addresses=127.0.0.1
 }
+
+ours() { find / -xdev -path /walk -prune -o -path /proc -prune -o -path /old -prune -o -iname '*lockstep*' -print | sort; }
+ours >/walk/before
+! command -v cc c++ gcc g++ clang cmake ninja || fail 'this machine has a compiler'
 
 install -d -o postgres -g postgres /var/run/postgresql /walk/data
 as_postgres "$pg_bin/initdb" -D /walk/data -A peer -E UTF8 --locale=C.UTF-8 --no-sync >/walk/initdb.log
@@ -117,6 +121,15 @@ systemctl kill -s STOP lockstep@shop
 until_true 20 is lockstep@shop NRestarts 1 || fail 'the watchdog did nothing'
 until_true 20 has_status lockstep@shop 'following' || fail 'it does not follow again'
 
+step 'the quick start takes the installed program'
+for options in '' --sqlite; do
+  # shellcheck disable=SC2086
+  env -u PGHOST -u PGPORT bash clone/scripts/quickstart $options >/walk/quickstart.log 2>&1 || { cat /walk/quickstart.log; fail "quickstart $options"; }
+  [[ $(</walk/quickstart.log) == *'step 6 of 6, after '*' carry the new name'* ]] || { cat /walk/quickstart.log; fail "quickstart $options shows no progress or no result"; }
+  bash clone/scripts/quickstart $options stop 2>/dev/null
+done
+rm -rf /var/lib/lockstep /walk/clone
+
 step 'an upgrade starts anew what ran, and nothing else'
 before=$(property lockstep@shop MainPID)
 apt-get -q install -y ./next/lockstep_*.deb >/walk/upgrade.log 2>&1 || { cat /walk/upgrade.log; fail 'the upgrade failed'; }
@@ -133,4 +146,8 @@ is lockstep@shop ActiveState inactive || fail 'the service runs on'
 apt-get -q purge -y lockstep >/walk/purge.log 2>&1 || { cat /walk/purge.log; fail 'the purge failed'; }
 [[ ! -e /etc/lockstep/lockstep.toml.sample && -e /etc/lockstep/shop.toml ]] || fail 'the sample is there, or a file of the operator is not'
 ! systemctl cat lockstep.service >/dev/null 2>&1 || fail 'the unit is still known'
+# What the walk itself has made, and nothing else.
+rm -r /etc/lockstep /root/lockstep-owner.url /etc/systemd/system/lockstep.service.d /etc/systemd/system/lockstep@.service.d
+apt-get -q autoremove --purge -y >/walk/autoremove.log 2>&1 || { cat /walk/autoremove.log; fail 'the libraries cannot be removed'; }
+ours | diff /walk/before - || fail 'this is left of the package'
 echo 'every line has worked'

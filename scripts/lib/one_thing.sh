@@ -40,7 +40,8 @@ find_one_thing() {
         if [[ $word == */* ]]; then word=unit_${word%%/*}; else word=unit_base; fi
       fi
       ;;
-    tests/schema/*_test.py | tests/rules/*_test.py | tests/clients/*_test.py) python_test=$word; return ;;
+    tests/schema/*_test.py | tests/rules/*_test.py | tests/clients/*_test.py | tests/docs/*_test.py | \
+      tests/integration/*_test.py | tests/observed/*_test.py) python_test=$word; return ;;
   esac
   if [[ $word == tests/*.cc ]]; then
     program=$(program_of "$word") || wrong_usage "$word is no file of tests; tests are in tests/unit, contract, integration, fault and engines"
@@ -58,7 +59,9 @@ find_one_thing() {
 
 needs_servers() {
   local program
-  [[ $python_test != tests/schema/* && $python_test != tests/clients/* ]] || return 0
+  case $python_test in
+    tests/schema/* | tests/clients/* | tests/integration/* | tests/observed/*) return 0 ;;
+  esac
   for program in "${kServerPrograms[@]}"; do [[ -z ${wanted[$program]:-} ]] || return 0; done
   return 1
 }

@@ -1,9 +1,9 @@
 // What locks cost: acquire and release alone, and a whole operation with its journal, for each scheme; and
 // how many operations a second several clients get through one lock; over both backends.
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <functional>
+#include <numeric>
 #include <thread>
 #include <vector>
 
@@ -20,7 +20,8 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-constexpr milliseconds kNoMark{0};
+constexpr milliseconds kNoPlace{0};
+constexpr int kMany = 6;  // clients at one lock
 
 /// One backend and what opens it.
 struct Backend {
@@ -36,7 +37,7 @@ double milliseconds_of(const std::function<void()>& work) {
 
 void run_operation(LockManager& locks, const LockSet& set) {
   Operation operation = locks.open({}, set);
-  (void)locks.try_acquire(operation, kNoMark);
+  (void)locks.try_acquire(operation, kNoPlace);
   locks.commit(operation);
   locks.finish(operation, OperationState::kDone, "");
   locks.release(operation);
@@ -47,7 +48,7 @@ void measure(const Backend& backend, LockManager& locks, const std::string& what
   Operation operation = locks.open({}, set);
   for (std::int64_t i = 0; i < rounds; ++i) {
     report.add(backend.name + ": acquire and release, " + what, "ms", milliseconds_of([&] {
-                 (void)locks.try_acquire(operation, kNoMark);
+                 (void)locks.try_acquire(operation, kNoPlace);
                  locks.release(operation);
                }));
     report.add(backend.name + ": operation with journal, " + what, "ms",
@@ -55,10 +56,15 @@ void measure(const Backend& backend, LockManager& locks, const std::string& what
   }
 }
 
-/// Operations a second that `clients` get done together. `set` is what one of them locks the nth time.
-double contend(const Backend& backend, int clients, const std::function<LockSet(int client, int n)>& set,
-               seconds time) {
-  std::atomic<int> done = 0;
+struct Contention {
+  double rate;   ///< operations a second that all clients get done together
+  double share;  ///< those of the client that got the fewest, of those of the one that got the most
+};
+
+/// `set` is what one of the clients locks the nth time.
+Contention contend(const Backend& backend, int clients, const std::function<LockSet(int client, int n)>& set,
+                   seconds time) {
+  std::vector<int> done(static_cast<std::size_t>(clients));
   const auto end = std::chrono::steady_clock::now() + time;
   std::vector<std::jthread> threads;
   for (int client = 0; client < clients; ++client) {
@@ -71,12 +77,14 @@ double contend(const Backend& backend, int clients, const std::function<LockSet(
         if (had) locks->commit(operation);
         locks->finish(operation, had ? OperationState::kDone : OperationState::kAborted, "");
         locks->release(operation);
-        if (had) ++done;
+        if (had) ++done.at(static_cast<std::size_t>(client));
       }
     });
   }
   threads.clear();
-  return static_cast<double>(done) / static_cast<double>(time.count());
+  const auto [least, most] = std::minmax_element(done.begin(), done.end());
+  return {std::accumulate(done.begin(), done.end(), 0.0) / static_cast<double>(time.count()),
+          static_cast<double>(*least) / std::max(*most, 1)};
 }
 
 std::vector<std::string> ids(int count) {
@@ -99,18 +107,24 @@ void measure_all(const Backend& backend, const Parameters& parameters, Report& r
       tree_locks({"/clinton/projects/elasticsearch/README.txt", "/clinton/projects/elasticsearch/README.md"}),
       rounds, report);
   const seconds time(parameters["seconds"]);
-  for (const int clients : {1, 2, 6}) {
+  const auto one = [](int, int) { return global_lock(); };
+  const auto files = [](int client, int n) {
+    return tree_locks({"/clinton/" + std::to_string(client) + "-" + std::to_string(n)});
+  };
+  double alone = 0;
+  for (const int clients : {1, 2, kMany}) {
     const std::string by = std::to_string(clients) + (clients == 1 ? " client" : " clients");
-    report.add(backend.name + ": all for the global lock, " + by, "operations/s",
-               contend(
-                   backend, clients, [](int, int) { return global_lock(); }, time));
+    const Contention global = contend(backend, clients, one, time);
+    report.add(backend.name + ": all for the global lock, " + by, "operations/s", global.rate);
+    if (clients == 1) alone = global.rate;
+    if (clients == kMany) {
+      const std::string ratio = backend.name + ": the global lock, six clients of one client";
+      report.add(ratio, "", global.rate / alone);
+      report.target(ratio, Report::Bound::kAtLeast, 0.8);
+      report.add(backend.name + ": the global lock, least share of six of the greatest", "", global.share);
+    }
     report.add(backend.name + ": files of one directory, " + by, "operations/s",
-               contend(
-                   backend, clients,
-                   [](int client, int n) {
-                     return tree_locks({"/clinton/" + std::to_string(client) + "-" + std::to_string(n)});
-                   },
-                   time));
+               contend(backend, clients, files, time).rate);
   }
 }
 

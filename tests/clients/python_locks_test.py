@@ -2,24 +2,17 @@
 import json
 import multiprocessing
 import os
-import signal
+import re
 import subprocess
-import sys
-import tempfile
 import threading
 import time
 import unittest
-import uuid
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-sys.path.insert(0, os.path.join(ROOT, "clients", "python"))
-from lockstep_locks import LeaseLost, LockBusy, Locks, LockstepError  # noqa: E402
-from lockstep_locks.names import document_id, lock_set  # noqa: E402
-from lockstep_locks.server import Server  # noqa: E402
+from lock_world import PATIENCE, PROGRAM, ROOT, LockWorld
+from lockstep_locks import LeaseLost, LockBusy, Locks, LockstepError
+from lockstep_locks.names import document_id, lock_set
 
-PROGRAM = os.environ.get("LOCKSTEP_TEST_PROGRAM", os.path.join(ROOT, "build", "lockstep"))
 LEASE = 4.0  # of Python's locks, so that the dead are soon known as dead
-PATIENCE = 60.0
 
 
 def hold_until_killed(engine, index, sent, name):
@@ -41,46 +34,21 @@ class NamesTest(unittest.TestCase):
         self.assertEqual(len(document_id("ä" * 300).encode()), 511)
         self.assertEqual(document_id("x" * 600), "x" * 495 + "#f7f2e4ea97561685")
 
+    def test_the_page_for_other_languages_gives_the_same_id(self):
+        with open(os.path.join(ROOT, "docs", "locks.md"), encoding="utf-8") as page:
+            code = next(block for block in re.findall("```python\n(.*?)```", page.read(), re.DOTALL) if "def document_id" in block)
+        of_the_page = {}
+        exec(code, of_the_page)
+        for name in ["x", "x" * 512, "x" * 513, "ä" * 256, "ä" * 257, "x" + "ä" * 300, "€" * 700, "𝄞" * 600]:
+            self.assertEqual(of_the_page["document_id"](name), document_id(name))
+            self.assertLessEqual(len(document_id(name).encode()), 512)
 
-class LocksTest(unittest.TestCase):
+
+class LocksTest(LockWorld):
     @classmethod
     def setUpClass(cls):
-        cls.engine = os.environ.get("LOCKSTEP_TEST_ELASTICSEARCH")
-        if not cls.engine:
-            raise cls.failureException("LOCKSTEP_TEST_ELASTICSEARCH names no server; start one and name it: export "
-                                       "LOCKSTEP_TEST_ELASTICSEARCH=$(scripts/engine start elasticsearch-7.10 --data /tmp/lockstep-es)")
-        cls.server = Server(cls.engine, 60)
-        cls.name = f"test-python-{uuid.uuid4().hex}"
-        cls.index = f"{cls.name}-locks"
-        cls.config = tempfile.NamedTemporaryFile("w", suffix=".toml")
-        cls.config.write(f'[elasticsearch]\nurls = ["{cls.engine}"]\n[locks]\nindex = "{cls.index}"\nlease = "30s"\n')
-        cls.config.flush()
-        cls.locks_list()  # makes the indices and the scripts
+        super().setUpClass()
         cls.locks = Locks(cls.engine, cls.index, LEASE)
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.server.request("cleaning up", "DELETE", f"/{cls.name}-*", accepted=(404,))
-        cls.server.request("cleaning up", "DELETE", f"/_index_template/{cls.name}-*", accepted=(404,))
-        cls.server.close()
-        cls.config.close()
-
-    @classmethod
-    def lockstep(cls, *words):
-        return subprocess.run([PROGRAM, words[0], "-c", cls.config.name, *words[1:]], capture_output=True, text=True, timeout=PATIENCE)
-
-    @classmethod
-    def locks_list(cls):
-        listed = cls.lockstep("locks", "list")
-        if listed.returncode != 0:
-            raise cls.failureException(listed.stderr)
-        return listed.stdout
-
-    def document(self, id="1"):
-        return self.server.request("reading", "GET", f"/{self.name}-data/_doc/{id}")[1]["_source"]
-
-    def put(self, document, id="1"):
-        self.server.request("writing", "PUT", f"/{self.name}-data/_doc/{id}?refresh=true", document)
 
     def holder(self, name):
         received, sent = multiprocessing.Pipe(False)
@@ -162,6 +130,93 @@ class LocksTest(unittest.TestCase):
         self.put({"fence": 2**60}, "fenced")
         with self.locks.hold(everything=True) as lock, self.assertRaises(LockstepError):
             lock.update(f"{self.name}-data", "fenced", lambda document: document)
+
+    def entry(self, id):
+        """Of the journal; none when it has none."""
+        status, found = self.server.request("reading", "GET", f"/{self.name}-journal/_doc/{id}", accepted=(404,))
+        return found["_source"] if status == 200 else None
+
+    def test_nothing_is_left_of_an_operation_that_is_over_or_was_refused(self):
+        with self.locks.hold(exclusive=["short"]) as lock:
+            self.assertEqual(self.entry(lock.id)["state"], "running")
+            refused = self.locks.hold(exclusive=["short"])
+            with self.assertRaises(LockBusy):
+                refused.__enter__()
+        self.assertIsNone(self.entry(lock.id))
+        self.assertIsNone(self.entry(refused.id))
+
+    def test_who_waits_renews_its_entry(self):
+        with self.locks.hold(exclusive=["wanted"]):
+            waiting = self.locks.hold(exclusive=["wanted"], wait=PATIENCE)
+            thread = threading.Thread(target=lambda: waiting.__enter__().__exit__(None, None, None))
+            thread.start()
+            end = time.monotonic() + PATIENCE
+            seen = set()
+            while len(seen) < 3 and time.monotonic() < end:
+                entry = self.entry(waiting.id)
+                if entry is not None:
+                    self.assertEqual(entry["state"], "pending")
+                    seen.add(entry["lease_until"])
+                time.sleep(0.05)
+        thread.join(PATIENCE)
+        self.assertGreaterEqual(len(seen), 3)
+        self.assertIsNone(self.entry(waiting.id))
+
+    def test_an_index_of_locks_that_is_deleted_under_a_request_does_not_end_the_waiting(self):
+        lock = self.locks.hold(exclusive=["deleted under"], wait=PATIENCE)
+        send, gone = lock._server._send, []
+
+        def answer(doing, method, path, data, headers):
+            if path.endswith("/_bulk") and not gone:
+                gone.append(path)
+                error = {"type": "index_not_found_exception", "reason": "no such index"}
+                return 200, json.dumps({"items": [{"update": {"status": 404, "error": error}}]}).encode()
+            return send(doing, method, path, data, headers)
+
+        lock._server._send = answer
+        with lock:
+            lock.check()
+        self.assertEqual(len(gone), 1)
+
+    def test_an_opening_that_arrives_twice_at_once_opens_one_operation(self):
+        lock = self.locks.hold(exclusive=["opened twice"])
+        others = [self.locks.hold(exclusive=["opened twice"]) for _ in range(4)]
+        for other in others:
+            other.id = lock.id
+        failures = []
+
+        def open_one(one):
+            try:
+                one._open()
+            except LockstepError as error:
+                failures.append(error)
+
+        threads = [threading.Thread(target=open_one, args=(one,)) for one in [lock, *others]]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(failures, [])
+        self.assertEqual({one._entry for one in others}, {lock._entry})
+        lock._give_up("aborted")
+        for one in [lock, *others]:
+            one._server.close()
+
+    def test_a_lost_answer_to_its_end_is_no_loss_of_the_lock(self):
+        lock = self.locks.hold(exclusive=["ended twice"])
+        send, twice = lock._server._send, []
+
+        def repeat_the_end(doing, method, path, data, headers):
+            if data is not None and b'"state": "done"' in data and not twice:
+                twice.append(send(doing, method, path, data, headers))
+            return send(doing, method, path, data, headers)
+
+        lock._server._send = repeat_the_end
+        with lock:
+            pass
+        self.assertEqual([status for status, _ in twice], [200])
+        self.assertIsNone(self.entry(lock.id))
+        self.assertEqual(self.server.request("reading", "GET", f"/{self.index}/_doc/ended%20twice", accepted=(404,))[0], 404)
 
     def test_a_lock_that_vanishes_is_lost(self):
         lock = self.locks.hold(exclusive=["vanishing"])

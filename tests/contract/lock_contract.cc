@@ -19,14 +19,14 @@ std::vector<std::string> LockContract::holders_of(const std::optional<LockState>
 
 Operation LockContract::hold(LockManager& locks, const LockSet& set, const OperationIntent& intent) {
   Operation operation = locks.open(intent, set);
-  const std::optional<Refusal> refusal = locks.try_acquire(operation, kNoMark);
+  const std::optional<Refusal> refusal = locks.try_acquire(operation, kNoPlace);
   if (refusal) throw std::runtime_error(text_of(*refusal));
   return operation;
 }
 
 std::optional<Refusal> LockContract::try_once(LockManager& locks, const LockSet& set) {
   Operation operation = locks.open({}, set);
-  std::optional<Refusal> refusal = locks.try_acquire(operation, kNoMark);
+  std::optional<Refusal> refusal = locks.try_acquire(operation, kNoPlace);
   locks.finish(operation, OperationState::kAborted, "");
   locks.release(operation);
   return refusal;

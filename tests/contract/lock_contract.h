@@ -31,7 +31,7 @@ class LockContract : public testing::TestWithParam<MakeLockWorld> {
  protected:
   static constexpr std::chrono::milliseconds kLong{60'000};  ///< nobody dies
   static constexpr std::chrono::milliseconds kShort{1'000};  ///< dies as soon as it does not renew
-  static constexpr std::chrono::milliseconds kNoMark{0};
+  static constexpr std::chrono::milliseconds kNoPlace{0};
   static constexpr std::chrono::seconds kPatience{30};
   const LockName kName{"things/1"};
   const OperationIntent kMove{.kind = "mv", .from = "/a", .to = "/b", .target = "fs"};

@@ -132,7 +132,7 @@ TEST_P(LockContract, ALockThatArrivesAfterItsOperationWasAbortedIsVoid) {
   Operation zombie = mortal().open(kMove, one(kName));
   wait_for_death_of(zombie);
   EXPECT_EQ(sweep(*b_, nothing_).aborted, 1);
-  EXPECT_EQ(mortal().try_acquire(zombie, kNoMark), std::nullopt);
+  EXPECT_EQ(mortal().try_acquire(zombie, kNoPlace), std::nullopt);
   EXPECT_THROW(mortal().commit(zombie), LeaseLost);
   Operation next = b_->open({}, one(kName));
   EXPECT_EQ(acquire(*b_, next, nothing_, {.limit = kPatience}), std::nullopt);

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <map>
 #include <thread>
@@ -16,6 +17,7 @@ namespace lockstep {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 using support::wait_until;
+using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using Kind = Resolution::Kind;
@@ -101,7 +103,7 @@ TEST_P(SharedLockContract, WhatRunsUnderALockIsNotKeptOutByIt) {
   Operation above = hold(*a_, one(kName));
   const auto below = [&](LockMode mode) {
     Operation operation = b_->open({.under = {above.id}}, one(kName, mode));
-    EXPECT_EQ(b_->try_acquire(operation, kNoMark), std::nullopt);
+    EXPECT_EQ(b_->try_acquire(operation, kNoPlace), std::nullopt);
     return operation;
   };
   Operation first = below(s);
@@ -109,11 +111,11 @@ TEST_P(SharedLockContract, WhatRunsUnderALockIsNotKeptOutByIt) {
   EXPECT_TRUE(try_once(*b_, one(kName, s))) << "others are kept out";
   EXPECT_EQ(a_->find_lock(kName)->mode, LockMode::kExclusive);
   Operation third = b_->open({.under = {above.id}}, one(kName));
-  EXPECT_TRUE(b_->try_acquire(third, kNoMark)) << "not together with those beside it";
+  EXPECT_TRUE(b_->try_acquire(third, kNoPlace)) << "not together with those beside it";
   end(*b_, second);
   end(*b_, first);
   EXPECT_EQ(a_->find_lock(kName)->mode, LockMode::kExclusive) << "it is still held above";
-  EXPECT_EQ(b_->try_acquire(third, kNoMark), std::nullopt);
+  EXPECT_EQ(b_->try_acquire(third, kNoPlace), std::nullopt);
   end(*a_, above);
   EXPECT_TRUE(try_once(*a_, one(kName, s))) << "what has outlived the lock above keeps its own";
   end(*b_, third);
@@ -165,23 +167,73 @@ TEST_P(SharedLockContract, ATreeLockKeepsOthersFromWhatIsAboveAndBelowAndFromIts
   expect_nothing_left();
 }
 
-TEST_P(SharedLockContract, AWaitingMarkKeepsNewSharersOutForItsTime) {
+TEST_P(SharedLockContract, APlaceInTheQueueKeepsNewSharersOut) {
   Operation sharer = hold(*a_, one(kName, LockMode::kShared));
   Operation waiter = b_->open({}, one(kName));
-  EXPECT_TRUE(b_->try_acquire(waiter, seconds(2)));
+  EXPECT_TRUE(b_->try_acquire(waiter, kPatience));
   const std::optional<Refusal> kept_out = try_once(*a_, one(kName, LockMode::kShared));
   ASSERT_TRUE(kept_out);
   EXPECT_TRUE(kept_out->queued);
   EXPECT_THAT(text_of(*kept_out), HasSubstr("is kept for " + waiter.id));
-  EXPECT_EQ(a_->try_acquire(sharer, kNoMark), std::nullopt) << "who is in stays in";
+  EXPECT_EQ(a_->try_acquire(sharer, kNoPlace), std::nullopt) << "who is in stays in";
   end(*a_, sharer);
   const std::optional<Refusal> still = try_once(*a_, one(kName, LockMode::kShared));
-  ASSERT_TRUE(still) << "the mark outlives the last sharer";
-  EXPECT_THAT(a_->locks(), IsEmpty()) << "a mark is no lock";
-  EXPECT_TRUE(wait_until([&] { return !try_once(*a_, one(kName, LockMode::kShared)); }, kPatience))
-      << "it runs out";
-  EXPECT_EQ(b_->try_acquire(waiter, kNoMark), std::nullopt);
+  ASSERT_TRUE(still) << "the place outlives the last sharer";
+  EXPECT_THAT(a_->locks(), IsEmpty()) << "a place is no lock";
+  EXPECT_EQ(b_->try_acquire(waiter, kNoPlace), std::nullopt);
   end(*b_, waiter);
+  expect_nothing_left();
+}
+
+TEST_P(SharedLockContract, ThoseWhoWaitGetTheLockInTheirOrderAndSharersTogether) {
+  Operation holder = hold(*a_, one(kName));
+  const auto wait_for = [&](LockMode mode, std::size_t ahead) {
+    Operation waiter = b_->open({}, one(kName, mode));
+    const std::optional<Refusal> refusal = b_->try_acquire(waiter, kPatience);
+    EXPECT_TRUE(refusal);
+    EXPECT_EQ(refusal->ahead, ahead);
+    return waiter;
+  };
+  std::array waiters = {wait_for(LockMode::kExclusive, 0), wait_for(LockMode::kShared, 1),
+                        wait_for(LockMode::kShared, 2), wait_for(LockMode::kExclusive, 3)};
+  const auto had_from = [&](std::size_t first) {
+    std::string had;
+    for (std::size_t i = first; i < waiters.size(); ++i)
+      had += b_->try_acquire(waiters.at(i), kPatience) ? '-' : '+';
+    return had;
+  };
+  std::vector<std::string> waiting;
+  const std::optional<LockState> lock = a_->find_lock(kName);
+  for (const LockHolder& each : lock.value().waiting) waiting.push_back(each.id);
+  EXPECT_THAT(waiting, ElementsAre(waiters[0].id, waiters[1].id, waiters[2].id, waiters[3].id));
+  EXPECT_EQ(had_from(0), "----");
+  end(*a_, holder);
+  EXPECT_TRUE(try_once(*a_, one(kName))) << "who comes now is behind them";
+  EXPECT_EQ(b_->try_acquire(waiters[3], kPatience)->ahead, 3U) << "asking again moves nobody";
+  EXPECT_EQ(had_from(0), "+---");
+  end(*b_, waiters[0]);
+  EXPECT_EQ(had_from(1), "++-");
+  end(*b_, waiters[1]);
+  end(*b_, waiters[2]);
+  EXPECT_EQ(had_from(3), "+");
+  end(*b_, waiters[3]);
+  expect_nothing_left();
+}
+
+// Each reserves one lock and needs the other's: whoever waits at the first in the order of the names goes on.
+TEST_P(SharedLockContract, WhoWaitsForTwoLocksKeepsItsPlaceAtTheFirstAndGivesUpThoseBehind) {
+  const LockSet both = document_locks({"1", "2"});
+  Operation second = hold(*a_, document_locks({"2"}));
+  Operation crossing = b_->open({}, both);
+  EXPECT_EQ(b_->try_acquire(crossing, kPatience)->lock.name, LockName("2"));
+  EXPECT_TRUE(try_once(*a_, document_locks({"1"}))) << "it is the first there, too";
+  Operation other = a_->open({}, both);
+  EXPECT_EQ(a_->try_acquire(other, kPatience)->lock.name, LockName("1"));
+  end(*a_, second);
+  EXPECT_EQ(b_->try_again(crossing, LockName("2"), kPatience), std::nullopt);
+  end(*b_, crossing);
+  EXPECT_EQ(a_->try_again(other, LockName("1"), kPatience), std::nullopt);
+  end(*a_, other);
   expect_nothing_left();
 }
 

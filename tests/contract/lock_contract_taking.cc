@@ -45,7 +45,7 @@ TEST_P(LockContract, ALockIsReentrantForItsOperationOnly) {
   std::vector<std::string> ids;
   for (int i = 0; i < 50; ++i) ids.push_back("document " + std::to_string(i));
   Operation first = hold(*a_, document_locks(ids));
-  EXPECT_EQ(a_->try_acquire(first, kNoMark), std::nullopt);
+  EXPECT_EQ(a_->try_acquire(first, kNoPlace), std::nullopt);
   EXPECT_THAT(a_->locks(), SizeIs(50));
   EXPECT_TRUE(try_once(*a_, document_locks({ids[7]}))) << "another operation of the same client";
   end(*a_, first);

@@ -15,6 +15,7 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 using support::wait_until;
 using testing::ElementsAre;
+using testing::IsEmpty;
 
 TEST_P(LockContract, WaitingIsBoundedAndGivesEverythingBack) {
   Operation first = hold(*a_, document_locks({"2"}));
@@ -26,7 +27,7 @@ TEST_P(LockContract, WaitingIsBoundedAndGivesEverythingBack) {
   EXPECT_GE(waited, milliseconds(400));
   EXPECT_LT(waited, seconds(10));
   EXPECT_THAT(holders_of(a_->find_lock(LockName("2"))), ElementsAre(first.id));
-  EXPECT_EQ(a_->find_lock(LockName("2"))->waiting, std::nullopt) << "no mark is left";
+  EXPECT_THAT(a_->find_lock(LockName("2"))->waiting, IsEmpty()) << "no place is left";
   EXPECT_EQ(a_->find_lock(LockName("1")), std::nullopt);
   end(*a_, first);
   end(*b_, waiter);
@@ -62,6 +63,24 @@ TEST_P(LockContract, AStopEndsTheWaiting) {
   EXPECT_TRUE(refusal);
   end(*a_, first);
   end(*b_, waiter);
+  expect_nothing_left();
+}
+
+TEST_P(LockContract, WhoDiesWhileItWaitsDoesNotHoldUpOthersForLong) {
+  Operation first = hold(*a_, one(kName));
+  Operation dying = b_->open({}, one(kName));
+  EXPECT_TRUE(b_->try_acquire(dying, milliseconds(400)));
+  Operation next = b_->open({}, one(kName));
+  std::atomic<bool> had = false;
+  std::jthread thread([&] { had = !acquire(*b_, next, nothing_, {.limit = kPatience}); });
+  end(*a_, first);
+  const auto begin = std::chrono::steady_clock::now();
+  thread.join();
+  EXPECT_TRUE(had);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, seconds(10)) << "far from a lease";
+  end(*b_, next);
+  b_->finish(dying, OperationState::kAborted, "");
+  b_->release(dying);
   expect_nothing_left();
 }
 

@@ -1,6 +1,8 @@
 // Locks in Elasticsearch under the contract of LockManager: with scripts, and on an engine without painless.
 #include <gmock/gmock.h>
 
+#include <future>
+
 #include "replicator/elasticsearch/transport/curl_transport.h"
 #include "replicator/elasticsearch/transport/text_encoding.h"
 #include "replicator/locks/backends/elasticsearch/lock_scripts.h"
@@ -36,6 +38,29 @@ class WithoutPainless final : public HttpTransport {
   }
 
  private:
+  std::unique_ptr<HttpTransport> transport_ = transport();
+};
+
+/// The real engine, which cannot do the next so many writes: first as while it is restarted, then as
+/// Elasticsearch 7.10 says that it has compiled too many scripts.
+class BusyTransport final : public HttpTransport {
+ public:
+  explicit BusyTransport(int& failures) : failures_(failures) {}
+  HttpResponse perform(const HttpRequest& request) override {
+    const bool writes = request.path.find("if_seq_no") != std::string::npos ||
+                        request.path.find("/_bulk") != std::string::npos;
+    if (!writes || failures_ == 0) return transport_->perform(request);
+    if (failures_-- % 2 == 0)
+      return {503,
+              R"({"error": {"type": "master_not_discovered_exception", "reason": null}, "status": 503})"};
+    return {400, R"({"error": {"type": "illegal_argument_exception", "reason": "failed to execute script",
+      "caused_by": {"type": "general_script_exception", "reason": "Failed to compile stored script [x] using lang [painless]",
+        "caused_by": {"type": "circuit_breaking_exception", "reason": "[script] Too many dynamic script compilations within"}}},
+      "status": 400})"};
+  }
+
+ private:
+  int& failures_;
   std::unique_ptr<HttpTransport> transport_ = transport();
 };
 
@@ -253,6 +278,94 @@ TEST_F(BookLocks, ASweepAsksOnceForAHolderOfManyLocks) {
   EXPECT_EQ(sweep(sweeper, nothing).released, kMany);
   EXPECT_LT(requests, 20);
   EXPECT_EQ(locks_.locks().size(), static_cast<std::size_t>(kMany)) << "who lives keeps its locks";
+}
+
+TEST(ElasticsearchLocksTest, TheCommitAndTheEndOutlastAnEngineThatIsRestartedOrCompilesTooManyScripts) {
+  const support::ElasticsearchIndex index("busy");
+  int failures = 0;
+  ElasticsearchLocks locks(std::make_unique<BusyTransport>(failures), lock_indices(index.alias() + "-locks"),
+                           std::chrono::seconds(60), std::chrono::seconds(30));
+  locks.prepare();
+  Operation operation = locks.open({}, document_locks({"1"}));
+  ASSERT_EQ(locks.try_acquire(operation, std::chrono::milliseconds(0)), std::nullopt);
+  failures = 2;
+  locks.commit(operation);
+  EXPECT_EQ(failures, 0);
+  EXPECT_GT(operation.token, 0);
+  failures = 2;
+  locks.finish(operation, OperationState::kDone, "");
+  failures = 2;
+  locks.release(operation);
+  EXPECT_TRUE(locks.locks().empty());
+  EXPECT_TRUE(locks.unresolved().empty());
+
+  Operation given_up = locks.open({}, document_locks({"1"}));
+  failures = 1;
+  EXPECT_THROW(locks.finish(given_up, OperationState::kAborted, ""), Error)
+      << "which may be left to its lease";
+}
+
+// The figures of docs/locks.md, "What it costs".
+TEST(ElasticsearchLocksTest, AnOperationCostsSevenRequestsWhateverItLocksAndARefusalOne) {
+  const support::ElasticsearchIndex index("cost");
+  int requests = 0;
+  ElasticsearchLocks locks(std::make_unique<CountingTransport>(requests),
+                           lock_indices(index.alias() + "-locks"), std::chrono::seconds(60),
+                           std::chrono::seconds(30));
+  locks.prepare();
+  const auto cost_of = [&](const auto& step) {
+    requests = 0;
+    step();
+    return requests;
+  };
+  Operation operation;
+  EXPECT_EQ(cost_of([&] { operation = locks.open({}, tree_locks({"/a/b/c", "/a/b/d"})); }), 1);
+  EXPECT_EQ(cost_of([&] { (void)locks.try_acquire(operation, {}); }), 1);
+  EXPECT_EQ(cost_of([&] { locks.commit(operation); }), 2) << "the token, too";
+  EXPECT_EQ(cost_of([&] { locks.renew(operation); }), 2);
+  Operation refused = locks.open({}, {{LockName("/a/b/c"), LockMode::kShared}});
+  EXPECT_EQ(cost_of([&] { EXPECT_TRUE(locks.try_acquire(refused, {})); }), 1);
+  EXPECT_EQ(cost_of([&] { EXPECT_TRUE(locks.try_acquire(refused, std::chrono::seconds(60))); }), 1)
+      << "with a place";
+  EXPECT_EQ(
+      cost_of([&] { EXPECT_TRUE(locks.try_again(refused, LockName("/a/b/c"), std::chrono::seconds(60))); }),
+      1);
+  EXPECT_EQ(cost_of([&] { locks.finish(operation, OperationState::kDone, ""); }), 1);
+  EXPECT_EQ(cost_of([&] { locks.release(operation); }), 2) << "its entry, too";
+}
+
+/// Sends each opening of an operation several times at once, as to nodes that do not answer in time.
+class RepeatingTransport final : public HttpTransport {
+ public:
+  HttpResponse perform(const HttpRequest& request) override {
+    if (request.body.find(script_id::kJournalOpen) == std::string_view::npos)
+      return transport_->perform(request);
+    std::vector<std::future<HttpResponse>> sent;
+    for (int i = 0; i < kTimes; ++i)
+      sent.push_back(std::async(std::launch::async, [&] { return transport()->perform(request); }));
+    HttpResponse last;
+    for (auto& each : sent) {
+      last = each.get();
+      EXPECT_EQ(last.status / 100, 2) << last.body;
+    }
+    return last;
+  }
+
+ private:
+  static constexpr int kTimes = 6;
+  std::unique_ptr<HttpTransport> transport_ = transport();
+};
+
+TEST(ElasticsearchLocksTest, AnOpeningThatArrivesTwiceAtOnceOpensOneOperation) {
+  const support::ElasticsearchIndex index("twice");
+  ElasticsearchLocks locks(std::make_unique<RepeatingTransport>(), lock_indices(index.alias() + "-locks"),
+                           std::chrono::seconds(60), std::chrono::seconds(30));
+  locks.prepare();
+  Operation operation = locks.open({}, document_locks({"1"}));
+  EXPECT_EQ(locks.try_acquire(operation, std::chrono::milliseconds(0)), std::nullopt);
+  EXPECT_NO_THROW(locks.commit(operation)) << "its version is the one that is stored";
+  locks.finish(operation, OperationState::kDone, "");
+  locks.release(operation);
 }
 
 TEST(ElasticsearchLocksTest, SharedLocksNeedPainlessAndSaySo) {

@@ -148,7 +148,8 @@ TEST_F(PostgresLocksTest, ARefusalWritesNothing) {
   end(*locks, holder);
 }
 
-// Overlapping sets, asked for in every order, with waiting marks: a deadlock in the server would be an error.
+// Overlapping sets, asked for in every order, with places in queues: a deadlock in the server would be an
+// error.
 TEST_F(PostgresLocksTest, SetsThatCrossDoNotDeadlock) {
   constexpr int kThreads = 6;
   std::atomic<int> had = 0;
@@ -212,14 +213,14 @@ TEST_F(PostgresLocksTest, ManyPrepareTheTablesAtOnce) {
   std::vector<std::jthread> threads;
   for (int i = 0; i < 6; ++i) threads.emplace_back([&] { EXPECT_NO_THROW(open_at(database_.url())); });
   threads.clear();
-  EXPECT_EQ(database_.number("select count(*) from lockstep_locks.migration"), 2);
+  EXPECT_EQ(database_.number("select count(*) from lockstep_locks.migration"), 3);
 }
 
 TEST_F(PostgresLocksTest, TablesOfANewerLockstepAreLeftAlone) {
   (void)open_at(database_.url());
   database_.execute(
       "insert into lockstep_locks.migration (number, name, checksum, applied_by) "
-      "values (3, '0003_more', 'x', '99.0.0')");
+      "values (4, '0004_more', 'x', '99.0.0')");
   try {
     (void)open_at(database_.url());
     FAIL();
@@ -300,7 +301,7 @@ TEST_F(PostgresLocksTest, ANameThatAnIndexCannotTakeIsStoredShortened) {
   }
 }
 
-TEST_F(PostgresLocksTest, MarksOfThoseWhoAreGoneAreClearedUp) {
+TEST_F(PostgresLocksTest, PlacesOfThoseWhoAreGoneAreClearedUp) {
   const auto locks = open_at(database_.url());
   Operation holder = hold(*locks, kOne);
   Operation waiter = locks->open({}, kOne);
@@ -309,6 +310,7 @@ TEST_F(PostgresLocksTest, MarksOfThoseWhoAreGoneAreClearedUp) {
   database_.execute("delete from lockstep_locks.holder");
   locks->prune(std::chrono::hours(1));
   EXPECT_EQ(database_.number("select count(*) from lockstep_locks.lock"), 0);
+  EXPECT_EQ(database_.number("select count(*) from lockstep_locks.waiter"), 0);
   locks->finish(waiter, OperationState::kAborted, "");
   locks->release(waiter);
 }

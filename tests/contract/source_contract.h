@@ -105,6 +105,9 @@ class SourceContract : public testing::TestWithParam<MakeWorld> {
   Position position_;
 };
 
+/// Where others commit while a transaction that reads is open (not beside a SQLite rollback journal).
+class SnapshotSourceContract : public SourceContract {};
+
 /// Where transactions of several writers can be open at once after they have written (not in SQLite).
 class ConcurrentSourceContract : public SourceContract {};
 
@@ -117,7 +120,7 @@ class DefinedSourceContract : public SourceContract {
 /// Where transactions have numbers that `wait` can be asked for (not in SQLite).
 class NumberedSourceContract : public DefinedSourceContract {};
 
-/// Where an index may get a second generation (not in SQLite).
+/// Where an index may get a second generation (not in the fake).
 class ReindexedSourceContract : public DefinedSourceContract {};
 
 /// Ids as the source takes them.

@@ -213,7 +213,7 @@ TEST_P(SourceContract, S1_AnEmptiedTableConcernsEveryDocument) {
   }
 }
 
-TEST_P(SourceContract, S1_SkippedChangesAreInNoChunkAndLaterOnesAre) {
+TEST_P(SnapshotSourceContract, S1_SkippedChangesAreInNoChunkAndLaterOnesAre) {
   lead();
   writer_->insert_thing(1, 0);
   {
@@ -257,7 +257,7 @@ TEST_P(SourceContract, TheCheckpointIsWhatWasSavedLast) {
 
 // --- S2, S3 ---
 
-TEST_P(SourceContract, S2_DocumentsComeFromOneSnapshotThatHasTheChange) {
+TEST_P(SnapshotSourceContract, S2_DocumentsComeFromOneSnapshotThatHasTheChange) {
   lead();
   writer_->insert_thing(1, 5);
   const auto transaction = begin();

@@ -46,7 +46,7 @@ TEST_P(SourceContract, S5_AnEpochThatHasPassedCanSaveNothing) {
   EXPECT_EQ(drain(), (Reported{{"1", 1}}));
 }
 
-TEST_P(SourceContract, S5_WhoIsDeposedWhileATransactionIsOpenCanCommitNothing) {
+TEST_P(SnapshotSourceContract, S5_WhoIsDeposedWhileATransactionIsOpenCanCommitNothing) {
   lead();
   {
     const auto transaction = begin();
@@ -58,7 +58,7 @@ TEST_P(SourceContract, S5_WhoIsDeposedWhileATransactionIsOpenCanCommitNothing) {
   EXPECT_TRUE(jobs_of(docs().id, JobKind::kComparison).empty());
 }
 
-TEST_P(SourceContract, S5_AnEpochThatHasPassedMayShowNothing) {
+TEST_P(SnapshotSourceContract, S5_AnEpochThatHasPassedMayShowNothing) {
   lead();
   const auto second = other();
   {
@@ -70,7 +70,7 @@ TEST_P(SourceContract, S5_AnEpochThatHasPassedMayShowNothing) {
   EXPECT_THROW(begin()->may_be_shown(), Deposed);
 }
 
-TEST_P(SourceContract, S5_ARepairNeedsNoLead) {
+TEST_P(SnapshotSourceContract, S5_ARepairNeedsNoLead) {
   lead();
   writer_->insert_thing(1, 0);
   const auto second = other();

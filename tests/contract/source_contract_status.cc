@@ -79,6 +79,9 @@ TEST_P(DefinedSourceContract, StatusTellsOfEachIndexWhatItsJobsAndDeadLettersAre
   EXPECT_EQ(docs_status.alias, "docs");
   EXPECT_EQ(docs_status.view, docs().view);
   EXPECT_EQ(docs_status.dead_letters, 2);
+  ASSERT_EQ(docs_status.refused.size(), 1U);
+  EXPECT_EQ(docs_status.refused[0].error, refused(docs(), "1", 1).error_type);
+  EXPECT_EQ(docs_status.refused[0].documents, 2);
   EXPECT_EQ(docs_status.set_aside, "");
   ASSERT_EQ(docs_status.jobs.size(), 2U);
   EXPECT_EQ(docs_status.jobs[0].kind, "comparison");
@@ -91,6 +94,7 @@ TEST_P(DefinedSourceContract, StatusTellsOfEachIndexWhatItsJobsAndDeadLettersAre
   const IndexStatus& parcels_status = status->indices[1];
   EXPECT_EQ(parcels_status.alias, "parcels");
   EXPECT_EQ(parcels_status.dead_letters, 0);
+  EXPECT_TRUE(parcels_status.refused.empty());
   EXPECT_EQ(parcels_status.set_aside, "its view is gone");
   EXPECT_TRUE(parcels_status.jobs.empty());
 }

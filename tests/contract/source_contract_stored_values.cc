@@ -52,6 +52,19 @@ TEST_P(DefinedSourceContract, ANullInAnIndexIsNamedByWhoeverReadsIt) {
   EXPECT_EQ(status->leader->reason, "fields is null") << "it needs no fields";
 }
 
+TEST_P(DefinedSourceContract, AnIdOfAnUnknownTypeIsNamed) {
+  world().plant_text("index", "id_type", "money");
+  EXPECT_THAT(error_of([&] { world_->open(); }), AllOf(HasSubstr("id_type"), HasSubstr("\"money\"")));
+}
+
+TEST_P(DefinedSourceContract, APartnerWithoutItsPlaceIsNamedAndNotTakenForNobody) {
+  lead();
+  world().plant_text("checkpoint", "partners", "{}");
+  EXPECT_EQ(source_->lead().known_partners().place, "") << "nobody has led";
+  world().plant_text("checkpoint", "partners", R"({"quiet": true, "targets": {}})");
+  EXPECT_THAT(error_of([&] { source_->lead().known_partners(); }), HasSubstr("partners"));
+}
+
 TEST_P(DefinedSourceContract, ANullInAJobStopsNoOtherJob) {
   lead();
   const std::size_t before = source_->changes().jobs().readable.size();

@@ -27,7 +27,7 @@ TEST_P(SourceContract, ASnapshotRendersWhatTheViewHasAndHasNot) {
   EXPECT_EQ(documents.json.at("3"), "none");
 }
 
-TEST_P(SourceContract, ASnapshotStaysAsItIsAndHoldsNobodyUp) {
+TEST_P(SnapshotSourceContract, ASnapshotStaysAsItIsAndHoldsNobodyUp) {
   source_ = world_->open();
   writer_->insert_thing(1, 5);
   const auto snapshot = source_->changes().read();

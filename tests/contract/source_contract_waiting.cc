@@ -54,6 +54,7 @@ TEST_P(DefinedSourceContract, ALeaderNoticesWhoWaitsForItsCheckpoint) {
   const auto point = watch->begin(std::nullopt);
   EXPECT_EQ(point->look().kind, AppliedState::Kind::kPending);
   EXPECT_TRUE(becomes_true([&] { return source_->changes().is_awaited(); }));
+  EXPECT_LE(source_->changes().save_pace().busy, SavePace{}.busy) << "it waits for the next save";
 }
 
 }  // namespace

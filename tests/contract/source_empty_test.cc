@@ -119,6 +119,7 @@ class EmptySource final : public Source,
   bool try_lead() override { return true; }
   bool is_led() override { return false; }
   SourceIdentity identity() override { return {}; }
+  void leave_mark(Epoch) override {}
   Epoch epoch() override { return {}; }
   KnownPartners known_partners() override { return {}; }
   Epoch raise_epoch(Epoch, const KnownPartners&) override { return {}; }
@@ -134,6 +135,7 @@ class EmptySource final : public Source,
     return false;
   }
   bool is_awaited() override { return false; }
+  SavePace save_pace() override { return {}; }
   UnfinishedJobs jobs() override { return {}; }
   std::optional<FanOutList> expand(const AppliedIndex&, const Job&) override { return std::nullopt; }
 
@@ -223,6 +225,7 @@ class EmptyWorld final : public DefinedWorld {
   void replace_view() override {}
   void plant_job(const std::string&, const std::string&) override {}
   void plant_null(const std::string&, const std::string&) override {}
+  void plant_text(const std::string&, const std::string&, const std::string&) override {}
   void plant_outbox_rows(CaptureId, int) override {}
   void age_dead_letters(std::chrono::seconds) override {}
   void plant_rows_of_index(IndexId) override {}
@@ -232,6 +235,7 @@ const auto kEmpty = testing::Values(MakeWorld{[] { return std::make_unique<Empty
 const auto kName = [](const auto&) { return std::string("Empty"); };
 
 INSTANTIATE_TEST_SUITE_P(Empty, SourceContract, kEmpty, kName);
+INSTANTIATE_TEST_SUITE_P(Empty, SnapshotSourceContract, kEmpty, kName);
 INSTANTIATE_TEST_SUITE_P(Empty, ConcurrentSourceContract, kEmpty, kName);
 INSTANTIATE_TEST_SUITE_P(Empty, DefinedSourceContract, kEmpty, kName);
 INSTANTIATE_TEST_SUITE_P(Empty, NumberedSourceContract, kEmpty, kName);

@@ -271,6 +271,7 @@ const auto kFake = testing::Values(MakeWorld{[] { return std::make_unique<FakeWo
 const auto kName = [](const auto&) { return std::string("Fake"); };
 
 INSTANTIATE_TEST_SUITE_P(Fake, SourceContract, kFake, kName);
+INSTANTIATE_TEST_SUITE_P(Fake, SnapshotSourceContract, kFake, kName);
 INSTANTIATE_TEST_SUITE_P(Fake, ConcurrentSourceContract, kFake, kName);
 
 }  // namespace

@@ -160,6 +160,9 @@ class PostgresWorld final : public DefinedWorld {
     database_.execute("alter table lockstep." + table + " alter " + column + " drop not null");
     database_.execute("update lockstep." + table + " set " + column + " = null");
   }
+  void plant_text(const std::string& table, const std::string& column, const std::string& text) override {
+    database_.execute("update lockstep." + table + " set " + column + " = '" + text + "'");
+  }
   void plant_outbox_rows(CaptureId capture, int rows) override {
     database_.execute("insert into lockstep.outbox (capture, keys) select " + std::to_string(capture.value) +
                       ", '{1}' from generate_series(1, " + std::to_string(rows) + ")");
@@ -196,6 +199,7 @@ const auto kPostgres = testing::Values(MakeWorld{[] { return std::make_unique<Po
 const auto kName = [](const auto&) { return std::string("Postgres"); };
 
 INSTANTIATE_TEST_SUITE_P(Postgres, SourceContract, kPostgres, kName);
+INSTANTIATE_TEST_SUITE_P(Postgres, SnapshotSourceContract, kPostgres, kName);
 INSTANTIATE_TEST_SUITE_P(Postgres, ConcurrentSourceContract, kPostgres, kName);
 INSTANTIATE_TEST_SUITE_P(Postgres, DefinedSourceContract, kPostgres, kName);
 INSTANTIATE_TEST_SUITE_P(Postgres, NumberedSourceContract, kPostgres, kName);

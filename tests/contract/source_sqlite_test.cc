@@ -74,10 +74,11 @@ constexpr const char* kDocs =
 
 class SqliteWorld final : public DefinedWorld {
  public:
-  SqliteWorld() {
+  explicit SqliteWorld(const std::string& journal_mode) {
     support::record_syncs();
     database().execute(
-        "pragma journal_mode = wal; "
+        "pragma journal_mode = " + journal_mode +
+        "; "
         "create table thing (id integer primary key, n integer not null); "
         "create table part (id integer primary key, thing_id integer not null); "
         "create index part_thing on part (thing_id); "
@@ -193,6 +194,9 @@ class SqliteWorld final : public DefinedWorld {
     database.execute("pragma schema_version = " + std::to_string(std::stoi(version) + 1));
     Database(file_).execute("update " + name + " set " + column + " = null");
   }
+  void plant_text(const std::string& table, const std::string& column, const std::string& text) override {
+    Database(file_).execute("update lockstep_" + table + " set " + column + " = '" + text + "'");
+  }
   void plant_outbox_rows(CaptureId capture, int rows) override {
     database().execute(
         "insert into lockstep_outbox (capture, value) with recursive i(n) as (select 1 "
@@ -229,11 +233,15 @@ class SqliteWorld final : public DefinedWorld {
   Config with_unknown_view_;
 };
 
-const auto kSqlite = testing::Values(MakeWorld{[] { return std::make_unique<SqliteWorld>(); }});
+const auto kSqlite = testing::Values(MakeWorld{[] { return std::make_unique<SqliteWorld>("wal"); }});
+const auto kRollback = testing::Values(MakeWorld{[] { return std::make_unique<SqliteWorld>("delete"); }});
 const auto kName = [](const auto&) { return std::string("Sqlite"); };
 
 INSTANTIATE_TEST_SUITE_P(Sqlite, SourceContract, kSqlite, kName);
+INSTANTIATE_TEST_SUITE_P(Sqlite, SnapshotSourceContract, kSqlite, kName);
 INSTANTIATE_TEST_SUITE_P(Sqlite, DefinedSourceContract, kSqlite, kName);
+INSTANTIATE_TEST_SUITE_P(Sqlite, ReindexedSourceContract, kSqlite, kName);
+INSTANTIATE_TEST_SUITE_P(SqliteRollback, SourceContract, kRollback, kName);
 
 }  // namespace
 }  // namespace lockstep

@@ -124,6 +124,8 @@ class DefinedWorld : public SourceWorld {
   virtual void plant_job(const std::string& kind, const std::string& position) = 0;
   /// Puts null into a column of one of lockstep's own tables, in every row.
   virtual void plant_null(const std::string& table, const std::string& column) = 0;
+  /// Puts a text into a column of one of lockstep's own tables, in every row.
+  virtual void plant_text(const std::string& table, const std::string& column, const std::string& text) = 0;
   /// Writes a row into the outbox, as no trigger would.
   virtual void plant_outbox_rows(CaptureId capture, int rows) = 0;
   /// Makes every dead letter so much older.

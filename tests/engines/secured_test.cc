@@ -148,6 +148,29 @@ class Secured : public testing::Test {
     std::ofstream(data_ / "config/roles.yml") << roles.dump() << '\n';
   }
 
+  /// Of the user `replicator`, in the server; the file that lockstep reads stays as it is.
+  void set_password(const std::string& password) {
+    if (is_opensearch_) {
+      admin().send("rotating", "PUT", "/_plugins/_security/api/internalusers/replicator",
+                   json{{"password", password}}.dump());
+      return;
+    }
+    const Completed hash = run_program(
+        "python3", {"-W", "ignore", "-c",
+                    "import crypt, sys; print(crypt.crypt(sys.argv[1], crypt.mksalt(crypt.METHOD_BLOWFISH, "
+                    "rounds=1024)))",
+                    password});
+    const std::filesystem::path file = data_ / "config/users";
+    std::ifstream before(file);
+    std::string users;
+    for (std::string line; std::getline(before, line);) {
+      users +=
+          (line.starts_with("replicator:") ? "replicator:" + hash.out.substr(0, hash.out.find('\n')) : line) +
+          "\n";
+    }
+    std::ofstream(file) << users;
+  }
+
   ElasticsearchClient& admin() {
     if (!admin_) {
       ElasticsearchConfig config;
@@ -219,6 +242,21 @@ TEST_F(Secured, TheDocumentedPrivilegesSufficeAndEachOfThemIsNeeded) {
   grant(privileges);
   EXPECT_TRUE(wait_until([&] { return is_equal(); }, kPatience));
   EXPECT_EQ(database_.number("select count(*) from lockstep.dead_letter"), 0);
+
+  // The password changes in the server, then in its file.
+  const std::string password = "Rotated-" + line_of(data_ / "security/replicator.password");
+  set_password(password);
+  EXPECT_TRUE(wait_until(
+      [&] {
+        database_.execute("update things set name = 'refused " + std::to_string(++change) + "' where id = 3");
+        return service_->err().find("401") != std::string::npos;
+      },
+      kPatience, std::chrono::milliseconds(300)))
+      << "the log does not say that the password is refused";
+  std::ofstream(data_ / "security/replicator.password") << password << '\n';
+  EXPECT_TRUE(wait_until([&] { return is_equal(); }, kPatience));
+  EXPECT_TRUE(service_->running());
+
   service_->signal(SIGTERM);
   EXPECT_EQ(service_->wait(kPatience), 0);
 

@@ -38,6 +38,8 @@ class Backend {
   virtual std::string configuration(const HostAndPort& at, const std::string& lease) const = 0;
   /// How a message names the first step that fails without the server.
   virtual std::string first_request() const = 0;
+  /// Whether there is anything.
+  virtual bool is_prepared() = 0;
 };
 
 class ElasticsearchBackend final : public Backend {
@@ -48,6 +50,10 @@ class ElasticsearchBackend final : public Backend {
            "\"]\n[locks]\nindex = \"" + index_.alias() + "-locks\"\nlease = \"" + lease + "\"\n";
   }
   std::string first_request() const override { return "reading the stored scripts"; }
+  bool is_prepared() override {
+    return index_.server().request("HEAD", "/" + index_.alias() + "-locks").status == 200 ||
+           index_.server().request("HEAD", "/" + index_.alias() + "-journal").status == 200;
+  }
   std::string index() const { return index_.alias(); }
 
  private:
@@ -66,6 +72,9 @@ class PostgresBackend final : public Backend {
            "\"\n";
   }
   std::string first_request() const override { return "connecting to the source"; }
+  bool is_prepared() override {
+    return database_.number("select count(*) from pg_namespace where nspname = 'lockstep_locks'") == 1;
+  }
 
  private:
   PostgresDatabase database_;
@@ -285,6 +294,16 @@ TEST_P(LockVerb, AnyProgramHoldsALockByAPipe) {
   EXPECT_EQ(lockstep("locks", {"break", "x", "--yes"}).exit_code, 0);
   EXPECT_TRUE(wait_until([&] { return holder->err().find("its lock was broken by ") != std::string::npos; },
                          kPatience));
+}
+
+TEST_P(LockVerb, WhoOnlyLooksMakesNothing) {
+  EXPECT_EQ(list(), "");
+  EXPECT_EQ(lockstep("locks", {"show", "x"}).err, "x is not locked\n");
+  EXPECT_EQ(lockstep("locks", {"break", "x", "--yes"}).err, "x is not locked\n");
+  EXPECT_FALSE(backend_->is_prepared());
+  EXPECT_EQ(lockstep("locks", {"prepare"}).exit_code, 0);
+  EXPECT_TRUE(backend_->is_prepared());
+  EXPECT_EQ(list(), "");
 }
 
 TEST_P(LockVerb, OutputThatCannotBeWrittenIsAFailure) {

@@ -35,7 +35,7 @@ TEST_F(ObservedService, HttpTellsHowItIs) {
       "lockstep_documents_total{pipeline=\"test\",index=\"" + posts_.alias() + "\"} 1";
   EXPECT_TRUE(wait_until([&] { return get("/metrics").out.find(counted) != std::string::npos; }, kPatience))
       << get("/metrics").out;
-  EXPECT_NE(get("/").out.find(posts_.alias()), std::string::npos);
+  EXPECT_NE(get("/status.json").out.find(posts_.alias()), std::string::npos);
 }
 
 TEST_F(ObservedService, ReadinessFollowsElasticsearch) {

@@ -28,12 +28,16 @@ namespace {
 using namespace std::chrono_literals;
 using support::kPatience;
 
-std::string content_of(const std::string& file) {
-  std::ifstream in(LOCKSTEP_SOURCE_DIR "/" + file);
+std::string content_at(const std::filesystem::path& file) {
+  std::ifstream in(file);
   std::ostringstream text;
   text << in.rdbuf();
-  if (!in) throw std::runtime_error("no " + file);
+  if (!in) throw std::runtime_error("no " + file.string());
   return text.str();
+}
+
+std::string content_of(const std::string& file) {
+  return content_at(LOCKSTEP_SOURCE_DIR "/" + file);
 }
 
 /// Calls `row` with the texts of each row.
@@ -93,6 +97,25 @@ class SqliteFollowTest : public testing::Test {
     return std::make_unique<support::Program>(
         "python3", std::vector<std::string>{LOCKSTEP_SOURCE_DIR "/tests/integration/sqlite_writer.py",
                                             file_.string(), std::to_string(random_())});
+  }
+
+  /// The real index behind the alias.
+  std::string stands_for() const {
+    return index_.server().expect("GET", "/_alias/" + index_.alias()).begin().key();
+  }
+
+  /// As `.restore` does it.
+  void restore(const std::filesystem::path& backup) const {
+    sqlite3* from = nullptr;
+    sqlite3* to = nullptr;
+    sqlite3_open(backup.c_str(), &from);
+    sqlite3_open(file_.c_str(), &to);
+    sqlite3_busy_timeout(to, 60'000);
+    sqlite3_backup* const copying = sqlite3_backup_init(to, "main", from, "main");
+    sqlite3_backup_step(copying, -1);
+    EXPECT_EQ(sqlite3_backup_finish(copying), SQLITE_OK);
+    sqlite3_close(to);
+    sqlite3_close(from);
   }
 
   /// What the index holds other than the view, which is read by a way that has no code in common with the
@@ -166,6 +189,106 @@ TEST_F(SqliteFollowTest, AnotherFileAtItsPlaceIsNoticedAndComparedWithTheIndex) 
   EXPECT_TRUE(becomes_equal());
   query(file_, "update users set name = 'Bea'");
   EXPECT_TRUE(becomes_equal()) << "it follows the new file";
+}
+
+// The backup is of the same leadership, and the application passes what was noted of the file.
+TEST_F(SqliteFollowTest, ABackupThatIsCopiedOverTheStoppedDatabaseIsNoticedAndCompared) {
+  query(file_,
+        "insert into users (id, name) values (1, 'Ann'); "
+        "insert into blogposts (id, title, user_id) values (1, 'old', 1), (2, 'two', 1)");
+  must("apply", {"--yes"});
+  start();
+  ASSERT_TRUE(becomes_equal());
+  const std::filesystem::path backup = folder_.path() / "backup.db";
+  query(file_, "vacuum into '" + backup.string() + "'");
+  query(file_, "update blogposts set title = 'new' where id = 1; delete from blogposts where id = 2");
+  ASSERT_TRUE(becomes_equal());
+  service_->signal(SIGTERM);
+  ASSERT_EQ(service_->wait(kPatience), 0);
+  query(file_, "pragma wal_checkpoint(truncate)");
+  std::ofstream(file_, std::ios::binary | std::ios::trunc) << std::ifstream(backup, std::ios::binary).rdbuf();
+  for (int i = 0; i < 10; ++i) query(file_, "insert into blogposts (title, user_id) values ('more', 1)");
+  start();
+  EXPECT_TRUE(becomes_equal());
+  EXPECT_NE(service_->err().find("the source was restored from an older state"), std::string::npos);
+}
+
+TEST_F(SqliteFollowTest, ABackupThatIsRestoredThroughSqliteBesideTheServiceIsNoticedAndCompared) {
+  query(file_,
+        "insert into users (id, name) values (1, 'Ann'); "
+        "insert into blogposts (id, title, user_id) values (1, 'old', 1), (2, 'two', 1)");
+  must("apply", {"--yes"});
+  start();
+  ASSERT_TRUE(becomes_equal());
+  const std::filesystem::path backup = folder_.path() / "backup.db";
+  query(file_, "vacuum into '" + backup.string() + "'");
+  query(file_, "update blogposts set title = 'new' where id = 1; delete from blogposts where id = 2");
+  ASSERT_TRUE(becomes_equal());
+  restore(backup);
+  EXPECT_TRUE(becomes_equal());
+  EXPECT_NE(service_->err().find("older state"), std::string::npos) << service_->err();
+}
+
+// Each took the indices from the other for ever.
+TEST_F(SqliteFollowTest, OfTwoServicesOnTwoCopiesOneEndsAndSaysWhy) {
+  query(file_,
+        "insert into users (id, name) values (1, 'Ann'); "
+        "insert into blogposts (id, title, user_id) values (1, 'old', 1)");
+  must("apply", {"--yes"});
+  start();
+  ASSERT_TRUE(becomes_equal());
+  const std::filesystem::path copy = folder_.path() / "copy.db";
+  query(file_, "vacuum into '" + copy.string() + "'");
+  query(copy, "update blogposts set title = 'of the copy'");
+  std::string other = content_at(folder_.path() / "lockstep.toml");
+  other.replace(other.find(file_.string()), file_.string().size(), copy.string());
+  folder_.write("copy.toml", other);
+  support::Program second(support::lockstep_program(),
+                          {"run", "-c", (folder_.path() / "copy.toml").string()});
+  ASSERT_TRUE(support::wait_until([&] { return index_.get("1")->json.find("copy") != std::string::npos; },
+                                  kPatience, 50ms));
+  query(file_, "update blogposts set title = 'newer' where id = 1");
+  EXPECT_EQ(service_->wait(kPatience), 2);
+  EXPECT_NE(service_->err().find("follows a copy of the source"), std::string::npos) << service_->err();
+  EXPECT_TRUE(second.running());
+  EXPECT_NE(lockstep("status").out.find("follows a copy of the source"), std::string::npos);
+}
+
+// The application writes at every step; the leader is killed on the way there.
+TEST_F(SqliteFollowTest, AnIndexIsReindexedAndTakenBackBesideWrites) {
+  query(
+      file_,
+      "insert into users (id, name) values (1, 'Ann'); "
+      "insert into blogposts (title, user_id) with recursive i(n) as (select 1 union all select n + 1 from i "
+      "where n < 300) select 'post ' || n, 1 from i");
+  must("apply", {"--yes"});
+  start();
+  ASSERT_TRUE(becomes_equal());
+  std::string keyword = support::kStoringMapping;
+  keyword.replace(keyword.find("\"dynamic\": false"), 16,
+                  R"("dynamic": false, "properties": {"title": {"type": "keyword"}})");
+  folder_.write("blog.json", keyword);
+  support::Program reindex(support::lockstep_program(),
+                           {"reindex", index_.alias(), "-c", (folder_.path() / "lockstep.toml").string()});
+  ASSERT_TRUE(support::wait_until([&] { return index_.concrete().size() == 2; }, kPatience)) << reindex.err();
+  service_->kill();
+  query(file_,
+        "update blogposts set title = 'on the way' where id <= 20; delete from blogposts where id = 21");
+  start();
+  EXPECT_EQ(reindex.wait(2 * kPatience), 0) << reindex.err();
+  EXPECT_EQ(stands_for(), index_.alias() + "-000002");
+  query(file_, "update blogposts set title = 'there' where id <= 10; delete from blogposts where id = 22");
+  must("reindex", {"--back"});
+  EXPECT_EQ(stands_for(), index_.alias() + "-000001");
+  EXPECT_TRUE(becomes_equal());
+  EXPECT_NE(lockstep("status").out.find("kept"), std::string::npos);
+  query(file_, "update blogposts set title = 'and back' where id <= 5; delete from blogposts where id = 23");
+  must("reindex", {"--back"});
+  must("reindex", {"--finish"});
+  EXPECT_EQ(index_.concrete(), std::vector<std::string>{index_.alias() + "-000002"});
+  EXPECT_TRUE(becomes_equal());
+  query(file_, "select alias from lockstep_reindex", [](char** row) { ADD_FAILURE() << row[0]; });
+  must("plan", {"--exit-code"});
 }
 
 }  // namespace

@@ -169,6 +169,71 @@ TEST_P(TreeSchemes, WhatCannotBeIsSaidAndNothingIsLeftLocked) {
   expect_nothing_left(*client_);
 }
 
+TEST_P(TreeSchemes, ADirectoryIsMadeOnceAndStaysWhenItIsEmpty) {
+  const auto make = [&](const char* path) { return tree().make_directory(TreePath(path), {}); };
+  EXPECT_EQ(make("/a/b"), std::nullopt);
+  EXPECT_THAT(list("/a"), ElementsAre("b/"));
+  put("/a/b/f");
+  remove("/a/b/f");
+  EXPECT_THAT(list("/a"), ElementsAre("b/"));
+  EXPECT_EQ(error_of([&] { make("/a/b"); }), TreeError::Kind::kExists);
+  put("/a/f");
+  EXPECT_EQ(error_of([&] { make("/a/f"); }), TreeError::Kind::kExists);
+  EXPECT_EQ(error_of([&] { make("/a/f/d"); }), TreeError::Kind::kNotDirectory);
+  EXPECT_EQ(make("/a"), std::nullopt) << "it had no document of its own";
+  remove("/a/b");
+  remove("/a/f");
+  EXPECT_THAT(list("/"), ElementsAre("a/"));
+  expect_nothing_left(*client_);
+}
+
+TEST_P(TreeSchemes, ACopyHasAllFieldsAndReplacesNothing) {
+  write("1", "/a", "f", {{"contents", "text"}, {"size", 4}, {"fence", 7}});
+  const auto copy = [&](const char* from, const char* to) {
+    return tree().copy(TreePath(from), TreePath(to), {});
+  };
+  EXPECT_EQ(copy("/a/f", "/b/g"), std::nullopt);
+  EXPECT_EQ(tree().read(TreePath("/b/g")), "text");
+  EXPECT_EQ(tree().read(TreePath("/a/f")), "text");
+  for (const auto& [id, document] : stored()) {
+    if (id == "1") continue;
+    EXPECT_EQ(document.path, "/b/g");
+    EXPECT_EQ(document.source.at("size"), 4);
+    EXPECT_GT(document.source.at("fence"), 7);
+  }
+  EXPECT_EQ(stored().at("1").source.at("fence"), 7) << "the source is only read";
+  EXPECT_EQ(error_of([&] { copy("/a/f", "/b/g"); }), TreeError::Kind::kExists);
+  EXPECT_EQ(error_of([&] { copy("/a/f", "/a/f"); }), TreeError::Kind::kExists);
+  EXPECT_EQ(error_of([&] { copy("/a/f", "/b/g/h"); }), TreeError::Kind::kNotDirectory);
+  EXPECT_EQ(error_of([&] { copy("/a", "/c"); }), TreeError::Kind::kIsDirectory);
+  EXPECT_EQ(error_of([&] { copy("/x", "/c"); }), TreeError::Kind::kNotFound);
+  EXPECT_EQ(stored().size(), 2U);
+  expect_nothing_left(*client_);
+}
+
+TEST_P(TreeSchemes, FilesAreReadAndFoundByTheirContents) {
+  put("/clinton/projects/README.txt", "Starting a new Elasticsearch project is easy");
+  put("/clinton/notes.txt", "a new start\n");
+  put("/hillary/notes.txt", "Elasticsearch: a new start");
+  EXPECT_EQ(tree().read(TreePath("/clinton/notes.txt")), "a new start\n");
+  EXPECT_EQ(error_of([&] { (void)tree().read(TreePath("/clinton")); }), TreeError::Kind::kIsDirectory);
+  EXPECT_EQ(error_of([&] { (void)tree().read(TreePath("/x")); }), TreeError::Kind::kNotFound);
+  const auto found = [&](const char* path, TreeDepth depth, const char* words) {
+    std::vector<std::string> paths;
+    tree().search(TreePath(path), depth, words, [&](const TreeEntry& entry) { paths.push_back(entry.path); });
+    return paths;
+  };
+  EXPECT_THAT(found("/clinton", TreeDepth::kChildren, "a new"), ElementsAre("/clinton/notes.txt"));
+  EXPECT_THAT(found("/clinton", TreeDepth::kAll, "a new"),
+              ElementsAre("/clinton/notes.txt", "/clinton/projects/README.txt"));
+  EXPECT_THAT(found("/", TreeDepth::kAll, "elasticsearch"),
+              ElementsAre("/clinton/projects/README.txt", "/hillary/notes.txt"));
+  EXPECT_THAT(found("/hillary/notes.txt", TreeDepth::kChildren, "new start"),
+              ElementsAre("/hillary/notes.txt"));
+  EXPECT_THAT(found("/", TreeDepth::kAll, "start new"), ElementsAre()) << "in this order";
+  EXPECT_EQ(error_of([&] { found("/x", TreeDepth::kAll, "a"); }), TreeError::Kind::kNotFound);
+}
+
 TEST_P(TreeSchemes, AChangeThatIsRefusedTheLocksChangesNothing) {
   write("1", "/a", "f");
   write("2", "/a", "g");

@@ -171,7 +171,7 @@ TEST_F(TreeVerb, WrongUsageIsSaidBeforeAnythingIsAsked) {
     EXPECT_EQ(completed.exit_code, 2) << completed.err;
     return completed.err;
   };
-  EXPECT_THAT(usage({}), HasSubstr("name a command: mv, rm, put, ls or recover"));
+  EXPECT_THAT(usage({}), HasSubstr("name a command: mv, rm, put, mkdir, cp, cat, grep, ls or recover"));
   EXPECT_THAT(usage({"mv", "a", "/b"}), HasSubstr("does not begin with \"/\""));
   EXPECT_THAT(usage({"mv", "/a", "//b"}), HasSubstr("has the segment"));
   EXPECT_THAT(usage({"rm", "/a/../b"}), HasSubstr("has the segment"));
@@ -311,13 +311,38 @@ TEST_F(TreeVerb, RecoverWatchesUntilASignalComes) {
   EXPECT_EQ(watch.wait(kPatience), 0) << watch.err();
 }
 
+TEST_F(TreeVerb, DirectoriesAreMadeAndFilesCopiedPrintedAndSearched) {
+  EXPECT_EQ(put("/clinton/notes.txt", "some text\n").exit_code, 0);
+  done({"mkdir", "/hillary"});
+  done({"cp", "/clinton/notes.txt", "/hillary/"});
+  EXPECT_EQ(list(), "/hillary/\n/clinton/notes.txt\n/hillary/notes.txt\n");
+  EXPECT_EQ(tree({"cat", "/hillary/notes.txt"}).out, "some text\n");
+  EXPECT_EQ(tree({"grep", "some text", "/clinton"}).out, "/clinton/notes.txt\n");
+  EXPECT_EQ(tree({"grep", "-r", "Text"}).out, "/clinton/notes.txt\n/hillary/notes.txt\n");
+  const Completed nothing = tree({"grep", "other", "/clinton"});
+  EXPECT_EQ(nothing.exit_code, 1);
+  EXPECT_EQ(nothing.out + nothing.err, "");
+  EXPECT_EQ(tree({"mkdir", "/hillary"}).exit_code, 1);
+  EXPECT_EQ(tree({"grep", ""}).exit_code, 2);
+}
+
+TEST_F(TreeVerb, ACopyIsFinishedForWhoIsKilledAfterItsCommit) {
+  make_index();
+  configure("tree", "6s");
+  EXPECT_EQ(put("/a", "contents").exit_code, 0);
+  kill_at({"cp", "/a", "/b"}, "/" + fs() + "/_bulk", 1);
+  EXPECT_THAT(locked(), HasSubstr("cp /a /b"));
+  EXPECT_TRUE(wait_until([&] { return tree({"recover"}).exit_code == 0 && locked().empty(); }, kPatience));
+  EXPECT_EQ(tree({"cat", "/b"}).out, "contents");
+}
+
 TEST_F(TreeVerb, RecoverMakesNoIndexOfATree) {
   done({"recover"});
   EXPECT_EQ(index_.server().request("HEAD", "/" + fs()).status, 404);
 }
 
 TEST_F(TreeVerb, EachCommandsHelpShowsAnExampleOfIt) {
-  for (const std::string action : {"mv", "rm", "put", "ls", "recover"})
+  for (const std::string action : {"mv", "rm", "put", "mkdir", "cp", "cat", "grep", "ls", "recover"})
     EXPECT_THAT(tree({action, "--help"}).out, HasSubstr("Example:\n  lockstep tree " + action));
 }
 

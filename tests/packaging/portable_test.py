@@ -14,11 +14,12 @@ import unittest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("LOCKSTEP_BUILD", ROOT / "build"))
 IMAGE_USER = 65532
+DATE = 1_700_000_000  # of the commit, say
 
 
 def package(output: pathlib.Path) -> list[pathlib.Path]:
     command = [ROOT / "scripts/package", "--build", BUILD, "--output", output, "--version", "0.1.0", "archive", "image"]
-    done = subprocess.run(command, capture_output=True, text=True)
+    done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "SOURCE_DATE_EPOCH": str(DATE)})
     if done.returncode != 0:
         raise AssertionError(done.stderr)
     return [pathlib.Path(line) for line in done.stdout.splitlines()]
@@ -70,6 +71,10 @@ class Portable(unittest.TestCase):
         )
         self.assertEqual(done.returncode, 2, done)
         self.assertIn("/etc/lockstep/lockstep.toml", done.stderr)
+
+    def test_the_dates_are_those_of_the_commit_also_without_its_history(self):
+        with tarfile.open(self.archive) as tar:
+            self.assertEqual({member.mtime for member in tar.getmembers()}, {DATE})
 
     def test_the_same_build_gives_the_same_bytes(self):
         for first, second in zip((self.archive, self.image), package(self.folder / "twice"), strict=True):

@@ -47,13 +47,14 @@ LIBRARIES = {
     "pqxx/": ["source/postgres", "locks/backends/postgres"],
     "sqlite3.h": ["source/sqlite"],
     "curl/": ["elasticsearch/transport"],
+    "openssl/": ["elasticsearch/transport"],
     "zlib.h": ["elasticsearch/transport"],
     "simdjson.h": ["elasticsearch", "pipeline/repair"],
     "CLI/": ["cli"],
     "httplib.h": ["service"],
     "prometheus/": ["service"],
     "toml++/": ["config"],
-    "systemd/": ["service", "log"],
+    "systemd/": ["service", "log", "log_command"],
 }
 
 INCLUDE = re.compile(r'^#include (?:"replicator/([^"]+)"|<([^>]+)>)', re.MULTILINE)

@@ -52,6 +52,7 @@ class FakeSource final : public Source,
   bool try_lead() override;
   bool is_led() override;
   SourceIdentity identity() override;
+  void leave_mark(Epoch /*epoch*/) override {}
   Epoch epoch() override;
   KnownPartners known_partners() override;
   Epoch raise_epoch(Epoch at_least, const KnownPartners& partners) override;
@@ -66,6 +67,7 @@ class FakeSource final : public Source,
   bool await_change(const Position& position, std::chrono::milliseconds check_every,
                     std::chrono::milliseconds at_most) override;
   bool is_awaited() override;
+  SavePace save_pace() override { return {}; }
   UnfinishedJobs jobs() override;
   /// Says none once for each fan-out, as if making its list took a while.
   std::optional<FanOutList> expand(const AppliedIndex& index, const Job& fan_out) override;

@@ -27,7 +27,10 @@ std::string track(const std::string& table, const std::vector<std::pair<std::str
 }
 
 PipelineUnderTest::PipelineUnderTest(PostgresDatabase& database, const std::string& elasticsearch)
-    : database_(database), elasticsearch_(elasticsearch.empty() ? elasticsearch_url() : elasticsearch) {}
+    : database_(&database), elasticsearch_(elasticsearch.empty() ? elasticsearch_url() : elasticsearch) {}
+
+PipelineUnderTest::PipelineUnderTest(const std::string& source_url, const std::string& elasticsearch)
+    : elasticsearch_(elasticsearch.empty() ? elasticsearch_url() : elasticsearch), source_(source_url) {}
 
 ElasticsearchIndex& PipelineUnderTest::add_index(const std::string& purpose, const std::string& view,
                                                  const std::string& tracks, const std::string& mapping) {
@@ -52,7 +55,8 @@ void PipelineUnderTest::set_mapping(const std::string& purpose, const std::strin
 std::filesystem::path PipelineUnderTest::configuration() const {
   std::string toml = "pipeline = " + quoted(name_) + "\n\n[source]\nurl = " + quoted(source_url()) + "\n" +
                      "schema = " + quoted(schema_) + "\n";
-  if (!database_.password().empty()) toml += "password = " + quoted(database_.password()) + "\n";
+  if (database_ != nullptr && !database_->password().empty())
+    toml += "password = " + quoted(database_->password()) + "\n";
   toml += "\n[elasticsearch]\nurls = [" + quoted(elasticsearch_) + "]\n\n" + more_ + "\n";
   for (const auto& [purpose, index] : indices_) {
     const auto mapping = folder_.write(purpose + ".json", index.mapping);
@@ -86,7 +90,7 @@ std::unique_ptr<Program> PipelineUnderTest::start() const {
 }
 
 std::string PipelineUnderTest::difference(const std::string& purpose) {
-  const auto connection = database_.connect();
+  const auto connection = database_->connect();
   const Index& index = indices_.at(purpose);
   const std::string found = support::difference(read_view(*connection, index.view), index.index->documents());
   return found.empty() ? "" : purpose + ":\n" + found;

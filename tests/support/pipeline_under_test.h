@@ -28,6 +28,10 @@ class PipelineUnderTest {
   /// own by default.
   explicit PipelineUnderTest(PostgresDatabase& database, const std::string& elasticsearch = {});
 
+  /// Over another source, without a PostgresDatabase. REQUIRES: neither database() nor difference() is
+  /// called.
+  explicit PipelineUnderTest(const std::string& source_url, const std::string& elasticsearch = {});
+
   /// Adds an index with an alias of its own. `tracks` is TOML: any number of [[index.track]].
   ElasticsearchIndex& add_index(const std::string& purpose, const std::string& view,
                                 const std::string& tracks, const std::string& mapping = kStoringMapping);
@@ -44,7 +48,7 @@ class PipelineUnderTest {
   /// TOML that goes in front of the [[index]] tables, e.g. a [replication].
   void set_more(const std::string& toml) { more_ = toml; }
 
-  PostgresDatabase& database() { return database_; }
+  PostgresDatabase& database() { return *database_; }
   ElasticsearchIndex& index(const std::string& purpose) { return *indices_.at(purpose).index; }
   const std::string& view(const std::string& purpose) const { return indices_.at(purpose).view; }
   const std::string& schema() const { return schema_; }
@@ -52,7 +56,7 @@ class PipelineUnderTest {
   /// As the configuration file has it.
   std::string source_url() const {
     if (!source_.empty()) return source_;
-    return role_.empty() ? database_.url() : database_.url_as(role_);
+    return role_.empty() ? database_->url() : database_->url_as(role_);
   }
 
   /// The configuration file as it is now.
@@ -90,7 +94,7 @@ class PipelineUnderTest {
     std::string mapping;
   };
 
-  PostgresDatabase& database_;
+  PostgresDatabase* database_ = nullptr;
   TemporaryFolder folder_;
   std::string name_ = "test";
   std::string role_;

@@ -9,13 +9,13 @@ import time
 
 from .errors import LeaseLost, LockBusy, LockstepError
 from .names import document_id, is_shortened, lock_set
-from .server import Server, quoted
+from .server import Server, may_work_later, quoted
 
 _CLOCK_STEP = 0.25  # the server's clock moves in steps; a lease may end that much earlier
-_MARK = 400  # milliseconds for which a waiting client keeps new sharers out, after two refusals
+_PLACE = 0.4  # seconds for which a waiting client has its place in a queue without asking again
 _MAX_TOKEN = 2**53
 _ITEMS_OF_A_BULK = 500
-_SCRIPTS = ["acquire-v2", "release-v2", "renew-v1", "journal-open-v1", "journal-step-v1", "journal-seize-v1", "journal-token-v1"]
+_SCRIPTS = ["acquire-v3", "release-v3", "renew-v1", "journal-open-v1", "journal-step-v1", "journal-seize-v1", "journal-token-v1"]
 
 
 def _script(name, parameters):
@@ -51,7 +51,7 @@ class Locks:
         stored = reply.get("metadata", {}).get("stored_scripts", {})
         missing = [name for name in _SCRIPTS if f"lockstep-{name}" not in stored]
         if missing:
-            raise LockstepError(f"the cluster lacks lockstep's script {missing[0]}; run `lockstep locks list` once, with a "
+            raise LockstepError(f"the cluster lacks lockstep's script {missing[0]}; run `lockstep locks prepare` once, with a "
                                 "configuration that names this cluster")
         self._prepared = True
 
@@ -153,15 +153,21 @@ class Lock:
         end = time.monotonic() + self._wait
         renewed = time.monotonic()
         pause, refusals, cleared = 0.02, 0, 0
+        place, at, ahead, moved = 0, None, None, renewed
         while True:
             refused = None
+            began = time.monotonic()
             try:
-                refused = self._try_acquire(_MARK if refusals >= 2 and self._wait > 0 else 0)
+                refused = self._try_acquire(int(place * 1000), at)
                 if refused is None:
                     return
                 refusals += 1
-                if self._resolve_dead(*refused) and cleared < 8:
+                if self._resolve_dead(*refused, place) and cleared < 8:
                     cleared += 1
+                    continue
+                by_sharers = refused[1].get("lock_type") == "shared" and refused[1].get("answer") != "queued"
+                if self._wait > 0 and place == 0 and (refusals >= 2 or not by_sharers):
+                    place, at = _PLACE, refused[0]
                     continue
             except LockstepError as error:
                 if not error.retryable or time.monotonic() >= end:
@@ -169,37 +175,67 @@ class Lock:
             cleared = 0
             if time.monotonic() >= end:
                 raise self._busy(refused)
-            time.sleep(min(random.uniform(pause / 2, pause), max(0.0, end - time.monotonic())))
-            pause = min(pause * 2, 0.5)
+            now = time.monotonic()
+            before = refused and self._ahead(refused[1])
+            if before is None:
+                rest = random.uniform(pause / 2, pause)
+                pause = min(pause * 2, 0.5)
+            else:  # often when we are the next, seldom when we are far behind or nothing moves
+                if (at, ahead) != (refused[0], before):
+                    at, ahead, moved = refused[0], before, now
+                rest = min(max((now - moved) / 8, 0.002 * min(ahead + 1, 100)), 0.5)
+                place = max(_PLACE, 3 * (rest + now - began))
+            time.sleep(min(rest, max(0.0, end - now)))
             if time.monotonic() - renewed >= self._lease / 3000:
                 self._step({})
                 renewed = time.monotonic()
 
-    def _try_acquire(self, mark):
-        """The first refusal, (name, document); none when all are held."""
+    def _ahead(self, source):
+        """How many wait before us; none when we have no place in the queue."""
+        waiting = [each["holder"] for each in source.get("queue", [])]
+        return waiting.index(self.id) if self.id in waiting else None
+
+    def _try_acquire(self, place, at):
+        """The first refusal, (name, document); none when all are held. Asks first for the lock `at`, which has refused before."""
         def parameters(name, mode):
-            return {"scripted_upsert": True, "upsert": {}, "_source": ["*"], "script": _script("acquire-v2", {
-                "holder": self.id, "under": [], "mode": mode, "lease": self._lease, "mark": mark,
+            return {"scripted_upsert": True, "upsert": {}, "_source": ["*"], "script": _script("acquire-v3", {
+                "holder": self.id, "under": [], "mode": mode, "lease": self._lease, "place": place,
                 "name": name if is_shortened(name) else None})}
 
-        refused = None
-        names = list(self._wanted)
-        for begin in range(0, len(names), _ITEMS_OF_A_BULK):
-            some = names[begin : begin + _ITEMS_OF_A_BULK]
+        def refusals(some):
             for name, item in self._bulk("taking locks", some, lambda name: parameters(name, self._wanted[name])):
                 source = item.get("get", {}).get("_source", {})
                 mine = self.id in source.get("holders", {}) and item["result"] in ("created", "updated")
                 strong = self._wanted[name] == "shared" or source.get("lock_type") == "exclusive"
-                if not (mine and strong) and refused is None:
-                    refused = name, source
-            if refused is not None:
-                self._release(keep_mark=mark > 0)
-                return refused
+                if not (mine and strong):
+                    yield name, source
+
+        names = list(self._wanted)
+        if at is not None and len(names) > 1:
+            refused = list(refusals([at]))
+            if refused:
+                return refused[0]
+        for begin in range(0, len(names), _ITEMS_OF_A_BULK):
+            refused = list(refusals(names[begin : begin + _ITEMS_OF_A_BULK]))
+            if refused:
+                if len(names) > 1:
+                    self._give_back(refused[0][0], place)
+                return refused[0]
         return None
 
-    def _resolve_dead(self, name, source):
-        # Where the refusal left our mark, that began at the server's time.
-        now = source["now"] if "now" in source else source["want"]["until"] - _MARK
+    def _give_back(self, at, place):
+        """Gives the locks back, but not the place in the queue of `at`, nor those at exclusive locks before it."""
+        def body(name):
+            first = name.encode() < at.encode() and self._wanted[name] == "exclusive"
+            return {"script": _script("release-v3", {
+                "holder": self.id, "keep_place": name == at, "only_expired": False, "place": place if first else 0})}
+
+        for _ in self._bulk("giving locks back", list(reversed(self._wanted)), body):
+            pass
+
+    def _resolve_dead(self, name, source, place):
+        # Where the refusal gave us our place, that began at the server's time.
+        now = source["now"] if "now" in source else source["queue"][self._ahead(source)]["until"] - int(place * 1000)
         return any([self._resolve(holder, name) for holder, lease in source.get("holders", {}).items()
                     if lease["until"] < now and holder != self.id])
 
@@ -287,9 +323,12 @@ class Lock:
                 entry = now.get("_source")
                 if entry is None:
                     raise LeaseLost(f"the operation {self.id} is no longer in the journal")
-                if entry["owner"] != self.id or entry["state"] in ("done", "aborted"):
+                ours = entry["owner"] == self.id and entry["state"] == fields.get("state")
+                if not ours and (entry["owner"] != self.id or entry["state"] in ("done", "aborted")):
                     raise LeaseLost(f"the operation {self.id} is {entry['state']}: {entry.get('reason', '')}")
                 self._entry = now["_seq_no"], now["_primary_term"]  # the answer to our own request was lost
+                if ours:
+                    return
             raise LeaseLost(f"the operation {self.id} is changed by somebody else")
 
     def _write_entry(self, doing, body, version=None):
@@ -300,7 +339,8 @@ class Lock:
         return status, reply
 
     def _entry_path(self, id, version):
-        condition = f"?if_seq_no={version[0]}&if_primary_term={version[1]}" if version else ""
+        # An opening collides with itself when it is sent again; the script leaves what is open as it is.
+        condition = f"?if_seq_no={version[0]}&if_primary_term={version[1]}" if version else "?retry_on_conflict=10"
         return f"/{quoted(self._locks._journal)}/_update/{quoted(id)}{condition}"
 
     def _give_up(self, state, reason=""):
@@ -315,11 +355,12 @@ class Lock:
             if isinstance(error, LeaseLost) and state == "done":
                 raise
 
-    def _release(self, keep_mark=False):
-        self._release_of(self.id, list(self._wanted), keep_mark)
+    def _release(self):
+        self._release_of(self.id, list(self._wanted))
 
-    def _release_of(self, holder, names, keep_mark=False, only_expired=False):
-        parameters = {"script": _script("release-v2", {"holder": holder, "keep_mark": keep_mark, "only_expired": only_expired})}
+    def _release_of(self, holder, names, only_expired=False):
+        parameters = {"script": _script("release-v3", {
+            "holder": holder, "keep_place": False, "only_expired": only_expired, "place": 0})}
         names = sorted(set(names), key=str.encode, reverse=True)
         for begin in range(0, len(names), _ITEMS_OF_A_BULK):
             for _ in self._bulk("releasing locks", names[begin : begin + _ITEMS_OF_A_BULK], lambda name: parameters):
@@ -341,7 +382,7 @@ class Lock:
                     yield name, item
                 else:
                     raise LockstepError(f"{doing}: HTTP {item['status']} {kind}: {item.get('error', {}).get('reason')}",
-                                        item["status"] in (408, 429) or item["status"] >= 500)
+                                        may_work_later(item["status"], kind))
             if not again:
                 return
             names = again

@@ -11,6 +11,11 @@ from .errors import LockstepError
 _MAY_WORK_LATER = {408, 429, 500, 502, 503, 504}
 
 
+def may_work_later(status, kind):
+    """Also where somebody has deleted an index of locks: the next write makes it again."""
+    return status in _MAY_WORK_LATER or kind == "index_not_found_exception"
+
+
 def quoted(part):
     return urllib.parse.quote(part, safe="")
 
@@ -35,8 +40,8 @@ class Server:
         """The status and the parsed reply. Raises LockstepError for any status but 2xx and those `accepted`.
         A request may arrive twice: its answer is lost with a connection."""
         data = None if body is None else (body if isinstance(body, bytes) else json.dumps(body).encode())
-        kind = "application/x-ndjson" if isinstance(body, bytes) else "application/json"
-        status, text = self._send(doing, method, path, data, {**self._headers, "Content-Type": kind})
+        content = "application/x-ndjson" if isinstance(body, bytes) else "application/json"
+        status, text = self._send(doing, method, path, data, {**self._headers, "Content-Type": content})
         try:
             reply = json.loads(text or b"{}")
         except ValueError:
@@ -44,8 +49,9 @@ class Server:
         if 200 <= status <= 299 or status in accepted:
             return status, reply
         error = reply.get("error", reply)
-        reason = f"{error.get('type')}: {error.get('reason')}" if isinstance(error, dict) else str(error)
-        raise LockstepError(f"{doing}: HTTP {status} {reason}", status in _MAY_WORK_LATER)
+        kind = error.get("type") if isinstance(error, dict) else None
+        reason = f"{kind}: {error.get('reason')}" if isinstance(error, dict) else str(error)
+        raise LockstepError(f"{doing}: HTTP {status} {reason}", may_work_later(status, kind))
 
     def close(self):
         with self._turn:

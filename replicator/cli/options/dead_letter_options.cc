@@ -17,7 +17,8 @@ void DeadLetterOptions::add_to(Options options) {
       .option("--since", since_,
               "Only those last refused since: a time (UTC), now, today, yesterday, or an age such as 2h")
       .value_name("TIME");
-  options.option("--until", until_, "Only those last refused until then; default: now").value_name("TIME");
+  options.option("--until", until_, "Only those last refused before this time; default: now")
+      .value_name("TIME");
 }
 
 void DeadLetterOptions::add_all_to(Options options) {

@@ -25,10 +25,13 @@ std::string until_text(ServerTime until, ServerTime now) {
   return "until " + text_of(until) + " (" + distance + ")";
 }
 
-ordered_json json_of(const LockHolder& holder) {
-  ordered_json json = {{"id", holder.id}};
-  json["until"] = holder.until ? ordered_json(text_of(*holder.until)) : ordered_json(nullptr);
-  return json;
+ordered_json json_of(const std::vector<LockHolder>& holders) {
+  ordered_json all = ordered_json::array();
+  for (const LockHolder& holder : holders) {
+    all.push_back(
+        {{"id", holder.id}, {"until", holder.until ? ordered_json(text_of(*holder.until)) : nullptr}});
+  }
+  return all;
 }
 
 }  // namespace
@@ -42,9 +45,8 @@ std::string lock_lines(const LockState& lock, ServerTime now) {
   }
   const std::int64_t nameless = lock.count - static_cast<std::int64_t>(lock.holders.size());
   if (nameless > 0) lines += head + std::to_string(nameless) + " without a name  without a lease\n";
-  if (lock.waiting)
-    lines += head + "kept for " + in_one_line(lock.waiting->id) + "  " +
-             until_text(*lock.waiting->until, now) + "\n";
+  for (const LockHolder& holder : lock.waiting)
+    lines += head + "waits: " + in_one_line(holder.id) + "  " + until_text(*holder.until, now) + "\n";
   return lines;
 }
 
@@ -62,15 +64,13 @@ std::string operation_line(const Operation& operation, ServerTime now) {
 }
 
 std::string lock_json_line(const LockState& lock, ServerTime now) {
-  ordered_json holders = ordered_json::array();
-  for (const LockHolder& holder : lock.holders) holders.push_back(json_of(holder));
   return json_text({{"record", "lock"},
                     {"now", text_of(now)},
                     {"name", lock.name.text()},
                     {"mode", text_of(lock.mode)},
                     {"count", lock.count},
-                    {"holders", std::move(holders)},
-                    {"waiting", lock.waiting ? json_of(*lock.waiting) : ordered_json(nullptr)}}) +
+                    {"holders", json_of(lock.holders)},
+                    {"waiting", json_of(lock.waiting)}}) +
          "\n";
 }
 

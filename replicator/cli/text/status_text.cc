@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -25,13 +24,6 @@ constexpr std::int64_t kLargeOutbox = std::int64_t{1} << 30;
 
 double seconds(std::chrono::milliseconds duration) {
   return static_cast<double>(duration.count()) / 1'000;
-}
-
-/// Estimated from the job's speed since it was added; none as long as that is not known.
-std::optional<std::chrono::milliseconds> left_of(const IndexStatus::Job& job) {
-  if (!job.total || job.done <= 0 || job.done > *job.total) return std::nullopt;
-  const double of_done = static_cast<double>(*job.total - job.done) / static_cast<double>(job.done);
-  return std::chrono::milliseconds(std::llround(static_cast<double>(job.age.count()) * of_done));
 }
 
 // An empty object if the pipeline has never run.
@@ -60,7 +52,7 @@ Json index_json(const IndexStatus& index, const Json& counters) {
   json["set_aside"] = index.set_aside;
   json["jobs"] = Json::array();
   for (const IndexStatus::Job& job : index.jobs) {
-    const auto left = left_of(job);
+    const auto left = time_left(job);
     json["jobs"].push_back({{"id", job.id.value},
                             {"kind", job.kind},
                             {"unreadable", job.unreadable},
@@ -109,20 +101,13 @@ std::string job_line(const IndexStatus::Job& job) {
   if (!job.total) return line + " documents\n";
   line += " of " + grouped(*job.total) + " documents";
   if (*job.total > 0) line += fmt::format(", {} %", std::min<std::int64_t>(100, job.done * 100 / *job.total));
-  if (const auto left = left_of(job)) line += ", about " + readable(*left) + " left";
+  if (const auto left = time_left(job)) line += ", about " + readable(*left) + " left";
   return line + "\n";
 }
 
 std::string spaced(std::string state) {
   std::replace(state.begin(), state.end(), '_', ' ');
   return state;
-}
-
-std::string lag_text(const PipelineStatus& status) {
-  if (status.pending_rows == 0) return "nothing pending";
-  const bool more = status.pending_rows >= kMaxPendingRows;
-  return readable(status.pending_age) + ", " + grouped(status.pending_rows) +
-         (more ? " rows or more" : " rows");
 }
 
 std::string outbox_text(const PipelineStatus& status) {
@@ -137,6 +122,13 @@ std::string outbox_text(const PipelineStatus& status) {
 }
 
 }  // namespace
+
+std::string lag_text(const PipelineStatus& status) {
+  if (status.pending_rows == 0) return "nothing pending";
+  const bool more = status.pending_rows >= kMaxPendingRows;
+  return readable(status.pending_age) + ", " + grouped(status.pending_rows) +
+         (more ? " rows or more" : " rows");
+}
 
 std::string reindex_text(const ReindexStatus& reindex) {
   std::string text = "of " + reindex.alias + ": " + reindex.state;

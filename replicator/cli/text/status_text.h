@@ -15,8 +15,8 @@ std::string state_of(const std::optional<PipelineStatus>& status);
 /// "of posts: filling, posts-000002 beside posts-000001".
 std::string reindex_text(const ReindexStatus& reindex);
 
-/// "of posts: filling, posts-000002 beside posts-000001".
-std::string reindex_text(const ReindexStatus& reindex);
+/// "12 ms, 3 rows", "nothing pending".
+std::string lag_text(const PipelineStatus& status);
 
 /// One JSON object on one line, without line feed.
 std::string status_json(const std::string& pipeline, const std::optional<PipelineStatus>& status);

@@ -6,6 +6,7 @@
 #include "replicator/cli/text/plan_text.h"
 #include "replicator/cli/verb.h"
 #include "replicator/cli/verbs/both_sides.h"
+#include "replicator/log_command.h"
 #include "replicator/process/terminal.h"
 
 namespace lockstep {
@@ -38,6 +39,7 @@ class Apply final : public Verb {
       std::cout << plan_text(plan.steps, Sql::kHidden);
       if (ask("Apply this?") == Answer::kNo) return ExitCode::kFailed;
     }
+    log_command("apply", config.pipeline);
     sides.deployment.apply({.step =
                                 [&](const PlanStep& step) {
                                   if (!asks && !step.object.empty())

@@ -12,6 +12,7 @@
 #include "replicator/cli/verbs/dead_letter_pages.h"
 #include "replicator/cli/verbs/dead_letter_retry.h"
 #include "replicator/error.h"
+#include "replicator/log_command.h"
 #include "replicator/process/terminal.h"
 #include "replicator/source/open_source.h"
 
@@ -127,6 +128,7 @@ class DeadLetters final : public Verb {
                      "? Their documents stay different from the view.") == Answer::kNo) {
       return ExitCode::kFailed;
     }
+    log_command("dead-letters discard", config_.pipeline);
     const std::int64_t discarded = source_->dead_letters().discard(filter_);
     std::cerr << "discarded " << dead_letters_text(discarded)
               << "; until these documents change, the index differs from its view (`lockstep verify` names "

@@ -1,5 +1,6 @@
 #include "replicator/cli/verbs/following.h"
 
+#include <chrono>
 #include <optional>
 
 #include "replicator/cli/text/catch_up_display.h"
@@ -7,8 +8,14 @@
 #include "replicator/log.h"
 #include "replicator/process/reload_signal.h"
 #include "replicator/process/stop_signals.h"
+#include "replicator/service/credential_watch.h"
 
 namespace lockstep {
+namespace {
+
+constexpr std::chrono::seconds kCredentialsInterval{2};
+
+}  // namespace
 
 void follow_pipeline(PipelineOption& pipeline, RunUntil until) {
   LiveConfig live(pipeline.load(), make_transport_factory);
@@ -17,6 +24,7 @@ void follow_pipeline(PipelineOption& pipeline, RunUntil until) {
   start_logging(LogFormat::kAuto, config->log.level);
   const ReloadSignal reload([&] { live.reload([&] { return pipeline.load(); }); });
   const StopSignals signals;
+  const CredentialWatch credentials(live, kCredentialsInterval);
   ProgressBoard board;
   std::optional<CatchUpDisplay> display;
   if (until == RunUntil::kCaughtUp) display.emplace(board);

@@ -16,10 +16,12 @@
 namespace lockstep {
 namespace {
 
+constexpr const char* kNothing = "nothing is locked\n";
+
 class Locks final : public Verb {
  public:
   const char* name() const override { return "locks"; }
-  const char* summary() const override { return "List, show or break locks"; }
+  const char* summary() const override { return "List, show or break locks, or prepare their place"; }
   const char* example() const override {
     return "lockstep locks list\nlockstep locks show /clinton\nlockstep locks break /clinton";
   }
@@ -32,6 +34,8 @@ class Locks final : public Verb {
                        "lockstep locks show /clinton", &Locks::show);
     Options breaking = add(options, "break", "Free a lock, whoever holds it; its holder is deposed",
                            "lockstep locks break /clinton", &Locks::break_one);
+    add(options, "prepare", "Make what locks need and is missing: indices and scripts, or tables",
+        "lockstep locks prepare", &Locks::prepare);
     for (Options reading : {list, show}) {
       reading.flag("--json", json_, "Print one JSON object on each line");
     }
@@ -41,9 +45,8 @@ class Locks final : public Verb {
 
   ExitCode run() override {
     const Config config = config_.load();
-    if (chosen_ == nullptr) throw missing_subcommand(name(), "list, show or break");
+    if (chosen_ == nullptr) throw missing_subcommand(name(), "list, show, break or prepare");
     locks_ = open_locks(config);
-    locks_->prepare();
     return (this->*chosen_)();
   }
 
@@ -62,7 +65,16 @@ class Locks final : public Verb {
     std::cout << (json_ ? operation_json_line(operation, now) : operation_line(operation, now));
   }
 
+  ExitCode prepare() {
+    locks_->prepare();
+    return ExitCode::kDone;
+  }
+
   ExitCode list() {
+    if (!locks_->attach()) {
+      std::cerr << kNothing;
+      return ExitCode::kDone;
+    }
     const ServerTime now = locks_->now();
     ExitCode code = ExitCode::kDone;
     const auto tell = [&](const Error& error) {
@@ -74,7 +86,7 @@ class Locks final : public Verb {
     for (const LockState& lock : locks) print(lock, now);
     if (!json_ && !locks.empty() && !operations.empty()) std::cout << '\n';
     for (const Operation& operation : operations) print(operation, now);
-    if (locks.empty() && operations.empty() && code == ExitCode::kDone) std::cerr << "nothing is locked\n";
+    if (locks.empty() && operations.empty() && code == ExitCode::kDone) std::cerr << kNothing;
     return code;
   }
 
@@ -83,7 +95,7 @@ class Locks final : public Verb {
 
   ExitCode show() {
     const LockName name = name_of_option();
-    const std::optional<LockState> lock = locks_->find_lock(name);
+    const std::optional<LockState> lock = locks_->attach() ? locks_->find_lock(name) : std::nullopt;
     if (!lock) {
       std::cerr << lock_ << " is not locked\n";
       return ExitCode::kDone;
@@ -102,13 +114,18 @@ class Locks final : public Verb {
     if (!yes_ && !can_ask())
       throw UsageError("break asks before it frees a lock, and there is no terminal; give --yes");
     const LockName name = name_of_option();
-    const std::optional<LockState> lock = locks_->find_lock(name);
-    if (lock && !yes_) {
+    const std::optional<LockState> lock = locks_->attach() ? locks_->find_lock(name) : std::nullopt;
+    if (!lock) {
+      std::cerr << lock_ << " is not locked\n";
+      return ExitCode::kDone;
+    }
+    if (!yes_) {
       std::cerr << lock_lines(*lock, locks_->now());
       const std::string question =
           "Free it? Until its holder notices, it keeps working alongside the next holder.";
       if (ask(question) == Answer::kNo) return ExitCode::kFailed;
     }
+    locks_->prepare();
     switch (locks_->break_lock(name, user())) {
       case Broken::kNotLocked:
         std::cerr << lock_ << " is not locked\n";

@@ -20,6 +20,7 @@
 #include "replicator/elasticsearch/admin/index_plan.h"
 #include "replicator/elasticsearch/transport/curl_transport.h"
 #include "replicator/error.h"
+#include "replicator/log_command.h"
 #include "replicator/pipeline/leadership.h"
 #include "replicator/quantity.h"
 #include "replicator/service/readable.h"
@@ -98,6 +99,7 @@ class ReindexVerb final : public Verb {
       if (dry_run_) {
         describe(elasticsearch, plan, keep);
       } else {
+        log_command("reindex", config.pipeline);
         start(source.reindexes(), index.alias, text, keep);
       }
       before[index.alias] = plan.index;
@@ -211,6 +213,7 @@ class ReindexVerb final : public Verb {
                              : finish_ ? ReindexWish::kFinish
                                        : ReindexWish::kAbort;
     ReindexWatch watch(config);
+    log_command(back_ ? "reindex --back" : finish_ ? "reindex --finish" : "reindex --abort", config.pipeline);
     for (const Reindex& reindex : asked)
       reindexes.want(reindex.id, wish, force_ ? Reindexes::Force::kYes : Reindexes::Force::kNo);
     for (const Reindex& reindex : asked) {

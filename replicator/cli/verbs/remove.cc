@@ -7,6 +7,7 @@
 #include "replicator/cli/verb.h"
 #include "replicator/cli/verbs/both_sides.h"
 #include "replicator/error.h"
+#include "replicator/log_command.h"
 #include "replicator/process/terminal.h"
 #include "replicator/source/open_source.h"
 
@@ -48,6 +49,7 @@ class Remove final : public Verb {
       std::cout << plan_text(plan.steps, Sql::kHidden);
       if (ask("Remove this?") == Answer::kNo) return ExitCode::kFailed;
     }
+    log_command(indices_ ? "remove --indices" : "remove", config.pipeline);
     sides.deployment.remove(indices,
                             {.step =
                                  [&](const PlanStep& step) {

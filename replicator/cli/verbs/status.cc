@@ -1,21 +1,40 @@
 // `lockstep status`: says how a pipeline is, whoever runs it and wherever.
+#include <fmt/format.h>
+
 #include <chrono>
+#include <ctime>
 #include <iostream>
-#include <thread>
+#include <utility>
 
 #include "replicator/cli/options/options.h"
 #include "replicator/cli/options/pipeline_option.h"
+#include "replicator/cli/text/sparkline.h"
+#include "replicator/cli/text/status_screen.h"
 #include "replicator/cli/text/status_text.h"
 #include "replicator/cli/verb.h"
 #include "replicator/error.h"
+#include "replicator/pause.h"
+#include "replicator/process/full_screen.h"
+#include "replicator/process/stop_signals.h"
 #include "replicator/process/terminal.h"
+#include "replicator/service/watched_status.h"
 #include "replicator/source/open_source.h"
 
 namespace lockstep {
 namespace {
 
-constexpr std::chrono::seconds kWatchInterval{1};
-constexpr const char* kClearScreen = "\033[H\033[2J";
+constexpr std::chrono::milliseconds kWatchInterval{1'000};
+constexpr std::chrono::milliseconds kRedraw{500};
+constexpr std::chrono::milliseconds kFirstLook{50};
+constexpr std::chrono::milliseconds kInterest{10'000};
+
+// "12:03:59", of this machine.
+std::string time_of_day() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  ::localtime_r(&now, &parts);
+  return fmt::format("{:02}:{:02}:{:02}", parts.tm_hour, parts.tm_min, parts.tm_sec);
+}
 
 class Status final : public Verb {
  public:
@@ -27,7 +46,7 @@ class Status final : public Verb {
 
   void add_options(Options options) override {
     pipeline_.add_to(options);
-    options.flag("--watch", watch_, "Show the status again every second until interrupted");
+    options.flag("--watch", watch_, "Show the status again every second, until q or Ctrl-C");
     options.flag("--json", json_, "Print one JSON object (docs/monitoring.md explains its keys)");
   }
 
@@ -49,21 +68,47 @@ class Status final : public Verb {
     return json_ ? status_json(config.pipeline, status) + "\n" : status_text(config.pipeline, status);
   }
 
-  // Ends when the process is interrupted, or when nobody reads its output any more.
+  // Ends on request, or when nobody reads its output any more.
   void watch(const Config& config) const {
-    std::unique_ptr<StatusReader> reader;
+    const StopSignals signals;
+    const SystemClock clock;
+    open_status_reader(config)->read();  // says now what no patience mends
+    WatchedStatus watched([&] { return open_status_reader(config); }, clock, {kWatchInterval, kInterest});
+    if (redraws() && !json_) return draw(config, watched, signals.token());
     while (std::cout) {
-      std::string text;
-      try {
-        if (!reader) reader = open_status_reader(config);
-        text = text_of(config, reader->read());
-      } catch (const Error& error) {
-        if (!error.retryable()) throw;
-        reader.reset();
-        std::cerr << "lockstep: " << error.what() << '\n';
+      const WatchedStatus::Look look = watched.look();
+      if (look.is_known) print(config, look);
+      if (!pause(kWatchInterval, signals.token())) return;
+    }
+  }
+
+  void print(const Config& config, const WatchedStatus::Look& look) const {
+    if (!look.trouble.empty()) {
+      std::cerr << "lockstep: " << look.trouble << '\n';
+    } else if (json_) {
+      std::cout << status_json(config.pipeline, look.status) << std::endl;
+    } else {
+      std::cout << time_of_day() << " pipeline " << config.pipeline << ": " << status_line(look.status)
+                << std::endl;
+    }
+  }
+
+  void draw(const Config& config, WatchedStatus& watched, const std::stop_token& stop) const {
+    const Glyphs glyphs = glyphs_of_terminal();
+    StatusTrends trends;
+    SteadyTime added{};
+    FullScreen screen;
+    while (!stop.stop_requested()) {
+      const WatchedStatus::Look look = watched.look();
+      if (look.status && std::exchange(added, look.read_at) != look.read_at) trends.add(*look.status);
+      const FullScreen::Size size = screen.size();
+      if (look.is_known) {
+        screen.draw(status_screen(
+            config.pipeline, look.status, trends, look.trouble,
+            {static_cast<std::size_t>(size.columns), static_cast<std::size_t>(size.lines)}, glyphs));
       }
-      if (!text.empty()) std::cout << (redraws() && !json_ ? kClearScreen : "") << text << std::flush;
-      std::this_thread::sleep_for(kWatchInterval);
+      const std::optional<char> key = screen.key(look.is_known ? kRedraw : kFirstLook, stop);
+      if (key == 'q' || key == 'Q') return;
     }
   }
 

@@ -45,6 +45,7 @@ class TreeVerb final : public Verb {
            "lockstep tree put /hillary/notes.txt < notes.txt\n"
            "lockstep tree rm /hillary/old\n"
            "lockstep tree ls -r /hillary\n"
+           "lockstep tree grep -r \"some text\" /hillary\n"
            "lockstep tree recover --watch";
   }
 
@@ -62,6 +63,23 @@ class TreeVerb final : public Verb {
     Options put = add(options, "put", "Write a file from standard input, whether it exists or not",
                       "put /clinton/notes.txt < notes.txt", &TreeVerb::put);
     put.option("PATH", path_, "The file").required();
+    Options mkdir = add(options, "mkdir", "Make a directory that stays when it is empty",
+                        "mkdir /clinton/projects", &TreeVerb::make_directory);
+    mkdir.option("PATH", path_, "The directory; those above it need not exist").required();
+    Options cp = add(options, "cp", "Copy a file with all of its fields",
+                     "cp /clinton/notes.txt /clinton/notes.old", &TreeVerb::copy);
+    cp.option("FROM", path_, "The file").required();
+    cp.option("TO", to_,
+              "The copy, which must not exist; with \"/\" at the end: the directory to put it into")
+        .required();
+    Options cat =
+        add(options, "cat", "Print the contents of a file", "cat /clinton/notes.txt", &TreeVerb::print);
+    cat.option("PATH", path_, "The file").required();
+    Options grep = add(options, "grep", "Print the paths of files that contain words, in this order",
+                       "grep -r \"some text\" /clinton", &TreeVerb::search);
+    grep.option("TEXT", text_, "The words, as the index's mapping of `contents` analyses them").required();
+    grep.option("PATH", path_, "The directory in which to search, or a file").show_default("/");
+    grep.flag("-r,--recursive", recursive_, "Below the directory, too, at any depth");
     Options ls = add(options, "ls", "List a directory; the names of directories end in \"/\"",
                      "ls -r /clinton", &TreeVerb::list);
     ls.option("PATH", path_, "The directory, or a file").show_default("/");
@@ -70,14 +88,15 @@ class TreeVerb final : public Verb {
     Options recover = add(options, "recover", "Finish the changes of processes that died in the middle",
                           "recover --watch", &TreeVerb::recover);
     recover.flag("--watch", watch_, "Do so again and again until a signal comes");
-    for (Options change : {mv, rm, put}) {
+    for (Options change : {mv, rm, put, mkdir, cp}) {
       add_wait(change, wait_);
     }
   }
 
   ExitCode run() override {
     const Config config = config_.load();
-    if (chosen_ == nullptr) throw missing_subcommand(name(), "mv, rm, put, ls or recover");
+    if (chosen_ == nullptr)
+      throw missing_subcommand(name(), "mv, rm, put, mkdir, cp, cat, grep, ls or recover");
     return (this->*chosen_)(config);
   }
 
@@ -94,10 +113,50 @@ class TreeVerb final : public Verb {
   ExitCode move(const Config& config) {
     const TreePath from(path_);
     if (from.is_root()) throw UsageError("the root cannot be moved; name something in it");
-    const bool into = to_.ends_with('/');
-    const TreePath to = into ? TreePath(to_) / from.name() : TreePath(to_);
+    const TreePath to = target_of(from);
     return change(config,
                   [&](Tree& tree, const TreeOptions& options) { return tree.move(from, to, options); });
+  }
+
+  ExitCode copy(const Config& config) {
+    const TreePath from(path_);
+    if (from.is_root()) throw UsageError("the root is a directory; name a file");
+    const TreePath to = target_of(from);
+    return change(config,
+                  [&](Tree& tree, const TreeOptions& options) { return tree.copy(from, to, options); });
+  }
+
+  ExitCode make_directory(const Config& config) {
+    const TreePath path(path_);
+    return change(config,
+                  [&](Tree& tree, const TreeOptions& options) { return tree.make_directory(path, options); });
+  }
+
+  ExitCode print(const Config& config) {
+    const TreePath path(path_);
+    const std::unique_ptr<LockManager> locks = open_locks(config);
+    std::cout << open_tree(config, *locks)->read(path);
+    return ExitCode::kDone;
+  }
+
+  /// As grep(1): a failure when nothing was found.
+  ExitCode search(const Config& config) {
+    const TreePath path(path_.empty() ? "/" : path_);
+    if (text_.empty()) throw UsageError("there are no words to search for; name some");
+    bool found = false;
+    const std::unique_ptr<LockManager> locks = open_locks(config);
+    open_tree(config, *locks)
+        ->search(path, recursive_ ? TreeDepth::kAll : TreeDepth::kChildren, text_,
+                 [&](const TreeEntry& entry) {
+                   found = true;
+                   std::cout << entry.path << '\n';
+                 });
+    return found ? ExitCode::kDone : ExitCode::kFailed;
+  }
+
+  /// TO, or FROM's name in it.
+  TreePath target_of(const TreePath& from) const {
+    return to_.ends_with('/') ? TreePath(to_) / from.name() : TreePath(to_);
   }
 
   ExitCode remove(const Config& config) {
@@ -197,6 +256,7 @@ class TreeVerb final : public Verb {
   LockModeOption config_;
   std::string path_;
   std::string to_;
+  std::string text_;
   std::string wait_ = "0s";
   bool recursive_ = false;
   bool watch_ = false;

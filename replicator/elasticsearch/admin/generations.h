@@ -2,8 +2,11 @@
 //
 // E1. Nobody writes into a generation by the searchers' alias, which may move with a bulk on its way, nor by
 //     the index's own name, by which a bulk would make it again after it was deleted.
+//
 // E2. The alias moves in one call, from the index where it is expected; who else moves it meanwhile is
-// noticed. E3. An index that the alias stands for is never deleted, nor one that lockstep has not made.
+//     noticed.
+//
+// E3. An index that the alias stands for is never deleted, nor one that lockstep has not made.
 //
 // Each function may be repeated after a lost answer, and finds then what is done already.
 #pragma once

@@ -24,7 +24,8 @@ json source_json(const SourceMark& source) {
   return {{"place", source.place},
           {"timeline", source.timeline},
           {"progress", source.progress},
-          {"tables", source.tables}};
+          {"tables", source.tables},
+          {"mark", source.mark}};
 }
 
 json mark_json(const IndexMark& mark) {
@@ -258,7 +259,7 @@ std::optional<IndexMark> read_mark(const IndexState& index) {
   mark.mapping_checksum = stored.text_if_any("mapping_checksum").value_or("");
   if (const auto source = stored.object_if_any("source")) {
     mark.source = {source->text("place"), source->text("timeline"), source->integer("progress"),
-                   source->text_if_any("tables").value_or("")};
+                   source->text_if_any("tables").value_or(""), source->text_if_any("mark").value_or("")};
   }
   return mark;
 }

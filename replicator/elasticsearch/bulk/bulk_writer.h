@@ -1,4 +1,4 @@
-// Sends bulk requests, several in flight, and gives every item an outcome: applied, superseded or refused.
+// Sends bulk requests, several in flight, and gives every item an outcome (bulk_result.h).
 // What may work later (429, 5xx, a lost connection, a missing alias) the writer sends again itself, only the
 // items concerned, with back-off, until they have an outcome or the writer is stopped. Promise 1 rests on
 // this: nothing leaves the writer without an outcome.

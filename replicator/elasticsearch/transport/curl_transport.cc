@@ -3,6 +3,7 @@
 #include <curl/curl.h>
 
 #include <atomic>
+#include <chrono>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -10,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "replicator/elasticsearch/transport/aws_signature.h"
 #include "replicator/elasticsearch/transport/gzip_encoder.h"
 #include "replicator/elasticsearch/transport/url_rotation.h"
 #include "replicator/error.h"
@@ -40,7 +42,9 @@ using Headers = std::unique_ptr<curl_slist, FreeList>;
 
 /// One of the configured servers.
 struct Server {
-  std::string url;  ///< without credentials and without a slash at the end
+  std::string url;   ///< without credentials and without a slash at the end
+  std::string host;  ///< as the header Host says it
+  std::string path;  ///< of the url: "", "/prefix"
   std::string username;
   Secret password;
 };
@@ -48,7 +52,8 @@ struct Server {
 /// Shared by all transports of a factory; constant after construction.
 struct Settings {
   std::vector<Server> servers;
-  Secret api_key;
+  std::string authorization;          ///< of a header; empty: another way, or none
+  std::optional<AwsCredentials> aws;  ///< requests are signed with these
   std::string ca_file;
   std::string client_cert;
   std::string client_key;
@@ -73,7 +78,7 @@ Server parse_server(const std::string& text, std::size_t number, const Elasticse
                  "the url number " + std::to_string(number + 1) + " is not an http or https url",
                  "write it like \"https://host:9200\""});
   }
-  Server server{{}, config.username, config.password};
+  Server server{{}, {}, {}, config.username, config.password};
   const std::string username = url_part(url.get(), CURLUPART_USER, CURLU_URLDECODE);
   if (!username.empty()) {
     server.username = username;
@@ -84,6 +89,11 @@ Server parse_server(const std::string& text, std::size_t number, const Elasticse
   }
   server.url = url_part(url.get(), CURLUPART_URL, 0);
   while (!server.url.empty() && server.url.back() == '/') server.url.pop_back();
+  server.path = url_part(url.get(), CURLUPART_PATH, 0);
+  while (!server.path.empty() && server.path.back() == '/') server.path.pop_back();
+  server.host = url_part(url.get(), CURLUPART_HOST, 0);
+  const std::string port = url_part(url.get(), CURLUPART_PORT, CURLU_NO_DEFAULT_PORT);
+  if (!port.empty()) server.host += ":" + port;
   return server;
 }
 
@@ -102,12 +112,14 @@ std::size_t receive(char* data, std::size_t, std::size_t size, void* body) {
 /// By OpenSSL's number of what is wrong with the server's certificate (X509_V_…).
 const char* remedy_for_certificate(CURL* easy) {
   constexpr long kFine = 0;
+  constexpr long kNotAsked = 1;  // libcurl looked at the host name first
   constexpr long kNotYetValid = 9;
   constexpr long kExpired = 10;
-  long found = kFine;
+  long found = kNotAsked;
   curl_easy_getinfo(easy, CURLINFO_SSL_VERIFYRESULT, &found);
   switch (found) {
     case kFine:
+    case kNotAsked:
       return "check the url's host name";
     case kNotYetValid:
       return "the server's certificate is not valid yet: check the clocks";
@@ -128,6 +140,7 @@ class CurlTransport final : public HttpTransport {
  private:
   void set_constant_options();
   void set_request_options(const HttpRequest& request, std::string_view body, const Server& server);
+  void set_headers(const HttpRequest& request, std::string_view body, const Server& server);
   CURLcode transfer();
   std::string failure(CURLcode code, const Server& server, const HttpRequest& request) const;
 
@@ -186,21 +199,34 @@ void CurlTransport::set_constant_options() {
   if (!settings_->client_key.empty()) set(CURLOPT_SSLKEY, settings_->client_key.c_str());
 }
 
-void CurlTransport::set_request_options(const HttpRequest& request, std::string_view body,
-                                        const Server& server) {
+void CurlTransport::set_headers(const HttpRequest& request, std::string_view body, const Server& server) {
   const bool encoded = body.data() != request.body.data();
-  if (!headers_ || content_type_ != request.content_type || encoded_ != encoded) {
+  if (!headers_ || content_type_ != request.content_type || encoded_ != encoded || settings_->aws) {
     headers_.reset();
     content_type_ = request.content_type;
     encoded_ = encoded;
     append(headers_, "Content-Type: " + content_type_);
     if (encoded) append(headers_, "Content-Encoding: gzip");
     append(headers_, "Expect:");
-    if (!settings_->api_key.empty()) append(headers_, "Authorization: ApiKey " + settings_->api_key.value());
+    if (!settings_->authorization.empty()) append(headers_, "Authorization: " + settings_->authorization);
+    if (settings_->aws) {
+      append(headers_, "Host: " + server.host);
+      const std::string path = server.path + request.path;
+      for (const std::string& header :
+           aws_signature(*settings_->aws, {request.method, server.host, path, body},
+                         std::chrono::system_clock::now())) {
+        append(headers_, header);
+      }
+    }
   }
   set(CURLOPT_HTTPHEADER, headers_.get());
+}
+
+void CurlTransport::set_request_options(const HttpRequest& request, std::string_view body,
+                                        const Server& server) {
+  set_headers(request, body, server);
   // Set for each request: no url gets the credentials of another.
-  const bool basic = settings_->api_key.empty() && !server.username.empty();
+  const bool basic = settings_->authorization.empty() && !settings_->aws && !server.username.empty();
   set(CURLOPT_USERNAME, basic ? server.username.c_str() : nullptr);
   set(CURLOPT_PASSWORD, basic ? server.password.value().c_str() : nullptr);
   set(CURLOPT_URL, (server.url + request.path).c_str());
@@ -303,7 +329,12 @@ std::function<std::unique_ptr<HttpTransport>()> make_transport_factory(const Ela
   if (settings->servers.empty()) {
     throw Error({"reading [elasticsearch] urls", "no url is given", "name at least one server"});
   }
-  settings->api_key = config.api_key;
+  if (!config.api_key.empty()) settings->authorization = "ApiKey " + config.api_key.value();
+  if (!config.bearer_token.empty()) settings->authorization = "Bearer " + config.bearer_token.value();
+  if (!config.aws_region.empty()) {
+    settings->aws = AwsCredentials{config.aws_access_key_id, config.aws_secret_access_key,
+                                   config.aws_session_token, config.aws_region, "es"};
+  }
   settings->ca_file = config.ca_file;
   settings->client_cert = config.client_cert;
   settings->client_key = config.client_key;

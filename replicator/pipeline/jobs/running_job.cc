@@ -10,7 +10,7 @@ RunningJob::RunningJob(Job job, const AppliedIndex& index)
 }
 
 JobStatus RunningJob::status() const {
-  return {job_.id, job_.kind, job_.reason, job_.done + read_, job_.total};
+  return {job_.id, job_.kind, job_.reason, job_.done + read_, job_.total, taken_up_at_};
 }
 
 JobProgress RunningJob::read_page(SourceTransaction& transaction, StepDocuments& documents,

@@ -69,6 +69,7 @@ class RunningJob {
  private:
   Job job_;
   const AppliedIndex& index_;
+  const SteadyTime taken_up_at_ = std::chrono::steady_clock::now();
   JobPosition position_;
   bool begun_ = false;  // by this process, and in the source
   bool all_read_ = false;

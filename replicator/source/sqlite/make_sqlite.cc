@@ -1,5 +1,7 @@
 #include "replicator/source/sqlite/make_sqlite.h"
 
+#include <sqlite3.h>
+
 #include "replicator/source/sqlite/define/source_definition.h"
 #include "replicator/source/sqlite/read/source.h"
 #include "replicator/source/sqlite/watch/applied_watch.h"
@@ -7,6 +9,10 @@
 #include "replicator/source/sqlite/watch/status_writer.h"
 
 namespace lockstep {
+
+std::string sqlite_libraries() {
+  return std::string("SQLite ") + sqlite3_libversion();
+}
 
 std::unique_ptr<Source> make_sqlite_source(const Config& config, const std::string& /*purpose*/) {
   return std::make_unique<SqliteSource>(config);  // the file has no list of its connections

@@ -15,6 +15,9 @@
 
 namespace lockstep {
 
+/// The library as it is loaded: "SQLite 3.40.1".
+std::string sqlite_libraries();
+
 std::unique_ptr<Source> make_sqlite_source(const Config& config, const std::string& purpose);
 std::unique_ptr<AppliedWatch> make_sqlite_applied_watch(const Config& config);
 std::unique_ptr<StatusReader> make_sqlite_status_reader(const Config& config);

@@ -10,17 +10,17 @@ namespace lockstep::harness {
 using std::chrono::milliseconds;
 using support::Program;
 
-Crowd::Crowd(std::vector<std::string> arguments, int clients, std::uint64_t seed, milliseconds stop)
-    : arguments_(std::move(arguments)), stop_(stop), random_(seed) {
-  for (int i = 0; i < clients; ++i) clients_.push_back(start());
+Crowd::Crowd(std::vector<Command> commands, int clients, std::uint64_t seed, milliseconds stop)
+    : commands_(std::move(commands)), stop_(stop), random_(seed) {
+  for (int i = 0; i < clients; ++i) clients_.push_back(start(clients_.size()));
 }
 
 void Crowd::live(std::chrono::steady_clock::time_point end) {
   while (std::chrono::steady_clock::now() < end) {
     std::this_thread::sleep_for(milliseconds(50 + random_() % 400));
     harm(*clients_[random_() % clients_.size()]);
-    for (std::unique_ptr<Program>& client : clients_) {
-      if (!client->running()) bury(client);
+    for (std::size_t place = 0; place < clients_.size(); ++place) {
+      if (!clients_[place]->running()) bury(place);
     }
   }
   for (std::unique_ptr<Program>& client : clients_) {
@@ -29,10 +29,10 @@ void Crowd::live(std::chrono::steady_clock::time_point end) {
   }
 }
 
-std::unique_ptr<Program> Crowd::start() {
-  std::vector<std::string> arguments = arguments_;
-  arguments.insert(arguments.end(), {"--seed", std::to_string(random_() >> 1)});
-  return std::make_unique<Program>("/proc/self/exe", arguments);
+std::unique_ptr<Program> Crowd::start(std::size_t place) {
+  Command command = commands_[place % commands_.size()];
+  command.arguments.insert(command.arguments.end(), {"--seed", std::to_string(random_() >> 1)});
+  return std::make_unique<Program>(command.file, command.arguments);
 }
 
 void Crowd::harm(Program& client) {
@@ -47,12 +47,13 @@ void Crowd::harm(Program& client) {
   }
 }
 
-void Crowd::bury(std::unique_ptr<Program>& client) {
+void Crowd::bury(std::size_t place) {
   constexpr int kKilled = 128 + SIGKILL;
-  const std::optional<int> code = client->wait(std::chrono::seconds(10));
-  if (code != kKilled) faults.push_back("a client ended by itself: " + client->err());
-  listen(*client);
-  client = start();
+  Program& client = *clients_[place];
+  const std::optional<int> code = client.wait(std::chrono::seconds(10));
+  if (code != kKilled) faults.push_back("a client ended by itself: " + client.err());
+  listen(client);
+  clients_[place] = start(place);
 }
 
 void Crowd::listen(const Program& client) {
@@ -60,12 +61,16 @@ void Crowd::listen(const Program& client) {
   for (std::string line; std::getline(lines, line);) {
     std::istringstream words(line);
     std::string what;
-    std::string operation;
-    std::string contents;
-    words >> what;
-    if (what == "dies") ++died;
-    if (what == "sleeps") ++slept;
-    if (what == "staged" && words >> operation >> contents) staged[operation] = contents;
+    std::string name;
+    std::string value;
+    words >> what >> name;
+    if (what == "fault") faults.push_back(line);
+    if (what == "opens") ++heard.opened;
+    if (what == "done") ++heard.done;
+    if (what == "dies") ++heard.died;
+    if (what == "sleeps") ++heard.slept;
+    if (what == "staged" && words >> value) heard.staged[name] = value;
+    if (what == "wrote" && words >> value) heard.written[name].insert(value);
   }
 }
 

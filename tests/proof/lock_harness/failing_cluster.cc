@@ -8,6 +8,7 @@
 #include "replicator/pause.h"
 #include "tests/support/elasticsearch_index.h"
 #include "tests/support/eventually.h"
+#include "tests/support/http_stream.h"
 #include "tests/support/listening_socket.h"
 
 namespace lockstep::harness {
@@ -16,12 +17,15 @@ namespace {
 using std::chrono::milliseconds;
 using support::PrivateEngine;
 
-constexpr int kNodes = 3;
 constexpr std::chrono::minutes kPatience{5};
 
+std::string name_of(std::size_t node) {
+  return "node" + std::to_string(node);
+}
+
 /// Ports that nobody listens on.
-std::vector<int> free_ports() {
-  std::vector<support::ListeningSocket> sockets(kNodes);
+std::vector<int> free_ports(std::size_t count) {
+  std::vector<support::ListeningSocket> sockets(count);
   std::vector<int> ports;
   for (const support::ListeningSocket& socket : sockets) ports.push_back(socket.port());
   return ports;
@@ -29,18 +33,18 @@ std::vector<int> free_ports() {
 
 }  // namespace
 
-FailingCluster::FailingCluster(const std::string& engine) {
+FailingCluster::FailingCluster(const std::string& engine, std::size_t nodes) {
   std::string hosts;
   std::string names;
-  const std::vector<int> ports = free_ports();
-  for (int i = 0; i < kNodes; ++i) {
+  const std::vector<int> ports = free_ports(nodes);
+  for (std::size_t i = 0; i < nodes; ++i) {
     hosts += (i == 0 ? "" : ",") + std::string("127.0.0.1:") + std::to_string(ports[i]);
-    names += (i == 0 ? "node" : ",node") + std::to_string(i);
+    names += (i == 0 ? "" : ",") + name_of(i);
   }
   // None answers before two are up and elect a master.
   std::vector<std::future<std::unique_ptr<PrivateEngine>>> starting;
-  for (int i = 0; i < kNodes; ++i) {
-    const std::string name = "node" + std::to_string(i);
+  for (std::size_t i = 0; i < nodes; ++i) {
+    const std::string name = name_of(i);
     const std::vector<std::string> settings = {"--heap",
                                                "512m",
                                                "--timeout",
@@ -69,18 +73,36 @@ void FailingCluster::begin_to_fail(std::uint64_t seed) {
 void FailingCluster::fail(const std::stop_token& stop, std::uint64_t seed) {
   std::mt19937_64 random(seed);
   while (pause(milliseconds(3'000 + random() % 6'000), stop)) {
-    nodes_[random() % nodes_.size()]->crash();
-    ++killed_;
+    const std::optional<std::size_t> leading = master();
+    const std::size_t victim = random() % 2 == 0 && leading ? *leading : random() % nodes_.size();
+    nodes_[victim]->crash();
+    ++killed_.nodes;
+    if (victim == leading) ++killed_.masters;
   }
 }
 
-int FailingCluster::recover() {
+/// None while the nodes elect one.
+std::optional<std::size_t> FailingCluster::master() const {
+  try {
+    const auto reply = support::ElasticsearchServer().request("GET", "/_cat/master?h=node");
+    for (std::size_t node = 0; node < nodes_.size(); ++node) {
+      if (reply.body.starts_with(name_of(node))) return node;
+    }
+  } catch (const support::HttpStreamError&) {
+    // Busy with its own start.
+  }
+  return std::nullopt;
+}
+
+FailingCluster::Killed FailingCluster::recover() {
   failing_.request_stop();
   failing_.join();
   support::ElasticsearchServer server;
   const bool whole = support::wait_until(
       [&] {
-        return server.request("GET", "/_cluster/health?wait_for_status=green&wait_for_nodes=3&timeout=10s")
+        return server
+                   .request("GET", "/_cluster/health?wait_for_status=green&wait_for_nodes=" +
+                                       std::to_string(nodes_.size()) + "&timeout=10s")
                    .status == 200;
       },
       kPatience);

@@ -1,8 +1,10 @@
-// A cluster of three nodes. Again and again it loses one of them, while the others go on.
+// Three nodes, which again and again lose one of them, every second time their master, while the others go
+// on; or a single one, which is away for longer than every lease whenever it is killed and started again.
 #pragma once
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -14,8 +16,8 @@ namespace lockstep::harness {
 
 class FailingCluster {
  public:
-  /// Starts the nodes. `engine` is a name that scripts/engine knows.
-  explicit FailingCluster(const std::string& engine);
+  /// Starts so many nodes. `engine` is a name that scripts/engine knows.
+  FailingCluster(const std::string& engine, std::size_t nodes);
 
   /// One for each node.
   std::vector<std::string> urls() const;
@@ -23,15 +25,22 @@ class FailingCluster {
   /// From now on kills a node, some seconds after the one before is back.
   void begin_to_fail(std::uint64_t seed);
 
-  /// Stops killing, and waits until every copy of every index is back. Returns how many nodes it killed.
-  int recover();
+  /// What was killed: nodes, and among them masters.
+  struct Killed {
+    int nodes = 0;
+    int masters = 0;
+  };
+
+  /// Stops killing, and waits until every copy of every index is back.
+  Killed recover();
 
  private:
   void fail(const std::stop_token& stop, std::uint64_t seed);
+  std::optional<std::size_t> master() const;
 
   support::TemporaryFolder folder_;
   std::vector<std::unique_ptr<support::PrivateEngine>> nodes_;
-  int killed_ = 0;
+  Killed killed_;
   std::jthread failing_;
 };
 

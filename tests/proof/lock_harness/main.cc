@@ -7,7 +7,10 @@
 
 #include "replicator/tree/tree.h"
 #include "tests/proof/lock_harness/crowd.h"
+#include "tests/proof/lock_harness/document_checker.h"
+#include "tests/proof/lock_harness/document_world.h"
 #include "tests/proof/lock_harness/failing_cluster.h"
+#include "tests/proof/lock_harness/meddler.h"
 #include "tests/proof/lock_harness/register_checker.h"
 #include "tests/proof/lock_harness/register_client.h"
 #include "tests/proof/lock_harness/tree_checker.h"
@@ -16,6 +19,7 @@
 #include "tests/support/elasticsearch_index.h"
 #include "tests/support/postgres_database.h"
 #include "tests/support/servers.h"
+#include "tests/support/temporary_folder.h"
 
 namespace lockstep::harness {
 namespace {
@@ -26,7 +30,8 @@ using Locking = TreeConfig::Locking;
 constexpr int kMostShown = 20;
 /// Within so many rounds a missing safeguard must show: it takes a death or a sleep at the wrong moment.
 constexpr int kRoundsWithout = 12;
-const std::map<std::string, Work> kWork = {{"registers", Work::kRegisters}, {"tree", Work::kTree}};
+const std::map<std::string, Work> kWork = {
+    {"registers", Work::kRegisters}, {"tree", Work::kTree}, {"documents", Work::kDocuments}};
 const std::map<std::string, Backend> kBackends = {{"postgresql", Backend::kPostgresql},
                                                   {"elasticsearch", Backend::kElasticsearch}};
 const std::map<std::string, Locking> kSchemes = {{"tree", Locking::kTree}, {"global", Locking::kGlobal}};
@@ -40,7 +45,8 @@ struct Options {
   int seconds = 60;
   int clients = 6;
   std::uint64_t seed = 1;
-  std::string cluster = {};  ///< the engine of the failing cluster; empty for none
+  std::string cluster = {};  ///< the engine whose nodes fail; empty for none
+  std::size_t nodes = 3;     ///< of it
   bool client = false;
 };
 
@@ -52,7 +58,8 @@ std::string name_in(const std::map<std::string, Value>& names, Value value) {
   throw std::logic_error("a value without a name");
 }
 
-std::vector<std::string> arguments_of(const World& world) {
+std::vector<Command> clients_of(const World& world, const std::string& config) {
+  if (world.work == Work::kDocuments) return document_clients(world, config);
   std::vector<std::string> arguments = {"--client",
                                         "--work",
                                         name_in(kWork, world.work),
@@ -67,7 +74,7 @@ std::vector<std::string> arguments_of(const World& world) {
                                         "--alias",
                                         world.alias};
   for (const std::string& url : world.urls) arguments.insert(arguments.end(), {"--url", url});
-  return arguments;
+  return {{"/proc/self/exe", std::move(arguments)}};
 }
 
 void prepare(const World& world) {
@@ -76,9 +83,14 @@ void prepare(const World& world) {
     RegisterStore(world.database).create(kRegisters);
     return;
   }
+  if (world.work == Work::kDocuments) {
+    write_documents(world);
+    return;
+  }
   const Config config = config_of(world);
-  open_tree(config, *locks)->prepare();
   support::ElasticsearchServer server;
+  create_folding_index(server, config.tree.index);
+  open_tree(config, *locks)->prepare();
   write_files(server, config.tree.index, first_files());
 }
 
@@ -89,11 +101,23 @@ void print(const Options& options, std::uint64_t seed, const Crowd& crowd, const
             << name_in(kSafeguards, world.without) << "\n"
             << "operations: " << findings.opened << " opened, " << findings.done << " done, of these "
             << findings.adopted << " by another one, " << findings.aborted << " aborted\n"
-            << "harm: " << crowd.killed << " killed, " << crowd.stopped << " stopped, " << crowd.died
-            << " died at a point, " << crowd.slept << " slept at one\n"
-            << findings.violations.size() << " violations\n";
+            << "harm: " << crowd.killed << " killed, " << crowd.stopped << " stopped, " << crowd.heard.died
+            << " died at a point, " << crowd.heard.slept << " slept at one\n"
+            << findings.violations.size() << " violations" << std::endl;
   for (std::size_t i = 0; i < findings.violations.size() && i < kMostShown; ++i)
     std::cout << "  " << findings.violations[i] << '\n';
+}
+
+Findings check(const World& world, const Heard& heard) {
+  switch (world.work) {
+    case Work::kRegisters:
+      return check_registers(world);
+    case Work::kTree:
+      return check_tree(world, heard.staged);
+    case Work::kDocuments:
+      return check_documents(world, heard);
+  }
+  throw std::logic_error("unknown work");
 }
 
 /// Lives for `options.seconds` in an empty world, and checks.
@@ -104,12 +128,25 @@ Findings play(const Options& options, World world, FailingCluster* cluster, std:
   world.alias = index.alias();
   prepare(world);
 
-  Crowd crowd(arguments_of(world), options.clients, seed, config_of(world).locks.lease * 9 / 5);
+  const support::TemporaryFolder folder;
+  const std::string config = folder.write("lockstep.toml", configuration_text(world));
+  Crowd crowd(clients_of(world, config), options.clients, seed, config_of(world).locks.lease * 9 / 5);
+  std::optional<Meddler> meddler;
+  if (world.work == Work::kDocuments && world.without == Without::kNothing) meddler.emplace(world, seed);
   if (cluster != nullptr) cluster->begin_to_fail(seed);
   crowd.live(std::chrono::steady_clock::now() + std::chrono::seconds(options.seconds));
-  if (cluster != nullptr) std::cout << cluster->recover() << " times one of three nodes was killed\n";
+  if (cluster != nullptr) {
+    const FailingCluster::Killed killed = cluster->recover();
+    std::cout << killed.nodes << " times one of " << options.nodes << " nodes was killed, " << killed.masters
+              << " times the master\n";
+  }
+  if (meddler) {
+    const Meddler::Done done = meddler->stop();
+    std::cout << done.deleted << " indices of locks were deleted, " << done.restored
+              << " documents restored\n";
+  }
 
-  Findings findings = world.work == Work::kTree ? check_tree(world, crowd.staged) : check_registers(world);
+  Findings findings = check(world, crowd.heard);
   findings.violations.insert(findings.violations.end(), crowd.faults.begin(), crowd.faults.end());
   print(options, seed, crowd, findings);
   return findings;
@@ -121,7 +158,7 @@ int run(const Options& options) {
   if (options.cluster.empty()) {
     world.urls = {support::elasticsearch_url()};
   } else {
-    cluster.emplace(options.cluster);
+    cluster.emplace(options.cluster, options.nodes);
     world.urls = cluster->urls();
     // No other thread runs yet, and nobody has asked for it.
     setenv("LOCKSTEP_TEST_ELASTICSEARCH", world.urls.front().c_str(), 1);  // NOLINT(concurrency-mt-unsafe)
@@ -151,7 +188,8 @@ int main(int argc, char** argv) {
   Options options;
   World& world = options.world;
   CLI::App app("Random operations under locks, with death and sleep, and a checker of what they leave.");
-  app.add_option("--work", world.work, "what is changed: registers or the documents of a tree")
+  app.add_option("--work", world.work,
+                 "what is changed: registers, the documents of a tree, or documents that others change")
       ->transform(CLI::CheckedTransformer(kWork))
       ->default_str("registers");
   app.add_option("--backend", world.backend, "where the locks of registers are kept")
@@ -167,13 +205,16 @@ int main(int argc, char** argv) {
   app.add_option("--clients", options.clients, "how many")->check(CLI::PositiveNumber)->capture_default_str();
   app.add_option("--seed", options.seed, "decides what is done and to whom")->capture_default_str();
   app.add_option("--cluster", options.cluster,
-                 "start three nodes of this engine for it, and kill one after the other");
+                 "start nodes of this engine for it, and kill one after the other");
+  app.add_option("--nodes", options.nodes, "so many; a single one is away for longer than every lease")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
   app.add_flag("--client", options.client)->group("");
   app.add_option("--database", world.database)->group("");
   app.add_option("--alias", world.alias)->group("");
   app.add_option("--url", world.urls)->group("");
   CLI11_PARSE(app, argc, argv);
-  if (world.work == Work::kTree) world.backend = lockstep::LocksConfig::Backend::kElasticsearch;
+  if (world.work != Work::kRegisters) world.backend = lockstep::LocksConfig::Backend::kElasticsearch;
   try {
     if (options.client) run_client(options);
     return run(options);

@@ -38,11 +38,13 @@ std::vector<Operation> read_history(LockManager& locks, const std::vector<json>&
   std::vector<Operation> done;
   for (const json& entry : entries) {
     if (entry.at("_id") == "lockstep-token") continue;  // which counts the tokens
-    const std::optional<Operation> operation = locks.find_operation(entry.at("_id"));
-    if (!operation) continue;
     ++findings.opened;
-    if (operation->state == OperationState::kAborted) ++findings.aborted;
-    if (operation->state != OperationState::kDone) continue;
+    if (entry.at("_source").at("state") == "aborted") {
+      ++findings.aborted;
+      continue;
+    }
+    const std::optional<Operation> operation = locks.find_operation(entry.at("_id"));
+    if (!operation || operation->state != OperationState::kDone) continue;
     if (operation->epoch > 1) ++findings.adopted;
     done.push_back(*operation);
   }

@@ -9,10 +9,18 @@ namespace {
 
 using nlohmann::json;
 
+constexpr const char* kFoldingIndex = R"({
+  "settings": {
+    "number_of_shards": 1, "auto_expand_replicas": "0-2",
+    "analysis": {"analyzer": {"folding_paths": {"tokenizer": "path_hierarchy", "filter": ["lowercase"]}}}},
+  "mappings": {"properties": {
+    "name": {"type": "keyword"},
+    "path": {"type": "keyword", "fields": {"tree": {"type": "text", "analyzer": "folding_paths"}}}}}})";
+
 }  // namespace
 
 std::vector<std::string> tops() {
-  return {"/a", "/b", "/c", "/d", "/e", "/f", "/g", "/h"};
+  return {"/a", "/A", "/b", "/B", "/c", "/C", "/d", "/D"};
 }
 
 Files first_files() {
@@ -28,6 +36,10 @@ Files first_files() {
   }
   for (int i = 0; i < kFilesOfTheGreatDirectory; ++i) add("/a/great/x" + std::to_string(i));
   return files;
+}
+
+void create_folding_index(support::ElasticsearchServer& server, const std::string& index) {
+  server.expect("PUT", "/" + index, kFoldingIndex);
 }
 
 void write_files(support::ElasticsearchServer& server, const std::string& index, const Files& files) {

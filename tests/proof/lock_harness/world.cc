@@ -6,6 +6,8 @@ namespace lockstep::harness {
 namespace {
 
 constexpr std::chrono::milliseconds kLease{1'000};
+// The program and its child, a Python, have to start within it.
+constexpr std::chrono::milliseconds kLeaseOfDocuments{3'000};
 // A cluster that has just lost a node answers after some seconds.
 constexpr std::chrono::milliseconds kLeaseInCluster{6'000};
 
@@ -24,7 +26,9 @@ Config config_of(const World& world) {
   config.source.url = world.database;
   config.elasticsearch.urls = world.urls;
   config.locks.backend = world.backend;
-  config.locks.lease = world.urls.size() > 1 ? kLeaseInCluster : kLease;
+  config.locks.lease = world.urls.size() > 1            ? kLeaseInCluster
+                       : world.work == Work::kDocuments ? kLeaseOfDocuments
+                                                        : kLease;
   config.locks.index = world.alias + "-locks";
   config.tree.index = world.alias + "-fs";
   config.tree.locking = world.locking;

@@ -23,6 +23,8 @@ enum class Without {
 enum class Work {
   kRegisters,  ///< values in a table, with a log of all writes
   kTree,       ///< the documents of `lockstep tree`
+  kDocuments,  ///< documents that others change under our locks: the Python package, and children of the
+               ///< program
 };
 
 struct World {

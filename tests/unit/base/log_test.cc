@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "replicator/error.h"
@@ -68,6 +69,19 @@ TEST(LogTest, TextHasTimeLevelAndMessage) {
   start_logging(LogFormat::kText, "error");
   spdlog::error("it is {}", "late");
   EXPECT_THAT(GetCapturedStderr(), testing::MatchesRegex("..:..:..\\.... error   it is late\n"));
+}
+
+TEST(LogTest, TroubleThatComesAgainAtOnceIsLoggedOnceForEachThingThatItIsAbout) {
+  CaptureStderr();
+  start_logging(LogFormat::kJson, "info");
+  for (int i = 0; i < 3; ++i) spdlog::warn("it does not answer");
+  {
+    const LogField index("index", "posts");
+    spdlog::warn("it does not answer");
+  }
+  for (int i = 0; i < 2; ++i) spdlog::info("an event is an event");
+  const std::string text = GetCapturedStderr();
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 4) << text;
 }
 
 TEST(LogTest, AnUnknownLevelIsAUsageError) {

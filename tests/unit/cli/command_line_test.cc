@@ -52,9 +52,10 @@ TEST(CommandLineTest, TheVersionIsDataAndSaysCommitAndLibraries) {
   CaptureStdout();
   EXPECT_EQ(run_command_line(2, arguments, {"0123456789ab", "fmt 9.1.0"}), 0);
   EXPECT_THAT(GetCapturedStdout(),
-              testing::MatchesRegex("lockstep " LOCKSTEP_VERSION " \\(commit 0123456789ab\\)\n"
-                                    "with libcurl/[^\n]*OpenSSL[^\n]*, libpq [0-9.]+, libpqxx [0-9.]+\n"
-                                    "built with fmt 9.1.0\n"));
+              testing::MatchesRegex(
+                  "lockstep " LOCKSTEP_VERSION " \\(commit 0123456789ab\\)\n"
+                  "with libcurl/[^\n]*OpenSSL[^\n]*, libpq [0-9.]+, libpqxx [0-9.]+, SQLite [0-9.]+\n"
+                  "built with fmt 9.1.0\n"));
   EXPECT_THAT(lockstep({"--version"}).out, testing::StartsWith("lockstep " LOCKSTEP_VERSION "\n"));
 }
 

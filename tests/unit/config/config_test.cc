@@ -320,9 +320,20 @@ TEST_F(ConfigTest, CombinationsThatExcludeOneAnother) {
     return faults(kSource + "[elasticsearch]\n" + keys + kIndex);
   };
   EXPECT_THAT(elasticsearch("api_key = \"a\"\nusername = \"b\"\npassword = \"c\"\n"),
-              HasSubstr("lockstep.toml:5: api_key excludes username and password"));
-  EXPECT_THAT(elasticsearch("username = \"b\"\n"), HasSubstr("username needs a password"));
-  EXPECT_THAT(elasticsearch("password = \"b\"\n"), HasSubstr("password needs a username"));
+              HasSubstr("lockstep.toml:6: username excludes api_key; keep one way to authenticate"));
+  EXPECT_THAT(elasticsearch("username = \"b\"\n"),
+              HasSubstr("username needs password; add password_file or password_env"));
+  EXPECT_THAT(elasticsearch("password = \"b\"\n"), HasSubstr("password needs username"));
+  EXPECT_THAT(elasticsearch("bearer_token = \"a\"\naws_region = \"eu-central-1\"\n"),
+              HasSubstr("lockstep.toml:6: aws_region excludes bearer_token"));
+  EXPECT_THAT(elasticsearch("aws_region = \"eu-central-1\"\naws_access_key_id = \"a\"\n"),
+              HasSubstr("aws_region needs aws_secret_access_key; add aws_secret_access_key_file"));
+  EXPECT_THAT(elasticsearch("aws_session_token = \"a\"\n"),
+              HasSubstr("aws_session_token needs aws_region; add aws_region"));
+  EXPECT_THAT(elasticsearch("aws_region = \"Frankfurt\"\n"), HasSubstr("is not a region of AWS"));
+  EXPECT_EQ(elasticsearch("aws_region = \"eu-central-1\"\naws_access_key_id = \"a\"\n"
+                          "aws_secret_access_key = \"b\"\naws_session_token = \"c\"\n"),
+            "");
   write("cert.pem", "x");
   EXPECT_THAT(elasticsearch("client_cert = \"cert.pem\"\n"), HasSubstr("client_cert needs client_key"));
   EXPECT_THAT(elasticsearch("client_key = \"cert.pem\"\n"), HasSubstr("client_key needs client_cert"));

@@ -45,7 +45,7 @@ TEST(OperationTest, ARefusalSaysByWhomAndUntilWhen) {
             "now), 1 without a name");
   refusal.lock = {LockName("/a"), LockMode::kExclusive, 1, {{"123", std::nullopt}}};
   EXPECT_EQ(text_of(refusal), "/a is locked exclusively by process 123 without a lease");
-  refusal.lock = {LockName("/a"), LockMode::kShared, 0, {}, LockHolder{"w", now + milliseconds(100)}};
+  refusal.lock = {LockName("/a"), LockMode::kShared, 0, {}, {{"w", now + milliseconds(100)}}};
   refusal.queued = true;
   EXPECT_EQ(text_of(refusal), "/a is kept for w until 1970-01-01T00:16:40.100Z (0.1 s from now)");
 }

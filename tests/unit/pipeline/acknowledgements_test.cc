@@ -41,6 +41,22 @@ TEST(AcknowledgementsTest, AStepWithoutBulksIsCompleteAtOnce) {
   EXPECT_EQ(acknowledgements.open(Lane::tail()), 0U);
 }
 
+TEST(AcknowledgementsTest, EachRowOfTheTailThatWroteSomethingCountsAsLongAsTheOldestOfItsStep) {
+  Acknowledgements acknowledgements;
+  StepEnd old = at("10", 3);
+  old.oldest_change = std::chrono::steady_clock::now() - std::chrono::seconds(20);
+  const StepId step = acknowledgements.add(Lane::tail(), 1, old);
+  EXPECT_EQ(acknowledgements.end_of(step).rows, 3);
+  acknowledgements.add(Lane::tail(), 0, at("20", 5));                                    // wrote nothing
+  acknowledgements.bulk_done(acknowledgements.add(Lane{JobId{7}}, 1, of_job(7, 1, 1)));  // no change of a row
+  EXPECT_EQ(acknowledgements.take_delays().sum_seconds, 0) << "not acknowledged yet";
+  acknowledgements.bulk_done(step);
+  const DelayHistogram delays = acknowledgements.take_delays();
+  EXPECT_EQ(delays.counts.at(11), 3) << "above 10 s, up to 30 s";
+  EXPECT_NEAR(delays.sum_seconds, 60, 30);
+  EXPECT_EQ(acknowledgements.take_delays().sum_seconds, 0) << "taken";
+}
+
 TEST(AcknowledgementsTest, ThePositionNeverPassesAnOpenStep) {  // A2
   Acknowledgements acknowledgements;
   const StepId first = acknowledgements.add(Lane::tail(), 1, at("10"));

@@ -252,6 +252,18 @@ TEST_F(PartnersTest, ASourceThatHasGoneBackIsCompared) {
   catch_up_with_a_fresh_leader(world_);
 }
 
+TEST_F(PartnersTest, ASourceThatHasGoneBackAndOnAgainIsComparedForItLacksAMark) {
+  world_.database.set_identity({"fake", "1", 100, "", {"one", "two"}});
+  take_lead();
+  EXPECT_TRUE(kinds().empty());
+  world_.database.set_identity({"fake", "1", 200, "", {"one", "two", "three"}});
+  take_lead();
+  EXPECT_TRUE(kinds().empty()) << "it knows the mark that the index has";
+  world_.database.set_identity({"fake", "1", 300, "", {"one", "two"}});
+  take_lead();
+  EXPECT_EQ(kinds(), everything_);
+}
+
 TEST_F(PartnersTest, TheOutboxOfAnotherDatabaseIsGivenUp) {
   world_.put_post("new", "ann");
   world_.database.set_identity({"another", "1", 5});

@@ -49,6 +49,25 @@ TEST_F(TargetWatchTest, ALaterLeaderIsNoticedAndNothingMayBeSentAnyMore) {
   world_.elasticsearch.set_epoch("posts", 5);
   EXPECT_TRUE(ends_with<Deposed>(*watching));
   EXPECT_FALSE(watching->is_recent());
+  EXPECT_EQ(watching->place_of_later_leader(), "");
+}
+
+TEST_F(TargetWatchTest, WhereALaterLeadersSourceLiesIsKnown) {
+  const auto watching = watch(Epoch{4});
+  EXPECT_EQ(watching->place_of_later_leader(), std::nullopt);
+  ElasticsearchClient client(world_.elasticsearch.transports()());
+  set_index_writer(client, "posts", Epoch{5}, {"elsewhere", "1", 1});
+  EXPECT_TRUE(ends_with<Deposed>(*watching));
+  EXPECT_EQ(watching->place_of_later_leader(), "elsewhere");
+}
+
+TEST_F(TargetWatchTest, WhatIsNotedNowIsThereAfterwards) {
+  const auto watching = watch(Epoch{4});
+  const SourceMark source{"here", "1", 78};
+  watching->note_now(source, std::chrono::seconds(30));
+  ElasticsearchClient client(world_.elasticsearch.transports()());
+  for (const AppliedIndex& index : world_.pipeline.indices)
+    EXPECT_EQ(marked_index(client, index.alias).mark.source, source);
 }
 
 TEST_F(TargetWatchTest, ASnapshotRestoredOverAnIndexIsNoticed) {

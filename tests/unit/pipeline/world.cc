@@ -136,7 +136,7 @@ Leader::Leader(World& of, SteadyTime write_lifetime_over)
       bulks(quick_options(world.config), world.elasticsearch.transports()),
       writer(bulks, board, world.pipeline),
       held(world.pipeline, world.elasticsearch.transports()(), [] {}, {milliseconds(1), milliseconds(5)}),
-      checkpoint(world.pipeline, writer, versions.epoch(),
+      checkpoint(world.pipeline, source.changes(), writer, versions.epoch(),
                  RefusedShare(of.config.replication.max_refused_share, of.pipeline)),
       set_aside(world.pipeline, source.changes(), versions.epoch()),
       jobs(world.config, world.pipeline, set_aside, held, source.changes(), writer, checkpoint, versions,

@@ -63,7 +63,7 @@ class Leader {
   bool take_all_outcomes();
 
   /// Saves what Elasticsearch has acknowledged, as an idle loop does.
-  void save() { checkpoint.save(source.changes(), tail.position()); }
+  void save() { checkpoint.save(tail.position()); }
 
   /// Dead letters of an index in the source.
   std::int64_t dead_letters(IndexId index);

@@ -31,10 +31,12 @@ TEST(MetricsTest, CountsByPipelineAndIndex) {
       .documents = 40,
       .deletes = 2,
       .dead_letters = 1,
-      .jobs = {{.id = JobId{1}, .kind = JobKind::kFanOut, .done = 10, .total = 30},
-               {.id = JobId{2}, .kind = JobKind::kFanOut, .done = 5}},
+      .pending = 6,
+      .jobs =
+          {{.id = JobId{1}, .kind = JobKind::kFanOut, .done = 10, .total = 30, .taken_up_at = clock.now()},
+           {.id = JobId{2}, .kind = JobKind::kFanOut, .done = 5, .taken_up_at = clock.now()}},
       .unreadable_jobs = {JobId{9}}};
-  const std::string text = metrics_text("shop", progress, clock.now() + std::chrono::seconds(2));
+  const std::string text = metrics_text("shop", progress, {}, clock.now() + std::chrono::seconds(2));
   for (const char* line : {
            "# TYPE lockstep_documents_total counter\n",
            "lockstep_documents_total{pipeline=\"shop\",index=\"po\\\"sts\"} 40\n",
@@ -50,10 +52,42 @@ TEST(MetricsTest, CountsByPipelineAndIndex) {
            "lockstep_jobs{pipeline=\"shop\",index=\"po\\\"sts\",kind=\"fan_out\"} 2\n",
            "lockstep_jobs{pipeline=\"shop\",index=\"po\\\"sts\",kind=\"backfill\"} 0\n",
            "lockstep_job_documents_done{pipeline=\"shop\",index=\"po\\\"sts\",kind=\"fan_out\"} 15\n",
+           "lockstep_oldest_job_seconds{pipeline=\"shop\",index=\"po\\\"sts\"} 2\n",
+           "lockstep_pending_writes{pipeline=\"shop\",index=\"po\\\"sts\"} 6\n",
            "lockstep_job_documents{pipeline=\"shop\",index=\"po\\\"sts\",kind=\"fan_out\"} 35\n",
        }) {
     EXPECT_THAT(text, HasSubstr(line));
   }
+}
+
+TEST(MetricsTest, DelaysAreHistogramsThatPrometheusCanSum) {
+  ReplicationProgress progress;
+  progress.acknowledged.add(std::chrono::milliseconds(7), 2);
+  progress.acknowledged.add(std::chrono::milliseconds(10), 1);
+  progress.acknowledged.add(std::chrono::minutes(10), 1);
+  const std::string text = metrics_text("shop", progress, {}, {});
+  for (const char* line : {
+           "# TYPE lockstep_commit_to_acknowledged_seconds histogram\n",
+           "lockstep_commit_to_acknowledged_seconds_count{pipeline=\"shop\"} 4\n",
+           "lockstep_commit_to_acknowledged_seconds_bucket{pipeline=\"shop\",le=\"0.005\"} 0\n",
+           "lockstep_commit_to_acknowledged_seconds_bucket{pipeline=\"shop\",le=\"0.01\"} 3\n",
+           "lockstep_commit_to_acknowledged_seconds_bucket{pipeline=\"shop\",le=\"300\"} 3\n",
+           "lockstep_commit_to_acknowledged_seconds_bucket{pipeline=\"shop\",le=\"+Inf\"} 4\n",
+           "lockstep_commit_to_searchable_seconds_count{pipeline=\"shop\"} 0\n",
+       }) {
+    EXPECT_THAT(text, HasSubstr(line));
+  }
+  EXPECT_THAT(text, HasSubstr("lockstep_commit_to_acknowledged_seconds_sum{pipeline=\"shop\"} 600.024\n"));
+}
+
+TEST(MetricsTest, ACertificateThatHasExpiredIsBelowZero) {
+  const auto now = std::chrono::system_clock::now();
+  const std::string text = metrics_text(
+      "shop", {}, {{"es1:9200", now + std::chrono::hours(1)}, {"es2:9200", now - std::chrono::hours(1)}}, {});
+  EXPECT_THAT(text,
+              HasSubstr("lockstep_certificate_expires_seconds{pipeline=\"shop\",server=\"es1:9200\"} 3599"));
+  EXPECT_THAT(text,
+              HasSubstr("lockstep_certificate_expires_seconds{pipeline=\"shop\",server=\"es2:9200\"} -3600"));
 }
 
 TEST(MetricsTest, TheReferenceNamesEveryMetric) {
@@ -67,7 +101,10 @@ TEST(MetricsTest, TheDashboardAsksForMetricsThatExist) {
   for (std::size_t at = dashboard.find("lockstep_"); at != std::string::npos;
        at = dashboard.find("lockstep_", at + 1)) {
     const std::size_t end = dashboard.find_first_not_of("abcdefghijklmnopqrstuvwxyz_", at);
-    EXPECT_THAT(names, testing::Contains(dashboard.substr(at, end - at)));
+    std::string name = dashboard.substr(at, end - at);
+    if (name.ends_with("_bucket"))
+      name.resize(name.size() - std::string("_bucket").size());  // of a histogram
+    EXPECT_THAT(names, testing::Contains(name));
   }
 }
 

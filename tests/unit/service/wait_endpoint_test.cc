@@ -74,7 +74,8 @@ TEST_F(WaitEndpointTest, ManyWaitersLeaveRoomForHealthAndAreLetGoAtAStop) {
   ProgressBoard board;
   board.update(
       [&](ReplicationProgress& progress) { progress.turned_at = progress.advanced_at = clock.now(); });
-  auto endpoint = std::make_unique<HttpEndpoint>("127.0.0.1:0", "shop", board, clock, &waiter_);
+  auto endpoint = std::make_unique<HttpEndpoint>("127.0.0.1:0", "shop", board, clock,
+                                                 HttpEndpoint::Parts{.waiter = &waiter_});
   const int port = endpoint->port();
   const auto wait = [port] {
     httplib::Client client("127.0.0.1", port);

@@ -24,6 +24,7 @@ constexpr const char* kTokenId = "lockstep-token";
 constexpr const char* kTokenPlace = "the last fencing token";
 constexpr const char* kDrawing = "drawing a fencing token";
 constexpr int kMaxDrawing = 100;  // collisions with others who draw one
+constexpr int kMaxOpening = 10;   // collisions with itself, when another node is asked too
 
 /// The fields that change after open(), as far as they have a value.
 json changing_fields(const Operation& operation) {
@@ -74,8 +75,10 @@ void ElasticsearchJournal::open(Operation& operation) {
                        {"script",
                         {{"id", script_id::kJournalOpen},
                          {"params", {{"entry", entry_json(operation)}, {"lease", lease_.count()}}}}}};
-    const json reply =
-        client_.send_json(doing, "POST", path + "/_update/" + percent_encoded(operation.id), dumped(body));
+    const json reply = client_.send_json(doing, "POST",
+                                         path + "/_update/" + percent_encoded(operation.id) +
+                                             "?retry_on_conflict=" + std::to_string(kMaxOpening),
+                                         dumped(body));
     operation.version = version_of(reply);
     operation.lease_until = read_lease(operation.id, written_fields(operation.id, reply));
     return;

@@ -46,8 +46,18 @@ ServerTime LockDocuments::now() {
 
 std::optional<Refusal> LockDocuments::acquire_all(const LockSet& locks, const Grant& grant) {
   std::optional<Refusal> refusal = acquire(locks, grant);
-  if (refusal) release(locks, {.holder = grant.holder, .keep_mark = grant.mark.count() > 0});
+  if (refusal && locks.size() > 1) give_back(locks, refusal->lock.name, grant);
   return refusal;
+}
+
+std::optional<Refusal> LockDocuments::acquire_again(const LockSet& locks, const LockName& at,
+                                                    const Grant& grant) {
+  const auto request =
+      std::find_if(locks.begin(), locks.end(), [&](const LockRequest& each) { return each.name == at; });
+  if (locks.size() > 1 && request != locks.end()) {
+    if (std::optional<Refusal> refusal = acquire({*request}, grant)) return refusal;
+  }
+  return acquire_all(locks, grant);  // which gives it back with the others if one of those is refused
 }
 
 std::optional<Refusal> LockDocuments::acquire_one(const LockRequest& request, const Grant& grant) {

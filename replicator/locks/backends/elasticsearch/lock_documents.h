@@ -30,6 +30,7 @@ class LockDocuments : public LockStore {
 
   ServerTime now() override;
   std::optional<Refusal> acquire_all(const LockSet& locks, const Grant& grant) override;
+  std::optional<Refusal> acquire_again(const LockSet& locks, const LockName& at, const Grant& grant) override;
   std::optional<Refusal> acquire_one(const LockRequest& request, const Grant& grant) override;
   std::optional<LockState> find(const LockName& name) override;
   std::vector<LockState> all(const Unreadable& unreadable) override;
@@ -40,6 +41,8 @@ class LockDocuments : public LockStore {
   /// Asks for each lock, in order. Returns the first refusal, if any; the locks before and behind it may be
   /// taken then. Throws Error, a final one for a shared lock where the engine has no scripts.
   virtual std::optional<Refusal> acquire(const LockSet& locks, const Grant& grant) = 0;
+  /// Undoes an acquire() that was refused `at` a lock, but for places in queues.
+  virtual void give_back(const LockSet& locks, const LockName& at, const Grant& grant) = 0;
 
   /// Reads a document, refreshed or not; none when there is none.
   std::optional<StoredLock> read(const LockName& name);

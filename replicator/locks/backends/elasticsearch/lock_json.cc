@@ -46,10 +46,18 @@ LockMode read_mode(const std::string& name, const StoredObject& lock) {
   return type ? stored_mode(name, *type) : LockMode::kExclusive;
 }
 
-std::optional<LockHolder> waiting_at(const StoredObject& lock) {
-  const std::optional<StoredObject> want = lock.object_if_any("want");
-  if (!want) return std::nullopt;
-  return LockHolder{want->text("holder"), server_time(want->integer("until"))};
+LockHolder waiting_holder(const StoredObject& place) {
+  return {place.text("holder"), server_time(place.integer("until"))};
+}
+
+/// The mark of a lockstep without queues, then the queue.
+std::vector<LockHolder> waiting_at(const StoredObject& lock) {
+  std::vector<LockHolder> waiting;
+  if (const std::optional<StoredObject> want = lock.object_if_any("want"))
+    waiting.push_back(waiting_holder(*want));
+  for (const json& place : lock.array_if_any("queue"))
+    waiting.push_back(waiting_holder(StoredObject(lock.where(), place, lock.name_of("queue"))));
+  return waiting;
 }
 
 /// Holders of the book's format are not among them.
@@ -101,7 +109,7 @@ std::optional<LockState> read_lock(const std::string& id, const json& source) {
   return state;
 }
 
-std::optional<LockHolder> read_waiting(const std::string& id, const json& source) {
+std::vector<LockHolder> read_waiting(const std::string& id, const json& source) {
   return waiting_at(StoredObject(place_of_lock(id), source));
 }
 

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "replicator/locks/lock_manager.h"
 
@@ -17,13 +18,13 @@ std::string document_id(const LockName& name);
 /// Whether document_id() is not the name itself. The document has the name then.
 bool is_shortened(const LockName& name);
 
-/// Reads a lock from its document; none when nobody holds it (a waiting mark left the document). A document
+/// Reads a lock from its document; none when nobody holds it (but somebody waits). A document
 /// without a lock_type is an exclusive lock of the book's; a shared one without a lock_count has no holders
 /// but the named. Throws Error for an unknown lock_type and for any field of another type.
 std::optional<LockState> read_lock(const std::string& id, const nlohmann::json& source);
 
-/// Who left a waiting mark in a lock's document. Throws Error as read_lock() does.
-std::optional<LockHolder> read_waiting(const std::string& id, const nlohmann::json& source);
+/// Who waits for a lock, in the order of its queue. Throws Error as read_lock() does.
+std::vector<LockHolder> read_waiting(const std::string& id, const nlohmann::json& source);
 
 /// {"shared": [names], "exclusive": [names]}
 nlohmann::json locks_json(const LockSet& locks);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "replicator/elasticsearch/transport/json_fields.h"
 #include "replicator/elasticsearch/transport/text_encoding.h"
@@ -16,7 +17,14 @@ namespace {
 using nlohmann::json;
 
 /// The scripts that have changed since the first version.
-constexpr std::array<std::string_view, 3> kSecondVersion = {"acquire", "downgrade", "release"};
+constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kVersions = {
+    {{"acquire", "v3"}, {"downgrade", "v2"}, {"release", "v3"}}};
+
+std::string_view version_of(std::string_view name) {
+  const auto* found =
+      std::find_if(kVersions.begin(), kVersions.end(), [&](const auto& each) { return each.first == name; });
+  return found == kVersions.end() ? "v1" : found->second;
+}
 
 bool runs_painless(ElasticsearchClient& client) {
   const json reply = client.send_json("asking for the engine's script languages", "GET", "/_script_language");
@@ -35,9 +43,7 @@ std::vector<LockScript> lock_scripts() {
   for (const EmbeddedFile& file : lock_script_files()) {
     std::string name(file.name.substr(0, file.name.find('.')));
     std::replace(name.begin(), name.end(), '_', '-');
-    const bool changed =
-        std::find(kSecondVersion.begin(), kSecondVersion.end(), name) != kSecondVersion.end();
-    scripts.push_back({"lockstep-" + name + (changed ? "-v2" : "-v1"), file.content});
+    scripts.push_back({"lockstep-" + name + "-" + std::string(version_of(name)), file.content});
   }
   return scripts;
 }

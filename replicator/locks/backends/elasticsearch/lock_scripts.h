@@ -12,7 +12,7 @@
 namespace lockstep {
 
 struct LockScript {
-  std::string id;           ///< "lockstep-acquire-v2"
+  std::string id;           ///< "lockstep-acquire-v3"
   std::string_view source;  ///< the content of scripts/acquire.painless
 };
 
@@ -20,8 +20,8 @@ struct LockScript {
 std::vector<LockScript> lock_scripts();
 
 namespace script_id {
-inline constexpr const char* kAcquire = "lockstep-acquire-v2";
-inline constexpr const char* kRelease = "lockstep-release-v2";
+inline constexpr const char* kAcquire = "lockstep-acquire-v3";
+inline constexpr const char* kRelease = "lockstep-release-v3";
 inline constexpr const char* kDowngrade = "lockstep-downgrade-v2";
 inline constexpr const char* kRenew = "lockstep-renew-v1";
 inline constexpr const char* kJournalOpen = "lockstep-journal-open-v1";

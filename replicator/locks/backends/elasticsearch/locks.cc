@@ -79,6 +79,21 @@ void ElasticsearchLocks::prepare() {
   client_.set_timeout(request_timeout_);
 }
 
+bool ElasticsearchLocks::attach() {
+  const bool locks = !client_.indices_of(indices_.locks).empty();
+  const bool journal = !client_.indices_of(indices_.journal).empty();
+  if (!locks && !journal) return false;
+  if (!locks || !journal) {
+    throw Error({"looking at locks",
+                 "somebody has deleted the index " + (locks ? indices_.journal : indices_.locks),
+                 "the next command that takes a lock makes it again"});
+  }
+  // Reading needs no script.
+  use(plain_lock_documents(client_, indices_.locks),
+      std::make_unique<ElasticsearchJournal>(client_, indices_.journal, Painless::kMissing, lease()));
+  return true;
+}
+
 void ElasticsearchLocks::require_template() {
   const json reply = client_.send_json(
       "reading the index templates", "GET",

@@ -24,6 +24,7 @@ class ElasticsearchLocks final : public StoredLocks {
                      std::chrono::milliseconds lease, std::chrono::milliseconds request_timeout);
 
   void prepare() override;
+  bool attach() override;
 
  private:
   void require_template();

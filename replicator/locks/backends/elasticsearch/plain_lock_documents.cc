@@ -61,6 +61,11 @@ class PlainLockDocuments final : public LockDocuments {
     return std::nullopt;
   }
 
+  /// There are no queues.
+  void give_back(const LockSet& locks, const LockName&, const Grant& grant) override {
+    release(locks, {.holder = grant.holder});
+  }
+
   void release(const LockSet& locks, const Leave& leave) override {
     const std::optional<ServerTime> now =
         leave.only_expired ? std::optional(read_server_time(client())) : std::nullopt;

@@ -34,7 +34,7 @@ class ScriptedLockDocuments final : public LockDocuments {
     const auto body = [&](const LockRequest& request) {
       json parameters = {{"holder", grant.holder},        {"under", grant.under},
                          {"mode", text_of(request.mode)}, {"lease", grant.lease.count()},
-                         {"mark", grant.mark.count()},    {"name", nullptr}};
+                         {"place", grant.place.count()},  {"name", nullptr}};
       if (is_shortened(request.name)) parameters["name"] = request.name.text();
       return json{{"scripted_upsert", true},
                   {"upsert", json::object()},
@@ -52,8 +52,23 @@ class ScriptedLockDocuments final : public LockDocuments {
   void release(const LockSet& locks, const Leave& leave) override {
     const LockSet reversed(locks.rbegin(), locks.rend());
     const json parameters = {
-        {"holder", leave.holder}, {"keep_mark", leave.keep_mark}, {"only_expired", leave.only_expired}};
+        {"holder", leave.holder}, {"keep_place", false}, {"only_expired", leave.only_expired}, {"place", 0}};
     run("releasing locks", reversed, script_body(script_id::kRelease, parameters), ignored);
+  }
+
+  void give_back(const LockSet& locks, const LockName& at, const Grant& grant) override {
+    const LockSet reversed(locks.rbegin(), locks.rend());
+    const auto body = [&](const LockRequest& request) {
+      const bool first = request.name < at && request.mode == LockMode::kExclusive;
+      return json{{"script",
+                   {{"id", script_id::kRelease},
+                    {"params",
+                     {{"holder", grant.holder},
+                      {"keep_place", request.name == at},
+                      {"only_expired", false},
+                      {"place", first ? grant.place.count() : 0}}}}}};
+    };
+    run("giving locks back", reversed, body, ignored);
   }
 
   void downgrade(const LockName& name, const std::string& holder) override {
@@ -123,24 +138,28 @@ class ScriptedLockDocuments final : public LockDocuments {
     const bool strong = request.mode == LockMode::kShared || text_at(source, "lock_type") == "exclusive";
     const bool written = outcome.result == "created" || outcome.result == "updated";
     if (written && held && strong) return std::nullopt;
-    const std::optional<LockState> state = read_lock(request.name.text(), source);
-    Refusal refusal{state.value_or(LockState{request.name, LockMode::kShared}), {}};
+    Refusal refusal{
+        read_lock(request.name.text(), source).value_or(LockState{request.name, LockMode::kShared})};
+    refusal.lock.name = request.name;
+    std::vector<LockHolder>& waiting = refusal.lock.waiting;
+    waiting = read_waiting(request.name.text(), source);
+    const auto me = std::find_if(waiting.begin(), waiting.end(),
+                                 [&](const LockHolder& each) { return each.id == grant.holder; });
     if (const auto now = integer_at(source, "now")) {
       refusal.now = server_time(*now);
       refusal.queued = text_at(source, "answer") == "queued";
-    } else if (refusal.lock.waiting) {
-      // The refusal left our own waiting mark, which began at the server's time.
-      refusal.now = *refusal.lock.waiting->until - grant.mark;
+    } else if (me != waiting.end()) {
+      // The refusal gave us our place, which began at the server's time.
+      refusal.now = *me->until - grant.place;
+      const bool exclusive =
+          request.mode == LockMode::kExclusive || refusal.lock.mode == LockMode::kExclusive;
+      refusal.queued = refusal.lock.count == 0 || !exclusive;
     }
-    refusal.lock.waiting = mark_of_others(request, source, grant.holder);
+    if (me != waiting.end()) {
+      refusal.ahead = static_cast<std::size_t>(me - waiting.begin());
+      waiting.erase(me);
+    }
     return refusal;
-  }
-
-  static std::optional<LockHolder> mark_of_others(const LockRequest& request, const json& source,
-                                                  const std::string& me) {
-    std::optional<LockHolder> waiting = read_waiting(request.name.text(), source);
-    if (waiting && waiting->id == me) waiting.reset();
-    return waiting;
   }
 };
 

@@ -34,19 +34,27 @@ std::string stored_names(const LockSet& locks, LockMode mode) {
 const std::string kLockColumns =
     "l.name, l.mode, l.holders::text, array(select " + milliseconds_sql("u.until") +
     " from unnest(l.until) with ordinality as u(until, place) order by u.place)::text,"
-    " l.waiting, " +
-    milliseconds_sql("l.waiting_until");
+    " l.waiting::text, array(select " +
+    milliseconds_sql("u.until") +
+    " from unnest(l.waiting_until) with ordinality as u(until, place) order by u.place)::text";
+
+/// Of two arrays: names, and ends in milliseconds.
+std::vector<LockHolder> lock_holders(const pqxx::field& names, const pqxx::field& ends) {
+  std::vector<LockHolder> holders;
+  const std::vector<std::string> until = parse_array(ends.c_str());
+  for (std::string& name : parse_array(names.c_str())) {
+    holders.push_back(
+        {std::move(name), ServerTime(std::chrono::milliseconds(std::stoll(until.at(holders.size()))))});
+  }
+  return holders;
+}
 
 LockState lock_state(const pqxx::row& row) {
   LockState state{LockName::as_stored(row[0].c_str())};
   state.mode = stored_mode(state.name.text(), row[1].c_str());
-  const std::vector<std::string> holders = parse_array(row[2].c_str());
-  const std::vector<std::string> until = parse_array(row[3].c_str());
-  for (std::size_t i = 0; i < holders.size(); ++i) {
-    state.holders.push_back({holders[i], ServerTime(std::chrono::milliseconds(std::stoll(until.at(i))))});
-  }
-  state.count = static_cast<std::int64_t>(holders.size());
-  if (!row[4].is_null()) state.waiting = LockHolder{row[4].c_str(), server_time(row[5])};
+  state.holders = lock_holders(row[2], row[3]);
+  state.count = static_cast<std::int64_t>(state.holders.size());
+  state.waiting = lock_holders(row[4], row[5]);
   return state;
 }
 
@@ -59,15 +67,23 @@ ServerTime PostgresLockRows::now() {
 
 std::optional<Refusal> PostgresLockRows::acquire_all(const LockSet& locks, const Grant& grant) {
   static const std::string statement =
-      "select " + kLockColumns + ", l.queued, " + milliseconds_sql("l.at") +
+      "select " + kLockColumns + ", l.queued, l.ahead, " + milliseconds_sql("l.at") +
       " from {schema}.acquire($1, $2::text[], $3::text[], $4::bigint * interval '1 millisecond',"
       " $5::bigint * interval '1 millisecond', $6::text[]) as l";
   const pqxx::result rows =
       session_.run("taking locks", statement, grant.holder, stored_names(locks, LockMode::kShared),
-                   stored_names(locks, LockMode::kExclusive), grant.lease.count(), grant.mark.count(),
+                   stored_names(locks, LockMode::kExclusive), grant.lease.count(), grant.place.count(),
                    array_literal(grant.under));
   if (rows.empty()) return std::nullopt;
-  return Refusal{lock_state(rows[0]), server_time(rows[0][7]), rows[0][6].as<bool>()};
+  Refusal refusal{lock_state(rows[0]), server_time(rows[0][8]), rows[0][6].as<bool>()};
+  if (!rows[0][7].is_null()) refusal.ahead = rows[0][7].as<std::size_t>();
+  std::erase_if(refusal.lock.waiting, [&](const LockHolder& each) { return each.id == grant.holder; });
+  return refusal;
+}
+
+std::optional<Refusal> PostgresLockRows::acquire_again(const LockSet& locks, const LockName&,
+                                                       const Grant& grant) {
+  return acquire_all(locks, grant);
 }
 
 std::optional<Refusal> PostgresLockRows::acquire_one(const LockRequest& request, const Grant& grant) {
@@ -75,8 +91,8 @@ std::optional<Refusal> PostgresLockRows::acquire_one(const LockRequest& request,
 }
 
 void PostgresLockRows::release(const LockSet& locks, const Leave& leave) {
-  session_.run("releasing locks", "select {schema}.release($1, $2::text[], $3::boolean, $4::boolean)",
-               leave.holder, stored_names(locks), leave.keep_mark, leave.only_expired);
+  session_.run("releasing locks", "select {schema}.release($1, $2::text[], only_expired => $3::boolean)",
+               leave.holder, stored_names(locks), leave.only_expired);
 }
 
 std::optional<LockName> PostgresLockRows::renew(const LockSet& locks, const std::string& holder,
@@ -125,13 +141,16 @@ std::vector<LockState> PostgresLockRows::all(const Unreadable& unreadable) {
 }
 
 void PostgresLockRows::prune() {
-  // Expired waiting marks. Whoever takes a lock meanwhile has its row locked.
-  session_.run("removing expired waiting marks",
+  session_.run("removing those who wait no more",
+               "delete from {schema}.waiter where until < clock_timestamp()");
+  // Whoever takes a lock meanwhile has its row locked.
+  session_.run("removing locks that nobody holds or waits for",
                "delete from {schema}.lock as l using (select name from {schema}.lock as d"
-               " where d.waiting_until < clock_timestamp() and not exists"
-               " (select from {schema}.holder as h where h.name = d.name)"
+               " where not exists (select from {schema}.holder as h where h.name = d.name)"
+               " and not exists (select from {schema}.waiter as w where w.name = d.name)"
                " order by d.name for update skip locked) as gone where l.name = gone.name"
-               " and not exists (select from {schema}.holder as h where h.name = l.name)");
+               " and not exists (select from {schema}.holder as h where h.name = l.name)"
+               " and not exists (select from {schema}.waiter as w where w.name = l.name)");
 }
 
 }  // namespace lockstep

@@ -17,6 +17,8 @@ class PostgresLockRows final : public LockStore {
 
   ServerTime now() override;
   std::optional<Refusal> acquire_all(const LockSet& locks, const Grant& grant) override;
+  /// A refusal of all costs no more than one of one.
+  std::optional<Refusal> acquire_again(const LockSet& locks, const LockName& at, const Grant& grant) override;
   std::optional<Refusal> acquire_one(const LockRequest& request, const Grant& grant) override;
   void release(const LockSet& locks, const Leave& leave) override;
   void downgrade(const LockName& name, const std::string& holder) override;

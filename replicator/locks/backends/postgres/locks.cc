@@ -16,6 +16,7 @@ std::span<const EmbeddedFile> postgresql_lock_migrations();
 namespace {
 
 constexpr std::chrono::seconds kPrepare{60};  // others may be at it
+constexpr const char* kLooking = "looking for the tables of locks";
 
 SourceConfig with_schema(SourceConfig source, const std::string& schema) {
   source.schema = schema;
@@ -34,16 +35,31 @@ PostgresLocks::PostgresLocks(SourceConfig source, std::chrono::milliseconds leas
       schema_(lock_schema(source.schema)),
       session_(with_schema(std::move(source), schema_), limit) {}
 
+std::size_t PostgresLocks::pending(PostgresSession& session) const {
+  PostgresTransaction transaction(session, "reading the migrations of the locks", Isolation::kEachStatement);
+  return pending_migrations(transaction, schema_, read_migrations(postgresql_lock_migrations())).size();
+}
+
 void PostgresLocks::prepare() {
-  const std::vector<Migration> migrations = read_migrations(postgresql_lock_migrations());
-  session_.call("looking for the tables of locks", kPrepare, [&](PostgresSession& session) {
-    const bool pending = [&] {
-      PostgresTransaction transaction(session, "reading the migrations of the locks",
-                                      Isolation::kEachStatement);
-      return !pending_migrations(transaction, schema_, migrations).empty();
-    }();
-    if (pending) migrate(session, schema_, migrations, [](const Migration&) {});
+  session_.call(kLooking, kPrepare, [&](PostgresSession& session) {
+    if (pending(session) == 0) return;
+    migrate(session, schema_, read_migrations(postgresql_lock_migrations()), [](const Migration&) {});
   });
+  use_tables();
+}
+
+bool PostgresLocks::attach() {
+  std::size_t missing = 0;
+  session_.call(kLooking, kPrepare, [&](PostgresSession& session) { missing = pending(session); });
+  if (missing == postgresql_lock_migrations().size()) return false;
+  if (missing > 0) {
+    throw Error({kLooking, "an older lockstep has made them", "run `lockstep locks prepare`"});
+  }
+  use_tables();
+  return true;
+}
+
+void PostgresLocks::use_tables() {
   use(std::make_unique<PostgresLockRows>(session_), std::make_unique<PostgresJournal>(session_, lease()));
 }
 

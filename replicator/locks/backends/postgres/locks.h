@@ -27,8 +27,13 @@ class PostgresLocks final : public StoredLocks {
   PostgresLocks(SourceConfig source, std::chrono::milliseconds lease, std::chrono::milliseconds limit);
 
   void prepare() override;
+  bool attach() override;
 
  private:
+  /// How many migrations are missing.
+  std::size_t pending(PostgresSession& session) const;
+  void use_tables();
+
   const std::string schema_;
   PostgresLockSession session_;
 };

@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "replicator/source/postgres/catalog/catalog.h"
+#include "replicator/source/postgres/define/exposure.h"
 #include "replicator/source/postgres/define/preflight.h"
 #include "replicator/source/postgres/session/array.h"
 #include "replicator/source/postgres/session/statement.h"
@@ -23,7 +24,11 @@ std::string PostgresSourceDefinition::user() {
 }
 
 std::vector<Finding> PostgresSourceDefinition::check() {
-  return check_postgres(session_, config_);
+  std::vector<Finding> findings = check_postgres(session_, config_);
+  for (Finding& finding : exposure_of_postgres(session_, config_.source)) {
+    findings.push_back(std::move(finding));
+  }
+  return findings;
 }
 
 std::map<std::string, std::vector<std::string>> PostgresSourceDefinition::document_fields() {

@@ -32,6 +32,7 @@ class PostgresChangeLog final : public ChangeLog {
   bool await_change(const Position& position, std::chrono::milliseconds check_every,
                     std::chrono::milliseconds at_most) override;
   bool is_awaited() override;
+  SavePace save_pace() override { return {}; }
   UnfinishedJobs jobs() override;
   std::optional<FanOutList> expand(const AppliedIndex& index, const Job& fan_out) override;
 

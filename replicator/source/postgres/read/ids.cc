@@ -6,10 +6,10 @@ namespace lockstep {
 namespace {
 
 bool has_text_ids(const PostgresIndex& index) {
-  return index.id_type == "text" || index.id_type.starts_with("character varying");
+  return index.id_type == "text" || index.id_type == "character varying";
 }
 
-// The range of an integer type; of bigint for every other type.
+// REQUIRES: the _id is of an integer type.
 std::string_view range_of(const PostgresIndex& index) {
   if (index.id_type == "smallint") return "-32768 and 32767";
   if (index.id_type == "integer") return "-2147483648 and 2147483647";

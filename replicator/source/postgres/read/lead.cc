@@ -12,6 +12,7 @@
 #include "replicator/source/postgres/session/place.h"
 #include "replicator/source/postgres/session/statement.h"
 #include "replicator/source/postgres/session/stored_value.h"
+#include "replicator/unknown_value.h"
 
 namespace lockstep {
 namespace {
@@ -143,6 +144,7 @@ KnownPartners PostgresLead::known_partners() {
   KnownPartners partners;
   for (const pqxx::row& row :
        session_.ask("loading what is known of both sides", postgres_sql("load_partners"), pipeline_.id())) {
+    if (row[0].is_null()) throw missing_value("lockstep's table checkpoint", "partners.place");
     partners.place = row[0].c_str();
     partners.quiet = row[1].as<bool>();
     if (!row[2].is_null()) partners.targets[IndexId{row[2].as<int>()}] = row[3].c_str();

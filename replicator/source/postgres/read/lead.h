@@ -31,6 +31,7 @@ class PostgresLead final : public Lead {
   bool try_lead() override;
   bool is_led() override;
   SourceIdentity identity() override;
+  void leave_mark(Epoch /*epoch*/) override {}  // a place in the WAL never comes again
   Epoch epoch() override;
   KnownPartners known_partners() override;
   Epoch raise_epoch(Epoch at_least, const KnownPartners& partners) override;

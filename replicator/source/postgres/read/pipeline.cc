@@ -1,6 +1,7 @@
 #include "replicator/source/postgres/read/pipeline.h"
 
 #include <algorithm>
+#include <array>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -9,6 +10,7 @@
 #include "replicator/source/postgres/session/migrations.h"
 #include "replicator/source/postgres/session/statement.h"
 #include "replicator/source/postgres/session/stored_value.h"
+#include "replicator/unknown_value.h"
 
 namespace lockstep {
 namespace {
@@ -31,6 +33,15 @@ void add_track(PostgresPipeline& pipeline, PostgresTrack track) {
   pipeline.indices.back().tracks.push_back(std::move(track));
 }
 
+// The types that `apply` takes for an _id.
+std::string id_type_of(const std::string& name, const std::string& alias) {
+  constexpr std::array<std::string_view, 6> kIdTypes = {"smallint", "integer", "bigint",
+                                                        "uuid",     "text",    "character varying"};
+  if (std::find(kIdTypes.begin(), kIdTypes.end(), name) == kIdTypes.end())
+    throw unknown_value("index " + alias, "id_type", name);
+  return name;
+}
+
 void load_indices(PostgresSession& session, PostgresPipeline& pipeline) {
   std::vector<CaptureId> captures;
   for (const pqxx::row& row :
@@ -42,7 +53,7 @@ void load_indices(PostgresSession& session, PostgresPipeline& pipeline) {
       constexpr std::string_view kTable = "index";
       index.alias = stored<std::string>(row[1], kTable);
       index.view = stored<std::string>(row[2], kTable);
-      index.id_type = stored<std::string>(row[3], kTable);
+      index.id_type = id_type_of(stored<std::string>(row[3], kTable), index.alias);
       index.routed = stored<bool>(row[4], kTable);
       index.fields =
           nlohmann::json::parse(stored<std::string>(row[5], kTable)).get<std::vector<std::string>>();

@@ -1,9 +1,7 @@
 #include "replicator/source/postgres/read/reindexes.h"
 
-#include <array>
 #include <optional>
 #include <string_view>
-#include <utility>
 
 #include "replicator/error.h"
 #include "replicator/source/postgres/session/statement.h"
@@ -14,20 +12,6 @@ namespace lockstep {
 namespace {
 
 constexpr std::string_view kTable = "reindex";
-
-constexpr std::array<std::pair<ReindexWish, std::string_view>, 4> kWishes = {{
-    {ReindexWish::kNone, ""},
-    {ReindexWish::kBack, "back"},
-    {ReindexWish::kFinish, "finish"},
-    {ReindexWish::kAbort, "abort"},
-}};
-
-ReindexWish wish_of(std::string_view text, ReindexId reindex) {
-  for (const auto& [wish, known] : kWishes) {
-    if (known == text) return wish;
-  }
-  throw unknown_value("reindex " + std::to_string(reindex.value), "wanted", text);
-}
 
 std::optional<IndexId> index_of(const pqxx::field& field) {
   return field.is_null() ? std::nullopt : std::optional(IndexId{field.as<int>()});
@@ -43,7 +27,7 @@ Reindex reindex_of(const pqxx::row& row) {
   reindex.beside = index_of(row[5]);
   reindex.live_name = stored<std::string>(row[6], kTable);
   reindex.beside_name = stored<std::string>(row[7], kTable);
-  reindex.wish = wish_of(row[8].c_str(), reindex.id);
+  reindex.wish = reindex_wish(row[8].c_str(), reindex.id);
   reindex.is_forced = stored<bool>(row[9], kTable);
   reindex.was_swapped = row[10].as<bool>();
   reindex.keep = std::chrono::seconds(row[11].as<std::int64_t>());
@@ -76,8 +60,7 @@ bool PostgresReindexes::want(ReindexId reindex, ReindexWish wish, Force force) {
                    "update {schema}.reindex set wanted = coalesce(nullif($2, ''), wanted), forced = forced "
                    "or $3 "
                    "where id = $1 returning id",
-                   reindex.value, std::string(kWishes.at(static_cast<std::size_t>(wish)).second),
-                   force == Force::kYes)
+                   reindex.value, std::string(name_of(wish)), force == Force::kYes)
               .empty();
 }
 
@@ -93,6 +76,8 @@ bool PostgresReindexes::advance(const Reindex& reindex, Epoch epoch, const Reind
                generation.documents, session_.storable(step.failure))[0][0]
           .c_str();
   if (outcome == "deposed") throw Deposed("another process has taken the lead of the pipeline");
+  if (outcome != "advanced" && outcome != "changed")
+    throw unknown_value("advance_reindex()", "answer", outcome);
   return outcome == "advanced";
 }
 

@@ -33,7 +33,16 @@ select json_build_object(
         from {schema}.set_aside as a
         where a.index = i.id
       ),
-      'dead_letters', (select count(*) from {schema}.dead_letter as d where d.index = i.id),
+      'refused', (
+        select coalesce(json_agg(json_build_object('error', k.error_type, 'documents', k.documents)
+                                 order by k.documents desc, k.error_type), '[]')
+        from (
+          select d.error_type, count(*) as documents
+          from {schema}.dead_letter as d
+          where d.index = i.id
+          group by d.error_type
+        ) as k
+      ),
       'jobs', (
         select coalesce(json_agg(json_build_object(
           'id', j.id, 'kind', j.kind, 'position', j.position, 'reason', j.reason,

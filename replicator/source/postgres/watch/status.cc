@@ -74,7 +74,10 @@ IndexStatus index_of(const nlohmann::json& json) {
   index.id = IndexId{json.at("id")};
   index.alias = stored_at<std::string>(json, "alias", kTable);
   index.view = stored_at<std::string>(json, "view", kTable);
-  index.dead_letters = json.at("dead_letters");
+  for (const nlohmann::json& kind : json.at("refused")) {
+    index.refused.push_back({stored_at<std::string>(kind, "error", "dead_letter"), kind.at("documents")});
+    index.dead_letters += index.refused.back().documents;
+  }
   if (!json.at("set_aside").is_null()) index.set_aside = json.at("set_aside");
   for (const nlohmann::json& job : json.at("jobs")) index.jobs.push_back(job_of(job));
   return index;
@@ -108,6 +111,19 @@ PipelineStatus status_of(const nlohmann::json& json) {
   return status;
 }
 
+// Those whose role may lead are lockstep's; one of them does.
+std::vector<Standby> standbys_of(PostgresTransaction& transaction, const std::string& pipeline,
+                                 const std::vector<LeadHolder>& lead) {
+  int leader = 0;
+  for (const LeadHolder& holder : lead) leader = holder.is_lockstep ? holder.pid : leader;
+  std::vector<Standby> standbys;
+  for (const pqxx::row& row :
+       transaction.run(postgres_sql("standbys"), "lockstep " + pipeline + " tail", leader)) {
+    standbys.push_back({row[0].c_str(), row[1].c_str()});
+  }
+  return standbys;
+}
+
 }  // namespace
 
 PostgresStatus::PostgresStatus(const Config& config)
@@ -127,6 +143,7 @@ std::optional<PipelineStatus> PostgresStatus::read() {
   if (found.empty()) return std::nullopt;
   PipelineStatus status = status_of(nlohmann::json::parse(as_utf8(found[0][0].c_str())));
   for (LeadLock& lock : lead_locks(direct, status.identity)) status.lead.push_back(std::move(lock.holder));
+  status.standbys = standbys_of(direct, pipeline_, status.lead);
   return status;
 }
 

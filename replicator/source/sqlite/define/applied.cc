@@ -31,6 +31,7 @@ class Loader {
     if (!applied_.pipeline) return std::move(applied_);
     load_captures();
     load_indices();
+    load_generations();
     return std::move(applied_);
   }
 
@@ -99,6 +100,19 @@ class Loader {
       index.definition = stored_text(rows[7], "index");
       load_tracks(index);
       applied_.indices.emplace(stored_text(rows[1], "index"), std::move(index));
+    }
+  }
+
+  void load_generations() {
+    // The tables of an older lockstep lack this one.
+    if (!find_table(connection_, connection_.schema() + "_reindex")) return;
+    SqliteStatement rows(connection_, kDoing,
+                         "select beside, alias from {schema}_reindex where pipeline = ?1",
+                         *applied_.pipeline);
+    while (rows.step()) {
+      for (auto& [alias, index] : applied_.indices) {
+        if (rows[0].optional_integer() == index.id) index.beside = stored_text(rows[1], "reindex");
+      }
     }
   }
 

@@ -22,6 +22,7 @@ struct SqliteAppliedIndex {
   std::vector<std::string> fields;
   std::vector<std::string> json_fields;
   std::string definition;
+  std::string beside = {};                       ///< the alias beside whose index it is; empty: its own
   std::set<std::pair<int, std::string>> tracks;  ///< capture and resolver; the resolver may be empty
 };
 

@@ -206,13 +206,21 @@ class Planner {
   }
 
   void plan_index(const SqliteIndexDesign& index) {
-    const Tracks tracks = wanted_tracks(index);
     const auto known = in_.applied.indices.find(index.alias);
-    const bool is_new = known == in_.applied.indices.end();
-    const std::string reason = is_new ? "new index" : reason_to_repeat(index, known->second, tracks);
+    plan_generation(index, index.alias, known == in_.applied.indices.end() ? nullptr : &known->second);
+    for (const auto& [name, generation] : in_.applied.indices) {
+      if (generation.beside == index.alias) plan_generation(index, name, &generation);
+    }
+  }
+
+  void plan_generation(const SqliteIndexDesign& index, const std::string& name,
+                       const SqliteAppliedIndex* known) {
+    const Tracks tracks = wanted_tracks(index);
+    const bool is_new = known == nullptr;
+    const std::string reason = is_new ? "new index" : reason_to_repeat(index, *known, tracks);
     if (reason.empty()) return;
     Filling defined = filling();
-    defined.holes["id"] = std::to_string(is_new ? ++next_index_ : known->second.id);
+    defined.holes["id"] = std::to_string(is_new ? ++next_index_ : known->id);
     defined.holes["alias"] = quoted_text(index.alias);
     defined.holes["view"] = quoted_text(index.view);
     defined.holes["id_type"] = quoted_text(index.id_type);
@@ -228,7 +236,7 @@ class Planner {
     }
     defined.blocks["jobs"].push_back(job("backfill", reason));
     if (!is_new) defined.blocks["jobs"].push_back(job("sweep", reason));
-    step(is_new ? Action::kCreate : Action::kChange, "index " + index.alias,
+    step(is_new ? Action::kCreate : Action::kChange, "index " + name,
          is_new ? "follows view " + index.view + ", beginning with a backfill"
                 : reason + ": all documents are written again, and those that the view no longer has deleted",
          statements("define_index", defined));
@@ -242,8 +250,9 @@ class Planner {
     for (const auto& each : in_.applied.indices) {
       const auto& alias = each.first;
       const auto& applied = each.second;
-      const bool is_wanted = std::any_of(in_.design.indices.begin(), in_.design.indices.end(),
-                                         [&](const auto& index) { return index.alias == alias; });
+      const bool is_wanted = std::any_of(
+          in_.design.indices.begin(), in_.design.indices.end(),
+          [&](const auto& index) { return index.alias == alias || index.alias == applied.beside; });
       if (is_wanted) continue;
       Filling dropped = filling();
       dropped.holes["id"] = std::to_string(applied.id);

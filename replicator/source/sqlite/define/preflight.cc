@@ -1,7 +1,6 @@
 #include "replicator/source/sqlite/define/preflight.h"
 
 #include <sqlite3.h>
-#include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -266,13 +265,6 @@ void check_file(const SqliteConnection& connection, std::vector<Finding>& findin
     fault(path.string() +
               " belongs to rqlite, which replaces it at any time and does not expect triggers in it",
           "follow a database that the application itself opens");
-  }
-  // Whoever opens the file first owns its -wal and -shm, and may shut the application out.
-  struct stat file {};
-  if (stat(path.c_str(), &file) == 0 && geteuid() != 0 && geteuid() != file.st_uid) {
-    fault(path.string() + " belongs to user " + std::to_string(file.st_uid) + ", and lockstep runs as user " +
-              std::to_string(geteuid()) + ": the files beside it would keep the application out",
-          "run lockstep as the application's user");
   }
   if (access(folder.c_str(), W_OK) != 0) {
     fault("nothing can be written into folder " + folder.string() +

@@ -15,18 +15,22 @@ namespace {
 constexpr std::chrono::milliseconds kSeenAfter{10};
 constexpr std::chrono::microseconds kLookAgain{50};
 
+// A save takes the write lock, and an application that does not wait for it fails. Nobody needs it sooner but
+// who waits for it.
+constexpr SavePace kUnlessAwaited{std::chrono::seconds(1), std::chrono::seconds(1)};
+
 }  // namespace
 
 std::unique_ptr<SourceTransaction> SqliteChangeLog::begin(Epoch epoch) {
   wal_care_.before_reading();
-  return std::make_unique<SqliteSourceTransaction>(connection_, pipeline_, first_seen_, epoch,
+  return std::make_unique<SqliteSourceTransaction>(connection_, pipeline_, first_seen_, history_, epoch,
                                                    expansion_.job_in_hand());
 }
 
 std::unique_ptr<SourceTransaction> SqliteChangeLog::begin_repair() {
   wal_care_.before_reading();
-  return std::make_unique<SqliteSourceTransaction>(connection_, pipeline_, first_seen_, std::nullopt,
-                                                   expansion_.job_in_hand());
+  return std::make_unique<SqliteSourceTransaction>(connection_, pipeline_, first_seen_, history_,
+                                                   std::nullopt, expansion_.job_in_hand());
 }
 
 std::unique_ptr<SourceSnapshot> SqliteChangeLog::read() {
@@ -81,6 +85,10 @@ bool SqliteChangeLog::await_change(const Position& position, std::chrono::millis
 
 bool SqliteChangeLog::is_awaited() {
   return awaited_.is_held_elsewhere();
+}
+
+SavePace SqliteChangeLog::save_pace() {
+  return is_awaited() ? SavePace{} : kUnlessAwaited;
 }
 
 UnfinishedJobs SqliteChangeLog::jobs() {

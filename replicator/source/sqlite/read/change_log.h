@@ -7,6 +7,7 @@
 #include "replicator/source/change_log.h"
 #include "replicator/source/sqlite/read/expansion.h"
 #include "replicator/source/sqlite/read/first_seen.h"
+#include "replicator/source/sqlite/read/history.h"
 #include "replicator/source/sqlite/read/pipeline.h"
 #include "replicator/source/sqlite/session/byte_lock.h"
 #include "replicator/source/sqlite/session/connection.h"
@@ -17,10 +18,12 @@ namespace lockstep {
 
 class SqliteChangeLog final : public ChangeLog {
  public:
-  /// `source` is that of `connection`, for a second one. Both references must outlive this.
-  SqliteChangeLog(SqliteConnection& connection, const SqlitePipeline& pipeline, const SourceConfig& source)
+  /// `source` is that of `connection`, for a second one. The references must outlive this.
+  SqliteChangeLog(SqliteConnection& connection, const SqlitePipeline& pipeline, SqliteHistory& history,
+                  const SourceConfig& source)
       : connection_(connection),
         pipeline_(pipeline),
+        history_(history),
         expansion_(source),
         wal_care_(connection, clock_),
         wakeup_(connection.file()),
@@ -35,12 +38,14 @@ class SqliteChangeLog final : public ChangeLog {
   bool await_change(const Position& position, std::chrono::milliseconds check_every,
                     std::chrono::milliseconds at_most) override;
   bool is_awaited() override;
+  SavePace save_pace() override;
   UnfinishedJobs jobs() override;
   std::optional<FanOutList> expand(const AppliedIndex& index, const Job& fan_out) override;
 
  private:
   SqliteConnection& connection_;
   const SqlitePipeline& pipeline_;
+  SqliteHistory& history_;
   SqliteExpansion expansion_;
   const SystemClock clock_{};
   SqliteWalCare wal_care_;

@@ -14,6 +14,7 @@ namespace lockstep {
 namespace {
 
 constexpr std::string_view kCheckpoint = "checkpoint";
+constexpr std::int64_t kMarks = 1'000;  // that are kept; one a minute at most is left
 
 SqliteStatement& required_row(SqliteStatement& row, const char* doing) {
   if (row.step()) return row;
@@ -41,12 +42,51 @@ bool SqliteLead::is_led() {
 }
 
 SourceIdentity SqliteLead::identity() {
-  const SqliteSnapshot snapshot(connection_, "asking the source who it is");
-  SqliteStatement row(connection_, "asking the source who it is", "select token, mark from {schema}_file");
-  if (!row.step())
-    throw Error({"asking the source who it is", "lockstep's table file is empty", "run `lockstep apply`"});
-  return {connection_.file().place(), stored_text(row[1], "file"), newest_outbox_id(connection_),
-          stored_text(row[0], "file")};
+  constexpr const char* kDoing = "asking the source who it is";
+  SqliteSnapshot snapshot(connection_, kDoing);
+  if (!history_.goes_on(connection_, pipeline_.id())) {
+    snapshot.end();
+    throw note_gone_back(connection_);
+  }
+  SqliteStatement row(connection_, kDoing, "select token, mark from {schema}_file");
+  if (!row.step()) throw Error({kDoing, "lockstep's table file is empty", "run `lockstep apply`"});
+  SourceIdentity identity{connection_.file().place(), stored_text(row[1], "file"),
+                          newest_outbox_id(connection_), stored_text(row[0], "file")};
+  SqliteStatement marks(connection_, kDoing,
+                        "select mark from {schema}_mark where pipeline = ?1 order by number", pipeline_.id());
+  while (marks.step()) identity.marks.push_back(std::to_string(marks[0].integer()));
+  return identity;
+}
+
+void SqliteLead::leave_mark(Epoch epoch) {
+  constexpr const char* kDoing = "leaving a mark in the source";
+  const std::int64_t number = SqliteHistory::next();
+  SqliteWrite write(connection_, kDoing);
+  SqliteStatement(connection_, kDoing,
+                  "update {schema}_checkpoint set saved = ?3 where pipeline = ?1 and epoch = ?2 "
+                  "and saved = coalesce(?4, saved)",
+                  pipeline_.id(), epoch.value, number, history_.last())
+      .run();
+  if (connection_.changes() == 0) return;  // who looks at the history next says why
+  add_mark(number);
+  write.commit(kDoing);
+  history_.saved(epoch, number);
+  connection_.sync();
+}
+
+// An index carries one of the newest.
+void SqliteLead::add_mark(std::int64_t number) {
+  constexpr const char* kDoing = "leaving a mark in the source";
+  SqliteStatement(connection_, kDoing,
+                  "insert into {schema}_mark (pipeline, number, mark) select ?1, "
+                  "coalesce(max(number), 0) + 1, ?2 from {schema}_mark where pipeline = ?1",
+                  pipeline_.id(), number)
+      .run();
+  SqliteStatement(connection_, kDoing,
+                  "delete from {schema}_mark where pipeline = ?1 and number <= "
+                  "(select max(number) from {schema}_mark where pipeline = ?1) - ?2",
+                  pipeline_.id(), kMarks)
+      .run();
 }
 
 Epoch SqliteLead::epoch() {
@@ -61,9 +101,9 @@ KnownPartners SqliteLead::known_partners() {
   KnownPartners partners;
   try {
     const nlohmann::json stored = nlohmann::json::parse(text);
-    partners.place = stored.value("place", "");
+    if (stored == nlohmann::json::object()) return partners;  // nobody has led
+    partners.place = stored.at("place");
     partners.quiet = stored.value("quiet", false);
-    if (!stored.contains("targets")) return partners;
     for (const auto& [index, uuid] : stored.at("targets").items())
       partners.targets[index_of(index)] = uuid.get<std::string>();
   } catch (const nlohmann::json::exception&) {
@@ -77,14 +117,17 @@ Epoch SqliteLead::raise_epoch(Epoch at_least, const KnownPartners& partners) {
   nlohmann::json targets = nlohmann::json::object();
   for (const auto& [index, uuid] : partners.targets) targets[std::to_string(index.value)] = uuid;
   const nlohmann::json known = {{"place", partners.place}, {"quiet", false}, {"targets", targets}};
+  const std::int64_t number = SqliteHistory::next();
   SqliteWrite write(connection_, kDoing);
   SqliteStatement(connection_, kDoing,
-                  "update {schema}_checkpoint set epoch = max(coalesce(epoch, 0), ?2) + 1, partners = ?3 "
-                  "where pipeline = ?1",
-                  pipeline_.id(), at_least.value, known.dump())
+                  "update {schema}_checkpoint set epoch = max(coalesce(epoch, 0), ?2) + 1, partners = ?3, "
+                  "saved = ?4 where pipeline = ?1",
+                  pipeline_.id(), at_least.value, known.dump(), number)
       .run();
+  add_mark(number);
   const Epoch raised = stored_epoch(connection_, pipeline_.id());
   write.commit(kDoing);
+  history_.saved(raised, number);
   connection_.sync();
   return raised;
 }
@@ -106,14 +149,6 @@ Epoch stored_epoch(SqliteConnection& connection, int pipeline) {
   SqliteStatement row(connection, kDoing, "select epoch from {schema}_checkpoint where pipeline = ?1",
                       pipeline);
   return {stored_integer(required_row(row, kDoing)[0], kCheckpoint)};
-}
-
-void mark_as_gone_back(SqliteConnection& connection) {
-  constexpr const char* kDoing = "noting that the source went back";
-  SqliteWrite write(connection, kDoing);
-  connection.execute(kDoing, "update {schema}_file set mark = lower(hex(randomblob(16)))");
-  write.commit(kDoing);
-  connection.sync();
 }
 
 }  // namespace lockstep

@@ -19,9 +19,9 @@ constexpr const char* kPruning = "pruning the outbox";
 constexpr const char* kResuming = "using the outbox again";
 constexpr const char* kLooking = "looking at the outbox";
 
-// A quarter of a millisecond's work.
-constexpr std::int64_t kRowsOfASlice = 1'000;
-constexpr std::chrono::milliseconds kLongestWork{50};
+// A tenth of a millisecond's work.
+constexpr std::int64_t kRowsOfASlice = 500;
+constexpr std::chrono::milliseconds kLongestWork{20};
 
 std::int64_t oldest_id(SqliteConnection& connection) {
   SqliteStatement oldest(connection, kLooking, "select min(id) from {schema}_outbox");
@@ -86,10 +86,11 @@ void SqliteOutboxCare::prune() {
     row.step();
     passed = row[0].integer();
   }
-  remove_before(passed);
+  is_behind_ = !remove_before(passed);
 }
 
 void SqliteOutboxCare::keep_small() {
+  if (is_behind_) return prune();
   SqliteStatement row(
       connection_, kLooking,
       "select 1 from {schema}_outbox_limit where max_rows is not null and "

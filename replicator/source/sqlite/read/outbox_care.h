@@ -27,11 +27,12 @@ class SqliteOutboxCare final : public OutboxCare {
   std::vector<std::string> differences_from_applied() override;
 
  private:
-  /// Removes the rows before this one, slice by slice, for some 50 ms at most. Returns whether none is left.
+  /// Removes the rows before this one, slice by slice, for some 20 ms at most. Returns whether none is left.
   bool remove_before(std::int64_t row);
 
   SqliteConnection& connection_;
   const SqlitePipeline& pipeline_;
+  bool is_behind_ = false;                // prune() has not come to its end
   std::optional<std::int64_t> whole_at_;  // the schema's version when no trigger was missing
 };
 

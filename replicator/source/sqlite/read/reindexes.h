@@ -1,30 +1,41 @@
-// A SQLite file has no reindexes yet: its indices have one generation each.
+// {schema}_reindex: what people want of a reindex, and the steps of the leader (migration 0003 has the
+// states).
 #pragma once
 
-#include <stdexcept>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
 
-#include "replicator/error.h"
 #include "replicator/source/reindexes.h"
+#include "replicator/source/sqlite/read/pipeline.h"
+#include "replicator/source/sqlite/session/connection.h"
 
 namespace lockstep {
 
 class SqliteReindexes final : public Reindexes {
  public:
-  std::vector<Reindex> all() override { return {}; }
-  /// Throws UsageError.
-  bool start(const std::string& alias, const std::string& /*mapping*/,
-             std::chrono::seconds /*keep*/) override {
-    throw UsageError("reindexing " + alias +
-                     " is not possible with a SQLite source yet; configure a second pipeline with another "
-                     "name and alias, and let searches use that alias when it is filled");
-  }
-  bool want(ReindexId, ReindexWish, Force) override { return false; }
-  bool advance(const Reindex&, Epoch, const ReindexStep&) override { throw none(); }
-  void note(ReindexId, const std::string&) override { throw none(); }
-  std::int64_t refused_beside(const Reindex&) override { throw none(); }
+  /// Both must outlive this.
+  SqliteReindexes(SqliteConnection& connection, const SqlitePipeline& pipeline)
+      : connection_(connection), pipeline_(pipeline) {}
+
+  std::vector<Reindex> all() override;
+  bool start(const std::string& alias, const std::string& mapping, std::chrono::seconds keep) override;
+  bool want(ReindexId reindex, ReindexWish wish, Force force) override;
+  bool advance(const Reindex& reindex, Epoch epoch, const ReindexStep& step) override;
+  void note(ReindexId reindex, const std::string& reason) override;
+  std::int64_t refused_beside(const Reindex& reindex) override;
 
  private:
-  static std::logic_error none() { return std::logic_error("a SQLite source has no reindexes"); }
+  /// What a step does beside noting the state. REQUIRES, as all of these: a SqliteWrite is open.
+  void carry_out(const Reindex& known, const ReindexStep& step);
+  void fill(const Reindex& known, const NewGeneration& generation);
+  void compare(const Reindex& known);
+  void drop(const Reindex& known, const std::string& failure);
+  void run(std::string_view sql, std::map<std::string, std::string> holes);
+
+  SqliteConnection& connection_;
+  const SqlitePipeline& pipeline_;
 };
 
 }  // namespace lockstep

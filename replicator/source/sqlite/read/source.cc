@@ -8,10 +8,11 @@ namespace lockstep {
 SqliteSource::SqliteSource(const Config& config)
     : connection_(config.source),
       pipeline_(load_sqlite_pipeline(connection_, config.pipeline)),
-      lead_(connection_, pipeline_),
-      changes_(connection_, pipeline_, config.source),
+      lead_(connection_, pipeline_, history_),
+      changes_(connection_, pipeline_, history_, config.source),
       dead_letters_(connection_),
-      outbox_(connection_, pipeline_) {
+      outbox_(connection_, pipeline_),
+      reindexes_(connection_, pipeline_) {
   add_id_function(connection_);
 }
 

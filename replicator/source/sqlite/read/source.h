@@ -33,6 +33,7 @@ class SqliteSource final : public Source {
  private:
   SqliteConnection connection_;
   SqlitePipeline pipeline_;
+  SqliteHistory history_;
   SqliteLead lead_;
   SqliteChangeLog changes_;
   SqliteDeadLetterBox dead_letters_;

@@ -22,13 +22,22 @@ Deposed deposed() {
 }  // namespace
 
 SqliteSourceTransaction::SqliteSourceTransaction(SqliteConnection& connection, const SqlitePipeline& pipeline,
-                                                 const FirstSeen& first_seen, std::optional<Epoch> epoch,
+                                                 const FirstSeen& first_seen, SqliteHistory& history,
+                                                 std::optional<Epoch> epoch,
                                                  std::optional<JobId> being_expanded)
     : SqliteReading(connection, pipeline, "opening a transaction"),
       first_seen_(first_seen),
+      history_(history),
       epoch_(epoch),
       being_expanded_(being_expanded),
-      jobs_(connection, pipeline.id()) {}
+      jobs_(connection, pipeline.id()) {
+  if (epoch_ && !history_.goes_on(connection_, pipeline_.id())) throw_gone_back();
+}
+
+void SqliteSourceTransaction::throw_gone_back() {
+  snapshot_.end();
+  throw note_gone_back(connection_);
+}
 
 Epoch SqliteSourceTransaction::required_epoch() const {
   if (!epoch_) throw std::logic_error("a repair's transaction does what only a leader's may do");
@@ -39,13 +48,7 @@ Epoch SqliteSourceTransaction::required_epoch() const {
 
 Changes SqliteSourceTransaction::read_changes(const Position& from, const ChunkLimits& limits) {
   const std::int64_t behind = id_of(from);
-  if (newest_outbox_id(connection_) < behind) {
-    snapshot_.end();
-    mark_as_gone_back(connection_);
-    throw Error({"reading the outbox", "the source was restored from an older state",
-                 "there is nothing to do: every index is compared with its view", Retry::kLater,
-                 Server::kSource});
-  }
+  if (newest_outbox_id(connection_) < behind) throw_gone_back();
   Changes changes = read_outbox(connection_, pipeline_, behind, limits);
   if (changes.rows > 0) changes.oldest_age = first_seen_.age(behind + 1, std::chrono::steady_clock::now());
   return changes;
@@ -181,16 +184,16 @@ bool SqliteSourceTransaction::may_be_shown() {
   return true;
 }
 
-void SqliteSourceTransaction::write_checkpoint() {
+bool SqliteSourceTransaction::write_checkpoint(std::int64_t number) {
   const Epoch epoch = required_epoch();
   SqliteStatement update(connection_, "saving the checkpoint",
-                         "update {schema}_checkpoint set last_id = coalesce(?3, last_id), "
+                         "update {schema}_checkpoint set last_id = coalesce(?5, last_id), saved = ?3, "
                          "written_at = strftime('%Y-%m-%dT%H:%M:%fZ', 'now') "
-                         "where pipeline = ?1 and epoch = ?2",
-                         pipeline_.id(), epoch.value);
-  if (checkpoint_) update.bind(3, id_of(*checkpoint_));
+                         "where pipeline = ?1 and epoch = ?2 and saved = coalesce(?4, saved)",
+                         pipeline_.id(), epoch.value, number, history_.last());
+  if (checkpoint_) update.bind(5, id_of(*checkpoint_));
   update.run();
-  if (connection_.changes() == 0) throw deposed();
+  return connection_.changes() > 0;
 }
 
 void SqliteSourceTransaction::write_acknowledged() {
@@ -201,14 +204,25 @@ void SqliteSourceTransaction::write_acknowledged() {
   }
 }
 
-// What the snapshot saw is durable together with what is written behind it.
-std::vector<Job> SqliteSourceTransaction::commit() {
-  snapshot_.end();
+bool SqliteSourceTransaction::write() {
+  const std::int64_t number = SqliteHistory::next();
+  const bool is_save = epoch_ || checkpoint_ || !acknowledged_.empty();
   SqliteWrite write(connection_, kCommitting);
-  if (epoch_ || checkpoint_ || !acknowledged_.empty()) write_checkpoint();
+  if (is_save && !write_checkpoint(number)) return false;
   for (const std::function<void()>& step : steps_) step();
   write_acknowledged();
   write.commit(kCommitting);
+  if (is_save) history_.saved(required_epoch(), number);
+  return true;
+}
+
+// What the snapshot saw is durable together with what is written behind it.
+std::vector<Job> SqliteSourceTransaction::commit() {
+  snapshot_.end();
+  if (!write()) {
+    if (!history_.goes_on(connection_, pipeline_.id())) throw_gone_back();
+    throw deposed();
+  }
   connection_.sync();
   return std::move(added_);
 }

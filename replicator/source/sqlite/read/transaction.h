@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "replicator/source/sqlite/read/first_seen.h"
+#include "replicator/source/sqlite/read/history.h"
 #include "replicator/source/sqlite/read/jobs.h"
 #include "replicator/source/sqlite/read/pipeline.h"
 #include "replicator/source/sqlite/read/snapshot.h"
@@ -20,7 +21,7 @@ class SqliteSourceTransaction final : public SqliteReading<SourceTransaction> {
   /// Of the leader of `epoch`; without one, for add_repair(). `being_expanded` is the fan-out whose list is
   /// being made. The references must outlive this. Throws Error.
   SqliteSourceTransaction(SqliteConnection& connection, const SqlitePipeline& pipeline,
-                          const FirstSeen& first_seen, std::optional<Epoch> epoch,
+                          const FirstSeen& first_seen, SqliteHistory& history, std::optional<Epoch> epoch,
                           std::optional<JobId> being_expanded);
 
   Changes read_changes(const Position& from, const ChunkLimits& limits) override;
@@ -54,10 +55,14 @@ class SqliteSourceTransaction final : public SqliteReading<SourceTransaction> {
   void keep_routes(SqliteRoutes& routes);
   void note_added(Job job);
   void forget_jobs_of(IndexId index);
-  void write_checkpoint();
+  [[noreturn]] void throw_gone_back();
+  /// False: another process leads, or the file went back.
+  bool write();
+  bool write_checkpoint(std::int64_t number);
   void write_acknowledged();
 
   const FirstSeen& first_seen_;
+  SqliteHistory& history_;
   const std::optional<Epoch> epoch_;
   const std::optional<JobId> being_expanded_;
   SqliteJobs jobs_;                           // for commit()

@@ -20,6 +20,13 @@ namespace {
 // whoever waits so long starves beside a busy writer.
 constexpr std::chrono::microseconds kLookAgain{500};
 
+// Long enough to be woken with a fresh share of the processor, so that we do not lose it while we hold the
+// lock.
+constexpr std::chrono::microseconds kWatchAgain{50};
+
+// Times of files are not finer, on any file system of a disk.
+constexpr std::chrono::milliseconds kTick{50};
+
 // A commit of ours makes nothing durable while it holds the application's lock: sync() does so afterwards.
 // The application's checkpoints are its own; without the setting our commits would do them.
 constexpr const char* kSettings =
@@ -47,6 +54,20 @@ void sync_path(const std::filesystem::path& path, int flags) {
   if (is_synced) return;
   throw Error(
       {"making " + path.string() + " durable", std::strerror(fault), "", Retry::kLater, Server::kSource});
+}
+
+// One that SQLite has open; null when it has none of this kind.
+sqlite3_file* open_file(sqlite3* database, int which) {
+  sqlite3_file* opened = nullptr;
+  const int code = sqlite3_file_control(database, "main", which, &opened);
+  if (code != SQLITE_OK) throw sqlite_error("looking at the open files", nullptr, code);
+  return opened == nullptr || opened->pMethods == nullptr ? nullptr : opened;
+}
+
+void sync_open(sqlite3_file* file) {
+  if (file == nullptr) return;
+  const int code = file->pMethods->xSync(file, SQLITE_SYNC_NORMAL | SQLITE_SYNC_DATAONLY);
+  if (code != SQLITE_OK) throw sqlite_error("making commits durable", nullptr, code);
 }
 
 }  // namespace
@@ -116,30 +137,46 @@ void SqliteConnection::sync() {
 // The -wal first: what a checkpoint takes from there meanwhile is in the file when that is synced. Beside a
 // rollback journal its disappearance is the commit, so the folder is synced too.
 void SqliteConnection::sync_files() {
-  constexpr const char* kDoing = "making commits durable";
-  constexpr int kHow = SQLITE_SYNC_NORMAL | SQLITE_SYNC_DATAONLY;
-  const auto sync_open = [&](int which) {
-    sqlite3_file* opened = nullptr;
-    const int found = sqlite3_file_control(handle_, "main", which, &opened);
-    if (found != SQLITE_OK) throw sqlite_error(kDoing, nullptr, found);
-    if (opened == nullptr || opened->pMethods == nullptr) return false;
-    const int code = opened->pMethods->xSync(opened, kHow);
-    if (code != SQLITE_OK) throw sqlite_error(kDoing, nullptr, code);
-    return true;
-  };
-  const bool has_wal = sync_open(SQLITE_FCNTL_JOURNAL_POINTER);
-  sync_open(SQLITE_FCNTL_FILE_POINTER);
-  if (has_wal) return;
+  sqlite3_file* const write_ahead_log = wal();
+  if (write_ahead_log != nullptr) sync_open(write_ahead_log);
+  sync_open(open_file(handle_, SQLITE_FCNTL_FILE_POINTER));
+  if (write_ahead_log != nullptr) return;
   sync_path(file_.journal(), 0);
   sync_path(file_.path().parent_path(), O_DIRECTORY);
+}
+
+// The caller may have been running for long: it sleeps once in any case. Beside a rollback journal every look
+// locks the file, and would be in the way itself.
+void SqliteConnection::await_moment_to_write() {
+  const std::int64_t version = data_version();
+  if (wal() == nullptr) return;
+  const auto end = std::chrono::steady_clock::now() + kLongestWatch;
+  do {
+    std::this_thread::sleep_for(kWatchAgain);
+    if (data_version() != version) return;
+  } while (quiet_version_ != version && std::chrono::steady_clock::now() < end);
+  quiet_version_ = version;
+}
+
+sqlite3_file* SqliteConnection::wal() {
+  return open_file(handle_, SQLITE_FCNTL_JOURNAL_POINTER);
 }
 
 void SqliteConnection::interrupt() {
   sqlite3_interrupt(handle_);
 }
 
-void SqliteConnection::require_same_file() const {
-  if (file_.is_there()) return;
+// SQLite keeps pages until somebody commits through SQLite: a copy over the file is not seen, and a commit of
+// ours would put pages of the old file into it.
+void SqliteConnection::require_same_file() {
+  if (const std::optional<std::int64_t> written_at = file_.look()) {
+    if (written_at_ != *written_at) sqlite3_db_release_memory(handle_);
+    written_at_ = *written_at;
+    // Another write may come in the same tick.
+    if (std::chrono::system_clock::now().time_since_epoch() - kTick < std::chrono::nanoseconds(*written_at))
+      written_at_ = 0;
+    return;
+  }
   throw Error({"reading the source", "another file is at " + file_.path().string() + " now, or none",
                "if a backup was restored, there is nothing to do", Retry::kLater, Server::kSource});
 }

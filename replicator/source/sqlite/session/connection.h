@@ -20,6 +20,7 @@
 #include "replicator/source/sqlite/session/sqlite_file.h"
 
 struct sqlite3;
+struct sqlite3_file;
 struct sqlite3_stmt;
 
 namespace lockstep {
@@ -64,14 +65,24 @@ class SqliteConnection {
   /// Makes the statement that runs fail with SQLITE_INTERRUPT, from any thread. May come too early or late.
   void interrupt();
 
-  /// Throws Error, retryable, when another file has taken the path since this one was opened.
-  void require_same_file() const;
+  /// Waits for a moment at which nobody else is likely to want the write lock: right after somebody's commit,
+  /// or when nobody has committed for a while. At most kLongestWatch. Throws SqliteError.
+  void await_moment_to_write();
+
+  static constexpr std::chrono::milliseconds kLongestWatch{20};
+
+  /// Throws Error, retryable, when another file has taken the path since this one was opened. What follows
+  /// sees the file as it is, also when it was written past SQLite. REQUIRES: no transaction is open.
+  void require_same_file();
 
  private:
   friend class SqliteStatement;
   friend class SqliteWrite;
 
   void sync_files();
+
+  /// The -wal as SQLite has it open; null in the other journal modes. Throws SqliteError.
+  sqlite3_file* wal();
 
   static int wait_for_lock(void* connection, int attempt);
 
@@ -84,8 +95,10 @@ class SqliteConnection {
   sqlite3* handle_ = nullptr;
   std::chrono::milliseconds patience_ = kPatience;
   std::chrono::steady_clock::time_point waits_since_{};
-  std::optional<std::int64_t> synced_version_;               // data_version() at the last sync()
-  bool has_written_ = false;                                 // since then
+  std::int64_t written_at_ = 0;                 // SqliteFile::look() when pages were last forgotten
+  std::optional<std::int64_t> synced_version_;  // data_version() at the last sync()
+  bool has_written_ = false;                    // since then
+  std::optional<std::int64_t> quiet_version_;   // data_version() for all of the last watch
   std::unordered_map<std::string, sqlite3_stmt*> prepared_;  // by text; those that nobody uses
 };
 

@@ -4,13 +4,16 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 
 namespace lockstep {
 
 class SqliteFile {
  public:
-  /// Looks at the file now. Throws UsageError when there is none, Error when it cannot be looked at.
+  /// Looks at the file now. Throws UsageError when there is none, and when it belongs to another user:
+  /// whoever opens it first owns its -wal and -shm, and may shut the application out. Throws Error when it
+  /// cannot be looked at.
   explicit SqliteFile(std::filesystem::path path);
 
   const std::filesystem::path& path() const { return path_; }
@@ -20,7 +23,10 @@ class SqliteFile {
   const std::string& place() const { return place_; }
 
   /// Whether the path still leads to this file.
-  bool is_there() const;
+  bool is_there() const { return look().has_value(); }
+
+  /// When the file was last written, in nanoseconds since 1970. None: the path no longer leads to it.
+  std::optional<std::int64_t> look() const;
 
   std::filesystem::path wal() const { return beside("-wal"); }
   std::filesystem::path journal() const { return beside("-journal"); }

@@ -36,6 +36,7 @@ void SqliteSnapshot::end() {
 
 SqliteWrite::SqliteWrite(SqliteConnection& connection, std::string_view doing) : connection_(connection) {
   connection_.require_same_file();
+  connection_.await_moment_to_write();
   connection_.execute(doing, "begin immediate");
 }
 

@@ -27,8 +27,9 @@ class SqliteSnapshot {
   bool is_open_ = true;
 };
 
-/// Has the file's write lock from the beginning on. Rolls back unless commit() was called. Keep it short: the
-/// application waits, or fails where it does not wait.
+/// Has the file's write lock from the beginning on, which it takes when the application is not likely to want
+/// it. Rolls back unless commit() was called. Keep it short: the application waits, or fails where it does
+/// not wait.
 class SqliteWrite {
  public:
   /// Throws SqliteError when the lock is not to be had.

@@ -11,4 +11,6 @@ delete from {schema}_job where pipeline = {pipeline};
 delete from {schema}_capture where pipeline = {pipeline};
 delete from {schema}_index where pipeline = {pipeline};
 delete from {schema}_checkpoint where pipeline = {pipeline};
+delete from {schema}_reindex where pipeline = {pipeline};
+delete from {schema}_mark where pipeline = {pipeline};
 delete from {schema}_pipeline where id = {pipeline}

@@ -10,6 +10,7 @@
 #include "replicator/source/sqlite/session/byte_lock.h"
 #include "replicator/source/sqlite/session/migrations.h"
 #include "replicator/source/sqlite/session/outbox_row.h"
+#include "replicator/source/sqlite/session/sql_file.h"
 #include "replicator/source/sqlite/session/statement.h"
 #include "replicator/source/sqlite/session/transaction.h"
 #include "replicator/source/sqlite/watch/status_file.h"
@@ -56,11 +57,20 @@ std::vector<IndexStatus::Job> jobs_of(SqliteConnection& connection, IndexId inde
   return jobs;
 }
 
+std::vector<IndexStatus::Refused> refused_of(SqliteConnection& connection, IndexId index) {
+  SqliteStatement row(connection, kReading,
+                      "select error_type, count(*) from {schema}_dead_letter where index_id = ?1 "
+                      "group by error_type order by count(*) desc, error_type",
+                      index.value);
+  std::vector<IndexStatus::Refused> refused;
+  while (row.step()) refused.push_back({stored_text(row[0], "dead_letter"), row[1].integer()});
+  return refused;
+}
+
 std::vector<IndexStatus> indices_of(SqliteConnection& connection, int pipeline) {
   constexpr std::string_view kTable = "index";
   SqliteStatement row(connection, kReading,
                       "select i.id, i.alias, i.view, "
-                      "(select count(*) from {schema}_dead_letter as d where d.index_id = i.id), "
                       "(select coalesce(nullif(a.reason, ''), 'no reason is stored') "
                       "from {schema}_set_aside as a where a.index_id = i.id) "
                       "from {schema}_index as i where i.pipeline = ?1 order by i.id",
@@ -71,12 +81,26 @@ std::vector<IndexStatus> indices_of(SqliteConnection& connection, int pipeline) 
     index.id = {static_cast<int>(row[0].integer())};
     index.alias = stored_text(row[1], kTable);
     index.view = quote_sqlite_name(stored_text(row[2], kTable));
-    index.dead_letters = row[3].integer();
-    index.set_aside = row[4].text();
+    index.set_aside = row[3].text();
+    index.refused = refused_of(connection, index.id);
+    for (const IndexStatus::Refused& kind : index.refused) index.dead_letters += kind.documents;
     index.jobs = jobs_of(connection, index.id);
     indices.push_back(std::move(index));
   }
   return indices;
+}
+
+std::vector<ReindexStatus> reindexes_of(SqliteConnection& connection, int pipeline) {
+  constexpr std::string_view kTable = "reindex";
+  SqliteStatement row(connection, kReading, sqlite_sql("read_reindexes"), pipeline);
+  std::vector<ReindexStatus> reindexes;
+  while (row.step()) {
+    reindexes.push_back({stored_text(row[1], kTable), stored_text(row[2], kTable),
+                         stored_text(row[6], kTable), stored_text(row[7], kTable),
+                         stored_text(row[8], kTable), stored_text(row[12], kTable),
+                         stored_text(row[13], kTable), std::chrono::seconds(row[11].integer())});
+  }
+  return reindexes;
 }
 
 }  // namespace
@@ -111,6 +135,7 @@ std::optional<PipelineStatus> SqliteStatus::read() {
   status.given_up = stored_integer(row[7], "outbox_limit") != 0;
   status.pending_rows = row[8].integer();
   status.indices = indices_of(connection_, id);
+  status.reindexes = reindexes_of(connection_, id);
   const std::optional<SqliteReport> report = read_report(connection_.file().status(pipeline_));
   if (report) status.leader = report->leader;
   if (status.pending_rows > 0) {

@@ -14,17 +14,17 @@ TEST(LockTextTest, ALockHasALineForEachHolder) {
                        LockMode::kShared,
                        3,
                        {{"one", kNow + milliseconds(2'500)}, {"two", kNow - milliseconds(100)}},
-                       LockHolder{"w", kNow}};
+                       {{"w", kNow}}};
   EXPECT_EQ(lock_lines(lock, kNow),
             "/a  shared  one  until 1970-01-01T00:16:42.500Z (in 2.5 s)\n"
             "/a  shared  two  until 1970-01-01T00:16:39.900Z (0.1 s ago)\n"
             "/a  shared  1 without a name  without a lease\n"
-            "/a  shared  kept for w  until 1970-01-01T00:16:40.000Z (in 0.0 s)\n");
+            "/a  shared  waits: w  until 1970-01-01T00:16:40.000Z (in 0.0 s)\n");
   EXPECT_EQ(lock_lines({LockName("g"), LockMode::kExclusive, 1, {{"", std::nullopt}}}, kNow),
             "g  exclusive  somebody  without a lease\n");
   EXPECT_EQ(lock_json_line({LockName("g\""), LockMode::kExclusive, 1, {{"123", std::nullopt}}}, kNow),
             R"({"record":"lock","now":"1970-01-01T00:16:40.000Z","name":"g\"","mode":"exclusive","count":1,)"
-            R"("holders":[{"id":"123","until":null}],"waiting":null})"
+            R"("holders":[{"id":"123","until":null}],"waiting":[]})"
             "\n");
 }
 

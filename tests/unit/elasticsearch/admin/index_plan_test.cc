@@ -214,12 +214,13 @@ TEST(IndexMark, SaysWhoWritesAndFromWhere) {
   Script script{{state, state, {200, "{}"}}, {}};
   ElasticsearchClient client = client_of(script);
   EXPECT_EQ(marked_index(client, "posts").mark.epoch, Epoch{4});
-  const SourceMark source{"here", "1", 5, "16400"};
+  const SourceMark source{"here", "1", 5, "16400", "a mark"};
   set_index_writer(client, "posts", Epoch{9}, source);
   EXPECT_EQ(script.requests.back().path, "/posts-000003/_mapping");
   json expected = mark(desired());
   expected["epoch"] = 9;
-  expected["source"] = {{"place", "here"}, {"timeline", "1"}, {"progress", 5}, {"tables", "16400"}};
+  expected["source"] = {
+      {"place", "here"}, {"timeline", "1"}, {"progress", 5}, {"tables", "16400"}, {"mark", "a mark"}};
   const json mappings = json::parse(script.requests.back().body);
   EXPECT_EQ(mappings, json({{"_meta", {{"team", "x"}, {"lockstep", expected}}}}));
   EXPECT_EQ(read_mark({"posts-000003", "uuid", {}, {}, mappings, {}})->source, source);

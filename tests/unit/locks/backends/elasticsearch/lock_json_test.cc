@@ -42,7 +42,7 @@ TEST(LockJsonTest, LocksInTheBooksFormatAreRead) {
   EXPECT_EQ(lock(R"({"process_id": 123})")->holders.at(0).id, "123");
   EXPECT_EQ(lock(R"({"process_id": "web1"})")->holders.at(0), (LockHolder{"web1", std::nullopt}));
   EXPECT_EQ(lock(R"({"lock_type": "shared", "lock_count": 2})")->count, 2);
-  EXPECT_FALSE(lock(R"({"lock_type": "shared", "lock_count": 0})")) << "a mark's rest";
+  EXPECT_FALSE(lock(R"({"lock_type": "shared", "lock_count": 0})")) << "those who wait left it";
   EXPECT_FALSE(lock(R"({"lock_type": "shared", "lock_count": -5})")) << "as the scripts count it";
   EXPECT_FALSE(lock(R"({"lock_type": "shared"})")) << "as the scripts count it";
 }
@@ -92,7 +92,20 @@ TEST(LockJsonTest, ALockWhoseCountOrLeaseCannotBeReadIsNotFree) {
   EXPECT_THAT(lock(R"({"holders": {"a": {"calls": 1}}})"), HasSubstr("it has no holders.a.until"));
   EXPECT_THAT(lock(R"({"want": 3})"), HasSubstr("its want is 3"));
   EXPECT_THAT(lock(R"({"want": {"holder": "a", "until": [1]}})"), HasSubstr("its want.until is [1]"));
+  EXPECT_THAT(lock(R"({"queue": 3})"), HasSubstr("its queue is 3"));
+  EXPECT_THAT(lock(R"({"queue": [{"until": 1}]})"), HasSubstr("it has no queue.holder"));
   EXPECT_THAT(lock(R"({"name": ["/clinton"]})"), HasSubstr("its name is [\"/clinton\"]"));
+}
+
+TEST(LockJsonTest, ThoseWhoWaitAreReadInTheirOrder) {
+  const json source =
+      json::parse(R"({"lock_type": "shared", "lock_count": 1, "want": {"holder": "a", "until": 1},
+    "queue": [{"holder": "b", "mode": "shared", "until": 3}, {"holder": "c", "mode": "exclusive", "until": 2}]})");
+  std::vector<std::string> ids;
+  const std::optional<LockState> lock = read_lock("/", source);
+  ASSERT_TRUE(lock);
+  for (const LockHolder& each : lock->waiting) ids.push_back(each.id);
+  EXPECT_EQ(ids, (std::vector<std::string>{"a", "b", "c"})) << "a mark of an older lockstep first";
 }
 
 TEST(LockJsonTest, ANumberThatIsStoredAsTextIsThatNumber) {
@@ -175,10 +188,10 @@ TEST(LockScriptsTest, StoredScriptsAreFrozen) {
   }
   EXPECT_EQ(frozen,
             (std::vector<std::string>{
-                "lockstep-acquire-v2 a6a5e8b78cb1cce7", "lockstep-downgrade-v2 a8778269170f82d8",
+                "lockstep-acquire-v3 e68cc04dd00e4e8e", "lockstep-downgrade-v2 a8778269170f82d8",
                 "lockstep-journal-open-v1 676bb9b9f4641901", "lockstep-journal-seize-v1 8e7ec833b1d0e1e1",
                 "lockstep-journal-step-v1 8f14fd1b9dc3cbe9", "lockstep-journal-token-v1 04f89d439d79af6c",
-                "lockstep-release-v2 0f14efb7dc23a22d", "lockstep-renew-v1 1f75b61c36075765",
+                "lockstep-release-v3 0155faecebb3d369", "lockstep-renew-v1 1f75b61c36075765",
                 "lockstep-tree-change-v1 6906d65c30d855eb"}));
 }
 

@@ -241,6 +241,35 @@ TEST_F(SqliteDefinitionTest, AMigrationThatDropsTheTriggersIsNamedAndMended) {
               ElementsAre("posts: 1", "posts: 2"));
 }
 
+// It names every column of which a change counts, and nothing else in SQLite says that one has changed.
+TEST_F(SqliteDefinitionTest, AColumnThatATriggerNamesCanBeDroppedOnceTheViewDoesWithout) {
+  apply();
+  const std::string drop = "alter table posts drop column title";
+  ASSERT_EQ(application_.attempt(drop), SQLITE_ERROR) << "the view reads it";
+  application_.execute(
+      "drop view documents; create view documents as select p.id as _id, p.user_id as _user_id, "
+      "u.name as author from posts as p join users as u on u.id = p.user_id");
+  ASSERT_EQ(application_.attempt(drop), SQLITE_ERROR);
+  EXPECT_THAT(sqlite3_errmsg(application_.handle()), HasSubstr("error in trigger lockstep_"));
+  EXPECT_THAT(mended(), Contains(HasSubstr("posts"))) << "as a running service does";
+  application_.execute(drop);
+  EXPECT_THAT(application_.captured_by("insert into posts values (1, null, 0)"), ElementsAre("posts: 1"));
+}
+
+// Why its triggers stand in the way of `drop column`: each way to compare a column's values does.
+TEST_F(SqliteDefinitionTest, NoTriggerCanCompareAColumnWithoutKeepingItFromBeingDropped) {
+  const std::vector<std::string> triggers = {
+      "after update on t when old.c is not new.c begin select 1; end",
+      "after update on t begin select 1 where old.c is not new.c; end",
+      "before insert on t begin select 1 from t where \"c\" = new.c; end",
+      "after update on t when (select new.c) is not (select old.c) begin select 1; end"};
+  for (const std::string& trigger : triggers) {
+    application_.execute("drop table if exists t; create table t (id integer primary key, c)");
+    application_.execute("create trigger looks " + trigger);
+    EXPECT_EQ(application_.attempt("alter table t drop column c"), SQLITE_ERROR) << trigger;
+  }
+}
+
 TEST_F(SqliteDefinitionTest, ANewUniqueIndexAndADroppedOneMakeOtherTriggers) {
   apply();
   application_.execute(

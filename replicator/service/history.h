@@ -1,0 +1,56 @@
+// The last hour of a pipeline, in steps of ten seconds, for the charts of the status page.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+namespace lockstep {
+
+using WallTime = std::chrono::system_clock::time_point;
+
+/// Thread-safe.
+class History {
+ public:
+  static constexpr std::chrono::seconds kStep{10};
+  static constexpr std::int64_t kSteps = 360;
+
+  /// How a pipeline is at one moment.
+  struct Sample {
+    std::chrono::microseconds lag{};        ///< as ReplicationProgress has it
+    std::optional<std::int64_t> documents;  ///< written and deleted by this process; none: another one writes
+  };
+
+  /// One step. None: nobody knows, because the process did not run, or had lost a server.
+  struct Point {
+    std::optional<double> lag_seconds;           ///< the longest
+    std::optional<double> documents_per_second;  ///< on average
+  };
+
+  /// Adds what is so now. Call it about once a second; a time before the last one counts as the last one.
+  void add(WallTime at, const Sample& sample);
+
+  /// The steps of the hour until now, the oldest first, the one that is not over last: always kSteps.
+  std::vector<Point> points(WallTime now) const;
+
+ private:
+  struct Step {
+    std::int64_t number = 0;  // steps since 1970
+    std::chrono::microseconds longest_lag{};
+    std::int64_t documents = 0;
+    std::chrono::duration<double> measured{};  // how long documents were counted
+  };
+  struct Count {
+    WallTime at;
+    std::int64_t documents = 0;
+  };
+
+  mutable std::mutex mutex_;
+  std::deque<Step> steps_;           // guarded by mutex_: ascending; those without a sample are missing
+  std::optional<Count> last_count_;  // guarded by mutex_
+};
+
+}  // namespace lockstep

@@ -1,0 +1,9 @@
+-- Starts a reindex of an alias, unless the pipeline has no such index. It takes the number that the counter has.
+--   ?1  the pipeline
+--   ?2  the alias
+--   ?3  what the mapping file of the new index says
+--   ?4  how long the other generation is followed after each swap, in seconds
+insert into {schema}_reindex (id, pipeline, alias, mapping, keep, live)
+select c.reindex, i.pipeline, i.alias, ?3, ?4, i.id
+from {schema}_index as i, {schema}_counter as c
+where i.pipeline = ?1 and i.alias = ?2

@@ -1,0 +1,68 @@
+#include "replicator/service/credential_watch.h"
+
+#include <gtest/gtest.h>
+
+#include "replicator/log.h"
+#include "tests/support/eventually.h"
+#include "tests/unit/config/config_folder.h"
+
+namespace lockstep {
+namespace {
+
+using namespace std::chrono_literals;
+
+class CredentialWatchTest : public ConfigFolder {
+ protected:
+  CredentialWatchTest() {
+    write("key", "old\n");
+    start_logging(LogFormat::kText, "error");
+  }
+
+  Config config() const { return load(kSource + "[elasticsearch]\napi_key_file = \"key\"\n" + kIndex); }
+
+  static std::string key(const LiveConfig& live) {
+    return live.values().config->elasticsearch.api_key.value();
+  }
+
+  static BulkWriter::TransportFactory none(const ElasticsearchConfig&) { return {}; }
+};
+
+TEST_F(CredentialWatchTest, ASecretThatIsRotatedIsTakenOverAndAnUnfinishedConfigurationIsNot) {
+  LiveConfig live(config(), none);
+  const LiveConfig::Values before = live.values();
+  const CredentialWatch watch(live, 5ms);
+  write("lockstep.toml", "half a fi");
+  write("key", "rotated\n");
+  EXPECT_TRUE(support::wait_until([&] { return key(live) == "rotated"; }, 10s, 5ms));
+  EXPECT_TRUE(before.replaced.stop_requested());
+}
+
+TEST_F(CredentialWatchTest, ASecretThatWasRotatedBeforeTheFirstLookIsTakenOverToo) {
+  LiveConfig live(config(), none);
+  write("key", "early\n");
+  const CredentialWatch watch(live, 1h);
+  EXPECT_TRUE(support::wait_until([&] { return key(live) == "early"; }, 10s, 5ms));
+}
+
+TEST_F(CredentialWatchTest, AFileThatIsEmptyForAMomentChangesNothing) {
+  LiveConfig live(config(), none);
+  const CredentialWatch watch(live, 5ms);
+  testing::internal::CaptureStderr();
+  start_logging(LogFormat::kText, "info");
+  write("key", "");
+  std::string said;
+  EXPECT_TRUE(support::wait_until(
+      [&] {
+        said += testing::internal::GetCapturedStderr();
+        testing::internal::CaptureStderr();
+        return said.find("not reloaded") != std::string::npos;
+      },
+      10s, 5ms));
+  EXPECT_EQ(key(live), "old");
+  write("key", "whole\n");
+  EXPECT_TRUE(support::wait_until([&] { return key(live) == "whole"; }, 10s, 5ms));
+  testing::internal::GetCapturedStderr();
+}
+
+}  // namespace
+}  // namespace lockstep
