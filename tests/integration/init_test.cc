@@ -177,6 +177,15 @@ TEST_F(Init, SaysWhatItCannotKnowAndCheckDoesNotPassIt) {
   EXPECT_EQ(database_.number("select count(*) from pg_namespace where nspname = 'lockstep'"), 0);
 }
 
+TEST_F(Init, TakesWhateverComesIntoAColumnThatIsEmptyYet) {
+  database_.execute("create view search.empty as select id as _id, null::json as later from rental.films");
+  const Completed made = init({"--view", "search.empty"});
+  EXPECT_EQ(made.exit_code, 0) << made.err;
+  EXPECT_THAT(made.out, HasSubstr("! not known: what is in column later"));
+  const auto fields = nlohmann::json::parse(text(".json")).at("mappings").at("properties");
+  EXPECT_EQ(fields.at("later").at("enabled"), false) << "texts would be refused by an object";
+}
+
 TEST_F(Init, RunsNobodysCodeWithRightsThatItsOwnerLacks) {
   const std::string role = database_.create_role("viewer");
   database_.execute(

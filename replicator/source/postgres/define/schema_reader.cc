@@ -40,7 +40,7 @@ ValueKind kind_called(const std::string& name) {
 }
 
 ValueKind kind_of_shapes(const std::set<std::string>& shapes) {
-  if (shapes.empty() || shapes == std::set<std::string>{"object"}) return ValueKind::kObject;
+  if (shapes == std::set<std::string>{"object"}) return ValueKind::kObject;
   if (shapes == std::set<std::string>{"string"}) return ValueKind::kText;
   if (shapes == std::set<std::string>{"number"}) return ValueKind::kDouble;
   if (shapes == std::set<std::string>{"boolean"}) return ValueKind::kBoolean;
@@ -166,9 +166,11 @@ void PostgresSchemaReader::look_at(PostgresTransaction& transaction, GraphColumn
       [&](const pqxx::result& result) {
         for (const pqxx::row& row : result) shapes.insert(row[0].c_str());
       });
-  if (complaint)
-    shape.unknown.push_back("what is in column " + column.quoted +
-                            ", taken for objects: " + complaint->message);
+  if (complaint || shapes.empty()) {
+    shape.unknown.push_back("what is in column " + column.quoted + ", so it cannot be searched: " +
+                            (complaint ? complaint->message : "no row has a value yet") +
+                            "; change its mapping before you apply");
+  }
   column.kind = kind_of_shapes(shapes);
 }
 
