@@ -35,6 +35,8 @@ class Verb {
 /// All commands, in the order of `lockstep --help`.
 std::vector<std::unique_ptr<Verb>> all_verbs();
 
+std::unique_ptr<Verb> make_init_verb();
+std::unique_ptr<Verb> make_up_verb();
 std::unique_ptr<Verb> make_check_verb();
 std::unique_ptr<Verb> make_plan_verb();
 std::unique_ptr<Verb> make_apply_verb();

@@ -4,6 +4,8 @@ namespace lockstep {
 
 std::vector<std::unique_ptr<Verb>> all_verbs() {
   std::vector<std::unique_ptr<Verb>> verbs;
+  verbs.push_back(make_init_verb());
+  verbs.push_back(make_up_verb());
   verbs.push_back(make_check_verb());
   verbs.push_back(make_plan_verb());
   verbs.push_back(make_apply_verb());

@@ -50,6 +50,14 @@ std::unique_ptr<StatusWriter> open_status_writer(const Config& config) {
   return database_of(config.source).status_writer(config);
 }
 
+std::unique_ptr<SchemaReader> open_schema_reader(const SourceConfig& source) {
+  require_known_kind(source);
+  if (source.kind != SourceConfig::Kind::kPostgresql)
+    throw UsageError(
+        "init reads the tables of PostgreSQL only; for SQLite write the files as docs/sqlite.md shows");
+  return make_postgres_schema_reader(source);
+}
+
 std::string source_libraries() {
   return postgres_libraries() + ", " + sqlite_libraries();
 }

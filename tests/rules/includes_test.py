@@ -30,6 +30,7 @@ MAY_INCLUDE = {
     ],
     "source/postgres/watch": ["source/", "source/outbox", "config", "source/postgres/session", "source/postgres/read"],
     "source/sqlite": ["source/", "source/outbox", "config"],
+    "draft": ["source/"],
     "elasticsearch": ["config"],
     "locks/": ["config"],
     "locks/open_locks": ["config", "locks/", "locks/backends", "elasticsearch"],
@@ -38,7 +39,7 @@ MAY_INCLUDE = {
     "tree": ["locks/", "locks/backends/elasticsearch", "elasticsearch", "config"],
     "pipeline": ["source/", "source/outbox", "elasticsearch", "config"],
     "service": ["pipeline", "process", "source/", "source/outbox", "elasticsearch", "config"],
-    "cli": ["service", "process", "pipeline", "tree", "locks/", "source/", "source/outbox", "elasticsearch", "config"],
+    "cli": ["service", "process", "pipeline", "draft", "tree", "locks/", "source/", "source/outbox", "elasticsearch", "config"],
 }
 
 # A library's headers are included in one family of files.

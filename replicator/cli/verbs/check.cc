@@ -1,13 +1,8 @@
 // `lockstep check`: finds what is wrong between a configuration and its two servers, and changes nothing.
-#include <iostream>
-
 #include "replicator/cli/options/options.h"
 #include "replicator/cli/options/pipeline_option.h"
-#include "replicator/cli/text/plan_text.h"
 #include "replicator/cli/verb.h"
-#include "replicator/elasticsearch/transport/curl_transport.h"
-#include "replicator/pipeline/preflight.h"
-#include "replicator/source/open_source.h"
+#include "replicator/cli/verbs/checking.h"
 
 namespace lockstep {
 namespace {
@@ -25,20 +20,7 @@ class Check final : public Verb {
     pipeline_.add_owner_to(options);
   }
 
-  ExitCode run() override {
-    const Config config = pipeline_.load();
-    ElasticsearchClient elasticsearch(make_transport_factory(config.elasticsearch)(),
-                                      config.elasticsearch.request_timeout);
-    const Preflight result = preflight(
-        config, [&] { return open_source_definition(config); }, elasticsearch);
-    for (const Finding& finding : result.findings) std::cout << finding_text(finding);
-    std::string servers;
-    for (const std::string& server : result.servers) servers += (servers.empty() ? "" : ", ") + server;
-    if (!servers.empty()) std::cerr << "asked " << servers << '\n';
-    if (has_errors(result.findings)) return ExitCode::kFailed;
-    std::cout << "pipeline " << config.pipeline << ": no errors\n";
-    return ExitCode::kDone;
-  }
+  ExitCode run() override { return check_pipeline(pipeline_.load()) ? ExitCode::kDone : ExitCode::kFailed; }
 
  private:
   PipelineOption pipeline_;

@@ -1,22 +1,11 @@
 // `lockstep run`: replicates, as a service or until nothing is pending.
-#include <chrono>
-#include <optional>
-
 #include "replicator/cli/options/options.h"
 #include "replicator/cli/options/pipeline_option.h"
-#include "replicator/cli/text/catch_up_display.h"
 #include "replicator/cli/verb.h"
-#include "replicator/elasticsearch/transport/curl_transport.h"
-#include "replicator/log.h"
-#include "replicator/process/reload_signal.h"
-#include "replicator/process/stop_signals.h"
-#include "replicator/service/credential_watch.h"
-#include "replicator/service/service.h"
+#include "replicator/cli/verbs/following.h"
 
 namespace lockstep {
 namespace {
-
-constexpr std::chrono::seconds kCredentialsInterval{2};
 
 class Run final : public Verb {
  public:
@@ -33,17 +22,7 @@ class Run final : public Verb {
   }
 
   ExitCode run() override {
-    LiveConfig live(pipeline_.load(), make_transport_factory);
-    const auto config = live.values().config;
-    set_log_field("pipeline", config->pipeline);
-    start_logging(LogFormat::kAuto, config->log.level);
-    const ReloadSignal reload([&] { live.reload([&] { return pipeline_.load(); }); });
-    const StopSignals signals;
-    const CredentialWatch credentials(live, kCredentialsInterval);
-    ProgressBoard board;
-    std::optional<CatchUpDisplay> display;
-    if (until_caught_up_) display.emplace(board);
-    run_service(live, until_caught_up_ ? RunUntil::kCaughtUp : RunUntil::kStopped, board, signals.token());
+    follow_pipeline(pipeline_, until_caught_up_ ? RunUntil::kCaughtUp : RunUntil::kStopped);
     return ExitCode::kDone;
   }
 

@@ -4,6 +4,7 @@
 
 #include <pqxx/version>
 
+#include "replicator/source/postgres/define/schema_reader.h"
 #include "replicator/source/postgres/define/source_definition.h"
 #include "replicator/source/postgres/read/source.h"
 #include "replicator/source/postgres/watch/applied_watch.h"
@@ -26,6 +27,10 @@ std::unique_ptr<StatusReader> make_postgres_status_reader(const Config& config) 
 
 std::unique_ptr<StatusWriter> make_postgres_status_writer(const Config& config) {
   return std::make_unique<PostgresStatusWriter>(config);
+}
+
+std::unique_ptr<SchemaReader> make_postgres_schema_reader(const SourceConfig& source) {
+  return std::make_unique<PostgresSchemaReader>(source);
 }
 
 std::string postgres_libraries() {

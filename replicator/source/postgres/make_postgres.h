@@ -12,6 +12,7 @@
 #include "replicator/source/pipeline_status.h"
 #include "replicator/source/source.h"
 #include "replicator/source/source_definition.h"
+#include "replicator/source/table_graph.h"
 
 namespace lockstep {
 
@@ -20,6 +21,7 @@ std::unique_ptr<AppliedWatch> make_postgres_applied_watch(const Config& config);
 std::unique_ptr<StatusReader> make_postgres_status_reader(const Config& config);
 std::unique_ptr<StatusWriter> make_postgres_status_writer(const Config& config);
 std::unique_ptr<SourceDefinition> make_postgres_definition(const Config& config);
+std::unique_ptr<SchemaReader> make_postgres_schema_reader(const SourceConfig& source);
 std::string postgres_libraries();
 
 }  // namespace lockstep

@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "replicator/source/postgres/session/transaction.h"
@@ -16,5 +17,25 @@ namespace lockstep {
 /// REQUIRES: `view` is the oid of a view.
 std::map<unsigned, std::vector<std::set<std::string>>> join_paths(PostgresTransaction& transaction,
                                                                   unsigned view);
+
+/// A column of a table or view, by numbers of the catalog.
+struct RelationColumn {
+  unsigned relation = 0;
+  int number = 0;
+};
+
+/// What a view's own query says, without those of the views that it reads.
+struct ViewJoins {
+  std::vector<std::pair<RelationColumn, RelationColumn>> equal;
+  std::map<unsigned, int> entries;  ///< how often it names each relation, by oid
+  /// The same, where of the subqueries that give its columns only the one that names a relation most often
+  /// counts: nothing joins the one with the other.
+  std::map<unsigned, int> together;
+  bool recursive = false;
+};
+
+/// Everything that a condition anywhere in the view says is equal, also of one relation named twice. Throws
+/// Error when the server's trees cannot be read. REQUIRES: `view` is the oid of a view.
+ViewJoins read_joins(PostgresTransaction& transaction, unsigned view);
 
 }  // namespace lockstep

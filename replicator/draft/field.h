@@ -1,0 +1,17 @@
+// A field of the documents, as far as a mapping needs to know it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "replicator/source/table_graph.h"
+
+namespace lockstep {
+
+struct DraftField {
+  std::string name;
+  ValueKind kind = ValueKind::kText;
+  std::vector<DraftField> fields;  ///< those inside of it, of a kObject that is known; else it is dynamic
+};
+
+}  // namespace lockstep

@@ -1,0 +1,90 @@
+#include "replicator/draft/files.h"
+
+#include <nlohmann/json.hpp>
+
+namespace lockstep {
+namespace {
+
+// Literal where that needs no escapes.
+std::string toml_string(const std::string& text) {
+  if (text.find('\n') != std::string::npos) return "'''\n" + text + "\n'''";
+  const bool literal = text.find('"') != std::string::npos && text.find('\'') == std::string::npos;
+  return literal ? "'" + text + "'" : nlohmann::json(text).dump();
+}
+
+std::string union_of(const std::vector<std::string>& queries) {
+  std::string text;
+  for (const std::string& query : queries) text += (text.empty() ? "" : "\nunion\n") + query;
+  return text;
+}
+
+std::string track_text(const DraftTrack& track) {
+  std::string text;
+  for (const std::string& path : track.paths) text += "\n# " + path;
+  if (track.paths.empty()) text += "\n# the documents themselves";
+  text += "\n[[index.track]]\ntable = " + toml_string(track.table) + "\n";
+  if (!track.row.empty()) text += "row = " + toml_string(track.row) + "\n";
+  if (!track.queries.empty()) text += "keys = " + toml_string(union_of(track.queries)) + "\n";
+  return text;
+}
+
+std::string unknown_text(const UnknownTrack& track) {
+  return "\n# Not known: " + track.reason +
+         ".\n# Say what leads from a changed row to _ids, or ignore = true if its changes don't matter.\n"
+         "# [[index.track]]\n# table = " +
+         toml_string(track.table) + "\n# keys = \"select … = any($1)\"\n";
+}
+
+}  // namespace
+
+std::string draft_configuration(const DraftPipeline& pipeline, const DraftTracks& tracks) {
+  std::string text =
+      "# Written by lockstep init. docs/configuration.md and `lockstep print-config --sample` explain every "
+      "key.\n"
+      "pipeline = " +
+      toml_string(pipeline.pipeline) + "\n\n[source]\nurl = " + toml_string(pipeline.source_url) + "\n";
+  if (pipeline.asks_for_password) text += "password_env = \"PGPASSWORD\"  # or password_file\n";
+  text += "\n[elasticsearch]\nurls = [" + toml_string(pipeline.elasticsearch_url) +
+          "]\n\n[[index]]\nalias = " + toml_string(pipeline.alias) +
+          "\nmapping = " + toml_string(pipeline.mapping_file) + "\nview = " + toml_string(pipeline.view) +
+          "\n";
+  for (const DraftTrack& track : tracks.tracks) text += track_text(track);
+  for (const UnknownTrack& track : tracks.unknown) text += unknown_text(track);
+  return text;
+}
+
+std::string draft_statements(const std::string& view, const TableGraph& graph, const DraftTracks& tracks) {
+  std::string text;
+  if (!view.empty())
+    text +=
+        "\n-- Every column is in it: take out what searchers must not see, and the field in the mapping.\n" +
+        view;
+  if (!tracks.missing_indices.empty())
+    text +=
+        "\n-- Rows are looked up by these columns, and no index begins with them. A small table needs "
+        "none.\n";
+  for (const DraftIndex& index : tracks.missing_indices) {
+    // The server makes no index of a partitioned table beside its writers.
+    const bool beside_writers = !graph.at(index.table).partitioned;
+    text +=
+        std::string("create index ") + (beside_writers ? "concurrently " : "") + "on " + index.table + " (";
+    for (const std::string& column : index.columns)
+      text += (&column == &index.columns.front() ? "" : ", ") + column;
+    text += ");\n";
+  }
+  return text.empty()
+             ? ""
+             : "-- Written by lockstep init. Review it, then run it once as the tables' owner.\n" + text;
+}
+
+std::string pipeline_name(const std::string& alias) {
+  constexpr std::size_t kLongest = 40;
+  std::string name;
+  for (const char c : alias.substr(0, kLongest)) {
+    const bool fits = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
+    name += fits ? c : '-';
+  }
+  return name;
+}
+
+}  // namespace lockstep

@@ -1,0 +1,246 @@
+#include "replicator/draft/tracks.h"
+
+#include <algorithm>
+#include <deque>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+
+namespace lockstep {
+namespace {
+
+// A join, read from one of its sides.
+struct Step {
+  std::string from;
+  ColumnNames from_columns;
+  std::string to;
+  ColumnNames to_columns;
+
+  bool operator==(const Step&) const = default;
+};
+
+using Path = std::vector<Step>;
+
+std::set<std::pair<std::string, std::string>> pairs_of(const Join& join) {
+  std::set<std::pair<std::string, std::string>> pairs;
+  for (std::size_t i = 0; i < join.columns.size(); ++i) pairs.emplace(join.columns[i], join.other_columns[i]);
+  return pairs;
+}
+
+Join reversed(const Join& join) {
+  return {join.other, join.other_columns, join.table, join.columns};
+}
+
+// Whether `wide` asks for everything that `narrow` does, and so follows from the same condition.
+bool includes(const Join& wide, const Join& narrow) {
+  for (const Join& other : {narrow, reversed(narrow)}) {
+    if (wide.table != other.table || wide.other != other.other) continue;
+    const auto all = pairs_of(wide);
+    const auto some = pairs_of(other);
+    if (std::includes(all.begin(), all.end(), some.begin(), some.end())) return true;
+  }
+  return false;
+}
+
+std::string joined(const std::vector<std::string>& parts, const std::string& between) {
+  std::string text;
+  for (const std::string& part : parts) text += (text.empty() ? "" : between) + part;
+  return text;
+}
+
+class Drafter {
+ public:
+  Drafter(const TableGraph& graph, const DocumentJoins& documents) : graph_(graph), documents_(documents) {
+    for (const Join& join : documents.joins) {
+      add_step({join.table, join.columns, join.other, join.other_columns});
+      add_step({join.other, join.other_columns, join.table, join.columns});
+    }
+  }
+
+  DraftTracks draft() {
+    add_root();
+    for (const auto& [table, times] : documents_.reads) add_table(table);
+    return std::move(drafted_);
+  }
+
+ private:
+  const GraphTable& table(const std::string& name) const { return graph_.at(name); }
+
+  void add_step(Step step) {
+    std::vector<Step>& steps = steps_[step.from];
+    if (std::find(steps.begin(), steps.end(), step) == steps.end()) steps.push_back(std::move(step));
+  }
+
+  void add_root() {
+    const bool is_key = table(documents_.root).key == ColumnNames{documents_.root_column};
+    drafted_.tracks.push_back({documents_.root, is_key ? "" : documents_.root_column, {}, {}});
+    if (!is_key) need_index(documents_.root, {documents_.root_column});
+  }
+
+  void add_table(const std::string& name) {
+    const std::optional<std::vector<Path>> paths = paths_from(name);
+    if (!paths) {
+      drafted_.unknown.push_back({name, "more than " + std::to_string(kMaxPaths) +
+                                            " paths of keys lead from " + name + " to " + documents_.root});
+      return;
+    }
+    if (paths->empty() && name != documents_.root)
+      drafted_.unknown.push_back(
+          {name, "no foreign key and no equality leads from " + name + " to " + documents_.root});
+    for (const Path& path : *paths) add_path(path);
+  }
+
+  // Shortest first; those that go on through the root, where it is read twice, too. None: there are too many.
+  std::optional<std::vector<Path>> paths_from(const std::string& name) const {
+    constexpr std::size_t kMaxBegun = 20'000;
+    std::vector<Path> found;
+    std::deque<Path> begun{{}};
+    std::size_t taken = 0;
+    while (!begun.empty()) {
+      if (++taken > kMaxBegun) return std::nullopt;
+      const Path path = std::move(begun.front());
+      begun.pop_front();
+      const auto steps = steps_.find(path.empty() ? name : path.back().to);
+      if (steps == steps_.end()) continue;
+      for (const Step& step : steps->second) {
+        if (visits(name, path, step.to) >= documents_.reads.at(step.to)) continue;
+        Path longer = path;
+        longer.push_back(step);
+        if (step.to == documents_.root) {
+          found.push_back(longer);
+          if (found.size() > kMaxPaths) return std::nullopt;
+        }
+        begun.push_back(std::move(longer));
+      }
+    }
+    return found;
+  }
+
+  static int visits(const std::string& first, const Path& path, const std::string& name) {
+    const auto is_there = [&](const Step& step) { return step.to == name; };
+    return (first == name ? 1 : 0) + static_cast<int>(std::count_if(path.begin(), path.end(), is_there));
+  }
+
+  void add_path(const Path& path) {
+    for (const Step& step : path) {
+      need_index(step.to, step.to_columns);
+      need_index(step.from, step.from_columns);
+    }
+    const Step& first = path.front();
+    const std::string row = row_of(first);
+    const std::string query = query_of(path);
+    std::string words = first.from;
+    for (const Step& step : path) words += " → " + step.to;
+    // Values that are the ids need no query; the others of one table that begin alike share a track.
+    const auto is_same = [&](const DraftTrack& track) {
+      return track.table == first.from && track.row == row && track.queries.empty() == query.empty();
+    };
+    auto track = std::find_if(drafted_.tracks.begin(), drafted_.tracks.end(), is_same);
+    if (track == drafted_.tracks.end()) track = drafted_.tracks.insert(track, {first.from, row, {}, {}});
+    if (!query.empty()) add_once(track->queries, query);
+    add_once(track->paths, words);
+  }
+
+  static void add_once(std::vector<std::string>& texts, const std::string& text) {
+    if (std::find(texts.begin(), texts.end(), text) == texts.end()) texts.push_back(text);
+  }
+
+  std::string row_of(const Step& first) const {
+    const GraphTable& changed = table(first.from);
+    if (first.from_columns == changed.key) return "";
+    if (first.from_columns.size() == 1) return first.from_columns.front();
+    return "jsonb_build_array(" + joined(first.from_columns, ", ") + ")";
+  }
+
+  // From $1, the values of the path's first columns, to the _ids. Empty: they are the _ids.
+  std::string query_of(const Path& path) const {
+    const ColumnNames id{documents_.root_column};
+    // What the last step compares with the _id is the _id: no need to look it up.
+    const bool ends_before_root = path.back().to_columns == id;
+    const std::size_t tables = path.size() - (ends_before_root ? 1 : 0);
+    if (tables == 0) return "";
+    const std::string last = "t" + std::to_string(tables);
+    std::string from, where;
+    for (std::size_t i = 0; i < tables; ++i) {
+      const Step& step = path[i];
+      const std::string alias = "t" + std::to_string(i + 1);
+      if (i == 0) {
+        const bool several = step.from_columns.size() > 1;
+        from = several ? "unnest($1) as v(value)\njoin " + step.to + " as t1 on " + by_value(step)
+                       : step.to + " as t1";
+        if (!several) where = "\nwhere t1." + compared(step.to, step.to_columns[0]) + " any($1)";
+      } else {
+        from +=
+            "\njoin " + step.to + " as " + alias + " on " + by_columns(step, alias, "t" + std::to_string(i));
+      }
+    }
+    const std::string column = ends_before_root ? path.back().from_columns.front() : documents_.root_column;
+    return "select " + last + "." + column + "\nfrom " + from + where;
+  }
+
+  std::string compared(const std::string& name, const std::string& column) const {
+    return column + " " + table(name).column(column).equality;
+  }
+
+  std::string by_columns(const Step& step, const std::string& alias, const std::string& before) const {
+    std::vector<std::string> conditions;
+    for (std::size_t i = 0; i < step.to_columns.size(); ++i)
+      conditions.push_back(alias + "." + compared(step.to, step.to_columns[i]) + " " + before + "." +
+                           step.from_columns[i]);
+    return joined(conditions, " and ");
+  }
+
+  // The values are JSON arrays, as those of a primary key of several columns are.
+  std::string by_value(const Step& step) const {
+    std::vector<std::string> conditions;
+    for (std::size_t i = 0; i < step.to_columns.size(); ++i)
+      conditions.push_back("t1." + compared(step.to, step.to_columns[i]) + " (v.value ->> " +
+                           std::to_string(i) + ")::" + table(step.from).column(step.from_columns[i]).type);
+    return joined(conditions, " and ");
+  }
+
+  void need_index(const std::string& name, const ColumnNames& columns) {
+    const std::set<std::string> wanted(columns.begin(), columns.end());
+    const auto begins_with = [&](const ColumnNames& index) {
+      return index.size() >= wanted.size() &&
+             std::set<std::string>(index.begin(),
+                                   index.begin() + static_cast<std::ptrdiff_t>(wanted.size())) == wanted;
+    };
+    const std::vector<ColumnNames>& indices = table(name).indices;
+    if (std::any_of(indices.begin(), indices.end(), begins_with)) return;
+    for (const DraftIndex& index : drafted_.missing_indices) {
+      if (index.table == name && begins_with(index.columns)) return;
+    }
+    drafted_.missing_indices.push_back({name, columns});
+  }
+
+  const TableGraph& graph_;
+  const DocumentJoins& documents_;
+  std::map<std::string, std::vector<Step>> steps_;  // by where they begin
+  DraftTracks drafted_;
+};
+
+}  // namespace
+
+DocumentJoins joins_of_view(const TableGraph& graph, const ViewShape& view) {
+  DocumentJoins documents{view.root, view.root_column, view.reads, {}};
+  for (const auto& [name, times] : view.reads) {
+    for (const ForeignKey& key : graph.at(name).foreign_keys) {
+      if (view.reads.contains(key.table))
+        documents.joins.push_back({name, key.columns, key.table, key.references});
+    }
+  }
+  const std::vector<Join> keys = documents.joins;
+  for (const Join& join : view.joins) {
+    const auto follows = [&](const Join& key) { return includes(key, join); };
+    if (std::none_of(keys.begin(), keys.end(), follows)) documents.joins.push_back(join);
+  }
+  return documents;
+}
+
+DraftTracks draft_tracks(const TableGraph& graph, const DocumentJoins& documents) {
+  return Drafter(graph, documents).draft();
+}
+
+}  // namespace lockstep

@@ -1,0 +1,58 @@
+// Tracks follow from keys: which changed row changes which documents. A path leads along foreign keys, and
+// along what a view says is equal, from a table to the table of the documents. Extra paths only render too
+// much; a missing one loses changes. So every path counts, and a table without one is named, never left out.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "replicator/source/table_graph.h"
+
+namespace lockstep {
+
+/// One track, in the words of the configuration.
+struct DraftTrack {
+  std::string table;
+  std::string row;  ///< empty: the primary key
+  std::vector<std::string>
+      queries;                     ///< from $1 to _ids, for `keys`, as a union; none: the values are the _ids
+  std::vector<std::string> paths;  ///< for people: "shop.tags → shop.order_tags → shop.orders"
+};
+
+/// A table for which no track could be drafted.
+struct UnknownTrack {
+  std::string table;
+  std::string reason;
+};
+
+struct DraftIndex {
+  std::string table;
+  ColumnNames columns;
+};
+
+struct DraftTracks {
+  std::vector<DraftTrack> tracks;  ///< the documents' own table first
+  std::vector<UnknownTrack> unknown;
+  std::vector<DraftIndex>
+      missing_indices;  ///< what tracks and view look rows up by, and no index begins with
+};
+
+/// What leads to documents: which tables, which joins between them, and where the _id comes from.
+struct DocumentJoins {
+  std::string root;
+  std::string root_column;           ///< of `root`; its value is the _id
+  std::map<std::string, int> reads;  ///< how often a path may come to each table; with the root
+  std::vector<Join> joins;
+};
+
+/// More paths than that from one table are not followed: it becomes unknown.
+inline constexpr std::size_t kMaxPaths = 32;
+
+/// What a view that exists reads: its own joins, and every foreign key between its tables.
+DocumentJoins joins_of_view(const TableGraph& graph, const ViewShape& view);
+
+/// REQUIRES: the graph has the tables of `documents`.
+DraftTracks draft_tracks(const TableGraph& graph, const DocumentJoins& documents);
+
+}  // namespace lockstep

@@ -1,0 +1,284 @@
+#include "replicator/draft/view.h"
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <set>
+#include <utility>
+
+#include "replicator/error.h"
+
+namespace lockstep {
+namespace {
+
+// Where the rows of one table stand in the document.
+struct Part {
+  enum class Count { kOne, kMany };
+
+  const GraphTable* table = nullptr;
+  std::string alias;
+  Count count = Count::kOne;
+  std::string field;
+  const GraphTable* links = nullptr;  // the table that links it to what it is part of; null: none
+  std::string link;                   // "join shop.order_tags as … on …" of that table
+  std::string condition;
+  std::set<std::string> taken;  // names of fields
+  std::vector<std::unique_ptr<Part>> parts;
+};
+
+// A table of links has no key but those of two others.
+bool links(const GraphTable& table, const ForeignKey& some, const ForeignKey& other) {
+  ColumnNames columns = some.columns;
+  columns.insert(columns.end(), other.columns.begin(), other.columns.end());
+  const std::set<std::string> both(columns.begin(), columns.end());
+  std::set<std::string> own(table.key.begin(), table.key.end());
+  if (own.empty()) {
+    for (const GraphColumn& column : table.columns) own.insert(column.quoted);
+  }
+  return both.size() == columns.size() && own == both;
+}
+
+class Drafter {
+ public:
+  Drafter(const TableGraph& graph, const GraphTable& root, std::vector<const GraphTable*> with)
+      : graph_(graph), with_(std::move(with)) {
+    root_.table = &root;
+    root_.alias = new_alias(root);
+    for (const GraphColumn& column : root.columns) root_.taken.insert(column.name);
+    placed_.push_back(&root_);
+    joins_.root = root.name;
+    joins_.root_column = root.key.front();
+  }
+
+  DraftView draft(const std::string& name) {
+    while (!with_.empty()) place_next();
+    count_reads(root_, {});
+    DraftView view{name, "", fields_of(root_), joins_};
+    view.sql = "create view " + name + " as\nselect\n  " + root_.alias + "." + joins_.root_column +
+               " as _id" + columns_of(root_, "  ") + "\nfrom " + root_.table->name + " as " + root_.alias +
+               ";\n";
+    // A field of the root whose name begins with _ stays out of the document.
+    std::erase_if(view.fields, [](const DraftField& field) { return field.name.starts_with('_'); });
+    return view;
+  }
+
+ private:
+  // --- where each table goes ---
+
+  void place_next() {
+    for (std::size_t i = 0; i < placed_.size(); ++i) {
+      for (auto wanted = with_.begin(); wanted != with_.end(); ++wanted) {
+        if (!place(*placed_[i], **wanted)) continue;
+        with_.erase(wanted);
+        return;
+      }
+    }
+    throw UsageError("--with " + with_.front()->name + ": no foreign key and no table of links joins it to " +
+                     joins_.root + " or to another of --with; name the tables between them, too");
+  }
+
+  bool place(Part& at, const GraphTable& wanted) {
+    bool found = false;
+    for (const ForeignKey& key : at.table->foreign_keys) {
+      if (key.table != wanted.name) continue;
+      add_parent(at, wanted, key);
+      found = true;
+    }
+    const std::vector<ForeignKey> keys = keys_to(wanted, *at.table);
+    if (wanted.name != at.table->name) {
+      for (const ForeignKey& key : keys) add_children(at, wanted, key, keys.size() > 1);
+    }
+    return found || !keys.empty() || place_behind_links(at, wanted);
+  }
+
+  static std::vector<ForeignKey> keys_to(const GraphTable& from, const GraphTable& to) {
+    std::vector<ForeignKey> keys;
+    std::copy_if(from.foreign_keys.begin(), from.foreign_keys.end(), std::back_inserter(keys),
+                 [&](const ForeignKey& key) { return key.table == to.name; });
+    return keys;
+  }
+
+  bool place_behind_links(Part& at, const GraphTable& wanted) {
+    for (const auto& [name, link] : graph_) {
+      for (const ForeignKey& near : link.foreign_keys) {
+        for (const ForeignKey& far : link.foreign_keys) {
+          if (&near == &far || near.table != at.table->name || far.table != wanted.name ||
+              !links(link, near, far))
+            continue;
+          add_linked(at, wanted, link, near, far);
+          return true;
+        }
+      }
+    }
+    return false;
+  }
+
+  void add_parent(Part& at, const GraphTable& parent, const ForeignKey& key) {
+    std::string field = parent.own;
+    if (key.columns.size() == 1) {
+      const std::string& column = at.table->column(key.columns.front()).name;
+      if (column.ends_with("_id") && column.size() > 3) field = column.substr(0, column.size() - 3);
+    }
+    Part& part = add_part(at, parent, Part::Count::kOne, field);
+    part.condition = equal(parent, part.alias, key.references, at.alias, key.columns);
+    add_join(*at.table, key);
+  }
+
+  void add_children(Part& at, const GraphTable& child, const ForeignKey& key, bool one_of_several) {
+    std::string field = child.own;
+    if (one_of_several) field += "_by_" + child.column(key.columns.front()).name;
+    Part& part = add_part(at, child, Part::Count::kMany, field);
+    part.condition = equal(child, part.alias, key.columns, at.alias, key.references);
+    add_join(child, key);
+  }
+
+  void add_linked(Part& at, const GraphTable& wanted, const GraphTable& link, const ForeignKey& near,
+                  const ForeignKey& far) {
+    Part& part = add_part(at, wanted, Part::Count::kMany, wanted.own);
+    const std::string alias = new_alias(link);
+    part.link = "join " + link.name + " as " + alias + " on " +
+                equal(link, alias, far.columns, part.alias, far.references);
+    part.condition = equal(link, alias, near.columns, at.alias, near.references);
+    part.links = &link;
+    add_join(link, near);
+    add_join(link, far);
+  }
+
+  Part& add_part(Part& at, const GraphTable& table, Part::Count count, const std::string& wanted_field) {
+    auto part = std::make_unique<Part>();
+    part->table = &table;
+    part->alias = new_alias(table);
+    part->count = count;
+    part->field = free_name(at.taken, wanted_field);
+    for (const GraphColumn& column : table.columns) part->taken.insert(column.name);
+    placed_.push_back(part.get());
+    at.parts.push_back(std::move(part));
+    return *at.parts.back();
+  }
+
+  // Nothing joins one part of a row with another: a path leads through what a row is part of.
+  void count_reads(const Part& part, std::map<std::string, int> above) {
+    for (const GraphTable* table : {part.table, part.links}) {
+      if (table == nullptr) continue;
+      int& most = joins_.reads[table->name];
+      most = std::max(most, ++above[table->name]);
+    }
+    for (const auto& inner : part.parts) count_reads(*inner, above);
+  }
+
+  void add_join(const GraphTable& table, const ForeignKey& key) {
+    joins_.joins.push_back({table.name, key.columns, key.table, key.references});
+  }
+
+  static std::string free_name(std::set<std::string>& taken, const std::string& wanted) {
+    std::string name = wanted;
+    for (int number = 2; !taken.insert(name).second; ++number) name = wanted + "_" + std::to_string(number);
+    return name;
+  }
+
+  static std::string quoted_as(const std::string& like, const std::string& name) {
+    if (!like.starts_with('"')) return name;
+    std::string quoted = "\"";
+    for (const char c : name) quoted += c == '"' ? "\"\"" : std::string(1, c);
+    return quoted + "\"";
+  }
+
+  std::string new_alias(const GraphTable& table) {
+    return quoted_as(table.alias, free_name(aliases_, table.own));
+  }
+
+  static std::string equal(const GraphTable& table, const std::string& alias, const ColumnNames& columns,
+                           const std::string& other, const ColumnNames& others) {
+    std::string text;
+    for (std::size_t i = 0; i < columns.size(); ++i)
+      text += (text.empty() ? "" : " and ") + alias + "." + columns[i] + " " +
+              table.column(columns[i]).equality + " " + other + "." + others[i];
+    return text;
+  }
+
+  // --- what it looks like ---
+
+  // Each on a line of its own, behind a comma.
+  std::string columns_of(const Part& part, const std::string& indent) const {
+    std::string text;
+    for (const GraphColumn& column : part.table->columns) {
+      if (&part == &root_ && column.name == "_id") continue;  // it is there already
+      text += ",\n" + indent + part.alias + "." + column.quoted;
+    }
+    for (const auto& inner : part.parts)
+      text += ",\n" + indent + rows_of(*inner, indent) + " as " + field_name(*inner);
+    return text;
+  }
+
+  static std::string field_name(const Part& part) {
+    const bool plain = std::all_of(part.field.begin(), part.field.end(), [](unsigned char c) {
+      return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
+    });
+    const bool begins_plain = part.field.front() < '0' || part.field.front() > '9';
+    return plain && begins_plain ? part.field : quoted_as("\"", part.field);
+  }
+
+  std::string rows_of(const Part& part, const std::string& indent) const {
+    const std::string in = indent + "  ";
+    std::string text = "(\n" + in;
+    if (part.count == Part::Count::kOne) {
+      text += "select row_to_json(part_.*)";
+    } else {
+      std::string order;
+      for (const std::string& column : part.table->key)
+        order += (order.empty() ? " order by part_." : ", part_.") + column;
+      text += "select coalesce(json_agg(row_to_json(part_.*)" + order + "), '[]')";
+    }
+    const std::string columns = columns_of(part, in + "    ");
+    text += "\n" + in + "from (\n" + in + "  select\n" + in + "    " +
+            columns.substr(columns.find_first_not_of(",\n ")) + "\n" + in + "  from " + part.table->name +
+            " as " + part.alias;
+    if (!part.link.empty()) text += "\n" + in + "  " + part.link;
+    return text + "\n" + in + "  where " + part.condition + "\n" + in + ") as part_\n" + indent + ")";
+  }
+
+  static std::vector<DraftField> fields_of(const Part& part) {
+    std::vector<DraftField> fields;
+    for (const GraphColumn& column : part.table->columns) fields.push_back({column.name, column.kind, {}});
+    for (const auto& inner : part.parts)
+      fields.push_back({inner->field, ValueKind::kObject, fields_of(*inner)});
+    return fields;
+  }
+
+  const TableGraph& graph_;
+  std::vector<const GraphTable*> with_;  // not placed yet
+  Part root_;
+  std::vector<Part*> placed_;  // in this order
+  std::set<std::string> aliases_;
+  DocumentJoins joins_;
+};
+
+}  // namespace
+
+const GraphTable& table_called(const TableGraph& graph, const std::string& name) {
+  if (const auto found = graph.find(name); found != graph.end()) return found->second;
+  const GraphTable* found = nullptr;
+  for (const auto& [full, table] : graph) {
+    if (table.alias != name && table.own != name && table.schema + "." + table.own != name) continue;
+    if (found != nullptr)
+      throw UsageError(name + " may be " + found->name + " or " + full + "; name it with its schema");
+    found = &table;
+  }
+  if (found == nullptr)
+    throw UsageError("there is no table " + name + "; name it with its schema: shop.orders");
+  return *found;
+}
+
+DraftView draft_view(const TableGraph& graph, const std::string& view, const std::string& table,
+                     const std::vector<std::string>& with) {
+  const GraphTable& root = table_called(graph, table);
+  if (root.key.size() != 1)
+    throw UsageError(root.name +
+                     (root.key.empty() ? " has no primary key" : " has a primary key of several columns") +
+                     ", and an _id is one value; write a view by hand that has one, and use --view");
+  std::vector<const GraphTable*> tables;
+  for (const std::string& name : with) tables.push_back(&table_called(graph, name));
+  return Drafter(graph, root, std::move(tables)).draft(view);
+}
+
+}  // namespace lockstep

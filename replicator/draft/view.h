@@ -1,0 +1,32 @@
+// A view that makes documents of tables: one row of the root is one document; rows that it refers to are
+// objects in it, rows that refer to it are arrays. A table that does nothing but link two others is passed
+// through.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "replicator/draft/field.h"
+#include "replicator/draft/tracks.h"
+#include "replicator/source/table_graph.h"
+
+namespace lockstep {
+
+struct DraftView {
+  std::string name;  ///< schema-qualified
+  std::string sql;   ///< the statement that creates it
+  std::vector<DraftField> fields;
+  DocumentJoins joins;  ///< those that it makes, no others
+};
+
+/// `table` and `with` name tables with or without their schema; each of `with` is put at the first table that
+/// a foreign key, or a table of links, joins it to: of the root, then of those before it. Throws UsageError
+/// for a name that means no table or several, for a table that nothing leads to, and for a root whose primary
+/// key is not one column.
+DraftView draft_view(const TableGraph& graph, const std::string& view, const std::string& table,
+                     const std::vector<std::string>& with);
+
+/// The table of that name, with or without its schema. Throws UsageError when there is none, or several.
+const GraphTable& table_called(const TableGraph& graph, const std::string& name);
+
+}  // namespace lockstep

@@ -1,0 +1,206 @@
+#include "replicator/source/postgres/define/schema_reader.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "replicator/error.h"
+#include "replicator/source/postgres/catalog/column_origin.h"
+#include "replicator/source/postgres/catalog/view_reads.h"
+#include "replicator/source/postgres/define/trust.h"
+#include "replicator/source/postgres/session/statement.h"
+#include "replicator/source/template.h"
+
+namespace lockstep {
+namespace {
+
+constexpr const char* kTimeLimit = "5s";  // for the look at the rows of one column
+
+ColumnNames names_in(const pqxx::field& json) {
+  return nlohmann::json::parse(json.c_str()).get<ColumnNames>();
+}
+
+// A type of the server's own, by its name in pg_type.
+ValueKind kind_called(const std::string& name) {
+  static const std::map<std::string, ValueKind> kinds = {
+      {"int2", ValueKind::kShort},       {"int4", ValueKind::kInteger},     {"int8", ValueKind::kLong},
+      {"oid", ValueKind::kLong},         {"float4", ValueKind::kFloat},     {"float8", ValueKind::kDouble},
+      {"numeric", ValueKind::kDouble},   {"bool", ValueKind::kBoolean},     {"date", ValueKind::kDate},
+      {"timestamp", ValueKind::kDate},   {"timestamptz", ValueKind::kDate}, {"text", ValueKind::kText},
+      {"varchar", ValueKind::kText},     {"bpchar", ValueKind::kText},      {"name", ValueKind::kKeyword},
+      {"uuid", ValueKind::kKeyword},     {"time", ValueKind::kKeyword},     {"timetz", ValueKind::kKeyword},
+      {"interval", ValueKind::kKeyword}, {"money", ValueKind::kKeyword},    {"char", ValueKind::kKeyword},
+      {"inet", ValueKind::kKeyword},     {"cidr", ValueKind::kKeyword},     {"macaddr", ValueKind::kKeyword},
+      {"json", ValueKind::kObject},      {"jsonb", ValueKind::kObject},
+  };
+  const auto found = kinds.find(name);
+  return found == kinds.end() ? ValueKind::kOpaque : found->second;
+}
+
+ValueKind kind_of_shapes(const std::set<std::string>& shapes) {
+  if (shapes == std::set<std::string>{"object"}) return ValueKind::kObject;
+  if (shapes == std::set<std::string>{"string"}) return ValueKind::kText;
+  if (shapes == std::set<std::string>{"number"}) return ValueKind::kDouble;
+  if (shapes == std::set<std::string>{"boolean"}) return ValueKind::kBoolean;
+  return ValueKind::kMixed;
+}
+
+}  // namespace
+
+PostgresSchemaReader::PostgresSchemaReader(const SourceConfig& source)
+    : source_(source), session_(source, "init") {}
+
+TableGraph PostgresSchemaReader::tables() {
+  PostgresTransaction transaction(session_, "reading the tables", Isolation::kRepeatableReadOnly);
+  TableGraph graph;
+  std::map<unsigned, GraphTable*> by_oid;
+  for (const pqxx::row& row : transaction.run_once(postgres_sql("user_tables"), source_.schema)) {
+    const PostgresRelation relation = describe_relation(transaction, row[0].as<unsigned>());
+    GraphTable& table = graph[relation.name];
+    table.name = relation.name;
+    table.alias = relation.alias;
+    table.own = row[1].c_str();
+    table.schema = relation.schema;
+    table.partitioned = relation.kind == 'p';
+    for (const PostgresColumn& column : relation.columns)
+      table.columns.push_back(column_of(transaction, column));
+    for (const PostgresColumn* column : relation.primary_key()) table.key.push_back(column->quoted);
+    by_oid[relation.oid] = &table;
+  }
+  for (const pqxx::row& row : transaction.run_once(postgres_sql("user_foreign_keys"))) {
+    const auto from = by_oid.find(row[0].as<unsigned>());
+    const auto to = by_oid.find(row[1].as<unsigned>());
+    if (from == by_oid.end() || to == by_oid.end()) continue;
+    from->second->foreign_keys.push_back({names_in(row[2]), to->second->name, names_in(row[3])});
+  }
+  for (const pqxx::row& row : transaction.run_once(postgres_sql("user_indices"))) {
+    const auto table = by_oid.find(row[0].as<unsigned>());
+    if (table != by_oid.end()) table->second->indices.push_back(names_in(row[1]));
+  }
+  return graph;
+}
+
+ViewShape PostgresSchemaReader::view(const std::string& name) {
+  PostgresTransaction transaction(session_, "reading the view");
+  std::string why;
+  const std::optional<PostgresRelation> view = find_relation(transaction, name, why);
+  if (!view) throw UsageError("view " + name + ": " + why);
+  if (view->kind != 'v')
+    throw UsageError(view->name + " is a " + std::string(kind_name(view->kind)) +
+                     ", not a view; for a table say --table");
+  const PostgresColumn* id = view->column("_id");
+  if (id == nullptr)
+    throw UsageError(
+        "view " + view->name +
+        " has no column _id; name the column that tells its documents apart: " + "select … as _id");
+  require_trust(transaction, view->name);
+  ViewShape shape;
+  shape.name = view->name;
+  for (const PostgresColumn& column : view->columns) {
+    GraphColumn described = column_of(transaction, column);
+    if (described.kind == ValueKind::kObject) look_at(transaction, described, shape);
+    shape.columns.push_back(std::move(described));
+  }
+  if (const auto origin = common_origin(transaction, view->oid, id->number, id->number)) {
+    const PostgresRelation part = describe_relation(transaction, origin->table);
+    shape.root = whole_table(transaction, origin->table).name;
+    shape.root_column = part.column(origin->id_column)->quoted;
+  }
+  const ViewReads reads = read_view(transaction, view->oid);
+  for (const std::string& function : reads.opaque)
+    shape.unknown.push_back("what " + function + " reads; write tracks for it by hand");
+  for (const auto& [oid, table] : reads.tables) {
+    if (table.kind == 'r' || table.kind == 'p')
+      shape.reads.emplace(whole_table(transaction, oid).name, 0);
+    else
+      shape.unknown.push_back("when " + std::string(kind_name(table.kind)) + " " + table.name + " changes");
+  }
+  add_joins(transaction, view->oid, &ViewJoins::together, shape);
+  // A function's body is not counted; it names a table at least once.
+  for (auto& [table, times] : shape.reads) times = std::max(times, 1);
+  return shape;
+}
+
+bool PostgresSchemaReader::has(const std::string& name) {
+  PostgresTransaction transaction(session_, "looking for a name");
+  std::string why;
+  return find_relation(transaction, name, why).has_value();
+}
+
+std::string PostgresSchemaReader::quoted(const std::string& name) {
+  PostgresTransaction transaction(session_, "quoting a name");
+  return transaction.run_once("select quote_ident($1)", name)[0][0].c_str();
+}
+
+GraphColumn PostgresSchemaReader::column_of(PostgresTransaction& transaction, const PostgresColumn& column) {
+  return {column.name, column.quoted, column.type, column.equality, kind_of(transaction, column.type_oid)};
+}
+
+ValueKind PostgresSchemaReader::kind_of(PostgresTransaction& transaction, unsigned type_oid) {
+  const auto known = kinds_.find(type_oid);
+  if (known != kinds_.end()) return known->second;
+  const pqxx::row type = only_row(transaction.run_once(postgres_sql("value_kinds"), type_oid));
+  ValueKind kind = kind_called(type[1].c_str());
+  if (type[0].as<std::string>() == "e") kind = ValueKind::kKeyword;
+  if (kind == ValueKind::kOpaque && type[2].as<std::string>() == "S") kind = ValueKind::kText;  // citext
+  return kinds_[type_oid] = kind;
+}
+
+// Reading a view runs its owner's code with the rights of this session.
+void PostgresSchemaReader::require_trust(PostgresTransaction& transaction, const std::string& view) {
+  Config config;
+  config.source = source_;
+  config.indices.emplace_back().view = view;
+  const std::vector<LentRight> lent = lent_rights(transaction, config);
+  if (!lent.empty()) throw UsageError(in_words(lent.front()) + "; let --source name the owner of the view");
+}
+
+void PostgresSchemaReader::look_at(PostgresTransaction& transaction, GraphColumn& column, ViewShape& shape) {
+  std::set<std::string> shapes;
+  const std::optional<Complaint> complaint = complaint_about(
+      transaction,
+      {std::string("set local statement_timeout = '") + kTimeLimit + "'",
+       fill_placeholders(postgres_sql("json_shapes"), {{"column", column.quoted}, {"view", shape.name}})},
+      [&](const pqxx::result& result) {
+        for (const pqxx::row& row : result) shapes.insert(row[0].c_str());
+      });
+  if (complaint || shapes.empty()) {
+    shape.unknown.push_back("what is in column " + column.quoted + ", so it cannot be searched: " +
+                            (complaint ? complaint->message : "no row has a value yet") +
+                            "; change its mapping before you apply");
+  }
+  column.kind = kind_of_shapes(shapes);
+}
+
+// Those of the views that it reads, too: their columns may be joined, whatever gives them.
+void PostgresSchemaReader::add_joins(PostgresTransaction& transaction, unsigned view, Entries entries,
+                                     ViewShape& shape) {
+  const ViewJoins joins = read_joins(transaction, view);
+  shape.recursive = shape.recursive || joins.recursive;
+  for (const auto& [oid, times] : joins.*entries) {
+    if (describe_relation(transaction, oid).kind == 'v') {
+      for (int time = 0; time < times; ++time) add_joins(transaction, oid, &ViewJoins::entries, shape);
+    } else if (const auto read = shape.reads.find(whole_table(transaction, oid).name);
+               read != shape.reads.end()) {
+      read->second += times;
+    }
+  }
+  for (const auto& [some, other] : joins.equal) {
+    const PostgresRelation left = describe_relation(transaction, some.relation);
+    const PostgresRelation right = describe_relation(transaction, other.relation);
+    if (!left.is_table() || !right.is_table()) continue;
+    shape.joins.push_back({whole_table(transaction, left.oid).name,
+                           {left.column(some.number)->quoted},
+                           whole_table(transaction, right.oid).name,
+                           {right.column(other.number)->quoted}});
+  }
+}
+
+PostgresRelation PostgresSchemaReader::whole_table(PostgresTransaction& transaction, unsigned oid) {
+  return describe_relation(
+      transaction, only_row(transaction.run_once(postgres_sql("whole_table"), oid))[0].as<unsigned>());
+}
+
+}  // namespace lockstep

@@ -1,0 +1,40 @@
+// The tables of a PostgreSQL database, their keys, and what a view makes of them.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "replicator/config/config.h"
+#include "replicator/source/postgres/catalog/catalog.h"
+#include "replicator/source/postgres/catalog/join_paths.h"
+#include "replicator/source/postgres/session/session.h"
+#include "replicator/source/postgres/session/transaction.h"
+#include "replicator/source/table_graph.h"
+
+namespace lockstep {
+
+class PostgresSchemaReader final : public SchemaReader {
+ public:
+  /// Connects. Throws as PostgresSession does.
+  explicit PostgresSchemaReader(const SourceConfig& source);
+
+  TableGraph tables() override;
+  ViewShape view(const std::string& name) override;
+  bool has(const std::string& name) override;
+  std::string quoted(const std::string& name) override;
+
+ private:
+  GraphColumn column_of(PostgresTransaction& transaction, const PostgresColumn& column);
+  ValueKind kind_of(PostgresTransaction& transaction, unsigned type_oid);
+  void require_trust(PostgresTransaction& transaction, const std::string& view);
+  void look_at(PostgresTransaction& transaction, GraphColumn& column, ViewShape& shape);
+  using Entries = std::map<unsigned, int> ViewJoins::*;
+  void add_joins(PostgresTransaction& transaction, unsigned view, Entries entries, ViewShape& shape);
+  PostgresRelation whole_table(PostgresTransaction& transaction, unsigned oid);
+
+  const SourceConfig source_;
+  PostgresSession session_;
+  std::map<unsigned, ValueKind> kinds_;  // by oid of the type
+};
+
+}  // namespace lockstep

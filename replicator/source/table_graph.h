@@ -1,0 +1,101 @@
+// Tables, their keys and what a view makes of them, whichever database has them. `init` drafts a pipeline
+// from it.
+//
+// Names of tables and columns are as SQL writes them, quoted where they must be, unless they say otherwise.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace lockstep {
+
+/// What the values of a column are in JSON, as far as a mapping distinguishes it. Of an array: its elements.
+enum class ValueKind {
+  kShort,
+  kInteger,
+  kLong,
+  kFloat,
+  kDouble,
+  kBoolean,
+  kDate,     ///< a date or a point in time
+  kKeyword,  ///< a text that is only compared as a whole: uuid, enum, time of day
+  kText,
+  kObject,  ///< JSON objects, or arrays of them
+  kMixed,   ///< JSON that is not of one shape
+  kOpaque,  ///< bytes and the like, which nobody searches for
+};
+
+struct GraphColumn {
+  std::string name;  ///< not quoted
+  std::string quoted;
+  std::string type;  ///< as SQL writes it, below any domain
+  std::string equality = "=";
+  ValueKind kind = ValueKind::kText;
+};
+
+using ColumnNames = std::vector<std::string>;
+
+struct ForeignKey {
+  ColumnNames columns;
+  std::string table;       ///< the one that it refers to
+  ColumnNames references;  ///< that table's columns, in the order of `columns`
+};
+
+struct GraphTable {
+  std::string name;   ///< schema-qualified
+  std::string alias;  ///< its own name alone
+  std::string own;    ///< the same, not quoted
+  std::string schema;
+  std::vector<GraphColumn> columns;
+  ColumnNames key;  ///< the primary key's columns, in its order; empty: it has none
+  std::vector<ForeignKey> foreign_keys;
+  std::vector<ColumnNames> indices;  ///< the columns that each index begins with
+  bool partitioned = false;
+
+  /// REQUIRES: the table has it.
+  const GraphColumn& column(const std::string& quoted) const;
+};
+
+/// By name. A table stands for its partitions, too.
+using TableGraph = std::map<std::string, GraphTable>;
+
+/// Rows of two tables, or of one, belong together when these columns are equal.
+struct Join {
+  std::string table;
+  ColumnNames columns;
+  std::string other;
+  ColumnNames other_columns;
+};
+
+struct ViewShape {
+  std::string name;
+  std::vector<GraphColumn> columns;
+  std::string root;                  ///< the table whose row gives the _id; empty: the view does not tell
+  std::string root_column;           ///< the column there that holds it
+  std::map<std::string, int> reads;  ///< how often one path of joins may come to each table that it reads
+  std::vector<Join> joins;           ///< what its conditions say is equal
+  std::vector<std::string> unknown;  ///< what nobody can tell, in words: "when foreign table … changes"
+  bool recursive = false;
+};
+
+/// One connection, for one thread. Every function throws Error when the source cannot be asked.
+class SchemaReader {
+ public:
+  virtual ~SchemaReader() = default;
+
+  /// All tables but the system's own and those of lockstep's schema.
+  virtual TableGraph tables() = 0;
+
+  /// Looks at some of its rows, too. Throws UsageError when there is no view of that name, or when looking
+  /// would lend this session's rights to somebody.
+  virtual ViewShape view(const std::string& name) = 0;
+
+  /// Whether a table, a view or anything else has this schema-qualified name.
+  virtual bool has(const std::string& name) = 0;
+
+  /// A name, quoted where SQL needs it.
+  virtual std::string quoted(const std::string& name) = 0;
+};
+
+}  // namespace lockstep

@@ -1,0 +1,112 @@
+#include "replicator/draft/view.h"
+
+#include <gmock/gmock.h>
+
+#include "replicator/error.h"
+#include "tests/unit/draft/shop_graph.h"
+
+namespace lockstep {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Pair;
+using testing::SizeIs;
+using testing::ThrowsMessage;
+using testing::UnorderedElementsAre;
+
+DraftView orders_with(const std::vector<std::string>& with) {
+  return draft_view(shop_graph(), "search.orders", "orders", with);
+}
+
+std::vector<std::string> names(const std::vector<DraftField>& fields) {
+  std::vector<std::string> names;
+  for (const DraftField& field : fields) names.push_back(field.name);
+  return names;
+}
+
+TEST(ViewTest, TheRootsColumnsAreTheFields) {
+  const DraftView view = orders_with({});
+  EXPECT_EQ(view.sql,
+            "create view search.orders as\nselect\n  orders.id as _id,\n  orders.id,\n  orders.customer_id,\n"
+            "  orders.billing_id,\n  orders.shipping_id\nfrom shop.orders as orders;\n");
+  EXPECT_THAT(names(view.fields), ElementsAre("id", "customer_id", "billing_id", "shipping_id"));
+}
+
+TEST(ViewTest, ARowThatIsReferredToIsAnObjectCalledAsTheColumn) {
+  const DraftView view = orders_with({"customers"});
+  EXPECT_THAT(view.sql, HasSubstr("select row_to_json(part_.*)"));
+  EXPECT_THAT(view.sql, HasSubstr("where customers.id = orders.customer_id"));
+  EXPECT_EQ(view.fields.back().name, "customer");
+  EXPECT_THAT(names(view.fields.back().fields), ElementsAre("id", "name"));
+}
+
+TEST(ViewTest, EachForeignKeyToATableIsAnObject) {
+  const DraftView view = orders_with({"addresses"});
+  EXPECT_THAT(names(view.fields),
+              ElementsAre("id", "customer_id", "billing_id", "shipping_id", "billing", "shipping"));
+  EXPECT_THAT(view.sql, HasSubstr("shop.addresses as addresses_2"));
+  EXPECT_THAT(view.joins.reads, UnorderedElementsAre(Pair("shop.orders", 1), Pair("shop.addresses", 1)))
+      << "nothing joins the one address with the other";
+}
+
+TEST(ViewTest, RowsThatReferToItAreAnArrayInTheOrderOfTheirKey) {
+  const DraftView view = orders_with({"products", "lines"});
+  EXPECT_THAT(view.sql, HasSubstr("json_agg(row_to_json(part_.*) order by part_.id)"));
+  EXPECT_THAT(view.sql, HasSubstr("where products.maker = lines.maker and products.number = lines.number"));
+  EXPECT_THAT(names(view.fields.back().fields), ElementsAre("id", "order_id", "maker", "number", "products"));
+}
+
+TEST(ViewTest, ATableOfLinksIsPassedThrough) {
+  const DraftView view = orders_with({"tags"});
+  EXPECT_THAT(view.sql, HasSubstr("join shop.order_tags as order_tags on order_tags.tag_id = tags.id"));
+  EXPECT_THAT(view.sql, HasSubstr("where order_tags.order_id = orders.id"));
+  EXPECT_THAT(names(view.fields.back().fields), ElementsAre("id", "name"));
+  EXPECT_THAT(view.joins.joins, SizeIs(2));
+  EXPECT_EQ(view.joins.reads.at("shop.order_tags"), 1);
+}
+
+TEST(ViewTest, AFieldDoesNotTakeTheNameOfAColumn) {
+  TableGraph graph = shop_graph();
+  graph["shop.orders"].columns.push_back({"customer", "customer", "text", "=", ValueKind::kText});
+  EXPECT_EQ(draft_view(graph, "search.orders", "shop.orders", {"customers"}).fields.back().name,
+            "customer_2");
+}
+
+TEST(ViewTest, NamesThatNeedQuotesKeepThem) {
+  TableGraph graph = shop_graph();
+  GraphTable tags = shop_table("Tags", {{"id", ValueKind::kLong}}, {"id"});
+  tags.name = "shop.\"Tags\"";
+  tags.alias = "\"Tags\"";
+  tags.foreign_keys = {{{"id"}, "shop.orders", {"id"}}};
+  graph.emplace(tags.name, tags);
+  const DraftView view = draft_view(graph, "search.orders", "orders", {"Tags"});
+  EXPECT_THAT(view.sql, HasSubstr("from shop.\"Tags\" as \"Tags\""));
+  EXPECT_THAT(view.sql, HasSubstr("as \"Tags\"\nfrom shop.orders"));
+}
+
+TEST(ViewTest, NamesATableThatNothingLeadsTo) {
+  EXPECT_THAT(
+      [] { orders_with({"products"}); },
+      ThrowsMessage<UsageError>(HasSubstr("shop.products: no foreign key and no table of links joins it")));
+}
+
+TEST(ViewTest, NamesATableThatIsNotThereOrThereTwice) {
+  TableGraph graph = shop_graph();
+  GraphTable other = graph["shop.tags"];
+  other.name = "blog.tags";
+  other.schema = "blog";
+  graph.emplace(other.name, other);
+  EXPECT_THAT([&] { table_called(graph, "tags"); }, ThrowsMessage<UsageError>(HasSubstr("tags may be")));
+  EXPECT_EQ(table_called(graph, "blog.tags").schema, "blog");
+  EXPECT_THAT([&] { table_called(graph, "nothing"); },
+              ThrowsMessage<UsageError>(HasSubstr("there is no table nothing")));
+}
+
+TEST(ViewTest, RefusesARootWithoutASingleKey) {
+  EXPECT_THAT([] { draft_view(shop_graph(), "search.x", "products", {}); },
+              ThrowsMessage<UsageError>(HasSubstr("a primary key of several columns")));
+}
+
+}  // namespace
+}  // namespace lockstep
