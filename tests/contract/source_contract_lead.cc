@@ -1,5 +1,7 @@
 // Who leads, and what a leader that was deposed can no longer do (S5); what the last leader knew of both
 // sides.
+#include <algorithm>
+
 #include "replicator/error.h"
 #include "tests/contract/source_contract.h"
 
@@ -111,6 +113,21 @@ TEST_P(SourceContract, TheNextLeaderKnowsThePartnersOfTheLastOne) {
   EXPECT_EQ(known.place, fewer.place);
   ASSERT_TRUE(known.targets.contains(docs().id));
   EXPECT_EQ(known.targets.at(docs().id), "uuid of other docs");
+}
+
+TEST_P(SourceContract, AMarkIsANewOneUnlessProgressTells) {
+  lead();
+  const SourceIdentity before = source_->lead().identity();
+  source_->lead().leave_mark(epoch_);
+  const SourceIdentity after = other()->lead().identity();
+  EXPECT_EQ(after.place, before.place);
+  if (after.marks.empty()) {
+    EXPECT_GE(after.progress, before.progress);
+    return;
+  }
+  EXPECT_EQ(std::count(before.marks.begin(), before.marks.end(), after.marks.back()), 0);
+  for (const std::string& mark : before.marks)
+    EXPECT_EQ(std::count(after.marks.begin(), after.marks.end(), mark), 1) << "nothing went back";
 }
 
 TEST_P(SourceContract, ADatabaseIsKnownByItsIdentity) {

@@ -60,13 +60,13 @@ def command_of(line):
 
 
 def fault_of_command(arguments):
-    """None: the program understands them, and only then misses the configuration."""
+    """None: the program understands them, and only then misses the configuration, or the database."""
     replaced = list(arguments)
     for at, word in enumerate(replaced[:-1]):
         if word in ("-c", "--config"):
             replaced[at + 1] = AWAY
     done = program(*replaced)
-    if done.returncode == 0 or f"the configuration {AWAY} cannot be read" in done.stderr:
+    if done.returncode == 0 or f"the configuration {AWAY} cannot be read" in done.stderr or "connecting to the source:" in done.stderr:
         return None
     return done.stderr.strip().split("\n")[0]
 

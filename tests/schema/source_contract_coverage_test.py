@@ -23,6 +23,9 @@ RECEIVERS = {
     "SourceDefinition": r"\b(definition|definition\([\w:]+\))->",
 }
 
+# `init` reads tables with it; PostgreSQL alone has one (tests/integration/init_test.cc).
+UNDER_NO_CONTRACT = {"SchemaReader"}
+
 
 def virtual_methods():
     """By class: the names of its virtual methods."""
@@ -33,8 +36,9 @@ def virtual_methods():
         for block in re.split(r"\nclass (?=\w+[^;{]*\{)", lines)[1:]:
             body = block.split("\n};")[0]
             names = re.findall(r"\bvirtual [^~;]*?\b(\w+)\(", body)
-            if names:
-                methods[re.match(r"\w+", block).group()] = names
+            name = re.match(r"\w+", block).group()
+            if names and name not in UNDER_NO_CONTRACT:
+                methods[name] = names
     return methods
 
 
