@@ -192,6 +192,24 @@ TEST_F(BookLocks, ADocumentLockIsHeldByItsProcess) {
   EXPECT_EQ(locks_.locks()[0].holders.at(0), (LockHolder{"123", std::nullopt}));
 }
 
+TEST_F(BookLocks, AHolderOfAnUnknownModeSharesWithNobodyAndIsNamed) {
+  write(
+      "1",
+      R"({"lock_type": "shared", "lock_count": 1, "holders": {"newer": {"until": 9000000000000, "mode": "update"}}})");
+  EXPECT_THAT([&] { (void)ask(shared("1")); },
+              ThrowsMessage<Error>(HasSubstr("holders.newer.mode is \"update\"")));
+  EXPECT_EQ(read("1").at("holders").size(), 1u);
+}
+
+TEST_F(BookLocks, AnOperationInAnUnknownStateIsNamedByWhoeverLooksForThoseThatAreOpen) {
+  Operation ours = hold(shared("1"));
+  server().expect("POST", "/" + index_.alias() + "-journal/_update/" + ours.id + "?refresh=true",
+                  R"({"doc": {"state": "paused"}})");
+  std::string named;
+  EXPECT_TRUE(locks_.unresolved([&](const Error& error) { named = error.what(); }).empty());
+  EXPECT_THAT(named, AllOf(HasSubstr(ours.id), HasSubstr("\"paused\"")));
+}
+
 TEST_F(BookLocks, TheBooksClientsRespectOurs) {
   Operation ours = hold({{LockName("1"), LockMode::kExclusive}, {LockName("/clinton"), LockMode::kShared}});
   EXPECT_EQ(book_document_lock("1"), 400);

@@ -26,6 +26,14 @@ constexpr const char* kDrawing = "drawing a fencing token";
 constexpr int kMaxDrawing = 100;  // collisions with others who draw one
 constexpr int kMaxOpening = 10;   // collisions with itself, when another node is asked too
 
+/// Also what is in a state that nobody knows: who reads it names it.
+const json& not_ended() {
+  static const json query = {{"bool",
+                              {{"must_not", json::array({{{"terms", {{"state", {"done", "aborted"}}}}},
+                                                         {{"ids", {{"values", {kTokenId}}}}}})}}}};
+  return query;
+}
+
 /// The fields that change after open(), as far as they have a value.
 json changing_fields(const Operation& operation) {
   json fields = {{"state", text_of(operation.state)}, {"progress", operation.progress}};
@@ -243,7 +251,7 @@ json ElasticsearchJournal::search(const json& query, std::size_t size) {
 
 std::vector<Operation> ElasticsearchJournal::unresolved(const Unreadable& unreadable) {
   std::vector<Operation> operations;
-  for (const json& hit : search({{"terms", {{"state", {"pending", "running"}}}}}, kMaxUnresolved)) {
+  for (const json& hit : search(not_ended(), kMaxUnresolved)) {
     const std::string id = text_at(hit, "_id");
     try {
       operations.push_back(read_operation(id, stored_source(place_of_operation(id), hit), version_of(hit)));

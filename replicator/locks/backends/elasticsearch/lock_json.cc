@@ -27,6 +27,9 @@ LockName stored_name(const std::string& where, const std::string& field, const j
 
 /// Every name counts: release() frees what the entry names, and nothing else. A mode may be missing.
 LockSet read_names(const StoredObject& locks) {
+  for (const auto& mode : locks.fields().items()) {
+    if (!lock_mode(mode.key())) throw unknown_value(locks.where(), "mode of locks", mode.key());
+  }
   LockSet set;
   for (const LockMode mode : {LockMode::kShared, LockMode::kExclusive}) {
     const std::string field(text_of(mode));
@@ -67,6 +70,8 @@ std::vector<LockHolder> read_holders(const StoredObject& lock) {
   if (!stored) return holders;
   for (const auto& holder : stored->fields().items()) {
     const StoredObject fields = stored->object(holder.key());
+    if (const std::optional<std::string> mode = fields.text_if_any("mode"); mode && !lock_mode(*mode))
+      throw unknown_value(lock.where(), fields.name_of("mode"), *mode);
     holders.push_back({holder.key(), server_time(fields.integer("until"))});
   }
   return holders;

@@ -129,7 +129,7 @@ std::optional<Operation> PostgresJournal::find(const std::string& id) {
 std::vector<Operation> PostgresJournal::unresolved(const Unreadable& unreadable) {
   static const std::string statement =
       "select " + kEntryColumns +
-      " from {schema}.operation as o where o.state in ('pending', 'running') order by o.lease_until limit " +
+      " from {schema}.operation as o where o.state not in ('done', 'aborted') order by o.lease_until limit " +
       std::to_string(kMaxUnresolved);
   std::vector<Operation> operations;
   for (const pqxx::row& row : session_.run("reading the journal", statement)) {
