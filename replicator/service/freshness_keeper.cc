@@ -14,7 +14,7 @@ std::optional<Freshness> notes_of(const std::optional<LeaderReport>& last, WallT
   try {
     return Freshness::published(last->document, last->age, now);
   } catch (const std::exception& error) {
-    spdlog::warn("how well slo.lag was met until now is not known: {}", error.what());
+    spdlog::warn("how well slo.lag was met until now is lost, and counted anew: {}", error.what());
     return std::nullopt;
   }
 }

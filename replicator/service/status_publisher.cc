@@ -67,7 +67,7 @@ void StatusPublisher::read_notes_of_last_leader() {
       status = objective_.open_reader()->read();
     } catch (const Error& error) {
       if (error.retryable()) throw;
-      spdlog::warn("how well slo.lag was met until now cannot be read: {}", error.what());
+      spdlog::warn("how well slo.lag was met until now is lost, and counted anew: {}", error.what());
     }
     objective_.keeper->go_on_from(status ? status->leader : std::nullopt, std::chrono::system_clock::now());
     has_read_notes_ = true;
@@ -121,7 +121,7 @@ void StatusPublisher::attempt(const std::function<void()>& step) {
     // Replication goes on, and reports itself if the source is away.
     writer_.reset();
     if (std::exchange(last_logged_, error.what()) != error.what()) {
-      spdlog::warn("the status could not be published: {}", error.what());
+      spdlog::warn("the status cannot be published, so `lockstep status` tells an old one: {}", error.what());
     }
   }
 }

@@ -56,6 +56,10 @@ class Portable(unittest.TestCase):
         cls.folder = pathlib.Path(tempfile.mkdtemp(prefix="lockstep-portable-"))
         cls.addClassCleanup(shutil.rmtree, cls.folder)
         cls.archive, cls.image = package(cls.folder / "once")
+        with tarfile.open(cls.archive) as tar:
+            tar.extractall(cls.folder / "archive")
+        cls.tree = cls.folder / "archive" / cls.archive.name.removesuffix(".tar.gz")
+        cls.program = cls.tree / "bin/lockstep"
 
     def blob(self, tar: tarfile.TarFile, digest: str) -> bytes:
         data = tar.extractfile("blobs/sha256/" + digest.removeprefix("sha256:")).read()
@@ -63,21 +67,16 @@ class Portable(unittest.TestCase):
         return data
 
     def test_the_archive_runs_with_the_libraries_that_it_brings(self):
-        with tarfile.open(self.archive) as tar:
-            tar.extractall(self.folder / "archive")
-        program = self.folder / "archive" / self.archive.name.removesuffix(".tar.gz") / "bin/lockstep"
-        loaded = subprocess.run(["ldd", program], capture_output=True, text=True, check=True).stdout
+        loaded = subprocess.run(["ldd", self.program], capture_output=True, text=True, check=True).stdout
         for library in ("libpqxx", "libsqlite3", "libspdlog", "libfmt", "libsimdjson", "libprometheus", "libcpp-httplib", "libtomlplusplus"):
             line = next(line for line in loaded.splitlines() if line.strip().startswith(library))
             self.assertIn("/bin/../lib/lockstep/", line)
-        version = subprocess.run([program, "--version"], capture_output=True, text=True, env={}, check=True)
+        version = subprocess.run([self.program, "--version"], capture_output=True, text=True, env={}, check=True)
         self.assertTrue(version.stdout.startswith("lockstep "), version)
         self.assertEqual(version.stderr, "")
 
     def test_the_archive_asks_for_no_symbol_that_rhel_9_lacks(self):
-        with tarfile.open(self.archive) as tar:
-            tar.extractall(self.folder / "symbols")
-        files = [path for path in (self.folder / "symbols").rglob("*") if path.is_file() and path.read_bytes()[:4] == b"\x7fELF"]
+        files = [path for path in self.tree.rglob("*") if path.is_file() and path.read_bytes()[:4] == b"\x7fELF"]
         self.assertGreater(len(files), 8)
         for path in files:
             listed = subprocess.run(["readelf", "--version-info", "--wide", path], capture_output=True, text=True, check=True).stdout
@@ -86,20 +85,16 @@ class Portable(unittest.TestCase):
             self.assertTrue(asked, path.name)
             for library, version in asked:
                 self.assertLessEqual(tuple(map(int, version.split("."))), NEWEST[library], f"{path.name}: {library}_{version}")
-        program = next(path for path in files if path.name == "lockstep")
-        done = subprocess.run([program, "--version"], capture_output=True, text=True, env={"LD_BIND_NOW": "1"}, check=True)
+        done = subprocess.run([self.program, "--version"], capture_output=True, text=True, env={"LD_BIND_NOW": "1"}, check=True)
         self.assertEqual(done.stderr, "", "every symbol is found under the version that it is asked for")
 
     def test_the_archive_works_with_the_libcurl_of_rhel_9(self):
-        with tarfile.open(self.archive) as tar:
-            tar.extractall(self.folder / "curl")
-        program = next((self.folder / "curl").rglob("bin/lockstep"))
         (self.folder / "old_curl.c").write_text(OLD_CURL)
         library = self.folder / "old_curl.so"
         subprocess.run(["cc", "-shared", "-fPIC", "-o", library, self.folder / "old_curl.c"], check=True)
         config = self.folder / "locks.toml"
         config.write_text('[elasticsearch]\nurls = ["http://127.0.0.1:9"]\n[locks]\n')  # nobody answers there
-        done = subprocess.run([program, "locks", "list", "-c", config], capture_output=True, text=True, env={"LD_PRELOAD": str(library)})
+        done = subprocess.run([self.program, "locks", "list", "-c", config], capture_output=True, text=True, env={"LD_PRELOAD": str(library)})
         self.assertEqual(done.returncode, 1, done)
         self.assertIn("127.0.0.1 port 9", done.stderr)
 
