@@ -154,7 +154,7 @@ TEST(CommandLineTest, InitNamesWhatIsWrongBeforeItConnects) {
            {{"--source", "postgresql:///x?password=secret", "--view", "s.v"}, "take the password out"},
            {{"--source", "postgresql:///x", "--view", "s.v", "--elasticsearch", "x"}, "--elasticsearch: "},
            {{"--source", "postgresql:///x", "--view", "s.v", "--alias", "A/B"}, "--alias: "},
-           {{"--source", "sqlite:/x.db", "--view", "s.v"}, "tables of PostgreSQL only"}}) {
+           {{"--source", "sqlite:/x.db", "--view", "s.v"}, "there is no file /x.db"}}) {
     std::vector<const char*> all{"init"};
     all.insert(all.end(), arguments.begin(), arguments.end());
     all.push_back(unwritten.c_str());
