@@ -143,8 +143,8 @@ class Preflight {
   void check_ids(const std::string& place, const SqliteTable& view) {
     SqliteStatement ids(
         connection_, kDoing,
-        "select count(*), count(_id), count(distinct cast(_id as text)), max(length(cast(_id as blob))), "
-        "sum(typeof(_id) = 'blob') from (select _id from " +
+        "select count(*), count(_id), count(distinct cast(_id as text)), sum(typeof(_id) = 'blob') "
+        "from (select _id from " +
             view.quoted + " limit 10000)");
     if (!ids.step()) return;
     const std::int64_t rows = ids[0].integer();
@@ -158,12 +158,16 @@ class Preflight {
     if (ids[2].integer() < named) {
       fault(place, "_id of view " + view.name + " is not unique", "group its rows, or take another _id");
     }
-    if (ids[3].optional_integer().value_or(0) > std::int64_t{kMaxIdBytes}) {
-      warn(place, "view " + view.name + " has an _id of " + std::to_string(ids[3].integer()) +
+    SqliteStatement longest(connection_, kDoing,
+                            "select cast(_id as text) from (select _id from " + view.quoted +
+                                " where _id is not null limit 10000) "
+                                "order by length(cast(_id as blob)) desc limit 1");
+    if (longest.step() && longest[0].text().size() > kMaxIdBytes) {
+      warn(place, "view " + view.name + " has an _id of " + std::to_string(longest[0].text().size()) +
                       " bytes; Elasticsearch takes " + std::to_string(kMaxIdBytes) +
                       " at most, so it becomes a dead letter");
     }
-    if (ids[4].optional_integer().value_or(0) > 0) {
+    if (ids[3].optional_integer().value_or(0) > 0) {
       fault(
           place, "_id of view " + view.name + " is a blob",
           "make it a text in the view: lower(hex(…)) as _id, and let row = \"…\" of its tracks do the same");
