@@ -2,11 +2,16 @@
 #pragma once
 
 #include <cstddef>
+#include <string_view>
 
 namespace lockstep {
 
 /// Elasticsearch's limit on the length of an _id, in bytes of UTF-8.
 inline constexpr std::size_t kMaxIdBytes = 512;
+
+/// Whether Elasticsearch takes this as an _id. It never has a document of another one, and refuses requests
+/// that ask for one.
+bool can_be_document_id(std::string_view id);
 
 /// Ours on the length of a _routing: with an _id it makes a key of a table, and PostgreSQL takes no key above
 /// 2,704 bytes.

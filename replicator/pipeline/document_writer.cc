@@ -6,6 +6,7 @@
 
 #include "replicator/document_limits.h"
 #include "replicator/elasticsearch/transport/error_reply.h"
+#include "replicator/hex.h"
 #include "replicator/source/checksum.h"
 #include "replicator/utf8.h"
 
@@ -37,10 +38,6 @@ bool is_too_deep(std::string_view json) {
     }
   }
   return false;
-}
-
-bool can_be_written(std::string_view id) {
-  return !id.empty() && id.size() <= kMaxIdBytes && is_utf8(id);
 }
 
 // A dead letter's _id and _routing are a key, which may not be as long as the text of a row.
@@ -90,7 +87,7 @@ bool StepDocuments::refuse_what_cannot_be_written(const DocumentKey& document,
   } else if (document.routing.size() > kMaxRoutingBytes) {
     refuse(document, "invalid_routing", too_long("_routing", document.routing, kMaxRoutingBytes));
   } else if (!is_utf8(document.id.text)) {
-    refuse(document, "invalid_document_id", "the _id is not UTF-8");
+    refuse(document, "invalid_document_id", "the _id is not UTF-8: x'" + hex_of(document.id.text) + "'");
   } else if (!is_utf8(document.routing)) {
     refuse(document, "invalid_routing", "the _routing is not UTF-8");
   } else if (is_too_deep(*rendered.json)) {
@@ -111,7 +108,7 @@ void StepDocuments::add(const AppliedIndex& index, const RenderedDocument& docum
   const auto under = [&](std::string_view routing) {
     return DocumentKey{index.id, DocumentId{std::string(document.id)}, std::string(routing)};
   };
-  if (!document.json && !can_be_written(document.id)) {
+  if (!document.json && !can_be_document_id(document.id)) {
     // Elasticsearch never had it. Only its dead letter has to go; what was shortened for it names no row.
     if (!is_shortened(document.id))
       never_written_.push_back(

@@ -74,10 +74,10 @@ constexpr const char* kDocs =
 
 class SqliteWorld final : public DefinedWorld {
  public:
-  explicit SqliteWorld(const std::string& journal_mode) {
+  explicit SqliteWorld(const std::string& journal_mode, const std::string& encoding = "UTF-8") {
     support::record_syncs();
     database().execute(
-        "pragma journal_mode = " + journal_mode +
+        "pragma encoding = '" + encoding + "'; pragma journal_mode = " + journal_mode +
         "; "
         "create table thing (id integer primary key, n integer not null); "
         "create table part (id integer primary key, thing_id integer not null); "
@@ -235,12 +235,14 @@ class SqliteWorld final : public DefinedWorld {
 
 const auto kSqlite = testing::Values(MakeWorld{[] { return std::make_unique<SqliteWorld>("wal"); }});
 const auto kRollback = testing::Values(MakeWorld{[] { return std::make_unique<SqliteWorld>("delete"); }});
+const auto kUtf16 = testing::Values(MakeWorld{[] { return std::make_unique<SqliteWorld>("wal", "UTF-16"); }});
 const auto kName = [](const auto&) { return std::string("Sqlite"); };
 
 INSTANTIATE_TEST_SUITE_P(Sqlite, SourceContract, kSqlite, kName);
 INSTANTIATE_TEST_SUITE_P(Sqlite, SnapshotSourceContract, kSqlite, kName);
 INSTANTIATE_TEST_SUITE_P(Sqlite, DefinedSourceContract, kSqlite, kName);
 INSTANTIATE_TEST_SUITE_P(Sqlite, ReindexedSourceContract, kSqlite, kName);
+INSTANTIATE_TEST_SUITE_P(SqliteUtf16, SourceContract, kUtf16, kName);
 INSTANTIATE_TEST_SUITE_P(SqliteRollback, SourceContract, kRollback, kName);
 
 }  // namespace

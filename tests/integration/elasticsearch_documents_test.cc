@@ -61,6 +61,21 @@ DocumentVersion version(std::int64_t counter) {
   return {Epoch{2}, counter};
 }
 
+// One of them let Elasticsearch refuse the whole request, and with it `verify` and every comparison.
+TEST_F(ElasticsearchDocumentsContract, IdsThatElasticsearchDoesNotTakeAreMissingAndTheOthersAreFound) {
+  BulkRequest request;
+  request.index(alias(), {1, "a", ""}, version(5), "{}");
+  write(std::move(request));
+  client().refresh(alias());
+  const std::string too_long(513, 'x');
+  const std::vector<DocumentLocation> wanted = {{"", ""}, {too_long, ""}, {"\xff", ""}, {"a", ""}, {"", ""}};
+  EXPECT_EQ(count_documents(client(), alias(), wanted), 1);
+  std::vector<bool> found;
+  fetch_documents(client(), alias(), wanted,
+                  [&](std::size_t, const auto& stored) { found.push_back(stored.has_value()); });
+  EXPECT_EQ(found, (std::vector<bool>{false, false, false, true, false}));
+}
+
 TEST_F(ElasticsearchDocumentsContract, AnyIdAndRoutingComesBackAsItWasWritten) {
   const std::vector<std::string> texts = {"a b",
                                           "a/b",

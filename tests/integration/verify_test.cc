@@ -45,6 +45,24 @@ TEST_F(Verify, MissingSurplusAndDifferentDocumentsAreNamedAndEndWithThree) {
   EXPECT_EQ(document("2"), R"({"title":"altered"})") << "without --repair nothing is written";
 }
 
+// Elasticsearch refuses a request that asks for an empty _id, and with it the whole comparison.
+TEST(VerifyOfKeys, ADocumentWithAnEmptyIdIsMissingAndTheOthersAreCompared) {
+  PostgresDatabase database;
+  PipelineUnderTest pipeline(database);
+  database.execute(
+      "create table items (id text primary key, name text); insert into items values ('', 'empty'), ('a', "
+      "'one'); "
+      "create view items_view as select id as _id, name from items");
+  ElasticsearchIndex& index = pipeline.add_index("items", "public.items_view", track("public.items"));
+  pipeline.apply();
+  pipeline.catch_up();
+  index.damage("a", R"({"name":"altered"})");
+  const Completed verified = pipeline.lockstep("verify");
+  EXPECT_EQ(verified.exit_code, 3) << verified.err;
+  EXPECT_EQ(lines_of(verified.out).count(index.alias() + "\tdifferent\t\"a\""), 1U) << verified.out;
+  EXPECT_NE(verified.out.find("missing\t\"\""), std::string::npos) << verified.out;
+}
+
 TEST_F(Verify, RepairMendsExactlyWhatDiffers) {
   bring_up();
   damage_everything();

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "replicator/document_limits.h"
 #include "replicator/elasticsearch/read/scroll.h"
 #include "replicator/elasticsearch/transport/error_reply.h"
 #include "replicator/elasticsearch/transport/text_encoding.h"
@@ -41,9 +42,15 @@ std::string fetch_body(std::span<const DocumentLocation> wanted) {
   return body += "]}";
 }
 
+// No document has another name, and one such name would let the server refuse the whole request.
+bool can_be_asked_for(const DocumentLocation& location) {
+  return can_be_document_id(location.id) && is_utf8(location.routing);
+}
+
 std::string count_body(std::span<const DocumentLocation> wanted) {
   std::string body = R"({"size":0,"track_total_hits":true,"query":{"ids":{"values":[)";
   for (const DocumentLocation& location : wanted) {
+    if (!can_be_asked_for(location)) continue;
     if (body.back() != '[') body += ',';
     append_json_string(body, location.id);
   }
@@ -163,7 +170,7 @@ void fetch_documents(ElasticsearchClient& client, const std::string& alias,
   std::vector<DocumentLocation> asked;
   std::vector<std::size_t> positions;
   for (std::size_t i = 0; i < wanted.size(); ++i) {
-    if (!is_utf8(wanted[i].id) || !is_utf8(wanted[i].routing)) continue;
+    if (!can_be_asked_for(wanted[i])) continue;
     asked.push_back(wanted[i]);
     positions.push_back(i);
   }

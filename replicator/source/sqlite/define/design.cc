@@ -153,7 +153,7 @@ class Designer {
     if (is_same_name(table->name, "new") || is_same_name(table->name, "old"))
       return fault(config.line, "a trigger cannot read a table of the name " + table->name, "rename it");
     std::optional<SqliteTableCapture> capture = describe_capture(config, *table);
-    if (!capture) return;
+    if (!capture || !find_id_of_key(config, *table, *capture)) return;
     if (!find_blobs(config, *table, *capture)) return;
     SqliteTrackDesign track;
     track.table = table->name;
@@ -170,6 +170,20 @@ class Designer {
                "; every update of it counts as a change",
            "remove the track if it is a mistake");
     }
+  }
+
+  // False: the key of the table has several columns, and nobody says which _id they make.
+  bool find_id_of_key(const TrackConfig& config, const SqliteTable& table,
+                      const SqliteTableCapture& capture) {
+    if (capture.value.size() == 1 || !config.row.empty() || !config.column.empty() || !config.keys.empty())
+      return true;
+    std::string columns;
+    for (const std::string& name : capture.value)
+      columns += (columns.empty() ? "" : ", ") + table.column(name)->quoted;
+    fault(config.line, "the primary key of table " + table.name + " has several columns, which are no _id",
+          "say with row = '…' which _id of the view they make: row = 'json_array(" + columns +
+              ")' if that is its _id");
+    return false;
   }
 
   // JSON has no blobs, so a query gets hexadecimal digits, which are equal to no blob. False: it would find

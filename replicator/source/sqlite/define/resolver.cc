@@ -10,6 +10,7 @@
 
 #include "replicator/source/sqlite/catalog/column_origin.h"
 #include "replicator/source/sqlite/catalog/view_reads.h"
+#include "replicator/source/sqlite/session/exact_value.h"
 
 namespace lockstep {
 namespace {
@@ -44,7 +45,7 @@ SqliteResolver from_column(SqliteConnection& connection, const SqliteTable& view
     return resolver;
   }
   const auto select = [](const std::string& id, const std::string& from, const std::string& matched) {
-    return "select " + id + " from " + from + " where " + matched + " in (select value from json_each(?1))";
+    return "select " + id + " from " + from + " where " + matched + " in (" + std::string(kExactValues) + ")";
   };
   resolver.query = select("_id", view.quoted, column->quoted);
   const std::optional<SqliteColumnOrigin> id = column_origin(connection, view.name, "_id");
@@ -120,7 +121,8 @@ RowExpression describe_expression(SqliteConnection& connection, const SqliteTabl
   for (std::size_t i = 0; i < row.columns.size(); ++i) {
     const std::string value =
         row.columns.size() == 1 ? "value" : "json_extract(value, '$[" + std::to_string(i) + "]')";
-    columns += (i == 0 ? "" : ", ") + value + " as " + quote_sqlite_name(row.columns[i]);
+    columns += (i == 0 ? "lockstep_value(" : ", lockstep_value(") + value + ")" + " as " +
+               quote_sqlite_name(row.columns[i]);
   }
   // In a subquery of its own an aggregate sees one row at a time.
   row.query = "select (select (" + expression + "\n) from (select " + columns + ") as " + table.quoted +

@@ -35,7 +35,7 @@ std::int64_t newest_outbox_id(SqliteConnection& connection) {
 Changes read_rows(SqliteConnection& connection, const SqlitePipeline& pipeline, const SqliteRows& rows,
                   std::int64_t max_rows) {
   Changes changes;
-  std::map<CaptureId, std::unordered_set<std::string>> values;
+  std::map<CaptureId, std::pair<std::unordered_set<std::string>, bool>> changed;
   std::set<CaptureId> unknown;
   std::int64_t last = rows.behind;
   SqliteStatement row(connection, kReading,
@@ -50,12 +50,19 @@ Changes read_rows(SqliteConnection& connection, const SqlitePipeline& pipeline, 
     if (own == pipeline.captures.end()) {
       if (is_unknown(connection, capture, last)) unknown.insert(capture);
     } else if (!row[2].is_null()) {  // a null key leads nowhere
-      values[capture].insert(outbox_value_text(row[2], own->second.columns));
+      std::optional<std::string> value = outbox_value_text(connection, row[2], own->second.columns);
+      auto& [texts, everything] = changed[capture];
+      if (value)
+        texts.insert(*std::move(value));
+      else
+        everything = true;  // no trigger wrote it, and nobody knows which row it means
     }
   }
-  for (auto& [capture, texts] : values) {
+  for (auto& [capture, rows_of_capture] : changed) {
+    auto& [texts, everything] = rows_of_capture;
     CapturedChange change;
     change.capture = capture;
+    change.everything = everything;
     while (!texts.empty()) change.values.push_back(std::move(texts.extract(texts.begin()).value()));
     changes.captured.push_back(std::move(change));
   }

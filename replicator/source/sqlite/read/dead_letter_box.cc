@@ -20,7 +20,7 @@ constexpr std::string_view kTable = "dead_letter";
 // texts of times can be ends no range.
 const std::string kMatching =
     "index_id in (select value from json_each(?1)) "
-    "and (json_array_length(?2) = 0 or id in (select value from json_each(?2))) "
+    "and (json_array_length(?2) = 0 or id in (select lockstep_value(value) from json_each(?2))) "
     "and (?3 = '' or lower(error_type) = lower(?3) or instr(lower(reason), lower(?3)) > 0) "
     "and last_at >= coalesce(?4, '') and last_at <= coalesce(?5, 'a')";
 

@@ -17,11 +17,12 @@ namespace lockstep {
 /// Whether the view can have a document of this id.
 bool can_be_id(const SqliteIndex& index, const std::string& id);
 
-/// The ids as values that can be compared with the view's _id, a JSON array. Leaves out those that cannot be.
+/// The ids as values that can be compared with the view's _id, for kExactValues. Leaves out those that cannot
+/// be.
 std::string comparable_ids(const SqliteIndex& index, const DocumentIds& ids);
 
 /// Gives `sink` each id that the changes lead to, some of them several times, until it returns false.
-/// REQUIRES: a snapshot is open. Throws Error.
+/// REQUIRES: a snapshot is open. Throws ViewError for changes that lead to documents in no way, and Error.
 void for_each_id(SqliteConnection& connection, const SqlitePipeline& pipeline, const SqliteIndex& index,
                  const std::vector<CapturedChange>& changes, const std::function<bool(std::string id)>& sink);
 

@@ -4,15 +4,20 @@
 #include <charconv>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <nlohmann/json.hpp>
+#include <utility>
 
+#include "replicator/hex.h"
 #include "replicator/json_string.h"
+#include "replicator/source/sqlite/session/exact_value.h"
+#include "replicator/unknown_value.h"
 #include "replicator/utf8.h"
 
 namespace lockstep {
 namespace {
 
-constexpr std::string_view kDigits = "0123456789abcdef";
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 std::string real_text(double value) {
   char text[40];
@@ -20,17 +25,6 @@ std::string real_text(double value) {
   std::string number(text, end);
   if (number.find_first_of(".e") == std::string::npos) number += ".0";  // it stays a number with a fraction
   return number;
-}
-
-std::string hex_text(std::string_view bytes) {
-  std::string text;
-  text.reserve(bytes.size() * 2);
-  for (const char c : bytes) {
-    const auto byte = static_cast<unsigned char>(c);
-    text += kDigits[byte >> 4];
-    text += kDigits[byte & 15];
-  }
-  return text;
 }
 
 void append_base64(std::string& json, std::string_view bytes) {
@@ -47,45 +41,34 @@ void append_base64(std::string& json, std::string_view bytes) {
   }
 }
 
-Error not_from_a_trigger(std::string_view text) {
-  return unfit_value("a row of lockstep's outbox", "value", "\"" + std::string(text) + "\"",
-                     "what a trigger writes of several columns");
-}
-
-// The hexadecimal digits of t<hex> and b<hex>, as bytes.
-std::string bytes_of(std::string_view digits) {
-  std::string bytes;
-  if (digits.size() % 2 != 0) throw not_from_a_trigger(digits);
-  for (std::size_t i = 0; i < digits.size(); i += 2) {
-    unsigned byte = 0;
-    const auto [end, fault] = std::from_chars(digits.data() + i, digits.data() + i + 2, byte, 16);
-    if (fault != std::errc{} || end != digits.data() + i + 2) throw not_from_a_trigger(digits);
-    bytes += static_cast<char>(byte);
-  }
-  return bytes;
-}
-
-// One of the values of several columns.
-void append_part(std::string& json, std::string_view part) {
-  if (part.starts_with('t')) {
-    append_json_text(json, bytes_of(part.substr(1)));
-  } else if (part.starts_with('b')) {
-    append_json_text(json, hex_text(bytes_of(part.substr(1))));
+// One of the values of several columns. False: it is none.
+bool append_part(SqliteConnection& connection, std::string& json, std::string_view part) {
+  if (part.starts_with('t') || part.starts_with('b')) {
+    const std::optional<std::string> bytes = bytes_of_hex(part.substr(1));
+    if (!bytes) return false;
+    if (part.front() == 'b') {
+      json += '"' + hex_of(*bytes) + '"';
+      return true;
+    }
+    SqliteStatement text(connection, "reading the outbox", SqliteText{"select ?1"});
+    text.bind_stored(1, *bytes, connection.encoding());
+    text.step();
+    append_exact_text(json, text[0].text());
   } else if (part == "NULL") {
     json += "null";
   } else if (part.ends_with("Inf") || part.ends_with("9.0e+999")) {
-    json += part.starts_with('-') ? "\"-Infinity\"" : "\"Infinity\"";
+    append_exact_infinity(json, part.starts_with('-') ? -kInfinity : kInfinity);
   } else {
-    if (part.empty() || part.find_first_not_of("0123456789+-.e") != std::string_view::npos)
-      throw not_from_a_trigger(part);
+    if (part.empty() || part.find_first_not_of("0123456789+-.e") != std::string_view::npos) return false;
     json += part;
   }
+  return true;
 }
 
 }  // namespace
 
-void append_real(std::string& text, double value) {
-  text += real_text(value);
+std::string id_text(double value) {
+  return std::isinf(value) ? std::string(infinity_text(value)) : real_text(value);
 }
 
 void append_json_text(std::string& json, std::string_view text) {
@@ -102,7 +85,7 @@ void append_json_value(std::string& json, const SqliteColumn& value) {
       break;
     case SqliteColumn::Type::kReal:
       if (std::isinf(value.real())) {
-        json += value.real() > 0 ? "\"Infinity\"" : "\"-Infinity\"";
+        json += '"' + std::string(infinity_text(value.real())) + '"';
       } else {
         json += real_text(value.real());
       }
@@ -125,18 +108,22 @@ std::string value_text(const SqliteColumn& value) {
   std::string json;
   switch (value.type()) {
     case SqliteColumn::Type::kBlob:
-      append_json_text(json, hex_text(value.text()));
+      return '"' + hex_of(value.text()) + '"';
+    case SqliteColumn::Type::kText:
+      append_exact_text(json, value.text());
       return json;
     case SqliteColumn::Type::kReal:
       if (!std::isinf(value.real())) return real_text(value.real());
-      [[fallthrough]];
+      append_exact_infinity(json, value.real());
+      return json;
     default:
       append_json_value(json, value);
       return json;
   }
 }
 
-std::string outbox_value_text(const SqliteColumn& value, int columns) {
+std::optional<std::string> outbox_value_text(SqliteConnection& connection, const SqliteColumn& value,
+                                             int columns) {
   if (columns == 1) return value_text(value);
   const std::string_view text = value.text();
   std::string json = "[";
@@ -144,10 +131,10 @@ std::string outbox_value_text(const SqliteColumn& value, int columns) {
   for (std::size_t begin = 0; begin <= text.size();) {
     const std::size_t end = std::min(text.find(',', begin), text.size());
     if (parts++ > 0) json += ',';
-    append_part(json, text.substr(begin, end - begin));
+    if (!append_part(connection, json, text.substr(begin, end - begin))) return std::nullopt;
     begin = end + 1;
   }
-  if (parts != columns) throw not_from_a_trigger(text);
+  if (parts != columns) return std::nullopt;
   return json + "]";
 }
 
@@ -156,24 +143,26 @@ std::string id_text(const SqliteColumn& value) {
     case SqliteColumn::Type::kInteger:
       return std::to_string(value.integer());
     case SqliteColumn::Type::kReal:
-      return real_text(value.real());
+      return id_text(value.real());
     case SqliteColumn::Type::kBlob:
-      return hex_text(value.text());
+      return hex_of(value.text());
     default:
       return std::string(value.text());
   }
 }
 
-std::string id_of_value(const std::string& value) {
-  if (value.starts_with('"')) return nlohmann::json::parse(value).get<std::string>();
-  if (!value.starts_with('[')) return value;
-  throw unfit_value("a value of a capture", "type", value, "one value, the _id of a document");
+std::optional<std::string> id_of_value(const std::string& value) {
+  if (value.starts_with('"')) return exact_text(nlohmann::json::parse(value).get<std::string>());
+  if (value.starts_with('[')) return std::nullopt;
+  return value;
 }
 
 std::vector<std::string> stored_texts(const SqliteColumn& column, std::string_view table) {
   const std::string text = stored_text(column, table);
   try {
-    return nlohmann::json::parse(text).get<std::vector<std::string>>();
+    std::vector<std::string> texts = nlohmann::json::parse(text).get<std::vector<std::string>>();
+    for (std::string& each : texts) each = exact_text(std::move(each));
+    return texts;
   } catch (const nlohmann::json::exception&) {
     throw unfit_value("lockstep's table " + std::string(table), column.name(), text, "a JSON array of texts");
   }
@@ -192,7 +181,7 @@ std::string json_array_of_texts(const std::vector<std::string>& texts) {
   std::string json = "[";
   for (const std::string& text : texts) {
     if (json.size() > 1) json += ',';
-    append_json_text(json, text);
+    append_exact_text(json, text);
   }
   return json + "]";
 }
@@ -201,7 +190,7 @@ std::string json_array_of_texts(const DocumentIds& ids) {
   std::string json = "[";
   for (const DocumentId& id : ids) {
     if (json.size() > 1) json += ',';
-    append_json_text(json, id.text);
+    append_exact_text(json, id.text);
   }
   return json + "]";
 }

@@ -2,6 +2,7 @@
 // Inf as no JSON, and refuse blobs.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,28 +19,28 @@ void append_json_text(std::string& json, std::string_view text);
 /// number as "Infinity" or "-Infinity", as PostgreSQL has it.
 void append_json_value(std::string& json, const SqliteColumn& value);
 
-/// Appends a finite number so that reading it gives the same one.
-void append_real(std::string& text, double value);
-
-/// A value in the form in which CapturedChange has it: JSON, a blob as a string of small hexadecimal digits.
-/// REQUIRES: it is not null.
+/// A value in the form in which CapturedChange has it: JSON of an exact value (exact_value.h), a blob as a
+/// string of small hexadecimal digits. REQUIRES: it is not null.
 std::string value_text(const SqliteColumn& value);
 
-/// The same of what the outbox has of a capture of so many columns: of several, a JSON array. Throws Error
-/// when it is not what triggers write.
-std::string outbox_value_text(const SqliteColumn& value, int columns);
+/// The same of what the outbox has of a capture of so many columns: of several, a JSON array. None: it is not
+/// what triggers write. Throws SqliteError.
+std::optional<std::string> outbox_value_text(SqliteConnection& connection, const SqliteColumn& value,
+                                             int columns);
 
 /// The id that a value stands for; REQUIRES: it is not null.
 std::string id_text(const SqliteColumn& value);
-/// The same of value_text(). Throws Error for an array.
-std::string id_of_value(const std::string& value);
+/// The same of a number with a fraction or an exponent.
+std::string id_text(double value);
+/// The same of value_text(). None: it is an array.
+std::optional<std::string> id_of_value(const std::string& value);
 
 /// The texts of a JSON array in one of lockstep's own tables. Throws Error for anything else.
 std::vector<std::string> stored_texts(const SqliteColumn& column, std::string_view table);
 
 /// "[a,b]" of JSON texts.
 std::string json_array(const std::vector<std::string>& values);
-/// A JSON array of strings.
+/// A JSON array of exact values.
 std::string json_array_of_texts(const std::vector<std::string>& texts);
 std::string json_array_of_texts(const DocumentIds& ids);
 

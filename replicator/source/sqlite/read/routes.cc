@@ -9,7 +9,7 @@ void SqliteRoutes::load(const DocumentIds& ids) {
   if (ids.empty()) return;
   SqliteStatement rows(connection_, "loading routings",
                        "select id, routing from {schema}_route "
-                       "where index_id = ?1 and id in (select value from json_each(?2))",
+                       "where index_id = ?1 and id in (select lockstep_value(value) from json_each(?2))",
                        fresh_.index.value, json_array_of_texts(ids));
   while (rows.step()) known_.add(rows[0].text(), rows[1].text());
 }

@@ -3,16 +3,22 @@
 #include <sqlite3.h>
 
 #include <chrono>
+#include <cstddef>
+#include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
 
+#include "replicator/hex.h"
+#include "replicator/one_line.h"
 #include "replicator/source/sqlite/read/ids.h"
 #include "replicator/source/sqlite/read/json_text.h"
+#include "replicator/source/sqlite/session/exact_value.h"
 #include "replicator/source/sqlite/session/statement.h"
 #include "replicator/source/sqlite/session/time_limit.h"
+#include "replicator/utf8.h"
 
 namespace lockstep {
 namespace {
@@ -50,18 +56,18 @@ std::string select_from(const SqliteIndex& index, std::string_view filter) {
   return text + " from " + index.view + " as v where " + std::string(filter);
 }
 
-const std::string kWanted = "v._id in (select value from json_each(?1))";
+constexpr const char* kBlobId = "the _id is a blob; let the view make it a text: lower(hex(…)) as _id";
+
+const std::string kWanted = "v._id in (" + std::string(kExactValues) + ")";
 
 std::string required_id(const SqliteIndex& index, const SqliteColumn& value) {
   using IdType = SqliteIndex::IdType;
   const SqliteColumn::Type type = value.type();
   const bool fits = index.id_type == IdType::kInteger ? type == SqliteColumn::Type::kInteger
                     : index.id_type == IdType::kText  ? type == SqliteColumn::Type::kText
-                                                      : type != SqliteColumn::Type::kBlob;
+                                                      : true;
   if (fits) return id_text(value);
-  const char* const expected = index.id_type == IdType::kInteger ? "an integer"
-                               : index.id_type == IdType::kText  ? "a text"
-                                                                 : "an integer, a text or a number";
+  const char* const expected = index.id_type == IdType::kInteger ? "an integer" : "a text";
   throw ViewError(
       {"reading view " + index.view, "_id is \"" + id_text(value) + "\" in a row, which is not " + expected,
        "let the view give _id one type: cast(… as text), or hex(…) for a blob; then run `lockstep "
@@ -84,6 +90,7 @@ void append_field(Row& row, const SqliteField& field, const SqliteColumn& value)
 Row row_of(const SqliteIndex& index, const SqliteStatement& found) {
   Row row;
   row.id = required_id(index, found[kId]);
+  if (found[kId].type() == SqliteColumn::Type::kBlob) row.fault = kBlobId;
   if (!found[kRouting].is_null()) row.routing = id_text(found[kRouting]);
   row.json = "{";
   int column = kFirstField;
@@ -97,6 +104,63 @@ Row row_of(const SqliteIndex& index, const SqliteStatement& found) {
   return row;
 }
 
+// Whether documents of these ids cannot be rendered. Throws SqliteError, a retryable one.
+bool fails(SqliteConnection& connection, const SqliteIndex& index, const DocumentIds& ids) {
+  try {
+    SqliteStatement(connection, "looking for a row that fails", SqliteText{select_from(index, kWanted)},
+                    comparable_ids(index, ids))
+        .run();
+    return false;
+  } catch (const SqliteError& error) {
+    if (error.retryable()) throw;
+    return true;
+  }
+}
+
+// An id that no row has.
+DocumentId nobody(const SqliteIndex& index) {
+  const bool is_number = index.id_type == SqliteIndex::IdType::kInteger;
+  return {is_number ? std::to_string(std::numeric_limits<std::int64_t>::min()) : "\x01 nobody"};
+}
+
+// The first of these whose document cannot be rendered, by halves. None: they can, or the view fails
+// whichever row is asked for.
+std::optional<DocumentId> find_failing(SqliteConnection& connection, const SqliteIndex& index,
+                                       DocumentIds ids) {
+  if (!fails(connection, index, ids) || fails(connection, index, {nobody(index)})) return std::nullopt;
+  while (ids.size() > 1) {
+    const auto middle = ids.begin() + static_cast<std::ptrdiff_t>(ids.size() / 2);
+    DocumentIds first(ids.begin(), middle);
+    if (fails(connection, index, first)) {
+      ids = std::move(first);
+    } else {
+      ids.erase(ids.begin(), middle);
+    }
+  }
+  return ids.front();
+}
+
+/// Runs `read` as reading_view() does. When a row of those that `ids` gives lets the view fail, the error
+/// names it.
+template <typename Ids, typename Read>
+void reading_rows(SqliteConnection& connection, const SqliteIndex& index, const Ids& ids, const Read& read) {
+  try {
+    reading_view(index, read);
+  } catch (const ViewError& error) {
+    std::optional<DocumentId> failing;
+    try {
+      failing = find_failing(connection, index, ids());
+    } catch (const SqliteError&) {
+      // The view's own error says enough, and when the file cannot be read now the next look says so.
+    }
+    if (!failing) throw;
+    Error::Parts parts = error.parts();
+    parts.cause += ", in the row whose _id is \"" + in_one_line(as_utf8(failing->text)) + "\"";
+    parts.remedy = "correct this row, or let the view take it";
+    throw ViewError(parts, index.id);
+  }
+}
+
 void give(RenderedDocument document, SqliteRoutes* routes, const DocumentSink& sink) {
   if (routes != nullptr) routes->fill(document);
   sink(document);
@@ -104,12 +168,16 @@ void give(RenderedDocument document, SqliteRoutes* routes, const DocumentSink& s
 
 void call_id_text(sqlite3_context* context, int /*arguments*/, sqlite3_value** values) {
   sqlite3_value* const value = *values;
-  if (sqlite3_value_type(value) != SQLITE_FLOAT) {
+  const int type = sqlite3_value_type(value);
+  if (type != SQLITE_FLOAT && type != SQLITE_BLOB) {
     sqlite3_result_value(context, value);  // comparing them as texts casts them as id_text() does
     return;
   }
-  std::string text;
-  append_real(text, sqlite3_value_double(value));
+  const auto bytes = [&] {
+    return std::string_view(static_cast<const char*>(sqlite3_value_blob(value)),
+                            static_cast<std::size_t>(sqlite3_value_bytes(value)));
+  };
+  const std::string text = type == SQLITE_FLOAT ? id_text(sqlite3_value_double(value)) : hex_of(bytes());
   sqlite3_result_text(context, text.data(), static_cast<int>(text.size()), SQLITE_TRANSIENT);
 }
 
@@ -129,23 +197,25 @@ DocumentIds SqliteViews::render(const SqliteIndex& index, const DocumentIds& ids
   std::unordered_map<std::string, std::size_t> place_of;  // in `rendered`, of those that are there
   std::unordered_set<std::string> left_over;
   std::int64_t bytes = 0;
-  reading_view(index, [&] {
-    SqliteStatement rows(connection_, "rendering documents of " + index.alias,
-                         SqliteText{select_from(index, kWanted)}, comparable_ids(index, ids));
-    while (rows.step()) {
-      std::string id = required_id(index, rows[kId]);
-      const auto known = place_of.find(id);
-      if (known != place_of.end()) {
-        rendered[known->second].is_ambiguous = true;
-      } else if (bytes >= max_bytes && !rendered.empty()) {
-        left_over.insert(std::move(id));
-      } else {
-        rendered.push_back(row_of(index, rows));
-        bytes += static_cast<std::int64_t>(rendered.back().json.size());
-        place_of.emplace(std::move(id), rendered.size() - 1);
-      }
-    }
-  });
+  reading_rows(
+      connection_, index, [&] { return ids; },
+      [&] {
+        SqliteStatement rows(connection_, "rendering documents of " + index.alias,
+                             SqliteText{select_from(index, kWanted)}, comparable_ids(index, ids));
+        while (rows.step()) {
+          std::string id = required_id(index, rows[kId]);
+          const auto known = place_of.find(id);
+          if (known != place_of.end()) {
+            rendered[known->second].is_ambiguous = true;
+          } else if (bytes >= max_bytes && !rendered.empty()) {
+            left_over.insert(std::move(id));
+          } else {
+            rendered.push_back(row_of(index, rows));
+            bytes += static_cast<std::int64_t>(rendered.back().json.size());
+            place_of.emplace(std::move(id), rendered.size() - 1);
+          }
+        }
+      });
   if (routes != nullptr) routes->load(ids);
   for (const Row& row : rendered) give(row.document(), routes, sink);
   std::unordered_set<std::string_view> absent;
@@ -167,19 +237,31 @@ ViewPageEnd SqliteViews::render_page(const SqliteIndex& index, const std::option
                                      const DocumentSink& sink) {
   const std::string id =
       index.id_type == SqliteIndex::IdType::kAny ? "cast(lockstep_id(v._id) as text)" : "v._id";
-  const std::string statement =
-      select_from(index, "v._id is not null" + (after ? " and " + id + " > ?2" : std::string()) +
-                             " order by " + id + " limit ?1");
+  const std::string filter = "v._id is not null" + (after ? " and " + id + " > ?2" : std::string()) +
+                             " order by " + id + " limit ?1";
   std::vector<Row> page;
   ViewPageEnd end;
   end.end = true;
-  reading_view(index, [&] {
-    SqliteStatement rows(connection_, "rendering a page of " + index.alias, SqliteText{statement}, limit);
+  const auto bind = [&](SqliteStatement& rows) {
+    rows.bind(1, limit);
     if (after && index.id_type == SqliteIndex::IdType::kInteger) {
       rows.bind(2, static_cast<std::int64_t>(std::stoll(after->text)));
     } else if (after) {
       rows.bind(2, after->text);
     }
+  };
+  const auto ids_of_page = [&] {
+    SqliteStatement rows(connection_, "looking for a row that fails",
+                         SqliteText{"select v._id from " + index.view + " as v where " + filter});
+    bind(rows);
+    DocumentIds ids;
+    while (rows.step()) ids.push_back({id_text(rows[0])});
+    return ids;
+  };
+  reading_rows(connection_, index, ids_of_page, [&] {
+    SqliteStatement rows(connection_, "rendering a page of " + index.alias,
+                         SqliteText{select_from(index, filter)});
+    bind(rows);
     std::int64_t count = 0;
     std::int64_t bytes = 0;
     while (rows.step()) {

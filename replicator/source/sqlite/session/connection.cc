@@ -10,8 +10,10 @@
 #include <thread>
 
 #include "replicator/error.h"
+#include "replicator/source/sqlite/session/exact_value.h"
 #include "replicator/source/sqlite/session/statement.h"
 #include "replicator/source/template.h"
+#include "replicator/unknown_value.h"
 
 namespace lockstep {
 namespace {
@@ -26,6 +28,10 @@ constexpr std::chrono::microseconds kWatchAgain{50};
 
 // Times of files are not finer, on any file system of a disk.
 constexpr std::chrono::milliseconds kTick{50};
+
+static_assert(static_cast<int>(SqliteEncoding::kUtf8) == SQLITE_UTF8 &&
+              static_cast<int>(SqliteEncoding::kUtf16LittleEndian) == SQLITE_UTF16LE &&
+              static_cast<int>(SqliteEncoding::kUtf16BigEndian) == SQLITE_UTF16BE);
 
 // A commit of ours makes nothing durable while it holds the application's lock: sync() does so afterwards.
 // The application's checkpoints are its own; without the setting our commits would do them.
@@ -86,6 +92,7 @@ SqliteConnection::SqliteConnection(const SourceConfig& source)
   sqlite3_busy_handler(handle_, &SqliteConnection::wait_for_lock, this);
   try {
     execute(kOpening, kSettings);
+    add_exact_value_function(handle_);
     require_same_file();
   } catch (...) {
     sqlite3_close(handle_);
@@ -118,6 +125,19 @@ void SqliteConnection::execute(std::string_view doing, std::string_view statemen
 
 std::int64_t SqliteConnection::changes() const {
   return sqlite3_changes64(handle_);
+}
+
+// A file keeps the encoding that it was made with.
+SqliteEncoding SqliteConnection::encoding() {
+  if (encoding_) return *encoding_;
+  SqliteStatement row(*this, "asking for the encoding of the file", "pragma encoding");
+  row.step();
+  const std::string_view name = row[0].text();
+  if (name == "UTF-8") encoding_ = SqliteEncoding::kUtf8;
+  if (name == "UTF-16le") encoding_ = SqliteEncoding::kUtf16LittleEndian;
+  if (name == "UTF-16be") encoding_ = SqliteEncoding::kUtf16BigEndian;
+  if (!encoding_) throw unknown_value("the source", "encoding", name);
+  return *encoding_;
 }
 
 std::int64_t SqliteConnection::data_version() {

@@ -25,6 +25,9 @@ struct sqlite3_stmt;
 
 namespace lockstep {
 
+/// Of the texts in a file, with SQLite's own numbers.
+enum class SqliteEncoding : unsigned char { kUtf8 = 1, kUtf16LittleEndian = 2, kUtf16BigEndian = 3 };
+
 /// For one thread, apart from interrupt().
 class SqliteConnection {
  public:
@@ -51,6 +54,9 @@ class SqliteConnection {
   static constexpr std::chrono::milliseconds kPatience{5'000};
 
   void set_patience(std::chrono::milliseconds patience) { patience_ = patience; }
+
+  /// Throws SqliteError.
+  SqliteEncoding encoding();
 
   /// Rows that the last statement has inserted, changed or deleted.
   std::int64_t changes() const;
@@ -95,10 +101,11 @@ class SqliteConnection {
   sqlite3* handle_ = nullptr;
   std::chrono::milliseconds patience_ = kPatience;
   std::chrono::steady_clock::time_point waits_since_{};
-  std::int64_t written_at_ = 0;                 // SqliteFile::look() when pages were last forgotten
-  std::optional<std::int64_t> synced_version_;  // data_version() at the last sync()
-  bool has_written_ = false;                    // since then
-  std::optional<std::int64_t> quiet_version_;   // data_version() for all of the last watch
+  std::int64_t written_at_ = 0;  // SqliteFile::look() when pages were last forgotten
+  std::optional<SqliteEncoding> encoding_;
+  std::optional<std::int64_t> synced_version_;               // data_version() at the last sync()
+  bool has_written_ = false;                                 // since then
+  std::optional<std::int64_t> quiet_version_;                // data_version() for all of the last watch
   std::unordered_map<std::string, sqlite3_stmt*> prepared_;  // by text; those that nobody uses
 };
 

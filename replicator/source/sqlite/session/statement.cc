@@ -34,7 +34,10 @@ double SqliteColumn::real() const {
 }
 
 std::string_view SqliteColumn::text() const {
-  const void* const bytes = sqlite3_column_blob(statement_, number_);
+  // sqlite3_column_blob() would give a text in the encoding of the file.
+  const void* const bytes = type() == Type::kBlob
+                                ? sqlite3_column_blob(statement_, number_)
+                                : static_cast<const void*>(sqlite3_column_text(statement_, number_));
   if (bytes == nullptr) return {};
   return {static_cast<const char*>(bytes),
           static_cast<std::size_t>(sqlite3_column_bytes(statement_, number_))};
@@ -68,6 +71,12 @@ void SqliteStatement::bind(int number, std::string_view value) {
   const char* const bytes = value.data() == nullptr ? "" : value.data();  // a null pointer would be null
   const int code =
       sqlite3_bind_text64(statement_, number, bytes, value.size(), SQLITE_TRANSIENT, SQLITE_UTF8);
+  if (code != SQLITE_OK) throw sqlite_error(doing_, connection_.handle(), code);
+}
+
+void SqliteStatement::bind_stored(int number, std::string_view bytes, SqliteEncoding encoding) {
+  const int code = sqlite3_bind_text64(statement_, number, bytes.data(), bytes.size(), SQLITE_TRANSIENT,
+                                       static_cast<unsigned char>(encoding));
   if (code != SQLITE_OK) throw sqlite_error(doing_, connection_.handle(), code);
 }
 

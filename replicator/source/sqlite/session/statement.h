@@ -28,7 +28,7 @@ class SqliteColumn {
 
   std::int64_t integer() const;
   double real() const;
-  /// Of a text or a blob its bytes.
+  /// Of a text its bytes in UTF-8, unless the file has others; of a blob its bytes.
   std::string_view text() const;
   std::optional<std::string> optional_text() const;
   std::optional<std::int64_t> optional_integer() const;
@@ -68,6 +68,8 @@ class SqliteStatement {
   void bind(int number, std::int64_t value);
   void bind(int number, int value) { bind(number, static_cast<std::int64_t>(value)); }
   void bind(int number, std::string_view value);
+  /// A text, from the bytes that a file of this encoding has of it.
+  void bind_stored(int number, std::string_view bytes, SqliteEncoding encoding);
   void bind(int number, const std::string& value) { bind(number, std::string_view(value)); }
   void bind(int number, const char* value) { bind(number, std::string_view(value)); }
   template <typename Value>

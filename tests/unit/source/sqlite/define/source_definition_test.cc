@@ -10,6 +10,7 @@
 
 #include "replicator/error.h"
 #include "replicator/source/sqlite/define/differences.h"
+#include "replicator/source/sqlite/session/exact_value.h"
 #include "replicator/source/sqlite/session/transaction.h"
 #include "tests/unit/source/sqlite/application.h"
 
@@ -206,6 +207,20 @@ TEST_F(SqliteDefinitionTest, AColumnOfBlobsIsRefusedBecauseNoQueryWouldFindThem)
   EXPECT_NO_THROW(apply());
 }
 
+// Otherwise the first change of a row led nowhere, and "no errors" came before it.
+TEST_F(SqliteDefinitionTest, AKeyOfSeveralColumnsThatNobodyMakesAnIdOfIsRefused) {
+  application_.execute(
+      "create table pairs (a, \"b c\", primary key (a, \"b c\")) without rowid; "
+      "create view pair_documents as select json_array(a, \"b c\") as _id, a from pairs");
+  config_.indices = {sqlite_index("pair_documents", {sqlite_track("pairs")})};
+  EXPECT_THAT(checked(), Contains(AllOf(HasSubstr("table pairs has several columns"),
+                                        HasSubstr("row = 'json_array(\"a\", \"b c\")'"))));
+  EXPECT_THAT([&] { apply(); }, ThrowsMessage<UsageError>(HasSubstr("several columns")));
+  config_.indices[0].tracks[0].row = "json_array(\"a\", \"b c\")";
+  EXPECT_THAT(checked(), IsEmpty());
+  apply();
+}
+
 TEST_F(SqliteDefinitionTest, AFileOfRqliteIsRefused) {
   std::ofstream(folder_.file("raft.db")) << "a log";
   EXPECT_THAT(checked(), ElementsAre(HasSubstr("belongs to rqlite")));
@@ -219,7 +234,8 @@ TEST_F(SqliteDefinitionTest, CheckFindsAScanOnceItMatters) {
       "with recursive i (n) as (select 1 union all select n + 1 from i where n < 3000) "
       "insert into posts select n, 1, 'Title', 0 from i; drop index posts_user;"
       "insert into users values (2, 'Bo', null); update posts set user_id = 2 where id > 2");
-  EXPECT_THAT(checked(), Contains(AllOf(HasSubstr("finding the documents"), HasSubstr("create an index"))));
+  EXPECT_THAT(checked(), Contains(AllOf(HasSubstr("finding the documents"), HasSubstr("create an index"),
+                                        Not(HasSubstr("lockstep_value")))));
 }
 
 TEST_F(SqliteDefinitionTest, WhatDoesNotFitChangesNothing) {
@@ -325,6 +341,7 @@ TEST_F(SqliteDefinitionTest, ALimitedOutboxLeavesChangesOutWhenItIsFull) {
 }
 
 TEST_F(SqliteDefinitionTest, ADocumentThatAChangeTakesOutOfTheViewIsStillFound) {
+  add_exact_value_function(application_.handle());
   apply();
   const std::string resolver =
       application_.value("select resolver from lockstep_track where resolver is not null");
