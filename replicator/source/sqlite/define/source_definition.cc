@@ -3,7 +3,6 @@
 #include <sqlite3.h>
 
 #include <optional>
-#include <system_error>
 #include <utility>
 
 #include "replicator/error.h"
@@ -16,6 +15,7 @@
 #include "replicator/source/sqlite/session/sql_file.h"
 #include "replicator/source/sqlite/session/statement.h"
 #include "replicator/source/sqlite/session/transaction.h"
+#include "replicator/source/sqlite/watch/status_file.h"
 #include "replicator/source/template.h"
 
 namespace lockstep {
@@ -158,8 +158,7 @@ void SqliteSourceDefinition::remove(const Progress& progress) {
     run(kDoing, progress,
         make_removal_plan(connection_, config_.pipeline, load_applied(connection_, config_.pipeline)));
   });
-  std::error_code absent;  // perhaps nobody has led
-  std::filesystem::remove(connection_.file().status(config_.pipeline), absent);
+  remove_report(connection_.file().status(config_.pipeline));
 }
 
 void SqliteSourceDefinition::run(const char* doing, const Progress& progress,
