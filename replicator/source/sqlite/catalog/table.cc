@@ -132,10 +132,12 @@ void read_uniques(SqliteConnection& connection, SqliteTable& table) {
     table.uniques.push_back(std::move(unique));
   }
   const std::vector<const SqliteTableColumn*> key = table.primary_key();
-  if (has_key_index || key.size() != 1) return;
   // An integer primary key is the row's number and has no index.
+  const bool has_name = !has_key_index && key.size() == 1;
+  if (!has_name && table.row_number.empty()) return;
   SqliteUnique number;
-  number.columns.push_back(unique_column(*key.front(), "BINARY"));
+  number.columns.push_back(has_name ? unique_column(*key.front(), "BINARY")
+                                    : SqliteUnique::Column{table.row_number, "BINARY", true, {}});
   number.is_row_number = number.tells_values_apart = true;
   table.uniques.insert(table.uniques.begin(), std::move(number));
 }

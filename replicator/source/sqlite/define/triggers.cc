@@ -104,7 +104,12 @@ class Triggers {
     return joined(terms, " and ");
   }
 
-  std::string not_the_row_itself() const {
+  std::string not_the_row_itself(const SqliteUnique& unique) const {
+    // Without a look at the table when the number stays, as it does in nearly every update.
+    if (unique.is_row_number) {
+      const std::string& number = unique.columns.front().expression;
+      return " and new." + number + " <> old." + number;
+    }
     if (!table_.row_number.empty())
       return " and " + table_.quoted + "." + table_.row_number + " <> old." + table_.row_number;
     std::vector<std::string> terms;
@@ -130,7 +135,7 @@ class Triggers {
       if (gives_same_value(unique)) continue;
       indices.push_back(
           {{{"replaced", value_of(table_.quoted)},
-            {"same", same_in(unique) + (event == "update" ? not_the_row_itself() : std::string())}},
+            {"same", same_in(unique) + (event == "update" ? not_the_row_itself(unique) : std::string())}},
            {}});
     }
     if (!indices.empty()) add("replace_by_" + event, "capture_replaced", {}, std::move(indices), event);
