@@ -188,11 +188,9 @@ bool is_same_name(std::string_view a, std::string_view b) {
 }
 
 std::optional<SqliteTable> find_table(SqliteConnection& connection, const std::string& name) {
-  SqliteStatement found(
-      connection, kReading,
-      "select name, type, wr, strict from pragma_table_list where schema = 'main' and name = ?1 "
-      "collate nocase",
-      unquoted(name));
+  SqliteStatement found(connection, kReading,
+                        "select name, type, wr, strict from pragma_table_list(?1) where schema = 'main'",
+                        unquoted(name));
   if (!found.step()) return std::nullopt;
   SqliteTable table;
   table.name = found[0].text();

@@ -1,5 +1,6 @@
 #include "replicator/source/sqlite/define/differences.h"
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <set>
@@ -132,28 +133,34 @@ std::vector<std::string> mend_triggers(SqliteConnection& connection, const std::
   const auto is_mendable = [](const Broken& broken) {
     return !broken.wanted.empty() || !broken.excess.empty();
   };
-  {
-    const SqliteSnapshot snapshot(connection, kDoing);
-    const SqliteApplied applied = load_applied(connection, pipeline);
-    bool has_any = false;
-    for (const Broken& broken : find_broken(connection, applied)) has_any |= is_mendable(broken);
-    if (!has_any) return {};
+  while (true) {
+    SqliteApplied applied;
+    std::vector<Broken> all;
+    std::int64_t version = 0;
+    {
+      const SqliteSnapshot snapshot(connection, kDoing);
+      version = connection.schema_version();
+      applied = load_applied(connection, pipeline);
+      all = find_broken(connection, applied);
+    }
+    if (std::none_of(all.begin(), all.end(), is_mendable)) return {};
+    SqliteWrite write(connection, kDoing);
+    // Not found out again here, for the application waits behind the lock.
+    if (connection.schema_version() != version || load_applied(connection, pipeline) != applied) continue;
+    std::vector<std::string> done;
+    for (const Broken& broken : all) {
+      if (!is_mendable(broken)) continue;
+      for (const std::string& name : broken.excess) connection.execute(kDoing, "drop trigger " + name);
+      for (const SqliteTrigger& trigger : broken.wanted)
+        connection.execute(kDoing, "drop trigger if exists " + trigger.name + ";\n" + trigger.sql);
+      add_comparisons(connection, applied, broken);
+      done.push_back("made the triggers of table " + broken.table + " again, which " +
+                     (broken.is_missing ? "were gone" : "did not fit it any more") +
+                     ", and has the indices that follow it compared");
+    }
+    write.commit(kDoing);
+    return done;
   }
-  SqliteWrite write(connection, kDoing);
-  const SqliteApplied applied = load_applied(connection, pipeline);
-  std::vector<std::string> done;
-  for (const Broken& broken : find_broken(connection, applied)) {
-    if (!is_mendable(broken)) continue;
-    for (const std::string& name : broken.excess) connection.execute(kDoing, "drop trigger " + name);
-    for (const SqliteTrigger& trigger : broken.wanted)
-      connection.execute(kDoing, "drop trigger if exists " + trigger.name + ";\n" + trigger.sql);
-    add_comparisons(connection, applied, broken);
-    done.push_back("made the triggers of table " + broken.table + " again, which " +
-                   (broken.is_missing ? "were gone" : "did not fit it any more") +
-                   ", and has the indices that follow it compared");
-  }
-  write.commit(kDoing);
-  return done;
 }
 
 }  // namespace lockstep

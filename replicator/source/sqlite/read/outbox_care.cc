@@ -142,11 +142,7 @@ bool SqliteOutboxCare::resume() {
 // A table has no parts in SQLite. What loses its triggers without a word is a table that a migration copies,
 // drops and renames; that moves the schema's version.
 std::vector<std::string> SqliteOutboxCare::follow_parts() {
-  constexpr const char* kFollowing = "looking at the schema";
-  SqliteStatement row(connection_, kFollowing, "pragma schema_version");
-  row.step();
-  const std::int64_t version = row[0].integer();
-  row.reset();
+  const std::int64_t version = connection_.schema_version();
   if (whole_at_ == version) return {};
   const ShortPatience patience(connection_);
   try {

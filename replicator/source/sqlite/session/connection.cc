@@ -127,6 +127,12 @@ std::int64_t SqliteConnection::data_version() {
   return row[0].integer();
 }
 
+std::int64_t SqliteConnection::schema_version() {
+  SqliteStatement row(*this, "asking for the version of the schema", "pragma schema_version");
+  row.step();
+  return row[0].integer();
+}
+
 void SqliteConnection::sync() {
   const std::int64_t version = data_version();
   if (synced_version_ == version && !has_written_) return;
