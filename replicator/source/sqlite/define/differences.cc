@@ -23,7 +23,7 @@ struct Broken {
   std::string misfit;                 // why it cannot be captured at all; empty: it can
   std::vector<SqliteTrigger> wanted;  // missing or others
   std::vector<std::string> excess;    // names
-  bool is_missing = false;
+  bool is_missing = false;            // one at least is; where there is a misfit, all are
   std::set<int> captures;
 
   bool empty() const { return misfit.empty() && wanted.empty() && excess.empty(); }
@@ -47,6 +47,12 @@ void compare_triggers(SqliteConnection& connection, const SqliteApplied& applied
   }
 }
 
+bool has_trigger(const SqliteConnection& connection, const SqliteApplied& applied, int capture) {
+  const std::string prefix = trigger_prefix(connection.schema(), capture);
+  const auto found = applied.triggers.lower_bound(prefix);
+  return found != applied.triggers.end() && found->first.starts_with(prefix);
+}
+
 std::vector<Broken> find_broken(SqliteConnection& connection, const SqliteApplied& applied) {
   SqliteReads reads(connection);
   const bool has_limit = looks_at_limit(connection, applied);
@@ -58,6 +64,7 @@ std::vector<Broken> find_broken(SqliteConnection& connection, const SqliteApplie
     const std::string why = misfit(table, capture);
     if (!why.empty()) {
       broken.misfit = why;
+      broken.is_missing = !has_trigger(connection, applied, capture.id);
       continue;
     }
     compare_triggers(connection, applied, capture,
@@ -71,21 +78,29 @@ std::vector<Broken> find_broken(SqliteConnection& connection, const SqliteApplie
 }
 
 std::string in_words(const Broken& broken) {
-  if (!broken.misfit.empty())
-    return broken.misfit + ", so changes are missed; change the tracks, and run `lockstep apply`";
+  if (!broken.misfit.empty()) {
+    return broken.misfit + (broken.is_missing ? ", so changes are missed" : "") +
+           "; run `lockstep apply`, with other tracks where they name what is gone";
+  }
   return "triggers of table " + broken.table + (broken.is_missing ? " are gone" : " do not fit it any more") +
          ", so changes may be missed; a running service makes them again within seconds and compares, and "
          "`lockstep apply` does";
 }
 
+void add_capture_differences(SqliteConnection& connection, const SqliteApplied& applied,
+                             std::vector<SqliteDifference>& differences) {
+  for (const Broken& broken : find_broken(connection, applied))
+    differences.push_back({in_words(broken), broken.is_missing});
+}
+
 void add_view_differences(SqliteConnection& connection, const SqliteApplied& applied,
-                          std::vector<std::string>& differences) {
+                          std::vector<SqliteDifference>& differences) {
   SqliteReads reads(connection);
   for (const auto& [alias, index] : applied.indices) {
     const std::optional<SqliteTable> view = find_table(connection, index.view);
     if (!view) {
-      differences.push_back("view " + index.view + " of index " + alias +
-                            " is gone; create it, or change the configuration and run `lockstep apply`");
+      differences.push_back({"view " + index.view + " of index " + alias +
+                             " is gone; create it, or change the configuration and run `lockstep apply`"});
       continue;
     }
     const SqliteViewReads* const read = reads.of(view->name);
@@ -95,8 +110,8 @@ void add_view_differences(SqliteConnection& connection, const SqliteApplied& app
     if (changed.empty()) continue;
     std::string names;
     for (const std::string& name : changed) names += (names.empty() ? "" : ", ") + name;
-    differences.push_back("what the documents of " + alias + " are made of has changed: " + names +
-                          "; run `lockstep apply`, which writes them again");
+    differences.push_back({"what the documents of " + alias + " are made of has changed: " + names +
+                           "; run `lockstep apply`, which writes them again"});
   }
 }
 
@@ -119,13 +134,24 @@ void add_comparisons(SqliteConnection& connection, const SqliteApplied& applied,
 
 }  // namespace
 
-std::vector<std::string> differences_from_applied(SqliteConnection& connection, const std::string& pipeline) {
+std::vector<SqliteDifference> differences_from_applied(SqliteConnection& connection,
+                                                       const std::string& pipeline) {
   const SqliteApplied applied = load_applied(connection, pipeline);
-  std::vector<std::string> differences;
+  std::vector<SqliteDifference> differences;
   if (!applied.pipeline) return differences;
-  for (const Broken& broken : find_broken(connection, applied)) differences.push_back(in_words(broken));
+  add_capture_differences(connection, applied, differences);
   add_view_differences(connection, applied, differences);
   return differences;
+}
+
+std::string lost_changes(SqliteConnection& connection, const std::string& pipeline) {
+  const SqliteApplied applied = load_applied(connection, pipeline);
+  std::vector<SqliteDifference> differences;
+  if (applied.pipeline) add_capture_differences(connection, applied, differences);
+  for (const SqliteDifference& difference : differences) {
+    if (difference.loses_changes) return difference.text;
+  }
+  return {};
 }
 
 std::vector<std::string> mend_triggers(SqliteConnection& connection, const std::string& pipeline) {

@@ -159,8 +159,9 @@ std::vector<std::string> SqliteOutboxCare::follow_parts() {
 std::vector<std::string> SqliteOutboxCare::differences_from_applied() {
   constexpr const char* kComparing = "looking for what has changed since the last apply";
   const SqliteSnapshot snapshot(connection_, kComparing);
-  std::vector<std::string> differences =
-      lockstep::differences_from_applied(connection_, pipeline_.applied.name);
+  std::vector<std::string> differences;
+  for (SqliteDifference& difference : lockstep::differences_from_applied(connection_, pipeline_.applied.name))
+    differences.push_back(std::move(difference.text));
   SqliteStatement row(connection_, kComparing, sqlite_sql("rows_of_no_index"), pipeline_.id());
   while (row.step()) differences.emplace_back(row[0].text());
   return differences;
