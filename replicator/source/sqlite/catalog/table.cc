@@ -127,7 +127,8 @@ void read_uniques(SqliteConnection& connection, SqliteTable& table) {
   SqliteUnique number;
   number.columns.push_back(has_name ? unique_column(*key.front(), "BINARY")
                                     : SqliteUnique::Column{table.row_number, "BINARY", true, {}});
-  number.is_row_number = number.tells_values_apart = true;
+  number.is_row_number = has_name;
+  number.tells_values_apart = true;
   table.uniques.insert(table.uniques.begin(), std::move(number));
 }
 

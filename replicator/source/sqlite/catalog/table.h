@@ -31,7 +31,7 @@ struct SqliteUnique {
   };
   std::vector<Column> columns;
   std::string condition;            ///< SQL over one row; empty: for all rows
-  bool is_row_number = false;       ///< of the row's number, which may be an integer primary key
+  bool is_row_number = false;       ///< an integer primary key, which is the row's number
   bool tells_values_apart = false;  ///< columns that are equal here have values that are the same
 };
 

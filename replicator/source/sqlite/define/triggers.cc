@@ -106,10 +106,9 @@ class Triggers {
 
   std::string not_the_row_itself(const SqliteUnique& unique) const {
     // Without a look at the table when the number stays, as it does in nearly every update.
-    if (unique.is_row_number) {
-      const std::string& number = unique.columns.front().expression;
-      return " and new." + number + " <> old." + number;
-    }
+    const std::string& first = unique.columns.front().expression;
+    if (unique.is_row_number || (unique.columns.size() == 1 && first == table_.row_number))
+      return " and new." + first + " <> old." + first;
     if (!table_.row_number.empty())
       return " and " + table_.quoted + "." + table_.row_number + " <> old." + table_.row_number;
     std::vector<std::string> terms;
