@@ -7,6 +7,7 @@
 #include "replicator/elasticsearch/admin/client.h"
 #include "replicator/error.h"
 #include "replicator/pipeline/wake_up.h"
+#include "replicator/source/source_absent.h"
 
 namespace lockstep {
 namespace {
@@ -65,10 +66,12 @@ class Waiter::Course {
         if (last) break;
       } catch (const Error& error) {
         if (!error.retryable()) throw;
-        point_.reset();
-        watch_.reset();
-        reason_ = error.what();
-        led_ = true;  // as far as is known
+        note_away(error.what());
+        pause = kAfterTrouble;
+        if (left() <= milliseconds(0)) break;
+      } catch (const SourceAbsent& absent) {
+        if (!has_looked_) throw;
+        note_away(absent.what());
         pause = kAfterTrouble;
         if (left() <= milliseconds(0)) break;
       }
@@ -94,7 +97,16 @@ class Waiter::Course {
         point_ = watch_->begin(request_.transaction);
       }
     }
-    return point_->look();
+    const AppliedState state = point_->look();
+    has_looked_ = true;
+    return state;
+  }
+
+  void note_away(const std::string& trouble) {
+    point_.reset();
+    watch_.reset();
+    reason_ = trouble;
+    led_ = true;  // as far as is known
   }
 
   void refresh() {
@@ -130,6 +142,7 @@ class Waiter::Course {
   WakeUp pause_;
   std::string reason_;
   bool applied_ = false;
+  bool has_looked_ = false;
   bool led_ = true;
 };
 

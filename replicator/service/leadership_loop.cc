@@ -11,6 +11,7 @@
 #include "replicator/log.h"
 #include "replicator/pause.h"
 #include "replicator/service/health.h"
+#include "replicator/source/source_absent.h"
 
 namespace lockstep {
 namespace {
@@ -64,6 +65,13 @@ void LeadershipLoop::run(const std::stop_token& stop) {
       }
       const LogField error_field("error", "other_version");
       wait_after(other.what(), PipelineState::kWaitingForSource, backoff_, stop);
+    } catch (const SourceAbsent& absent) {
+      if (!may_outwait_refusals()) {
+        note_fatal(absent.what());
+        throw;
+      }
+      const LogField error_field("error", "source_away");
+      wait_after(absent.what(), PipelineState::kWaitingForSource, backoff_, stop);
     } catch (const std::exception& error) {
       note_fatal(error.what());
       throw;
@@ -96,9 +104,11 @@ bool LeadershipLoop::take_lead(Source& source, const std::stop_token& stop) {
 }
 
 bool LeadershipLoop::is_worth_waiting_for(const Error& error) const {
-  return error.retryable() ||
-         (error.parts().server != Server::kNone && parts_.on_refusal == Parts::OnRefusal::kKeepTrying &&
-          (has_been_up_ || is_up(board_.read())));
+  return error.retryable() || (error.parts().server != Server::kNone && may_outwait_refusals());
+}
+
+bool LeadershipLoop::may_outwait_refusals() const {
+  return parts_.on_refusal == Parts::OnRefusal::kKeepTrying && (has_been_up_ || is_up(board_.read()));
 }
 
 void LeadershipLoop::give_up(const Error& error) {

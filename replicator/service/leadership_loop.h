@@ -30,10 +30,10 @@ class LeadershipLoop {
     /// Between tries of what only an operator can mend.
     Backoff::Limits refused{std::chrono::milliseconds(1'000), std::chrono::milliseconds(60'000)};
     std::chrono::milliseconds standby_poll{500};
-    /// What to do when a server refuses something that no retry mends (a password, a privilege), or another
-    /// version of lockstep has made the schema. A service that has been up keeps trying, with growing pauses:
-    /// if it ended, it would be started again at once, and ask as often as it can. One that has not been up
-    /// ends with UsageError, so that its start fails.
+    /// What to do when a server refuses something that no retry mends (a password, a privilege), another
+    /// version of lockstep has made the schema, or the source is absent, as while it is restored. A service
+    /// that has been up keeps trying, with growing pauses: if it ended, it would be started again at once,
+    /// and ask as often as it can. One that has not been up ends with UsageError, so that its start fails.
     enum class OnRefusal { kEnd, kKeepTrying };
     OnRefusal on_refusal = OnRefusal::kEnd;
   };
@@ -50,6 +50,7 @@ class LeadershipLoop {
   void lead_once(const std::stop_token& stop);
   bool take_lead(Source& source, const std::stop_token& stop);
   bool is_worth_waiting_for(const Error& error) const;
+  bool may_outwait_refusals() const;
   /// REQUIRES: it is being handled.
   [[noreturn]] void give_up(const Error& error);
   void wait_after(const std::string& reason, PipelineState state, Backoff& backoff,

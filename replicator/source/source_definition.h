@@ -16,7 +16,7 @@ class SourceDefinition {
  public:
   /// What apply() and remove() report while they work. Each function may be empty.
   struct Progress {
-    std::function<void(const PlanStep&)> step;        ///< before each step
+    std::function<void(const PlanStep&)> step;        ///< of each step, before it or when all are done
     std::function<void(const std::string&)> waiting;  ///< why it waits: "a table is in use; trying again: …"
   };
 

@@ -237,6 +237,31 @@ TEST_F(SqliteFollowTest, AnotherFileAtItsPlaceIsNoticedAndComparedWithTheIndex) 
   EXPECT_TRUE(becomes_equal()) << "it follows the new file";
 }
 
+TEST_F(SqliteFollowTest, AServiceOutlivesAFileThatIsAwayOrEmptyUntilItIsRestored) {
+  query(file_,
+        "insert into users (id, name) values (1, 'Ann'); "
+        "insert into blogposts (id, title, user_id) values (1, 'old', 1), (2, 'two', 1)");
+  must("apply", {"--yes"});
+  const std::filesystem::path backup = folder_.path() / "backup.db";
+  query(file_, "vacuum into '" + backup.string() + "'");
+  start();
+  ASSERT_TRUE(becomes_equal());
+  query(file_, "update blogposts set title = 'new' where id = 1");
+  ASSERT_TRUE(becomes_equal());
+  const auto logs = [&](const std::string& text) {
+    return support::wait_until([&] { return service_->err().find(text) != std::string::npos; }, kPatience,
+                               50ms);
+  };
+  for (const char* const suffix : {"", "-wal", "-shm"}) std::filesystem::remove(file_.string() + suffix);
+  EXPECT_TRUE(logs("there is no file")) << service_->err();
+  std::ofstream(file_).close();
+  EXPECT_TRUE(logs("has not been applied")) << service_->err();
+  EXPECT_TRUE(service_->running());
+  std::filesystem::rename(backup, file_);
+  EXPECT_TRUE(becomes_equal());
+  EXPECT_TRUE(service_->running());
+}
+
 // The backup is of the same leadership, and the application passes what was noted of the file.
 TEST_F(SqliteFollowTest, ABackupThatIsCopiedOverTheStoppedDatabaseIsNoticedAndCompared) {
   query(file_,

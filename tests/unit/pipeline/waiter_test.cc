@@ -5,6 +5,7 @@
 
 #include <thread>
 
+#include "replicator/source/source_absent.h"
 #include "tests/unit/pipeline/fake_watch.h"
 #include "tests/unit/pipeline/world.h"
 
@@ -85,6 +86,25 @@ TEST_F(WaiterTest, ALostConnectionIsMadeAnewAndThePointWithIt) {
   EXPECT_EQ(wait({.timeout = 20s}).kind, WaitAnswer::Kind::kApplied);
   EXPECT_EQ(script_.begun().size(), 2U);
   EXPECT_THAT(told_.front(), HasSubstr("it is away"));
+}
+
+TEST_F(WaiterTest, ASourceThatIsAwayWhileItIsRestoredIsWaitedFor) {
+  int opened = 0;
+  const auto open = [&] {
+    if (++opened == 2) throw SourceAbsent("there is no file");
+    if (opened == 3) script_.answer_from_now_on({Kind::kApplied});
+    return std::make_unique<ScriptedWatch>(script_);
+  };
+  Waiter waiter(open, world_.elasticsearch.transports(), {"posts"}, 20s);
+  const auto tell = [&](const std::string& reason) {
+    told_.push_back(reason);
+    if (told_.size() == 1) script_.fail_next_look();
+  };
+  EXPECT_EQ(waiter.wait({.timeout = 20s}, tell, {}).kind, WaitAnswer::Kind::kApplied);
+  EXPECT_THAT(told_, testing::Contains("there is no file"));
+  opened = 1;
+  Waiter other(open, world_.elasticsearch.transports(), {"posts"}, 20s);
+  EXPECT_THROW(other.wait({.timeout = 20s}, tell, {}), UsageError) << "it never was there";
 }
 
 TEST_F(WaiterTest, AConnectionIsKeptForTheNext) {

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <thread>
 
+#include "replicator/source/source_absent.h"
 #include "tests/support/eventually.h"
 #include "tests/support/fake_source.h"
 #include "tests/unit/service/hand_clock.h"
@@ -129,6 +130,27 @@ TEST_F(LeadershipLoopTest, AServiceThatIsRefusedBeforeItWasUpEndsAsWronglyConfig
   const std::atomic<bool> is_granted = false;
   EXPECT_THROW(refused_service(is_granted).run(stop_.get_token()), UsageError);
   EXPECT_EQ(board_.read().fatal, "reading an index: HTTP 401; check the credentials");
+}
+
+TEST_F(LeadershipLoopTest, AServiceThatHasBeenUpWaitsForASourceThatIsAbsent) {
+  std::atomic<bool> is_there = false;
+  const auto service = [&] {
+    return LeadershipLoop({.open_source = [&]() -> std::unique_ptr<Source> {
+                             if (!is_there) throw SourceAbsent("there is no file app.db");
+                             return std::make_unique<fake::FakeSource>(database_);
+                           },
+                           .replicate = [](Source&, const std::stop_token&) {},
+                           .reconnect = {milliseconds(1), milliseconds(2)},
+                           .on_refusal = LeadershipLoop::Parts::OnRefusal::kKeepTrying},
+                          board_, clock_);
+  };
+  EXPECT_THROW(service().run(stop_.get_token()), UsageError) << "its start fails";
+  EXPECT_EQ(board_.read().fatal, "there is no file app.db");
+  has_been_up();
+  std::jthread run([&] { service().run(stop_.get_token()); });
+  EXPECT_TRUE(enters(PipelineState::kWaitingForSource));
+  EXPECT_EQ(board_.read().reason, "there is no file app.db");
+  is_there = true;
 }
 
 TEST_F(LeadershipLoopTest, AReloadEndsThePauseOfAServiceThatIsRefused) {

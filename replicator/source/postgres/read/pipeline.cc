@@ -10,6 +10,7 @@
 #include "replicator/source/postgres/session/migrations.h"
 #include "replicator/source/postgres/session/statement.h"
 #include "replicator/source/postgres/session/stored_value.h"
+#include "replicator/source/source_absent.h"
 #include "replicator/unknown_value.h"
 
 namespace lockstep {
@@ -95,8 +96,8 @@ PostgresPipeline load_pipeline(PostgresSession& session, const std::string& sche
 
 pqxx::row require_applied(PostgresSession& session, const std::string& schema_name,
                           const std::string& pipeline, std::string_view statement) {
-  const UsageError not_applied("pipeline \"" + pipeline +
-                               "\" has not been applied to this source; run `lockstep apply` first");
+  const SourceAbsent not_applied("pipeline \"" + pipeline +
+                                 "\" has not been applied to this source; run `lockstep apply` first");
   const pqxx::result exists = session.ask(
       "looking for lockstep's schema", "select to_regclass($1) is not null", session.schema() + ".pipeline");
   if (!exists[0][0].as<bool>()) throw not_applied;

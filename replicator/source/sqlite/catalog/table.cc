@@ -121,11 +121,14 @@ void read_uniques(SqliteConnection& connection, SqliteTable& table) {
     table.uniques.push_back(std::move(unique));
   }
   const std::vector<const SqliteTableColumn*> key = table.primary_key();
-  if (has_key_index || key.size() != 1) return;
   // An integer primary key is the row's number and has no index.
+  const bool has_name = !has_key_index && key.size() == 1;
+  if (!has_name && table.row_number.empty()) return;
   SqliteUnique number;
-  number.columns.push_back(unique_column(*key.front(), "BINARY"));
-  number.is_row_number = number.tells_values_apart = true;
+  number.columns.push_back(has_name ? unique_column(*key.front(), "BINARY")
+                                    : SqliteUnique::Column{table.row_number, "BINARY", true, {}});
+  number.is_row_number = has_name;
+  number.tells_values_apart = true;
   table.uniques.insert(table.uniques.begin(), std::move(number));
 }
 
@@ -183,11 +186,9 @@ std::string plain_or_quoted(const std::string& name) {
 }
 
 std::optional<SqliteTable> find_table(SqliteConnection& connection, const std::string& name) {
-  SqliteStatement found(
-      connection, kReading,
-      "select name, type, wr, strict from pragma_table_list where schema = 'main' and name = ?1 "
-      "collate nocase",
-      unquoted_name(name));
+  SqliteStatement found(connection, kReading,
+                        "select name, type, wr, strict from pragma_table_list(?1) where schema = 'main'",
+                        unquoted_name(name));
   if (!found.step()) return std::nullopt;
   SqliteTable table;
   table.name = found[0].text();

@@ -24,11 +24,15 @@ struct SqliteAppliedIndex {
   std::string definition;
   std::string beside = {};                       ///< the alias beside whose index it is; empty: its own
   std::set<std::pair<int, std::string>> tracks;  ///< capture and resolver; the resolver may be empty
+
+  bool operator==(const SqliteAppliedIndex&) const = default;
 };
 
 struct SqliteAppliedTrigger {
   std::string table;
   std::string sql;
+
+  bool operator==(const SqliteAppliedTrigger&) const = default;
 };
 
 struct SqliteApplied {
@@ -42,6 +46,8 @@ struct SqliteApplied {
   std::vector<SqliteTableCapture> captures;
   std::map<std::string, SqliteAppliedIndex> indices;     ///< by alias
   std::map<std::string, SqliteAppliedTrigger> triggers;  ///< by name; of every pipeline
+
+  bool operator==(const SqliteApplied&) const = default;
 };
 
 /// `pipeline` is the pipeline's name. REQUIRES: the tables have no migrations of a newer lockstep. Throws

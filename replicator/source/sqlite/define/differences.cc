@@ -1,5 +1,6 @@
 #include "replicator/source/sqlite/define/differences.h"
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <set>
@@ -22,7 +23,7 @@ struct Broken {
   std::string misfit;                 // why it cannot be captured at all; empty: it can
   std::vector<SqliteTrigger> wanted;  // missing or others
   std::vector<std::string> excess;    // names
-  bool is_missing = false;
+  bool is_missing = false;            // one at least is; where there is a misfit, all are
   std::set<int> captures;
 
   bool empty() const { return misfit.empty() && wanted.empty() && excess.empty(); }
@@ -46,6 +47,12 @@ void compare_triggers(SqliteConnection& connection, const SqliteApplied& applied
   }
 }
 
+bool has_trigger(const SqliteConnection& connection, const SqliteApplied& applied, int capture) {
+  const std::string prefix = trigger_prefix(connection.schema(), capture);
+  const auto found = applied.triggers.lower_bound(prefix);
+  return found != applied.triggers.end() && found->first.starts_with(prefix);
+}
+
 std::vector<Broken> find_broken(SqliteConnection& connection, const SqliteApplied& applied) {
   SqliteReads reads(connection);
   const bool has_limit = looks_at_limit(connection, applied);
@@ -57,6 +64,7 @@ std::vector<Broken> find_broken(SqliteConnection& connection, const SqliteApplie
     const std::string why = misfit(table, capture);
     if (!why.empty()) {
       broken.misfit = why;
+      broken.is_missing = !has_trigger(connection, applied, capture.id);
       continue;
     }
     compare_triggers(connection, applied, capture,
@@ -70,21 +78,31 @@ std::vector<Broken> find_broken(SqliteConnection& connection, const SqliteApplie
 }
 
 std::string in_words(const Broken& broken) {
+  if (!broken.misfit.empty() && broken.is_missing) {
+    return broken.misfit +
+           ", so changes are missed; run `lockstep apply`, with other tracks where they name what is gone";
+  }
   if (!broken.misfit.empty())
-    return broken.misfit + ", so changes are missed; change the tracks, and run `lockstep apply`";
+    return broken.misfit + "; run `lockstep apply`, with other tracks where they name what is gone";
   return "triggers of table " + broken.table + (broken.is_missing ? " are gone" : " do not fit it any more") +
          ", so changes may be missed; a running service makes them again within seconds and compares, and "
          "`lockstep apply` does";
 }
 
+void add_capture_differences(SqliteConnection& connection, const SqliteApplied& applied,
+                             std::vector<SqliteDifference>& differences) {
+  for (const Broken& broken : find_broken(connection, applied))
+    differences.push_back({in_words(broken), broken.is_missing});
+}
+
 void add_view_differences(SqliteConnection& connection, const SqliteApplied& applied,
-                          std::vector<std::string>& differences) {
+                          std::vector<SqliteDifference>& differences) {
   SqliteReads reads(connection);
   for (const auto& [alias, index] : applied.indices) {
     const std::optional<SqliteTable> view = find_table(connection, index.view);
     if (!view) {
-      differences.push_back("view " + index.view + " of index " + alias +
-                            " is gone; create it, or change the configuration and run `lockstep apply`");
+      differences.push_back({"view " + index.view + " of index " + alias +
+                             " is gone; create it, or change the configuration and run `lockstep apply`"});
       continue;
     }
     const SqliteViewReads* const read = reads.of(view->name);
@@ -94,8 +112,8 @@ void add_view_differences(SqliteConnection& connection, const SqliteApplied& app
     if (changed.empty()) continue;
     std::string names;
     for (const std::string& name : changed) names += (names.empty() ? "" : ", ") + name;
-    differences.push_back("what the documents of " + alias + " are made of has changed: " + names +
-                          "; run `lockstep apply`, which writes them again");
+    differences.push_back({"what the documents of " + alias + " are made of has changed: " + names +
+                           "; run `lockstep apply`, which writes them again"});
   }
 }
 
@@ -118,13 +136,24 @@ void add_comparisons(SqliteConnection& connection, const SqliteApplied& applied,
 
 }  // namespace
 
-std::vector<std::string> differences_from_applied(SqliteConnection& connection, const std::string& pipeline) {
+std::vector<SqliteDifference> differences_from_applied(SqliteConnection& connection,
+                                                       const std::string& pipeline) {
   const SqliteApplied applied = load_applied(connection, pipeline);
-  std::vector<std::string> differences;
+  std::vector<SqliteDifference> differences;
   if (!applied.pipeline) return differences;
-  for (const Broken& broken : find_broken(connection, applied)) differences.push_back(in_words(broken));
+  add_capture_differences(connection, applied, differences);
   add_view_differences(connection, applied, differences);
   return differences;
+}
+
+std::string lost_changes(SqliteConnection& connection, const std::string& pipeline) {
+  const SqliteApplied applied = load_applied(connection, pipeline);
+  std::vector<SqliteDifference> differences;
+  if (applied.pipeline) add_capture_differences(connection, applied, differences);
+  for (const SqliteDifference& difference : differences) {
+    if (difference.loses_changes) return difference.text;
+  }
+  return {};
 }
 
 std::vector<std::string> mend_triggers(SqliteConnection& connection, const std::string& pipeline) {
@@ -132,28 +161,34 @@ std::vector<std::string> mend_triggers(SqliteConnection& connection, const std::
   const auto is_mendable = [](const Broken& broken) {
     return !broken.wanted.empty() || !broken.excess.empty();
   };
-  {
-    const SqliteSnapshot snapshot(connection, kDoing);
-    const SqliteApplied applied = load_applied(connection, pipeline);
-    bool has_any = false;
-    for (const Broken& broken : find_broken(connection, applied)) has_any |= is_mendable(broken);
-    if (!has_any) return {};
+  while (true) {
+    SqliteApplied applied;
+    std::vector<Broken> all;
+    std::int64_t version = 0;
+    {
+      const SqliteSnapshot snapshot(connection, kDoing);
+      version = connection.schema_version();
+      applied = load_applied(connection, pipeline);
+      all = find_broken(connection, applied);
+    }
+    if (std::none_of(all.begin(), all.end(), is_mendable)) return {};
+    SqliteWrite write(connection, kDoing);
+    // Not found out again here, for the application waits behind the lock.
+    if (connection.schema_version() != version || load_applied(connection, pipeline) != applied) continue;
+    std::vector<std::string> done;
+    for (const Broken& broken : all) {
+      if (!is_mendable(broken)) continue;
+      for (const std::string& name : broken.excess) connection.execute(kDoing, "drop trigger " + name);
+      for (const SqliteTrigger& trigger : broken.wanted)
+        connection.execute(kDoing, "drop trigger if exists " + trigger.name + ";\n" + trigger.sql);
+      add_comparisons(connection, applied, broken);
+      done.push_back("made the triggers of table " + broken.table + " again, which " +
+                     (broken.is_missing ? "were gone" : "did not fit it any more") +
+                     ", and has the indices that follow it compared");
+    }
+    write.commit(kDoing);
+    return done;
   }
-  SqliteWrite write(connection, kDoing);
-  const SqliteApplied applied = load_applied(connection, pipeline);
-  std::vector<std::string> done;
-  for (const Broken& broken : find_broken(connection, applied)) {
-    if (!is_mendable(broken)) continue;
-    for (const std::string& name : broken.excess) connection.execute(kDoing, "drop trigger " + name);
-    for (const SqliteTrigger& trigger : broken.wanted)
-      connection.execute(kDoing, "drop trigger if exists " + trigger.name + ";\n" + trigger.sql);
-    add_comparisons(connection, applied, broken);
-    done.push_back("made the triggers of table " + broken.table + " again, which " +
-                   (broken.is_missing ? "were gone" : "did not fit it any more") +
-                   ", and has the indices that follow it compared");
-  }
-  write.commit(kDoing);
-  return done;
 }
 
 }  // namespace lockstep

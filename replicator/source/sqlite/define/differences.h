@@ -9,8 +9,17 @@
 
 namespace lockstep {
 
-/// In sentences, with what to do. REQUIRES: a transaction is open.
-std::vector<std::string> differences_from_applied(SqliteConnection& connection, const std::string& pipeline);
+struct SqliteDifference {
+  std::string text;            ///< one sentence, with what to do
+  bool loses_changes = false;  ///< triggers are missing
+};
+
+/// REQUIRES: a transaction is open.
+std::vector<SqliteDifference> differences_from_applied(SqliteConnection& connection,
+                                                       const std::string& pipeline);
+
+/// The first of these by which changes are lost; empty: none are. REQUIRES: a transaction is open.
+std::string lost_changes(SqliteConnection& connection, const std::string& pipeline);
 
 /// Makes triggers anew that are gone or do not fit their table any more, and adds jobs that compare the
 /// indices which may have missed changes: all of it in one transaction. Returns what it did, in sentences;

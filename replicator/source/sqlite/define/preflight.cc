@@ -82,8 +82,12 @@ class Preflight {
     check_documents();
     for (const SqliteIndexDesign& index : design_.indices) check_searches(index);
     if (!has_own_tables(connection_)) return;
-    for (std::string& difference : differences_from_applied(connection_, config_.pipeline))
-      warn("source", std::move(difference));
+    for (SqliteDifference& difference : differences_from_applied(connection_, config_.pipeline)) {
+      findings_.push_back({difference.loses_changes ? Severity::kError : Severity::kWarning,
+                           "source",
+                           std::move(difference.text),
+                           {}});
+    }
   }
 
   void check_documents() {

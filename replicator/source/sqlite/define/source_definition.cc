@@ -3,7 +3,7 @@
 #include <sqlite3.h>
 
 #include <optional>
-#include <system_error>
+#include <set>
 #include <utility>
 
 #include "replicator/error.h"
@@ -16,32 +16,45 @@
 #include "replicator/source/sqlite/session/sql_file.h"
 #include "replicator/source/sqlite/session/statement.h"
 #include "replicator/source/sqlite/session/transaction.h"
+#include "replicator/source/sqlite/watch/status_file.h"
 #include "replicator/source/template.h"
 
 namespace lockstep {
 namespace {
 
-// Prepares a statement of each kind on a table, with whatever triggers it fires. False: the application's own
-// schema needs a function of its own, or a trigger does not fit.
-bool can_write(SqliteConnection& connection, const std::string& table) {
-  const std::optional<SqliteTable> found = find_table(connection, table);
-  if (!found) return false;
+// A statement of each kind on a table, with whatever triggers it fires.
+std::vector<std::string> statements_on(SqliteConnection& connection, const std::string& name) {
+  const std::optional<SqliteTable> table = find_table(connection, name);
+  if (!table) return {};
   std::string column;
-  for (const SqliteTableColumn& each : found->columns) {
+  for (const SqliteTableColumn& each : table->columns) {
     if (!each.generated) column = each.quoted;
   }
-  for (const std::string& statement :
-       {"insert into " + found->quoted + " default values",
-        "update " + found->quoted + " set " + column + " = " + column, "delete from " + found->quoted}) {
-    sqlite3_stmt* prepared = nullptr;
-    const int code = sqlite3_prepare_v2(connection.handle(), statement.c_str(), -1, &prepared, nullptr);
-    sqlite3_finalize(prepared);
-    if (code != SQLITE_OK) return false;
-  }
-  return true;
+  return {"insert into " + table->quoted + " default values",
+          "update " + table->quoted + " set " + column + " = " + column, "delete from " + table->quoted};
+}
+
+// False: the application's own schema needs a function of its own, or a trigger does not fit.
+bool can_prepare(SqliteConnection& connection, const std::string& statement) {
+  sqlite3_stmt* prepared = nullptr;
+  const int code = sqlite3_prepare_v2(connection.handle(), statement.c_str(), -1, &prepared, nullptr);
+  sqlite3_finalize(prepared);
+  return code == SQLITE_OK;
+}
+
+PlanStep step_of(const SqliteConnection& connection, const Migration& migration) {
+  return {PlanStep::Action::kCreate, "migration " + std::string(migration.name),
+          "tables " + connection.schema() + "_…", migration_sql(connection, migration)};
 }
 
 }  // namespace
+
+struct SqliteSourceDefinition::Draft {
+  std::int64_t schema_version = 0;
+  SqliteApplied applied;
+  std::vector<PlanStep> steps;
+  std::vector<std::string> writes;  // statements on the tables that can be prepared, and must be afterwards
+};
 
 SqliteSourceDefinition::SqliteSourceDefinition(const Config& config, std::chrono::milliseconds patience)
     : config_(config), patience_(patience), connection_(config.source) {}
@@ -98,21 +111,29 @@ void SqliteSourceDefinition::refill(const std::vector<std::string>& aliases) {
   });
 }
 
-std::vector<PlanStep> SqliteSourceDefinition::planned() {
+SqliteSourceDefinition::Draft SqliteSourceDefinition::make_draft() {
+  Draft draft;
+  draft.schema_version = connection_.schema_version();
   const SqlitePipelineDesign design = design_pipeline(connection_, config_);
   require_no_errors(design.findings);
-  const SqliteApplied applied = load_applied(connection_, config_.pipeline);
-  return make_plan({connection_, config_.pipeline, design, applied});
+  draft.applied = load_applied(connection_, config_.pipeline);
+  draft.steps = make_plan({connection_, config_.pipeline, design, draft.applied});
+  std::set<std::string> tables;
+  for (const SqliteTableCapture& capture : design.captures) tables.insert(capture.relation);
+  for (const std::string& table : tables) {
+    for (std::string& statement : statements_on(connection_, table)) {
+      if (can_prepare(connection_, statement)) draft.writes.push_back(std::move(statement));
+    }
+  }
+  return draft;
 }
 
-std::vector<PlanStep> SqliteSourceDefinition::plan() {
-  const SqliteSnapshot snapshot(connection_, "planning");
+std::vector<PlanStep> SqliteSourceDefinition::plan_all(Draft& draft) {
   std::vector<PlanStep> steps;
-  for (const Migration& migration : pending_migrations(connection_)) {
-    steps.push_back({PlanStep::Action::kCreate, "migration " + std::string(migration.name),
-                     "tables " + connection_.schema() + "_…", migration_sql(connection_, migration)});
-  }
-  for (PlanStep& step : planned()) steps.push_back(std::move(step));
+  for (const Migration& migration : pending_migrations(connection_))
+    steps.push_back(step_of(connection_, migration));
+  draft = make_draft();
+  steps.insert(steps.end(), draft.steps.begin(), draft.steps.end());
   std::vector<Finding> findings;
   check_file(connection_, findings);
   // A view that cannot be read would only be set aside.
@@ -121,29 +142,44 @@ std::vector<PlanStep> SqliteSourceDefinition::plan() {
   return steps;
 }
 
+std::vector<PlanStep> SqliteSourceDefinition::plan() {
+  const SqliteSnapshot snapshot(connection_, "planning");
+  Draft draft;
+  return plan_all(draft);
+}
+
 void SqliteSourceDefinition::apply(const Progress& progress) {
   constexpr const char* kDoing = "applying the configuration";
-  // Without the lock, for whoever writes waits behind it.
-  if (plan().empty()) return;
-  write(kDoing, progress, [&] {
-    migrate(connection_, [&](const Migration& migration) {
-      if (progress.step) {
-        progress.step({PlanStep::Action::kCreate, "migration " + std::string(migration.name),
-                       "tables " + connection_.schema() + "_…", migration_sql(connection_, migration)});
-      }
-    });
-    std::map<std::string, bool> tables;
-    for (const SqliteTableCapture& capture : design_pipeline(connection_, config_).captures)
-      tables.emplace(capture.relation, can_write(connection_, capture.relation));
-    run(kDoing, progress, planned());
-    for (const auto& [table, could_write] : tables) {
-      if (!could_write || can_write(connection_, table)) continue;
-      throw Error({kDoing,
-                   "with its triggers no statement on table " + table +
-                       " could be prepared: " + sqlite3_errmsg(connection_.handle()),
-                   "nothing was changed; please report the table's definition"});
-    }
-  });
+  Draft draft;
+  {
+    const SqliteSnapshot snapshot(connection_, "planning");
+    if (plan_all(draft).empty()) return;
+  }
+  std::vector<PlanStep> steps;
+  write(kDoing, progress, [&] { steps = run_draft(draft); });
+  // Not before: whoever reads may be slow.
+  for (const PlanStep& step : steps) {
+    if (progress.step) progress.step(step);
+  }
+}
+
+std::vector<PlanStep> SqliteSourceDefinition::run_draft(Draft draft) {
+  constexpr const char* kDoing = "applying the configuration";
+  const bool is_same_schema = connection_.schema_version() == draft.schema_version;
+  std::vector<PlanStep> done;
+  migrate(connection_, [&](const Migration& migration) { done.push_back(step_of(connection_, migration)); });
+  draft.applied.has_tables = true;
+  if (!is_same_schema || load_applied(connection_, config_.pipeline) != draft.applied) draft = make_draft();
+  run(kDoing, draft.steps);
+  for (const std::string& statement : draft.writes) {
+    if (can_prepare(connection_, statement)) continue;
+    throw Error({kDoing,
+                 "with its triggers this statement could not be prepared: " + statement + ": " +
+                     sqlite3_errmsg(connection_.handle()),
+                 "nothing was changed; please report the table's definition"});
+  }
+  done.insert(done.end(), draft.steps.begin(), draft.steps.end());
+  return done;
 }
 
 std::vector<PlanStep> SqliteSourceDefinition::removal_plan() {
@@ -154,20 +190,19 @@ std::vector<PlanStep> SqliteSourceDefinition::removal_plan() {
 void SqliteSourceDefinition::remove(const Progress& progress) {
   constexpr const char* kDoing = "removing the pipeline";
   if (removal_plan().empty()) return;
+  std::vector<PlanStep> steps;
   write(kDoing, progress, [&] {
-    run(kDoing, progress,
-        make_removal_plan(connection_, config_.pipeline, load_applied(connection_, config_.pipeline)));
+    steps = make_removal_plan(connection_, config_.pipeline, load_applied(connection_, config_.pipeline));
+    run(kDoing, steps);
   });
-  std::error_code absent;  // perhaps nobody has led
-  std::filesystem::remove(connection_.file().status(config_.pipeline), absent);
-}
-
-void SqliteSourceDefinition::run(const char* doing, const Progress& progress,
-                                 const std::vector<PlanStep>& steps) {
   for (const PlanStep& step : steps) {
     if (progress.step) progress.step(step);
-    connection_.execute(doing, step.sql);
   }
+  remove_report(connection_.file().status(config_.pipeline));
+}
+
+void SqliteSourceDefinition::run(const char* doing, const std::vector<PlanStep>& steps) {
+  for (const PlanStep& step : steps) connection_.execute(doing, step.sql);
 }
 
 void SqliteSourceDefinition::write(const char* doing, const Progress& progress,

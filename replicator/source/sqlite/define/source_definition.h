@@ -1,7 +1,8 @@
 // Brings a SQLite file in line with a configuration: lockstep's own tables, what is captured, the triggers.
 //
 // Everything happens in one transaction, so a failure leaves the file as it was, and no statement of the
-// application runs between a trigger and the rows that belong to it.
+// application runs between a trigger and the rows that belong to it. What it is to do is found out before,
+// for the transaction keeps the application from writing.
 #pragma once
 
 #include <chrono>
@@ -38,11 +39,19 @@ class SqliteSourceDefinition final : public SourceDefinition {
   std::vector<std::string> privileges_for(const std::string& /*user*/) override { return {}; }
 
  private:
-  /// What the transaction that is open sees. Throws as plan() does.
-  std::vector<PlanStep> planned();
+  struct Draft;
+
+  /// As plan(), in the transaction that is open.
+  std::vector<PlanStep> plan_all(Draft& draft);
+  /// What is to be done once the migrations are, as the transaction that is open sees it. Throws as plan()
+  /// does.
+  Draft make_draft();
+  /// Runs it, unless somebody has changed the file meanwhile: then one of the file as it is now.
+  /// Returns what was done. REQUIRES: the write lock.
+  std::vector<PlanStep> run_draft(Draft draft);
   /// Runs `body` with the write lock and commits, durably; tries again while somebody else has the lock.
   void write(const char* doing, const Progress& progress, const std::function<void()>& body);
-  void run(const char* doing, const Progress& progress, const std::vector<PlanStep>& steps);
+  void run(const char* doing, const std::vector<PlanStep>& steps);
   /// The first column of the rows. Empty also where lockstep has no tables.
   std::vector<std::string> ask(std::string_view doing, std::string_view query);
 

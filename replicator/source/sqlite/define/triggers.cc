@@ -104,7 +104,11 @@ class Triggers {
     return joined(terms, " and ");
   }
 
-  std::string not_the_row_itself() const {
+  std::string not_the_row_itself(const SqliteUnique& unique) const {
+    // Without a look at the table when the number stays, as it does in nearly every update.
+    const std::string& first = unique.columns.front().expression;
+    if (unique.is_row_number || (unique.columns.size() == 1 && first == table_.row_number))
+      return " and new." + first + " <> old." + first;
     if (!table_.row_number.empty())
       return " and " + table_.quoted + "." + table_.row_number + " <> old." + table_.row_number;
     std::vector<std::string> terms;
@@ -130,7 +134,7 @@ class Triggers {
       if (gives_same_value(unique)) continue;
       indices.push_back(
           {{{"replaced", value_of(table_.quoted)},
-            {"same", same_in(unique) + (event == "update" ? not_the_row_itself() : std::string())}},
+            {"same", same_in(unique) + (event == "update" ? not_the_row_itself(unique) : std::string())}},
            {}});
     }
     if (!indices.empty()) add("replace_by_" + event, "capture_replaced", {}, std::move(indices), event);

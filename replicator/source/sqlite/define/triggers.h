@@ -6,7 +6,8 @@
 //     trigger, so a unique index on the outbox could fail it.) Only an index of the application's own may
 //     call more, for what it calls is called by the statement too.
 // Q2. They see every change, rows that `replace` deletes too, for which no delete trigger fires: before the
-//     statement, the rows that are the same as the new one in any unique index are taken for changed.
+//     statement, the rows that are the same as the new one in any unique index, or have its number (rowid),
+//     are taken for changed.
 //     (Unseen: rows that another trigger makes the same, which runs later; and what is written past triggers,
 //     as by sqlite3_blob_write().)
 // Q3. An update counts when a counted column or a captured one changed at all: 1 to 1.0 and 'a' to 'A' are

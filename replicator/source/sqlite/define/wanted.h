@@ -25,6 +25,7 @@ struct SqliteTableCapture {
   std::optional<std::vector<std::string>> columns;
   std::set<std::string> views;  ///< of the indices whose documents its values lead to
 
+  bool operator==(const SqliteTableCapture&) const = default;
   auto identity() const { return std::tie(relation, value, query, columns); }
 };
 

@@ -142,11 +142,7 @@ bool SqliteOutboxCare::resume() {
 // A table has no parts in SQLite. What loses its triggers without a word is a table that a migration copies,
 // drops and renames; that moves the schema's version.
 std::vector<std::string> SqliteOutboxCare::follow_parts() {
-  constexpr const char* kFollowing = "looking at the schema";
-  SqliteStatement row(connection_, kFollowing, "pragma schema_version");
-  row.step();
-  const std::int64_t version = row[0].integer();
-  row.reset();
+  const std::int64_t version = connection_.schema_version();
   if (whole_at_ == version) return {};
   const ShortPatience patience(connection_);
   try {
@@ -163,8 +159,9 @@ std::vector<std::string> SqliteOutboxCare::follow_parts() {
 std::vector<std::string> SqliteOutboxCare::differences_from_applied() {
   constexpr const char* kComparing = "looking for what has changed since the last apply";
   const SqliteSnapshot snapshot(connection_, kComparing);
-  std::vector<std::string> differences =
-      lockstep::differences_from_applied(connection_, pipeline_.applied.name);
+  std::vector<std::string> differences;
+  for (SqliteDifference& difference : lockstep::differences_from_applied(connection_, pipeline_.applied.name))
+    differences.push_back(std::move(difference.text));
   SqliteStatement row(connection_, kComparing, sqlite_sql("rows_of_no_index"), pipeline_.id());
   while (row.step()) differences.emplace_back(row[0].text());
   return differences;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "replicator/error.h"
+#include "replicator/source/source_absent.h"
 #include "replicator/source/sqlite/read/json_text.h"
 #include "replicator/source/sqlite/session/migrations.h"
 #include "replicator/source/sqlite/session/statement.h"
@@ -104,8 +105,8 @@ SqlitePipeline load_sqlite_pipeline(SqliteConnection& connection, const std::str
 }
 
 SqlitePipelineRow require_applied(SqliteConnection& connection, const std::string& name) {
-  const UsageError not_applied("pipeline \"" + name +
-                               "\" has not been applied to this source; run `lockstep apply` first");
+  const SourceAbsent not_applied("pipeline \"" + name +
+                                 "\" has not been applied to this source; run `lockstep apply` first");
   if (!has_own_tables(connection)) throw not_applied;
   require_migrated(connection);
   SqliteStatement row(connection, "loading the pipeline",

@@ -56,8 +56,8 @@ struct SqlitePipeline {
   const SqliteIndex& index(IndexId id) const;
 };
 
-/// Loads the pipeline of this name. Throws UsageError when it was not applied to this file, or by another
-/// version of lockstep, and Error.
+/// Loads the pipeline of this name. Throws SourceAbsent when it was not applied to this file, OtherVersion
+/// when another version of lockstep did it, and Error.
 SqlitePipeline load_sqlite_pipeline(SqliteConnection& connection, const std::string& name);
 
 struct SqlitePipelineRow {

@@ -50,9 +50,10 @@ std::string required_prefix(const std::string& schema) {
                    "as \"lockstep\"");
 }
 
-// Syncs a file or folder that SQLite has not open. What is not there needs no sync.
+// Syncs a file or folder that SQLite has not open. What is not there needs no sync. It does not wait for the
+// other end of a pipe that somebody has put there.
 void sync_path(const std::filesystem::path& path, int flags) {
-  const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC | flags);
+  const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | flags);
   if (descriptor < 0 && errno == ENOENT) return;
   const bool is_synced = descriptor >= 0 && fsync(descriptor) == 0;
   const int fault = errno;
@@ -146,6 +147,12 @@ std::int64_t SqliteConnection::data_version() {
   return row[0].integer();
 }
 
+std::int64_t SqliteConnection::schema_version() {
+  SqliteStatement row(*this, "asking for the version of the schema", "pragma schema_version");
+  row.step();
+  return row[0].integer();
+}
+
 void SqliteConnection::sync() {
   const std::int64_t version = data_version();
   if (synced_version_ == version && !has_written_) return;
@@ -161,7 +168,7 @@ void SqliteConnection::sync_files() {
   if (write_ahead_log != nullptr) sync_open(write_ahead_log);
   sync_open(open_file(handle_, SQLITE_FCNTL_FILE_POINTER));
   if (write_ahead_log != nullptr) return;
-  sync_path(file_.journal(), 0);
+  sync_path(file_.journal(), O_NOFOLLOW);
   sync_path(file_.path().parent_path(), O_DIRECTORY);
 }
 

@@ -31,7 +31,7 @@ enum class SqliteEncoding : unsigned char { kUtf8 = 1, kUtf16LittleEndian = 2, k
 /// For one thread, apart from interrupt().
 class SqliteConnection {
  public:
-  /// Opens the file of `source`. Throws SqliteError, UsageError for a file that is not there, and for a
+  /// Opens the file of `source`. Throws SqliteError, SourceAbsent as SqliteFile does, and UsageError for a
   /// source.schema that can begin no name.
   explicit SqliteConnection(const SourceConfig& source);
   ~SqliteConnection();
@@ -63,6 +63,9 @@ class SqliteConnection {
 
   /// Another one when somebody else has committed. Throws SqliteError.
   std::int64_t data_version();
+
+  /// Another one when a table, view, trigger or index was made, changed or dropped. Throws SqliteError.
+  std::int64_t schema_version();
 
   /// Makes everything durable that this connection sees, by fsync and without a lock, whatever the
   /// application's `synchronous` and journal mode are. Does nothing when it is already. Throws Error.

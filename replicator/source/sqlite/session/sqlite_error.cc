@@ -28,8 +28,9 @@ bool worth_a_retry(int primary_code) {
 std::string remedy_for(int primary_code) {
   switch (primary_code) {
     case SQLITE_ERROR:
-      return "has the schema changed since the last `lockstep apply`, or does it need a function of the "
-             "application's own? Run `lockstep check`, then `lockstep apply`";
+      return "does it need a function or collation of the application's own, which lockstep lacks, or has "
+             "the "
+             "schema changed since an earlier `lockstep apply`? `lockstep check` says what is wrong";
     case SQLITE_BUSY:
       return "another process keeps the file locked: is a long transaction open, or locking_mode exclusive?";
     case SQLITE_FULL:

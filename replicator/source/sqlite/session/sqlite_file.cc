@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "replicator/error.h"
+#include "replicator/source/source_absent.h"
 
 namespace lockstep {
 namespace {
@@ -43,12 +44,12 @@ std::optional<Found> find(const std::filesystem::path& path) {
 SqliteFile::SqliteFile(std::filesystem::path path) : path_(std::move(path)) {
   const std::optional<Found> found = find(path_);
   if (!found) {
-    throw UsageError("source.url: there is no file " + path_.string() +
-                     "; lockstep creates no database: name the application's own");
+    throw SourceAbsent("source.url: there is no file " + path_.string() +
+                       "; lockstep creates no database: name the application's own");
   }
   // SQLite gives what root makes to the file's owner.
   if (geteuid() != 0 && geteuid() != found->owner) {
-    throw UsageError(
+    throw SourceAbsent(
         "source.url: " + path_.string() + " belongs to user " + std::to_string(found->owner) +
         ", and lockstep runs as user " + std::to_string(geteuid()) +
         ": the files beside it would keep the application out; run lockstep as the application's "

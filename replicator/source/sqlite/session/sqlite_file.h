@@ -11,7 +11,7 @@ namespace lockstep {
 
 class SqliteFile {
  public:
-  /// Looks at the file now. Throws UsageError when there is none, and when it belongs to another user:
+  /// Looks at the file now. Throws SourceAbsent when there is none, and when it belongs to another user:
   /// whoever opens it first owns its -wal and -shm, and may shut the application out. Throws Error when it
   /// cannot be looked at.
   explicit SqliteFile(std::filesystem::path path);

@@ -1,10 +1,12 @@
 #include "replicator/source/sqlite/watch/applied_watch.h"
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "replicator/error.h"
 #include "replicator/source/awaited_jobs.h"
+#include "replicator/source/sqlite/define/differences.h"
 #include "replicator/source/sqlite/read/changes.h"
 #include "replicator/source/sqlite/session/statement.h"
 #include "replicator/source/sqlite/session/transaction.h"
@@ -62,6 +64,7 @@ class SqliteAppliedPoint final : public AppliedPoint {
       return pending("no leader has compared this database with Elasticsearch yet");
     if (stored_integer(row[4], "outbox_limit") != 0)
       return pending("changes were dropped while the outbox was full, and have not been made up for yet");
+    if (std::string lost = watch_.lost_changes(); !lost.empty()) return pending(std::move(lost));
     if (!jobs_.has_looked() && is_pending(last_id)) return pending("changes are pending");
     return jobs_.look(unfinished());
   }
@@ -105,6 +108,7 @@ class SqliteAppliedPoint final : public AppliedPoint {
 
 SqliteAppliedWatch::SqliteAppliedWatch(const Config& config)
     : connection_(config.source),
+      name_(config.pipeline),
       pipeline_(require_applied(connection_, config.pipeline).id),
       lead_(connection_.file(), LockPurpose::kLead, pipeline_),
       awaited_(connection_.file(), LockPurpose::kAwaited, pipeline_) {}
@@ -117,6 +121,14 @@ std::unique_ptr<AppliedPoint> SqliteAppliedWatch::begin(std::optional<Transactio
         "committed");
   }
   return std::make_unique<SqliteAppliedPoint>(*this);
+}
+
+std::string SqliteAppliedWatch::lost_changes() {
+  const std::int64_t version = connection_.schema_version();
+  if (whole_at_ == version) return {};
+  std::string lost = lockstep::lost_changes(connection_, name_);
+  if (lost.empty()) whole_at_ = version;
+  return lost;
 }
 
 bool SqliteAppliedWatch::is_led() {

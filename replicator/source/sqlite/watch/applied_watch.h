@@ -1,9 +1,13 @@
 // The answer to `wait` out of a SQLite file. Elasticsearch has everything up to a point when P1 to P3 of
-// source/postgres/watch/applied_watch.h hold. A transaction has no number here.
+// source/postgres/watch/applied_watch.h hold, and every trigger is there in the snapshot in which they hold:
+// a migration may just have dropped some, and what it wrote afterwards is in no outbox. A transaction has no
+// number here.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 
 #include "replicator/config/config.h"
 #include "replicator/source/applied_watch.h"
@@ -25,10 +29,15 @@ class SqliteAppliedWatch final : public AppliedWatch {
  private:
   friend class SqliteAppliedPoint;
 
+  /// Why changes are lost in the snapshot that is open; empty: none are.
+  std::string lost_changes();
+
   SqliteConnection connection_;
+  const std::string name_;
   const int pipeline_;
   ByteLock lead_;
-  ByteLock awaited_;  // shared while a point is pending: the leader looks at it
+  std::optional<std::int64_t> whole_at_;  // the version of the schema at which no changes were lost
+  ByteLock awaited_;                      // shared while a point is pending: the leader looks at it
 };
 
 }  // namespace lockstep

@@ -1,12 +1,17 @@
 #include "replicator/source/sqlite/watch/status_file.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <array>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
-#include <fstream>
 #include <nlohmann/json.hpp>
-#include <sstream>
-#include <system_error>
+#include <string>
+#include <string_view>
 
 #include "replicator/error.h"
 #include "replicator/utf8.h"
@@ -21,7 +26,75 @@ std::int64_t now_ms() {
 }
 
 Error failed(const std::string& doing, const std::filesystem::path& file, const std::string& cause) {
-  return Error({doing + " " + file.string(), cause, "", Retry::kLater, Server::kSource});
+  return Error({doing + " " + file.string(), cause,
+                "only lockstep's leader makes this file: remove what else is there", Retry::kLater,
+                Server::kSource});
+}
+
+// The caller has just failed at the file.
+Error failed(const std::string& doing, const std::filesystem::path& file) {
+  return failed(doing, file, std::strerror(errno));
+}
+
+class Descriptor {
+ public:
+  explicit Descriptor(int number) : number_(number) {}
+  ~Descriptor() {
+    if (number_ >= 0) close(number_);
+  }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+
+  bool is_open() const { return number_ >= 0; }
+  int number() const { return number_; }
+
+ private:
+  const int number_;
+};
+
+std::filesystem::path fresh_of(const std::filesystem::path& file) {
+  return file.string() + ".new";
+}
+
+void remove_entry(const std::filesystem::path& file) {
+  if (unlink(file.c_str()) == 0 || errno == ENOENT) return;
+  throw failed("removing what is in the way at", file);
+}
+
+// What is there is not opened but removed: the folder is the application's, which may have planted a link to
+// a file of root's, or a pipe.
+void write_new(const std::filesystem::path& file, std::string_view text) {
+  remove_entry(file);
+  const Descriptor out(open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+                            S_IRUSR | S_IWUSR | S_IRGRP | S_IROTH));
+  if (!out.is_open()) throw failed("making", file);
+  while (!text.empty()) {
+    const ssize_t written = write(out.number(), text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) throw failed("writing", file);
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
+}
+
+// None: there is no file.
+std::optional<std::string> text_of(const std::filesystem::path& file) {
+  const Descriptor in(open(file.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  if (!in.is_open()) {
+    if (errno == ENOENT) return std::nullopt;
+    throw failed("reading", file);
+  }
+  struct stat found {};
+  if (fstat(in.number(), &found) != 0) throw failed("reading", file);
+  if (!S_ISREG(found.st_mode)) throw failed("reading", file, "it is no regular file");
+  std::string text;
+  std::array<char, 4096> part{};
+  while (true) {
+    const ssize_t size = read(in.number(), part.data(), part.size());
+    if (size == 0) return text;
+    if (size < 0 && errno == EINTR) continue;
+    if (size < 0) throw failed("reading", file);
+    text.append(part.data(), static_cast<std::size_t>(size));
+  }
 }
 
 }  // namespace
@@ -39,26 +112,16 @@ void write_report(const std::filesystem::path& file, const SqliteReport& report)
       {"document", as_utf8(leader.document)},
       {"pending_ms", report.pending_age ? nlohmann::json(report.pending_age->count()) : nlohmann::json()},
   };
-  const std::filesystem::path fresh = file.string() + ".new";
-  std::ofstream out(fresh, std::ios::trunc);
-  out << json.dump() << '\n';
-  out.close();
-  if (!out) throw failed("writing", fresh, std::strerror(errno));
-  std::error_code fault;
-  std::filesystem::rename(fresh, file, fault);
-  if (fault) throw failed("writing", file, fault.message());
+  const std::filesystem::path fresh = fresh_of(file);
+  write_new(fresh, json.dump() + '\n');
+  if (rename(fresh.c_str(), file.c_str()) != 0) throw failed("writing", file);
 }
 
 std::optional<SqliteReport> read_report(const std::filesystem::path& file) {
-  std::ifstream in(file);
-  if (!in) {
-    if (errno == ENOENT) return std::nullopt;
-    throw failed("reading", file, std::strerror(errno));
-  }
-  std::ostringstream text;
-  text << in.rdbuf();
+  const std::optional<std::string> text = text_of(file);
+  if (!text) return std::nullopt;
   try {
-    const nlohmann::json json = nlohmann::json::parse(text.str());
+    const nlohmann::json json = nlohmann::json::parse(*text);
     SqliteReport report;
     report.leader.state = json.at("state");
     report.leader.reason = json.at("reason");
@@ -74,6 +137,11 @@ std::optional<SqliteReport> read_report(const std::filesystem::path& file) {
   } catch (const nlohmann::json::exception& error) {
     throw Error({"reading " + file.string(), error.what(), "delete the file; the leader writes it anew"});
   }
+}
+
+void remove_report(const std::filesystem::path& file) {
+  remove_entry(fresh_of(file));
+  remove_entry(file);
 }
 
 }  // namespace lockstep

@@ -1,6 +1,8 @@
 // What the leader of a pipeline says of itself, in a file beside the database:
 // <database>-lockstep-<pipeline>. Not in the database, because a commit a second would wake the application's
 // watchers and let -wal grow while the application rests.
+//
+// The folder is the application's, and lockstep may be root: no link and no pipe at these names is opened.
 #pragma once
 
 #include <chrono>
@@ -25,5 +27,8 @@ void write_report(const std::filesystem::path& file, const SqliteReport& report)
 
 /// None: there is no such file. Throws Error for one that lockstep has not written.
 std::optional<SqliteReport> read_report(const std::filesystem::path& file);
+
+/// Removes the file, if any, and what a killed leader has left of the next one. Throws Error.
+void remove_report(const std::filesystem::path& file);
 
 }  // namespace lockstep

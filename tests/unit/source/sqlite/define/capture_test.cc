@@ -19,6 +19,7 @@ namespace {
 
 using testing::ElementsAre;
 using testing::IsEmpty;
+using testing::UnorderedElementsAre;
 
 constexpr const char* kTables = R"sql(
 create table person (
@@ -91,7 +92,11 @@ class Statements {
   std::string number() { return one_of({"1", "2", "3", "4", "5", "6", "null"}); }
   std::string text() { return one_of({"'a'", "'A'", "'b'", "'B'", "'c'", "null"}); }
   std::string row() {
-    switch (pick(4)) {
+    switch (pick(6)) {
+      case 4:
+        return "thing (rowid, k, v) values (" + number() + ", " + value() + ", " + value() + ")";
+      case 5:
+        return "strict_one (oid, id, n) values (" + number() + ", " + value() + ", " + number() + ")";
       case 0:
         return "person (id, nick, a, b, live, unread, mail) values (" + number() + ", " + text() + ", " +
                value() + ", " + value() + ", " + number() + ", " + value() + ", " + text() + ")";
@@ -115,7 +120,8 @@ class Statements {
         return "pet set " + one_of({"owner = " + number(), "name = " + value(), "tag = " + text()});
       case 2:
         last_ = "thing";
-        return "thing set " + one_of({"k = " + value(), "v = " + value(), "other = " + value()});
+        return "thing set " +
+               one_of({"_rowid_ = " + number(), "k = " + value(), "v = " + value(), "other = " + value()});
       default:
         last_ = "strict_one";
         return "strict_one set " + one_of({"id = " + value(), "person = " + number(), "n = " + number()});
@@ -277,6 +283,40 @@ TEST(CaptureFilterTest, AnUpdateCountsWhenAColumnThatTheViewReadsHasChangedAtAll
   EXPECT_THAT(application.captured_by("update t set n = 1.0"), ElementsAre("t: 1")) << "2 and 2.0";
   EXPECT_THAT(application.captured_by("update t set id = 2"), ElementsAre("t: 1", "t: 2"));
   EXPECT_THAT(application.captured_by("update t set rowid = 3"), ElementsAre("t: 2", "t: 3"));
+}
+
+// Of tables without an integer primary key.
+TEST(CaptureFilterTest, ARowThatIsReplacedByItsHiddenNumberIsCaptured) {
+  const ApplicationFolder folder;
+  Application application(folder.file("app.db"));
+  application.execute(
+      "create table t (k text primary key, name);"
+      "create table post (body, post, oid);"  // has no key, and takes one of the number's names
+      "create view docs as select k as _id, name from t; create view posts as select post as _id, body from "
+      "post;"
+      "insert into t (rowid, k) values (1, 'old'), (-1, 'less'); "
+      "insert into post (rowid, post) values (1, 10), (2, 20)");
+  const Config config = sqlite_config(
+      folder.file("app.db"),
+      {sqlite_index("docs", {sqlite_track("t")}), sqlite_index("posts", {sqlite_track("post", "", "post")})});
+  SqliteSourceDefinition(config).apply({});
+  EXPECT_THAT(application.captured_by("insert or replace into t (rowid, k) values (1, 'new')"),
+              UnorderedElementsAre("t: 'new'", "t: 'old'"));
+  EXPECT_THAT(application.captured_by("replace into t (oid, k) values ('1', 'third')"),
+              UnorderedElementsAre("t: 'new'", "t: 'third'"));
+  EXPECT_THAT(application.captured_by("replace into t (_rowid_, k) values (-1, 'fourth')"),
+              UnorderedElementsAre("t: 'fourth'", "t: 'less'"));
+  EXPECT_THAT(application.captured_by("update or replace t set rowid = -1 where k = 'third'"),
+              ElementsAre("t: 'fourth'"));
+  EXPECT_THAT(application.captured_by("insert into t (k) values ('fifth')"),
+              ElementsAre("t: 'third'", "t: 'fifth'"))
+      << "before an insert without a number SQLite gives -1 for it";
+  EXPECT_THAT(application.captured_by("update t set name = 'A' where k = 'third'"),
+              ElementsAre("t: 'third'"));
+  EXPECT_THAT(application.captured_by("insert or replace into post (rowid, post) values (1, 11)"),
+              UnorderedElementsAre("post: 10", "post: 11"));
+  EXPECT_THAT(application.captured_by("update or replace post set _rowid_ = 2 where post = 11"),
+              ElementsAre("post: 20"));
 }
 
 }  // namespace

@@ -76,7 +76,10 @@ class SqliteDefinitionTest : public testing::Test {
   std::vector<std::string> differences() const {
     SqliteConnection connection(config_.source);
     const SqliteSnapshot snapshot(connection, "a test");
-    return differences_from_applied(connection, config_.pipeline);
+    std::vector<std::string> texts;
+    for (const SqliteDifference& difference : differences_from_applied(connection, config_.pipeline))
+      texts.push_back(difference.text);
+    return texts;
   }
   std::vector<std::string> mended() const {
     SqliteConnection connection(config_.source);

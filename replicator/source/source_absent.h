@@ -1,0 +1,15 @@
+// A source that a restore, or a right configuration, may bring.
+#pragma once
+
+#include "replicator/error.h"
+
+namespace lockstep {
+
+/// The source is not there, or is not what `apply` has left: the configuration is wrong, or somebody is
+/// restoring a backup. Whoever has seen the source waits for it; elsewhere it is a UsageError.
+class SourceAbsent : public UsageError {
+ public:
+  using UsageError::UsageError;
+};
+
+}  // namespace lockstep
