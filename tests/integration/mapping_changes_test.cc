@@ -89,6 +89,40 @@ TEST_F(MappingChanges, WhatNoDocumentHasAndWhatASearchLooksUpIsNotWrittenAgain) 
   EXPECT_EQ(pipeline_.lockstep("verify").exit_code, 0);
 }
 
+TEST_F(MappingChanges, ThePlanSaysOfEachDifferenceWhatItNeedsAndTriesNothingOnTheIndex) {
+  pipeline_.set_mapping("posts",
+                        mapping_with(R"("title": {"type": "text", "norms": true}, "body": {"type": "keyword"},
+      "author": {"type": "text"})"));
+  bring_up();
+  const auto mapping = [&] { return posts_.server().expect("GET", "/" + posts_.alias() + "/_mapping"); };
+  const nlohmann::json before = mapping();
+  pipeline_.set_mapping(
+      "posts", R"({"settings": {"refresh_interval": "7s", "codec": "best_compression", "number_of_shards": 2},
+      "mappings": {"dynamic": false, "properties": {"title": {"type": "text", "norms": false},
+        "body": {"type": "keyword", "ignore_above": 100}, "author": {"type": "text", "index_options": "docs"},
+        "comments": {"type": "text"}}}})");
+  const Completed planned = pipeline_.lockstep("plan", {"--json"});
+  EXPECT_EQ(planned.exit_code, 1) << planned.err;
+  std::map<std::string, std::string> ways;
+  const nlohmann::json plan = nlohmann::json::parse(planned.out);
+  for (const nlohmann::json& difference : plan.at("indices").at(0).at("differences")) {
+    const std::string parameter = difference.at("parameter").is_null() ? "" : difference.at("parameter");
+    ways[difference.at("place").get<std::string>() + " " + parameter] =
+        difference.at("way").get<std::string>() + (difference.at("writes_every_document") ? "!" : "");
+  }
+  EXPECT_EQ(ways, (std::map<std::string, std::string>{{"field title norms", "in_place!"},
+                                                      {"field body ignore_above", "in_place!"},
+                                                      {"field author index_options", "new_index"},
+                                                      {"field comments ", "in_place!"},
+                                                      {"setting index.refresh_interval ", "in_place"},
+                                                      {"setting index.codec ", "closed_index"},
+                                                      {"setting index.number_of_shards ", "new_index"}}));
+  EXPECT_EQ(plan.at("indices").at(0).at("plan"), "reindex");
+  EXPECT_EQ(mapping(), before);
+  EXPECT_EQ(posts_.concrete().size(), 1U) << "what was tried on an empty index is gone";
+  EXPECT_THAT(pipeline_.lockstep("plan").out, HasSubstr("wanted docs: needs `lockstep reindex"));
+}
+
 TEST_F(MappingChanges, AnApplyThatDiesBehindTheMappingIsNoticedAndFinishedByTheNext) {
   bring_up();
   pipeline_.set_mapping("posts", title_with_raw());
