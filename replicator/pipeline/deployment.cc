@@ -9,6 +9,16 @@
 namespace lockstep {
 namespace {
 
+PlanStep refill_step(const std::string& alias, const std::string& why) {
+  return {PlanStep::Action::kCreate, "backfill of " + alias, why, ""};
+}
+
+constexpr const char* kLost = "the index was recreated";
+
+std::string reason_to_rewrite(const IndexPlan& plan) {
+  return "the mapping has changed for documents written later: " + plan.unwritten;
+}
+
 std::vector<PlanStep> steps_of(const IndexPlan& plan) {
   if (plan.kind == IndexPlan::Kind::kCreate) {
     return {{PlanStep::Action::kCreate, "index " + plan.index + " with alias " + plan.alias, "", ""}};
@@ -18,12 +28,9 @@ std::vector<PlanStep> steps_of(const IndexPlan& plan) {
     for (const std::string& change : plan.changes) {
       steps.push_back({PlanStep::Action::kChange, "index " + plan.index, change, ""});
     }
+    if (!plan.unwritten.empty()) steps.push_back(refill_step(plan.alias, reason_to_rewrite(plan)));
   }
   return steps;
-}
-
-PlanStep refill_step(const std::string& alias) {
-  return {PlanStep::Action::kCreate, "backfill of " + alias, "its index is gone", ""};
 }
 
 std::optional<Finding> obstacle_of(const IndexPlan& plan) {
@@ -48,40 +55,43 @@ Deployment::Deployment(const Config& config, SourceDefinition& source, Elasticse
     : config_(config), source_(source), elasticsearch_(elasticsearch) {}
 
 DeploymentPlan Deployment::plan() {
+  return plan(plan_indices(desired(source_.identity())));
+}
+
+DeploymentPlan Deployment::plan(const std::vector<PlannedIndex>& indices) {
   DeploymentPlan plan;
   plan.steps = source_.plan();
-  const std::string identity = source_.identity();
-  const std::vector<IndexPlan> indices = plan_indices(identity);
-  for (const std::string& alias : lost_indices(indices)) plan.steps.push_back(refill_step(alias));
-  const auto fields = source_.document_fields();
-  for (const DesiredIndex& index : desired(identity)) {
-    const auto known = fields.find(index.alias);
-    if (known == fields.end()) continue;
-    if (const auto refusal = refusal_of_fields(index, known->second))
+  for (const std::string& alias : lost_indices(indices))
+    plan.steps.push_back(refill_step(alias, "its index is gone"));
+  for (const PlannedIndex& index : indices) {
+    if (!index.desired.fields) continue;
+    if (const auto refusal = refusal_of_fields(index.desired, *index.desired.fields))
       plan.obstacles.push_back(*obstacle_of(*refusal));
   }
   for (Finding& finding : lost_in_a_reindex(indices)) plan.obstacles.push_back(std::move(finding));
-  for (const IndexPlan& index : indices) {
-    for (PlanStep& step : steps_of(index)) plan.steps.push_back(std::move(step));
-    if (auto obstacle = obstacle_of(index)) plan.obstacles.push_back(*std::move(obstacle));
+  for (const PlannedIndex& index : indices) {
+    for (PlanStep& step : steps_of(index.plan)) plan.steps.push_back(std::move(step));
+    if (auto obstacle = obstacle_of(index.plan)) plan.obstacles.push_back(*std::move(obstacle));
+    plan.indices.push_back(index.plan);
   }
   return plan;
 }
 
 void Deployment::apply(const SourceDefinition::Progress& progress) {
-  refuse(plan().obstacles);
+  const std::string identity = source_.identity();
+  const std::vector<PlannedIndex> indices = plan_indices(desired(identity));
+  refuse(plan(indices).obstacles);
   // A pipeline that exists may be running. Its indices change first, so that what the source then asks for
   // can be written (G2). A new pipeline runs nowhere, and its indices need the identity that the source gives
   // it.
-  const std::string identity = source_.identity();
   if (!identity.empty()) {
-    const std::vector<std::string> lost = lost_indices(plan_indices(identity));
-    for (const std::string& alias : lost) tell(progress.step, refill_step(alias));
-    if (!lost.empty()) source_.refill(lost);
-    apply_indices(identity, progress.step);
+    const std::vector<std::string> lost = lost_indices(indices);
+    for (const std::string& alias : lost) tell(progress.step, refill_step(alias, "its index is gone"));
+    if (!lost.empty()) source_.refill(lost, kLost);
+    apply_indices(indices, progress.step);
   }
   source_.apply(progress);
-  if (identity.empty()) apply_indices(source_.identity(), progress.step);
+  if (identity.empty()) apply_indices(plan_indices(desired(source_.identity())), progress.step);
 }
 
 DeploymentPlan Deployment::removal_plan(Indices indices) {
@@ -105,25 +115,31 @@ void Deployment::remove(Indices indices, const SourceDefinition::Progress& progr
   source_.remove(progress);
 }
 
-std::vector<DesiredIndex> Deployment::desired(const std::string& identity) const {
+std::vector<DesiredIndex> Deployment::desired(const std::string& identity) {
+  const auto fields = source_.document_fields();
   std::vector<DesiredIndex> wanted;
   for (const IndexConfig& index : config_.indices) {
+    const auto known = fields.find(index.alias);
     wanted.push_back({index.alias, index.view, parse_mapping(index.mapping.string(), index.mapping_json),
-                      config_.pipeline, identity});
+                      config_.pipeline, identity,
+                      known == fields.end() ? std::nullopt : std::optional(known->second)});
   }
   return wanted;
 }
 
-std::vector<IndexPlan> Deployment::plan_indices(const std::string& identity) {
-  std::vector<IndexPlan> plans;
-  for (const DesiredIndex& index : desired(identity)) plans.push_back(plan_index(elasticsearch_, index));
-  return plans;
+std::vector<Deployment::PlannedIndex> Deployment::plan_indices(std::vector<DesiredIndex> desired) {
+  std::vector<PlannedIndex> planned;
+  for (DesiredIndex& index : desired) {
+    IndexPlan plan = plan_index(elasticsearch_, index);
+    planned.push_back({std::move(index), std::move(plan)});
+  }
+  return planned;
 }
 
-std::vector<std::string> Deployment::lost_indices(const std::vector<IndexPlan>& plans) {
+std::vector<std::string> Deployment::lost_indices(const std::vector<PlannedIndex>& indices) {
   const std::vector<std::string> applied = source_.applied_aliases();
   std::vector<std::string> lost;
-  for (const IndexPlan& plan : plans) {
+  for (const auto& [desired, plan] : indices) {
     const bool known = std::find(applied.begin(), applied.end(), plan.alias) != applied.end();
     if (known && plan.kind == IndexPlan::Kind::kCreate) lost.push_back(plan.alias);
   }
@@ -131,10 +147,11 @@ std::vector<std::string> Deployment::lost_indices(const std::vector<IndexPlan>& 
 }
 
 // What is written goes to an alias of the generation that is gone.
-std::vector<Finding> Deployment::lost_in_a_reindex(const std::vector<IndexPlan>& plans) {
+std::vector<Finding> Deployment::lost_in_a_reindex(const std::vector<PlannedIndex>& indices) {
   const std::vector<std::string> applied = source_.applied_aliases();
   std::vector<Finding> findings;
-  for (const IndexPlan& plan : plans) {
+  for (const PlannedIndex& index : indices) {
+    const IndexPlan& plan = index.plan;
     const bool has_another = std::any_of(applied.begin(), applied.end(), [&](const std::string& name) {
       return generation_number(plan.alias, name) > 0;
     });
@@ -148,12 +165,14 @@ std::vector<Finding> Deployment::lost_in_a_reindex(const std::vector<IndexPlan>&
   return findings;
 }
 
-void Deployment::apply_indices(const std::string& identity,
+void Deployment::apply_indices(const std::vector<PlannedIndex>& indices,
                                const std::function<void(const PlanStep&)>& told) {
-  for (const DesiredIndex& index : desired(identity)) {
-    const IndexPlan plan = plan_index(elasticsearch_, index);
+  for (const auto& [desired, plan] : indices) {
     for (const PlanStep& step : steps_of(plan)) tell(told, step);
-    apply_index_plan(elasticsearch_, index, plan);
+    apply_index_plan(elasticsearch_, desired, plan);
+    if (plan.unwritten.empty()) continue;
+    source_.refill({plan.alias}, reason_to_rewrite(plan));
+    forget_unwritten(elasticsearch_, desired, plan.index);
   }
 }
 

@@ -6,6 +6,10 @@
 // G2. An alias stands for its index before the job that fills the index can run.
 //
 // G3. An index that has to be recreated is filled again: its job is there before the index is.
+//
+// G4. What changes how documents are indexed reaches every document: they are written again by a job that
+// begins
+//     after the change. Until the source has that job, the index's mark says that it is needed.
 #pragma once
 
 #include <functional>
@@ -23,6 +27,8 @@ namespace lockstep {
 struct DeploymentPlan {
   std::vector<PlanStep> steps;     ///< what apply does
   std::vector<Finding> obstacles;  ///< what keeps apply from doing anything
+  std::vector<IndexPlan>
+      indices;  ///< of the configuration, in its order; `steps` and `obstacles` have them, too
 
   bool empty() const { return steps.empty() && obstacles.empty(); }
 };
@@ -49,11 +55,18 @@ class Deployment {
   void remove(Indices indices, const SourceDefinition::Progress& progress);
 
  private:
-  std::vector<DesiredIndex> desired(const std::string& identity) const;
-  std::vector<IndexPlan> plan_indices(const std::string& identity);
-  std::vector<Finding> lost_in_a_reindex(const std::vector<IndexPlan>& plans);
-  std::vector<std::string> lost_indices(const std::vector<IndexPlan>& plans);
-  void apply_indices(const std::string& identity, const std::function<void(const PlanStep&)>& told);
+  struct PlannedIndex {
+    DesiredIndex desired;
+    IndexPlan plan;
+  };
+
+  std::vector<DesiredIndex> desired(const std::string& identity);
+  std::vector<PlannedIndex> plan_indices(std::vector<DesiredIndex> desired);
+  DeploymentPlan plan(const std::vector<PlannedIndex>& indices);
+  std::vector<Finding> lost_in_a_reindex(const std::vector<PlannedIndex>& indices);
+  std::vector<std::string> lost_indices(const std::vector<PlannedIndex>& indices);
+  void apply_indices(const std::vector<PlannedIndex>& indices,
+                     const std::function<void(const PlanStep&)>& told);
   std::vector<IndexState> own_indices(const std::string& identity);
 
   const Config& config_;

@@ -40,9 +40,9 @@ class SourceDefinition {
   /// The aliases of the last apply(). Empty before the first.
   virtual std::vector<std::string> applied_aliases() = 0;
 
-  /// Adds a backfill of each of these indices, because Elasticsearch has lost them. Ignores aliases that are
-  /// not applied.
-  virtual void refill(const std::vector<std::string>& aliases) = 0;
+  /// Adds a backfill of each of these indices, in place of one that nobody has begun. `reason` says why, for
+  /// people. Ignores aliases that are not applied.
+  virtual void refill(const std::vector<std::string>& aliases, const std::string& reason) = 0;
 
   /// What apply() would do, in order. Empty: nothing. Changes nothing. Throws UsageError, one fault a line,
   /// when the configuration does not fit the source.

@@ -85,9 +85,12 @@ TEST_P(DefinedSourceContract, ANewIndexIsFilled) {
 TEST_P(DefinedSourceContract, ARefilledIndexBeginsAnew) {
   lead();
   finish_jobs();
-  world().definition(Configuration::kApplied)->refill({"docs", "nobody's"});
+  world().definition(Configuration::kApplied)->refill({"docs", "nobody's"}, "because");
+  EXPECT_NE(source_->revision(), source_->pipeline().revision) << "whoever leads takes it up";
+  world().definition(Configuration::kApplied)->refill({"docs"}, "because of something else");
   const std::vector<Job> jobs = source_->changes().jobs().readable;
-  ASSERT_EQ(jobs.size(), 1U);
+  ASSERT_EQ(jobs.size(), 1U) << "nobody had begun the first one";
+  EXPECT_EQ(jobs[0].reason, "because of something else");
   EXPECT_EQ(jobs[0].kind, JobKind::kBackfill);
   EXPECT_EQ(jobs[0].index, docs().id);
   EXPECT_EQ(jobs[0].position, JobPosition(NotBegun{}));

@@ -192,7 +192,7 @@ class EmptyDefinition final : public SourceDefinition {
   std::map<std::string, std::vector<std::string>> document_fields() override { return {}; }
   std::string identity() override { return {}; }
   std::vector<std::string> applied_aliases() override { return {}; }
-  void refill(const std::vector<std::string>&) override {}
+  void refill(const std::vector<std::string>&, const std::string&) override {}
   std::vector<PlanStep> plan() override { return {}; }
   void apply(const Progress&) override {}
   std::vector<PlanStep> removal_plan() override { return {}; }

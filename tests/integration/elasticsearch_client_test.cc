@@ -78,6 +78,10 @@ TEST_F(ElasticsearchClientContract, AddsFieldsAndSettingsInPlace) {
   EXPECT_EQ(plan.kind, Kind::kUpdate);
   EXPECT_THAT(plan.changes, ElementsAre("field a.raw: new, keyword", "field b: new, object",
                                         "setting index.refresh_interval is not set, wanted 7s"));
+  EXPECT_EQ(plan.unwritten, "field a.raw, field b");
+  EXPECT_EQ(plan_index(client(), longer).unwritten, plan.unwritten)
+      << "until somebody writes every document again";
+  forget_unwritten(client(), longer, plan.index);
   EXPECT_EQ(plan_index(client(), longer).kind, Kind::kNothing);
   const IndexState state = client().indices_of(alias()).at(0);
   EXPECT_EQ(state.mappings.at("/properties/b/properties/c/type"_json_pointer), "date");
@@ -99,7 +103,8 @@ TEST_F(ElasticsearchClientContract, SaysWhatNeedsAReindex) {
   const DesiredIndex analyzer =
       desired(R"({"mappings":{"properties":{"a":{"type":"text","analyzer":"keyword"}}}})");
   const IndexPlan plan = plan_index(client(), analyzer);
-  EXPECT_EQ(plan.kind, Kind::kUpdate) << "Elasticsearch decides";
+  EXPECT_EQ(plan.kind, Kind::kReindex) << "Elasticsearch was asked, on an empty index";
+  EXPECT_EQ(plan.problem, "field a: analyzer is not set, wanted keyword");
   try {
     apply_index_plan(client(), analyzer, plan);
     FAIL();

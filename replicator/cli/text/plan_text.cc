@@ -1,6 +1,7 @@
 #include "replicator/cli/text/plan_text.h"
 
 #include <sstream>
+#include <stdexcept>
 
 namespace lockstep {
 namespace {
@@ -15,6 +16,24 @@ const char* words(PlanStep::Action action) {
       return "- drop ";
   }
   return "";
+}
+
+std::string way_text(const MappingDifference& difference, const std::string& alias) {
+  using Way = MappingDifference::Way;
+  const std::string reindex = "`lockstep reindex " + alias + "`";
+  switch (difference.way) {
+    case Way::kInPlace:
+      return difference.reach == MappingDifference::Reach::kLaterWrites
+                 ? "in place, and every document is written again"
+                 : "in place";
+    case Way::kClosedIndex:
+      return "needs a closed index, which nobody can search, or " + reindex;
+    case Way::kNewIndex:
+      return "needs " + reindex;
+    case Way::kUnknown:
+      break;
+  }
+  throw std::logic_error("a plan with a difference that nobody has settled: " + difference.text());
 }
 
 }  // namespace
@@ -32,6 +51,14 @@ std::string step_text(const PlanStep& step, Sql sql) {
 std::string plan_text(const std::vector<PlanStep>& steps, Sql sql) {
   std::string text;
   for (const PlanStep& step : steps) text += step_text(step, sql);
+  return text;
+}
+
+std::string ways_text(const IndexPlan& plan) {
+  if (plan.kind != IndexPlan::Kind::kReindex) return "";
+  std::string text;
+  for (const MappingDifference& difference : plan.differences)
+    text += "    " + difference.text() + ": " + way_text(difference, plan.alias) + '\n';
   return text;
 }
 

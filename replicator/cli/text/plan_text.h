@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "replicator/elasticsearch/admin/index_plan.h"
 #include "replicator/source/definition.h"
 
 namespace lockstep {
@@ -17,6 +18,10 @@ std::string plan_text(const std::vector<PlanStep>& steps, Sql sql);
 
 /// One step of it.
 std::string step_text(const PlanStep& step, Sql sql);
+
+/// How each difference of an index that cannot change in place could be changed, a line each, indented; empty
+/// for any other plan.
+std::string ways_text(const IndexPlan& plan);
 
 /// The statements, each with its semicolon, under a line that names the role; empty if there are none.
 std::string grants_text(const std::string& role, const std::vector<std::string>& grants);

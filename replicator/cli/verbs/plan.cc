@@ -3,6 +3,7 @@
 
 #include "replicator/cli/options/options.h"
 #include "replicator/cli/options/pipeline_option.h"
+#include "replicator/cli/text/plan_json.h"
 #include "replicator/cli/text/plan_text.h"
 #include "replicator/cli/verb.h"
 #include "replicator/cli/verbs/both_sides.h"
@@ -25,7 +26,9 @@ class Plan final : public Verb {
         .option("--role", role_,
                 "The role of `lockstep run`, for the GRANT statements; default: the user of source.url")
         .value_name("NAME");
-    options.flag("--sql", sql_, "Print the SQL statements, too");
+    Option sql = options.flag("--sql", sql_, "Print the SQL statements, too");
+    sql.excludes(
+        options.flag("--json", json_, "Print one JSON object (docs/migrations.md explains its keys)"));
     options.flag("--exit-code", exit_code_, "Exit with 3 when there is something to do");
   }
 
@@ -33,26 +36,37 @@ class Plan final : public Verb {
     const Config config = pipeline_.load();
     BothSides sides(config);
     const DeploymentPlan plan = sides.deployment.plan();
-    std::cout << plan_text(plan.steps, sql_ ? Sql::kShown : Sql::kHidden);
-    for (const Finding& obstacle : plan.obstacles)
-      std::cout << "! cannot apply: " << to_line(obstacle) << '\n';
-    if (plan.empty()) std::cout << "nothing to do\n";
-    std::cout << grants(*sides.source);
+    const std::string& role = role_.empty() ? pipeline_.configured_user() : role_;
+    const std::vector<std::string> grants = grants_for(role, *sides.source);
+    if (json_) {
+      std::cout << plan_json(config.pipeline, plan, grants) << '\n';
+    } else {
+      print(plan);
+      std::cout << grants_text(role, grants);
+    }
     if (!plan.obstacles.empty()) return ExitCode::kFailed;
     return exit_code_ && !plan.steps.empty() ? ExitCode::kDifference : ExitCode::kDone;
   }
 
  private:
+  void print(const DeploymentPlan& plan) const {
+    std::cout << plan_text(plan.steps, sql_ ? Sql::kShown : Sql::kHidden);
+    for (const Finding& obstacle : plan.obstacles)
+      std::cout << "! cannot apply: " << to_line(obstacle) << '\n';
+    for (const IndexPlan& index : plan.indices) std::cout << ways_text(index);
+    if (plan.empty()) std::cout << "nothing to do\n";
+  }
+
   // The role that applies owns what it creates, and needs no grant.
-  std::string grants(SourceDefinition& source) const {
-    const std::string& role = role_.empty() ? pipeline_.configured_user() : role_;
-    if (role.empty() || (role_.empty() && role == source.user())) return "";
-    return grants_text(role, source.privileges_for(role));
+  std::vector<std::string> grants_for(const std::string& role, SourceDefinition& source) const {
+    if (role.empty() || (role_.empty() && role == source.user())) return {};
+    return source.privileges_for(role);
   }
 
   PipelineOption pipeline_;
   std::string role_;
   bool sql_ = false;
+  bool json_ = false;
   bool exit_code_ = false;
 };
 

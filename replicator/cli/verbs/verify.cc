@@ -32,7 +32,7 @@ std::string line_of(const AppliedIndex& index, const DifferingDocument& differin
 
 std::string summary_of(const VerifiedIndex& index) {
   std::string text = index.alias + ": " + grouped(index.documents) + " documents compared, ";
-  if (index.equal()) {
+  if (index.missing + index.different + index.surplus == 0) {
     text += index.ingest_pipelines.empty() ? "equal" : "equal in the fields of the view";
   } else {
     text += grouped(index.missing) + " missing, " + grouped(index.different) + " different, " +
@@ -40,6 +40,7 @@ std::string summary_of(const VerifiedIndex& index) {
   }
   for (const std::string& pipeline : index.ingest_pipelines)
     text += "; the ingest pipeline " + pipeline + " may add other fields, which are not compared";
+  if (!index.unproven.empty()) text += "; not proven yet, " + index.unproven;
   if (index.undecided > 0) text += "; " + grouped(index.undecided) + " never stopped changing";
   return text + "\n";
 }

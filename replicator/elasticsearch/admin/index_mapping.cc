@@ -1,8 +1,11 @@
 #include "replicator/elasticsearch/admin/index_mapping.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <cstdio>
+#include <functional>
+#include <utility>
 
 #include "replicator/error.h"
 
@@ -10,7 +13,8 @@ namespace lockstep {
 namespace {
 
 using nlohmann::json;
-using Kind = MappingDifference::Kind;
+using Way = MappingDifference::Way;
+using Reach = MappingDifference::Reach;
 
 [[noreturn]] void fail(std::string_view name, std::ptrdiff_t line, const std::string& what) {
   throw UsageError(std::string(name) + ":" + std::to_string(line) + ": " + what);
@@ -70,47 +74,123 @@ std::string type_of(const json& field) {
   return type == field.end() ? "object" : scalar_text(*type);
 }
 
-void compare_fields(const std::string& prefix, const json& wanted, const json& actual,
-                    std::vector<MappingDifference>& differences);
-
-/// Compares one field that both have, or the root (with an empty name).
-void compare_field(const std::string& name, const json& wanted, const json& actual,
-                   std::vector<MappingDifference>& differences) {
-  const std::string where = name.empty() ? "mapping" : "field " + name;
-  if (type_of(wanted) != type_of(actual)) {
-    differences.push_back(
-        {Kind::kNewIndex, where + ": type is " + type_of(actual) + ", wanted " + type_of(wanted)});
-    return;
-  }
-  for (const auto& item : wanted.items()) {
-    const std::string& key = item.key();
-    if (key == "type" || key == "_meta") continue;
-    const auto found = actual.find(key);
-    if (key == "properties" || key == "fields") {
-      const std::string prefix = name.empty() ? "" : name + ".";
-      compare_fields(prefix, item.value(), found == actual.end() ? json::object() : *found, differences);
-    } else if (found == actual.end()) {
-      differences.push_back(
-          {Kind::kChange, where + ": " + key + " is not set, wanted " + shown(item.value())});
-    } else if (!same(item.value(), *found)) {
-      differences.push_back(
-          {Kind::kChange, where + ": " + key + " is " + shown(*found) + ", wanted " + shown(item.value())});
-    }
-  }
+template <std::size_t Size>
+bool is_one_of(const std::string& key, const std::array<std::string_view, Size>& keys) {
+  return std::find(keys.begin(), keys.end(), key) != keys.end();
 }
 
-void compare_fields(const std::string& prefix, const json& wanted, const json& actual,
-                    std::vector<MappingDifference>& differences) {
-  for (const auto& item : wanted.items()) {
-    const auto found = actual.find(item.key());
-    if (found == actual.end()) {
-      differences.push_back(
-          {Kind::kAddition, "field " + prefix + item.key() + ": new, " + type_of(item.value())});
-    } else {
-      compare_field(prefix + item.key(), item.value(), *found, differences);
+/// What a search or a later document looks up in the mapping. Every other parameter says how a document is
+/// indexed.
+Reach reach_of(const std::string& parameter, const json& wanted) {
+  static constexpr std::array<std::string_view, 12> kLookedUp = {"search_analyzer",
+                                                                 "search_quote_analyzer",
+                                                                 "fielddata",
+                                                                 "fielddata_frequency_filter",
+                                                                 "boost",
+                                                                 "eager_global_ordinals",
+                                                                 "meta",
+                                                                 "runtime",
+                                                                 "date_detection",
+                                                                 "numeric_detection",
+                                                                 "dynamic_templates",
+                                                                 "dynamic_date_formats"};
+  if (is_one_of(parameter, kLookedUp)) return Reach::kEveryDocument;
+  // Fields that have come dynamically stay.
+  const bool ends_dynamic = parameter == "dynamic" && (scalar_text(wanted) == "false" || wanted == "strict");
+  return ends_dynamic ? Reach::kEveryDocument : Reach::kLaterWrites;
+}
+
+/// An engine writes the analyzer out where a mapping names another one for searches.
+bool names_default(const std::string& parameter, const json& wanted) {
+  return parameter == "analyzer" && wanted == "default";
+}
+
+/// Parameters that an engine resets when the mapping no longer names them.
+constexpr std::array<std::string_view, 4> kReset = {"copy_to", "ignore_above", "coerce", "ignore_malformed"};
+
+/// One of the fields that both have, or the root.
+struct ComparedField {
+  std::string name;  ///< "user.name"; empty: the root
+  const json& wanted;
+  const json& actual;
+  /// Makes the mapping of an index out of a definition of this field.
+  std::function<json(json definition)> in_mapping;
+
+  std::string place() const { return name.empty() ? "mapping" : "field " + name; }
+  /// As it is, without the fields below it.
+  json alone() const {
+    json definition = actual;
+    for (const char* const below : {"properties", "fields", "_meta"}) definition.erase(below);
+    if (name.empty()) definition = json::object();  // what the root does not name stays
+    return definition;
+  }
+};
+
+class MappingComparison {
+ public:
+  void compare(const ComparedField& field) {
+    if (type_of(field.wanted) != type_of(field.actual)) {
+      differences_.push_back({field.place(),
+                              "type",
+                              type_of(field.actual),
+                              type_of(field.wanted),
+                              Way::kNewIndex,
+                              Reach::kEveryDocument,
+                              {}});
+      return;
+    }
+    for (const auto& [key, wanted] : field.wanted.items()) {
+      const auto found = field.actual.find(key);
+      if (key == "type" || key == "_meta") continue;
+      if (key == "properties" || key == "fields") {
+        compare_below(field, key, found == field.actual.end() ? json::object() : *found);
+      } else if (found == field.actual.end() ? !names_default(key, wanted) : !same(wanted, *found)) {
+        add(field, key, found == field.actual.end() ? "" : shown(*found), wanted);
+      }
+    }
+    for (const std::string_view key : kReset) {
+      const auto found = field.actual.find(key);
+      if (found != field.actual.end() && !field.wanted.contains(key))
+        add(field, std::string(key), shown(*found), json());
     }
   }
-}
+
+  std::vector<MappingDifference> differences() { return std::move(differences_); }
+
+ private:
+  // `wanted` is null: no longer.
+  void add(const ComparedField& field, const std::string& parameter, std::string is, const json& wanted) {
+    json definition = field.alone();
+    definition.erase(parameter);
+    if (!wanted.is_null()) definition[parameter] = wanted;
+    differences_.push_back({field.place(), parameter, std::move(is),
+                            wanted.is_null() ? std::string() : shown(wanted), Way::kUnknown,
+                            reach_of(parameter, wanted), field.in_mapping(std::move(definition))});
+  }
+
+  void compare_below(const ComparedField& field, const std::string& key, const json& actual) {
+    for (const auto& item : field.wanted.at(key).items()) {
+      const std::string& child = item.key();
+      const json& wanted = item.value();
+      const std::string name = (field.name.empty() ? "" : field.name + ".") + child;
+      const auto in_mapping = [&](json definition) {
+        json whole = field.alone();
+        whole[key] = {{child, std::move(definition)}};
+        return field.in_mapping(std::move(whole));
+      };
+      const auto found = actual.find(child);
+      if (found != actual.end()) {
+        compare({name, wanted, *found, in_mapping});
+        continue;
+      }
+      const bool is_alias = type_of(wanted) == "alias";
+      differences_.push_back({"field " + name, "", "", type_of(wanted), Way::kInPlace,
+                              is_alias ? Reach::kEveryDocument : Reach::kLaterWrites, in_mapping(wanted)});
+    }
+  }
+
+  std::vector<MappingDifference> differences_;
+};
 
 void flatten(const std::string& prefix, const json& settings, json& flat) {
   for (const auto& item : settings.items()) {
@@ -127,26 +207,40 @@ void flatten(const std::string& prefix, const json& settings, json& flat) {
   }
 }
 
-/// Settings that are fixed once an index exists, and those that only a closed index accepts: lockstep never
-/// closes an index, since somebody may search it.
-bool is_static(const std::string& key) {
-  static constexpr std::string_view kStatic[] = {"index.number_of_shards",
-                                                 "index.number_of_routing_shards",
-                                                 "index.analysis.",
-                                                 "index.sort.",
-                                                 "index.codec",
-                                                 "index.routing_partition_size",
-                                                 "index.similarity.",
-                                                 "index.store.",
-                                                 "index.shard.check_on_startup",
-                                                 "index.soft_deletes.enabled",
-                                                 "index.mode",
-                                                 "index.load_fixed_bitset_filters_eagerly",
-                                                 "index.knn",
-                                                 "index.replication.type"};
-  return std::any_of(std::begin(kStatic), std::end(kStatic), [&key](std::string_view name) {
+template <std::size_t Size>
+bool is_setting_of(const std::string& key, const std::array<std::string_view, Size>& names) {
+  return std::any_of(names.begin(), names.end(), [&key](std::string_view name) {
     return name.back() == '.' ? key.starts_with(name) : key == name;
   });
+}
+
+Way way_of_setting(const std::string& key) {
+  static constexpr std::array<std::string_view, 8> kFixed = {"index.number_of_shards",
+                                                             "index.number_of_routing_shards",
+                                                             "index.sort.",
+                                                             "index.routing_partition_size",
+                                                             "index.soft_deletes.enabled",
+                                                             "index.mode",
+                                                             "index.knn",
+                                                             "index.replication.type"};
+  // Lockstep never closes an index, since somebody may search it.
+  static constexpr std::array<std::string_view, 8> kClosed = {"index.analysis.",
+                                                              "index.codec",
+                                                              "index.similarity.",
+                                                              "index.store.",
+                                                              "index.mapping.coerce",
+                                                              "index.mapping.ignore_malformed",
+                                                              "index.shard.check_on_startup",
+                                                              "index.load_fixed_bitset_filters_eagerly"};
+  if (is_setting_of(key, kFixed)) return Way::kNewIndex;
+  return is_setting_of(key, kClosed) ? Way::kClosedIndex : Way::kUnknown;
+}
+
+/// Ingest pipelines change documents.
+Reach reach_of_setting(const std::string& key) {
+  static constexpr std::array<std::string_view, 2> kPipelines = {"index.default_pipeline",
+                                                                 "index.final_pipeline"};
+  return is_setting_of(key, kPipelines) ? Reach::kLaterWrites : Reach::kEveryDocument;
 }
 
 bool has_setting(const json& actual, const std::string& key, const json& value) {
@@ -216,10 +310,22 @@ std::vector<std::string> refused_fields(const IndexMapping& mapping, const std::
   return refused;
 }
 
+std::string MappingDifference::text() const {
+  if (parameter.empty() && !is_setting()) return place + ": new, " + wanted;
+  return place + (is_setting() ? " " : ": " + parameter + " ") + (is.empty() ? "is not set" : "is " + is) +
+         ", wanted " + (wanted.empty() ? "unset" : wanted);
+}
+
+std::string_view name_of(MappingDifference::Way way) {
+  static constexpr std::array<std::string_view, 4> kNames = {"in_place", "unknown", "closed_index",
+                                                             "new_index"};
+  return kNames.at(static_cast<std::size_t>(way));
+}
+
 std::vector<MappingDifference> compare_mappings(const json& wanted, const json& actual) {
-  std::vector<MappingDifference> differences;
-  compare_field("", wanted, actual, differences);
-  return differences;
+  MappingComparison comparison;
+  comparison.compare({"", wanted, actual, [](json definition) { return definition; }});
+  return comparison.differences();
 }
 
 json flat_settings(const json& settings) {
@@ -236,24 +342,24 @@ json flat_settings(const json& settings) {
 std::vector<MappingDifference> compare_settings(const json& wanted, const json& actual) {
   std::vector<MappingDifference> differences;
   const json flat = flat_settings(wanted);
-  for (const auto& item : flat.items()) {
-    if (has_setting(actual, item.key(), item.value())) continue;
-    const auto found = actual.find(item.key());
-    differences.push_back({is_static(item.key()) ? Kind::kNewIndex : Kind::kChange,
-                           "setting " + item.key() +
-                               (found == actual.end() ? " is not set" : " is " + shown(*found)) +
-                               ", wanted " + shown(item.value())});
+  for (const auto& [key, value] : flat.items()) {
+    if (has_setting(actual, key, value)) continue;
+    const auto found = actual.find(key);
+    differences.push_back({"setting " + key,
+                           "",
+                           found == actual.end() ? "" : shown(*found),
+                           value.is_null() ? "" : shown(value),
+                           way_of_setting(key),
+                           reach_of_setting(key),
+                           {{key, value}}});
   }
   return differences;
 }
 
 json changed_settings(const json& wanted, const json& actual) {
   json changed = json::object();
-  const json flat = flat_settings(wanted);
-  for (const auto& item : flat.items()) {
-    if (!is_static(item.key()) && !has_setting(actual, item.key(), item.value())) {
-      changed[item.key()] = item.value();
-    }
+  for (const MappingDifference& difference : compare_settings(wanted, actual)) {
+    if (difference.way == Way::kUnknown) changed.update(difference.change);
   }
   return changed;
 }

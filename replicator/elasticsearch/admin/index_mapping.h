@@ -28,17 +28,35 @@ std::vector<std::string> refused_fields(const IndexMapping& mapping, const std::
 
 /// One difference between the wanted and the actual index.
 struct MappingDifference {
-  enum class Kind {
-    kAddition,  ///< can be added in place
-    kChange,    ///< may be possible in place: only Elasticsearch knows
-    kNewIndex,  ///< needs a new index: a type, an analyzer's definition, the number of shards
+  enum class Way {
+    kInPlace,      ///< can be done in the index as it is
+    kUnknown,      ///< only Elasticsearch knows: see settle_ways() in trial_index.h
+    kClosedIndex,  ///< needs a closed index, which nobody can search, or a new one: an analyzer's definition
+    kNewIndex,     ///< needs a new index: a type, the number of shards
   };
-  Kind kind = Kind::kAddition;
-  std::string text;  ///< for people: "field user.name: type is text, wanted keyword"
+  /// What a change in place counts for.
+  enum class Reach {
+    kEveryDocument,
+    kLaterWrites,  ///< a document that was written before has to be written again
+  };
+  std::string place;      ///< "field user.name", "mapping", "setting index.codec"
+  std::string parameter;  ///< of the field or mapping; empty: the field is new, or it is a setting
+  std::string is;         ///< empty: not set
+  std::string wanted;     ///< a new field's type; empty: not set any more
+  Way way = Way::kInPlace;
+  Reach reach = Reach::kEveryDocument;
+  nlohmann::json change;  ///< this difference alone, as the mapping or the settings of an index take it
+
+  bool is_setting() const { return place.starts_with("setting "); }
+  /// "field user.name: type is text, wanted keyword"
+  std::string text() const;
 };
 
-/// What `actual` lacks of the `wanted` mappings. Whatever else `actual` has (dynamic fields, defaults that
-/// the engine wrote out) does not count.
+/// "in_place", "unknown", "closed_index", "new_index".
+std::string_view name_of(MappingDifference::Way way);
+
+/// What `actual` lacks of the `wanted` mappings, and what is given up that changes how documents are indexed.
+/// Whatever else `actual` has (dynamic fields, defaults that the engine wrote out) does not count.
 std::vector<MappingDifference> compare_mappings(const nlohmann::json& wanted, const nlohmann::json& actual);
 
 /// The same for settings. `wanted` may be nested or flat, with or without "index."; `actual` is flat.

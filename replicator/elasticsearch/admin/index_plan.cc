@@ -1,11 +1,12 @@
 #include "replicator/elasticsearch/admin/index_plan.h"
 
-#include <spdlog/spdlog.h>
-
 #include <algorithm>
+#include <array>
 #include <random>
 #include <utility>
 
+#include "replicator/elasticsearch/admin/temporary_index.h"
+#include "replicator/elasticsearch/admin/trial_index.h"
 #include "replicator/elasticsearch/transport/json_fields.h"
 #include "replicator/elasticsearch/transport/stored_object.h"
 #include "replicator/elasticsearch/transport/text_encoding.h"
@@ -29,25 +30,30 @@ json source_json(const SourceMark& source) {
 }
 
 json mark_json(const IndexMark& mark) {
-  return {{"pipeline", mark.pipeline},
-          {"identity", mark.identity},
-          {"alias", mark.alias},
-          {"view", mark.view},
-          {"mapping_checksum", mark.mapping_checksum},
-          {"epoch", mark.epoch.value},
-          {"source", source_json(mark.source)}};
+  json written = {{"pipeline", mark.pipeline},
+                  {"identity", mark.identity},
+                  {"alias", mark.alias},
+                  {"view", mark.view},
+                  {"mapping_checksum", mark.mapping_checksum},
+                  {"epoch", mark.epoch.value},
+                  {"source", source_json(mark.source)}};
+  if (!mark.unwritten.empty()) written["unwritten"] = mark.unwritten;
+  return written;
 }
 
 /// The wanted mark of an index, with the writer that `written` has.
 IndexMark wanted_mark(const DesiredIndex& desired, const IndexMark& written) {
-  return {desired.pipeline,          desired.identity, desired.alias, desired.view,
-          checksum(desired.mapping), written.epoch,    written.source};
+  return {desired.pipeline,          desired.identity, desired.alias,  desired.view,
+          checksum(desired.mapping), written.epoch,    written.source, {}};
 }
 
 /// The wanted mappings with `meta` and the mark.
-json marked_mappings(const DesiredIndex& desired, json meta, const IndexMark& written) {
+json marked_mappings(const DesiredIndex& desired, json meta, const IndexMark& written,
+                     const std::string& unwritten = {}) {
   meta.update(desired.mapping.meta);
-  meta["lockstep"] = mark_json(wanted_mark(desired, written));
+  IndexMark mark = wanted_mark(desired, written);
+  mark.unwritten = unwritten;
+  meta["lockstep"] = mark_json(mark);
   json mappings = desired.mapping.mappings;
   mappings["_meta"] = std::move(meta);
   return mappings;
@@ -67,7 +73,12 @@ bool is_narrow(const IndexState& index, const std::string& alias) {
 }
 
 IndexPlan refused(const DesiredIndex& desired, std::string problem, std::string remedy) {
-  return {Kind::kRefuse, desired.alias, {}, {}, std::move(problem), std::move(remedy)};
+  IndexPlan plan;
+  plan.kind = Kind::kRefuse;
+  plan.alias = desired.alias;
+  plan.problem = std::move(problem);
+  plan.remedy = std::move(remedy);
+  return plan;
 }
 
 std::string joined(const std::vector<std::string>& parts, const char* separator) {
@@ -79,18 +90,21 @@ std::string joined(const std::vector<std::string>& parts, const char* separator)
   return text;
 }
 
+/// As reasons of a job are read: not every field of a long list.
+std::string joined_in_short(std::vector<std::string> parts) {
+  constexpr std::size_t kNamed = 3;
+  parts.erase(std::unique(parts.begin(), parts.end()), parts.end());
+  if (parts.size() > kNamed + 1) {
+    const std::size_t others = parts.size() - kNamed;
+    parts.resize(kNamed);
+    return joined(parts, ", ") + " and " + std::to_string(others) + " more";
+  }
+  return joined(parts, ", ");
+}
+
 std::int64_t next_number(ElasticsearchClient& client, const std::string& alias) {
   const std::vector<IndexState> existing = client.generations(alias);
   return existing.empty() ? 1 : generation_number(alias, existing.back().name) + 1;
-}
-
-std::string random_name(const std::string& prefix) {
-  static constexpr char kLetters[] = "abcdefghijklmnopqrstuvwxyz0123456789";
-  std::random_device random;
-  std::uniform_int_distribution<std::size_t> letter(0, sizeof kLetters - 2);
-  std::string name = prefix;
-  for (int i = 0; i < 12; ++i) name += kLetters[letter(random)];
-  return name;
 }
 
 /// What Elasticsearch makes of a mapping: its own notation, without what is a default.
@@ -114,26 +128,6 @@ Simulated simulate(ElasticsearchClient& client, const IndexMapping& mapping) {
   const json reply = parse_reply(doing, response);
   return {object_at(object_at(reply, "template"), "mappings"), std::nullopt};
 }
-
-/// Deletes the index on every way out.
-class TemporaryIndex {
- public:
-  TemporaryIndex(ElasticsearchClient& client, std::string name) : client_(client), name_(std::move(name)) {}
-  TemporaryIndex(const TemporaryIndex&) = delete;
-  TemporaryIndex& operator=(const TemporaryIndex&) = delete;
-  ~TemporaryIndex() {
-    try {
-      client_.send("deleting index " + name_, "DELETE", "/" + percent_encoded(name_), {}, {404});
-    } catch (const Error& error) {
-      // The caller may have a more useful error; but nobody else says that the index is left.
-      spdlog::warn("{}; delete it by hand", error.what());
-    }
-  }
-
- private:
-  ElasticsearchClient& client_;
-  const std::string name_;
-};
 
 std::optional<IndexPlan> refusal(const DesiredIndex& desired, const std::vector<IndexState>& found) {
   if (found.size() > 1) {
@@ -168,55 +162,96 @@ std::optional<IndexPlan> refusal(const DesiredIndex& desired, const std::vector<
   return std::nullopt;
 }
 
+/// Whether a part of the mapping copies fields to `field`.
+bool is_copied_to(const json& mapping, const std::string& field) {
+  if (!mapping.is_object()) return false;
+  const auto names_it = [&](const json& target) { return target == field; };
+  const auto copied = mapping.find("copy_to");
+  if (copied != mapping.end()) {
+    if (names_it(*copied) || (copied->is_array() && std::any_of(copied->begin(), copied->end(), names_it)))
+      return true;
+  }
+  return std::any_of(mapping.begin(), mapping.end(),
+                     [&](const json& part) { return is_copied_to(part, field); });
+}
+
+/// Whether documents may have something for a field that is new in the mapping.
+bool may_be_in_documents(const DesiredIndex& desired, const json& mappings, const std::string& field) {
+  if (!desired.fields || is_copied_to(mappings, field)) return true;
+  const auto first_name = [](const std::string& name) { return name.substr(0, name.find('.')); };
+  return std::any_of(desired.fields->begin(), desired.fields->end(),
+                     [&](const std::string& known) { return first_name(known) == first_name(field); });
+}
+
+std::vector<MappingDifference> differences_of(ElasticsearchClient& client, const DesiredIndex& desired,
+                                              const IndexState& index) {
+  const Simulated simulated = simulate(client, desired.mapping);
+  if (simulated.refusal)
+    throw Error({"planning index " + desired.alias, *simulated.refusal, "correct the mapping file"});
+  const json mappings = simulated.mappings.value_or(desired.mapping.mappings);
+  std::vector<MappingDifference> differences = compare_mappings(mappings, index.mappings);
+  for (MappingDifference& difference : compare_settings(desired.mapping.settings, index.settings))
+    differences.push_back(std::move(difference));
+  settle_ways(client, desired.alias, index, mappings, differences);
+  for (MappingDifference& difference : differences) {
+    const std::string_view kField = "field ";
+    const bool is_new = difference.parameter.empty() && difference.place.starts_with(kField);
+    if (is_new && !may_be_in_documents(desired, mappings, difference.place.substr(kField.size())))
+      difference.reach = MappingDifference::Reach::kEveryDocument;
+  }
+  return differences;
+}
+
 /// Plans for an index that is ours.
 IndexPlan compare(ElasticsearchClient& client, const DesiredIndex& desired, const IndexState& index) {
-  IndexPlan plan{Kind::kNothing, desired.alias, index.name, {}, {}, {}};
+  IndexPlan plan;
+  plan.alias = desired.alias;
+  plan.index = index.name;
   const IndexMark mark = *read_mark(index);
   const IndexMark wanted = wanted_mark(desired, mark);
   if (mark == wanted) return plan;
 
+  plan.kind = Kind::kUpdate;
+  std::vector<std::string> problems;
+  std::vector<std::string> unwritten;
+  if (!mark.unwritten.empty()) unwritten.push_back(mark.unwritten);
   if (mark.mapping_checksum != wanted.mapping_checksum) {
-    const Simulated simulated = simulate(client, desired.mapping);
-    if (simulated.refusal) {
-      throw Error({"planning index " + desired.alias, *simulated.refusal, "correct the mapping file"});
+    plan.differences = differences_of(client, desired, index);
+    for (const MappingDifference& difference : plan.differences) {
+      plan.changes.push_back(difference.text());
+      if (difference.way != MappingDifference::Way::kInPlace) problems.push_back(difference.text());
+      if (difference.reach == MappingDifference::Reach::kLaterWrites) unwritten.push_back(difference.place);
     }
-    std::vector<MappingDifference> differences =
-        compare_mappings(simulated.mappings.value_or(desired.mapping.mappings), index.mappings);
-    for (MappingDifference& difference : compare_settings(desired.mapping.settings, index.settings)) {
-      differences.push_back(std::move(difference));
-    }
-    for (const MappingDifference& difference : differences) {
-      if (difference.kind == MappingDifference::Kind::kNewIndex) {
-        plan.kind = Kind::kReindex;
-        if (!plan.problem.empty()) plan.problem += ", ";
-        plan.problem += difference.text;
-      }
-      plan.changes.push_back(difference.text);
-    }
-    if (differences.empty()) plan.changes.emplace_back("note that the mapping file has changed");
+    if (plan.differences.empty()) plan.changes.emplace_back("note that the mapping file has changed");
   }
   if (mark.view != wanted.view || mark.alias != wanted.alias) {
     plan.changes.push_back("note that its view is " + wanted.view);
   }
-  if (plan.kind == Kind::kReindex) {
-    plan.remedy = remedy_of_new_index(desired.alias);
-  } else {
-    plan.kind = Kind::kUpdate;
-  }
+  plan.unwritten = joined_in_short(unwritten);
+  if (problems.empty()) return plan;
+  plan.kind = Kind::kReindex;
+  plan.problem = joined(problems, ", ");
+  plan.remedy = remedy_of_new_index(desired.alias);
   return plan;
 }
 
-void update(ElasticsearchClient& client, const DesiredIndex& desired, const std::string& name) {
-  const std::vector<IndexState> found = client.indices_of(name);
+/// The index `name`, which is still ours.
+IndexState own_index(ElasticsearchClient& client, const DesiredIndex& desired, const std::string& name) {
+  std::vector<IndexState> found = client.indices_of(name);
   const std::optional<IndexMark> mark = found.size() == 1 ? read_mark(found.front()) : std::nullopt;
   if (!mark || mark->identity != desired.identity) {
     throw Error({"changing index " + name, "it is no longer as it was planned", "run `lockstep plan` again"});
   }
-  const IndexState& index = found.front();
+  return std::move(found.front());
+}
+
+void update(ElasticsearchClient& client, const DesiredIndex& desired, const IndexPlan& plan) {
+  const IndexState index = own_index(client, desired, plan.index);
   try {
     const json settings = changed_settings(desired.mapping.settings, index.settings);
-    if (!settings.empty()) client.put_settings(name, settings);
-    client.put_mapping(name, marked_mappings(desired, meta_of(index), *mark));
+    if (!settings.empty()) client.put_settings(plan.index, settings);
+    client.put_mapping(plan.index,
+                       marked_mappings(desired, meta_of(index), *read_mark(index), plan.unwritten));
   } catch (const Error& error) {
     if (error.retryable() || !error.parts().remedy.empty()) throw;
     throw Error({error.parts().doing, error.parts().cause,
@@ -257,6 +292,7 @@ std::optional<IndexMark> read_mark(const IndexState& index) {
   mark.alias = stored.text_if_any("alias").value_or("");
   mark.view = stored.text_if_any("view").value_or("");
   mark.mapping_checksum = stored.text_if_any("mapping_checksum").value_or("");
+  mark.unwritten = stored.text_if_any("unwritten").value_or("");
   if (const auto source = stored.object_if_any("source")) {
     mark.source = {source->text("place"), source->text("timeline"), source->integer("progress"),
                    source->text_if_any("tables").value_or(""), source->text_if_any("mark").value_or("")};
@@ -275,6 +311,12 @@ std::optional<IndexPlan> refusal_of_fields(const DesiredIndex& desired,
                  "add them to the mapping, or begin their names in the view with _");
 }
 
+std::string_view name_of(IndexPlan::Kind kind) {
+  static constexpr std::array<std::string_view, 5> kNames = {"nothing", "create", "update", "reindex",
+                                                             "refuse"};
+  return kNames.at(static_cast<std::size_t>(kind));
+}
+
 IndexPlan plan_index(ElasticsearchClient& client, const DesiredIndex& desired) {
   const std::vector<IndexState> found = client.indices_of(desired.alias);
   if (found.empty()) {
@@ -282,12 +324,12 @@ IndexPlan plan_index(ElasticsearchClient& client, const DesiredIndex& desired) {
       throw Error({"planning index " + desired.alias, *problem, "correct the mapping file"});
     }
     const std::string name = generation_name(desired.alias, next_number(client, desired.alias));
-    return {Kind::kCreate,
-            desired.alias,
-            name,
-            {"create index " + name + " with alias " + desired.alias},
-            {},
-            {}};
+    IndexPlan plan;
+    plan.kind = Kind::kCreate;
+    plan.alias = desired.alias;
+    plan.index = name;
+    plan.changes = {"create index " + name + " with alias " + desired.alias};
+    return plan;
   }
   if (std::optional<IndexPlan> plan = refusal(desired, found)) return *plan;
   return compare(client, desired, found.front());
@@ -304,12 +346,18 @@ void apply_index_plan(ElasticsearchClient& client, const DesiredIndex& desired, 
       return;
     }
     case Kind::kUpdate:
-      update(client, desired, plan.index);
+      update(client, desired, plan);
       return;
     case Kind::kReindex:
     case Kind::kRefuse:
       throw Error({"applying index " + desired.alias, plan.problem, plan.remedy});
   }
+}
+
+void forget_unwritten(ElasticsearchClient& client, const DesiredIndex& desired, const std::string& index) {
+  json meta = meta_of(own_index(client, desired, index));
+  meta["lockstep"].erase("unwritten");
+  client.put_mapping(index, {{"_meta", std::move(meta)}});
 }
 
 nlohmann::json new_index_body(const DesiredIndex& desired, Epoch epoch) {
@@ -325,8 +373,8 @@ std::optional<std::string> validate_mapping(ElasticsearchClient& client, const s
   if (simulated.refusal) return simulated.refusal;
   if (simulated.mappings) return std::nullopt;
 
-  const std::string name = random_name(alias + "-check-");
-  const TemporaryIndex temporary(client, name);
+  const TemporaryIndex temporary(client, alias);
+  const std::string& name = temporary.name();
   const json body = {{"settings", mapping.settings}, {"mappings", mapping.mappings}};
   const std::string doing = "creating index " + name + " to check the mapping";
   const HttpResponse response = client.send(doing, "PUT", "/" + percent_encoded(name), body.dump(), {400});

@@ -6,6 +6,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "replicator/document_version.h"
@@ -34,6 +35,9 @@ struct IndexMark {
   std::string mapping_checksum;
   Epoch epoch;        ///< the newest leadership known to have written here
   SourceMark source;  ///< from which it wrote; empty when nobody has written yet
+  /// What of the mapping only documents have that were written since it came, and nobody has asked the source
+  /// to write the others again: "field title.raw". Empty: nothing.
+  std::string unwritten;
   bool operator==(const IndexMark&) const = default;
 };
 
@@ -50,6 +54,8 @@ struct DesiredIndex {
   IndexMapping mapping;
   std::string pipeline;
   std::string identity;  ///< empty when the pipeline is not applied to the source yet
+  /// Of the view's documents; none: not known.
+  std::optional<std::vector<std::string>> fields = {};
 };
 
 struct IndexPlan {
@@ -66,9 +72,18 @@ struct IndexPlan {
   std::vector<std::string> changes;  ///< for people, a line each; empty for kNothing and kRefuse
   std::string problem;               ///< kReindex and kRefuse: why
   std::string remedy;                ///< kReindex and kRefuse: what to do
+  /// kUpdate and kReindex: in which way each of them can be changed. None is Way::kUnknown.
+  std::vector<MappingDifference> differences;
+  /// What documents that were written before will not have, so that every document has to be written again:
+  /// "field title.raw". Empty: nothing.
+  std::string unwritten;
 };
 
-/// Compares and changes nothing. Throws Error as the client does, and when Elasticsearch refuses the mapping.
+/// "nothing", "create", "update", "reindex", "refuse".
+std::string_view name_of(IndexPlan::Kind kind);
+
+/// Compares and changes nothing; may create an index ALIAS-check-… and delete it at once (trial_index.h).
+/// Throws Error as the client does, and when Elasticsearch refuses the mapping.
 IndexPlan plan_index(ElasticsearchClient& client, const DesiredIndex& desired);
 
 /// A refusal (kRefuse) when every document with these fields would be refused; none when the mapping takes
@@ -79,6 +94,9 @@ std::optional<IndexPlan> refusal_of_fields(const DesiredIndex& desired,
 /// Carries out a plan; does nothing for kNothing. Throws Error, with the plan's problem and remedy for
 /// kReindex and kRefuse, and with the remedy to reindex when Elasticsearch refuses a change in place.
 void apply_index_plan(ElasticsearchClient& client, const DesiredIndex& desired, const IndexPlan& plan);
+
+/// After a plan with `unwritten` was carried out, and the source was asked to write every document again.
+void forget_unwritten(ElasticsearchClient& client, const DesiredIndex& desired, const std::string& index);
 
 /// What an index is created with: settings, and mappings with the mark of this epoch.
 nlohmann::json new_index_body(const DesiredIndex& desired, Epoch epoch);

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "replicator/clock.h"
+#include "replicator/elasticsearch/admin/index_plan.h"
 #include "replicator/elasticsearch/admin/ingest_pipelines.h"
 #include "replicator/elasticsearch/read/document_reader.h"
 
@@ -64,13 +65,6 @@ std::string_view to_string(Difference difference) {
   throw std::logic_error("a difference without a name");
 }
 
-/// A document as the view gives it.
-struct Verification::Expected {
-  std::string routing;
-  std::string json;
-  bool operator==(const Expected&) const = default;
-};
-
 /// Documents as the index has them.
 struct Verification::IndexPage {
   std::vector<FoundDocument> documents;
@@ -110,8 +104,29 @@ VerifiedIndex Verification::compare(const AppliedIndex& index) {
   progress_.done = 0;
   elasticsearch_.refresh(index.target());
   look_for_missing(index);
+  judge_refused(index);
   repair(index);
+  result_.unproven = unwritten(index);
   return result_;
+}
+
+// Contents tell nothing of what a document was indexed with. `apply` clears the mark when it has added the
+// job, so the mark is read first.
+std::string Verification::unwritten(const AppliedIndex& index) {
+  for (const IndexState& state : elasticsearch_.indices_of(index.target())) {
+    const std::optional<IndexMark> mark = read_mark(state);
+    if (mark && !mark->unwritten.empty())
+      return "documents are to be written again for " + mark->unwritten + ": run `lockstep apply`";
+  }
+  const UnfinishedJobs jobs = source_.changes().jobs();
+  for (const UnreadableJob& job : jobs.unreadable) {
+    if (job.index == index.id) return job.why;
+  }
+  for (const Job& job : jobs.readable) {
+    if (job.index == index.id && job.kind == JobKind::kBackfill)
+      return "a backfill writes every document again: " + job.reason;
+  }
+  return "";
 }
 
 void Verification::compare_documents(const AppliedIndex& index) {
@@ -220,43 +235,104 @@ void Verification::judge(const AppliedIndex& index, const Suspects& suspects) {
                 [&](const std::vector<FoundDocument>& part) { judge_surplus(index, part); });
 }
 
+// Adds the documents that the view has to `view`; returns the ids left over.
+DocumentIds Verification::read_view(const AppliedIndex& index, const DocumentIds& ids, View& view,
+                                    Position& seen) {
+  const std::unique_ptr<SourceSnapshot> snapshot = source_.changes().read();
+  seen = snapshot->position();
+  return snapshot->render(
+      index, ids, config_.elasticsearch.bulk_bytes, [&](const RenderedDocument& document) {
+        view[DocumentId{std::string(document.id)}] =
+            document.json
+                ? std::optional(Expected{std::string(document.routing), std::string(*document.json)})
+                : std::nullopt;
+      });
+}
+
+// What is refused may have the contents of the view all the same, but it is indexed as an older mapping said.
+void Verification::judge_refused(const AppliedIndex& index) {
+  DeadLetterFilter of_index;
+  of_index.indices = {index.id};
+  std::optional<DeadLetter> after;
+  while (true) {
+    const std::vector<StoredDeadLetter> letters = source_.dead_letters().find(of_index, after, kSuspects);
+    if (letters.empty()) return;
+    after = letters.back().letter;
+    std::map<DocumentId, std::string> routings;
+    DocumentIds ids;
+    for (const StoredDeadLetter& stored : letters) {
+      if (routings.emplace(stored.letter.id, stored.letter.routing).second) ids.push_back(stored.letter.id);
+    }
+    while (!ids.empty()) {
+      View view;
+      Position seen;
+      ids = read_view(index, ids, view, seen);
+      std::vector<FoundDocument> refused;
+      for (const auto& [id, document] : view) {
+        if (document && document->routing == routings.at(id)) refused.push_back({id, document->routing});
+      }
+      wait_for(index, seen);
+      found(index, still_refused(index, equal_of(index, refused, view)));
+    }
+  }
+}
+
+std::vector<FoundDocument> Verification::equal_of(const AppliedIndex& index,
+                                                  const std::vector<FoundDocument>& documents,
+                                                  const View& view) {
+  std::vector<FoundDocument> equal;
+  fetch_documents(elasticsearch_, index.target(), locations_of(documents),
+                  [&](std::size_t i, const std::optional<StoredDocument>& stored) {
+                    const FoundDocument& document = documents[i];
+                    if (stored && stored->routing == document.routing &&
+                        is_equal(compared_, view.at(document.id)->json, stored->source))
+                      equal.push_back(document);
+                  });
+  return equal;
+}
+
+std::vector<DifferingDocument> Verification::still_refused(const AppliedIndex& index,
+                                                           const std::vector<FoundDocument>& documents) {
+  std::vector<DifferingDocument> refused;
+  if (documents.empty()) return refused;
+  DeadLetterFilter of_these;
+  of_these.indices = {index.id};
+  for (const FoundDocument& document : documents) of_these.ids.push_back(document.id);
+  std::set<FoundDocument> letters;
+  for (const StoredDeadLetter& stored :
+       source_.dead_letters().find(of_these, std::nullopt, std::numeric_limits<std::int64_t>::max()))
+    letters.insert({stored.letter.id, stored.letter.routing});
+  for (const FoundDocument& document : documents) {
+    if (letters.contains(document)) refused.push_back({document, Difference::kDifferent, {}});
+  }
+  return refused;
+}
+
 // Returns the suspects that changed meanwhile.
 std::vector<FoundDocument> Verification::judge_once(const AppliedIndex& index,
                                                     std::vector<FoundDocument> suspects) {
-  using View = std::map<DocumentId, Expected>;
   std::set<DocumentId> gone;
-  const auto read = [&](const DocumentIds& ids, View& view, Position& seen) {
-    const std::unique_ptr<SourceSnapshot> snapshot = source_.changes().read();
-    seen = snapshot->position();
-    return snapshot->render(
-        index, ids, config_.elasticsearch.bulk_bytes, [&](const RenderedDocument& document) {
-          if (!document.json) {
-            gone.insert(DocumentId{std::string(document.id)});
-            return;
-          }
-          view.emplace(DocumentId{std::string(document.id)},
-                       Expected{std::string(document.routing), std::string(*document.json)});
-        });
-  };
-
   DocumentIds ids;
   for (const FoundDocument& suspect : suspects) ids.push_back(suspect.id);
   std::vector<FoundDocument> undecided;
   while (!ids.empty()) {
     View before;
     Position seen;
-    const DocumentIds left_over = read(ids, before, seen);
+    const DocumentIds left_over = read_view(index, ids, before, seen);
     wait_for(index, seen);
 
     std::vector<FoundDocument> expected;
-    for (const auto& [id, document] : before) expected.push_back({id, document.routing});
+    for (const auto& [id, document] : before) {
+      if (document) expected.push_back({id, document->routing});
+      if (!document) gone.insert(id);
+    }
     std::vector<DifferingDocument> differing;
     fetch_documents(elasticsearch_, index.target(), locations_of(expected),
                     [&](std::size_t i, const std::optional<StoredDocument>& stored) {
                       const FoundDocument& document = expected[i];
                       if (!stored || stored->routing != document.routing) {
                         differing.push_back({document, Difference::kMissing, {}});
-                      } else if (!is_equal(compared_, before.at(document.id).json, stored->source)) {
+                      } else if (!is_equal(compared_, before.at(document.id)->json, stored->source)) {
                         differing.push_back({document, Difference::kDifferent, {}});
                       }
                     });
@@ -264,11 +340,11 @@ std::vector<FoundDocument> Verification::judge_once(const AppliedIndex& index,
     DocumentIds again;
     for (const DifferingDocument& document : differing) again.push_back(document.document.id);
     View after;
-    if (!again.empty()) read(again, after, seen);
+    if (!again.empty()) read_view(index, again, after, seen);
     std::vector<DifferingDocument> certain;
     for (DifferingDocument& document : differing) {
       const auto now = after.find(document.document.id);
-      if (now != after.end() && now->second == before.at(document.document.id)) {
+      if (now != after.end() && now->second && now->second == before.at(document.document.id)) {
         certain.push_back(std::move(document));
       } else {
         undecided.push_back(std::move(document.document));

@@ -29,8 +29,8 @@ class FakeDefinition final : public SourceDefinition {
   std::map<std::string, std::vector<std::string>> document_fields() override { return fields; }
   std::string identity() override { return applied.empty() ? "" : kIdentity; }
   std::vector<std::string> applied_aliases() override { return applied; }
-  void refill(const std::vector<std::string>& aliases) override {
-    for (const std::string& alias : aliases) changes_.push_back("refill " + alias);
+  void refill(const std::vector<std::string>& aliases, const std::string& reason) override {
+    for (const std::string& alias : aliases) changes_.push_back("refill " + alias + ": " + reason);
   }
   std::vector<PlanStep> plan() override { return steps; }
   void apply(const Progress& progress) override {
@@ -59,10 +59,20 @@ class FakeIndices final : public HttpTransport {
   HttpResponse perform(const HttpRequest& request) override {
     const std::string name = request.path.substr(1, request.path.find_first_of("?/", 1) - 1);
     if (request.path.starts_with("/_index_template/_simulate"))
-      return {200, R"({"template": {"mappings": {}}})"};
+      return {200,
+              json{{"template", {{"mappings", json::parse(request.body)["template"]["mappings"]}}}}.dump()};
     if (request.method == "PUT") {
+      const json body = json::parse(request.body);
+      if (request.path.ends_with("/_mapping")) {
+        const json mark = body.at("_meta").at("lockstep");
+        changes_.push_back(
+            "map " + name +
+            (mark.contains("unwritten") ? ", unwritten " + mark.at("unwritten").get<std::string>() : ""));
+        indices_[name]["mappings"].update(body);
+        return {200, "{}"};
+      }
       changes_.push_back("create " + name);
-      indices_[name] = json::parse(request.body);
+      indices_[name] = body;
       return {200, "{}"};
     }
     if (request.method == "DELETE") {
@@ -78,8 +88,8 @@ class FakeIndices final : public HttpTransport {
     const bool pattern = name.ends_with("-*");
     json found = json::object();
     for (const auto& [index, state] : indices_) {
-      const bool matches =
-          pattern ? index.starts_with(name.substr(0, name.size() - 1)) : state["aliases"].contains(name);
+      const bool matches = pattern ? index.starts_with(name.substr(0, name.size() - 1))
+                                   : state["aliases"].contains(name) || index == name;
       if (matches) found[index] = state;
     }
     if (!pattern && found.empty()) return {404, R"({"error": {"type": "index_not_found_exception"}})"};
@@ -153,8 +163,22 @@ TEST_F(DeploymentTest, G3AnIndexThatIsGoneIsFilledAnewAndTheJobComesFirst) {
   source_.applied = {"posts"};
   EXPECT_THAT(deployment_.plan().steps, testing::SizeIs(2));
   deployment_.apply(progress_);
-  EXPECT_THAT(changes_, ElementsAre("refill posts", "create posts-000001", "apply"));
+  EXPECT_THAT(changes_, ElementsAre("refill posts: the index was recreated", "create posts-000001", "apply"));
   EXPECT_THAT(told_, ElementsAre("backfill of posts", "index posts-000001 with alias posts"));
+}
+
+TEST_F(DeploymentTest, G4WhatCountsForLaterWritesIsWrittenAgainBehindTheMappingAndTheMarkSaysSoUntilThen) {
+  deployment_.apply(progress_);
+  changes_.clear();
+  config_.indices[0].mapping_json = R"({"mappings": {"properties": {"title": {"type": "text"}}}})";
+  ASSERT_THAT(deployment_.plan().steps, testing::SizeIs(2));
+  EXPECT_EQ(deployment_.plan().steps[1].object, "backfill of posts");
+  deployment_.apply(progress_);
+  EXPECT_THAT(changes_,
+              ElementsAre("map posts-000001, unwritten field title",
+                          "refill posts: the mapping has changed for documents written later: field title",
+                          "map posts-000001", "apply"));
+  EXPECT_TRUE(deployment_.plan().empty());
 }
 
 TEST_F(DeploymentTest, ASecondPlanHasNothingToDo) {

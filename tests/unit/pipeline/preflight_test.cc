@@ -27,7 +27,9 @@ class CheckedDefinition final : public SourceDefinition {
 
   std::string user() override { throw std::logic_error("check does not ask this"); }
   std::vector<std::string> applied_aliases() override { throw std::logic_error("check does not ask this"); }
-  void refill(const std::vector<std::string>&) override { throw std::logic_error("check changes nothing"); }
+  void refill(const std::vector<std::string>&, const std::string&) override {
+    throw std::logic_error("check changes nothing");
+  }
   std::vector<PlanStep> plan() override { throw std::logic_error("check does not ask this"); }
   void apply(const Progress&) override { throw std::logic_error("check changes nothing"); }
   std::vector<PlanStep> removal_plan() override { throw std::logic_error("check does not ask this"); }

@@ -56,10 +56,10 @@ std::vector<std::string> PostgresSourceDefinition::applied_aliases() {
   return ask("looking for the pipeline's indices", postgres_sql("applied_aliases"));
 }
 
-void PostgresSourceDefinition::refill(const std::vector<std::string>& aliases) {
+void PostgresSourceDefinition::refill(const std::vector<std::string>& aliases, const std::string& reason) {
   PostgresTransaction transaction(session_, "asking for a backfill");
   transaction.run_once(session_.sql(postgres_sql("refill_indices")), config_.pipeline, array_literal(aliases),
-                       "the index was recreated");
+                       reason);
   transaction.commit();
 }
 

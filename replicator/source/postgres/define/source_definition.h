@@ -23,7 +23,7 @@ class PostgresSourceDefinition final : public SourceDefinition {
   std::map<std::string, std::vector<std::string>> document_fields() override;
   std::string identity() override;
   std::vector<std::string> applied_aliases() override;
-  void refill(const std::vector<std::string>& aliases) override;
+  void refill(const std::vector<std::string>& aliases, const std::string& reason) override;
   std::vector<PlanStep> plan() override { return definition_.plan(); }
   void apply(const Progress& progress) override { definition_.apply(progress); }
   std::vector<PlanStep> removal_plan() override { return definition_.removal_plan(); }

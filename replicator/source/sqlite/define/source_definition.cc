@@ -94,7 +94,7 @@ std::vector<std::string> SqliteSourceDefinition::applied_aliases() {
              "p.name = ?1 order by i.id");
 }
 
-void SqliteSourceDefinition::refill(const std::vector<std::string>& aliases) {
+void SqliteSourceDefinition::refill(const std::vector<std::string>& aliases, const std::string& reason) {
   constexpr const char* kDoing = "asking for a backfill";
   write(kDoing, {}, [&] {
     const SqliteApplied applied = load_applied(connection_, config_.pipeline);
@@ -104,7 +104,7 @@ void SqliteSourceDefinition::refill(const std::vector<std::string>& aliases) {
       const Filling refilled = {{{"schema", connection_.schema()},
                                  {"pipeline", std::to_string(*applied.pipeline)},
                                  {"id", std::to_string(index->second.id)},
-                                 {"reason", quoted_text("the index was recreated")}},
+                                 {"reason", quoted_text(reason)}},
                                 {}};
       connection_.execute(kDoing, fill_template(sqlite_sql("refill_index"), refilled));
     }

@@ -31,7 +31,7 @@ class SqliteSourceDefinition final : public SourceDefinition {
   std::map<std::string, std::vector<std::string>> document_fields() override;
   std::string identity() override;
   std::vector<std::string> applied_aliases() override;
-  void refill(const std::vector<std::string>& aliases) override;
+  void refill(const std::vector<std::string>& aliases, const std::string& reason) override;
   std::vector<PlanStep> plan() override;
   void apply(const Progress& progress) override;
   std::vector<PlanStep> removal_plan() override;

@@ -28,6 +28,28 @@ TEST(PlanTextTest, TheStatementsStandBelowIndented) {
             "    drop function f()\n");
 }
 
+TEST(PlanTextTest, OfAnIndexThatNeedsANewOneEachDifferenceSaysWhatItNeeds) {
+  using Way = MappingDifference::Way;
+  using Reach = MappingDifference::Reach;
+  IndexPlan plan;
+  plan.kind = IndexPlan::Kind::kReindex;
+  plan.alias = "posts";
+  plan.differences = {
+      {"field a.raw", "", "", "keyword", Way::kInPlace, Reach::kLaterWrites, {}},
+      {"field a", "search_analyzer", "", "simple", Way::kInPlace, Reach::kEveryDocument, {}},
+      {"field b", "type", "text", "long", Way::kNewIndex, Reach::kEveryDocument, {}},
+      {"setting index.codec", "", "", "default", Way::kClosedIndex, Reach::kEveryDocument, {}}};
+  EXPECT_EQ(
+      ways_text(plan),
+      "    field a.raw: new, keyword: in place, and every document is written again\n"
+      "    field a: search_analyzer is not set, wanted simple: in place\n"
+      "    field b: type is text, wanted long: needs `lockstep reindex posts`\n"
+      "    setting index.codec is not set, wanted default: needs a closed index, which nobody can search, or "
+      "`lockstep reindex posts`\n");
+  plan.kind = IndexPlan::Kind::kUpdate;
+  EXPECT_EQ(ways_text(plan), "") << "its changes are steps";
+}
+
 TEST(PlanTextTest, GrantsCanBePastedIntoPsql) {
   EXPECT_EQ(grants_text("lockstep", {"grant usage on schema blog to lockstep"}),
             "\n-- What \"lockstep\" needs for lockstep run:\ngrant usage on schema blog to lockstep;\n");

@@ -10,7 +10,8 @@ namespace {
 
 using nlohmann::json;
 using testing::HasSubstr;
-using Kind = MappingDifference::Kind;
+using Way = MappingDifference::Way;
+using Reach = MappingDifference::Reach;
 
 std::string fault(const std::string& text) {
   try {
@@ -21,10 +22,10 @@ std::string fault(const std::string& text) {
   return "accepted";
 }
 
-std::vector<std::string> texts(const std::vector<MappingDifference>& differences, Kind kind) {
+std::vector<std::string> texts(const std::vector<MappingDifference>& differences, Way way) {
   std::vector<std::string> found;
   for (const MappingDifference& difference : differences) {
-    if (difference.kind == kind) found.push_back(difference.text);
+    if (difference.way == way) found.push_back(difference.text());
   }
   return found;
 }
@@ -83,20 +84,65 @@ TEST(CompareMappings, TellsAdditionsFromChangesAndFromWhatNeedsANewIndex) {
           "k":{"type":"keyword","ignore_above":20},
           "o":{"properties":{"n":{"type":"integer"},"m":{"type":"date"}}},"new":{"properties":{}}}})");
   const std::vector<MappingDifference> differences = compare_mappings(wanted, actual);
-  EXPECT_THAT(texts(differences, Kind::kAddition),
+  EXPECT_THAT(texts(differences, Way::kInPlace),
               testing::UnorderedElementsAre("field a.raw: new, keyword", "field o.m: new, date",
                                             "field new: new, object"));
-  EXPECT_THAT(texts(differences, Kind::kChange),
+  EXPECT_THAT(texts(differences, Way::kUnknown),
               testing::UnorderedElementsAre("mapping: dynamic is not set, wanted strict",
                                             "field k: ignore_above is 10, wanted 20"));
-  EXPECT_THAT(texts(differences, Kind::kNewIndex),
+  EXPECT_THAT(texts(differences, Way::kNewIndex),
               testing::UnorderedElementsAre("field o.n: type is long, wanted integer"));
+}
+
+std::vector<std::string> places(const std::vector<MappingDifference>& differences, Reach reach) {
+  std::vector<std::string> found;
+  for (const MappingDifference& difference : differences) {
+    if (difference.reach == reach) found.push_back(difference.place + "/" + difference.parameter);
+  }
+  return found;
+}
+
+TEST(CompareMappings, TellsWhatCountsForLaterWritesOnly) {
+  const json actual = json::parse(
+      R"({"dynamic":"false","properties":{"a":{"type":"text","copy_to":["b"]},"b":{"type":"text"},"d":{"type":"text"}}})");
+  const json wanted = json::parse(
+      R"({"dynamic":true,"date_detection":false,
+          "properties":{"a":{"type":"text","analyzer":"default","search_analyzer":"simple"},"b":{"type":"text","fielddata":true},
+                        "c":{"type":"alias","path":"a"},"d":{"type":"text","fields":{"raw":{"type":"keyword"}}}}})");
+  const std::vector<MappingDifference> differences = compare_mappings(wanted, actual);
+  EXPECT_THAT(places(differences, Reach::kLaterWrites),
+              testing::UnorderedElementsAre("mapping/dynamic", "field d.raw/", "field a/copy_to"));
+  EXPECT_THAT(places(differences, Reach::kEveryDocument),
+              testing::UnorderedElementsAre("mapping/date_detection", "field a/search_analyzer",
+                                            "field b/fielddata", "field c/"));
+  EXPECT_THAT(places(compare_mappings({{"dynamic", "strict"}}, {{"dynamic", "false"}}), Reach::kLaterWrites),
+              testing::IsEmpty());
+}
+
+TEST(CompareMappings, EachDifferenceCanBeTriedByItself) {
+  const json actual = json::parse(
+      R"({"properties":{"o":{"properties":{"k":{"type":"keyword","ignore_above":10,"copy_to":["x"],
+          "fields":{"f":{"type":"text"}}},"other":{"type":"long"}}}}})");
+  const json wanted = json::parse(
+      R"({"properties":{"o":{"properties":{"k":{"type":"keyword","ignore_above":20,
+          "fields":{"f":{"type":"text"},"g":{"type":"text"}}}}}}})");
+  std::vector<json> changes;
+  for (const MappingDifference& difference : compare_mappings(wanted, actual))
+    changes.push_back(difference.change);
+  EXPECT_THAT(
+      changes,
+      testing::UnorderedElementsAre(
+          json::parse(R"({"properties":{"o":{"properties":{"k":{"type":"keyword","ignore_above":10,
+                      "copy_to":["x"],"fields":{"g":{"type":"text"}}}}}}})"),
+          json::parse(R"({"properties":{"o":{"properties":{"k":{"type":"keyword","ignore_above":20,
+                      "copy_to":["x"]}}}}})"),
+          json::parse(R"({"properties":{"o":{"properties":{"k":{"type":"keyword","ignore_above":10}}}}})")));
 }
 
 TEST(CompareMappings, AnObjectAndAFieldOfTheSameNameNeedANewIndex) {
   EXPECT_EQ(texts(compare_mappings(json::parse(R"({"properties":{"u":{"properties":{}}}})"),
                                    json::parse(R"({"properties":{"u":{"type":"text"}}})")),
-                  Kind::kNewIndex),
+                  Way::kNewIndex),
             std::vector<std::string>{"field u: type is text, wanted object"});
 }
 
@@ -118,11 +164,21 @@ TEST(CompareSettings, TellsWhatIsFixedFromWhatCanBeSet) {
   const json actual = {{"index.number_of_replicas", "1"}, {"index.number_of_shards", "1"}};
   const json wanted = {{"number_of_replicas", 2}, {"number_of_shards", 3}, {"refresh_interval", "9s"}};
   const std::vector<MappingDifference> differences = compare_settings(wanted, actual);
-  EXPECT_THAT(texts(differences, Kind::kNewIndex),
+  EXPECT_THAT(texts(differences, Way::kNewIndex),
               testing::ElementsAre("setting index.number_of_shards is 1, wanted 3"));
-  EXPECT_THAT(texts(differences, Kind::kChange),
+  EXPECT_THAT(texts(differences, Way::kUnknown),
               testing::UnorderedElementsAre("setting index.number_of_replicas is 1, wanted 2",
                                             "setting index.refresh_interval is not set, wanted 9s"));
+  EXPECT_THAT(
+      texts(
+          compare_settings(
+              {{"analysis", {{"normalizer", {{"n", {{"type", "custom"}}}}}}}, {"codec", "default"}}, actual),
+          Way::kClosedIndex),
+      testing::UnorderedElementsAre("setting index.codec is not set, wanted default",
+                                    "setting index.analysis.normalizer.n.type is not set, wanted custom"));
+  EXPECT_THAT(places(compare_settings({{"default_pipeline", "p"}, {"refresh_interval", "1s"}}, actual),
+                     Reach::kLaterWrites),
+              testing::ElementsAre("setting index.default_pipeline/"));
   EXPECT_EQ(changed_settings(wanted, actual),
             json({{"index.number_of_replicas", "2"}, {"index.refresh_interval", "9s"}}));
 }

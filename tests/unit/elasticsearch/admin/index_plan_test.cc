@@ -86,27 +86,75 @@ TEST(PlanIndex, PutsAdditionsInPlaceAndKeepsEpochAndForeignMeta) {
   const std::string longer =
       R"({"settings":{"number_of_replicas":1},"mappings":{"properties":{"a":{"type":"text"},"b":{"type":"date"}}}})";
   const HttpResponse before = existing(desired(), mark(desired()));
-  Script script{{before, simulated(longer), before, {200, "{}"}, {200, "{}"}}, {}};
+  const HttpResponse done{200, "{}"};
+  // On an empty index, which is deleted: the settings and the mapping.
+  Script script{{before, simulated(longer), done, done, done, done, before, done, done, before, done}, {}};
   ElasticsearchClient client = client_of(script);
   const IndexPlan plan = plan_index(client, desired(longer));
+  EXPECT_EQ(script.requests[5].method, "DELETE");
+  EXPECT_EQ(script.requests[5].path + "?wait_for_active_shards=0", script.requests[2].path);
+  EXPECT_FALSE(json::parse(script.requests[2].body).at("mappings").contains("_meta"));
   EXPECT_EQ(plan.kind, Kind::kUpdate);
   EXPECT_THAT(plan.changes,
               ElementsAre("field b: new, date", "setting index.number_of_replicas is 0, wanted 1"));
 
   apply_index_plan(client, desired(longer), plan);
-  ASSERT_EQ(script.requests.size(), 5u);
-  EXPECT_EQ(script.requests[3].path, "/posts-000003/_settings");
-  EXPECT_EQ(script.requests[3].body, R"({"index.number_of_replicas":"1"})");
-  EXPECT_EQ(script.requests[4].path, "/posts-000003/_mapping");
-  const json mapping = json::parse(script.requests[4].body);
+  ASSERT_EQ(script.requests.size(), 9u);
+  EXPECT_EQ(script.requests[7].path, "/posts-000003/_settings");
+  EXPECT_EQ(script.requests[7].body, R"({"index.number_of_replicas":"1"})");
+  EXPECT_EQ(script.requests[8].path, "/posts-000003/_mapping");
+  const json mapping = json::parse(script.requests[8].body);
   EXPECT_TRUE(mapping.at("properties").contains("b"));
   EXPECT_EQ(mapping.at("_meta").at("team"), "x");
   EXPECT_EQ(mapping.at("_meta").at("lockstep").at("epoch"), 4);
   EXPECT_EQ(mapping.at("_meta").at("lockstep").at("mapping_checksum"), checksum(desired(longer).mapping));
+  EXPECT_EQ(mapping.at("_meta").at("lockstep").at("unwritten"), "field b") << "until a job does it";
+  forget_unwritten(client, desired(longer), plan.index);
+  EXPECT_FALSE(json::parse(script.requests.back().body).at("_meta").at("lockstep").contains("unwritten"));
+}
+
+TEST(PlanIndex, WhatAnApplyLeftUnwrittenIsPlannedAgain) {
+  json left = mark(desired());
+  left["unwritten"] = "field a.raw";
+  Script script{{existing(desired(), left)}, {}};
+  ElasticsearchClient client = client_of(script);
+  const IndexPlan plan = plan_index(client, desired());
+  EXPECT_EQ(plan.kind, Kind::kUpdate);
+  EXPECT_EQ(plan.unwritten, "field a.raw");
+}
+
+TEST(PlanIndex, AFieldThatNoDocumentHasIsNoReasonToWriteThemAgain) {
+  DesiredIndex longer = desired(
+      R"({"mappings":{"properties":{"a":{"type":"text","copy_to":"c"},"b.x":{"type":"date"},"c":{"type":"text"}}}})");
+  DesiredIndex before = desired(R"({"mappings":{"properties":{"a":{"type":"text","copy_to":"c"}}}})");
+  for (const auto& [fields, unwritten] : std::vector<std::pair<std::vector<std::string>, std::string>>{
+           {{"a"}, "field c"}, {{"a", "b"}, "field b.x, field c"}}) {
+    Script script{{existing(before, mark(before)),
+                   {200, json{{"template", {{"mappings", longer.mapping.mappings}}}}.dump()}},
+                  {}};
+    ElasticsearchClient client = client_of(script);
+    longer.fields = fields;
+    EXPECT_EQ(plan_index(client, longer).unwritten, unwritten);
+  }
+}
+
+TEST(PlanIndex, WhatAnEmptyIndexRefusesNeedsAReindexAndTheRestDoesNot) {
+  const std::string other =
+      R"({"mappings":{"properties":{"a":{"type":"text","analyzer":"simple","search_analyzer":"simple"}}}})";
+  const HttpResponse done{200, "{}"};
+  const HttpResponse refused{400, R"({"error":{"type":"illegal_argument_exception","reason":"conflicts"}})"};
+  Script script{{existing(desired(), mark(desired())), simulated(other), done, refused, refused, done, done},
+                {}};
+  ElasticsearchClient client = client_of(script);
+  const IndexPlan plan = plan_index(client, desired(other));
+  EXPECT_EQ(plan.kind, Kind::kReindex);
+  EXPECT_EQ(plan.problem, "field a: analyzer is not set, wanted simple");
+  ASSERT_EQ(plan.differences.size(), 2U);
+  EXPECT_EQ(plan.differences[1].way, MappingDifference::Way::kInPlace);
 }
 
 TEST(PlanIndex, ARefusedChangeInPlaceNamesTheRemedy) {
-  const std::string other = R"({"mappings":{"properties":{"a":{"type":"text","analyzer":"simple"}}}})";
+  const std::string other = R"({"mappings":{"properties":{"b":{"type":"text"}}}})";
   const HttpResponse before = existing(desired(), mark(desired()));
   Script script{{before,
                  simulated(other),
