@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "replicator/pipeline/document_writer.h"
+#include "replicator/pipeline/step_documents.h"
 #include "replicator/source/outbox/job.h"
 #include "replicator/source/transaction.h"
 

@@ -6,8 +6,8 @@
 #include <optional>
 #include <utility>
 
-#include "replicator/pipeline/document_writer.h"
 #include "replicator/pipeline/progress.h"
+#include "replicator/pipeline/step_documents.h"
 #include "replicator/source/outbox/job.h"
 #include "replicator/source/transaction.h"
 
