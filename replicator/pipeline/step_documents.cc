@@ -100,7 +100,7 @@ bool StepDocuments::refuse_what_cannot_be_written(const DocumentKey& document,
 }
 
 void StepDocuments::add(const AppliedIndex& index, const RenderedDocument& document) {
-  ++documents_;
+  ++size_.documents;
   const auto under = [&](std::string_view routing) {
     return DocumentKey{index.id, DocumentId{std::string(document.id)}, std::string(routing)};
   };
@@ -126,11 +126,12 @@ void StepDocuments::add(const AppliedIndex& index, const RenderedDocument& docum
   } else if (!index.routed) {
     request.remove(index.target(), under({}), write_version_);
   }
-  bytes_ += request.bytes() - before;
+  if (document.json) size_.json_bytes += document.json->size();
+  size_.bytes += request.bytes() - before;
 }
 
 void StepDocuments::remove(const AppliedIndex& index, const FoundDocument& document) {
-  ++documents_;
+  ++size_.documents;
   open_request().remove(index.target(), {index.id, document.id, document.routing}, delete_version_);
 }
 

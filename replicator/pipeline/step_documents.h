@@ -18,6 +18,12 @@
 
 namespace lockstep {
 
+struct StepSize {
+  std::size_t documents = 0;
+  std::size_t json_bytes = 0;
+  std::size_t bytes = 0;  ///< of its requests: JSON and action lines
+};
+
 /// The documents of one step, rendered from one snapshot.
 class StepDocuments {
  public:
@@ -34,8 +40,7 @@ class StepDocuments {
   /// Deletes the document under the routing under which it was found.
   void remove(const AppliedIndex& index, const FoundDocument& document);
 
-  std::size_t documents() const { return documents_; }
-  std::size_t bytes() const { return bytes_; }
+  const StepSize& size() const { return size_; }
 
  private:
   friend class DocumentWriter;
@@ -51,8 +56,7 @@ class StepDocuments {
   std::vector<BulkRequest> requests_;
   std::vector<DeadLetter> refused_;
   std::vector<AcknowledgedWrite> never_written_;
-  std::size_t documents_ = 0;
-  std::size_t bytes_ = 0;
+  StepSize size_;
 };
 
 }  // namespace lockstep

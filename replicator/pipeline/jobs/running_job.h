@@ -31,6 +31,9 @@ class RunningJob {
   const AppliedIndex& index() const { return index_; }
   JobStatus status() const;
 
+  /// Whether this process has read a page.
+  bool has_begun() const { return begun_; }
+
   /// Whether nothing is left to read.
   bool all_read() const { return all_read_; }
 
