@@ -66,15 +66,15 @@ class Drain {
     cpu_.restart();
     BulksInFlight in_flight;
     const support::MeasuredRun drained = work_.catch_up();
-    report_.add("backlog: bulks in flight, average", "", in_flight.average());
-    const auto documents = static_cast<double>(operations(work_.index()) - before);
-    report_.add("backlog drained", "changes/s", static_cast<double>(changes_) / drained.seconds);
-    report_.add("backlog drained / ceiling", "",
-                documents / drained.seconds / replace(static_cast<std::size_t>(documents)));
     report_.add("backlog: CPU of lockstep for 50,000 changes", "s", for_target(drained.cpu_seconds));
     report_.add("backlog: CPU of PostgreSQL for 50,000 changes", "s", for_target(cpu_.postgresql()));
     report_.add("backlog: CPU of Elasticsearch for 50,000 changes", "s", for_target(cpu_.elasticsearch()));
     report_.add("backlog: peak memory of lockstep", "MiB", drained.peak_memory);
+    report_.add("backlog: bulks in flight, average", "", in_flight.average());
+    report_.add("backlog drained", "changes/s", static_cast<double>(changes_) / drained.seconds);
+    const auto documents = static_cast<double>(operations(work_.index()) - before);
+    report_.add("backlog drained / ceiling", "",
+                documents / drained.seconds / replace(static_cast<std::size_t>(documents)));
   }
 
   void finish() {
