@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <future>
 
 #include "tests/unit/pipeline/world.h"
 
@@ -132,6 +133,36 @@ TEST_F(DocumentWriterTest, WritesOfADocumentGoInTheOrderOfTheirStepsWhetherTheyH
   EXPECT_LT(operations[1].version, operations[2].version);
   EXPECT_TRUE(operations[1].is_delete);
   EXPECT_TRUE(world_.elasticsearch.overlaps().empty());
+}
+
+TEST_F(DocumentWriterTest, AWriteThatWaitsForAnotherDocumentBesideItIsNotOvertaken) {  // W1
+  std::promise<void> gate;
+  const std::shared_future<void> opened = gate.get_future().share();
+  world_.elasticsearch.intercept([opened](const HttpRequest& request) -> std::optional<HttpResponse> {
+    if (request.body.find("\"_id\":\"slow\"") != std::string_view::npos) opened.wait();
+    return std::nullopt;
+  });
+  const auto one_in_flight = [&] {
+    leader_.writer.take_outcomes(std::chrono::milliseconds(1));
+    return leader_.writer.requests_in_flight() == 1;
+  };
+  submit(write("a"));
+  submit(write("slow"));
+  StepDocuments second = remove("a");
+  second.add(world_.posts(), {"slow", "", "{}", {}});
+  submit(std::move(second));
+  ASSERT_TRUE(eventually(one_in_flight)) << "the first write of a is done";
+  StepDocuments third = write("c");
+  third.add(world_.posts(), {"a", "", "{\"n\":3}", {}});
+  submit(std::move(third));
+  ASSERT_TRUE(eventually(one_in_flight)) << "c does not wait";
+  EXPECT_EQ(world_.elasticsearch.operations_on("a").size(), 1U);
+  gate.set_value();
+  ASSERT_TRUE(leader_.take_all_outcomes());
+  const std::vector<Operation> operations = world_.elasticsearch.operations_on("a");
+  ASSERT_EQ(operations.size(), 3U);
+  EXPECT_TRUE(operations[1].is_delete);
+  EXPECT_LT(operations[1].version, operations[2].version);
 }
 
 // Else the writes of a busy row would pile up here, where they cannot be read together.
