@@ -5,6 +5,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <string>
@@ -50,8 +51,7 @@ class HeartbeatTest : public testing::Test {
   }
 
   bool hears(const std::string& message, long times) {
-    return wait_until([&] { return std::count(messages().begin(), messages().end(), message) >= times; },
-                      seconds(10));
+    return wait_until([&] { return std::ranges::count(messages(), message) >= times; }, seconds(10));
   }
 
   std::filesystem::path folder_;
@@ -72,7 +72,7 @@ TEST_F(HeartbeatTest, TheWatchdogIsFedOnlyWhileTheLoopGoesRound) {
   board_.update([&](ReplicationProgress& progress) { progress.turned_at = clock_.now(); });
   const Heartbeat heartbeat(board_, clock_, milliseconds(1));
   EXPECT_TRUE(hears("STATUS=connecting", 5));
-  EXPECT_EQ(std::count(messages().begin(), messages().end(), "WATCHDOG=1"), 1) << "it went round once";
+  EXPECT_EQ(std::ranges::count(messages(), "WATCHDOG=1"), 1) << "it went round once";
   clock_.move(seconds(1));
   board_.update([&](ReplicationProgress& progress) { progress.turned_at = clock_.now(); });
   EXPECT_TRUE(hears("WATCHDOG=1", 2));
@@ -81,11 +81,11 @@ TEST_F(HeartbeatTest, TheWatchdogIsFedOnlyWhileTheLoopGoesRound) {
 TEST_F(HeartbeatTest, ItIsReadyWhenItIsUpAndNotBefore) {
   const Heartbeat heartbeat(board_, clock_, milliseconds(1));
   EXPECT_TRUE(hears("STATUS=connecting", 5));
-  EXPECT_EQ(std::count(messages().begin(), messages().end(), "READY=1"), 0);
+  EXPECT_EQ(std::ranges::count(messages(), "READY=1"), 0);
   board_.update([](ReplicationProgress& progress) { progress.epoch = Epoch{1}; });
   EXPECT_TRUE(hears("READY=1", 1));
   EXPECT_TRUE(hears("STATUS=connecting", 10));
-  EXPECT_EQ(std::count(messages().begin(), messages().end(), "READY=1"), 1) << "it is said once";
+  EXPECT_EQ(std::ranges::count(messages(), "READY=1"), 1) << "it is said once";
 }
 
 TEST_F(HeartbeatTest, TheWatchdogsIntervalIsSystemds) {
