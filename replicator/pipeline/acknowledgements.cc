@@ -12,6 +12,11 @@ StepId Acknowledgements::add(Lane lane, std::size_t bulks, StepEnd end) {
   return id;
 }
 
+void Acknowledgements::bulk_added(StepId step) {
+  LaneState& state = lanes_.at(step.lane);
+  ++state.steps.at(step.number - state.first).bulks;
+}
+
 void Acknowledgements::bulk_done(StepId step) {
   LaneState& state = lanes_.at(step.lane);
   --state.steps.at(step.number - state.first).bulks;

@@ -47,6 +47,9 @@ class Acknowledgements {
   /// Adds a step to the end of its lane. A step without bulks is complete at once.
   StepId add(Lane lane, std::size_t bulks, StepEnd end);
 
+  /// One of the step's bulks was split. REQUIRES: the step is not complete.
+  void bulk_added(StepId step);
+
   /// One of the step's bulks has all its outcomes.
   void bulk_done(StepId step);
 

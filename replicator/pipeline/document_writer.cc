@@ -2,147 +2,34 @@
 
 #include <algorithm>
 #include <functional>
+#include <iterator>
 #include <utility>
-
-#include "replicator/document_limits.h"
-#include "replicator/elasticsearch/transport/error_reply.h"
-#include "replicator/hex.h"
-#include "replicator/source/checksum.h"
-#include "replicator/utf8.h"
 
 namespace lockstep {
 namespace {
 
 constexpr std::size_t kSmallBytes = 64 * 1024;
 
-// A write of a document waits so long for the one before it. Then it is parked, and the others go on.
-constexpr std::chrono::milliseconds kPatience{1'000};
+// A write of a document waits so long for the ones before it. Then it is parked. Less while it is in the way
+// of others.
+constexpr std::chrono::milliseconds kPatience{3'000};
+constexpr std::chrono::milliseconds kPatienceInTheWay{1'000};
 
-// Whether objects and arrays stand in each other more than kMaxDepth deep. Each level takes two bytes, so
-// only a large document has to be looked at.
-bool is_too_deep(std::string_view json) {
-  if (json.size() <= 2 * kMaxDepth) return false;
-  std::size_t depth = 0;
-  bool in_text = false;
-  for (std::size_t i = 0; i < json.size(); ++i) {
-    const char c = json[i];
-    if (in_text) {
-      if (c == '\\') ++i;
-      if (c == '"') in_text = false;
-    } else if (c == '"') {
-      in_text = true;
-    } else if (c == '[' || c == '{') {
-      if (++depth > kMaxDepth) return true;
-    } else if (c == ']' || c == '}') {
-      --depth;
-    }
-  }
-  return false;
-}
-
-// A dead letter's _id and _routing are a key, which may not be as long as the text of a row.
-constexpr std::size_t kMostStored = 1'000;
-constexpr std::string_view kShortened = "… ";  // and a checksum of the whole behind it
-constexpr std::size_t kChecksum = 16;
-
-std::string storable(const std::string& text) {
-  if (text.size() <= kMostStored) return text;
-  std::string begin = shortened(text, kMostStored - kChecksum - 1);
-  return begin + " " + checksum(text);
-}
-
-bool is_shortened(std::string_view text) {
-  const std::size_t tail = kShortened.size() + kChecksum;
-  return text.size() > tail && text.substr(text.size() - tail).starts_with(kShortened);
-}
+// What waits behind other writes, at most: it is kept in memory, and each request is one more on the wire.
+constexpr std::size_t kMostBytesBehind = 1024 * 1024;
+constexpr std::size_t kMostRequestsBehind = 32;
 
 }  // namespace
 
-// --- StepDocuments ---
-
-StepDocuments::StepDocuments(Epoch epoch, std::int64_t counter, std::size_t bulk_bytes)
-    : delete_version_(epoch, 2 * counter), write_version_(epoch, 2 * counter + 1), bulk_bytes_(bulk_bytes) {}
-
-BulkRequest& StepDocuments::open_request() {
-  if (requests_.empty() || requests_.back().bytes() >= bulk_bytes_) requests_.emplace_back();
-  return requests_.back();
-}
-
-void StepDocuments::refuse(const DocumentKey& document, const std::string& type, const std::string& reason) {
-  refused_.push_back({document.index, DocumentId{storable(document.id.text)}, storable(document.routing),
-                      write_version_, 400, type, reason});
-}
-
-// Whether it is there or not, a document beyond the limits was never written.
-bool StepDocuments::refuse_what_cannot_be_written(const DocumentKey& document,
-                                                  const RenderedDocument& rendered) {
-  const auto too_long = [](const char* what, const std::string& text, std::size_t most) {
-    return std::string("the ") + what + " has " + std::to_string(text.size()) + " bytes, at most " +
-           std::to_string(most) + " can be written";
-  };
-  if (document.id.text.empty()) {
-    refuse(document, "invalid_document_id", "the _id is empty");
-  } else if (document.id.text.size() > kMaxIdBytes) {
-    refuse(document, "invalid_document_id", too_long("_id", document.id.text, kMaxIdBytes));
-  } else if (document.routing.size() > kMaxRoutingBytes) {
-    refuse(document, "invalid_routing", too_long("_routing", document.routing, kMaxRoutingBytes));
-  } else if (!is_utf8(document.id.text)) {
-    refuse(document, "invalid_document_id", "the _id is not UTF-8: x'" + hex_of(document.id.text) + "'");
-  } else if (!is_utf8(document.routing)) {
-    refuse(document, "invalid_routing", "the _routing is not UTF-8");
-  } else if (is_too_deep(*rendered.json)) {
-    refuse(document, "document_too_deep",
-           "it is nested more than " + std::to_string(kMaxDepth) + " levels deep");
-  } else if (rendered.is_ambiguous) {
-    refuse(document, "ambiguous_document_id", "the view has several rows with this _id");
-  } else if (!rendered.fault.empty()) {
-    refuse(document, "invalid_document", std::string(rendered.fault));
-  } else {
-    return false;
-  }
-  return true;
-}
-
-void StepDocuments::add(const AppliedIndex& index, const RenderedDocument& document) {
-  ++documents_;
-  const auto under = [&](std::string_view routing) {
-    return DocumentKey{index.id, DocumentId{std::string(document.id)}, std::string(routing)};
-  };
-  if (!document.json && !can_be_document_id(document.id)) {
-    // Elasticsearch never had it. Only its dead letter has to go; what was shortened for it names no row.
-    if (!is_shortened(document.id))
-      never_written_.push_back(
-          {index.id, DocumentId{storable(std::string(document.id))}, "", write_version_});
-    return;
-  }
-  if (document.json && refuse_what_cannot_be_written(under(document.routing), document)) return;
-  if (!document.json && index.routed && document.stale_routings.empty()) {
-    never_written_.push_back({index.id, DocumentId{std::string(document.id)}, "", write_version_});
-    return;
-  }
-  BulkRequest& request = open_request();
-  const std::size_t before = request.bytes();
-  for (const std::string& routing : document.stale_routings) {
-    request.remove(index.target(), under(routing), delete_version_);
-  }
-  if (document.json) {
-    request.index(index.target(), under(document.routing), write_version_, *document.json);
-  } else if (!index.routed) {
-    request.remove(index.target(), under({}), write_version_);
-  }
-  bytes_ += request.bytes() - before;
-}
-
-void StepDocuments::remove(const AppliedIndex& index, const FoundDocument& document) {
-  ++documents_;
-  open_request().remove(index.target(), {index.id, document.id, document.routing}, delete_version_);
-}
-
-// --- DocumentWriter ---
-
-DocumentWriter::DocumentWriter(BulkWriter& bulks, ProgressBoard& board, const AppliedPipeline& pipeline)
-    : bulks_(bulks), board_(board) {
+DocumentWriter::DocumentWriter(BulkWriter& bulks, ProgressBoard& board, const AppliedPipeline& pipeline,
+                               const Clock& clock)
+    : bulks_(bulks), board_(board), clock_(clock) {
   for (const AppliedIndex& index : pipeline.indices) routed_[index.id] = index.routed;
+}
+
+const Clock& DocumentWriter::system_clock() {
+  static const SystemClock clock;
+  return clock;
 }
 
 std::size_t DocumentWriter::hash_of(const BulkItem& item) {
@@ -151,9 +38,13 @@ std::size_t DocumentWriter::hash_of(const BulkItem& item) {
          (static_cast<std::size_t>(item.key.index.value) * 0x9e3779b97f4a7c15ULL);
 }
 
-bool DocumentWriter::collides(const BulkRequest& request) const {
+bool DocumentWriter::collides(const BulkRequest& request, Claim claim) const {
   return std::any_of(request.items().begin(), request.items().end(),
-                     [&](const BulkItem& item) { return documents_in_flight_.contains(hash_of(item)); });
+                     [&](const BulkItem& item) { return collides(item, claim); });
+}
+
+bool DocumentWriter::Queue::is_full() const {
+  return behind.size() >= kMostRequestsBehind || bytes_behind >= kMostBytesBehind;
 }
 
 void DocumentWriter::submit(Lane lane, StepDocuments documents, StepEnd end) {
@@ -175,75 +66,136 @@ void DocumentWriter::submit(Lane lane, StepDocuments documents, StepEnd end) {
   for (BulkRequest& request : documents.requests_) {
     for (const BulkItem& item : request.items()) ++pending_[item.key.index];
     open_.insert(taken_over_);
-    (is_jobs ? jobs_waiting_ : waiting_).push_back({std::move(request), step, taken_over_++});
+    const Origin origin{step, taken_over_++, request.bytes() <= kSmallBytes};
+    (is_jobs ? jobs_waiting_ : tail_waiting_).whole.push_back({std::move(request), origin});
   }
   send_waiting();
 }
 
+// First what waits behind another write, of both: others may wait behind it.
 void DocumentWriter::send_waiting() {
-  send_waiting(waiting_);
-  send_waiting(jobs_waiting_);
-}
-
-void DocumentWriter::send_waiting(std::deque<Waiting>& queue) {
-  const SteadyTime now = std::chrono::steady_clock::now();
-  while (!queue.empty() && bulks_.has_room()) {
-    Waiting& first = queue.front();
-    if (collides(first.request)) {
-      if (!first.since) first.since = now;
-      if (may_wait(first, now)) return;
-      park_colliding(first);
-    }
-    Waiting waiting = std::move(first);
-    queue.pop_front();
-    send(std::move(waiting));
+  for (Queue* queue : {&tail_waiting_, &jobs_waiting_}) {
+    park_what_waits_long(*queue);
+    send_behind(*queue);
+  }
+  for (Queue* queue : {&tail_waiting_, &jobs_waiting_}) {
+    while (!queue->whole.empty() && bulks_.has_room() && send_first(*queue)) continue;
   }
 }
 
-void DocumentWriter::send(Waiting waiting) {
-  const bool is_jobs = waiting.step.lane != Lane::tail();
-  if (waiting.request.empty()) {  // all of it is parked
-    open_.erase(waiting.number);
-    acknowledgements_.bulk_done(waiting.step);
-    if (is_jobs) --job_requests_;
+void DocumentWriter::send_behind(Queue& queue) {
+  for (auto each = queue.behind.begin(); each != queue.behind.end() && bulks_.has_room();) {
+    if (collides(each->request, each->claim)) {
+      ++each;
+      continue;
+    }
+    queue.bytes_behind -= each->request.bytes();
+    send(std::move(each->request), each->origin, each->claim);
+    each = queue.behind.erase(each);
+  }
+}
+
+// A write behind the one in flight is enough for each document: where all of a request's documents have one,
+// it waits whole, and so the changes that come meanwhile are read together. False: it waits.
+bool DocumentWriter::send_first(Queue& queue) {
+  Whole& first = queue.whole.front();
+  const std::vector<BulkItem>& items = first.request.items();
+  std::vector<std::size_t> free;
+  std::vector<std::size_t> behind;
+  bool all_have_one_behind = true;
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    const std::size_t before = claims_.count_before(hash_of(items[i]));
+    (before == 0 ? free : behind).push_back(i);
+    if (before < 2) all_have_one_behind = false;
+  }
+  if (!behind.empty() && (queue.is_full() || all_have_one_behind)) {
+    if (!first.since) first.since = clock_.now();
+    return false;
+  }
+  Whole whole = std::move(first);
+  queue.whole.pop_front();
+  if (behind.empty()) {
+    send(std::move(whole.request), whole.origin, next_claim_++);
+    return true;
+  }
+  if (!free.empty()) {
+    acknowledgements_.bulk_added(whole.origin.step);
+    open_.insert(whole.origin.number);
+    if (whole.origin.step.lane != Lane::tail()) ++job_requests_;
+    send(whole.request.subset(free), whole.origin, next_claim_++);
+  }
+  Behind part{whole.request.subset(behind), whole.origin, next_claim_++, clock_.now()};
+  for (const BulkItem& item : part.request.items()) claims_.add(hash_of(item), part.claim);
+  queue.bytes_behind += part.request.bytes();
+  queue.behind.push_back(std::move(part));
+  return true;
+}
+
+void DocumentWriter::send(BulkRequest request, const Origin& origin, Claim claim) {
+  if (request.empty()) {  // all of it is parked
+    done_with(origin);
     return;
   }
-  std::vector<std::size_t> hashes;
-  hashes.reserve(waiting.request.items().size());
-  for (const BulkItem& item : waiting.request.items()) {
-    hashes.push_back(hash_of(item));
-    recent_.add(hashes.back(), item.version);
+  for (const BulkItem& item : request.items()) {
+    const std::size_t document = hash_of(item);
+    claims_.add(document, claim);
+    recent_.add(document, item.version);
   }
+  const bool is_jobs = origin.step.lane != Lane::tail();
   const auto priority = is_jobs ? BulkWriter::Priority::kBackground : BulkWriter::Priority::kNormal;
-  const std::uint64_t ticket = bulks_.submit(std::move(waiting.request), priority);
-  for (const std::size_t hash : hashes) documents_in_flight_.emplace(hash, ticket);
-  requests_.emplace(ticket, InFlight{waiting.step, waiting.number, std::chrono::steady_clock::now()});
+  const std::uint64_t ticket = bulks_.submit(std::move(request), priority);
+  requests_.emplace(ticket, InFlight{origin, claim, clock_.now()});
 }
 
-// Not for a write that fails again and again, nor for one that is on its way for long: both may take minutes.
-bool DocumentWriter::may_wait(const Waiting& waiting, SteadyTime now) const {
-  if (now - *waiting.since >= kPatience) return false;
-  const std::vector<BulkItem>& items = waiting.request.items();
-  return std::none_of(items.begin(), items.end(), [&](const BulkItem& item) {
-    const auto [first, last] = documents_in_flight_.equal_range(hash_of(item));
-    return std::any_of(first, last, [&](const auto& in_flight) {
-      return now - requests_.at(in_flight.second).sent >= kPatience || bulks_.is_repeated(in_flight.second);
-    });
-  });
+void DocumentWriter::done_with(const Origin& origin) {
+  open_.erase(open_.find(origin.number));
+  acknowledgements_.bulk_done(origin.step);
+  if (origin.step.lane != Lane::tail()) --job_requests_;
 }
 
-void DocumentWriter::park_colliding(Waiting& waiting) {
-  std::vector<std::size_t> free;
-  const std::vector<BulkItem>& items = waiting.request.items();
-  for (std::size_t i = 0; i < items.size(); ++i) {
-    if (collides(items[i])) {
-      --pending_[items[i].key.index];
-      park(items[i].key, "another write of the document takes long");
-    } else {
-      free.push_back(i);
-    }
+void DocumentWriter::park_what_waits_long(Queue& queue) {
+  const bool in_the_way = !queue.has_room();
+  const SteadyTime long_ago = clock_.now() - (in_the_way ? kPatienceInTheWay : kPatience);
+  for (Behind& each : queue.behind) {
+    if (!waits_long(each.request, each.claim, each.since, long_ago)) continue;
+    queue.bytes_behind -= each.request.bytes();
+    each.request = park_colliding(each.request, each.claim);
+    queue.bytes_behind += each.request.bytes();
   }
-  waiting.request = waiting.request.subset(free);
+  if (queue.whole.empty() || !queue.whole.front().since) return;
+  Whole& first = queue.whole.front();
+  if (waits_long(first.request, kNoClaim, *first.since, long_ago))
+    first.request = park_colliding(first.request, kNoClaim);
+}
+
+// For a write that fails again and again, or one that is on its way for long: both may take minutes.
+bool DocumentWriter::waits_long(const BulkRequest& request, Claim claim, SteadyTime since,
+                                SteadyTime long_ago) const {
+  if (since <= long_ago) return true;
+  for (const auto& [ticket, in_flight] : requests_) {
+    if (in_flight.claim >= claim || (in_flight.sent > long_ago && !bulks_.is_repeated(ticket))) continue;
+    const Claim slow = in_flight.claim;
+    if (std::any_of(request.items().begin(), request.items().end(),
+                    [&](const BulkItem& item) { return claims_.has(hash_of(item), slow); }))
+      return true;
+  }
+  return false;
+}
+
+// Returns what is left of the request.
+BulkRequest DocumentWriter::park_colliding(const BulkRequest& request, Claim claim) {
+  std::vector<std::size_t> free;
+  const std::vector<BulkItem>& items = request.items();
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    if (!collides(items[i], claim)) {
+      free.push_back(i);
+      continue;
+    }
+    --pending_[items[i].key.index];
+    claims_.remove(hash_of(items[i]), claim);
+    park(items[i].key, "another write of the document takes long");
+  }
+  return request.subset(free);
 }
 
 void DocumentWriter::park(const DocumentKey& document, const std::string& reason) {
@@ -319,16 +271,14 @@ void DocumentWriter::take_outcomes(std::chrono::milliseconds wait) {
 
 void DocumentWriter::take_result(BulkResult result) {
   const auto in_flight = requests_.find(result.ticket);
-  const StepId step = in_flight->second.step;
-  open_.erase(in_flight->second.number);
+  const Origin origin = in_flight->second.origin;
+  const Claim claim = in_flight->second.claim;
   requests_.erase(in_flight);
   std::map<IndexId, Counts> counts;
   const std::vector<BulkItem>& items = result.request.items();
   for (const BulkItem& item : items) {
     --pending_[item.key.index];
-    const auto [first, last] = documents_in_flight_.equal_range(hash_of(item));
-    documents_in_flight_.erase(
-        std::find_if(first, last, [&](const auto& each) { return each.second == result.ticket; }));
+    claims_.remove(hash_of(item), claim);
   }
   for (RefusedItem& refusal : result.refusals) {
     Outcome& outcome = result.outcomes[refusal.item];
@@ -339,12 +289,8 @@ void DocumentWriter::take_result(BulkResult result) {
   }
   for (std::size_t i = 0; i < items.size(); ++i)
     take_outcome(items[i], result.outcomes[i], counts[items[i].key.index]);
-  acknowledgements_.bulk_done(step);
-  if (step.lane != Lane::tail()) {
-    --job_requests_;
-  } else if (result.request.bytes() <= kSmallBytes) {
-    small_change_(result.took);
-  }
+  done_with(origin);
+  if (origin.step.lane == Lane::tail() && origin.is_small) small_change_(result.took);
   board_.update([&](ReplicationProgress& progress) {
     for (const auto& [index, count] : counts) {
       IndexProgress& of_index = progress.indices[index];

@@ -1,11 +1,12 @@
 // From rendered documents to outcomes: gathers documents into bulk requests, keeps at most one write of each
 // document in flight, and turns outcomes into what the checkpoint saves. It never waits for Elasticsearch.
 //
-// W1. At most one write of a document is in flight, beside deletes of its old routings in the same request.
+// W1. At most one write of a document is in flight, beside deletes of its old routings in the same request,
+//     and its writes are sent in the order in which they were submitted, those that wait here included.
 //     Elasticsearch forgets the versions of deleted documents, so a late write could bring one back.
+//     Of a request whose documents are partly in flight only that part waits, as a request of its own.
 //
-// W2. Within a step, deletes under old routings have a lower version than the writes. Where both reach the
-//     same shard, a repeated delete does not undo the write.
+// W2. Within a step, deletes under old routings have a lower version than the writes (step_documents.h).
 //
 // W3. With a refresher, a step of the tail is acknowledged when what it has written is searchable, and the
 //     last step of a job when what the whole job has written is.
@@ -22,6 +23,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <list>
 #include <map>
 #include <optional>
 #include <set>
@@ -30,53 +32,19 @@
 #include <utility>
 #include <vector>
 
+#include "replicator/clock.h"
 #include "replicator/document_version.h"
 #include "replicator/elasticsearch/bulk/bulk_writer.h"
 #include "replicator/pipeline/acknowledgements.h"
+#include "replicator/pipeline/document_claims.h"
 #include "replicator/pipeline/progress.h"
 #include "replicator/pipeline/recent_writes.h"
 #include "replicator/pipeline/refresher.h"
+#include "replicator/pipeline/step_documents.h"
 #include "replicator/source/applied.h"
 #include "replicator/source/snapshot.h"
 
 namespace lockstep {
-
-/// The documents of one step, rendered from one snapshot.
-class StepDocuments {
- public:
-  /// `counter` belongs to the transaction; the step's versions are made of it. A request that has reached
-  /// `bulk_bytes` is closed.
-  StepDocuments(Epoch epoch, std::int64_t counter, std::size_t bulk_bytes);
-
-  /// The version of the step's writes.
-  DocumentVersion version() const { return write_version_; }
-
-  /// Writes the document, or deletes it when the view does not have it.
-  void add(const AppliedIndex& index, const RenderedDocument& document);
-
-  /// Deletes the document under the routing under which it was found.
-  void remove(const AppliedIndex& index, const FoundDocument& document);
-
-  std::size_t documents() const { return documents_; }
-  std::size_t bytes() const { return bytes_; }
-
- private:
-  friend class DocumentWriter;
-
-  BulkRequest& open_request();
-  /// Makes a dead letter of a document that cannot be written, instead of sending it.
-  void refuse(const DocumentKey& document, const std::string& type, const std::string& reason);
-  bool refuse_what_cannot_be_written(const DocumentKey& document, const RenderedDocument& rendered);
-
-  DocumentVersion delete_version_;
-  DocumentVersion write_version_;
-  std::size_t bulk_bytes_;
-  std::vector<BulkRequest> requests_;
-  std::vector<DeadLetter> refused_;
-  std::vector<AcknowledgedWrite> never_written_;
-  std::size_t documents_ = 0;
-  std::size_t bytes_ = 0;
-};
 
 /// Documents of one index that wait for a job (W4).
 struct ParkedDocuments {
@@ -86,9 +54,13 @@ struct ParkedDocuments {
 
 /// For one thread, the pipeline's.
 class DocumentWriter {
+  static const Clock& system_clock();
+
  public:
   /// All references must outlive this.
-  DocumentWriter(BulkWriter& bulks, ProgressBoard& board, const AppliedPipeline& pipeline);
+  /// `clock` says how long documents have waited.
+  DocumentWriter(BulkWriter& bulks, ProgressBoard& board, const AppliedPipeline& pipeline,
+                 const Clock& clock = system_clock());
 
   /// From now on what is acknowledged is searchable (W3). `refresher` must outlive this.
   void refresh_with(Refresher& refresher) { refresher_ = &refresher; }
@@ -105,16 +77,18 @@ class DocumentWriter {
   }
 
   /// Takes over a step's documents. They are sent as soon as Elasticsearch has room, now or in
-  /// take_outcomes(). REQUIRES: has_room(), for a job has_room_for_jobs(): so at most one step waits.
+  /// take_outcomes(), those with another write in flight behind it. REQUIRES: has_room(), for a job
+  /// has_room_for_jobs(): so at most one step waits as a whole.
   void submit(Lane lane, StepDocuments documents, StepEnd end);
 
   /// Takes the outcomes that have come back, waiting up to `wait` for the first, and sends what has waited
   /// for room or for another write of its document. Such a document is parked when that write takes long.
   void take_outcomes(std::chrono::milliseconds wait);
 
-  /// Whether a step of one request can be sent without waiting for Elasticsearch.
-  bool has_room() const { return bulks_.has_room() && waiting_.empty(); }
-  bool has_room_for_jobs() const { return has_room() && jobs_waiting_.empty(); }
+  /// Whether a step of one request can be sent without waiting for Elasticsearch, but for documents that have
+  /// another write in flight.
+  bool has_room() const { return bulks_.has_room() && tail_waiting_.has_room(); }
+  bool has_room_for_jobs() const { return has_room() && jobs_waiting_.has_room(); }
 
   /// How many requests of jobs may be on the wire at once.
   void limit_jobs(std::size_t requests) { bulks_.limit_background(requests); }
@@ -163,7 +137,7 @@ class DocumentWriter {
   std::size_t requests_in_flight() const { return requests_.size(); }
   std::size_t job_requests_in_flight() const { return job_requests_; }
   bool idle() const {
-    return requests_.empty() && waiting_.empty() && jobs_waiting_.empty() && to_refresh_.empty() &&
+    return requests_.empty() && tail_waiting_.empty() && jobs_waiting_.empty() && to_refresh_.empty() &&
            refreshing_ == 0;
   }
 
@@ -181,25 +155,53 @@ class DocumentWriter {
     std::set<IndexId> indices;
   };
 
-  struct InFlight {
+  /// Where a request comes from, or a part of one.
+  struct Origin {
     StepId step;
-    std::uint64_t number = 0;
+    std::uint64_t number = 0;  ///< in the order in which requests were taken over
+    bool is_small = false;     ///< the whole request
+  };
+
+  struct InFlight {
+    Origin origin;
+    Claim claim = 0;
     SteadyTime sent;
   };
 
-  /// A request that has not been sent yet.
-  struct Waiting {
+  /// A request that has not been sent yet, and claims nothing.
+  struct Whole {
     BulkRequest request;
-    StepId step;
-    std::uint64_t number = 0;              ///< in the order in which requests were taken over
-    std::optional<SteadyTime> since = {};  ///< for another write of one of its documents
+    Origin origin;
+    std::optional<SteadyTime> since = {};  ///< for room behind other writes of its documents
+  };
+
+  /// Documents that wait for other writes of them, which are in flight or wait before them.
+  struct Behind {
+    BulkRequest request;
+    Origin origin;
+    Claim claim = 0;
+    SteadyTime since;
+  };
+
+  /// What the tail has submitted and is not sent yet; likewise the jobs.
+  struct Queue {
+    std::deque<Whole> whole;
+    std::list<Behind> behind;
+    std::size_t bytes_behind = 0;
+
+    bool empty() const { return whole.empty() && behind.empty(); }
+    bool is_full() const;
+    bool has_room() const { return whole.empty() && !is_full(); }
   };
 
   void send_waiting();
-  void send_waiting(std::deque<Waiting>& queue);
-  void send(Waiting waiting);
-  bool may_wait(const Waiting& waiting, SteadyTime now) const;
-  void park_colliding(Waiting& waiting);
+  void send_behind(Queue& queue);
+  bool send_first(Queue& queue);
+  void send(BulkRequest request, const Origin& origin, Claim claim);
+  void done_with(const Origin& origin);
+  void park_what_waits_long(Queue& queue);
+  bool waits_long(const BulkRequest& request, Claim claim, SteadyTime since, SteadyTime long_ago) const;
+  BulkRequest park_colliding(const BulkRequest& request, Claim claim);
   void park(const DocumentKey& document, const std::string& reason);
   void take_result(BulkResult result);
   void take_refusal(const BulkItem& item, Outcome outcome, RefusedItem refusal);
@@ -208,28 +210,32 @@ class DocumentWriter {
   std::optional<std::set<IndexId>> indices_to_refresh(Lane lane, const StepDocuments& documents,
                                                       const StepEnd& end);
   void refresh_applied();
-  bool collides(const BulkItem& item) const { return documents_in_flight_.contains(hash_of(item)); }
-  bool collides(const BulkRequest& request) const;
+  bool collides(const BulkItem& item, Claim claim) const {
+    return claims_.count_before(hash_of(item), claim) > 0;
+  }
+  bool collides(const BulkRequest& request, Claim claim) const;
   static std::size_t hash_of(const BulkItem& item);
 
   BulkWriter& bulks_;
   ProgressBoard& board_;
+  const Clock& clock_;
   std::map<IndexId, bool> routed_;
   std::set<IndexId> with_dead_letters_;
   Acknowledgements acknowledgements_;
   std::unordered_map<std::uint64_t, InFlight> requests_;  // by ticket
-  std::deque<Waiting> waiting_;                           // of the tail, not sent yet
-  std::deque<Waiting> jobs_waiting_;
+  Queue tail_waiting_;
+  Queue jobs_waiting_;
+  DocumentClaims claims_;  // of requests_ and of what waits behind them
+  Claim next_claim_ = 0;
   std::uint64_t taken_over_ = 0;
-  std::set<std::uint64_t> open_;  // numbers of requests without all their outcomes
-  std::size_t job_requests_ = 0;  // of requests_ and jobs_waiting_
+  std::multiset<std::uint64_t> open_;  // numbers of requests without all their outcomes, of each part
+  std::size_t job_requests_ = 0;       // of requests_ and jobs_waiting_
   std::function<void(const DocumentKey&, const std::string&)> held_ = [](const DocumentKey&,
                                                                          const std::string&) {};
   std::function<void(const DocumentKey&, RecentWrites::Owner)> foreign_ = [](const DocumentKey&,
                                                                              RecentWrites::Owner) {};
   RecentWrites recent_;
   std::function<void(std::chrono::microseconds)> small_change_ = [](std::chrono::microseconds) {};
-  std::unordered_multimap<std::size_t, std::uint64_t> documents_in_flight_;  // hash_of() → ticket
   std::map<IndexId, std::int64_t> pending_;
   DelayHistogram applied_;  // of steps that the refresher has got
   Refresher* refresher_ = nullptr;

@@ -102,6 +102,7 @@ void Tail::rewind() {
 
 bool Tail::read(SourceTransaction& transaction) {
   chunk_begin_ = position_;
+  is_first_step_ = at_end_;
   Changes changes = transaction.read_changes(position_, {chunk_documents_, fan_out_threshold_});
   position_ = changes.next;
   at_end_ = !changes.more;
@@ -207,29 +208,20 @@ void Tail::hold_back(SourceTransaction& transaction, const AppliedIndex& index,
 }
 
 void Tail::render(SourceTransaction& transaction, StepDocuments& documents) {
-  while (!pieces_.empty() && documents.bytes() < bulk_bytes_) {
+  const bool is_first = std::exchange(is_first_step_, false) && writer_.requests_in_flight() == 0;
+  while (!pieces_.empty() && !is_nearly_full(documents.size().bytes, bulk_bytes_) &&
+         !(is_first && documents.size().documents >= static_cast<std::size_t>(kFirstDocuments))) {
     Piece& piece = pieces_.front();
     if (held_.contains(piece.index->id)) {
       std::vector<FoundDocument> all;
-      for (DocumentId& id : piece.ids) all.push_back({std::move(id), ""});
+      for (DocumentId& id : std::exchange(piece.ids, {})) all.push_back({std::move(id), ""});
       transaction.add_repair(*piece.index, all, held_.reason(piece.index->id));
-      pieces_.pop_front();
     } else {
-      render_piece(transaction, documents);
+      renderings_[piece.index->id].render(transaction, *piece.index, piece.ids, documents, bulk_bytes_,
+                                          is_first ? kFirstDocuments : chunk_documents_);
     }
+    if (piece.ids.empty()) pieces_.pop_front();
   }
-}
-
-void Tail::render_piece(SourceTransaction& transaction, StepDocuments& documents) {
-  Piece& piece = pieces_.front();
-  const std::size_t count = std::min(piece.ids.size(), static_cast<std::size_t>(chunk_documents_));
-  const DocumentIds ids(piece.ids.end() - static_cast<std::ptrdiff_t>(count), piece.ids.end());
-  piece.ids.resize(piece.ids.size() - count);
-  const DocumentIds left_over = transaction.render_for(
-      documents.version(), *piece.index, ids, static_cast<std::int64_t>(bulk_bytes_ - documents.bytes()),
-      [&](const RenderedDocument& document) { documents.add(*piece.index, document); });
-  piece.ids.insert(piece.ids.end(), left_over.begin(), left_over.end());
-  if (piece.ids.empty()) pieces_.pop_front();
 }
 
 }  // namespace lockstep

@@ -15,6 +15,7 @@
 #include "replicator/pipeline/checkpoint.h"
 #include "replicator/pipeline/document_writer.h"
 #include "replicator/pipeline/held_indices.h"
+#include "replicator/pipeline/rendering.h"
 #include "replicator/pipeline/set_aside.h"
 #include "replicator/pipeline/version_counter.h"
 #include "replicator/source/change_log.h"
@@ -65,7 +66,6 @@ class Tail {
   void hold_back(SourceTransaction& transaction, const AppliedIndex& index,
                  const std::function<void()>& add_fan_out);
   void render(SourceTransaction& transaction, StepDocuments& documents);
-  void render_piece(SourceTransaction& transaction, StepDocuments& documents);
 
   const std::int64_t chunk_documents_;
   const std::int64_t fan_out_threshold_;
@@ -79,10 +79,12 @@ class Tail {
   VersionCounter& versions_;
   std::function<void(Job)> add_job_;
 
-  Position position_;         // read up to here
-  Position chunk_begin_;      // where the chunk that was read last begins
-  std::deque<Piece> pieces_;  // of the chunk that was read last
-  StepEnd end_;               // what holds when the last of pieces_ is acknowledged
+  Position position_;           // read up to here
+  Position chunk_begin_;        // where the chunk that was read last begins
+  std::deque<Piece> pieces_;    // of the chunk that was read last
+  StepEnd end_;                 // what holds when the last of pieces_ is acknowledged
+  bool is_first_step_ = false;  // of the first chunk after a rest
+  std::map<IndexId, Rendering> renderings_;
   std::vector<std::pair<IndexId, std::string>> to_set_aside_;  // by the transaction that is open, and why
   std::map<IndexId, int> held_back_;  // chunks with changes of an index since it is held
   bool at_end_ = false;

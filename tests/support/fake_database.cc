@@ -229,6 +229,16 @@ void Database::require_readable(const AppliedIndex& index) const {
   if (unreadable_.contains(index.id)) throw ViewError({"reading " + index.view, "it fails"}, index.id);
 }
 
+std::int64_t Database::renderings() const {
+  const std::lock_guard lock(mutex_);
+  return renderings_;
+}
+
+void Database::count_renderings(std::int64_t documents) {
+  const std::lock_guard lock(mutex_);
+  renderings_ += documents;
+}
+
 std::vector<std::string> Database::resolve(const State& state, IndexId index,
                                            const std::vector<CapturedChange>& changes) const {
   std::vector<std::string> ids;

@@ -166,6 +166,9 @@ class Database {
   void set_led_elsewhere(bool led);
   /// Connections opened since the beginning.
   int connections() const;
+  /// How many documents were rendered since the beginning: those that were asked for, whatever was then
+  /// given, as a server renders them.
+  std::int64_t renderings() const;
   /// What leaders have published, oldest first.
   std::vector<PublishedStatus> published() const;
 
@@ -177,6 +180,7 @@ class Database {
   void step(Step step) const;
   void require_present() const;
   void require_readable(const AppliedIndex& index) const;
+  void count_renderings(std::int64_t documents);
   std::vector<std::string> resolve(const State& state, IndexId index,
                                    const std::vector<CapturedChange>& changes) const;
 
@@ -189,6 +193,7 @@ class Database {
   std::vector<PublishedStatus> published_;                       // guarded by mutex_
   SourceIdentity identity_{"fake", "1", 100};                    // guarded by mutex_
   std::set<IndexId> unreadable_;                                 // guarded by mutex_
+  std::int64_t renderings_ = 0;                                  // guarded by mutex_
   int connections_ = 0;                                          // guarded by mutex_
   int uncaptured_ = 0;                                           // guarded by mutex_: open transactions
   bool durable_ = false;                                         // guarded by mutex_

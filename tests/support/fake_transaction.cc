@@ -1,6 +1,7 @@
 #include "tests/support/fake_transaction.h"
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 #include <stdexcept>
 #include <utility>
@@ -164,6 +165,7 @@ DocumentIds FakeTransaction::render_with(const Renderer& renderer, const Applied
   database_.require_readable(index);
   const View& view = seen_.views[index.id];
   DocumentIds left_over;
+  database_.count_renderings(static_cast<std::int64_t>(ids.size()));
   std::int64_t bytes = 0;
   for (const DocumentId& id : ids) {
     const Row* row = find(view, id.text);
@@ -187,6 +189,7 @@ ViewPageEnd FakeTransaction::render_page_with(const Renderer& renderer, const Ap
   std::int64_t documents = 0;
   std::int64_t bytes = 0;
   auto row = after ? view.upper_bound(after->text) : view.begin();
+  database_.count_renderings(std::min<std::int64_t>(limit, std::distance(row, view.end())));
   for (; row != view.end() && documents < limit && (documents == 0 || bytes < max_bytes);
        ++row, ++documents) {
     page.last = DocumentId{row->first};

@@ -4,12 +4,11 @@ namespace lockstep {
 
 std::int64_t Backfill::read(SourceTransaction& transaction, StepDocuments& documents,
                             const PageLimits& limits) {
-  const ViewPageEnd page = transaction.render_page_for(
-      documents.version(), index(), last_document(), limits.documents, limits.bytes,
-      [&](const RenderedDocument& document) { documents.add(index(), document); });
+  const ViewPageEnd page = rendering_.render_page(transaction, index(), last_document(), documents,
+                                                  static_cast<std::size_t>(limits.bytes), limits.documents);
   if (page.last) move_to(AfterDocument{*page.last});
   if (page.end) finish_reading();
-  return static_cast<std::int64_t>(documents.documents());
+  return static_cast<std::int64_t>(documents.size().documents);
 }
 
 }  // namespace lockstep

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "replicator/pipeline/jobs/running_job.h"
+#include "replicator/pipeline/rendering.h"
 
 namespace lockstep {
 
@@ -12,6 +13,8 @@ class Backfill final : public RunningJob {
  private:
   std::int64_t read(SourceTransaction& transaction, StepDocuments& documents,
                     const PageLimits& limits) override;
+
+  Rendering rendering_;
 };
 
 }  // namespace lockstep

@@ -12,7 +12,12 @@ Comparison::Comparison(Job job, const AppliedIndex& index, ChangeLog& changes,
 
 void Comparison::look_ahead(const PageLimits& limits) {
   if (!different_.rendered()) return;
-  const ViewPage page = read_view_page(changes_, index(), last_document(), limits.documents, limits.bytes);
+  const RenderedSize::Order order = size_.order(static_cast<std::size_t>(limits.bytes), limits.documents);
+  const ViewPage page = read_view_page(changes_, index(), last_document(), order.documents, order.json_bytes);
+  StepSize read{page.documents.size()};
+  for (const std::string& json : page.json) read.json_bytes += json.size();
+  read.bytes = read.json_bytes;
+  size_.came({}, read);
   if (!compared_) compared_ = compared_through(ingest_pipelines_of(elasticsearch_, index().target()));
   DocumentIds ids;
   for (FoundDocument& document : find_different(elasticsearch_, index(), page, *compared_))

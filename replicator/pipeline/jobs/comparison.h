@@ -29,6 +29,7 @@ class Comparison final : public RunningJob {
 
   ChangeLog& changes_;
   ElasticsearchClient& elasticsearch_;
+  RenderedSize size_;
   PageInHand different_;
   std::optional<Compared> compared_;  // none until the first page
   std::int64_t documents_ = 0;        // of the page, until they are counted

@@ -11,6 +11,7 @@
 #include "replicator/pipeline/jobs/comparison.h"
 #include "replicator/pipeline/jobs/fan_out.h"
 #include "replicator/pipeline/jobs/sweep.h"
+#include "replicator/pipeline/rendering.h"
 
 namespace lockstep {
 namespace {
@@ -145,7 +146,8 @@ bool JobRunner::read_page(RunningJob& job) {
   if (!is_ready(job)) return false;
   const Lane lane{job.id()};
   const SteadyTime begun = std::chrono::steady_clock::now();
-  const PageLimits limits{share_.documents(begun), writer_.job_bytes()};
+  PageLimits limits{share_.documents(begun), writer_.job_bytes()};
+  if (!job.has_begun()) limits.documents = std::min(limits.documents, kFirstDocuments);
   if (!look_ahead(job, limits)) return false;
   std::unique_ptr<SourceTransaction> transaction = changes_.begin(versions_.epoch());
   StepDocuments documents(versions_.epoch(), versions_.next(), static_cast<std::size_t>(limits.bytes));

@@ -12,11 +12,9 @@ void PageInHand::take(DocumentIds ids, JobPosition behind, bool is_last) {
 
 std::int64_t PageInHand::render(SourceTransaction& transaction, const AppliedIndex& index,
                                 StepDocuments& documents, std::int64_t bytes) {
-  if (rendered()) return 0;
   const std::size_t before = left_over_.size();
-  left_over_ =
-      transaction.render_for(documents.version(), index, left_over_, bytes,
-                             [&](const RenderedDocument& document) { documents.add(index, document); });
+  rendering_.render(transaction, index, left_over_, documents, static_cast<std::size_t>(bytes),
+                    static_cast<std::int64_t>(before));
   return static_cast<std::int64_t>(before - left_over_.size());
 }
 

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "replicator/pipeline/document_writer.h"
+#include "replicator/pipeline/rendering.h"
 #include "replicator/source/outbox/job.h"
 #include "replicator/source/transaction.h"
 
@@ -29,6 +29,7 @@ class PageInHand {
   bool is_last() const { return is_last_; }
 
  private:
+  Rendering rendering_;
   DocumentIds left_over_;
   JobPosition behind_;
   bool is_last_ = false;

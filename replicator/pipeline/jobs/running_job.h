@@ -6,8 +6,8 @@
 #include <optional>
 #include <utility>
 
-#include "replicator/pipeline/document_writer.h"
 #include "replicator/pipeline/progress.h"
+#include "replicator/pipeline/step_documents.h"
 #include "replicator/source/outbox/job.h"
 #include "replicator/source/transaction.h"
 
@@ -30,6 +30,9 @@ class RunningJob {
   JobId id() const { return job_.id; }
   const AppliedIndex& index() const { return index_; }
   JobStatus status() const;
+
+  /// Whether this process has read a page.
+  bool has_begun() const { return begun_; }
 
   /// Whether nothing is left to read.
   bool all_read() const { return all_read_; }

@@ -14,6 +14,7 @@
 
 #include "replicator/elasticsearch/admin/client.h"
 #include "replicator/elasticsearch/read/document_reader.h"
+#include "replicator/pipeline/document_writer.h"
 #include "replicator/pipeline/jobs/running_job.h"
 
 namespace lockstep {

@@ -8,7 +8,8 @@
 
    Writers, failures and Elasticsearch are one process each, and there are two replicators. Each step is atomic; whatever can
    happen between two steps is tried. Variants, each without one of the safeguards: NO_EPOCH, CHECKPOINT_ELSEWHERE,
-   NO_SYNCHRONOUS_COMMIT, CHECKPOINT_BEFORE_ACK, SAVE_BY_DEPOSED, SEVERAL_IN_FLIGHT, LAST_ID, EARLY_FORGETTING. */
+   NO_SYNCHRONOUS_COMMIT, CHECKPOINT_BEFORE_ACK, SAVE_BY_DEPOSED, SEVERAL_IN_FLIGHT, OVERTAKING, LAST_ID,
+   EARLY_FORGETTING. */
 
 #ifndef TRANSACTIONS
 #define TRANSACTIONS 3      /* that writers begin; at most 5 */
@@ -59,7 +60,7 @@ byte durable_checkpoint, checkpoint_log_end;
 /* --- Elasticsearch, and the requests on their way to it --- */
 
 typedef Item {
-  byte phase;               /* FREE, SENT, ANSWERED, LATE */
+  byte phase;               /* FREE, WAITING, SENT, ANSWERED, LATE */
   byte epoch, counter;      /* its version; the epoch also tells whose it is */
   byte document, state;
   byte before               /* position before the step that it belongs to */
@@ -68,6 +69,7 @@ typedef Item {
 #define SENT 1
 #define ANSWERED 2          /* it has its outcome, and the answer is on its way back */
 #define LATE 3              /* timed out, repeated and acknowledged, and still on its way */
+#define WAITING 4           /* not sent: another write of its document is on its way, or waits before it */
 Item item[4];               /* so many are under way at the same time */
 
 byte index[2];         /* the state of each document */
@@ -275,10 +277,14 @@ end:
 inline die() { may_fail -> failures++; goto stop }
 
 #define connected (generation == restarts)
-#define is_open(i, which) \
+#define is_on_its_way(i, which) \
   (item[i].epoch == mine && item[i].document == which && (item[i].phase == SENT || item[i].phase == ANSWERED))
-#define in_flight(which) (is_open(0, which) || is_open(1, which) || is_open(2, which) || is_open(3, which))
-#define idle (!in_flight(0) && !in_flight(1))
+#define in_flight(which) \
+  (is_on_its_way(0, which) || is_on_its_way(1, which) || is_on_its_way(2, which) || is_on_its_way(3, which))
+#define waits(i, which) (item[i].epoch == mine && item[i].document == which && item[i].phase == WAITING)
+#define is_open(i, which) (is_on_its_way(i, which) || waits(i, which))
+#define open(which) (is_open(0, which) || is_open(1, which) || is_open(2, which) || is_open(3, which))
+#define idle (!open(0) && !open(1))
 
 #ifdef SAVE_BY_DEPOSED
 #define may_save true
@@ -341,6 +347,17 @@ inline commit() {           /* saves what has been acknowledged */
   fi
 }
 
+/* W1: at most one write of a document in flight, and in their order. What cannot be sent waits, and nothing else does. */
+#ifdef SEVERAL_IN_FLIGHT
+#define must_wait(which) false
+#else
+#ifdef OVERTAKING
+#define must_wait(which) in_flight(which)
+#else
+#define must_wait(which) open(which)
+#endif
+#endif
+
 inline send(which, rendered) {
   if
   :: item[0].phase == FREE -> first = 0
@@ -348,19 +365,23 @@ inline send(which, rendered) {
   :: item[0].phase != FREE && item[1].phase != FREE && item[2].phase == FREE -> first = 2
   :: else -> first = 3
   fi;
-  item[first].phase = SENT; item[first].epoch = mine; item[first].counter = counter;
+  item[first].phase = (must_wait(which) -> WAITING : SENT); item[first].epoch = mine; item[first].counter = counter;
   item[first].document = which; item[first].state = rendered; item[first].before = before
 }
 
 #define free_requests \
   ((item[0].phase == FREE) + (item[1].phase == FREE) + (item[2].phase == FREE) + (item[3].phase == FREE))
 
-/* W1: at most one operation a document in flight. */
-#ifdef SEVERAL_IN_FLIGHT
 #define may_send (free_requests >= 2)
-#else
-#define may_send (free_requests >= 2 && !(has(documents, 0) && in_flight(0)) && !(has(documents, 1) && in_flight(1)))
-#endif
+
+#define waits_before(i, other) \
+  (item[other].phase == WAITING && item[other].epoch == mine && item[other].document == item[i].document && \
+   item[other].counter < item[i].counter)
+#define is_next(i) (!waits_before(i, 0) && !waits_before(i, 1) && !waits_before(i, 2) && !waits_before(i, 3))
+
+inline go_on(i) {
+  item[i].phase == WAITING && item[i].epoch == mine && !in_flight(item[i].document) && is_next(i) -> item[i].phase = SENT
+}
 
 inline receive(i) {
   item[i].phase == ANSWERED && item[i].epoch == mine ->
@@ -372,7 +393,7 @@ inline receive(i) {
 
 inline drop(i) {
   if
-  :: item[i].phase == ANSWERED && item[i].epoch == mine -> free(i)
+  :: (item[i].phase == ANSWERED || item[i].phase == WAITING) && item[i].epoch == mine -> free(i)
   :: else
   fi
 }
@@ -453,6 +474,10 @@ end_follow:
   :: atomic { receive(1) }
   :: atomic { receive(2) }
   :: atomic { receive(3) }
+  :: atomic { go_on(0) }
+  :: atomic { go_on(1) }
+  :: atomic { go_on(2) }
+  :: atomic { go_on(3) }
   :: atomic { die() }
   od;
 settle:                                 /* durably, before Elasticsearch is shown anything */
@@ -479,6 +504,10 @@ settle:                                 /* durably, before Elasticsearch is show
   :: atomic { receive(1) }
   :: atomic { receive(2) }
   :: atomic { receive(3) }
+  :: atomic { go_on(0) }
+  :: atomic { go_on(1) }
+  :: atomic { go_on(2) }
+  :: atomic { go_on(3) }
   :: atomic { die() }
   od;
 stop:                                   /* by death, or by an error after which it begins anew: answers reach nobody */

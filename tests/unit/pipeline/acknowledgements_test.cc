@@ -34,6 +34,16 @@ TEST(AcknowledgementsTest, AStepIsCompleteOnlyWhenEachOfItsBulksIs) {  // A1
   EXPECT_EQ(position_of(acknowledgements), "10");
 }
 
+TEST(AcknowledgementsTest, AStepWhoseBulkWasSplitIsCompleteWhenBothPartsAre) {  // A1
+  Acknowledgements acknowledgements;
+  const StepId step = acknowledgements.add(Lane::tail(), 1, at("10"));
+  acknowledgements.bulk_added(step);
+  acknowledgements.bulk_done(step);
+  EXPECT_FALSE(acknowledgements.has_news());
+  acknowledgements.bulk_done(step);
+  EXPECT_EQ(position_of(acknowledgements), "10");
+}
+
 TEST(AcknowledgementsTest, AStepWithoutBulksIsCompleteAtOnce) {
   Acknowledgements acknowledgements;
   acknowledgements.add(Lane::tail(), 0, at("10"));

@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <future>
+
 #include "tests/unit/pipeline/world.h"
 
 namespace lockstep::fake {
@@ -10,6 +13,8 @@ namespace {
 
 class DocumentWriterTest : public testing::Test {
  protected:
+  DocumentWriterTest() { world_.clock.stop(); }
+
   StepDocuments write(const std::string& id, const std::string& json = "{}") {
     StepDocuments documents(leader_.versions.epoch(), leader_.versions.next(), 100'000);
     documents.add(world_.posts(), {id, "", json, {}});
@@ -48,12 +53,146 @@ TEST_F(DocumentWriterTest, ADocumentInFlightIsWaitedFor) {  // W1
   submit(write("1", "{\"n\":1}"));
   world_.elasticsearch.await_held(1);
   submit(write("1", "{\"n\":2}"));
-  EXPECT_FALSE(leader_.writer.has_room());
   EXPECT_EQ(leader_.writer.requests_in_flight(), 1U);
+  EXPECT_FALSE(leader_.writer.idle());
   world_.elasticsearch.release();
   ASSERT_TRUE(leader_.take_all_outcomes());
   EXPECT_TRUE(world_.elasticsearch.overlaps().empty());
   EXPECT_EQ(world_.elasticsearch.get("posts", "1")->json, "{\"n\":2}");
+}
+
+// One bulk was in flight all the time: two chunks of random rows nearly always share a document.
+TEST_F(DocumentWriterTest, OfTwoStepsThatShareDocumentsBothAreInFlightAndOnlyTheSharedOnesWait) {
+  constexpr int kDocuments = 2'000;
+  constexpr int kShared = 20;
+  const auto step = [&](int first, const std::string& json) {
+    StepDocuments documents(leader_.versions.epoch(), leader_.versions.next(), 10'000'000);
+    for (int i = first; i < first + kDocuments; ++i)
+      documents.add(world_.posts(), {std::to_string(i), "", json, {}});
+    return documents;
+  };
+  world_.elasticsearch.hold();
+  submit(step(0, "{\"n\":1}"), "1");
+  submit(step(kDocuments - kShared, "{\"n\":2}"), "2");
+  world_.elasticsearch.await_held(2);
+  EXPECT_EQ(leader_.writer.requests_in_flight(), 2U);
+  EXPECT_TRUE(leader_.writer.has_room()) << "the next step is rendered meanwhile";
+  world_.elasticsearch.release();
+  ASSERT_TRUE(leader_.take_all_outcomes());
+  EXPECT_EQ(world_.elasticsearch.bulk_requests(), 3U);
+  EXPECT_EQ(world_.elasticsearch.operations().size(), 2U * kDocuments) << "nothing is written twice";
+  EXPECT_TRUE(world_.elasticsearch.overlaps().empty());
+  EXPECT_EQ(world_.elasticsearch.get("posts", std::to_string(kDocuments - 1))->json, "{\"n\":2}");
+  EXPECT_EQ(taken().position, Position{"2"});
+}
+
+TEST_F(DocumentWriterTest, AStepIsDoneWhenThePartOfItThatWaitedIs) {  // A1
+  std::atomic<int> bulks = 0;
+  std::atomic<bool> takes_the_rest = false;
+  world_.elasticsearch.hold();
+  world_.elasticsearch.intercept([&](const HttpRequest&) -> std::optional<HttpResponse> {
+    if (++bulks <= 2 || takes_the_rest) return std::nullopt;
+    return HttpResponse{503, "{}"};
+  });
+  const std::uint64_t before = leader_.writer.requests_taken_over();
+  submit(write("1"), "1");
+  StepDocuments both = write("1", "{\"n\":2}");
+  both.add(world_.posts(), {"2", "", "{}", {}});
+  submit(std::move(both), "2");
+  world_.elasticsearch.await_held(2);
+  world_.elasticsearch.release();
+  ASSERT_TRUE(eventually([&] {
+    leader_.writer.take_outcomes(std::chrono::milliseconds(1));
+    return bulks >= 3 && leader_.writer.requests_in_flight() == 1;
+  }));
+  EXPECT_EQ(taken().position, Position{"1"}) << "the other half is done, and the step is not";
+  EXPECT_EQ(leader_.writer.requests_done_before(), before + 1);
+  takes_the_rest = true;
+  ASSERT_TRUE(leader_.take_all_outcomes());
+  EXPECT_EQ(taken().position, Position{"2"});
+  EXPECT_EQ(leader_.writer.requests_done_before(), before + 2);
+}
+
+// A later write that went first would let an earlier one bring a deleted document back, once Elasticsearch
+// has forgotten the deletion.
+TEST_F(DocumentWriterTest, WritesOfADocumentGoInTheOrderOfTheirStepsWhetherTheyHaveWaitedOrNot) {  // W1
+  world_.elasticsearch.hold();
+  submit(write("a"));
+  StepDocuments second = remove("a");
+  second.add(world_.posts(), {"b", "", "{}", {}});
+  submit(std::move(second));
+  StepDocuments third = write("c");
+  third.add(world_.posts(), {"a", "", "{\"n\":3}", {}});
+  submit(std::move(third));
+  world_.elasticsearch.await_held(3);
+  world_.elasticsearch.release();
+  ASSERT_TRUE(leader_.take_all_outcomes());
+  const std::vector<Operation> operations = world_.elasticsearch.operations_on("a");
+  ASSERT_EQ(operations.size(), 3U);
+  EXPECT_LT(operations[0].version, operations[1].version);
+  EXPECT_LT(operations[1].version, operations[2].version);
+  EXPECT_TRUE(operations[1].is_delete);
+  EXPECT_TRUE(world_.elasticsearch.overlaps().empty());
+}
+
+TEST_F(DocumentWriterTest, AWriteThatWaitsForAnotherDocumentBesideItIsNotOvertaken) {  // W1
+  std::promise<void> gate;
+  const std::shared_future<void> opened = gate.get_future().share();
+  world_.elasticsearch.intercept([opened](const HttpRequest& request) -> std::optional<HttpResponse> {
+    if (request.body.find("\"_id\":\"slow\"") != std::string_view::npos) opened.wait();
+    return std::nullopt;
+  });
+  const auto one_in_flight = [&] {
+    leader_.writer.take_outcomes(std::chrono::milliseconds(1));
+    return leader_.writer.requests_in_flight() == 1;
+  };
+  submit(write("a"));
+  submit(write("slow"));
+  StepDocuments second = remove("a");
+  second.add(world_.posts(), {"slow", "", "{}", {}});
+  submit(std::move(second));
+  ASSERT_TRUE(eventually(one_in_flight)) << "the first write of a is done";
+  StepDocuments third = write("c");
+  third.add(world_.posts(), {"a", "", "{\"n\":3}", {}});
+  submit(std::move(third));
+  ASSERT_TRUE(eventually(one_in_flight)) << "c does not wait";
+  EXPECT_EQ(world_.elasticsearch.operations_on("a").size(), 1U);
+  gate.set_value();
+  ASSERT_TRUE(leader_.take_all_outcomes());
+  const std::vector<Operation> operations = world_.elasticsearch.operations_on("a");
+  ASSERT_EQ(operations.size(), 3U);
+  EXPECT_TRUE(operations[1].is_delete);
+  EXPECT_LT(operations[1].version, operations[2].version);
+}
+
+// Else the writes of a busy row would pile up here, where they cannot be read together.
+TEST_F(DocumentWriterTest, AThirdWriteOfADocumentHoldsTheTailBack) {
+  world_.elasticsearch.hold();
+  submit(write("1", "{\"n\":1}"));
+  submit(write("1", "{\"n\":2}"));
+  EXPECT_TRUE(leader_.writer.has_room());
+  submit(write("1", "{\"n\":3}"));
+  EXPECT_FALSE(leader_.writer.has_room());
+  world_.elasticsearch.release();
+  ASSERT_TRUE(leader_.take_all_outcomes());
+  EXPECT_EQ(world_.elasticsearch.operations_on("1").size(), 3U);
+  EXPECT_EQ(world_.elasticsearch.get("posts", "1")->json, "{\"n\":3}");
+}
+
+TEST_F(DocumentWriterTest, WhatWaitsBehindOtherWritesIsBounded) {  // promise 5
+  const std::string json = "{\"text\":\"" + std::string(600'000, 'x') + "\"}";
+  const auto two = [&] {
+    StepDocuments documents = write("1", json);
+    documents.add(world_.posts(), {"2", "", json, {}});
+    return documents;
+  };
+  world_.elasticsearch.hold();
+  submit(two());
+  ASSERT_TRUE(leader_.writer.has_room());
+  submit(two());
+  EXPECT_FALSE(leader_.writer.has_room()) << "more than a MiB waits";
+  world_.elasticsearch.release();
+  ASSERT_TRUE(leader_.take_all_outcomes());
 }
 
 TEST_F(DocumentWriterTest, ADocumentUnderAnotherRoutingIsWaitedFor) {  // W1: both may lead to one shard
@@ -79,25 +218,62 @@ TEST_F(DocumentWriterTest, OtherDocumentsDoNotWait) {
 }
 
 // W4: the loop used to stand still until the first write had its outcome.
-TEST_F(DocumentWriterTest, AChangeOfADocumentWhoseWriteTakesLongIsParkedAndTheOthersGoOn) {
+TEST_F(DocumentWriterTest, AChangeOfADocumentWhoseWriteTakesLongIsParkedWhenItIsInTheWay) {
   world_.elasticsearch.hold();
   submit(write("1"), "1");
-  world_.elasticsearch.await_held(1);
-  StepDocuments both = write("1");
-  both.add(world_.posts(), {"2", "", "{}", {}});
-  submit(std::move(both), "2");
-  const auto others_go_on = [&] {
-    leader_.writer.take_outcomes(std::chrono::milliseconds(1));
-    return leader_.writer.requests_in_flight() == 2;
-  };
-  ASSERT_TRUE(eventually(others_go_on));
-  EXPECT_TRUE(leader_.writer.has_room());
+  submit(write("1"), "2");
+  submit(write("1"), "3");
+  ASSERT_FALSE(leader_.writer.has_room());
+  world_.clock.advance(std::chrono::milliseconds(999));
+  leader_.writer.take_outcomes(std::chrono::milliseconds(0));
+  ASSERT_FALSE(leader_.writer.has_room());
+  world_.clock.advance(std::chrono::milliseconds(1));
+  leader_.writer.take_outcomes(std::chrono::milliseconds(0));
+  ASSERT_TRUE(leader_.writer.has_room()) << "the others go on";
+  world_.elasticsearch.release();
+  ASSERT_TRUE(leader_.take_all_outcomes());
+  EXPECT_EQ(taken().position, Position{"3"});
+  const auto parked = leader_.writer.take_parked();
+  ASSERT_EQ(parked.at(kPosts).documents.size(), 2U);
+  EXPECT_EQ(parked.at(kPosts).documents[0].id.text, "1");
+  EXPECT_EQ(world_.elasticsearch.operations_on("1").size(), 1U);
+  EXPECT_EQ(leader_.writer.pending(kPosts), 0);
+}
+
+TEST_F(DocumentWriterTest, AChangeThatIsInNobodysWayWaitsLongerBeforeItIsParked) {  // W4
+  world_.elasticsearch.hold();
+  submit(write("1"), "1");
+  submit(write("1"), "2");
+  world_.clock.advance(std::chrono::milliseconds(2'999));
+  leader_.writer.take_outcomes(std::chrono::milliseconds(0));
+  EXPECT_EQ(leader_.writer.pending(kPosts), 2);
+  world_.clock.advance(std::chrono::milliseconds(1));
+  leader_.writer.take_outcomes(std::chrono::milliseconds(0));
+  EXPECT_EQ(leader_.writer.pending(kPosts), 1);
   world_.elasticsearch.release();
   ASSERT_TRUE(leader_.take_all_outcomes());
   EXPECT_EQ(taken().position, Position{"2"});
-  const auto parked = leader_.writer.take_parked();
-  ASSERT_EQ(parked.at(kPosts).documents.size(), 1U);
-  EXPECT_EQ(parked.at(kPosts).documents[0].id.text, "1");
+  EXPECT_EQ(leader_.writer.take_parked().at(kPosts).documents.size(), 1U);
+}
+
+TEST_F(DocumentWriterTest, AChangeOfADocumentWhoseWriteFailsIsParkedAtOnceAndTheOthersGoOn) {  // W4
+  std::atomic<bool> takes_everything = false;
+  world_.elasticsearch.intercept([&](const HttpRequest& request) -> std::optional<HttpResponse> {
+    if (takes_everything || request.body.find("\"_id\":\"1\"") == std::string_view::npos) return std::nullopt;
+    return HttpResponse{503, "{}"};
+  });
+  submit(write("1"), "1");
+  StepDocuments both = write("1");
+  both.add(world_.posts(), {"2", "", "{}", {}});
+  submit(std::move(both), "2");
+  ASSERT_TRUE(eventually([&] {
+    leader_.writer.take_outcomes(std::chrono::milliseconds(1));
+    return leader_.writer.pending(kPosts) == 1;
+  })) << "the other document is written, and the write behind the failing one is parked";
+  takes_everything = true;
+  ASSERT_TRUE(leader_.take_all_outcomes());
+  EXPECT_EQ(taken().position, Position{"2"});
+  ASSERT_EQ(leader_.writer.take_parked().at(kPosts).documents.size(), 1U);
   EXPECT_TRUE(world_.elasticsearch.overlaps().empty());
 }
 

@@ -34,7 +34,7 @@ TEST_F(StepDocumentsTest, ADocumentIsWrittenAndOneThatIsGoneIsDeleted) {
   StepDocuments documents = step();
   documents.add(world_.posts(), rendered("1", "{\"n\":1}"));
   documents.add(world_.posts(), rendered("2", std::nullopt));
-  EXPECT_EQ(documents.documents(), 2U);
+  EXPECT_EQ(documents.size().documents, 2U);
   submit(std::move(documents));
   EXPECT_EQ(world_.elasticsearch.get("posts", "1")->json, "{\"n\":1}");
   EXPECT_TRUE(world_.elasticsearch.operations_on("2").at(0).is_delete);
@@ -145,7 +145,7 @@ TEST_F(StepDocumentsTest, ABulkIsClosedWhenItHasReachedItsSize) {
   StepDocuments documents = step();
   const std::string json = "{\"text\":\"" + std::string(200, 'x') + "\"}";
   for (int i = 0; i < 20; ++i) documents.add(world_.posts(), rendered(std::to_string(i), json));
-  EXPECT_GT(documents.bytes(), 20 * json.size());
+  EXPECT_GT(documents.size().bytes, 20 * json.size());
   submit(std::move(documents));
   EXPECT_EQ(world_.elasticsearch.documents("posts").size(), 20U);
   EXPECT_GE(world_.elasticsearch.bulk_requests(), 4U);

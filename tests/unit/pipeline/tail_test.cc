@@ -193,6 +193,23 @@ TEST_F(TailTest, ALargeTransactionBecomesAJobAndWhatComesAfterItIsAppliedAtOnce)
   EXPECT_TRUE(world_.database.state().jobs.empty());
 }
 
+// Elasticsearch had nothing to do until two thousand documents were rendered.
+TEST_F(TailTest, TheFirstStepAfterARestIsSmallAndTheNextOnesAreNot) {
+  world_.add_silently(3'000);
+  Leader leader(world_);
+  ASSERT_TRUE(leader.catch_up());
+  world_.elasticsearch.hold();
+  world_.rename_user("ann", 1);
+  ASSERT_TRUE(leader.tail.turn());
+  EXPECT_EQ(leader.writer.pending(kPosts), 500);
+  ASSERT_TRUE(leader.tail.turn());
+  EXPECT_EQ(leader.writer.pending(kPosts), 3'000);
+  EXPECT_EQ(leader.writer.requests_in_flight(), 2U);
+  world_.elasticsearch.release();
+  ASSERT_TRUE(leader.catch_up());
+  EXPECT_EQ(world_.difference(), "");
+}
+
 TEST_F(TailTest, ALargeTransactionWithATruncateMeansEveryDocumentToo) {
   world_.config.replication.fan_out_threshold = 20;
   world_.add_silently(5);

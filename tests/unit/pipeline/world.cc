@@ -134,7 +134,7 @@ Leader::Leader(World& of, SteadyTime write_lifetime_over)
       client(world.elasticsearch.transports()()),
       versions(led_epoch(source)),
       bulks(quick_options(world.config), world.elasticsearch.transports()),
-      writer(bulks, board, world.pipeline),
+      writer(bulks, board, world.pipeline, world.clock),
       held(world.pipeline, world.elasticsearch.transports()(), [] {}, {milliseconds(1), milliseconds(5)}),
       checkpoint(world.pipeline, source.changes(), writer, versions.epoch(),
                  RefusedShare(of.config.replication.max_refused_share, of.pipeline)),

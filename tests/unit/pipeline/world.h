@@ -2,11 +2,14 @@
 // a test can stop between any two steps and ask: is the index what the view gives?
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "replicator/clock.h"
 #include "replicator/config/config.h"
 #include "replicator/elasticsearch/admin/client.h"
 #include "replicator/pipeline/checkpoint.h"
@@ -25,6 +28,18 @@ inline constexpr CaptureId kUserRows{11};  ///< of users, whose posts have chang
 inline constexpr CaptureId kFileRows{20};  ///< of files, by id
 
 AppliedPipeline test_pipeline();
+
+/// The machine's clock, until it is stopped.
+class StoppableClock final : public Clock {
+ public:
+  SteadyTime now() const override { return stopped_at_.value_or(std::chrono::steady_clock::now()); }
+  void stop() { stopped_at_ = now(); }
+  /// REQUIRES: stop() was called.
+  void advance(std::chrono::milliseconds by) { *stopped_at_ += by; }
+
+ private:
+  std::optional<SteadyTime> stopped_at_;
+};
 
 struct World {
   explicit World(int shards = 3);
@@ -49,6 +64,7 @@ struct World {
   Config config;
   Database database{pipeline};
   Elasticsearch elasticsearch;
+  StoppableClock clock;  ///< of the writers
 };
 
 /// What replicate() stands on, without its loop. Destroying it is a kill: what is not saved is lost.

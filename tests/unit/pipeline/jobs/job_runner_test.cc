@@ -107,6 +107,20 @@ TEST_F(JobRunnerTest, OnlySoManyPagesAreOpenAtOnce) {
   EXPECT_EQ(world_.difference(), "");
 }
 
+TEST_F(JobRunnerTest, TheFirstPageOfAJobIsSmall) {
+  world_.config.replication.chunk_documents = 2'000;
+  world_.add_silently(3'000);
+  world_.database.add_job(kPosts, JobKind::kBackfill);
+  Leader leader(world_);
+  world_.elasticsearch.hold();
+  ASSERT_TRUE(leader.jobs.turn());
+  EXPECT_EQ(leader.writer.pending(kPosts), 500);
+  ASSERT_TRUE(leader.jobs.turn());
+  EXPECT_EQ(leader.writer.pending(kPosts), 2'500);
+  world_.elasticsearch.release();
+  ASSERT_TRUE(leader.catch_up());
+}
+
 TEST_F(JobRunnerTest, JobsLeaveOneBulkToTheTail) {
   world_.config.elasticsearch.bulks_in_flight = 3;
   world_.add_silently(200);

@@ -1,0 +1,37 @@
+// Whose turn it is to write a document when several requests name it (W1). A request claims its documents
+// when it is sent or begins to wait; the claims on a document are served in the order in which they were
+// made.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <unordered_map>
+
+namespace lockstep {
+
+/// The number of a request's claims; a later request has a greater one.
+using Claim = std::uint64_t;
+
+/// Later than any claim.
+inline constexpr Claim kNoClaim = static_cast<Claim>(-1);
+
+/// Documents are known by a hash. Two that share one are taken for the same document, which only makes one of
+/// them wait.
+class DocumentClaims {
+ public:
+  /// Has no effect when the claim has the document already.
+  void add(std::size_t document, Claim claim);
+
+  /// Has no effect when the claim does not have the document.
+  void remove(std::size_t document, Claim claim);
+
+  /// How many claims on the document come before this one.
+  std::size_t count_before(std::size_t document, Claim claim = kNoClaim) const;
+
+  bool has(std::size_t document, Claim claim) const;
+
+ private:
+  std::unordered_multimap<std::size_t, Claim> claims_;
+};
+
+}  // namespace lockstep

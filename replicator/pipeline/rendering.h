@@ -1,0 +1,57 @@
+// Has documents rendered, as many at once as fill a request and no more. The source cuts what it gives at a
+// number of bytes, but it has rendered by then all that it was asked for. So what is asked for follows the
+// size of the documents that came last.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "replicator/pipeline/step_documents.h"
+#include "replicator/source/transaction.h"
+
+namespace lockstep {
+
+/// So much is rendered before an Elasticsearch that has nothing to do gets it: the rest follows meanwhile.
+inline constexpr std::int64_t kFirstDocuments = 500;
+
+/// How large documents are, by those that came last.
+class RenderedSize {
+ public:
+  struct Order {
+    std::int64_t documents = 0;   ///< at most; at least 1
+    std::int64_t json_bytes = 0;  ///< about; at least 1
+  };
+
+  /// What to ask the source for, to fill so many bytes of requests, action lines included.
+  Order order(std::size_t room, std::int64_t most_documents) const;
+
+  /// What a step had before an order was carried out, and what it has now.
+  void came(const StepSize& before, const StepSize& after);
+
+ private:
+  double each_ = 0;             // bytes of a document in a request; 0: none has come
+  double share_of_json_ = 0.4;  // of these bytes
+};
+
+/// For the documents of one index, or of one job.
+class Rendering {
+ public:
+  /// Until the step has at least most of `full_bytes`, or so many documents more, or no ids are left. Takes
+  /// from `ids` what it has rendered.
+  void render(SourceTransaction& transaction, const AppliedIndex& index, DocumentIds& ids,
+              StepDocuments& documents, std::size_t full_bytes, std::int64_t most_documents);
+
+  /// The same for the documents of the view behind `after`.
+  ViewPageEnd render_page(SourceTransaction& transaction, const AppliedIndex& index,
+                          std::optional<DocumentId> after, StepDocuments& documents, std::size_t full_bytes,
+                          std::int64_t most_documents);
+
+ private:
+  RenderedSize size_;
+};
+
+/// Whether so many bytes are enough, where `full` would be full: what is missing is worth no round trip.
+bool is_nearly_full(std::size_t bytes, std::size_t full);
+
+}  // namespace lockstep
