@@ -154,6 +154,40 @@ TEST_F(SqliteDefinitionTest, AChangedTrackWritesItsIndexAgainUnderCapturesOfNewI
 
 // --- what `check` finds ---
 
+TEST_F(SqliteDefinitionTest, AChangedTrackOfOneIndexLeavesTheOthersThatFollowItsTable) {
+  application_.execute("create view names as select id as _id, name from users");
+  config_.indices.push_back(sqlite_index("names", {sqlite_track("users")}));
+  definition().apply({});
+  config_.indices.front().tracks.back() = sqlite_track("users", "author", "name");
+  std::vector<std::string> changed;
+  for (const PlanStep& step : definition().plan()) {
+    if (step.object.starts_with("index ")) changed.push_back(step.object + ": " + step.detail);
+  }
+  EXPECT_THAT(changed, ElementsAre(HasSubstr("index documents: the tracks have changed")));
+}
+
+TEST_F(SqliteDefinitionTest, TriggersThatLeftOutWhatAUsingJoinsByAreMadeAgainAndTheIndexCompared) {
+  application_.execute(
+      "create table written (id integer primary key, name_id int); create table named (name_id int, id "
+      "integer "
+      "primary key); create view docs as select written.id as _id from written join named using (name_id)");
+  config_.indices = {sqlite_index(
+      "docs", {sqlite_track("written"), sqlite_track("named", "", "", "select value from json_each($1)")})};
+  definition().apply({});
+  // As an earlier lockstep made it.
+  application_.execute(
+      "drop trigger lockstep_1_update; create trigger lockstep_1_update after update on written when old.id "
+      "is "
+      "not new.id begin select 1; end; delete from lockstep_job");
+  SqliteConnection connection(config_.source);
+  EXPECT_THAT(mend_triggers(connection, config_.pipeline),
+              ElementsAre(HasSubstr("made the triggers of table written again")));
+  EXPECT_THAT(application_.column("select kind from lockstep_job order by kind"),
+              ElementsAre("comparison", "sweep"));
+  EXPECT_THAT(application_.captured_by("insert into written values (1, 1); update written set name_id = 2"),
+              ElementsAre("written: 1", "written: 1"));
+}
+
 TEST_F(SqliteDefinitionTest, CheckNamesWhatCannotBeFollowed) {
   application_.execute(
       "create table keyless (a); create view keyless_view as select a as _id from keyless;"
