@@ -215,6 +215,45 @@ TEST_F(SqliteDefinitionTest, CheckNamesWhatCannotBeFollowed) {
   EXPECT_THAT(checked(), Contains(HasSubstr("journal_mode = wal")));
 }
 
+TEST_F(SqliteDefinitionTest, AColumnOfJsonThatHoldsPlainTextIsNamedWithADocumentAndTheRemedy) {
+  application_.execute(
+      "insert into users values (1, 'ann', 'a'); insert into posts values (7, 1, 'plain', 0)");
+  config_.indices.front().json_columns = {"title"};
+  const auto line = [](const char* severity, const char* numbers) {
+    return Contains(AllOf(HasSubstr(severity), HasSubstr("column title of view documents"),
+                          HasSubstr(numbers), HasSubstr("such as 7"), HasSubstr("json_quote(title)")));
+  };
+  EXPECT_THAT(in_lines(definition().check()), line("error", "1 of 1"));
+  application_.execute("insert into posts values (8, 1, '[1]', 0)");
+  EXPECT_THAT(in_lines(definition().check()), line("warning", "1 of 2"));
+  application_.execute("update posts set title = '{}' where id = 7");
+  EXPECT_THAT(in_lines(definition().check()), Not(Contains(HasSubstr("holds no JSON"))));
+}
+
+TEST_F(SqliteDefinitionTest, AMissingNameIsAnsweredByTheNearestOneAndASchemaByNone) {
+  config_.indices = {sqlite_index("main.documents", {}), sqlite_index("document", {}),
+                     sqlite_index("documents", {sqlite_track("Post"), sqlite_track("main.users")})};
+  EXPECT_THAT(in_lines(definition().check()),
+              AllOf(Contains(AllOf(HasSubstr("no view main.documents"), HasSubstr("write \"documents\""))),
+                    Contains(AllOf(HasSubstr("no view document"), HasSubstr("did you mean \"documents\"?"))),
+                    Contains(AllOf(HasSubstr("no table Post"), HasSubstr("did you mean \"posts\"?"))),
+                    Contains(AllOf(HasSubstr("no table main.users"), HasSubstr("write \"users\"")))));
+}
+
+TEST_F(SqliteDefinitionTest, AViewThatCannotBeReadHasItsOwnReasonBeforeTheFirstApply) {
+  application_.execute(
+      "create view no_column as select id as _id, nix from users;"
+      "create view no_collation as select id as _id, (select title from posts order by title collate ours) as t "
+      "from users");
+  config_.indices = {sqlite_index("no_column", {sqlite_track("users")}),
+                     sqlite_index("no_collation", {sqlite_track("users"), sqlite_track("posts")})};
+  const std::vector<std::string> lines = in_lines(definition().check());
+  EXPECT_THAT(lines, Contains(AllOf(HasSubstr("no such column: nix"), HasSubstr("mend the view"))));
+  EXPECT_THAT(lines, Contains(AllOf(HasSubstr("no such collation sequence: ours"),
+                                    HasSubstr("a SQLite of its own"))));
+  EXPECT_THAT(lines, Not(Contains(HasSubstr("lockstep apply"))));
+}
+
 TEST_F(SqliteDefinitionTest, AColumnOfBlobsIsRefusedBecauseNoQueryWouldFindThem) {
   application_.execute(
       "create table owners (id blob primary key); create table pets (id integer primary key, owner blob);"
