@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "replicator/log.h"
+
 namespace lockstep {
 
 /// A secret. Nothing prints it; value() is for the one place that hands it to a library.
@@ -89,8 +91,14 @@ struct HttpConfig {
   std::string listen;  ///< "127.0.0.1:9464"; empty: no HTTP
 };
 
+/// The freshness that the users of the search are promised.
+struct SloConfig {
+  std::chrono::milliseconds lag{0};  ///< no change is to wait for longer; 0: nothing is promised
+};
+
 struct LogConfig {
   std::string level = "info";
+  LogFormat format = LogFormat::kAuto;  ///< one of the first three
 };
 
 struct ReplicationConfig {
@@ -125,6 +133,7 @@ struct Config {
   ElasticsearchConfig elasticsearch;
   ReplicationConfig replication;
   HttpConfig http;
+  SloConfig slo;
   LogConfig log;
   LocksConfig locks;
   TreeConfig tree;

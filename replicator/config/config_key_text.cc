@@ -71,8 +71,10 @@ std::string toml_text(const KeySpec& spec, const KeyValue& value) {
       return nlohmann::json(std::get<double>(value)).dump();
     case ValueType::kSize:
       return toml_quoted(size_text(std::get<std::int64_t>(value)));
-    case ValueType::kDuration:
-      return toml_quoted(duration_text(std::get<std::chrono::milliseconds>(value)));
+    case ValueType::kDuration: {
+      const auto duration = std::get<std::chrono::milliseconds>(value);
+      return duration.count() == 0 && spec.least > 0 ? "" : toml_quoted(duration_text(duration));
+    }
     case ValueType::kChoice:
       return toml_quoted(spec.choices.at(static_cast<std::size_t>(std::get<std::int64_t>(value))));
     case ValueType::kTexts:

@@ -237,12 +237,34 @@ const std::vector<Key<HttpConfig>>& keys_of() {
 }
 
 template <>
+const std::vector<Key<SloConfig>>& keys_of() {
+  static const std::vector<Key<SloConfig>> keys = {
+      key<&SloConfig::lag>(
+          {.name = "lag",
+           .description = "The longest time that a committed change may wait for Elasticsearch. `status`, "
+                          "metrics and the status page say for how much of the last day this was met. "
+                          "Without it they say nothing.",
+           .example = R"("2s")",
+           .least = 10,
+           .most = 24 * kHour}),
+  };
+  return keys;
+}
+
+template <>
 const std::vector<Key<LogConfig>>& keys_of() {
   static const std::vector<Key<LogConfig>> keys = {
       key<&LogConfig::level>({.name = "level",
                               .description = "The lowest level that is logged.",
                               .example = R"("info")",
                               .choices = {"trace", "debug", "info", "warn", "error"}}),
+      key<&LogConfig::format>(
+          {.name = "format",
+           .description = "How `run` and `up` write their log: `text` for people, `json` for programs, one "
+                          "object a line. `auto`: fields of the journal under systemd, text on a terminal, "
+                          "JSON elsewhere.",
+           .example = R"("json")",
+           .choices = {"auto", "text", "json"}}),
   };
   return keys;
 }

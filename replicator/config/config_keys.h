@@ -42,7 +42,8 @@ struct KeySpec {
   std::string_view description;  ///< a few sentences; Markdown
   std::string_view example;      ///< as TOML writes the value
   Presence presence = Presence::kOptional;
-  std::int64_t least = 0;  ///< of integers, sizes in bytes and durations in milliseconds
+  /// Of integers, sizes in bytes and durations in milliseconds. A duration of 0 below it stands for none.
+  std::int64_t least = 0;
   std::int64_t most = std::numeric_limits<std::int64_t>::max();
   std::vector<std::string_view> choices = {};
   TextFault (*check)(const std::string& text) = nullptr;  ///< checks a text, or each text of a list
@@ -70,6 +71,8 @@ const std::vector<Key<ReplicationConfig>>& keys_of();
 template <>
 const std::vector<Key<HttpConfig>>& keys_of();
 template <>
+const std::vector<Key<SloConfig>>& keys_of();
+template <>
 const std::vector<Key<LogConfig>>& keys_of();
 template <>
 const std::vector<Key<LocksConfig>>& keys_of();
@@ -87,6 +90,7 @@ void for_each_section(Visit&& visit) {
   visit("elasticsearch", &Config::elasticsearch);
   visit("replication", &Config::replication);
   visit("http", &Config::http);
+  visit("slo", &Config::slo);
   visit("log", &Config::log);
   visit("locks", &Config::locks);
   visit("tree", &Config::tree);

@@ -41,8 +41,8 @@ class ConfigReader {
   }
 
   ReadConfig read(const toml::table& root) {
-    static const Names sections = {"source", "elasticsearch", "replication", "http",
-                                   "log",    "locks",         "tree",        "index"};
+    Names sections = {"index"};
+    for_each_section([&]<class Section>(const char* name, Section Config::*) { sections.emplace(name); });
     read_section(root, read_.config, "", sections);
     for_each_section([&]<class Section>(const char* name, Section Config::*section) {
       if (const toml::node* node = root.get(name)) read_table(*node, read_.config.*section, name);

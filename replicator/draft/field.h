@@ -11,7 +11,9 @@ namespace lockstep {
 struct DraftField {
   std::string name;
   ValueKind kind = ValueKind::kText;
-  std::vector<DraftField> fields;  ///< those inside of it, of a kObject that is known; else it is dynamic
+  std::vector<DraftField> fields =
+      {};                     ///< those inside of it, of a kObject that is known; else it is dynamic
+  bool json_in_text = false;  ///< its texts are JSON, and the database does not know
 };
 
 }  // namespace lockstep

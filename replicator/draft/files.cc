@@ -28,16 +28,24 @@ std::string track_text(const DraftTrack& track) {
   return text;
 }
 
-std::string unknown_text(const UnknownTrack& track) {
+std::string json_text(const std::vector<std::string>& columns) {
+  std::string list;
+  for (const std::string& column : columns) list += (list.empty() ? "" : ", ") + toml_string(column);
+  return list.empty() ? "" : "json = [" + list + "]\n";
+}
+
+std::string unknown_text(const UnknownTrack& track, const SqlDialect& dialect) {
   return "\n# Not known: " + track.reason +
          ".\n# Say what leads from a changed row to _ids, or ignore = true if its changes don't matter.\n"
          "# [[index.track]]\n# table = " +
-         toml_string(track.table) + "\n# keys = \"select … = any($1)\"\n";
+         toml_string(track.table) + "\n# keys = \"select … where " + dialect.is_among_values("…", "=") +
+         "\"\n";
 }
 
 }  // namespace
 
-std::string draft_configuration(const DraftPipeline& pipeline, const DraftTracks& tracks) {
+std::string draft_configuration(const DraftPipeline& pipeline, const DraftTracks& tracks,
+                                const SqlDialect& dialect) {
   std::string text =
       "# Written by lockstep init. docs/configuration.md and `lockstep print-config --sample` explain every "
       "key.\n"
@@ -47,13 +55,14 @@ std::string draft_configuration(const DraftPipeline& pipeline, const DraftTracks
   text += "\n[elasticsearch]\nurls = [" + toml_string(pipeline.elasticsearch_url) +
           "]\n\n[[index]]\nalias = " + toml_string(pipeline.alias) +
           "\nmapping = " + toml_string(pipeline.mapping_file) + "\nview = " + toml_string(pipeline.view) +
-          "\n";
+          "\n" + json_text(pipeline.json);
   for (const DraftTrack& track : tracks.tracks) text += track_text(track);
-  for (const UnknownTrack& track : tracks.unknown) text += unknown_text(track);
+  for (const UnknownTrack& track : tracks.unknown) text += unknown_text(track, dialect);
   return text;
 }
 
-std::string draft_statements(const std::string& view, const TableGraph& graph, const DraftTracks& tracks) {
+std::string draft_statements(const std::string& view, const TableGraph& graph, const DraftTracks& tracks,
+                             const SqlDialect& dialect) {
   std::string text;
   if (!view.empty())
     text +=
@@ -63,15 +72,8 @@ std::string draft_statements(const std::string& view, const TableGraph& graph, c
     text +=
         "\n-- Rows are looked up by these columns, and no index begins with them. A small table needs "
         "none.\n";
-  for (const DraftIndex& index : tracks.missing_indices) {
-    // The server makes no index of a partitioned table beside its writers.
-    const bool beside_writers = !graph.at(index.table).partitioned;
-    text +=
-        std::string("create index ") + (beside_writers ? "concurrently " : "") + "on " + index.table + " (";
-    for (const std::string& column : index.columns)
-      text += (&column == &index.columns.front() ? "" : ", ") + column;
-    text += ");\n";
-  }
+  for (const DraftIndex& index : tracks.missing_indices)
+    text += dialect.create_index(graph.at(index.table), index.columns);
   return text.empty()
              ? ""
              : "-- Written by lockstep init. Review it, then run it once as the tables' owner.\n" + text;

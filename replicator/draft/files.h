@@ -16,13 +16,16 @@ struct DraftPipeline {
   std::string alias;
   std::string mapping_file;
   std::string view;
+  std::vector<std::string> json;  ///< columns whose texts are JSON
 };
 
 /// The configuration as TOML. A table without a track is a comment that says what to write.
-std::string draft_configuration(const DraftPipeline& pipeline, const DraftTracks& tracks);
+std::string draft_configuration(const DraftPipeline& pipeline, const DraftTracks& tracks,
+                                const SqlDialect& dialect);
 
 /// Statements for the database: those of `view`, which may be empty, and the indices. Empty: there is none.
-std::string draft_statements(const std::string& view, const TableGraph& graph, const DraftTracks& tracks);
+std::string draft_statements(const std::string& view, const TableGraph& graph, const DraftTracks& tracks,
+                             const SqlDialect& dialect);
 
 /// A name that a pipeline may have, made from one that an index may have.
 std::string pipeline_name(const std::string& alias);

@@ -11,6 +11,9 @@ using Json = nlohmann::ordered_json;
 // Longer texts than that are found by their words, and not by `.raw`: the engine refuses terms over 32 KiB.
 constexpr int kLongestRaw = 256;
 
+constexpr const char* kDateTexts =
+    "strict_date_optional_time||yyyy-MM-dd HH:mm:ss||yyyy-MM-dd HH:mm:ss.SSS||yyyy-MM-dd HH:mm";
+
 Json properties_of(const std::vector<DraftField>& fields);
 
 Json mapping_of(const DraftField& field) {
@@ -29,6 +32,8 @@ Json mapping_of(const DraftField& field) {
       return {{"type", "boolean"}};
     case ValueKind::kDate:
       return {{"type", "date"}};
+    case ValueKind::kDateText:
+      return {{"type", "date"}, {"format", kDateTexts}};
     case ValueKind::kKeyword:
       return {{"type", "keyword"}};
     case ValueKind::kText:

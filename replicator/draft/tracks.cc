@@ -51,7 +51,8 @@ std::string joined(const std::vector<std::string>& parts, const std::string& bet
 
 class Drafter {
  public:
-  Drafter(const TableGraph& graph, const DocumentJoins& documents) : graph_(graph), documents_(documents) {
+  Drafter(const TableGraph& graph, const DocumentJoins& documents, const SqlDialect& dialect)
+      : graph_(graph), documents_(documents), dialect_(dialect) {
     for (const Join& join : documents.joins) {
       add_step({join.table, join.columns, join.other, join.other_columns});
       add_step({join.other, join.other_columns, join.table, join.columns});
@@ -75,7 +76,7 @@ class Drafter {
   void add_root() {
     const bool is_key = table(documents_.root).key == ColumnNames{documents_.root_column};
     drafted_.tracks.push_back({documents_.root, is_key ? "" : documents_.root_column, {}, {}});
-    if (!is_key) need_index(documents_.root, {documents_.root_column});
+    need_index(documents_.root, {documents_.root_column});
   }
 
   void add_table(const std::string& name) {
@@ -150,7 +151,7 @@ class Drafter {
     const GraphTable& changed = table(first.from);
     if (first.from_columns == changed.key) return "";
     if (first.from_columns.size() == 1) return first.from_columns.front();
-    return "jsonb_build_array(" + joined(first.from_columns, ", ") + ")";
+    return dialect_.several_columns(first.from_columns);
   }
 
   // From $1, the values of the path's first columns, to the _ids. Empty: they are the _ids.
@@ -167,16 +168,21 @@ class Drafter {
       const std::string alias = "t" + std::to_string(i + 1);
       if (i == 0) {
         const bool several = step.from_columns.size() > 1;
-        from = several ? "unnest($1) as v(value)\njoin " + step.to + " as t1 on " + by_value(step)
+        from = several ? dialect_.values_as_rows() + "\njoin " + step.to + " as t1 on " + by_value(step)
                        : step.to + " as t1";
-        if (!several) where = "\nwhere t1." + compared(step.to, step.to_columns[0]) + " any($1)";
+        if (!several) {
+          const GraphColumn& column = table(step.to).column(step.to_columns[0]);
+          where = "\nwhere " + dialect_.is_among_values(as_value("t1", column), column.equality);
+        }
       } else {
         from +=
             "\njoin " + step.to + " as " + alias + " on " + by_columns(step, alias, "t" + std::to_string(i));
       }
     }
-    const std::string column = ends_before_root ? path.back().from_columns.front() : documents_.root_column;
-    return "select " + last + "." + column + "\nfrom " + from + where;
+    const GraphColumn& column = ends_before_root
+                                    ? table(path.back().from).column(path.back().from_columns.front())
+                                    : table(documents_.root).column(documents_.root_column);
+    return "select " + as_value(last, column) + "\nfrom " + from + where;
   }
 
   std::string compared(const std::string& name, const std::string& column) const {
@@ -191,12 +197,17 @@ class Drafter {
     return joined(conditions, " and ");
   }
 
-  // The values are JSON arrays, as those of a primary key of several columns are.
+  std::string as_value(const std::string& alias, const GraphColumn& column) const {
+    return dialect_.as_value(alias + "." + column.quoted, column);
+  }
+
   std::string by_value(const Step& step) const {
     std::vector<std::string> conditions;
-    for (std::size_t i = 0; i < step.to_columns.size(); ++i)
-      conditions.push_back("t1." + compared(step.to, step.to_columns[i]) + " (v.value ->> " +
-                           std::to_string(i) + ")::" + table(step.from).column(step.from_columns[i]).type);
+    for (std::size_t i = 0; i < step.to_columns.size(); ++i) {
+      const GraphColumn& column = table(step.to).column(step.to_columns[i]);
+      conditions.push_back(as_value("t1", column) + " " + column.equality + " " +
+                           dialect_.part_of_value(i, table(step.from).column(step.from_columns[i])));
+    }
     return joined(conditions, " and ");
   }
 
@@ -207,8 +218,13 @@ class Drafter {
              std::set<std::string>(index.begin(),
                                    index.begin() + static_cast<std::ptrdiff_t>(wanted.size())) == wanted;
     };
+    const auto as_stored = [&](const std::string& column) {
+      return dialect_.as_value(column, table(name).column(column)) == column;
+    };
     const std::vector<ColumnNames>& indices = table(name).indices;
-    if (std::any_of(indices.begin(), indices.end(), begins_with)) return;
+    if (std::all_of(columns.begin(), columns.end(), as_stored) &&
+        std::any_of(indices.begin(), indices.end(), begins_with))
+      return;
     for (const DraftIndex& index : drafted_.missing_indices) {
       if (index.table == name && begins_with(index.columns)) return;
     }
@@ -217,6 +233,7 @@ class Drafter {
 
   const TableGraph& graph_;
   const DocumentJoins& documents_;
+  const SqlDialect& dialect_;
   std::map<std::string, std::vector<Step>> steps_;  // by where they begin
   DraftTracks drafted_;
 };
@@ -239,8 +256,8 @@ DocumentJoins joins_of_view(const TableGraph& graph, const ViewShape& view) {
   return documents;
 }
 
-DraftTracks draft_tracks(const TableGraph& graph, const DocumentJoins& documents) {
-  return Drafter(graph, documents).draft();
+DraftTracks draft_tracks(const TableGraph& graph, const DocumentJoins& documents, const SqlDialect& dialect) {
+  return Drafter(graph, documents, dialect).draft();
 }
 
 }  // namespace lockstep

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "replicator/source/sql_dialect.h"
 #include "replicator/source/table_graph.h"
 
 namespace lockstep {
@@ -53,6 +54,6 @@ inline constexpr std::size_t kMaxPaths = 32;
 DocumentJoins joins_of_view(const TableGraph& graph, const ViewShape& view);
 
 /// REQUIRES: the graph has the tables of `documents`.
-DraftTracks draft_tracks(const TableGraph& graph, const DocumentJoins& documents);
+DraftTracks draft_tracks(const TableGraph& graph, const DocumentJoins& documents, const SqlDialect& dialect);
 
 }  // namespace lockstep

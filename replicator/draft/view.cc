@@ -1,6 +1,7 @@
 #include "replicator/draft/view.h"
 
 #include <algorithm>
+#include <cctype>
 #include <map>
 #include <memory>
 #include <set>
@@ -40,8 +41,9 @@ bool links(const GraphTable& table, const ForeignKey& some, const ForeignKey& ot
 
 class Drafter {
  public:
-  Drafter(const TableGraph& graph, const GraphTable& root, std::vector<const GraphTable*> with)
-      : graph_(graph), with_(std::move(with)) {
+  Drafter(const TableGraph& graph, const GraphTable& root, std::vector<const GraphTable*> with,
+          const SqlDialect& dialect)
+      : graph_(graph), dialect_(dialect), with_(std::move(with)) {
     root_.table = &root;
     root_.alias = new_alias(root);
     for (const GraphColumn& column : root.columns) root_.taken.insert(column.name);
@@ -54,9 +56,10 @@ class Drafter {
     while (!with_.empty()) place_next();
     count_reads(root_, {});
     DraftView view{name, "", fields_of(root_), joins_};
-    view.sql = "create view " + name + " as\nselect\n  " + root_.alias + "." + joins_.root_column +
-               " as _id" + columns_of(root_, "  ") + "\nfrom " + root_.table->name + " as " + root_.alias +
-               ";\n";
+    const std::string id =
+        dialect_.as_value(root_.alias + "." + joins_.root_column, root_.table->column(joins_.root_column));
+    view.sql = "create view " + name + " as\nselect\n  " + id + " as _id" + columns_of_root() + "\nfrom " +
+               root_.table->name + " as " + root_.alias + ";\n";
     // A field of the root whose name begins with _ stays out of the document.
     std::erase_if(view.fields, [](const DraftField& field) { return field.name.starts_with('_'); });
     return view;
@@ -199,53 +202,47 @@ class Drafter {
   // --- what it looks like ---
 
   // Each on a line of its own, behind a comma.
-  std::string columns_of(const Part& part, const std::string& indent) const {
+  std::string columns_of_root() const {
     std::string text;
-    for (const GraphColumn& column : part.table->columns) {
-      if (&part == &root_ && column.name == "_id") continue;  // it is there already
-      text += ",\n" + indent + part.alias + "." + column.quoted;
+    for (const JsonRows::Field& field : fields_of_rows(root_, "  ")) {
+      if (field.column != nullptr && field.name == "_id") continue;  // it is there already
+      text += ",\n  " + field.expression + (field.column == nullptr ? " as " + field.as : "");
     }
-    for (const auto& inner : part.parts)
-      text += ",\n" + indent + rows_of(*inner, indent) + " as " + field_name(*inner);
     return text;
   }
 
-  static std::string field_name(const Part& part) {
-    const bool plain = std::all_of(part.field.begin(), part.field.end(), [](unsigned char c) {
-      return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
-    });
-    const bool begins_plain = part.field.front() < '0' || part.field.front() > '9';
-    return plain && begins_plain ? part.field : quoted_as("\"", part.field);
+  std::vector<JsonRows::Field> fields_of_rows(const Part& part, const std::string& indent) const {
+    std::vector<JsonRows::Field> fields;
+    for (const GraphColumn& column : part.table->columns)
+      fields.push_back({column.name, part.alias + "." + column.quoted, &column, column.quoted});
+    for (const auto& inner : part.parts)
+      fields.push_back({inner->field, rows_of(*inner, indent), nullptr, dialect_.label(inner->field)});
+    return fields;
   }
 
   std::string rows_of(const Part& part, const std::string& indent) const {
-    const std::string in = indent + "  ";
-    std::string text = "(\n" + in;
-    if (part.count == Part::Count::kOne) {
-      text += "select row_to_json(part_.*)";
-    } else {
-      std::string order;
-      for (const std::string& column : part.table->key)
-        order += (order.empty() ? " order by part_." : ", part_.") + column;
-      text += "select coalesce(json_agg(row_to_json(part_.*)" + order + "), '[]')";
-    }
-    const std::string columns = columns_of(part, in + "    ");
-    text += "\n" + in + "from (\n" + in + "  select\n" + in + "    " +
-            columns.substr(columns.find_first_not_of(",\n ")) + "\n" + in + "  from " + part.table->name +
-            " as " + part.alias;
-    if (!part.link.empty()) text += "\n" + in + "  " + part.link;
-    return text + "\n" + in + "  where " + part.condition + "\n" + in + ") as part_\n" + indent + ")";
+    JsonRows rows;
+    rows.fields = fields_of_rows(part, indent + "      ");
+    rows.alias = part.alias;
+    rows.from.push_back("from " + part.table->name + " as " + part.alias);
+    if (!part.link.empty()) rows.from.push_back(part.link);
+    rows.from.push_back("where " + part.condition);
+    rows.order = part.table->key;
+    return part.count == Part::Count::kOne ? dialect_.json_object(rows, indent)
+                                           : dialect_.json_array(rows, indent);
   }
 
-  static std::vector<DraftField> fields_of(const Part& part) {
+  std::vector<DraftField> fields_of(const Part& part) const {
     std::vector<DraftField> fields;
-    for (const GraphColumn& column : part.table->columns) fields.push_back({column.name, column.kind, {}});
+    for (const GraphColumn& column : part.table->columns)
+      fields.push_back({column.name, column.kind, {}, column.json_in_text});
     for (const auto& inner : part.parts)
-      fields.push_back({inner->field, ValueKind::kObject, fields_of(*inner)});
+      fields.push_back({inner->field, ValueKind::kObject, fields_of(*inner), !dialect_.has_json_type()});
     return fields;
   }
 
   const TableGraph& graph_;
+  const SqlDialect& dialect_;
   std::vector<const GraphTable*> with_;  // not placed yet
   Part root_;
   std::vector<Part*> placed_;  // in this order
@@ -253,24 +250,50 @@ class Drafter {
   DocumentJoins joins_;
 };
 
+enum class Letters { kAsWritten, kLower };
+
+std::string in_letters(std::string text, Letters letters) {
+  if (letters == Letters::kLower)
+    std::transform(text.begin(), text.end(), text.begin(),
+                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return text;
+}
+
+std::vector<const GraphTable*> tables_called(const TableGraph& graph, const std::string& name,
+                                             Letters letters) {
+  const std::string wanted = in_letters(name, letters);
+  std::vector<const GraphTable*> found;
+  for (const auto& [full, table] : graph) {
+    const auto names = {table.alias, table.own, table.schema + "." + table.own};
+    if (std::any_of(names.begin(), names.end(),
+                    [&](const std::string& known) { return in_letters(known, letters) == wanted; }))
+      found.push_back(&table);
+  }
+  return found;
+}
+
 }  // namespace
 
 const GraphTable& table_called(const TableGraph& graph, const std::string& name) {
   if (const auto found = graph.find(name); found != graph.end()) return found->second;
-  const GraphTable* found = nullptr;
-  for (const auto& [full, table] : graph) {
-    if (table.alias != name && table.own != name && table.schema + "." + table.own != name) continue;
-    if (found != nullptr)
-      throw UsageError(name + " may be " + found->name + " or " + full + "; name it with its schema");
-    found = &table;
+  for (const Letters letters : {Letters::kAsWritten, Letters::kLower}) {
+    const std::vector<const GraphTable*> found = tables_called(graph, name, letters);
+    if (found.size() > 1)
+      throw UsageError(name + " may be " + found[0]->name + " or " + found[1]->name +
+                       "; name it with its schema");
+    if (found.size() == 1) return *found.front();
   }
-  if (found == nullptr)
-    throw UsageError("there is no table " + name + "; name it with its schema: shop.orders");
-  return *found;
+  std::string remedy = "there are";
+  for (const auto& [full, table] : graph) {
+    if (!table.schema.empty())
+      throw UsageError("there is no table " + name + "; name it with its schema: shop.orders");
+    remedy += " " + full;
+  }
+  throw UsageError("there is no table " + name + "; " + (graph.empty() ? "there are none" : remedy));
 }
 
 DraftView draft_view(const TableGraph& graph, const std::string& view, const std::string& table,
-                     const std::vector<std::string>& with) {
+                     const std::vector<std::string>& with, const SqlDialect& dialect) {
   const GraphTable& root = table_called(graph, table);
   if (root.key.size() != 1)
     throw UsageError(root.name +
@@ -278,7 +301,7 @@ DraftView draft_view(const TableGraph& graph, const std::string& view, const std
                      ", and an _id is one value; write a view by hand that has one, and use --view");
   std::vector<const GraphTable*> tables;
   for (const std::string& name : with) tables.push_back(&table_called(graph, name));
-  return Drafter(graph, root, std::move(tables)).draft(view);
+  return Drafter(graph, root, std::move(tables), dialect).draft(view);
 }
 
 }  // namespace lockstep

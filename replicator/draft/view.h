@@ -8,6 +8,7 @@
 
 #include "replicator/draft/field.h"
 #include "replicator/draft/tracks.h"
+#include "replicator/source/sql_dialect.h"
 #include "replicator/source/table_graph.h"
 
 namespace lockstep {
@@ -19,14 +20,15 @@ struct DraftView {
   DocumentJoins joins;  ///< those that it makes, no others
 };
 
-/// `table` and `with` name tables with or without their schema; each of `with` is put at the first table that
+/// `table` and `with` name tables as table_called() does; each of `with` is put at the first table that
 /// a foreign key, or a table of links, joins it to: of the root, then of those before it. Throws UsageError
 /// for a name that means no table or several, for a table that nothing leads to, and for a root whose primary
 /// key is not one column.
 DraftView draft_view(const TableGraph& graph, const std::string& view, const std::string& table,
-                     const std::vector<std::string>& with);
+                     const std::vector<std::string>& with, const SqlDialect& dialect);
 
-/// The table of that name, with or without its schema. Throws UsageError when there is none, or several.
+/// The table of that name, with or without its schema, in upper or lower case where that leaves one. Throws
+/// UsageError when there is none, or several.
 const GraphTable& table_called(const TableGraph& graph, const std::string& name);
 
 }  // namespace lockstep

@@ -1,9 +1,17 @@
 #include "replicator/pipeline/progress.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
 namespace lockstep {
+namespace {
+
+// The loop measures the lag several times a second. One that has not for so long hangs, or waits for a
+// server, and what it knew says nothing of the changes since then.
+constexpr std::chrono::milliseconds kLagHolds{5'000};
+
+}  // namespace
 
 std::string_view to_string(PipelineState state) {
   switch (state) {
@@ -23,6 +31,11 @@ std::string_view to_string(PipelineState state) {
   throw std::logic_error("a pipeline state without a name");
 }
 
+bool replicates(PipelineState state) {
+  return state == PipelineState::kBackfilling || state == PipelineState::kFollowing ||
+         state == PipelineState::kWaitingForElasticsearch;
+}
+
 std::optional<PipelineState> pipeline_state(std::string_view word) {
   using enum PipelineState;
   for (const PipelineState state :
@@ -38,7 +51,20 @@ std::int64_t documents_applied(const ReplicationProgress& progress) {
   return sum;
 }
 
-std::string status_document(const ReplicationProgress& progress, double documents_per_second) {
+bool is_fresh(const ReplicationProgress& progress, std::chrono::milliseconds objective, SteadyTime now) {
+  if (!replicates(progress.state)) return false;
+  if (progress.lag > objective || now - progress.lag_known_at > std::max(objective, kLagHolds)) return false;
+  return std::all_of(progress.indices.begin(), progress.indices.end(), [&](const auto& entry) {
+    const IndexProgress& index = entry.second;
+    return !index.set_aside && index.unreadable_jobs.empty() &&
+           std::none_of(index.jobs.begin(), index.jobs.end(), [&](const JobStatus& job) {
+             return job.kind != JobKind::kBackfill && now - job.taken_up_at > objective;
+           });
+  });
+}
+
+std::string status_document(const ReplicationProgress& progress, double documents_per_second,
+                            const std::optional<Freshness>& freshness) {
   nlohmann::ordered_json indices = nlohmann::ordered_json::object();
   for (const auto& [id, index] : progress.indices) {
     indices[index.alias] = {{"documents", index.documents},
@@ -48,7 +74,7 @@ std::string status_document(const ReplicationProgress& progress, double document
                             {"dead_letters", index.dead_letters}};
   }
   const double lag = std::chrono::duration<double>(progress.lag).count();
-  const nlohmann::ordered_json document = {
+  nlohmann::ordered_json document = {
       {"epoch", progress.epoch.value},
       {"indices", indices},
       {"tail", {{"rows", progress.rows}, {"batches", progress.batches}, {"lag_seconds", lag}}},
@@ -56,6 +82,7 @@ std::string status_document(const ReplicationProgress& progress, double document
       {"documents_per_second", documents_per_second},
       {"warnings", progress.warnings},
   };
+  if (freshness) document["slo"] = freshness->json();
   // A database of encoding SQL_ASCII may give any bytes as the name of a table.
   return document.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }

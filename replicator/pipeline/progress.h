@@ -16,6 +16,7 @@
 #include "replicator/clock.h"
 #include "replicator/document_version.h"
 #include "replicator/pipeline/delay_histogram.h"
+#include "replicator/pipeline/freshness.h"
 #include "replicator/source/outbox/job.h"
 
 namespace lockstep {
@@ -32,6 +33,9 @@ enum class PipelineState {
 /// The words of `status`, of its JSON and of the metrics: "connecting", "standing_by", "backfilling",
 /// "following", "waiting_for_elasticsearch", "waiting_for_source".
 std::string_view to_string(PipelineState state);
+
+/// Whether a process in this state holds the lead and replicates, or waits for Elasticsearch to do so.
+bool replicates(PipelineState state);
 
 /// The state with this word. None: there is no such state.
 std::optional<PipelineState> pipeline_state(std::string_view word);
@@ -63,7 +67,7 @@ struct IndexProgress {
 
 /// A snapshot, by value. Counters count since the process began: a loop that starts again after a lost
 /// connection goes on from what the board has. While this process stands by, lag, pending, outbox_bytes,
-/// warnings, and an index's dead letters and set_aside are what the source says of the pipeline.
+/// warnings, freshness, and an index's dead letters and set_aside are what the source says of the pipeline.
 struct ReplicationProgress {
   PipelineState state = PipelineState::kConnecting;
   std::string reason;  ///< why it waits, in one line; empty when it does not
@@ -77,6 +81,9 @@ struct ReplicationProgress {
   std::int64_t batches = 0;         ///< batches closed
   bool pending = false;             ///< something is read and not acknowledged, or more is visible
   std::chrono::microseconds lag{};  ///< age of the oldest row that is not acknowledged; 0: nothing is pending
+  SteadyTime lag_known_at{};        ///< when `lag` was that
+  /// How well `[slo] lag` was met; none: there is no such objective, or nothing is known yet.
+  std::optional<FreshnessReport> freshness = {};
 
   /// From the time at which a row of the outbox was written, as long as the oldest of its step.
   DelayHistogram acknowledged;
@@ -109,9 +116,15 @@ struct ReplicationProgress {
 /// Documents written and deleted by this process, in all indices.
 std::int64_t documents_applied(const ReplicationProgress& progress);
 
+/// Whether everything committed longer ago than `objective` is in Elasticsearch, as far as this process
+/// knows: it replicates, no index is set aside, and neither a change nor a job that repairs documents is
+/// older. The backfill of a new index is no such job: its documents were not there before.
+bool is_fresh(const ReplicationProgress& progress, std::chrono::milliseconds objective, SteadyTime now);
+
 /// The JSON that the leader puts into pipeline_status.document; docs/monitoring.md names its keys. The caller
-/// measures `documents_per_second`.
-std::string status_document(const ReplicationProgress& progress, double documents_per_second);
+/// measures `documents_per_second`, and gives its notes of the objective if it has one.
+std::string status_document(const ReplicationProgress& progress, double documents_per_second,
+                            const std::optional<Freshness>& freshness = std::nullopt);
 
 /// Where the loop leaves its progress. Thread-safe.
 class ProgressBoard {

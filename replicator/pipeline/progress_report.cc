@@ -106,6 +106,7 @@ void ProgressReport::update() {
       progress.unknown_captures.insert(unknown.begin(), unknown.end());
     progress.pending = oldest.has_value() || !parts_.tail.idle() || !parts_.tail.at_end();
     progress.lag = oldest ? std::chrono::duration_cast<std::chrono::microseconds>(now - *oldest) : 0us;
+    progress.lag_known_at = now;
     progress.turned_at = now;
     if (!progress.pending && jobs.empty()) progress.advanced_at = now;
   });

@@ -8,9 +8,9 @@
 #include <optional>
 #include <vector>
 
-namespace lockstep {
+#include "replicator/wall_time.h"
 
-using WallTime = std::chrono::system_clock::time_point;
+namespace lockstep {
 
 /// Thread-safe.
 class History {

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "replicator/error.h"
 #include "replicator/pipeline/progress.h"
 #include "replicator/service/readable.h"
 #include "replicator/unknown_value.h"
@@ -21,12 +22,28 @@ std::string reason_of(const PipelineStatus& status) {
          readable(status.leader->age);
 }
 
+std::optional<FreshnessReport> freshness_of(const PipelineStatus& status) {
+  if (!status.leader) return std::nullopt;
+  const WallTime now = std::chrono::system_clock::now();
+  try {
+    const auto notes = Freshness::published(status.leader->document, status.leader->age, now);
+    return notes ? notes->report(is_running(status) ? now - status.leader->age : now) : std::nullopt;
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
 std::vector<std::string> warnings_of(const PipelineStatus& status) {
   std::vector<std::string> warnings;
   if (!status.leader) return warnings;
   const std::string& state = status.leader->state;
   if (state != kStoppedState && !pipeline_state(state)) {
     warnings.emplace_back(unknown_value("lockstep's table pipeline_status", "state", state).what());
+  }
+  try {
+    Freshness::published(status.leader->document, {}, std::chrono::system_clock::now());
+  } catch (const Error& error) {
+    warnings.emplace_back(error.what());
   }
   if (!is_running(status)) return warnings;
   const auto report = nlohmann::json::parse(status.leader->document);

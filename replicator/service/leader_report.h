@@ -3,9 +3,11 @@
 #pragma once
 
 #include <chrono>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "replicator/pipeline/freshness.h"
 #include "replicator/source/pipeline_status.h"
 
 namespace lockstep {
@@ -23,9 +25,13 @@ bool is_running(const PipelineStatus& status);
 /// empty.
 std::string reason_of(const PipelineStatus& status);
 
+/// How well the leader's `[slo] lag` was met: until its report if it runs, until now if it does not. None: it
+/// has no such objective, nothing is known yet, or its notes cannot be read, which warnings_of() says.
+std::optional<FreshnessReport> freshness_of(const PipelineStatus& status);
+
 /// What somebody has to see to, such as documents that may be out of date: what a leader that runs has found,
-/// and a state that this lockstep does not know. Throws nlohmann::json::exception when the report cannot be
-/// read.
+/// and a state or notes of the objective that this lockstep does not know. Throws nlohmann::json::exception
+/// when the report cannot be read.
 std::vector<std::string> warnings_of(const PipelineStatus& status);
 
 }  // namespace lockstep

@@ -32,6 +32,8 @@ std::vector<std::string> needs_restart(const Config& running, const Config& read
     keys.emplace_back("source.url");
   if (running.source.schema != read.source.schema) keys.emplace_back("source.schema");
   if (running.http.listen != read.http.listen) keys.emplace_back("http.listen");
+  if (running.slo.lag != read.slo.lag) keys.emplace_back("slo.lag");
+  if (running.log.format != read.log.format) keys.emplace_back("log.format");
   if (aliases_of(running) != aliases_of(read)) keys.emplace_back("the aliases of [[index]]");
   return keys;
 }

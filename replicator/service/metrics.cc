@@ -122,6 +122,17 @@ void add_state(Families& families, const ReplicationProgress& progress, SteadyTi
   families.add(seconds(progress.lag));
   families.gauge("lockstep_pending", "1 while there are changes that Elasticsearch has not acknowledged");
   families.add(progress.pending ? 1 : 0);
+  const auto slo = [&](const char* name, const char* help, auto value) {
+    families.gauge(name, help);
+    if (progress.freshness) families.add(value(*progress.freshness));
+  };
+  slo("lockstep_slo_lag_seconds", "The objective slo.lag: how long a change may wait",
+      [](const FreshnessReport& report) { return seconds(report.objective); });
+  slo("lockstep_slo_met_ratio",
+      "For how much of the known part of the last day the objective was met, 0 to 1",
+      [](const FreshnessReport& report) { return report.share(); });
+  slo("lockstep_slo_known_seconds", "How much of the last day is known of the objective",
+      [](const FreshnessReport& report) { return seconds(report.known); });
   families.histogram("lockstep_commit_to_acknowledged_seconds",
                      "From the change of a row until Elasticsearch had acknowledged all that its step wrote");
   families.add(progress.acknowledged);

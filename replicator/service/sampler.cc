@@ -20,17 +20,32 @@ std::optional<History::Sample> sample_of(const ReplicationProgress& progress) {
   return History::Sample{progress.lag, documents_applied(progress)};
 }
 
-Sampler::Sampler(const ProgressBoard& board, History& history, std::chrono::milliseconds interval)
+Sampler::Sampler(ProgressBoard& board, const Clock& clock, History& history, FreshnessKeeper* freshness,
+                 std::chrono::milliseconds interval)
     : board_(board),
+      clock_(clock),
       history_(history),
+      freshness_(freshness),
       interval_(interval),
       thread_([this](const std::stop_token& stop) { run(stop); }) {}
 
 void Sampler::run(const std::stop_token& stop) const {
   while (!stop.stop_requested()) {
-    if (const auto sample = sample_of(board_.read())) history_.add(std::chrono::system_clock::now(), *sample);
+    const ReplicationProgress progress = board_.read();
+    const WallTime now = std::chrono::system_clock::now();
+    if (const auto sample = sample_of(progress)) history_.add(now, *sample);
+    if (freshness_ != nullptr) keep_freshness(progress, now);
     pause(interval_, stop);
   }
+}
+
+// While it stands by, StandbyWatch tells the board what the leader says.
+void Sampler::keep_freshness(const ReplicationProgress& progress, WallTime now) const {
+  if (replicates(progress.state)) freshness_->note(progress, clock_.now(), now);
+  const std::optional<FreshnessReport> report = freshness_->report(now);
+  board_.update([&](ReplicationProgress& told) {
+    if (told.state != PipelineState::kStandingBy) told.freshness = report;
+  });
 }
 
 }  // namespace lockstep

@@ -1,4 +1,4 @@
-// Looks at the board once a second, and keeps what it sees for the charts.
+// Looks at the board once a second, and keeps what it sees for the charts and for `[slo] lag`.
 #pragma once
 
 #include <chrono>
@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "replicator/pipeline/progress.h"
+#include "replicator/service/freshness_keeper.h"
 #include "replicator/service/history.h"
 
 namespace lockstep {
@@ -16,17 +17,21 @@ std::optional<History::Sample> sample_of(const ReplicationProgress& progress);
 
 class Sampler {
  public:
-  /// The references must outlive this.
-  Sampler(const ProgressBoard& board, History& history, std::chrono::milliseconds interval);
+  /// `freshness` may be null: there is no objective. All must outlive this.
+  Sampler(ProgressBoard& board, const Clock& clock, History& history, FreshnessKeeper* freshness,
+          std::chrono::milliseconds interval);
   ~Sampler() = default;
   Sampler(const Sampler&) = delete;
   Sampler& operator=(const Sampler&) = delete;
 
  private:
   void run(const std::stop_token& stop) const;
+  void keep_freshness(const ReplicationProgress& progress, WallTime now) const;
 
-  const ProgressBoard& board_;
+  ProgressBoard& board_;
+  const Clock& clock_;
   History& history_;
+  FreshnessKeeper* const freshness_;
   const std::chrono::milliseconds interval_;
   std::jthread thread_;  // uses everything above
 };

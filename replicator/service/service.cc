@@ -10,6 +10,7 @@
 #include "replicator/clock.h"
 #include "replicator/pipeline/waiter.h"
 #include "replicator/service/certificate_watch.h"
+#include "replicator/service/freshness_keeper.h"
 #include "replicator/service/heartbeat.h"
 #include "replicator/service/history.h"
 #include "replicator/service/http_endpoint.h"
@@ -41,8 +42,12 @@ void run_service(const LiveConfig& live, RunUntil until, ProgressBoard& board, c
                 [&] { return live.values().make_transport(); }, aliases,
                 config.elasticsearch.request_timeout);
   History history;
-  const Sampler sampler(board, history, kHeartbeat);
-  WatchedStatus watched([&] { return open_status_reader(*current()); }, clock, {});
+  std::optional<FreshnessKeeper> freshness;
+  if (config.slo.lag.count() > 0) freshness.emplace(config.slo.lag);
+  FreshnessKeeper* const keeper = freshness ? &*freshness : nullptr;
+  const Sampler sampler(board, clock, history, keeper, kHeartbeat);
+  const auto open_reader = [&] { return open_status_reader(*current()); };
+  WatchedStatus watched(open_reader, clock, {});
   const StatusPage page(config.pipeline, board, clock, history, watched);
   const CertificateWatch certificates(
       [&] { return current()->elasticsearch.urls; },
@@ -54,8 +59,9 @@ void run_service(const LiveConfig& live, RunUntil until, ProgressBoard& board, c
     spdlog::info("metrics, health and status on port {} ({})", http->port(), config.http.listen);
   }
   const Heartbeat heartbeat(board, clock, kHeartbeat);
-  const StandbyWatch standby([&] { return open_status_reader(*current()); }, board, clock, {});
-  const StatusPublisher publisher([&] { return open_status_writer(*current()); }, board, clock, {});
+  const StandbyWatch standby(open_reader, board, clock, {});
+  const StatusPublisher publisher([&] { return open_status_writer(*current()); }, board, clock, {},
+                                  {keeper, open_reader});
   const std::stop_callback on_stop(stop, [] {
     spdlog::info("stopping: finishing what is in flight");
     systemd::notify_stopping();

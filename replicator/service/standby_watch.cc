@@ -34,6 +34,7 @@ void tell(const PipelineStatus& status, std::vector<std::string> warnings, Repli
       spdlog::warn("the leader warns: {}", warning);
   }
   progress.warnings = std::move(warnings);
+  progress.freshness = freshness_of(status);
 }
 
 }  // namespace

@@ -268,6 +268,7 @@ std::string StatusPage::json() const {
       {"state", std::string(to_string(progress.state))},
       {"pending", progress.pending},
       {"lag_seconds", seconds(progress.lag)},
+      {"slo", to_json(progress.freshness)},
       {"epoch", progress.epoch.value},
       {"bulks_in_flight", progress.bulks_in_flight},
       {"bulk_retries", progress.bulk_retries},

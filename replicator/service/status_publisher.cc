@@ -5,17 +5,12 @@
 #include <exception>
 #include <utility>
 
+#include "replicator/error.h"
 #include "replicator/pause.h"
 #include "replicator/service/leader_report.h"
 
 namespace lockstep {
 namespace {
-
-// Only the leader may publish: another process would overwrite what the leader says.
-bool leads(const ReplicationProgress& progress) {
-  return progress.state == PipelineState::kBackfilling || progress.state == PipelineState::kFollowing ||
-         progress.state == PipelineState::kWaitingForElasticsearch;
-}
 
 bool same(const PublishedStatus& left, const PublishedStatus& right) {
   return left.state == right.state && left.reason == right.reason && left.document == right.document;
@@ -24,11 +19,13 @@ bool same(const PublishedStatus& left, const PublishedStatus& right) {
 }  // namespace
 
 StatusPublisher::StatusPublisher(std::function<std::unique_ptr<StatusWriter>()> open_writer,
-                                 const ProgressBoard& board, const Clock& clock, Intervals intervals)
+                                 const ProgressBoard& board, const Clock& clock, Intervals intervals,
+                                 Objective objective)
     : open_writer_(std::move(open_writer)),
       board_(board),
       clock_(clock),
       intervals_(intervals),
+      objective_(std::move(objective)),
       thread_([this](const std::stop_token& stop) { run(stop); }) {}
 
 StatusPublisher::~StatusPublisher() {
@@ -40,10 +37,12 @@ void StatusPublisher::run(const std::stop_token& stop) {
   while (!stop.stop_requested()) {
     const ReplicationProgress progress = board_.read();
     rate_.add(clock_.now(), documents_applied(progress));
-    if (leads(progress)) {
+    // Only the leader may publish: another process would overwrite what the leader says.
+    if (replicates(progress.state)) {
       publish(progress);
-    } else if (progress.state == PipelineState::kStandingBy) {
-      last_ = {};  // another process publishes now
+    } else {
+      has_read_notes_ = false;
+      if (progress.state == PipelineState::kStandingBy) last_ = {};  // another process publishes now
     }
     pause(intervals_.busy, stop);
   }
@@ -51,10 +50,32 @@ void StatusPublisher::run(const std::stop_token& stop) {
 }
 
 void StatusPublisher::publish(const ReplicationProgress& progress) {
+  read_notes_of_last_leader();
+  if (objective_.keeper != nullptr && !has_read_notes_) return;
+  const double rate = rate_.per_second();
   const PublishedStatus status{std::string(to_string(progress.state)), progress.reason,
-                               status_document(progress, rate_.per_second())};
+                               status_document(progress, rate)};
   if (same(status, last_) && clock_.now() - sent_at_ < intervals_.idle) return;
-  send(status);
+  send(status, progress, rate);
+}
+
+void StatusPublisher::read_notes_of_last_leader() {
+  if (objective_.keeper == nullptr || has_read_notes_) return;
+  attempt([&] {
+    std::optional<PipelineStatus> status;
+    try {
+      status = objective_.open_reader()->read();
+    } catch (const Error& error) {
+      if (error.retryable()) throw;
+      spdlog::warn("how well slo.lag was met until now is lost, and counted anew: {}", error.what());
+    }
+    objective_.keeper->go_on_from(status ? status->leader : std::nullopt, std::chrono::system_clock::now());
+    has_read_notes_ = true;
+  });
+}
+
+std::optional<Freshness> StatusPublisher::notes() const {
+  return objective_.keeper == nullptr ? std::nullopt : objective_.keeper->notes();
 }
 
 bool StatusPublisher::may_say_stopped(const ReplicationProgress& progress) {
@@ -71,27 +92,36 @@ bool StatusPublisher::may_say_stopped(const ReplicationProgress& progress) {
 void StatusPublisher::say_stopped() {
   const ReplicationProgress progress = board_.read();
   if (!progress.fatal.empty()) last_logged_ = progress.fatal;  // main logs it
-  if (may_say_stopped(progress)) send({kStoppedState, progress.reason, status_document(progress, 0)});
+  if (!may_say_stopped(progress)) return;
+  read_notes_of_last_leader();
+  send({kStoppedState, progress.reason, status_document(progress, 0)}, progress, 0);
 }
 
-void StatusPublisher::send(const PublishedStatus& status) {
+void StatusPublisher::send(const PublishedStatus& status, const ReplicationProgress& progress,
+                           double documents_per_second) {
   with_writer([&](StatusWriter& writer) {
-    writer.publish(status);
+    writer.publish({status.state, status.reason, status_document(progress, documents_per_second, notes())});
     last_ = status;
     sent_at_ = clock_.now();
   });
 }
 
 void StatusPublisher::with_writer(const std::function<void(StatusWriter&)>& step) {
-  try {
+  attempt([&] {
     if (!writer_) writer_ = open_writer_();
     step(*writer_);
+  });
+}
+
+void StatusPublisher::attempt(const std::function<void()>& step) {
+  try {
+    step();
     last_logged_.clear();
   } catch (const std::exception& error) {
     // Replication goes on, and reports itself if the source is away.
     writer_.reset();
     if (std::exchange(last_logged_, error.what()) != error.what()) {
-      spdlog::warn("the status could not be published: {}", error.what());
+      spdlog::warn("the status cannot be published, so `lockstep status` tells an old one: {}", error.what());
     }
   }
 }

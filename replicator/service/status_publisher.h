@@ -11,6 +11,7 @@
 
 #include "replicator/clock.h"
 #include "replicator/pipeline/progress.h"
+#include "replicator/service/freshness_keeper.h"
 #include "replicator/service/rate_meter.h"
 #include "replicator/source/pipeline_status.h"
 
@@ -23,9 +24,15 @@ class StatusPublisher {
     std::chrono::milliseconds idle{5'000};  ///< while it does not
   };
 
-  /// Calls `open_writer` in the publisher's thread. The references must outlive this.
+  /// What is published of `[slo] lag`.
+  struct Objective {
+    FreshnessKeeper* keeper = nullptr;  ///< null: there is no objective
+    std::function<std::unique_ptr<StatusReader>()> open_reader = {};
+  };
+
+  /// Calls `open_writer` and `open_reader` in the publisher's thread. The references must outlive this.
   StatusPublisher(std::function<std::unique_ptr<StatusWriter>()> open_writer, const ProgressBoard& board,
-                  const Clock& clock, Intervals intervals);
+                  const Clock& clock, Intervals intervals, Objective objective);
 
   /// If this process leads, publishes that it has stopped. If it ends with an error and nobody else leads,
   /// publishes why.
@@ -37,20 +44,27 @@ class StatusPublisher {
   void run(const std::stop_token& stop);
   void publish(const ReplicationProgress& progress);
   void say_stopped();
-  void send(const PublishedStatus& status);
+  /// What the last leader has noted must be read before this one's report takes its place.
+  void read_notes_of_last_leader();
+  std::optional<Freshness> notes() const;
+  void send(const PublishedStatus& status, const ReplicationProgress& progress, double documents_per_second);
   bool may_say_stopped(const ReplicationProgress& progress);
-  /// Does it with the writer, connected. Logs a failure.
+  /// Logs a failure, and then closes the connection.
+  void attempt(const std::function<void()>& step);
+  /// Does it with the writer, connected.
   void with_writer(const std::function<void(StatusWriter&)>& step);
 
   const std::function<std::unique_ptr<StatusWriter>()> open_writer_;
   const ProgressBoard& board_;
   const Clock& clock_;
   const Intervals intervals_;
+  const Objective objective_;
 
   // Of the publisher's thread.
   std::unique_ptr<StatusWriter> writer_;
   RateMeter rate_;
-  PublishedStatus last_;
+  PublishedStatus last_;         // without the notes, which change every second
+  bool has_read_notes_ = false;  // in this leadership
   SteadyTime sent_at_{};
   std::string last_logged_;
 

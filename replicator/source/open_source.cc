@@ -14,16 +14,17 @@ struct Database {
   std::unique_ptr<StatusReader> (*status_reader)(const Config& config);
   std::unique_ptr<StatusWriter> (*status_writer)(const Config& config);
   std::unique_ptr<SourceDefinition> (*definition)(const Config& config);
+  std::unique_ptr<SchemaReader> (*schema_reader)(const SourceConfig& source);
 };
 
 Database database_of(const SourceConfig& source) {
   switch (source.kind) {
     case SourceConfig::Kind::kPostgresql:
-      return {make_postgres_source, make_postgres_applied_watch, make_postgres_status_reader,
-              make_postgres_status_writer, make_postgres_definition};
+      return {make_postgres_source,        make_postgres_applied_watch, make_postgres_status_reader,
+              make_postgres_status_writer, make_postgres_definition,    make_postgres_schema_reader};
     case SourceConfig::Kind::kSqlite:
-      return {make_sqlite_source, make_sqlite_applied_watch, make_sqlite_status_reader,
-              make_sqlite_status_writer, make_sqlite_definition};
+      return {make_sqlite_source,        make_sqlite_applied_watch, make_sqlite_status_reader,
+              make_sqlite_status_writer, make_sqlite_definition,    make_sqlite_schema_reader};
   }
   throw UsageError("source.url: this build knows no such database; use a postgresql:// or sqlite: url");
 }
@@ -51,11 +52,7 @@ std::unique_ptr<StatusWriter> open_status_writer(const Config& config) {
 }
 
 std::unique_ptr<SchemaReader> open_schema_reader(const SourceConfig& source) {
-  require_known_kind(source);
-  if (source.kind != SourceConfig::Kind::kPostgresql)
-    throw UsageError(
-        "init reads the tables of PostgreSQL only; for SQLite write the files as docs/sqlite.md shows");
-  return make_postgres_schema_reader(source);
+  return database_of(source).schema_reader(source);
 }
 
 std::string source_libraries() {

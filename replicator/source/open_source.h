@@ -31,7 +31,7 @@ std::unique_ptr<StatusReader> open_status_reader(const Config& config);
 /// Throws UsageError also when the pipeline was never applied.
 std::unique_ptr<StatusWriter> open_status_writer(const Config& config);
 
-/// Reads what `init` drafts a pipeline from. Throws UsageError also for a source of which it cannot.
+/// Reads what `init` drafts a pipeline from.
 std::unique_ptr<SchemaReader> open_schema_reader(const SourceConfig& source);
 
 /// The libraries behind all of them, as they are loaded: "libpq 15.13, libpqxx 6.4.5, SQLite 3.40.1".

@@ -18,8 +18,9 @@ enum class ValueKind {
   kFloat,
   kDouble,
   kBoolean,
-  kDate,     ///< a date or a point in time
-  kKeyword,  ///< a text that is only compared as a whole: uuid, enum, time of day
+  kDate,      ///< a date or a point in time
+  kDateText,  ///< the same, also as SQLite writes it: a space between day and time
+  kKeyword,   ///< a text that is only compared as a whole: uuid, enum, time of day
   kText,
   kObject,  ///< JSON objects, or arrays of them
   kMixed,   ///< JSON that is not of one shape
@@ -32,6 +33,7 @@ struct GraphColumn {
   std::string type;  ///< as SQL writes it, below any domain
   std::string equality = "=";
   ValueKind kind = ValueKind::kText;
+  bool json_in_text = false;  ///< its texts are JSON, and the database does not know
 };
 
 using ColumnNames = std::vector<std::string>;
@@ -43,10 +45,10 @@ struct ForeignKey {
 };
 
 struct GraphTable {
-  std::string name;   ///< schema-qualified
-  std::string alias;  ///< its own name alone
-  std::string own;    ///< the same, not quoted
-  std::string schema;
+  std::string name;    ///< schema-qualified where there are schemas
+  std::string alias;   ///< its own name alone
+  std::string own;     ///< the same, not quoted
+  std::string schema;  ///< empty: the database has none
   std::vector<GraphColumn> columns;
   ColumnNames key;  ///< the primary key's columns, in its order; empty: it has none
   std::vector<ForeignKey> foreign_keys;
@@ -79,10 +81,15 @@ struct ViewShape {
   bool recursive = false;
 };
 
+class SqlDialect;
+
 /// One connection, for one thread. Every function throws Error when the source cannot be asked.
 class SchemaReader {
  public:
   virtual ~SchemaReader() = default;
+
+  /// How this database writes SQL. Lives as long as the reader.
+  virtual const SqlDialect& dialect() const = 0;
 
   /// All tables but the system's own and those of lockstep's schema.
   virtual TableGraph tables() = 0;
@@ -94,8 +101,8 @@ class SchemaReader {
   /// Whether a table, a view or anything else has this schema-qualified name.
   virtual bool has(const std::string& name) = 0;
 
-  /// A name, quoted where SQL needs it.
-  virtual std::string quoted(const std::string& name) = 0;
+  /// What a view of documents for this table is called; `table` is a GraphTable::own.
+  virtual std::string view_for(const std::string& table) = 0;
 };
 
 }  // namespace lockstep

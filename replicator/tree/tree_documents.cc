@@ -18,6 +18,9 @@ namespace {
 
 using nlohmann::json;
 
+/// Above it there is room for tokens, so that no fence that a program makes up uses them up.
+constexpr FencingToken kMaxFence = kMaxToken / 2;
+
 /// Enough to see that a path has several documents, which only writers without locks cause.
 constexpr std::size_t kDocumentsAtAPath = 100;
 constexpr std::size_t kFilesOfAPage = 1'000;
@@ -176,7 +179,7 @@ TreeDocument read_tree_document(const json& hit) {
   document.name = source.text_if_any("name").value_or("");
   document.kind = source.text_if_any("kind").value_or("");
   document.fence = source.integer_if_any("fence").value_or(0);
-  if (document.fence > kMaxToken)
+  if (document.fence > kMaxFence)
     throw unfit_value(where, "fence", std::to_string(document.fence), "a fencing token");
   return document;
 }

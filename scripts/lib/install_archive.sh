@@ -11,9 +11,8 @@ Usage: ./install.sh [--prefix DIR]
 Copies the program, its libraries, the systemd units, man pages and documentation below a folder, default /usr/local, and
 makes the system user lockstep and the folder /etc/lockstep where there is a systemd. It starts nothing.
 
-It checks first whether this machine has what the program needs: the C library 2.34 or newer, the C++ library of GCC 12 or
-newer, libpq, libcurl, OpenSSL 3, zlib and libsystemd. Debian 12 and 13, Ubuntu 22.04 and 24.04 have these; RHEL 9 does
-not, its C++ library is that of GCC 11.
+It checks first whether this machine has what the program needs: the C library 2.34 or newer, the C++ library of GCC 11 or
+newer, libpq, libcurl, OpenSSL 3, zlib and libsystemd. Debian 12 and 13, Ubuntu 22.04 and 24.04, and RHEL 9 have these.
 HELP
 }
 
@@ -58,7 +57,7 @@ if [ -n "$missing" ]; then
       libsystemd.so*) echo "  $library: install libsystemd0 (Debian, Ubuntu) or systemd-libs (RHEL)" ;;
       libstdc++.so*) echo "  $library: install libstdc++6" ;;
       GLIBC_*) echo "  $library: the C library is too old; the program needs a newer distribution" ;;
-      GLIBCXX_*) echo "  $library: the C++ library is too old, the program needs that of GCC 12 or newer; build it from source here" ;;
+      GLIBCXX_*) echo "  $library: the C++ library is too old, the program needs that of GCC 11 or newer; build it from source here" ;;
       *) echo "  $library" ;;
     esac
   done >&2

@@ -1,22 +1,26 @@
 # shellcheck shell=bash
-# The Debian package, for scripts/package, which sets root, build, output, version, date, symbols and work.
+# The Debian packages, for scripts/package, which sets root, build, output, version, date, symbols and work.
 
-make_deb() {
+make_deb() { make_debian_package lockstep liblockstep-dev; }
+make_dev() { make_debian_package liblockstep-dev lockstep; }
+
+# make_debian_package NAME OTHER: of the two packages of debian/control the one with this name.
+make_debian_package() {
   local tool package options=noautodbgsym
   for tool in dh lintian; do
     command -v "$tool" >/dev/null || fail "$tool is missing; run: scripts/install"
   done
   [[ $symbols == no ]] || options=''
-  mkdir -p "$work/deb/source"
-  cp -a "$root/debian" "$work/deb/source/"
-  sed -i -e "1s/(.*)/($version)/" -e "s/^\( -- .*>  \).*/\1$date/" "$work/deb/source/debian/changelog"
-  if ! (cd "$work/deb/source" && export LOCKSTEP_BUILD=$build DEB_BUILD_OPTIONS=$options &&
-    busy packaging dpkg-buildpackage --build=binary --no-check-builddeps --unsigned-changes) >"$work/deb/log" 2>&1; then
-    cat "$work/deb/log" >&2
+  mkdir -p "$work/$1/source"
+  cp -a "$root/debian" "$work/$1/source/"
+  sed -i -e "1s/(.*)/($version)/" -e "s/^\( -- .*>  \).*/\1$date/" "$work/$1/source/debian/changelog"
+  if ! (cd "$work/$1/source" && export LOCKSTEP_BUILD=$build DEB_BUILD_OPTIONS=$options DH_OPTIONS=--no-package=$2 &&
+    busy packaging dpkg-buildpackage --build=binary --no-check-builddeps --unsigned-changes) >"$work/$1/log" 2>&1; then
+    cat "$work/$1/log" >&2
     fail "the package could not be made (see above)"
   fi
-  lintian --fail-on error,warning "$work"/deb/lockstep_*.changes >&2 || fail "lintian found mistakes (see above)"
-  for package in "$work"/deb/*.deb; do
+  lintian --fail-on error,warning "$work/$1"/lockstep_*.changes >&2 || fail "lintian found mistakes (see above)"
+  for package in "$work/$1"/*.deb; do
     mv "$package" "$output/"
     printf '%s\n' "$output/${package##*/}"
   done

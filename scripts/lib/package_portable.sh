@@ -3,8 +3,13 @@
 # sets here, root, build, output, version, date and work.
 
 # The libraries whose names or interfaces differ between distributions. The archive brings them along; the others are those of the
-# machine. So are the C library (2.34 or newer) and that of C++ (GCC 12's or newer): Debian's needs a later C library than the program.
-readonly kPrivate='^lib(prometheus-cpp-core|cpp-httplib|tomlplusplus|simdjson|spdlog|fmt|pqxx|brotli[a-z]*)[-.]'
+# machine. So are the C library (2.34 or newer) and that of C++ (GCC 11's or newer): Debian's needs a later C library than the program.
+readonly kPrivate='^lib(prometheus-cpp-core|cpp-httplib|tomlplusplus|simdjson|spdlog|fmt|pqxx|sqlite3|brotli[a-z]*)[-.]'
+
+# GCC 12 gave one function of the C++ library a new version, because it does not throw any more, and keeps the old version beside it.
+# With the old one GCC 11's library serves as well, which is that of RHEL 9.
+readonly kNewerVersion=GLIBCXX_3.4.30 kOlderVersion=GLIBCXX_3.4.11
+readonly kSameFunction=_ZNSt18condition_variable4waitERSt11unique_lockISt5mutexE # std::condition_variable::wait
 
 # libraries: the paths of what the program loads, and of the loader.
 libraries() { ldd "$build/lockstep" | awk '$2 == "=>" {print $3} $1 ~ /^\// {print $1}'; }
@@ -33,6 +38,8 @@ make_archive() {
     patchelf --set-rpath '$ORIGIN' "$tree/lib/lockstep/${library##*/}"
   done < <(libraries)
   patchelf --set-rpath '$ORIGIN/../lib/lockstep' "$tree/bin/lockstep"
+  python3 -B "$here/lib/older_symbol_version.py" "$kNewerVersion" "$kOlderVersion" "$kSameFunction" -- "$tree/bin/lockstep" "$tree"/lib/lockstep/*.so* ||
+    fail "the archive would not run beside GCC 11's C++ library (see above)"
   install -m 0755 "$here/lib/install_archive.sh" "$tree/install.sh"
   tar -C "$work/archive" --sort=name --mtime="@$SOURCE_DATE_EPOCH" --owner=0 --group=0 --numeric-owner -c "$name" |
     gzip -9n >"$output/$name.tar.gz"

@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <thread>
 
+#include "tests/bench/support/bare_writes.h"
 #include "tests/bench/support/benchmark.h"
 #include "tests/bench/support/blog_work.h"
 #include "tests/bench/support/pgbench.h"
@@ -15,8 +16,6 @@ namespace lockstep::benchmarks {
 namespace {
 
 using namespace std::chrono_literals;
-
-constexpr int kWarmUp = 20;
 
 // Milliseconds until the answer, for one change each `period`.
 std::vector<double> waits(BlogWork& work, const support::Program& service, int samples,
@@ -37,28 +36,6 @@ std::vector<double> waits(BlogWork& work, const support::Program& service, int s
     if (work.index().get(change.id)->json.find(*change.expected) == std::string::npos)
       throw std::runtime_error("POST /wait was answered before the change could be read");
     milliseconds.push_back(std::chrono::duration<double, std::milli>(took).count());
-  }
-  return milliseconds;
-}
-
-// What Elasticsearch takes for itself: milliseconds from a bulk request with one ready-made document until a
-// GET shows it, in an index that holds little else.
-std::vector<double> bare_writes(int samples, std::chrono::milliseconds period) {
-  support::ElasticsearchIndex index("floor");
-  index.server().expect("PUT", "/" + index.alias(), R"({"settings":{"number_of_replicas":0}})");
-  std::vector<double> milliseconds;
-  auto next = std::chrono::steady_clock::now();
-  for (int i = -kWarmUp; i < samples; ++i) {
-    std::this_thread::sleep_until(next);
-    next = std::max(next, std::chrono::steady_clock::now()) + period;
-    const std::string title = "title " + std::to_string(i);
-    const auto begin = std::chrono::steady_clock::now();
-    index.server().expect(
-        "POST", "/" + index.alias() + "/_bulk",
-        R"({"index":{"_id":")" + std::to_string(i % 100) + "\"}}\n{\"title\":\"" + title + "\"}\n");
-    while (index.get(std::to_string(i % 100))->json.find(title) == std::string::npos) continue;
-    const auto took = std::chrono::steady_clock::now() - begin;
-    if (i >= 0) milliseconds.push_back(std::chrono::duration<double, std::milli>(took).count());
   }
   return milliseconds;
 }

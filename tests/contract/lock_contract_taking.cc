@@ -100,6 +100,8 @@ TEST_P(LockContract, TokensGrowWithEachCommit) {
     locks.raise(operation, met);
     EXPECT_GT(operation.token, met);
     last = operation.token;
+    EXPECT_THROW(locks.raise(operation, kMaxToken), Error) << "it would use up the tokens of everybody";
+    EXPECT_EQ(operation.token, last);
     locks.record(operation);
     EXPECT_EQ(operation.token, last);
     end(locks, operation);

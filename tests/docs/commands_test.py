@@ -66,7 +66,8 @@ def fault_of_command(arguments):
         if word in ("-c", "--config"):
             replaced[at + 1] = AWAY
     done = program(*replaced)
-    if done.returncode == 0 or f"the configuration {AWAY} cannot be read" in done.stderr or "connecting to the source:" in done.stderr:
+    missing = (f"the configuration {AWAY} cannot be read", "connecting to the source:", "--source: there is no file")
+    if done.returncode == 0 or any(words in done.stderr for words in missing):
         return None
     return done.stderr.strip().split("\n")[0]
 

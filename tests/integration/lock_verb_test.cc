@@ -270,7 +270,8 @@ TEST_P(LockVerb, ACommandUnderALockHandsItDownToTheCommandsThatItRuns) {
   const Completed done =
       lockstep("lock", {"--exclusive", "x", "--", "sh", "-c",
                         nested("x", nested("x", "echo deep") + " && echo $LOCKSTEP_LOCK | wc -w") + " && " +
-                            nested("y", "echo other") + " && LOCKSTEP_LOCK= " + nested("x", "echo never")});
+                            nested("y", "echo other") + " && LOCKSTEP_LOCK='=5 = x y=1' " +
+                            nested("x", "echo never")});
   EXPECT_EQ(done.out, "deep\n2\nother\n") << done.err;
   EXPECT_EQ(done.exit_code, 4) << "what proves nothing is kept out";
   EXPECT_THAT(done.err, HasSubstr("x is locked exclusively by "));

@@ -3,7 +3,9 @@
 #include <signal.h>
 #include <sqlite3.h>
 
+#include <array>
 #include <fstream>
+#include <functional>
 #include <memory>
 #include <random>
 #include <sstream>
@@ -20,6 +22,7 @@
 #include "tests/support/program.h"
 #include "tests/support/random_seed.h"
 #include "tests/support/servers.h"
+#include "tests/support/sqlite_application.h"
 #include "tests/support/temporary_folder.h"
 
 namespace lockstep {
@@ -104,12 +107,55 @@ class SqliteFollowTest : public testing::Test {
     return index_.server().expect("GET", "/_alias/" + index_.alias()).begin().key();
   }
 
-  /// As `.restore` does it.
-  void restore(const std::filesystem::path& backup) const {
+  static constexpr std::array kFiles = {"", "-wal", "-shm"};
+
+  /// In a process of its own: to close a descriptor of a database here would drop the locks of this one.
+  static void copy(const std::filesystem::path& from, const std::filesystem::path& to) {
+    ASSERT_EQ(support::run_program("cp", {from.string(), to.string()}).exit_code, 0);
+  }
+
+  void copy_to(const std::filesystem::path& folder) const {
+    std::filesystem::create_directory(folder);
+    for (const char* const end : kFiles)
+      copy(file_.string() + end, folder / (file_.filename().string() + end));
+  }
+  void copy_back(const std::filesystem::path& folder) const {
+    for (const char* const end : kFiles)
+      copy(folder / (file_.filename().string() + end), file_.string() + end);
+  }
+
+  /// As Litestream does it: a reader keeps -wal from being begun anew, while the database and then the frames
+  /// of each commit are copied. The last commit has not arrived whole.
+  void ship_frames(const std::filesystem::path& backup) const {
+    const std::string frames = backup.string() + "-wal";
+    support::SqliteApplication reader(file_);
+    reader.execute("begin; select 1 from blogposts");
+    copy(file_, backup);
+    query(file_, "insert into users (name) values ('shipped')");
+    copy(file_.string() + "-wal", frames);
+    const auto shipped = std::filesystem::file_size(frames);
+    query(file_, "update blogposts set title = 'not shipped' where id = 1");
+    copy(file_.string() + "-wal", frames);
+    std::filesystem::resize_file(frames, shipped + 100);
+    reader.execute("commit");
+    query(backup, "pragma wal_checkpoint(truncate)");
+    query(backup, "pragma integrity_check", [](char** row) { EXPECT_STREQ(row[0], "ok"); });
+  }
+
+  std::string title_of_first() const {
+    std::string title;
+    query(file_, "select title from blogposts where id = 1", [&](char** row) { title = row[0]; });
+    return title;
+  }
+
+  /// As `.backup` and `.restore` do it.
+  void restore(const std::filesystem::path& backup) const { copy_through_sqlite(backup, file_); }
+  static void copy_through_sqlite(const std::filesystem::path& source, const std::filesystem::path& target) {
     sqlite3* from = nullptr;
     sqlite3* to = nullptr;
-    sqlite3_open(backup.c_str(), &from);
-    sqlite3_open(file_.c_str(), &to);
+    sqlite3_open(source.c_str(), &from);
+    sqlite3_open(target.c_str(), &to);
+    sqlite3_busy_timeout(from, 60'000);
     sqlite3_busy_timeout(to, 60'000);
     sqlite3_backup* const copying = sqlite3_backup_init(to, "main", from, "main");
     sqlite3_backup_step(copying, -1);
@@ -227,6 +273,60 @@ TEST_F(SqliteFollowTest, ABackupThatIsRestoredThroughSqliteBesideTheServiceIsNot
   restore(backup);
   EXPECT_TRUE(becomes_equal());
   EXPECT_NE(service_->err().find("older state"), std::string::npos) << service_->err();
+}
+
+// Writers are kept out, so that nothing begins the -wal anew between the copies; the service goes on reading.
+TEST_F(SqliteFollowTest, ACopyOfItsFilesIsABackupWhileNobodyMayWrite) {
+  query(file_,
+        "insert into users (id, name) values (1, 'Ann'); "
+        "insert into blogposts (id, title, user_id) values (1, 'old', 1), (2, 'two', 1)");
+  must("apply", {"--yes"});
+  start();
+  ASSERT_TRUE(becomes_equal());
+  support::SqliteApplication application(file_);
+  application.execute("update blogposts set title = 'kept' where id = 1; begin immediate");
+  copy_to(folder_.path() / "backup");
+  application.execute(
+      "commit; update blogposts set title = 'lost' where id = 1; delete from blogposts where id = 2");
+  ASSERT_TRUE(becomes_equal());
+  service_->signal(SIGTERM);
+  ASSERT_EQ(service_->wait(kPatience), 0);
+  application.close();
+  for (const char* const end : kFiles) std::filesystem::remove(file_.string() + end);
+  copy_back(folder_.path() / "backup");
+  start();
+  EXPECT_TRUE(becomes_equal());
+  EXPECT_EQ(title_of_first(), "kept");
+  query(file_, "update users set name = 'Bea'");
+  EXPECT_TRUE(becomes_equal());
+}
+
+TEST_F(SqliteFollowTest, EveryWayToBackUpBesideTheServiceGivesAFileThatItFollows) {
+  query(file_,
+        "insert into users (id, name) values (1, 'Ann'); "
+        "insert into blogposts (id, title, user_id) values (1, 'old', 1), (2, 'two', 1)");
+  must("apply", {"--yes"});
+  start();
+  ASSERT_TRUE(becomes_equal());
+  const std::filesystem::path backup = folder_.path() / "backup.db";
+  const std::vector<std::pair<std::string, std::function<void()>>> ways = {
+      {"frames of -wal, up to a commit", [&] { ship_frames(backup); }},
+      {".backup", [&] { copy_through_sqlite(file_, backup); }},
+      // The last one, for its copy is not in -wal mode.
+      {"vacuum into", [&] { query(file_, "vacuum into '" + backup.string() + "'"); }}};
+  for (const auto& [way, back_up] : ways) {
+    query(file_, "update blogposts set title = '" + way + "' where id = 1");
+    back_up();
+    query(file_, "update blogposts set title = 'lost' where id = 1; update users set name = name || 'x'");
+    ASSERT_TRUE(becomes_equal()) << way;
+    std::filesystem::rename(backup, file_);
+    for (const char* const end : {"-wal", "-shm"}) std::filesystem::remove(file_.string() + end);
+    EXPECT_TRUE(becomes_equal()) << way;
+    EXPECT_EQ(title_of_first(), way);
+    query(file_, "insert into blogposts (title, user_id) values ('after " + way + "', 1)");
+    EXPECT_TRUE(becomes_equal()) << way;
+  }
+  EXPECT_TRUE(service_->running());
 }
 
 // Each took the indices from the other for ever.

@@ -33,6 +33,28 @@ TEST_F(Status, ItSaysWhenNobodyRuns) {
   EXPECT_NE(status.at("state"), "following") << status.dump(2);
 }
 
+TEST_F(Status, TheNextLeaderGoesOnWithTheNotesOfTheObjective) {
+  pipeline_.set_more("[slo]\nlag = '5s'\n");
+  follow();
+  const auto known = [&] {
+    const nlohmann::json slo = pipeline_.status().at("slo");
+    return slo.is_null() ? 0.0 : slo.at("known_seconds").get<double>();
+  };
+  ASSERT_TRUE(wait_until([&] { return known() > 2; }, kPatience)) << pipeline_.status().dump(2);
+  const double before = known();
+  kill();
+  execute("update lockstep.pipeline_status set beat_at = beat_at - interval '1 hour'");
+  nlohmann::json slo = pipeline_.status().at("slo");
+  EXPECT_GT(slo.at("known_seconds"), 3'600);
+  EXPECT_LT(slo.at("share"), 0.01) << "nobody has led for an hour";
+  restart();
+  ASSERT_TRUE(wait_until([&] { return pipeline_.status().at("state") == "following"; }, kPatience));
+  slo = pipeline_.status().at("slo");
+  EXPECT_GT(slo.at("known_seconds"), 3'600 + before) << slo.dump();
+  EXPECT_LT(slo.at("share"), 0.1) << slo.dump();
+  EXPECT_NE(pipeline_.must("status").find("freshness   within 5s for "), std::string::npos);
+}
+
 TEST_F(Status, ItCountsDeadLetters) {
   pipeline_.set_mapping("posts", R"({"settings": {"number_of_shards": 1, "number_of_replicas": 0},
       "mappings": {"dynamic": false, "properties": {"title": {"type": "integer"}}}})");

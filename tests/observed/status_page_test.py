@@ -79,6 +79,7 @@ class StatusPage(unittest.TestCase):
         status["warnings"] = ["a <b>trigger</b> is missing"]
         status["reindexes"] = [{"alias": self.shop.name, "state": "filling", "live": "one-000001", "beside": "one-000002",
                                 "keep_seconds": None, "waits": False, "failed": False}]
+        status["slo"] = {"lag_seconds": 2, "share": 0.98765, "known_seconds": 86350}
         status["standbys"] = [{"host": "10.0.0.7", "since": "2026-01-31T12:00:00Z"}]
         status["indices"][0].update(set_aside=True, jobs=[{"kind": "fan_out", "reason": "a change of shop.vendor", "done": 120000,
                                                            "total": 300000, "seconds_left": 42.0, "unreadable": False}])
@@ -89,6 +90,7 @@ class StatusPage(unittest.TestCase):
         self.assertIn("is not followed", browser.text("#attention"))
         self.assertIn("one-000001, and one-000002: filling", browser.text("#indices"))
         self.assertIn("10.0.0.7", browser.text("#facts"))
+        self.assertIn("within 2.0 s for 98.76 % of the last day", browser.text("#facts"))
 
     def test_a_phone_needs_no_sideways_scrolling(self):
         browser = self.open(width=375, height=800)

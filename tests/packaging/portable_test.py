@@ -5,6 +5,7 @@ import hashlib
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import tarfile
@@ -14,6 +15,30 @@ import unittest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("LOCKSTEP_BUILD", ROOT / "build"))
 IMAGE_USER = 65532
+# The newest versions of symbols that RHEL 9 has: the C library 2.34, GCC 11's, OpenSSL 3.0, systemd 252, zlib 1.2.11.
+NEWEST = {"GLIBC": (2, 34), "GLIBCXX": (3, 4, 29), "CXXABI": (1, 3, 13), "GCC": (11, 0, 0), "OPENSSL": (3, 0, 0), "LIBSYSTEMD": (252,),
+          "ZLIB": (1, 2, 11), "CURL_OPENSSL": (4,)}
+# A libcurl that knows no option of 7.77 or later, as that of RHEL 9: CURLOPT_… of number 306 and above.
+OLD_CURL = r"""
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdarg.h>
+#include <string.h>
+int curl_easy_setopt(void *easy, int option, ...) {
+  va_list values;
+  va_start(values, option);
+  void *value = va_arg(values, void *);
+  va_end(values);
+  if (option % 10000 >= 306) return 48;  // CURLE_UNKNOWN_OPTION
+  return ((int (*)(void *, int, ...))dlsym(RTLD_NEXT, "curl_easy_setopt"))(easy, option, value);
+}
+void *curl_version_info(int age) {
+  static unsigned char info[256];
+  memcpy(info, ((void *(*)(int))dlsym(RTLD_NEXT, "curl_version_info"))(age), sizeof info);
+  *(unsigned *)(info + 16) = 0x074c00;  // after age and the text of the version
+  return info;
+}
+"""
 DATE = 1_700_000_000  # of the commit, say
 
 
@@ -31,6 +56,10 @@ class Portable(unittest.TestCase):
         cls.folder = pathlib.Path(tempfile.mkdtemp(prefix="lockstep-portable-"))
         cls.addClassCleanup(shutil.rmtree, cls.folder)
         cls.archive, cls.image = package(cls.folder / "once")
+        with tarfile.open(cls.archive) as tar:
+            tar.extractall(cls.folder / "archive")
+        cls.tree = cls.folder / "archive" / cls.archive.name.removesuffix(".tar.gz")
+        cls.program = cls.tree / "bin/lockstep"
 
     def blob(self, tar: tarfile.TarFile, digest: str) -> bytes:
         data = tar.extractfile("blobs/sha256/" + digest.removeprefix("sha256:")).read()
@@ -38,16 +67,36 @@ class Portable(unittest.TestCase):
         return data
 
     def test_the_archive_runs_with_the_libraries_that_it_brings(self):
-        with tarfile.open(self.archive) as tar:
-            tar.extractall(self.folder / "archive")
-        program = self.folder / "archive" / self.archive.name.removesuffix(".tar.gz") / "bin/lockstep"
-        loaded = subprocess.run(["ldd", program], capture_output=True, text=True, check=True).stdout
-        for library in ("libpqxx", "libspdlog", "libfmt", "libsimdjson", "libprometheus", "libcpp-httplib", "libtomlplusplus"):
+        loaded = subprocess.run(["ldd", self.program], capture_output=True, text=True, check=True).stdout
+        for library in ("libpqxx", "libsqlite3", "libspdlog", "libfmt", "libsimdjson", "libprometheus", "libcpp-httplib", "libtomlplusplus"):
             line = next(line for line in loaded.splitlines() if line.strip().startswith(library))
             self.assertIn("/bin/../lib/lockstep/", line)
-        version = subprocess.run([program, "--version"], capture_output=True, text=True, env={}, check=True)
+        version = subprocess.run([self.program, "--version"], capture_output=True, text=True, env={}, check=True)
         self.assertTrue(version.stdout.startswith("lockstep "), version)
         self.assertEqual(version.stderr, "")
+
+    def test_the_archive_asks_for_no_symbol_that_rhel_9_lacks(self):
+        files = [path for path in self.tree.rglob("*") if path.is_file() and path.read_bytes()[:4] == b"\x7fELF"]
+        self.assertGreater(len(files), 8)
+        for path in files:
+            listed = subprocess.run(["readelf", "--version-info", "--wide", path], capture_output=True, text=True, check=True).stdout
+            needs = listed.partition("Version needs section")[2]
+            asked = re.findall(r"Name: ([A-Z_]+)_([\d.]+) ", needs)
+            self.assertTrue(asked, path.name)
+            for library, version in asked:
+                self.assertLessEqual(tuple(map(int, version.split("."))), NEWEST[library], f"{path.name}: {library}_{version}")
+        done = subprocess.run([self.program, "--version"], capture_output=True, text=True, env={"LD_BIND_NOW": "1"}, check=True)
+        self.assertEqual(done.stderr, "", "every symbol is found under the version that it is asked for")
+
+    def test_the_archive_works_with_the_libcurl_of_rhel_9(self):
+        (self.folder / "old_curl.c").write_text(OLD_CURL)
+        library = self.folder / "old_curl.so"
+        subprocess.run(["cc", "-shared", "-fPIC", "-o", library, self.folder / "old_curl.c"], check=True)
+        config = self.folder / "locks.toml"
+        config.write_text('[elasticsearch]\nurls = ["http://127.0.0.1:9"]\n[locks]\n')  # nobody answers there
+        done = subprocess.run([self.program, "locks", "list", "-c", config], capture_output=True, text=True, env={"LD_PRELOAD": str(library)})
+        self.assertEqual(done.returncode, 1, done)
+        self.assertIn("127.0.0.1 port 9", done.stderr)
 
     def test_the_image_is_what_docker_and_oci_expect_and_runs_as_its_user(self):
         root = self.folder / "image"

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace lockstep::support {
@@ -16,9 +17,12 @@ class SqliteApplication {
  public:
   /// Makes the file where there is none. Waits a minute for locks. Throws std::runtime_error.
   explicit SqliteApplication(const std::filesystem::path& file);
-  ~SqliteApplication() { sqlite3_close(handle_); }
+  ~SqliteApplication() { close(); }
   SqliteApplication(const SqliteApplication&) = delete;
   SqliteApplication& operator=(const SqliteApplication&) = delete;
+
+  /// Nothing may follow.
+  void close() { sqlite3_close(std::exchange(handle_, nullptr)); }
 
   /// How long a statement waits for a lock.
   void set_patience(std::chrono::milliseconds patience);

@@ -7,13 +7,14 @@ import socket
 import threading
 import time
 
+from . import handed_down
 from .errors import LeaseLost, LockBusy, LockstepError
 from .names import document_id, is_shortened, lock_set
-from .server import Server, may_work_later, quoted
+from .server import Server, may_work_later, quoted, reason_of
+from .stored import MOST_EXCEEDED, OPEN_STATES, fence_of, holders_of, state_of
 
 _CLOCK_STEP = 0.25  # the server's clock moves in steps; a lease may end that much earlier
 _PLACE = 0.4  # seconds for which a waiting client has its place in a queue without asking again
-_MAX_TOKEN = 2**53
 _ITEMS_OF_A_BULK = 500
 _SCRIPTS = ["acquire-v3", "release-v3", "renew-v1", "journal-open-v1", "journal-step-v1", "journal-seize-v1", "journal-token-v1"]
 
@@ -57,7 +58,7 @@ class Locks:
 
 
 class Lock:
-    """Locks that are held together, from `with` to its end. For one thread."""
+    """Locks that are held together, from `with` to its end: once. For one thread."""
 
     def __init__(self, locks, wanted, wait):
         self._locks = locks
@@ -72,23 +73,24 @@ class Lock:
         self.id = f"{''.join(c if c.isalnum() and c.isascii() else '_' for c in socket.gethostname()) or 'host'}" \
                   f"-{os.getpid()}-{secrets.token_hex(8)}"
         self.token = None
+        self._under = []
 
     # --- the context manager
 
     def __enter__(self):
+        if self._ended.is_set() or self._entry is not None:
+            raise RuntimeError("a lock is taken once; call hold() for another one")
         self._locks._require_scripts()
-        self._open()
         try:
+            self._insist(self._open)
+            self._under = handed_down.operations(self._find_entry, self._read_clock)
             self._acquire()
-            began = time.monotonic()
-            token = self._draw(0)
-            self._step({"state": "running", "token": token})
+            self._insist(self._commit)
         except BaseException as error:
+            self._ended.set()
             self._release() if isinstance(error, LeaseLost) else self._give_up("aborted")
             self._server.close()
             raise
-        self.token = token
-        self._good_until = began + self._lease / 1000 - _CLOCK_STEP
         self._keeper = threading.Thread(target=self._keep, daemon=True)
         self._keeper.start()
         return self
@@ -106,6 +108,11 @@ class Lock:
 
     # --- for the holder
 
+    @property
+    def environment(self):
+        """What a child process needs in its environment to work under these locks, with lockstep or with this package."""
+        return handed_down.environment(self.id, self.token)
+
     def check(self):
         """Raises LeaseLost when the locks are lost."""
         if self._lost is None and time.monotonic() >= self._good_until:
@@ -117,13 +124,16 @@ class Lock:
         """Writes change(document) under the fencing token, and deletes it where that is None. Returns what it wrote."""
         path = f"/{quoted(index)}/_doc/{quoted(id)}"
         query = f"routing={quoted(routing)}" if routing else ""
+        refused = None  # (what we meant to write, the fence before it): somebody was faster, or our own request arrived twice
         while True:
             self.check()
             status, found = self._server.request(f"reading {index}/{id}", "GET", f"{path}?{query}", accepted=(404,))
             if "error" in found:
                 found = {}
             document = found.get("_source")
-            self._exceed(index, id, document)
+            if refused is not None and self._is_written(document, *refused):
+                return document
+            before = self._exceed(index, id, document)
             changed = change(None if document is None else dict(document))
             self.check()
             if document is None:
@@ -139,8 +149,13 @@ class Lock:
                 status, _ = self._server.request(f"writing {index}/{id}", "PUT", target, changed, accepted=(409,))
             if status != 409:
                 return changed
+            refused = json.loads(json.dumps(changed)), before
 
     # --- the protocol
+
+    def _is_written(self, document, wanted, before):
+        """Whether our own request was refused because it had arrived already: nobody else writes with our token."""
+        return document == wanted or document is not None and before != self.token and document.get("fence") == self.token
 
     def _open(self):
         modes = {mode: [name for name, m in self._wanted.items() if m == mode] for mode in ("shared", "exclusive")}
@@ -148,6 +163,24 @@ class Lock:
         self._write_entry("opening the operation", {
             "scripted_upsert": True, "upsert": {},
             "script": _script("journal-open-v1", {"lease": self._lease, "entry": entry})})
+
+    def _commit(self):
+        sent = time.monotonic()
+        token = self._draw(0)
+        self._step({"state": "running", "token": token})
+        self.token = token
+        self._good_until = sent + self._lease / 1000 - _CLOCK_STEP
+
+    def _insist(self, step):
+        """Goes on trying for up to a lease while the server is away or too busy: nobody takes the locks sooner."""
+        end = time.monotonic() + self._lease / 1000
+        while True:
+            try:
+                return step()
+            except LockstepError as error:
+                if not error.retryable or time.monotonic() >= end:
+                    raise
+                time.sleep(self._lease / 20000)
 
     def _acquire(self):
         end = time.monotonic() + self._wait
@@ -199,7 +232,7 @@ class Lock:
         """The first refusal, (name, document); none when all are held. Asks first for the lock `at`, which has refused before."""
         def parameters(name, mode):
             return {"scripted_upsert": True, "upsert": {}, "_source": ["*"], "script": _script("acquire-v3", {
-                "holder": self.id, "under": [], "mode": mode, "lease": self._lease, "place": place,
+                "holder": self.id, "under": self._under, "mode": mode, "lease": self._lease, "place": place,
                 "name": name if is_shortened(name) else None})}
 
         def refusals(some):
@@ -236,18 +269,17 @@ class Lock:
     def _resolve_dead(self, name, source, place):
         # Where the refusal gave us our place, that began at the server's time.
         now = source["now"] if "now" in source else source["queue"][self._ahead(source)]["until"] - int(place * 1000)
-        return any([self._resolve(holder, name) for holder, lease in source.get("holders", {}).items()
-                    if lease["until"] < now and holder != self.id])
+        return any([self._resolve(holder, name) for holder, until in holders_of(name, source).items()
+                    if until < now and holder != self.id])
 
     def _resolve(self, holder, met):
         """Whether the holder was dead and its locks are free."""
-        path = f"/{quoted(self._locks._journal)}/_doc/{quoted(holder)}"
-        _, found = self._server.request(f"reading the operation {holder}", "GET", path, accepted=(404,))
+        found = self._find(holder)
         if not found.get("found"):
             self._release_of(holder, [met], only_expired=True)
             return True
         entry = found["_source"]
-        if entry["state"] not in ("done", "aborted"):
+        if state_of(holder, entry) in OPEN_STATES:
             status, reply = self._server.request(
                 f"resolving the operation {holder}", "POST", self._entry_path(holder, (found["_seq_no"], found["_primary_term"])),
                 {"_source": ["*"], "script": _script("journal-seize-v1", {
@@ -272,17 +304,16 @@ class Lock:
         return reply["get"]["_source"]["last"]
 
     def _exceed(self, index, id, document):
-        """A greater fence means that we were deposed, as the journal then says; or it was not written under these locks."""
-        fence = (document or {}).get("fence")
-        fence = 0 if fence is None else fence
-        if isinstance(fence, str) and fence.lstrip("-").isdigit():
-            fence = int(fence)
-        if isinstance(fence, bool) or not isinstance(fence, int) or fence > _MAX_TOKEN:
-            raise LockstepError(f"the document {index}/{id} has the fence {json.dumps(fence)}, which is no fencing token; correct it")
+        """A greater fence means that we were deposed, as the journal then says; or it was not written under these locks.
+        Returns the fence."""
+        fence = fence_of(f"the document {index}/{id}", document or {})
         if fence > self.token:
+            if fence > MOST_EXCEEDED:
+                raise LockstepError(f"the fence {fence} of the document {index}/{id} leaves no room for greater tokens; correct it")
             token = self._draw(fence)
             self._step({"token": token})
             self.token = token
+        return fence
 
     def _keep(self):
         pause = self._lease / 3000
@@ -318,8 +349,7 @@ class Lock:
                     "script": _script("journal-step-v1", {"lease": self._lease, "set": fields})}, self._entry)
                 if status == 200:
                     return
-                _, now = self._server.request(f"reading the operation {self.id}", "GET",
-                                              f"/{quoted(self._locks._journal)}/_doc/{quoted(self.id)}", accepted=(404,))
+                now = self._find(self.id)
                 entry = now.get("_source")
                 if entry is None:
                     raise LeaseLost(f"the operation {self.id} is no longer in the journal")
@@ -338,6 +368,19 @@ class Lock:
             self._entry = reply["_seq_no"], reply["_primary_term"]
         return status, reply
 
+    def _find(self, id):
+        return self._server.request(f"reading the operation {id}", "GET", f"/{quoted(self._locks._journal)}/_doc/{quoted(id)}",
+                                    accepted=(404,))[1]
+
+    def _find_entry(self, id):
+        return self._find(id).get("_source")
+
+    def _read_clock(self):
+        _, reply = self._server.request("reading the server's clock", "GET", "/_nodes/_master/stats/os?filter_path=nodes.*.timestamp")
+        for node in reply.get("nodes", {}).values():
+            return node["timestamp"]
+        raise LockstepError("reading the server's clock: the cluster has no elected master", True)
+
     def _entry_path(self, id, version):
         # An opening collides with itself when it is sent again; the script leaves what is open as it is.
         condition = f"?if_seq_no={version[0]}&if_primary_term={version[1]}" if version else "?retry_on_conflict=10"
@@ -345,15 +388,25 @@ class Lock:
 
     def _give_up(self, state, reason=""):
         """Ends our operation and gives everything back. What cannot be given back ends with its lease."""
-        try:
+        def end():
             self._step({"state": state, "reason": reason})
+
+        def clear_up():
             self._release()
             self._server.request(f"removing the operation {self.id}", "DELETE",
                                  f"/{quoted(self._locks._journal)}/_doc/{quoted(self.id)}"
                                  f"?if_seq_no={self._entry[0]}&if_primary_term={self._entry[1]}", accepted=(404, 409))
-        except LockstepError as error:
-            if isinstance(error, LeaseLost) and state == "done":
-                raise
+
+        if state == "done":
+            self._insist(end)
+        try:
+            if state == "done":
+                self._insist(clear_up)
+            else:
+                end()
+                clear_up()
+        except LockstepError:
+            pass
 
     def _release(self):
         self._release_of(self.id, list(self._wanted))
@@ -375,14 +428,13 @@ class Lock:
             again = []
             for name, each in zip(names, reply["items"]):
                 item = each["update"]
-                kind = item.get("error", {}).get("type")
+                error = item.get("error", {})
                 if item["status"] == 409:
                     again.append(name)
-                elif item["status"] == 404 and kind != "index_not_found_exception" or 200 <= item["status"] <= 299:
+                elif item["status"] == 404 and error.get("type") != "index_not_found_exception" or 200 <= item["status"] <= 299:
                     yield name, item
                 else:
-                    raise LockstepError(f"{doing}: HTTP {item['status']} {kind}: {item.get('error', {}).get('reason')}",
-                                        may_work_later(item["status"], kind))
+                    raise LockstepError(f"{doing}: HTTP {item['status']} {reason_of(error)}", may_work_later(item["status"], error))
             if not again:
                 return
             names = again
@@ -392,6 +444,6 @@ class Lock:
         if refused is None:
             return LockstepError("taking locks: the server did not answer in time", True)
         name, source = refused
-        holders = list(source.get("holders", {})) or [str(source.get("process_id", "somebody"))]
+        holders = list(holders_of(name, source)) or [str(source.get("process_id", "somebody"))]
         how = "shared" if source.get("lock_type") == "shared" else "locked exclusively"
         return LockBusy(f"{name} is {how} by {', '.join(holders)}", name, holders)

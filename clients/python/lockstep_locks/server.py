@@ -8,12 +8,25 @@ import urllib.parse
 
 from .errors import LockstepError
 
-_MAY_WORK_LATER = {408, 429, 500, 502, 503, 504}
+def may_work_later(status, error):
+    """Also where a circuit breaker stopped it, such as the limit of scripts that are compiled in a minute, whatever the status; and
+    where somebody has deleted an index of locks: the next write makes it again."""
+    cause = error if isinstance(error, dict) else {}
+    kind = cause.get("type")
+    while isinstance(cause.get("caused_by"), dict):
+        cause = cause["caused_by"]
+    return status in (408, 429) or status >= 500 or kind == "index_not_found_exception" or \
+        cause.get("type") == "circuit_breaking_exception"
 
 
-def may_work_later(status, kind):
-    """Also where somebody has deleted an index of locks: the next write makes it again."""
-    return status in _MAY_WORK_LATER or kind == "index_not_found_exception"
+def reason_of(error):
+    """In words, with the innermost cause, which is what helps."""
+    if not isinstance(error, dict):
+        return str(error)
+    words, cause = f"{error.get('type')}: {error.get('reason')}", error
+    while isinstance(cause.get("caused_by"), dict):
+        cause = cause["caused_by"]
+    return words if cause is error else f"{words}: {cause.get('reason')}"
 
 
 def quoted(part):
@@ -48,10 +61,8 @@ class Server:
             raise LockstepError(f"{doing}: HTTP {status}: the reply is no JSON; is there a proxy in between?", True) from None
         if 200 <= status <= 299 or status in accepted:
             return status, reply
-        error = reply.get("error", reply)
-        kind = error.get("type") if isinstance(error, dict) else None
-        reason = f"{kind}: {error.get('reason')}" if isinstance(error, dict) else str(error)
-        raise LockstepError(f"{doing}: HTTP {status} {reason}", may_work_later(status, kind))
+        error = reply.get("error", reply) if isinstance(reply, dict) else reply
+        raise LockstepError(f"{doing}: HTTP {status} {reason_of(error)}", may_work_later(status, error))
 
     def close(self):
         with self._turn:

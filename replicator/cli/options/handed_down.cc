@@ -30,7 +30,7 @@ std::vector<std::string> handed_down_locks(LockManager& locks) {
   std::istringstream words(handed_down());
   for (std::string word; words >> word;) {
     const std::string id = word.substr(0, word.rfind('='));
-    if (holds_its_locks(locks, id, word)) operations.push_back(id);
+    if (!id.empty() && holds_its_locks(locks, id, word)) operations.push_back(id);
   }
   return operations;
 }

@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "replicator/pipeline/progress.h"
+#include "replicator/quantity.h"
 #include "replicator/service/leader_report.h"
 #include "replicator/service/readable.h"
 #include "replicator/source/reindexes.h"
@@ -123,6 +125,13 @@ std::string outbox_text(const PipelineStatus& status) {
 
 }  // namespace
 
+std::string freshness_text(const FreshnessReport& report) {
+  const double percent = std::floor(std::max(0.0, report.share()) * 10'000) / 100;
+  const bool is_a_day = report.known + Freshness::kStep >= Freshness::kSteps * Freshness::kStep;
+  return fmt::format("within {} for {} % of the last {}", duration_text(report.objective), percent,
+                     is_a_day ? "day" : readable(report.known) + "; more is not known");
+}
+
 std::string lag_text(const PipelineStatus& status) {
   if (status.pending_rows == 0) return "nothing pending";
   const bool more = status.pending_rows >= kMaxPendingRows;
@@ -179,6 +188,7 @@ std::string status_json(const std::string& pipeline, const std::optional<Pipelin
       {"leader", known.leader ? leader_json(*known.leader) : Json(nullptr)},
       {"lead", Json::array()},
       {"lag", {{"seconds", seconds(known.pending_age)}, {"rows", known.pending_rows}}},
+      {"slo", to_json(freshness_of(known))},
       {"outbox",
        {{"bytes", known.outbox_bytes},
         {"max_bytes", known.max_outbox_bytes ? Json(*known.max_outbox_bytes) : Json(nullptr)},
@@ -207,6 +217,7 @@ std::string status_text(const std::string& pipeline, const std::optional<Pipelin
   };
   if (const std::string reason = reason_of(*status); !reason.empty()) line("reason", reason);
   line("lag", lag_text(*status));
+  if (const auto report = freshness_of(*status)) line("freshness", freshness_text(*report));
   line("outbox", outbox_text(*status));
   if (is_running(*status)) line("rate", rate_text(value_at<double>(counters, "/documents_per_second", 0)));
   line("checkpoint", readable(status->checkpoint_age) + " ago");

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "replicator/pipeline/freshness.h"
 #include "replicator/source/pipeline_status.h"
 
 namespace lockstep {
@@ -14,6 +15,10 @@ std::string state_of(const std::optional<PipelineStatus>& status);
 
 /// "of posts: filling, posts-000002 beside posts-000001".
 std::string reindex_text(const ReindexStatus& reindex);
+
+/// "within 2s for 99.97 % of the last day", "within 2s for 100 % of the last 3 h 12 min; more is not known".
+/// Rounded down: 100 % means that nothing was missed.
+std::string freshness_text(const FreshnessReport& report);
 
 /// "12 ms, 3 rows", "nothing pending".
 std::string lag_text(const PipelineStatus& status);

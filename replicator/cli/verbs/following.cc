@@ -21,7 +21,7 @@ void follow_pipeline(PipelineOption& pipeline, RunUntil until) {
   LiveConfig live(pipeline.load(), make_transport_factory);
   const auto config = live.values().config;
   set_log_field("pipeline", config->pipeline);
-  start_logging(LogFormat::kAuto, config->log.level);
+  start_logging(config->log.format, config->log.level);
   const ReloadSignal reload([&] { live.reload([&] { return pipeline.load(); }); });
   const StopSignals signals;
   const CredentialWatch credentials(live, kCredentialsInterval);

@@ -76,6 +76,8 @@ std::string alias_of(const std::string& name) {
 
 // In the shell's words.
 std::string shell_quoted(const std::string& text) {
+  constexpr const char* kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=:,./@";
+  if (!text.empty() && text.find_first_not_of(kPlain) == std::string::npos) return text;
   std::string quoted = "'";
   for (const char c : text) quoted += c == '\'' ? "'\\''" : std::string(1, c);
   return quoted + "'";
@@ -90,11 +92,14 @@ class Init final : public Verb {
   const char* example() const override {
     return "lockstep init --source postgresql:///shop --view search.films films\n"
            "lockstep init --source postgresql:///shop --table shop.orders --with customers,order_lines,tags "
-           "orders";
+           "orders\n"
+           "lockstep init --source sqlite:shop.db --table orders --with customers,order_lines,tags orders";
   }
 
   void add_options(Options options) override {
-    options.option("--source", source_, "The database: a PostgreSQL connection URI")
+    options
+        .option("--source", source_,
+                "The database: a PostgreSQL connection URI, or `sqlite:` and the path of a file")
         .value_name("URL")
         .or_environment("LOCKSTEP_SOURCE")
         .required();
@@ -130,7 +135,7 @@ class Init final : public Verb {
     const std::unique_ptr<SchemaReader> reader = open_schema_reader(source);
     const TableGraph graph = reader->tables();
     const Draft draft = view_.empty() ? of_table(*reader, graph) : of_view(*reader, graph);
-    write(graph, draft, source);
+    write(graph, draft, source, reader->dialect());
     return ExitCode::kDone;
   }
 
@@ -149,8 +154,16 @@ class Init final : public Verb {
       throw UsageError(
           "--source: take the password out of the url's parameters; ~/.pgpass and $PGPASSWORD serve");
     SourceConfig source;
-    source.kind =
-        source_.starts_with("sqlite:") ? SourceConfig::Kind::kSqlite : SourceConfig::Kind::kPostgresql;
+    constexpr std::string_view kSqlite = "sqlite:";
+    if (source_.starts_with(kSqlite)) {
+      // What is written down is read in another folder.
+      source.kind = SourceConfig::Kind::kSqlite;
+      source.database = fs::absolute(source_.substr(kSqlite.size())).lexically_normal();
+      source.url = std::string(kSqlite) + source.database.string();
+      if (!fs::exists(source.database))
+        throw UsageError("--source: there is no file " + source.database.string());
+      return source;
+    }
     const std::optional<SeparatedUrl> separated = separate_password(source_);
     if (!separated) throw UsageError("--source: the url's password has a broken percent escape");
     source.url = separated->url;
@@ -164,9 +177,10 @@ class Init final : public Verb {
       throw UsageError("view " + view.name +
                        " does not tell which table's row gives its _id (a union, an expression); "
                        "write the tracks by hand, as docs/configuration.md shows");
-    Draft draft{view.name, "", {}, draft_tracks(graph, joins_of_view(graph, view)), {}};
+    Draft draft{view.name, "", {}, draft_tracks(graph, joins_of_view(graph, view), reader.dialect()), {}};
     for (const GraphColumn& column : view.columns) {
-      if (!column.name.starts_with('_')) draft.fields.push_back({column.name, column.kind, {}});
+      if (!column.name.starts_with('_'))
+        draft.fields.push_back({column.name, column.kind, {}, column.json_in_text});
     }
     draft.unknown = view.unknown;
     if (view.recursive)
@@ -177,25 +191,31 @@ class Init final : public Verb {
   }
 
   Draft of_table(SchemaReader& reader, const TableGraph& graph) const {
-    const std::string view = "search." + reader.quoted(table_called(graph, table_).own);
+    const SqlDialect& dialect = reader.dialect();
+    const std::string view = reader.view_for(table_called(graph, table_).own);
     if (reader.has(view)) throw UsageError(view + " exists already; use it with --view " + view);
-    const DraftView drafted = draft_view(graph, view, table_, split(with_));
+    const DraftView drafted = draft_view(graph, view, table_, split(with_), dialect);
     return {view,
-            "create schema if not exists search;\n\n" + drafted.sql,
+            dialect.before_view() + drafted.sql,
             drafted.fields,
-            draft_tracks(graph, drafted.joins),
+            draft_tracks(graph, drafted.joins, dialect),
             {}};
   }
 
-  void write(const TableGraph& graph, const Draft& draft, const SourceConfig& source) const {
+  void write(const TableGraph& graph, const Draft& draft, const SourceConfig& source,
+             const SqlDialect& dialect) const {
     const fs::path folder = folder_;
     const auto file = [&](const char* extension) { return folder / (alias_ + extension); };
+    std::vector<std::string> json;
+    for (const DraftField& field : draft.fields) {
+      if (field.json_in_text) json.push_back(field.name);
+    }
     std::vector<File> files = {
         {file(".toml"), draft_configuration({pipeline_name(alias_), source.url, !source.password.empty(),
-                                             elasticsearch_, alias_, alias_ + ".json", draft.view},
-                                            draft.tracks)},
+                                             elasticsearch_, alias_, alias_ + ".json", draft.view, json},
+                                            draft.tracks, dialect)},
         {file(".json"), draft_mapping(draft.fields)}};
-    const std::string statements = draft_statements(draft.view_sql, graph, draft.tracks);
+    const std::string statements = draft_statements(draft.view_sql, graph, draft.tracks, dialect);
     if (!statements.empty()) files.push_back({file(".sql"), statements});
     std::error_code error;
     fs::create_directories(folder, error);
@@ -205,17 +225,21 @@ class Init final : public Verb {
     for (const UnknownTrack& unknown : draft.tracks.unknown)
       std::cout << "! not known: " << unknown.reason << "; see the end of " << file(".toml").string() << '\n';
     for (const std::string& unknown : draft.unknown) std::cout << "! not known: " << unknown << '\n';
-    print_next(file(".toml"), statements.empty() ? fs::path() : file(".sql"), source);
+    std::vector<std::string> client;
+    if (!statements.empty()) client = dialect.client(source.url, file(".sql").string());
+    print_next(file(".toml"), client, source);
   }
 
-  static void print_next(const fs::path& configuration, const fs::path& statements,
+  static void print_next(const fs::path& configuration, const std::vector<std::string>& client,
                          const SourceConfig& source) {
     const std::string c = " -c " + shell_quoted(configuration.string());
     std::cout << "\nnext:\n";
     if (!source.password.empty()) std::cout << "  export PGPASSWORD=…   # it is not in the files\n";
-    if (!statements.empty())
-      std::cout << "  psql " << shell_quoted(source.url) << " -v ON_ERROR_STOP=1 -f "
-                << shell_quoted(statements.string()) << "   # review it first\n";
+    if (!client.empty()) {
+      std::cout << " ";
+      for (const std::string& word : client) std::cout << ' ' << shell_quoted(word);
+      std::cout << "   # review it first\n";
+    }
     std::cout << "  lockstep check" << c << "\n  lockstep apply" << c << "\n  lockstep run" << c
               << " --until-caught-up\n  lockstep verify" << c << '\n';
   }

@@ -176,7 +176,9 @@ CurlTransport::CurlTransport(std::shared_ptr<const Settings> settings, std::size
 
 void CurlTransport::set_constant_options() {
   set(CURLOPT_NOSIGNAL, 1L);
-  set(CURLOPT_PROTOCOLS_STR, "http,https");
+  // libcurl knows it from 7.85 on. Without it a URL still has one of the two: the configuration takes no
+  // other.
+  if (curl_version_info(CURLVERSION_NOW)->version_num >= 0x075500) set(CURLOPT_PROTOCOLS_STR, "http,https");
   set(CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_1_1));
   set(CURLOPT_PROXY, "");
   set(CURLOPT_USERAGENT, "lockstep/" LOCKSTEP_VERSION);

@@ -216,6 +216,13 @@ function standbys(told) {
   return told.map(each => `${each.host || 'on the machine of the database'}, since ${when(each.since)}`).join('; ');
 }
 
+// As `lockstep status` says it; 100 % only if nothing was missed.
+function freshness(slo) {
+  const percent = Math.floor(Math.max(0, slo.share) * 10000) / 100;
+  const known = slo.known_seconds + 300 >= 86400 ? 'day' : `${duration(slo.known_seconds)}; more is not known`;
+  return `within ${duration(slo.lag_seconds)} for ${percent} % of the last ${known}`;
+}
+
 function facts(status) {
   const outbox = size(status.outbox_bytes) + (status.outbox_max_bytes ? ` of ${size(status.outbox_max_bytes)}` : '');
   const rows = [
@@ -226,6 +233,7 @@ function facts(status) {
     ['This process', `${status.host}, process ${status.pid}, ${status.state.replaceAll('_', ' ')}`],
     ['Epoch', grouped(status.epoch)],
     ['Outbox', outbox],
+    ...(status.slo ? [['Freshness', freshness(status.slo)]] : []),
     ['Bulk requests', `${grouped(status.bulks_in_flight)} in flight, ${grouped(status.bulk_retries)} repeated`],
   ];
   if (status.source_trouble) rows.push(['Last look at the database', [element('span', { class: 'bad' }, '✕ failed'), `: ${status.source_trouble}`]]);

@@ -2,6 +2,7 @@
 
 #include <sqlite3.h>
 
+#include "replicator/source/sqlite/define/schema_reader.h"
 #include "replicator/source/sqlite/define/source_definition.h"
 #include "replicator/source/sqlite/read/source.h"
 #include "replicator/source/sqlite/watch/applied_watch.h"
@@ -32,6 +33,10 @@ std::unique_ptr<StatusWriter> make_sqlite_status_writer(const Config& config) {
 
 std::unique_ptr<SourceDefinition> make_sqlite_definition(const Config& config) {
   return std::make_unique<SqliteSourceDefinition>(config);
+}
+
+std::unique_ptr<SchemaReader> make_sqlite_schema_reader(const SourceConfig& source) {
+  return std::make_unique<SqliteSchemaReader>(source);
 }
 
 }  // namespace lockstep

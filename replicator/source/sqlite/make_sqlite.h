@@ -12,6 +12,7 @@
 #include "replicator/source/pipeline_status.h"
 #include "replicator/source/source.h"
 #include "replicator/source/source_definition.h"
+#include "replicator/source/table_graph.h"
 
 namespace lockstep {
 
@@ -23,5 +24,6 @@ std::unique_ptr<AppliedWatch> make_sqlite_applied_watch(const Config& config);
 std::unique_ptr<StatusReader> make_sqlite_status_reader(const Config& config);
 std::unique_ptr<StatusWriter> make_sqlite_status_writer(const Config& config);
 std::unique_ptr<SourceDefinition> make_sqlite_definition(const Config& config);
+std::unique_ptr<SchemaReader> make_sqlite_schema_reader(const SourceConfig& source);
 
 }  // namespace lockstep

@@ -1,7 +1,9 @@
 #include "tests/bench/support/probe.h"
 
+#include <memory>
 #include <stdexcept>
 #include <thread>
+#include <utility>
 
 namespace lockstep::benchmarks {
 namespace {
@@ -13,8 +15,13 @@ constexpr auto kPatience = 1min;
 
 }  // namespace
 
+Probe::Probe(Execute execute, const support::ElasticsearchIndex& index)
+    : execute_(std::move(execute)), index_(index) {}
+
 Probe::Probe(const support::PostgresDatabase& database, const support::ElasticsearchIndex& index)
-    : connection_(database.connect()), index_(index) {}
+    : Probe([connection = std::shared_ptr(database.connect())](
+                const std::string& sql) { support::execute(*connection, sql); },
+            index) {}
 
 bool Probe::shows(const Change& change) {
   const std::optional<support::StoredDocument> document = index_.get(change.id);
@@ -23,7 +30,7 @@ bool Probe::shows(const Change& change) {
 }
 
 double Probe::change(const Change& change) {
-  support::execute(*connection_, change.sql);
+  execute_(change.sql);
   const auto begin = Clock::now();
   while (!shows(change)) {
     if (Clock::now() - begin > kPatience) throw std::runtime_error("a change did not arrive: " + change.sql);

@@ -3,9 +3,7 @@
 
 #include <chrono>
 #include <functional>
-#include <memory>
 #include <optional>
-#include <pqxx/pqxx>
 #include <string>
 #include <vector>
 
@@ -23,7 +21,10 @@ struct Change {
 /// For one thread.
 class Probe {
  public:
-  /// REQUIRES: `index` outlives it.
+  /// Makes changes by `execute`. REQUIRES: `index` outlives it.
+  using Execute = std::function<void(const std::string& sql)>;
+  Probe(Execute execute, const support::ElasticsearchIndex& index);
+  /// By a connection of its own.
   Probe(const support::PostgresDatabase& database, const support::ElasticsearchIndex& index);
 
   /// Makes the change; returns the milliseconds. Throws std::runtime_error when it does not arrive within a
@@ -37,7 +38,7 @@ class Probe {
  private:
   bool shows(const Change& change);
 
-  std::unique_ptr<pqxx::connection> connection_;
+  const Execute execute_;
   const support::ElasticsearchIndex& index_;
 };
 

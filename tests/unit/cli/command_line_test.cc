@@ -1,10 +1,12 @@
 #include "replicator/cli/command_line.h"
 
 #include <gmock/gmock.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include <vector>
 
 #include "replicator/cli/verb.h"
@@ -45,6 +47,35 @@ TEST(CommandLineTest, TheHelpListsTheCommands) {
   const Outcome help = lockstep({"--help"});
   EXPECT_EQ(help.code, 0);
   for (const auto& verb : all_verbs()) EXPECT_THAT(help.out, HasSubstr(verb->summary()));
+}
+
+// What `run` logs of a source that has no pipeline.
+std::string logged_by_run(const std::string& format) {
+  const std::filesystem::path folder =
+      std::filesystem::path(testing::TempDir()) / ("log_format_" + std::to_string(::getpid()));
+  std::filesystem::create_directories(folder);
+  std::ofstream(folder / "posts.json") << R"({"mappings": {}})";
+  std::ofstream(folder / "shop.db").flush();
+  const std::filesystem::path file = folder / "shop.toml";
+  std::ofstream(file) << "[source]\nurl = \"sqlite:" << (folder / "shop.db").string() << "\"\n[log]\n"
+                      << format
+                      << "\n[[index]]\nalias = \"posts\"\nmapping = \"posts.json\"\nview = \"posts\"\n"
+                      << "[[index.track]]\ntable = \"post\"\n";
+  const Outcome run = lockstep({"run", "--until-caught-up", "-c", file.c_str()});
+  std::filesystem::remove_all(folder);
+  EXPECT_NE(run.code, 0);
+  EXPECT_EQ(run.out, "");
+  return run.err.substr(0, run.err.find('\n'));
+}
+
+TEST(CommandLineTest, TheLogIsTextOrJsonAsTheConfigurationSays) {
+  for (const char* format : {"format = \"json\"", "format = \"auto\"", ""}) {
+    const auto line = nlohmann::json::parse(logged_by_run(format), nullptr, false);
+    EXPECT_TRUE(line.is_object() && line.contains("message") && line.value("pipeline", "") == "lockstep")
+        << format;
+  }
+  EXPECT_THAT(logged_by_run("format = \"text\""),
+              testing::MatchesRegex("..:..:..\\.... (error|warn|info) .*"));
 }
 
 TEST(CommandLineTest, TheVersionIsDataAndSaysCommitAndLibraries) {
@@ -123,7 +154,7 @@ TEST(CommandLineTest, InitNamesWhatIsWrongBeforeItConnects) {
            {{"--source", "postgresql:///x?password=secret", "--view", "s.v"}, "take the password out"},
            {{"--source", "postgresql:///x", "--view", "s.v", "--elasticsearch", "x"}, "--elasticsearch: "},
            {{"--source", "postgresql:///x", "--view", "s.v", "--alias", "A/B"}, "--alias: "},
-           {{"--source", "sqlite:/x.db", "--view", "s.v"}, "tables of PostgreSQL only"}}) {
+           {{"--source", "sqlite:/x.db", "--view", "s.v"}, "there is no file /x.db"}}) {
     std::vector<const char*> all{"init"};
     all.insert(all.end(), arguments.begin(), arguments.end());
     all.push_back(unwritten.c_str());

@@ -40,8 +40,11 @@ chunk_documents = 50
 max_refused_share = 0.25
 [http]
 listen = "127.0.0.1:9464"
+[slo]
+lag = "2s"
 [log]
 level = "debug"
+format = "json"
 [locks]
 backend = "postgresql"
 index = "my-locks"
@@ -85,7 +88,9 @@ ignore = true
   EXPECT_EQ(config.replication.chunk_documents, 50);
   EXPECT_EQ(config.replication.max_refused_share, 0.25);
   EXPECT_EQ(config.http.listen, "127.0.0.1:9464");
+  EXPECT_EQ(config.slo.lag, std::chrono::seconds(2));
   EXPECT_EQ(config.log.level, "debug");
+  EXPECT_EQ(config.log.format, LogFormat::kJson);
   EXPECT_EQ(config.locks.backend, LocksConfig::Backend::kPostgresql);
   EXPECT_EQ(config.locks.index, "my-locks");
   EXPECT_EQ(config.locks.lease, std::chrono::seconds(30));
@@ -95,13 +100,13 @@ ignore = true
   const IndexConfig& index = config.indices[0];
   EXPECT_EQ(index.mapping, folder_ / "blogposts.json");
   EXPECT_THAT(index.mapping_json, HasSubstr("number_of_shards"));
-  EXPECT_EQ(index.line, 31);
+  EXPECT_EQ(index.line, 34);
   ASSERT_EQ(index.tracks.size(), 5U);
   EXPECT_EQ(index.tracks[0].table, "blog.blogposts");
   EXPECT_EQ(index.tracks[1].column, "_user_id");
   EXPECT_THAT(index.tracks[1].columns, ElementsAre("name"));
   EXPECT_EQ(index.tracks[2].row, "blogpost_id");
-  EXPECT_EQ(index.tracks[2].line, 41);
+  EXPECT_EQ(index.tracks[2].line, 44);
   EXPECT_THAT(index.tracks[3].keys, HasSubstr("any($1)"));
   EXPECT_TRUE(index.tracks[4].ignore);
 }
@@ -114,6 +119,18 @@ TEST_F(ConfigTest, WhatIsLeftOutHasItsDefault) {
   EXPECT_THAT(config.elasticsearch.urls, ElementsAre("http://localhost:9200"));
   EXPECT_EQ(config.http.listen, "");
   EXPECT_EQ(config.log.level, "info");
+}
+
+TEST_F(ConfigTest, AnObjectiveIsADurationAndWithoutOneNothingIsPromised) {
+  const auto with = [&](const std::string& lag) { return kSource + "[slo]\nlag = " + lag + "\n" + kIndex; };
+  EXPECT_EQ(load(kSource + kIndex).slo.lag.count(), 0);
+  EXPECT_EQ(load(with("\"500ms\"")).slo.lag, std::chrono::milliseconds(500));
+  for (const char* wrong : {"\"0s\"", "\"9ms\"", "\"2d\"", "\"2 s\"", "2"}) {
+    EXPECT_THAT(faults(with(wrong)), AllOf(HasSubstr("lockstep.toml:5: \"lag\" "), Not(HasSubstr("\n"))))
+        << wrong;
+  }
+  EXPECT_THAT(faults(kSource + "[log]\nformat = \"journal\"\n" + kIndex),
+              HasSubstr("lockstep.toml:5: \"format\" "));
 }
 
 TEST_F(ConfigTest, LocksNeedNeitherASourceNorAnIndex) {

@@ -7,19 +7,20 @@
 namespace lockstep {
 namespace {
 
+using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
 
 DraftPipeline shop() {
-  return {"orders", "postgresql:///shop", false,          "http://localhost:9200",
-          "orders", "orders.json",        "search.orders"};
+  return {"orders", "postgresql:///shop", false,           "http://localhost:9200",
+          "orders", "orders.json",        "search.orders", {}};
 }
 
 TEST(DraftFilesTest, AConfigurationHasAllThatAPipelineNeeds) {
   DraftTracks tracks;
   tracks.tracks.push_back({"shop.orders", "", {}, {}});
   tracks.tracks.push_back({"shop.lines", "order_id", {}, {"shop.lines → shop.orders"}});
-  EXPECT_EQ(draft_configuration(shop(), tracks),
+  EXPECT_EQ(draft_configuration(shop(), tracks, kPostgres),
             "# Written by lockstep init. docs/configuration.md and `lockstep print-config --sample` explain "
             "every key.\n"
             "pipeline = \"orders\"\n\n[source]\nurl = \"postgresql:///shop\"\n\n"
@@ -32,13 +33,13 @@ TEST(DraftFilesTest, AConfigurationHasAllThatAPipelineNeeds) {
 TEST(DraftFilesTest, APasswordComesFromTheEnvironment) {
   DraftPipeline pipeline = shop();
   pipeline.asks_for_password = true;
-  EXPECT_THAT(draft_configuration(pipeline, {}), HasSubstr("password_env = \"PGPASSWORD\""));
+  EXPECT_THAT(draft_configuration(pipeline, {}, kPostgres), HasSubstr("password_env = \"PGPASSWORD\""));
 }
 
 TEST(DraftFilesTest, QueriesAreAUnionAndQuotedNamesNeedNoEscapes) {
   DraftTracks tracks;
   tracks.tracks.push_back({"shop.\"Tags\"", "", {"select 1", "select 2"}, {}});
-  const std::string text = draft_configuration(shop(), tracks);
+  const std::string text = draft_configuration(shop(), tracks, kPostgres);
   EXPECT_THAT(text, HasSubstr("table = 'shop.\"Tags\"'\n"));
   EXPECT_THAT(text, HasSubstr("keys = '''\nselect 1\nunion\nselect 2\n'''\n"));
 }
@@ -46,7 +47,7 @@ TEST(DraftFilesTest, QueriesAreAUnionAndQuotedNamesNeedNoEscapes) {
 TEST(DraftFilesTest, ATableWithoutATrackIsACommentThatSaysWhatToWrite) {
   DraftTracks tracks;
   tracks.unknown.push_back({"shop.notes", "nothing leads from it"});
-  const std::string text = draft_configuration(shop(), tracks);
+  const std::string text = draft_configuration(shop(), tracks, kPostgres);
   EXPECT_THAT(text, HasSubstr("# Not known: nothing leads from it."));
   EXPECT_THAT(text, HasSubstr("# table = \"shop.notes\""));
   EXPECT_THAT(text, Not(HasSubstr("\ntable = \"shop.notes\"")));
@@ -57,11 +58,34 @@ TEST(DraftFilesTest, StatementsMakeIndicesBesideWritersWhereTheServerCan) {
   graph["shop.orders"].partitioned = true;
   DraftTracks tracks;
   tracks.missing_indices = {{"shop.lines", {"maker", "number"}}, {"shop.orders", {"customer_id"}}};
-  const std::string text = draft_statements("create view …;\n", graph, tracks);
+  const std::string text = draft_statements("create view …;\n", graph, tracks, kPostgres);
   EXPECT_THAT(text, HasSubstr("create view …;\n"));
   EXPECT_THAT(text, HasSubstr("create index concurrently on shop.lines (maker, number);\n"));
   EXPECT_THAT(text, HasSubstr("create index on shop.orders (customer_id);\n"));
-  EXPECT_EQ(draft_statements("", graph, {}), "");
+  EXPECT_EQ(draft_statements("", graph, {}, kPostgres), "");
+}
+
+TEST(DraftFilesTest, AnIndexOfSqliteHasANameAndBlobsTheirDigits) {
+  TableGraph graph = shop_file();
+  graph["lines"].columns[2].kind = ValueKind::kOpaque;
+  DraftTracks tracks;
+  tracks.missing_indices = {{"lines", {"maker", "number"}}};
+  EXPECT_THAT(draft_statements("", graph, tracks, kSqlite),
+              HasSubstr("create index lines_maker_number on lines (lower(hex(maker)), number);\n"));
+}
+
+TEST(DraftFilesTest, NamesTheColumnsThatHoldJson) {
+  DraftPipeline pipeline = shop();
+  pipeline.json = {"customer", "lines"};
+  EXPECT_THAT(draft_configuration(pipeline, {}, kSqlite),
+              HasSubstr("view = \"search.orders\"\njson = [\"customer\", \"lines\"]\n"));
+}
+
+TEST(DraftFilesTest, EachDatabaseHasItsClient) {
+  EXPECT_THAT(kPostgres.client("postgresql:///shop", "a.sql"),
+              ElementsAre("psql", "postgresql:///shop", "-v", "ON_ERROR_STOP=1", "-f", "a.sql"));
+  EXPECT_THAT(kSqlite.client("sqlite:/srv/shop.db", "a b.sql"),
+              ElementsAre("sqlite3", "-bail", "/srv/shop.db", ".read \"a b.sql\""));
 }
 
 TEST(DraftFilesTest, APipelinesNameIsTheAliasAsFarAsItMayBe) {

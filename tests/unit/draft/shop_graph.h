@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "replicator/source/postgres/define/dialect.h"
+#include "replicator/source/sqlite/define/dialect.h"
 #include "replicator/source/table_graph.h"
 
 namespace lockstep {
@@ -46,6 +48,23 @@ inline TableGraph shop_graph() {
                       {"order_id", "tag_id"},
                       {{{"order_id"}, "shop.orders", {"id"}}, {{"tag_id"}, "shop.tags", {"id"}}})}) {
     graph.emplace(table.name, table);
+  }
+  return graph;
+}
+
+inline const PostgresDialect kPostgres;
+inline const SqliteDialect kSqlite;
+
+/// The same in a database without schemas.
+inline TableGraph shop_file() {
+  const auto own = [](const std::string& name) { return name.substr(name.find('.') + 1); };
+  TableGraph graph;
+  for (auto& [name, table] : shop_graph()) {
+    GraphTable bare = table;
+    bare.name = own(name);
+    bare.schema.clear();
+    for (ForeignKey& key : bare.foreign_keys) key.table = own(key.table);
+    graph.emplace(bare.name, bare);
   }
   return graph;
 }

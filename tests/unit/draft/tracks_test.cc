@@ -23,7 +23,7 @@ ViewShape orders_with(const std::vector<std::string>& tables) {
 }
 
 DraftTracks tracks_of(const ViewShape& view, const TableGraph& graph = shop_graph()) {
-  return draft_tracks(graph, joins_of_view(graph, view));
+  return draft_tracks(graph, joins_of_view(graph, view), kPostgres);
 }
 
 std::vector<DraftTrack> of_table(const DraftTracks& drafted, const std::string& table) {
@@ -116,6 +116,35 @@ TEST(TracksTest, ATableThatIsReadTwiceLeadsBackToItself) {
   EXPECT_THAT(tracks[1].queries,
               ElementsAre("select t2.id\nfrom shop.customers as t1\njoin shop.orders as t2 on "
                           "t2.customer_id = t1.id\nwhere t1.id = any($1)"));
+}
+
+TEST(TracksTest, SqliteTakesTheValuesOfAJsonArray) {
+  const TableGraph graph = shop_file();
+  const DocumentJoins documents{"orders",
+                                "id",
+                                {{"orders", 1}, {"customers", 1}, {"lines", 1}, {"products", 1}},
+                                {{"orders", {"customer_id"}, "customers", {"id"}},
+                                 {"lines", {"order_id"}, "orders", {"id"}},
+                                 {"lines", {"maker", "number"}, "products", {"maker", "number"}}}};
+  const DraftTracks drafted = draft_tracks(graph, documents, kSqlite);
+  EXPECT_THAT(of_table(drafted, "customers").at(0).queries,
+              ElementsAre("select t1.id\nfrom orders as t1\nwhere t1.customer_id in (select value from "
+                          "json_each($1))"));
+  EXPECT_THAT(of_table(drafted, "products").at(0).queries,
+              ElementsAre("select t1.order_id\nfrom json_each($1) as v\njoin lines as t1 on t1.maker = "
+                          "json_extract(v.value, '$[0]') and t1.number = json_extract(v.value, '$[1]')"));
+}
+
+TEST(TracksTest, BlobsOfSqliteAreComparedAsTheirDigits) {
+  TableGraph graph = shop_file();
+  for (GraphColumn& column : graph["orders"].columns) column.kind = ValueKind::kOpaque;
+  const DocumentJoins documents{
+      "orders", "id", {{"orders", 1}, {"customers", 1}}, {{"orders", {"customer_id"}, "customers", {"id"}}}};
+  const DraftTracks drafted = draft_tracks(graph, documents, kSqlite);
+  EXPECT_THAT(of_table(drafted, "customers").at(0).queries,
+              ElementsAre("select lower(hex(t1.id))\nfrom orders as t1\nwhere lower(hex(t1.customer_id)) in "
+                          "(select value from json_each($1))"));
+  EXPECT_THAT(drafted.missing_indices, SizeIs(2)) << "an index on the blobs does not serve";
 }
 
 TEST(TracksTest, APathGoesOnThroughTheDocumentsTableWhereThatIsReadTwice) {

@@ -16,7 +16,7 @@ using testing::ThrowsMessage;
 using testing::UnorderedElementsAre;
 
 DraftView orders_with(const std::vector<std::string>& with) {
-  return draft_view(shop_graph(), "search.orders", "orders", with);
+  return draft_view(shop_graph(), "search.orders", "orders", with, kPostgres);
 }
 
 std::vector<std::string> names(const std::vector<DraftField>& fields) {
@@ -69,7 +69,7 @@ TEST(ViewTest, ATableOfLinksIsPassedThrough) {
 TEST(ViewTest, AFieldDoesNotTakeTheNameOfAColumn) {
   TableGraph graph = shop_graph();
   graph["shop.orders"].columns.push_back({"customer", "customer", "text", "=", ValueKind::kText});
-  EXPECT_EQ(draft_view(graph, "search.orders", "shop.orders", {"customers"}).fields.back().name,
+  EXPECT_EQ(draft_view(graph, "search.orders", "shop.orders", {"customers"}, kPostgres).fields.back().name,
             "customer_2");
 }
 
@@ -80,9 +80,84 @@ TEST(ViewTest, NamesThatNeedQuotesKeepThem) {
   tags.alias = "\"Tags\"";
   tags.foreign_keys = {{{"id"}, "shop.orders", {"id"}}};
   graph.emplace(tags.name, tags);
-  const DraftView view = draft_view(graph, "search.orders", "orders", {"Tags"});
+  const DraftView view = draft_view(graph, "search.orders", "orders", {"Tags"}, kPostgres);
   EXPECT_THAT(view.sql, HasSubstr("from shop.\"Tags\" as \"Tags\""));
   EXPECT_THAT(view.sql, HasSubstr("as \"Tags\"\nfrom shop.orders"));
+}
+
+TEST(ViewTest, SqliteNestsObjectsAndOrderedArrays) {
+  EXPECT_EQ(draft_view(shop_file(), "search_lines", "lines", {"products", "orders", "tags"}, kSqlite).sql,
+            R"sql(create view search_lines as
+select
+  lines.id as _id,
+  lines.id,
+  lines.order_id,
+  lines.maker,
+  lines.number,
+  (
+    select
+      json_object(
+        'maker', products.maker,
+        'number', products.number,
+        'name', products.name
+      )
+    from products as products
+    where products.maker = lines.maker and products.number = lines.number
+  ) as products,
+  (
+    select
+      json_object(
+        'id', orders.id,
+        'customer_id', orders.customer_id,
+        'billing_id', orders.billing_id,
+        'shipping_id', orders.shipping_id,
+        'tags', json((
+          select json_group_array(json(part_.object))
+          from (
+            select json_object(
+              'id', tags.id,
+              'name', tags.name
+            ) as object
+            from tags as tags
+            join order_tags as order_tags on order_tags.tag_id = tags.id
+            where order_tags.order_id = orders.id
+            order by tags.id
+          ) as part_
+        ))
+      )
+    from orders as orders
+    where orders.id = lines.order_id
+  ) as "order"
+from lines as lines;
+)sql");
+}
+
+TEST(ViewTest, JsonOfSqliteHasNoBlobsAndNestsTheJsonOfTexts) {
+  TableGraph graph = shop_file();
+  GraphTable& customers = graph["customers"];
+  customers.columns = {{"id", "id", "integer", "=", ValueKind::kLong},
+                       {"photo", "photo", "blob", "=", ValueKind::kOpaque},
+                       {"any", "any", "", "=", ValueKind::kText},
+                       {"facts", "facts", "json", "=", ValueKind::kObject, true}};
+  const DraftView view = draft_view(graph, "search_orders", "orders", {"customers"}, kSqlite);
+  EXPECT_THAT(view.sql, HasSubstr("'photo', iif(typeof(customers.photo) = 'blob', lower(hex("));
+  EXPECT_THAT(view.sql, HasSubstr("'any', iif(typeof(customers.any) = 'blob'"));
+  EXPECT_THAT(view.sql, HasSubstr("'facts', iif(json_valid(customers.facts), json(customers.facts), "));
+  EXPECT_TRUE(view.fields.back().json_in_text);
+}
+
+TEST(ViewTest, NamesATableOfMoreFieldsThanSqliteTakes) {
+  TableGraph graph = shop_file();
+  for (int i = 0; i < 62; ++i)
+    graph["customers"].columns.push_back({"c" + std::to_string(i), "c", "text", "=", ValueKind::kText});
+  EXPECT_THAT([&] { draft_view(graph, "search_orders", "orders", {"customers"}, kSqlite); },
+              ThrowsMessage<UsageError>(HasSubstr("customers gives more than 63 fields")));
+}
+
+TEST(ViewTest, TakesNamesInOtherLettersWhereOnlyOneIsMeant) {
+  EXPECT_EQ(table_called(shop_file(), "ORDERS").name, "orders");
+  EXPECT_THAT([] { table_called(shop_file(), "nothing"); },
+              ThrowsMessage<UsageError>(HasSubstr("there is no table nothing; there are addresses")));
 }
 
 TEST(ViewTest, NamesATableThatNothingLeadsTo) {
@@ -104,7 +179,7 @@ TEST(ViewTest, NamesATableThatIsNotThereOrThereTwice) {
 }
 
 TEST(ViewTest, RefusesARootWithoutASingleKey) {
-  EXPECT_THAT([] { draft_view(shop_graph(), "search.x", "products", {}); },
+  EXPECT_THAT([] { draft_view(shop_graph(), "search.x", "products", {}, kPostgres); },
               ThrowsMessage<UsageError>(HasSubstr("a primary key of several columns")));
 }
 

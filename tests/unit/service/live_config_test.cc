@@ -63,9 +63,12 @@ TEST_F(LiveConfigTest, WhatNeedsARestartIsNamedAndNothingIsTakenOver) {
   LiveConfig live(config_, none);
   config_.pipeline = "other";
   config_.http.listen = "127.0.0.1:9464";
+  config_.slo.lag = std::chrono::seconds(2);
+  config_.log.format = LogFormat::kJson;
   add_index("users");
   config_.replication.chunk_documents = 7;
-  EXPECT_THAT(reload(live), HasSubstr("pipeline, http.listen, the aliases of [[index]]"));
+  EXPECT_THAT(reload(live),
+              HasSubstr("pipeline, http.listen, slo.lag, log.format, the aliases of [[index]]"));
   EXPECT_EQ(live.values().config->pipeline, "lockstep");
   EXPECT_EQ(live.values().config->replication.chunk_documents, 2'000);
   EXPECT_FALSE(live.values().replaced.stop_requested());

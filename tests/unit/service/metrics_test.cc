@@ -18,6 +18,17 @@ std::string content(const std::string& file) {
   return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
 }
 
+TEST(MetricsTest, HowWellTheObjectiveIsMetIsToldOnlyWhereThereIsOne) {
+  ReplicationProgress progress;
+  EXPECT_THAT(metrics_text("shop", progress, {}, {}), testing::Not(HasSubstr("lockstep_slo_met_ratio{")));
+  progress.freshness = {std::chrono::seconds(2), std::chrono::seconds(200), std::chrono::seconds(50)};
+  const std::string text = metrics_text("shop", progress, {}, {});
+  for (const char* line :
+       {"lockstep_slo_lag_seconds{pipeline=\"shop\"} 2\n", "lockstep_slo_met_ratio{pipeline=\"shop\"} 0.75\n",
+        "lockstep_slo_known_seconds{pipeline=\"shop\"} 200\n"})
+    EXPECT_THAT(text, HasSubstr(line));
+}
+
 TEST(MetricsTest, CountsByPipelineAndIndex) {
   HandClock clock;
   ReplicationProgress progress;

@@ -119,6 +119,19 @@ TEST_F(StandbyWatchTest, SaysAfterAWhileThatNobodyLeads) {
   EXPECT_TRUE(wait_until([&] { return board_.read().unled.empty(); }, seconds(10)));
 }
 
+TEST_F(StandbyWatchTest, TellsHowWellTheLeaderMeetsItsObjective) {
+  PipelineStatus status = led(seconds(1));
+  Freshness freshness(seconds(2), WallTime(std::chrono::hours(500'000)));
+  freshness.note(WallTime(std::chrono::hours(500'001)), false);
+  status.leader->document = status_document({}, 0, freshness);
+  source_.say(status);
+  enter(PipelineState::kStandingBy);
+  start();
+  ASSERT_TRUE(wait_until([&] { return board_.read().freshness.has_value(); }, seconds(10)));
+  EXPECT_EQ(board_.read().freshness->objective, seconds(2));
+  EXPECT_EQ(board_.read().freshness->missed, std::chrono::hours(1));
+}
+
 TEST_F(StandbyWatchTest, SaysThatItCannotKnow) {
   enter(PipelineState::kStandingBy);
   start();

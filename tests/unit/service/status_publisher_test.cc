@@ -2,9 +2,11 @@
 
 #include <gmock/gmock.h>
 
+#include <atomic>
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "replicator/error.h"
 #include "replicator/service/leader_report.h"
 #include "tests/support/eventually.h"
 #include "tests/support/fake_source.h"
@@ -21,7 +23,14 @@ class StatusPublisherTest : public testing::Test {
  protected:
   void start() {
     publisher_.emplace([this] { return std::make_unique<fake::FakeStatusWriter>(database_); }, board_, clock_,
-                       StatusPublisher::Intervals{milliseconds(1), milliseconds(5'000)});
+                       StatusPublisher::Intervals{milliseconds(1), milliseconds(5'000)},
+                       StatusPublisher::Objective{keeper_ ? &*keeper_ : nullptr,
+                                                  [this] { return std::make_unique<Reader>(last_); }});
+  }
+  /// The objective, and what the last leader has published.
+  void promise(std::chrono::milliseconds lag, std::optional<PipelineStatus> last) {
+    keeper_.emplace(lag);
+    last_.answer = std::move(last);
   }
   void enter(PipelineState state) {
     board_.update([&](ReplicationProgress& progress) { progress.state = state; });
@@ -30,9 +39,30 @@ class StatusPublisherTest : public testing::Test {
     return wait_until([&] { return database_.published().size() >= times; }, seconds(10));
   }
 
+  /// What a reader of the status answers: none of it, an error, or what the last leader has published.
+  struct Last {
+    std::atomic<bool> is_away = false;
+    std::atomic<bool> is_refused = false;
+    std::optional<PipelineStatus> answer;
+  };
+  class Reader final : public StatusReader {
+   public:
+    explicit Reader(const Last& last) : last_(last) {}
+    std::optional<PipelineStatus> read() override {
+      if (last_.is_away) throw Error({"reading the status", "it is away", "", Retry::kLater});
+      if (last_.is_refused) throw Error({"reading the status", "a value is null"});
+      return last_.answer;
+    }
+
+   private:
+    const Last& last_;
+  };
+
   fake::Database database_;
   ProgressBoard board_;
   HandClock clock_;
+  Last last_;
+  std::optional<FreshnessKeeper> keeper_;
   std::optional<StatusPublisher> publisher_;
 };
 
@@ -96,6 +126,77 @@ TEST_F(StatusPublisherTest, AProcessThatDiesBesideALeaderLeavesTheLeadersStatus)
   start();
   publisher_.reset();
   EXPECT_TRUE(database_.published().empty());
+}
+
+// Of a leader that has missed its objective for an hour, and has ended a minute ago.
+PipelineStatus of_last_leader(std::chrono::milliseconds lag) {
+  const WallTime begin{std::chrono::hours(500'000)};
+  Freshness freshness(lag, begin);
+  freshness.note(begin + std::chrono::hours(1), false);
+  PipelineStatus status;
+  status.leader.emplace();
+  status.leader->state = kStoppedState;
+  status.leader->age = std::chrono::minutes(1);
+  status.leader->document = status_document({}, 0, freshness);
+  return status;
+}
+
+FreshnessReport published_at(const PublishedStatus& status) {
+  const WallTime now = std::chrono::system_clock::now();
+  return Freshness::published(status.document, milliseconds(0), now).value().report(now).value();
+}
+
+TEST_F(StatusPublisherTest, ALeaderGoesOnWithTheNotesOfTheLastOne) {
+  promise(seconds(2), of_last_leader(seconds(2)));
+  last_.is_away = true;
+  enter(PipelineState::kFollowing);
+  start();
+  publisher_.reset();
+  EXPECT_FALSE(keeper_->notes()) << "they could not be read";
+  last_.is_away = false;
+  start();
+  ASSERT_TRUE(wait_until([&] { return keeper_->notes().has_value(); }, seconds(10)));
+  keeper_->note(board_.read(), clock_.now(), std::chrono::system_clock::now());
+  publisher_.reset();
+  const FreshnessReport report = published_at(database_.published().back());
+  EXPECT_EQ(report.objective, seconds(2));
+  EXPECT_GE(report.missed, std::chrono::minutes(61));
+  EXPECT_LT(report.missed, std::chrono::minutes(62));
+}
+
+TEST_F(StatusPublisherTest, ALeaderPublishesNothingOverNotesThatItCannotReadYet) {
+  promise(seconds(2), of_last_leader(seconds(2)));
+  last_.is_away = true;
+  enter(PipelineState::kFollowing);
+  start();
+  last_.is_away = false;
+  ASSERT_TRUE(publishes(1));
+  for (const PublishedStatus& status : database_.published())
+    EXPECT_GE(published_at(status).missed, std::chrono::hours(1));
+}
+
+TEST_F(StatusPublisherTest, NotesThatCannotBeReadOrAreOfAnotherObjectiveBeginAnew) {
+  promise(seconds(2), of_last_leader(seconds(5)));
+  enter(PipelineState::kFollowing);
+  start();
+  ASSERT_TRUE(publishes(1));
+  publisher_.reset();
+  EXPECT_EQ(keeper_->notes().value().objective(), seconds(2));
+  EXPECT_FALSE(keeper_->report(std::chrono::system_clock::now() - std::chrono::minutes(1)));
+  last_.is_refused = true;
+  keeper_.emplace(seconds(2));
+  start();
+  EXPECT_TRUE(wait_until([&] { return keeper_->notes().has_value(); }, seconds(10)));
+}
+
+TEST_F(StatusPublisherTest, TheNotesAloneAreNoNewsToPublish) {
+  promise(seconds(2), std::nullopt);
+  enter(PipelineState::kFollowing);
+  start();
+  ASSERT_TRUE(publishes(1));
+  keeper_->note(board_.read(), clock_.now(), std::chrono::system_clock::now() + seconds(1));
+  publisher_.reset();
+  ASSERT_EQ(database_.published().size(), 2U) << "following, and stopped";
 }
 
 TEST_F(StatusPublisherTest, ConnectsAgainAfterTheSourceWasAway) {

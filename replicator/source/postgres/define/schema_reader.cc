@@ -129,9 +129,9 @@ bool PostgresSchemaReader::has(const std::string& name) {
   return find_relation(transaction, name, why).has_value();
 }
 
-std::string PostgresSchemaReader::quoted(const std::string& name) {
+std::string PostgresSchemaReader::view_for(const std::string& table) {
   PostgresTransaction transaction(session_, "quoting a name");
-  return transaction.run_once("select quote_ident($1)", name)[0][0].c_str();
+  return "search." + transaction.run_once("select quote_ident($1)", table)[0][0].as<std::string>();
 }
 
 GraphColumn PostgresSchemaReader::column_of(PostgresTransaction& transaction, const PostgresColumn& column) {

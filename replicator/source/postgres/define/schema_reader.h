@@ -7,6 +7,7 @@
 #include "replicator/config/config.h"
 #include "replicator/source/postgres/catalog/catalog.h"
 #include "replicator/source/postgres/catalog/join_paths.h"
+#include "replicator/source/postgres/define/dialect.h"
 #include "replicator/source/postgres/session/session.h"
 #include "replicator/source/postgres/session/transaction.h"
 #include "replicator/source/table_graph.h"
@@ -18,10 +19,11 @@ class PostgresSchemaReader final : public SchemaReader {
   /// Connects. Throws as PostgresSession does.
   explicit PostgresSchemaReader(const SourceConfig& source);
 
+  const SqlDialect& dialect() const override { return dialect_; }
   TableGraph tables() override;
   ViewShape view(const std::string& name) override;
   bool has(const std::string& name) override;
-  std::string quoted(const std::string& name) override;
+  std::string view_for(const std::string& table) override;
 
  private:
   GraphColumn column_of(PostgresTransaction& transaction, const PostgresColumn& column);
@@ -34,6 +36,7 @@ class PostgresSchemaReader final : public SchemaReader {
 
   const SourceConfig source_;
   PostgresSession session_;
+  PostgresDialect dialect_;
   std::map<unsigned, ValueKind> kinds_;  // by oid of the type
 };
 

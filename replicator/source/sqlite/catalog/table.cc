@@ -1,11 +1,14 @@
 #include "replicator/source/sqlite/catalog/table.h"
 
+#include <sqlite3.h>
+
 #include <algorithm>
 #include <cctype>
 #include <utility>
 
 #include "replicator/error.h"
 #include "replicator/source/sqlite/catalog/index_text.h"
+#include "replicator/source/sqlite/catalog/sql_tokens.h"
 #include "replicator/source/sqlite/session/statement.h"
 
 namespace lockstep {
@@ -17,25 +20,11 @@ char folded(char c) {
   return static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
 }
 
-// A name as the configuration writes it, which may be as SQL does.
-std::string unquoted(const std::string& name) {
-  if (name.size() < 2) return name;
-  const char open = name.front();
-  const char close = open == '[' ? ']' : open;
-  if ((open != '"' && open != '`' && open != '[') || name.back() != close) return name;
-  std::string bare;
-  for (std::size_t i = 1; i + 1 < name.size(); ++i) {
-    bare += name[i];
-    if (name[i] == close && i + 2 < name.size() && name[i + 1] == close) ++i;
-  }
-  return bare;
-}
-
 // SQLite takes a bare word for a text, and so does it a name in double quotes. In an expression of ours both
 // would be columns.
 std::string default_expression(const std::string& text) {
   if (text.empty()) return "null";
-  if (text.front() == '"') return quoted_text(unquoted(text));
+  if (text.front() == '"') return quoted_text(unquoted_name(text));
   const bool is_word = std::isalpha(static_cast<unsigned char>(text.front())) != 0 || text.front() == '_';
   const bool is_blob = text.size() > 1 && folded(text.front()) == 'x' && text[1] == '\'';
   if (!is_word || is_blob) return "(" + text + ")";
@@ -185,12 +174,20 @@ bool is_same_name(std::string_view a, std::string_view b) {
                     [](char one, char other) { return folded(one) == folded(other); });
 }
 
+std::string plain_or_quoted(const std::string& name) {
+  const auto is_plain = [](unsigned char c) { return c == '_' || (c < 0x80 && std::isalnum(c) != 0); };
+  const bool plain = !name.empty() && std::isdigit(static_cast<unsigned char>(name.front())) == 0 &&
+                     std::all_of(name.begin(), name.end(), is_plain) &&
+                     sqlite3_keyword_check(name.c_str(), static_cast<int>(name.size())) == 0;
+  return plain ? name : quote_sqlite_name(name);
+}
+
 std::optional<SqliteTable> find_table(SqliteConnection& connection, const std::string& name) {
   SqliteStatement found(
       connection, kReading,
       "select name, type, wr, strict from pragma_table_list where schema = 'main' and name = ?1 "
       "collate nocase",
-      unquoted(name));
+      unquoted_name(name));
   if (!found.step()) return std::nullopt;
   SqliteTable table;
   table.name = found[0].text();

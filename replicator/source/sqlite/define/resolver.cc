@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 
+#include "replicator/source/sqlite/catalog/column_origin.h"
 #include "replicator/source/sqlite/catalog/view_reads.h"
 
 namespace lockstep {
@@ -34,18 +35,6 @@ std::string without_semicolon(const std::string& query) {
   return end == std::string::npos ? "" : query.substr(0, end + 1);
 }
 
-// Which column of which table a column of a query is; empty names where it is computed.
-struct Origin {
-  std::string table;
-  std::string column;
-};
-
-Origin origin_of(sqlite3_stmt* statement, int column) {
-  const char* const table = sqlite3_column_table_name(statement, column);
-  const char* const name = sqlite3_column_origin_name(statement, column);
-  return {table == nullptr ? "" : table, name == nullptr ? "" : name};
-}
-
 SqliteResolver from_column(SqliteConnection& connection, const SqliteTable& view, const std::string& name) {
   SqliteResolver resolver;
   const SqliteTableColumn* const column = view.column(name);
@@ -58,10 +47,9 @@ SqliteResolver from_column(SqliteConnection& connection, const SqliteTable& view
     return "select " + id + " from " + from + " where " + matched + " in (select value from json_each(?1))";
   };
   resolver.query = select("_id", view.quoted, column->quoted);
-  const Prepared both = prepare(connection, "select _id, " + column->quoted + " from " + view.quoted);
-  const Origin id = origin_of(both.get(), 0);
-  const Origin matched = origin_of(both.get(), 1);
-  if (id.table.empty() || id.table != matched.table) {
+  const std::optional<SqliteColumnOrigin> id = column_origin(connection, view.name, "_id");
+  const std::optional<SqliteColumnOrigin> matched = column_origin(connection, view.name, column->name);
+  if (!id || !matched || id->table != matched->table) {
     resolver.warning = "column: _id and " + name + " of view " + view.name +
                        " do not come from one table, so the view itself is asked; a document that a change "
                        "takes out of the view is not found any more";
@@ -72,8 +60,8 @@ SqliteResolver from_column(SqliteConnection& connection, const SqliteTable& view
   }
   // A document that this very change has taken out of the view is still in the table. The view may have two
   // rows of the table in one of its own, so it is asked as well.
-  resolver.query += "\nunion\n" + select(quote_sqlite_name(id.column), quote_sqlite_name(id.table),
-                                         quote_sqlite_name(matched.column));
+  resolver.query += "\nunion\n" + select(quote_sqlite_name(id->column), quote_sqlite_name(id->table),
+                                         quote_sqlite_name(matched->column));
   return resolver;
 }
 
@@ -147,11 +135,10 @@ RowExpression describe_expression(SqliteConnection& connection, const SqliteTabl
 }
 
 std::string id_type_of(SqliteConnection& connection, const std::string& view) {
-  const Prepared statement = prepare(connection, "select _id from " + quote_sqlite_name(view));
-  const Origin origin = origin_of(statement.get(), 0);
-  if (origin.table.empty()) return "any";
-  const std::optional<SqliteTable> table = find_table(connection, origin.table);
-  const SqliteTableColumn* const column = table ? table->column(origin.column) : nullptr;
+  const std::optional<SqliteColumnOrigin> origin = column_origin(connection, view, "_id");
+  if (!origin) return "any";
+  const std::optional<SqliteTable> table = find_table(connection, origin->table);
+  const SqliteTableColumn* const column = table ? table->column(origin->column) : nullptr;
   if (column == nullptr) return "any";
   const bool is_row_number =
       std::any_of(table->uniques.begin(), table->uniques.end(), [&](const auto& unique) {

@@ -78,6 +78,7 @@ TEST(StatusTextTest, TheJsonHasTheDocumentedKeys) {
        {{"host", "db1"}, {"pid", 123}, {"started_at", "2026-01-31T12:00:00+00:00"}, {"heard_seconds", 0.4}}},
       {"lead", json::array()},
       {"lag", {{"seconds", 0.012}, {"rows", 3}}},
+      {"slo", nullptr},
       {"outbox", {{"bytes", 98'304}, {"max_bytes", nullptr}, {"given_up", false}}},
       {"checkpoint_age_seconds", 1.25},
       {"documents_per_second", 3'400.0},
@@ -143,6 +144,53 @@ TEST(StatusTextTest, TheTextSaysWhatMatters) {
             "  index         written         deleted    superseded  dead letters\n"
             "  posts          48,000               3             2             1\n"
             "    backfill (new index): 12,000 of 48,000 documents, 25 %, about 30.0 s left\n");
+}
+
+// Of an hour in which a minute was missed, with a report that is 400 ms old.
+PipelineStatus with_objective() {
+  PipelineStatus status = following();
+  const WallTime begin{std::chrono::hours(500'000)};
+  Freshness freshness(std::chrono::seconds(2), begin);
+  for (WallTime at = begin; at <= begin + std::chrono::hours(1); at += std::chrono::seconds(1))
+    freshness.note(at, at > begin + std::chrono::minutes(1));
+  status.leader->document = status_document({}, 0, freshness);
+  return status;
+}
+
+TEST(StatusTextTest, HowWellTheObjectiveWasMetIsSaidWithWhatIsKnown) {
+  PipelineStatus status = with_objective();
+  EXPECT_THAT(status_text("shop", status),
+              HasSubstr("  freshness   within 2s for 98.33 % of the last 1 h 0 min; more is not known\n"));
+  const json slo = json::parse(status_json("shop", status)).at("slo");
+  EXPECT_EQ(slo.at("lag_seconds"), 2);
+  EXPECT_EQ(slo.at("known_seconds"), 3'600);
+  EXPECT_NEAR(slo.at("share").get<double>(), 59.0 / 60, 1e-9);
+  std::ifstream file(LOCKSTEP_SOURCE_DIR "/docs/monitoring.md");
+  const std::string reference{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  for (const auto& [key, value] : slo.items()) EXPECT_THAT(reference, HasSubstr("`." + key + "`"));
+}
+
+TEST(StatusTextTest, TheTimeWithoutALeaderCountsAgainstTheObjective) {
+  PipelineStatus status = with_objective();
+  status.leader->age = std::chrono::hours(1);
+  EXPECT_THAT(status_text("shop", status), HasSubstr("within 2s for 49.16 % of the last 2 h 0 min"));
+}
+
+TEST(StatusTextTest, AHundredPercentOfTheObjectiveMeansThatNothingWasMissed) {
+  using std::chrono::milliseconds;
+  const milliseconds day = std::chrono::hours(24);
+  EXPECT_EQ(freshness_text({milliseconds(500), day, {}}), "within 500ms for 100 % of the last day");
+  EXPECT_EQ(freshness_text({milliseconds(500), day, milliseconds(1)}),
+            "within 500ms for 99.99 % of the last day");
+  EXPECT_EQ(freshness_text({milliseconds(500), day, day}), "within 500ms for 0 % of the last day");
+}
+
+TEST(StatusTextTest, NotesOfTheObjectiveThatNobodyCanReadAreAWarning) {
+  PipelineStatus status = following();
+  status.leader->document = R"({"slo": 7})";
+  EXPECT_EQ(json::parse(status_json("shop", status)).at("slo"), nullptr);
+  EXPECT_THAT(status_text("shop", status),
+              HasSubstr("warning     reading lockstep's table pipeline_status: its document.slo is 7, not"));
 }
 
 TEST(StatusTextTest, AJobThatNobodyCanReadIsShownByItsWordWithTheReason) {

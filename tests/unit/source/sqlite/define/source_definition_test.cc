@@ -99,6 +99,17 @@ TEST_F(SqliteDefinitionTest, TheTriggersAreThoseOfTheGoldenFile) {
   EXPECT_EQ(triggers, golden());
 }
 
+// The last select's column counted for all of them, and the view was set aside for an _id that is no integer.
+TEST_F(SqliteDefinitionTest, AUnionMayHaveIdsOfOtherTypesThanItsLastSelect) {
+  application_.execute(
+      "create view both as select 'user-' || id as _id, name from users union all select id, title from "
+      "posts");
+  config_.indices = {
+      sqlite_index("both", {sqlite_track("posts"), sqlite_track("users", "", "'user-' || id")})};
+  apply();
+  EXPECT_EQ(application_.value("select id_type from lockstep_index"), "any");
+}
+
 TEST_F(SqliteDefinitionTest, AppliedAgainNothingIsLeftToDo) {
   EXPECT_THAT(planned(), Contains("migration 0001_schema"));
   EXPECT_EQ(application_.value("select count(*) from sqlite_schema where name like 'lockstep%'"), "0");

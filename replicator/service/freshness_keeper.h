@@ -1,0 +1,40 @@
+// Keeps what the leader notes of its objective, `[slo] lag`: from the last leader's report to the next one's.
+#pragma once
+
+#include <chrono>
+#include <mutex>
+#include <optional>
+
+#include "replicator/clock.h"
+#include "replicator/pipeline/freshness.h"
+#include "replicator/pipeline/progress.h"
+#include "replicator/source/pipeline_status.h"
+
+namespace lockstep {
+
+/// Thread-safe.
+class FreshnessKeeper {
+ public:
+  explicit FreshnessKeeper(std::chrono::milliseconds objective);
+
+  /// Goes on from the last leader's report, or begins anew when there is none, when its objective was
+  /// another, or when it cannot be read, which it logs. What this process has noted stays if it is later. The
+  /// time since then is missed.
+  void go_on_from(const std::optional<LeaderReport>& last, WallTime now);
+
+  /// Notes what the board of a leader says. Does nothing before go_on_from().
+  void note(const ReplicationProgress& progress, SteadyTime now, WallTime at);
+
+  /// For the leader's report. None: go_on_from() was not called.
+  std::optional<Freshness> notes() const;
+
+  /// What is known now, from this process's notes alone.
+  std::optional<FreshnessReport> report(WallTime now) const;
+
+ private:
+  const std::chrono::milliseconds objective_;
+  mutable std::mutex mutex_;
+  std::optional<Freshness> notes_;  // guarded by mutex_
+};
+
+}  // namespace lockstep

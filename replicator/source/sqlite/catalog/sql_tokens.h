@@ -1,0 +1,42 @@
+// The words of an SQL text, for what SQLite tells of a statement only by its text.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace lockstep {
+
+/// A word, a quoted name or text, or any other character.
+struct SqlToken {
+  std::string_view text;
+  std::size_t begin = 0;  ///< in the SQL text
+
+  std::size_t end() const { return begin + text.size(); }
+  /// Whether it is this word, in upper or lower case.
+  bool is(std::string_view word) const;
+  /// Whether it may name something: a word that begins with no digit, or a quoted name.
+  bool is_name() const;
+};
+
+/// Reads from the beginning; leaves out white space and comments. REQUIRES: `sql` outlives it and its tokens.
+class SqlTokens {
+ public:
+  explicit SqlTokens(std::string_view sql) : sql_(sql) {}
+
+  std::optional<SqlToken> next();
+
+ private:
+  void skip_blanks();
+  void skip_past(std::string_view end);
+  void skip_quoted(char close);
+
+  std::string_view sql_;
+  std::size_t at_ = 0;
+};
+
+/// A name without its quotes, if it has any: "a""b" is a"b. Texts in single quotes are names where only a name can be.
+std::string unquoted_name(std::string_view name);
+
+}  // namespace lockstep
