@@ -69,9 +69,9 @@ TextFault pipeline_name_fault(const std::string& text) {
 TextFault source_url_fault(const std::string& text) {
   const std::string_view url = text;
   if (url.starts_with("postgresql://") || url.starts_with("postgres://")) return {};
-  if (const std::size_t parameters = url.find('?');
-      url.starts_with("sqlite:") && parameters != std::string::npos &&
-      url.find('=', parameters) != std::string::npos) {
+  if (const std::size_t parameters = url.find('?'); url.starts_with("sqlite:") &&
+                                                    parameters != std::string::npos &&
+                                                    url.find('=', parameters) != std::string::npos) {
     return {"\"" + text + "\" has parameters, and the url of a SQLite file takes none",
             "write \"" + text.substr(0, parameters) + "\""};
   }

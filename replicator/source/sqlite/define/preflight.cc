@@ -269,8 +269,8 @@ class Preflight {
     if (code != SQLITE_DONE) throw sqlite_error(what, connection_.handle(), code);
     if (read < kManyRows || read < 2 * documents) return;
     warn(place, what + " reads " + std::to_string(read) + " rows one after the other" + scanned(query),
-         "create an index on the columns by which they are found: EXPLAIN QUERY PLAN of " + in_one_line(query) +
-             " says SCAN where it is missing");
+         "create an index on the columns by which they are found: EXPLAIN QUERY PLAN of " +
+             in_one_line(query) + " says SCAN where it is missing");
   }
 
   SqliteConnection& connection_;

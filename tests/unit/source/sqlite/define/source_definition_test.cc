@@ -230,15 +230,22 @@ TEST_F(SqliteDefinitionTest, AColumnOfJsonThatHoldsPlainTextIsNamedWithADocument
   application_.execute(
       "insert into users values (1, 'ann', 'a'); insert into posts values (7, 1, 'plain', 0)");
   config_.indices.front().json_columns = {"title"};
-  const auto line = [](const char* severity, const char* numbers) {
-    return Contains(AllOf(HasSubstr(severity), HasSubstr("column title of view documents"),
-                          HasSubstr(numbers), HasSubstr("such as 7"), HasSubstr("json_quote(title)")));
+  const auto said = [&](Finding::Severity severity, const char* numbers) {
+    for (const Finding& finding : definition().check()) {
+      const std::string line = to_line(finding);
+      if (line.find("column title of view documents, which `json` names, holds no JSON") == std::string::npos)
+        continue;
+      EXPECT_EQ(finding.severity, severity);
+      EXPECT_THAT(line, AllOf(HasSubstr(numbers), HasSubstr("such as 7"), HasSubstr("json_quote(title)")));
+      return true;
+    }
+    return false;
   };
-  EXPECT_THAT(in_lines(definition().check()), line("error", "1 of 1"));
+  EXPECT_TRUE(said(Finding::Severity::kError, "1 of 1"));
   application_.execute("insert into posts values (8, 1, '[1]', 0)");
-  EXPECT_THAT(in_lines(definition().check()), line("warning", "1 of 2"));
+  EXPECT_TRUE(said(Finding::Severity::kWarning, "1 of 2"));
   application_.execute("update posts set title = '{}' where id = 7");
-  EXPECT_THAT(in_lines(definition().check()), Not(Contains(HasSubstr("holds no JSON"))));
+  EXPECT_FALSE(said(Finding::Severity::kWarning, ""));
 }
 
 TEST_F(SqliteDefinitionTest, AMissingNameIsAnsweredByTheNearestOneAndASchemaByNone) {
@@ -254,7 +261,8 @@ TEST_F(SqliteDefinitionTest, AMissingNameIsAnsweredByTheNearestOneAndASchemaByNo
 TEST_F(SqliteDefinitionTest, AViewThatCannotBeReadHasItsOwnReasonBeforeTheFirstApply) {
   application_.execute(
       "create view no_column as select id as _id, nix from users;"
-      "create view no_collation as select id as _id, (select title from posts order by title collate ours) as t "
+      "create view no_collation as select id as _id, (select title from posts order by title collate ours) "
+      "as t "
       "from users");
   config_.indices = {sqlite_index("no_column", {sqlite_track("users")}),
                      sqlite_index("no_collation", {sqlite_track("users"), sqlite_track("posts")})};

@@ -80,6 +80,13 @@ class RandomViews {
   std::mt19937 random_;
 };
 
+bool is_accepted(const std::string& view) {
+  const ApplicationFolder folder;
+  Application application(folder.file("app.db"));
+  application.execute(std::string(kTables) + "create view docs as " + view);
+  return application.attempt("select * from docs") == SQLITE_OK;
+}
+
 class ViewColumns {
  public:
   explicit ViewColumns(const std::string& view) : application_(folder_.file("app.db")) {
@@ -140,8 +147,10 @@ TEST(SqliteViewColumnsTest, AnUpdateOfAnyColumnByWhichARandomViewJoinsIsCaptured
   SCOPED_TRACE("seed " + std::to_string(seed));
   RandomViews views(seed);
   int changes = 0;
-  for (int i = 0; i < 8; ++i) {
+  for (int checked = 0; checked < 8;) {
     const std::string view = views.next();
+    if (!is_accepted(view)) continue;  // a column may be ambiguous
+    ++checked;
     ViewColumns columns(view);
     ASSERT_THAT(columns.missed(), IsEmpty()) << view;
     changes += columns.changes();
