@@ -16,7 +16,7 @@ constexpr const char* kOnlyItsOwn =
     "lockstep reads with a SQLite of its own, which has no function and no collation that the application "
     "registers: write the view without them";
 
-// The schema's faults have their reason in SQLite's words already. SQLite has no code for these two.
+// What to do about a complaint of SQLite. It has no code for these two alone: only its words tell.
 std::string remedy_for(const std::string& complaint) {
   for (const char* const lacking : {"no such function", "no such collation sequence"}) {
     if (complaint.find(lacking) != std::string::npos) return kOnlyItsOwn;
