@@ -326,7 +326,7 @@ const std::vector<Key<IndexConfig>>& keys_of() {
            .presence = Presence::kRequired}),
       key<&IndexConfig::view>(
           {.name = "view",
-           .description = "The database view, with its schema: one row for each document.",
+           .description = "The database view, with its schema (SQLite: without): one row for each document.",
            .example = R"("search.blogposts")",
            .presence = Presence::kRequired}),
       key<&IndexConfig::json_columns>(
@@ -342,10 +342,11 @@ const std::vector<Key<IndexConfig>>& keys_of() {
 template <>
 const std::vector<Key<TrackConfig>>& keys_of() {
   static const std::vector<Key<TrackConfig>> keys = {
-      key<&TrackConfig::table>({.name = "table",
-                                .description = "A table that the view reads, with its schema.",
-                                .example = R"("blog.users")",
-                                .presence = Presence::kRequired}),
+      key<&TrackConfig::table>(
+          {.name = "table",
+           .description = "A table that the view reads, with its schema (SQLite: without).",
+           .example = R"("blog.users")",
+           .presence = Presence::kRequired}),
       key<&TrackConfig::column>(
           {.name = "column",
            .description =
@@ -359,8 +360,9 @@ const std::vector<Key<TrackConfig>>& keys_of() {
            .example = R"("blogpost_id")"}),
       key<&TrackConfig::keys>(
           {.name = "keys",
-           .description = "An SQL query that turns the changed rows' values (`$1`, an array) into "
-                          "`_id`s. Excludes `column`.",
+           .description =
+               "An SQL query that turns the changed rows' values (`$1`, an array; SQLite: a JSON array) "
+               "into `_id`s. Excludes `column`.",
            .example = R"sql("select blogpost_id from blog.blogpost_tags where tag_id = any($1)")sql"}),
       key<&TrackConfig::columns>({.name = "columns",
                                   .description = "An update counts only if it changes one of these columns. "

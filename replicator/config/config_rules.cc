@@ -171,8 +171,14 @@ class Rules {
     }
   }
 
+  // A url that is refused does not tell which database is meant.
+  bool is_source_known() const {
+    return !lines_.has("source.url") || source_url_fault(config_.source.url).what.empty();
+  }
+
   void check_qualified(const std::string& name, const std::string& key, const std::string& path) {
-    if (name.empty() || config_.source.kind != SourceConfig::Kind::kPostgresql || schema_qualified(name))
+    if (name.empty() || config_.source.kind != SourceConfig::Kind::kPostgresql || schema_qualified(name) ||
+        !is_source_known())
       return;
     fault(path, "the " + key + " \"" + name + "\" has no schema",
           "write \"public." + name + "\" or the schema it is in");

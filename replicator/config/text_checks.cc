@@ -69,6 +69,12 @@ TextFault pipeline_name_fault(const std::string& text) {
 TextFault source_url_fault(const std::string& text) {
   const std::string_view url = text;
   if (url.starts_with("postgresql://") || url.starts_with("postgres://")) return {};
+  if (const std::size_t parameters = url.find('?'); url.starts_with("sqlite:") &&
+                                                    parameters != std::string::npos &&
+                                                    url.find('=', parameters) != std::string::npos) {
+    return {"\"" + text + "\" has parameters, and the url of a SQLite file takes none",
+            "write \"" + text.substr(0, parameters) + "\""};
+  }
   if (url.starts_with("sqlite:") && url.size() > std::string_view("sqlite:").size()) return {};
   return {"the source's url is neither PostgreSQL's nor SQLite's",
           "write \"postgresql://user@host/database\" or \"sqlite:/path/to/file\""};

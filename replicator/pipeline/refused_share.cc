@@ -4,6 +4,8 @@
 
 #include "replicator/elasticsearch/transport/error_reply.h"
 #include "replicator/error.h"
+#include "replicator/one_line.h"
+#include "replicator/pipeline/own_refusals.h"
 
 namespace lockstep {
 
@@ -22,7 +24,13 @@ void RefusedShare::count(const Acknowledged& acknowledged, const std::vector<std
     if (letter.status == 0 || may_work_later(letter.status)) continue;
     --known[letter.index];
     Window& window = windows_[letter.index];
-    if (window.refused++ == 0) window.first = without_values(letter.error_type, letter.reason);
+    const bool is_own = is_own_refusal(letter.error_type);
+    if (is_own) ++window.own;
+    if (window.refused++ == 0) {
+      window.first =
+          is_own ? letter.error_type + ": document " + in_one_line(letter.id.text) + ": " + letter.reason
+                 : without_values(letter.error_type, letter.reason);
+    }
   }
   for (const auto& [index, documents] : acknowledged.documents) {
     if (!aliases_.contains(index)) continue;
@@ -36,12 +44,17 @@ void RefusedShare::count(const Acknowledged& acknowledged, const std::vector<std
 
 void RefusedShare::judge(IndexId index, const Window& window) const {
   if (static_cast<double>(window.refused) <= most_ * static_cast<double>(window.documents)) return;
+  const std::string who = window.own == 0                ? "Elasticsearch refuses "
+                          : window.own == window.refused ? "lockstep refuses "
+                                                         : "lockstep and Elasticsearch refuse ";
   throw Error({"writing into index " + aliases_.at(index),
-               "of its last " + std::to_string(window.documents) + " documents Elasticsearch refuses " +
+               "of its last " + std::to_string(window.documents) + " documents " + who +
                    std::to_string(window.refused) + ", more than replication.max_refused_share = " +
                    nlohmann::json(most_).dump() + "; the first: " + window.first,
-               "mend the mapping or the view and start again: nothing is lost, the checkpoint has not passed "
-               "them; or raise max_refused_share to make dead letters of them"});
+               std::string(window.own == window.refused ? "mend the view or the configuration"
+                                                        : "mend the mapping or the view") +
+                   " and start again: nothing is lost, the checkpoint has not passed "
+                   "them; or raise max_refused_share to make dead letters of them"});
 }
 
 }  // namespace lockstep

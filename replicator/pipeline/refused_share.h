@@ -36,7 +36,8 @@ class RefusedShare {
   struct Window {
     std::int64_t documents = 0;
     std::int64_t refused = 0;
-    std::string first;  // error of the first refused document
+    std::int64_t own = 0;  // of them: by lockstep itself
+    std::string first;     // error of the first refused document
   };
 
   void judge(IndexId index, const Window& window) const;

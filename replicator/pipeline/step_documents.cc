@@ -7,6 +7,7 @@
 #include "replicator/document_limits.h"
 #include "replicator/elasticsearch/transport/error_reply.h"
 #include "replicator/hex.h"
+#include "replicator/pipeline/own_refusals.h"
 #include "replicator/source/checksum.h"
 #include "replicator/utf8.h"
 
@@ -74,22 +75,22 @@ bool StepDocuments::refuse_what_cannot_be_written(const DocumentKey& document,
            std::to_string(most) + " can be written";
   };
   if (document.id.text.empty()) {
-    refuse(document, "invalid_document_id", "the _id is empty");
+    refuse(document, kInvalidDocumentId, "the _id is empty");
   } else if (document.id.text.size() > kMaxIdBytes) {
-    refuse(document, "invalid_document_id", too_long("_id", document.id.text, kMaxIdBytes));
+    refuse(document, kInvalidDocumentId, too_long("_id", document.id.text, kMaxIdBytes));
   } else if (document.routing.size() > kMaxRoutingBytes) {
-    refuse(document, "invalid_routing", too_long("_routing", document.routing, kMaxRoutingBytes));
+    refuse(document, kInvalidRouting, too_long("_routing", document.routing, kMaxRoutingBytes));
   } else if (!is_utf8(document.id.text)) {
-    refuse(document, "invalid_document_id", "the _id is not UTF-8: x'" + hex_of(document.id.text) + "'");
+    refuse(document, kInvalidDocumentId, "the _id is not UTF-8: x'" + hex_of(document.id.text) + "'");
   } else if (!is_utf8(document.routing)) {
-    refuse(document, "invalid_routing", "the _routing is not UTF-8");
+    refuse(document, kInvalidRouting, "the _routing is not UTF-8");
   } else if (is_too_deep(*rendered.json)) {
-    refuse(document, "document_too_deep",
+    refuse(document, kDocumentTooDeep,
            "it is nested more than " + std::to_string(kMaxDepth) + " levels deep");
   } else if (rendered.is_ambiguous) {
-    refuse(document, "ambiguous_document_id", "the view has several rows with this _id");
+    refuse(document, kAmbiguousDocumentId, "the view has several rows with this _id");
   } else if (!rendered.fault.empty()) {
-    refuse(document, "invalid_document", std::string(rendered.fault));
+    refuse(document, kInvalidDocument, std::string(rendered.fault));
   } else {
     return false;
   }

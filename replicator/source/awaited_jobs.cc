@@ -12,6 +12,11 @@ AppliedState pending(std::string reason) {
 
 }  // namespace
 
+std::string pending_changes(const std::vector<UnfinishedWork>& work) {
+  const std::string pending = "changes are pending";
+  return work.empty() ? pending : pending + ", beside them: " + work.front().what;
+}
+
 AppliedState AwaitedJobs::look(const std::vector<UnfinishedWork>& work) {
   std::vector<KnownJob> left;
   std::string what;

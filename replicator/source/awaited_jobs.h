@@ -15,9 +15,12 @@ namespace lockstep {
 struct UnfinishedWork {
   std::optional<JobId> job;  ///< none: the index is set aside
   IndexId index;
-  std::string what;        ///< "comparison of blogposts", or why the index is set aside
+  std::string what;        ///< "comparison of blogposts, 10 documents so far", or why the index is set aside
   bool is_repair = false;  ///< a list of documents that another job could not write, for one
 };
+
+/// Why a point is not passed yet whose changes are pending: they wait for the tail, beside the first work.
+std::string pending_changes(const std::vector<UnfinishedWork>& work);
 
 class AwaitedJobs {
  public:

@@ -23,6 +23,15 @@ TEST_P(DefinedSourceContract, WhatIsCommittedIsAppliedOnceItIsSaved) {
   EXPECT_EQ(after.kind, Kind::kApplied) << after.reason;
 }
 
+TEST_P(DefinedSourceContract, WhoWaitsDuringAFillLearnsOfIt) {
+  lead();
+  writer_->insert_thing(1, 0);
+  const auto watch = world().watch();
+  EXPECT_THAT(watch->begin(std::nullopt)->look().reason,
+              testing::AllOf(HasSubstr("changes are pending, beside them: backfill of "),
+                             HasSubstr(" documents so far")));
+}
+
 TEST_P(DefinedSourceContract, WhatIsCommittedLaterIsNotWaitedFor) {
   lead();
   finish_jobs();

@@ -186,8 +186,6 @@ tabel = "blog.users"
       "lower case\n"
       "lockstep.toml:11: missing.json cannot be read: No such file or directory; check the path; a relative "
       "path starts at the folder of the configuration file\n"
-      "lockstep.toml:12: the view \"blogposts\" has no schema; write \"public.blogposts\" or the schema it "
-      "is in\n"
       "lockstep.toml:13: [[index.track]] has no \"table\"; add table = \"blog.users\"\n"
       "lockstep.toml:14: unknown key \"tabel\" in [[index.track]]; did you mean \"table\"?");
 }
@@ -330,6 +328,17 @@ TEST_F(ConfigTest, SqliteUrlsGiveTheFile) {
   EXPECT_EQ(config.source.database, folder_ / "shop.db");
   EXPECT_THAT(faults("[source]\nurl = \"sqlite:/x.db\"\npassword = \"a\"\n" + kIndex),
               HasSubstr("an SQLite database has no password"));
+  EXPECT_THAT(faults("[source]\nurl = \"sqlite:app.db?mode=ro\"\n" + kIndex),
+              HasSubstr("takes none; write \"sqlite:app.db\""));
+}
+
+TEST_F(ConfigTest, AUrlThatIsRefusedAsksForNoSchema) {
+  for (const char* const url : {"file:app.db", "sqlite:"}) {
+    EXPECT_THAT(faults("[source]\nurl = \"" + std::string(url) +
+                       "\"\n[[index]]\nalias = \"a\"\nmapping = \"blogposts.json\"\nview = \"posts\"\n"
+                       "[[index.track]]\ntable = \"posts\"\n"),
+                AllOf(HasSubstr("neither PostgreSQL's nor SQLite's"), Not(HasSubstr("has no schema"))));
+  }
 }
 
 TEST_F(ConfigTest, CombinationsThatExcludeOneAnother) {

@@ -60,6 +60,28 @@ TEST_F(RefusedShareTest, TheErrorNamesIndexNumbersFirstErrorAndRemedyAndIsNotTri
   }
 }
 
+TEST_F(RefusedShareTest, WhatLockstepItselfRefusesIsNotSaidOfElasticsearch) {
+  RefusedShare share(0.5, pipeline_);
+  Acknowledged acknowledged;
+  acknowledged.documents[kPosts] = 1'000;
+  std::vector<std::size_t> fresh;
+  for (std::size_t i = 0; i < 600; ++i) {
+    DeadLetter letter;
+    letter.index = kPosts;
+    letter.id.text = std::to_string(i);
+    letter.status = 400;
+    letter.error_type = "invalid_document";
+    letter.reason = "column album holds no JSON";
+    acknowledged.refused.push_back(letter);
+    fresh.push_back(i);
+  }
+  EXPECT_THAT([&] { share.count(acknowledged, fresh); },
+              testing::ThrowsMessage<Error>(testing::AllOf(
+                  HasSubstr("lockstep refuses 600"), HasSubstr("document 0: column album holds no JSON"),
+                  HasSubstr("mend the view or the configuration"),
+                  testing::Not(HasSubstr("Elasticsearch refuses")))));
+}
+
 TEST_F(RefusedShareTest, FewDocumentsAreNotJudgedBeforeTheyAreAThousand) {
   RefusedShare share(0.1, pipeline_);
   for (int i = 0; i < 999; ++i) count(share, 1, i < 200 ? 1 : 0);

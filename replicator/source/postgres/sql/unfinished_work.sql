@@ -2,7 +2,8 @@
 -- set aside (its job is null). A repair is a list of documents that has a reason: what another job could not write, for one.
 -- Searchers do not see a generation that is beside another, so nobody waits for it.
 --   $1  the pipeline
-select j.id, coalesce(j.kind, 'a job of no kind') || ' of ' || i.alias as what, i.id as index,
+select j.id, coalesce(j.kind, 'a job of no kind') || ' of ' || i.alias || ', ' || j.done || coalesce(' of about ' || j.total, '')
+         || ' documents so far' as what, i.id as index,
        j.kind = 'fan_out' and j.reason <> '' as is_repair
 from {schema}.job as j
   join {schema}.index as i on i.id = j.index

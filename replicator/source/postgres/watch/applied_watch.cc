@@ -96,8 +96,8 @@ class PostgresAppliedPoint final : public AppliedPoint {
     if (row[0][7].as<bool>()) {
       return pending("changes were dropped while the outbox was full, and have not been made up for yet");
     }
-    if (!jobs_.has_looked() && is_pending(at)) return pending("changes are pending");
-    return unfinished();
+    if (!jobs_.has_looked() && is_pending(at)) return pending(pending_changes(unfinished()));
+    return jobs_.look(unfinished());
   }
 
   // kApplied: it has committed.
@@ -139,8 +139,8 @@ class PostgresAppliedPoint final : public AppliedPoint {
         .as<bool>();
   }
 
-  // P2 and P3, by a later snapshot than the one that has shown P1.
-  AppliedState unfinished() {
+  // For P2 and P3, by a later snapshot than the one that has shown P1.
+  std::vector<UnfinishedWork> unfinished() {
     std::vector<UnfinishedWork> work;
     for (const pqxx::row& row : watch_.session_.ask("looking for unfinished jobs",
                                                     postgres_sql("unfinished_work"), watch_.pipeline_)) {
@@ -148,7 +148,7 @@ class PostgresAppliedPoint final : public AppliedPoint {
       if (!row[0].is_null()) each.job = JobId{row[0].as<std::int64_t>()};
       work.push_back(std::move(each));
     }
-    return jobs_.look(work);
+    return work;
   }
 
   PostgresAppliedWatch& watch_;

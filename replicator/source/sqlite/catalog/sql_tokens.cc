@@ -71,7 +71,8 @@ std::string unquoted_name(std::string_view name) {
   if (name.size() < 2) return std::string(name);
   const char open = name.front();
   const char close = open == '[' ? ']' : open;
-  if ((open != '"' && open != '`' && open != '[') || name.back() != close) return std::string(name);
+  if ((open != '"' && open != '`' && open != '[' && open != '\'') || name.back() != close)
+    return std::string(name);
   std::string bare;
   for (std::size_t i = 1; i + 1 < name.size(); ++i) {
     bare += name[i];

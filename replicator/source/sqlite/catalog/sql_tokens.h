@@ -36,7 +36,8 @@ class SqlTokens {
   std::size_t at_ = 0;
 };
 
-/// A name without its quotes, if it has any: "a""b" is a"b.
+/// A name without its quotes, if it has any: "a""b" is a"b. Texts in single quotes are names where only a
+/// name can be.
 std::string unquoted_name(std::string_view name);
 
 }  // namespace lockstep

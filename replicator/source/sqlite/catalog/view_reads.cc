@@ -2,15 +2,22 @@
 
 #include <sqlite3.h>
 
+#include <algorithm>
 #include <array>
+#include <cstdint>
+#include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "replicator/source/sqlite/catalog/join_columns.h"
 #include "replicator/source/sqlite/catalog/table.h"
+#include "replicator/source/sqlite/session/statement.h"
 
 namespace lockstep {
 namespace {
+
+constexpr const char* kReading = "looking for what a view reads";
 
 constexpr std::array<std::string_view, 14> kEnvironment = {
     "date",      "time",       "datetime",     "julianday",         "strftime",
@@ -65,6 +72,55 @@ Seen listen(SqliteConnection& connection, const std::string& subject, const std:
   return listening.seen();
 }
 
+SqliteJoinColumns joins_of(SqliteConnection& connection, const std::set<std::string>& views) {
+  SqliteJoinColumns joins;
+  for (const std::string& view : views) {
+    SqliteStatement text(connection, kReading,
+                         "select sql from main.sqlite_schema where name = ?1 and type = 'view'", view);
+    if (!text.step()) continue;
+    SqliteJoinColumns own = read_join_columns(text[0].text());
+    joins.is_natural |= own.is_natural;
+    joins.columns.insert(joins.columns.end(), own.columns.begin(), own.columns.end());
+  }
+  return joins;
+}
+
+// The tables that SQLite opens for a view: the authorizer is not told of one that gives nothing but columns
+// to join by.
+std::vector<std::string> opened_tables(SqliteConnection& connection, const std::string& view) {
+  std::vector<std::string> tables;
+  std::set<std::int64_t> pages;
+  SqliteStatement program(connection, kReading, "explain select * from main." + quote_sqlite_name(view));
+  while (program.step()) {
+    const std::string_view opcode = program[1].text();
+    const bool is_in_main = program[4].optional_integer().value_or(0) == 0;
+    if ((opcode == "OpenRead" || opcode == "ReopenIdx") && is_in_main) pages.insert(program[3].integer());
+  }
+  for (const std::int64_t page : pages) {
+    SqliteStatement owner(connection, kReading, "select tbl_name from main.sqlite_schema where rootpage = ?1",
+                          page);
+    if (owner.step()) tables.emplace_back(owner[0].text());
+  }
+  return tables;
+}
+
+void add_joins(SqliteConnection& connection, const std::string& view, SqliteViewReads& reads) {
+  const SqliteJoinColumns joins = joins_of(connection, reads.views);
+  if (joins.empty()) return;
+  for (const std::string& name : opened_tables(connection, view)) reads.tables[name];
+  for (auto& [name, read] : reads.tables) {
+    const std::optional<SqliteTable> table = find_table(connection, name);
+    if (!table) continue;
+    read.in_natural_join = joins.is_natural;
+    for (const SqliteTableColumn& column : table->columns) {
+      const bool is_named =
+          std::any_of(joins.columns.begin(), joins.columns.end(),
+                      [&](const std::string& each) { return is_same_name(each, column.name); });
+      if (joins.is_natural || is_named) read.columns.insert(column.name);
+    }
+  }
+}
+
 }  // namespace
 
 SqliteViewReads read_view(SqliteConnection& connection, const std::string& view) {
@@ -87,6 +143,7 @@ SqliteViewReads read_view(SqliteConnection& connection, const std::string& view)
       }
     }
   }
+  add_joins(connection, view, reads);
   for (const std::string_view function : kEnvironment) {
     if (seen.functions.contains(std::string(function))) reads.environment.emplace(function);
   }

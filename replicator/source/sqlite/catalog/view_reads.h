@@ -1,5 +1,6 @@
-// What a view reads, as SQLite's authorizer is told while a statement over the view is prepared. So `check`
-// finds a table that nobody tracks, and the triggers leave out an update that no document can show.
+// What a view reads, as SQLite's authorizer is told while a statement over the view is prepared, and what it
+// is not told: columns of `using` and of `natural join`. So `check` finds a table that nobody tracks, and the
+// triggers leave out an update that no document can show.
 #pragma once
 
 #include <map>
@@ -13,6 +14,7 @@ namespace lockstep {
 struct SqliteTableRead {
   std::set<std::string> columns;  ///< names
   bool by_row_number = false;     ///< it reads the number of a row that has no name of its own
+  bool in_natural_join = false;   ///< any column may be read; `columns` has all of them
 };
 
 struct SqliteViewReads {

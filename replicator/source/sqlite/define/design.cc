@@ -4,6 +4,7 @@
 #include <set>
 #include <utility>
 
+#include "replicator/config/nearest_name.h"
 #include "replicator/source/sqlite/catalog/table.h"
 #include "replicator/source/sqlite/define/resolver.h"
 #include "replicator/source/sqlite/session/statement.h"
@@ -14,6 +15,14 @@ namespace {
 constexpr const char* kOnlyItsOwn =
     "lockstep reads with a SQLite of its own, which has no function and no collation that the application "
     "registers: write the view without them";
+
+// What to do about a complaint of SQLite. It has no code for these two alone: only its words tell.
+std::string remedy_for(const std::string& complaint) {
+  for (const char* const lacking : {"no such function", "no such collation sequence"}) {
+    if (complaint.find(lacking) != std::string::npos) return kOnlyItsOwn;
+  }
+  return "mend the view";
+}
 
 std::string listed(const std::set<std::string>& names) {
   std::string text;
@@ -51,19 +60,47 @@ class Designer {
         {Finding::Severity::kWarning, place(line), std::move(message), std::move(remedy)});
   }
 
+  // A name of PostgreSQL's form, or a mistyped one, has its own.
+  std::string remedy_for_missing(const std::string& name, const std::set<std::string>& kinds,
+                                 const std::string& otherwise) {
+    const std::size_t dot = name.find('.');
+    if (dot != std::string::npos && find_table(connection_, name.substr(dot + 1)))
+      return "SQLite's names have no schema here: write \"" + name.substr(dot + 1) + "\"";
+    std::vector<std::string> names;
+    SqliteStatement tables(connection_, "looking for tables and views",
+                           "select name, type from pragma_table_list where schema = 'main'");
+    while (tables.step()) {
+      if (kinds.contains(std::string(tables[1].text()))) names.emplace_back(tables[0].text());
+    }
+    const auto nearest = nearest_name(name, {names.begin(), names.end()});
+    return nearest ? "did you mean \"" + std::string(*nearest) + "\"?" : otherwise;
+  }
+
   // --- indices ---
 
   void add_index(const IndexConfig& config) {
     const std::optional<SqliteTable> view = find_table(connection_, config.view);
-    if (!view)
-      return fault(config.line, "there is no view " + config.view, "create it, with a column named _id");
+    if (!view) {
+      return fault(config.line, "there is no view " + config.view,
+                   remedy_for_missing(config.view, {"view"}, "create it, with a column named _id"));
+    }
     if (view->kind != SqliteTable::Kind::kView) {
       return fault(config.line, view->name + " is a " + std::string(kind_name(view->kind)) + ", not a view",
                    "create a view over it that names one of its columns _id");
     }
     if (!view->complaint.empty())
-      return fault(config.line, "view " + view->name + " cannot be read: " + view->complaint, kOnlyItsOwn);
-    const SqliteViewReads reads = read_view(connection_, view->name);
+      return fault(config.line, "view " + view->name + " cannot be read: " + view->complaint,
+                   remedy_for(view->complaint));
+    std::optional<SqliteViewReads> known;
+    try {
+      known = read_view(connection_, view->name);
+    } catch (const SqliteError& error) {
+      // SQLite looks for a collation only when it compiles a query.
+      if (error.retryable()) throw;
+      return fault(config.line, "view " + view->name + " cannot be read: " + error.parts().cause,
+                   remedy_for(error.parts().cause));
+    }
+    const SqliteViewReads& reads = *known;
     SqliteIndexDesign index;
     index.alias = config.alias;
     index.view = view->name;
@@ -137,7 +174,10 @@ class Designer {
   void add_track(const TrackConfig& config, const SqliteTable& view, const SqliteViewReads& reads,
                  SqliteIndexDesign& index, std::set<std::string>& covered) {
     const std::optional<SqliteTable> table = find_table(connection_, config.table);
-    if (!table) return fault(config.line, "there is no table " + config.table);
+    if (!table) {
+      return fault(config.line, "there is no table " + config.table,
+                   remedy_for_missing(config.table, {"table", "virtual"}, "create it, or remove the track"));
+    }
     covered.insert(table->name);
     if (config.ignore) return;
     if (table->kind != SqliteTable::Kind::kTable) {

@@ -113,6 +113,7 @@ class Planner {
       captures_.push_back(wanted);
       if (known != in_.applied.captures.end()) {
         captures_.back().id = known->id;
+        known_.insert(known->id);
       } else {
         captures_.back().id = ++next_capture_;
         add_capture(captures_.back());
@@ -147,10 +148,11 @@ class Planner {
   void plan_trigger(const SqliteTrigger& wanted, const SqliteTableCapture& capture) {
     const auto stored = in_.applied.triggers.find(wanted.name);
     if (stored == in_.applied.triggers.end()) {
-      gaps_.insert(capture.relation);
+      // A new capture has missed nothing: the indices that follow it have other tracks.
+      if (known_.contains(capture.id)) gaps_.insert(capture.id);
       steps_.push_back(create_trigger(wanted));
     } else if (!is_same_trigger(stored->second, wanted)) {
-      if (!is_same_name(stored->second.table, wanted.table)) gaps_.insert(capture.relation);
+      if (!is_same_name(stored->second.table, wanted.table)) gaps_.insert(capture.id);
       step(Action::kChange, "trigger " + wanted.name + " on " + wanted.table, "it does not fit any more",
            "drop trigger " + wanted.name + ";\n" + wanted.sql);
     }
@@ -200,7 +202,7 @@ class Planner {
     if (applied.json_fields != index.json_fields) return "other columns hold JSON";
     if (applied.tracks != tracks) return "the tracks have changed";
     for (const SqliteTrackDesign& track : index.tracks) {
-      if (gaps_.contains(track.table)) return "triggers of " + track.table + " were missing";
+      if (gaps_.contains(captures_[track.capture].id)) return "triggers of " + track.table + " were missing";
     }
     return {};
   }
@@ -271,7 +273,8 @@ class Planner {
   bool is_new_ = false;  // the pipeline is
   int pipeline_ = 0;
   std::vector<SqliteTableCapture> captures_;  // the design's, with ids
-  std::set<std::string> gaps_;                // tables of which triggers were missing
+  std::set<int> known_;                       // captures that were applied before
+  std::set<int> gaps_;                        // those of them of which triggers were missing
 };
 
 // The names of lockstep's own tables, as its migrations make them.

@@ -148,6 +148,7 @@ class Preflight {
     if (!view || view->column("_id") == nullptr) return;  // the design says so
     const std::string place = place_in(config_, index.line);
     look(place, "reading some rows of view " + view->name, [&] { check_ids(place, *view); });
+    look(place, "reading some rows of view " + view->name, [&] { check_json(place, *view, index); });
     look(place, "reading some rows of view " + view->name, [&] {
       SqliteStatement rows(connection_, kDoing, "select * from " + view->quoted + " limit 10");
       while (rows.step()) check_values(place, *view, index, rows);
@@ -185,6 +186,31 @@ class Preflight {
       fault(
           place, "_id of view " + view.name + " is a blob",
           "make it a text in the view: lower(hex(…)) as _id, and let row = \"…\" of its tracks do the same");
+    }
+  }
+
+  void check_json(const std::string& place, const SqliteTable& view, const IndexConfig& index) {
+    for (const std::string& name : index.json_columns) {
+      if (view.column(name) == nullptr) continue;  // the design says so
+      const std::string column = quote_sqlite_name(name);
+      SqliteStatement found(
+          connection_, kDoing,
+          "select count(*), sum(not json_valid(value)), max(iif(json_valid(value), null, id)) "
+          "from (select _id as id, " +
+              column + " as value from " + view.quoted + " where typeof(" + column +
+              ") = 'text' limit 1000)");
+      if (!found.step() || found[1].optional_integer().value_or(0) == 0) continue;
+      const std::string message =
+          "column " + name + " of view " + view.name + ", which `json` names, holds no JSON in " +
+          std::to_string(found[1].integer()) + " of " + std::to_string(found[0].integer()) +
+          " documents, such as " + std::string(found[2].text()) + "; they become dead letters";
+      const std::string remedy =
+          "take it out of json = […] in [[index]], or make JSON of it in the view: json_quote(" + name + ")";
+      if (found[1].integer() == found[0].integer()) {
+        fault(place, message, remedy);
+      } else {
+        warn(place, message, remedy);
+      }
     }
   }
 
@@ -233,6 +259,18 @@ class Preflight {
     return found.step() ? found[0].optional_text() : std::nullopt;
   }
 
+  // ": SCAN posts, SCAN u", as SQLite's plan has it.
+  std::string scanned(const std::string& query) {
+    std::string text;
+    SqliteStatement plan(connection_, kDoing, "explain query plan " + query);
+    while (plan.step()) {
+      const std::string step(plan[3].text());
+      if (!step.starts_with("SCAN ") || step.starts_with("SCAN json_each")) continue;
+      text += (text.empty() ? ": " : ", ") + step;
+    }
+    return text;
+  }
+
   void warn_of_scan(const std::string& place, const std::string& what, const std::string& query,
                     const std::optional<std::string>& values) {
     if (!values) return;
@@ -248,9 +286,9 @@ class Preflight {
     sqlite3_finalize(statement);
     if (code != SQLITE_DONE) throw sqlite_error(what, connection_.handle(), code);
     if (read < kManyRows || read < 2 * documents) return;
-    warn(place, what + " reads " + std::to_string(read) + " rows one after the other",
-         "create an index for it: EXPLAIN QUERY PLAN of " + in_one_line(without_own_function(query)) +
-             " says SCAN where it is missing");
+    warn(place, what + " reads " + std::to_string(read) + " rows one after the other" + scanned(query),
+         "create an index on the columns by which they are found: EXPLAIN QUERY PLAN of " +
+             in_one_line(without_own_function(query)) + " says SCAN where it is missing");
   }
 
   SqliteConnection& connection_;

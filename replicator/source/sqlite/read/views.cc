@@ -83,7 +83,10 @@ void append_field(Row& row, const SqliteField& field, const SqliteColumn& value)
     row.json += value.text();
   } else {
     append_json_value(row.json, value);
-    row.fault = "column " + field.name + ", which the configuration names in `json`, holds no JSON";
+    row.fault =
+        "column " + field.name +
+        ", which `json` in [[index]] names, holds no JSON: take it out of `json`, or let the view make "
+        "JSON of it";
   }
 }
 

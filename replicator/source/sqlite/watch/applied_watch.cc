@@ -65,7 +65,7 @@ class SqliteAppliedPoint final : public AppliedPoint {
     if (stored_integer(row[4], "outbox_limit") != 0)
       return pending("changes were dropped while the outbox was full, and have not been made up for yet");
     if (std::string lost = watch_.lost_changes(); !lost.empty()) return pending(std::move(lost));
-    if (!jobs_.has_looked() && is_pending(last_id)) return pending("changes are pending");
+    if (!jobs_.has_looked() && is_pending(last_id)) return pending(pending_changes(unfinished()));
     return jobs_.look(unfinished());
   }
 
@@ -85,7 +85,8 @@ class SqliteAppliedPoint final : public AppliedPoint {
         "0 "
         "from {schema}_set_aside as a join {schema}_index as i on i.id = a.index_id where i.pipeline = ?1 "
         "union all "
-        "select j.id, coalesce(j.kind, 'a job of no kind') || ' of ' || i.alias, i.id, "
+        "select j.id, coalesce(j.kind, 'a job of no kind') || ' of ' || i.alias || ', ' || j.done || "
+        "coalesce(' of about ' || j.total, '') || ' documents so far', i.id, "
         "coalesce(j.kind = 'fan_out' and j.reason <> '', 0) "
         "from {schema}_job as j join {schema}_index as i on i.id = j.index_id where j.pipeline = ?1 "
         "order by 1",

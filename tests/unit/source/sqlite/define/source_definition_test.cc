@@ -169,6 +169,40 @@ TEST_F(SqliteDefinitionTest, AChangedTrackWritesItsIndexAgainUnderCapturesOfNewI
 
 // --- what `check` finds ---
 
+TEST_F(SqliteDefinitionTest, AChangedTrackOfOneIndexLeavesTheOthersThatFollowItsTable) {
+  application_.execute("create view names as select id as _id, name from users");
+  config_.indices.push_back(sqlite_index("names", {sqlite_track("users")}));
+  definition().apply({});
+  config_.indices.front().tracks.back() = sqlite_track("users", "author", "name");
+  std::vector<std::string> changed;
+  for (const PlanStep& step : definition().plan()) {
+    if (step.object.starts_with("index ")) changed.push_back(step.object + ": " + step.detail);
+  }
+  EXPECT_THAT(changed, ElementsAre(HasSubstr("index documents: the tracks have changed")));
+}
+
+TEST_F(SqliteDefinitionTest, TriggersThatLeftOutWhatAUsingJoinsByAreMadeAgainAndTheIndexCompared) {
+  application_.execute(
+      "create table written (id integer primary key, name_id int); create table named (name_id int, id "
+      "integer "
+      "primary key); create view docs as select written.id as _id from written join named using (name_id)");
+  config_.indices = {sqlite_index(
+      "docs", {sqlite_track("written"), sqlite_track("named", "", "", "select value from json_each($1)")})};
+  definition().apply({});
+  // As an earlier lockstep made it.
+  application_.execute(
+      "drop trigger lockstep_1_update; create trigger lockstep_1_update after update on written when old.id "
+      "is "
+      "not new.id begin select 1; end; delete from lockstep_job");
+  SqliteConnection connection(config_.source);
+  EXPECT_THAT(mend_triggers(connection, config_.pipeline),
+              ElementsAre(HasSubstr("made the triggers of table written again")));
+  EXPECT_THAT(application_.column("select kind from lockstep_job order by kind"),
+              ElementsAre("comparison", "sweep"));
+  EXPECT_THAT(application_.captured_by("insert into written values (1, 1); update written set name_id = 2"),
+              ElementsAre("written: 1", "written: 1"));
+}
+
 TEST_F(SqliteDefinitionTest, CheckNamesWhatCannotBeFollowed) {
   application_.execute(
       "create table keyless (a); create view keyless_view as select a as _id from keyless;"
@@ -194,6 +228,53 @@ TEST_F(SqliteDefinitionTest, CheckNamesWhatCannotBeFollowed) {
               Contains(HasSubstr("there is no view nobodys")));
   application_.execute("pragma journal_mode = delete");
   EXPECT_THAT(checked(), Contains(HasSubstr("journal_mode = wal")));
+}
+
+TEST_F(SqliteDefinitionTest, AColumnOfJsonThatHoldsPlainTextIsNamedWithADocumentAndTheRemedy) {
+  application_.execute(
+      "insert into users values (1, 'ann', 'a'); insert into posts values (7, 1, 'plain', 0)");
+  config_.indices.front().json_columns = {"title"};
+  const auto said = [&](Finding::Severity severity, const char* numbers) {
+    for (const Finding& finding : definition().check()) {
+      const std::string line = to_line(finding);
+      if (line.find("column title of view documents, which `json` names, holds no JSON") == std::string::npos)
+        continue;
+      EXPECT_EQ(finding.severity, severity);
+      EXPECT_THAT(line, AllOf(HasSubstr(numbers), HasSubstr("such as 7"), HasSubstr("json_quote(title)")));
+      return true;
+    }
+    return false;
+  };
+  EXPECT_TRUE(said(Finding::Severity::kError, "1 of 1"));
+  application_.execute("insert into posts values (8, 1, '[1]', 0)");
+  EXPECT_TRUE(said(Finding::Severity::kWarning, "1 of 2"));
+  application_.execute("update posts set title = '{}' where id = 7");
+  EXPECT_FALSE(said(Finding::Severity::kWarning, ""));
+}
+
+TEST_F(SqliteDefinitionTest, AMissingNameIsAnsweredByTheNearestOneAndASchemaByNone) {
+  config_.indices = {sqlite_index("main.documents", {}), sqlite_index("document", {}),
+                     sqlite_index("documents", {sqlite_track("Post"), sqlite_track("main.users")})};
+  EXPECT_THAT(in_lines(definition().check()),
+              AllOf(Contains(AllOf(HasSubstr("no view main.documents"), HasSubstr("write \"documents\""))),
+                    Contains(AllOf(HasSubstr("no view document"), HasSubstr("did you mean \"documents\"?"))),
+                    Contains(AllOf(HasSubstr("no table Post"), HasSubstr("did you mean \"posts\"?"))),
+                    Contains(AllOf(HasSubstr("no table main.users"), HasSubstr("write \"users\"")))));
+}
+
+TEST_F(SqliteDefinitionTest, AViewThatCannotBeReadHasItsOwnReasonBeforeTheFirstApply) {
+  application_.execute(
+      "create view no_column as select id as _id, nix from users;"
+      "create view no_collation as select id as _id, (select title from posts order by title collate ours) "
+      "as t "
+      "from users");
+  config_.indices = {sqlite_index("no_column", {sqlite_track("users")}),
+                     sqlite_index("no_collation", {sqlite_track("users"), sqlite_track("posts")})};
+  const std::vector<std::string> lines = in_lines(definition().check());
+  EXPECT_THAT(lines, Contains(AllOf(HasSubstr("no such column: nix"), HasSubstr("mend the view"))));
+  EXPECT_THAT(lines, Contains(AllOf(HasSubstr("no such collation sequence: ours"),
+                                    HasSubstr("a SQLite of its own"))));
+  EXPECT_THAT(lines, Not(Contains(HasSubstr("lockstep apply"))));
 }
 
 TEST_F(SqliteDefinitionTest, AColumnOfBlobsIsRefusedBecauseNoQueryWouldFindThem) {
