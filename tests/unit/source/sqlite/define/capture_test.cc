@@ -43,7 +43,8 @@ create view strict_ones as select id as _id, person as _person, n from strict_on
 
 std::vector<IndexConfig> indices() {
   return {
-      sqlite_index("people", {sqlite_track("person")}), sqlite_index("pets", {sqlite_track("pet")}),
+      sqlite_index("people", {sqlite_track("person")}),
+      sqlite_index("pets", {sqlite_track("pet", "", "", "select value from json_each($1)")}),
       sqlite_index("things", {sqlite_track("thing")}),
       sqlite_index("strict_ones", {sqlite_track("strict_one"), sqlite_track("strict_one", "", "person")})};
 }
