@@ -133,29 +133,40 @@ class Planner {
   }
 
   void plan_triggers() {
+    const bool had_limit = looks_at_limit(in_.connection, in_.applied);
+    const bool has_limit = in_.design.max_outbox_size.has_value();
     for (const SqliteTableCapture& capture : captures_) {
       const std::optional<SqliteTable> table = find_table(in_.connection, capture.relation);
       std::map<std::string, SqliteAppliedTrigger> others = triggers_of(capture.id);
       for (const SqliteTrigger& trigger :
-           wanted_triggers(in_.connection, reads_, *table, capture, in_.design.max_outbox_size.has_value())) {
-        plan_trigger(trigger, capture);
+           wanted_triggers(in_.connection, reads_, *table, capture, has_limit)) {
+        plan_trigger(trigger);
         others.erase(trigger.name);
       }
+      // A new capture has missed nothing: the indices that follow it have other tracks.
+      if (known_.contains(capture.id) &&
+          !has_triggers(wanted_triggers(in_.connection, reads_, *table, capture, had_limit)))
+        gaps_.insert(capture.id);
       for (const auto& [name, trigger] : others) steps_.push_back(drop_trigger(name, trigger));
     }
   }
 
-  void plan_trigger(const SqliteTrigger& wanted, const SqliteTableCapture& capture) {
+  void plan_trigger(const SqliteTrigger& wanted) {
     const auto stored = in_.applied.triggers.find(wanted.name);
     if (stored == in_.applied.triggers.end()) {
-      // A new capture has missed nothing: the indices that follow it have other tracks.
-      if (known_.contains(capture.id)) gaps_.insert(capture.id);
       steps_.push_back(create_trigger(wanted));
     } else if (!is_same_trigger(stored->second, wanted)) {
-      if (!is_same_name(stored->second.table, wanted.table)) gaps_.insert(capture.id);
       step(Action::kChange, "trigger " + wanted.name + " on " + wanted.table, "it does not fit any more",
            "drop trigger " + wanted.name + ";\n" + wanted.sql);
     }
+  }
+
+  // Whether the file has these triggers as they are: by others, changes may have been missed.
+  bool has_triggers(const std::vector<SqliteTrigger>& triggers) const {
+    return std::all_of(triggers.begin(), triggers.end(), [&](const SqliteTrigger& trigger) {
+      const auto stored = in_.applied.triggers.find(trigger.name);
+      return stored != in_.applied.triggers.end() && is_same_trigger(stored->second, trigger);
+    });
   }
 
   std::map<std::string, SqliteAppliedTrigger> triggers_of(int capture) const {
@@ -202,7 +213,8 @@ class Planner {
     if (applied.json_fields != index.json_fields) return "other columns hold JSON";
     if (applied.tracks != tracks) return "the tracks have changed";
     for (const SqliteTrackDesign& track : index.tracks) {
-      if (gaps_.contains(captures_[track.capture].id)) return "triggers of " + track.table + " were missing";
+      if (gaps_.contains(captures_[track.capture].id))
+        return "triggers of " + track.table + " were missing or did not fit";
     }
     return {};
   }
@@ -274,7 +286,7 @@ class Planner {
   int pipeline_ = 0;
   std::vector<SqliteTableCapture> captures_;  // the design's, with ids
   std::set<int> known_;                       // captures that were applied before
-  std::set<int> gaps_;                        // those of them of which triggers were missing
+  std::set<int> gaps_;                        // those of them that may have missed changes
 };
 
 // The names of lockstep's own tables, as its migrations make them.

@@ -397,6 +397,20 @@ TEST_F(SqliteDefinitionTest, ANewUniqueIndexAndADroppedOneMakeOtherTriggers) {
   EXPECT_THAT(differences(), IsEmpty());
 }
 
+TEST_F(SqliteDefinitionTest, ApplyWritesAnewWhatTriggersThatDoNotFitMayHaveMissed) {
+  apply();
+  application_.execute(
+      "delete from lockstep_job; insert into posts values (1, null, 'One', 0); create unique index "
+      "posts_title on "
+      "posts (title); replace into posts values (2, null, 'One', 0)");
+  apply();
+  EXPECT_THAT(jobs(), ElementsAre(HasSubstr("backfill"), HasSubstr("sweep")));
+  application_.execute("delete from lockstep_job");
+  config_.replication.max_outbox_size = 1'000'000;
+  apply();
+  EXPECT_THAT(jobs(), IsEmpty()) << "triggers that begin to look at a limit have missed nothing";
+}
+
 TEST_F(SqliteDefinitionTest, AReplacedViewAndALostTableAreNamed) {
   apply();
   application_.execute(
