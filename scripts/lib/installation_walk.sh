@@ -78,7 +78,7 @@ psql -q "$owner" -c 'revoke usage on schema lockstep from lockstep'
 ! systemctl start lockstep 2>/dev/null || fail 'systemctl start says that all is well'
 is lockstep ExecMainStatus 2 || fail 'the exit code is not 2'
 is lockstep NRestarts 0 || fail 'it was started again'
-in_journal 'permission denied' -u lockstep LOCKSTEP_PIPELINE=lockstep || fail 'the journal does not name it'
+until_true 10 in_journal 'permission denied' -u lockstep LOCKSTEP_PIPELINE=lockstep || fail 'the journal does not name it'
 psql -q "$owner" -c 'grant usage on schema lockstep to lockstep'
 
 step 'while the database is away it is not ready, and says why; when the database is there, it is'
