@@ -65,9 +65,9 @@ struct IndexProgress {
   std::vector<JobId> unreadable_jobs = {};
 };
 
-/// A snapshot, by value. Counters count since the process began: a loop that starts again after a lost
-/// connection goes on from what the board has. While this process stands by, lag, pending, outbox_bytes,
-/// warnings, freshness, and an index's dead letters and set_aside are what the source says of the pipeline.
+/// A snapshot, by value. Counters count since the process began: a loop that starts again goes on from them.
+/// While `lag_known_at` is {}, lag, pending, outbox_bytes, and an index's dead letters and set_aside are what
+/// the source says of the pipeline; while this process stands by, warnings and freshness, too.
 struct ReplicationProgress {
   PipelineState state = PipelineState::kConnecting;
   std::string reason;  ///< why it waits, in one line; empty when it does not
@@ -81,7 +81,7 @@ struct ReplicationProgress {
   std::int64_t batches = 0;         ///< batches closed
   bool pending = false;             ///< something is read and not acknowledged, or more is visible
   std::chrono::microseconds lag{};  ///< age of the oldest row that is not acknowledged; 0: nothing is pending
-  SteadyTime lag_known_at{};        ///< when `lag` was that
+  SteadyTime lag_known_at{};        ///< when the loop measured `lag`; {}: it has not begun to go round
   /// How well `[slo] lag` was met; none: there is no such objective, or nothing is known yet.
   std::optional<FreshnessReport> freshness = {};
 

@@ -62,7 +62,7 @@ class Waiter::Course {
         if (applied_) continue;
         reason_ = state.reason;
         const bool last = left() <= milliseconds(0);
-        if (last || led.due(now())) led_ = watch_->is_led();
+        if (last || led.due(now())) unled_ = watch_->is_led() ? "" : waiter_.why_unled_();
         if (last) break;
       } catch (const Error& error) {
         if (!error.retryable()) throw;
@@ -106,7 +106,7 @@ class Waiter::Course {
     point_.reset();
     watch_.reset();
     reason_ = trouble;
-    led_ = true;  // as far as is known
+    unled_.clear();  // as far as is known
   }
 
   void refresh() {
@@ -124,9 +124,7 @@ class Waiter::Course {
     return *request_.timeout - duration_cast<milliseconds>(now() - begun_);
   }
 
-  std::string told_reason() const {
-    return led_ ? reason_ : reason_ + ", and nobody leads the pipeline: start `lockstep run`";
-  }
+  std::string told_reason() const { return unled_.empty() ? reason_ : reason_ + ", and " + unled_; }
 
   WaitAnswer answer(WaitAnswer::Kind kind, const AppliedState& state = {}) const {
     return {kind, state.reason, duration_cast<milliseconds>(now() - begun_)};
@@ -143,15 +141,17 @@ class Waiter::Course {
   std::string reason_;
   bool applied_ = false;
   bool has_looked_ = false;
-  bool led_ = true;
+  std::string unled_;  // why nobody leads; empty: somebody does
 };
 
 Waiter::Waiter(OpenWatch open_watch, BulkWriter::TransportFactory make_transport,
-               std::vector<std::string> aliases, std::chrono::milliseconds request_timeout)
+               std::vector<std::string> aliases, std::chrono::milliseconds request_timeout,
+               WhyUnled why_unled)
     : open_watch_(std::move(open_watch)),
       make_transport_(std::move(make_transport)),
       aliases_(std::move(aliases)),
-      request_timeout_(request_timeout) {}
+      request_timeout_(request_timeout),
+      why_unled_(std::move(why_unled)) {}
 
 WaitAnswer Waiter::wait(const WaitRequest& request, const Progress& progress, const std::stop_token& stop) {
   return Course(*this, request, progress, stop).run();

@@ -124,6 +124,7 @@ void LeadershipLoop::wait_after(const std::string& reason, PipelineState state, 
     refused_backoff_.reset();
     last_logged_.clear();
   }
+  set_leading(false);  // the lead went with the connection
   enter(state, reason);
   if (std::exchange(last_logged_, reason) != reason) {
     spdlog::warn("{}; trying again until it works", reason);
@@ -134,6 +135,7 @@ void LeadershipLoop::wait_after(const std::string& reason, PipelineState state, 
 void LeadershipLoop::wait_after_deposition(const Deposed& deposed, const std::stop_token& stop) {
   const LogField error_field("error", "deposed");
   spdlog::warn("another process has taken the lead: {}", deposed.what());
+  set_leading(false);
   enter(PipelineState::kStandingBy, deposed.what());
   pause(backoff_.next(), stop);
 }
@@ -153,6 +155,7 @@ void LeadershipLoop::enter(PipelineState state, const std::string& reason) {
     progress.reason = reason;
     progress.turned_at = clock_.now();
     progress.bulks_in_flight = 0;
+    progress.lag_known_at = {};  // nobody measures it
     if (state == PipelineState::kStandingBy)
       progress.advanced_at = clock_.now();
     else

@@ -111,7 +111,7 @@ void add_state(Families& families, const ReplicationProgress& progress, SteadyTi
     families.add(progress.state == state ? 1 : 0, {{"state", std::string(to_string(state))}});
   }
   families.gauge("lockstep_led",
-                 "1 while this process leads, or stands by for one that reports; otherwise 0");
+                 "1 while this process holds the lead, or stands by for one that reports; otherwise 0");
   families.add(
       progress.leads || (progress.state == PipelineState::kStandingBy && progress.unled.empty()) ? 1 : 0);
   families.gauge("lockstep_warnings", "Changes in the source since the last apply that need another apply");

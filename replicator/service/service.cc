@@ -21,6 +21,7 @@
 #include "replicator/service/status_publisher.h"
 #include "replicator/service/systemd.h"
 #include "replicator/service/watched_status.h"
+#include "replicator/service/why_unled.h"
 #include "replicator/source/open_source.h"
 
 namespace lockstep {
@@ -34,19 +35,19 @@ void run_service(const LiveConfig& live, RunUntil until, ProgressBoard& board, c
   const SystemClock clock;
   const Config config = *live.values().config;  // for what a reload does not change
   const auto current = [&live] { return live.values().config; };
+  const auto open_reader = [&] { return open_status_reader(*current()); };
   board.update(
       [&](ReplicationProgress& progress) { progress.turned_at = progress.advanced_at = clock.now(); });
   std::vector<std::string> aliases;
   for (const IndexConfig& index : config.indices) aliases.push_back(index.alias);
   Waiter waiter([&] { return open_applied_watch(*current()); },
-                [&] { return live.values().make_transport(); }, aliases,
-                config.elasticsearch.request_timeout);
+                [&] { return live.values().make_transport(); }, aliases, config.elasticsearch.request_timeout,
+                [&] { return why_unled(open_reader); });
   History history;
   std::optional<FreshnessKeeper> freshness;
   if (config.slo.lag.count() > 0) freshness.emplace(config.slo.lag);
   FreshnessKeeper* const keeper = freshness ? &*freshness : nullptr;
   const Sampler sampler(board, clock, history, keeper, kHeartbeat);
-  const auto open_reader = [&] { return open_status_reader(*current()); };
   WatchedStatus watched(open_reader, clock, {});
   const StatusPage page(config.pipeline, board, clock, history, watched);
   const CertificateWatch certificates(

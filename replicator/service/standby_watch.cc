@@ -18,7 +18,14 @@ bool stands_by(const ReplicationProgress& progress) {
   return progress.state == PipelineState::kStandingBy;
 }
 
-void tell(const PipelineStatus& status, std::vector<std::string> warnings, ReplicationProgress& progress) {
+// Whether the source has to say how the pipeline is: the loop does not go round, so it measures nothing.
+// While it waits for the source itself, there is nobody to ask.
+bool asks(const ReplicationProgress& progress) {
+  if (progress.lag_known_at != SteadyTime{}) return false;
+  return stands_by(progress) || progress.state == PipelineState::kWaitingForElasticsearch || progress.leads;
+}
+
+void tell_work(const PipelineStatus& status, ReplicationProgress& progress) {
   progress.pending = status.pending_rows > 0;
   progress.lag = status.pending_age;
   progress.outbox_bytes = status.outbox_bytes;
@@ -28,6 +35,10 @@ void tell(const PipelineStatus& status, std::vector<std::string> warnings, Repli
     told.dead_letters = index.dead_letters;
     told.set_aside = !index.set_aside.empty();
   }
+}
+
+void tell_leader(const PipelineStatus& status, std::vector<std::string> warnings,
+                 ReplicationProgress& progress) {
   for (const std::string& warning : warnings) {
     const std::vector<std::string>& known = progress.warnings;
     if (std::find(known.begin(), known.end(), warning) == known.end())
@@ -49,7 +60,7 @@ StandbyWatch::StandbyWatch(std::function<std::unique_ptr<StatusReader>()> open_r
 
 void StandbyWatch::run(const std::stop_token& stop) {
   while (!stop.stop_requested()) {
-    if (stands_by(board_.read())) {
+    if (asks(board_.read())) {
       note(look());
     } else {
       reader_.reset();
@@ -66,7 +77,8 @@ std::string StandbyWatch::look() {
     if (!status) return "the pipeline has not been applied";
     std::vector<std::string> warnings = warnings_of(*status);
     board_.update([&](ReplicationProgress& progress) {
-      if (stands_by(progress)) tell(*status, std::move(warnings), progress);
+      if (asks(progress)) tell_work(*status, progress);
+      if (stands_by(progress)) tell_leader(*status, std::move(warnings), progress);
     });
     return is_running(*status) ? "" : reason_of(*status);
   } catch (const std::exception& error) {
@@ -83,7 +95,7 @@ void StandbyWatch::note(const std::string& trouble) {
     unled_since_ = now;
   const bool is_told = unled_since_ && now - *unled_since_ >= intervals_.grace;
   board_.update([&](ReplicationProgress& progress) {
-    if (!stands_by(progress)) return;
+    if (!stands_by(progress) || progress.leads) return;
     if (is_told && progress.unled.empty()) spdlog::warn("nobody runs this pipeline: {}", trouble);
     progress.unled = is_told ? trouble : "";
   });

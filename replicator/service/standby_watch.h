@@ -1,6 +1,7 @@
-// While this process stands by: asks the source every few seconds how the pipeline is, whoever runs it, and
-// puts that on the board. Otherwise a standby would report no lag while nobody leads. It has a connection of
-// its own, so that taking over never waits for it.
+// While this process does not follow, since it stands by or waits for Elasticsearch before it can: asks the
+// source every few seconds how the pipeline is, whoever runs it, and puts that on the board. Otherwise it
+// would report no lag, or an old one, while nobody follows. It has a connection of its own, so that taking
+// over never waits for it.
 #pragma once
 
 #include <chrono>
@@ -25,8 +26,8 @@ class StandbyWatch {
     std::chrono::milliseconds grace{5'000};
   };
 
-  /// Calls `open_reader` in the watch's thread, and only while this process stands by. The references must
-  /// outlive this.
+  /// Calls `open_reader` in the watch's thread, and only while this process does not follow. The references
+  /// must outlive this.
   StandbyWatch(std::function<std::unique_ptr<StatusReader>()> open_reader, ProgressBoard& board,
                const Clock& clock, Intervals intervals);
 

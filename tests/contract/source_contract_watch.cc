@@ -1,6 +1,7 @@
 // `wait`: whether Elasticsearch has everything up to a point, asked without leading.
 #include <gmock/gmock.h>
 
+#include "replicator/source/outbox/sweep_wait.h"
 #include "tests/contract/source_contract.h"
 
 namespace lockstep {
@@ -55,6 +56,18 @@ TEST_P(DefinedSourceContract, NothingIsAppliedBeforeSomebodyHasLed) {
   finish_jobs();
   drain();
   EXPECT_EQ(point->look().kind, Kind::kApplied) << point->look().reason;
+}
+
+// `wait` failed at its default time-out, and said nothing but that the sweep was not finished.
+TEST_P(DefinedSourceContract, WhoWaitsForASweepLearnsUntilWhenItMayStandStill) {
+  lead();
+  finish_jobs();
+  drain();
+  add_job(docs().id, JobKind::kSweep);
+  const auto watch = world().watch();
+  const AppliedState state = watch->begin(std::nullopt)->look();
+  EXPECT_EQ(state.kind, Kind::kPending);
+  EXPECT_THAT(state.reason, testing::AllOf(HasSubstr("sweep of " + docs().alias), HasSubstr(kSweepWaits)));
 }
 
 TEST_P(DefinedSourceContract, AJobIsWaitedFor) {

@@ -107,6 +107,33 @@ TEST_F(ObservedService, AStandbyOfALeaderThatHangsIsNotReadyAndTellsTheLag) {
   EXPECT_TRUE(becomes_equal());
 }
 
+// Both said: led 1, lag 0, pending 0, while `status` counted the rows.
+TEST_F(ObservedService, AServiceThatStartsWhileElasticsearchIsAwayTellsTheLagAndThatNobodyLeads) {
+  pipeline_.set_more("[http]\nlisten = '127.0.0.1:0'\n");
+  follow();
+  kill();
+  proxy_.disturb([](const HttpMessage&) { return Disturbance{.lose_request = true}; });
+  execute("update blog.posts set title = 'waits' where id = 1");
+  restart();
+  const auto tells = [&](const std::string& sample) {
+    return wait_until([&] { return get("/metrics").out.find(sample + "\n") != std::string::npos; },
+                      kPatience);
+  };
+  EXPECT_TRUE(tells("lockstep_pending{pipeline=\"test\"} 1")) << get("/metrics").out;
+  EXPECT_TRUE(tells("lockstep_led{pipeline=\"test\"} 0")) << get("/metrics").out;
+  const std::string metrics = get("/metrics").out;
+  EXPECT_EQ(metrics.find("lockstep_lag_seconds{pipeline=\"test\"} 0\n"), std::string::npos) << metrics;
+  EXPECT_EQ(metrics.find("lockstep_outbox_bytes{pipeline=\"test\"} 0\n"), std::string::npos) << metrics;
+  EXPECT_TRUE(wait_until(
+      [&] {
+        const Completed late = pipeline_.lockstep("wait", {"--timeout", "100ms"});
+        EXPECT_EQ(late.err.find("start `lockstep run`"), std::string::npos) << late.err;
+        return late.err.find("process " + std::to_string(program_->pid()) + ", runs and waits: ") !=
+               std::string::npos;
+      },
+      kPatience));
+}
+
 TEST_F(ObservedService, AnIndexThatWasDeletedIsFilledAnewAfterApply) {
   follow();
   for (const bool running : {true, false}) {

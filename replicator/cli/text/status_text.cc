@@ -13,6 +13,7 @@
 #include "replicator/quantity.h"
 #include "replicator/service/leader_report.h"
 #include "replicator/service/readable.h"
+#include "replicator/source/outbox/sweep_wait.h"
 #include "replicator/source/reindexes.h"
 #include "replicator/unknown_value.h"
 
@@ -96,15 +97,24 @@ std::string lead_text(const LeadHolder& holder) {
                      holder.since.empty() ? "" : ", connected " + holder.since);
 }
 
-std::string job_line(const IndexStatus::Job& job) {
-  std::string line = "    " + job.kind + " (" + job.reason + "): ";
+// A job's own reason says why it was added, and not what keeps it waiting now.
+std::string waits_text(const IndexStatus::Job& job, const std::string& state) {
+  if (state == to_string(PipelineState::kWaitingForElasticsearch))
+    return ", while Elasticsearch is waited for";
+  return job.kind == name_of(JobKind::kSweep) ? "; " + std::string(kSweepWaits) : "";
+}
+
+std::string job_line(const JobGroup& group, const std::string& state) {
+  const IndexStatus::Job& job = group.all;
+  std::string line = "    " + kind_text(group) + " (" + job.reason + "): ";
   if (!job.unreadable.empty()) return line + "it cannot be done: " + job.unreadable + "\n";
   line += grouped(job.done);
-  if (!job.total) return line + " documents\n";
+  const std::string end = waits_text(job, state) + "\n";
+  if (!job.total) return line + " documents" + end;
   line += " of " + grouped(*job.total) + " documents";
   if (*job.total > 0) line += fmt::format(", {} %", std::min<std::int64_t>(100, job.done * 100 / *job.total));
   if (const auto left = time_left(job)) line += ", about " + readable(*left) + " left";
-  return line + "\n";
+  return line + end;
 }
 
 std::string spaced(std::string state) {
@@ -132,6 +142,30 @@ std::string freshness_text(const FreshnessReport& report) {
                      is_a_day ? "day" : readable(report.known) + "; more is not known");
 }
 
+std::vector<JobGroup> groups_of(const std::vector<IndexStatus::Job>& jobs) {
+  std::vector<JobGroup> groups;
+  for (const IndexStatus::Job& job : jobs) {
+    const auto same = std::find_if(groups.begin(), groups.end(), [&](const JobGroup& group) {
+      return group.all.kind == job.kind && group.all.reason == job.reason &&
+             group.all.unreadable == job.unreadable && group.all.total.has_value() == job.total.has_value();
+    });
+    if (same == groups.end()) {
+      groups.push_back({job});
+      continue;
+    }
+    ++same->jobs;
+    same->all.done += job.done;
+    if (job.total) *same->all.total += *job.total;
+    same->all.age = std::max(same->all.age, job.age);
+  }
+  return groups;
+}
+
+std::string kind_text(const JobGroup& group) {
+  return group.jobs == 1 ? group.all.kind
+                         : grouped(static_cast<std::int64_t>(group.jobs)) + " × " + group.all.kind;
+}
+
 std::string lag_text(const PipelineStatus& status) {
   if (status.pending_rows == 0) return "nothing pending";
   const bool more = status.pending_rows >= kMaxPendingRows;
@@ -154,6 +188,7 @@ namespace {
 std::string indices_text(const PipelineStatus& status, const Json& counters) {
   std::size_t width = std::string_view("index").size();
   for (const IndexStatus& index : status.indices) width = std::max(width, index.alias.size());
+  const std::string state = state_of(status);
   std::string text = fmt::format("\n  {:<{}}  {:>14}  {:>14}  {:>12}  {:>12}\n", "index", width, "written",
                                  "deleted", "superseded", "dead letters");
   for (const IndexStatus& index : status.indices) {
@@ -164,7 +199,7 @@ std::string indices_text(const PipelineStatus& status, const Json& counters) {
         fmt::format("  {:<{}}  {:>14}  {:>14}  {:>12}  {:>12}\n", index.alias, width, counter("documents"),
                     counter("deletes"), counter("superseded"), grouped(index.dead_letters));
     if (!index.set_aside.empty()) text += "    set aside: " + index.set_aside + "\n";
-    for (const IndexStatus::Job& job : index.jobs) text += job_line(job);
+    for (const JobGroup& group : groups_of(index.jobs)) text += job_line(group, state);
   }
   return text;
 }

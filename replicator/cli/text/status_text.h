@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "replicator/pipeline/freshness.h"
 #include "replicator/source/pipeline_status.h"
@@ -22,6 +23,18 @@ std::string freshness_text(const FreshnessReport& report);
 
 /// "12 ms, 3 rows", "nothing pending".
 std::string lag_text(const PipelineStatus& status);
+
+/// Jobs of an index that differ in nothing but how far they are.
+struct JobGroup {
+  IndexStatus::Job all;  ///< the first one, with the documents of all and the age of the oldest
+  std::size_t jobs = 1;
+};
+
+/// In the order of their first jobs. So hundreds of equal jobs take one line.
+std::vector<JobGroup> groups_of(const std::vector<IndexStatus::Job>& jobs);
+
+/// "fan_out", "65 × fan_out".
+std::string kind_text(const JobGroup& group);
 
 /// One JSON object on one line, without line feed.
 std::string status_json(const std::string& pipeline, const std::optional<PipelineStatus>& status);

@@ -14,6 +14,7 @@
 #include "replicator/pipeline/waiter.h"
 #include "replicator/process/stop_signals.h"
 #include "replicator/service/leader_report.h"
+#include "replicator/service/why_unled.h"
 #include "replicator/source/open_source.h"
 
 namespace lockstep {
@@ -46,7 +47,8 @@ class Wait final : public Verb {
     std::vector<std::string> aliases;
     for (const IndexConfig& index : config.indices) aliases.push_back(index.alias);
     Waiter waiter([&] { return open_applied_watch(config); }, make_transport_factory(config.elasticsearch),
-                  aliases, config.elasticsearch.request_timeout);
+                  aliases, config.elasticsearch.request_timeout,
+                  [&] { return why_unled([&] { return open_status_reader(config); }); });
     const StopSignals signals;
     ProgressLine line;
     const WaitAnswer answer = waiter.wait(

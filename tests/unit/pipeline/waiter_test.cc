@@ -17,6 +17,12 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using Kind = AppliedState::Kind;
 
+// Of a wait whose pipeline somebody leads.
+const auto kLed = [] {
+  ADD_FAILURE() << "asked why nobody leads";
+  return std::string();
+};
+
 class WaiterTest : public testing::Test {
  protected:
   WaitAnswer wait(const WaitRequest& request) {
@@ -31,7 +37,8 @@ class WaiterTest : public testing::Test {
   Waiter waiter_{[this] { return std::make_unique<ScriptedWatch>(script_); },
                  world_.elasticsearch.transports(),
                  {"posts", "files"},
-                 20s};
+                 20s,
+                 [] { return "nobody leads: one waits"; }};
 };
 
 TEST_F(WaiterTest, ItPausesForATenthOfWhatItHasWaited) {
@@ -43,7 +50,7 @@ TEST_F(WaiterTest, ItPausesForATenthOfWhatItHasWaited) {
 TEST_F(WaiterTest, ItLooksUntilItIsApplied) {
   WatchScript script({{Kind::kPending, "a"}, {Kind::kPending, "b"}, {Kind::kApplied}});
   Waiter waiter([&] { return std::make_unique<ScriptedWatch>(script); }, world_.elasticsearch.transports(),
-                {"posts"}, 20s);
+                {"posts"}, 20s, kLed);
   std::vector<std::string> told;
   const WaitAnswer answer = waiter.wait({.transaction = TransactionId{7}, .timeout = 20s},
                                         [&](const std::string& reason) { told.push_back(reason); }, {});
@@ -65,7 +72,7 @@ TEST_F(WaiterTest, ItSaysWhenNobodyLeads) {
   script_.set_led(false);
   const WaitAnswer answer = wait({.timeout = 10ms});
   EXPECT_EQ(answer.kind, WaitAnswer::Kind::kTimedOut);
-  EXPECT_THAT(answer.reason, HasSubstr("nobody leads the pipeline: start `lockstep run`"));
+  EXPECT_THAT(answer.reason, HasSubstr("changes are pending, and nobody leads: one waits"));
 }
 
 TEST_F(WaiterTest, ATransactionThatWillNeverBeAppliedIsNotWaitedFor) {
@@ -95,7 +102,7 @@ TEST_F(WaiterTest, ASourceThatIsAwayWhileItIsRestoredIsWaitedFor) {
     if (opened == 3) script_.answer_from_now_on({Kind::kApplied});
     return std::make_unique<ScriptedWatch>(script_);
   };
-  Waiter waiter(open, world_.elasticsearch.transports(), {"posts"}, 20s);
+  Waiter waiter(open, world_.elasticsearch.transports(), {"posts"}, 20s, kLed);
   const auto tell = [&](const std::string& reason) {
     told_.push_back(reason);
     if (told_.size() == 1) script_.fail_next_look();
@@ -103,7 +110,7 @@ TEST_F(WaiterTest, ASourceThatIsAwayWhileItIsRestoredIsWaitedFor) {
   EXPECT_EQ(waiter.wait({.timeout = 20s}, tell, {}).kind, WaitAnswer::Kind::kApplied);
   EXPECT_THAT(told_, testing::Contains("there is no file"));
   opened = 1;
-  Waiter other(open, world_.elasticsearch.transports(), {"posts"}, 20s);
+  Waiter other(open, world_.elasticsearch.transports(), {"posts"}, 20s, kLed);
   EXPECT_THROW(other.wait({.timeout = 20s}, tell, {}), UsageError) << "it never was there";
 }
 

@@ -89,6 +89,26 @@ TEST_F(LeadershipLoopTest, SaysWhomReplicationWaitsFor) {
   works = true;
 }
 
+TEST_F(LeadershipLoopTest, WhoWaitsForElasticsearchOutsideOfTheLeadDoesNotSayThatItLeads) {
+  std::jthread run([&] {
+    LeadershipLoop(
+        {.open_source = [this] { return std::make_unique<fake::FakeSource>(database_); },
+         .replicate =
+             [&](Source&, const std::stop_token&) {
+               board_.update(
+                   [](ReplicationProgress& progress) { progress.lag_known_at = SteadyTime::clock::now(); });
+               throw Error({"asking Elasticsearch", "refused", "", Retry::kLater, Server::kElasticsearch});
+             },
+         .reconnect = {std::chrono::hours(1), std::chrono::hours(1)}},
+        board_, clock_)
+        .run(stop_.get_token());
+  });
+  EXPECT_TRUE(enters(PipelineState::kWaitingForElasticsearch));
+  EXPECT_FALSE(board_.read().leads) << "its connection is closed";
+  EXPECT_EQ(board_.read().lag_known_at, SteadyTime{}) << "another one has to measure it";
+  stop_.request_stop();
+}
+
 TEST_F(LeadershipLoopTest, WhatCannotBeTriedAgainEndsIt) {
   EXPECT_THROW(loop([](Source&, const std::stop_token&) {
                  throw Error({"creating an index", "forbidden"});

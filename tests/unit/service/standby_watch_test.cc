@@ -140,9 +140,33 @@ TEST_F(StandbyWatchTest, SaysThatItCannotKnow) {
   EXPECT_TRUE(says("the pipeline's status cannot be read: reading the status: the source is away"));
 }
 
-TEST_F(StandbyWatchTest, AsksNothingWhileThisProcessLeads) {
+// Else the metrics say 0, or what they said when another process led, while changes pile up.
+TEST_F(StandbyWatchTest, WhoWaitsForElasticsearchBeforeItFollowsTellsTheLagOfTheSource) {
   source_.say(led(seconds(1)));
-  enter(PipelineState::kFollowing);
+  board_.update([](ReplicationProgress& progress) { progress.lag = seconds(29); });
+  enter(PipelineState::kWaitingForElasticsearch);
+  start();
+  ASSERT_TRUE(wait_until([&] { return board_.read().pending; }, seconds(10)));
+  EXPECT_EQ(board_.read().lag, seconds(40));
+  EXPECT_EQ(board_.read().outbox_bytes, 4096);
+  EXPECT_EQ(board_.read().warnings, std::vector<std::string>{}) << "they may be its own, of a while ago";
+}
+
+TEST_F(StandbyWatchTest, WhoHasTheLeadAndHearsNothingOfElasticsearchTellsTheLagToo) {
+  source_.say(led(kSilentAfter + seconds(1)));
+  board_.update([](ReplicationProgress& progress) { progress.leads = true; });
+  enter(PipelineState::kStandingBy);
+  start();
+  ASSERT_TRUE(wait_until([&] { return board_.read().pending; }, seconds(10)));
+  clock_.move(seconds(6));
+  ASSERT_TRUE(looks_twice());
+  EXPECT_EQ(board_.read().unled, "") << "it leads itself";
+}
+
+TEST_F(StandbyWatchTest, AsksNothingWhileThisProcessFollows) {
+  source_.say(led(seconds(1)));
+  enter(PipelineState::kWaitingForElasticsearch);
+  board_.update([&](ReplicationProgress& progress) { progress.lag_known_at = clock_.now(); });
   start();
   watch_.reset();
   EXPECT_EQ(source_.asked(), 0);

@@ -28,7 +28,8 @@ class WaitEndpointTest : public testing::Test {
   Waiter waiter_{[this] { return std::make_unique<fake::ScriptedWatch>(script_); },
                  []() -> std::unique_ptr<HttpTransport> { throw std::logic_error("not asked to refresh"); },
                  {"posts"},
-                 20s};
+                 20s,
+                 [] { return "nobody leads"; }};
 };
 
 TEST_F(WaitEndpointTest, AppliedIs200) {

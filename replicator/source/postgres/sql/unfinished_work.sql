@@ -4,12 +4,12 @@
 --   $1  the pipeline
 select j.id, coalesce(j.kind, 'a job of no kind') || ' of ' || i.alias || ', ' || j.done || coalesce(' of about ' || j.total, '')
          || ' documents so far' as what, i.id as index,
-       j.kind = 'fan_out' and j.reason <> '' as is_repair
+       j.kind = 'fan_out' and j.reason <> '' as is_repair, j.kind = 'sweep' as is_sweep
 from {schema}.job as j
   join {schema}.index as i on i.id = j.index
 where j.pipeline = $1 and not exists (select from {schema}.reindex as r where r.beside = i.id)
 union all
-select null, i.alias || ': ' || coalesce(nullif(a.reason, ''), 'no reason is stored'), i.id, false
+select null, i.alias || ': ' || coalesce(nullif(a.reason, ''), 'no reason is stored'), i.id, false, false
 from {schema}.set_aside as a
   join {schema}.index as i on i.id = a.index
 where i.pipeline = $1 and not exists (select from {schema}.reindex as r where r.beside = i.id)

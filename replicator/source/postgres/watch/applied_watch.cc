@@ -1,12 +1,14 @@
 #include "replicator/source/postgres/watch/applied_watch.h"
 
 #include <chrono>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "replicator/clock.h"
 #include "replicator/error.h"
 #include "replicator/source/awaited_jobs.h"
+#include "replicator/source/outbox/sweep_wait.h"
 #include "replicator/source/postgres/read/lead_holders.h"
 #include "replicator/source/postgres/read/pipeline.h"
 #include "replicator/source/postgres/read/position.h"
@@ -146,6 +148,7 @@ class PostgresAppliedPoint final : public AppliedPoint {
                                                     postgres_sql("unfinished_work"), watch_.pipeline_)) {
       UnfinishedWork each{{}, {row[2].as<int>()}, row[1].c_str(), row[3].as<bool>()};
       if (!row[0].is_null()) each.job = JobId{row[0].as<std::int64_t>()};
+      if (row[4].as<bool>(false)) each.what += std::string("; ") + kSweepWaits;
       work.push_back(std::move(each));
     }
     return work;

@@ -6,6 +6,7 @@
 
 #include "replicator/error.h"
 #include "replicator/source/awaited_jobs.h"
+#include "replicator/source/outbox/sweep_wait.h"
 #include "replicator/source/sqlite/define/differences.h"
 #include "replicator/source/sqlite/read/changes.h"
 #include "replicator/source/sqlite/session/statement.h"
@@ -82,12 +83,12 @@ class SqliteAppliedPoint final : public AppliedPoint {
     SqliteStatement row(
         watch_.connection_, "looking for unfinished jobs",
         "select null as job, i.alias || ': ' || coalesce(nullif(a.reason, ''), 'no reason is stored'), i.id, "
-        "0 "
+        "0, 0 "
         "from {schema}_set_aside as a join {schema}_index as i on i.id = a.index_id where i.pipeline = ?1 "
         "union all "
         "select j.id, coalesce(j.kind, 'a job of no kind') || ' of ' || i.alias || ', ' || j.done || "
         "coalesce(' of about ' || j.total, '') || ' documents so far', i.id, "
-        "coalesce(j.kind = 'fan_out' and j.reason <> '', 0) "
+        "coalesce(j.kind = 'fan_out' and j.reason <> '', 0), coalesce(j.kind = 'sweep', 0) "
         "from {schema}_job as j join {schema}_index as i on i.id = j.index_id where j.pipeline = ?1 "
         "order by 1",
         watch_.pipeline_);
@@ -96,6 +97,7 @@ class SqliteAppliedPoint final : public AppliedPoint {
       UnfinishedWork each{
           {}, {static_cast<int>(row[2].integer())}, std::string(row[1].text()), row[3].integer() != 0};
       if (!row[0].is_null()) each.job = JobId{row[0].integer()};
+      if (row[4].integer() != 0) each.what += std::string("; ") + kSweepWaits;
       work.push_back(std::move(each));
     }
     return work;

@@ -49,6 +49,14 @@ TEST(SparklineTest, ABarIsAsHighAsItsValueAndTheNewestComeLast) {
   EXPECT_EQ(sparkline({}, 1, 9, Glyphs::kUnicode), "");
 }
 
+TEST(StatusScreenTest, EqualJobsShareABar) {
+  PipelineStatus status = following();
+  status.indices[0].jobs.assign(65, status.indices[0].jobs[0]);
+  const std::string screen = status_screen("shop", status, {}, "", {80, 40}, Glyphs::kUnicode);
+  EXPECT_THAT(screen, HasSubstr("\n  posts 65 × fan_out\n"));
+  EXPECT_THAT(screen, Not(HasSubstr("more line")));
+}
+
 TEST(StatusScreenTest, ItShowsBarsOfLagAndRateAndOfEachJob) {
   PipelineStatus status = following();
   StatusTrends trends;

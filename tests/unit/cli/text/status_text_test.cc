@@ -193,6 +193,36 @@ TEST(StatusTextTest, NotesOfTheObjectiveThatNobodyCanReadAreAWarning) {
               HasSubstr("warning     reading lockstep's table pipeline_status: its document.slo is 7, not"));
 }
 
+// Reason and warnings were pushed off the screen, and nothing said that Elasticsearch was away.
+TEST(StatusTextTest, HundredsOfEqualJobsTakeOneLineThatSaysWhatTheyWaitFor) {
+  PipelineStatus status = following();
+  status.leader->state = "waiting_for_elasticsearch";
+  IndexStatus::Job parked{
+      .id = JobId{5}, .kind = "fan_out", .reason = "another write takes long", .total = 2'000};
+  status.indices[0].jobs.assign(65, parked);
+  status.indices[0].jobs[7].done = 1'300;
+  for (IndexStatus::Job& job : status.indices[0].jobs) job.age = std::chrono::seconds(13);
+  status.indices[0].jobs.push_back({.id = JobId{99}, .kind = "fan_out", .reason = "a change of blog.users"});
+  const std::string text = status_text("shop", status);
+  EXPECT_THAT(
+      text, HasSubstr("    65 × fan_out (another write takes long): 1,300 of 130,000 documents, 1 %, about "
+                      "21 min 27 s left, while "
+                      "Elasticsearch is waited for\n    fan_out (a change of blog.users): 0 documents, while "
+                      "Elasticsearch is waited for\n"));
+  EXPECT_EQ(text.find("fan_out (another", text.find("fan_out (another") + 1), std::string::npos) << text;
+  EXPECT_EQ(json::parse(status_json("shop", status))["indices"]["posts"]["jobs"].size(), 66U)
+      << "each by itself";
+}
+
+TEST(StatusTextTest, ASweepSaysThatItMayStandStillAndUntilWhen) {
+  PipelineStatus status = following();
+  status.indices[0].jobs = {{.id = JobId{5}, .kind = "sweep", .reason = "it was restored"}};
+  EXPECT_THAT(
+      status_text("shop", status),
+      HasSubstr("    sweep (it was restored): 0 documents; after a leader that died it waits until that "
+                "leader's last write must have landed: elasticsearch.request_timeout and 30 s"));
+}
+
 TEST(StatusTextTest, AJobThatNobodyCanReadIsShownByItsWordWithTheReason) {
   PipelineStatus status = following();
   status.indices[0].jobs[0].kind = "rebuild";

@@ -1,0 +1,11 @@
+// What `status` and `wait` say of a sweep. It may stand still for longer than a wait's default time-out, and
+// only its leader knows until when (pipeline/jobs/sweep.h).
+#pragma once
+
+namespace lockstep {
+
+inline constexpr const char* kSweepWaits =
+    "after a leader that died it waits until that leader's last write must have landed: "
+    "elasticsearch.request_timeout and 30 s after the lead changed";
+
+}  // namespace lockstep

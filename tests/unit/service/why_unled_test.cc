@@ -1,0 +1,41 @@
+#include "replicator/service/why_unled.h"
+
+#include <gtest/gtest.h>
+
+#include "replicator/error.h"
+#include "replicator/service/leader_report.h"
+
+namespace lockstep {
+namespace {
+
+using std::chrono::seconds;
+
+PipelineStatus reported(const std::string& state, const std::string& reason, seconds age) {
+  PipelineStatus status;
+  status.leader = LeaderReport{.state = state, .reason = reason, .host = "db1", .pid = 7, .age = age};
+  return status;
+}
+
+TEST(WhyUnledTest, WhoWaitsForAPipelineWithoutALeaderIsToldToStartOneOnlyIfNoneRuns) {
+  const std::string start = "nobody leads the pipeline: start `lockstep run`";
+  EXPECT_EQ(why_unled(std::nullopt), start);
+  EXPECT_EQ(why_unled(PipelineStatus{}), start);
+  EXPECT_EQ(why_unled(reported(kStoppedState, "", seconds(1))), start);
+  EXPECT_EQ(why_unled(reported("following", "", kSilentAfter + seconds(1))), start);
+  EXPECT_EQ(why_unled(reported("waiting_for_elasticsearch", "asking it: refused", seconds(1))),
+            "nobody leads the pipeline yet: db1, process 7, runs and waits: asking it: refused");
+  EXPECT_EQ(why_unled(reported("following", "", seconds(1))),
+            "nobody leads the pipeline yet: db1, process 7, runs");
+}
+
+TEST(WhyUnledTest, AStatusThatCannotBeReadDoesNotEndTheWait) {
+  const auto away = []() -> std::unique_ptr<StatusReader> {
+    throw Error({"reading the status", "no right"});
+  };
+  EXPECT_EQ(
+      why_unled(away),
+      "nobody leads the pipeline, and whether a process runs cannot be read: reading the status: no right");
+}
+
+}  // namespace
+}  // namespace lockstep
