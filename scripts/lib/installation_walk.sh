@@ -57,7 +57,7 @@ owner=$(cat /root/lockstep-owner.url)
 ! runuser -u nobody -- cat /etc/lockstep/elasticsearch.password 2>/dev/null || fail 'everybody can read the secret'
 
 step 'the journal can be filtered by pipeline and epoch'
-in_journal 'leading pipeline' -u lockstep LOCKSTEP_PIPELINE=lockstep LOCKSTEP_EPOCH=1 || fail 'its lines have no such fields'
+until_true 10 in_journal 'leading pipeline' -u lockstep LOCKSTEP_PIPELINE=lockstep LOCKSTEP_EPOCH=1 || fail 'its lines have no such fields'
 
 step 'it is hardened, with the addresses of its servers as operations.md says'
 mkdir -p /etc/systemd/system/lockstep.service.d
@@ -93,7 +93,7 @@ step 'a reload with a wrong configuration fails and changes nothing'
 cp -p /etc/lockstep/lockstep.toml /walk/kept.toml
 echo 'nonsense = 1' | cat - /walk/kept.toml >/etc/lockstep/lockstep.toml
 ! systemctl reload lockstep 2>/dev/null || fail 'systemctl reload says that all is well'
-in_journal 'nonsense' -u lockstep || fail 'the journal does not name the fault'
+until_true 10 in_journal 'nonsense' -u lockstep || fail 'the journal does not name the fault'
 step 'a reload takes over what has changed'
 { cat /walk/kept.toml; printf '[log]\nlevel = "debug"\n[replication]\nchunk_documents = 100\n'; } >/etc/lockstep/lockstep.toml
 before=$(property lockstep MainPID)
