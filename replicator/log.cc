@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "replicator/error.h"
+#include "replicator/log_repeats.h"
 #include "replicator/repeat_filter.h"
 
 namespace lockstep {
@@ -52,6 +53,7 @@ std::string_view level_name(spdlog::level::level_enum level) {
 std::mutex process_fields_mutex;
 std::map<std::string, std::string, std::less<>> process_fields;  // guarded by process_fields_mutex
 thread_local std::vector<std::pair<const char*, std::string>> thread_fields;
+thread_local bool last_line_was_left_out = false;
 
 // Those of the process, then those of the thread that logs. The logger is synchronous, so that is this one.
 std::vector<std::pair<std::string, std::string>> fields_of_line() {
@@ -127,10 +129,11 @@ class JournalSink final : public spdlog::sinks::base_sink<std::mutex> {
   }
 };
 
-// In front of a sink: warnings and errors that come again within a minute are left out, and counted.
+// In front of a sink: warnings and errors that come again too soon are left out, and counted.
 class RepeatSink final : public spdlog::sinks::base_sink<std::mutex> {
  public:
-  explicit RepeatSink(spdlog::sink_ptr sink) : sink_(std::move(sink)) {}
+  RepeatSink(spdlog::sink_ptr sink, std::chrono::milliseconds interval)
+      : sink_(std::move(sink)), filter_(interval) {}
 
  protected:
   void sink_it_(const spdlog::details::log_msg& message) override {
@@ -139,6 +142,7 @@ class RepeatSink final : public spdlog::sinks::base_sink<std::mutex> {
     std::string line = text;
     for (const auto& [name, value] : thread_fields) line += "\n" + std::string(name) + "=" + value;
     const auto left_out = filter_.admit(line, std::chrono::steady_clock::now());
+    last_line_was_left_out = !left_out;
     if (!left_out) return;
     if (*left_out == 0) return sink_->log(message);
     text += fmt::format(" (and {} more times in the minutes before)", *left_out);
@@ -198,15 +202,25 @@ LogField::~LogField() {
   thread_fields.pop_back();
 }
 
+bool warn_of_trouble(const std::string& message) {
+  last_line_was_left_out = false;
+  spdlog::warn("{}", message);
+  return !last_line_was_left_out;
+}
+
+void start_logging(LogFormat format, const std::string& level) {
+  start_logging(format, level, std::chrono::minutes(1));
+}
+
 void set_log_level(const std::string& level) {
   spdlog::default_logger_raw()->set_level(parse_level(level));
 }
 
-void start_logging(LogFormat format, const std::string& level) {
+void start_logging(LogFormat format, const std::string& level, std::chrono::milliseconds repeat_interval) {
   const spdlog::level::level_enum parsed = parse_level(level);
   // Not through spdlog's registry: its formatter would replace the sink's own.
-  auto logger =
-      std::make_shared<spdlog::logger>("lockstep", std::make_shared<RepeatSink>(make_sink(chosen(format))));
+  auto logger = std::make_shared<spdlog::logger>(
+      "lockstep", std::make_shared<RepeatSink>(make_sink(chosen(format)), repeat_interval));
   logger->set_level(parsed);
   logger->flush_on(spdlog::level::trace);
   spdlog::set_default_logger(std::move(logger));

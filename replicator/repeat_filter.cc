@@ -7,7 +7,7 @@ namespace lockstep {
 
 std::optional<std::int64_t> RepeatFilter::admit(const std::string& line, SteadyTime now) {
   const auto [seen, is_new] = seen_.try_emplace(line, Seen{now});
-  if (!is_new && now - seen->second.written_at < kInterval) {
+  if (!is_new && now - seen->second.written_at < interval_) {
     ++seen->second.left_out;
     return std::nullopt;
   }

@@ -1,4 +1,4 @@
-// Lets a line of the log through once a minute: trouble that lasts says so, and fills no disk.
+// Lets a line of the log through once in a while: trouble that lasts says so, and fills no disk.
 #pragma once
 
 #include <chrono>
@@ -15,10 +15,12 @@ namespace lockstep {
 /// For one thread at a time.
 class RepeatFilter {
  public:
-  static constexpr std::chrono::minutes kInterval{1};
   static constexpr std::size_t kMostLines = 1'000;  ///< it remembers; of more it forgets the oldest
 
-  /// Whether the line may be written now. None: it was within the last minute. Otherwise how often it was
+  /// `interval`: how long a line is left out after it was written.
+  explicit RepeatFilter(std::chrono::milliseconds interval) : interval_(interval) {}
+
+  /// Whether the line may be written now. None: it was within the interval. Otherwise how often it was
   /// left out since then.
   std::optional<std::int64_t> admit(const std::string& line, SteadyTime now);
 
@@ -30,6 +32,7 @@ class RepeatFilter {
 
   void forget_oldest();
 
+  const std::chrono::milliseconds interval_;
   std::map<std::string, Seen> seen_;
 };
 

@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -87,7 +88,9 @@ std::string version_text(const BuildInfo& build) {
 }
 
 void write_man_pages(const CommandNode& program, const std::filesystem::path& folder) {
-  std::filesystem::create_directories(folder);
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) throw CLI::FileError("cannot make the folder " + folder.string() + ": " + error.message());
   for (const ManPage& page : man_pages(program, LOCKSTEP_VERSION)) {
     std::ofstream file(folder / page.name);
     file << page.text;
@@ -121,13 +124,29 @@ void add_texts_about_itself(CLI::App& app) {
       ->trigger_on_parse();
 }
 
+// Throws when a part of the output is lost, e.g. on a full disk.
+void require_written_output() {
+  std::cout.flush();
+  if (!std::cout) throw Error({"writing the output", "standard output does not take it"});
+}
+
+int print(const CLI::App& app, const CLI::Success& request) {
+  const int result = app.exit(request);
+  try {
+    require_written_output();
+    return result;
+  } catch (const Error& error) {
+    tell(Audience::kPerson, error.what());
+    return code(ExitCode::kFailed);
+  }
+}
+
 int run_verb(Verb& verb) {
   const Audience audience = verb.audience();
   try {
     start_logging(audience == Audience::kJournal ? LogFormat::kAuto : LogFormat::kText, "info");
     const int result = code(verb.run());
-    std::cout.flush();
-    if (!std::cout) throw Error({"writing the output", "standard output does not take it"});
+    require_written_output();
     return result;
   } catch (const UsageError& error) {
     const LogField error_field("error", "configuration");
@@ -173,7 +192,7 @@ int run_command_line(int argc, const char* const* argv, const BuildInfo& build) 
   try {
     app.parse(argc, arguments.data());
   } catch (const CLI::Success& request) {  // --help, --version
-    return app.exit(request);
+    return print(app, request);
   } catch (const CLI::ParseError& error) {
     const std::string unknown = unknown_command(arguments[1], verbs);
     tell(Audience::kPerson, unknown.empty() ? std::string(error.what()) + "; see --help" : unknown);

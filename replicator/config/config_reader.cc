@@ -195,7 +195,9 @@ int KeyLines::line_of(std::string_view path) const {
 }
 
 ReadConfig read_config(const std::filesystem::path& file, Faults& faults) {
-  const auto content = read_text_file(file);
+  if (file.empty())
+    throw UsageError("the configuration has an empty name; name a file with -c or in LOCKSTEP_CONFIG");
+  const auto content = read_text_file(file, Pipes::kRead);
   if (const auto* fault = std::get_if<TextFault>(&content)) {
     throw UsageError("the configuration " + fault->what + "; name it with -c or in LOCKSTEP_CONFIG");
   }

@@ -8,12 +8,18 @@
 
 namespace lockstep {
 
+namespace {
+
+constexpr std::size_t kMaxSecretBytes = std::size_t{1} << 20;
+
+}  // namespace
+
 std::ostream& operator<<(std::ostream& out, const Secret& secret) {
   return secret.empty() ? out : out << "(secret)";
 }
 
 std::variant<Secret, TextFault> secret_from_file(const std::filesystem::path& file) {
-  auto content = read_text_file(file);
+  auto content = read_text_file(file, Pipes::kRefused, kMaxSecretBytes);
   if (const auto* fault = std::get_if<TextFault>(&content)) return *fault;
   std::string value = std::get<std::string>(std::move(content));
   while (!value.empty() && (value.back() == '\n' || value.back() == '\r')) value.pop_back();

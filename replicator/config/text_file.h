@@ -1,6 +1,7 @@
 // Reads the small files that a configuration names.
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
 #include <string>
 #include <variant>
@@ -9,7 +10,17 @@
 
 namespace lockstep {
 
-/// The content of a file of at most 16 MiB, or why it cannot be read and what to do.
-std::variant<std::string, TextFault> read_text_file(const std::filesystem::path& file);
+/// What is read besides regular files.
+enum class Pipes {
+  kRefused,  ///< nothing: who reads again and again never waits for a writer
+  kRead,     ///< pipes and devices, until their end: `-c /dev/stdin`
+};
+
+inline constexpr std::size_t kMaxTextBytes = std::size_t{16} << 20;
+
+/// The content of a file of at most `max_bytes`, or why it cannot be read and what to do.
+std::variant<std::string, TextFault> read_text_file(const std::filesystem::path& file,
+                                                    Pipes pipes = Pipes::kRefused,
+                                                    std::size_t max_bytes = kMaxTextBytes);
 
 }  // namespace lockstep

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "replicator/error.h"
+#include "replicator/log_repeats.h"
 
 namespace lockstep {
 namespace {
@@ -77,7 +78,7 @@ bool Refresher::refresh(const std::set<IndexId>& indices) {
     last_logged_.clear();
     return true;
   } catch (const Error& error) {
-    if (std::exchange(last_logged_, error.what()) != error.what()) spdlog::warn("{}", error.what());
+    if (last_logged_ != error.what() && warn_of_trouble(error.what())) last_logged_ = error.what();
     return !error.retryable();
   }
 }

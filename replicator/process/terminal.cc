@@ -2,7 +2,9 @@
 
 #include <unistd.h>
 
+#include <cstdlib>
 #include <iostream>
+#include <string_view>
 
 namespace lockstep {
 
@@ -11,7 +13,9 @@ bool shows_progress() {
 }
 
 bool redraws() {
-  return ::isatty(STDOUT_FILENO) != 0;
+  const char* const kind = std::getenv("TERM");
+  const std::string_view name = kind == nullptr ? "" : kind;
+  return ::isatty(STDOUT_FILENO) != 0 && !name.empty() && name != "dumb";
 }
 
 bool can_ask() {

@@ -8,7 +8,7 @@ namespace lockstep {
 /// Standard error is a terminal: progress may be drawn there.
 bool shows_progress();
 
-/// Standard output is a terminal: it may be redrawn.
+/// Standard output is a terminal that can be redrawn: TERM names one, and not "dumb".
 bool redraws();
 
 /// Somebody can answer: standard input and standard error are terminals.

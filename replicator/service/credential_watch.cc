@@ -22,7 +22,7 @@ CredentialWatch::Stamps CredentialWatch::stamps_of(const Config& config) {
   for (const std::filesystem::path& file : credential_files(config)) {
     struct stat facts {};
     if (::stat(file.c_str(), &facts) != 0) facts = {};
-    stamps[file] = {facts.st_ino, facts.st_mtim.tv_sec, facts.st_mtim.tv_nsec, facts.st_size};
+    stamps[file] = {facts.st_ino, facts.st_ctim.tv_sec, facts.st_ctim.tv_nsec};
   }
   return stamps;
 }

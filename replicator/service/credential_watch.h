@@ -23,8 +23,9 @@ class CredentialWatch {
   CredentialWatch(LiveConfig& live, std::chrono::milliseconds interval);
 
  private:
-  // A new file has another number, a changed one another time or size. A file that is away has none of them.
-  using Stamp = std::tuple<ino_t, time_t, long, off_t>;
+  // A new file has another number, a changed one another time of change, even when `cp -p` keeps time of
+  // modification and size. A file that is away has none of them.
+  using Stamp = std::tuple<ino_t, time_t, long>;
   using Stamps = std::map<std::filesystem::path, Stamp>;
 
   static Stamps stamps_of(const Config& config);

@@ -9,11 +9,11 @@ std::string since(SteadyTime then, SteadyTime now) {
   return readable(std::chrono::duration_cast<std::chrono::microseconds>(now - then));
 }
 
+}  // namespace
+
 bool applies_changes(PipelineState state) {
   return state == PipelineState::kFollowing || state == PipelineState::kBackfilling;
 }
-
-}  // namespace
 
 bool is_up(const ReplicationProgress& progress) {
   return progress.epoch.value > 0 || progress.state == PipelineState::kStandingBy;

@@ -22,6 +22,9 @@ struct Health {
   std::string reason;              ///< one line
 };
 
+/// Whether changes reach Elasticsearch in this state, the backfill's or those of the source.
+bool applies_changes(PipelineState state);
+
 /// Whether it leads or has led, with both servers reached, or stands by: the service is up.
 bool is_up(const ReplicationProgress& progress);
 

@@ -9,6 +9,7 @@
 
 #include "replicator/error_class.h"
 #include "replicator/log.h"
+#include "replicator/log_repeats.h"
 #include "replicator/pause.h"
 #include "replicator/service/health.h"
 #include "replicator/source/source_absent.h"
@@ -48,7 +49,7 @@ void LeadershipLoop::run(const std::stop_token& stop) {
     try {
       lead_once(stop);
       if (!parts_.reloaded()) return;
-      last_logged_.clear();
+      last_reason_.clear();
     } catch (const Deposed& deposed) {
       wait_after_deposition(deposed, stop);
     } catch (const Error& error) {
@@ -81,7 +82,7 @@ void LeadershipLoop::run(const std::stop_token& stop) {
 
 void LeadershipLoop::lead_once(const std::stop_token& stop) {
   // After trouble the board goes on showing the reason.
-  if (last_logged_.empty()) enter(PipelineState::kConnecting, "");
+  if (last_reason_.empty()) enter(PipelineState::kConnecting, "");
   const std::unique_ptr<Source> source = parts_.open_source();
   if (!take_lead(*source, stop)) return;
   set_leading(true);
@@ -94,7 +95,7 @@ bool LeadershipLoop::take_lead(Source& source, const std::stop_token& stop) {
   while (!stop.stop_requested()) {
     if (source.lead().try_lead()) return true;
     if (!std::exchange(logged, true)) spdlog::info("standing by: another process leads this pipeline");
-    last_logged_.clear();
+    last_reason_.clear();
     enter(PipelineState::kStandingBy, "");
     has_been_up_ = true;
     pause(parts_.standby_poll, stop);
@@ -122,13 +123,13 @@ void LeadershipLoop::wait_after(const std::string& reason, PipelineState state, 
   if (leading_ && clock_.now() - led_at_ >= kWellAfter) {
     backoff_.reset();
     refused_backoff_.reset();
-    last_logged_.clear();
+    last_reason_.clear();
   }
+  const bool had_worked = applies_changes(board_.read().state);  // however short the time was
   set_leading(false);  // the lead went with the connection
   enter(state, reason);
-  if (std::exchange(last_logged_, reason) != reason) {
-    spdlog::warn("{}; trying again until it works", reason);
-  }
+  if (std::exchange(last_reason_, reason) != reason || had_worked) is_told_ = false;
+  if (!is_told_) is_told_ = warn_of_trouble(reason + "; trying again until it works");
   pause(backoff.next(), stop);
 }
 

@@ -66,7 +66,8 @@ class LeadershipLoop {
   const Clock& clock_;
   Backoff backoff_;
   Backoff refused_backoff_;
-  std::string last_logged_;  // the trouble that the log has already
+  std::string last_reason_;  // of the trouble that is not over
+  bool is_told_ = false;     // the log has it
   SteadyTime led_at_{};      // when replicate() was last called
   bool has_been_up_ = false;
   bool leading_ = false;  // replicate() has been reached in this round

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "replicator/error.h"
+#include "replicator/log_repeats.h"
 #include "replicator/pause.h"
 #include "replicator/service/leader_report.h"
 
@@ -117,12 +118,15 @@ void StatusPublisher::attempt(const std::function<void()>& step) {
   try {
     step();
     last_logged_.clear();
+    if (std::exchange(is_failing_, false)) spdlog::info("the status is published again");
   } catch (const std::exception& error) {
     // Replication goes on, and reports itself if the source is away.
     writer_.reset();
-    if (std::exchange(last_logged_, error.what()) != error.what()) {
-      spdlog::warn("the status cannot be published, so `lockstep status` tells an old one: {}", error.what());
-    }
+    const std::string reason = error.what();
+    if (last_logged_ == reason) return;
+    is_failing_ = true;
+    if (warn_of_trouble("the status cannot be published, so `lockstep status` tells an old one: " + reason))
+      last_logged_ = reason;
   }
 }
 

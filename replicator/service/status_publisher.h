@@ -67,6 +67,7 @@ class StatusPublisher {
   bool has_read_notes_ = false;  // in this leadership
   SteadyTime sent_at_{};
   std::string last_logged_;
+  bool is_failing_ = false;  // and the log has it, or will have
 
   std::jthread thread_;  // uses everything above
 };

@@ -7,9 +7,12 @@
 
 #include <algorithm>
 #include <atomic>
+#include <nlohmann/json.hpp>
 #include <random>
+#include <sstream>
 
 #include "replicator/elasticsearch/transport/curl_transport.h"
+#include "replicator/log_repeats.h"
 #include "tests/fault/bulk_faulty_server.h"
 #include "tests/support/eventually.h"
 #include "tests/support/random_seed.h"
@@ -274,6 +277,37 @@ TEST(BulkFaults, StoppingDoesNotWaitForAServerThatHangs) {
     EXPECT_EQ(writer.outstanding(), 0u);
   }
   EXPECT_LT(std::chrono::steady_clock::now() - begin, kDeadline);
+}
+
+// Elasticsearch 401, fine again, then 401 for long: the second outage never had a line.
+TEST(BulkFaults, AnOutageSoonAfterAShortOneIsLoggedToo) {
+  testing::internal::CaptureStderr();
+  start_logging(LogFormat::kJson, "info", 300ms);
+  std::atomic<bool> refuses = true;
+  BulkFaultyServer server([&](int, const HttpMessage&) { return refuses ? status(401) : BulkFault{}; });
+  BulkWriter writer = writer_to({server.url()});
+  for (const auto lasts : {100ms, 600ms}) {
+    refuses = true;
+    writer.submit(bulk_of("a"));
+    const int before = server.requests();
+    const auto begin = std::chrono::steady_clock::now();
+    EXPECT_TRUE(support::wait_until(
+        [&] { return std::chrono::steady_clock::now() - begin > lasts && server.requests() > before + 4; },
+        kDeadline));
+    refuses = false;
+    EXPECT_EQ(take_all(writer, 1).size(), 1u);
+  }
+  start_logging(LogFormat::kText, "error");
+  std::istringstream lines(testing::internal::GetCapturedStderr());
+  int warnings = 0;
+  for (std::string text; std::getline(lines, text);) {
+    const auto line = nlohmann::json::parse(text);
+    if (line.at("level") != "warn") continue;
+    ++warnings;
+    EXPECT_THAT(line.at("message").get<std::string>(), HasSubstr("waiting for Elasticsearch: "));
+    EXPECT_EQ(line.at("error"), "elasticsearch_refuses") << "a retry needs somebody's hand";
+  }
+  EXPECT_EQ(warnings, 2);
 }
 
 TEST(BulkFaults, ConnectionsAreKeptAlive) {

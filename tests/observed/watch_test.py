@@ -24,7 +24,7 @@ class Terminal:
         self.master, slave = pty.openpty()
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
         self.process = subprocess.Popen([PROGRAM, "status", "--watch", "-c", config], stdin=slave, stdout=slave, stderr=slave,
-                                        env={**os.environ, "LC_ALL": "C.UTF-8"}, start_new_session=True)
+                                        env={**os.environ, "LC_ALL": "C.UTF-8", "TERM": "xterm"}, start_new_session=True)
         self.before = termios.tcgetattr(slave)
         self.slave = slave
         self.output = ""

@@ -30,7 +30,7 @@ namespace lockstep {
 namespace {
 
 std::string text_of(const std::string& file) {
-  const std::variant<std::string, TextFault> read = read_text_file(file);
+  const std::variant<std::string, TextFault> read = read_text_file(file, Pipes::kRead);
   if (const auto* const fault = std::get_if<TextFault>(&read))
     throw UsageError(fault->what + "; " + fault->remedy);
   const std::string& text = std::get<std::string>(read);

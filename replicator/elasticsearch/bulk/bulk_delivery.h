@@ -77,9 +77,6 @@ class BulkDelivery {
   /// Begins the next round, with the items that must be sent again.
   void begin_round();
 
-  /// Why the last such item must be sent again; empty before the first.
-  const std::string& reason() const { return failure_.reason; }
-
   /// The items that must be sent again. REQUIRES: !has_piece().
   const std::vector<std::size_t>& left() const { return next_round_; }
 

@@ -151,6 +151,7 @@ BulkReply read_bulk_reply(const BulkRequest& request, const HttpResponse& respon
   if (refused) {
     return {BulkReply::Kind::kRejected, {}, 400, std::move(cause.type), std::move(cause.reason)};
   }
+  cause.reason = without_request(cause.reason);
   std::string reason = explained(response.status, cause);
   return {BulkReply::Kind::kRetry, {}, response.status, std::move(cause.type), std::move(reason)};
 }

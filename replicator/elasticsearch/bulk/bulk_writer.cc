@@ -12,6 +12,7 @@
 #include "replicator/elasticsearch/bulk/bulk_response.h"
 #include "replicator/elasticsearch/bulk/write_probe.h"
 #include "replicator/log.h"
+#include "replicator/log_repeats.h"
 
 namespace lockstep {
 namespace {
@@ -168,7 +169,7 @@ std::optional<BulkResult> BulkWriter::deliver(Worker& worker, Job job) {
     if (!delivery.finished() && !delivery.has_piece() && round >= kRoundsBeforeProbe)
       give_back(worker, delivery, job.priority, duration_cast<milliseconds>(now - last_outcome));
     if (delivery.finished()) break;
-    if (!wait_for_retry(worker, delivery.reason(), with_outcome)) return std::nullopt;
+    if (!wait_for_retry(worker, delivery.failure(), with_outcome)) return std::nullopt;
     delivery.begin_round();
   }
   note_progress(worker);
@@ -262,15 +263,18 @@ void BulkWriter::note_progress(Worker& worker) {
   if (--stuck_ == 0) end_outage();
 }
 
-bool BulkWriter::wait_for_retry(Worker& worker, const std::string& reason, std::size_t with_outcome) {
+bool BulkWriter::wait_for_retry(Worker& worker, const RefusedItem& failure, std::size_t with_outcome) {
   std::unique_lock lock(mutex_);
-  worker.reason = reason;
+  worker.reason = failure.reason;
   ++retries_;
   ++outage_retries_;
   // While other items come through, Elasticsearch only sheds load: not worth a line in the log.
   // Nor is what is over with the next try, or turns out to be the fault of one document or index.
   const bool lasts = with_outcome == 0 && worker.backoff.tries() >= kRoundsBeforeProbe;
-  if (lasts && !stopping_ && !std::exchange(worker.stuck, true) && ++stuck_ == 1) begin_outage(reason);
+  if (lasts && !stopping_) {
+    if (!std::exchange(worker.stuck, true) && ++stuck_ == 1) begin_outage();
+    if (!outage_is_told_) tell_outage(failure);
+  }
   return !stop_came_.wait_for(lock, worker.backoff.next(), [this] { return stopping_; });
 }
 
@@ -282,11 +286,16 @@ bool BulkWriter::room() const {
   return in_hand < places + std::min(waiting, places);
 }
 
-void BulkWriter::begin_outage(const std::string& reason) {
+void BulkWriter::begin_outage() {
   outage_began_ = steady_clock::now();
   outage_retries_ = 0;
-  const LogField error("error", "elasticsearch_away");
-  spdlog::warn("waiting for Elasticsearch: {}", reason);
+  outage_is_told_ = false;
+}
+
+void BulkWriter::tell_outage(const RefusedItem& failure) {
+  const bool refuses = failure.status == 401 || failure.status == 403;
+  const LogField error("error", refuses ? "elasticsearch_refuses" : "elasticsearch_away");
+  outage_is_told_ = warn_of_trouble("waiting for Elasticsearch: " + failure.reason);
 }
 
 void BulkWriter::end_outage() {

@@ -119,9 +119,10 @@ class BulkWriter {
   void settle_doubts(Worker& worker, const BulkRequest& piece, BulkReply& reply);
   void note_progress(Worker& worker);
   /// False when stop() was called. `with_outcome`: how many items of the round got their outcome.
-  bool wait_for_retry(Worker& worker, const std::string& reason, std::size_t with_outcome);
+  bool wait_for_retry(Worker& worker, const RefusedItem& failure, std::size_t with_outcome);
   bool room() const;
-  void begin_outage(const std::string& reason);
+  void begin_outage();
+  void tell_outage(const RefusedItem& failure);
   void end_outage();
 
   // constant after construction
@@ -146,6 +147,7 @@ class BulkWriter {
   int stuck_ = 0;  // workers that are stuck; an outage lasts while there is one
   std::chrono::steady_clock::time_point outage_began_;
   std::uint64_t outage_retries_ = 0;
+  bool outage_is_told_ = false;  // the log has it
 };
 
 }  // namespace lockstep

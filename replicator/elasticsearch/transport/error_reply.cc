@@ -8,8 +8,6 @@
 namespace lockstep {
 namespace {
 
-constexpr std::size_t kMaxForeignBytes = 200;
-
 /// Cuts out the bytes that Elasticsearch 7 quotes around a JSON error as it received them: the whole HTTP
 /// request, with its Authorization header.
 std::string without_received_bytes(std::string_view text) {
@@ -33,12 +31,12 @@ std::string_view text_at(simdjson::dom::element object, std::string_view key) {
   return text;
 }
 
-/// A proxy's page may have any encoding, and we keep UTF-8.
-std::string in_ascii(std::string text) {
-  for (char& c : text) {
-    if (static_cast<unsigned char>(c) >= 0x80) c = '?';
-  }
-  return text;
+/// A proxy or firewall may quote the request, with the documents in it.
+std::string named_in_words(std::string_view foreign, bool is_json) {
+  if (foreign.empty()) return {};
+  const std::string_view kind = is_json ? "JSON" : foreign.front() == '<' ? "HTML" : "text";
+  return std::to_string(foreign.size()) + " bytes of " + std::string(kind) +
+         " instead of an error of Elasticsearch";
 }
 
 }  // namespace
@@ -110,11 +108,11 @@ ErrorCause read_error_reply(std::string_view body) {
   simdjson::dom::parser parser;
   simdjson::dom::element root;
   simdjson::dom::element error;
-  if (parser.parse(without_lone_surrogates(body)).get(root) == simdjson::SUCCESS &&
-      root["error"].get(error) == simdjson::SUCCESS) {
+  const bool is_json = parser.parse(without_lone_surrogates(body)).get(root) == simdjson::SUCCESS;
+  if (is_json && root["error"].get(error) == simdjson::SUCCESS && !text_at(error, "type").empty()) {
     return read_error_cause(error);
   }
-  return {.reason = shortened(in_ascii(in_one_line(body)), kMaxForeignBytes)};
+  return {.reason = named_in_words(body, is_json)};
 }
 
 }  // namespace lockstep

@@ -34,8 +34,8 @@ std::string without_request(std::string_view reason);
 /// Reads an `error` element: {"type": …, "reason": …, "caused_by": {…}}, or a bare string (type stays empty).
 ErrorCause read_error_cause(simdjson::dom::element error);
 
-/// Reads the body of a reply. For anything but Elasticsearch's JSON (a proxy's page) the type is empty, and
-/// the reason is the beginning of the text in one line.
+/// Reads the body of a reply. For anything but Elasticsearch's {"error": {"type": …}} (a proxy's page) the
+/// type is empty, and the reason says what it is instead: never its text, which may quote the request.
 ErrorCause read_error_reply(std::string_view body);
 
 /// Whether the same request may work later, by the HTTP status of the reply or of one item in it: a time-out,

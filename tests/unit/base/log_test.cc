@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "replicator/error.h"
+#include "replicator/log_repeats.h"
 
 namespace lockstep {
 namespace {
@@ -82,6 +83,18 @@ TEST(LogTest, TroubleThatComesAgainAtOnceIsLoggedOnceForEachThingThatItIsAbout) 
   for (int i = 0; i < 2; ++i) spdlog::info("an event is an event");
   const std::string text = GetCapturedStderr();
   EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 4) << text;
+}
+
+TEST(LogTest, WhoeverWarnsOfTroubleLearnsThatTheLineWasLeftOut) {
+  CaptureStderr();
+  start_logging(LogFormat::kText, "info");
+  EXPECT_TRUE(warn_of_trouble("it is away"));
+  EXPECT_FALSE(warn_of_trouble("it is away"));
+  EXPECT_TRUE(warn_of_trouble("it refuses us"));
+  start_logging(LogFormat::kText, "error");
+  EXPECT_TRUE(warn_of_trouble("it is away")) << "nobody wants to read it";
+  const std::string text = GetCapturedStderr();
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 2) << text;
 }
 
 TEST(LogTest, AnUnknownLevelIsAUsageError) {

@@ -12,7 +12,7 @@ using std::chrono::seconds;
 constexpr SteadyTime kBegin{std::chrono::hours(1)};
 
 TEST(RepeatFilterTest, ALineComesOnceAMinuteAndSaysHowOftenItWasLeftOut) {
-  RepeatFilter filter;
+  RepeatFilter filter(std::chrono::minutes(1));
   EXPECT_EQ(filter.admit("away", kBegin), 0);
   EXPECT_FALSE(filter.admit("away", kBegin + seconds(1)));
   EXPECT_EQ(filter.admit("another", kBegin + seconds(1)), 0);
@@ -23,7 +23,7 @@ TEST(RepeatFilterTest, ALineComesOnceAMinuteAndSaysHowOftenItWasLeftOut) {
 }
 
 TEST(RepeatFilterTest, ItRemembersSoManyLinesAndNoMore) {
-  RepeatFilter filter;
+  RepeatFilter filter(std::chrono::minutes(1));
   EXPECT_EQ(filter.admit("the oldest", kBegin), 0);
   for (std::size_t i = 0; i < RepeatFilter::kMostLines; ++i)
     EXPECT_EQ(filter.admit(std::to_string(i), kBegin + seconds(1)), 0);

@@ -1,11 +1,14 @@
 #include "replicator/cli/command_line.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <unistd.h>
 
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <iostream>
 #include <nlohmann/json.hpp>
 #include <vector>
 
@@ -107,6 +110,31 @@ TEST(CommandLineTest, AManPageForTheProgramAndForEachCommand) {
   std::filesystem::remove_all(folder);
 }
 
+TEST(CommandLineTest, AFolderForManPagesThatIsAFileIsWrongUsage) {
+  const Outcome outcome = lockstep({"--man-pages", "/dev/null"});
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_THAT(outcome.err, HasSubstr("cannot make the folder /dev/null: "));
+}
+
+TEST(CommandLineTest, AFullDiskBelowWhatIsPrintedIsAFailure) {
+  for (const std::vector<const char*>& arguments : std::vector<std::vector<const char*>>{
+           {"lockstep", "--version"}, {"lockstep", "--help"}, {"lockstep", "--completion", "bash"}}) {
+    std::fflush(stdout);
+    const int before = ::dup(STDOUT_FILENO);
+    const int full = ::open("/dev/full", O_WRONLY | O_CLOEXEC);
+    ::dup2(full, STDOUT_FILENO);
+    CaptureStderr();
+    const int code = run_command_line(static_cast<int>(arguments.size()), arguments.data());
+    const std::string said = GetCapturedStderr();
+    ::dup2(before, STDOUT_FILENO);
+    ::close(full);
+    ::close(before);
+    std::cout.clear();
+    EXPECT_EQ(code, 1) << arguments[1];
+    EXPECT_THAT(said, HasSubstr("standard output does not take it")) << arguments[1];
+  }
+}
+
 TEST(CommandLineTest, CompletionsKnowTheCommandsBelowACommandAndTheirOptions) {
   for (const char* shell : {"bash", "zsh", "fish"}) {
     const Outcome script = lockstep({"--completion", shell});
@@ -185,6 +213,12 @@ TEST(CommandLineTest, AWrongConfigurationIsWrongUsageForEveryCommand) {
     EXPECT_THAT(missing.err, HasSubstr("/no/such/file.toml")) << verb->name();
     EXPECT_EQ(missing.out, "") << verb->name();
   }
+}
+
+TEST(CommandLineTest, AnEmptyNameOfAConfigurationIsNamed) {
+  const Outcome outcome = lockstep({"check", "-c", ""});
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_THAT(outcome.err, HasSubstr("the configuration has an empty name; name a file with -c"));
 }
 
 TEST(CommandLineTest, TheConfigurationComesFromTheEnvironmentToo) {

@@ -1,8 +1,10 @@
 #include "replicator/config/config.h"
 
 #include <gmock/gmock.h>
+#include <sys/stat.h>
 
 #include <sstream>
+#include <thread>
 
 #include "replicator/config/lock_mode_config.h"
 #include "tests/unit/config/config_folder.h"
@@ -16,6 +18,32 @@ using testing::HasSubstr;
 using testing::Not;
 
 using ConfigTest = ConfigFolder;
+
+// print-config waited for a writer for ever.
+TEST_F(ConfigTest, APipeInPlaceOfAFileThatItNamesIsAFaultAtOnce) {
+  std::filesystem::remove(folder_ / "blogposts.json");
+  ASSERT_EQ(::mkfifo((folder_ / "blogposts.json").c_str(), 0600), 0);
+  ASSERT_EQ(::mkfifo((folder_ / "password").c_str(), 0600), 0);
+  EXPECT_THAT(
+      faults(kSource + "password_file = \"password\"\n" + kIndex),
+      AllOf(HasSubstr("password is no regular file"), HasSubstr("blogposts.json is no regular file")));
+}
+
+TEST_F(ConfigTest, TheConfigurationItselfMayComeThroughAPipe) {
+  const std::filesystem::path pipe = folder_ / "pipe";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  const std::jthread writer([&] { std::ofstream(pipe) << kSource << kIndex; });
+  EXPECT_EQ(load_config(pipe).indices.size(), 1U);
+}
+
+TEST_F(ConfigTest, AConfigurationWithoutAnEndIsRefused) {
+  try {
+    load_config("/dev/zero");
+    FAIL();
+  } catch (const UsageError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("the configuration /dev/zero is larger than 16 MiB"));
+  }
+}
 
 TEST_F(ConfigTest, ReadsEveryKeyOfTheDesign) {
   write("password", "s3cret\n");

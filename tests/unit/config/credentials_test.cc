@@ -1,6 +1,7 @@
 #include "replicator/config/credentials.h"
 
 #include <gmock/gmock.h>
+#include <sys/stat.h>
 
 #include "tests/unit/config/config_folder.h"
 
@@ -68,6 +69,31 @@ TEST_F(CredentialsTest, AFileThatIsAwayOrEmptyIsAnErrorThatNamesIt) {
   EXPECT_THAT(error(), testing::HasSubstr((folder_ / "key").string() + " holds an empty secret"));
   fs::remove(folder_ / "key");
   EXPECT_THAT(error(), testing::HasSubstr((folder_ / "key").string() + " cannot be read"));
+}
+
+// Reloads ended for good, since the reader waited for a writer.
+TEST_F(CredentialsTest, APipeInPlaceOfASecretIsAnErrorAtOnce) {
+  const Config config = with_files();
+  fs::remove(folder_ / "key");
+  ASSERT_EQ(::mkfifo((folder_ / "key").c_str(), 0600), 0);
+  EXPECT_TRUE(has_rotated(config)) << "it is no longer what was read";
+  try {
+    with_present_credentials(config);
+    FAIL();
+  } catch (const UsageError& error) {
+    EXPECT_THAT(error.what(), testing::HasSubstr((folder_ / "key").string() + " is no regular file"));
+  }
+}
+
+TEST_F(CredentialsTest, ASecretIsAtMostOneMebibyte) {
+  const Config config = with_files();
+  write("key", std::string((1U << 20) + 1, 'x'));
+  try {
+    with_present_credentials(config);
+    FAIL();
+  } catch (const UsageError& error) {
+    EXPECT_THAT(error.what(), testing::HasSubstr((folder_ / "key").string() + " is larger than 1 MiB"));
+  }
 }
 
 TEST_F(CredentialsTest, ASecretThatOthersCanReadIsFound) {

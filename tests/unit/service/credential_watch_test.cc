@@ -49,6 +49,18 @@ TEST_F(CredentialWatchTest, ASecretThatWasRotatedBeforeTheFirstLookIsTakenOverTo
   EXPECT_TRUE(support::wait_until([&] { return key(live) == "early"; }, 10s, 5ms));
 }
 
+// `cp -p` and `rsync -t` keep the time of modification, and the key has the length of the old one.
+TEST_F(CredentialWatchTest, ASecretRotatedInPlaceWithTheSameSizeAndTimeIsTakenOver) {
+  LiveConfig live(config(), none);
+  const CredentialWatch watch(live, 200ms);
+  const auto modified = std::filesystem::last_write_time(folder_ / "key");
+  const auto is_later = [&] { return std::filesystem::last_write_time(write("tick", "")) > modified; };
+  ASSERT_TRUE(support::wait_until(is_later, 10s, 1ms));
+  write("key", "new\n");
+  std::filesystem::last_write_time(folder_ / "key", modified);
+  EXPECT_TRUE(support::wait_until([&] { return key(live) == "new"; }, 10s, 5ms));
+}
+
 TEST_F(CredentialWatchTest, AFileThatIsEmptyForAMomentChangesNothing) {
   start_logging(LogFormat::kText, "info");
   const auto said = std::make_shared<spdlog::sinks::ringbuffer_sink_mt>(10);

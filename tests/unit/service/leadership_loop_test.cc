@@ -2,9 +2,11 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <atomic>
 #include <thread>
 
+#include "replicator/log_repeats.h"
 #include "replicator/source/source_absent.h"
 #include "tests/support/eventually.h"
 #include "tests/support/fake_source.h"
@@ -230,6 +232,35 @@ TEST_F(LeadershipLoopTest, StopsWhileItStandsByOrWaits) {
     run.join();
     (database_.*trouble)(false);
   }
+}
+
+TEST_F(LeadershipLoopTest, AnOutageSoonAfterAShortOneIsLoggedToo) {
+  testing::internal::CaptureStderr();
+  start_logging(LogFormat::kJson, "info", milliseconds(200));
+  std::atomic<int> round = 0;
+  const SteadyTime begin = std::chrono::steady_clock::now();
+  loop([&](Source&, const std::stop_token&) {
+    if (++round == 2) board_.update([](auto& progress) { progress.state = PipelineState::kFollowing; });
+    if (round == 1 || std::chrono::steady_clock::now() - begin < milliseconds(300))
+      throw Error({"reading the outbox", "it is away", "", Retry::kLater, Server::kSource});
+  }).run(stop_.get_token());
+  start_logging(LogFormat::kText, "error");
+  EXPECT_THAT(testing::internal::GetCapturedStderr(),
+              testing::AllOf(testing::HasSubstr("it is away; trying again until it works\""),
+                             testing::HasSubstr("it is away; trying again until it works (and ")))
+      << "in " << round << " rounds";
+}
+
+TEST_F(LeadershipLoopTest, AnOutageThatLastsIsLoggedOnce) {
+  testing::internal::CaptureStderr();
+  start_logging(LogFormat::kJson, "info", milliseconds(1));
+  int round = 0;
+  loop([&](Source&, const std::stop_token&) {
+    if (++round < 20) throw Error({"reading the outbox", "it is away", "", Retry::kLater, Server::kSource});
+  }).run(stop_.get_token());
+  start_logging(LogFormat::kText, "error");
+  const std::string text = testing::internal::GetCapturedStderr();
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 1) << text;
 }
 
 TEST_F(LeadershipLoopTest, ARequestToStopReachesReplication) {

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "replicator/error.h"
+#include "replicator/log.h"
 #include "replicator/service/leader_report.h"
 #include "tests/support/eventually.h"
 #include "tests/support/fake_source.h"
@@ -22,7 +23,11 @@ using support::wait_until;
 class StatusPublisherTest : public testing::Test {
  protected:
   void start() {
-    publisher_.emplace([this] { return std::make_unique<fake::FakeStatusWriter>(database_); }, board_, clock_,
+    const auto open_writer = [this] {
+      ++tries_;
+      return std::make_unique<fake::FakeStatusWriter>(database_);
+    };
+    publisher_.emplace(open_writer, board_, clock_,
                        StatusPublisher::Intervals{milliseconds(1), milliseconds(5'000)},
                        StatusPublisher::Objective{keeper_ ? &*keeper_ : nullptr,
                                                   [this] { return std::make_unique<Reader>(last_); }});
@@ -59,6 +64,7 @@ class StatusPublisherTest : public testing::Test {
   };
 
   fake::Database database_;
+  std::atomic<int> tries_ = 0;  // to connect
   ProgressBoard board_;
   HandClock clock_;
   Last last_;
@@ -205,6 +211,23 @@ TEST_F(StatusPublisherTest, ConnectsAgainAfterTheSourceWasAway) {
   start();
   database_.set_away(false);
   EXPECT_TRUE(publishes(1));
+}
+
+TEST_F(StatusPublisherTest, SaysWhenTheStatusIsPublishedAgain) {
+  testing::internal::CaptureStderr();
+  start_logging(LogFormat::kText, "info");
+  enter(PipelineState::kFollowing);
+  database_.set_away(true);
+  start();
+  EXPECT_TRUE(wait_until([&] { return tries_ > 2; }, seconds(10)));
+  database_.set_away(false);
+  EXPECT_TRUE(publishes(1));
+  publisher_.reset();
+  start_logging(LogFormat::kText, "error");
+  EXPECT_THAT(
+      testing::internal::GetCapturedStderr(),
+      testing::MatchesRegex("[^\n]*the status cannot be published[^\n]*\n[^\n]*the status is published "
+                            "again\n"));
 }
 
 }  // namespace

@@ -74,7 +74,7 @@ TEST(BulkDelivery, OnlyItemsWithoutOutcomeAreSentAgain) {
   }));
   EXPECT_FALSE(delivery.finished());
   EXPECT_FALSE(delivery.has_piece()) << "there is a wait before the next round";
-  EXPECT_EQ(delivery.reason(), "shard away");
+  EXPECT_EQ(delivery.failure().reason, "shard away");
 
   delivery.begin_round();
   const BulkRequest& piece = delivery.next_piece();
@@ -158,7 +158,7 @@ TEST(BulkDelivery, ServerErrorsDoNotShrinkPieces) {
   delivery.begin_round();
   EXPECT_EQ(delivery.next_piece().items().size(), 8u);
   delivery.unanswered(false, "refused");
-  EXPECT_EQ(delivery.reason(), "refused");
+  EXPECT_EQ(delivery.failure().reason, "refused");
   delivery.begin_round();
   EXPECT_EQ(delivery.next_piece().items().size(), 8u);
 }

@@ -156,7 +156,7 @@ TEST(BulkWriter, SaysWhyItWaitsAndWhenItNoLongerDoes) {
   const BulkWriterState state = writer.state();
   EXPECT_TRUE(state.waiting);
   EXPECT_EQ(state.in_flight, 1);
-  EXPECT_EQ(state.reason, "http://es1:9200: HTTP 503: <html>away</html>");
+  EXPECT_EQ(state.reason, "http://es1:9200: HTTP 503: 17 bytes of HTML instead of an error of Elasticsearch");
   up = true;
   ASSERT_EQ(take_all(writer, 1).size(), 1u);
   EXPECT_FALSE(writer.state().waiting);

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+
 namespace lockstep {
 namespace {
 
@@ -35,6 +37,24 @@ TEST(ErrorReplyTest, WhatIsSaidOfADocumentHasNoneOfItsValues) {
   EXPECT_EQ(said("Limit of total fields [1000] has been exceeded"),
             "t: Limit of total fields [1000] has been exceeded");
   EXPECT_EQ(said("For input string: \"x\""), "t");
+}
+
+// A firewall answers 403 with the request's own body. Log, status and /readyz had the row's values.
+TEST(ErrorReplyTest, AProxyThatQuotesTheRequestIsNotQuoted) {
+  for (const std::string body :
+       {"{\"index\":{\"_id\":\"1\"}}\n{\"name\":\"SECRETVALUE\"}\n", "{\"name\":\"SECRETVALUE\"}",
+        "{\"error\":\"SECRETVALUE\"}", "{\"error\":{\"message\":\"x\",\"reason\":\"SECRETVALUE\"}}",
+        "<html>blocked: SECRETVALUE</html>", "blocked: SECRETVALUE", "[\"SECRETVALUE\"]",
+        "\xE9 SECRETVALUE"}) {
+    const ErrorCause cause = read_error_reply(body);
+    EXPECT_EQ(cause.type, "") << body;
+    EXPECT_EQ(cause.reason.find("SECRETVALUE"), std::string::npos) << cause.reason;
+    EXPECT_EQ(cause.reason.find(std::to_string(body.size()) + " bytes of "), 0u) << cause.reason;
+  }
+  EXPECT_EQ(read_error_reply("<html>").reason, "6 bytes of HTML instead of an error of Elasticsearch");
+  EXPECT_EQ(read_error_reply("Unauthorized").reason, "12 bytes of text instead of an error of Elasticsearch");
+  EXPECT_EQ(read_error_reply("[]").reason, "2 bytes of JSON instead of an error of Elasticsearch");
+  EXPECT_EQ(read_error_reply("").reason, "");
 }
 
 TEST(ErrorReplyTest, ARejectedRequestIsNotQuoted) {
