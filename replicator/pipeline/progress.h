@@ -73,6 +73,10 @@ struct ReplicationProgress {
   std::string reason;  ///< why it waits, in one line; empty when it does not
   /// Standing by: why nobody is known to run the pipeline, in one line; empty: somebody does.
   std::string unled = {};
+  /// Standing by: the state that the process that leads reports, and why it waits. None: nobody is known to
+  /// lead, or its state is none that this lockstep knows.
+  std::optional<PipelineState> leader_state = {};
+  std::string leader_reason = {};
   Epoch epoch;  ///< of this leadership; 0: never led
 
   std::map<IndexId, IndexProgress> indices;

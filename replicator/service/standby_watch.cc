@@ -36,6 +36,8 @@ void tell(const PipelineStatus& status, std::vector<std::string> warnings, Repli
   progress.warnings = std::move(warnings);
   progress.freshness = freshness_of(status);
 }
+  progress.leader_state = is_running(status) ? pipeline_state(status.leader->state) : std::nullopt;
+  progress.leader_reason = progress.leader_state ? status.leader->reason : "";
 
 }  // namespace
 

@@ -109,6 +109,20 @@ TEST_F(StandbyWatchTest, TellsHowThePipelineIs) {
 
 TEST_F(StandbyWatchTest, SaysAfterAWhileThatNobodyLeads) {
   source_.say(led(kSilentAfter + seconds(1)));
+TEST_F(StandbyWatchTest, TellsWhatTheLeaderWaitsFor) {
+  PipelineStatus status = led(seconds(1));
+  status.leader->state = "waiting_for_elasticsearch";
+  status.leader->reason = "connection refused";
+  source_.say(status);
+  enter(PipelineState::kStandingBy);
+  start();
+  ASSERT_TRUE(wait_until([&] { return board_.read().leader_state.has_value(); }, seconds(10)));
+  EXPECT_EQ(board_.read().leader_state, PipelineState::kWaitingForElasticsearch);
+  EXPECT_EQ(board_.read().leader_reason, "connection refused");
+  source_.say(led(kSilentAfter + seconds(1)));
+  EXPECT_TRUE(wait_until([&] { return !board_.read().leader_state; }, seconds(10)));
+}
+
   enter(PipelineState::kStandingBy);
   start();
   ASSERT_TRUE(looks_twice());
