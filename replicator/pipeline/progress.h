@@ -94,6 +94,7 @@ struct ReplicationProgress {
   DelayHistogram searchable;  ///< only where lockstep refreshes: otherwise it does not learn when
 
   std::int64_t outbox_bytes = 0;           ///< on disk
+  std::int64_t outbox_max_bytes = 0;       ///< replication.max_outbox_size; 0: no limit
   std::vector<std::string> warnings = {};  ///< what changed in the source since the last `apply`, in words
   /// Of rows of the outbox that this process has passed, and whose capture nobody has.
   std::set<CaptureId> unknown_captures = {};
