@@ -1,5 +1,6 @@
 #include "replicator/pipeline/preflight.h"
 
+#include <chrono>
 #include <map>
 #include <optional>
 
@@ -9,11 +10,15 @@
 #include "replicator/elasticsearch/admin/privileges.h"
 #include "replicator/error.h"
 #include "replicator/pipeline/exposure.h"
+#include "replicator/quantity.h"
 
 namespace lockstep {
 namespace {
 
 using Severity = Finding::Severity;
+
+// The default of index.gc_deletes. An old write arrives within that time, or not at all: see target_watch.h.
+constexpr std::chrono::seconds kRemembered{60};
 
 Finding of_error(const char* place, const Error& error) {
   const Error::Parts& parts = error.parts();
@@ -86,6 +91,20 @@ void check_ingest_pipelines(const IndexConfig& index, const std::string& place,
   }
 }
 
+// Elasticsearch forgets the version of a deleted document after index.gc_deletes: an older write that arrives
+// later brings the document back. `settings` are flat, of the mapping file or of the index.
+void check_memory_of_deletions(const IndexConfig& index, const std::string& place,
+                               const nlohmann::json& settings, Preflight& result) {
+  const auto found = settings.find("index.gc_deletes");
+  if (found == settings.end() || found->is_null()) return;
+  const std::string time = found->is_string() ? found->get<std::string>() : found->dump();
+  if (const auto remembered = parse_duration(time); remembered && *remembered >= kRemembered) return;
+  result.findings.push_back({Severity::kError, place,
+                             "index " + index.alias + " has index.gc_deletes " + time +
+                                 ": a write that arrives late may bring a deleted document back",
+                             "set it to 60s or more, or to null"});
+}
+
 void check_index(const Config& config, const IndexConfig& index, const std::optional<SourceFacts>& source,
                  ElasticsearchClient& elasticsearch, Preflight& result) {
   const IndexMapping mapping = parse_mapping(index.mapping.string(), index.mapping_json);
@@ -97,11 +116,13 @@ void check_index(const Config& config, const IndexConfig& index, const std::opti
   }
   const std::vector<IndexState> existing = elasticsearch.indices_of(index.alias);
   if (existing.empty()) {
-    check_ingest_pipelines(index, index.mapping.string(), flat_settings(mapping.settings), elasticsearch,
-                           result);
+    const nlohmann::json settings = flat_settings(mapping.settings);
+    check_ingest_pipelines(index, index.mapping.string(), settings, elasticsearch, result);
+    check_memory_of_deletions(index, index.mapping.string(), settings, result);
   }
   for (const IndexState& state : existing) {
     check_ingest_pipelines(index, place_of(config, index), state.settings, elasticsearch, result);
+    check_memory_of_deletions(index, place_of(config, index), state.settings, result);
   }
   if (!source) return;  // without its identity nobody can tell whose an index is
   const DesiredIndex desired{index.alias, index.view, mapping, config.pipeline, source->identity};

@@ -163,6 +163,24 @@ TEST_F(PreflightTest, AnIndexOfSomebodyElseNamesTheLine) {
   EXPECT_EQ(result.findings[0].place, "shop.toml:12");
 }
 
+TEST_F(PreflightTest, AnIndexThatForgetsDeletionsEarlyIsRefused) {
+  for (const char* const time : {"60s", "1m", "2d"}) {
+    config_.indices[0].mapping_json =
+        std::string(R"({"mappings": {}, "settings": {"gc_deletes": ")") + time + "\"}}";
+    EXPECT_THAT(check().findings, IsEmpty()) << time;
+  }
+  for (const char* const time : {"0", "0s", "59s", "900ms", "5micros", "-1"}) {
+    config_.indices[0].mapping_json =
+        std::string(R"({"mappings": {}, "settings": {"index": {"gc_deletes": ")") + time + "\"}}}";
+    const Preflight result = check();
+    ASSERT_THAT(result.findings, SizeIs(1)) << time;
+    EXPECT_EQ(to_line(result.findings[0]), "posts.json: index posts has index.gc_deletes " +
+                                               std::string(time) +
+                                               ": a write that arrives late may bring a deleted document "
+                                               "back; set it to 60s or more, or to null");
+  }
+}
+
 TEST_F(PreflightTest, AnEngineThatIsTooOldIsRefused) {
   answers_.by_path["/ "] = {200,
                             R"({"version": {"number": "6.8.0"}, "cluster_name": "c", "cluster_uuid": "u"})"};
