@@ -34,7 +34,7 @@ void PostgresOutboxLimit::capture_again() {
 
 void PostgresOutboxLimit::skip_pending() {
   PostgresTransaction transaction(session_, kResuming);
-  transaction.run(postgres_sql("skip_pending"), kOutboxWasFull);
+  transaction.run(postgres_sql("skip_pending"), std::string(kOutboxWasFull));
   transaction.commit();
 }
 
