@@ -191,7 +191,7 @@ TEST_F(HttpEndpointTest, AnAddressThatCannotBeHadIsAnError) {
 TEST_F(HttpEndpointTest, TwoProcessesNeverShareAPort) {
   const std::string listen = "127.0.0.1:" + std::to_string(endpoint_.port());
   try {
-    HttpEndpoint(listen, "other", board_, clock_, {});
+    const HttpEndpoint second(listen, "other", board_, clock_, {});
     FAIL() << "either would answer";
   } catch (const UsageError& error) {
     EXPECT_THAT(error.what(), HasSubstr(listen + ": another process listens there"));
