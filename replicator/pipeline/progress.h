@@ -73,6 +73,10 @@ struct ReplicationProgress {
   std::string reason;  ///< why it waits, in one line; empty when it does not
   /// Standing by: why nobody is known to run the pipeline, in one line; empty: somebody does.
   std::string unled = {};
+  /// Standing by: the state that the process that leads reports, and why it waits. None: nobody is known to
+  /// lead, or its state is none that this lockstep knows.
+  std::optional<PipelineState> leader_state = {};
+  std::string leader_reason = {};
   Epoch epoch;  ///< of this leadership; 0: never led
 
   std::map<IndexId, IndexProgress> indices;
@@ -90,6 +94,7 @@ struct ReplicationProgress {
   DelayHistogram searchable;  ///< only where lockstep refreshes: otherwise it does not learn when
 
   std::int64_t outbox_bytes = 0;           ///< on disk
+  std::int64_t outbox_max_bytes = 0;       ///< replication.max_outbox_size; 0: no limit
   std::vector<std::string> warnings = {};  ///< what changed in the source since the last `apply`, in words
   /// Of rows of the outbox that this process has passed, and whose capture nobody has.
   std::set<CaptureId> unknown_captures = {};

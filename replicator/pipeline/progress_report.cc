@@ -6,6 +6,8 @@
 #include <chrono>
 #include <utility>
 
+#include "replicator/source/outbox/full_outbox.h"
+
 namespace lockstep {
 
 using namespace std::chrono_literals;
@@ -60,6 +62,15 @@ void ProgressReport::measure_outbox() {
 
 void ProgressReport::find_differences() {
   std::vector<std::string> warnings = parts_.source.outbox().differences_from_applied();
+  const auto jobs = parts_.jobs.progress();
+  if (parts_.source.outbox().has_given_up() || std::any_of(jobs.begin(), jobs.end(), [](const auto& job) {
+        return job.second.reason == kOutboxWasFull;
+      })) {
+    warnings.emplace_back(
+        "the outbox was full (replication.max_outbox_size), and changes were dropped: documents may be out "
+        "of "
+        "date until every index is compared with its view");
+  }
   const ReplicationProgress before = board_.read();
   for (const CaptureId capture : before.unknown_captures) {
     warnings.push_back("rows of the outbox are of capture " + std::to_string(capture.value) +

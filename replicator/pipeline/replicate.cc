@@ -128,6 +128,9 @@ class Replication {
     set_log_field("epoch", std::to_string(versions_.epoch().value));
     spdlog::info("leading pipeline {} under epoch {}: {} indices, {} jobs", pipeline_.name,
                  versions_.epoch().value, pipeline_.indices.size(), jobs_.progress().size());
+    board_.update([&](ReplicationProgress& progress) {
+      progress.outbox_max_bytes = config.replication.max_outbox_size;
+    });
     report_.update();
   }
 

@@ -126,6 +126,11 @@ class HttpEndpoint::Impl {
     errno = 0;
     port_ = server_.bind(host, port_);
     if (port_ != 0) return;
+    if (errno == EADDRINUSE) {
+      throw UsageError("serving HTTP on " + listen +
+                       ": another process listens there; give [http] listen of " +
+                       "each process on this host a port of its own");
+    }
     throw Error({"serving HTTP on " + listen, errno == 0 ? "no such address" : std::strerror(errno),
                  "let [http] listen name a free address of this machine"});
   }

@@ -89,6 +89,11 @@ class ReadConnection final : public httplib::Stream {
 
 HttpServer::HttpServer() {
   set_payload_max_length(kMostBodyBytes);
+  // The library asks for SO_REUSEPORT: then two processes share a port, and either answers.
+  set_socket_options([](socket_t socket) {
+    const int yes = 1;
+    ::setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+  });
 }
 
 HttpServer::~HttpServer() {

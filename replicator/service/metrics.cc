@@ -114,7 +114,8 @@ void add_state(Families& families, const ReplicationProgress& progress, SteadyTi
                  "1 while this process holds the lead, or stands by for one that reports; otherwise 0");
   families.add(
       progress.leads || (progress.state == PipelineState::kStandingBy && progress.unled.empty()) ? 1 : 0);
-  families.gauge("lockstep_warnings", "Changes in the source since the last apply that need another apply");
+  families.gauge("lockstep_warnings",
+                 "Warnings of lockstep status: documents may be out of date, or come to be");
   families.add(progress.warnings.size());
   families.gauge("lockstep_epoch", "Number of this leadership, 0 when this process has not led");
   families.add(progress.epoch.value);
@@ -151,6 +152,8 @@ void add_work(Families& families, const ReplicationProgress& progress) {
   families.add(progress.rows);
   families.gauge("lockstep_outbox_bytes", "Size of the outbox on disk when this process last measured it");
   families.add(progress.outbox_bytes);
+  families.gauge("lockstep_outbox_max_bytes", "The outbox's limit; none without replication.max_outbox_size");
+  if (progress.outbox_max_bytes > 0) families.add(progress.outbox_max_bytes);
   families.counter("lockstep_batches_total", "Batches that were read to their end");
   families.add(progress.batches);
   families.counter("lockstep_bulk_requests_total", "Bulk requests that have all their outcomes");

@@ -29,6 +29,7 @@ void tell_work(const PipelineStatus& status, ReplicationProgress& progress) {
   progress.pending = status.pending_rows > 0;
   progress.lag = status.pending_age;
   progress.outbox_bytes = status.outbox_bytes;
+  progress.outbox_max_bytes = status.max_outbox_bytes.value_or(0);
   for (const IndexStatus& index : status.indices) {
     IndexProgress& told = progress.indices[index.id];
     told.alias = index.alias;
@@ -46,6 +47,8 @@ void tell_leader(const PipelineStatus& status, std::vector<std::string> warnings
   }
   progress.warnings = std::move(warnings);
   progress.freshness = freshness_of(status);
+  progress.leader_state = is_running(status) ? pipeline_state(status.leader->state) : std::nullopt;
+  progress.leader_reason = progress.leader_state ? status.leader->reason : "";
 }
 
 }  // namespace

@@ -47,6 +47,9 @@ std::vector<std::string> troubles_of(const ReplicationProgress& progress, const 
                                     : grouped(stopped) + " indices are not followed");
   if (status != nullptr && status->given_up)
     troubles.emplace_back("the outbox was full, so changes were dropped");
+  // A standby does not see whether work goes forward, only that changes grow old.
+  if (progress.state == PipelineState::kStandingBy && progress.pending && progress.lag > kStuckAfter)
+    troubles.emplace_back("Elasticsearch falls behind");
   if (dead_letters > 0) troubles.push_back(counted(dead_letters, "dead letter"));
   if (status != nullptr) {
     for (const ReindexStatus& reindex : status->reindexes) {
@@ -79,15 +82,21 @@ std::string lag_sentence(const ReplicationProgress& progress, std::int64_t jobs,
   return text;
 }
 
+// Empty: no state in which a process waits for a server.
+std::string word_of_waiting(PipelineState state) {
+  if (state == PipelineState::kWaitingForElasticsearch) return "Waiting for Elasticsearch";
+  if (state == PipelineState::kWaitingForSource) return "Waiting for the database";
+  return {};
+}
+
 Headline unready(const ReplicationProgress& progress, const Health& health) {
   switch (progress.state) {
     case PipelineState::kStandingBy:
       return {Tone::kBad, "Nobody leads",
               "This process stands by, and nobody runs the pipeline: " + progress.unled + "."};
     case PipelineState::kWaitingForElasticsearch:
-      return {Tone::kBad, "Waiting for Elasticsearch", progress.reason};
     case PipelineState::kWaitingForSource:
-      return {Tone::kBad, "Waiting for the database", progress.reason};
+      return {Tone::kBad, word_of_waiting(progress.state), progress.reason};
     case PipelineState::kConnecting:
       if (progress.reason.empty())
         return {Tone::kBusy, "Connecting", "To the database and to Elasticsearch."};
@@ -232,6 +241,10 @@ Headline headline_of(const ReplicationProgress& progress, const PipelineStatus* 
   const bool stands_by = progress.state == PipelineState::kStandingBy;
   const bool backfills = progress.state == PipelineState::kBackfilling;
   std::string text = stands_by ? "Another process leads. " : "";
+  if (stands_by && progress.leader_state) {
+    const std::string word = word_of_waiting(*progress.leader_state);
+    if (!word.empty()) return {Tone::kBad, word, text + "It waits: " + progress.leader_reason};
+  }
   const std::int64_t jobs = jobs_of(progress, status);
   const std::vector<std::string> troubles = troubles_of(progress, status);
   if (!troubles.empty()) {

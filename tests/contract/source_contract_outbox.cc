@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "replicator/source/outbox/full_outbox.h"
 #include "tests/contract/source_contract.h"
 
 namespace lockstep {
@@ -50,7 +51,9 @@ TEST_P(SourceContract, AFullOutboxLeavesChangesOutUntilItIsResumed) {
   EXPECT_TRUE(becomes_true([&] { return source_->outbox().resume(); }));
   EXPECT_FALSE(source_->outbox().has_given_up());
   for (const AppliedIndex& index : source_->pipeline().indices) {
-    EXPECT_EQ(jobs_of(index.id, JobKind::kComparison).size(), 1U) << index.alias;
+    const auto comparisons = jobs_of(index.id, JobKind::kComparison);
+    ASSERT_EQ(comparisons.size(), 1U) << index.alias;
+    EXPECT_EQ(comparisons[0].reason, kOutboxWasFull) << "by which the leader knows that changes were dropped";
     EXPECT_EQ(jobs_of(index.id, JobKind::kSweep).size(), 1U) << index.alias;
   }
   position_ = source_->changes().checkpoint();

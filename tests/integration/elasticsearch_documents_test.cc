@@ -280,7 +280,13 @@ TEST_F(ElasticsearchDocumentsContract, ABlockedIndexHoldsItsDocuments) {
   const BulkResult blocked = outcome();
   ASSERT_EQ(blocked.outcomes, std::vector<Outcome>{Outcome::kHeld});
   EXPECT_EQ(blocked.refusals[0].type, "cluster_block_exception");
-  server().expect("PUT", "/" + alias() + "/_settings", R"({"index.blocks.read_only_allow_delete":null})");
+  server().expect("PUT", "/" + alias() + "/_settings",
+                  R"({"index.blocks.read_only_allow_delete":null,"index.blocks.write":true})");
+  const BulkResult other = outcome();
+  ASSERT_EQ(other.outcomes, std::vector<Outcome>{Outcome::kHeld});
+  EXPECT_NE(other.refusals[0].reason.find("; set index.blocks.write to null"), std::string::npos)
+      << other.refusals[0].reason;
+  server().expect("PUT", "/" + alias() + "/_settings", R"({"index.blocks.write":null})");
   EXPECT_EQ(outcome().outcomes, std::vector<Outcome>{Outcome::kApplied});
 }
 

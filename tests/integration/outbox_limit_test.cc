@@ -52,6 +52,9 @@ class OutboxLimit : public testing::Test {
   }
 
   bool given_up() const { return pipeline_.status().at("outbox").at("given_up"); }
+  bool warned() const {
+    return pipeline_.status().at("warnings").dump().find("changes were dropped") != std::string::npos;
+  }
   std::int64_t bytes() const { return pipeline_.status().at("outbox").at("bytes"); }
 
   PostgresDatabase database_;
@@ -120,6 +123,7 @@ TEST_F(OutboxLimit, ATransactionThatWasLeftOutIsWaitedFor) {
       kPatience))
       << program->err();
   EXPECT_TRUE(given_up());
+  EXPECT_TRUE(wait_until([&] { return warned(); }, kPatience)) << pipeline_.status().dump();
   execute(*writer, "update counters set n = -4 where id = 10; commit");
   EXPECT_TRUE(given_up()) << "one is still prepared";
   execute(*prepared, "commit prepared 'left out'");

@@ -41,11 +41,11 @@ class AlertRules(unittest.TestCase):
         self.assertEqual(asked - metrics(), set())
 
     def test_each_leads_to_a_section_of_the_documentation(self):
-        text = (ROOT / "docs/operations.md").read_text()
-        sections = {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in re.findall(r"^#+ (.*)$", text, re.MULTILINE)}
-        led_to = set(re.findall(r'runbook: "docs/operations\.md#([^"]+)"', RULES.read_text()))
-        self.assertEqual(led_to - sections, set())
-        self.assertEqual(RULES.read_text().count("runbook:"), RULES.read_text().count("- alert:"))
+        sections = set(re.findall(r"^#+ (.*)$", (ROOT / "docs/operations.md").read_text(), re.MULTILINE))
+        # In words: an alert that comes by mail has no page that a link could be relative to.
+        led_to = re.findall(r"""runbook: 'docs/operations\.md, section "([^"]+)"'$""", RULES.read_text(), re.MULTILINE)
+        self.assertEqual(set(led_to) - sections, set())
+        self.assertEqual(len(led_to), RULES.read_text().count("- alert:"))
 
 
 class Dashboard(unittest.TestCase):

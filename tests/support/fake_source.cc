@@ -8,6 +8,8 @@
 #include <thread>
 #include <utility>
 
+#include "replicator/source/outbox/full_outbox.h"
+
 namespace lockstep::fake {
 namespace {
 
@@ -268,7 +270,7 @@ bool FakeSource::resume() {
   state.position = state.outbox.size();
   for (const AppliedIndex& index : database_.pipeline_.indices) {
     for (const JobKind kind : {JobKind::kComparison, JobKind::kSweep})
-      add_whole_index_job(state, index.id, kind, "the outbox was full");
+      add_whole_index_job(state, index.id, kind, std::string(kOutboxWasFull));
   }
   return true;
 }

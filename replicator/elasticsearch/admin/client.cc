@@ -221,8 +221,8 @@ Error reply_error(const std::string& doing, const HttpResponse& response) {
 
   const int status = response.status;
   if (cause.type == "cluster_block_exception") {
-    return Error({doing, std::move(text), "remove the index's or cluster's block, e.g. free disk space",
-                  Retry::kLater, Server::kElasticsearch});
+    return Error(
+        {doing, std::move(text), remedy_of_blocks(cause.reason), Retry::kLater, Server::kElasticsearch});
   }
   std::string remedy;
   if (status == 401) remedy = "check the credentials in [elasticsearch]";

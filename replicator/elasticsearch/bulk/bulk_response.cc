@@ -47,12 +47,10 @@ Verdict judge(BulkAction action, int status, std::string_view error_type) {
   return error_type == kIllegalArgument ? Verdict::kDoubtful : Verdict::kRefused;
 }
 
-std::string_view remedy(int status, std::string_view error_type) {
-  if (error_type == kNoIndex) return "run `lockstep apply` to create the index and its alias";
-  if (error_type == kIndexClosed) return "open the index";
-  if (error_type == kBlocked) {
-    return "remove the index's block: free disk space, then set index.blocks.read_only_allow_delete to null";
-  }
+std::string remedy(int status, const ErrorCause& cause) {
+  if (cause.type == kNoIndex) return "run `lockstep apply` to create the index and its alias";
+  if (cause.type == kIndexClosed) return "open the index";
+  if (cause.type == kBlocked) return remedy_of_blocks(cause.reason);
   if (status == 401 || status == 403) return "check the credentials and their privileges on the indices";
   return {};
 }
@@ -61,7 +59,7 @@ std::string explained(int status, const ErrorCause& cause) {
   std::string text = "HTTP " + std::to_string(status);
   if (!cause.type.empty()) text += " " + cause.type;
   if (!cause.reason.empty()) text += ": " + cause.reason;
-  const std::string_view advice = remedy(status, cause.type);
+  const std::string advice = remedy(status, cause);
   if (!advice.empty()) text.append("; ").append(advice);
   return text;
 }

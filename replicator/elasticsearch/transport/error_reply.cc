@@ -1,6 +1,7 @@
 #include "replicator/elasticsearch/transport/error_reply.h"
 
 #include <algorithm>
+#include <regex>
 
 #include "replicator/elasticsearch/transport/text_encoding.h"
 #include "replicator/one_line.h"
@@ -22,6 +23,28 @@ std::string without_received_bytes(std::string_view text) {
     const std::size_t end = text.find(kEnd, begin + kBegin.size());
     if (end == std::string_view::npos) return kept;
     text.remove_prefix(end + 1);
+  }
+}
+
+// The numbers are part of the engines' interface, the same in every version.
+std::string_view remedy_of_block(int number) {
+  switch (number) {
+    case 4:
+      return "open the index";
+    case 5:
+      return "set index.blocks.read_only to null";
+    case 6:
+      return "set cluster.blocks.read_only to null in the cluster's settings";
+    case 8:
+      return "set index.blocks.write to null";
+    case 9:
+      return "set index.blocks.metadata to null";
+    case 12:
+      return "free disk space, then set index.blocks.read_only_allow_delete to null";
+    case 13:
+      return "set cluster.blocks.read_only_allow_delete to null in the cluster's settings";
+    default:
+      return "remove the block that it names";
   }
 }
 
@@ -102,6 +125,21 @@ ErrorCause read_error_cause(simdjson::dom::element error) {
   return {.type = std::string(text_at(error, "type")),
           .breaker = text_at(innermost, "type") == "circuit_breaking_exception",
           .reason = shortened(in_one_line(without_received_bytes(reason)), kMaxReasonBytes)};
+}
+
+std::string remedy_of_blocks(std::string_view reason) {
+  std::string remedy;
+  const auto add = [&](std::string_view step) {
+    if (remedy.find(step) != std::string::npos) return;
+    remedy.append(remedy.empty() ? "" : "; ").append(step);
+  };
+  // [STATUS/NUMBER/words]: the status and the words differ between versions.
+  static const std::regex block(R"(\[[A-Z_]+/(\d{1,4})/)");
+  const std::string text(reason);
+  for (std::sregex_iterator found(text.begin(), text.end(), block), end; found != end; ++found) {
+    add(remedy_of_block(std::stoi((*found)[1])));
+  }
+  return remedy.empty() ? "remove the block of the index or the cluster" : remedy;
 }
 
 ErrorCause read_error_reply(std::string_view body) {

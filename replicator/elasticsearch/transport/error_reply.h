@@ -43,6 +43,10 @@ ErrorCause read_error_reply(std::string_view body);
 /// the reason.
 bool may_work_later(std::int64_t status);
 
+/// What to do about a cluster_block_exception, by the numbers of the blocks that its reason names: "index [a]
+/// blocked by: [FORBIDDEN/8/index write (api)];".
+std::string remedy_of_blocks(std::string_view reason);
+
 /// Shortens UTF-8 text to at most `max_bytes`, cut between characters; "…" stands for the rest.
 std::string shortened(std::string_view text, std::size_t max_bytes);
 

@@ -188,5 +188,16 @@ TEST_F(HttpEndpointTest, AnAddressThatCannotBeHadIsAnError) {
   EXPECT_THROW(serve("no.such.host.invalid:9464"), Error);
 }
 
+TEST_F(HttpEndpointTest, TwoProcessesNeverShareAPort) {
+  const std::string listen = "127.0.0.1:" + std::to_string(endpoint_.port());
+  try {
+    const HttpEndpoint second(listen, "other", board_, clock_, {});
+    FAIL() << "either would answer";
+  } catch (const UsageError& error) {
+    EXPECT_THAT(error.what(), HasSubstr(listen + ": another process listens there"));
+  }
+  EXPECT_EQ(get("/healthz")->status, 200);
+}
+
 }  // namespace
 }  // namespace lockstep

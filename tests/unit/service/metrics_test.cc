@@ -47,6 +47,7 @@ TEST(MetricsTest, CountsByPipelineAndIndex) {
           {{.id = JobId{1}, .kind = JobKind::kFanOut, .done = 10, .total = 30, .taken_up_at = clock.now()},
            {.id = JobId{2}, .kind = JobKind::kFanOut, .done = 5, .taken_up_at = clock.now()}},
       .unreadable_jobs = {JobId{9}}};
+  progress.outbox_max_bytes = 1'048'576;
   const std::string text = metrics_text("shop", progress, {}, clock.now() + std::chrono::seconds(2));
   for (const char* line : {
            "# TYPE lockstep_documents_total counter\n",
@@ -60,6 +61,7 @@ TEST(MetricsTest, CountsByPipelineAndIndex) {
            "lockstep_lag_seconds{pipeline=\"shop\"} 0.25\n",
            "lockstep_last_turn_seconds{pipeline=\"shop\"} 2\n",
            "lockstep_outbox_rows_total{pipeline=\"shop\"} 12\n",
+           "lockstep_outbox_max_bytes{pipeline=\"shop\"} 1048576\n",
            "lockstep_jobs{pipeline=\"shop\",index=\"po\\\"sts\",kind=\"fan_out\"} 2\n",
            "lockstep_jobs{pipeline=\"shop\",index=\"po\\\"sts\",kind=\"backfill\"} 0\n",
            "lockstep_job_documents_done{pipeline=\"shop\",index=\"po\\\"sts\",kind=\"fan_out\"} 15\n",

@@ -74,6 +74,7 @@ class StandbyWatchTest : public testing::Test {
     status.pending_rows = 3;
     status.pending_age = seconds(40);
     status.outbox_bytes = 4096;
+    status.max_outbox_bytes = 8192;
     LeaderReport leader;
     leader.state = "following";
     leader.host = "one";
@@ -102,9 +103,24 @@ TEST_F(StandbyWatchTest, TellsHowThePipelineIs) {
   ASSERT_TRUE(wait_until([&] { return board_.read().pending; }, seconds(10)));
   EXPECT_EQ(board_.read().lag, seconds(40));
   EXPECT_EQ(board_.read().outbox_bytes, 4096);
+  EXPECT_EQ(board_.read().outbox_max_bytes, 8192);
   EXPECT_EQ(board_.read().indices.at(IndexId{1}).dead_letters, 2);
   EXPECT_EQ(board_.read().warnings, std::vector<std::string>{"a trigger is missing"});
   EXPECT_EQ(board_.read().unled, "");
+}
+
+TEST_F(StandbyWatchTest, TellsWhatTheLeaderWaitsFor) {
+  PipelineStatus status = led(seconds(1));
+  status.leader->state = "waiting_for_elasticsearch";
+  status.leader->reason = "connection refused";
+  source_.say(status);
+  enter(PipelineState::kStandingBy);
+  start();
+  ASSERT_TRUE(wait_until([&] { return board_.read().leader_state.has_value(); }, seconds(10)));
+  EXPECT_EQ(board_.read().leader_state, PipelineState::kWaitingForElasticsearch);
+  EXPECT_EQ(board_.read().leader_reason, "connection refused");
+  source_.say(led(kSilentAfter + seconds(1)));
+  EXPECT_TRUE(wait_until([&] { return !board_.read().leader_state; }, seconds(10)));
 }
 
 TEST_F(StandbyWatchTest, SaysAfterAWhileThatNobodyLeads) {

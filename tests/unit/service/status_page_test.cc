@@ -65,6 +65,30 @@ TEST_F(StatusPageTest, WhateverLetsElasticsearchFallBehindIsBad) {
   EXPECT_EQ(headline().tone, Tone::kBad);
 }
 
+TEST_F(StatusPageTest, AStandbyIsNotGreenWhileTheLeaderCannotWrite) {
+  progress_.state = PipelineState::kStandingBy;
+  progress_.leader_state = PipelineState::kWaitingForElasticsearch;
+  progress_.leader_reason = "connection refused";
+  EXPECT_EQ(headline().tone, Tone::kBad);
+  EXPECT_EQ(headline().word, "Waiting for Elasticsearch");
+  EXPECT_EQ(headline().text, "Another process leads. It waits: connection refused");
+  progress_.leader_state = PipelineState::kWaitingForSource;
+  EXPECT_EQ(headline().word, "Waiting for the database");
+  progress_.leader_state = PipelineState::kFollowing;
+  EXPECT_EQ(headline().tone, Tone::kGood);
+}
+
+TEST_F(StatusPageTest, AStandbyIsNotGreenWhileChangesGrowOld) {
+  progress_.state = PipelineState::kStandingBy;
+  progress_.pending = true;
+  progress_.lag = kStuckAfter;
+  EXPECT_EQ(headline().tone, Tone::kGood) << "the leader may have a large backlog before it";
+  progress_.lag += seconds(1);
+  EXPECT_EQ(headline().tone, Tone::kWarn);
+  EXPECT_EQ(headline().text,
+            "Another process leads. Elasticsearch falls behind. The oldest pending change is 31.0 s old.");
+}
+
 TEST_F(StatusPageTest, WhatSomebodyHasToSeeToIsNamed) {
   progress_.indices[IndexId{1}].dead_letters = 3;
   progress_.indices[IndexId{2}] = {.alias = "users", .set_aside = true};

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "replicator/error.h"
+#include "replicator/source/outbox/full_outbox.h"
 #include "replicator/source/postgres/session/statement.h"
 #include "replicator/source/postgres/session/transaction.h"
 
@@ -33,7 +34,7 @@ void PostgresOutboxLimit::capture_again() {
 
 void PostgresOutboxLimit::skip_pending() {
   PostgresTransaction transaction(session_, kResuming);
-  transaction.run(postgres_sql("skip_pending"));
+  transaction.run(postgres_sql("skip_pending"), std::string(kOutboxWasFull));
   transaction.commit();
 }
 

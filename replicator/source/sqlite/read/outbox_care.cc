@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "replicator/source/outbox/full_outbox.h"
 #include "replicator/source/sqlite/define/differences.h"
 #include "replicator/source/sqlite/read/changes.h"
 #include "replicator/source/sqlite/session/outbox_row.h"
@@ -125,10 +126,9 @@ bool SqliteOutboxCare::resume() {
     // The ids are counted up from the greatest that was given.
     SqliteStatement(connection_, kResuming,
                     "insert into {schema}_job (id, pipeline, index_id, kind, reason) "
-                    "select (select job from {schema}_counter) + i.id, i.pipeline, i.id, ?1, "
-                    "'the outbox had reached max_outbox_size' " +
+                    "select (select job from {schema}_counter) + i.id, i.pipeline, i.id, ?1, ?2 " +
                         lacking,
-                    kind)
+                    kind, kOutboxWasFull)
         .run();
     connection_.execute(
         kResuming,

@@ -57,6 +57,29 @@ TEST(ErrorReplyTest, AProxyThatQuotesTheRequestIsNotQuoted) {
   EXPECT_EQ(read_error_reply("").reason, "");
 }
 
+TEST(ErrorReplyTest, TheAdviceNamesTheBlockThatIsSet) {
+  const auto remedy = [](const std::string& blocks) {
+    return remedy_of_blocks("index [posts-000001] blocked by: " + blocks);
+  };
+  EXPECT_EQ(remedy("[FORBIDDEN/5/index read-only (api)];"), "set index.blocks.read_only to null");
+  EXPECT_EQ(remedy("[FORBIDDEN/8/index write (api)];"), "set index.blocks.write to null");
+  EXPECT_EQ(remedy("[FORBIDDEN/9/index metadata (api)];"), "set index.blocks.metadata to null");
+  EXPECT_EQ(remedy("[FORBIDDEN/4/index closed];"), "open the index");
+  const std::string full = "free disk space, then set index.blocks.read_only_allow_delete to null";
+  EXPECT_EQ(remedy("[FORBIDDEN/12/index read-only / allow delete (api)];"), full);
+  EXPECT_EQ(remedy("[TOO_MANY_REQUESTS/12/disk usage exceeded flood-stage watermark, index has "
+                   "read-only-allow-delete block];"),
+            full);
+  EXPECT_EQ(remedy("[FORBIDDEN/6/cluster read-only (api)];"),
+            "set cluster.blocks.read_only to null in the cluster's settings");
+  EXPECT_EQ(remedy("[FORBIDDEN/13/cluster read-only / allow delete (api)];"),
+            "set cluster.blocks.read_only_allow_delete to null in the cluster's settings");
+  EXPECT_EQ(remedy("[FORBIDDEN/8/index write (api)];[FORBIDDEN/5/index read-only (api)];"),
+            "set index.blocks.write to null; set index.blocks.read_only to null");
+  EXPECT_EQ(remedy("[FORBIDDEN/77/new]; [FORBIDDEN/78/newer];"), "remove the block that it names");
+  EXPECT_EQ(remedy_of_blocks("r"), "remove the block of the index or the cluster");
+}
+
 TEST(ErrorReplyTest, ARejectedRequestIsNotQuoted) {
   EXPECT_EQ(without_request(
                 "rejected execution of processing of [1][indices:data/write/bulk[s][p]]: request: "
