@@ -228,8 +228,10 @@ const std::vector<Key<HttpConfig>>& keys_of() {
   static const std::vector<Key<HttpConfig>> keys = {
       key<&HttpConfig::listen>(
           {.name = "listen",
-           .description = "Host and port of `/metrics`, `/healthz`, `/readyz`, `/wait` and the status page. "
-                          "Port 0 takes a free port. Without it: no HTTP.",
+           .description =
+               "Host and port of `/metrics`, `/healthz`, `/readyz`, `/wait` and the status page. "
+               "Port 0 takes a free port. Each process of a host needs a port of its own: where another one "
+               "listens, `run` ends with exit code 2. Without it: no HTTP.",
            .example = R"("127.0.0.1:9464")",
            .check = listen_fault}),
   };

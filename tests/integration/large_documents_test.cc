@@ -1,8 +1,10 @@
 // Documents that are larger than a bulk request: what the database does for them.
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstdint>
 
+#include "tests/support/eventually.h"
 #include "tests/support/pipeline_under_test.h"
 
 namespace lockstep::support {
@@ -31,10 +33,22 @@ class LargeDocuments : public testing::Test {
     pipeline_.apply();
   }
 
+  /// A session tells what it has counted when it ends, which is after its program has.
+  void expect_no_session() {
+    const auto is_gone = [&] {
+      return database_.number(
+                 "select count(*) from pg_stat_activity where datname = current_database() "
+                 "and backend_type = 'client backend' and pid <> pg_backend_pid()") == 0;
+    };
+    EXPECT_TRUE(wait_until(is_gone, std::chrono::seconds(10)));
+  }
+
   /// How often documents were rendered while lockstep replayed all there is to replay.
   std::int64_t renderings() {
+    expect_no_session();
     database_.execute("select pg_stat_reset()");
     pipeline_.catch_up();
+    expect_no_session();
     return database_.number(
         "select coalesce(max(calls), 0) from pg_stat_user_functions where funcname = 'contents'");
   }
