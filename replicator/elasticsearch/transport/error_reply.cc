@@ -54,6 +54,22 @@ std::string_view text_at(simdjson::dom::element object, std::string_view key) {
   return text;
 }
 
+/// Amazon OpenSearch Service refuses a signature with {"message": "The request signature we calculated …"},
+/// and a user with
+/// {"Message": "User: … is not authorized …"}. Other texts may be a document's field.
+std::string_view message_of_aws(simdjson::dom::element reply) {
+  simdjson::dom::object object;
+  if (reply.get(object) != simdjson::SUCCESS || object.size() != 1) return {};
+  for (const std::string_view key : {"message", "Message"}) {
+    const std::string_view text = text_at(reply, key);
+    for (const std::string_view begin :
+         {"The request signature", "Signature expired", "The security token", "User: "}) {
+      if (text.starts_with(begin)) return text;
+    }
+  }
+  return {};
+}
+
 /// A proxy or firewall may quote the request, with the documents in it.
 std::string named_in_words(std::string_view foreign, bool is_json) {
   if (foreign.empty()) return {};
@@ -149,6 +165,9 @@ ErrorCause read_error_reply(std::string_view body) {
   const bool is_json = parser.parse(without_lone_surrogates(body)).get(root) == simdjson::SUCCESS;
   if (is_json && root["error"].get(error) == simdjson::SUCCESS && !text_at(error, "type").empty()) {
     return read_error_cause(error);
+  }
+  if (is_json && !message_of_aws(root).empty()) {
+    return {.reason = shortened(in_one_line(message_of_aws(root)), kMaxReasonBytes)};
   }
   return {.reason = named_in_words(body, is_json)};
 }

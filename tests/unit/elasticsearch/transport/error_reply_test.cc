@@ -51,6 +51,10 @@ TEST(ErrorReplyTest, AProxyThatQuotesTheRequestIsNotQuoted) {
     EXPECT_EQ(cause.reason.find("SECRETVALUE"), std::string::npos) << cause.reason;
     EXPECT_EQ(cause.reason.find(std::to_string(body.size()) + " bytes of "), 0u) << cause.reason;
   }
+  EXPECT_EQ(read_error_reply(R"({"message": "The request signature we calculated does not match."})").reason,
+            "The request signature we calculated does not match.");
+  EXPECT_EQ(read_error_reply(R"({"message": "SECRETVALUE"})").reason,
+            "26 bytes of JSON instead of an error of Elasticsearch");
   EXPECT_EQ(read_error_reply("<html>").reason, "6 bytes of HTML instead of an error of Elasticsearch");
   EXPECT_EQ(read_error_reply("Unauthorized").reason, "12 bytes of text instead of an error of Elasticsearch");
   EXPECT_EQ(read_error_reply("[]").reason, "2 bytes of JSON instead of an error of Elasticsearch");
