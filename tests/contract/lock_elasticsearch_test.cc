@@ -323,6 +323,24 @@ TEST(ElasticsearchLocksTest, TheCommitAndTheEndOutlastAnEngineThatIsRestartedOrC
       << "which may be left to its lease";
 }
 
+/// Both indices are gone and new within a step of the server's clock, as far as anybody can tell.
+TEST(ElasticsearchLocksTest, TwoOperationsOfTheSameClockStepHaveDifferentTokensThoughTheIndicesWereDeleted) {
+  for (const MakeLockWorld& make : {kScripted, kPlain}) {
+    const auto world = make();
+    const auto locks = world->open(std::chrono::seconds(60));
+    const auto before = locks->now().time_since_epoch();
+    Operation operation = locks->open({}, {});
+    locks->commit(operation);
+    // The one before it may have drawn all of this step's, and some more: one at a time, each by two
+    // requests.
+    EXPECT_GE(operation.token, std::chrono::milliseconds(before).count() + 800);
+    const FencingToken first = operation.token;
+    Operation next = locks->open({}, {});
+    locks->commit(next);
+    EXPECT_GT(next.token, first);
+  }
+}
+
 // The figures of docs/locks.md, "What it costs".
 TEST(ElasticsearchLocksTest, AnOperationCostsSevenRequestsWhateverItLocksAndARefusalOne) {
   const support::ElasticsearchIndex index("cost");
