@@ -36,7 +36,7 @@ class NamesTest(unittest.TestCase):
         self.assertEqual(document_id("x" * 600), "x" * 495 + "#f7f2e4ea97561685")
 
     def test_the_page_for_other_languages_gives_the_same_id(self):
-        with open(os.path.join(ROOT, "docs", "locks.md"), encoding="utf-8") as page:
+        with open(os.path.join(ROOT, "docs", "lock-protocol.md"), encoding="utf-8") as page:
             code = next(block for block in re.findall("```python\n(.*?)```", page.read(), re.DOTALL) if "def document_id" in block)
         of_the_page = {}
         exec(code, of_the_page)
