@@ -239,10 +239,12 @@ std::optional<Operation> ElasticsearchJournal::find(const std::string& id) {
 json ElasticsearchJournal::search(const json& query, std::size_t size) {
   const std::string doing = "searching the journal";
   client_.refresh(index_);
-  const json body = {{"query", query},
-                     {"size", size},
-                     {"seq_no_primary_term", true},
-                     {"sort", json::array({{{"lease_until", "asc"}}})}};
+  const json body = {
+      {"query", query},
+      {"size", size},
+      {"seq_no_primary_term", true},
+      // An index that a write has made again may lack the mapping (locks.cc).
+      {"sort", json::array({{{"lease_until", {{"order", "asc"}, {"unmapped_type", "long"}}}}})}};
   const json reply =
       client_.send_json(doing, "POST", "/" + percent_encoded(index_) + "/_search", dumped(body));
   if (integer_at(object_at(reply, "_shards"), "failed") != 0) {
