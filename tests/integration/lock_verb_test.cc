@@ -316,6 +316,33 @@ TEST_P(LockVerb, OutputThatCannotBeWrittenIsAFailure) {
   EXPECT_THAT(full.err, HasSubstr("standard output does not take it"));
 }
 
+// Reported: with a closed standard input `--hold` held for ever, and the command read from a connection of
+// ours.
+TEST_P(LockVerb, WithoutAnInputAHolderLetsGoAndACommandReadsNothingElse) {
+  const auto without_input = [&](const std::vector<std::string>& more) {
+    return run_program("sh", {"-c", shell_line(lockstep_program(), arguments("lock", more)) + " <&-"});
+  };
+  const Completed held = without_input({"--exclusive", "x", "--hold"});
+  EXPECT_EQ(held.exit_code, 0) << held.err;
+  EXPECT_THAT(held.out, HasSubstr("\"token\""));
+  const Completed command = without_input({"--exclusive", "x", "--", "cat"});
+  EXPECT_EQ(command.exit_code, 1);
+  EXPECT_THAT(command.err, HasSubstr("Bad file descriptor"));
+}
+
+TEST_P(LockVerb, ACommandGetsNoConnectionOfOurs) {
+  const std::string count = R"(import os, socket
+connections = 0
+for descriptor in os.listdir("/proc/self/fd"):
+    try:
+        connections += socket.socket(fileno=os.dup(int(descriptor))).family == socket.AF_INET
+    except OSError:
+        pass
+print(connections))";
+  const Completed under_lock = lockstep("lock", {"--exclusive", "x", "--", "python3", "-c", count});
+  EXPECT_EQ(under_lock.out, run_program("python3", {"-c", count}).out) << under_lock.err;
+}
+
 // Reported: it wrote on for 9 s after lockstep had returned.
 TEST_P(LockVerb, NoProcessOfTheCommandOutlivesItsLock) {
   const std::string file = (folder_.path() / "child").string();

@@ -1,0 +1,39 @@
+#include "replicator/process/standard_streams.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <system_error>
+
+#include "replicator/error.h"
+
+namespace lockstep {
+
+void reserve_standard_streams() {
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (::fcntl(stream, F_GETFD) >= 0 || errno != EBADF) continue;
+    // Whatever it is used for fails then, as it would have.
+    const int wrong_way = stream == STDIN_FILENO ? O_WRONLY : O_RDONLY;
+    if (::open("/dev/null", wrong_way) != stream) std::abort();  // nobody could be told
+  }
+}
+
+std::string read_standard_input(std::size_t limit) {
+  std::string contents;
+  std::array<char, 65'536> part{};
+  while (contents.size() <= limit) {
+    const ssize_t bytes = ::read(STDIN_FILENO, part.data(), part.size());
+    if (bytes == 0) break;
+    if (bytes > 0) contents.append(part.data(), static_cast<std::size_t>(bytes));
+    if (bytes < 0 && errno != EINTR) {
+      throw Error({"reading standard input", std::error_code(errno, std::generic_category()).message(),
+                   "redirect it from a file or a pipe; nothing was changed"});
+    }
+  }
+  return contents;
+}
+
+}  // namespace lockstep
