@@ -2,7 +2,7 @@
 
 #include "build_commit.h"
 #include "replicator/cli/command_line.h"
-#include "replicator/process/standard_streams.h"
+#include "replicator/process/standard_files.h"
 
 namespace {
 
@@ -18,7 +18,7 @@ void keep_little_memory() {
 }  // namespace
 
 int main(int argc, char** argv) {
-  lockstep::reserve_standard_streams();
   keep_little_memory();
+  lockstep::open_standard_files();
   return lockstep::run_command_line(argc, argv, {kBuildCommit, kBuildLibraries});
 }

@@ -17,7 +17,7 @@
 #include "replicator/locks/open_locks.h"
 #include "replicator/pause.h"
 #include "replicator/process/caught_signals.h"
-#include "replicator/process/standard_streams.h"
+#include "replicator/process/standard_files.h"
 #include "replicator/service/rate_meter.h"
 
 namespace lockstep {

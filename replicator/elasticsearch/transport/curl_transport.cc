@@ -1,7 +1,6 @@
 #include "replicator/elasticsearch/transport/curl_transport.h"
 
 #include <curl/curl.h>
-#include <fcntl.h>
 
 #include <atomic>
 #include <chrono>
@@ -110,11 +109,6 @@ std::size_t receive(char* data, std::size_t, std::size_t size, void* body) {
   return size;
 }
 
-/// A command that runs under a lock gets no connection of ours.
-int keep_from_commands(void*, curl_socket_t socket, curlsocktype) {
-  return ::fcntl(socket, F_SETFD, FD_CLOEXEC) == 0 ? CURL_SOCKOPT_OK : CURL_SOCKOPT_ERROR;
-}
-
 /// By OpenSSL's number of what is wrong with the server's certificate (X509_V_…).
 const char* remedy_for_certificate(CURL* easy) {
   constexpr long kFine = 0;
@@ -182,7 +176,6 @@ CurlTransport::CurlTransport(std::shared_ptr<const Settings> settings, std::size
 
 void CurlTransport::set_constant_options() {
   set(CURLOPT_NOSIGNAL, 1L);
-  set(CURLOPT_SOCKOPTFUNCTION, &keep_from_commands);
   // libcurl knows it from 7.85 on. Without it a URL still has one of the two: the configuration takes no
   // other.
   if (curl_version_info(CURLVERSION_NOW)->version_num >= 0x075500) set(CURLOPT_PROTOCOLS_STR, "http,https");

@@ -1,23 +1,20 @@
-#include "replicator/process/standard_streams.h"
+#include "replicator/process/standard_files.h"
 
 #include <fcntl.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
-#include <cstdlib>
 #include <system_error>
 
 #include "replicator/error.h"
 
 namespace lockstep {
 
-void reserve_standard_streams() {
-  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
-    if (::fcntl(stream, F_GETFD) >= 0 || errno != EBADF) continue;
-    // Whatever it is used for fails then, as it would have.
-    const int wrong_way = stream == STDIN_FILENO ? O_WRONLY : O_RDONLY;
-    if (::open("/dev/null", wrong_way) != stream) std::abort();  // nobody could be told
+void open_standard_files() {
+  for (const int number : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    // The lowest number that is free is this one.
+    if (::fcntl(number, F_GETFD) < 0) ::open("/dev/null", number == STDIN_FILENO ? O_WRONLY : O_RDONLY);
   }
 }
 
