@@ -95,6 +95,7 @@ Json Freshness::json() const {
 
 void Freshness::note(WallTime at, bool met) {
   const Time to = std::chrono::floor<milliseconds>(at);
+  if (until_ - to > kNoteCovers) move_to(to);
   if (to <= until_) return;
   if (!met || to - until_ > kNoteCovers) miss(until_, to);
   until_ = to;
