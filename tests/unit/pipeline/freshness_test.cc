@@ -95,7 +95,8 @@ TEST(FreshnessTest, WhatIsMissedAfterTheClockWasPutBackCountsAsMissed) {
   now -= hours(1);
   EXPECT_EQ(freshness.report(now).value().known, minutes(10));
   note_for(freshness, now, minutes(10), false);
-  EXPECT_EQ(freshness.report(now).value().known, minutes(20));
+  const seconds jump(1);  // the note that finds the clock put back says nothing else
+  EXPECT_EQ(freshness.report(now).value().known, minutes(20) - jump);
   EXPECT_NEAR(freshness.report(now).value().share(), 0.5, 0.01);
 }
 
