@@ -48,8 +48,8 @@ where w.oid is null or w.triggers < 4
 union all
 select false,
        case when c.oid is null then 'view ' || c.view || ' is gone'
-            when c.applied is null then 'index ' || c.alias || ' was applied by an older lockstep, so changes of what view '
-                                        || c.view || ' reads may have been missed; run `lockstep apply`'
+            when c.applied is null then 'index ' || c.alias || ' was applied by an older lockstep, which noted less of what view '
+                                        || c.view || ' reads: documents may be out of date; run `lockstep apply`'
             else 'index ' || c.alias || ': ' || d.names
                  || ' changed since the last apply; documents may be out of date until `lockstep apply` is run' end
 from followed as c
