@@ -45,7 +45,12 @@ void CodePlanner::plan_table(const TableDesign& table) {
   const std::string& relation = table.relation.name;
   const TriggerCode code = trigger_code(in_.design, table, schema_, capture_ids_);
   const std::vector<std::string> settings = trigger_settings(in_.design, table);
-  ChangedTable changed{relation, table.relation.alias, table.relation.columns.front().quoted, {}, {}};
+  ChangedTable changed;
+  changed.relation = relation;
+  changed.alias = table.relation.alias;
+  changed.column = table.relation.columns.front().quoted;
+  changed.check = schema_ + "." + check_function_name(pipeline_, relation);
+  changed.needs_trial = !captures_own_types(in_.design, table);
   const FunctionCode parts =
       parts_function(pipeline_, in_.schema_name, relation, code, parts_settings(in_.design, table));
   const bool is_followed = in_.applied.functions.contains(parts.name);

@@ -44,23 +44,13 @@ bool is_exact(const PostgresColumn& column) {
          std::find(std::begin(kExact), std::end(kExact), column.type_oid) != std::end(kExact);
 }
 
-// T4: whether the triggers run nothing that looks a name up in the search_path. An expression may, a cast of
-// a type that is not the server's own, and the functions that ask whether the outbox is full.
+// T4: whether the triggers run nothing that looks a name up in the search_path. What makes a key of several
+// columns does, and the functions that ask whether the outbox is full.
 bool names_are_qualified(const PipelineDesign& design, const TableDesign& table) {
-  if (design.max_outbox_size) return false;
-  const std::vector<PostgresColumn>& columns = table.relation.columns;
-  if (std::any_of(columns.begin(), columns.end(), [](const auto& column) { return column.computed_on_read; }))
-    return false;
-  const auto is_own = [](const PostgresColumn* column) { return column != nullptr && is_exact(*column); };
-  const std::vector<const PostgresColumn*> key = table.relation.primary_key();
-  if (!std::all_of(key.begin(), key.end(), is_own)) return false;
-  return std::all_of(table.captures.begin(), table.captures.end(), [&](std::size_t position) {
-    const CaptureDesign& capture = design.captures[position];
-    const auto column = std::find_if(columns.begin(), columns.end(), [&](const PostgresColumn& each) {
-      return each.quoted == capture.expression;
-    });
-    return !capture.is_expression && column != columns.end() && is_exact(*column);
-  });
+  if (design.max_outbox_size || table.relation.primary_key().size() > 1) return false;
+  const auto is_computed = [](const PostgresColumn& column) { return column.computed_on_read; };
+  if (std::any_of(table.relation.columns.begin(), table.relation.columns.end(), is_computed)) return false;
+  return captures_own_types(design, table);
 }
 
 }  // namespace
@@ -81,6 +71,21 @@ TriggerCode trigger_code(const PipelineDesign& design, const TableDesign& table,
                              capture.is_expression});
   }
   return code;
+}
+
+bool captures_own_types(const PipelineDesign& design, const TableDesign& table) {
+  const std::vector<PostgresColumn>& columns = table.relation.columns;
+  const std::vector<const PostgresColumn*> key = table.relation.primary_key();
+  if (!std::all_of(key.begin(), key.end(), [](const PostgresColumn* part) { return is_exact(*part); }))
+    return false;
+  return std::all_of(table.captures.begin(), table.captures.end(), [&](std::size_t position) {
+    const CaptureDesign& capture = design.captures[position];
+    if (capture.is_expression) return false;
+    const auto column = std::find_if(columns.begin(), columns.end(), [&](const PostgresColumn& each) {
+      return each.quoted == capture.expression;
+    });
+    return capture.is_key || (column != columns.end() && is_exact(*column));
+  });
 }
 
 std::vector<std::string> trigger_settings(const PipelineDesign& design, const TableDesign& table) {
