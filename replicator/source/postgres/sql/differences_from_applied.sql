@@ -4,10 +4,10 @@
 -- The hole "parts" is view_parts.sql, of view c.oid and the array w.whole_rows.
 with recursive members (relation, oid) as (
   -- By the catalog: to_regclass would want the right to use the schema.
-  select t.relation, (select c.oid
-                      from pg_class as c join pg_namespace as n on n.oid = c.relnamespace
-                      where quote_ident(n.nspname) || '.' || quote_ident(c.relname) = t.relation)
+  select t.relation, c.oid
   from (select distinct c.relation from {schema}.capture as c where c.pipeline = $1) as t
+    left join (pg_class as c join pg_namespace as n on n.oid = c.relnamespace)
+      on quote_ident(n.nspname) || '.' || quote_ident(c.relname) = t.relation
   union
   select m.relation, i.inhrelid
   from members as m join pg_inherits as i on i.inhparent = m.oid
