@@ -88,8 +88,9 @@ void execute(PostgresTransaction& transaction, const DefinitionPlan& plan,
 PostgresDefinition::PostgresDefinition(PostgresSession& session, const Config& config)
     : PostgresDefinition(session, config, Patience{}) {}
 
-PostgresDefinition::PostgresDefinition(PostgresSession& session, const Config& config, Patience patience)
-    : session_(session), config_(config), patience_(patience) {}
+PostgresDefinition::PostgresDefinition(PostgresSession& session, const Config& config, Patience patience,
+                                       AdoptedAliases adopted)
+    : session_(session), config_(config), patience_(patience), adopted_(std::move(adopted)) {}
 
 std::vector<Migration> PostgresDefinition::pending(PostgresTransaction& transaction) {
   return pending_migrations(transaction, config_.source.schema, read_migrations(postgresql_migrations()));
@@ -120,11 +121,11 @@ DefinitionPlan PostgresDefinition::make(PostgresTransaction& transaction, const 
                                         Ids ids) {
   const AppliedObjects applied = load_applied(transaction, config_.source.schema, config_.pipeline);
   std::map<std::string, int> predicted;
-  return make_plan(
-      {transaction, config_.source.schema, config_.pipeline, design, applied, [&](const std::string& table) {
-         if (!applied.has_schema) return ++predicted[table];
-         return next_id(transaction, table, ids, predicted[table]++);
-       }});
+  return make_plan({transaction, config_.source.schema, config_.pipeline, design, applied, adopted_,
+                    [&](const std::string& table) {
+                      if (!applied.has_schema) return ++predicted[table];
+                      return next_id(transaction, table, ids, predicted[table]++);
+                    }});
 }
 
 int PostgresDefinition::next_id(PostgresTransaction& transaction, const std::string& table, Ids ids,

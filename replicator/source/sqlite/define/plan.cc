@@ -231,7 +231,10 @@ class Planner {
                        const SqliteAppliedIndex* known) {
     const Tracks tracks = wanted_tracks(index);
     const bool is_new = known == nullptr;
-    const std::string reason = is_new ? "new index" : reason_to_repeat(index, *known, tracks);
+    const bool is_adopted = is_new && in_.adopted.contains(index.alias);
+    const std::string reason = is_adopted ? "adopted index"
+                               : is_new   ? "new index"
+                                          : reason_to_repeat(index, *known, tracks);
     if (reason.empty()) return;
     Filling defined = filling();
     defined.holes["id"] = std::to_string(is_new ? ++next_index_ : known->id);
@@ -248,11 +251,13 @@ class Planner {
       defined.blocks["tracks"].push_back(
           {{{"capture", std::to_string(capture)}, {"resolver", quoted_or_null(resolver)}}, {}});
     }
-    defined.blocks["jobs"].push_back(job("backfill", reason));
-    if (!is_new) defined.blocks["jobs"].push_back(job("sweep", reason));
+    defined.blocks["jobs"].push_back(job(is_adopted ? "comparison" : "backfill", reason));
+    if (!is_new || is_adopted) defined.blocks["jobs"].push_back(job("sweep", reason));
     step(is_new ? Action::kCreate : Action::kChange, "index " + name,
-         is_new ? "follows view " + index.view + ", beginning with a backfill"
-                : reason + ": all documents are written again, and those that the view no longer has deleted",
+         is_adopted ? "follows view " + index.view + ", beginning with a comparison"
+         : is_new
+             ? "follows view " + index.view + ", beginning with a backfill"
+             : reason + ": all documents are written again, and those that the view no longer has deleted",
          statements("define_index", defined));
   }
 
