@@ -91,6 +91,17 @@ class SqliteFollowTest : public testing::Test {
     const support::Completed completed = lockstep(verb, arguments);
     ASSERT_EQ(completed.exit_code, 0) << verb << ":\n" << completed.out << completed.err;
   }
+  void apply_to_two_posts() const {
+    query(file_,
+          "insert into users (id, name) values (1, 'Ann'); "
+          "insert into blogposts (id, title, user_id) values (1, 'old', 1), (2, 'two', 1)");
+    must("apply", {"--yes"});
+  }
+  std::filesystem::path back_up() const {
+    std::filesystem::path backup = folder_.path() / "backup.db";
+    query(file_, "vacuum into '" + backup.string() + "'");
+    return backup;
+  }
   void start() {
     service_ = std::make_unique<support::Program>(
         support::lockstep_program(),
@@ -219,12 +230,8 @@ TEST_F(SqliteFollowTest, TheIndexEqualsTheViewWhateverIsKilled) {
 }
 
 TEST_F(SqliteFollowTest, AnotherFileAtItsPlaceIsNoticedAndComparedWithTheIndex) {
-  query(file_,
-        "insert into users (id, name) values (1, 'Ann'); "
-        "insert into blogposts (id, title, user_id) values (1, 'old', 1), (2, 'two', 1)");
-  must("apply", {"--yes"});
-  const std::filesystem::path backup = folder_.path() / "backup.db";
-  query(file_, "vacuum into '" + backup.string() + "'");
+  apply_to_two_posts();
+  const std::filesystem::path backup = back_up();
   start();
   ASSERT_TRUE(becomes_equal());
   query(file_, "update blogposts set title = 'new' where id = 1; delete from blogposts where id = 2");
@@ -238,12 +245,8 @@ TEST_F(SqliteFollowTest, AnotherFileAtItsPlaceIsNoticedAndComparedWithTheIndex) 
 }
 
 TEST_F(SqliteFollowTest, AServiceOutlivesAFileThatIsAwayOrEmptyUntilItIsRestored) {
-  query(file_,
-        "insert into users (id, name) values (1, 'Ann'); "
-        "insert into blogposts (id, title, user_id) values (1, 'old', 1), (2, 'two', 1)");
-  must("apply", {"--yes"});
-  const std::filesystem::path backup = folder_.path() / "backup.db";
-  query(file_, "vacuum into '" + backup.string() + "'");
+  apply_to_two_posts();
+  const std::filesystem::path backup = back_up();
   start();
   ASSERT_TRUE(becomes_equal());
   query(file_, "update blogposts set title = 'new' where id = 1");
@@ -264,14 +267,10 @@ TEST_F(SqliteFollowTest, AServiceOutlivesAFileThatIsAwayOrEmptyUntilItIsRestored
 
 // The backup is of the same leadership, and the application passes what was noted of the file.
 TEST_F(SqliteFollowTest, ABackupThatIsCopiedOverTheStoppedDatabaseIsNoticedAndCompared) {
-  query(file_,
-        "insert into users (id, name) values (1, 'Ann'); "
-        "insert into blogposts (id, title, user_id) values (1, 'old', 1), (2, 'two', 1)");
-  must("apply", {"--yes"});
+  apply_to_two_posts();
   start();
   ASSERT_TRUE(becomes_equal());
-  const std::filesystem::path backup = folder_.path() / "backup.db";
-  query(file_, "vacuum into '" + backup.string() + "'");
+  const std::filesystem::path backup = back_up();
   query(file_, "update blogposts set title = 'new' where id = 1; delete from blogposts where id = 2");
   ASSERT_TRUE(becomes_equal());
   service_->signal(SIGTERM);
@@ -285,14 +284,10 @@ TEST_F(SqliteFollowTest, ABackupThatIsCopiedOverTheStoppedDatabaseIsNoticedAndCo
 }
 
 TEST_F(SqliteFollowTest, ABackupThatIsRestoredThroughSqliteBesideTheServiceIsNoticedAndCompared) {
-  query(file_,
-        "insert into users (id, name) values (1, 'Ann'); "
-        "insert into blogposts (id, title, user_id) values (1, 'old', 1), (2, 'two', 1)");
-  must("apply", {"--yes"});
+  apply_to_two_posts();
   start();
   ASSERT_TRUE(becomes_equal());
-  const std::filesystem::path backup = folder_.path() / "backup.db";
-  query(file_, "vacuum into '" + backup.string() + "'");
+  const std::filesystem::path backup = back_up();
   query(file_, "update blogposts set title = 'new' where id = 1; delete from blogposts where id = 2");
   ASSERT_TRUE(becomes_equal());
   restore(backup);
@@ -302,10 +297,7 @@ TEST_F(SqliteFollowTest, ABackupThatIsRestoredThroughSqliteBesideTheServiceIsNot
 
 // Writers are kept out, so that nothing begins the -wal anew between the copies; the service goes on reading.
 TEST_F(SqliteFollowTest, ACopyOfItsFilesIsABackupWhileNobodyMayWrite) {
-  query(file_,
-        "insert into users (id, name) values (1, 'Ann'); "
-        "insert into blogposts (id, title, user_id) values (1, 'old', 1), (2, 'two', 1)");
-  must("apply", {"--yes"});
+  apply_to_two_posts();
   start();
   ASSERT_TRUE(becomes_equal());
   support::SqliteApplication application(file_);
@@ -327,10 +319,7 @@ TEST_F(SqliteFollowTest, ACopyOfItsFilesIsABackupWhileNobodyMayWrite) {
 }
 
 TEST_F(SqliteFollowTest, EveryWayToBackUpBesideTheServiceGivesAFileThatItFollows) {
-  query(file_,
-        "insert into users (id, name) values (1, 'Ann'); "
-        "insert into blogposts (id, title, user_id) values (1, 'old', 1), (2, 'two', 1)");
-  must("apply", {"--yes"});
+  apply_to_two_posts();
   start();
   ASSERT_TRUE(becomes_equal());
   const std::filesystem::path backup = folder_.path() / "backup.db";

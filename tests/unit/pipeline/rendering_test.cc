@@ -47,6 +47,17 @@ class RenderingTest : public testing::Test {
     }
     return sizes;
   }
+  /// All but the last step fill a request at least three quarters.
+  static void expect_full(std::vector<StepSize> sizes, std::size_t documents) {
+    EXPECT_EQ(documents_of(sizes), documents);
+    ASSERT_GT(sizes.size(), 5U);
+    sizes.pop_back();
+    for (const StepSize& size : sizes) {
+      EXPECT_LE(size.bytes, kFull);
+      EXPECT_GE(size.bytes, kFull * 3 / 4);
+    }
+  }
+
   static std::size_t documents_of(const std::vector<StepSize>& sizes) {
     std::size_t documents = 0;
     for (const StepSize& size : sizes) documents += size.documents;
@@ -88,27 +99,13 @@ TEST_F(RenderingTest, AStepFillsARequestAndNoMore) {
   for (const std::size_t json_bytes : {5, 100, 400}) {
     ids_.clear();
     put(2'000, json_bytes);
-    std::vector<StepSize> sizes = steps_by_id();
-    EXPECT_EQ(documents_of(sizes), 2'000U);
-    ASSERT_GT(sizes.size(), 5U);
-    sizes.pop_back();
-    for (const StepSize& size : sizes) {
-      EXPECT_LE(size.bytes, kFull);
-      EXPECT_GE(size.bytes, kFull * 3 / 4);
-    }
+    expect_full(steps_by_id(), 2'000);
   }
 }
 
 TEST_F(RenderingTest, APageFillsARequestAndNoMore) {
   put(2'000, 100);
-  std::vector<StepSize> sizes = steps_by_page();
-  EXPECT_EQ(documents_of(sizes), 2'000U);
-  ASSERT_GT(sizes.size(), 5U);
-  sizes.pop_back();
-  for (const StepSize& size : sizes) {
-    EXPECT_LE(size.bytes, kFull);
-    EXPECT_GE(size.bytes, kFull * 3 / 4);
-  }
+  expect_full(steps_by_page(), 2'000);
 }
 
 TEST_F(RenderingTest, AStepHasAsManyDocumentsAsItMayHave) {
