@@ -30,7 +30,7 @@ PostgresViewReader::PostgresViewReader(const Config& config)
   // Reading a view would lend the rights of this session to its owner.
   const std::vector<LentRight> lent = lent_rights(transaction, config);
   if (!lent.empty()) throw UsageError(to_line(to_finding(lent, config)));
-  const PipelineDesign design = design_pipeline(transaction, config);
+  const PipelineDesign design = design_pipeline(transaction, config, config.indices);
   require_no_errors(design.findings);
   pipeline_.applied.name = config.pipeline;
   for (const IndexDesign& each : design.indices) {

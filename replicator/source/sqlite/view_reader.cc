@@ -10,7 +10,7 @@ namespace lockstep {
 SqliteViewReader::SqliteViewReader(const Config& config) : connection_(config.source) {
   add_id_function(connection_);
   const SqliteSnapshot snapshot(connection_, "looking for the views");
-  const SqlitePipelineDesign design = design_pipeline(connection_, config);
+  const SqlitePipelineDesign design = design_pipeline(connection_, config, config.indices);
   require_no_errors(design.findings);
   pipeline_.applied.name = config.pipeline;
   for (const SqliteIndexDesign& each : design.indices) {
