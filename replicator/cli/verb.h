@@ -45,6 +45,7 @@ std::unique_ptr<Verb> make_status_verb();
 std::unique_ptr<Verb> make_health_verb();
 std::unique_ptr<Verb> make_verify_verb();
 std::unique_ptr<Verb> make_reindex_verb();
+std::unique_ptr<Verb> make_adopt_verb();
 std::unique_ptr<Verb> make_wait_verb();
 std::unique_ptr<Verb> make_dead_letters_verb();
 std::unique_ptr<Verb> make_remove_verb();

@@ -14,6 +14,7 @@ std::vector<std::unique_ptr<Verb>> all_verbs() {
   verbs.push_back(make_health_verb());
   verbs.push_back(make_verify_verb());
   verbs.push_back(make_reindex_verb());
+  verbs.push_back(make_adopt_verb());
   verbs.push_back(make_wait_verb());
   verbs.push_back(make_dead_letters_verb());
   verbs.push_back(make_remove_verb());

@@ -17,6 +17,7 @@ constexpr const char* kDateTexts =
 Json properties_of(const std::vector<DraftField>& fields);
 
 Json mapping_of(const DraftField& field) {
+  if (!field.mapping.empty()) return Json::parse(field.mapping);
   switch (field.kind) {
     case ValueKind::kShort:
       return {{"type", "short"}};
@@ -57,11 +58,12 @@ Json properties_of(const std::vector<DraftField>& fields) {
 
 }  // namespace
 
-std::string draft_mapping(const std::vector<DraftField>& fields) {
+std::string draft_mapping(const std::vector<DraftField>& fields, const std::string& settings) {
   // A text inside of an unknown object that looks like a date would make the next one that does not refused.
-  const Json mapping = {
-      {"mappings",
-       {{"dynamic", "strict"}, {"date_detection", false}, {"properties", properties_of(fields)}}}};
+  Json mapping = Json::object();
+  if (!settings.empty()) mapping["settings"] = Json::parse(settings);
+  mapping["mappings"] = {
+      {"dynamic", "strict"}, {"date_detection", false}, {"properties", properties_of(fields)}};
   return mapping.dump(2) + "\n";
 }
 

@@ -12,14 +12,28 @@
 namespace lockstep {
 namespace {
 
+struct PartColumn {
+  const GraphColumn* column = nullptr;
+  std::string field;    // what it is called in the document
+  std::string mapping;  // as DraftField::mapping
+};
+
 // Where the rows of one table stand in the document.
 struct Part {
-  enum class Count { kOne, kMany };
+  enum class Count {
+    kOne,    // there is one at most
+    kFirst,  // of several, the one with the least key
+    kMany,
+    kValues,  // the same, of a column instead of objects
+  };
 
   const GraphTable* table = nullptr;
   std::string alias;
+  std::vector<PartColumn> columns;
   Count count = Count::kOne;
   std::string field;
+  std::string mapping;                // as DraftField::mapping
+  std::string routing;                // the column of the root that gives it, quoted; empty: none
   const GraphTable* links = nullptr;  // the table that links it to what it is part of; null: none
   std::string link;                   // "join shop.order_tags as … on …" of that table
   std::string condition;
@@ -41,25 +55,37 @@ bool links(const GraphTable& table, const ForeignKey& some, const ForeignKey& ot
 
 class Drafter {
  public:
-  Drafter(const TableGraph& graph, const GraphTable& root, std::vector<const GraphTable*> with,
-          const SqlDialect& dialect)
-      : graph_(graph), dialect_(dialect), with_(std::move(with)) {
+  Drafter(const TableGraph& graph, const GraphTable& root, const SqlDialect& dialect)
+      : graph_(graph), dialect_(dialect) {
     root_.table = &root;
     root_.alias = new_alias(root);
-    for (const GraphColumn& column : root.columns) root_.taken.insert(column.name);
     placed_.push_back(&root_);
     joins_.root = root.name;
     joins_.root_column = root.key.front();
   }
 
-  DraftView draft(const std::string& name) {
+  void place_all(std::vector<const GraphTable*> with) {
+    with_ = std::move(with);
+    take_every_column(root_);
     while (!with_.empty()) place_next();
+  }
+
+  void place_all(const DraftShape& shape) {
+    take_columns(root_, shape);
+    if (!shape.routing.empty())
+      root_.routing = column_called(*root_.table, shape.routing, shape.place).quoted;
+    for (const DraftShape& inner : shape.parts) place_shape(root_, inner);
+  }
+
+  DraftView draft(const std::string& name) {
     count_reads(root_, {});
     DraftView view{name, "", fields_of(root_), joins_};
     const std::string id =
         dialect_.as_value(root_.alias + "." + joins_.root_column, root_.table->column(joins_.root_column));
-    view.sql = "create view " + name + " as\nselect\n  " + id + " as _id" + columns_of_root() + "\nfrom " +
-               root_.table->name + " as " + root_.alias + ";\n";
+    const std::string routing =
+        root_.routing.empty() ? "" : ",\n  " + root_.alias + "." + root_.routing + " as _routing";
+    view.sql = "create view " + name + " as\nselect\n  " + id + " as _id" + routing + columns_of_root() +
+               "\nfrom " + root_.table->name + " as " + root_.alias + ";\n";
     // A field of the root whose name begins with _ stays out of the document.
     std::erase_if(view.fields, [](const DraftField& field) { return field.name.starts_with('_'); });
     return view;
@@ -122,7 +148,7 @@ class Drafter {
       const std::string& column = at.table->column(key.columns.front()).name;
       if (column.ends_with("_id") && column.size() > 3) field = column.substr(0, column.size() - 3);
     }
-    Part& part = add_part(at, parent, Part::Count::kOne, field);
+    Part& part = add_whole_part(at, parent, Part::Count::kOne, field);
     part.condition = equal(parent, part.alias, key.references, at.alias, key.columns);
     add_join(*at.table, key);
   }
@@ -130,14 +156,14 @@ class Drafter {
   void add_children(Part& at, const GraphTable& child, const ForeignKey& key, bool one_of_several) {
     std::string field = child.own;
     if (one_of_several) field += "_by_" + child.column(key.columns.front()).name;
-    Part& part = add_part(at, child, Part::Count::kMany, field);
+    Part& part = add_whole_part(at, child, Part::Count::kMany, field);
     part.condition = equal(child, part.alias, key.columns, at.alias, key.references);
     add_join(child, key);
   }
 
   void add_linked(Part& at, const GraphTable& wanted, const GraphTable& link, const ForeignKey& near,
                   const ForeignKey& far) {
-    Part& part = add_part(at, wanted, Part::Count::kMany, wanted.own);
+    Part& part = add_whole_part(at, wanted, Part::Count::kMany, wanted.own);
     const std::string alias = new_alias(link);
     part.link = "join " + link.name + " as " + alias + " on " +
                 equal(link, alias, far.columns, part.alias, far.references);
@@ -153,10 +179,123 @@ class Drafter {
     part->alias = new_alias(table);
     part->count = count;
     part->field = free_name(at.taken, wanted_field);
-    for (const GraphColumn& column : table.columns) part->taken.insert(column.name);
     placed_.push_back(part.get());
     at.parts.push_back(std::move(part));
     return *at.parts.back();
+  }
+
+  Part& add_whole_part(Part& at, const GraphTable& table, Part::Count count,
+                       const std::string& wanted_field) {
+    Part& part = add_part(at, table, count, wanted_field);
+    take_every_column(part);
+    return part;
+  }
+
+  static void take_every_column(Part& part) {
+    for (const GraphColumn& column : part.table->columns) {
+      part.columns.push_back({&column, column.name, {}});
+      part.taken.insert(column.name);
+    }
+  }
+
+  // --- where a description says that it goes ---
+
+  static const GraphColumn& column_called(const GraphTable& table, const std::string& name,
+                                          const std::string& place) {
+    for (const GraphColumn& column : table.columns) {
+      if (column.name == name) return column;
+    }
+    throw UsageError(place + ": " + table.name + " has no column " + name);
+  }
+
+  static void take(Part& part, const GraphColumn& column, const DraftShape& shape) {
+    const auto renamed = shape.renamed.find(column.name);
+    const std::string field = renamed == shape.renamed.end() ? column.name : renamed->second;
+    const auto mapping = shape.mappings.find(field);
+    if (!part.taken.insert(field).second)
+      throw UsageError(shape.place + ": the field " + field + " is there twice");
+    part.columns.push_back({&column, field, mapping == shape.mappings.end() ? "" : mapping->second});
+  }
+
+  static void take_columns(Part& part, const DraftShape& shape) {
+    if (shape.columns.empty()) {
+      for (const GraphColumn& column : part.table->columns) take(part, column, shape);
+    }
+    for (const std::string& name : shape.columns)
+      take(part, column_called(*part.table, name, shape.place), shape);
+  }
+
+  static ColumnNames quoted_columns(const GraphTable& table, const std::vector<std::string>& names,
+                                    const std::string& place) {
+    ColumnNames quoted;
+    for (const std::string& name : names) quoted.push_back(column_called(table, name, place).quoted);
+    return quoted;
+  }
+
+  // The one way in which a foreign key joins two tables, from either side.
+  static Join join_between(const GraphTable& some, const GraphTable& other, const std::string& place) {
+    std::vector<Join> joins;
+    for (const ForeignKey& key : keys_to(some, other))
+      joins.push_back({some.name, key.columns, other.name, key.references});
+    if (some.name != other.name) {
+      for (const ForeignKey& key : keys_to(other, some))
+        joins.push_back({some.name, key.references, other.name, key.columns});
+    }
+    if (joins.size() == 1) return joins.front();
+    throw UsageError(place + ": " + (joins.empty() ? "no foreign key joins " : "several foreign keys join ") +
+                     some.name + " and " + other.name + "; say which columns are equal");
+  }
+
+  void place_shape(Part& at, const DraftShape& shape) {
+    const GraphTable& table = called(shape.table, shape.place);
+    const std::string field = shape.field;
+    if (at.taken.contains(field)) throw UsageError(shape.place + ": the field " + field + " is there twice");
+    Part& part = add_part(at, table, Part::Count::kMany, field);
+    take_columns(part, shape);
+    const bool is_value = shape.row == DraftShape::Row::kValue;
+    bool is_single = false;
+    if (!shape.through.empty()) {
+      join_through(at, part, called(shape.through, shape.place), shape.place);
+    } else {
+      Join join;
+      if (shape.own_columns.empty()) {
+        join = join_between(table, *at.table, shape.place);
+      } else {
+        join = {table.name, quoted_columns(table, shape.own_columns, shape.place), at.table->name,
+                quoted_columns(*at.table, shape.columns_above, shape.place)};
+      }
+      part.condition = equal(table, part.alias, join.columns, at.alias, join.other_columns);
+      is_single = join.columns == table.key;
+      joins_.joins.push_back(std::move(join));
+    }
+    if (shape.rows == DraftShape::Rows::kOne)
+      part.count = is_single ? Part::Count::kOne : Part::Count::kFirst;
+    else if (is_value)
+      part.count = Part::Count::kValues;
+    if (is_value && !shape.parts.empty()) throw UsageError(shape.place + ": nothing can be part of a value");
+    const auto mapping = shape.mappings.find(field);
+    if (mapping != shape.mappings.end()) part.mapping = mapping->second;
+    for (const DraftShape& inner : shape.parts) place_shape(part, inner);
+  }
+
+  void join_through(const Part& at, Part& part, const GraphTable& link, const std::string& place) {
+    const Join far = join_between(link, *part.table, place);
+    const Join near = join_between(link, *at.table, place);
+    const std::string alias = new_alias(link);
+    part.link = "join " + link.name + " as " + alias + " on " +
+                equal(link, alias, far.columns, part.alias, far.other_columns);
+    part.condition = equal(link, alias, near.columns, at.alias, near.other_columns);
+    part.links = &link;
+    joins_.joins.push_back(near);
+    joins_.joins.push_back(far);
+  }
+
+  const GraphTable& called(const std::string& name, const std::string& place) const {
+    try {
+      return table_called(graph_, name);
+    } catch (const UsageError& error) {
+      throw UsageError(place + ": " + error.what());
+    }
   }
 
   // Nothing joins one part of a row with another: a path leads through what a row is part of.
@@ -206,15 +345,18 @@ class Drafter {
     std::string text;
     for (const JsonRows::Field& field : fields_of_rows(root_, "  ")) {
       if (field.column != nullptr && field.name == "_id") continue;  // it is there already
-      text += ",\n  " + field.expression + (field.column == nullptr ? " as " + field.as : "");
+      text += ",\n  " + field.expression + (field.is_called_so() ? "" : " as " + field.as);
     }
     return text;
   }
 
   std::vector<JsonRows::Field> fields_of_rows(const Part& part, const std::string& indent) const {
     std::vector<JsonRows::Field> fields;
-    for (const GraphColumn& column : part.table->columns)
-      fields.push_back({column.name, part.alias + "." + column.quoted, &column, column.quoted});
+    for (const PartColumn& each : part.columns) {
+      const bool is_renamed = each.field != each.column->name;
+      fields.push_back({each.field, part.alias + "." + each.column->quoted, each.column,
+                        is_renamed ? dialect_.label(each.field) : each.column->quoted});
+    }
     for (const auto& inner : part.parts)
       fields.push_back({inner->field, rows_of(*inner, indent), nullptr, dialect_.label(inner->field)});
     return fields;
@@ -227,17 +369,46 @@ class Drafter {
     rows.from.push_back("from " + part.table->name + " as " + part.alias);
     if (!part.link.empty()) rows.from.push_back(part.link);
     rows.from.push_back("where " + part.condition);
-    rows.order = part.table->key;
-    return part.count == Part::Count::kOne ? dialect_.json_object(rows, indent)
-                                           : dialect_.json_array(rows, indent);
+    if (part.count == Part::Count::kFirst)
+      rows.from.push_back(order_of(part) + (part.table->key.empty() ? "limit 1" : " limit 1"));
+    if (part.count == Part::Count::kOne || part.count == Part::Count::kFirst)
+      return dialect_.json_object(rows, indent);
+    const auto is_taken = [&](const std::string& key) {
+      return std::any_of(part.columns.begin(), part.columns.end(), [&](const PartColumn& each) {
+        return each.column->quoted == key && each.field == each.column->name;
+      });
+    };
+    if (std::all_of(part.table->key.begin(), part.table->key.end(), is_taken))
+      rows.order = part.table->key;
+    else if (!part.table->key.empty())
+      rows.from.push_back(order_of(part));
+    return part.count == Part::Count::kValues ? dialect_.json_values(rows, indent)
+                                              : dialect_.json_array(rows, indent);
+  }
+
+  static std::string order_of(const Part& part) {
+    std::string order;
+    for (const std::string& column : part.table->key)
+      order += (order.empty() ? "order by " : ", ") + part.alias + "." + column;
+    return order;
   }
 
   std::vector<DraftField> fields_of(const Part& part) const {
     std::vector<DraftField> fields;
-    for (const GraphColumn& column : part.table->columns)
-      fields.push_back({column.name, column.kind, {}, column.json_in_text});
-    for (const auto& inner : part.parts)
-      fields.push_back({inner->field, ValueKind::kObject, fields_of(*inner), !dialect_.has_json_type()});
+    for (const PartColumn& each : part.columns)
+      fields.push_back({each.field, each.column->kind, {}, each.mapping, each.column->json_in_text});
+    for (const auto& inner : part.parts) {
+      std::vector<DraftField> inside = fields_of(*inner);
+      if (inner->count == Part::Count::kValues) {
+        DraftField values = std::move(inside.front());
+        values.name = inner->field;
+        values.json_in_text = !dialect_.has_json_type();
+        fields.push_back(std::move(values));
+      } else {
+        fields.push_back(
+            {inner->field, ValueKind::kObject, std::move(inside), inner->mapping, !dialect_.has_json_type()});
+      }
+    }
     return fields;
   }
 
@@ -272,6 +443,14 @@ std::vector<const GraphTable*> tables_called(const TableGraph& graph, const std:
   return found;
 }
 
+const GraphTable& root_called(const TableGraph& graph, const std::string& name) {
+  const GraphTable& root = table_called(graph, name);
+  if (root.key.size() == 1) return root;
+  throw UsageError(root.name +
+                   (root.key.empty() ? " has no primary key" : " has a primary key of several columns") +
+                   ", and an _id is one value; write a view by hand that has one, and use --view");
+}
+
 }  // namespace
 
 const GraphTable& table_called(const TableGraph& graph, const std::string& name) {
@@ -294,14 +473,18 @@ const GraphTable& table_called(const TableGraph& graph, const std::string& name)
 
 DraftView draft_view(const TableGraph& graph, const std::string& view, const std::string& table,
                      const std::vector<std::string>& with, const SqlDialect& dialect) {
-  const GraphTable& root = table_called(graph, table);
-  if (root.key.size() != 1)
-    throw UsageError(root.name +
-                     (root.key.empty() ? " has no primary key" : " has a primary key of several columns") +
-                     ", and an _id is one value; write a view by hand that has one, and use --view");
+  Drafter drafter(graph, root_called(graph, table), dialect);
   std::vector<const GraphTable*> tables;
   for (const std::string& name : with) tables.push_back(&table_called(graph, name));
-  return Drafter(graph, root, std::move(tables), dialect).draft(view);
+  drafter.place_all(std::move(tables));
+  return drafter.draft(view);
+}
+
+DraftView draft_view(const TableGraph& graph, const std::string& view, const DraftShape& shape,
+                     const SqlDialect& dialect) {
+  Drafter drafter(graph, root_called(graph, shape.table), dialect);
+  drafter.place_all(shape);
+  return drafter.draft(view);
 }
 
 }  // namespace lockstep

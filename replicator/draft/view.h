@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "replicator/draft/field.h"
+#include "replicator/draft/shape.h"
 #include "replicator/draft/tracks.h"
 #include "replicator/source/sql_dialect.h"
 #include "replicator/source/table_graph.h"
@@ -26,6 +27,12 @@ struct DraftView {
 /// key is not one column.
 DraftView draft_view(const TableGraph& graph, const std::string& view, const std::string& table,
                      const std::vector<std::string>& with, const SqlDialect& dialect);
+
+/// The same of a document that somebody has described. Throws UsageError, with the description's place, also
+/// for a column that is not there, a field that is there twice, and a table that no foreign key, or several,
+/// join to the one above.
+DraftView draft_view(const TableGraph& graph, const std::string& view, const DraftShape& shape,
+                     const SqlDialect& dialect);
 
 /// The table of that name, with or without its schema, in upper or lower case where that leaves one. Throws
 /// UsageError when there is none, or several.

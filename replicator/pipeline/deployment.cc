@@ -30,6 +30,10 @@ std::vector<PlanStep> steps_of(const IndexPlan& plan) {
     }
     if (!plan.unwritten.empty()) steps.push_back(refill_step(plan.alias, reason_to_rewrite(plan)));
   }
+  if (plan.kind == IndexPlan::Kind::kAdopt) {
+    for (const std::string& change : plan.changes)
+      steps.push_back({PlanStep::Action::kChange, "index " + plan.index, change, ""});
+  }
   return steps;
 }
 
@@ -80,8 +84,9 @@ std::vector<MappingDifference> to_mapping_differences(const std::vector<Definiti
   return found;
 }
 
-Deployment::Deployment(const Config& config, SourceDefinition& source, ElasticsearchClient& elasticsearch)
-    : config_(config), source_(source), elasticsearch_(elasticsearch) {}
+Deployment::Deployment(const Config& config, SourceDefinition& source, ElasticsearchClient& elasticsearch,
+                       AdoptedAliases adopted)
+    : config_(config), source_(source), elasticsearch_(elasticsearch), adopted_(std::move(adopted)) {}
 
 DeploymentPlan Deployment::plan() {
   return plan(plan_indices(desired(source_.identity())));
@@ -108,7 +113,7 @@ DeploymentPlan Deployment::plan(const std::vector<PlannedIndex>& indices) {
 
 void Deployment::apply(const SourceDefinition::Progress& progress) {
   const std::string identity = source_.identity();
-  const std::vector<PlannedIndex> indices = plan_indices(desired(identity));
+  std::vector<PlannedIndex> indices = plan_indices(desired(identity));
   refuse(plan(indices).obstacles);
   // A pipeline that exists may be running. Its indices change first, so that what the source then asks for
   // can be written (G2). A new pipeline runs nowhere, and its indices need the identity that the source gives
@@ -120,7 +125,13 @@ void Deployment::apply(const SourceDefinition::Progress& progress) {
     apply_indices(indices, progress.step);
   }
   source_.apply(progress);
-  if (identity.empty()) apply_indices(plan_indices(desired(source_.identity())), progress.step);
+  if (identity.empty()) {
+    indices = plan_indices(desired(source_.identity()));
+    apply_indices(indices, progress.step);
+  }
+  for (const auto& [desired, plan] : indices) {
+    if (plan.kind == IndexPlan::Kind::kAdopt) forget_uncompared(elasticsearch_, desired);
+  }
 }
 
 DeploymentPlan Deployment::removal_plan(Indices indices) {
@@ -153,6 +164,7 @@ std::vector<DesiredIndex> Deployment::desired(const std::string& identity) {
     wanted.push_back({index.alias, index.view, parse_mapping(index.mapping.string(), index.mapping_json),
                       config_.pipeline, identity,
                       known == fields.end() ? std::nullopt : std::optional(known->second)});
+    if (adopted_.contains(index.alias)) wanted.back().foreign = DesiredIndex::Foreign::kAdopt;
     const auto redefined = differences.find(index.alias);
     if (redefined != differences.end()) wanted.back().documents = to_mapping_differences(redefined->second);
   }

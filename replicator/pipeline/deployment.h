@@ -8,8 +8,11 @@
 // G3. An index that has to be recreated is filled again: its job is there before the index is.
 //
 // G4. What changes how documents are indexed reaches every document: they are written again by a job that
-// begins
-//     after the change. Until the source has that job, the index's mark says that it is needed.
+//     begins after the change. Until the source has that job, the index's mark says that it is needed.
+//
+// G5. An index that is adopted is compared with its view. Until the source has the jobs for that, its mark
+// says
+//     so, and nothing but another adoption goes on with it.
 #pragma once
 
 #include <functional>
@@ -41,8 +44,9 @@ enum class Indices { kKept, kDeleted };
 
 class Deployment {
  public:
-  /// All must outlive this.
-  Deployment(const Config& config, SourceDefinition& source, ElasticsearchClient& elasticsearch);
+  /// All must outlive this. `source` knows of the same aliases that are `adopted`.
+  Deployment(const Config& config, SourceDefinition& source, ElasticsearchClient& elasticsearch,
+             AdoptedAliases adopted = {});
 
   /// Changes nothing. Throws UsageError when the configuration does not fit the source, Error when one of the
   /// sides cannot be asked.
@@ -75,6 +79,7 @@ class Deployment {
   const Config& config_;
   SourceDefinition& source_;
   ElasticsearchClient& elasticsearch_;
+  const AdoptedAliases adopted_;
 };
 
 }  // namespace lockstep

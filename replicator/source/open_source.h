@@ -13,6 +13,7 @@
 #include "replicator/source/source.h"
 #include "replicator/source/source_definition.h"
 #include "replicator/source/table_graph.h"
+#include "replicator/source/view_reader.h"
 
 namespace lockstep {
 
@@ -34,10 +35,15 @@ std::unique_ptr<StatusWriter> open_status_writer(const Config& config);
 /// Reads what `init` drafts a pipeline from.
 std::unique_ptr<SchemaReader> open_schema_reader(const SourceConfig& source);
 
+/// Reads the views, applied or not. Throws UsageError also when the configuration does not fit the source, or
+/// when reading would lend this session's rights to somebody.
+std::unique_ptr<ViewReader> open_view_reader(const Config& config);
+
 /// The libraries behind all of them, as they are loaded: "libpq 15.13, libpqxx 6.4.5, SQLite 3.40.1".
 std::string source_libraries();
 
 /// REQUIRES: `config` outlives the result.
-std::unique_ptr<SourceDefinition> open_source_definition(const Config& config);
+std::unique_ptr<SourceDefinition> open_source_definition(const Config& config,
+                                                         const AdoptedAliases& adopted = {});
 
 }  // namespace lockstep

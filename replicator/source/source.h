@@ -9,12 +9,13 @@
 //   OutboxCare                     pruning, the outbox's limit, missing triggers
 //   Reindexes                      indices that get a second generation
 //
-// and four that have a connection of their own:
+// and five that have a connection of their own:
 //
 //   AppliedWatch, AppliedPoint     `wait`, without leading
 //   StatusReader                   `status`, without leading (pipeline_status.h)
 //   StatusWriter                   what the leader says there of itself
 //   SourceDefinition               `check`, `plan`, `apply`, `remove`
+//   ViewReader                     `adopt`, before anything is applied
 //
 // It shares the rest of this folder and outbox/, and implements none of it: the values that the contracts
 // speak of (applied.h, TransactionId, PlanStep and Finding in definition.h), the texts in which the kinds and

@@ -5,12 +5,17 @@
 #include <chrono>
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "replicator/source/definition.h"
 
 namespace lockstep {
+
+/// Aliases of indices that something else has filled: where apply() would begin a new one with a backfill, it
+/// begins these with a comparison and a sweep.
+using AdoptedAliases = std::set<std::string>;
 
 /// A connection, for one thread. Every function throws Error when the source cannot be asked.
 class SourceDefinition {

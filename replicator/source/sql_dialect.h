@@ -14,7 +14,9 @@ struct JsonRows {
     std::string name;           ///< not quoted
     std::string expression;     ///< of one row, or JSON of other rows
     const GraphColumn* column;  ///< what the expression names; null: JSON of other rows
-    std::string as;             ///< the name, quoted where SQL needs it; of JSON of other rows only
+    std::string as;             ///< the name, quoted where SQL needs it
+    /// Whether the expression has that name by itself.
+    bool is_called_so() const { return column != nullptr && as == column->quoted; }
   };
   std::vector<Field> fields;
   std::string alias;              ///< of their table in `from`
@@ -51,6 +53,9 @@ class SqlDialect {
 
   /// A JSON array of an object for each row, in their order.
   virtual std::string json_array(const JsonRows& rows, const std::string& indent) const = 0;
+
+  /// A JSON array of the value of the only field of each row, in their order.
+  virtual std::string json_values(const JsonRows& rows, const std::string& indent) const = 0;
 
   /// A name for a column of a query, quoted where it must be behind "as".
   virtual std::string label(const std::string& name) const = 0;

@@ -98,6 +98,10 @@ class SchemaReader {
   /// would lend this session's rights to somebody.
   virtual ViewShape view(const std::string& name) = 0;
 
+  /// The same of a view that is not there yet: of this name, made by these statements, which are undone.
+  /// Throws UsageError also when the database refuses them.
+  virtual ViewShape drafted_view(const std::string& name, const std::string& statements) = 0;
+
   /// Whether a table, a view or anything else has this schema-qualified name.
   virtual bool has(const std::string& name) = 0;
 

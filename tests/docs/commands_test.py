@@ -60,13 +60,14 @@ def command_of(line):
 
 
 def fault_of_command(arguments):
-    """None: the program understands them, and only then misses the configuration, or the database."""
+    """None: the program understands them, and only then misses the configuration, the database, or another tool's file."""
     replaced = list(arguments)
     for at, word in enumerate(replaced[:-1]):
         if word in ("-c", "--config"):
             replaced[at + 1] = AWAY
     done = program(*replaced)
-    missing = (f"the configuration {AWAY} cannot be read", "connecting to the source:", "--source: there is no file")
+    missing = (f"the configuration {AWAY} cannot be read", "connecting to the source:", "--source: there is no file",
+               ".conf cannot be read")
     if done.returncode == 0 or any(words in done.stderr for words in missing):
         return None
     return done.stderr.strip().split("\n")[0]

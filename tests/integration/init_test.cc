@@ -4,16 +4,8 @@
 
 #include <fstream>
 #include <nlohmann/json.hpp>
-#include <random>
-#include <sstream>
 
-#include "tests/support/elasticsearch_index.h"
-#include "tests/support/pipeline_under_test.h"
-#include "tests/support/postgres_database.h"
-#include "tests/support/program.h"
-#include "tests/support/random_seed.h"
-#include "tests/support/servers.h"
-#include "tests/support/temporary_folder.h"
+#include "tests/integration/init_fixture.h"
 
 namespace lockstep::support {
 namespace {
@@ -21,8 +13,6 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-// {n} is a number from 1 to 12: most of them are there, and some are not. A statement that a constraint
-// refuses changes nothing.
 const std::vector<std::string> kStatements = {
     "update rental.languages set name = 'renamed {n}' where id = {n} % 4 + 1",
     "update rental.films set title = 'renamed {n}' where id = {n}",
@@ -55,71 +45,9 @@ const std::vector<std::string> kStatements = {
     "delete from rental.payments where id = {n}",
 };
 
-std::string filled(std::string statement, const std::string& hole, int number) {
-  for (std::size_t at; (at = statement.find(hole)) != std::string::npos;)
-    statement.replace(at, hole.size(), std::to_string(number));
-  return statement;
-}
-
-class Init : public testing::Test {
+class Init : public InitFixture {
  protected:
-  Init() : index_("init") { database_.run(LOCKSTEP_SOURCE_DIR "/tests/support/rental_schema.sql"); }
-
-  std::filesystem::path file(const std::string& extension) const {
-    return folder_.path() / "made" / (index_.alias() + extension);
-  }
-  std::string text(const std::string& extension) const {
-    std::ifstream in(file(extension));
-    std::stringstream content;
-    content << in.rdbuf();
-    return content.str();
-  }
-
-  Completed init(const std::vector<std::string>& arguments) const {
-    std::vector<std::string> all{"init",         "--source",        database_.url(),    "--alias",
-                                 index_.alias(), "--elasticsearch", elasticsearch_url()};
-    all.insert(all.end(), arguments.begin(), arguments.end());
-    all.push_back((folder_.path() / "made").string());
-    return run_program(lockstep_program(), all);
-  }
-
-  Completed lockstep(const std::string& verb, std::vector<std::string> arguments = {}) const {
-    arguments.insert(arguments.begin(), {verb, "-c", file(".toml").string()});
-    return run_program(lockstep_program(), arguments);
-  }
-
-  void must(const std::string& verb, const std::vector<std::string>& arguments = {}) const {
-    const Completed completed = lockstep(verb, arguments);
-    ASSERT_EQ(completed.exit_code, 0) << verb << "\n" << completed.out << completed.err << text(".toml");
-  }
-
-  // Fills the index, changes rows of every table, follows, compares.
-  void expect_that_no_change_is_missed() {
-    const Completed up = lockstep("up", {"--until-caught-up"});
-    ASSERT_EQ(up.exit_code, 0) << up.out << up.err << text(".toml");
-    EXPECT_THAT(up.out, Not(HasSubstr(".toml:"))) << "check warns of the file\n" << text(".toml");
-    std::mt19937 random(random_seed());
-    std::uniform_int_distribution<int> number(1, 12);
-    std::string all;
-    for (int round = 0; round < 2; ++round) {
-      for (const std::string& statement : kStatements) {
-        const std::string sql = filled(filled(statement, "{n}", number(random)), "{m}", number(random));
-        all += "begin " + sql + "; exception when integrity_constraint_violation then null; end;\n";
-      }
-      database_.execute("do $do$ begin\n" + all + "end $do$");
-      all.clear();
-    }
-    EXPECT_GT(database_.number("select count(*) from lockstep.outbox"), 0) << "no change was captured";
-    must("run", {"--until-caught-up"});
-    must("verify");
-    EXPECT_EQ(index_.count(), database_.number("select count(*) from " + view_));
-    EXPECT_EQ(database_.number("select count(*) from lockstep.dead_letter"), 0);
-  }
-
-  PostgresDatabase database_;
-  TemporaryFolder folder_;
-  ElasticsearchIndex index_;
-  std::string view_ = "search.films";
+  Init() : InitFixture("rental_schema.sql", kStatements) { view_ = "search.films"; }
 };
 
 TEST_F(Init, FromAViewWritesTracksThatMissNoChange) {
@@ -145,6 +73,63 @@ TEST_F(Init, FromATableWritesAViewAndTracksThatMissNoChange) {
       *database_.value("select row_to_json(c) from (select * from search.customers where _id = 2) as c"));
   EXPECT_EQ(document.at("city").at("name"), "city 3");
   EXPECT_EQ(document.at("customers").at("name"), "customer 1") << "the one who recruited this one";
+  expect_that_no_change_is_missed();
+}
+
+TEST_F(Init, FromASchemaFileOfPgsyncWritesAViewAndTracksThatMissNoChange) {
+  std::ofstream(folder_.path() / "schema.json") << R"([{
+    "database": "rental", "index": "films", "setting": {"number_of_shards": 1, "number_of_replicas": 0},
+    "nodes": {
+      "table": "films", "schema": "rental", "columns": ["id", "title", "rating", "language_id"],
+      "transform": {"rename": {"title": "name"}, "mapping": {"name": {"type": "keyword"}}, "replace": {"name": {"-": "="}}},
+      "children": [
+        {"table": "languages", "schema": "rental", "label": "language", "columns": ["name"],
+         "relationship": {"variant": "object", "type": "one_to_one",
+                          "foreign_key": {"child": ["id"], "parent": ["language_id"]}}},
+        {"table": "actors", "schema": "rental", "columns": ["name"],
+         "relationship": {"variant": "scalar", "type": "one_to_many", "through_tables": ["rental.film_actors"]}},
+        {"table": "copies", "schema": "rental", "columns": ["number"],
+         "relationship": {"variant": "object", "type": "one_to_many"},
+         "children": [{"table": "Stores", "schema": "rental", "label": "store",
+                       "relationship": {"variant": "object", "type": "one_to_one"}}]}
+      ]
+    }
+  }])";
+  view_ = "search.\"" + index_.alias() + "\"";
+  const Completed made = init({"--from-pgsync", (folder_.path() / "schema.json").string()});
+  ASSERT_EQ(made.exit_code, 0) << made.err;
+  EXPECT_THAT(made.out, HasSubstr("schema.json: [0].nodes.transform.replace: texts that are replaced"));
+  database_.run(file(".sql"));
+  const auto document = nlohmann::json::parse(
+      *database_.value("select row_to_json(f) from (select * from " + view_ + " where _id = 2) as f"));
+  EXPECT_EQ(document.at("name"), "film 2");
+  EXPECT_EQ(document.at("language").dump(), R"({"name":"language 3"})");
+  EXPECT_EQ(document.at("actors").dump(), R"(["actor 2","actor 6","actor 10"])");
+  EXPECT_EQ(document.at("copies").at(0).at("store").at("Name"), "store 1");
+  expect_that_no_change_is_missed();
+}
+
+TEST_F(Init, FromAPipelineFileOfLogstashWritesAViewAndTracksThatMissNoChange) {
+  std::ofstream(folder_.path() / "films.conf") << R"(
+input {
+  jdbc {
+    jdbc_connection_string => "jdbc:postgresql://elsewhere/rental"
+    schedule => "* * * * *"
+    statement => "SELECT f.id, f.title AS name, l.name AS language, f.updated_at
+                  FROM rental.films f JOIN rental.languages l ON l.id = f.language_id
+                  WHERE f.updated_at > :sql_last_value AND f.updated_at < NOW() ORDER BY f.updated_at"
+  }
+}
+filter { mutate { uppercase => ["name"] } }
+output { elasticsearch { index => "films" document_id => "%{id}" } }
+)";
+  view_ = "search.\"" + index_.alias() + "\"";
+  const Completed made = init({"--from-logstash", (folder_.path() / "films.conf").string()});
+  ASSERT_EQ(made.exit_code, 0) << made.err;
+  EXPECT_THAT(made.out, HasSubstr("films.conf:11: the filter mutate; write what it does as SQL in the view"));
+  EXPECT_EQ(database_.number("select count(*) from pg_views where viewname = '" + index_.alias() + "'"), 0)
+      << "it is only tried";
+  database_.run(file(".sql"));
   expect_that_no_change_is_missed();
 }
 
@@ -200,7 +185,7 @@ TEST_F(Init, NamesWhatIsWrongWithItsArguments) {
   database_.execute(
       "create view search.both as select id as _id from rental.films union select id from rental.actors");
   for (const auto& [arguments, message] : std::vector<std::pair<std::vector<std::string>, std::string>>{
-           {{}, "--view NAME or --table NAME"},
+           {{}, "--view NAME, --table NAME, --from-pgsync FILE or --from-logstash FILE"},
            {{"--view", "search.nothing"}, "search.nothing"},
            {{"--view", "rental.films"}, "is a table, not a view"},
            {{"--view", "search.both"}, "does not tell which table"},

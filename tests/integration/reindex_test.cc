@@ -96,7 +96,9 @@ TEST_F(ReindexVerb, SwapsAndWaysBackUnderLoadFailNoSearchAndLoseNothing) {
   const Completed refused = pipeline_.lockstep("apply", {"--yes"});
   EXPECT_EQ(refused.exit_code, 1);
   EXPECT_THAT(refused.err, HasSubstr("run `lockstep reindex " + posts_.alias() + "`"));
-  EXPECT_THAT(pipeline_.must("reindex", {"--dry-run"}), HasSubstr("3,020 documents"));
+  const std::string dry = pipeline_.must("reindex", {"--dry-run"});
+  EXPECT_THAT(dry, HasSubstr("3,020 documents"));
+  EXPECT_THAT(dry, HasSubstr("more on disk, replicas included; "));
   EXPECT_EQ(state(), "none") << "a dry run does nothing";
 
   Searcher searcher(posts_.alias(), 3'020);

@@ -126,6 +126,22 @@ TEST_F(SqliteInit, FromAViewWritesTracksThatMissNoChange) {
   expect_that_no_change_is_missed("tracks");
 }
 
+TEST_F(SqliteInit, FromAPipelineFileOfLogstashWritesAViewAndTracksThatMissNoChange) {
+  std::ofstream(folder_.path() / "tracks.conf") << R"(
+input { jdbc { statement => 'select t."TrackId", t."Name", a."Title" as album from "Track" t
+                             left join "Album" a on a."AlbumId" = t."AlbumId" where t."TrackId" > :sql_last_value' } }
+output { elasticsearch { document_id => "%{trackid}" } }
+)";
+  const Completed made = init({"--from-logstash", (folder_.path() / "tracks.conf").string()});
+  ASSERT_EQ(made.exit_code, 0) << made.err;
+  EXPECT_THAT(made.out, HasSubstr("tracks.conf:2: the column TrackId; Logstash calls it trackid"));
+  const std::string view = "\"search_" + index_.alias() + "\"";
+  EXPECT_EQ(database_.number("select count(*) from sqlite_master where name like 'search_%'"), 0)
+      << "it is only tried";
+  database_.execute(text(".sql"));
+  expect_that_no_change_is_missed(view);
+}
+
 TEST_F(SqliteInit, FromTablesWritesAViewAndTracksThatMissNoChange) {
   const Completed made = init({"--table", "track", "--with",
                                "album,artist,genre,MediaType,Playlist,InvoiceLine,Invoice,Customer", "--with",

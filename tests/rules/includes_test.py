@@ -20,13 +20,17 @@ MAY_INCLUDE = {
         "source/", "config", "source/postgres/make_postgres", "source/sqlite/make_sqlite"
     ],
     "source/postgres/make_postgres": [
-        "source/", "config", "source/postgres/define", "source/postgres/read", "source/postgres/watch"
+        "source/", "config", "source/postgres/define", "source/postgres/read", "source/postgres/view_reader",
+        "source/postgres/watch"
     ],
     "source/postgres/session": ["source/", "config"],
     "source/postgres/catalog": ["source/", "config", "source/postgres/session"],
     "source/postgres/define": ["source/", "config", "source/postgres/session", "source/postgres/catalog"],
     "source/postgres/read": [
         "source/", "source/outbox", "config", "source/postgres/session", "source/postgres/catalog", "source/postgres/watch"
+    ],
+    "source/postgres/view_reader": [
+        "source/", "config", "source/postgres/session", "source/postgres/define", "source/postgres/read"
     ],
     "source/postgres/watch": ["source/", "source/outbox", "config", "source/postgres/session", "source/postgres/read"],
     "source/sqlite": ["source/", "source/outbox", "config"],

@@ -13,10 +13,10 @@ namespace lockstep {
 
 struct BothSides {
   /// Connects to the source now, to Elasticsearch with the first request. `config` must outlive this.
-  explicit BothSides(const Config& config)
-      : source(open_source_definition(config)),
+  explicit BothSides(const Config& config, const AdoptedAliases& adopted = {})
+      : source(open_source_definition(config, adopted)),
         elasticsearch(make_transport_factory(config.elasticsearch)(), config.elasticsearch.request_timeout),
-        deployment(config, *source, elasticsearch) {}
+        deployment(config, *source, elasticsearch, adopted) {}
 
   std::unique_ptr<SourceDefinition> source;
   ElasticsearchClient elasticsearch;

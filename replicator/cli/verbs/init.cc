@@ -7,14 +7,19 @@
 #include <iostream>
 #include <memory>
 #include <system_error>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include "replicator/cli/options/options.h"
 #include "replicator/cli/verb.h"
 #include "replicator/config/source_url.h"
 #include "replicator/config/text_checks.h"
+#include "replicator/config/text_file.h"
 #include "replicator/draft/files.h"
+#include "replicator/draft/logstash.h"
 #include "replicator/draft/mapping.h"
+#include "replicator/draft/pgsync.h"
 #include "replicator/draft/view.h"
 #include "replicator/error.h"
 #include "replicator/source/open_source.h"
@@ -93,7 +98,9 @@ class Init final : public Verb {
     return "lockstep init --source postgresql:///shop --view search.films films\n"
            "lockstep init --source postgresql:///shop --table shop.orders --with customers,order_lines,tags "
            "orders\n"
-           "lockstep init --source sqlite:shop.db --table orders --with customers,order_lines,tags orders";
+           "lockstep init --source sqlite:shop.db --table orders --with customers,order_lines,tags orders\n"
+           "lockstep init --source postgresql:///shop --from-pgsync schema.json shop\n"
+           "lockstep init --from-logstash /etc/logstash/conf.d/products.conf products";
   }
 
   void add_options(Options options) override {
@@ -101,14 +108,26 @@ class Init final : public Verb {
         .option("--source", source_,
                 "The database: a PostgreSQL connection URI, or `sqlite:` and the path of a file")
         .value_name("URL")
-        .or_environment("LOCKSTEP_SOURCE")
-        .required();
+        .or_environment("LOCKSTEP_SOURCE");
     const Option view =
         options.option("--view", view_, "A view that exists, with a column _id: its rows become documents")
             .value_name("NAME");
-    options.option("--table", table_, "A table: its rows become documents of a view that is written, too")
-        .value_name("NAME")
-        .excludes(view);
+    const Option table =
+        options.option("--table", table_, "A table: its rows become documents of a view that is written, too")
+            .value_name("NAME")
+            .excludes(view);
+    const Option pgsync =
+        options.option("--from-pgsync", pgsync_, "A schema file of PGSync: each entry becomes an index")
+            .value_name("FILE")
+            .excludes(view)
+            .excludes(table);
+    options
+        .option("--from-logstash", logstash_,
+                "A pipeline file of Logstash with a jdbc input: its statement becomes a view")
+        .value_name("FILE")
+        .excludes(view)
+        .excludes(table)
+        .excludes(pgsync);
     options
         .option("--with", with_,
                 "Tables that become part of the documents: rows that they refer to as objects, rows that "
@@ -120,32 +139,50 @@ class Init final : public Verb {
         .value_name("NAME");
     options.option("--elasticsearch", elasticsearch_, "The url of Elasticsearch or OpenSearch")
         .value_name("URL")
-        .show_default();
+        .show_default(kElasticsearch);
     options.option("DIR", folder_, "The folder of the files; it is made if need be").required();
   }
 
   ExitCode run() override {
-    if (view_.empty() == table_.empty()) throw UsageError("init: say --view NAME or --table NAME");
+    if (view_.empty() && table_.empty() && pgsync_.empty() && logstash_.empty())
+      throw UsageError("init: say --view NAME, --table NAME, --from-pgsync FILE or --from-logstash FILE");
     if (!with_.empty() && table_.empty())
       throw UsageError("--with goes with --table; a view says itself what it reads");
+    if (!logstash_.empty()) read_logstash();
+    if (source_.empty()) throw UsageError("--source is required; without it $LOCKSTEP_SOURCE is read");
+    if (pgsync_.empty() && alias_.empty()) alias_ = alias_of(view_.empty() ? table_ : view_);
+    if (!alias_.empty()) require("--alias", alias_fault(alias_));
     const SourceConfig source = source_config();
+    if (elasticsearch_.empty()) elasticsearch_ = kElasticsearch;
     require("--elasticsearch", elasticsearch_url_fault(elasticsearch_));
-    if (alias_.empty()) alias_ = alias_of(view_.empty() ? table_ : view_);
-    require("--alias", alias_fault(alias_));
     const std::unique_ptr<SchemaReader> reader = open_schema_reader(source);
     const TableGraph graph = reader->tables();
-    const Draft draft = view_.empty() ? of_table(*reader, graph) : of_view(*reader, graph);
-    write(graph, draft, source, reader->dialect());
+    std::vector<Draft> drafts;
+    if (!pgsync_.empty()) {
+      drafts = of_pgsync(*reader, graph, source);
+    } else {
+      drafts.push_back(!logstash_.empty() ? of_logstash(*reader, graph)
+                       : view_.empty()    ? of_table(*reader, graph)
+                                          : of_view(reader->view(view_), "", *reader, graph));
+      drafts.front().alias = alias_;
+    }
+    for (const Draft& draft : drafts) require("--alias", alias_fault(draft.alias));
+    write(graph, drafts, source, reader->dialect());
     return ExitCode::kDone;
   }
 
  private:
+  static constexpr const char* kElasticsearch = "http://localhost:9200";
+
   struct Draft {
+    std::string alias;
     std::string view;
     std::string view_sql;  // empty: it exists
     std::vector<DraftField> fields;
+    std::string settings = {};  // of the index, as JSON
     DraftTracks tracks;
-    std::vector<std::string> unknown;  // besides tables without a track
+    std::vector<std::string> unknown = {};   // besides tables without a track
+    std::vector<Finding> untranslated = {};  // of another tool's file
   };
 
   SourceConfig source_config() const {
@@ -171,16 +208,19 @@ class Init final : public Verb {
     return source;
   }
 
-  Draft of_view(SchemaReader& reader, const TableGraph& graph) const {
-    const ViewShape view = reader.view(view_);
+  static Draft of_view(const ViewShape& view, const std::string& statements, SchemaReader& reader,
+                       const TableGraph& graph) {
     if (view.root.empty())
       throw UsageError("view " + view.name +
                        " does not tell which table's row gives its _id (a union, an expression); "
                        "write the tracks by hand, as docs/configuration.md shows");
-    Draft draft{view.name, "", {}, draft_tracks(graph, joins_of_view(graph, view), reader.dialect()), {}};
+    Draft draft;
+    draft.view = view.name;
+    draft.view_sql = statements;
+    draft.tracks = draft_tracks(graph, joins_of_view(graph, view), reader.dialect());
     for (const GraphColumn& column : view.columns) {
       if (!column.name.starts_with('_'))
-        draft.fields.push_back({column.name, column.kind, {}, column.json_in_text});
+        draft.fields.push_back({column.name, column.kind, {}, {}, column.json_in_text});
     }
     draft.unknown = view.unknown;
     if (view.recursive)
@@ -190,44 +230,114 @@ class Init final : public Verb {
     return draft;
   }
 
-  Draft of_table(SchemaReader& reader, const TableGraph& graph) const {
-    const SqlDialect& dialect = reader.dialect();
-    const std::string view = reader.view_for(table_called(graph, table_).own);
+  /// The name of the view for documents of this table or alias. Throws UsageError when it is taken.
+  static std::string free_view(SchemaReader& reader, const std::string& name) {
+    const std::string view = reader.view_for(name);
     if (reader.has(view)) throw UsageError(view + " exists already; use it with --view " + view);
-    const DraftView drafted = draft_view(graph, view, table_, split(with_), dialect);
-    return {view,
-            dialect.before_view() + drafted.sql,
-            drafted.fields,
-            draft_tracks(graph, drafted.joins, dialect),
-            {}};
+    return view;
   }
 
-  void write(const TableGraph& graph, const Draft& draft, const SourceConfig& source,
-             const SqlDialect& dialect) const {
-    const fs::path folder = folder_;
-    const auto file = [&](const char* extension) { return folder / (alias_ + extension); };
-    std::vector<std::string> json;
-    for (const DraftField& field : draft.fields) {
-      if (field.json_in_text) json.push_back(field.name);
+  static Draft of_drafted(const DraftView& drafted, SchemaReader& reader, const TableGraph& graph) {
+    Draft draft;
+    draft.view = drafted.name;
+    draft.view_sql = reader.dialect().before_view() + drafted.sql;
+    draft.fields = drafted.fields;
+    draft.tracks = draft_tracks(graph, drafted.joins, reader.dialect());
+    return draft;
+  }
+
+  Draft of_table(SchemaReader& reader, const TableGraph& graph) const {
+    const std::string view = free_view(reader, table_called(graph, table_).own);
+    return of_drafted(draft_view(graph, view, table_, split(with_), reader.dialect()), reader, graph);
+  }
+
+  std::vector<Draft> of_pgsync(SchemaReader& reader, const TableGraph& graph,
+                               const SourceConfig& source) const {
+    if (source.kind != SourceConfig::Kind::kPostgresql)
+      throw UsageError("--from-pgsync goes with PostgreSQL, which PGSync reads");
+    std::vector<PgsyncIndex> indices = read_pgsync_schema(pgsync_, text_of("--from-pgsync", pgsync_));
+    if (!alias_.empty() && indices.size() > 1)
+      throw UsageError("--alias is for one index, and " + pgsync_ + " has " + std::to_string(indices.size()));
+    std::vector<Draft> drafts;
+    for (PgsyncIndex& index : indices) {
+      const std::string alias = alias_.empty() ? index.alias : alias_;
+      const DraftView drafted = draft_view(graph, free_view(reader, alias), index.document, reader.dialect());
+      drafts.push_back(of_drafted(drafted, reader, graph));
+      drafts.back().alias = alias;
+      drafts.back().settings = index.settings;
+      drafts.back().untranslated = std::move(index.untranslated);
     }
-    std::vector<File> files = {
-        {file(".toml"), draft_configuration({pipeline_name(alias_), source.url, !source.password.empty(),
-                                             elasticsearch_, alias_, alias_ + ".json", draft.view, json},
-                                            draft.tracks, dialect)},
-        {file(".json"), draft_mapping(draft.fields)}};
-    const std::string statements = draft_statements(draft.view_sql, graph, draft.tracks, dialect);
-    if (!statements.empty()) files.push_back({file(".sql"), statements});
+    return drafts;
+  }
+
+  void read_logstash() {
+    const fs::path folder = fs::path(logstash_).parent_path();
+    pipeline_ = read_logstash_pipeline(
+        logstash_, text_of("--from-logstash", logstash_),
+        [&](const std::string& file) { return text_of("statement_filepath", (folder / file).string()); });
+    if (source_.empty()) source_ = pipeline_.source_url;
+    if (elasticsearch_.empty()) elasticsearch_ = pipeline_.elasticsearch_url;
+    if (alias_.empty()) alias_ = pipeline_.alias;
+    if (alias_.empty()) throw UsageError(logstash_ + " does not name one index; say --alias NAME");
+  }
+
+  Draft of_logstash(SchemaReader& reader, const TableGraph& graph) const {
+    const std::string view = free_view(reader, alias_);
+    const std::string statements =
+        reader.dialect().before_view() + "create view " + view + " as\n" + pipeline_.columns + ";\n";
+    Draft draft = of_view(reader.drafted_view(view, statements), statements, reader, graph);
+    draft.untranslated = pipeline_.untranslated;
+    return draft;
+  }
+
+  static std::string text_of(const std::string& option, const std::string& file) {
+    std::variant<std::string, TextFault> read = read_text_file(file, Pipes::kRead);
+    if (const auto* const fault = std::get_if<TextFault>(&read)) require(option, *fault);
+    return std::get<std::string>(std::move(read));
+  }
+
+  void write(const TableGraph& graph, const std::vector<Draft>& drafts, const SourceConfig& source,
+             const SqlDialect& dialect) const {
+    std::vector<File> files;
+    for (const Draft& draft : drafts) {
+      std::vector<std::string> json;
+      for (const DraftField& field : draft.fields) {
+        if (field.json_in_text) json.push_back(field.name);
+      }
+      files.push_back(
+          {file(draft, ".toml"),
+           draft_configuration({pipeline_name(draft.alias), source.url, !source.password.empty(),
+                                elasticsearch_, draft.alias, draft.alias + ".json", draft.view, json},
+                               draft.tracks, dialect)});
+      files.push_back({file(draft, ".json"), draft_mapping(draft.fields, draft.settings)});
+      const std::string statements = draft_statements(draft.view_sql, graph, draft.tracks, dialect);
+      if (!statements.empty()) files.push_back({file(draft, ".sql"), statements});
+    }
     std::error_code error;
-    fs::create_directories(folder, error);
+    fs::create_directories(folder_, error);
     if (error) throw UsageError("cannot make the folder " + folder_ + ": " + error.message());
     write_new(files);
     for (const File& written : files) std::cout << "wrote " << written.path.string() << '\n';
+    for (const Draft& draft : drafts) {
+      tell(draft);
+      std::vector<std::string> client;
+      const fs::path sql = file(draft, ".sql");
+      if (fs::exists(sql)) client = dialect.client(source.url, sql.string());
+      print_next(file(draft, ".toml"), client, source);
+    }
+  }
+
+  fs::path file(const Draft& draft, const char* extension) const {
+    return fs::path(folder_) / (draft.alias + extension);
+  }
+
+  void tell(const Draft& draft) const {
+    for (const Finding& finding : draft.untranslated)
+      std::cout << "! not translated: " << to_line(finding) << '\n';
     for (const UnknownTrack& unknown : draft.tracks.unknown)
-      std::cout << "! not known: " << unknown.reason << "; see the end of " << file(".toml").string() << '\n';
+      std::cout << "! not known: " << unknown.reason << "; see the end of " << file(draft, ".toml").string()
+                << '\n';
     for (const std::string& unknown : draft.unknown) std::cout << "! not known: " << unknown << '\n';
-    std::vector<std::string> client;
-    if (!statements.empty()) client = dialect.client(source.url, file(".sql").string());
-    print_next(file(".toml"), client, source);
   }
 
   static void print_next(const fs::path& configuration, const std::vector<std::string>& client,
@@ -249,7 +359,10 @@ class Init final : public Verb {
   std::string table_;
   std::vector<std::string> with_;
   std::string alias_;
-  std::string elasticsearch_ = "http://localhost:9200";
+  std::string pgsync_;
+  std::string logstash_;
+  LogstashIndex pipeline_;     // of --from-logstash
+  std::string elasticsearch_;  // empty: none was said
   std::string folder_;
 };
 

@@ -21,6 +21,7 @@
 #include "replicator/config/mapping_file.h"
 #include "replicator/config/text_file.h"
 #include "replicator/elasticsearch/admin/client.h"
+#include "replicator/elasticsearch/admin/disk_space.h"
 #include "replicator/elasticsearch/admin/index_plan.h"
 #include "replicator/elasticsearch/transport/curl_transport.h"
 #include "replicator/error.h"
@@ -159,8 +160,33 @@ class ReindexVerb final : public Verb {
     for (const std::string& change : plan.changes) std::cout << "  " << change << '\n';
     std::cout << "  " << grouped(documents) << " documents are written into it";
     if (bytes > 0) std::cout << ", which take about " << readable_size(bytes) << " for each copy";
-    std::cout << "\n  then the alias moves, and " << plan.index << " is "
+    std::cout << '\n';
+    describe_room(elasticsearch, plan.index);
+    std::cout << "  then the alias moves, and " << plan.index << " is "
               << (keep.count() > 0 ? "followed for " + readable(keep) + ", then deleted" : "deleted") << '\n';
+  }
+
+  /// Whether the nodes have room for a second copy of the index.
+  static void describe_room(ElasticsearchClient& elasticsearch, const std::string& index) {
+    const std::optional<std::int64_t> needed = stored_bytes(elasticsearch, index);
+    const std::optional<std::vector<NodeDisk>> disks = disks_of_nodes(elasticsearch);
+    if (!needed || !disks || disks->empty()) {
+      std::cout
+          << "  whether the nodes have room for that is not known: the user of [elasticsearch] may not ask "
+             "(monitor)\n";
+      return;
+    }
+    std::int64_t available = 0;
+    for (const NodeDisk& disk : *disks) available += disk.available;
+    std::cout << "  " << readable_size(*needed) << " more on disk, replicas included; "
+              << readable_size(available) << " are free on "
+              << grouped(static_cast<std::int64_t>(disks->size()))
+              << (disks->size() == 1 ? " node\n" : " nodes\n");
+    for (const std::string& node : too_full_with(*disks, *needed))
+      std::cout
+          << "  ! node " << node
+          << " would pass its high watermark (cluster.routing.allocation.disk.watermark.high): the cluster "
+             "moves shards away, and blocks indices a little later; make room first\n";
   }
 
   struct Wanted {

@@ -5,7 +5,7 @@
 #include "replicator/cli/options/chosen_indices.h"
 #include "replicator/cli/options/options.h"
 #include "replicator/cli/options/pipeline_option.h"
-#include "replicator/cli/text/json_text.h"
+#include "replicator/cli/text/difference_text.h"
 #include "replicator/cli/text/progress_line.h"
 #include "replicator/cli/verb.h"
 #include "replicator/cli/verbs/finish_jobs.h"
@@ -23,9 +23,8 @@ namespace {
 
 /// "posts  different  "17"  routing "3"  refused: mapper_parsing_exception: …"
 std::string line_of(const AppliedIndex& index, const DifferingDocument& differing, const char* still) {
-  std::string line = index.alias + "\t" + still + std::string(to_string(differing.difference)) + "\t" +
-                     json_string(differing.document.id.text);
-  if (!differing.document.routing.empty()) line += "\trouting " + json_string(differing.document.routing);
+  std::string line =
+      difference_text(index.alias, still + std::string(to_string(differing.difference)), differing.document);
   if (!differing.refusal.empty()) line += "\trefused: " + differing.refusal;
   return line + "\n";
 }

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <utility>
 
+#include "replicator/elasticsearch/admin/cluster_change.h"
 #include "replicator/elasticsearch/transport/error_reply.h"
 #include "replicator/elasticsearch/transport/json_fields.h"
 #include "replicator/elasticsearch/transport/text_encoding.h"
@@ -42,8 +43,8 @@ std::string path_of(const std::string& doing, const std::string& name) {
 IndexState index_state(const std::string& name, const json& reply) {
   IndexState state;
   state.name = name;
-  const json aliases = object_at(reply, "aliases");
-  for (const auto& alias : aliases.items()) {
+  state.alias_options = object_at(reply, "aliases");
+  for (const auto& alias : state.alias_options.items()) {
     state.aliases.push_back(alias.key());
     for (const char* const narrows : {"filter", "index_routing", "search_routing"}) {
       if (!alias.value().contains(narrows)) continue;
@@ -133,22 +134,22 @@ std::vector<IndexState> ElasticsearchClient::generations(const std::string& alia
 
 void ElasticsearchClient::create_index(const std::string& index, const json& body) {
   const std::string doing = "creating index " + index;
-  send(doing, "PUT", path_of(doing, index), body.dump());
+  change_cluster(*this, doing, "PUT", path_of(doing, index), body.dump());
 }
 
 void ElasticsearchClient::delete_index(const std::string& index) {
   const std::string doing = "deleting index " + index;
-  send(doing, "DELETE", path_of(doing, index));
+  change_cluster(*this, doing, "DELETE", path_of(doing, index));
 }
 
 void ElasticsearchClient::put_mapping(const std::string& index, const json& mappings) {
   const std::string doing = "changing the mapping of index " + index;
-  send(doing, "PUT", path_of(doing, index) + "/_mapping", mappings.dump());
+  change_cluster(*this, doing, "PUT", path_of(doing, index) + "/_mapping", mappings.dump());
 }
 
 void ElasticsearchClient::put_settings(const std::string& index, const json& settings) {
   const std::string doing = "changing the settings of index " + index;
-  send(doing, "PUT", path_of(doing, index) + "/_settings", settings.dump());
+  change_cluster(*this, doing, "PUT", path_of(doing, index) + "/_settings", settings.dump());
 }
 
 void ElasticsearchClient::refresh(const std::string& alias) {

@@ -41,6 +41,8 @@ struct IndexState {
   std::vector<std::string> aliases;
   /// Those of them that do not stand for the whole index: they have a filter or a routing.
   std::vector<std::string> narrow_aliases;
+  /// What each alias says besides its name: {"posts": {"filter": …, "is_write_index": true}}
+  nlohmann::json alias_options = nlohmann::json::object();
   nlohmann::json mappings;  ///< {"properties": …, "_meta": …}, or {}
   nlohmann::json settings;  ///< flat: {"index.number_of_shards": "1", …}
 };

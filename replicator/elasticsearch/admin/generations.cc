@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "replicator/elasticsearch/admin/cluster_change.h"
 #include "replicator/elasticsearch/transport/json_fields.h"
 #include "replicator/elasticsearch/transport/text_encoding.h"
 
@@ -43,7 +44,7 @@ std::string in_words(const std::vector<std::string>& names) {
 }
 
 void change_aliases(ElasticsearchClient& client, const std::string& doing, const json& actions) {
-  client.send(doing, "POST", "/_aliases", json{{"actions", actions}}.dump());
+  change_cluster(client, doing, "POST", "/_aliases", json{{"actions", actions}}.dump());
 }
 
 json hidden_alias() {
@@ -162,8 +163,22 @@ void move_alias(ElasticsearchClient& client, const std::string& alias, const std
   if (!client.indices_of(from).empty()) client.put_settings(from, {{kHidden, "true"}});
 }
 
+std::vector<IndexState> generations_of(ElasticsearchClient& client, const std::string& alias,
+                                       const std::string& named) {
+  std::vector<IndexState> all = client.generations(alias);
+  for (const std::string& name : {alias, named}) {
+    if (name.empty()) continue;
+    for (IndexState& index : client.indices_of(name)) {
+      const bool is_known = std::any_of(all.begin(), all.end(),
+                                        [&](const IndexState& known) { return known.name == index.name; });
+      if (!is_known) all.push_back(std::move(index));
+    }
+  }
+  return all;
+}
+
 void drop_generation(ElasticsearchClient& client, const DroppedGeneration& dropped) {
-  for (const IndexState& index : client.generations(dropped.alias)) {
+  for (const IndexState& index : generations_of(client, dropped.alias, dropped.index)) {
     if (!is_ours(index, dropped.identity)) continue;
     const bool goes =
         dropped.index.empty() ? reindex_of(index) == dropped.reindex : index.name == dropped.index;

@@ -52,6 +52,11 @@ void move_alias(ElasticsearchClient& client, const std::string& alias, const std
 /// Throws Error when the alias stands for anything but `index`.
 void require_alias_at(ElasticsearchClient& client, const std::string& alias, const std::string& index);
 
+/// All indices ALIAS-NNNNNN, in the order of their numbers; and after them the one behind the alias and the
+/// one called `named`, where these have another name, as an index that was adopted has.
+std::vector<IndexState> generations_of(ElasticsearchClient& client, const std::string& alias,
+                                       const std::string& named = {});
+
 struct DroppedGeneration {
   std::string alias;
   std::string identity;  ///< of the pipeline

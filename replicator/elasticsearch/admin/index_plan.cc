@@ -5,12 +5,11 @@
 #include <random>
 #include <utility>
 
+#include "replicator/elasticsearch/admin/adoption.h"
 #include "replicator/elasticsearch/admin/temporary_index.h"
 #include "replicator/elasticsearch/admin/trial_index.h"
 #include "replicator/elasticsearch/transport/json_fields.h"
-#include "replicator/elasticsearch/transport/stored_object.h"
 #include "replicator/elasticsearch/transport/text_encoding.h"
-#include "replicator/unknown_value.h"
 
 namespace lockstep {
 namespace {
@@ -18,37 +17,10 @@ namespace {
 using nlohmann::json;
 using Kind = IndexPlan::Kind;
 
-// No leader gets so far. To rise above a greater one would use up the epochs that there are.
-constexpr std::int64_t kMaxBelievedEpoch = DocumentVersion::kMaxEpoch / 4 * 3;
-
-json meta_of(const IndexState& index) {
-  return object_at(index.mappings, "_meta");
-}
-
-json source_json(const SourceMark& source) {
-  return {{"place", source.place},
-          {"timeline", source.timeline},
-          {"progress", source.progress},
-          {"tables", source.tables},
-          {"mark", source.mark}};
-}
-
-json mark_json(const IndexMark& mark) {
-  json written = {{"pipeline", mark.pipeline},
-                  {"identity", mark.identity},
-                  {"alias", mark.alias},
-                  {"view", mark.view},
-                  {"mapping_checksum", mark.mapping_checksum},
-                  {"epoch", mark.epoch.value},
-                  {"source", source_json(mark.source)}};
-  if (!mark.unwritten.empty()) written["unwritten"] = mark.unwritten;
-  return written;
-}
-
 /// The wanted mark of an index, with the writer that `written` has.
 IndexMark wanted_mark(const DesiredIndex& desired, const IndexMark& written) {
-  return {desired.pipeline,          desired.identity, desired.alias,  desired.view,
-          checksum(desired.mapping), written.epoch,    written.source, {}};
+  return {desired.pipeline,          desired.identity, desired.alias, desired.view,
+          checksum(desired.mapping), written.epoch,    written.source};
 }
 
 /// The wanted mappings with `meta` and the mark.
@@ -142,16 +114,17 @@ std::optional<IndexPlan> refusal(const DesiredIndex& desired, const std::vector<
                    "remove it from all but one, or choose another alias");
   }
   const IndexState& index = found.front();
+  const std::string adopt = "`lockstep adopt " + desired.alias + "`";
+  const std::optional<IndexMark> mark = read_mark(index);
   if (index.name == desired.alias) {
     return refused(desired, desired.alias + " is an index, not an alias",
-                   "choose another alias, or delete or rename that index if nobody needs it");
+                   "choose another alias, or take the index over with " + adopt);
   }
   if (is_narrow(index, desired.alias)) return refused(desired, desired.alias + ": " + kNarrow, kWiden);
-  const std::optional<IndexMark> mark = read_mark(index);
   if (!mark) {
     return refused(
         desired, "the alias " + desired.alias + " stands for " + index.name + ", which lockstep has not made",
-        "choose another alias, or remove this one from that index");
+        "choose another alias, or take the index over with " + adopt);
   }
   if (mark->pipeline != desired.pipeline) {
     return refused(desired, index.name + " belongs to the pipeline \"" + mark->pipeline + "\"",
@@ -162,6 +135,10 @@ std::optional<IndexPlan> refusal(const DesiredIndex& desired, const std::vector<
                    index.name + " belongs to a pipeline \"" + mark->pipeline +
                        "\" of another source (identity " + mark->identity + ")",
                    "choose another pipeline name and alias, or delete the index if that source is gone");
+  }
+  if (!mark->uncompared.empty()) {
+    return refused(desired, index.name + " was taken over from " + mark->uncompared + " but for a last step",
+                   "finish that with " + adopt);
   }
   return std::nullopt;
 }
@@ -246,6 +223,46 @@ IndexPlan compare(ElasticsearchClient& client, const DesiredIndex& desired, cons
   return plan;
 }
 
+/// Whether somebody has taken it over for us and was cut off.
+bool is_half_adopted(const DesiredIndex& desired, const IndexMark& mark) {
+  return !desired.identity.empty() && mark.identity == desired.identity && !mark.uncompared.empty();
+}
+
+/// None: there is nothing to adopt.
+std::optional<IndexPlan> plan_adoption(ElasticsearchClient& client, const DesiredIndex& desired,
+                                       const std::vector<IndexState>& found) {
+  if (desired.foreign != DesiredIndex::Foreign::kAdopt || found.size() > 1) return std::nullopt;
+  const IndexState& index = found.front();
+  const std::optional<IndexMark> mark = read_mark(index);
+  if (is_narrow(index, desired.alias) || (mark && !is_half_adopted(desired, *mark))) return std::nullopt;
+  if (const std::optional<NotAdoptable> why = why_not_adoptable(index))
+    return refused(desired, why->problem, why->remedy);
+  DesiredIndex as_it_is = desired;
+  as_it_is.mapping.mappings = index.mappings;
+  const auto unknown = desired.fields ? refusal_of_fields(as_it_is, *desired.fields) : std::nullopt;
+  if (unknown) {
+    return refused(desired, "index " + index.name + " as it is: " + unknown->problem,
+                   "add them to the mapping of that index, or begin their names in the view with _");
+  }
+  IndexPlan plan;
+  plan.kind = Kind::kAdopt;
+  plan.alias = desired.alias;
+  plan.index = index.name;
+  plan.differences = differences_of(client, desired, index);
+  plan.changes.push_back(index.name == desired.alias
+                             ? "gets another name, and " + desired.alias +
+                                   " becomes an alias of it; it takes no writes for that moment"
+                             : std::string("becomes lockstep's"));
+  return plan;
+}
+
+void adopt(ElasticsearchClient& client, const DesiredIndex& desired, const IndexPlan& plan) {
+  IndexMark mark = wanted_mark(desired, {});
+  if (!plan.differences.empty()) mark.mapping_checksum.clear();  // so that the next plan compares them
+  mark.uncompared = "index " + plan.index;
+  adopt_index(client, desired.alias, mark);
+}
+
 /// The index `name`, which is still ours.
 IndexState own_index(ElasticsearchClient& client, const DesiredIndex& desired, const std::string& name) {
   std::vector<IndexState> found = client.indices_of(name);
@@ -254,6 +271,14 @@ IndexState own_index(ElasticsearchClient& client, const DesiredIndex& desired, c
     throw Error({"changing index " + name, "it is no longer as it was planned", "run `lockstep plan` again"});
   }
   return std::move(found.front());
+}
+
+void forget(ElasticsearchClient& client, const DesiredIndex& desired, const std::string& name,
+            const char* what) {
+  const IndexState index = own_index(client, desired, name);
+  json meta = meta_of(index);
+  meta["lockstep"].erase(what);
+  client.put_mapping(index.name, {{"_meta", std::move(meta)}});
 }
 
 void update(ElasticsearchClient& client, const DesiredIndex& desired, const IndexPlan& plan) {
@@ -289,32 +314,6 @@ std::string uuid_of(const IndexState& index) {
 
 }  // namespace
 
-std::optional<IndexMark> read_mark(const IndexState& index) {
-  const json meta = meta_of(index);
-  const auto found = meta.is_object() ? meta.find("lockstep") : meta.end();
-  if (found == meta.end() || !found->is_object()) return std::nullopt;
-  const StoredObject stored("the mark of the index " + index.name, *found);
-  const std::optional<std::int64_t> epoch = stored.integer_if_any("epoch");
-  if (!epoch) return std::nullopt;
-  if (*epoch < 0 || *epoch > kMaxBelievedEpoch) {
-    throw unfit_value(stored.where(), "epoch", std::to_string(*epoch),
-                      "one from 0 to " + std::to_string(kMaxBelievedEpoch));
-  }
-  IndexMark mark;
-  mark.epoch = Epoch{*epoch};
-  mark.pipeline = stored.text("pipeline");
-  mark.identity = stored.text("identity");
-  mark.alias = stored.text_if_any("alias").value_or("");
-  mark.view = stored.text_if_any("view").value_or("");
-  mark.mapping_checksum = stored.text_if_any("mapping_checksum").value_or("");
-  mark.unwritten = stored.text_if_any("unwritten").value_or("");
-  if (const auto source = stored.object_if_any("source")) {
-    mark.source = {source->text("place"), source->text("timeline"), source->integer("progress"),
-                   source->text_if_any("tables").value_or(""), source->text_if_any("mark").value_or("")};
-  }
-  return mark;
-}
-
 std::optional<IndexPlan> refusal_of_fields(const DesiredIndex& desired,
                                            const std::vector<std::string>& fields) {
   const std::vector<std::string> unknown = refused_fields(desired.mapping, fields);
@@ -327,8 +326,8 @@ std::optional<IndexPlan> refusal_of_fields(const DesiredIndex& desired,
 }
 
 std::string_view name_of(IndexPlan::Kind kind) {
-  static constexpr std::array<std::string_view, 5> kNames = {"nothing", "create", "update", "reindex",
-                                                             "refuse"};
+  static constexpr std::array<std::string_view, 6> kNames = {"nothing", "create", "update",
+                                                             "reindex", "adopt",  "refuse"};
   return kNames.at(static_cast<std::size_t>(kind));
 }
 
@@ -346,6 +345,7 @@ IndexPlan plan_index(ElasticsearchClient& client, const DesiredIndex& desired) {
     plan.changes = {"create index " + name + " with alias " + desired.alias};
     return plan;
   }
+  if (std::optional<IndexPlan> plan = plan_adoption(client, desired, found)) return *plan;
   if (std::optional<IndexPlan> plan = refusal(desired, found)) return *plan;
   return compare(client, desired, found.front());
 }
@@ -363,6 +363,9 @@ void apply_index_plan(ElasticsearchClient& client, const DesiredIndex& desired, 
     case Kind::kUpdate:
       update(client, desired, plan);
       return;
+    case Kind::kAdopt:
+      adopt(client, desired, plan);
+      return;
     case Kind::kReindex:
     case Kind::kRefuse:
       throw Error({"applying index " + desired.alias, plan.problem, plan.remedy});
@@ -370,9 +373,11 @@ void apply_index_plan(ElasticsearchClient& client, const DesiredIndex& desired, 
 }
 
 void forget_unwritten(ElasticsearchClient& client, const DesiredIndex& desired, const std::string& index) {
-  json meta = meta_of(own_index(client, desired, index));
-  meta["lockstep"].erase("unwritten");
-  client.put_mapping(index, {{"_meta", std::move(meta)}});
+  forget(client, desired, index, "unwritten");
+}
+
+void forget_uncompared(ElasticsearchClient& client, const DesiredIndex& desired) {
+  forget(client, desired, desired.alias, "uncompared");
 }
 
 nlohmann::json new_index_body(const DesiredIndex& desired, Epoch epoch) {

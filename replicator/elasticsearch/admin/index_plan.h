@@ -1,5 +1,6 @@
 // Plans and does what `apply` must do so that an alias stands for an index with the wanted mapping and our
-// mark. It refuses an index that belongs to somebody else, and never deletes anything.
+// mark. It refuses an index that belongs to somebody else, and never deletes anything but the old name of an
+// index that is adopted.
 //
 // I1. An alias of ours stands for exactly one index, whose mapping has our mark in _meta.lockstep.
 #pragma once
@@ -9,44 +10,11 @@
 #include <string_view>
 #include <vector>
 
-#include "replicator/document_version.h"
 #include "replicator/elasticsearch/admin/client.h"
 #include "replicator/elasticsearch/admin/index_mapping.h"
+#include "replicator/elasticsearch/admin/index_mark.h"
 
 namespace lockstep {
-
-/// The source as the index last recorded it. A source with the same place and timeline but less progress is
-/// an older one, such as a restored backup.
-struct SourceMark {
-  std::string place;          ///< names the database
-  std::string timeline;       ///< changes with a promotion or a recovery to an earlier point
-  std::int64_t progress = 0;  ///< grows while place and timeline stay the same
-  std::string tables = {};    ///< names lockstep's tables there; empty when an older lockstep wrote the mark
-  std::string mark = {};      ///< the newest that was left there; empty: it needs none
-  bool operator==(const SourceMark&) const = default;
-};
-
-/// To whom an index belongs: `_meta.lockstep` of its mapping.
-struct IndexMark {
-  std::string pipeline;
-  std::string identity;  ///< the pipeline's uuid in its source
-  std::string alias;
-  std::string view;
-  std::string mapping_checksum;
-  Epoch epoch;        ///< the newest leadership known to have written here
-  SourceMark source;  ///< from which it wrote; empty when nobody has written yet
-  /// What of the mapping only documents have that were written since it came, and nobody has asked the source
-  /// to write the others again: "field title.raw". Empty: nothing.
-  std::string unwritten;
-  bool operator==(const IndexMark&) const = default;
-};
-
-/// The mark of an index; none when it has none, or one without an epoch (the indices of locks have such).
-/// alias, view and checksum may be missing, and differ from what is wanted then; so may `source`: nobody has
-/// written yet. Throws Error, naming the field, for any other that is missing, for any of another type, and
-/// for an epoch that no leader reaches: a mark that is read as less than it says would hide a restored
-/// source.
-std::optional<IndexMark> read_mark(const IndexState& index);
 
 /// An index as the configuration wants it.
 struct DesiredIndex {
@@ -59,6 +27,9 @@ struct DesiredIndex {
   std::optional<std::vector<std::string>> fields = {};
   /// How the view's documents differ from those that the index has: "view", "column title".
   std::vector<MappingDifference> documents = {};
+  /// What to do with an index that lockstep has not made, behind the alias or of its name.
+  enum class Foreign { kRefuse, kAdopt };
+  Foreign foreign = Foreign::kRefuse;
 };
 
 struct IndexPlan {
@@ -67,6 +38,7 @@ struct IndexPlan {
     kCreate,   ///< `index` with the alias
     kUpdate,   ///< mapping, settings or mark of `index`
     kReindex,  ///< `index` is ours, but what is wanted needs a new one
+    kAdopt,    ///< `index` is nobody's, and becomes ours (adoption.h)
     kRefuse,   ///< the alias or the index is not ours
   };
   Kind kind = Kind::kNothing;
@@ -75,14 +47,15 @@ struct IndexPlan {
   std::vector<std::string> changes;  ///< for people, a line each; empty for kNothing and kRefuse
   std::string problem;               ///< kReindex and kRefuse: why
   std::string remedy;                ///< kReindex and kRefuse: what to do
-  /// In which way each of them can be changed, with those of the documents. None is Way::kUnknown.
+  /// In which way each of them can be changed, with those of the documents; of kAdopt, too. None is
+  /// Way::kUnknown.
   std::vector<MappingDifference> differences;
   /// What documents that were written before will not have, so that every document has to be written again:
   /// "field title.raw". Empty: nothing.
   std::string unwritten;
 };
 
-/// "nothing", "create", "update", "reindex", "refuse".
+/// "nothing", "create", "update", "reindex", "adopt", "refuse".
 std::string_view name_of(IndexPlan::Kind kind);
 
 /// Compares and changes nothing; may create an index ALIAS-check-… and delete it at once (trial_index.h).
@@ -100,6 +73,9 @@ void apply_index_plan(ElasticsearchClient& client, const DesiredIndex& desired, 
 
 /// After a plan with `unwritten` was carried out, and the source was asked to write every document again.
 void forget_unwritten(ElasticsearchClient& client, const DesiredIndex& desired, const std::string& index);
+
+/// After a plan kAdopt was carried out, and the source was asked to compare every document.
+void forget_uncompared(ElasticsearchClient& client, const DesiredIndex& desired);
 
 /// What an index is created with: settings, and mappings with the mark of this epoch.
 nlohmann::json new_index_body(const DesiredIndex& desired, Epoch epoch);

@@ -13,7 +13,8 @@ Comparison::Comparison(Job job, const AppliedIndex& index, ChangeLog& changes,
 void Comparison::look_ahead(const PageLimits& limits) {
   if (!different_.rendered()) return;
   const RenderedSize::Order order = size_.order(static_cast<std::size_t>(limits.bytes), limits.documents);
-  const ViewPage page = read_view_page(changes_, index(), last_document(), order.documents, order.json_bytes);
+  const ViewPage page =
+      read_view_page(*changes_.read(), index(), last_document(), order.documents, order.json_bytes);
   StepSize read{page.documents.size()};
   for (const std::string& json : page.json) read.json_bytes += json.size();
   read.bytes = read.json_bytes;

@@ -1,16 +1,13 @@
 #include "replicator/pipeline/repair/verification.h"
 
 #include <algorithm>
-#include <future>
 #include <iterator>
 #include <limits>
 #include <map>
 #include <memory>
 #include <set>
 #include <stdexcept>
-#include <string_view>
 #include <thread>
-#include <unordered_map>
 #include <utility>
 
 #include "replicator/clock.h"
@@ -24,23 +21,10 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::size_t kSuspects = 1'000;           // judged together
-constexpr std::size_t kKeptSuspects = 50'000;      // until a pass is over; more are judged in between
-constexpr auto kScanLifetime = 60min;              // of the first pass, which judging may interrupt for long
 constexpr std::size_t kRepairedTogether = 10'000;  // documents of one job
 constexpr int kJudgements = 10;                    // of a document that goes on changing
 constexpr auto kPoll = 50ms;                       // between looks at what is pending
 constexpr auto kChangeOfLead = 10s;                // without a leader for longer, nothing is waited for
-
-// Documents of a page of the index. A page has to fit into memory, and costs a request.
-constexpr std::int64_t kPageStored = 1024 * 1024;  // bytes on the disk; several times as much as JSON
-constexpr std::int64_t kLargestPage = 2'000;
-constexpr std::size_t kCautiousPage = 100;  // when the size of documents is unknown
-
-std::size_t page_of(std::optional<std::int64_t> average_stored_size) {
-  if (!average_stored_size) return kCautiousPage;
-  const std::int64_t page = kPageStored / std::max<std::int64_t>(*average_stored_size, 1);
-  return static_cast<std::size_t>(std::clamp<std::int64_t>(page, 1, kLargestPage));
-}
 
 template <typename Step>
 void for_each_part(const std::vector<FoundDocument>& documents, const Step& step) {
@@ -65,25 +49,6 @@ std::string_view to_string(Difference difference) {
   throw std::logic_error("a difference without a name");
 }
 
-/// Documents as the index has them.
-struct Verification::IndexPage {
-  std::vector<FoundDocument> documents;
-  std::vector<std::string> json;  ///< of each
-};
-
-struct Verification::Suspects {
-  std::vector<FoundDocument> different;  ///< or missing
-  std::vector<FoundDocument> surplus;
-
-  std::size_t size() const { return different.size() + surplus.size(); }
-  void add(Suspects more) {
-    different.insert(different.end(), std::make_move_iterator(more.different.begin()),
-                     std::make_move_iterator(more.different.end()));
-    surplus.insert(surplus.end(), std::make_move_iterator(more.surplus.begin()),
-                   std::make_move_iterator(more.surplus.end()));
-  }
-};
-
 Verification::Verification(const Config& config, Source& source, ElasticsearchClient& elasticsearch,
                            Listener listener, Repair repair)
     : config_(config),
@@ -100,10 +65,19 @@ VerifiedIndex Verification::compare(const AppliedIndex& index) {
   compared_ = compared_through(result_.ingest_pipelines);
   elasticsearch_.refresh(index.target());
   progress_.total = elasticsearch_.count(index.target());
-  compare_documents(index);
+  VerifyProgress::Phase phase = VerifyProgress::Phase::kComparing;
+  Passes passes({config_, [this] { return source_.changes().read(); }, elasticsearch_, index, compared_},
+                {.read =
+                     [&](std::int64_t documents) {
+                       progress_.done = documents;
+                       report(phase);
+                     },
+                 .suspects = [&](const Suspects& suspects) { judge(index, suspects); }});
+  passes.compare_documents();
   progress_.done = 0;
+  phase = VerifyProgress::Phase::kLookingForMissing;
   elasticsearch_.refresh(index.target());
-  look_for_missing(index);
+  result_.documents = passes.look_for_missing();
   judge_refused(index);
   repair(index);
   result_.unproven = unwritten(index);
@@ -129,108 +103,15 @@ std::string Verification::unwritten(const AppliedIndex& index) {
   return "";
 }
 
-void Verification::compare_documents(const AppliedIndex& index) {
-  const std::optional<std::int64_t> size = elasticsearch_.average_stored_size(index.target());
-  DocumentScan scan(elasticsearch_, index.target(),
-                    {.page = page_of(size), .sources = true, .lifetime = kScanLifetime});
-  const auto read = [&] {
-    IndexPage page;
-    for (const StoredDocument& document : scan.next()) {
-      page.documents.push_back({DocumentId{std::string(document.id)}, std::string(document.routing)});
-      page.json.emplace_back(document.source);
-    }
-    return page;
-  };
-
-  one_each_ = !index.routed;
-  Suspects suspects;
-  // Reads the next page while this one is compared. Elasticsearch is not used otherwise until then.
-  std::future<IndexPage> next = std::async(std::launch::async, read);
-  for (bool end = false; !end;) {
-    const IndexPage page = next.get();
-    end = page.documents.empty();
-    if (!end) {
-      next = std::async(std::launch::async, read);
-      suspects.add(suspects_of(index, page));
-      one_each_ = one_each_ && suspects.surplus.empty();
-      progress_.done += static_cast<std::int64_t>(page.documents.size());
-      report(VerifyProgress::Phase::kComparing);
-    }
-    if (suspects.size() >= kKeptSuspects || end) {
-      if (!end) next.wait();
-      judge(index, std::exchange(suspects, {}));
-    }
-  }
-}
-
-Verification::Suspects Verification::suspects_of(const AppliedIndex& index, const IndexPage& page) {
-  const std::unique_ptr<SourceSnapshot> snapshot = source_.changes().read();
-  Suspects suspects;
-  std::set<FoundDocument> surplus;
-  for (StaleDocument& stale : snapshot->stale(index, page.documents)) {
-    surplus.insert(stale.found);
-    suspects.surplus.push_back(std::move(stale.found));
-  }
-  std::unordered_map<std::string_view, std::size_t> unequal;  // by id, the position in the page
-  DocumentIds ids;
-  for (std::size_t i = 0; i < page.documents.size(); ++i) {
-    const FoundDocument& document = page.documents[i];
-    if (surplus.contains(document)) continue;
-    unequal.emplace(document.id.text, i);
-    ids.push_back(document.id);
-  }
-  while (!ids.empty()) {
-    ids =
-        snapshot->render(index, ids, config_.elasticsearch.bulk_bytes, [&](const RenderedDocument& document) {
-          const auto at = unequal.find(document.id);
-          if (at == unequal.end() || !document.json) return;
-          if (is_equal(compared_, *document.json, page.json[at->second])) unequal.erase(at);
-        });
-  }
-  for (const auto& [id, i] : unequal) suspects.different.push_back(page.documents[i]);
-  return suspects;
-}
-
-void Verification::look_for_missing(const AppliedIndex& index) {
-  const auto read_after = [&](const std::optional<DocumentId>& after) {
-    return read_view_page(source_.changes(), index, after, config_.replication.chunk_documents,
-                          config_.elasticsearch.bulk_bytes);
-  };
-
-  Suspects suspects;
-  // Reads the next page while this one is counted. The source is not used otherwise until then.
-  std::future<ViewPage> next = std::async(std::launch::async, read_after, std::nullopt);
-  for (bool end = false; !end;) {
-    const ViewPage page = next.get();
-    end = page.end;
-    if (!end) next = std::async(std::launch::async, read_after, page.last);
-    const auto expected = static_cast<std::int64_t>(page.documents.size());
-    const std::vector<DocumentLocation> locations = locations_of(page.documents);
-    if (!one_each_ || count_documents(elasticsearch_, index.target(), locations) != expected) {
-      fetch_documents(elasticsearch_, index.target(), locations,
-                      [&](std::size_t i, const std::optional<StoredDocument>& stored) {
-                        const FoundDocument& document = page.documents[i];
-                        if (!stored || stored->routing != document.routing)
-                          suspects.different.push_back(document);
-                      });
-    }
-    result_.documents += expected;
-    progress_.done = result_.documents;
-    report(VerifyProgress::Phase::kLookingForMissing);
-    if (suspects.size() >= kKeptSuspects || end) {
-      if (!end) next.wait();
-      judge(index, std::exchange(suspects, {}));
-    }
-  }
-}
-
 void Verification::judge(const AppliedIndex& index, const Suspects& suspects) {
-  for_each_part(suspects.different, [&](std::vector<FoundDocument> part) {
-    for (int judgement = 0; judgement < kJudgements && !part.empty(); ++judgement) {
-      part = judge_once(index, std::move(part));
-    }
-    result_.undecided += static_cast<std::int64_t>(part.size());
-  });
+  for (const std::vector<FoundDocument>* documents : {&suspects.missing, &suspects.different}) {
+    for_each_part(*documents, [&](std::vector<FoundDocument> part) {
+      for (int judgement = 0; judgement < kJudgements && !part.empty(); ++judgement) {
+        part = judge_once(index, std::move(part));
+      }
+      result_.undecided += static_cast<std::int64_t>(part.size());
+    });
+  }
   for_each_part(suspects.surplus,
                 [&](const std::vector<FoundDocument>& part) { judge_surplus(index, part); });
 }

@@ -1,12 +1,7 @@
 // Whether an index equals its view, document by document, while both may be changing (promise 3).
 //
-// Two passes, each in the memory of a page:
-//   1. the index as it lies on the disk, each page looked up in the view, finds surplus and different ones;
-//   2. the view in the order of _id, each page counted in the index, finds missing ones.
-// Elasticsearch reads neighbours together, so a document costs it a twentieth of what it costs by its id.
-//
-// A document that differs is a suspect only: a change may be on its way. It is judged once Elasticsearch has
-// acknowledged everything that the view's snapshot saw, and counts if the view still says the same then.
+// Two passes find suspects (passes.h). One is judged once Elasticsearch has acknowledged everything that the
+// view's snapshot saw, and counts if the view still says the same then.
 #pragma once
 
 #include <cstdint>
@@ -18,6 +13,7 @@
 
 #include "replicator/config/config.h"
 #include "replicator/elasticsearch/admin/client.h"
+#include "replicator/pipeline/repair/passes.h"
 #include "replicator/pipeline/repair/view_page.h"
 #include "replicator/source/source.h"
 
@@ -95,13 +91,7 @@ class Verification {
   };
   /// None: the view does not have it.
   using View = std::map<DocumentId, std::optional<Expected>>;
-  struct IndexPage;
-  struct Suspects;
 
-  void compare_documents(const AppliedIndex& index);
-  void look_for_missing(const AppliedIndex& index);
-
-  Suspects suspects_of(const AppliedIndex& index, const IndexPage& page);
   void judge(const AppliedIndex& index, const Suspects& suspects);
   DocumentIds read_view(const AppliedIndex& index, const DocumentIds& ids, View& view, Position& seen);
   void judge_refused(const AppliedIndex& index);
@@ -130,7 +120,6 @@ class Verification {
   std::vector<JobId> repairs_;
   VerifiedIndex result_;                  // of the index at hand
   Compared compared_ = Compared::kWhole;  // likewise
-  bool one_each_ = true;                  // likewise: no _id was found elsewhere than in the view
   VerifyProgress progress_;               // likewise
 };
 

@@ -4,11 +4,11 @@
 
 namespace lockstep {
 
-ViewPage read_view_page(ChangeLog& changes, const AppliedIndex& index, const std::optional<DocumentId>& after,
-                        std::int64_t limit, std::int64_t max_bytes) {
+ViewPage read_view_page(SourceSnapshot& snapshot, const AppliedIndex& index,
+                        const std::optional<DocumentId>& after, std::int64_t limit, std::int64_t max_bytes) {
   ViewPage page;
   const ViewPageEnd end =
-      changes.read()->render_page(index, after, limit, max_bytes, [&](const RenderedDocument& document) {
+      snapshot.render_page(index, after, limit, max_bytes, [&](const RenderedDocument& document) {
         page.documents.push_back({DocumentId{std::string(document.id)}, std::string(document.routing)});
         page.json.emplace_back(*document.json);
       });

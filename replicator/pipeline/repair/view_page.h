@@ -9,7 +9,7 @@
 
 #include "replicator/elasticsearch/admin/client.h"
 #include "replicator/elasticsearch/read/document_reader.h"
-#include "replicator/source/change_log.h"
+#include "replicator/source/snapshot.h"
 
 namespace lockstep {
 
@@ -20,10 +20,9 @@ struct ViewPage {
   bool end = false;                      ///< the view has no further documents
 };
 
-/// Reads the documents of the view behind `after`, at most `limit` and about `max_bytes`, in a snapshot of
-/// its own.
-ViewPage read_view_page(ChangeLog& changes, const AppliedIndex& index, const std::optional<DocumentId>& after,
-                        std::int64_t limit, std::int64_t max_bytes);
+/// Reads the documents of the view behind `after`, at most `limit` and about `max_bytes`.
+ViewPage read_view_page(SourceSnapshot& snapshot, const AppliedIndex& index,
+                        const std::optional<DocumentId>& after, std::int64_t limit, std::int64_t max_bytes);
 
 /// What of a document Elasticsearch is known to keep as the view gives it.
 enum class Compared {

@@ -7,6 +7,7 @@
 #include "replicator/source/postgres/define/schema_reader.h"
 #include "replicator/source/postgres/define/source_definition.h"
 #include "replicator/source/postgres/read/source.h"
+#include "replicator/source/postgres/view_reader.h"
 #include "replicator/source/postgres/watch/applied_watch.h"
 #include "replicator/source/postgres/watch/status.h"
 #include "replicator/source/postgres/watch/status_writer.h"
@@ -29,6 +30,10 @@ std::unique_ptr<StatusWriter> make_postgres_status_writer(const Config& config) 
   return std::make_unique<PostgresStatusWriter>(config);
 }
 
+std::unique_ptr<ViewReader> make_postgres_view_reader(const Config& config) {
+  return std::make_unique<PostgresViewReader>(config);
+}
+
 std::unique_ptr<SchemaReader> make_postgres_schema_reader(const SourceConfig& source) {
   return std::make_unique<PostgresSchemaReader>(source);
 }
@@ -39,8 +44,9 @@ std::string postgres_libraries() {
          PQXX_VERSION;
 }
 
-std::unique_ptr<SourceDefinition> make_postgres_definition(const Config& config) {
-  return std::make_unique<PostgresSourceDefinition>(config);
+std::unique_ptr<SourceDefinition> make_postgres_definition(const Config& config,
+                                                           const AdoptedAliases& adopted) {
+  return std::make_unique<PostgresSourceDefinition>(config, adopted);
 }
 
 }  // namespace lockstep

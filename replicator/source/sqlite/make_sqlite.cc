@@ -5,6 +5,7 @@
 #include "replicator/source/sqlite/define/schema_reader.h"
 #include "replicator/source/sqlite/define/source_definition.h"
 #include "replicator/source/sqlite/read/source.h"
+#include "replicator/source/sqlite/view_reader.h"
 #include "replicator/source/sqlite/watch/applied_watch.h"
 #include "replicator/source/sqlite/watch/status.h"
 #include "replicator/source/sqlite/watch/status_writer.h"
@@ -31,8 +32,13 @@ std::unique_ptr<StatusWriter> make_sqlite_status_writer(const Config& config) {
   return std::make_unique<SqliteStatusWriter>(config);
 }
 
-std::unique_ptr<SourceDefinition> make_sqlite_definition(const Config& config) {
-  return std::make_unique<SqliteSourceDefinition>(config);
+std::unique_ptr<SourceDefinition> make_sqlite_definition(const Config& config,
+                                                         const AdoptedAliases& adopted) {
+  return std::make_unique<SqliteSourceDefinition>(config, adopted);
+}
+
+std::unique_ptr<ViewReader> make_sqlite_view_reader(const Config& config) {
+  return std::make_unique<SqliteViewReader>(config);
 }
 
 std::unique_ptr<SchemaReader> make_sqlite_schema_reader(const SourceConfig& source) {

@@ -42,6 +42,7 @@ class FakeDefinition final : public SourceDefinition {
   }
   std::vector<PlanStep> plan() override { return steps; }
   void apply(const Progress& progress) override {
+    if (fails) throw Error({"applying", "the source is away"});
     changes_.push_back("apply");
     for (const PlanStep& step : steps) progress.step(step);
     applied = {"posts"};
@@ -50,6 +51,7 @@ class FakeDefinition final : public SourceDefinition {
   void remove(const Progress&) override { changes_.push_back("remove"); }
   std::vector<std::string> privileges_for(const std::string&) override { return {}; }
 
+  bool fails = false;
   std::vector<std::string> applied;
   std::vector<PlanStep> steps;
   std::map<std::string, std::vector<std::string>> fields;                // by alias
@@ -66,6 +68,7 @@ class FakeIndices final : public HttpTransport {
       : indices_(indices), changes_(changes) {}
 
   HttpResponse perform(const HttpRequest& request) override {
+    const HttpResponse done{200, R"({"acknowledged":true})"};
     const std::string name = request.path.substr(1, request.path.find_first_of("?/", 1) - 1);
     if (request.path.starts_with("/_index_template/_simulate"))
       return {200,
@@ -76,18 +79,19 @@ class FakeIndices final : public HttpTransport {
         const json mark = body.at("_meta").at("lockstep");
         changes_.push_back(
             "map " + name +
-            (mark.contains("unwritten") ? ", unwritten " + mark.at("unwritten").get<std::string>() : ""));
+            (mark.contains("unwritten") ? ", unwritten " + mark.at("unwritten").get<std::string>() : "") +
+            (mark.contains("uncompared") ? ", uncompared " + mark.at("uncompared").get<std::string>() : ""));
         indices_[name]["mappings"].update(body);
-        return {200, "{}"};
+        return done;
       }
       changes_.push_back("create " + name);
       indices_[name] = body;
-      return {200, "{}"};
+      return done;
     }
     if (request.method == "DELETE") {
       changes_.push_back("delete " + name);
       indices_.erase(name);
-      return {200, "{}"};
+      return done;
     }
     return look_up(name);
   }
@@ -174,6 +178,24 @@ TEST_F(DeploymentTest, G3AnIndexThatIsGoneIsFilledAnewAndTheJobComesFirst) {
   deployment_.apply(progress_);
   EXPECT_THAT(changes_, ElementsAre("refill posts: the index was recreated", "create posts-000001", "apply"));
   EXPECT_THAT(told_, ElementsAre("backfill of posts", "index posts-000001 with alias posts"));
+}
+
+TEST_F(DeploymentTest, G5AnAdoptedIndexSaysUntilTheSourceHasItsJobsThatNobodyHasComparedIt) {
+  indices_["old"] = {
+      {"aliases", {{"posts", json::object()}}}, {"mappings", json::object()}, {"settings", json::object()}};
+  EXPECT_THAT(deployment_.plan().obstacles, testing::SizeIs(1)) << "only somebody who asks for it adopts it";
+  source_.applied = {"other"};
+  Deployment adopting{config_, source_, elasticsearch_, {"posts"}};
+  source_.fails = true;
+  EXPECT_THROW(adopting.apply(progress_), Error);
+  EXPECT_THAT(changes_, ElementsAre("map old, uncompared index old"));
+  EXPECT_THAT(to_line(deployment_.plan().obstacles.at(0)),
+              testing::HasSubstr("finish that with `lockstep adopt posts`"));
+  changes_.clear();
+  source_.fails = false;
+  adopting.apply(progress_);
+  EXPECT_THAT(changes_, ElementsAre("map old, uncompared index old", "apply", "map old"));
+  EXPECT_THAT(deployment_.plan().obstacles, testing::IsEmpty());
 }
 
 TEST_F(DeploymentTest, G4WhatCountsForLaterWritesIsWrittenAgainBehindTheMappingAndTheMarkSaysSoUntilThen) {

@@ -327,7 +327,7 @@ HttpResponse Elasticsearch::index_request(const HttpRequest& request, const std:
   }
   if (last == "_mapping") {
     index.meta = json::parse(request.body).at("_meta");
-    return {200, "{}"};
+    return {200, R"({"acknowledged":true})"};
   }
   if (last == "_refresh") {
     index.searchable = index.documents;

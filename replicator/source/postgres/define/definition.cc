@@ -103,8 +103,9 @@ void execute(PostgresTransaction& transaction, const DefinitionPlan& plan,
 PostgresDefinition::PostgresDefinition(PostgresSession& session, const Config& config)
     : PostgresDefinition(session, config, Patience{}) {}
 
-PostgresDefinition::PostgresDefinition(PostgresSession& session, const Config& config, Patience patience)
-    : session_(session), config_(config), patience_(patience) {}
+PostgresDefinition::PostgresDefinition(PostgresSession& session, const Config& config, Patience patience,
+                                       AdoptedAliases adopted)
+    : session_(session), config_(config), patience_(patience), adopted_(std::move(adopted)) {}
 
 std::vector<Migration> PostgresDefinition::pending(PostgresTransaction& transaction) {
   return pending_migrations(transaction, config_.source.schema, read_migrations(postgresql_migrations()));
@@ -153,11 +154,11 @@ DefinitionPlan PostgresDefinition::make(PostgresTransaction& transaction, const 
                                         Ids ids) {
   const AppliedObjects known = applied(transaction);
   std::map<std::string, int> predicted;
-  return make_plan(
-      {transaction, config_.source.schema, config_.pipeline, design, known, [&](const std::string& table) {
-         if (!known.has_schema) return ++predicted[table];
-         return next_id(transaction, table, ids, predicted[table]++);
-       }});
+  return make_plan({transaction, config_.source.schema, config_.pipeline, design, known, adopted_,
+                    [&](const std::string& table) {
+                      if (!known.has_schema) return ++predicted[table];
+                      return next_id(transaction, table, ids, predicted[table]++);
+                    }});
 }
 
 int PostgresDefinition::next_id(PostgresTransaction& transaction, const std::string& table, Ids ids,

@@ -38,7 +38,8 @@ class PostgresDefinition {
 
   /// REQUIRES: `session` and `config` outlive this; the source is PostgreSQL.
   PostgresDefinition(PostgresSession& session, const Config& config);
-  PostgresDefinition(PostgresSession& session, const Config& config, Patience patience);
+  PostgresDefinition(PostgresSession& session, const Config& config, Patience patience,
+                     AdoptedAliases adopted = {});
 
   /// As SourceDefinition::plan(). Throws UsageError also when a newer lockstep has migrated the database.
   std::vector<PlanStep> plan();
@@ -97,6 +98,7 @@ class PostgresDefinition {
   PostgresSession& session_;
   const Config& config_;
   Patience patience_;
+  const AdoptedAliases adopted_;
 };
 
 }  // namespace lockstep

@@ -17,7 +17,7 @@ std::string of_rows(const std::string& selected, const JsonRows& rows, const std
   std::string text = "(" + in + "select " + selected + in + "from (" + in + "  select";
   for (const JsonRows::Field& field : rows.fields) {
     text += (&field == &rows.fields.front() ? "" : ",") + in + "    " + field.expression;
-    if (field.column == nullptr) text += " as " + field.as;
+    if (!field.is_called_so()) text += " as " + field.as;
   }
   for (const std::string& line : rows.from) text += in + "  " + line;
   return text + in + ") as part_\n" + indent + ")";
@@ -53,6 +53,11 @@ std::string PostgresDialect::json_object(const JsonRows& rows, const std::string
 std::string PostgresDialect::json_array(const JsonRows& rows, const std::string& indent) const {
   const std::string order = rows.order.empty() ? "" : " order by " + listed(rows.order, "part_.");
   return of_rows("coalesce(json_agg(row_to_json(part_.*)" + order + "), '[]')", rows, indent);
+}
+
+std::string PostgresDialect::json_values(const JsonRows& rows, const std::string& indent) const {
+  const std::string order = rows.order.empty() ? "" : " order by " + listed(rows.order, "part_.");
+  return of_rows("coalesce(json_agg(part_." + rows.fields.front().as + order + "), '[]')", rows, indent);
 }
 
 std::string PostgresDialect::label(const std::string& name) const {

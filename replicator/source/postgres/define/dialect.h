@@ -14,6 +14,7 @@ class PostgresDialect final : public SqlDialect {
   std::string part_of_value(std::size_t place, const GraphColumn& column) const override;
   std::string json_object(const JsonRows& rows, const std::string& indent) const override;
   std::string json_array(const JsonRows& rows, const std::string& indent) const override;
+  std::string json_values(const JsonRows& rows, const std::string& indent) const override;
   std::string label(const std::string& name) const override;
   bool has_json_type() const override { return true; }
   std::string before_view() const override;

@@ -9,6 +9,7 @@
 #include "replicator/source/definition.h"
 #include "replicator/source/postgres/define/applied.h"
 #include "replicator/source/postgres/define/design.h"
+#include "replicator/source/source_definition.h"
 
 namespace lockstep {
 
@@ -38,6 +39,7 @@ struct PlanInput {
   std::string pipeline;
   const PipelineDesign& design;
   const AppliedObjects& applied;
+  const AdoptedAliases& adopted;
   /// The next id of lockstep's table "pipeline", "index" or "capture".
   std::function<int(const std::string&)> next_id;
 };

@@ -84,6 +84,21 @@ TableGraph PostgresSchemaReader::tables() {
 
 ViewShape PostgresSchemaReader::view(const std::string& name) {
   PostgresTransaction transaction(session_, "reading the view");
+  return view(transaction, name);
+}
+
+ViewShape PostgresSchemaReader::drafted_view(const std::string& name, const std::string& statements) {
+  PostgresTransaction transaction(session_, "trying the view");
+  try {
+    transaction.execute(statements);
+  } catch (const PostgresError& error) {
+    if (error.retryable()) throw;
+    throw UsageError("the database refuses the view " + name + ": " + error.parts().cause);
+  }
+  return view(transaction, name);
+}
+
+ViewShape PostgresSchemaReader::view(PostgresTransaction& transaction, const std::string& name) {
   std::string why;
   const std::optional<PostgresRelation> view = find_relation(transaction, name, why);
   if (!view) throw UsageError("view " + name + ": " + why);

@@ -22,10 +22,12 @@ class PostgresSchemaReader final : public SchemaReader {
   const SqlDialect& dialect() const override { return dialect_; }
   TableGraph tables() override;
   ViewShape view(const std::string& name) override;
+  ViewShape drafted_view(const std::string& name, const std::string& statements) override;
   bool has(const std::string& name) override;
   std::string view_for(const std::string& table) override;
 
  private:
+  ViewShape view(PostgresTransaction& transaction, const std::string& name);
   GraphColumn column_of(PostgresTransaction& transaction, const PostgresColumn& column);
   ValueKind kind_of(PostgresTransaction& transaction, unsigned type_oid);
   void require_trust(PostgresTransaction& transaction, const std::string& view);

@@ -11,8 +11,10 @@
 
 namespace lockstep {
 
-PostgresSourceDefinition::PostgresSourceDefinition(const Config& config)
-    : config_(config), session_(config.source, config.pipeline + " apply"), definition_(session_, config) {}
+PostgresSourceDefinition::PostgresSourceDefinition(const Config& config, const AdoptedAliases& adopted)
+    : config_(config),
+      session_(config.source, config.pipeline + " apply"),
+      definition_(session_, config, {}, adopted) {}
 
 std::string PostgresSourceDefinition::server() {
   const std::string version = value("asking for the version", "show server_version");

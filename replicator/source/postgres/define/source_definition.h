@@ -15,7 +15,7 @@ namespace lockstep {
 class PostgresSourceDefinition final : public SourceDefinition {
  public:
   /// As open_source_definition().
-  explicit PostgresSourceDefinition(const Config& config);
+  PostgresSourceDefinition(const Config& config, const AdoptedAliases& adopted);
 
   std::string server() override;
   std::string user() override;

@@ -82,6 +82,15 @@ std::string SqliteDialect::json_array(const JsonRows& rows, const std::string& i
   return text + in + ") as part_\n" + indent + ")";
 }
 
+std::string SqliteDialect::json_values(const JsonRows& rows, const std::string& indent) const {
+  const std::string in = "\n" + indent + "  ";
+  const std::string inner = in + "  ";
+  std::string text = "(" + in + "select json_group_array(part_.value)" + in + "from (" + inner + "select " +
+                     value_in_json(rows.fields.front()) + " as value" + lines(rows, inner);
+  if (!rows.order.empty()) text += inner + "order by " + listed(rows.order, rows.alias + ".");
+  return text + in + ") as part_\n" + indent + ")";
+}
+
 std::string SqliteDialect::label(const std::string& name) const {
   return plain_or_quoted(name);
 }

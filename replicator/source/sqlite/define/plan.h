@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "replicator/source/definition.h"
+#include "replicator/source/source_definition.h"
 #include "replicator/source/sqlite/define/applied.h"
 #include "replicator/source/sqlite/define/design.h"
 
@@ -16,6 +17,7 @@ struct SqlitePlanInput {
   const std::string& pipeline;
   const SqlitePipelineDesign& design;
   const SqliteApplied& applied;
+  const AdoptedAliases& adopted;
 };
 
 /// REQUIRES: the design has no faults.

@@ -11,6 +11,7 @@
 #include "replicator/source/sqlite/catalog/value_kind.h"
 #include "replicator/source/sqlite/catalog/view_joins.h"
 #include "replicator/source/sqlite/catalog/view_reads.h"
+#include "replicator/source/sqlite/session/sqlite_error.h"
 #include "replicator/source/sqlite/session/statement.h"
 #include "replicator/source/sqlite/session/transaction.h"
 
@@ -118,6 +119,22 @@ std::vector<ColumnNames> SqliteSchemaReader::indices_of(const SqliteTable& table
 
 ViewShape SqliteSchemaReader::view(const std::string& name) {
   const SqliteSnapshot snapshot(connection_, "reading the view");
+  return described_view(name);
+}
+
+ViewShape SqliteSchemaReader::drafted_view(const std::string& name, const std::string& statements) {
+  const char* const kTrying = "trying the view";
+  const SqliteWrite transaction(connection_, kTrying);
+  try {
+    connection_.execute(kTrying, statements);
+  } catch (const SqliteError& error) {
+    if (error.retryable()) throw;
+    throw UsageError("the database refuses the view " + name + ": " + error.parts().cause);
+  }
+  return described_view(name);
+}
+
+ViewShape SqliteSchemaReader::described_view(const std::string& name) {
   const std::optional<SqliteTable> view = find_table(connection_, name);
   if (!view) throw UsageError("there is no view " + name);
   if (view->kind != SqliteTable::Kind::kView)

@@ -21,10 +21,13 @@ class SqliteSchemaReader final : public SchemaReader {
   const SqlDialect& dialect() const override { return dialect_; }
   TableGraph tables() override;
   ViewShape view(const std::string& name) override;
+  ViewShape drafted_view(const std::string& name, const std::string& statements) override;
   bool has(const std::string& name) override;
   std::string view_for(const std::string& table) override;
 
  private:
+  // In the transaction that is open.
+  ViewShape described_view(const std::string& name);
   GraphTable described(const SqliteTable& table);
   void add_foreign_keys(const std::vector<SqliteTable>& tables, TableGraph& graph);
   std::vector<ColumnNames> indices_of(const SqliteTable& table);

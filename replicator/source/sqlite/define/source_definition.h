@@ -22,7 +22,7 @@ class SqliteSourceDefinition final : public SourceDefinition {
  public:
   /// REQUIRES: `config` outlives this; the source is SQLite. `patience` is how long it tries to get the
   /// file's write lock.
-  explicit SqliteSourceDefinition(const Config& config,
+  explicit SqliteSourceDefinition(const Config& config, AdoptedAliases adopted = {},
                                   std::chrono::milliseconds patience = std::chrono::minutes(2));
 
   std::string server() override;
@@ -65,6 +65,7 @@ class SqliteSourceDefinition final : public SourceDefinition {
   std::vector<std::string> ask(std::string_view doing, std::string_view query);
 
   const Config& config_;
+  const AdoptedAliases adopted_;
   const std::chrono::milliseconds patience_;
   SqliteConnection connection_;
 };

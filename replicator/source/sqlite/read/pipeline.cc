@@ -16,22 +16,6 @@ namespace {
 
 constexpr const char* kLoading = "loading the indices";
 
-SqliteIndex::IdType id_type_of(const std::string& name, const std::string& alias) {
-  if (name == "integer") return SqliteIndex::IdType::kInteger;
-  if (name == "text") return SqliteIndex::IdType::kText;
-  if (name == "any") return SqliteIndex::IdType::kAny;
-  throw unknown_value("index " + alias, "id_type", name);
-}
-
-std::vector<SqliteField> fields_of(std::vector<std::string> names, const std::vector<std::string>& holding) {
-  std::vector<SqliteField> all;
-  for (std::string& name : names) {
-    const bool holds_json = std::find(holding.begin(), holding.end(), name) != holding.end();
-    all.push_back({std::move(name), holds_json});
-  }
-  return all;
-}
-
 void load_tracks(SqliteConnection& connection, SqlitePipeline& pipeline, SqliteIndex& index,
                  AppliedIndex& applied) {
   constexpr std::string_view kCapture = "capture";
@@ -65,9 +49,9 @@ void load_indices(SqliteConnection& connection, SqlitePipeline& pipeline) {
     index.id = {static_cast<int>(rows[0].integer())};
     index.alias = stored_text(rows[1], kIndex);
     index.view = quote_sqlite_name(stored_text(rows[2], kIndex));
-    index.id_type = id_type_of(stored_text(rows[3], kIndex), index.alias);
+    index.id_type = sqlite_id_type(stored_text(rows[3], kIndex), index.alias);
     index.routed = stored_integer(rows[4], kIndex) != 0;
-    index.fields = fields_of(stored_texts(rows[5], kIndex), stored_texts(rows[6], kIndex));
+    index.fields = sqlite_fields(stored_texts(rows[5], kIndex), stored_texts(rows[6], kIndex));
     AppliedIndex applied;
     applied.id = index.id;
     applied.alias = index.alias;
@@ -83,6 +67,23 @@ void load_indices(SqliteConnection& connection, SqlitePipeline& pipeline) {
 }
 
 }  // namespace
+
+SqliteIndex::IdType sqlite_id_type(const std::string& name, const std::string& alias) {
+  if (name == "integer") return SqliteIndex::IdType::kInteger;
+  if (name == "text") return SqliteIndex::IdType::kText;
+  if (name == "any") return SqliteIndex::IdType::kAny;
+  throw unknown_value("index " + alias, "id_type", name);
+}
+
+std::vector<SqliteField> sqlite_fields(std::vector<std::string> names,
+                                       const std::vector<std::string>& holding) {
+  std::vector<SqliteField> all;
+  for (std::string& name : names) {
+    const bool holds_json = std::find(holding.begin(), holding.end(), name) != holding.end();
+    all.push_back({std::move(name), holds_json});
+  }
+  return all;
+}
 
 const SqliteIndex& SqlitePipeline::index(IndexId id) const {
   const auto found =

@@ -56,6 +56,13 @@ struct SqlitePipeline {
   const SqliteIndex& index(IndexId id) const;
 };
 
+/// What is stored as "integer", "text" or "any". Throws Error for any other, naming it and the index.
+SqliteIndex::IdType sqlite_id_type(const std::string& name, const std::string& alias);
+
+/// Fields of these names, of which those in `holding` hold JSON.
+std::vector<SqliteField> sqlite_fields(std::vector<std::string> names,
+                                       const std::vector<std::string>& holding);
+
 /// Loads the pipeline of this name. Throws SourceAbsent when it was not applied to this file, OtherVersion
 /// when another version of lockstep did it, and Error.
 SqlitePipeline load_sqlite_pipeline(SqliteConnection& connection, const std::string& name);

@@ -122,7 +122,7 @@ TEST(Client, NeverAddressesSeveralIndicesByOneName) {
 }
 
 TEST(Client, EncodesNames) {
-  Script script{{{200, "{}"}}, {}};
+  Script script{{{200, R"({"acknowledged":true})"}}, {}};
   client_of(script).delete_index("größe%/x");
   EXPECT_THAT(script.requests.at(0).path, HasSubstr("/gr%C3%B6%C3%9Fe%25%2Fx"));
 }

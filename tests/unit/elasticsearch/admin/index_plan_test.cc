@@ -15,6 +15,7 @@ using Kind = IndexPlan::Kind;
 
 constexpr const char* kMapping =
     R"({"settings":{"number_of_replicas":0},"mappings":{"properties":{"a":{"type":"text"}}}})";
+const HttpResponse kDone{200, R"({"acknowledged":true})"};
 constexpr const char* kNoIndex = R"({"error":{"type":"index_not_found_exception","reason":"r"}})";
 
 DesiredIndex desired(const std::string& mapping = kMapping) {
@@ -48,7 +49,7 @@ HttpResponse simulated(const std::string& mapping) {
 }
 
 TEST(PlanIndex, CreatesTheFirstGeneration) {
-  Script script{{{404, kNoIndex}, simulated(kMapping), {200, "{}"}, {200, "{}"}}, {}};
+  Script script{{{404, kNoIndex}, simulated(kMapping), {200, "{}"}, kDone}, {}};
   ElasticsearchClient client = client_of(script);
   const IndexPlan plan = plan_index(client, desired());
   EXPECT_EQ(plan.kind, Kind::kCreate);
@@ -86,7 +87,7 @@ TEST(PlanIndex, PutsAdditionsInPlaceAndKeepsEpochAndForeignMeta) {
   const std::string longer =
       R"({"settings":{"number_of_replicas":1},"mappings":{"properties":{"a":{"type":"text"},"b":{"type":"date"}}}})";
   const HttpResponse before = existing(desired(), mark(desired()));
-  const HttpResponse done{200, "{}"};
+  const HttpResponse done = kDone;
   // On an empty index, which is deleted: the settings and the mapping.
   Script script{{before, simulated(longer), done, done, done, done, before, done, done, before, done}, {}};
   ElasticsearchClient client = client_of(script);
@@ -141,7 +142,7 @@ TEST(PlanIndex, AFieldThatNoDocumentHasIsNoReasonToWriteThemAgain) {
 TEST(PlanIndex, WhatAnEmptyIndexRefusesNeedsAReindexAndTheRestDoesNot) {
   const std::string other =
       R"({"mappings":{"properties":{"a":{"type":"text","analyzer":"simple","search_analyzer":"simple"}}}})";
-  const HttpResponse done{200, "{}"};
+  const HttpResponse done = kDone;
   const HttpResponse refused{400, R"({"error":{"type":"illegal_argument_exception","reason":"conflicts"}})"};
   Script script{{existing(desired(), mark(desired())), simulated(other), done, refused, refused, done, done},
                 {}};
@@ -224,6 +225,60 @@ TEST(PlanIndex, RefusesWhatIsNotOurs) {
   }
 }
 
+TEST(PlanIndex, AdoptsWhatNobodyHasMarkedAndWhatItWasCutOffIn) {
+  DesiredIndex adopting = desired();
+  adopting.foreign = DesiredIndex::Foreign::kAdopt;
+  json half = mark(desired());
+  half["uncompared"] = "index posts";
+  const HttpResponse found = existing(desired(), json(), "legacy");
+  for (const HttpResponse& state : {found, existing(desired(), half)}) {
+    Script script{{state, simulated(kMapping), state, kDone, kDone}, {}};
+    ElasticsearchClient client = client_of(script);
+    const IndexPlan plan = plan_index(client, adopting);
+    ASSERT_EQ(plan.kind, Kind::kAdopt) << plan.problem;
+    apply_index_plan(client, adopting, plan);
+    const json written = json::parse(script.requests.at(3).body);
+    EXPECT_EQ(written.at("_meta").at("team"), "x");
+    EXPECT_EQ(written.at("_meta").at("lockstep").at("uncompared"), "index " + plan.index);
+    EXPECT_EQ(written.at("_meta").at("lockstep").at("identity"), "uuid-1");
+  }
+  Script script{{existing(desired(), half)}, {}};
+  ElasticsearchClient client = client_of(script);
+  const IndexPlan plan = plan_index(client, desired());
+  EXPECT_EQ(plan.kind, Kind::kRefuse) << "without its jobs nothing else may go on with it";
+  EXPECT_THAT(plan.remedy, HasSubstr("`lockstep adopt posts`"));
+}
+
+TEST(PlanIndex, AdoptsNoIndexWhoseDocumentsNobodyCanCompareOrKeep) {
+  DesiredIndex adopting = desired();
+  adopting.foreign = DesiredIndex::Foreign::kAdopt;
+  adopting.fields = {"a", "b"};
+  const auto state = [](const json& mappings, const json& settings, const char* name = "legacy") {
+    return HttpResponse{
+        200,
+        json{{name,
+              {{"aliases", {{"posts", json::object()}}}, {"mappings", mappings}, {"settings", settings}}}}
+            .dump()};
+  };
+  const json none = json::object();
+  const std::vector<Refusal> refusals = {
+      {"no source", state({{"_source", {{"enabled", false}}}}, none), "does not keep the whole _source"},
+      {"synthetic", state(none, {{"index.mapping.source.mode", "synthetic"}}),
+       "does not keep the whole _source"},
+      {"policy", state(none, {{"index.lifecycle.name", "weekly"}}), "the lifecycle policy weekly"},
+      {"stream", state(none, none, ".ds-posts-000001"), "belongs to a data stream"},
+      {"strict", state({{"dynamic", "strict"}, {"properties", {{"a", {{"type", "text"}}}}}}, none),
+       "would be refused: b"}};
+  for (const Refusal& refusal : refusals) {
+    Script script{{refusal.state}, {}};
+    ElasticsearchClient client = client_of(script);
+    const IndexPlan plan = plan_index(client, adopting);
+    EXPECT_EQ(plan.kind, Kind::kRefuse) << refusal.what;
+    EXPECT_THAT(plan.problem, HasSubstr(refusal.problem)) << refusal.what;
+    EXPECT_FALSE(plan.remedy.empty());
+  }
+}
+
 TEST(ValidateMapping, AsksBySimulatingATemplate) {
   const IndexMapping mapping = desired().mapping;
   Script script{
@@ -241,9 +296,8 @@ TEST(ValidateMapping, AsksBySimulatingATemplate) {
 
 TEST(ValidateMapping, WhereThatIsNotAllowedItLeavesNoIndexBehind) {
   for (const HttpResponse& created :
-       {HttpResponse{200, "{}"}, HttpResponse{400, R"({"error":{"type":"t","reason":"no"}})"},
-        HttpResponse{503, ""}}) {
-    Script script{{{403, ""}, created, {200, "{}"}}, {}};
+       {kDone, HttpResponse{400, R"({"error":{"type":"t","reason":"no"}})"}, HttpResponse{503, ""}}) {
+    Script script{{{403, ""}, created, kDone}, {}};
     ElasticsearchClient client = client_of(script);
     if (created.status == 503) {
       EXPECT_THROW(validate_mapping(client, "posts", desired().mapping), Error);
@@ -259,7 +313,7 @@ TEST(ValidateMapping, WhereThatIsNotAllowedItLeavesNoIndexBehind) {
 
 TEST(IndexMark, SaysWhoWritesAndFromWhere) {
   const HttpResponse state = existing(desired(), mark(desired()));
-  Script script{{state, state, {200, "{}"}}, {}};
+  Script script{{state, state, kDone}, {}};
   ElasticsearchClient client = client_of(script);
   EXPECT_EQ(marked_index(client, "posts").mark.epoch, Epoch{4});
   const SourceMark source{"here", "1", 5, "16400", "a mark"};
@@ -271,7 +325,7 @@ TEST(IndexMark, SaysWhoWritesAndFromWhere) {
       {"place", "here"}, {"timeline", "1"}, {"progress", 5}, {"tables", "16400"}, {"mark", "a mark"}};
   const json mappings = json::parse(script.requests.back().body);
   EXPECT_EQ(mappings, json({{"_meta", {{"team", "x"}, {"lockstep", expected}}}}));
-  EXPECT_EQ(read_mark({"posts-000003", "uuid", {}, {}, mappings, {}})->source, source);
+  EXPECT_EQ(read_mark({"posts-000003", "uuid", {}, {}, {}, mappings, {}})->source, source);
 }
 
 TEST(IndexMark, AMarkThatCannotBeReadDoesNotHideARestoredSource) {

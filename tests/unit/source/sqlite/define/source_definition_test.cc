@@ -94,6 +94,16 @@ class SqliteDefinitionTest : public testing::Test {
   Config config_;
 };
 
+TEST_F(SqliteDefinitionTest, AnAdoptedIndexBeginsWithAComparisonAndASweep) {
+  SqliteSourceDefinition adopting(config_, {config_.indices.front().alias});
+  std::string detail;
+  for (const PlanStep& step : adopting.plan()) detail += step.detail + "\n";
+  EXPECT_THAT(detail, HasSubstr("beginning with a comparison"));
+  adopting.apply({});
+  EXPECT_THAT(jobs(), ElementsAre("comparison: adopted index", "sweep: adopted index"));
+  EXPECT_THAT(planned(), IsEmpty());
+}
+
 TEST_F(SqliteDefinitionTest, TheTriggersAreThoseOfTheGoldenFile) {
   apply();
   std::string triggers;

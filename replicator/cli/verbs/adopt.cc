@@ -1,0 +1,200 @@
+// `lockstep adopt`: takes over an index that something else has filled. Looks first, then does what `apply`
+// does; the service writes what differs.
+#include <algorithm>
+#include <iostream>
+
+#include "replicator/cli/options/options.h"
+#include "replicator/cli/options/pipeline_option.h"
+#include "replicator/cli/text/difference_text.h"
+#include "replicator/cli/text/json_text.h"
+#include "replicator/cli/text/plan_text.h"
+#include "replicator/cli/text/progress_line.h"
+#include "replicator/cli/verb.h"
+#include "replicator/cli/verbs/both_sides.h"
+#include "replicator/error.h"
+#include "replicator/log_command.h"
+#include "replicator/pipeline/foreign_writes.h"
+#include "replicator/pipeline/repair/survey.h"
+#include "replicator/process/terminal.h"
+#include "replicator/service/rate_meter.h"
+#include "replicator/service/readable.h"
+
+namespace lockstep {
+namespace {
+
+using Kind = IndexPlan::Kind;
+
+std::string kind_text(const char* kind, std::int64_t count, const std::vector<FoundDocument>& examples) {
+  if (count == 0) return "";
+  std::string ids;
+  for (const FoundDocument& example : examples)
+    ids += (ids.empty() ? "" : ", ") + json_string(example.id.text);
+  const bool is_all = static_cast<std::int64_t>(examples.size()) == count;
+  return "  " + grouped(count) + " " + kind + ": " + ids + (is_all ? "" : ", …") + "\n";
+}
+
+/// The fields that documents of the index may have and the view does not give.
+std::string foreign_fields(const IndexState& index, const std::vector<std::string>& of_view) {
+  std::string fields;
+  const auto properties = index.mappings.find("properties");
+  if (properties == index.mappings.end()) return fields;
+  for (const auto& field : properties->items()) {
+    const bool is_known = std::find(of_view.begin(), of_view.end(), field.key()) != of_view.end();
+    if (!is_known) fields += (fields.empty() ? "" : ", ") + field.key();
+  }
+  return fields;
+}
+
+class Adopt final : public Verb {
+ public:
+  const char* name() const override { return "adopt"; }
+  const char* summary() const override { return "Take over an index that something else has filled"; }
+  const char* example() const override {
+    return "lockstep adopt -c shop.toml products --dry-run\nlockstep adopt -c shop.toml products";
+  }
+
+  void add_options(Options options) override {
+    pipeline_.add_to(options);
+    pipeline_.add_owner_to(options);
+    options.option("ALIAS", alias_, "The name that searches use: an alias of that index, or its own name")
+        .required();
+    options.flag("--dry-run", dry_run_, "Compare the documents, say what would happen, and do nothing");
+    options.flag("--delete-surplus", delete_surplus_, "Delete the documents that the view does not have");
+    options.flag("--list", list_, "Print a line for each document that differs");
+    options.flag("-y,--yes", yes_, "Do not ask; without a terminal it never asks");
+  }
+
+  ExitCode run() override {
+    const Config config = pipeline_.load();
+    require_configured(config);
+    BothSides sides(config, {alias_});
+    const DeploymentPlan plan = sides.deployment.plan();
+    if (!plan.obstacles.empty()) {
+      for (const Finding& obstacle : plan.obstacles) std::cerr << finding_text(obstacle);
+      return ExitCode::kFailed;
+    }
+    const auto own = std::find_if(plan.indices.begin(), plan.indices.end(),
+                                  [&](const IndexPlan& index) { return index.alias == alias_; });
+    if (own->kind == Kind::kCreate) {
+      throw UsageError("there is no index " + alias_ +
+                       " to adopt, nor an alias of that name; `lockstep apply` makes a new one");
+    }
+    if (own->kind != Kind::kAdopt) {
+      std::cout << "nothing to do: " << own->index << " is lockstep's already\n";
+      return ExitCode::kDone;
+    }
+    const Survey found = look(config, sides);
+    tell(*own, sides, found);
+    require_something_in_common(found);
+    if (found.surplus > 0 && !delete_surplus_) {
+      std::cerr << "nothing was changed: " << grouped(found.surplus)
+                << " documents are not in the view; see them with --list, and let them go with "
+                   "--delete-surplus, or add their rows to the view\n";
+      return ExitCode::kDifference;
+    }
+    std::cout << plan_text(plan.steps, Sql::kHidden) << std::flush;
+    if (dry_run_) return ExitCode::kDone;
+    if (!yes_ && can_ask() && ask("Apply this?") == Answer::kNo) return ExitCode::kFailed;
+    log_command("adopt", config.pipeline);
+    sides.deployment.apply(
+        {.step = {}, .waiting = [](const std::string& reason) { std::cerr << reason << '\n'; }});
+    std::cerr << "adopted " << alias_
+              << "; `lockstep run` compares it again and writes what differs, `lockstep verify` proves it\n";
+    return ExitCode::kDone;
+  }
+
+ private:
+  void require_configured(const Config& config) const {
+    std::string known;
+    for (const IndexConfig& index : config.indices) {
+      if (index.alias == alias_) return;
+      known += (known.empty() ? "" : ", ") + index.alias;
+    }
+    throw UsageError("the configuration has no index '" + alias_ + "'; it has " + known);
+  }
+
+  Survey look(const Config& config, BothSides& sides) {
+    const std::unique_ptr<ViewReader> views = open_view_reader(config);
+    const auto index = std::find_if(views->indices().begin(), views->indices().end(),
+                                    [&](const AppliedIndex& each) { return each.alias == alias_; });
+    RateMeter rate;
+    SurveyListener::Pass last = SurveyListener::Pass::kComparing;
+    ProgressLine line;
+    return survey(config, *views, sides.elasticsearch, *index,
+                  {.progress =
+                       [&](SurveyListener::Pass pass, std::int64_t done, std::int64_t total) {
+                         if (pass != last) rate = RateMeter();
+                         last = pass;
+                         rate.add(std::chrono::steady_clock::now(), done);
+                         const bool is_first = pass == SurveyListener::Pass::kComparing;
+                         if (total > 0 && line.due())
+                           line.show(alias_ + (is_first ? ": comparing " : ": looking for missing ones ") +
+                                     progress_bar(done, total, rate.per_second()));
+                       },
+                   .found =
+                       [&](const Suspects& suspects) {
+                         line.clear();
+                         if (list_) list(suspects);
+                       }});
+  }
+
+  void list(const Suspects& suspects) const {
+    const auto print = [&](const char* difference, const std::vector<FoundDocument>& documents) {
+      for (const FoundDocument& document : documents)
+        std::cout << difference_text(alias_, difference, document) << '\n';
+    };
+    print("missing", suspects.missing);
+    print("different", suspects.different);
+    print("surplus", suspects.surplus);
+  }
+
+  void tell(const IndexPlan& plan, BothSides& sides, const Survey& found) const {
+    std::cout << alias_ << ": " << grouped(found.in_index) << " documents in index " << plan.index << ", "
+              << grouped(found.in_view) << " in the view\n  " << grouped(found.equal())
+              << " equal: they stay as they are\n"
+              << kind_text("different", found.different, found.examples.different)
+              << kind_text("missing", found.missing, found.examples.missing)
+              << kind_text("surplus, which the view does not have", found.surplus, found.examples.surplus);
+    for (const std::string& pipeline : found.ingest_pipelines)
+      std::cout << "  the ingest pipeline " << pipeline << " may add other fields, which are not compared\n";
+    for (const IndexState& index : sides.elasticsearch.indices_of(alias_)) {
+      const std::string fields = foreign_fields(index, sides.source->document_fields()[alias_]);
+      if (!fields.empty())
+        std::cout
+            << "  the view does not give these fields of the index; a document that has one is different, "
+               "and loses it: "
+            << fields << '\n';
+    }
+    if (found.greatest_version > ForeignWrites::kMostOvertaken)
+      std::cout
+          << "  a document has the version " << found.greatest_version.value()
+          << ", which none of lockstep's can follow: it is deleted when it changes, and comes back after a "
+             "minute (index.gc_deletes)\n";
+    for (const MappingDifference& difference : plan.differences)
+      std::cout << "  not as the mapping file says, and left for `lockstep plan` afterwards: "
+                << difference.text() << '\n';
+  }
+
+  void require_something_in_common(const Survey& found) const {
+    if (!found.nothing_in_common()) return;
+    throw Error({"adopting " + alias_,
+                 "no document of the index has an _id that the view has: their _ids are made in another way",
+                 "let the view's _id be what the index has; or choose another alias, which `lockstep apply` "
+                 "makes an index for, and let searches use that"});
+  }
+
+  PipelineOption pipeline_;
+  std::string alias_;
+  bool dry_run_ = false;
+  bool delete_surplus_ = false;
+  bool list_ = false;
+  bool yes_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Verb> make_adopt_verb() {
+  return std::make_unique<Adopt>();
+}
+
+}  // namespace lockstep

@@ -1,0 +1,174 @@
+#include "replicator/elasticsearch/admin/adoption.h"
+
+#include <chrono>
+#include <nlohmann/json.hpp>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "replicator/clock.h"
+#include "replicator/elasticsearch/admin/cluster_change.h"
+#include "replicator/elasticsearch/transport/error_reply.h"
+#include "replicator/elasticsearch/transport/json_fields.h"
+#include "replicator/elasticsearch/transport/text_encoding.h"
+
+namespace lockstep {
+namespace {
+
+using nlohmann::json;
+
+using namespace std::chrono_literals;
+
+constexpr auto kShardPatience = 30s;
+constexpr auto kShardPoll = 100ms;
+constexpr const char* kWriteBlock = "index.blocks.write";
+constexpr const char* kHidden = "index.hidden";
+
+void put_mark(ElasticsearchClient& client, const IndexState& index, const IndexMark& mark) {
+  json meta = meta_of(index);
+  if (!meta.is_object()) meta = json::object();
+  meta["lockstep"] = mark_json(mark);
+  client.put_mapping(index.name, {{"_meta", std::move(meta)}});
+}
+
+IndexState sole(ElasticsearchClient& client, const std::string& name) {
+  std::vector<IndexState> found = client.indices_of(name);
+  if (found.size() == 1) return std::move(found.front());
+  throw Error({"adopting " + name, "it is no longer as it was planned", "run `lockstep adopt` again"});
+}
+
+/// A clone of an earlier try: it has the mark of this pipeline, and stands for nothing yet. Who made it may
+/// be at work still.
+bool is_left_over(const IndexState& index, const IndexMark& mark) {
+  const std::optional<IndexMark> its = read_mark(index);
+  return its && its->identity == mark.identity && !its->uncompared.empty() && index.aliases.empty();
+}
+
+void clone(ElasticsearchClient& client, const IndexState& index, const std::string& name) {
+  const std::string doing = "cloning index " + index.name + " as " + name;
+  const json settings = {{kWriteBlock, false}, {kHidden, true}};
+  const HttpResponse response =
+      client.send(doing, "POST", "/" + percent_encoded(index.name) + "/_clone/" + percent_encoded(name),
+                  json{{"settings", settings}}.dump(), {400});
+  if (response.status != 400) return;
+  // Somebody else adopts it at the same time.
+  if (read_error_reply(response.body).type != "resource_already_exists_exception")
+    throw reply_error(doing, response);
+}
+
+// An index whose primaries have not begun yet is called yellow, and a clone reads its documents from the old
+// index: gone too early, that takes them along.
+void await_primaries(ElasticsearchClient& client, const std::string& name, const std::string& shards) {
+  const std::string doing = "waiting for the shards of index " + name;
+  const SteadyTime end = std::chrono::steady_clock::now() + kShardPatience;
+  while (true) {
+    const json health = client.send_json(doing, "GET",
+                                         "/_cluster/health/" + percent_encoded(name) +
+                                             "?timeout=1s&wait_for_active_shards=" + percent_encoded(shards));
+    const std::optional<std::int64_t> active = integer_at(health, "active_primary_shards");
+    if (active && std::to_string(*active) == shards) return;
+    if (std::chrono::steady_clock::now() > end) {
+      throw Error({doing, "not all of its primary shards are there",
+                   "see why with GET _cluster/allocation/explain, and run `lockstep adopt` again",
+                   Retry::kLater, Server::kElasticsearch});
+    }
+    std::this_thread::sleep_for(kShardPoll);
+  }
+}
+
+/// The clone of an index that takes no writes.
+std::string cloned(ElasticsearchClient& client, const IndexState& index, const IndexMark& mark) {
+  const std::vector<IndexState> generations = client.generations(index.name);
+  std::string name;
+  for (const IndexState& generation : generations) {
+    if (is_left_over(generation, mark)) name = generation.name;
+  }
+  if (name.empty()) {
+    const std::int64_t last =
+        generations.empty() ? 0 : generation_number(index.name, generations.back().name);
+    name = generation_name(index.name, last + 1);
+    clone(client, index, name);
+  }
+  await_primaries(client, name, text_at(index.settings, "index.number_of_shards"));
+  return name;
+}
+
+/// One call: the index goes, and everything that it was called is an alias of its clone.
+void exchange(ElasticsearchClient& client, const IndexState& index, const std::string& name) {
+  json actions = json::array(
+      {{{"remove_index", {{"index", index.name}}}}, {{"add", {{"index", name}, {"alias", index.name}}}}});
+  for (const auto& [alias, options] : index.alias_options.items()) {
+    json add = options;
+    add["index"] = name;
+    add["alias"] = alias;
+    actions.push_back({{"add", std::move(add)}});
+  }
+  change_cluster(client, "letting alias " + index.name + " stand for index " + name, "POST", "/_aliases",
+                 json{{"actions", std::move(actions)}}.dump());
+}
+
+// Whatever has the name now: somebody else may have let it stand for the clone.
+void let_writes_in(ElasticsearchClient& client, const std::string& name) {
+  for (const IndexState& index : client.indices_of(name)) {
+    if (text_at(index.settings, kWriteBlock) == "true")
+      client.put_settings(index.name, {{kWriteBlock, "false"}});
+  }
+}
+
+void rename_to_generation(ElasticsearchClient& client, const IndexState& index, const IndexMark& mark) {
+  try {
+    client.put_settings(index.name, {{kWriteBlock, "true"}});
+    const std::string name = cloned(client, index, mark);
+    exchange(client, index, name);
+    if (sole(client, index.name).name != name)
+      throw Error({"adopting " + index.name, "its name stands for another index than its clone " + name,
+                   "find out who else changes aliases, and run `lockstep adopt` again"});
+    const auto hidden = index.settings.find(kHidden);
+    client.put_settings(name, {{kHidden, hidden == index.settings.end() ? json() : *hidden}});
+  } catch (const Error&) {
+    if (text_at(index.settings, kWriteBlock) != "true") let_writes_in(client, index.name);
+    throw;
+  }
+}
+
+}  // namespace
+
+std::optional<NotAdoptable> why_not_adoptable(const IndexState& index) {
+  const std::string name = "index " + index.name;
+  if (index.name.starts_with(".ds-")) {
+    return NotAdoptable{name + " belongs to a data stream, whose documents cannot be written by their _id",
+                        "choose another alias, which `lockstep apply` makes an index for"};
+  }
+  const json source = object_at(index.mappings, "_source");
+  const bool whole = source.empty() || source == json{{"enabled", true}};
+  const std::string mode = text_at(index.settings, "index.mapping.source.mode");
+  if (!whole || !(mode.empty() || mode == "stored")) {
+    return NotAdoptable{
+        name + " does not keep the whole _source of its documents, so that nobody can compare them",
+        "choose another alias, which `lockstep apply` makes an index for"};
+  }
+  for (const char* const policy :
+       {"index.lifecycle.name", "index.plugins.index_state_management.policy_id"}) {
+    const std::string its = text_at(index.settings, policy);
+    if (its.empty()) continue;
+    return NotAdoptable{name + " has the lifecycle policy " + its + ", which may move or delete it",
+                        "take the policy away from it"};
+  }
+  return std::nullopt;
+}
+
+void adopt_index(ElasticsearchClient& client, const std::string& alias, const IndexMark& mark) {
+  const IndexState index = sole(client, alias);
+  const std::optional<IndexMark> its = read_mark(index);
+  if (its && its->identity != mark.identity) {
+    throw Error({"adopting " + index.name, "another pipeline has taken it: " + its->pipeline,
+                 "find out which of the two is to follow it"});
+  }
+  put_mark(client, index, mark);  // the clone has it from its birth on
+  if (index.name == alias) return rename_to_generation(client, index, mark);
+  const bool is_clone = its && generation_number(alias, index.name) > 0;
+  // Its maker may not have come to that.
+  if (is_clone) client.put_settings(index.name, {{kHidden, nullptr}, {kWriteBlock, nullptr}});
+}
+
+}  // namespace lockstep

@@ -1,0 +1,32 @@
+// Takes over an index that something else has made and filled. It keeps its documents, mapping and settings,
+// and gets our mark. An index that has the alias's own name gets another one: an alias cannot stand beside
+// it.
+//
+// O1. Searches find the documents at every moment: the name moves in one call, which removes the old index.
+// O2. What that call removes has a clone, made while nobody could write.
+// O3. Each step finds what one that was cut off, or somebody else, has left, and goes on from there.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "replicator/elasticsearch/admin/client.h"
+#include "replicator/elasticsearch/admin/index_mark.h"
+
+namespace lockstep {
+
+struct NotAdoptable {
+  std::string problem;
+  std::string remedy;
+};
+
+/// Why documents of this index cannot be compared with a view, or would not stay as the view gives them;
+/// none: they can.
+std::optional<NotAdoptable> why_not_adoptable(const IndexState& index);
+
+/// Gives the one index behind `alias`, or the one of that name, the mark; afterwards `alias` is an alias.
+/// Throws Error as the client does. An index of the alias's name that then still has this name takes writes
+/// as before.
+void adopt_index(ElasticsearchClient& client, const std::string& alias, const IndexMark& mark);
+
+}  // namespace lockstep

@@ -1,0 +1,69 @@
+#include "replicator/elasticsearch/admin/index_mark.h"
+
+#include "replicator/elasticsearch/transport/json_fields.h"
+#include "replicator/elasticsearch/transport/stored_object.h"
+#include "replicator/unknown_value.h"
+
+namespace lockstep {
+namespace {
+
+// No leader gets so far. To rise above a greater one would use up the epochs that there are.
+constexpr std::int64_t kMaxBelievedEpoch = DocumentVersion::kMaxEpoch / 4 * 3;
+
+}  // namespace
+
+using nlohmann::json;
+
+std::optional<IndexMark> read_mark(const IndexState& index) {
+  const json meta = meta_of(index);
+  const auto found = meta.is_object() ? meta.find("lockstep") : meta.end();
+  if (found == meta.end() || !found->is_object()) return std::nullopt;
+  const StoredObject stored("the mark of the index " + index.name, *found);
+  const std::optional<std::int64_t> epoch = stored.integer_if_any("epoch");
+  if (!epoch) return std::nullopt;
+  if (*epoch < 0 || *epoch > kMaxBelievedEpoch) {
+    throw unfit_value(stored.where(), "epoch", std::to_string(*epoch),
+                      "one from 0 to " + std::to_string(kMaxBelievedEpoch));
+  }
+  IndexMark mark;
+  mark.epoch = Epoch{*epoch};
+  mark.pipeline = stored.text("pipeline");
+  mark.identity = stored.text("identity");
+  mark.alias = stored.text_if_any("alias").value_or("");
+  mark.view = stored.text_if_any("view").value_or("");
+  mark.mapping_checksum = stored.text_if_any("mapping_checksum").value_or("");
+  mark.unwritten = stored.text_if_any("unwritten").value_or("");
+  mark.uncompared = stored.text_if_any("uncompared").value_or("");
+  if (const auto source = stored.object_if_any("source")) {
+    mark.source = {source->text("place"), source->text("timeline"), source->integer("progress"),
+                   source->text_if_any("tables").value_or(""), source->text_if_any("mark").value_or("")};
+  }
+  return mark;
+}
+
+json meta_of(const IndexState& index) {
+  return object_at(index.mappings, "_meta");
+}
+
+json source_json(const SourceMark& source) {
+  return {{"place", source.place},
+          {"timeline", source.timeline},
+          {"progress", source.progress},
+          {"tables", source.tables},
+          {"mark", source.mark}};
+}
+
+json mark_json(const IndexMark& mark) {
+  json written = {{"pipeline", mark.pipeline},
+                  {"identity", mark.identity},
+                  {"alias", mark.alias},
+                  {"view", mark.view},
+                  {"mapping_checksum", mark.mapping_checksum},
+                  {"epoch", mark.epoch.value},
+                  {"source", source_json(mark.source)}};
+  if (!mark.unwritten.empty()) written["unwritten"] = mark.unwritten;
+  if (!mark.uncompared.empty()) written["uncompared"] = mark.uncompared;
+  return written;
+}
+
+}  // namespace lockstep

@@ -1,0 +1,60 @@
+// The mark that an index of ours carries in `_meta.lockstep` of its mapping: to whom it belongs, and who has
+// written there.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+
+#include "replicator/document_version.h"
+#include "replicator/elasticsearch/admin/client.h"
+
+namespace lockstep {
+
+/// The source as the index last recorded it. A source with the same place and timeline but less progress is
+/// an older one, such as a restored backup.
+struct SourceMark {
+  std::string place;          ///< names the database
+  std::string timeline;       ///< changes with a promotion or a recovery to an earlier point
+  std::int64_t progress = 0;  ///< grows while place and timeline stay the same
+  std::string tables = {};    ///< names lockstep's tables there; empty when an older lockstep wrote the mark
+  std::string mark = {};      ///< the newest that was left there; empty: it needs none
+  bool operator==(const SourceMark&) const = default;
+};
+
+/// To whom an index belongs: `_meta.lockstep` of its mapping.
+struct IndexMark {
+  std::string pipeline;
+  std::string identity;  ///< the pipeline's uuid in its source
+  std::string alias;
+  std::string view;
+  std::string mapping_checksum;
+  Epoch epoch;        ///< the newest leadership known to have written here
+  SourceMark source;  ///< from which it wrote; empty when nobody has written yet
+  /// What of the mapping only documents have that were written since it came, and nobody has asked the source
+  /// to write the others again: "field title.raw". Empty: nothing.
+  std::string unwritten = {};
+  /// What it was taken over from, until the source has been asked to compare its documents with the view:
+  /// "index products". Empty: nothing.
+  std::string uncompared = {};
+  bool operator==(const IndexMark&) const = default;
+};
+
+/// The mark of an index; none when it has none, or one without an epoch (the indices of locks have such).
+/// alias, view and checksum may be missing, and differ from what is wanted then; so may `source`: nobody has
+/// written yet. Throws Error, naming the field, for any other that is missing, for any of another type, and
+/// for an epoch that no leader reaches: a mark that is read as less than it says would hide a restored
+/// source.
+std::optional<IndexMark> read_mark(const IndexState& index);
+
+/// As `_meta.lockstep` has it.
+nlohmann::json mark_json(const IndexMark& mark);
+
+/// What an index has in `_meta`, ours and others'.
+nlohmann::json meta_of(const IndexState& index);
+
+/// SourceMark as a mark has it.
+nlohmann::json source_json(const SourceMark& source);
+
+}  // namespace lockstep
