@@ -13,12 +13,13 @@ constexpr std::chrono::milliseconds kClockStep{250};
 
 }  // namespace
 
+SteadyTime end_of_lease(const LockManager& locks, SteadyTime since) {
+  return since + locks.lease() - kClockStep;
+}
+
 LeaseKeeper::LeaseKeeper(LockManager& locks, Operation& operation, SteadyTime since,
                          std::function<void()> lost)
-    : locks_(locks),
-      operation_(operation),
-      lost_(std::move(lost)),
-      good_until_(since + locks.lease() - kClockStep) {
+    : locks_(locks), operation_(operation), lost_(std::move(lost)), good_until_(end_of_lease(locks, since)) {
   thread_ = std::jthread([this](const std::stop_token& stop) { keep(stop); });
 }
 
@@ -45,7 +46,7 @@ void LeaseKeeper::keep(const std::stop_token& stop) {
     const SteadyTime sent = clock.now();
     try {
       locks_.renew(operation_);
-      good_until_ = sent + lease - kClockStep;
+      good_until_ = end_of_lease(locks_, sent);
       continue;
     } catch (const LeaseLost& lost) {
       reason_ = lost.what();

@@ -15,6 +15,9 @@
 
 namespace lockstep {
 
+/// When a lease that began after `since` ends, by this machine's clock: never later than by the server's.
+SteadyTime end_of_lease(const LockManager& locks, SteadyTime since);
+
 class LeaseKeeper {
  public:
   /// Renews every third of the lease, and sooner after a retryable failure. `since`: a time before the lease

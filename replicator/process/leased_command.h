@@ -5,14 +5,15 @@
 //
 // The guard is a fork of us that waits for the command. Orphans below it become its children. When the
 // command has ended it ends what the command has left running, and then itself with the command's exit code.
-// When we die, by SIGKILL or otherwise, or are stopped, it ends the command and all below it before the lease
-// does. When the
-// guard is killed, we end them: orphans become our children then. When both are killed at once, the command
-// dies with the guard, and what it has started can go on. Another user's processes, and what a service
-// starts on request, are out of reach (descendants.h).
+// When we die, by SIGKILL or otherwise, it ends the command and all below it at once, and when we are stopped
+// before the lease ends. So nothing but SIGSTOP for itself stops it, and it knows the end of the lease from
+// its start. When the guard is killed, we end them: orphans become our children then. When both are killed at
+// once, the command dies with the guard, and what it has started can go on. Another user's processes, and
+// what a service starts on request, are out of reach (descendants.h).
 //
 // The guard leads a process group of its own, with the command in it. Only where the terminal's foreground
-// group is not ours to change (in a script, in a pipeline) do both stay in that group.
+// group is not ours to change (in a script, in a pipeline) does the command stay in that group; the guard
+// leaves it, so that what stops or kills the whole group spares the guard.
 #pragma once
 
 #include <sys/types.h>
@@ -50,9 +51,10 @@ class NotStarted : public Error {
 /// One command, from its start to its end.
 class LeasedCommand {
  public:
-  /// Starts it with the NAME=VALUE texts of `environment` added. Throws NotStarted.
+  /// Starts it with the NAME=VALUE texts of `environment` added. `good_until`: the end of its lease, as long
+  /// as wait() names no later one. Throws NotStarted.
   LeasedCommand(CaughtSignals& signals, std::vector<std::string> command,
-                const std::vector<std::string>& environment);
+                const std::vector<std::string>& environment, SteadyTime good_until);
   /// Kills it, and all that it has started, if it still runs.
   ~LeasedCommand();
   LeasedCommand(const LeasedCommand&) = delete;
@@ -73,8 +75,12 @@ class LeasedCommand {
   /// What we and the guard share.
   struct Shared {
     std::atomic<pid_t> command = 0;
-    std::atomic<SteadyTime> good_until = SteadyTime::max();
-    std::atomic<bool> expired = false;  ///< the guard ended the command, since the lease had run out
+    std::atomic<SteadyTime> good_until = {};
+    /// So long before, the guard sends SIGTERM: later than we would, so that it does so only in our place.
+    std::atomic<std::chrono::milliseconds> grace = std::chrono::milliseconds(0);
+    std::atomic<bool> terminated = false;  ///< we have sent it
+    std::atomic<bool> stopped = false;     ///< the command was stopped at the terminal
+    std::atomic<bool> expired = false;     ///< the guard ended the command, since the lease had run out
   };
 
   void start(std::vector<std::string>& command, const std::vector<std::string>& environment);

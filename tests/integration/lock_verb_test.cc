@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <csignal>
+#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "replicator/elasticsearch/transport/text_encoding.h"
@@ -376,12 +377,16 @@ TEST_P(LockVerb, ACommandEndsWhenItsLeaseCannotBeRenewedInTime) {
 
 TEST_P(LockVerb, WhoIsStoppedForLongerThanItsLeaseIsDeposedAndItsTokenIsOld) {
   configure("3s");
-  const auto zombie = start("echo $LOCKSTEP_FENCING_TOKEN; echo in; while :; do sleep 0.1; done");
+  const auto zombie = start(
+      "echo $LOCKSTEP_FENCING_TOKEN; trap '' TERM; setsid sleep 300 & echo $! in; while :; do sleep 0.1; "
+      "done");
   wait_for_output(*zombie, "in");
   zombie->signal(SIGSTOP);
   const Completed next =
       lockstep("lock", {"--exclusive", "x", "--wait", "60s", "--", "printenv", "LOCKSTEP_FENCING_TOKEN"});
   ASSERT_EQ(next.exit_code, 0) << next.err;
+  EXPECT_NE(::kill(std::stoi(zombie->out().substr(zombie->out().find('\n'))), 0), 0)
+      << "what it has started has ended when the next one has the lock";
   EXPECT_GT(std::stoll(next.out), std::stoll(zombie->out()));
   zombie->signal(SIGCONT);
   EXPECT_EQ(exit_code(*zombie), 1);
@@ -419,11 +424,17 @@ TEST_P(LockVerb, CtrlZStopsTheCommandAndFgLetsItGoOnUnderItsLock) {
 TEST_P(LockVerb, WhoIsStoppedAtATerminalForLongerThanTheLeaseHasLostTheLock) {
   configure("1s");
   Terminal terminal;
-  terminal.type(typed("echo $((40 + 2)) locked; sleep 60; echo $((40 + 3)) went on"));
+  const std::filesystem::path daemon = folder_.path() / "daemon";
+  terminal.type(typed("setsid sleep 60 & echo $! > " + daemon.string() +
+                      "; echo $((40 + 2)) locked; sleep 60; echo $((40 + 3)) went on"));
   ASSERT_TRUE(terminal.shows("42 locked", kPatience)) << terminal.screen();
   terminal.type(kCtrlZ);
   ASSERT_TRUE(terminal.shows("Stopped", kPatience)) << terminal.screen();
   EXPECT_EQ(lockstep("lock", {"--exclusive", "x", "--wait", "60s", "--", "true"}).exit_code, 0);
+  std::ifstream file(daemon);
+  pid_t started = 0;
+  ASSERT_TRUE(file >> started);
+  EXPECT_NE(::kill(started, 0), 0) << "Ctrl-Z does not stop it, but the end of the lease ends it";
   terminal.type("fg\n");
   terminal.type("echo it ended with $?.\n");
   EXPECT_TRUE(terminal.shows("it ended with 1.", kPatience)) << terminal.screen();

@@ -140,7 +140,7 @@ class Lock final : public Verb {
     if (hold_) return hold(manager, operation, begin, signals);
     std::unique_ptr<LeasedCommand> command;
     try {
-      command = start(signals, operation);
+      command = start(signals, operation, end_of_lease(manager, begin));
     } catch (const NotStarted& error) {
       give_back(manager, operation);
       std::cerr << "lockstep: " << error.what() << '\n';
@@ -188,11 +188,13 @@ class Lock final : public Verb {
     return cause.signal ? static_cast<ExitCode>(128 + *cause.signal) : ExitCode::kDone;
   }
 
-  std::unique_ptr<LeasedCommand> start(CaughtSignals& signals, const Operation& operation) const {
+  std::unique_ptr<LeasedCommand> start(CaughtSignals& signals, const Operation& operation,
+                                       SteadyTime good_until) const {
     return std::make_unique<LeasedCommand>(
         signals, command_,
         std::vector<std::string>{"LOCKSTEP_FENCING_TOKEN=" + std::to_string(operation.token),
-                                 handed_down_by(operation)});
+                                 handed_down_by(operation)},
+        good_until);
   }
 
   /// Takes the lock. Returns the exit code if it did not get it.

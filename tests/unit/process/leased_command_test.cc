@@ -6,16 +6,21 @@
 #include <chrono>
 
 #include "replicator/process/descendants.h"
+#include "tests/support/eventually.h"
 
 namespace lockstep {
 namespace {
 
 using std::chrono::minutes;
 
+SteadyTime in_a_minute() {
+  return SystemClock().now() + minutes(1);
+}
+
 int run(const std::vector<std::string>& command, const std::vector<std::string>& environment = {}) {
   CaughtSignals signals;
-  LeasedCommand child(signals, command, environment);
-  return child.wait([] { return SystemClock().now() + minutes(1); });
+  LeasedCommand child(signals, command, environment, in_a_minute());
+  return child.wait(in_a_minute);
 }
 
 TEST(LeasedCommandTest, TheExitCodeIsTheCommands) {
@@ -43,15 +48,15 @@ TEST(LeasedCommandTest, ACommandThatCannotBeStartedHasAShellsExitCode) {
 
 TEST(LeasedCommandTest, ALostLeaseEndsTheCommand) {
   CaughtSignals signals;
-  LeasedCommand child(signals, {"sleep", "60"}, {});
+  LeasedCommand child(signals, {"sleep", "60"}, {}, in_a_minute());
   child.lose();
-  EXPECT_EQ(child.wait([] { return SystemClock().now() + minutes(1); }), 128 + SIGTERM);
+  EXPECT_EQ(child.wait(in_a_minute), 128 + SIGTERM);
   EXPECT_TRUE(child.ended_by_us());
 }
 
 TEST(LeasedCommandTest, ALeaseThatHasRunOutIsLost) {
   CaughtSignals signals;
-  LeasedCommand child(signals, {"sleep", "60"}, {});
+  LeasedCommand child(signals, {"sleep", "60"}, {}, in_a_minute());
   const SteadyTime over = SystemClock().now();
   const int code = child.wait([over] { return over; });
   EXPECT_TRUE(code == 128 + SIGTERM || code == 128 + SIGKILL) << code;
@@ -60,8 +65,8 @@ TEST(LeasedCommandTest, ALeaseThatHasRunOutIsLost) {
 
 TEST(LeasedCommandTest, ACommandIsToldBeforeItsLeaseRunsOut) {
   CaughtSignals signals;
-  LeasedCommand child(signals, {"sleep", "60"}, {});
-  const SteadyTime end = SystemClock().now() + minutes(1);
+  LeasedCommand child(signals, {"sleep", "60"}, {}, in_a_minute());
+  const SteadyTime end = in_a_minute();
   EXPECT_EQ(child.wait([&] { return end; }, minutes(2)), 128 + SIGTERM);
   EXPECT_LT(SystemClock().now(), end);
 }
@@ -69,31 +74,42 @@ TEST(LeasedCommandTest, ACommandIsToldBeforeItsLeaseRunsOut) {
 TEST(LeasedCommandTest, WhatTheCommandLeavesRunningEndsWithIt) {
   CaughtSignals signals;
   LeasedCommand child(signals, {"sh", "-c", "setsid sleep 60 & setsid sh -c 'sleep 60 & sleep 60' & exit 3"},
-                      {});
-  EXPECT_EQ(child.wait([] { return SystemClock().now() + minutes(1); }), 3);
+                      {}, in_a_minute());
+  EXPECT_EQ(child.wait(in_a_minute), 3);
   EXPECT_TRUE(descendants().empty());
 }
 
 TEST(LeasedCommandTest, WhatIgnoresSigtermIsKilledWhenTheLeaseEnds) {
   CaughtSignals signals;
-  LeasedCommand child(signals, {"sh", "-c", "trap '' TERM; sleep 60 & while :; do sleep 1; done"}, {});
+  LeasedCommand child(signals, {"sh", "-c", "trap '' TERM; sleep 60 & while :; do sleep 1; done"}, {},
+                      in_a_minute());
   const SteadyTime end = SystemClock().now() + std::chrono::milliseconds(400);
   EXPECT_EQ(child.wait([&] { return end; }, std::chrono::milliseconds(300)), 128 + SIGKILL);
   EXPECT_TRUE(descendants().empty());
 }
 
+// Reported: a stopped lockstep left its command running beside the next holder for up to a minute.
+TEST(LeasedCommandTest, WhenNobodyWatchesTheLeaseTheCommandEndsWithItAllTheSame) {
+  CaughtSignals signals;
+  const LeasedCommand child(signals, {"sh", "-c", "trap '' TERM; setsid sleep 60 & sleep 60; sleep 60"}, {},
+                            SystemClock().now() + std::chrono::milliseconds(300));
+  EXPECT_TRUE(support::wait_until([] { return descendants().empty(); }, std::chrono::seconds(30)));
+  EXPECT_TRUE(child.ended_by_us());
+}
+
 TEST(LeasedCommandTest, WhenItsGuardIsKilledTheCommandEndsToo) {
   CaughtSignals signals;
-  LeasedCommand child(signals, {"sh", "-c", "setsid sleep 60 & kill -KILL $PPID; sleep 60"}, {});
-  EXPECT_EQ(child.wait([] { return SystemClock().now() + minutes(1); }), 128 + SIGKILL);
+  LeasedCommand child(signals, {"sh", "-c", "setsid sleep 60 & kill -KILL $PPID; sleep 60"}, {},
+                      in_a_minute());
+  EXPECT_EQ(child.wait(in_a_minute), 128 + SIGKILL);
   EXPECT_TRUE(descendants().empty());
 }
 
 TEST(LeasedCommandTest, SignalsReachTheCommand) {
   CaughtSignals signals;
-  LeasedCommand child(signals, {"sleep", "60"}, {});
+  LeasedCommand child(signals, {"sleep", "60"}, {}, in_a_minute());
   ::raise(SIGTERM);
-  EXPECT_EQ(child.wait([] { return SystemClock().now() + minutes(1); }), 128 + SIGTERM);
+  EXPECT_EQ(child.wait(in_a_minute), 128 + SIGTERM);
   EXPECT_FALSE(child.ended_by_us());
 }
 
