@@ -30,10 +30,10 @@ void LeaseKeeper::between_renewals(const std::function<void()>& action) {
   action();
 }
 
-std::optional<std::string> LeaseKeeper::stop() {
+std::optional<LeaseKeeper::Loss> LeaseKeeper::stop() {
   thread_.request_stop();
   if (thread_.joinable()) thread_.join();
-  return reason_;
+  return loss_;
 }
 
 void LeaseKeeper::keep(const std::stop_token& stop) {
@@ -49,12 +49,12 @@ void LeaseKeeper::keep(const std::stop_token& stop) {
       good_until_ = end_of_lease(locks_, sent);
       continue;
     } catch (const LeaseLost& lost) {
-      reason_ = lost.what();
+      loss_ = Loss{lost.what(), lost.over()};
     } catch (const Error& error) {
       next = lease / 20;
-      if (!error.retryable() || clock.now() >= good_until_.load()) reason_ = error.what();
+      if (!error.retryable() || clock.now() >= good_until_.load()) loss_ = Loss{error.what()};
     }
-    if (!reason_) continue;
+    if (!loss_) continue;
     lost_();
     return;
   }

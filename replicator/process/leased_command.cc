@@ -87,8 +87,7 @@ NotStarted::NotStarted(const std::string& command, int error)
     : Error({"starting " + command, std::strerror(error), "check the command behind --"}),
       exit_code_(error == ENOENT ? 127 : 126) {}
 
-LeasedCommand::LeasedCommand(CaughtSignals& signals, std::vector<std::string> command,
-                             const std::vector<std::string>& environment, SteadyTime good_until)
+LeasedCommand::LeasedCommand(CaughtSignals& signals, const InheritedDescriptors& inherited, Start start)
     : signals_(signals) {
   terminal_ = foreground_terminal();
   if (terminal_ >= 0 && ::getpgrp() != ::getpid()) {
@@ -100,9 +99,9 @@ LeasedCommand::LeasedCommand(CaughtSignals& signals, std::vector<std::string> co
       ::mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) throw std::system_error(errno, std::generic_category(), "mmap");
   shared_ = new (memory) Shared;
-  shared_->good_until = good_until;
+  shared_->good_until = start.good_until;
   try {
-    start(command, environment);
+    this->start(inherited, start);
   } catch (...) {
     if (terminal_ >= 0) ::close(terminal_);
     ::munmap(shared_, sizeof(Shared));
@@ -120,9 +119,9 @@ LeasedCommand::~LeasedCommand() {
   }
 }
 
-void LeasedCommand::start(std::vector<std::string>& command, const std::vector<std::string>& environment) {
-  std::vector<std::string> variables = merged_environment(environment);
-  const std::vector<char*> argv = pointers(command);
+void LeasedCommand::start(const InheritedDescriptors& inherited, Start& start) {
+  std::vector<std::string> variables = merged_environment(start.environment);
+  const std::vector<char*> argv = pointers(start.command);
   const std::vector<char*> envp = pointers(variables);
   int failure[2];
   int alive[2];
@@ -133,7 +132,8 @@ void LeasedCommand::start(std::vector<std::string>& command, const std::vector<s
   if (pid_ == 0) {
     if (own_group_) ::setpgid(0, 0);
     if (terminal_ >= 0) hand_terminal_to(terminal_, ::getpid());
-    ::close(alive[1]);
+    // Also what keeps the other end of `alive` open, and sockets: a server sees them close when we die.
+    inherited.close_others({alive[0], failure[1]});
     guard(argv.data(), envp.data(), alive[0], failure[1]);
   }
   const int fork_error = errno;
@@ -149,7 +149,7 @@ void LeasedCommand::start(std::vector<std::string>& command, const std::vector<s
     ::close(alive_);
     if (pid_ > 0) ::waitpid(pid_, nullptr, 0);
     if (terminal_ >= 0) hand_terminal_to(terminal_, ::getpgrp());
-    throw NotStarted(command[0], error);
+    throw NotStarted(start.command[0], error);
   }
   running_ = true;
 }
@@ -283,7 +283,8 @@ std::optional<int> LeasedCommand::reap() {
   if (::waitpid(pid_, &status, WNOHANG) != pid_) return std::nullopt;
   running_ = false;
   if (!WIFSIGNALED(status)) return WEXITSTATUS(status);
-  end_descendants(SystemClock().now());  // the guard was killed
+  guard_killed_ = WTERMSIG(status);
+  end_descendants(SystemClock().now());
   return 128 + WTERMSIG(status);
 }
 

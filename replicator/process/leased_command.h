@@ -29,6 +29,7 @@
 #include "replicator/error.h"
 #include "replicator/process/caught_signals.h"
 #include "replicator/process/event.h"
+#include "replicator/process/inherited_descriptors.h"
 
 namespace lockstep {
 
@@ -51,10 +52,14 @@ class NotStarted : public Error {
 /// One command, from its start to its end.
 class LeasedCommand {
  public:
-  /// Starts it with the NAME=VALUE texts of `environment` added. `good_until`: the end of its lease, as long
-  /// as wait() names no later one. Throws NotStarted.
-  LeasedCommand(CaughtSignals& signals, std::vector<std::string> command,
-                const std::vector<std::string>& environment, SteadyTime good_until);
+  struct Start {
+    std::vector<std::string> command;
+    std::vector<std::string> environment = {};  ///< NAME=VALUE texts that are added
+    SteadyTime good_until;  ///< the end of its lease, as long as wait() names no later one
+  };
+
+  /// Starts it. It gets the `inherited` descriptors, and no others. Throws NotStarted.
+  LeasedCommand(CaughtSignals& signals, const InheritedDescriptors& inherited, Start start);
   /// Kills it, and all that it has started, if it still runs.
   ~LeasedCommand();
   LeasedCommand(const LeasedCommand&) = delete;
@@ -71,6 +76,9 @@ class LeasedCommand {
   /// Whether we ended it because the lease was lost.
   bool ended_by_us() const { return kill_at_.has_value() || shared_->expired.load(); }
 
+  /// The signal by which somebody killed the guard; the command was ended then.
+  std::optional<int> guard_killed() const { return guard_killed_; }
+
  private:
   /// What we and the guard share.
   struct Shared {
@@ -83,7 +91,7 @@ class LeasedCommand {
     std::atomic<bool> expired = false;     ///< the guard ended the command, since the lease had run out
   };
 
-  void start(std::vector<std::string>& command, const std::vector<std::string>& environment);
+  void start(const InheritedDescriptors& inherited, Start& start);
   [[noreturn]] void guard(char* const* argv, char* const* envp, int alive, int failure) const;
   void terminate(SteadyTime kill_at);
   void kill_all();
@@ -101,6 +109,7 @@ class LeasedCommand {
   bool own_group_ = true;
   bool running_ = false;
   std::optional<SteadyTime> kill_at_;
+  std::optional<int> guard_killed_;
 };
 
 }  // namespace lockstep
