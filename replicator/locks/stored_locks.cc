@@ -18,6 +18,9 @@ constexpr std::size_t kMaxRenewedLocks = 64;
 /// leave no room for those of everybody else.
 constexpr FencingToken kMostExceeded = kMaxToken / 4;
 
+/// By so much at most a token exceeds the fence that it has to exceed.
+constexpr FencingToken kLongestLeap = 1'000'000;
+
 constexpr int kTries = 10;
 
 LockSet with(LockSet locks, LockRequest request) {
@@ -112,8 +115,11 @@ void StoredLocks::raise(Operation& operation, FencingToken above) {
                  "one above the fence " + std::to_string(above) + " leaves no room for greater tokens",
                  "correct the document with that fence"});
   }
+  // Another one that meets the same fence draws another token, even from a journal that was deleted in
+  // between.
+  const auto leap = static_cast<FencingToken>(std::random_device()() % kLongestLeap);
   Operation changed = operation;
-  changed.token = journal_->draw(above);
+  changed.token = journal_->draw(above + leap);
   journal_->step(operation, changed);
 }
 

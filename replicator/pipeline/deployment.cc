@@ -45,11 +45,40 @@ void refuse(const std::vector<Finding>& obstacles) {
   throw Error({"applying the configuration", message, "nothing has been changed"});
 }
 
+// A mark that cannot be read, say, hides nothing of the other indices.
+IndexPlan plan_or_refusal(ElasticsearchClient& elasticsearch, const DesiredIndex& desired) {
+  try {
+    return plan_index(elasticsearch, desired);
+  } catch (const Error& error) {
+    if (error.retryable() || error.parts().server != Server::kNone) throw;
+    IndexPlan plan;
+    plan.kind = IndexPlan::Kind::kRefuse;
+    plan.alias = desired.alias;
+    plan.problem = error.parts().doing + ": " + error.parts().cause;
+    plan.remedy = error.parts().remedy;
+    return plan;
+  }
+}
+
 void tell(const std::function<void(const PlanStep&)>& told, const PlanStep& step) {
   if (told) told(step);
 }
 
 }  // namespace
+
+std::vector<MappingDifference> to_mapping_differences(const std::vector<DefinitionDifference>& differences) {
+  std::vector<MappingDifference> found;
+  for (const DefinitionDifference& difference : differences) {
+    MappingDifference& each = found.emplace_back();
+    each.place = difference.place;
+    each.is = difference.is;
+    each.wanted = difference.wanted;
+    each.way = difference.way == DefinitionDifference::Way::kNewIndex ? MappingDifference::Way::kNewIndex
+                                                                      : MappingDifference::Way::kInPlace;
+    each.reach = MappingDifference::Reach::kLaterWrites;
+  }
+  return found;
+}
 
 Deployment::Deployment(const Config& config, SourceDefinition& source, ElasticsearchClient& elasticsearch)
     : config_(config), source_(source), elasticsearch_(elasticsearch) {}
@@ -117,12 +146,15 @@ void Deployment::remove(Indices indices, const SourceDefinition::Progress& progr
 
 std::vector<DesiredIndex> Deployment::desired(const std::string& identity) {
   const auto fields = source_.document_fields();
+  const auto differences = source_.definition_differences();
   std::vector<DesiredIndex> wanted;
   for (const IndexConfig& index : config_.indices) {
     const auto known = fields.find(index.alias);
     wanted.push_back({index.alias, index.view, parse_mapping(index.mapping.string(), index.mapping_json),
                       config_.pipeline, identity,
                       known == fields.end() ? std::nullopt : std::optional(known->second)});
+    const auto redefined = differences.find(index.alias);
+    if (redefined != differences.end()) wanted.back().documents = to_mapping_differences(redefined->second);
   }
   return wanted;
 }
@@ -130,7 +162,7 @@ std::vector<DesiredIndex> Deployment::desired(const std::string& identity) {
 std::vector<Deployment::PlannedIndex> Deployment::plan_indices(std::vector<DesiredIndex> desired) {
   std::vector<PlannedIndex> planned;
   for (DesiredIndex& index : desired) {
-    IndexPlan plan = plan_index(elasticsearch_, index);
+    IndexPlan plan = plan_or_refusal(elasticsearch_, index);
     planned.push_back({std::move(index), std::move(plan)});
   }
   return planned;

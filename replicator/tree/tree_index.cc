@@ -14,6 +14,7 @@ namespace {
 using nlohmann::json;
 
 constexpr int kBadRequest = 400;
+constexpr const char* kNoPipeline = "_none";
 
 /// Elasticsearch takes terms of up to 32,766 bytes, which are 8,191 characters of four bytes.
 constexpr int kMaxTerm = 8'191;
@@ -82,6 +83,18 @@ std::string fault_of(const json& mappings) {
   return "";
 }
 
+/// What keeps documents from being written as they are; empty: nothing. The default pipeline can be passed
+/// by.
+std::string fault_of_settings(const json& settings) {
+  for (const char* block : {"write", "read_only", "read_only_allow_delete"}) {
+    if (text_at(settings, std::string("index.blocks.") + block) == "true")
+      return std::string("it is blocked against writes (\"index.blocks.") + block + "\")";
+  }
+  const std::string pipeline = text_at(settings, "index.final_pipeline");
+  if (pipeline.empty() || pipeline == kNoPipeline) return "";
+  return "its final_pipeline \"" + pipeline + "\" may change what is written";
+}
+
 void require_usable(const std::string& index, const std::vector<IndexState>& found) {
   const std::string doing = "using " + index + " as a directory tree";
   const std::string as_shipped = "map it as config/fs.json does, or name another index in [tree] index";
@@ -98,6 +111,8 @@ void require_usable(const std::string& index, const std::vector<IndexState>& fou
     throw Error({doing, "a pipeline fills it from a database, and would undo the change",
                  "change the tree in the database, or name another index in [tree] index"});
   }
+  if (const std::string fault = fault_of_settings(state.settings); !fault.empty())
+    throw Error({doing, fault, "set it to null, or name another index in [tree] index"});
   if (const std::string fault = fault_of(state.mappings); !fault.empty())
     throw Error({doing, fault, as_shipped});
   const json properties = object_at(state.mappings, "properties");

@@ -122,7 +122,7 @@ std::int64_t TreeWrites::change_in_server(const TreeChange& change) {
 }
 
 void TreeWrites::exceed_fence(const TreeDocument& document) {
-  if (document.fence > lease_.token()) lease_.exceed(document.fence);
+  if (document.fence >= lease_.token()) lease_.exceed(document.fence);
 }
 
 void TreeWrites::put(std::optional<Put> known) {

@@ -43,8 +43,9 @@ struct IndexMark {
 
 /// The mark of an index; none when it has none, or one without an epoch (the indices of locks have such).
 /// alias, view and checksum may be missing, and differ from what is wanted then; so may `source`: nobody has
-/// written yet. Throws Error, naming the field, for any other that is missing and for any of another type: a
-/// mark that is read as less than it says would hide a restored source.
+/// written yet. Throws Error, naming the field, for any other that is missing, for any of another type, and
+/// for an epoch that no leader reaches: a mark that is read as less than it says would hide a restored
+/// source.
 std::optional<IndexMark> read_mark(const IndexState& index);
 
 /// An index as the configuration wants it.
@@ -56,6 +57,8 @@ struct DesiredIndex {
   std::string identity;  ///< empty when the pipeline is not applied to the source yet
   /// Of the view's documents; none: not known.
   std::optional<std::vector<std::string>> fields = {};
+  /// How the view's documents differ from those that the index has: "view", "column title".
+  std::vector<MappingDifference> documents = {};
 };
 
 struct IndexPlan {
@@ -72,7 +75,7 @@ struct IndexPlan {
   std::vector<std::string> changes;  ///< for people, a line each; empty for kNothing and kRefuse
   std::string problem;               ///< kReindex and kRefuse: why
   std::string remedy;                ///< kReindex and kRefuse: what to do
-  /// kUpdate and kReindex: in which way each of them can be changed. None is Way::kUnknown.
+  /// In which way each of them can be changed, with those of the documents. None is Way::kUnknown.
   std::vector<MappingDifference> differences;
   /// What documents that were written before will not have, so that every document has to be written again:
   /// "field title.raw". Empty: nothing.

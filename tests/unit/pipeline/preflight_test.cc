@@ -27,6 +27,12 @@ class CheckedDefinition final : public SourceDefinition {
 
   std::string user() override { throw std::logic_error("check does not ask this"); }
   std::vector<std::string> applied_aliases() override { throw std::logic_error("check does not ask this"); }
+  std::map<std::string, std::vector<DefinitionDifference>> definition_differences() override { return {}; }
+  std::vector<std::string> redefined_aliases() override { return {}; }
+  bool start_reindex(const std::string&, const std::string&, std::chrono::seconds, const Progress&) override {
+    return false;
+  }
+  void drop_unneeded(const Progress&) override {}
   void refill(const std::vector<std::string>&, const std::string&) override {
     throw std::logic_error("check changes nothing");
   }
@@ -153,6 +159,22 @@ TEST_F(PreflightTest, AMappingIsCheckedEvenWithoutTheSource) {
   source_away_ = true;
   answers_.by_path["/_index_template/_simulate"] = {400, R"({"error": {"type": "t", "reason": "r"}})"};
   EXPECT_THAT(check().findings, SizeIs(2));
+}
+
+TEST_F(PreflightTest, AMarkThatNobodyCanReadHidesNoFaultOfAnotherIndex) {
+  IndexConfig users = config_.indices[0];
+  users.alias = "users";
+  users.line = 20;
+  config_.indices.push_back(users);
+  answers_.by_path["/posts?"] = {200, R"({"posts-000001": {"aliases": {"posts": {}}, "settings": {},
+      "mappings": {"_meta": {"lockstep": {"epoch": "many"}}}}})"};
+  answers_.by_path["/users?"] = {200,
+                                 R"({"theirs": {"aliases": {"users": {}}, "mappings": {}, "settings": {}}})"};
+  const Preflight result = check();
+  ASSERT_THAT(result.findings, SizeIs(2));
+  EXPECT_THAT(to_line(result.findings[0]),
+              HasSubstr("shop.toml:12: reading the mark of the index posts-000001: "));
+  EXPECT_THAT(to_line(result.findings[1]), HasSubstr("shop.toml:20: "));
 }
 
 TEST_F(PreflightTest, AnIndexOfSomebodyElseNamesTheLine) {

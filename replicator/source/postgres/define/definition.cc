@@ -1,6 +1,8 @@
 #include "replicator/source/postgres/define/definition.h"
 
+#include <algorithm>
 #include <map>
+#include <optional>
 #include <random>
 #include <thread>
 #include <utility>
@@ -8,23 +10,16 @@
 #include "replicator/backoff.h"
 #include "replicator/embedded_file.h"
 #include "replicator/error.h"
+#include "replicator/source/index_definition.h"
+#include "replicator/source/postgres/catalog/catalog.h"
 #include "replicator/source/postgres/define/applied.h"
 #include "replicator/source/postgres/define/grants.h"
 #include "replicator/source/postgres/define/row_checks.h"
 #include "replicator/source/postgres/define/triggers.h"
-#include "replicator/source/postgres/define/trust.h"
+#include "replicator/source/postgres/session/statement.h"
 
 namespace lockstep {
 namespace {
-
-// The design of a configuration without faults.
-PipelineDesign sound_design(PostgresTransaction& transaction, const Config& config) {
-  PipelineDesign design = design_pipeline(transaction, config);
-  std::vector<Finding> findings = design.findings;
-  findings.insert(findings.end(), design.denied.begin(), design.denied.end());
-  require_no_errors(findings);
-  return design;
-}
 
 std::vector<PlanStep> steps_of(DefinitionPlan&& plan) {
   std::vector<PlanStep> steps = std::move(plan.preparation);
@@ -33,9 +28,16 @@ std::vector<PlanStep> steps_of(DefinitionPlan&& plan) {
   return steps;
 }
 
-// Triggers that take the fallback (triggers.h, T5) write too much. So their code runs first on a copy of a
-// few rows, which nobody sees.
-void try_out(PostgresTransaction& transaction, const ChangedTable& table) {
+// What the code of triggers says against the table. It looks at columns alone, and no row can make it fail.
+std::string misfit(PostgresTransaction& transaction, const ChangedTable& table) {
+  const pqxx::result found = transaction.run_once("select coalesce(" + table.check + "(), '')");
+  return found[0][0].c_str();
+}
+
+// What the code of triggers says against some rows: it runs on a copy of them, which nobody sees. Each copy
+// costs as much as all triggers that were tried before in this session have statements, since a new table
+// makes the server look at the plans of all.
+std::string failed_trial(PostgresTransaction& transaction, const ChangedTable& table) {
   const std::string copy = transaction.session().schema() + ".trial";
   const std::string set = " set " + table.column + " = " + table.column;
   const std::string one_row = " where ctid = (select min(ctid) from " + copy + ")";
@@ -44,31 +46,44 @@ void try_out(PostgresTransaction& transaction, const ChangedTable& table) {
   for (const std::string& expression : table.expressions) {
     script.push_back("select (" + expression + "\n)::pg_catalog.text from " + copy + " as " + table.alias);
   }
+  std::string trial;
   for (std::size_t i = 0; i < table.functions.size(); ++i) {
     const TriggerEvent event = kTriggerEvents[i];
-    script.push_back(create_trigger_sql(event_name(event), copy, table.functions[i], event));
+    trial += create_trigger_sql(event_name(event), copy, table.functions[i], event) + ";\n";
   }
-  if (table.expressions.empty()) {
-    script.push_back("insert into " + copy +
-                     " select from generate_series(1, 2) where not exists (select from " + copy + ")");
-  }
+  if (table.expressions.empty())
+    trial += "insert into " + copy + " select from generate_series(1, 2) where not exists (select from " +
+             copy + ");\n";
   // Each kind of statement on one row, then on all.
-  script.push_back("insert into " + copy + " select * from " + copy + " limit 1");
-  script.push_back("insert into " + copy + " select * from " + copy);
-  script.push_back("update " + copy + set + one_row);
-  script.push_back("update " + copy + set);
-  script.push_back("delete from " + copy + one_row);
-  script.push_back("delete from " + copy);
-  script.push_back("truncate " + copy);
+  trial += "insert into " + copy + " select * from " + copy + " limit 1;\n";
+  trial += "insert into " + copy + " select * from " + copy + ";\n";
+  trial += "update " + copy + set + one_row + ";\n";
+  trial += "update " + copy + set + ";\n";
+  trial += "delete from " + copy + one_row + ";\n";
+  trial += "delete from " + copy + ";\n";
+  trial += "truncate " + copy + ";\n";
+  script.push_back("do " + dollar_quoted("begin\n" + trial + "end"));
   script.push_back("select coalesce(current_setting('lockstep.fallback', true), '')");
   std::string failure;
   if (const std::optional<Complaint> complaint = complaint_about(
           transaction, script, [&](const pqxx::result& result) { failure = result[0][0].c_str(); })) {
     failure = complaint->message;
   }
+  return failure;
+}
+
+// Triggers that take the fallback (triggers.h, T5) write too much.
+void try_out(PostgresTransaction& transaction, const ChangedTable& table) {
+  if (table.needs_trial) {
+    const std::string failure = failed_trial(transaction, table);
+    if (failure.empty()) return;
+    throw Error({"trying the triggers of " + table.relation + " on a copy of a few rows", failure,
+                 "an expression in `row` must work for every row of the table"});
+  }
+  const std::string failure = misfit(transaction, table);
   if (failure.empty()) return;
-  throw Error({"trying the triggers of " + table.relation + " on a copy of a few rows", failure,
-               "an expression in `row` must work for every row of the table"});
+  throw Error({"comparing the triggers of " + table.relation + " with its columns", failure,
+               "try again when nobody changes the table's columns"});
 }
 
 void execute(PostgresTransaction& transaction, const DefinitionPlan& plan,
@@ -103,10 +118,11 @@ PlanStep PostgresDefinition::step_of(const Migration& migration) const {
 std::vector<PlanStep> PostgresDefinition::plan() {
   PostgresTransaction transaction(session_, "planning");
   transaction.execute("set transaction read only");
+  plan_lookups_once(transaction);
   std::vector<PlanStep> steps = to_hand_over(transaction);
   if (!steps.empty()) return steps;
   for (const Migration& migration : pending(transaction)) steps.push_back(step_of(migration));
-  const PipelineDesign design = sound_design(transaction, config_);
+  const PipelineDesign design = sound_design(transaction, Definitions::kWanted);
   for (PlanStep& step : steps_of(make(transaction, design, Ids::kPredicted)))
     steps.push_back(std::move(step));
   // A view that cannot be read would only be set aside.
@@ -116,13 +132,30 @@ std::vector<PlanStep> PostgresDefinition::plan() {
   return steps;
 }
 
+AppliedObjects PostgresDefinition::applied(PostgresTransaction& transaction) {
+  pending(transaction);  // throws for what a newer lockstep has made
+  return load_applied(transaction, config_.source.schema, config_.pipeline);
+}
+
+PipelineDesign PostgresDefinition::sound_design(PostgresTransaction& transaction, Definitions definitions) {
+  const std::vector<StoredIndex> stored = stored_indices_of(applied(transaction));
+  PipelineDesign design =
+      design_pipeline(transaction, config_,
+                      definitions == Definitions::kWanted ? wanted_indices(config_, stored)
+                                                          : stored_indices(config_, stored));
+  std::vector<Finding> findings = design.findings;
+  findings.insert(findings.end(), design.denied.begin(), design.denied.end());
+  require_no_errors(findings);
+  return design;
+}
+
 DefinitionPlan PostgresDefinition::make(PostgresTransaction& transaction, const PipelineDesign& design,
                                         Ids ids) {
-  const AppliedObjects applied = load_applied(transaction, config_.source.schema, config_.pipeline);
+  const AppliedObjects known = applied(transaction);
   std::map<std::string, int> predicted;
   return make_plan(
-      {transaction, config_.source.schema, config_.pipeline, design, applied, [&](const std::string& table) {
-         if (!applied.has_schema) return ++predicted[table];
+      {transaction, config_.source.schema, config_.pipeline, design, known, [&](const std::string& table) {
+         if (!known.has_schema) return ++predicted[table];
          return next_id(transaction, table, ids, predicted[table]++);
        }});
 }
@@ -139,9 +172,17 @@ int PostgresDefinition::next_id(PostgresTransaction& transaction, const std::str
   return last[0][0].as<int>() + 1 + already_predicted;
 }
 
+// By the views that the configuration names no more, and indices still follow.
+std::vector<LentRight> PostgresDefinition::lent_to_generations(PostgresTransaction& transaction) {
+  Config followed = config_;
+  followed.indices = wanted_indices(config_, stored_indices_of(applied(transaction)));
+  return lent_rights(transaction, followed);
+}
+
 // A session that would lend rights to the owners of what it reads may not even look for faults.
 std::vector<PlanStep> PostgresDefinition::to_hand_over(PostgresTransaction& transaction) {
-  const std::vector<LentRight> lent = lent_rights(transaction, config_);
+  std::vector<LentRight> lent = lent_rights(transaction, config_);
+  if (lent.empty()) lent = lent_to_generations(transaction);
   if (lent.empty()) return {};
   std::vector<PlanStep> steps = hand_over(transaction, config_);
   if (steps.empty()) throw UsageError(to_line(to_finding(lent, config_)));
@@ -151,8 +192,9 @@ std::vector<PlanStep> PostgresDefinition::to_hand_over(PostgresTransaction& tran
 void PostgresDefinition::apply(const Progress& progress) {
   bool hands_over = false;
   patiently("checking the configuration", progress, [&](PostgresTransaction& transaction) {
+    plan_lookups_once(transaction);
     hands_over = !to_hand_over(transaction).empty();
-    if (!hands_over) sound_design(transaction, config_);
+    if (!hands_over) sound_design(transaction, Definitions::kWanted);
   });
   if (hands_over) return give_schema_away(progress);
   retried("migrating lockstep's schema", progress, [&] {
@@ -162,14 +204,84 @@ void PostgresDefinition::apply(const Progress& progress) {
             });
   });
   carry_out("applying the configuration", progress, [&](PostgresTransaction& transaction) {
-    DefinitionPlan plan = make(transaction, sound_design(transaction, config_), Ids::kTaken);
-    if (plan.empty()) return plan;
-    plan.triggers.push_back(
-        {PlanStep::Action::kChange, "", "",
-         session_.sql("update {schema}.pipeline set applied_at = clock_timestamp() where name = ") +
-             transaction.quote(config_.pipeline)});
-    return plan;
+    return make_and_reload(transaction, Definitions::kWanted);
   });
+}
+
+DefinitionPlan PostgresDefinition::make_and_reload(PostgresTransaction& transaction,
+                                                   Definitions definitions) {
+  DefinitionPlan plan = make(transaction, sound_design(transaction, definitions), Ids::kTaken);
+  if (plan.empty()) return plan;
+  plan.triggers.push_back(
+      {PlanStep::Action::kChange, "", "",
+       session_.sql("update {schema}.pipeline set applied_at = clock_timestamp() where name = ") +
+           transaction.quote(config_.pipeline)});
+  return plan;
+}
+
+// The new generation is a row of the table index that nobody follows yet, with the definition of the
+// configuration. So its captures are made as `apply` makes them.
+bool PostgresDefinition::start_reindex(const std::string& alias, const std::string& mapping,
+                                       std::chrono::seconds keep, const Progress& progress) {
+  const auto configured = std::find_if(config_.indices.begin(), config_.indices.end(),
+                                       [&](const IndexConfig& index) { return index.alias == alias; });
+  if (configured == config_.indices.end())
+    throw UsageError("the configuration has no index " + alias + ", whose definition a reindex could take");
+  bool is_started = false;
+  carry_out("starting a reindex", progress, [&](PostgresTransaction& transaction) {
+    require_handed_over(transaction);
+    require_migrated(transaction, config_.source.schema);
+    const AppliedObjects known = applied(transaction);
+    is_started =
+        known.pipeline && !transaction
+                               .run_once(session_.sql(postgres_sql("start_reindex")), *known.pipeline, alias,
+                                         session_.storable(mapping), keep.count())
+                               .empty();
+    if (!is_started) return DefinitionPlan{};
+    transaction.run_once(session_.sql(postgres_sql("define_generation")), *known.pipeline, alias,
+                         definition_text(*configured));
+    return make_and_reload(transaction, Definitions::kStored);
+  });
+  return is_started;
+}
+
+void PostgresDefinition::drop_unneeded(const Progress& progress) {
+  carry_out("dropping what no index needs any more", progress, [&](PostgresTransaction& transaction) {
+    require_handed_over(transaction);
+    return make_and_reload(transaction, Definitions::kStored);
+  });
+}
+
+void PostgresDefinition::require_handed_over(PostgresTransaction& transaction) {
+  if (!to_hand_over(transaction).empty())
+    throw UsageError("lockstep's schema is still to be handed over; run `lockstep apply`");
+}
+
+std::map<std::string, std::vector<DefinitionDifference>> PostgresDefinition::differences() {
+  PostgresTransaction transaction(session_, "comparing definitions");
+  const AppliedObjects known = applied(transaction);
+  std::map<std::string, std::vector<DefinitionDifference>> differences;
+  for (const IndexConfig& index : config_.indices) {
+    const auto row = known.indices.find(index.alias);
+    std::string why;
+    const std::optional<PostgresRelation> view = find_relation(transaction, index.view, why);
+    if (row == known.indices.end() || !view) continue;
+    DocumentShape wanted{view->name, row->second.id_type, false, {}};
+    for (const PostgresColumn& column : view->columns) {
+      if (column.name == "_id") wanted.id_type = column.type;
+      if (column.name == "_routing") wanted.routed = true;
+      if (!column.name.starts_with('_')) wanted.fields.push_back(column.name);
+    }
+    const AppliedIndexRow& is = row->second;
+    auto found = compare_shapes({is.view, is.id_type, is.routed, is.fields}, wanted);
+    if (!found.empty()) differences.emplace(index.alias, std::move(found));
+  }
+  return differences;
+}
+
+std::vector<std::string> PostgresDefinition::redefined_aliases() {
+  PostgresTransaction transaction(session_, "comparing definitions");
+  return redefined(config_, stored_indices_of(applied(transaction)));
 }
 
 // Without the migrations: who owns a part of the schema could have them run code.
@@ -201,6 +313,7 @@ void PostgresDefinition::carry_out(const char* doing, const Progress& progress,
   patiently(doing, progress, [&](PostgresTransaction& transaction) {
     transaction.execute("set transaction isolation level read committed");
     transaction.execute("set local check_function_bodies = on");
+    plan_lookups_once(transaction);
     transaction.run_once("select pg_advisory_xact_lock(hashtextextended('lockstep apply ' || $1, 0))",
                          config_.source.schema);
     const DefinitionPlan plan = make_plan(transaction);
@@ -246,7 +359,7 @@ void PostgresDefinition::retried(const char* doing, const Progress& progress,
 std::vector<std::string> PostgresDefinition::grants(const std::string& role) {
   PostgresTransaction transaction(session_, "listing privileges");
   if (!to_hand_over(transaction).empty()) return {};
-  return grants_for_run(transaction, sound_design(transaction, config_), role);
+  return grants_for_run(transaction, sound_design(transaction, Definitions::kWanted), role);
 }
 
 }  // namespace lockstep

@@ -29,8 +29,11 @@ class Preflight {
       : transaction_(transaction), session_(transaction.session()), config_(config) {}
 
   std::vector<Finding> check() {
-    if (!check_server() || !check_trust() || !check_schema()) return std::move(findings_);
-    design_ = design_pipeline(transaction_, config_);
+    if (!check_server() || !check_trust(config_) || !check_schema()) return std::move(findings_);
+    Config followed = config_;
+    followed.indices = wanted_indices(config_, stored_indices_of(applied_));
+    if (!lends_rights_ && !check_trust(followed)) return std::move(findings_);
+    design_ = design_pipeline(transaction_, config_, followed.indices);
     findings_.insert(findings_.end(), design_.findings.begin(), design_.findings.end());
     check_rights();
     for (const auto& [name, table] : design_.tables) check_table(table);
@@ -116,9 +119,10 @@ class Preflight {
 
   // False: nothing may be run here that belongs to somebody else. The role of `run` makes nothing, and is
   // only warned of what is less than everything.
-  bool check_trust() {
-    const std::vector<LentRight> lent = lent_rights(transaction_, config_);
+  bool check_trust(const Config& config) {
+    const std::vector<LentRight> lent = lent_rights(transaction_, config);
     if (lent.empty()) return true;
+    lends_rights_ = true;
     Finding finding = to_finding(lent, config_);
     const bool is_everything =
         transaction_
@@ -151,7 +155,7 @@ class Preflight {
     if (!is_superuser(schema_owner_)) return;
     for (const auto& [name, table] : design_.tables) {
       const std::string owner =
-          transaction_.run_once("select pg_get_userbyid($1::oid)", table.relation.owner)[0][0].c_str();
+          transaction_.run("select pg_get_userbyid($1::oid)", table.relation.owner)[0][0].c_str();
       if (is_superuser(owner)) continue;
       fault("table " + name,
             "it belongs to " + owner + ", and its triggers run with the rights of " + schema_owner_ +
@@ -162,8 +166,7 @@ class Preflight {
   }
 
   bool is_superuser(const std::string& role) const {
-    const pqxx::result found =
-        transaction_.run_once("select rolsuper from pg_roles where rolname = $1", role);
+    const pqxx::result found = transaction_.run("select rolsuper from pg_roles where rolname = $1", role);
     return !found.empty() && found[0][0].as<bool>();
   }
 
@@ -224,7 +227,7 @@ class Preflight {
   }
 
   void check_one_table(unsigned oid, const std::string& name) {
-    const pqxx::row facts = only_row(transaction_.run_once(postgres_sql("table_facts"), oid));
+    const pqxx::row facts = only_row(transaction_.run(postgres_sql("table_facts"), oid));
     const std::string persistence = facts[0].c_str();
     if (persistence == "u") {
       warn("table " + name, "it is unlogged: a crash of the server empties it, and no trigger fires",
@@ -290,6 +293,7 @@ class Preflight {
   bool may_create_schema_ = false;
   bool owns_schema_ = false;
   bool has_schema_ = false;
+  bool lends_rights_ = false;
   bool is_older_ = false;  // migrations are missing
 };
 
@@ -298,6 +302,7 @@ class Preflight {
 std::vector<Finding> check_postgres(PostgresSession& session, const Config& config) {
   PostgresTransaction transaction(session, "checking the source");
   transaction.execute("set transaction read only");
+  plan_lookups_once(transaction);
   return Preflight(transaction, config).check();
 }
 
