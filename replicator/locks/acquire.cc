@@ -42,6 +42,8 @@ class Acquisition {
     while (true) {
       std::optional<Refusal> refusal;
       try {
+        // It holds nothing, so only the journal has a lease.
+        if (renewal_.due(clock_.now())) locks_.record(operation_);
         refusal = ask();
         if (!refusal) return std::nullopt;
         // After a dead holder was cleared away, try again without waiting.
@@ -53,8 +55,6 @@ class Acquisition {
         locks_.release(operation_);  // its places in queues; the operation itself is still pending
         return refusal;
       }
-      // It holds nothing, so only the journal has a lease.
-      if (renewal_.due(clock_.now())) locks_.record(operation_);
     }
   }
 

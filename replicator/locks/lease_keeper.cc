@@ -13,12 +13,13 @@ constexpr std::chrono::milliseconds kClockStep{250};
 
 }  // namespace
 
+SteadyTime end_of_lease(const LockManager& locks, SteadyTime since) {
+  return since + locks.lease() - kClockStep;
+}
+
 LeaseKeeper::LeaseKeeper(LockManager& locks, Operation& operation, SteadyTime since,
                          std::function<void()> lost)
-    : locks_(locks),
-      operation_(operation),
-      lost_(std::move(lost)),
-      good_until_(since + locks.lease() - kClockStep) {
+    : locks_(locks), operation_(operation), lost_(std::move(lost)), good_until_(end_of_lease(locks, since)) {
   thread_ = std::jthread([this](const std::stop_token& stop) { keep(stop); });
 }
 
@@ -29,10 +30,10 @@ void LeaseKeeper::between_renewals(const std::function<void()>& action) {
   action();
 }
 
-std::optional<std::string> LeaseKeeper::stop() {
+std::optional<LeaseKeeper::Loss> LeaseKeeper::stop() {
   thread_.request_stop();
   if (thread_.joinable()) thread_.join();
-  return reason_;
+  return loss_;
 }
 
 void LeaseKeeper::keep(const std::stop_token& stop) {
@@ -45,15 +46,15 @@ void LeaseKeeper::keep(const std::stop_token& stop) {
     const SteadyTime sent = clock.now();
     try {
       locks_.renew(operation_);
-      good_until_ = sent + lease - kClockStep;
+      good_until_ = end_of_lease(locks_, sent);
       continue;
     } catch (const LeaseLost& lost) {
-      reason_ = lost.what();
+      loss_ = Loss{lost.what(), lost.over()};
     } catch (const Error& error) {
       next = lease / 20;
-      if (!error.retryable() || clock.now() >= good_until_.load()) reason_ = error.what();
+      if (!error.retryable() || clock.now() >= good_until_.load()) loss_ = Loss{error.what()};
     }
-    if (!reason_) continue;
+    if (!loss_) continue;
     lost_();
     return;
   }

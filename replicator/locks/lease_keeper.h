@@ -15,6 +15,9 @@
 
 namespace lockstep {
 
+/// When a lease that began after `since` ends, by this machine's clock: never later than by the server's.
+SteadyTime end_of_lease(const LockManager& locks, SteadyTime since);
+
 class LeaseKeeper {
  public:
   /// Renews every third of the lease, and sooner after a retryable failure. `since`: a time before the lease
@@ -34,8 +37,12 @@ class LeaseKeeper {
   /// `action` throws.
   void between_renewals(const std::function<void()>& action);
 
-  /// Ends the renewals. Returns why the lease is lost; none when it is not.
-  std::optional<std::string> stop();
+  struct Loss {
+    std::string reason;
+    bool over = false;  ///< the operation is resolved, and what it may still hold can be released
+  };
+  /// Ends the renewals: waits for one that is under way. Returns why the lease is lost; none when it is not.
+  std::optional<Loss> stop();
 
  private:
   void keep(const std::stop_token& stop);
@@ -44,7 +51,7 @@ class LeaseKeeper {
   Operation& operation_;
   const std::function<void()> lost_;
   std::atomic<SteadyTime> good_until_;
-  std::optional<std::string> reason_;
+  std::optional<Loss> loss_;
   std::mutex in_use_;  // guards what locks_ and operation_ refer to
   std::jthread thread_;
 };

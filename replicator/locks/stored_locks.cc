@@ -1,13 +1,9 @@
 #include "replicator/locks/stored_locks.h"
 
 #include <algorithm>
-#include <functional>
-#include <random>
 #include <utility>
 
-#include "replicator/backoff.h"
-#include "replicator/clock.h"
-#include "replicator/pause.h"
+#include "replicator/locks/patience.h"
 
 namespace lockstep {
 namespace {
@@ -26,25 +22,6 @@ constexpr FencingToken kMostExceeded = kMaxToken / 4;
 constexpr FencingToken kLongestLeap = 1'000'000;
 
 constexpr int kTries = 10;
-
-constexpr Backoff::Limits kBackoff{milliseconds(50), milliseconds(1'000)};
-
-/// Does a step again while the server cannot do it: it is restarted, or compiles too many scripts. When that
-/// lasts for longer than `limit`, throws what the server said last.
-void persist(milliseconds limit, const std::function<void()>& step) {
-  const SystemClock clock;
-  const SteadyTime end = clock.now() + limit;
-  Backoff backoff(kBackoff, std::random_device()());
-  while (true) {
-    try {
-      step();
-      return;
-    } catch (const Error& error) {
-      if (!error.retryable() || clock.now() >= end) throw;
-    }
-    pause(backoff.next(), std::stop_token());
-  }
-}
 
 LockSet with(LockSet locks, LockRequest request) {
   locks.push_back(std::move(request));
@@ -125,7 +102,7 @@ void StoredLocks::renew(Operation& operation) {
 void StoredLocks::commit(Operation& operation) {
   Operation changed = operation;
   changed.state = OperationState::kRunning;
-  persist(lease_, [&] { journal_->step(operation, changed); });
+  Patience(lease_).insist([&] { journal_->step(operation, changed); });
 }
 
 void StoredLocks::record(Operation& operation) {
@@ -152,12 +129,12 @@ void StoredLocks::finish(Operation& operation, OperationState outcome, const std
   changed.reason = reason;
   // What is given up may be left to its lease.
   const milliseconds limit = outcome == OperationState::kDone ? lease_ : milliseconds(0);
-  persist(limit, [&] { journal_->step(operation, changed); });
+  Patience(limit).insist([&] { journal_->step(operation, changed); });
 }
 
 void StoredLocks::release(const Operation& operation) {
   const milliseconds limit = operation.state == OperationState::kDone ? lease_ : milliseconds(0);
-  persist(limit, [&] { store_->release(operation.locks, {.holder = operation.id}); });
+  Patience(limit).insist([&] { store_->release(operation.locks, {.holder = operation.id}); });
   if (operation.resolved() && !operation.needs_roll_forward()) journal_->erase(operation);
 }
 

@@ -10,12 +10,12 @@
 namespace lockstep {
 namespace {
 
-constexpr int kSignals[] = {SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGWINCH, SIGCHLD};
+constexpr int kSignals[] = {SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGALRM, SIGUSR1, SIGUSR2, SIGWINCH, SIGCHLD};
 
 }  // namespace
 
 bool ends_a_program(int number) {
-  return number == SIGTERM || number == SIGINT || number == SIGHUP || number == SIGQUIT;
+  return number == SIGTERM || number == SIGINT || number == SIGHUP || number == SIGQUIT || number == SIGALRM;
 }
 
 CaughtSignals::CaughtSignals() {

@@ -12,8 +12,9 @@
 
 namespace lockstep {
 
-/// Queues the signals that end or interest a program (TERM, INT, HUP, QUIT, USR1, USR2, WINCH, CHLD) as long
-/// as it lives. A process has at most one at a time. REQUIRES: the process has one thread when this is made.
+/// Queues the signals that end or interest a program (TERM, INT, HUP, QUIT, ALRM, USR1, USR2, WINCH, CHLD) as
+/// long as it lives. A process has at most one at a time. REQUIRES: the process has one thread when this is
+/// made.
 class CaughtSignals {
  public:
   CaughtSignals();
@@ -35,10 +36,10 @@ class CaughtSignals {
   int descriptor_ = -1;
 };
 
-/// Whether it is TERM, INT, HUP or QUIT.
+/// Whether it is TERM, INT, HUP, QUIT or ALRM.
 bool ends_a_program(int number);
 
-/// Turns TERM, INT, HUP and QUIT into a stop request.
+/// Turns TERM, INT, HUP, QUIT and ALRM into a stop request.
 class StopOnSignal {
  public:
   explicit StopOnSignal(CaughtSignals& signals);

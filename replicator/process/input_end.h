@@ -20,7 +20,7 @@ class InputEnd {
 
   /// Why it waits no longer: the input has ended, unless it says otherwise.
   struct Cause {
-    std::optional<int> signal;  ///< TERM, INT, HUP or QUIT came
+    std::optional<int> signal;  ///< TERM, INT, HUP, QUIT or ALRM came
     bool lost = false;          ///< the lease
   };
   /// Reads the input, and throws away what it has. The lease counts as lost once `good_until()` has passed.

@@ -87,8 +87,7 @@ NotStarted::NotStarted(const std::string& command, int error)
     : Error({"starting " + command, std::strerror(error), "check the command behind --"}),
       exit_code_(error == ENOENT ? 127 : 126) {}
 
-LeasedCommand::LeasedCommand(CaughtSignals& signals, std::vector<std::string> command,
-                             const std::vector<std::string>& environment)
+LeasedCommand::LeasedCommand(CaughtSignals& signals, const InheritedDescriptors& inherited, Start start)
     : signals_(signals) {
   terminal_ = foreground_terminal();
   if (terminal_ >= 0 && ::getpgrp() != ::getpid()) {
@@ -100,8 +99,9 @@ LeasedCommand::LeasedCommand(CaughtSignals& signals, std::vector<std::string> co
       ::mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) throw std::system_error(errno, std::generic_category(), "mmap");
   shared_ = new (memory) Shared;
+  shared_->good_until = start.good_until;
   try {
-    start(command, environment);
+    this->start(inherited, start);
   } catch (...) {
     if (terminal_ >= 0) ::close(terminal_);
     ::munmap(shared_, sizeof(Shared));
@@ -119,9 +119,9 @@ LeasedCommand::~LeasedCommand() {
   }
 }
 
-void LeasedCommand::start(std::vector<std::string>& command, const std::vector<std::string>& environment) {
-  std::vector<std::string> variables = merged_environment(environment);
-  const std::vector<char*> argv = pointers(command);
+void LeasedCommand::start(const InheritedDescriptors& inherited, Start& start) {
+  std::vector<std::string> variables = merged_environment(start.environment);
+  const std::vector<char*> argv = pointers(start.command);
   const std::vector<char*> envp = pointers(variables);
   int failure[2];
   int alive[2];
@@ -132,7 +132,8 @@ void LeasedCommand::start(std::vector<std::string>& command, const std::vector<s
   if (pid_ == 0) {
     if (own_group_) ::setpgid(0, 0);
     if (terminal_ >= 0) hand_terminal_to(terminal_, ::getpid());
-    ::close(alive[1]);
+    // Also what keeps the other end of `alive` open, and sockets: a server sees them close when we die.
+    inherited.close_others({alive[0], failure[1]});
     guard(argv.data(), envp.data(), alive[0], failure[1]);
   }
   const int fork_error = errno;
@@ -148,7 +149,7 @@ void LeasedCommand::start(std::vector<std::string>& command, const std::vector<s
     ::close(alive_);
     if (pid_ > 0) ::waitpid(pid_, nullptr, 0);
     if (terminal_ >= 0) hand_terminal_to(terminal_, ::getpgrp());
-    throw NotStarted(command[0], error);
+    throw NotStarted(start.command[0], error);
   }
   running_ = true;
 }
@@ -160,6 +161,7 @@ void LeasedCommand::guard(char* const* argv, char* const* envp, int alive, int f
   ::sigprocmask(SIG_SETMASK, &all, nullptr);
   adopt_orphans();
   const pid_t self = ::getpid();
+  const pid_t above = ::getppid();
   const pid_t command = ::fork();
   if (command == 0) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -174,23 +176,27 @@ void LeasedCommand::guard(char* const* argv, char* const* envp, int alive, int f
     ::_exit(127);
   }
   ::close(failure);
+  if (!own_group_) ::setpgid(0, 0);
   sigset_t children;
   sigemptyset(&children);
   sigaddset(&children, SIGCHLD);
   const int ended = ::signalfd(-1, &children, SFD_CLOEXEC | SFD_NONBLOCK);
   while (true) {
     pollfd waits[] = {{ended, POLLIN, 0}, {alive, POLLIN, 0}};
-    const SteadyTime good_until = shared_->good_until;
-    ::poll(waits, 2, poll_timeout(good_until, kMinute));
+    const auto end = [this] {
+      return shared_->good_until.load() - (shared_->terminated ? milliseconds(0) : shared_->grace.load());
+    };
+    // The end moves only to a later time, so it is early enough to look again then.
+    ::poll(waits, 2, poll_timeout(end(), kMinute));
     const SteadyTime now = SystemClock().now();
     if (waits[1].revents != 0) {
       end_descendants(std::min(now + kTermination, shared_->good_until.load()));
       ::_exit(128 + SIGKILL);
     }
-    if (now >= shared_->good_until.load()) {
-      // Whoever should have ended the command was stopped.
+    if (now >= end()) {
+      // Whoever should have ended the command is stopped, or the command ignores SIGTERM.
       shared_->expired = true;
-      end_descendants(now);
+      end_descendants(shared_->good_until);
       ::_exit(128 + SIGKILL);
     }
     signalfd_siginfo info{};
@@ -200,7 +206,9 @@ void LeasedCommand::guard(char* const* argv, char* const* envp, int alive, int f
     for (pid_t child = 0; (child = ::waitpid(-1, &status, WNOHANG | WUNTRACED)) > 0;) {
       if (child != command) continue;
       if (WIFSTOPPED(status)) {
-        if (terminal_ >= 0) ::raise(SIGSTOP);
+        if (terminal_ < 0) continue;
+        shared_->stopped = true;
+        if (::getppid() == above) ::kill(above, SIGCHLD);
         continue;
       }
       const bool all_ended = end_descendants(SystemClock().now() + kTermination);
@@ -222,6 +230,7 @@ int LeasedCommand::wait(const std::function<SteadyTime()>& good_until, milliseco
   // The guard reads the end of the lease from time to time; and a lease that is renewed ends later.
   constexpr milliseconds kLook{500};
   const SystemClock clock;
+  shared_->grace = grace / 2;
   while (true) {
     shared_->good_until = good_until();
     pollfd waits[] = {{signals_.descriptor(), POLLIN, 0}, {lost_.descriptor(), POLLIN, 0}};
@@ -229,6 +238,7 @@ int LeasedCommand::wait(const std::function<SteadyTime()>& good_until, milliseco
     const nfds_t watched = kill_at_ ? 1 : 2;
     ::poll(waits, watched, poll_timeout(kill_at_ ? *kill_at_ : good_until() - grace, kLook));
     pass_on_signals();
+    if (shared_->stopped.exchange(false)) stop_with_child();
     if (const std::optional<int> code = reap()) return *code;
     if (!kill_at_ && waits[1].revents != 0) {
       terminate(clock.now() + kTermination);
@@ -243,6 +253,7 @@ int LeasedCommand::wait(const std::function<SteadyTime()>& good_until, milliseco
 
 void LeasedCommand::terminate(SteadyTime kill_at) {
   kill_at_ = kill_at;
+  shared_->terminated = true;
   // The guard ends when the command has ended, and has seen to the others.
   signal_descendants(SIGTERM, pid_);
   signal_descendants(SIGCONT);
@@ -269,15 +280,11 @@ void LeasedCommand::pass_on_signals() {
 
 std::optional<int> LeasedCommand::reap() {
   int status = 0;
-  const pid_t ended = ::waitpid(pid_, &status, WNOHANG | (terminal_ >= 0 ? WUNTRACED : 0));
-  if (ended != pid_) return std::nullopt;
-  if (WIFSTOPPED(status)) {
-    stop_with_child();
-    return std::nullopt;
-  }
+  if (::waitpid(pid_, &status, WNOHANG) != pid_) return std::nullopt;
   running_ = false;
   if (!WIFSIGNALED(status)) return WEXITSTATUS(status);
-  end_descendants(SystemClock().now());  // the guard was killed
+  guard_killed_ = WTERMSIG(status);
+  end_descendants(SystemClock().now());
   return 128 + WTERMSIG(status);
 }
 

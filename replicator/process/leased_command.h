@@ -5,14 +5,15 @@
 //
 // The guard is a fork of us that waits for the command. Orphans below it become its children. When the
 // command has ended it ends what the command has left running, and then itself with the command's exit code.
-// When we die, by SIGKILL or otherwise, or are stopped, it ends the command and all below it before the lease
-// does. When the
-// guard is killed, we end them: orphans become our children then. When both are killed at once, the command
-// dies with the guard, and what it has started can go on. Another user's processes, and what a service
-// starts on request, are out of reach (descendants.h).
+// When we die, by SIGKILL or otherwise, it ends the command and all below it at once, and when we are stopped
+// before the lease ends. So nothing but SIGSTOP for itself stops it, and it knows the end of the lease from
+// its start. When the guard is killed, we end them: orphans become our children then. When both are killed at
+// once, the command dies with the guard, and what it has started can go on. Another user's processes, and
+// what a service starts on request, are out of reach (descendants.h).
 //
 // The guard leads a process group of its own, with the command in it. Only where the terminal's foreground
-// group is not ours to change (in a script, in a pipeline) do both stay in that group.
+// group is not ours to change (in a script, in a pipeline) does the command stay in that group; the guard
+// leaves it, so that what stops or kills the whole group spares the guard.
 #pragma once
 
 #include <sys/types.h>
@@ -28,6 +29,7 @@
 #include "replicator/error.h"
 #include "replicator/process/caught_signals.h"
 #include "replicator/process/event.h"
+#include "replicator/process/inherited_descriptors.h"
 
 namespace lockstep {
 
@@ -50,9 +52,14 @@ class NotStarted : public Error {
 /// One command, from its start to its end.
 class LeasedCommand {
  public:
-  /// Starts it with the NAME=VALUE texts of `environment` added. Throws NotStarted.
-  LeasedCommand(CaughtSignals& signals, std::vector<std::string> command,
-                const std::vector<std::string>& environment);
+  struct Start {
+    std::vector<std::string> command;
+    std::vector<std::string> environment = {};  ///< NAME=VALUE texts that are added
+    SteadyTime good_until;  ///< the end of its lease, as long as wait() names no later one
+  };
+
+  /// Starts it. It gets the `inherited` descriptors, and no others. Throws NotStarted.
+  LeasedCommand(CaughtSignals& signals, const InheritedDescriptors& inherited, Start start);
   /// Kills it, and all that it has started, if it still runs.
   ~LeasedCommand();
   LeasedCommand(const LeasedCommand&) = delete;
@@ -69,15 +76,22 @@ class LeasedCommand {
   /// Whether we ended it because the lease was lost.
   bool ended_by_us() const { return kill_at_.has_value() || shared_->expired.load(); }
 
+  /// The signal by which somebody killed the guard; the command was ended then.
+  std::optional<int> guard_killed() const { return guard_killed_; }
+
  private:
   /// What we and the guard share.
   struct Shared {
     std::atomic<pid_t> command = 0;
-    std::atomic<SteadyTime> good_until = SteadyTime::max();
-    std::atomic<bool> expired = false;  ///< the guard ended the command, since the lease had run out
+    std::atomic<SteadyTime> good_until = {};
+    /// So long before, the guard sends SIGTERM: later than we would, so that it does so only in our place.
+    std::atomic<std::chrono::milliseconds> grace = std::chrono::milliseconds(0);
+    std::atomic<bool> terminated = false;  ///< we have sent it
+    std::atomic<bool> stopped = false;     ///< the command was stopped at the terminal
+    std::atomic<bool> expired = false;     ///< the guard ended the command, since the lease had run out
   };
 
-  void start(std::vector<std::string>& command, const std::vector<std::string>& environment);
+  void start(const InheritedDescriptors& inherited, Start& start);
   [[noreturn]] void guard(char* const* argv, char* const* envp, int alive, int failure) const;
   void terminate(SteadyTime kill_at);
   void kill_all();
@@ -95,6 +109,7 @@ class LeasedCommand {
   bool own_group_ = true;
   bool running_ = false;
   std::optional<SteadyTime> kill_at_;
+  std::optional<int> guard_killed_;
 };
 
 }  // namespace lockstep

@@ -6,6 +6,7 @@
 #include "replicator/elasticsearch/transport/curl_transport.h"
 #include "replicator/elasticsearch/transport/stored_object.h"
 #include "replicator/locks/acquire.h"
+#include "replicator/locks/patience.h"
 #include "replicator/tree/tree_index.h"
 #include "replicator/tree/tree_lease.h"
 #include "replicator/tree/tree_writes.h"
@@ -145,14 +146,13 @@ SweepResult Tree::recover() {
 std::optional<Refusal> Tree::change(const TreeIntent& intent, const std::string* contents,
                                     const TreeOptions& options) {
   const std::string doing = doing_of(intent);
-  const SystemClock clock;
-  const SteadyTime end = clock.now() + options.wait;
-  for (int tried = 0; tried < kTries || clock.now() < end; ++tried) {
+  const Patience patience(options.wait, options.stop);
+  for (int tried = 0; tried < kTries || patience.left() > milliseconds(0); ++tried) {
     OperationIntent entry = journal_intent(intent, config_.index);
     entry.under = options.under;
-    Begun begun{.intent = intent, .operation = locks_.open(entry, planner_.locks_for(intent))};
-    const auto left = std::chrono::ceil<milliseconds>(end - clock.now());
-    if (!begin(begun, contents, std::max(left, milliseconds(0)), options.stop)) continue;
+    const LockSet locks = planner_.locks_for(intent);
+    Begun begun{.intent = intent, .operation = patience.insist([&] { return locks_.open(entry, locks); })};
+    if (!begin(begun, contents, patience.left(), options.stop)) continue;
     if (begun.refusal) return begun.refusal;
     try {
       write(begun, contents, options);

@@ -24,8 +24,11 @@ TreeLease::TreeLease(LockManager& locks, Operation& operation, SteadyTime since,
 
 void TreeLease::check() {
   if (lost_) {
-    throw LeaseLost(keeper_.stop().value_or("the lease of the operation " + operation_.id + " is lost"),
-                    false);
+    throw LeaseLost(
+        keeper_.stop()
+            .value_or(LeaseKeeper::Loss{"the lease of the operation " + operation_.id + " is lost"})
+            .reason,
+        false);
   }
   if (stop_.stop_requested())
     throw Error(

@@ -4,10 +4,12 @@ import multiprocessing
 import os
 import re
 import signal
+import socket
 import subprocess
 import threading
 import time
 import unittest
+import urllib.parse
 
 from lock_world import PATIENCE, PROGRAM, ROOT, LockWorld
 from lockstep_locks import LeaseLost, LockBusy, Locks, LockstepError
@@ -145,6 +147,49 @@ class LocksTest(LockWorld):
                 refused.__enter__()
         self.assertIsNone(self.entry(lock.id))
         self.assertIsNone(self.entry(refused.id))
+
+    def test_a_server_that_is_away_is_waited_for_as_long_as_wait_says(self):
+        with socket.create_server(("127.0.0.1", 0)) as closed:
+            away = f"http://127.0.0.1:{closed.getsockname()[1]}"
+        begin = time.monotonic()
+        with self.assertRaisesRegex(LockstepError, r"\(tried again for 0.5 s\)") as raised:
+            Locks(away, self.index, LEASE).hold(exclusive=["away"], wait=0.5).__enter__()
+        self.assertTrue(raised.exception.retryable)
+        self.assertGreaterEqual(time.monotonic() - begin, 0.5)
+        with self.assertRaisesRegex(LockstepError, "refused$"):
+            Locks(away, self.index, LEASE).hold(exclusive=["away"]).__enter__()
+
+    def test_a_server_that_starts_while_somebody_waits_is_used(self):
+        lock = Locks(self.engine, self.index, LEASE).hold(exclusive=["starting"], wait=PATIENCE)
+        connect, refused = lock._locks._connect, []
+
+        def starting():
+            server = connect()
+            if len(refused) < 2:
+                refused.append(server)
+                server._urls = [urllib.parse.urlsplit("http://127.0.0.1:1")]
+            return server
+
+        lock._locks._connect = starting
+        with lock:
+            lock.check()
+        self.assertEqual(len(refused), 2)
+
+    def test_who_has_waited_for_longer_than_its_lease_opens_another_operation(self):
+        with self.locks.hold(exclusive=["long away"]):
+            waiting = self.locks.hold(exclusive=["long away"], wait=PATIENCE)
+            first = waiting.id
+            thread = threading.Thread(target=lambda: waiting.__enter__().__exit__(None, None, None))
+            thread.start()
+            end = time.monotonic() + PATIENCE
+            while self.entry(first) is None and time.monotonic() < end:
+                time.sleep(0.05)
+            self.server.request("clearing up", "DELETE", f"/{self.name}-journal/_doc/{first}")
+            while waiting.id == first and time.monotonic() < end:
+                time.sleep(0.05)
+        thread.join(PATIENCE)
+        self.assertNotEqual(waiting.id, first)
+        self.assertIsNotNone(waiting.token)
 
     def test_who_waits_renews_its_entry(self):
         with self.locks.hold(exclusive=["wanted"]):

@@ -3,7 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <csignal>
+#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "replicator/elasticsearch/transport/text_encoding.h"
@@ -82,6 +84,16 @@ class PostgresBackend final : public Backend {
   std::size_t host_ = url_.rfind('@') + 1;
 };
 
+/// Whether the process blocks the signal, to read it when it likes.
+bool catches(pid_t process, int signal) {
+  std::ifstream status("/proc/" + std::to_string(process) + "/status");
+  for (std::string line; std::getline(status, line);) {
+    if (line.starts_with("SigBlk:"))
+      return (std::stoull(line.substr(7), nullptr, 16) >> (signal - 1) & 1) != 0;
+  }
+  return false;
+}
+
 using MakeBackend = std::unique_ptr<Backend> (*)();
 const HostAndPort kNowhere{"127.0.0.1", 1};
 
@@ -103,11 +115,12 @@ class LockVerb : public testing::TestWithParam<MakeBackend> {
   Completed lockstep(const std::string& verb, const std::vector<std::string>& more) const {
     return run_program(lockstep_program(), arguments(verb, more));
   }
-  /// `lockstep lock --exclusive x … -- sh -c SCRIPT`, in the background.
+  /// `lockstep lock --exclusive x … -- sh -c SCRIPT`, in the background. A busy server is waited for.
   std::unique_ptr<Program> start(const std::string& script,
                                  const std::vector<std::string>& options = {}) const {
     std::vector<std::string> all = {"--exclusive", "x"};
     all.insert(all.end(), options.begin(), options.end());
+    if (std::find(all.begin(), all.end(), "--wait") == all.end()) all.insert(all.end(), {"--wait", "60s"});
     all.insert(all.end(), {"--", "sh", "-c", script});
     return std::make_unique<Program>(lockstep_program(), arguments("lock", all));
   }
@@ -204,11 +217,14 @@ TEST_P(LockVerb, ALongCommandKeepsItsLockByRenewingTheLease) {
 }
 
 TEST_P(LockVerb, PassesSignalsOnAndReturnsWhatTheCommandMakesOfThem) {
-  const auto command =
-      start("trap 'echo usr1' USR1; trap 'echo term; exit 9' TERM; echo in; while :; do sleep 0.05; done");
+  const auto command = start(
+      "trap 'echo usr1' USR1; trap 'echo alrm' ALRM; trap 'echo term; exit 9' TERM; echo in; while :; do "
+      "sleep 0.05; done");
   wait_for_output(*command, "in");
   command->signal(SIGUSR1);
   wait_for_output(*command, "usr1");
+  command->signal(SIGALRM);
+  wait_for_output(*command, "alrm");
   command->signal(SIGTERM);
   EXPECT_EQ(exit_code(*command), 9);
   wait_for_output(*command, "term");
@@ -378,6 +394,7 @@ TEST_P(LockVerb, ABrokenLockEndsTheCommandAndAllThatItHasStarted) {
   EXPECT_EQ(broken.err, "x is free\n");
   EXPECT_EQ(exit_code(*holder), 1);
   EXPECT_THAT(holder->err(), HasSubstr("its lock was broken by "));
+  EXPECT_THAT(holder->err(), HasSubstr("; the command was ended; "));
   EXPECT_TRUE(wait_until([&] { return ::kill(grandchild, 0) != 0; }, kPatience));
   EXPECT_EQ(lockstep("locks", {"break", "x", "--yes"}).err, "x is not locked\n");
 }
@@ -395,18 +412,24 @@ TEST_P(LockVerb, ACommandEndsWhenItsLeaseCannotBeRenewedInTime) {
   // Whoever waits may get the lock four seconds after the last renewal, not earlier.
   EXPECT_LT(std::chrono::steady_clock::now() - begin, milliseconds(5'500));
   EXPECT_EQ(exit_code(*holder), 1);
-  EXPECT_THAT(holder->err(), HasSubstr("holding the lock: "));
+  EXPECT_THAT(holder->err(), HasSubstr("lockstep: holding the lock: "));
+  EXPECT_THAT(holder->err(), Not(HasSubstr("could not be released"))) << "what is lost is not given back";
+  EXPECT_THAT(holder->err(), HasSubstr("; the command was ended; "));
   proxy.heal();
 }
 
 TEST_P(LockVerb, WhoIsStoppedForLongerThanItsLeaseIsDeposedAndItsTokenIsOld) {
   configure("3s");
-  const auto zombie = start("echo $LOCKSTEP_FENCING_TOKEN; echo in; while :; do sleep 0.1; done");
+  const auto zombie = start(
+      "echo $LOCKSTEP_FENCING_TOKEN; trap '' TERM; setsid sleep 300 & echo $! in; while :; do sleep 0.1; "
+      "done");
   wait_for_output(*zombie, "in");
   zombie->signal(SIGSTOP);
   const Completed next =
       lockstep("lock", {"--exclusive", "x", "--wait", "60s", "--", "printenv", "LOCKSTEP_FENCING_TOKEN"});
   ASSERT_EQ(next.exit_code, 0) << next.err;
+  EXPECT_NE(::kill(std::stoi(zombie->out().substr(zombie->out().find('\n'))), 0), 0)
+      << "what it has started has ended when the next one has the lock";
   EXPECT_GT(std::stoll(next.out), std::stoll(zombie->out()));
   zombie->signal(SIGCONT);
   EXPECT_EQ(exit_code(*zombie), 1);
@@ -442,13 +465,19 @@ TEST_P(LockVerb, CtrlZStopsTheCommandAndFgLetsItGoOnUnderItsLock) {
 }
 
 TEST_P(LockVerb, WhoIsStoppedAtATerminalForLongerThanTheLeaseHasLostTheLock) {
-  configure("1s");
+  configure("3s");
   Terminal terminal;
-  terminal.type(typed("echo $((40 + 2)) locked; sleep 60; echo $((40 + 3)) went on"));
+  const std::filesystem::path daemon = folder_.path() / "daemon";
+  terminal.type(typed("setsid sleep 60 & echo $! > " + daemon.string() +
+                      "; echo $((40 + 2)) locked; sleep 60; echo $((40 + 3)) went on"));
   ASSERT_TRUE(terminal.shows("42 locked", kPatience)) << terminal.screen();
   terminal.type(kCtrlZ);
   ASSERT_TRUE(terminal.shows("Stopped", kPatience)) << terminal.screen();
   EXPECT_EQ(lockstep("lock", {"--exclusive", "x", "--wait", "60s", "--", "true"}).exit_code, 0);
+  std::ifstream file(daemon);
+  pid_t started = 0;
+  ASSERT_TRUE(file >> started);
+  EXPECT_NE(::kill(started, 0), 0) << "Ctrl-Z does not stop it, but the end of the lease ends it";
   terminal.type("fg\n");
   terminal.type("echo it ended with $?.\n");
   EXPECT_TRUE(terminal.shows("it ended with 1.", kPatience)) << terminal.screen();
@@ -496,6 +525,11 @@ TEST_P(LockVerb, WrongUsageIsSaidBeforeAnythingIsAsked) {
   EXPECT_THAT(usage({"--global"}), HasSubstr("COMMAND"));
   EXPECT_THAT(usage({"--global", "--hold", "--", "true"}), HasSubstr("--hold runs no COMMAND"));
   EXPECT_THAT(usage({"--global", "--wait", "long", "--", "true"}), HasSubstr("\"long\" is not a duration"));
+  EXPECT_THAT(usage({"-E", "256", "--global", "--wait", "5", "--", "true"}),
+              HasSubstr("\"256\" is no exit code"))
+      << "5 are seconds, as for flock";
+  EXPECT_THAT(usage({"--exclusive", "--hold"}), HasSubstr("--exclusive: there is no name behind it"));
+  EXPECT_THAT(usage({"--exclusive", "-n", "--", "true"}), HasSubstr("not expected: -- -n"));
   EXPECT_THAT(usage({"--tree", "clinton", "--", "true"}), HasSubstr("does not begin with \"/\""));
   EXPECT_THAT(usage({"--exclusive", "a\nb", "--", "true"}), HasSubstr("has control characters"));
   EXPECT_THAT(usage({"-E", "256", "--global", "--", "true"}), HasSubstr("\"256\" is no exit code"));
@@ -507,6 +541,54 @@ TEST_P(LockVerb, AServerThatIsAwayIsAFailure) {
   const Completed away = lockstep("lock", {"--global", "--", "true"});
   EXPECT_EQ(away.exit_code, 1);
   EXPECT_THAT(away.err, StartsWith("lockstep: " + backend_->first_request() + ": "));
+}
+
+// Reported: --wait did not cover an engine that was away or slow.
+TEST_P(LockVerb, AServerThatIsAwayIsWaitedForAsLongAsWaitSays) {
+  TcpProxy proxy(backend_->server());
+  configure("10s", {"127.0.0.1", proxy.port()});
+  proxy.refuse();
+  const auto waiter = start("echo in");
+  const Completed vain = lockstep("lock", {"--exclusive", "y", "--wait", "300ms", "--", "true"});
+  EXPECT_EQ(vain.exit_code, 1);
+  EXPECT_THAT(vain.err, HasSubstr(" (tried again for 300ms)"));
+  EXPECT_TRUE(waiter->running());
+  proxy.heal();
+  EXPECT_EQ(exit_code(*waiter), 0) << waiter->err();
+  EXPECT_EQ(waiter->out(), "in\n");
+}
+
+TEST_P(LockVerb, ASignalEndsTheWaitingForAServerToo) {
+  configure("10s", kNowhere);
+  const auto waiter = start("echo never", {"--wait", "forever"});
+  ASSERT_TRUE(wait_until([&] { return catches(waiter->pid(), SIGTERM); }, kPatience));
+  waiter->signal(SIGTERM);
+  EXPECT_EQ(exit_code(*waiter), kTerminated);
+}
+
+TEST_P(LockVerb, WhenItsSecondProcessIsKilledItSaysSo) {
+  const Completed killed =
+      lockstep("lock", {"--global", "--wait", "60s", "--", "sh", "-c", "kill -KILL $PPID; sleep 300"});
+  EXPECT_EQ(killed.exit_code, 128 + SIGKILL);
+  EXPECT_THAT(killed.err, HasSubstr("was killed (by signal 9), so the command was ended"));
+  EXPECT_EQ(list(), "");
+}
+
+TEST_P(LockVerb, ANameThatBeginsWithADashIsWrittenBehindAnEqualsSign) {
+  const Completed done =
+      lockstep("lock", {"--document=-n", "--wait", "60", "--", "printenv", "LOCKSTEP_LOCK"});
+  EXPECT_EQ(done.exit_code, 0) << done.err;
+  const Completed held = run_program(
+      "sh", {"-c", shell_line(lockstep_program(), arguments("lock", {"--exclusive", "x", "--hold"})) +
+                       " < /dev/null"});
+  EXPECT_EQ(held.exit_code, 0) << "an option behind a name is an option: " << held.err;
+}
+
+// Reported: the command had a socket to the server.
+TEST_P(LockVerb, TheCommandHasNoSocketOfLocksteps) {
+  const Completed done = lockstep("lock", {"--global", "--wait", "60s", "--", "ls", "-l", "/proc/self/fd"});
+  EXPECT_THAT(done.out, HasSubstr("/proc/")) << done.err;
+  EXPECT_THAT(done.out, Not(HasSubstr("socket:")));
 }
 
 class LocksInElasticsearch : public LockVerb {

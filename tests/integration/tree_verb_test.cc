@@ -124,6 +124,16 @@ class TreeVerb : public testing::Test {
   std::string lease_;
 };
 
+TEST_F(TreeVerb, AServerThatIsAwayIsWaitedForAsLongAsWaitSays) {
+  config_ = write_config("away.toml", "http://127.0.0.1:1");
+  const Completed waited = tree({"mkdir", "/a", "--wait", "300ms"});
+  EXPECT_EQ(waited.exit_code, 1);
+  EXPECT_THAT(waited.err, HasSubstr(" (tried again for 300ms)"));
+  const Completed at_once = tree({"mkdir", "/a"});
+  EXPECT_EQ(at_once.exit_code, 1);
+  EXPECT_THAT(at_once.err, testing::Not(HasSubstr("tried again")));
+}
+
 TEST_F(TreeVerb, FilesAndDirectoriesArePutListedMovedAndRemoved) {
   EXPECT_EQ(list({}), "");
   EXPECT_EQ(put("/clinton/projects/README.txt", "Starting a new Elasticsearch project\n").exit_code, 0);

@@ -24,6 +24,11 @@ def _script(name, parameters):
     return {"id": f"lockstep-{name}", "params": parameters}
 
 
+def _new_id():
+    host = "".join(c if c.isalnum() and c.isascii() else "_" for c in socket.gethostname()) or "host"
+    return f"{host}-{os.getpid()}-{secrets.token_hex(8)}"
+
+
 class Locks:
     """The locks of one cluster. `lease` in seconds: so long after its last sign of life a holder counts as dead."""
 
@@ -71,8 +76,7 @@ class Lock:
         self._lost = None
         self._journal_turn = threading.RLock()
         self._ended = threading.Event()
-        self.id = f"{''.join(c if c.isalnum() and c.isascii() else '_' for c in socket.gethostname()) or 'host'}" \
-                  f"-{os.getpid()}-{secrets.token_hex(8)}"
+        self.id = _new_id()
         self.token = None
         self._under = []
 
@@ -81,15 +85,15 @@ class Lock:
     def __enter__(self):
         if self._ended.is_set() or self._entry is not None:
             raise RuntimeError("a lock is taken once; call hold() for another one")
-        self._locks._require_scripts()
+        end = time.monotonic() + self._wait
         try:
-            self._insist(self._open)
-            self._under = handed_down.operations(self._find_entry, self._read_clock)
-            self._acquire()
+            self._insist(self._locks._require_scripts, self._wait)
+            self._wait_for_locks(end)
             self._insist(self._commit)
         except BaseException as error:
             self._ended.set()
-            self._release() if isinstance(error, LeaseLost) else self._give_up("aborted")
+            if self._entry is not None:
+                self._clear_up() if isinstance(error, LeaseLost) else self._give_up("aborted")
             self._server.close()
             raise
         self._keeper = threading.Thread(target=self._keep, daemon=True)
@@ -172,19 +176,46 @@ class Lock:
         self.token = token
         self._good_until = sent + self._lease / 1000 - _CLOCK_STEP
 
-    def _insist(self, step):
-        """Goes on trying for up to a lease while the server is away or too busy: nobody takes the locks sooner."""
-        end = time.monotonic() + self._lease / 1000
+    def _insist(self, step, limit=None):
+        """Goes on trying while the server is away or too busy: for `limit` seconds, or for a lease, as nobody takes the locks sooner."""
+        limit = self._lease / 1000 if limit is None else limit
+        end = time.monotonic() + limit
         while True:
             try:
                 return step()
             except LockstepError as error:
-                if not error.retryable or time.monotonic() >= end:
+                left = end - time.monotonic()
+                if not error.retryable:
                     raise
-                time.sleep(self._lease / 20000)
+                if left <= 0:
+                    raise self._exhausted(error, limit) from error
+                time.sleep(min(left, self._lease / 20000))
 
-    def _acquire(self):
-        end = time.monotonic() + self._wait
+    def _exhausted(self, error, limit):
+        return LockstepError(f"{error} (tried again for {limit:g} s)", True) if limit > 0 else error
+
+    def _wait_for_locks(self, end):
+        while True:
+            left = max(0.0, end - time.monotonic())
+            self._insist(self._open, max(left, self._lease / 1000))
+            self._under = self._insist(lambda: handed_down.operations(self._find_entry, self._read_clock), left)
+            try:
+                return self._acquire(end)
+            except LeaseLost:
+                # The server was away for longer than a lease, and somebody has cleared up.
+                if time.monotonic() >= end:
+                    raise
+                self._clear_up()
+                self.id, self._entry = _new_id(), None
+
+    def _clear_up(self):
+        """What cannot be given back ends with its lease."""
+        try:
+            self._release()
+        except LockstepError:
+            pass
+
+    def _acquire(self, end=0.0):
         renewed = time.monotonic()
         pause, refusals, cleared = 0.02, 0, 0
         place, at, ahead, moved = 0, None, None, renewed
@@ -192,6 +223,9 @@ class Lock:
             refused = None
             began = time.monotonic()
             try:
+                if began - renewed >= self._lease / 3000:
+                    self._step({})
+                    renewed = began
                 refused = self._try_acquire(int(place * 1000), at)
                 if refused is None:
                     return
@@ -204,8 +238,10 @@ class Lock:
                     place, at = _PLACE, refused[0]
                     continue
             except LockstepError as error:
-                if not error.retryable or time.monotonic() >= end:
+                if not error.retryable:
                     raise
+                if time.monotonic() >= end:
+                    raise self._exhausted(error, self._wait) from error
             cleared = 0
             if time.monotonic() >= end:
                 raise self._busy(refused)
@@ -220,9 +256,6 @@ class Lock:
                 rest = min(max((now - moved) / 8, 0.002 * min(ahead + 1, 100)), 0.5)
                 place = max(_PLACE, 3 * (rest + now - began))
             time.sleep(min(rest, max(0.0, end - now)))
-            if time.monotonic() - renewed >= self._lease / 3000:
-                self._step({})
-                renewed = time.monotonic()
 
     def _ahead(self, source):
         """How many wait before us; none when we have no place in the queue."""

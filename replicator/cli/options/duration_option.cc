@@ -17,13 +17,15 @@ std::chrono::milliseconds duration_of(const std::string& option, const std::stri
 
 Option add_wait(Options options, std::string& text) {
   return add_duration(options, "--wait", text,
-                      "How long to wait for the locks: 500ms, 30s, 5m, forever; 0s: not at all");
+                      "How long to wait for the locks, and for a server that is away: 500ms, 30s or 30, 5m, "
+                      "forever; 0s: not at all");
 }
 
 std::chrono::milliseconds wait_of(const std::string& text) {
   if (text == "forever") return std::chrono::years(100);
   if (const auto duration = parse_duration(text)) return *duration;
-  throw UsageError("--wait: \"" + text + "\" is not a duration; write 500ms, 30s, 5m or forever");
+  if (const auto seconds = parse_duration(text + "s")) return *seconds;  // as flock(1) has it
+  throw UsageError("--wait: \"" + text + "\" is not a duration; write 0s, 500ms, 30s, 5m or forever");
 }
 
 }  // namespace lockstep

@@ -18,7 +18,7 @@ std::chrono::milliseconds duration_of(const std::string& option, const std::stri
 /// Adds --wait for locks to a command.
 Option add_wait(Options options, std::string& text);
 
-/// The same for --wait, which may also be "forever".
+/// The same for --wait, which may also be "forever", or a number of seconds.
 std::chrono::milliseconds wait_of(const std::string& text);
 
 }  // namespace lockstep

@@ -34,6 +34,11 @@ Option& Option::excludes(const Option& other) {
   return *this;
 }
 
+Option& Option::never_takes_options() {
+  option_->expected(0, -1);
+  return *this;
+}
+
 Option& Option::one_value_each() {
   option_->allow_extra_args(false);
   return *this;

@@ -31,6 +31,9 @@ class Option {
   Option& required();
   /// Both on one command line are an error.
   Option& excludes(const Option& other);
+  /// What looks like an option is none of its values, unless it is written --option=VALUE. Without a value it
+  /// has an empty one.
+  Option& never_takes_options();
   /// Takes one value each time it is named, so that arguments may follow it.
   Option& one_value_each();
 

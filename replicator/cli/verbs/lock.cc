@@ -5,6 +5,7 @@
 #include <charconv>
 #include <iostream>
 #include <nlohmann/json.hpp>
+#include <variant>
 
 #include "replicator/cli/options/duration_option.h"
 #include "replicator/cli/options/handed_down.h"
@@ -17,6 +18,7 @@
 #include "replicator/locks/acquire.h"
 #include "replicator/locks/lease_keeper.h"
 #include "replicator/locks/open_locks.h"
+#include "replicator/locks/patience.h"
 #include "replicator/one_line.h"
 #include "replicator/process/input_end.h"
 #include "replicator/process/leased_command.h"
@@ -28,6 +30,12 @@ namespace {
 constexpr std::size_t kMaxTargetBytes = 200;
 /// So much of a lease is left to end the command when it cannot be renewed.
 constexpr int kGraceOfALease = 5;
+
+/// For who has ended before the loss was noticed.
+constexpr const char* kWrittenSince =
+    "what was written since then may be older than what others wrote; check the fencing token with each "
+    "write "
+    "(docs/locks.md)";
 
 class Lock final : public Verb {
  public:
@@ -56,6 +64,7 @@ class Lock final : public Verb {
         options.option("--exclusive", exclusive_, "The locks of these names, alone").value_name("NAME");
     std::vector<Option> schemes = {global, documents, tree, shared, exclusive};
     for (Option& one : schemes) {
+      if (&one != &schemes.front()) one.never_takes_options();
       for (const Option& other : schemes) {
         if (&one != &other) one.excludes(other);
       }
@@ -74,30 +83,37 @@ class Lock final : public Verb {
   }
 
   ExitCode run() override {
+    const InheritedDescriptors inherited;  // before anything is opened
     const Config config = config_.load();
     const LockSet locks = lock_set_of_options();
     if (command_.empty() && !hold_)
       throw UsageError("there is no COMMAND to run under the lock; write it behind --");
     if (!command_.empty() && hold_) throw UsageError("--hold runs no COMMAND; leave it out");
-    const std::chrono::milliseconds wait = wait_of(wait_);
-    const ExitCode conflict = conflict_code();
+    const Waiting waiting{wait_of(wait_), conflict_code()};
 
     CaughtSignals signals;  // before any thread starts
     const std::unique_ptr<LockManager> manager = open_locks(config);
-    manager->prepare();
-    Operation operation = manager->open({.target = target(), .under = handed_down_locks(*manager)}, locks);
-    try {
-      return run_under(*manager, operation, {wait, conflict}, signals);
-    } catch (const LeaseLost& lost) {
-      if (lost.over()) manager->release(operation);
-      throw Error({"holding the lock", lost.what(),
-                   "what the command has written since then may be older than what others wrote; check the "
-                   "fencing token with each write (docs/locks.md)"});
-    }
+    std::variant<Operation, ExitCode> taken = take(*manager, locks, waiting, signals);
+    if (const ExitCode* const code = std::get_if<ExitCode>(&taken)) return *code;
+    Operation& operation = std::get<Operation>(taken);
+    const SteadyTime since = SystemClock().now();
+    commit(*manager, operation);
+    return hold_ ? hold(*manager, operation, since, signals)
+                 : run_under(*manager, operation, since, {signals, inherited});
   }
 
  private:
   LockSet lock_set_of_options() const {
+    for (const auto& [option, names] : {std::pair("--document", &documents_),
+                                        {"--tree", &paths_},
+                                        {"--shared", &shared_},
+                                        {"--exclusive", &exclusive_}}) {
+      if (std::find(names->begin(), names->end(), "") == names->end()) continue;
+      throw UsageError(
+          std::string(option) +
+          ": there is no name behind it; what begins with \"-\" is an option, unless it is written " +
+          option + "=-NAME");
+    }
     if (global_) return global_lock();
     if (!documents_.empty()) return document_locks(documents_);
     if (!paths_.empty()) return tree_locks(paths_);
@@ -134,15 +150,61 @@ class Lock final : public Verb {
     ExitCode conflict;  ///< what a refusal returns
   };
 
-  ExitCode run_under(LockManager& manager, Operation& operation, const Waiting& waiting,
-                     CaughtSignals& signals) const {
-    if (const std::optional<ExitCode> code = refused(manager, operation, waiting, signals)) return *code;
-    const SteadyTime begin = SystemClock().now();
-    manager.commit(operation);
-    if (hold_) return hold(manager, operation, begin, signals);
+  /// Opens an operation that holds the locks. Returns the exit code if it did not get them.
+  std::variant<Operation, ExitCode> take(LockManager& manager, const LockSet& locks, const Waiting& waiting,
+                                         CaughtSignals& signals) const {
+    StopOnSignal stop(signals);
+    const Patience patience(waiting.limit, stop.token());
+    try {
+      patience.insist([&] { manager.prepare(); });
+      while (true) {
+        Operation operation = patience.insist(
+            [&] { return manager.open({.target = target(), .under = handed_down_locks(manager)}, locks); });
+        std::optional<Refusal> refusal;
+        try {
+          NoRollForward nothing;
+          refusal = acquire(manager, operation, nothing, {.limit = patience.left(), .stop = stop.token()});
+        } catch (const LeaseLost& lost) {
+          // The server was away for longer than a lease, and somebody has cleared up.
+          if (lost.over()) clear_up(manager, operation);
+          if (patience.left() == std::chrono::milliseconds(0))
+            throw Error({"waiting for the lock", lost.what(), "try again"});
+          continue;
+        } catch (const Error& error) {
+          throw error.retryable() ? patience.exhausted(error) : error;
+        }
+        const std::optional<int> signal = stop.number();
+        if (!refusal && !signal) return operation;
+        give_up(manager, operation, refusal ? text_of(*refusal) : "interrupted");
+        if (signal) return static_cast<ExitCode>(128 + *signal);
+        std::cerr << "lockstep: " << text_of(*refusal) << '\n';
+        return waiting.conflict;
+      }
+    } catch (const Error&) {
+      if (const std::optional<int> signal = stop.number()) return static_cast<ExitCode>(128 + *signal);
+      throw;
+    }
+  }
+
+  static void commit(LockManager& manager, Operation& operation) {
+    try {
+      manager.commit(operation);
+    } catch (const LeaseLost& lost) {
+      if (lost.over()) clear_up(manager, operation);
+      throw Error({"taking the lock", lost.what(), "nothing was started; try again"});
+    }
+  }
+
+  struct Surroundings {
+    CaughtSignals& signals;
+    const InheritedDescriptors& inherited;
+  };
+
+  ExitCode run_under(LockManager& manager, Operation& operation, SteadyTime since,
+                     const Surroundings& surroundings) const {
     std::unique_ptr<LeasedCommand> command;
     try {
-      command = start(signals, operation);
+      command = start(surroundings, operation, end_of_lease(manager, since));
     } catch (const NotStarted& error) {
       give_back(manager, operation);
       std::cerr << "lockstep: " << error.what() << '\n';
@@ -152,23 +214,30 @@ class Lock final : public Verb {
       throw;
     }
     int code = 0;
-    std::optional<std::string> lost;
+    std::optional<LeaseKeeper::Loss> lost;
     {
-      LeaseKeeper keeper(manager, operation, begin, [&] { command->lose(); });
+      LeaseKeeper keeper(manager, operation, since, [&] { command->lose(); });
       code =
           command->wait([&] { return keeper.good_until(); },
                         std::min<std::chrono::milliseconds>(kTermination, manager.lease() / kGraceOfALease));
       lost = keeper.stop();
     }
-    if (command->ended_by_us() && !lost) lost = "the lease could not be renewed in time";
-    // Throws LeaseLost if somebody else has taken the operation over.
+    if (command->guard_killed()) {
+      std::cerr << "lockstep: the process that watches over the command was killed (by signal "
+                << *command->guard_killed() << "), so the command was ended\n";
+    }
+    if (command->ended_by_us()) {
+      say_lost(manager, operation, lost,
+               "the command was ended; start it again, and see to it that each of its writes checks its "
+               "fencing token (docs/locks.md)");
+    }
+    if (lost) say_lost(manager, operation, lost, kWrittenSince);
     give_back(manager, operation);
-    if (lost) throw Error({"holding the lock", *lost, "the command was ended; start it again"});
     return static_cast<ExitCode>(code);
   }
 
   /// For programs in other languages: the pipe to them is what holds the lock.
-  static ExitCode hold(LockManager& manager, Operation& operation, SteadyTime begin, CaughtSignals& signals) {
+  static ExitCode hold(LockManager& manager, Operation& operation, SteadyTime since, CaughtSignals& signals) {
     const std::string variable = handed_down_by(operation);
     ::signal(SIGPIPE, SIG_IGN);  // nobody reads the token: an error like others, and the lock is given back
     std::cout << json_text({{"token", operation.token},
@@ -183,47 +252,61 @@ class Lock final : public Verb {
     }
     InputEnd input(signals);
     InputEnd::Cause cause{};
-    std::optional<std::string> lost;
+    std::optional<LeaseKeeper::Loss> lost;
     {
-      LeaseKeeper keeper(manager, operation, begin, [&] { input.lose(); });
+      LeaseKeeper keeper(manager, operation, since, [&] { input.lose(); });
       cause = input.wait([&] { return keeper.good_until(); });
       lost = keeper.stop();
     }
-    if (cause.lost && !lost) lost = "the lease could not be renewed in time";
+    if (cause.lost || lost) say_lost(manager, operation, lost, "write nothing more; take the lock again");
     give_back(manager, operation);
-    if (lost) throw Error({"holding the lock", *lost, "write nothing more; take the lock again"});
     return cause.signal ? static_cast<ExitCode>(128 + *cause.signal) : ExitCode::kDone;
   }
 
-  std::unique_ptr<LeasedCommand> start(CaughtSignals& signals, const Operation& operation) const {
+  std::unique_ptr<LeasedCommand> start(const Surroundings& surroundings, const Operation& operation,
+                                       SteadyTime good_until) const {
     return std::make_unique<LeasedCommand>(
-        signals, command_,
-        std::vector<std::string>{"LOCKSTEP_FENCING_TOKEN=" + std::to_string(operation.token),
-                                 handed_down_by(operation)});
+        surroundings.signals, surroundings.inherited,
+        LeasedCommand::Start{
+            command_,
+            {"LOCKSTEP_FENCING_TOKEN=" + std::to_string(operation.token), handed_down_by(operation)},
+            good_until});
   }
 
-  /// Takes the lock. Returns the exit code if it did not get it.
-  static std::optional<ExitCode> refused(LockManager& manager, Operation& operation, const Waiting& waiting,
-                                         CaughtSignals& signals) {
-    NoRollForward nothing;
-    StopOnSignal stop(signals);
-    AcquireOptions options;
-    options.limit = waiting.limit;
-    options.stop = stop.token();
-    const std::optional<Refusal> refusal = acquire(manager, operation, nothing, options);
-    const std::optional<int> signal = stop.number();
-    if (!refusal && !signal) return std::nullopt;
-    manager.finish(operation, OperationState::kAborted, refusal ? text_of(*refusal) : "interrupted");
-    manager.release(operation);
-    if (signal) return static_cast<ExitCode>(128 + *signal);
-    std::cerr << "lockstep: " << text_of(*refusal) << '\n';
-    return waiting.conflict;
+  /// What the lost lock still has is given back in one try; the rest ends with the lease, which is over.
+  [[noreturn]] static void say_lost(LockManager& manager, const Operation& operation,
+                                    const std::optional<LeaseKeeper::Loss>& lost, const std::string& remedy) {
+    if (lost && lost->over) clear_up(manager, operation);
+    throw Error({"holding the lock", lost ? lost->reason : "the lease could not be renewed in time", remedy});
+  }
+
+  static void clear_up(LockManager& manager, const Operation& operation) {
+    try {
+      manager.release(operation);
+    } catch (const Error&) {
+      // The caller reports what is worse; the lock ends with its lease.
+    }
+  }
+
+  /// Of an operation that has not happened.
+  static void give_up(LockManager& manager, Operation& operation, const std::string& reason) {
+    try {
+      manager.finish(operation, OperationState::kAborted, reason);
+      manager.release(operation);
+    } catch (const LeaseLost&) {
+      clear_up(manager, operation);
+    } catch (const Error& error) {
+      if (!error.retryable()) throw;
+      // It holds nothing, and its entry in the journal ends with its lease.
+    }
   }
 
   static void give_back(LockManager& manager, Operation& operation) {
     try {
       if (!operation.resolved()) manager.finish(operation, OperationState::kDone, "");
       manager.release(operation);
+    } catch (const LeaseLost& lost) {
+      say_lost(manager, operation, LeaseKeeper::Loss{lost.what(), lost.over()}, kWrittenSince);
     } catch (const Error& error) {
       if (!error.retryable()) throw;
       // The command has done its work, and the lock ends by itself.

@@ -15,6 +15,7 @@
 #include "replicator/cli/verb.h"
 #include "replicator/error.h"
 #include "replicator/locks/open_locks.h"
+#include "replicator/locks/patience.h"
 #include "replicator/pause.h"
 #include "replicator/process/caught_signals.h"
 #include "replicator/process/standard_files.h"
@@ -213,13 +214,15 @@ class TreeVerb final : public Verb {
     StopOnSignal stop(signals);
     const std::unique_ptr<LockManager> locks = open_locks(config);
     const std::unique_ptr<Tree> tree = open_tree(config, *locks);
-    tree->prepare();
+    const Patience patience(wait, stop.token());
     TreeProgress progress;
     const auto show = [&](std::int64_t done, std::int64_t total) { progress.show(done, total); };
     std::optional<Refusal> refusal;
     try {
-      refusal = change(
-          *tree, {.wait = wait, .under = handed_down_locks(*locks), .stop = stop.token(), .progress = show});
+      patience.insist([&] { tree->prepare(); });
+      const std::vector<std::string> under = patience.insist([&] { return handed_down_locks(*locks); });
+      refusal =
+          change(*tree, {.wait = patience.left(), .under = under, .stop = stop.token(), .progress = show});
     } catch (const Error& error) {
       const std::optional<int> signal = stop.number();
       if (!signal) throw;
