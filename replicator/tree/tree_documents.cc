@@ -104,7 +104,8 @@ std::int64_t TreeDocuments::count_below(const TreePath& path) {
 std::optional<TreePath> TreeDocuments::first_file(const std::vector<TreePath>& paths) {
   std::optional<TreePath> first;
   if (paths.empty()) return first;
-  scan(tree_query::files_among(paths), kFilesOfAPage, [&](std::span<const TreeDocument> page) {
+  // Whether it is a file is read from each document: others map `kind` as they like.
+  scan(tree_query::among(paths), kFilesOfAPage, [&](std::span<const TreeDocument> page) {
     for (const TreeDocument& document : page) {
       if (document.is_directory()) continue;
       const auto at = std::find_if(paths.begin(), paths.end(),

@@ -27,6 +27,8 @@ inline constexpr const char* kFileKind = "file";
 /// also the document's. Such a document has no path yet. Only lockstep writes it, so nothing else is removed
 /// as left behind.
 inline constexpr const char* kStagedKind = "lockstep-staged:";
+/// No such kind is longer.
+inline constexpr std::size_t kMaxStagedKindBytes = 128;
 
 struct TreeDocument {
   std::string id;
