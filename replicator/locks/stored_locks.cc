@@ -18,10 +18,6 @@ using std::chrono::milliseconds;
 /// without a second question, and that a deleted index is noticed. Of others only the journal knows.
 constexpr std::size_t kMaxRenewedLocks = 64;
 
-/// All tokens are greater than the last one. So one above a number near the end of what they can be would
-/// leave no room for those of everybody else.
-constexpr FencingToken kMostExceeded = kMaxToken / 4;
-
 constexpr int kTries = 10;
 
 constexpr Backoff::Limits kBackoff{milliseconds(50), milliseconds(1'000)};
@@ -132,8 +128,7 @@ void StoredLocks::record(Operation& operation) {
 void StoredLocks::raise(Operation& operation, FencingToken above) {
   if (above > kMostExceeded) {
     throw Error({"drawing a fencing token for the operation " + operation.id,
-                 "one above the fence " + std::to_string(above) + " leaves no room for greater tokens",
-                 "correct the document with that fence"});
+                 "one above " + std::to_string(above) + " leaves no room for greater tokens"});
   }
   Operation changed = operation;
   changed.token = journal_->draw(above);

@@ -198,6 +198,15 @@ TEST_F(TreeAbaAttack, AZombieWithFreshReadsMeetsAGreaterFence) {
   for (const auto& [id, document] : before) EXPECT_EQ(after.at(id).sequence_number, document.sequence_number);
 }
 
+TEST_F(TreeAbaAttack, AZombieAsksTheJournalBeforeItReplacesAFenceThatIsTooGreat) {
+  for (const char* id : {"1", "2", "3"}) {
+    server().expect("POST", "/" + tree_index() + "/_update/" + id,
+                    json{{"doc", {{"fence", kMostExceeded + 1}}}}.dump());
+  }
+  EXPECT_FALSE(goes_on(*zombie_, operation_));
+  EXPECT_THAT(paths(), ElementsAre("/a/f", "/a/g", "/a/s/h", "/c/k"));
+}
+
 TEST_F(TreeAbaAttack, ATaskOfADeadOwnerThatStartsLateChangesNothing) {
   for (const char* kind : {"mv", "rm"}) {
     Operation operation = operation_;

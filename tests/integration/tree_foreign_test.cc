@@ -110,5 +110,33 @@ TEST_F(TreeForeignTest, AKindMappedByItsFirstDocumentServes) {
   EXPECT_THAT(paths(), ElementsAre("/d"));
 }
 
+// Reported: a fence of 2^51 to 2^52 was met after the commit and locked the directory for ever; and one just
+// below spread, so that everything written since was locked once the indices of locks had been deleted.
+TEST_F(TreeForeignTest, AFenceNearTheGreatestTokenJamsNothing) {
+  auto client = open(Locking::kTree);
+  const auto put = [&](const char* path) {
+    EXPECT_EQ(error_of([&] { (void)client->tree->put(TreePath(path), "new", {}); }), "none");
+  };
+  write("1", "/a", "f", {{"fence", kMostExceeded + 2}});
+  write("2", "/a", "g", {{"fence", 2 * kMostExceeded}});
+  put("/a/f");
+  EXPECT_EQ(refusal_of_move(*client, "/a", "/b"), "none");
+  EXPECT_THAT(paths(), ElementsAre("/b/f", "/b/g"));
+  for (const auto& [id, document] : stored()) EXPECT_LT(document.source.at("fence"), kMostExceeded) << id;
+
+  write("3", "/b", "h", {{"fence", kMostExceeded}});
+  put("/b/h");
+  put("/b/f");
+  EXPECT_GT(stored().at("1").source.at("fence"), kMostExceeded) << "tokens only grow";
+  const LockIndices indices = lock_indices(client->config.locks.index);
+  for (const std::string& index : {indices.locks, indices.journal}) server().expect("DELETE", "/" + index);
+  client = open(Locking::kTree);
+  put("/b/f");
+  put("/b/h");
+  EXPECT_EQ(refusal_of_move(*client, "/b", "/c"), "none");
+  for (const auto& [id, document] : stored()) EXPECT_LT(document.source.at("fence"), kMostExceeded) << id;
+  expect_nothing_left(*client);
+}
+
 }  // namespace
 }  // namespace lockstep
