@@ -178,6 +178,7 @@ TreeDocument read_tree_document(const json& hit) {
   TreeDocument document = read_tree_version(hit);
   document.path = source.text_if_any("path").value_or("");
   document.name = source.text_if_any("name").value_or("");
+  if (!document.path.empty() && document.name.empty()) throw missing_value(where, "name");
   document.kind = source.text_if_any("kind").value_or("");
   document.fence = source.integer_if_any("fence").value_or(0);
   if (document.fence > kMaxFence)

@@ -138,5 +138,15 @@ TEST_F(TreeForeignTest, AFenceNearTheGreatestTokenJamsNothing) {
   expect_nothing_left(*client);
 }
 
+// Reported: a document without a name was moved and got an empty one; the page says that it is refused.
+TEST_F(TreeForeignTest, ADocumentWithoutANameIsRefusedByItsId) {
+  const auto client = open(Locking::kTree);
+  server().expect("PUT", "/" + tree_index() + "/_doc/nn", R"({"path": "/nn", "other": 1})");
+  const auto before = stored();
+  EXPECT_THAT(refusal_of_move(*client, "/nn", "/nn2"), HasSubstr("the document nn of " + tree_index()));
+  EXPECT_EQ(stored().at("nn").source, before.at("nn").source);
+  expect_nothing_left(*client);
+}
+
 }  // namespace
 }  // namespace lockstep

@@ -137,7 +137,7 @@ class Locks final : public Verb {
         break;
     }
     throw Error({"breaking the lock " + lock_,
-                 "its holder has changed a part of the tree, and the rest would stay undone",
+                 "its holder has committed a change of the tree, and what it has not done yet would stay undone",
                  "run `lockstep tree recover`, which finishes the change once its lease has run out"});
   }
 
