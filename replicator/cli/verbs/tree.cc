@@ -159,12 +159,13 @@ class TreeVerb final : public Verb {
     bool found = false;
     const std::unique_ptr<LockManager> locks = open_locks(config);
     open_tree(config, *locks)
-        ->search(path, recursive_ ? TreeDepth::kAll : TreeDepth::kChildren, text_,
-                 [&](const TreeEntry& entry) {
-                   found = true;
-                   std::cout << entry.path << '\n';
-                 },
-                 telling(code));
+        ->search(
+            path, recursive_ ? TreeDepth::kAll : TreeDepth::kChildren, text_,
+            [&](const TreeEntry& entry) {
+              found = true;
+              std::cout << entry.path << '\n';
+            },
+            telling(code));
     return found ? code : ExitCode::kFailed;
   }
 

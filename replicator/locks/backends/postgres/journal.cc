@@ -72,7 +72,8 @@ void PostgresJournal::open(Operation& operation) {
   const std::string doing = "opening the operation " + operation.id;
   const OperationIntent& intent = operation.intent;
   // A command is only there to be read. By the index of a tree others know what they can finish.
-  const std::string target = operation.needs_roll_forward() ? intent.target : session_.storable(intent.target);
+  const std::string target =
+      operation.needs_roll_forward() ? intent.target : session_.storable(intent.target);
   pqxx::result rows;
   try {
     rows = session_.run(doing, statement, operation.id, intent.kind, intent.from, intent.to, target,
@@ -95,8 +96,8 @@ std::optional<Operation> PostgresJournal::write(const Operation& changed, Journa
   const pqxx::result rows = session_.run(
       "writing the operation " + changed.id + " to the journal", statement, changed.id, expected.number,
       lease_.count(), std::string(text_of(changed.state)), changed.task, changed.progress,
-      session_.storable(changed.reason),
-      names_literal(changed.locks, LockMode::kShared), names_literal(changed.locks, LockMode::kExclusive));
+      session_.storable(changed.reason), names_literal(changed.locks, LockMode::kShared),
+      names_literal(changed.locks, LockMode::kExclusive));
   if (rows.empty()) return std::nullopt;
   Operation written = changed;
   written.version.number = rows[0][0].as<std::int64_t>();
