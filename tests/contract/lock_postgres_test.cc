@@ -311,13 +311,19 @@ TEST(PostgresLocksEncoding, ADatabaseThatLacksACharacterKeepsOutOnlyLocksOfThatN
   locks->finish(operation, OperationState::kAborted, "€ is a reason, too");
   locks->release(operation);
   EXPECT_TRUE(locks->locks().empty());
-  try {
+  const auto expect_refused = [](const char* text, const auto& step) {
+    try {
+      step();
+      FAIL() << text;
+    } catch (const Error& error) {
+      EXPECT_THAT(error.what(), HasSubstr(text));
+      EXPECT_THAT(error.what(), HasSubstr("a database with the encoding UTF8"));
+    }
+  };
+  expect_refused("the encoding of the database lacks characters of €", [&] {
     (void)locks->open({.target = "echo €"}, document_locks({"1", "€"}));
-    FAIL();
-  } catch (const Error& error) {
-    EXPECT_THAT(error.what(), HasSubstr("the encoding of the database lacks characters of €"));
-    EXPECT_THAT(error.what(), HasSubstr("a database with the encoding UTF8"));
-  }
+  });
+  expect_refused("reading the lock €", [&] { (void)locks->find_lock(LockName("€")); });
   EXPECT_TRUE(locks->unresolved().empty());
 }
 
