@@ -29,8 +29,8 @@
 // tokens keep it from doing harm (Kleppmann, "How to do distributed locking", 2016), never a clock.
 //
 // A lock whose holder has no journal entry belongs to a client that uses the lock requests alone
-// (docs/locks.md): its lease is the one in the lock. A lock in the book's own format has no lease: it counts
-// until somebody releases it or breaks it by hand.
+// (docs/lock-protocol.md): its lease is the one in the lock. A lock in the book's own format has no lease: it
+// counts until somebody releases it or breaks it by hand.
 //
 // Not thread-safe: one for each thread. Every function throws Error when it cannot ask the server or the
 // server refuses, and when a stored lock or journal entry has a value that this lockstep does not know.

@@ -18,6 +18,9 @@ using std::chrono::milliseconds;
 /// without a second question, and that a deleted index is noticed. Of others only the journal knows.
 constexpr std::size_t kMaxRenewedLocks = 64;
 
+/// By so much at most a token exceeds the fence that it has to exceed.
+constexpr FencingToken kLongestLeap = 1'000'000;
+
 constexpr int kTries = 10;
 
 constexpr Backoff::Limits kBackoff{milliseconds(50), milliseconds(1'000)};
@@ -130,8 +133,11 @@ void StoredLocks::raise(Operation& operation, FencingToken above) {
     throw Error({"drawing a fencing token for the operation " + operation.id,
                  "one above " + std::to_string(above) + " leaves no room for greater tokens"});
   }
+  // Another one that meets the same fence draws another token, even from a journal that was deleted in
+  // between.
+  const auto leap = static_cast<FencingToken>(std::random_device()() % kLongestLeap);
   Operation changed = operation;
-  changed.token = journal_->draw(above);
+  changed.token = journal_->draw(above + leap);
   journal_->step(operation, changed);
 }
 

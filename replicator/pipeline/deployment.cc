@@ -45,6 +45,21 @@ void refuse(const std::vector<Finding>& obstacles) {
   throw Error({"applying the configuration", message, "nothing has been changed"});
 }
 
+// A mark that cannot be read, say, hides nothing of the other indices.
+IndexPlan plan_or_refusal(ElasticsearchClient& elasticsearch, const DesiredIndex& desired) {
+  try {
+    return plan_index(elasticsearch, desired);
+  } catch (const Error& error) {
+    if (error.retryable() || error.parts().server != Server::kNone) throw;
+    IndexPlan plan;
+    plan.kind = IndexPlan::Kind::kRefuse;
+    plan.alias = desired.alias;
+    plan.problem = error.parts().doing + ": " + error.parts().cause;
+    plan.remedy = error.parts().remedy;
+    return plan;
+  }
+}
+
 void tell(const std::function<void(const PlanStep&)>& told, const PlanStep& step) {
   if (told) told(step);
 }
@@ -147,7 +162,7 @@ std::vector<DesiredIndex> Deployment::desired(const std::string& identity) {
 std::vector<Deployment::PlannedIndex> Deployment::plan_indices(std::vector<DesiredIndex> desired) {
   std::vector<PlannedIndex> planned;
   for (DesiredIndex& index : desired) {
-    IndexPlan plan = plan_index(elasticsearch_, index);
+    IndexPlan plan = plan_or_refusal(elasticsearch_, index);
     planned.push_back({std::move(index), std::move(plan)});
   }
   return planned;

@@ -95,6 +95,7 @@ Json Freshness::json() const {
 
 void Freshness::note(WallTime at, bool met) {
   const Time to = std::chrono::floor<milliseconds>(at);
+  if (until_ - to > kNoteCovers) move_to(to);
   if (to <= until_) return;
   if (!met || to - until_ > kNoteCovers) miss(until_, to);
   until_ = to;
@@ -115,7 +116,7 @@ void Freshness::miss(Time from, Time to) {
 std::optional<FreshnessReport> Freshness::report(WallTime now) const {
   Freshness then = *this;
   then.note(now, then.until_ + kNoteCovers >= now);
-  const Time begin = std::max(since_, begin_of(step_of(then.until_) - kSteps + 1));
+  const Time begin = std::max(then.since_, begin_of(step_of(then.until_) - kSteps + 1));
   if (then.until_ <= begin) return std::nullopt;
   FreshnessReport report{objective_, then.until_ - begin, {}};
   for (const auto& [step, missed] : then.missed_) report.missed += missed;

@@ -49,7 +49,7 @@ class Freshness {
   nlohmann::ordered_json json() const;
 
   /// Says of the time since the last note whether the objective was met. A time before the last note says
-  /// nothing.
+  /// nothing; well before it, the clock was put back, and what was noted moves with it.
   void note(WallTime at, bool met);
 
   /// None: nothing is known yet. Nobody has noted the time since the last note: it counts as missed.

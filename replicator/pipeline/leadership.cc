@@ -3,6 +3,7 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -13,14 +14,6 @@
 
 namespace lockstep {
 namespace {
-
-void require_ours(const AppliedPipeline& pipeline, const AppliedIndex& index, const IndexMark& mark) {
-  if (mark.identity == pipeline.identity) return;
-  throw Error(
-      {"taking over index " + index.alias,
-       "it carries the mark of pipeline " + mark.pipeline + " (" + mark.identity + "), not of this one",
-       "give this pipeline another alias, or delete the index if nobody needs it and run `lockstep apply`"});
-}
 
 // Why an index may differ from its view although every change was applied. Empty: nothing suggests it.
 std::string doubt_about(const AppliedIndex& index, const MarkedIndex& marked, const SourceIdentity& source,
@@ -37,6 +30,8 @@ std::string doubt_about(const AppliedIndex& index, const MarkedIndex& marked, co
     if (lacks_mark || last.progress > source.progress) return "the source was restored from an older state";
   }
   const auto target = known.targets.find(index.id);
+  if (target != known.targets.end() && target->second == kUnknownTarget)
+    return "it was not written, since its alias or its mark was not as it has to be";
   if (target != known.targets.end() && target->second != marked.uuid) {
     return "the index was recreated or restored from a snapshot";
   }
@@ -76,7 +71,9 @@ void mark(ElasticsearchClient& elasticsearch, const AppliedIndex& index, Epoch e
   } catch (const Error& error) {
     if (!error.retryable()) throw;
     const LogField field("index", index.alias);
-    spdlog::warn("index {} cannot be marked now, the others go on: {}", index.alias, error.what());
+    spdlog::warn(
+        "index {} does not take the mark of its new leader now, which is tried again; the others go on: {}",
+        index.alias, error.what());
   }
 }
 
@@ -85,6 +82,41 @@ void mark(ElasticsearchClient& elasticsearch, const AppliedIndex& index, Epoch e
 bool is_deleted_generation(ElasticsearchClient& elasticsearch, const AppliedIndex& index) {
   return !index.beside.empty() && elasticsearch.indices_of(index.target()).empty();
 }
+
+// Indices that cannot be written under the new epoch. One of them stops no other (promise 4).
+class UnfitIndices {
+ public:
+  UnfitIndices(const AppliedPipeline& pipeline, KnownPartners& partners)
+      : pipeline_(pipeline), partners_(partners) {}
+
+  const std::map<IndexId, std::string>& why() const { return why_; }
+
+  // Throws what a later try may mend.
+  void unless_fit(const AppliedIndex& index, const std::function<void()>& step) {
+    try {
+      step();
+    } catch (const Error& error) {
+      if (error.retryable() || error.parts().server == Server::kSource) throw;
+      why_[index.id] = error.what();
+      partners_.targets[index.id] = kUnknownTarget;
+      if (!first_) first_ = error.parts();
+    }
+  }
+
+  // Without any, the pipeline's Elasticsearch is to blame, and somebody has to mend that.
+  void require_a_fit_one() const {
+    const bool all = std::all_of(pipeline_.indices.begin(), pipeline_.indices.end(),
+                                 [&](const AppliedIndex& index) { return why_.contains(index.id); });
+    if (!all || !first_) return;
+    throw Error({first_->doing, first_->cause, first_->remedy, Retry::kNever, Server::kElasticsearch});
+  }
+
+ private:
+  const AppliedPipeline& pipeline_;
+  KnownPartners& partners_;
+  std::map<IndexId, std::string> why_;
+  std::optional<Error::Parts> first_;
+};
 
 }  // namespace
 
@@ -107,12 +139,20 @@ const AppliedPipeline& load_applied(const Config& config, Source& source) {
   return pipeline;
 }
 
+void require_ours(const AppliedPipeline& pipeline, const AppliedIndex& index, const IndexMark& mark) {
+  if (mark.identity == pipeline.identity) return;
+  throw Error(
+      {"taking over index " + index.alias,
+       "it carries the mark of pipeline " + mark.pipeline + " (" + mark.identity + "), not of this one",
+       "give this pipeline another alias, or delete the index if nobody needs it and run `lockstep apply`"});
+}
+
 SourceMark source_mark(const SourceIdentity& identity) {
   return {identity.place, identity.timeline, identity.progress, identity.tables,
           identity.marks.empty() ? std::string() : identity.marks.back()};
 }
 
-Epoch take_epoch(const AppliedPipeline& pipeline, Source& source, ElasticsearchClient& elasticsearch) {
+TakenLead take_epoch(const AppliedPipeline& pipeline, Source& source, ElasticsearchClient& elasticsearch) {
   Lead& lead = source.lead();
   const Epoch before = lead.epoch();
   const SourceIdentity identity = lead.identity();
@@ -121,23 +161,31 @@ Epoch take_epoch(const AppliedPipeline& pipeline, Source& source, ElasticsearchC
   KnownPartners partners{identity.place, {}};
   Epoch seen = before;
   std::vector<Doubt> doubts;
+  UnfitIndices unfit(pipeline, partners);
   for (const AppliedIndex& index : pipeline.indices) {
-    if (is_deleted_generation(elasticsearch, index)) continue;
-    const MarkedIndex marked = marked_index(elasticsearch, index.target());
-    require_ours(pipeline, index, marked.mark);
-    std::string doubt = doubt_about(index, marked, identity, before, known);
-    if (doubt.empty() && other_place) doubt = "the source is a different database now";
-    if (!doubt.empty()) doubts.push_back({&index, doubt});
-    partners.targets[index.id] = marked.uuid;
-    seen = std::max(seen, marked.mark.epoch);
+    unfit.unless_fit(index, [&] {
+      if (is_deleted_generation(elasticsearch, index)) return;
+      const MarkedIndex marked = marked_index(elasticsearch, index.target());
+      require_ours(pipeline, index, marked.mark);
+      std::string doubt = doubt_about(index, marked, identity, before, known);
+      if (doubt.empty() && other_place) doubt = "the source is a different database now";
+      if (!doubt.empty()) doubts.push_back({&index, doubt});
+      partners.targets[index.id] = marked.uuid;
+      seen = std::max(seen, marked.mark.epoch);
+    });
   }
+  unfit.require_a_fit_one();
   compare_with_views(source.changes(), before, doubts, other_place);
-  const Epoch epoch = lead.raise_epoch(seen, partners);
+  Epoch epoch = lead.raise_epoch(seen, partners);
   const SourceMark now = source_mark(lead.identity());
+  const std::size_t unfit_before = unfit.why().size();
   for (const AppliedIndex& index : pipeline.indices) {
-    if (partners.targets.contains(index.id)) mark(elasticsearch, index, epoch, now);
+    if (!partners.targets.contains(index.id) || unfit.why().contains(index.id)) continue;
+    unfit.unless_fit(index, [&] { mark(elasticsearch, index, epoch, now); });
   }
-  return epoch;
+  unfit.require_a_fit_one();
+  if (unfit.why().size() > unfit_before) epoch = lead.raise_epoch(epoch, partners);
+  return {epoch, unfit.why()};
 }
 
 }  // namespace lockstep

@@ -3,10 +3,14 @@
 // has seen.
 #pragma once
 
+#include <map>
+#include <string>
+
 #include "replicator/config/config.h"
 #include "replicator/document_version.h"
 #include "replicator/elasticsearch/admin/client.h"
 #include "replicator/elasticsearch/admin/index_plan.h"
+#include "replicator/ids.h"
 #include "replicator/source/source.h"
 
 namespace lockstep {
@@ -18,11 +22,25 @@ const AppliedPipeline& load_applied(const Config& config, Source& source);
 /// What an index carries about the source that writes it.
 SourceMark source_mark(const SourceIdentity& identity);
 
+/// Throws Error when an index of `pipeline` carries the mark of another one.
+void require_ours(const AppliedPipeline& pipeline, const AppliedIndex& index, const IndexMark& mark);
+
+/// In KnownPartners::targets, in place of an index's uuid: whatever stands behind the alias must be compared.
+inline constexpr const char* kUnknownTarget = "unknown";
+
+struct TakenLead {
+  Epoch epoch;
+  /// Indices that may not be written under this epoch, and why: the alias is missing, or stands for something
+  /// that is not this pipeline's, or the mark can be neither read nor written. The source knows their targets
+  /// as kUnknownTarget.
+  std::map<IndexId, std::string> unfit;
+};
+
 /// Raises the epoch above the source's and above what any of the pipeline's indices carries, and makes both
 /// sides note each other. When their last notes do not fit, one side was restored, promoted or replaced: jobs
 /// are added that compare the indices with their views. When the source is a different database, positions
-/// mean something else, so the changes in its outbox are skipped too. Throws Error when an alias is missing
-/// or belongs to somebody else.
-Epoch take_epoch(const AppliedPipeline& pipeline, Source& source, ElasticsearchClient& elasticsearch);
+/// mean something else, so the changes in its outbox are skipped too. Throws Error when no index is fit: then
+/// it is the wrong Elasticsearch, or it refuses everything.
+TakenLead take_epoch(const AppliedPipeline& pipeline, Source& source, ElasticsearchClient& elasticsearch);
 
 }  // namespace lockstep

@@ -20,7 +20,7 @@ using Severity = Finding::Severity;
 // The default of index.gc_deletes. An old write arrives within that time, or not at all: see target_watch.h.
 constexpr std::chrono::seconds kRemembered{60};
 
-Finding of_error(const char* place, const Error& error) {
+Finding of_error(const std::string& place, const Error& error) {
   const Error::Parts& parts = error.parts();
   return {Severity::kError, place, parts.doing + ": " + parts.cause, parts.remedy};
 }
@@ -150,7 +150,14 @@ Preflight preflight(const Config& config,
   try {
     if (!check_engine(elasticsearch, result) || !check_privileges(config, elasticsearch, result))
       return result;
-    for (const IndexConfig& index : config.indices) check_index(config, index, source, elasticsearch, result);
+    for (const IndexConfig& index : config.indices) {
+      try {
+        check_index(config, index, source, elasticsearch, result);
+      } catch (const Error& error) {
+        if (error.retryable()) throw;
+        result.findings.push_back(of_error(place_of(config, index), error));
+      }
+    }
   } catch (const Error& error) {
     result.findings.push_back(of_error("elasticsearch", error));
   }

@@ -54,7 +54,7 @@ bool Reindexing::turn() {
   if (!has_answer || now < not_before_) return false;
   stuck_.clear();
   for (const Reindex& reindex : all_) {
-    if (!asked_ && !changed_pipeline_) act(reindex);
+    if (!asked_ && !changed_pipeline_) act_or_wait(reindex);
   }
   return changed_pipeline_;
 }
@@ -86,6 +86,16 @@ bool Reindexing::take_answer() {
   }
   conclude();
   return true;
+}
+
+// What is wrong with one reindex ends neither the others nor the service.
+void Reindexing::act_or_wait(const Reindex& reindex) {
+  try {
+    act(reindex);
+  } catch (const Error& error) {
+    if (error.retryable() || error.parts().server != Server::kNone) throw;
+    wait_for_a_person(reindex, error.what());
+  }
 }
 
 void Reindexing::act(const Reindex& reindex) {
@@ -327,7 +337,10 @@ void Reindexing::ask(const Reindex& reindex, std::function<Conclusion(Elasticsea
 void Reindexing::advance(const Reindex& reindex, const ReindexStep& step) {
   if (!parts_.source.reindexes().advance(reindex, epoch_, step)) return;
   at_rest_ = false;
-  spdlog::info("reindex of {}: {}", reindex.alias, step.to ? name_of(*step.to) : "over");
+  if (step.to)
+    spdlog::info("the reindex of {} is {} now", reindex.alias, name_of(*step.to));
+  else
+    spdlog::info("the reindex of {} is over", reindex.alias);
   changed_pipeline_ = step.to == ReindexState::kFilling || step.to == ReindexState::kKept ||
                       (step.to == ReindexState::kDropping && reindex.beside);
 }

@@ -69,6 +69,7 @@ class Reindexing {
 
   void read();
   bool take_answer();
+  void act_or_wait(const Reindex& reindex);
   void act(const Reindex& reindex);
   void create(const Reindex& reindex);
   void fill(const Reindex& reindex);

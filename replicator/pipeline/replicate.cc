@@ -47,11 +47,10 @@ constexpr milliseconds kBusyWait = 100ms;         // for a change, while the nex
 constexpr auto kSaveQuietAfter = 5s;              // saves a position that passed no change of ours
 constexpr auto kTargetInterval = 10s;             // between looks whether the indices are still the same
 constexpr std::int64_t kDeadLettersAtOnce = 1'000;
-constexpr const char* kUnknownTarget = "unknown";  // in place of an index's uuid: it must be compared
-constexpr auto kPatience = 2s;                     // with one document, while its index takes others
-constexpr auto kStopGrace = 3s;                    // for bulks in flight at a stop
-constexpr auto kNotePatience = 1s;                 // with Elasticsearch, at a stop
-constexpr auto kQuietPatience = 1s;                // of a leader that has to look at both sides again
+constexpr auto kPatience = 2s;        // with one document, while its index takes others
+constexpr auto kStopGrace = 3s;       // for bulks in flight at a stop
+constexpr auto kNotePatience = 1s;    // with Elasticsearch, at a stop
+constexpr auto kQuietPatience = 1s;   // of a leader that has to look at both sides again
 constexpr auto kWriteSurvives = 30s;  // its time-out: in Elasticsearch's queues, when its sender has died
 
 BulkWriter::Options bulk_options(const Config& config, TargetWatch& targets) {
@@ -82,7 +81,8 @@ class Replication {
         board_(board),
         elasticsearch_(make_transport()),
         write_lifetime_over_(write_lifetime_over(config, source.lead().known_partners())),
-        versions_(take_epoch(pipeline_, source, elasticsearch_)),
+        lead_(take_epoch(pipeline_, source, elasticsearch_)),
+        versions_(lead_.epoch),
         source_tables_(source.lead().identity().tables),
         targets_(pipeline_, versions_.epoch(), source.lead().known_partners().targets, make_transport(),
                  config.elasticsearch.request_timeout, kTargetInterval),
@@ -119,6 +119,7 @@ class Replication {
       for (const Job& job : jobs) jobs_.add_parked(job, std::chrono::steady_clock::now());
     });
     checkpoint_.on_saved([this](const Acknowledged& saved) { after_save(saved); });
+    for (const auto& [index, why] : lead_.unfit) set_aside_.keep(index, why);
     targets_.note(source_mark(source_.lead().identity()));  // where a block kept the mark out until now
     require_nothing_given_up();
     follow_parts();
@@ -332,9 +333,9 @@ class Replication {
 
   // What was written into the other index is missing in ours, which the next leader compares for that.
   void require_same_targets() {
-    if (const std::optional<IndexId> index = targets_.usurped()) {
+    if (const std::set<IndexId> lost = targets_.lost(); !lost.empty()) {
       KnownPartners partners = source_.lead().known_partners();
-      partners.targets[*index] = kUnknownTarget;
+      for (const IndexId index : lost) partners.targets[index] = kUnknownTarget;
       source_.lead().raise_epoch(versions_.epoch(), partners);
     }
     if (const auto place = targets_.place_of_later_leader()) require_one_source(*place);
@@ -360,17 +361,28 @@ class Replication {
     const std::optional<ForeignVersion> found = foreign_.take_greatest();
     if (!found || found->version.epoch() < versions_.epoch() || versions_.rise_above(found->version)) return;
     for (const AppliedIndex& index : pipeline_.indices) {
-      const IndexMark mark = marked_index(elasticsearch_, index.target()).mark;
-      if (mark.epoch <= versions_.epoch()) continue;
-      require_one_source(mark.source.place);
+      const std::optional<IndexMark> mark = mark_of(index);
+      if (!mark || mark->epoch <= versions_.epoch()) continue;
+      require_one_source(mark->source.place);
       throw Deposed("a later leader writes into " + index.alias);
     }
     foreign_.report(found->index, 1);
     source_.lead().raise_epoch(found->version.epoch(), source_.lead().known_partners());
     throw Error({"following changes",
-                 "something else has written a document with the version " +
-                     std::to_string(found->version.value()) + ", above all of this leadership",
-                 "taking the lead again under a later epoch", Retry::kLater});
+                 "something else has written a document of index " + pipeline_.find(found->index)->alias +
+                     " under the version " + std::to_string(found->version.value()) +
+                     ", above all that this leader can give",
+                 "it takes the lead again, with greater ones; find out who writes there", Retry::kLater});
+  }
+
+  // None: the index is not this pipeline's any more, which the target watch notices.
+  std::optional<IndexMark> mark_of(const AppliedIndex& index) {
+    try {
+      return marked_index(elasticsearch_, index.target()).mark;
+    } catch (const Error& error) {
+      if (error.parts().server != Server::kNone) throw;
+      return std::nullopt;
+    }
   }
 
   // The triggers dropped changes when the outbox was full. Every index is compared once they write again.
@@ -383,6 +395,7 @@ class Replication {
   }
 
   void take_back_readable() {
+    for (const auto& [index, why] : targets_.unfit()) set_aside_.keep(index, why);
     for (Job& job : set_aside_.take_back_readable(std::chrono::steady_clock::now(), held_))
       jobs_.add(std::move(job));
   }
@@ -437,6 +450,7 @@ class Replication {
   ProgressBoard& board_;
   ElasticsearchClient elasticsearch_;
   const SteadyTime write_lifetime_over_;
+  const TakenLead lead_;
   VersionCounter versions_;
   const std::string source_tables_;
   TargetWatch targets_;

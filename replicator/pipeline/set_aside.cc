@@ -47,6 +47,16 @@ void SetAside::add(IndexId id, const std::string& reason) {
   added(id, reason);
 }
 
+void SetAside::keep(IndexId id, const std::string& reason) {
+  kept_.insert(id);
+  const auto known = reasons_.find(id);
+  if (known == reasons_.end()) {
+    add(id, reason);
+  } else if (known->second != reason) {
+    restate(*pipeline_.find(id), reason);
+  }
+}
+
 void SetAside::added(IndexId index, const std::string& reason) {
   const SteadyTime now = std::chrono::steady_clock::now();
   Trial& trial = trials_[index];
@@ -65,7 +75,7 @@ std::vector<Job> SetAside::take_back_readable(SteadyTime now, const HeldIndices&
   if (empty()) return comparisons;
   const UnfinishedJobs jobs = changes_.jobs();
   for (const AppliedIndex& index : pipeline_.indices) {
-    if (!contains(index.id) || held.contains(index.id)) continue;
+    if (!contains(index.id) || kept_.contains(index.id) || held.contains(index.id)) continue;
     Trial& trial = trials_[index.id];
     if (now - trial.set_aside_at < pause_after(trial.failures)) continue;
     if (const std::optional<std::string> why = obstacle(index, jobs)) {

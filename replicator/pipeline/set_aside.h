@@ -1,13 +1,14 @@
-// Indices that cannot be followed: somebody dropped a column of their view, a row makes it fail, or one of
-// their jobs cannot be read. Their changes are not followed, so that those of the other indices are. The
-// source keeps which indices are set aside. Once nothing stops an index any more, it is compared with its
-// view: this also makes up for a job that was deleted because nobody could read it. The comparison may fail
-// too, since reading no document says little about all of them; so an index that comes back at once waits
-// twice as long the next time.
+// Indices that cannot be followed: somebody dropped a column of their view, a row makes it fail, one of their
+// jobs cannot be read, or what stands behind their alias is not this pipeline's. Their changes are not
+// followed, so that those of the other indices are. The source keeps which indices are set aside. Once
+// nothing stops an index any more, it is compared with its view: this also makes up for a job that was
+// deleted because nobody could read it. The comparison may fail too, since reading no document says little
+// about all of them; so an index that comes back at once waits twice as long the next time.
 #pragma once
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -32,12 +33,16 @@ class SetAside {
   /// Sets the index aside. REQUIRES: no transaction is open.
   void add(IndexId index, const std::string& reason);
 
+  /// Sets the index aside, if it is not yet, for as long as this leadership lasts: it is unfit
+  /// (leadership.h). Corrects the reason. REQUIRES: no transaction is open.
+  void keep(IndexId index, const std::string& reason);
+
   /// Call it when a transaction has been committed that sets the index aside in the source.
   void added(IndexId index, const std::string& reason);
 
-  /// Takes back the indices that are not in `held` and whose views and jobs can be read again, and returns
-  /// the jobs that compare them. Corrects the reason of those that something else stops now. An index that
-  /// had to be set aside again is asked later each time. REQUIRES: no transaction is open.
+  /// Takes back the indices that are neither kept nor in `held` and whose views and jobs can be read again,
+  /// and returns the jobs that compare them. Corrects the reason of those that something else stops now. An
+  /// index that had to be set aside again is asked later each time. REQUIRES: no transaction is open.
   std::vector<Job> take_back_readable(SteadyTime now, const HeldIndices& held);
 
  private:
@@ -57,6 +62,7 @@ class SetAside {
   const Epoch epoch_;
   std::map<IndexId, std::string> reasons_;
   std::map<IndexId, Trial> trials_;
+  std::set<IndexId> kept_;
 };
 
 }  // namespace lockstep

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "replicator/pipeline/leadership.h"
+
 namespace lockstep {
 namespace {
 
@@ -30,6 +32,7 @@ TargetWatch::~TargetWatch() {
 void TargetWatch::note(const SourceMark& source) {
   const std::lock_guard lock(mutex_);
   to_note_ = source;
+  newest_ = source;
   is_noted_ = false;
 }
 
@@ -43,17 +46,21 @@ void TargetWatch::note_now(const SourceMark& source, std::chrono::milliseconds a
 void TargetWatch::require_same_targets() {
   const std::lock_guard lock(mutex_);
   if (later_) throw Deposed("a later leader writes into the pipeline's indices");
-  if (usurped_) throw usurped_->error;
-  if (!replaced_.empty()) {
-    throw Error({"following changes", "the index of " + replaced_ + " has been replaced",
-                 "checking both sides again", Retry::kLater});
-  }
+  const std::string changed = lost_.empty() ? replaced_ : lost_.begin()->second;
+  if (changed.empty()) return;
+  throw Error({"following changes", changed, "checking both sides again", Retry::kLater});
 }
 
-std::optional<IndexId> TargetWatch::usurped() {
+std::set<IndexId> TargetWatch::lost() {
   const std::lock_guard lock(mutex_);
-  if (!usurped_) return std::nullopt;
-  return usurped_->index;
+  std::set<IndexId> lost;
+  for (const auto& [index, why] : lost_) lost.insert(index);
+  return lost;
+}
+
+std::map<IndexId, std::string> TargetWatch::unfit() {
+  const std::lock_guard lock(mutex_);
+  return unfit_;
 }
 
 std::optional<std::string> TargetWatch::place_of_later_leader() {
@@ -64,7 +71,8 @@ std::optional<std::string> TargetWatch::place_of_later_leader() {
 bool TargetWatch::is_recent() {
   {
     const std::lock_guard lock(mutex_);
-    if (!later_ && !usurped_ && std::chrono::steady_clock::now() - looked_at_ < kTrusted) return true;
+    const bool is_wrong = later_ || !lost_.empty();
+    if (!is_wrong && std::chrono::steady_clock::now() - looked_at_ < kTrusted) return true;
   }
   wake_up_.wake();
   return false;
@@ -80,20 +88,29 @@ void TargetWatch::run(const std::stop_token& stop) {
 void TargetWatch::look() {
   const SteadyTime begin = std::chrono::steady_clock::now();
   std::optional<SourceMark> to_note;
+  std::optional<SourceMark> newest;
   {
     const std::lock_guard lock(mutex_);
     to_note = std::exchange(to_note_, std::nullopt);
+    newest = newest_;
   }
   bool noted = true;
+  bool is_same = true;
   for (const AppliedIndex& index : pipeline_.indices) {
     try {
-      if (!look_at(index)) return;
-      if (to_note) noted = note_in(index, *to_note) && noted;
+      if (!was_fit(index.id)) {
+        is_same = (!newest || look_at_unfit(index, *newest)) && is_same;
+      } else if (!look_at(index)) {
+        is_same = false;
+      } else if (to_note) {
+        noted = note_in(index, *to_note) && noted;
+      }
     } catch (const Error& error) {
       // The bulk writer reports it. Nobody can take the lead either while the alias or the mark is missing.
       if (error.retryable()) return note_later(to_note);
     }
   }
+  if (!is_same) return;
   if (!noted) note_later(to_note);
   const std::lock_guard lock(mutex_);
   looked_at_ = begin;
@@ -107,35 +124,60 @@ void TargetWatch::note_later(const std::optional<SourceMark>& source) {
   if (!to_note_) to_note_ = source;
 }
 
-// False: something is wrong with the index.
+// False: it is not the index of the beginning.
 bool TargetWatch::look_at(const AppliedIndex& index) {
-  const std::optional<MarkedIndex> marked = read(index);
-  if (!marked) return !usurped();
-  const auto target = targets_.find(index.id);
-  const bool replaced = target != targets_.end() && target->second != marked->uuid;
-  if (replaced || marked->mark.epoch > epoch_) {
+  std::optional<MarkedIndex> marked;
+  try {
+    marked = read(index);
+  } catch (const Error& error) {
+    if (error.parts().server != Server::kNone) throw;
     const std::lock_guard lock(mutex_);
-    if (replaced) {
-      replaced_ = index.alias;
-    } else {
-      later_ = marked->mark.source.place;
-    }
+    lost_[index.id] = error.what();
     return false;
   }
-  return true;
+  if (!marked) return true;
+  const auto target = targets_.find(index.id);
+  if (target != targets_.end() && target->second != marked->uuid) {
+    const std::lock_guard lock(mutex_);
+    replaced_ = "the index of " + index.alias + " has been replaced";
+    return false;
+  }
+  return !is_later(*marked);
 }
 
-// None while there is no alias, which the bulk writer reports, and when what stands behind it is not ours.
+// False: it is fit now. It is so when it takes a mark, too. What its alias stands for is compared anyway.
+bool TargetWatch::look_at_unfit(const AppliedIndex& index, const SourceMark& newest) {
+  try {
+    const std::optional<MarkedIndex> marked = read(index);
+    if (!marked) return true;
+    if (is_later(*marked)) return false;
+    if (!note_in(index, newest)) return true;
+  } catch (const Error& error) {
+    if (error.retryable()) throw;
+    const std::lock_guard lock(mutex_);
+    unfit_[index.id] = error.what();
+    return true;
+  }
+  const std::lock_guard lock(mutex_);
+  replaced_ = "the index of " + index.alias + " is as it has to be again";
+  return false;
+}
+
+// None while there is no alias, or one of several indices, which the bulk writer reports. Throws Error (no
+// server) for what is not this pipeline's.
 std::optional<MarkedIndex> TargetWatch::read(const AppliedIndex& index) {
   const std::vector<IndexState> found = elasticsearch_.indices_of(index.target());
   if (found.size() != 1) return std::nullopt;
-  try {
-    return marked_index_of(index.target(), found);
-  } catch (const Error& error) {
-    const std::lock_guard lock(mutex_);
-    if (!usurped_) usurped_ = Usurped{index.id, error};
-    return std::nullopt;
-  }
+  MarkedIndex marked = marked_index_of(index.target(), found);
+  require_ours(pipeline_, index, marked.mark);
+  return marked;
+}
+
+bool TargetWatch::is_later(const MarkedIndex& marked) {
+  if (marked.mark.epoch <= epoch_) return false;
+  const std::lock_guard lock(mutex_);
+  later_ = marked.mark.source.place;
+  return true;
 }
 
 // False: the index does not take it now, for a block perhaps; that is no reason to stop writing into the
@@ -148,6 +190,11 @@ bool TargetWatch::note_in(const AppliedIndex& index, const SourceMark& source) {
     if (!error.retryable()) throw;
     return false;
   }
+}
+
+bool TargetWatch::was_fit(IndexId index) const {
+  const auto target = targets_.find(index);
+  return target == targets_.end() || target->second != kUnknownTarget;
 }
 
 }  // namespace lockstep

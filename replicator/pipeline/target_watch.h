@@ -13,6 +13,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <stop_token>
 #include <string>
 #include <thread>
@@ -30,7 +31,8 @@ namespace lockstep {
 /// answer is asked again later.
 class TargetWatch {
  public:
-  /// `targets` are the uuids of the real indices. `pipeline` must outlive this.
+  /// `targets` are the uuids of the real indices, or kUnknownTarget for those that were unfit
+  /// (leadership.h): nothing is written into them until they are fit. `pipeline` must outlive this.
   TargetWatch(const AppliedPipeline& pipeline, Epoch epoch, std::map<IndexId, std::string> targets,
               std::unique_ptr<HttpTransport> transport, std::chrono::milliseconds request_timeout,
               std::chrono::milliseconds interval);
@@ -49,13 +51,17 @@ class TargetWatch {
   /// any thread.
   bool is_recent();
 
-  /// Throws a retryable Error when another index stands behind an alias than at the beginning, Deposed when a
-  /// later epoch writes there: the lead must be taken again. Throws Error, which no retry mends, for an index
-  /// that lockstep has not made.
+  /// Throws a retryable Error when another index stands behind an alias than at the beginning, when what
+  /// stands there is not this pipeline's any more, and when an unfit index has become fit; Deposed when a
+  /// later epoch writes there. The lead must be taken again.
   void require_same_targets();
 
-  /// The index behind whose alias something stands that lockstep has not made.
-  std::optional<IndexId> usurped();
+  /// The indices that were fit at the beginning, and whose aliases stand for something now that is not this
+  /// pipeline's.
+  std::set<IndexId> lost();
+
+  /// Why indices are unfit, of those that were unfit at the beginning: what the last look found.
+  std::map<IndexId, std::string> unfit();
 
   /// SourceMark::place of the later leader that has deposed this one; none: nobody has.
   std::optional<std::string> place_of_later_leader();
@@ -65,8 +71,11 @@ class TargetWatch {
   void look();
   void note_later(const std::optional<SourceMark>& source);
   bool look_at(const AppliedIndex& index);
+  bool look_at_unfit(const AppliedIndex& index, const SourceMark& newest);
   std::optional<MarkedIndex> read(const AppliedIndex& index);
+  bool is_later(const MarkedIndex& marked);
   bool note_in(const AppliedIndex& index, const SourceMark& source);
+  bool was_fit(IndexId index) const;
 
   const AppliedPipeline& pipeline_;
   const Epoch epoch_;
@@ -77,16 +86,14 @@ class TargetWatch {
   std::mutex mutex_;
   std::condition_variable noted_;
   std::optional<SourceMark> to_note_;  // guarded by mutex_
+  std::optional<SourceMark> newest_;   // likewise: the last that was to be noted
   bool is_noted_ = true;               // likewise: nothing is left to note
-  std::string replaced_;               // likewise: the alias with another index
-  std::optional<std::string> later_;   // likewise: the place of a later leader's source
-  struct Usurped {
-    IndexId index;
-    Error error;
-  };
-  std::optional<Usurped> usurped_;  // likewise: the first such index
-  SteadyTime looked_at_;            // likewise: the begin of the last look that found nothing wrong
-  std::jthread thread_;             // uses all of the above
+  std::string replaced_;              // likewise: the index that is not what it was at the beginning, and how
+  std::optional<std::string> later_;  // likewise: the place of a later leader's source
+  std::map<IndexId, std::string> lost_;   // likewise: why
+  std::map<IndexId, std::string> unfit_;  // likewise
+  SteadyTime looked_at_;                  // likewise: the begin of the last look that found nothing wrong
+  std::jthread thread_;                   // uses all of the above
 };
 
 }  // namespace lockstep

@@ -1,11 +1,18 @@
 // Standard input, output and error, which whoever starts a program may have closed.
 #pragma once
 
+#include <cstddef>
+#include <string>
+
 namespace lockstep {
 
 /// Gives each of them that is closed a descriptor of its own, so that no other file gets its number. Reading
 /// or writing it fails with EBADF, as before (as gnulib's stdopen does it). REQUIRES: nothing else was opened
 /// yet.
 void open_standard_files();
+
+/// All of standard input, or its beginning when that is longer than `limit` bytes. Throws Error when it
+/// cannot be read to its end.
+std::string read_standard_input(std::size_t limit);
 
 }  // namespace lockstep

@@ -30,7 +30,7 @@ class History {
     std::optional<double> documents_per_second;  ///< on average
   };
 
-  /// Adds what is so now. Call it about once a second; a time before the last one counts as the last one.
+  /// Adds what is so now. Call it about once a second. After a clock was put back the history begins anew.
   void add(WallTime at, const Sample& sample);
 
   /// The steps of the hour until now, the oldest first, the one that is not over last: always kSteps.

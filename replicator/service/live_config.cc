@@ -67,7 +67,7 @@ void LiveConfig::reload(const std::function<Config()>& read) {
     replaced.request_stop();
   } catch (const std::exception& error) {
     const LogField field("error", "configuration");
-    spdlog::error("not reloaded, what was in force stays: {}", error.what());
+    spdlog::error("not reloaded, the service goes on as before: {}", error.what());
   }
 }
 

@@ -115,7 +115,7 @@ void add_state(Families& families, const ReplicationProgress& progress, SteadyTi
   families.add(
       progress.leads || (progress.state == PipelineState::kStandingBy && progress.unled.empty()) ? 1 : 0);
   families.gauge("lockstep_warnings",
-                 "Warnings of lockstep status: documents may be out of date, or come to be");
+                 "Warnings that lockstep status prints: documents are out of date, or may be soon");
   families.add(progress.warnings.size());
   families.gauge("lockstep_epoch", "Number of this leadership, 0 when this process has not led");
   families.add(progress.epoch.value);
@@ -187,7 +187,7 @@ void add_indices(Families& families, const ReplicationProgress& progress) {
   families.counter("lockstep_refused_total", "Writes that Elasticsearch refused for good");
   each(&IndexProgress::refused);
   families.gauge("lockstep_set_aside",
-                 "1 when the view or a job cannot be read, so that the index is not followed");
+                 "1 when the index is not followed: its view or a job cannot be read, or it is not ours");
   for (const auto& [id, index] : progress.indices) {
     families.add(index.set_aside ? 1 : 0, {{"index", index.alias}});
   }
@@ -195,7 +195,7 @@ void add_indices(Families& families, const ReplicationProgress& progress) {
                  "1 for a job that this lockstep cannot read, which stops its index");
   for (const auto& [id, index] : progress.indices) {
     for (const JobId job : index.unreadable_jobs) {
-      families.add(1, {{"index", index.alias}, {"job", std::to_string(job.value)}});
+      families.add(1, {{"index", index.alias}, {"job_id", std::to_string(job.value)}});
     }
   }
   families.gauge("lockstep_dead_letters", "Documents that Elasticsearch refuses in their present state");

@@ -49,7 +49,7 @@ std::vector<std::string> troubles_of(const ReplicationProgress& progress, const 
     troubles.emplace_back("the outbox was full, so changes were dropped");
   // A standby does not see whether work goes forward, only that changes grow old.
   if (progress.state == PipelineState::kStandingBy && progress.pending && progress.lag > kStuckAfter)
-    troubles.emplace_back("Elasticsearch falls behind");
+    troubles.emplace_back("changes wait too long: look at the process that leads");
   if (dead_letters > 0) troubles.push_back(counted(dead_letters, "dead letter"));
   if (status != nullptr) {
     for (const ReindexStatus& reindex : status->reindexes) {

@@ -68,7 +68,8 @@ void StatusPublisher::read_notes_of_last_leader() {
       status = objective_.open_reader()->read();
     } catch (const Error& error) {
       if (error.retryable()) throw;
-      spdlog::warn("how well slo.lag was met until now is lost, and counted anew: {}", error.what());
+      spdlog::warn("the record of how well slo.lag was met cannot be read, and begins anew: {}",
+                   error.what());
     }
     objective_.keeper->go_on_from(status ? status->leader : std::nullopt, std::chrono::system_clock::now());
     has_read_notes_ = true;
@@ -125,7 +126,9 @@ void StatusPublisher::attempt(const std::function<void()>& step) {
     const std::string reason = error.what();
     if (last_logged_ == reason) return;
     is_failing_ = true;
-    if (warn_of_trouble("the status cannot be published, so `lockstep status` tells an old one: " + reason))
+    if (warn_of_trouble("changes are followed, but the status cannot be published, so `lockstep status` "
+                        "shows an old one: " +
+                        reason))
       last_logged_ = reason;
   }
 }

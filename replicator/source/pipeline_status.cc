@@ -15,7 +15,8 @@ std::string in_words(const LeadHolder& stranger) {
                                                 : "session " + std::to_string(stranger.pid) + " of role " +
                                                       stranger.user + " (" + stranger.application + ")";
   return session +
-         " holds the lock of the lead, though it may not lead; the lead goes past it, but end it: " +
+         " holds the lock of the lead, and is no lockstep; the leader does without that lock, but end "
+         "this: " +
          (stranger.pid == 0 ? "see pg_prepared_xacts"
                             : "select pg_terminate_backend(" + std::to_string(stranger.pid) + ")");
 }

@@ -31,7 +31,8 @@ ServerTask ServerTask::start(ElasticsearchClient& client, const std::string& ind
   const json reply =
       client.send_json(kDoing, "POST",
                        "/" + percent_encoded(index) +
-                           "/_update_by_query?conflicts=proceed&wait_for_completion=false&refresh=true",
+                           "/_update_by_query?conflicts=proceed&wait_for_completion=false&refresh=true"
+                           "&pipeline=_none",
                        dumped(body));
   ServerTask task(client, text_at(reply, "task"));
   if (task.id_.empty()) throw Error({kDoing, "the server names no task", "is there a proxy in between?"});

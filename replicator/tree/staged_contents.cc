@@ -24,9 +24,10 @@ TreeDocument StagedContents::stage(const Operation& operation, const TreeIntent&
   for (const char* place : {"path", "name"}) fields.erase(place);
   fields["kind"] = kStagedKind + operation.id;
   fields["fence"] = 0;
-  const HttpResponse response = client_.send(
-      doing, "PUT", "/" + percent_encoded(documents_.index()) + "/_create/" + percent_encoded(operation.id),
-      dumped(fields), {kConflict});
+  const HttpResponse response = client_.send(doing, "PUT",
+                                             "/" + percent_encoded(documents_.index()) + "/_create/" +
+                                                 percent_encoded(operation.id) + "?pipeline=_none",
+                                             dumped(fields), {kConflict});
   if (response.status != kConflict) return read_tree_version(parse_reply(doing, response));
   // The transport sent it to a second node, because the first one died after it had acted.
   const std::optional<TreeDocuments::Whole> staged = documents_.get(operation.id);

@@ -17,6 +17,7 @@ namespace {
 using nlohmann::json;
 
 constexpr int kBadRequest = 400;
+constexpr const char* kNoPipeline = "_none";
 
 /// Elasticsearch takes terms of up to 32,766 bytes, which are 8,191 characters of four bytes.
 constexpr int kMaxTerm = 8'191;
@@ -100,6 +101,18 @@ std::string fault_of(const json& mappings) {
   return "";
 }
 
+/// What keeps documents from being written as they are; empty: nothing. The default pipeline can be passed
+/// by.
+std::string fault_of_settings(const json& settings) {
+  for (const char* block : {"write", "read_only", "read_only_allow_delete"}) {
+    if (text_at(settings, std::string("index.blocks.") + block) == "true")
+      return std::string("it is blocked against writes (\"index.blocks.") + block + "\")";
+  }
+  const std::string pipeline = text_at(settings, "index.final_pipeline");
+  if (pipeline.empty() || pipeline == kNoPipeline) return "";
+  return "its final_pipeline \"" + pipeline + "\" may change what is written";
+}
+
 constexpr const char* kNameAnother = "name another index in [tree] index";
 
 std::string doing_of_use(const std::string& index) {
@@ -116,6 +129,8 @@ void require_writable(const std::string& index, const IndexState& state) {
     throw Error({doing, "a pipeline fills it from a database, and would undo the change",
                  std::string("change the tree in the database, or ") + kNameAnother});
   }
+  if (const std::string fault = fault_of_settings(state.settings); !fault.empty())
+    throw Error({doing, fault, std::string("set it to null, or ") + kNameAnother});
   if (object_at(state.mappings, "_routing").value("required", false)) {
     throw Error({doing, "its mapping requires a routing (\"_routing\"), which paths do not have",
                  std::string("map it as config/fs.json does, or ") + kNameAnother});

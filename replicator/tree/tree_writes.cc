@@ -125,7 +125,7 @@ void TreeWrites::overcome_fences(std::span<const TreeDocument> documents) {
   FencingToken greatest = 0;
   bool beyond = false;
   for (const TreeDocument& document : documents) {
-    if (document.fence <= lease_.token()) continue;
+    if (document.fence < lease_.token()) continue;
     if (document.fence > kMostExceeded) {
       beyond = true;
     } else {

@@ -1,14 +1,17 @@
 // The data writes of one operation, for its owner and for whoever adopts it. They may start again from the
 // beginning at any time: searches no longer find what is done.
 //
-// F1. A document is written only in the version that was read, and only if the fence in that version is not
-// greater than the token; afterwards its fence is the token. So if a sender is deposed while its write is on
-// the way, the write meets another version; and a write after a fresh read meets a greater fence.
+// F1. A document is written only in the version that was read, and only if the fence in that version is below
+// the token; afterwards its fence is the token. So if a sender is deposed while its write is on the way, the
+// write meets another version; and a write after a fresh read meets a greater fence.
 //
 // A greater fence tells the owner that it was deposed, and then the journal says so too. If the journal,
 // asked after the read, still calls it the owner, no later owner can have written that fence: it comes from a
 // script with numbers of its own, or from locks that were kept elsewhere. The owner takes a token above it
 // then; but where that would use up the tokens (kMostExceeded) it replaces the fence by its own smaller one.
+// An equal fence is treated alike: where the indices of locks are deleted, two may draw the same token, and
+// must not both write. It may also be the owner's, of a write whose answer was lost; then a new token does no
+// harm.
 //
 // F2. A document gets its first path by such a write too: it is created without a path, before the commit
 // (staged). A late creation could land where somebody has removed the document meanwhile.

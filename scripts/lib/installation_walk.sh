@@ -52,8 +52,8 @@ while IFS= read -r line; do
 done <lines
 following() { [[ $(runuser -u lockstep -- lockstep status --json) == *'"state":"following"'* ]]; }
 until_true 30 following || fail 'it does not follow'
-owner=$(cat /root/lockstep-owner.url)
-! runuser -u lockstep -- cat /root/lockstep-owner.url 2>/dev/null || fail "the service's user can read the owner's url"
+owner=$(cat /etc/lockstep/owner.url)
+! runuser -u lockstep -- cat /etc/lockstep/owner.url 2>/dev/null || fail "the service's user can read the owner's url"
 ! runuser -u nobody -- cat /etc/lockstep/elasticsearch.password 2>/dev/null || fail 'everybody can read the secret'
 
 step 'the journal can be filtered by pipeline and epoch'
@@ -142,12 +142,12 @@ cp /usr/bin/lockstep /walk/lockstep
 apt-get -q remove -y lockstep >/walk/remove.log 2>&1 || { cat /walk/remove.log; fail 'the removal failed'; }
 [[ ! -e /usr/bin/lockstep && -e /etc/lockstep/lockstep.toml ]] || fail 'the program is there, or the configuration is not'
 is lockstep@shop ActiveState inactive || fail 'the service runs on'
-/walk/lockstep remove --as-file /root/lockstep-owner.url --yes --indices
+/walk/lockstep remove --as-file /etc/lockstep/owner.url --yes --indices
 apt-get -q purge -y lockstep >/walk/purge.log 2>&1 || { cat /walk/purge.log; fail 'the purge failed'; }
 [[ ! -e /etc/lockstep/lockstep.toml.sample && -e /etc/lockstep/shop.toml ]] || fail 'the sample is there, or a file of the operator is not'
 ! systemctl cat lockstep.service >/dev/null 2>&1 || fail 'the unit is still known'
 # What the walk itself has made, and nothing else.
-rm -r /etc/lockstep /root/lockstep-owner.url /etc/systemd/system/lockstep.service.d /etc/systemd/system/lockstep@.service.d
+rm -r /etc/lockstep /etc/systemd/system/lockstep.service.d /etc/systemd/system/lockstep@.service.d
 apt-get -q autoremove --purge -y >/walk/autoremove.log 2>&1 || { cat /walk/autoremove.log; fail 'the libraries cannot be removed'; }
 ours | diff /walk/before - || fail 'this is left of the package'
 echo 'every line has worked'

@@ -3,7 +3,6 @@ import os
 import shutil
 import subprocess
 import tempfile
-import time
 import unittest
 
 from lock_world import PATIENCE, PROGRAM, ROOT, LockWorld
@@ -48,12 +47,6 @@ class HoldExamplesTest(LockWorld):
     def lease_of(self, report):
         _, lock = self.server.request("reading", "GET", f"/{self.index}/_doc/{self.name}-{report}")
         return [holder["until"] for holder in lock["_source"]["holders"].values()]
-
-    def wait_until(self, condition, what):
-        end = time.monotonic() + PATIENCE
-        while not condition():
-            self.assertLess(time.monotonic(), end, what)
-            time.sleep(0.05)
 
     def test_each_writes_its_report_alone(self):
         processes = [self.start(example, "same", 2) for example in self.examples]

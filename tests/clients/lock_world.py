@@ -3,6 +3,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 import uuid
 
@@ -54,6 +55,13 @@ class LockWorld(unittest.TestCase):
         if listed.returncode != 0:
             raise cls.failureException(listed.stderr)
         return listed.stdout
+
+    def wait_until(self, condition, what):
+        """Asks again and again, and fails when it takes too long."""
+        end = time.monotonic() + PATIENCE
+        while not condition():
+            self.assertLess(time.monotonic(), end, what)
+            time.sleep(0.05)
 
     def put(self, document, id="1", index="data"):
         self.server.request("writing", "PUT", f"/{self.name}-{index}/_doc/{id}?refresh=true", document)

@@ -123,11 +123,8 @@ class ContractTest(LockWorld):
         return found["_source"] if status == 200 else None
 
     def wait_for_death_of(self, lock, name):
-        end = time.monotonic() + PATIENCE
         until = max(self.lock_document(name)["holders"][lock.id]["until"], self.entry(lock.id)["lease_until"])
-        while lock._read_clock() <= until + 500:
-            self.assertLess(time.monotonic(), end)
-            time.sleep(0.05)
+        self.wait_until(lambda: lock._read_clock() > until + 500, "the end of the lease")
 
     def store_dead(self, name, kind, state):
         """What one leaves who died long ago."""
@@ -142,10 +139,7 @@ class ContractTest(LockWorld):
     def test_a_renewed_lease_outlives_its_first_term(self):
         with Locks(self.engine, self.index, 4.0).hold(exclusive=["renewed"], wait=PATIENCE) as lock:
             first = self.lock_document("renewed")["holders"][lock.id]["until"]
-            end = time.monotonic() + PATIENCE
-            while lock._read_clock() <= first + 500:
-                self.assertLess(time.monotonic(), end)
-                time.sleep(0.1)
+            self.wait_until(lambda: lock._read_clock() > first + 500, "the end of the first lease")
             with self.assertRaises(LockBusy):
                 self.locks.hold(exclusive=["renewed"]).__enter__()
             lock.check()
@@ -230,9 +224,7 @@ class ContractTest(LockWorld):
             for number in range(3):
                 threads.append(threading.Thread(target=wait_for_it, args=(number,)))
                 threads[-1].start()
-                end = time.monotonic() + PATIENCE
-                while len(self.lock_document("queue").get("queue", [])) <= number and time.monotonic() < end:
-                    time.sleep(0.02)
+                self.wait_until(lambda: len(self.lock_document("queue").get("queue", [])) > number, "its place in the queue")
         for thread in threads:
             thread.join()
         self.assertEqual(sorted(order), [0, 1, 2])

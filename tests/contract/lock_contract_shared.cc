@@ -14,7 +14,6 @@
 
 namespace lockstep {
 
-using std::chrono::milliseconds;
 using std::chrono::seconds;
 using support::wait_until;
 using testing::ElementsAre;
@@ -238,6 +237,7 @@ TEST_P(SharedLockContract, WhoWaitsForTwoLocksKeepsItsPlaceAtTheFirstAndGivesUpT
 }
 
 TEST_P(SharedLockContract, ADirectoryIsHadThroughAStreamOfChangesBelowIt) {
+  const LockName clinton("/clinton");
   std::atomic<bool> over = false;
   std::atomic<int> done = 0;
   std::vector<std::jthread> stream;
@@ -247,9 +247,11 @@ TEST_P(SharedLockContract, ADirectoryIsHadThroughAStreamOfChangesBelowIt) {
       for (int n = 0; !over; ++n) {
         Operation file =
             locks->open({}, tree_locks({"/clinton/" + std::to_string(i) + "-" + std::to_string(n)}));
-        if (!acquire(*locks, file, nothing_, {.limit = kPatience})) ++done;
-        // There is always somebody inside, so the directory is free only by chance.
-        std::this_thread::sleep_for(milliseconds(30));
+        EXPECT_EQ(acquire(*locks, file, nothing_, {.limit = kPatience}), std::nullopt);
+        // Each stays until the next one is in: the directory is never free, unless its place keeps them out.
+        const int mine = ++done;
+        const auto waited_for = [&] { return !locks->find_lock(clinton).value().waiting.empty(); };
+        EXPECT_TRUE(wait_until([&] { return over || done > mine || waited_for(); }, kPatience));
         end(*locks, file);
       }
     });

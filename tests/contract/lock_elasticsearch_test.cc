@@ -323,6 +323,24 @@ TEST(ElasticsearchLocksTest, TheCommitAndTheEndOutlastAnEngineThatIsRestartedOrC
       << "which may be left to its lease";
 }
 
+/// Both indices are gone and new within a step of the server's clock, as far as anybody can tell.
+TEST(ElasticsearchLocksTest, TwoOperationsOfTheSameClockStepHaveDifferentTokensThoughTheIndicesWereDeleted) {
+  for (const MakeLockWorld& make : {kScripted, kPlain}) {
+    const auto world = make();
+    const auto locks = world->open(std::chrono::seconds(60));
+    const auto before = locks->now().time_since_epoch();
+    Operation operation = locks->open({}, {});
+    locks->commit(operation);
+    // The one before it may have drawn all of this step's, and some more: one at a time, each by two
+    // requests.
+    EXPECT_GE(operation.token, std::chrono::milliseconds(before).count() + 800);
+    const FencingToken first = operation.token;
+    Operation next = locks->open({}, {});
+    locks->commit(next);
+    EXPECT_GT(next.token, first);
+  }
+}
+
 // The figures of docs/locks.md, "What it costs".
 TEST(ElasticsearchLocksTest, AnOperationCostsSevenRequestsWhateverItLocksAndARefusalOne) {
   const support::ElasticsearchIndex index("cost");
@@ -401,15 +419,65 @@ TEST(ElasticsearchLocksTest, SharedLocksNeedPainlessAndSaySo) {
 
 TEST(ElasticsearchLocksTest, AnIndexOfSomebodyElseIsLeftAlone) {
   const support::ElasticsearchIndex index("foreign");
-  index.server().expect("PUT", "/" + index.alias() + "-locks");
-  ElasticsearchLocks locks(transport(), lock_indices(index.alias() + "-locks"), std::chrono::seconds(60),
-                           std::chrono::seconds(30));
-  try {
-    locks.prepare();
-    FAIL();
-  } catch (const Error& error) {
-    EXPECT_THAT(error.what(), HasSubstr("lockstep has not made it"));
+  const std::string name = "/" + index.alias() + "-locks";
+  for (const char* properties :
+       {R"({"title": {"type": "text"}})", R"({"holders": {"type": "object"}, "title": {"type": "text"}})",
+        R"({"name": {"type": "text"}})"}) {
+    index.server().expect("PUT", name, std::string(R"({"mappings": {"properties": )") + properties + "}}");
+    ElasticsearchLocks locks(transport(), lock_indices(index.alias() + "-locks"), std::chrono::seconds(60),
+                             std::chrono::seconds(30));
+    try {
+      locks.prepare();
+      FAIL();
+    } catch (const Error& error) {
+      EXPECT_THAT(error.what(), HasSubstr("lockstep has not made it"));
+    }
+    index.server().expect("DELETE", name);
+    index.server().expect("DELETE", "/_index_template" + name);
   }
+}
+
+/// Reported: somebody cleared up indices and their templates while a lock was held. The next renewal made the
+/// indices again, without a mapping, and no command would use them any more.
+TEST(ElasticsearchLocksTest, IndicesThatARenewalHasMadeAgainWithoutTheirTemplateAreUsedAndGetTheirMapping) {
+  const support::ElasticsearchIndex index("cleared");
+  support::ElasticsearchServer& server = index.server();
+  const LockIndices indices = lock_indices(index.alias() + "-locks");
+  const auto open = [&] {
+    auto locks = std::make_unique<ElasticsearchLocks>(transport(), indices, std::chrono::seconds(60),
+                                                      std::chrono::seconds(30));
+    locks->prepare();
+    return locks;
+  };
+  const auto holder = open();
+  const auto waiter = open();
+  Operation held = holder->open({}, document_locks({"1"}));
+  Operation waiting = waiter->open({}, document_locks({"1"}));
+  EXPECT_EQ(holder->try_acquire(held, std::chrono::milliseconds(0)), std::nullopt);
+  holder->commit(held);
+  for (const std::string& each : {indices.locks, indices.journal}) server.expect("DELETE", "/" + each);
+  server.expect("DELETE", "/_index_template/" + indices.locks);
+  EXPECT_THROW(holder->renew(held), LeaseLost);
+  // Who was waiting makes the other one, with a lock in it, and then an entry of the journal.
+  EXPECT_EQ(waiter->try_acquire(waiting, std::chrono::milliseconds(0)), std::nullopt);
+  ElasticsearchLocks reader(transport(), indices, std::chrono::seconds(60), std::chrono::seconds(30));
+  EXPECT_TRUE(reader.attach());
+  EXPECT_TRUE(reader.unresolved().empty());
+  Operation other = waiter->open({}, document_locks({"2"}));
+
+  const auto locks = open();
+  for (const std::string& each : {indices.locks, indices.journal}) {
+    const json made = server.expect("GET", "/" + each + "/_mapping").at(each).at("mappings");
+    EXPECT_EQ(made.at("dynamic"), "false") << each;
+  }
+  EXPECT_EQ(locks->locks().size(), 1U);
+  EXPECT_EQ(locks->unresolved().size(), 1U);
+  Operation next = locks->open({}, document_locks({"2"}));
+  EXPECT_EQ(locks->try_acquire(next, std::chrono::milliseconds(0)), std::nullopt);
+  locks->commit(next);
+  locks->finish(next, OperationState::kDone, "");
+  locks->release(next);
+  EXPECT_EQ(server.request("GET", "/_index_template/" + indices.locks).status, 200) << "for the next time";
 }
 
 TEST(ElasticsearchLocksTest, AChangedStoredScriptIsPutRightAgain) {

@@ -29,6 +29,8 @@ class CertificatesTest(unittest.TestCase):
         cls.certify("good", "DNS:localhost", 1)
         cls.certify("other", "DNS:elsewhere.example", 1)
         cls.certify("expired", "DNS:localhost", 0)  # now
+        cls.certify("between", None, 1)
+        cls.certify("below", "DNS:localhost", 1, authority="between")
         database = sqlite3.connect(os.path.join(cls.folder, "shop.db"))
         database.executescript("create table things (id integer primary key); create view documents as select id as _id from things;")
         database.close()
@@ -44,18 +46,19 @@ class CertificatesTest(unittest.TestCase):
             file.write(content)
 
     @classmethod
-    def certify(cls, name, host, days):
-        cls.write(f"{name}.names", f"subjectAltName={host}")
+    def certify(cls, name, host, days, authority="ca"):
+        cls.write(f"{name}.names", f"subjectAltName={host}" if host else "basicConstraints=critical,CA:true")
         cls.openssl("req", *KEY, "-subj", f"/CN={name}", "-keyout", f"{name}.key", "-out", f"{name}.csr")
-        cls.openssl("x509", "-req", "-in", f"{name}.csr", "-CA", "ca.crt", "-CAkey", "ca.key", "-CAcreateserial", "-days", str(days),
-                    "-extfile", f"{name}.names", "-out", f"{name}.crt")
+        cls.openssl("x509", "-req", "-in", f"{name}.csr", "-CA", f"{authority}.crt", "-CAkey", f"{authority}.key", "-CAcreateserial",
+                    "-days", str(days), "-extfile", f"{name}.names", "-out", f"{name}.crt")
 
     def check(self, certificate, trust):
-        """What `lockstep check` says of a server with this certificate."""
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.load_cert_chain(f"{self.folder}/{certificate}.crt", f"{self.folder}/{certificate}.key")
+        """What `lockstep check` says of a server with this certificate; None: without TLS."""
         server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Silent)
-        server.socket = context.wrap_socket(server.socket, server_side=True)
+        if certificate:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(f"{self.folder}/{certificate}.crt", f"{self.folder}/{certificate}.key")
+            server.socket = context.wrap_socket(server.socket, server_side=True)
         server.handle_error = lambda *_: None  # clients that hang up
         threading.Thread(target=server.serve_forever, daemon=True).start()
         try:
@@ -88,6 +91,19 @@ class CertificatesTest(unittest.TestCase):
 
     def test_another_host_leads_to_the_url(self):
         self.assertIn("check the url's host name", self.check("other", 'ca_file = "ca.crt"'))
+
+    def test_a_chain_without_its_middle_leads_to_the_server(self):
+        self.assertIn("the server must send the certificates in between", self.check("below", 'ca_file = "ca.crt"'))
+
+    def test_a_file_of_authorities_that_has_none_is_named(self):
+        self.assertIn("ca_file must have certificates in PEM", self.check("good", 'ca_file = "good.key"'))
+
+    def test_a_key_of_another_certificate_is_named(self):
+        self.assertIn("client_cert and client_key must be in PEM, and belong to each other",
+                      self.check("good", 'ca_file = "ca.crt"\nclient_cert = "good.crt"\nclient_key = "other.key"'))
+
+    def test_a_server_without_tls_is_not_called_a_matter_of_certificates(self):
+        self.assertIn("does the server speak TLS at this port", self.check(None, 'ca_file = "ca.crt"'))
 
     def test_a_certificate_that_is_right_is_trusted(self):
         said = self.check("good", 'ca_file = "ca.crt"')  # the server knows no GET

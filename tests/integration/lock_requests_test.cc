@@ -1,4 +1,4 @@
-// docs/locks.md for other languages: its requests, run one after the other, give the answers that it shows.
+// docs/lock-protocol.md: its requests, run one after the other, give the answers that it shows.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -21,7 +21,7 @@ struct Block {
 };
 
 std::string read_page() {
-  std::ifstream file(std::string(LOCKSTEP_SOURCE_DIR) + "/docs/locks.md");
+  std::ifstream file(std::string(LOCKSTEP_SOURCE_DIR) + "/docs/lock-protocol.md");
   std::stringstream content;
   content << file.rdbuf();
   return content.str();

@@ -332,6 +332,15 @@ TEST_P(LockVerb, OutputThatCannotBeWrittenIsAFailure) {
   EXPECT_THAT(full.err, HasSubstr("standard output does not take it"));
 }
 
+// Reported: it read from a connection of ours.
+TEST_P(LockVerb, ACommandWithoutAnInputReadsNothingElse) {
+  const std::string cat =
+      shell_line(lockstep_program(), arguments("lock", {"--exclusive", "x", "--", "cat"}));
+  const Completed command = run_program("sh", {"-c", cat + " <&-"});
+  EXPECT_EQ(command.exit_code, 1);
+  EXPECT_THAT(command.err, HasSubstr("Bad file descriptor"));
+}
+
 // Reported: it wrote on for 9 s after lockstep had returned.
 TEST_P(LockVerb, NoProcessOfTheCommandOutlivesItsLock) {
   const std::string file = (folder_.path() / "child").string();

@@ -220,6 +220,53 @@ TEST_F(Neighbours, ARowThatFailsStartsNoNewLeadership) {
   EXPECT_EQ(epoch(), epoch_before);
 }
 
+TEST_F(Neighbours, TheRowThatMakesAViewFailIsNamed) {
+  follow();
+  execute("update items set n = 0 where id = 37");
+  const auto why = [&] {
+    return pipeline_.status().at("indices").at(items().alias()).at("set_aside").dump();
+  };
+  const std::string named = R"(in the row whose _id is \"37\")";
+  EXPECT_TRUE(wait_until([&] { return why().find(named) != std::string::npos; }, kPatience)) << why();
+  const Completed verify = pipeline_.lockstep("verify", {items().alias()});
+  EXPECT_NE(verify.exit_code, 0);
+  EXPECT_NE(verify.err.find(R"(in the row whose _id is "37")"), std::string::npos) << verify.err;
+}
+
+TEST_F(Neighbours, NoRowIsNamedWhereNoneIsToBlame) {
+  follow();
+  execute(
+      "create function refuse() returns text stable language plpgsql as $$begin raise 'never'; end$$; "
+      "create or replace view items_view as select id as _id, name, 100 / n as share from items "
+      "where refuse() is not null; update items set n = 3 where id = 37");
+  const auto why = [&] {
+    return pipeline_.status().at("indices").at(items().alias()).at("set_aside").dump();
+  };
+  EXPECT_TRUE(wait_until([&] { return why().find("never") != std::string::npos; }, kPatience)) << why();
+  EXPECT_EQ(why().find("whose _id is"), std::string::npos) << why();
+}
+
+TEST_F(Neighbours, AnIndexWhoseMarkSomebodyOverwroteHoldsNoOtherUp) {
+  follow();
+  program_->kill();
+  const std::string index = "/" + items().concrete().at(0);
+  const auto put_meta = [&](const std::string& meta) {
+    items().server().expect("PUT", index + "/_mapping", R"({"_meta": )" + meta + "}");
+  };
+  const nlohmann::json before = items().server().expect("GET", index + "/_mapping").begin()->at("mappings");
+  put_meta(R"({"owner": "the search team"})");
+  execute("update items set name = 'meanwhile' where id = 1");
+  restart();
+  EXPECT_TRUE(others_follow());
+  const nlohmann::json status = pipeline_.status();
+  const std::string why = status.at("indices").at(items().alias()).at("set_aside");
+  EXPECT_NE(why.find("overwritten the mapping's _meta; move the alias"), std::string::npos) << why;
+  EXPECT_NE(program_->err().find("is set aside, the others go on: reading the mark"), std::string::npos);
+  put_meta(before.at("_meta").dump());
+  restart();
+  EXPECT_EQ(pipeline_.difference_within(kPatience), "");
+}
+
 TEST_F(Neighbours, ATruncateWhileAnIndexIsBlockedLeavesNoDocumentBehind) {
   follow();
   set_items("blocks.read_only_allow_delete", true);

@@ -41,6 +41,8 @@ class OutboxReading : public testing::Test {
         kPatience));
   }
 
+  const Config& config() { return defined_.config(); }
+
   /// Blocks of the outbox and its indices that are looked at while batches are read, before each of which
   /// `write` is called.
   std::int64_t blocks_of(int batches, std::int64_t max_values, const std::function<void()>& write) {
@@ -94,6 +96,17 @@ TEST_F(OutboxReading, ConsumedRowsAreNotWalkedOver) {
 TEST_F(OutboxReading, ABacklogIsReadInTheOrderOfItsIndexAlsoWithoutStatistics) {
   insert("pg_current_xact_id()", 20'000);
   EXPECT_LT(blocks_of(kBatches, 100, [] {}), 500);
+}
+
+TEST_F(OutboxReading, AChangeFromBeforeTheServersClockWasPutBackIsNoYoungerThanNew) {
+  const std::unique_ptr<Source> source = open_source(config(), "test");
+  ASSERT_TRUE(source->lead().try_lead());
+  const Epoch epoch = source->lead().raise_epoch({}, {});
+  const Position position = source->changes().checkpoint();
+  database().execute("update thing set n = 2; update lockstep.outbox set at = at + interval '1 hour'");
+  const Changes changes = source->changes().begin(epoch)->read_changes(position, {1'000});
+  ASSERT_GT(changes.rows, 0);
+  EXPECT_EQ(changes.oldest_age.count(), 0);
 }
 
 }  // namespace

@@ -79,7 +79,8 @@ class RotatedPasswordTest(unittest.TestCase):
         self.lockstep("wait", "--timeout", "60s")
         self.sql("alter role lockstep password 'second'",
                  "select count(pg_terminate_backend(pid)) from pg_stat_activity where usename = 'lockstep'")
-        self.logged("password authentication failed")
+        self.logged("PostgreSQL refuses the role lockstep in the database shop: password authentication failed")
+        self.logged("source_refuses")
         self.sql("insert into things values (2)", database="shop")
         self.write("password", "second\n").chmod(0o600)
         self.lockstep("wait", "--timeout", "60s")

@@ -61,7 +61,7 @@ TEST_F(StoredValues, AJobOfAnUnknownKindStopsItsIndexAndNoOther) {
   EXPECT_THAT(shown.at("unreadable").get<std::string>(), HasSubstr(named));
   EXPECT_THAT(pipeline_.must("status"), HasSubstr("rebuild (planted): it cannot be done: " + named));
   EXPECT_TRUE(metrics_say("lockstep_unreadable_job{pipeline=\"test\",index=\"" + posts_.alias() +
-                          "\",job=\"" + job + "\"} 1"));
+                          "\",job_id=\"" + job + "\"} 1"));
   EXPECT_THAT(program_->err(), HasSubstr("rebuild"));
   EXPECT_THAT(program_->err(), HasSubstr("delete it"));
   const Completed wait = pipeline_.lockstep("wait", {"--timeout", "1s"});

@@ -361,6 +361,9 @@ class TreeIndexTest : public TreeTest {
     std::ifstream file(std::string(LOCKSTEP_SOURCE_DIR) + "/config/fs.json");
     return {std::istreambuf_iterator<char>(file), {}};
   }
+  void set(const json& settings) const {
+    server().expect("PUT", "/" + tree_index() + "/_settings", settings.dump());
+  }
   std::string refusal() {
     try {
       (void)open(Locking::kTree);
@@ -454,6 +457,36 @@ TEST_F(TreeIndexTest, AMappingThatCannotTellPathsApartIsRefusedBeforeAnythingIsW
   EXPECT_THAT(refused({{"mappings", {{"_source", {{"excludes", {"contents"}}}}}}}),
               HasSubstr("a change would lose fields"));
   EXPECT_EQ(refused(json::object()), "none");
+}
+
+// Reported: a move of a large directory went through the index's ingest pipeline, a move of a small one did
+// not. Where the pipeline did not work, the move had committed and nobody could finish it.
+TEST_F(TreeIndexTest, WhatIsWrittenPassesByTheDefaultPipeline) {
+  server().expect("PUT", "/" + tree_index(), shipped_mapping());
+  fill("/large", 1'100);
+  set({{"index.default_pipeline", "lockstep-test-missing"}});  // whatever goes through it fails
+  const auto client = open(Locking::kTree);
+  EXPECT_EQ(client->tree->move(TreePath("/large"), TreePath("/moved"), {}), std::nullopt);
+  EXPECT_EQ(count_below("/moved"), 1'100);
+  EXPECT_EQ(client->tree->put(TreePath("/new"), "x", {}), std::nullopt);
+  EXPECT_EQ(client->tree->copy(TreePath("/new"), TreePath("/copy"), {}), std::nullopt);
+}
+
+// Reported: a move in an index that is blocked against writes committed, failed, and left its locks.
+TEST_F(TreeIndexTest, AnIndexThatDoesNotTakeDocumentsAsTheyAreIsRefusedBeforeAnythingIsLocked) {
+  server().expect("PUT", "/" + tree_index(), shipped_mapping());
+  const std::string text = "; set it to null, or name another index in [tree] index";
+  for (const std::string block : {"write", "read_only", "read_only_allow_delete"}) {
+    const std::string setting = "index.blocks." + block;
+    set({{setting, true}});
+    EXPECT_THAT(refusal(), HasSubstr("it is blocked against writes (\"" + setting + "\")" + text));
+    set({{setting, nullptr}});
+  }
+  set({{"index.final_pipeline", "lockstep-test-missing"}});
+  EXPECT_THAT(refusal(),
+              HasSubstr("its final_pipeline \"lockstep-test-missing\" may change what is written" + text));
+  set({{"index.final_pipeline", "_none"}});
+  EXPECT_EQ(refusal(), "none");
 }
 
 TEST_F(TreeIndexTest, ADocumentWithSeveralPathsIsNamedBeforeAnythingIsWritten) {

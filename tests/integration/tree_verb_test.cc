@@ -165,6 +165,18 @@ TEST_F(TreeVerb, WhatAFileSystemRefusesIsAFailureThatSaysWhatToDo) {
   EXPECT_EQ(list(), "/a/f\n/b/g\n");
 }
 
+// Reported: `tree put /f <&-` and `tree put /f < /` emptied the file, with exit code 0.
+TEST_F(TreeVerb, AnInputThatCannotBeReadChangesNothing) {
+  EXPECT_EQ(put("/f", "kept").exit_code, 0);
+  const std::string command = lockstep_program() + " tree put -c " + config_.string() + " /f ";
+  for (const std::string input : {"<&-", "< /"}) {
+    const Completed refused = run_program("sh", {"-c", command + input});
+    EXPECT_EQ(refused.exit_code, 1) << input;
+    EXPECT_THAT(refused.err, HasSubstr("lockstep: reading standard input: ")) << input;
+  }
+  EXPECT_EQ(tree({"cat", "/f"}).out, "kept");
+}
+
 TEST_F(TreeVerb, WrongUsageIsSaidBeforeAnythingIsAsked) {
   config_ = write_config("tree.toml", "http://127.0.0.1:1");
   const auto usage = [&](const std::vector<std::string>& more) {

@@ -1,4 +1,4 @@
-"""Taking, renewing and giving back locks. Numbers and rules are those of docs/locks.md, whose steps have the same names."""
+"""Taking, renewing and giving back locks. Numbers and rules are those of docs/lock-protocol.md, whose steps have the same names."""
 import json
 import os
 import random
@@ -16,7 +16,8 @@ from .stored import MOST_EXCEEDED, OPEN_STATES, fence_of, holders_of, state_of
 _CLOCK_STEP = 0.25  # the server's clock moves in steps; a lease may end that much earlier
 _PLACE = 0.4  # seconds for which a waiting client has its place in a queue without asking again
 _ITEMS_OF_A_BULK = 500
-_SCRIPTS = ["acquire-v3", "release-v3", "renew-v1", "journal-open-v1", "journal-step-v1", "journal-seize-v1", "journal-token-v1"]
+_LONGEST_LEAP = 1_000_000  # so that two who exceed the same fence draw different tokens, even from different journals
+_SCRIPTS = ["acquire-v3", "release-v3", "renew-v1", "journal-open-v1", "journal-step-v1", "journal-seize-v1", "journal-token-v2"]
 
 
 def _script(name, parameters):
@@ -300,7 +301,7 @@ class Lock:
         _, reply = self._server.request(
             "drawing a fencing token", "POST",
             f"/{quoted(self._locks._journal)}/_update/lockstep-token?retry_on_conflict=100",
-            {"scripted_upsert": True, "upsert": {}, "_source": ["last"], "script": _script("journal-token-v1", {"above": above})})
+            {"scripted_upsert": True, "upsert": {}, "_source": ["last"], "script": _script("journal-token-v2", {"above": above})})
         return reply["get"]["_source"]["last"]
 
     def _exceed(self, index, id, document):
@@ -310,7 +311,7 @@ class Lock:
         if fence > self.token:
             if fence > MOST_EXCEEDED:
                 raise LockstepError(f"the fence {fence} of the document {index}/{id} leaves no room for greater tokens; correct it")
-            token = self._draw(fence)
+            token = self._draw(fence + random.randrange(_LONGEST_LEAP))
             self._step({"token": token})
             self.token = token
         return fence

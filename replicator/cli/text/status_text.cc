@@ -99,8 +99,7 @@ std::string lead_text(const LeadHolder& holder) {
 
 // A job's own reason says why it was added, and not what keeps it waiting now.
 std::string waits_text(const IndexStatus::Job& job, const std::string& state) {
-  if (state == to_string(PipelineState::kWaitingForElasticsearch))
-    return ", while Elasticsearch is waited for";
+  if (state == to_string(PipelineState::kWaitingForElasticsearch)) return ", and waits for Elasticsearch";
   return job.kind == name_of(JobKind::kSweep) ? "; " + std::string(kSweepWaits) : "";
 }
 

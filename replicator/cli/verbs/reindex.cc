@@ -220,7 +220,9 @@ class ReindexVerb final : public Verb {
     }
     const std::vector<IndexState> at = elasticsearch.indices_of(alias);
     if (at.size() != 1 || at.front().name == before)
-      throw Error({"reindexing " + alias, "somebody has taken it back", "start it again"});
+      throw Error({"reindexing " + alias,
+                   "somebody has taken it back meanwhile, and the alias is where it was",
+                   "ask who, and start it again"});
     std::cout << alias << " stands for " << at.front().name << '\n';
   }
 

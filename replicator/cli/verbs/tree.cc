@@ -18,6 +18,7 @@
 #include "replicator/locks/open_locks.h"
 #include "replicator/pause.h"
 #include "replicator/process/caught_signals.h"
+#include "replicator/process/standard_files.h"
 #include "replicator/service/rate_meter.h"
 
 namespace lockstep {
@@ -182,7 +183,7 @@ class TreeVerb final : public Verb {
   ExitCode put(const Config& config) {
     const TreePath path(path_);
     if (path_.ends_with('/')) throw UsageError(path_ + " names a directory; put writes a file");
-    const std::string contents = standard_input();
+    const std::string contents = read_standard_input(kMaxContentsBytes);  // more is refused
     return change(config,
                   [&](Tree& tree, const TreeOptions& options) { return tree.put(path, contents, options); });
   }
@@ -257,16 +258,6 @@ class TreeVerb final : public Verb {
     if (const std::optional<int> signal = stop.number()) return static_cast<ExitCode>(128 + *signal);
     std::cerr << "lockstep: " << text_of(*refusal) << '\n';
     return ExitCode::kLockNotHad;
-  }
-
-  static std::string standard_input() {
-    std::string contents;
-    std::vector<char> part(64 * 1024);
-    while (std::cin.read(part.data(), static_cast<std::streamsize>(part.size())) || std::cin.gcount() > 0) {
-      contents.append(part.data(), static_cast<std::size_t>(std::cin.gcount()));
-      if (contents.size() > kMaxContentsBytes) break;  // which is refused
-    }
-    return contents;
   }
 
   static void tell(const SweepResult& result) {

@@ -10,12 +10,16 @@
 #include "replicator/elasticsearch/transport/json_fields.h"
 #include "replicator/elasticsearch/transport/stored_object.h"
 #include "replicator/elasticsearch/transport/text_encoding.h"
+#include "replicator/unknown_value.h"
 
 namespace lockstep {
 namespace {
 
 using nlohmann::json;
 using Kind = IndexPlan::Kind;
+
+// No leader gets so far. To rise above a greater one would use up the epochs that there are.
+constexpr std::int64_t kMaxBelievedEpoch = DocumentVersion::kMaxEpoch / 4 * 3;
 
 json meta_of(const IndexState& index) {
   return object_at(index.mappings, "_meta");
@@ -292,6 +296,10 @@ std::optional<IndexMark> read_mark(const IndexState& index) {
   const StoredObject stored("the mark of the index " + index.name, *found);
   const std::optional<std::int64_t> epoch = stored.integer_if_any("epoch");
   if (!epoch) return std::nullopt;
+  if (*epoch < 0 || *epoch > kMaxBelievedEpoch) {
+    throw unfit_value(stored.where(), "epoch", std::to_string(*epoch),
+                      "one from 0 to " + std::to_string(kMaxBelievedEpoch));
+  }
   IndexMark mark;
   mark.epoch = Epoch{*epoch};
   mark.pipeline = stored.text("pipeline");
@@ -397,7 +405,8 @@ MarkedIndex marked_index_of(const std::string& alias, const std::vector<IndexSta
   const IndexState& index = sole(alias, found);
   const std::optional<IndexMark> mark = read_mark(index);
   if (!mark) {
-    throw Error({"reading the mark of index " + index.name, "it has none: lockstep has not made it",
+    throw Error({"reading the mark of index " + index.name,
+                 "it has none: lockstep has not made it, or somebody has overwritten the mapping's _meta",
                  "move the alias " + alias +
                      " back to the index that lockstep has made; or take it from this one and run `lockstep "
                      "apply`, which makes an index that `lockstep run` fills"});

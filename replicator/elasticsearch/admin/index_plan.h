@@ -43,8 +43,9 @@ struct IndexMark {
 
 /// The mark of an index; none when it has none, or one without an epoch (the indices of locks have such).
 /// alias, view and checksum may be missing, and differ from what is wanted then; so may `source`: nobody has
-/// written yet. Throws Error, naming the field, for any other that is missing and for any of another type: a
-/// mark that is read as less than it says would hide a restored source.
+/// written yet. Throws Error, naming the field, for any other that is missing, for any of another type, and
+/// for an epoch that no leader reaches: a mark that is read as less than it says would hide a restored
+/// source.
 std::optional<IndexMark> read_mark(const IndexState& index);
 
 /// An index as the configuration wants it.

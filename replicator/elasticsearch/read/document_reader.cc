@@ -100,7 +100,8 @@ bool read_fetched(simdjson::simdjson_result<ondemand::value> value, FetchedDocum
 
 void require_source(const std::string& doing, const StoredDocument& document) {
   if (!document.source.empty()) return;
-  throw Error({doing, "the index does not keep the documents' _source", "enable _source in the mapping"});
+  throw Error({doing, "the index does not keep the documents' _source", "enable _source in the mapping",
+               Retry::kNever, Server::kElasticsearch});
 }
 
 void fetch_page(ElasticsearchClient& client, const std::string& doing, const std::string& path,

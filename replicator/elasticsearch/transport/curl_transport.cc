@@ -115,6 +115,7 @@ const char* remedy_for_certificate(CURL* easy) {
   constexpr long kNotAsked = 1;  // libcurl looked at the host name first
   constexpr long kNotYetValid = 9;
   constexpr long kExpired = 10;
+  constexpr long kNoIssuer = 20;
   long found = kNotAsked;
   curl_easy_getinfo(easy, CURLINFO_SSL_VERIFYRESULT, &found);
   switch (found) {
@@ -125,8 +126,28 @@ const char* remedy_for_certificate(CURL* easy) {
       return "the server's certificate is not valid yet: check the clocks";
     case kExpired:
       return "the server's certificate, or its authority's, has expired: renew it";
+    case kNoIssuer:
+      return "check ca_file: it must have the authority that has signed the server's certificate; if it has, "
+             "the server "
+             "must send the certificates in between, too";
     default:
       return "check ca_file";
+  }
+}
+
+/// What to do about a connection that TLS ended; null when nothing is known.
+const char* remedy_for_tls(CURLcode code, CURL* easy) {
+  switch (code) {
+    case CURLE_PEER_FAILED_VERIFICATION:
+      return remedy_for_certificate(easy);
+    case CURLE_SSL_CACERT_BADFILE:
+      return "ca_file must have certificates in PEM";
+    case CURLE_SSL_CERTPROBLEM:
+      return "client_cert and client_key must be in PEM, and belong to each other";
+    case CURLE_SSL_CONNECT_ERROR:
+      return "does the server speak TLS at this port, and does it want a client_cert?";
+    default:
+      return nullptr;
   }
 }
 
@@ -305,7 +326,7 @@ std::string CurlTransport::failure(CURLcode code, const Server& server, const Ht
     return text;
   }
   text += error_[0] != '\0' ? error_ : curl_easy_strerror(code);
-  if (code == CURLE_PEER_FAILED_VERIFICATION) text.append("; ").append(remedy_for_certificate(easy_.get()));
+  if (const char* const remedy = remedy_for_tls(code, easy_.get())) text.append("; ").append(remedy);
   return text;
 }
 

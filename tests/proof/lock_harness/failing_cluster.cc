@@ -15,6 +15,7 @@ namespace lockstep::harness {
 namespace {
 
 using std::chrono::milliseconds;
+using std::chrono::steady_clock;
 using support::PrivateEngine;
 
 constexpr std::chrono::minutes kPatience{5};
@@ -67,18 +68,31 @@ std::vector<std::string> FailingCluster::urls() const {
 }
 
 void FailingCluster::begin_to_fail(std::uint64_t seed) {
-  failing_ = std::jthread([this, seed](const std::stop_token& stop) { fail(stop, seed); });
+  failing_ = std::jthread([this, seed](const std::stop_token& stop) {
+    try {
+      fail(stop, seed);
+    } catch (...) {
+      failure_ = std::current_exception();
+    }
+  });
 }
 
 void FailingCluster::fail(const std::stop_token& stop, std::uint64_t seed) {
   std::mt19937_64 random(seed);
-  while (pause(milliseconds(3'000 + random() % 6'000), stop)) {
+  steady_clock::duration away{0};
+  while (pause(rest(away) + milliseconds(3'000 + random() % 6'000), stop)) {
     const std::optional<std::size_t> leading = master();
     const std::size_t victim = random() % 2 == 0 && leading ? *leading : random() % nodes_.size();
+    const steady_clock::time_point killed_at = steady_clock::now();
     nodes_[victim]->crash();
+    away = steady_clock::now() - killed_at;
     ++killed_.nodes;
     if (victim == leading) ++killed_.masters;
   }
+}
+
+milliseconds FailingCluster::rest(steady_clock::duration away) const {
+  return nodes_.size() == 1 ? std::chrono::ceil<milliseconds>(away) : milliseconds(0);
 }
 
 /// None while the nodes elect one.
@@ -97,6 +111,7 @@ std::optional<std::size_t> FailingCluster::master() const {
 FailingCluster::Killed FailingCluster::recover() {
   failing_.request_stop();
   failing_.join();
+  if (failure_) std::rethrow_exception(failure_);
   support::ElasticsearchServer server;
   const bool whole = support::wait_until(
       [&] {

@@ -1,8 +1,11 @@
 // Three nodes, which again and again lose one of them, every second time their master, while the others go
-// on; or a single one, which is away for longer than every lease whenever it is killed and started again.
+// on; or a single one, which is away for longer than every lease whenever it is killed and started again, and
+// then stays for at least as long, so that something gets done.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <optional>
 #include <string>
@@ -31,16 +34,20 @@ class FailingCluster {
     int masters = 0;
   };
 
-  /// Stops killing, and waits until every copy of every index is back.
+  /// Stops killing, and waits until every copy of every index is back. Throws when a node has not come back.
   Killed recover();
 
  private:
   void fail(const std::stop_token& stop, std::uint64_t seed);
+  /// How long nobody is killed after one that was away for so long: the clients need it when there is no
+  /// other.
+  std::chrono::milliseconds rest(std::chrono::steady_clock::duration away) const;
   std::optional<std::size_t> master() const;
 
   support::TemporaryFolder folder_;
   std::vector<std::unique_ptr<support::PrivateEngine>> nodes_;
   Killed killed_;
+  std::exception_ptr failure_;  ///< why nobody is killed any more
   std::jthread failing_;
 };
 

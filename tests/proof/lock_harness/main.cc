@@ -72,7 +72,9 @@ std::vector<Command> clients_of(const World& world, const std::string& config) {
                                         "--database",
                                         world.database,
                                         "--alias",
-                                        world.alias};
+                                        world.alias,
+                                        "--lease",
+                                        std::to_string(world.lease.count())};
   for (const std::string& url : world.urls) arguments.insert(arguments.end(), {"--url", url});
   return {{"/proc/self/exe", std::move(arguments)}};
 }
@@ -97,8 +99,8 @@ void prepare(const World& world) {
 void print(const Options& options, std::uint64_t seed, const Crowd& crowd, const Findings& findings) {
   const World& world = options.world;
   std::cout << name_in(kWork, world.work) << ", locks in " << name_in(kBackends, world.backend) << ", seed "
-            << seed << ", " << options.seconds << " s, " << options.clients << " clients, without "
-            << name_in(kSafeguards, world.without) << "\n"
+            << seed << ", " << options.seconds << " s, " << options.clients << " clients, leases of "
+            << world.lease.count() << " ms, without " << name_in(kSafeguards, world.without) << "\n"
             << "operations: " << findings.opened << " opened, " << findings.done << " done, of these "
             << findings.adopted << " by another one, " << findings.aborted << " aborted\n"
             << "harm: " << crowd.killed << " killed, " << crowd.stopped << " stopped, " << crowd.heard.died
@@ -130,7 +132,7 @@ Findings play(const Options& options, World world, FailingCluster* cluster, std:
 
   const support::TemporaryFolder folder;
   const std::string config = folder.write("lockstep.toml", configuration_text(world));
-  Crowd crowd(clients_of(world, config), options.clients, seed, config_of(world).locks.lease * 9 / 5);
+  Crowd crowd(clients_of(world, config), options.clients, seed, world.lease * 9 / 5);
   std::optional<Meddler> meddler;
   if (world.work == Work::kDocuments && world.without == Without::kNothing) meddler.emplace(world, seed);
   if (cluster != nullptr) cluster->begin_to_fail(seed);
@@ -152,8 +154,10 @@ Findings play(const Options& options, World world, FailingCluster* cluster, std:
   return findings;
 }
 
-int run(const Options& options) {
-  World world = options.world;
+int run(Options options) {
+  World& world = options.world;
+  if (world.lease.count() == 0)
+    world.lease = usual_lease(world.work, options.cluster.empty() ? 1 : options.nodes);
   std::optional<FailingCluster> cluster;
   if (options.cluster.empty()) {
     world.urls = {support::elasticsearch_url()};
@@ -187,6 +191,7 @@ int main(int argc, char** argv) {
   using namespace lockstep::harness;  // NOLINT(google-build-using-namespace): it is all about this
   Options options;
   World& world = options.world;
+  int lease = 0;
   CLI::App app("Random operations under locks, with death and sleep, and a checker of what they leave.");
   app.add_option("--work", world.work,
                  "what is changed: registers, the documents of a tree, or documents that others change")
@@ -201,6 +206,9 @@ int main(int argc, char** argv) {
   app.add_option("--without", world.without, "leave out a safeguard; then a violation is what must be found")
       ->transform(CLI::CheckedTransformer(kSafeguards))
       ->default_str("nothing");
+  app.add_option("--lease", lease,
+                 "how long a lock lasts, in milliseconds; without it as long as the work needs")
+      ->check(CLI::Range(1, 3'600'000));
   app.add_option("--seconds", options.seconds, "how long")->check(CLI::PositiveNumber)->capture_default_str();
   app.add_option("--clients", options.clients, "how many")->check(CLI::PositiveNumber)->capture_default_str();
   app.add_option("--seed", options.seed, "decides what is done and to whom")->capture_default_str();
@@ -214,6 +222,7 @@ int main(int argc, char** argv) {
   app.add_option("--alias", world.alias)->group("");
   app.add_option("--url", world.urls)->group("");
   CLI11_PARSE(app, argc, argv);
+  world.lease = std::chrono::milliseconds(lease);
   if (world.work != Work::kRegisters) world.backend = lockstep::LocksConfig::Backend::kElasticsearch;
   try {
     if (options.client) run_client(options);

@@ -22,7 +22,8 @@ constexpr milliseconds kWait{3'000};
 /// The operation whose contents the request stages; empty when it stages none.
 std::string staged_by(const HttpRequest& request, const std::string& tree_index) {
   const std::string prefix = "/" + tree_index + "/_create/";
-  return request.path.starts_with(prefix) ? request.path.substr(prefix.size()) : "";
+  if (!request.path.starts_with(prefix)) return "";
+  return request.path.substr(prefix.size(), request.path.find('?') - prefix.size());
 }
 
 class TreeClient {

@@ -5,11 +5,13 @@
 namespace lockstep::harness {
 namespace {
 
-constexpr std::chrono::milliseconds kLease{1'000};
+using std::chrono::milliseconds;
+
+constexpr milliseconds kLease{1'000};
 // The program and its child, a Python, have to start within it.
-constexpr std::chrono::milliseconds kLeaseOfDocuments{3'000};
+constexpr milliseconds kLeaseOfDocuments{3'000};
 // A cluster that has just lost a node answers after some seconds.
-constexpr std::chrono::milliseconds kLeaseInCluster{6'000};
+constexpr milliseconds kLeaseInCluster{6'000};
 
 constexpr std::chrono::seconds kPatientLease{90};
 
@@ -21,14 +23,17 @@ std::unique_ptr<LockManager> open_prepared(const Config& config) {
 
 }  // namespace
 
+milliseconds usual_lease(Work work, std::size_t nodes) {
+  if (nodes > 1) return kLeaseInCluster;
+  return work == Work::kDocuments ? kLeaseOfDocuments : kLease;
+}
+
 Config config_of(const World& world) {
   Config config;
   config.source.url = world.database;
   config.elasticsearch.urls = world.urls;
   config.locks.backend = world.backend;
-  config.locks.lease = world.urls.size() > 1            ? kLeaseInCluster
-                       : world.work == Work::kDocuments ? kLeaseOfDocuments
-                                                        : kLease;
+  config.locks.lease = world.lease;
   config.locks.index = world.alias + "-locks";
   config.tree.index = world.alias + "-fs";
   config.tree.locking = world.locking;

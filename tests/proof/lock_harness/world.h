@@ -2,6 +2,7 @@
 // is missing.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -35,7 +36,11 @@ struct World {
   std::string database = {};           ///< URL of the registers, and of the locks in PostgreSQL
   std::vector<std::string> urls = {};  ///< of Elasticsearch
   std::string alias = {};              ///< the beginning of the indices' names
+  std::chrono::milliseconds lease{};   ///< how long a client's locks last
 };
+
+/// The shortest lease with which clients do such work on so many nodes of Elasticsearch.
+std::chrono::milliseconds usual_lease(Work work, std::size_t nodes);
 
 Config config_of(const World& world);
 

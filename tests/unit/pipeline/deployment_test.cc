@@ -248,6 +248,20 @@ TEST_F(DeploymentTest, G1ARefusedIndexKeepsANewPipelineAndItsOtherIndicesAway) {
   EXPECT_THAT(changes_, IsEmpty());
 }
 
+TEST_F(DeploymentTest, AMarkThatNobodyCanReadIsAnObstacleAndHidesNothingOfAnotherIndex) {
+  make_index("posts-000001", kIdentity);
+  indices_["posts-000001"]["mappings"]["_meta"]["lockstep"]["epoch"] = "many";
+  IndexConfig other = config_.indices.front();
+  other.alias = "authors";
+  config_.indices.push_back(other);
+  const DeploymentPlan plan = deployment_.plan();
+  ASSERT_THAT(plan.obstacles, testing::SizeIs(1));
+  EXPECT_EQ(plan.obstacles[0].place, "index posts");
+  EXPECT_THAT(plan.obstacles[0].message, testing::HasSubstr("its epoch is \"many\""));
+  ASSERT_THAT(plan.steps, testing::SizeIs(1));
+  EXPECT_EQ(plan.steps[0].object, "index authors-000001 with alias authors");
+}
+
 TEST_F(DeploymentTest, RemovingKeepsTheIndicesUnlessAsked) {
   make_index("posts-000001", kIdentity);
   deployment_.remove(Indices::kKept, progress_);

@@ -79,13 +79,25 @@ TEST(FreshnessTest, ADayWithoutALeaderIsMissedWhole) {
   EXPECT_DOUBLE_EQ(report.share(), 0);
 }
 
-TEST(FreshnessTest, AClockThatWasSetBackAddsNothingUntilItIsThereAgain) {
+TEST(FreshnessTest, AClockThatGoesBackABitSaysNothing) {
   WallTime now = kBegin;
   Freshness freshness(kObjective, now);
   note_for(freshness, now, minutes(10), true);
-  freshness.note(now - minutes(5), false);
-  EXPECT_EQ(freshness.report(now - minutes(5)).value().known, minutes(10));
+  freshness.note(now - seconds(2), false);
+  EXPECT_EQ(freshness.report(now).value().known, minutes(10));
   EXPECT_EQ(freshness.report(now).value().missed, seconds(0));
+}
+
+TEST(FreshnessTest, WhatIsMissedAfterTheClockWasPutBackCountsAsMissed) {
+  WallTime now = kBegin;
+  Freshness freshness(kObjective, now);
+  note_for(freshness, now, minutes(10), true);
+  now -= hours(1);
+  EXPECT_EQ(freshness.report(now).value().known, minutes(10));
+  note_for(freshness, now, minutes(10), false);
+  const seconds jump(1);  // the note that finds the clock put back says nothing else
+  EXPECT_EQ(freshness.report(now).value().known, minutes(20) - jump);
+  EXPECT_NEAR(freshness.report(now).value().share(), 0.5, 0.01);
 }
 
 TEST(FreshnessTest, TheNextLeaderGoesOnAndTheTimeBetweenIsMissed) {

@@ -161,6 +161,22 @@ TEST_F(PreflightTest, AMappingIsCheckedEvenWithoutTheSource) {
   EXPECT_THAT(check().findings, SizeIs(2));
 }
 
+TEST_F(PreflightTest, AMarkThatNobodyCanReadHidesNoFaultOfAnotherIndex) {
+  IndexConfig users = config_.indices[0];
+  users.alias = "users";
+  users.line = 20;
+  config_.indices.push_back(users);
+  answers_.by_path["/posts?"] = {200, R"({"posts-000001": {"aliases": {"posts": {}}, "settings": {},
+      "mappings": {"_meta": {"lockstep": {"epoch": "many"}}}}})"};
+  answers_.by_path["/users?"] = {200,
+                                 R"({"theirs": {"aliases": {"users": {}}, "mappings": {}, "settings": {}}})"};
+  const Preflight result = check();
+  ASSERT_THAT(result.findings, SizeIs(2));
+  EXPECT_THAT(to_line(result.findings[0]),
+              HasSubstr("shop.toml:12: reading the mark of the index posts-000001: "));
+  EXPECT_THAT(to_line(result.findings[1]), HasSubstr("shop.toml:20: "));
+}
+
 TEST_F(PreflightTest, AnIndexOfSomebodyElseNamesTheLine) {
   answers_.by_path["/posts?"] = {200,
                                  R"({"theirs": {"aliases": {"posts": {}}, "mappings": {}, "settings": {}}})"};

@@ -1,5 +1,6 @@
 // Stops and kills in the middle: what was not acknowledged is done again by the next leader, what was is not
 // forgotten, and a leader that was deposed changes nothing any more.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <set>
@@ -216,11 +217,11 @@ class PartnersTest : public RecoveryTest {
     world_.elasticsearch.damage("posts", "of a lost future", "{}");
   }
 
-  void take_lead() {
+  TakenLead take_lead() {
     FakeSource source(world_.database);
-    ASSERT_TRUE(source.lead().try_lead());
+    EXPECT_TRUE(source.lead().try_lead());
     ElasticsearchClient client(world_.elasticsearch.transports()());
-    take_epoch(world_.pipeline, source, client);
+    return take_epoch(world_.pipeline, source, client);
   }
 
   std::multiset<std::pair<IndexId, JobKind>> kinds() const {
@@ -279,6 +280,53 @@ TEST_F(PartnersTest, AnIndexWithTheMarkOfAnotherPipelineIsNotTakenOver) {  // I1
   EXPECT_TRUE(kinds().empty());
 }
 
+TEST_F(PartnersTest, AnIndexWithoutItsMarkHoldsNoOtherUpAndIsComparedWhenItHasOneAgain) {
+  world_.elasticsearch.forget_mark("posts");
+  const TakenLead taken = take_lead();
+  ASSERT_EQ(taken.unfit.size(), 1U);
+  EXPECT_THAT(taken.unfit.at(kPosts), testing::HasSubstr("it has none"));
+  EXPECT_EQ(world_.elasticsearch.epoch("files"), taken.epoch.value);
+  EXPECT_TRUE(kinds().empty());
+  world_.elasticsearch.create("posts", world_.pipeline.identity);
+  EXPECT_TRUE(take_lead().unfit.empty());
+  EXPECT_EQ(kinds(), (std::multiset<std::pair<IndexId, JobKind>>{{kPosts, JobKind::kComparison},
+                                                                 {kPosts, JobKind::kSweep}}));
+}
+
+TEST_F(PartnersTest, AMarkWithAnEpochThatNobodyReachesHoldsNoOtherUp) {
+  for (const std::int64_t epoch : {std::int64_t{-1}, DocumentVersion::kMaxEpoch}) {
+    world_.elasticsearch.set_epoch("posts", epoch);
+    const TakenLead taken = take_lead();
+    ASSERT_EQ(taken.unfit.size(), 1U);
+    EXPECT_THAT(taken.unfit.at(kPosts), testing::HasSubstr("its epoch is " + std::to_string(epoch)));
+    EXPECT_LT(taken.epoch.value, 100);
+  }
+}
+
+TEST_F(PartnersTest, AnIndexWhoseMarkMayNotBeWrittenHoldsNoOtherUp) {
+  world_.elasticsearch.intercept([](const HttpRequest& request) -> std::optional<HttpResponse> {
+    if (request.method != "PUT" || !request.path.starts_with("/posts")) return std::nullopt;
+    return HttpResponse{.status = 403, .body = R"({"error":{"type":"security_exception","reason":"no"}})"};
+  });
+  const TakenLead taken = take_lead();
+  ASSERT_EQ(taken.unfit.size(), 1U);
+  EXPECT_THAT(taken.unfit.at(kPosts), testing::HasSubstr("security_exception"));
+  world_.elasticsearch.intercept({});
+  EXPECT_TRUE(take_lead().unfit.empty());
+  EXPECT_EQ(kinds().size(), 2U);
+}
+
+TEST_F(PartnersTest, WithoutAnyFitIndexNothingIsTakenAndTheServiceWaits) {
+  for (const char* alias : {"posts", "files"}) world_.elasticsearch.forget_mark(alias);
+  try {
+    take_lead();
+    FAIL() << "it leads";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.parts().server, Server::kElasticsearch);
+    EXPECT_FALSE(error.retryable());
+  }
+}
+
 TEST_F(PartnersTest, AnIndexThatWasReplacedIsComparedAlone) {
   world_.elasticsearch.replace("posts");
   take_lead();
@@ -302,7 +350,7 @@ TEST_F(RecoveryTest, AnIndexThatIsAheadOfItsSourceIsComparedEvenIfTheNextLeaderD
     FakeSource source(world.database);
     ASSERT_TRUE(source.lead().try_lead());
     ElasticsearchClient client(world.elasticsearch.transports()());
-    EXPECT_EQ(take_epoch(world.pipeline, source, client), Epoch{10});
+    EXPECT_EQ(take_epoch(world.pipeline, source, client).epoch, Epoch{10});
   }
   EXPECT_EQ(world.elasticsearch.epoch("posts"), 10);
   EXPECT_EQ(world.database.state().jobs.size(), 2U);

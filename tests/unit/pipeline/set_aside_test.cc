@@ -99,6 +99,23 @@ TEST_F(SetAsideTest, AnIndexWithAJobThatNobodyCanReadIsSetAsideUntilTheJobIsGone
   EXPECT_EQ(world_.difference(), "");
 }
 
+TEST_F(SetAsideTest, AnUnfitIndexStaysAsideAsLongAsTheLeadershipLasts) {
+  {
+    Leader leader(world_);
+    leader.set_aside.keep(kPosts, "it has no mark");
+    leader.set_aside.keep(kPosts, "it is of another pipeline");
+    EXPECT_EQ(world_.database.state().set_aside.at(kPosts), "it is of another pipeline");
+    EXPECT_TRUE(take_back(leader).empty());
+  }
+  world_.pipeline = world_.database.pipeline();
+  world_.put_post("p0001", "ann", 8);
+  Leader next(world_);
+  EXPECT_TRUE(next.set_aside.contains(kPosts));
+  for (Job& comparison : take_back(next)) next.jobs.add(std::move(comparison));
+  ASSERT_TRUE(next.catch_up());
+  EXPECT_EQ(world_.difference(), "");
+}
+
 TEST_F(SetAsideTest, WhatStopsAnIndexNowIsToldNotWhatStoppedItFirst) {
   set_posts_aside();
   Leader leader(world_);

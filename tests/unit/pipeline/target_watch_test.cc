@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "replicator/error.h"
+#include "replicator/pipeline/leadership.h"
 #include "tests/unit/pipeline/world.h"
 
 namespace lockstep::fake {
@@ -10,11 +11,12 @@ namespace {
 
 class TargetWatchTest : public testing::Test {
  protected:
-  std::unique_ptr<TargetWatch> watch(Epoch epoch = {}) {
+  std::unique_ptr<TargetWatch> watch(Epoch epoch = {}, std::optional<IndexId> unfit = std::nullopt) {
     ElasticsearchClient client(world_.elasticsearch.transports()());
     std::map<IndexId, std::string> targets;
     for (const AppliedIndex& index : world_.pipeline.indices) {
-      targets[index.id] = marked_index(client, index.alias).uuid;
+      targets[index.id] =
+          index.id == unfit ? std::string(kUnknownTarget) : marked_index(client, index.alias).uuid;
     }
     return std::make_unique<TargetWatch>(world_.pipeline, epoch, targets, world_.elasticsearch.transports()(),
                                          std::chrono::seconds(1), std::chrono::milliseconds(1));
@@ -83,7 +85,30 @@ TEST_F(TargetWatchTest, AnIndexThatLockstepHasNotMadeIsNoticedAndNothingMayBeSen
   world_.elasticsearch.forget_mark("files");
   EXPECT_TRUE(ends_with<Error>(*watching));
   EXPECT_FALSE(watching->is_recent());
-  EXPECT_EQ(watching->usurped(), kFiles);
+  EXPECT_EQ(watching->lost(), std::set<IndexId>{kFiles});
+}
+
+TEST_F(TargetWatchTest, AnIndexThatCarriesAnotherPipelinesMarkIsNoticed) {
+  const auto watching = watch();
+  watching->require_same_targets();
+  world_.elasticsearch.create("files", "another-identity");
+  EXPECT_TRUE(ends_with<Error>(*watching));
+  EXPECT_EQ(watching->lost(), std::set<IndexId>{kFiles});
+}
+
+TEST_F(TargetWatchTest, AnIndexThatIsUnfitFromTheBeginningHoldsNoOtherUpAndEndsTheLeadOnceItIsFit) {
+  world_.elasticsearch.forget_mark("files");
+  const auto watching = watch(Epoch{4}, kFiles);
+  const SourceMark source{"here", "1", 79};
+  watching->note_now(source, std::chrono::seconds(30));
+  ElasticsearchClient client(world_.elasticsearch.transports()());
+  EXPECT_EQ(marked_index(client, "posts").mark.source, source);
+  EXPECT_TRUE(eventually([&] { return watching->unfit().contains(kFiles); }));
+  EXPECT_NO_THROW(watching->require_same_targets());
+  EXPECT_TRUE(watching->is_recent());
+  EXPECT_TRUE(watching->lost().empty());
+  world_.elasticsearch.create("files", world_.pipeline.identity);
+  EXPECT_TRUE(ends_with<Error>(*watching));
 }
 
 TEST_F(TargetWatchTest, ASourcesProgressIsNotedInEachIndex) {

@@ -54,11 +54,20 @@ TEST_F(HistoryTest, ItForgetsWhatIsOlderThanAnHour) {
   for (const History::Point& point : history_.points(later)) EXPECT_LT(point.lag_seconds.value_or(0), 1);
 }
 
-TEST_F(HistoryTest, AClockThatWasSetBackAddsToTheLastStep) {
+TEST_F(HistoryTest, AClockThatGoesBackABitAddsToTheLastStep) {
   history_.add(kBegin, {milliseconds(1), 10});
-  history_.add(kBegin - std::chrono::minutes(5), {seconds(3), 20});
+  history_.add(kBegin - seconds(1), {seconds(3), 20});
   EXPECT_DOUBLE_EQ(last(kBegin).lag_seconds.value(), 3);
   EXPECT_FALSE(last(kBegin).documents_per_second) << "no time has passed";
+}
+
+TEST_F(HistoryTest, WhatComesAfterTheClockWasPutBackIsShown) {
+  history_.add(kBegin, {milliseconds(1), 10});
+  const WallTime before = kBegin - std::chrono::hours(1);
+  history_.add(before, {seconds(3), 20});
+  history_.add(before + seconds(1), {seconds(2), 30});
+  EXPECT_DOUBLE_EQ(last(before + seconds(1)).lag_seconds.value(), 3);
+  EXPECT_DOUBLE_EQ(last(before + seconds(1)).documents_per_second.value(), 10);
 }
 
 }  // namespace

@@ -54,7 +54,7 @@ TEST(MetricsTest, CountsByPipelineAndIndex) {
            "lockstep_documents_total{pipeline=\"shop\",index=\"po\\\"sts\"} 40\n",
            "lockstep_deletes_total{pipeline=\"shop\",index=\"po\\\"sts\"} 2\n",
            "lockstep_dead_letters{pipeline=\"shop\",index=\"po\\\"sts\"} 1\n",
-           "lockstep_unreadable_job{pipeline=\"shop\",index=\"po\\\"sts\",job=\"9\"} 1\n",
+           "lockstep_unreadable_job{pipeline=\"shop\",index=\"po\\\"sts\",job_id=\"9\"} 1\n",
            "lockstep_state{pipeline=\"shop\",state=\"backfilling\"} 1\n",
            "lockstep_state{pipeline=\"shop\",state=\"following\"} 0\n",
            "lockstep_epoch{pipeline=\"shop\"} 7\n",
@@ -101,6 +101,20 @@ TEST(MetricsTest, ACertificateThatHasExpiredIsBelowZero) {
               HasSubstr("lockstep_certificate_expires_seconds{pipeline=\"shop\",server=\"es1:9200\"} 3599"));
   EXPECT_THAT(text,
               HasSubstr("lockstep_certificate_expires_seconds{pipeline=\"shop\",server=\"es2:9200\"} -3600"));
+}
+
+// A scrape renames a metric's own label job to exported_job, and alerts by it then name the wrong thing.
+TEST(MetricsTest, NoLabelIsOneThatPrometheusGivesItself) {
+  ReplicationProgress progress;
+  progress.indices[IndexId{3}] = {
+      .alias = "posts", .jobs = {{.id = JobId{1}, .kind = JobKind::kFanOut}}, .unreadable_jobs = {JobId{9}}};
+  const std::string text =
+      metrics_text("shop", progress, {{"es1:9200", std::chrono::system_clock::now()}}, {});
+  EXPECT_THAT(text, HasSubstr("job_id=\"9\""));
+  for (const std::string name : {"job", "instance"}) {
+    EXPECT_THAT(text, testing::Not(HasSubstr("{" + name + "=")));
+    EXPECT_THAT(text, testing::Not(HasSubstr("," + name + "=")));
+  }
 }
 
 TEST(MetricsTest, TheReferenceNamesEveryMetric) {

@@ -85,8 +85,10 @@ TEST_F(StatusPageTest, AStandbyIsNotGreenWhileChangesGrowOld) {
   EXPECT_EQ(headline().tone, Tone::kGood) << "the leader may have a large backlog before it";
   progress_.lag += seconds(1);
   EXPECT_EQ(headline().tone, Tone::kWarn);
-  EXPECT_EQ(headline().text,
-            "Another process leads. Elasticsearch falls behind. The oldest pending change is 31.0 s old.");
+  EXPECT_EQ(
+      headline().text,
+      "Another process leads. Changes wait too long: look at the process that leads. The oldest pending "
+      "change is 31.0 s old.");
 }
 
 TEST_F(StatusPageTest, WhatSomebodyHasToSeeToIsNamed) {

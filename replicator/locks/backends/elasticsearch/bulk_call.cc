@@ -36,6 +36,12 @@ BulkOutcome read_outcome(const json& item) {
   return outcome;
 }
 
+std::string remedy_of(const BulkOutcome& outcome) {
+  if (outcome.error_type == "index_not_found_exception") return "somebody has deleted it while it was used";
+  if (outcome.error_type == "cluster_block_exception") return remedy_of_blocks(outcome.error_reason);
+  return "";
+}
+
 void require_understood(const std::string& doing, const BulkOutcome& outcome) {
   const int status = outcome.status;
   // 404: the document is missing, which is an answer, or the index, which is not.
@@ -44,11 +50,9 @@ void require_understood(const std::string& doing, const BulkOutcome& outcome) {
   if (answered) return;
   // 0: the item has no status, so the reply is not whole, and the next one may be.
   const bool later = status == 0 || may_work_later(status) || outcome.breaker;
-  const bool missing = outcome.error_type == "index_not_found_exception";
   throw Error({doing,
                "HTTP " + std::to_string(status) + " " + outcome.error_type + ": " + outcome.error_reason,
-               missing ? "somebody has deleted it while it was used" : "",
-               later ? Retry::kLater : Retry::kNever, Server::kElasticsearch});
+               remedy_of(outcome), later ? Retry::kLater : Retry::kNever, Server::kElasticsearch});
 }
 
 }  // namespace

@@ -23,6 +23,8 @@ constexpr std::size_t kPrunePage = 1'000;
 constexpr const char* kTokenId = "lockstep-token";
 constexpr const char* kTokenPlace = "the last fencing token";
 constexpr const char* kDrawing = "drawing a fencing token";
+/// So far ahead of the server's clock a new counter of tokens begins (journal_token.painless).
+constexpr std::chrono::seconds kHeadStart{1};
 constexpr int kMaxDrawing = 100;  // collisions with others who draw one
 constexpr int kMaxOpening = 10;   // collisions with itself, when another node is asked too
 
@@ -148,7 +150,8 @@ FencingToken ElasticsearchJournal::draw_plainly(FencingToken above) {
   const std::string path = "/" + percent_encoded(index_);
   for (int tried = 0; tried < kMaxDrawing; ++tried) {
     const std::optional<json> stored = get_document(client_, kDrawing, index_, kTokenId);
-    FencingToken token = milliseconds_of(read_server_time(client_));
+    const ServerTime now = read_server_time(client_);
+    FencingToken token = milliseconds_of(stored ? now : now + kHeadStart);
     std::string target = path + "/_create/" + kTokenId;
     if (stored) {
       token =
@@ -236,10 +239,12 @@ std::optional<Operation> ElasticsearchJournal::find(const std::string& id) {
 json ElasticsearchJournal::search(const json& query, std::size_t size) {
   const std::string doing = "searching the journal";
   client_.refresh(index_);
-  const json body = {{"query", query},
-                     {"size", size},
-                     {"seq_no_primary_term", true},
-                     {"sort", json::array({{{"lease_until", "asc"}}})}};
+  const json body = {
+      {"query", query},
+      {"size", size},
+      {"seq_no_primary_term", true},
+      // An index that a write has made again may lack the mapping (locks.cc).
+      {"sort", json::array({{{"lease_until", {{"order", "asc"}, {"unmapped_type", "long"}}}}})}};
   const json reply =
       client_.send_json(doing, "POST", "/" + percent_encoded(index_) + "/_search", dumped(body));
   if (integer_at(object_at(reply, "_shards"), "failed") != 0) {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <array>
-#include <utility>
+#include <stdexcept>
 
 #include "replicator/elasticsearch/transport/json_fields.h"
 #include "replicator/elasticsearch/transport/text_encoding.h"
@@ -16,14 +16,19 @@ namespace {
 
 using nlohmann::json;
 
-/// The scripts that have changed since the first version.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kVersions = {
-    {{"acquire", "v3"}, {"downgrade", "v2"}, {"release", "v3"}}};
+constexpr std::array<std::string_view, 9> kIds = {
+    script_id::kAcquire,      script_id::kRelease,      script_id::kDowngrade,
+    script_id::kRenew,        script_id::kJournalOpen,  script_id::kJournalStep,
+    script_id::kJournalSeize, script_id::kJournalToken, script_id::kTreeChange};
 
-std::string_view version_of(std::string_view name) {
-  const auto* found =
-      std::find_if(kVersions.begin(), kVersions.end(), [&](const auto& each) { return each.first == name; });
-  return found == kVersions.end() ? "v1" : found->second;
+/// Of the script in this file, "journal_open.painless".
+std::string_view id_of(std::string_view file) {
+  std::string name = "lockstep-" + std::string(file.substr(0, file.find('.'))) + "-v";
+  std::replace(name.begin(), name.end(), '_', '-');
+  for (const std::string_view id : kIds) {
+    if (id.starts_with(name)) return id;
+  }
+  throw std::logic_error("the script " + std::string(file) + " has no id");
 }
 
 bool runs_painless(ElasticsearchClient& client) {
@@ -40,11 +45,8 @@ bool runs_painless(ElasticsearchClient& client) {
 
 std::vector<LockScript> lock_scripts() {
   std::vector<LockScript> scripts;
-  for (const EmbeddedFile& file : lock_script_files()) {
-    std::string name(file.name.substr(0, file.name.find('.')));
-    std::replace(name.begin(), name.end(), '_', '-');
-    scripts.push_back({"lockstep-" + name + "-" + std::string(version_of(name)), file.content});
-  }
+  for (const EmbeddedFile& file : lock_script_files())
+    scripts.push_back({std::string(id_of(file.name)), file.content});
   return scripts;
 }
 

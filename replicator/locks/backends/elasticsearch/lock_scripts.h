@@ -1,6 +1,6 @@
 // The painless scripts for locks, stored in the cluster under ids with a version. Clients in other languages
-// call them with one request each (docs/locks.md). A changed script gets another version and so another id:
-// programs of different ages work side by side.
+// call them with one request each (docs/lock-protocol.md). A changed script gets another version and so
+// another id: programs of different ages work side by side.
 #pragma once
 
 #include <string>
@@ -27,8 +27,8 @@ inline constexpr const char* kRenew = "lockstep-renew-v1";
 inline constexpr const char* kJournalOpen = "lockstep-journal-open-v1";
 inline constexpr const char* kJournalStep = "lockstep-journal-step-v1";
 inline constexpr const char* kJournalSeize = "lockstep-journal-seize-v1";
-inline constexpr const char* kJournalToken = "lockstep-journal-token-v1";
-inline constexpr const char* kTreeChange = "lockstep-tree-change-v1";
+inline constexpr const char* kJournalToken = "lockstep-journal-token-v2";
+inline constexpr const char* kTreeChange = "lockstep-tree-change-v2";
 }  // namespace script_id
 
 enum class Painless { kHere, kMissing };

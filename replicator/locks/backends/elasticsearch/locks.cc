@@ -1,5 +1,6 @@
 #include "replicator/locks/backends/elasticsearch/locks.h"
 
+#include <set>
 #include <utility>
 
 #include "replicator/elasticsearch/transport/error_reply.h"
@@ -39,6 +40,36 @@ json index_body() {
               {"owner", {{"type", "keyword"}}},
               {"lease_until", {{"type", "long"}}},
               {"locks", {{"type", "object"}, {"enabled", false}}}}}}}};
+}
+
+bool is_ours(const json& mappings) {
+  return object_at(object_at(mappings, "_meta"), "lockstep").contains("locks");
+}
+
+/// Whether a write of ours has made the index, after somebody had deleted it together with its template: then
+/// its mapping is empty, or what Elasticsearch makes of our documents.
+bool made_by_a_write(const json& mappings) {
+  if (mappings.empty()) return true;
+  static const std::set<std::string> kFields = {
+      "lock_type", "lock_count", "process_id", "holders", "queue",       "want",  "name",   // of locks
+      "kind",      "from",       "to",         "target",  "state",       "owner", "epoch",  // of the journal
+      "token",     "commit",     "task",       "reason",  "lease_until", "locks", "progress",
+      "last"};  // of the tokens
+  const json fields = object_at(mappings, "properties");
+  for (const auto& field : fields.items()) {
+    if (!kFields.contains(field.key())) return false;
+  }
+  return mappings.size() == 1 &&
+         (fields.contains("holders") || fields.contains("lease_until") || fields.contains("last"));
+}
+
+/// What such a mapping lacks. The fields that it has stay as they are: nothing is searched by them but times
+/// and states.
+json missing_mapping(const json& mappings) {
+  json missing = index_body().at("mappings");
+  const json fields = object_at(mappings, "properties");
+  for (const auto& field : fields.items()) missing.at("properties").erase(field.key());
+  return missing;
 }
 
 /// When somebody deletes an index that is used, the next write makes it again: by this template, so that it
@@ -119,9 +150,12 @@ void ElasticsearchLocks::require_index(const std::string& index) {
     found = client_.indices_of(index);
   }
   const std::string doing = "using index " + index + " for locks";
-  const bool ours =
-      found.size() == 1 && object_at(object_at(found[0].mappings, "_meta"), "lockstep").contains("locks");
-  if (!ours) throw Error({doing, "lockstep has not made it", "choose another name for [locks] index"});
+  if (found.size() == 1 && !is_ours(found[0].mappings) && made_by_a_write(found[0].mappings)) {
+    client_.put_mapping(index, missing_mapping(found[0].mappings));
+    found = client_.indices_of(index);
+  }
+  if (found.size() != 1 || !is_ours(found[0].mappings))
+    throw Error({doing, "lockstep has not made it", "choose another name for [locks] index"});
   if (text_at(found[0].settings, "index.number_of_shards") != "1") {
     throw Error({doing, "it has more than one shard, so that its sequence numbers do not order operations",
                  "delete it while nobody holds a lock"});

@@ -19,7 +19,7 @@ std::string first_line(const std::string& message) {
 }
 
 void read_columns(PostgresTransaction& transaction, PostgresRelation& relation) {
-  for (const pqxx::row& row : transaction.run_once(postgres_sql("relation_columns"), relation.oid)) {
+  for (const pqxx::row& row : transaction.run(postgres_sql("relation_columns"), relation.oid)) {
     PostgresColumn column;
     column.number = row[0].as<int>();
     column.name = row[1].c_str();
@@ -113,8 +113,12 @@ pqxx::row only_row(const pqxx::result& result) {
                Retry::kLater, Server::kSource});
 }
 
+void plan_lookups_once(PostgresTransaction& transaction) {
+  transaction.execute("set local plan_cache_mode = force_generic_plan");
+}
+
 PostgresRelation describe_relation(PostgresTransaction& transaction, unsigned oid) {
-  const pqxx::row row = only_row(transaction.run_once(postgres_sql("find_relation"), oid));
+  const pqxx::row row = only_row(transaction.run(postgres_sql("find_relation"), oid));
   PostgresRelation relation;
   relation.oid = row[0].as<unsigned>();
   relation.name = row[1].c_str();
@@ -155,7 +159,7 @@ std::optional<PostgresRelation> find_relation(PostgresTransaction& transaction, 
 
 std::vector<TableMember> table_members(PostgresTransaction& transaction, unsigned oid) {
   std::vector<TableMember> members;
-  for (const pqxx::row& row : transaction.run_once(postgres_sql("relation_members"), oid)) {
+  for (const pqxx::row& row : transaction.run(postgres_sql("relation_members"), oid)) {
     members.push_back(
         {row[0].as<unsigned>(), row[1].c_str(), row[2].c_str()[0], row[3].as<bool>(), row[4].as<unsigned>()});
   }
@@ -164,14 +168,14 @@ std::vector<TableMember> table_members(PostgresTransaction& transaction, unsigne
 
 std::vector<std::string> table_ancestors(PostgresTransaction& transaction, unsigned oid) {
   std::vector<std::string> ancestors;
-  for (const pqxx::row& row : transaction.run_once(postgres_sql("table_ancestors"), oid)) {
+  for (const pqxx::row& row : transaction.run(postgres_sql("table_ancestors"), oid)) {
     ancestors.emplace_back(row[0].c_str());
   }
   return ancestors;
 }
 
 PostgresType describe_type(PostgresTransaction& transaction, unsigned oid) {
-  const pqxx::row row = only_row(transaction.run_once(postgres_sql("describe_type"), oid));
+  const pqxx::row row = only_row(transaction.run(postgres_sql("describe_type"), oid));
   return {row[0].as<unsigned>(), row[1].c_str(), row[2].as<bool>()};
 }
 

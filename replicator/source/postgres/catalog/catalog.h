@@ -58,6 +58,10 @@ std::string_view kind_name(char relkind);
 /// The row of a result about one object. Throws Error when the object was dropped meanwhile.
 pqxx::row only_row(const pqxx::result& result);
 
+/// Until the transaction ends, a prepared statement is planned once, whatever its parameters are. A look at
+/// one object costs the server less than its plan, and there are many for each table. Throws PostgresError.
+void plan_lookups_once(PostgresTransaction& transaction);
+
 /// A relation by its oid. Throws Error as only_row() does.
 PostgresRelation describe_relation(PostgresTransaction& transaction, unsigned oid);
 

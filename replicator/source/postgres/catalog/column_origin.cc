@@ -57,7 +57,7 @@ class Search {
   explicit Search(PostgresTransaction& transaction) : transaction_(transaction) {}
 
   std::optional<CommonOrigin> in_view(unsigned view, long id, long column) {
-    const pqxx::result rule = transaction_.run_once(postgres_sql("view_rule"), view);
+    const pqxx::result rule = transaction_.run(postgres_sql("view_rule"), view);
     if (rule.size() != 1) return std::nullopt;
     const PostgresNode tree = parse_node_tree(rule[0][1].c_str());
     if (tree.items.size() != 1) return std::nullopt;
@@ -237,7 +237,7 @@ class Search {
   }
 
   bool is_equality(long operator_oid) {
-    return transaction_.run_once(postgres_sql("is_equality"), operator_oid)[0][0].as<bool>();
+    return transaction_.run(postgres_sql("is_equality"), operator_oid)[0][0].as<bool>();
   }
 
   PostgresTransaction& transaction_;

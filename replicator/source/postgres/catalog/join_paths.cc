@@ -107,7 +107,7 @@ class Walker {
   }
 
   bool is_equality(long operator_oid) {
-    return transaction_.run_once(postgres_sql("is_equality"), operator_oid)[0][0].as<bool>();
+    return transaction_.run(postgres_sql("is_equality"), operator_oid)[0][0].as<bool>();
   }
 
   PostgresTransaction& transaction_;
@@ -182,7 +182,7 @@ class Paths {
 
 std::map<unsigned, std::vector<std::set<std::string>>> join_paths(PostgresTransaction& transaction,
                                                                   unsigned view) {
-  const pqxx::result rule = transaction.run_once(postgres_sql("view_rule"), view);
+  const pqxx::result rule = transaction.run(postgres_sql("view_rule"), view);
   if (rule.size() != 1) return {};
   try {
     const PostgresNode tree = parse_node_tree(rule[0][1].c_str());
@@ -193,7 +193,7 @@ std::map<unsigned, std::vector<std::set<std::string>>> join_paths(PostgresTransa
 }
 
 ViewJoins read_joins(PostgresTransaction& transaction, unsigned view) {
-  const pqxx::row rule = only_row(transaction.run_once(postgres_sql("view_rule"), view));
+  const pqxx::row rule = only_row(transaction.run(postgres_sql("view_rule"), view));
   ViewJoins joins;
   try {
     const PostgresNode tree = parse_node_tree(rule[1].c_str());

@@ -162,7 +162,7 @@ class Reader {
 
   bool policies_apply(unsigned table, unsigned reader) {
     if (reader == 0) return true;
-    return only_row(transaction_.run_once(postgres_sql("policies_apply"), table, reader))[0].as<bool>();
+    return only_row(transaction_.run(postgres_sql("policies_apply"), table, reader))[0].as<bool>();
   }
 
   void read_relation(unsigned oid) {
@@ -179,7 +179,7 @@ class Reader {
   }
 
   void read_rule(const PostgresRelation& view) {
-    const pqxx::row rule = only_row(transaction_.run_once(postgres_sql("view_rule"), view.oid));
+    const pqxx::row rule = only_row(transaction_.run(postgres_sql("view_rule"), view.oid));
     add_columns("pg_rewrite", rule[0].as<unsigned>(), view.oid);
     References references = references_in("view " + view.name, rule[1].c_str());
     references.relations.erase(view.oid);  // a rule names its own view, as OLD and NEW
@@ -198,7 +198,7 @@ class Reader {
   }
 
   void add_columns(const char* catalog, unsigned oid, unsigned own_view) {
-    for (const pqxx::row& row : transaction_.run_once(postgres_sql("read_columns"), catalog, oid)) {
+    for (const pqxx::row& row : transaction_.run(postgres_sql("read_columns"), catalog, oid)) {
       const auto relation = row[0].as<unsigned>();
       if (relation == own_view) continue;
       TableRead& table = reads_.tables[relation];
@@ -227,7 +227,7 @@ class Reader {
   }
 
   void follow_functions(const References& references) {
-    const pqxx::result called = transaction_.run_once(
+    const pqxx::result called = transaction_.run(
         postgres_sql("called_functions"), array_of(references.functions), array_of(references.operators));
     for (const pqxx::row& row : called) {
       const auto oid = row[0].as<unsigned>();
@@ -261,8 +261,7 @@ class Reader {
     bool may = !calls;
     if (calls) {
       const std::vector<std::string> names(calls->begin(), calls->end());
-      for (const pqxx::row& row :
-           transaction_.run_once(postgres_sql("functions_called"), array_literal(names)))
+      for (const pqxx::row& row : transaction_.run(postgres_sql("functions_called"), array_literal(names)))
         may = may || !row[1].as<bool>() || may_read(row[2].c_str());
     }
     return may_read_[text] = may;

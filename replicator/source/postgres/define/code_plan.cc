@@ -45,8 +45,14 @@ void CodePlanner::plan_table(const TableDesign& table) {
   const std::string& relation = table.relation.name;
   const TriggerCode code = trigger_code(in_.design, table, schema_, capture_ids_);
   const std::vector<std::string> settings = trigger_settings(in_.design, table);
-  ChangedTable changed{relation, table.relation.alias, table.relation.columns.front().quoted, {}, {}};
-  const FunctionCode parts = parts_function(pipeline_, in_.schema_name, relation, code, settings);
+  ChangedTable changed;
+  changed.relation = relation;
+  changed.alias = table.relation.alias;
+  changed.column = table.relation.columns.front().quoted;
+  changed.check = schema_ + "." + check_function_name(pipeline_, relation);
+  changed.needs_trial = !captures_own_types(in_.design, table);
+  const FunctionCode parts =
+      parts_function(pipeline_, in_.schema_name, relation, code, parts_settings(in_.design, table));
   const bool is_followed = in_.applied.functions.contains(parts.name);
   const std::set<unsigned> for_function = is_followed ? parts_for_function(table) : std::set<unsigned>{};
   bool is_changed = false;

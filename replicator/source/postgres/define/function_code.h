@@ -46,7 +46,7 @@ std::string create_function_sql(const std::string& schema, const FunctionCode& f
 /// Whether the database has the function as create_function_sql() makes it.
 bool is_as_made(const AppliedFunction& applied, const FunctionCode& function);
 
-/// The search_path of every function, as pg_proc.proconfig has it.
+/// The search_path of a function that has one, as pg_proc.proconfig has it.
 inline constexpr const char* kSearchPath = "search_path=pg_catalog, pg_temp";
 
 }  // namespace lockstep

@@ -1,5 +1,6 @@
 #include "replicator/source/postgres/define/grants.h"
 
+#include <algorithm>
 #include <set>
 #include <utility>
 
@@ -39,6 +40,8 @@ const std::vector<TableRights>& own_tables() {
   };
   return kTables;
 }
+
+constexpr std::size_t kQuestionsAtOnce = 100;  // in one statement, as columns of its one row
 
 struct Grant {
   std::string what;      ///< "select on blog.documents"
@@ -201,9 +204,17 @@ std::vector<std::string> grants_for_run(PostgresTransaction& transaction, const 
 std::vector<std::string> missing_grants(PostgresTransaction& transaction, const PipelineDesign& design) {
   const std::string grantee = transaction.run_once("select quote_ident(current_user)")[0][0].c_str();
   std::vector<std::string> statements;
-  for (const Grant& grant : Rights(transaction, design).all()) {
-    if (transaction.run_once("select coalesce(" + grant.question + ", false)")[0][0].as<bool>()) continue;
-    statements.push_back("grant " + grant.what + " to " + grantee);
+  const std::vector<Grant> grants = Rights(transaction, design).all();
+  for (std::size_t begin = 0; begin < grants.size(); begin += kQuestionsAtOnce) {
+    const std::size_t end = std::min(begin + kQuestionsAtOnce, grants.size());
+    std::string questions;
+    for (std::size_t i = begin; i < end; ++i)
+      questions += (i == begin ? "select coalesce(" : ", coalesce(") + grants[i].question + ", false)";
+    const pqxx::result held = transaction.run_once(questions);
+    for (std::size_t i = begin; i < end; ++i) {
+      if (!held[0][static_cast<pqxx::row::size_type>(i - begin)].as<bool>())
+        statements.push_back("grant " + grants[i].what + " to " + grantee);
+    }
   }
   return statements;
 }

@@ -19,6 +19,8 @@ struct ChangedTable {
   std::string column;                    ///< any of its columns, quoted
   std::vector<std::string> functions;    ///< quoted, in the order of kTriggerEvents
   std::vector<std::string> expressions;  ///< captures that are more than columns
+  std::string check;                     ///< check_function(), quoted
+  bool needs_trial = true;               ///< a row may make them fail: captures_own_types() does not hold
 };
 
 struct DefinitionPlan {

@@ -155,7 +155,7 @@ class Preflight {
     if (!is_superuser(schema_owner_)) return;
     for (const auto& [name, table] : design_.tables) {
       const std::string owner =
-          transaction_.run_once("select pg_get_userbyid($1::oid)", table.relation.owner)[0][0].c_str();
+          transaction_.run("select pg_get_userbyid($1::oid)", table.relation.owner)[0][0].c_str();
       if (is_superuser(owner)) continue;
       fault("table " + name,
             "it belongs to " + owner + ", and its triggers run with the rights of " + schema_owner_ +
@@ -166,8 +166,7 @@ class Preflight {
   }
 
   bool is_superuser(const std::string& role) const {
-    const pqxx::result found =
-        transaction_.run_once("select rolsuper from pg_roles where rolname = $1", role);
+    const pqxx::result found = transaction_.run("select rolsuper from pg_roles where rolname = $1", role);
     return !found.empty() && found[0][0].as<bool>();
   }
 
@@ -228,7 +227,7 @@ class Preflight {
   }
 
   void check_one_table(unsigned oid, const std::string& name) {
-    const pqxx::row facts = only_row(transaction_.run_once(postgres_sql("table_facts"), oid));
+    const pqxx::row facts = only_row(transaction_.run(postgres_sql("table_facts"), oid));
     const std::string persistence = facts[0].c_str();
     if (persistence == "u") {
       warn("table " + name, "it is unlogged: a crash of the server empties it, and no trigger fires",
@@ -303,6 +302,7 @@ class Preflight {
 std::vector<Finding> check_postgres(PostgresSession& session, const Config& config) {
   PostgresTransaction transaction(session, "checking the source");
   transaction.execute("set transaction read only");
+  plan_lookups_once(transaction);
   return Preflight(transaction, config).check();
 }
 

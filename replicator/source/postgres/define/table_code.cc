@@ -44,6 +44,15 @@ bool is_exact(const PostgresColumn& column) {
          std::find(std::begin(kExact), std::end(kExact), column.type_oid) != std::end(kExact);
 }
 
+// T4: whether the triggers run nothing that looks a name up in the search_path. What makes a key of several
+// columns does, and the functions that ask whether the outbox is full.
+bool names_are_qualified(const PipelineDesign& design, const TableDesign& table) {
+  if (design.max_outbox_size || table.relation.primary_key().size() > 1) return false;
+  const auto is_computed = [](const PostgresColumn& column) { return column.computed_on_read; };
+  if (std::any_of(table.relation.columns.begin(), table.relation.columns.end(), is_computed)) return false;
+  return captures_own_types(design, table);
+}
+
 }  // namespace
 
 TriggerCode trigger_code(const PipelineDesign& design, const TableDesign& table, const std::string& schema,
@@ -64,7 +73,27 @@ TriggerCode trigger_code(const PipelineDesign& design, const TableDesign& table,
   return code;
 }
 
+bool captures_own_types(const PipelineDesign& design, const TableDesign& table) {
+  const std::vector<PostgresColumn>& columns = table.relation.columns;
+  const std::vector<const PostgresColumn*> key = table.relation.primary_key();
+  if (!std::all_of(key.begin(), key.end(), [](const PostgresColumn* part) { return is_exact(*part); }))
+    return false;
+  return std::all_of(table.captures.begin(), table.captures.end(), [&](std::size_t position) {
+    const CaptureDesign& capture = design.captures[position];
+    if (capture.is_expression) return false;
+    const auto column = std::find_if(columns.begin(), columns.end(), [&](const PostgresColumn& each) {
+      return each.quoted == capture.expression;
+    });
+    return capture.is_key || (column != columns.end() && is_exact(*column));
+  });
+}
+
 std::vector<std::string> trigger_settings(const PipelineDesign& design, const TableDesign& table) {
+  if (names_are_qualified(design, table)) return {};
+  return parts_settings(design, table);
+}
+
+std::vector<std::string> parts_settings(const PipelineDesign& design, const TableDesign& table) {
   std::vector<std::string> settings = {kSearchPath};
   const bool text_is_fixed =
       std::all_of(table.captures.begin(), table.captures.end(),

@@ -13,7 +13,14 @@ namespace lockstep {
 TriggerCode trigger_code(const PipelineDesign& design, const TableDesign& table, const std::string& schema,
                          const std::vector<int>& capture_ids);
 
-/// The settings that a table's trigger functions run with (FunctionCode::settings).
+/// Whether the triggers take nothing but columns of the server's own types, whose texts no row can make fail.
+bool captures_own_types(const PipelineDesign& design, const TableDesign& table);
+
+/// The settings that a table's trigger functions run with (FunctionCode::settings). Each costs a writer a
+/// twelfth of what a single-row update adds, so there are none where none could matter (triggers.h, T4).
 std::vector<std::string> trigger_settings(const PipelineDesign& design, const TableDesign& table);
+
+/// Those of the function that follows the table's parts (triggers.h, T6).
+std::vector<std::string> parts_settings(const PipelineDesign& design, const TableDesign& table);
 
 }  // namespace lockstep

@@ -84,12 +84,22 @@ class RowImage {
     return conditions.empty() ? "true" : joined(conditions, " and ");
   }
 
-  // The old and the new value of each capture, and whether an update counts for it.
-  std::vector<std::string> columns_of_update() const {
-    std::vector<std::string> columns;
-    for (std::size_t i = 0; i < code_.captures.size(); ++i)
-      columns.push_back(numbered("o.v", i) + ", " + numbered("n.v", i) + ", " + counts(i));
-    return columns;
+  // The array of values to note when o became n, for each capture: null when the update does not count for
+  // it.
+  std::vector<std::string> keys_of_update() const {
+    std::vector<std::string> keys;
+    for (std::size_t i = 0; i < code_.captures.size(); ++i) {
+      const std::string before = numbered("o.v", i);
+      const std::string after = numbered("n.v", i);
+      // A key is not null; a row that came nowhere is.
+      const std::string differ = code_.captures[i].is_key
+                                     ? "else "
+                                     : "when coalesce(" + before + ", " + after + ") is not null then ";
+      keys.push_back("case when " + counts(i) + " then case when " + before + " operator(pg_catalog.=) " +
+                     after + " then array[" + after + "] " + differ + "pg_catalog.array_remove(array[" +
+                     before + ", " + after + "], null) end end");
+    }
+    return keys;
   }
 
  private:
@@ -193,7 +203,7 @@ std::string update_body(const TriggerCode& code) {
   std::vector<std::string> variables;
   for (std::size_t i = 0; i < code.captures.size(); ++i) {
     const CaptureCode& captured = code.captures[i];
-    variables.push_back(numbered("old", i) + ", " + numbered("new", i) + ", " + numbered("counts", i));
+    variables.push_back(numbered("keys", i));
     const bool in_pairs = captured.counted && !code.key.empty();
     const bool same_value = captured.is_key && key_is_exact;
     Filling capture = filling_of(captured, i);
@@ -206,7 +216,7 @@ std::string update_body(const TriggerCode& code) {
   body.holes["old"] = image.query("old_rows");
   body.holes["new"] = image.query("new_rows");
   body.holes["same_key"] = image.same_key();
-  body.holes["columns"] = joined(image.columns_of_update(), ",\n           ");
+  body.holes["columns"] = joined(image.keys_of_update(), ",\n           ");
   body.holes["variables"] = joined(variables, ", ");
   return fill_template(postgres_sql("capture_update"), body);
 }
@@ -316,7 +326,7 @@ std::string check_body(const TriggerCode& code, const std::string& relation) {
   body.holes["old"] = image.query("only " + relation);
   body.holes["new"] = body.holes["old"];
   body.holes["same_key"] = image.has_key() ? image.same_key() : "true";
-  body.holes["columns"] = joined(image.columns_of_update(), ",\n          ");
+  body.holes["columns"] = joined(image.keys_of_update(), ",\n          ");
   return fill_template(postgres_sql("capture_check"), body);
 }
 

@@ -1,10 +1,12 @@
 #include "replicator/source/postgres/define/trust.h"
 
+#include <algorithm>
 #include <optional>
 #include <set>
 
 #include "replicator/error.h"
 #include "replicator/source/postgres/catalog/catalog.h"
+#include "replicator/source/postgres/define/capture.h"
 #include "replicator/source/postgres/define/resolver.h"
 #include "replicator/source/postgres/session/statement.h"
 
@@ -38,6 +40,13 @@ void add_read(PostgresTransaction& transaction, const std::string& schema_name, 
   if (!complaint) transaction.execute(kForgetProbe);
 }
 
+// Such a value is read from the table alone, so nobody has to ask the server what it reads.
+bool is_column(const PostgresRelation& table, const std::string& row) {
+  return std::any_of(table.columns.begin(), table.columns.end(), [&](const PostgresColumn& column) {
+    return column.quoted == row && !column.computed_on_read;
+  });
+}
+
 void add_read(PostgresTransaction& transaction, const Config& config, const TrackConfig& track, Oids& oids) {
   std::string fault;
   const std::optional<PostgresRelation> table = find_relation(transaction, track.table, fault);
@@ -51,7 +60,8 @@ void add_read(PostgresTransaction& transaction, const Config& config, const Trac
     add_read(transaction, config.source.schema, prepared(query), oids);
   };
   // The line breaks keep a comment at the end from swallowing the bracket.
-  if (!track.row.empty()) add("select (" + track.row + "\n) from " + table->name);
+  if (!track.row.empty() && !is_column(*table, trimmed(track.row)))
+    add("select (" + track.row + "\n) from " + table->name);
   if (!track.keys.empty()) add("select from (" + without_semicolon(track.keys) + "\n) as q");
 }
 

@@ -1,5 +1,6 @@
 #include "replicator/source/postgres/read/changes.h"
 
+#include <algorithm>
 #include <limits>
 #include <vector>
 
@@ -57,7 +58,9 @@ Changes changes_of(const pqxx::result& rows, PostgresPosition& at) {
     } else {
       continue;
     }
-    changes.oldest_age = std::chrono::microseconds(static_cast<std::int64_t>(row[6].as<double>() * 1e6));
+    // Below 0 when the server's clock was put back meanwhile.
+    const double age = std::max(0.0, row[6].as<double>());
+    changes.oldest_age = std::chrono::microseconds(static_cast<std::int64_t>(age * 1e6));
   }
   changes.next = changes.more ? at.to_position() : PostgresPosition{at.cur, "", 0, 0}.to_position();
   return changes;

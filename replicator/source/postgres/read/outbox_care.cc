@@ -174,8 +174,8 @@ std::vector<std::string> PostgresOutboxCare::follow_parts() {
       unfollowed[tables] = error.what();
       if (unfollowed_[tables] == error.what()) return;
       spdlog::warn(
-          "parts of {} that have come or gone are not followed: {}; `lockstep check` names a right that is "
-          "missing, `lockstep apply` does the rest",
+          "partitions of {} have come or gone, and changes of their rows are not followed: {}; run `lockstep "
+          "apply`. If a right is missing, `lockstep check` names it",
           tables, error.what());
     }
   };

@@ -3,6 +3,7 @@
 #include <string>
 #include <unordered_set>
 
+#include "replicator/source/postgres/read/failing_row.h"
 #include "replicator/source/postgres/read/ids.h"
 #include "replicator/source/postgres/read/position.h"
 #include "replicator/source/postgres/session/array.h"
@@ -52,6 +53,25 @@ PostgresRoutes* pointer_to(std::optional<PostgresRoutes>& routes) {
 void give(RenderedDocument& document, PostgresRoutes* routes, const DocumentSink& sink) {
   if (routes != nullptr) routes->fill(document);
   sink(document);
+}
+
+// Runs `read` as reading_view() does. When a row of those that `ids` gives makes the view fail, the error
+// names it. `by_ids` is statement_by_ids().
+template <typename Ids, typename Read>
+pqxx::result reading_rows(PostgresTransaction& transaction, const PostgresIndex& index,
+                          const std::string& by_ids, const Ids& ids, const Read& read) {
+  try {
+    return reading_view(index, read);
+  } catch (const ViewError& error) {
+    transaction.close();  // it has failed, and the search needs others
+    DocumentIds suspects;
+    try {
+      suspects = ids();
+    } catch (const PostgresError&) {
+      throw error;
+    }
+    throw naming_failing_row(transaction.session(), index, by_ids, suspects, error);
+  }
 }
 
 }  // namespace
@@ -106,12 +126,17 @@ std::string PostgresViews::render_statement(const PostgresIndex& index, std::str
                             {"filter", filter}});
 }
 
+std::string PostgresViews::statement_by_ids(const PostgresIndex& index) {
+  return render_statement(index, "v._id = any($2::" + index.id_type + "[])");
+}
+
 DocumentIds PostgresViews::render(const PostgresIndex& index, const DocumentIds& ids, std::int64_t max_bytes,
                                   PostgresRoutes* routes, const DocumentSink& sink) {
   const Doing doing("rendering documents of " + index.alias);
-  const std::string statement = render_statement(index, "v._id = any($2::" + index.id_type + "[])");
+  const std::string statement = statement_by_ids(index);
   const std::string wanted = ids_literal(ids);
-  const pqxx::result rows = reading_view(index, [&] {
+  const auto the_ids = [&] { return ids; };
+  const pqxx::result rows = reading_rows(transaction_, index, statement, the_ids, [&] {
     return ids.size() <= kIdsForGenericPlan ? transaction_.run_filled(doing, statement, max_bytes, wanted)
                                             : transaction_.run_once(doing, statement, max_bytes, wanted);
   });
@@ -145,14 +170,27 @@ ViewPageEnd PostgresViews::render_page(const PostgresIndex& index, const std::op
                                        std::int64_t limit, std::int64_t max_bytes, PostgresRoutes* routes,
                                        const DocumentSink& sink) {
   const Doing doing("rendering a page of " + index.alias);
-  const std::string filter = "v._id is not null" +
-                             (after ? " and v._id > $3::" + index.id_type : std::string()) +
-                             " order by v._id limit $2::bigint";
-  const std::string statement = render_statement(index, filter);
-  const pqxx::result rows = reading_view(index, [&] {  // each page deserves a plan of its own
-    return after ? transaction_.run_once(doing, statement, max_bytes, limit, after->text)
-                 : transaction_.run_once(doing, statement, max_bytes, limit);
-  });
+  const auto filter = [&](const std::string& limit_at, const std::string& after_at) {
+    return "v._id is not null" + (after ? " and v._id > " + after_at + "::" + index.id_type : std::string()) +
+           " order by v._id limit " + limit_at + "::bigint";
+  };
+  const std::string statement = render_statement(index, filter("$2", "$3"));
+  const auto its_ids = [&] {
+    const std::string select = "select v._id::text from " + index.view + " as v where " + filter("$1", "$2");
+    PostgresTransaction listing(transaction_.session(), doing.what, Isolation::kRepeatableReadOnly);
+    listing.execute(kFirstDocumentLimit);
+    DocumentIds ids;
+    for (const pqxx::row& row :
+         after ? listing.run_once(select, limit, after->text) : listing.run_once(select, limit))
+      ids.push_back({std::string(text_of(row[0]))});
+    return ids;
+  };
+  const std::string by_ids = statement_by_ids(index);
+  const pqxx::result rows =
+      reading_rows(transaction_, index, by_ids, its_ids, [&] {  // each page deserves a plan of its own
+        return after ? transaction_.run_once(doing, statement, max_bytes, limit, after->text)
+                     : transaction_.run_once(doing, statement, max_bytes, limit);
+      });
   if (routes != nullptr) {
     DocumentIds ids;
     for (const pqxx::row& row : rows) ids.push_back({std::string(text_of(row[0]))});

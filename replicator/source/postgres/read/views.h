@@ -14,7 +14,8 @@
 
 namespace lockstep {
 
-/// Every function throws ViewError when reading the view again would fail in the same way, Error otherwise.
+/// Every function throws ViewError when reading the view again would fail in the same way, Error otherwise. A
+/// ViewError of a document names its row, where one row is to blame; the transaction is over then.
 class PostgresViews {
  public:
   /// Both references must outlive this.
@@ -46,6 +47,8 @@ class PostgresViews {
                           std::int64_t limit, std::int64_t max_bytes, PostgresRoutes* routes,
                           const DocumentSink& sink);
   std::string render_statement(const PostgresIndex& index, std::string_view filter);
+  /// $1 bytes, $2 ids.
+  std::string statement_by_ids(const PostgresIndex& index);
   std::optional<PostgresRoutes> routes_for(DocumentVersion version, const PostgresIndex& index);
 
   PostgresTransaction& transaction_;

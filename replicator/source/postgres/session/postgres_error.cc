@@ -74,8 +74,7 @@ void translating_postgres_errors(std::string_view doing, const std::function<voi
   } catch (const pqxx::in_doubt_error& error) {
     throw lost_connection(doing, error.what());
   } catch (const pqxx::broken_connection& error) {
-    // libpq gives no SQLSTATE for a failed start-up, so a server that is away and one that refuses us look
-    // the same: the step is worth a retry, and the message says why it failed.
+    // Of a start-up: a server that refuses us was told apart before (login.h).
     throw lost_connection(doing, error.what());
   } catch (const pqxx::insufficient_privilege& error) {
     // libpqxx leaves the SQLSTATE of this class and the next four out.

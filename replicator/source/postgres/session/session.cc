@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "replicator/error.h"
+#include "replicator/source/postgres/session/login.h"
 #include "replicator/source/postgres/session/pooler.h"
 #include "replicator/source/template.h"
 
@@ -94,14 +96,27 @@ std::string connection_string(const SourceConfig& source, const std::string& pur
   return text;
 }
 
+constexpr const char* kConnecting = "connecting to the source";
+
+std::unique_ptr<pqxx::connection> connect(const std::string& parameters) {
+  try {
+    return std::make_unique<pqxx::connection>(parameters);
+  } catch (const pqxx::broken_connection&) {
+    const std::optional<LoginRefusal> refusal = login_refusal(parameters);
+    if (!refusal) throw;
+    throw refused_login(kConnecting, *refusal);
+  }
+}
+
 }  // namespace
 
 PostgresSession::PostgresSession(const SourceConfig& source, const std::string& purpose) {
   const std::string parameters = connection_string(source, purpose);
-  translating_postgres_errors("connecting to the source", [&] {
-    const auto connect = [&] { return std::make_unique<pqxx::connection>(parameters); };
-    connection_ = connect();
-    require_own_backend(*connection_, connect);  // before the settings, which a pooler would give to others
+  translating_postgres_errors(kConnecting, [&] {
+    connection_ = connect(parameters);
+    require_own_backend(*connection_, [&] {
+      return connect(parameters);
+    });  // before the settings, which a pooler would give to others
     pqxx::nontransaction setup(*connection_);
     setup.exec(kSessionSettings);
     const pqxx::row facts =

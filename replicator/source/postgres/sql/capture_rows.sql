@@ -1,6 +1,6 @@
 -- Body of the functions that the insert trigger and the delete trigger of a tracked table call (define/triggers.h,
--- T2, T4 and T5). A statement that touched one row takes the path without joins; a later statement of many rows may find
--- the outbox full.
+-- T2, T4 and T5). A statement that touched one row writes what the loop has found, which ends at the second row; a later
+-- statement of many rows may find the outbox full.
 --   {schema}     lockstep's schema
 --   {rows}       the transition table: new_rows or old_rows
 --   {values}     query of v1, v2, ..., what each capture takes from these rows
@@ -24,9 +24,11 @@ begin
   end if;
 {/bounded}
   begin
-    select exists (select from {rows} offset 1), {columns}
-    into several, {variables}
-    from {values} as r limit 1;
+    for {variables} in
+      select {columns} from {values} as r limit 2
+    loop
+      several := several is not null;
+    end loop;
 {#tried}
     if several then
       perform from {values} as r where {none};

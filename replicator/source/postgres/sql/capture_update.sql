@@ -1,11 +1,11 @@
 -- Body of the function that the update trigger of a tracked table calls (define/triggers.h, T1 to T5). A statement that
--- touched one row takes the path without a join condition. There may be fewer new rows than old ones, hence the left
--- join: a trigger on the partition into which a row moves can refuse it.
+-- touched one row takes the path without a join condition: a loop that ends at the second pair. There may be fewer new
+-- rows than old ones, hence the left join: a trigger on the partition into which a row moves can refuse it.
 --   {schema}     lockstep's schema
 --   {old}, {new} queries of the rows before and after: k1, k2, ... the primary key, c1, c2, ... the counted columns, w the whole
 --                row, v1, v2, ... what each capture takes
---   {columns}    o.v1, n.v1 and whether the update counts for the capture; the next capture; ...
---   {variables}  old1, new1, counts1, old2, ...
+--   {columns}    of a pair, for each capture, the array of values to note; null: there is none
+--   {variables}  keys1, keys2, ...
 --   {same_key}   condition over o and n: the primary key is the same
 --   {fallback}   capture_fallback.sql
 --   bounded      once when the outbox has a limit
@@ -20,9 +20,7 @@
 declare
   several boolean;
 {#captures}
-  old{n} pg_catalog.text;
-  new{n} pg_catalog.text;
-  counts{n} boolean;
+  keys{n} pg_catalog.text[];
 {/captures}
 begin
 {#bounded}
@@ -31,12 +29,14 @@ begin
   end if;
 {/bounded}
   begin
-    select exists (select from old_rows offset 1),
-           {columns}
-    into several, {variables}
-    from {old} as o
-    left join {new} as n on true
-    limit 1;
+    for {variables} in
+      select {columns}
+      from {old} as o
+      left join {new} as n on true
+      limit 2
+    loop
+      several := several is not null;
+    end loop;
 {#tried}
     if several then
       perform from {old} as r where {none};
@@ -74,9 +74,9 @@ begin
 {/bounded}
   elsif not several then
 {#captures}
-    if counts{n} and coalesce(old{n}, new{n}) is not null then
+    if keys{n} is not null then
       insert into {schema}.outbox (capture, keys)
-      values ({id}, pg_catalog.array_remove(case when old{n} operator(pg_catalog.=) new{n} then array[new{n}] else array[old{n}, new{n}] end, null));
+      values ({id}, keys{n});
     end if;
 {/captures}
   end if;

@@ -4,10 +4,10 @@
 -- The hole "parts" is view_parts.sql, of view c.oid and the array w.whole_rows.
 with recursive members (relation, oid) as (
   -- By the catalog: to_regclass would want the right to use the schema.
-  select t.relation, (select c.oid
-                      from pg_class as c join pg_namespace as n on n.oid = c.relnamespace
-                      where quote_ident(n.nspname) || '.' || quote_ident(c.relname) = t.relation)
+  select t.relation, c.oid
   from (select distinct c.relation from {schema}.capture as c where c.pipeline = $1) as t
+    left join (pg_class as c join pg_namespace as n on n.oid = c.relnamespace)
+      on quote_ident(n.nspname) || '.' || quote_ident(c.relname) = t.relation
   union
   select m.relation, i.inhrelid
   from members as m join pg_inherits as i on i.inhparent = m.oid
@@ -48,8 +48,8 @@ where w.oid is null or w.triggers < 4
 union all
 select false,
        case when c.oid is null then 'view ' || c.view || ' is gone'
-            when c.applied is null then 'index ' || c.alias || ' was applied by an older lockstep, so changes of what view '
-                                        || c.view || ' reads may have been missed; run `lockstep apply`'
+            when c.applied is null then 'index ' || c.alias || ' was applied by an older lockstep, which noted less of what view '
+                                        || c.view || ' reads: documents may be out of date; run `lockstep apply`'
             else 'index ' || c.alias || ': ' || d.names
                  || ' changed since the last apply; documents may be out of date until `lockstep apply` is run' end
 from followed as c

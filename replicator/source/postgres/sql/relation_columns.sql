@@ -12,12 +12,13 @@ select a.attnum, a.attname, quote_ident(a.attname), format_type(b.oid, -1), b.oi
        coalesce(array_position(i.indkey[0:i.indnkeyatts - 1], a.attnum), -1)
 from pg_attribute as a
 cross join lateral (
-  with recursive base (oid, typtype, typbasetype) as (
-    select t.oid, t.typtype, t.typbasetype from pg_type as t where t.oid = a.atttypid
+  with recursive base (oid, typtype, typbasetype, typarray) as (
+    select t.oid, t.typtype, t.typbasetype, t.typarray from pg_type as t where t.oid = a.atttypid
     union all
-    select t.oid, t.typtype, t.typbasetype from base join pg_type as t on t.oid = base.typbasetype where base.typtype = 'd'
+    select t.oid, t.typtype, t.typbasetype, t.typarray
+    from base join pg_type as t on t.oid = base.typbasetype where base.typtype = 'd'
   )
-  select t.oid, t.typtype, t.typarray from base join pg_type as t on t.oid = base.oid where base.typtype <> 'd'
+  select base.oid, base.typtype, base.typarray from base where base.typtype <> 'd'
 ) as b
 left join lateral (
   select quote_ident(n.nspname) as schema, o.oprname as operator

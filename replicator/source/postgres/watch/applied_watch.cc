@@ -80,8 +80,8 @@ class PostgresAppliedPoint final : public AppliedPoint {
     const pqxx::result row = watch_.session_.ask("asking how far Elasticsearch is",
                                                  postgres_sql("read_checkpoint"), watch_.pipeline_);
     if (row.empty()) {
-      throw Error({"asking how far Elasticsearch is", "the pipeline is gone",
-                   "it was removed; run `lockstep apply`"});
+      throw Error({"asking how far Elasticsearch is", "somebody has removed the pipeline from the database",
+                   "run `lockstep apply` if you want it back"});
     }
     const Checkpoint at = checkpoint_of(row[0]);
     const std::string generation =
@@ -93,10 +93,12 @@ class PostgresAppliedPoint final : public AppliedPoint {
       watch_.load_captures();
     }
     if (row[0][6].c_str() != watch_.place_) {
-      return pending("no leader has compared this database with Elasticsearch yet");
+      return pending(
+          "no leader has compared this database with Elasticsearch yet; is `lockstep run` running?");
     }
     if (row[0][7].as<bool>()) {
-      return pending("changes were dropped while the outbox was full, and have not been made up for yet");
+      return pending(
+          "the outbox was full, so changes were dropped; the leader has to compare every index first");
     }
     if (!jobs_.has_looked() && is_pending(at)) return pending(pending_changes(unfinished()));
     return jobs_.look(unfinished());

@@ -1,5 +1,6 @@
 #include "replicator/source/postgres/watch/status.h"
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <string_view>
@@ -15,7 +16,8 @@ namespace lockstep {
 namespace {
 
 std::chrono::milliseconds duration_of(const nlohmann::json& seconds) {
-  return std::chrono::milliseconds(std::llround(seconds.get<double>() * 1'000));
+  // Below 0 when the server's clock was put back meanwhile.
+  return std::chrono::milliseconds(std::llround(std::max(0.0, seconds.get<double>()) * 1'000));
 }
 
 // The value of a column of `table` in a row of it, which a column that is never null must have.

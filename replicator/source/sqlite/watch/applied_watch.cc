@@ -53,7 +53,10 @@ class SqliteAppliedPoint final : public AppliedPoint {
                         "from {schema}_checkpoint as c join {schema}_pipeline as p on p.id = c.pipeline "
                         "where c.pipeline = ?1",
                         watch_.pipeline_);
-    if (!row.step()) throw Error({kLooking, "the pipeline is gone", "it was removed; run `lockstep apply`"});
+    if (!row.step()) {
+      throw Error({kLooking, "somebody has removed the pipeline from the database",
+                   "run `lockstep apply` if you want it back"});
+    }
     const std::int64_t last_id = stored_integer(row[0], kCheckpoint);
     const std::string generation = std::to_string(stored_integer(row[1], kCheckpoint)) + " " +
                                    std::to_string(stored_integer(row[2], "pipeline"));
@@ -62,9 +65,11 @@ class SqliteAppliedPoint final : public AppliedPoint {
       jobs_.forget();
     }
     if (row[3].text() != connection.file().place())
-      return pending("no leader has compared this database with Elasticsearch yet");
+      return pending(
+          "no leader has compared this database with Elasticsearch yet; is `lockstep run` running?");
     if (stored_integer(row[4], "outbox_limit") != 0)
-      return pending("changes were dropped while the outbox was full, and have not been made up for yet");
+      return pending(
+          "the outbox was full, so changes were dropped; the leader has to compare every index first");
     if (std::string lost = watch_.lost_changes(); !lost.empty()) return pending(std::move(lost));
     if (!jobs_.has_looked() && is_pending(last_id)) return pending(pending_changes(unfinished()));
     return jobs_.look(unfinished());

@@ -26,8 +26,11 @@ SqliteWakeup::SqliteWakeup(const SqliteFile& file)
     : name_(file.path().filename()), descriptor_(inotify_init1(IN_NONBLOCK | IN_CLOEXEC)) {
   const std::string folder = file.path().parent_path();
   if (descriptor_ >= 0 && inotify_add_watch(descriptor_, folder.c_str(), kEvents) >= 0) return;
-  spdlog::warn("{} cannot be watched, and is looked at every replication.poll_interval instead: {}", folder,
-               std::strerror(errno));
+  spdlog::warn(
+      "{} cannot be watched ({}), so changes are looked for every replication.poll_interval, which costs "
+      "more; "
+      "if too many folders are watched, raise fs.inotify.max_user_watches and max_user_instances",
+      folder, std::strerror(errno));
   if (descriptor_ >= 0) close(descriptor_);
   descriptor_ = -1;
 }

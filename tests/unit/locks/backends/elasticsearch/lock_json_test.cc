@@ -194,9 +194,9 @@ TEST(LockScriptsTest, StoredScriptsAreFrozen) {
             (std::vector<std::string>{
                 "lockstep-acquire-v3 f23cbb045882aa87", "lockstep-downgrade-v2 a8778269170f82d8",
                 "lockstep-journal-open-v1 676bb9b9f4641901", "lockstep-journal-seize-v1 8e7ec833b1d0e1e1",
-                "lockstep-journal-step-v1 8f14fd1b9dc3cbe9", "lockstep-journal-token-v1 04f89d439d79af6c",
+                "lockstep-journal-step-v1 8f14fd1b9dc3cbe9", "lockstep-journal-token-v2 26b7df4b79a2c6db",
                 "lockstep-release-v3 775403c05b0a9af7", "lockstep-renew-v1 1f75b61c36075765",
-                "lockstep-tree-change-v1 6906d65c30d855eb"}));
+                "lockstep-tree-change-v2 011af4470897c2a7"}));
 }
 
 }  // namespace

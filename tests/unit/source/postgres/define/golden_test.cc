@@ -35,7 +35,7 @@ const Table kUsers = {
     {"lockstep", "users", {{"id", "=", true}}, {{2, true, "id", std::vector<std::string>{"name"}}}}};
 
 FunctionCode function_of(const Table& table, TriggerEvent event) {
-  return trigger_function(1, table.relation, table.code, {kSearchPath}, event);
+  return trigger_function(1, table.relation, table.code, {}, event);
 }
 
 TEST(GoldenTest, BlogsFunctionsAndTriggersAreThoseInTheRepository) {

@@ -9,17 +9,19 @@ end
 $lockstep$;
 revoke all on function lockstep.resolve_c0fc51bdc3f3f43d(bigint[]) from public;
 
-create or replace function lockstep.capture_1_blogposts_e7ea6df8_insert() returns trigger language plpgsql security definer set search_path = pg_catalog, pg_temp as $lockstep$
+create or replace function lockstep.capture_1_blogposts_e7ea6df8_insert() returns trigger language plpgsql security definer as $lockstep$
 #variable_conflict use_column
 declare
   several boolean;
   value1 pg_catalog.text;
 begin
   begin
-    select exists (select from new_rows offset 1), r.v1
-    into several, value1
-    from (select (id
-)::pg_catalog.text collate pg_catalog."C" as v1 from new_rows as blogposts) as r limit 1;
+    for value1 in
+      select r.v1 from (select (id
+)::pg_catalog.text collate pg_catalog."C" as v1 from new_rows as blogposts) as r limit 2
+    loop
+      several := several is not null;
+    end loop;
   exception
     when transaction_rollback then
       raise;
@@ -61,23 +63,23 @@ end
 $lockstep$;
 revoke all on function lockstep.capture_1_blogposts_e7ea6df8_insert() from public;
 
-create or replace function lockstep.capture_1_blogposts_e7ea6df8_update() returns trigger language plpgsql security definer set search_path = pg_catalog, pg_temp as $lockstep$
+create or replace function lockstep.capture_1_blogposts_e7ea6df8_update() returns trigger language plpgsql security definer as $lockstep$
 #variable_conflict use_column
 declare
   several boolean;
-  old1 pg_catalog.text;
-  new1 pg_catalog.text;
-  counts1 boolean;
+  keys1 pg_catalog.text[];
 begin
   begin
-    select exists (select from old_rows offset 1),
-           o.v1, n.v1, pg_catalog.record_image_ne(row(o.k1, o.c3, o.c2, o.c1), row(n.k1, n.c3, n.c2, n.c1))
-    into several, old1, new1, counts1
-    from (select blogposts.id as k1, blogposts.body as c1, blogposts.title as c2, blogposts.user_id as c3, (id
+    for keys1 in
+      select case when pg_catalog.record_image_ne(row(o.k1, o.c3, o.c2, o.c1), row(n.k1, n.c3, n.c2, n.c1)) then case when o.v1 operator(pg_catalog.=) n.v1 then array[n.v1] else pg_catalog.array_remove(array[o.v1, n.v1], null) end end
+      from (select blogposts.id as k1, blogposts.body as c1, blogposts.title as c2, blogposts.user_id as c3, (id
 )::pg_catalog.text collate pg_catalog."C" as v1 from old_rows as blogposts) as o
-    left join (select blogposts.id as k1, blogposts.body as c1, blogposts.title as c2, blogposts.user_id as c3, (id
+      left join (select blogposts.id as k1, blogposts.body as c1, blogposts.title as c2, blogposts.user_id as c3, (id
 )::pg_catalog.text collate pg_catalog."C" as v1 from new_rows as blogposts) as n on true
-    limit 1;
+      limit 2
+    loop
+      several := several is not null;
+    end loop;
   exception
     when transaction_rollback then
       raise;
@@ -113,9 +115,9 @@ begin
                 where pg_catalog.record_image_ne(row(o.k1, o.c3, o.c2, o.c1), row(n.k1, n.c3, n.c2, n.c1))) as d) as p
     group by p.part;
   elsif not several then
-    if counts1 and coalesce(old1, new1) is not null then
+    if keys1 is not null then
       insert into lockstep.outbox (capture, keys)
-      values (1, pg_catalog.array_remove(case when old1 operator(pg_catalog.=) new1 then array[new1] else array[old1, new1] end, null));
+      values (1, keys1);
     end if;
   end if;
   return null;
@@ -123,17 +125,19 @@ end
 $lockstep$;
 revoke all on function lockstep.capture_1_blogposts_e7ea6df8_update() from public;
 
-create or replace function lockstep.capture_1_blogposts_e7ea6df8_delete() returns trigger language plpgsql security definer set search_path = pg_catalog, pg_temp as $lockstep$
+create or replace function lockstep.capture_1_blogposts_e7ea6df8_delete() returns trigger language plpgsql security definer as $lockstep$
 #variable_conflict use_column
 declare
   several boolean;
   value1 pg_catalog.text;
 begin
   begin
-    select exists (select from old_rows offset 1), r.v1
-    into several, value1
-    from (select (id
-)::pg_catalog.text collate pg_catalog."C" as v1 from old_rows as blogposts) as r limit 1;
+    for value1 in
+      select r.v1 from (select (id
+)::pg_catalog.text collate pg_catalog."C" as v1 from old_rows as blogposts) as r limit 2
+    loop
+      several := several is not null;
+    end loop;
   exception
     when transaction_rollback then
       raise;
@@ -175,7 +179,7 @@ end
 $lockstep$;
 revoke all on function lockstep.capture_1_blogposts_e7ea6df8_delete() from public;
 
-create or replace function lockstep.capture_1_blogposts_e7ea6df8_truncate() returns trigger language plpgsql security definer set search_path = pg_catalog, pg_temp as $lockstep$
+create or replace function lockstep.capture_1_blogposts_e7ea6df8_truncate() returns trigger language plpgsql security definer as $lockstep$
 begin
   insert into lockstep.outbox (capture, keys)
   values (1, null);
@@ -186,7 +190,7 @@ revoke all on function lockstep.capture_1_blogposts_e7ea6df8_truncate() from pub
 
 create or replace function lockstep.capture_1_blogposts_e7ea6df8_check() returns text language plpgsql security definer set lock_timeout = '100ms' set search_path = pg_catalog, pg_temp as $lockstep$
 begin
-  perform o.v1, n.v1, pg_catalog.record_image_ne(row(o.k1, o.c3, o.c2, o.c1), row(n.k1, n.c3, n.c2, n.c1))
+  perform case when pg_catalog.record_image_ne(row(o.k1, o.c3, o.c2, o.c1), row(n.k1, n.c3, n.c2, n.c1)) then case when o.v1 operator(pg_catalog.=) n.v1 then array[n.v1] else pg_catalog.array_remove(array[o.v1, n.v1], null) end end
   from (select blogposts.id as k1, blogposts.body as c1, blogposts.title as c2, blogposts.user_id as c3, (id
 )::pg_catalog.text collate pg_catalog."C" as v1 from only blog.blogposts as blogposts) as o
   left join (select blogposts.id as k1, blogposts.body as c1, blogposts.title as c2, blogposts.user_id as c3, (id
@@ -318,17 +322,19 @@ end
 $lockstep1$;
 revoke all on function lockstep.capture_1_blogposts_e7ea6df8_parts() from public;
 
-create or replace function lockstep.capture_1_users_33a421cb_insert() returns trigger language plpgsql security definer set search_path = pg_catalog, pg_temp as $lockstep$
+create or replace function lockstep.capture_1_users_33a421cb_insert() returns trigger language plpgsql security definer as $lockstep$
 #variable_conflict use_column
 declare
   several boolean;
   value1 pg_catalog.text;
 begin
   begin
-    select exists (select from new_rows offset 1), r.v1
-    into several, value1
-    from (select (id
-)::pg_catalog.text collate pg_catalog."C" as v1 from new_rows as users) as r limit 1;
+    for value1 in
+      select r.v1 from (select (id
+)::pg_catalog.text collate pg_catalog."C" as v1 from new_rows as users) as r limit 2
+    loop
+      several := several is not null;
+    end loop;
   exception
     when transaction_rollback then
       raise;
@@ -370,23 +376,23 @@ end
 $lockstep$;
 revoke all on function lockstep.capture_1_users_33a421cb_insert() from public;
 
-create or replace function lockstep.capture_1_users_33a421cb_update() returns trigger language plpgsql security definer set search_path = pg_catalog, pg_temp as $lockstep$
+create or replace function lockstep.capture_1_users_33a421cb_update() returns trigger language plpgsql security definer as $lockstep$
 #variable_conflict use_column
 declare
   several boolean;
-  old1 pg_catalog.text;
-  new1 pg_catalog.text;
-  counts1 boolean;
+  keys1 pg_catalog.text[];
 begin
   begin
-    select exists (select from old_rows offset 1),
-           o.v1, n.v1, pg_catalog.record_image_ne(row(o.k1, o.c1), row(n.k1, n.c1))
-    into several, old1, new1, counts1
-    from (select users.id as k1, users.name as c1, (id
+    for keys1 in
+      select case when pg_catalog.record_image_ne(row(o.k1, o.c1), row(n.k1, n.c1)) then case when o.v1 operator(pg_catalog.=) n.v1 then array[n.v1] else pg_catalog.array_remove(array[o.v1, n.v1], null) end end
+      from (select users.id as k1, users.name as c1, (id
 )::pg_catalog.text collate pg_catalog."C" as v1 from old_rows as users) as o
-    left join (select users.id as k1, users.name as c1, (id
+      left join (select users.id as k1, users.name as c1, (id
 )::pg_catalog.text collate pg_catalog."C" as v1 from new_rows as users) as n on true
-    limit 1;
+      limit 2
+    loop
+      several := several is not null;
+    end loop;
   exception
     when transaction_rollback then
       raise;
@@ -422,9 +428,9 @@ begin
                 where pg_catalog.record_image_ne(row(o.k1, o.c1), row(n.k1, n.c1))) as d) as p
     group by p.part;
   elsif not several then
-    if counts1 and coalesce(old1, new1) is not null then
+    if keys1 is not null then
       insert into lockstep.outbox (capture, keys)
-      values (2, pg_catalog.array_remove(case when old1 operator(pg_catalog.=) new1 then array[new1] else array[old1, new1] end, null));
+      values (2, keys1);
     end if;
   end if;
   return null;
@@ -432,17 +438,19 @@ end
 $lockstep$;
 revoke all on function lockstep.capture_1_users_33a421cb_update() from public;
 
-create or replace function lockstep.capture_1_users_33a421cb_delete() returns trigger language plpgsql security definer set search_path = pg_catalog, pg_temp as $lockstep$
+create or replace function lockstep.capture_1_users_33a421cb_delete() returns trigger language plpgsql security definer as $lockstep$
 #variable_conflict use_column
 declare
   several boolean;
   value1 pg_catalog.text;
 begin
   begin
-    select exists (select from old_rows offset 1), r.v1
-    into several, value1
-    from (select (id
-)::pg_catalog.text collate pg_catalog."C" as v1 from old_rows as users) as r limit 1;
+    for value1 in
+      select r.v1 from (select (id
+)::pg_catalog.text collate pg_catalog."C" as v1 from old_rows as users) as r limit 2
+    loop
+      several := several is not null;
+    end loop;
   exception
     when transaction_rollback then
       raise;
@@ -484,7 +492,7 @@ end
 $lockstep$;
 revoke all on function lockstep.capture_1_users_33a421cb_delete() from public;
 
-create or replace function lockstep.capture_1_users_33a421cb_truncate() returns trigger language plpgsql security definer set search_path = pg_catalog, pg_temp as $lockstep$
+create or replace function lockstep.capture_1_users_33a421cb_truncate() returns trigger language plpgsql security definer as $lockstep$
 begin
   insert into lockstep.outbox (capture, keys)
   values (2, null);
@@ -495,7 +503,7 @@ revoke all on function lockstep.capture_1_users_33a421cb_truncate() from public;
 
 create or replace function lockstep.capture_1_users_33a421cb_check() returns text language plpgsql security definer set lock_timeout = '100ms' set search_path = pg_catalog, pg_temp as $lockstep$
 begin
-  perform o.v1, n.v1, pg_catalog.record_image_ne(row(o.k1, o.c1), row(n.k1, n.c1))
+  perform case when pg_catalog.record_image_ne(row(o.k1, o.c1), row(n.k1, n.c1)) then case when o.v1 operator(pg_catalog.=) n.v1 then array[n.v1] else pg_catalog.array_remove(array[o.v1, n.v1], null) end end
   from (select users.id as k1, users.name as c1, (id
 )::pg_catalog.text collate pg_catalog."C" as v1 from only blog.users as users) as o
   left join (select users.id as k1, users.name as c1, (id

@@ -1,0 +1,107 @@
+#include "replicator/source/postgres/session/login.h"
+
+#include <libpq-fe.h>
+#include <poll.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <memory>
+#include <utility>
+
+#include "replicator/clock.h"
+
+namespace lockstep {
+namespace {
+
+// A server that answers at all answers soon. Who does not answer has been waited for already.
+constexpr std::chrono::seconds kPatience{3};
+constexpr std::size_t kSqlstateLength = 5;
+
+struct Remedy {
+  std::string_view sqlstate;
+  std::string_view text;
+};
+
+// What somebody has to mend.
+constexpr std::array<Remedy, 5> kRefusals = {{
+    {"28P01", "correct source.password or its file, or the role's password in PostgreSQL"},
+    {"28000",
+     "let the role log in: it needs LOGIN, and pg_hba.conf a line for it, this database and this machine"},
+    {"3D000", "create the database, or correct source.url"},
+    {"42501", "let the role connect: grant connect on database … to …"},
+    {"55000", "let the database take connections: alter database … allow_connections true"},
+}};
+
+constexpr std::string_view kNoRoom = "53300";  // too_many_connections
+
+bool is_code(std::string_view text) {
+  return text.size() == kSqlstateLength && std::all_of(text.begin(), text.end(), [](char c) {
+           return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z');
+         });
+}
+
+// False: it lets us in, or does not answer.
+bool fails_to_start(PGconn& connection) {
+  const SteadyTime until = std::chrono::steady_clock::now() + kPatience;
+  PostgresPollingStatusType wants = PGRES_POLLING_WRITING;
+  while (wants != PGRES_POLLING_OK && wants != PGRES_POLLING_FAILED) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - std::chrono::steady_clock::now());
+    pollfd socket{PQsocket(&connection), wants == PGRES_POLLING_READING ? short{POLLIN} : short{POLLOUT}, 0};
+    if (left.count() <= 0 || poll(&socket, 1, static_cast<int>(left.count())) <= 0) return false;
+    wants = PQconnectPoll(&connection);
+  }
+  return wants == PGRES_POLLING_FAILED;
+}
+
+}  // namespace
+
+std::optional<LoginRefusal> login_refusal(const std::string& parameters) {
+  const std::unique_ptr<PGconn, decltype(&PQfinish)> connection(PQconnectStart(parameters.c_str()), PQfinish);
+  if (!connection || PQstatus(connection.get()) == CONNECTION_BAD) return std::nullopt;
+  PQsetErrorVerbosity(connection.get(), PQERRORS_VERBOSE);
+  if (!fails_to_start(*connection)) return std::nullopt;
+  std::optional<LoginRefusal> refusal = read_refusal(PQerrorMessage(connection.get()));
+  if (!refusal) return std::nullopt;
+  refusal->role = PQuser(connection.get());
+  refusal->database = PQdb(connection.get());
+  return refusal;
+}
+
+std::optional<LoginRefusal> read_refusal(std::string_view verbose) {
+  constexpr std::string_view kBefore = ":  ";
+  constexpr std::string_view kBehind = ": ";
+  for (std::size_t at = verbose.rfind(kBefore); at != std::string_view::npos && at > 0;
+       at = verbose.rfind(kBefore, at - 1)) {
+    const std::string_view rest = verbose.substr(at + kBefore.size());
+    const std::string_view code = rest.substr(0, kSqlstateLength);
+    if (!is_code(code) || !rest.substr(kSqlstateLength).starts_with(kBehind)) continue;
+    const std::string_view message = rest.substr(kSqlstateLength + kBehind.size());
+    return LoginRefusal{std::string(code), std::string(message.substr(0, message.find('\n'))), {}, {}};
+  }
+  return std::nullopt;
+}
+
+PostgresError refused_login(std::string_view doing, const LoginRefusal& refusal) {
+  const std::string said = refusal.message + " (SQLSTATE " + refusal.sqlstate + ")";
+  const auto* const refuses = std::find_if(kRefusals.begin(), kRefusals.end(), [&](const Remedy& each) {
+    return each.sqlstate == refusal.sqlstate;
+  });
+  if (refuses == kRefusals.end()) {
+    const bool is_full = refusal.sqlstate == kNoRoom;
+    return {
+        {std::string(doing), "PostgreSQL takes no connection now: " + said,
+         is_full ? "end connections that nobody needs, or raise max_connections or the role's own limit" : "",
+         Retry::kLater, Server::kSource},
+        refusal.sqlstate,
+        refusal.message};
+  }
+  return {
+      {std::string(doing),
+       "PostgreSQL refuses the role " + refusal.role + " in the database " + refusal.database + ": " + said,
+       std::string(refuses->text), Retry::kNever, Server::kSource},
+      refusal.sqlstate,
+      refusal.message};
+}
+
+}  // namespace lockstep

@@ -1,0 +1,33 @@
+// Why PostgreSQL does not let us in. libpq hands the SQLSTATE of a refused start-up to nobody, and its text
+// comes in the server's language; but asked to be verbose, it puts the code into the text, at a place of its
+// own. libpqxx cannot ask for that, so a start-up that has failed is tried once more here.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "replicator/source/postgres/session/postgres_error.h"
+
+namespace lockstep {
+
+/// What a server has answered to a start-up.
+struct LoginRefusal {
+  std::string sqlstate;
+  std::string message;  ///< "password authentication failed for user "lockstep""
+  std::string role;
+  std::string database;
+};
+
+/// Tries to connect, for some seconds. None: no server answers, or it lets us in now. `parameters` is libpq's
+/// keyword/value string.
+std::optional<LoginRefusal> login_refusal(const std::string& parameters);
+
+/// The last "SEVERITY:  SQLSTATE: message" in libpq's verbose text; none: it has none, or it is of a warning.
+std::optional<LoginRefusal> read_refusal(std::string_view verbose);
+
+/// The error for whoever wanted to connect. A role, password or database that is not as the server wants it
+/// is never worth a retry; a server that starts, or has no room, is.
+PostgresError refused_login(std::string_view doing, const LoginRefusal& refusal);
+
+}  // namespace lockstep
