@@ -182,7 +182,8 @@ class LockManager {
   virtual void record(Operation& operation) = 0;
 
   /// Gives the operation a new token, greater than `above`, and starts the lease anew. Throws LeaseLost.
-  /// REQUIRES: running; `above` is less than kMaxToken.
+  /// Throws Error when
+  /// `above` is greater than kMostExceeded. REQUIRES: running.
   virtual void raise(Operation& operation, FencingToken above) = 0;
 
   /// pending → aborted, or running → done; `reason` is for people. Throws LeaseLost.

@@ -40,6 +40,10 @@ using FencingToken = std::int64_t;
 /// No token is greater: every language's JSON reads whole numbers up to here.
 inline constexpr FencingToken kMaxToken = FencingToken{1} << 53;
 
+/// The greatest number above which a token is drawn on demand. All later tokens are greater, too, so one
+/// above a number near kMaxToken would leave no room for those of everybody else.
+inline constexpr FencingToken kMostExceeded = kMaxToken / 4;
+
 enum class OperationState : std::uint8_t { kPending, kRunning, kDone, kAborted };
 
 /// "pending", "running", "done", "aborted": the text in the journal.

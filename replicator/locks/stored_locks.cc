@@ -14,10 +14,6 @@ using std::chrono::milliseconds;
 /// without a second question, and that a deleted index is noticed. Of others only the journal knows.
 constexpr std::size_t kMaxRenewedLocks = 64;
 
-/// All tokens are greater than the last one. So one above a number near the end of what they can be would
-/// leave no room for those of everybody else.
-constexpr FencingToken kMostExceeded = kMaxToken / 4;
-
 /// By so much at most a token exceeds the fence that it has to exceed.
 constexpr FencingToken kLongestLeap = 1'000'000;
 
@@ -112,8 +108,7 @@ void StoredLocks::record(Operation& operation) {
 void StoredLocks::raise(Operation& operation, FencingToken above) {
   if (above > kMostExceeded) {
     throw Error({"drawing a fencing token for the operation " + operation.id,
-                 "one above the fence " + std::to_string(above) + " leaves no room for greater tokens",
-                 "correct the document with that fence"});
+                 "one above " + std::to_string(above) + " leaves no room for greater tokens"});
   }
   // Another one that meets the same fence draws another token, even from a journal that was deleted in
   // between.

@@ -121,20 +121,21 @@ std::string Tree::read(const TreePath& path) {
 }
 
 void Tree::search(const TreePath& path, TreeDepth depth, const std::string& words,
-                  const std::function<void(const TreeEntry&)>& sink) {
+                  const std::function<void(const TreeEntry&)>& sink, const Unreadable& unreadable) {
   if (!tree_index_exists(client_, config_.index))
     throw TreeError(TreeError::Kind::kNotFound, "searching " + path.text(), path);
   documents_.refresh();
-  search_tree(client_, documents_, path, depth, words, sink);
+  search_tree(client_, documents_, path, depth, words, sink, unreadable);
 }
 
-void Tree::list(const TreePath& path, TreeDepth depth, const std::function<void(const TreeEntry&)>& sink) {
+void Tree::list(const TreePath& path, TreeDepth depth, const std::function<void(const TreeEntry&)>& sink,
+                const Unreadable& unreadable) {
   if (!tree_index_exists(client_, config_.index)) {
     if (!path.is_root()) throw TreeError(TreeError::Kind::kNotFound, "listing " + path.text(), path);
     return;
   }
   documents_.refresh();
-  list_tree(client_, documents_, path, depth, sink);
+  list_tree(client_, documents_, path, depth, sink, unreadable);
 }
 
 SweepResult Tree::recover() {

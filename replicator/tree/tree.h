@@ -94,10 +94,12 @@ class Tree {
 
   /// Calls `sink` with each file whose contents have these words, as search_tree() says.
   void search(const TreePath& path, TreeDepth depth, const std::string& words,
-              const std::function<void(const TreeEntry&)>& sink);
+              const std::function<void(const TreeEntry&)>& sink,
+              const Unreadable& unreadable = refuse_unreadable);
 
   /// Lists a directory, or the file itself, in order.
-  void list(const TreePath& path, TreeDepth depth, const std::function<void(const TreeEntry&)>& sink);
+  void list(const TreePath& path, TreeDepth depth, const std::function<void(const TreeEntry&)>& sink,
+            const Unreadable& unreadable = refuse_unreadable);
 
   /// Clears up what dead processes have left: finishes or aborts operations, releases locks, removes contents
   /// that were never put.

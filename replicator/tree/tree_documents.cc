@@ -104,7 +104,8 @@ std::int64_t TreeDocuments::count_below(const TreePath& path) {
 std::optional<TreePath> TreeDocuments::first_file(const std::vector<TreePath>& paths) {
   std::optional<TreePath> first;
   if (paths.empty()) return first;
-  scan(tree_query::files_among(paths), kFilesOfAPage, [&](std::span<const TreeDocument> page) {
+  // Whether it is a file is read from each document: others map `kind` as they like.
+  scan(tree_query::among(paths), kFilesOfAPage, [&](std::span<const TreeDocument> page) {
     for (const TreeDocument& document : page) {
       if (document.is_directory()) continue;
       const auto at = std::find_if(paths.begin(), paths.end(),
@@ -177,6 +178,7 @@ TreeDocument read_tree_document(const json& hit) {
   TreeDocument document = read_tree_version(hit);
   document.path = source.text_if_any("path").value_or("");
   document.name = source.text_if_any("name").value_or("");
+  if (!document.path.empty() && document.name.empty()) throw missing_value(where, "name");
   document.kind = source.text_if_any("kind").value_or("");
   document.fence = source.integer_if_any("fence").value_or(0);
   if (document.fence > kMaxFence)

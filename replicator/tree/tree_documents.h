@@ -27,6 +27,8 @@ inline constexpr const char* kFileKind = "file";
 /// also the document's. Such a document has no path yet. Only lockstep writes it, so nothing else is removed
 /// as left behind.
 inline constexpr const char* kStagedKind = "lockstep-staged:";
+/// No such kind is longer.
+inline constexpr std::size_t kMaxStagedKindBytes = 128;
 
 struct TreeDocument {
   std::string id;
@@ -101,8 +103,8 @@ class TreeDocuments {
 };
 
 /// Reads a document from a hit or from the reply to a GET. path, name, kind and fence may be missing. Throws
-/// Error for one of another type, naming document and field, for a fence that is no token, and when the index
-/// keeps no _source.
+/// Error for one of another type, naming document and field, for a path without a name, for a fence that is
+/// no token, and when the index keeps no _source.
 TreeDocument read_tree_document(const nlohmann::json& hit);
 
 /// Its id, routing and version alone, which the reply to a write has too.

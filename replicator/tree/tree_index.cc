@@ -1,11 +1,14 @@
 #include "replicator/tree/tree_index.h"
 
+#include <algorithm>
 #include <limits>
+#include <optional>
 #include <utility>
 
 #include "replicator/elasticsearch/transport/error_reply.h"
 #include "replicator/elasticsearch/transport/json_fields.h"
 #include "replicator/elasticsearch/transport/text_encoding.h"
+#include "replicator/tree/tree_documents.h"
 #include "replicator/tree/tree_path.h"
 
 namespace lockstep {
@@ -51,28 +54,43 @@ json missing_fields(const json& properties) {
   return missing;
 }
 
+/// How many characters of a keyword are found.
+std::int64_t kept_of(const json& field, const json& settings) {
+  if (const std::optional<std::int64_t> own = integer_at(field, "ignore_above")) return *own;
+  const std::string everywhere = text_at(settings, "index.mapping.ignore_above");
+  return everywhere.empty() ? std::numeric_limits<std::int64_t>::max() : std::stoll(everywhere);
+}
+
+/// What keeps values of a field from being found by all of their text; empty: nothing.
+std::string fault_of_keyword(const json& field, std::size_t longest, const json& settings) {
+  if (text_at(field, "type") != "keyword") return "is not mapped as a keyword";
+  if (!field.value("index", true)) return "is not indexed, so that it cannot be searched";
+  const std::int64_t kept = kept_of(field, settings);
+  if (kept >= static_cast<std::int64_t>(longest)) return "";
+  return "has ignore_above " + std::to_string(kept) + ", so that values of up to " + std::to_string(longest) +
+         " bytes are not found";
+}
+
 /// What is wrong with how a field of paths is mapped; empty: nothing. Two paths must never be one term, and
 /// none may be missing.
-std::string fault_of(const json& field, std::size_t longest, const json& settings) {
-  if (text_at(field, "type") != "keyword") return "is not mapped as a keyword";
+std::string fault_of_place(const json& field, std::size_t longest, const json& settings) {
   if (field.contains("normalizer")) return "has a normalizer, which makes different paths one";
   if (field.contains("null_value")) return "has a null_value, which is found where there is no path";
-  if (!field.value("index", true)) return "is not indexed, so that no path can be found";
   if (!field.value("doc_values", true)) return "has no doc_values, so that no directory can be listed";
-  std::int64_t kept = integer_at(field, "ignore_above").value_or(std::numeric_limits<std::int64_t>::max());
-  if (!field.contains("ignore_above")) {
-    const std::string everywhere = text_at(settings, "index.mapping.ignore_above");
-    if (!everywhere.empty()) kept = std::stoll(everywhere);
-  }
-  if (kept >= static_cast<std::int64_t>(longest)) return "";
-  return "has ignore_above " + std::to_string(kept) + ", so that paths of up to " + std::to_string(longest) +
-         " bytes are not found";
+  return fault_of_keyword(field, longest, settings);
+}
+
+/// The same for `kind`, by whose beginning recover() finds what dead processes have staged. A mapping made by
+/// its first document has a keyword below it. What is a directory is read from each document, so a normalizer
+/// does no harm.
+std::string fault_of_kind(const json& field, const json& settings) {
+  const json below = object_at(object_at(field, "fields"), "keyword");
+  const bool dynamic = text_at(field, "type") == "text" && !below.empty();
+  return fault_of_keyword(dynamic ? below : field, kMaxStagedKindBytes, settings);
 }
 
 /// What is wrong with the mapping as a whole; empty: nothing.
 std::string fault_of(const json& mappings) {
-  if (object_at(mappings, "_routing").value("required", false))
-    return "its mapping requires a routing (\"_routing\"), which paths do not have";
   const json source = object_at(mappings, "_source");
   if (!source.value("enabled", true) || source.contains("includes") || source.contains("excludes"))
     return "its mapping does not keep all of \"_source\", so that a change would lose fields";
@@ -95,38 +113,27 @@ std::string fault_of_settings(const json& settings) {
   return "its final_pipeline \"" + pipeline + "\" may change what is written";
 }
 
-void require_usable(const std::string& index, const std::vector<IndexState>& found) {
-  const std::string doing = "using " + index + " as a directory tree";
-  const std::string as_shipped = "map it as config/fs.json does, or name another index in [tree] index";
-  if (found.size() != 1)
-    throw Error({doing, "the alias stands for several indices", "name one of them in [tree] index"});
-  const IndexState& state = found[0];
-  if (!state.narrow_aliases.empty() && state.name != index) {
-    for (const std::string& narrow : state.narrow_aliases) {
-      if (narrow == index)
-        throw Error({doing, "the alias has a filter or a routing", "name the index in [tree] index"});
-    }
-  }
-  if (object_at(state.mappings, "_meta").contains("lockstep")) {
+constexpr const char* kNameAnother = "name another index in [tree] index";
+
+std::string doing_of_use(const std::string& index) {
+  return "using " + index + " as a directory tree";
+}
+
+/// What only writers need.
+void require_writable(const std::string& index, const IndexState& state) {
+  const std::string doing = doing_of_use(index);
+  const json meta = object_at(state.mappings, "_meta");
+  if (object_at(meta, "lockstep").contains("locks"))
+    throw Error({doing, "it is an index of locks", kNameAnother});
+  if (meta.contains("lockstep")) {
     throw Error({doing, "a pipeline fills it from a database, and would undo the change",
-                 "change the tree in the database, or name another index in [tree] index"});
+                 std::string("change the tree in the database, or ") + kNameAnother});
   }
   if (const std::string fault = fault_of_settings(state.settings); !fault.empty())
-    throw Error({doing, fault, "set it to null, or name another index in [tree] index"});
-  if (const std::string fault = fault_of(state.mappings); !fault.empty())
-    throw Error({doing, fault, as_shipped});
-  const json properties = object_at(state.mappings, "properties");
-  const std::pair<const char*, std::size_t> kPlaces[] = {{"name", kMaxTreeNameBytes},
-                                                         {"path", kMaxTreePathBytes}};
-  for (const auto& [field, longest] : kPlaces) {
-    const std::string fault = fault_of(object_at(properties, field), longest, state.settings);
-    if (!fault.empty()) throw Error({doing, "its field \"" + std::string(field) + "\" " + fault, as_shipped});
-  }
-  // Only read from documents. A text is what a script's first "fence": "17" makes of it.
-  const std::string fence = text_at(object_at(properties, "fence"), "type");
-  if (!fence.empty() && fence != "long" && fence != "text" && fence != "keyword") {
-    throw Error({doing, "its field \"fence\" is mapped as " + fence + ", which does not take every token",
-                 "map it as long, or name another index in [tree] index"});
+    throw Error({doing, fault, std::string("set it to null, or ") + kNameAnother});
+  if (object_at(state.mappings, "_routing").value("required", false)) {
+    throw Error({doing, "its mapping requires a routing (\"_routing\"), which paths do not have",
+                 std::string("map it as config/fs.json does, or ") + kNameAnother});
   }
 }
 
@@ -134,6 +141,32 @@ void require_usable(const std::string& index, const std::vector<IndexState>& fou
 
 bool tree_index_exists(ElasticsearchClient& client, const std::string& index) {
   return !client.indices_of(index).empty();
+}
+
+void require_tree_mapping(const std::string& index, const std::vector<IndexState>& found) {
+  const std::string doing = doing_of_use(index);
+  const std::string as_shipped = std::string("map it as config/fs.json does, or ") + kNameAnother;
+  if (found.size() != 1)
+    throw Error({doing, "the alias stands for several indices", "name one of them in [tree] index"});
+  const IndexState& state = found[0];
+  if (state.name != index && std::ranges::count(state.narrow_aliases, index) > 0)
+    throw Error({doing, "the alias has a filter or a routing", "name the index in [tree] index"});
+  if (const std::string fault = fault_of(state.mappings); !fault.empty())
+    throw Error({doing, fault, as_shipped});
+  const json properties = object_at(state.mappings, "properties");
+  const auto require = [&](const char* field, const std::string& fault) {
+    if (!fault.empty()) throw Error({doing, "its field \"" + std::string(field) + "\" " + fault, as_shipped});
+  };
+  require("name", fault_of_place(object_at(properties, "name"), kMaxTreeNameBytes, state.settings));
+  require("path", fault_of_place(object_at(properties, "path"), kMaxTreePathBytes, state.settings));
+  if (properties.contains("kind"))
+    require("kind", fault_of_kind(object_at(properties, "kind"), state.settings));
+  // Only read from documents. A text is what a script's first "fence": "17" makes of it.
+  const std::string fence = text_at(object_at(properties, "fence"), "type");
+  if (!fence.empty() && fence != "long" && fence != "text" && fence != "keyword") {
+    throw Error({doing, "its field \"fence\" is mapped as " + fence + ", which does not take every token",
+                 std::string("map it as long, or ") + kNameAnother});
+  }
 }
 
 void prepare_tree_index(ElasticsearchClient& client, const std::string& index) {
@@ -149,7 +182,8 @@ void prepare_tree_index(ElasticsearchClient& client, const std::string& index) {
     }
     found = client.indices_of(index);
   }
-  require_usable(index, found);
+  if (found.size() == 1) require_writable(index, found[0]);
+  require_tree_mapping(index, found);
   const json missing = missing_fields(object_at(found[0].mappings, "properties"));
   if (!missing.empty()) client.put_mapping(index, {{"properties", missing}});
 }

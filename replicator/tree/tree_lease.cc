@@ -46,6 +46,10 @@ void TreeLease::record_task(const std::string& task) {
   });
 }
 
+void TreeLease::confirm() {
+  keeper_.between_renewals([&] { locks_.record(operation_); });
+}
+
 void TreeLease::exceed(FencingToken fence) {
   keeper_.between_renewals([&] {
     locks_.raise(operation_, fence);

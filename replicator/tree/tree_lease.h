@@ -28,8 +28,10 @@ class TreeLease {
   /// Writes to the journal at once that a server task works for the operation. Throws LeaseLost.
   void record_task(const std::string& task);
 
-  /// Makes sure, by a write to the journal, that the lease is still ours, and takes a token greater than
-  /// `fence`. Throws LeaseLost.
+  /// Makes sure, by a write to the journal, that the lease is still ours. Throws LeaseLost.
+  void confirm();
+
+  /// The same, and takes a token greater than `fence`. REQUIRES: `fence` is not greater than kMostExceeded.
   void exceed(FencingToken fence);
 
   /// Runs `step` again, with pauses, as long as it throws a retryable Error. REQUIRES: `step` is idempotent.

@@ -1,5 +1,6 @@
 #include "replicator/tree/tree_listing.h"
 
+#include <optional>
 #include <set>
 
 #include "replicator/elasticsearch/transport/json_fields.h"
@@ -18,8 +19,11 @@ constexpr const char* kLastName = "/\U0010FFFF";
 
 class Listing {
  public:
-  Listing(ElasticsearchClient& client, TreeDocuments& documents)
-      : client_(client), doing_("listing " + documents.index()), index_(documents.index()) {}
+  Listing(ElasticsearchClient& client, TreeDocuments& documents, const Unreadable& unreadable)
+      : client_(client),
+        doing_("listing " + documents.index()),
+        index_(documents.index()),
+        unreadable_(unreadable) {}
 
   /// Calls `sink` with every document that `query` finds, in the order of `fields`.
   void each(const json& query, const std::vector<std::string>& fields,
@@ -30,7 +34,9 @@ class Listing {
     body["sort"].push_back({{"_seq_no", "asc"}});  // to show both of two documents with one name
     while (true) {
       const json hits = search(body);
-      for (const json& hit : hits) sink(read_tree_document(hit));
+      for (const json& hit : hits) {
+        if (const std::optional<TreeDocument> document = read(hit)) sink(*document);
+      }
       if (hits.size() < kPage) return;
       body["search_after"] = hits.back().at("sort");
     }
@@ -64,6 +70,15 @@ class Listing {
   }
 
  private:
+  std::optional<TreeDocument> read(const json& hit) {
+    try {
+      return read_tree_document(hit);
+    } catch (const Error& error) {
+      unreadable_(error);
+      return std::nullopt;
+    }
+  }
+
   json reply(const json& body) {
     json reply = client_.send_json(doing_, "POST", "/" + percent_encoded(index_) + "/_search", dumped(body));
     (void)tree_hits(doing_, reply);
@@ -74,6 +89,7 @@ class Listing {
   ElasticsearchClient& client_;
   const std::string doing_;
   const std::string index_;
+  const Unreadable& unreadable_;
 };
 
 TreeEntry entry_of(const TreeDocument& document) {
@@ -115,7 +131,7 @@ void require_searchable_contents(ElasticsearchClient& client, const std::string&
 }  // namespace
 
 void list_tree(ElasticsearchClient& client, TreeDocuments& documents, const TreePath& path, TreeDepth depth,
-               const std::function<void(const TreeEntry&)>& sink) {
+               const std::function<void(const TreeEntry&)>& sink, const Unreadable& unreadable) {
   if (!path.is_root()) {
     const TreeNode node = documents.look_up({&path, 1}).at(0);
     if (!node.exists()) throw TreeError(TreeError::Kind::kNotFound, "listing " + path.text(), path);
@@ -124,7 +140,7 @@ void list_tree(ElasticsearchClient& client, TreeDocuments& documents, const Tree
       return;
     }
   }
-  Listing listing(client, documents);
+  Listing listing(client, documents, unreadable);
   if (depth == TreeDepth::kChildren) {
     list_children(listing, path, sink);
   } else {
@@ -135,7 +151,8 @@ void list_tree(ElasticsearchClient& client, TreeDocuments& documents, const Tree
 }
 
 void search_tree(ElasticsearchClient& client, TreeDocuments& documents, const TreePath& path, TreeDepth depth,
-                 const std::string& words, const std::function<void(const TreeEntry&)>& sink) {
+                 const std::string& words, const std::function<void(const TreeEntry&)>& sink,
+                 const Unreadable& unreadable) {
   const std::string doing = "searching " + path.text();
   require_searchable_contents(client, documents.index(), doing);
   json place = depth == TreeDepth::kAll ? tree_query::below(path) : tree_query::in(path);
@@ -146,7 +163,7 @@ void search_tree(ElasticsearchClient& client, TreeDocuments& documents, const Tr
   }
   const json query = {
       {"bool", {{"filter", json::array({place, {{"match_phrase", {{"contents", words}}}}})}}}};
-  Listing(client, documents).each(query, {"path", "name"}, [&](const TreeDocument& document) {
+  Listing(client, documents, unreadable).each(query, {"path", "name"}, [&](const TreeDocument& document) {
     if (path.is_root() || document.is_at_or_below(path)) sink(entry_of(document));
   });
 }

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "replicator/elasticsearch/admin/client.h"
+#include "replicator/locks/lock_manager.h"
 #include "replicator/tree/tree_documents.h"
 
 namespace lockstep {
@@ -22,14 +23,16 @@ enum class TreeDepth {
 };
 
 /// Calls `sink` with each entry of the directory, or with the file itself. Throws TreeError when nothing
-/// exists at the path, and Error. Sees what was searchable at the last refresh.
+/// exists at the path, and Error. Sees what was searchable at the last refresh. Tells `unreadable` of each
+/// document below the path that cannot be read, and goes on.
 void list_tree(ElasticsearchClient& client, TreeDocuments& documents, const TreePath& path, TreeDepth depth,
-               const std::function<void(const TreeEntry&)>& sink);
+               const std::function<void(const TreeEntry&)>& sink, const Unreadable& unreadable);
 
 /// Calls `sink` with each file whose contents have these words one behind the other, as the index analyses
 /// them: of those in the directory, of those below it, or the file itself. Throws and sees as list_tree()
 /// does.
 void search_tree(ElasticsearchClient& client, TreeDocuments& documents, const TreePath& path, TreeDepth depth,
-                 const std::string& words, const std::function<void(const TreeEntry&)>& sink);
+                 const std::string& words, const std::function<void(const TreeEntry&)>& sink,
+                 const Unreadable& unreadable);
 
 }  // namespace lockstep

@@ -34,6 +34,17 @@ std::vector<std::string> document_lock_names(const TreeIntent& intent, const Tre
   return names;
 }
 
+/// Refuses a move that would take a document to a path that nobody could name any more.
+void require_room(const TreeIntent& intent, const TreeDocument& document) {
+  const TreePlace place = moved(document, intent.path, *intent.to);
+  const std::size_t bytes = joined_path(place.path, place.name).size();
+  if (bytes <= kMaxTreePathBytes) return;
+  throw Error({doing_of(intent),
+               "the path of the document " + document.id + " would have " + std::to_string(bytes) +
+                   " bytes, and paths have at most " + std::to_string(kMaxTreePathBytes),
+               "choose a shorter target, or first move what lies deep"});
+}
+
 /// The source is only read.
 LockSet copy_locks(const TreePath& from, const TreePath& to) {
   LockSet locks = tree_locks({to.text()});
@@ -71,9 +82,9 @@ TreePlan TreePlanner::plan(const TreeIntent& intent, const Reading& still_readin
   const std::string doing = doing_of(intent);
   switch (intent.kind) {
     case TreeIntent::Kind::kMove:
-      return plan_move(doing, intent.path, *intent.to, still_reading);
+      return plan_move(intent, still_reading);
     case TreeIntent::Kind::kRemove:
-      return plan_removal(doing, intent.path, still_reading);
+      return plan_removal(intent, still_reading);
     case TreeIntent::Kind::kMakeDirectory:
       return plan_directory(doing, intent.path);
     case TreeIntent::Kind::kCopy:
@@ -84,22 +95,22 @@ TreePlan TreePlanner::plan(const TreeIntent& intent, const Reading& still_readin
   return plan_put(doing, intent.path);
 }
 
-TreePlan TreePlanner::plan_move(const std::string& doing, const TreePath& from, const TreePath& to,
-                                const Reading& still_reading) {
-  const std::vector<TreePath> paths = {from, to};
+TreePlan TreePlanner::plan_move(const TreeIntent& intent, const Reading& still_reading) {
+  const std::string doing = doing_of(intent);
+  const TreePath& to = *intent.to;
+  const std::vector<TreePath> paths = {intent.path, to};
   std::vector<TreeNode> nodes = documents_.look_up(paths);
-  if (!nodes[0].exists()) throw TreeError(TreeError::Kind::kNotFound, doing, from);
+  if (!nodes[0].exists()) throw TreeError(TreeError::Kind::kNotFound, doing, intent.path);
   if (nodes[1].exists()) throw TreeError(TreeError::Kind::kExists, doing, to);
   if (const std::optional<TreePath> file = documents_.first_file(to.above()))
     throw TreeError(TreeError::Kind::kNotDirectory, doing, *file);
-  return everything_at(from, std::move(nodes[0]), still_reading);
+  return everything_at(intent, std::move(nodes[0]), still_reading);
 }
 
-TreePlan TreePlanner::plan_removal(const std::string& doing, const TreePath& path,
-                                   const Reading& still_reading) {
-  TreeNode node = documents_.look_up({&path, 1}).at(0);
-  if (!node.exists()) throw TreeError(TreeError::Kind::kNotFound, doing, path);
-  return everything_at(path, std::move(node), still_reading);
+TreePlan TreePlanner::plan_removal(const TreeIntent& intent, const Reading& still_reading) {
+  TreeNode node = documents_.look_up({&intent.path, 1}).at(0);
+  if (!node.exists()) throw TreeError(TreeError::Kind::kNotFound, doing_of(intent), intent.path);
+  return everything_at(intent, std::move(node), still_reading);
 }
 
 TreePlan TreePlanner::plan_put(const std::string& doing, const TreePath& path) {
@@ -129,19 +140,24 @@ TreePlan TreePlanner::plan_copy(const std::string& doing, const TreePath& from, 
   return {.known = std::move(nodes[0].documents), .total = 1};
 }
 
-TreePlan TreePlanner::everything_at(const TreePath& path, TreeNode node, const Reading& still_reading) {
+TreePlan TreePlanner::everything_at(const TreeIntent& intent, TreeNode node, const Reading& still_reading) {
+  const TreePath& path = intent.path;
   TreePlan plan{.total = node.size()};
   if (node.below == 0) {
     plan.known = std::move(node.documents);
     return plan;
   }
+  const auto concerned = [&](const TreeDocument& document) {
+    if (!document.is_at_or_below(path)) return false;
+    if (intent.to) require_room(intent, document);
+    return true;
+  };
   const bool one_by_one = locking_ == TreeConfig::Locking::kDocument;
   const std::size_t most = one_by_one ? kMaxDocumentLocks : kMaxKnown;
   if (static_cast<std::size_t>(plan.total) <= most) {
     const json query = tree_query::at_or_below(path);
     const auto take = [&](std::span<const TreeDocument> found) {
-      std::copy_if(found.begin(), found.end(), std::back_inserter(plan.known),
-                   [&](const TreeDocument& document) { return document.is_at_or_below(path); });
+      std::copy_if(found.begin(), found.end(), std::back_inserter(plan.known), concerned);
     };
     if (tree_query::is_exact(path)) {
       take(documents_.find(query, most));
@@ -157,9 +173,7 @@ TreePlan TreePlanner::everything_at(const TreePath& path, TreeNode node, const R
     // The server will change them. It passes over what it cannot change, so that is refused here.
     plan.total = 0;
     documents_.scan(tree_query::at_or_below(path), kPageOfMany, [&](std::span<const TreeDocument> page) {
-      plan.total += std::count_if(page.begin(), page.end(), [&](const TreeDocument& document) {
-        return document.is_at_or_below(path);
-      });
+      plan.total += std::count_if(page.begin(), page.end(), concerned);
       still_reading();
     });
   }

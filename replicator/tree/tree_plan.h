@@ -45,13 +45,13 @@ class TreePlanner {
 
  private:
   using Reading = std::function<void()>;
-  TreePlan plan_move(const std::string& doing, const TreePath& from, const TreePath& to,
-                     const Reading& still_reading);
-  TreePlan plan_removal(const std::string& doing, const TreePath& path, const Reading& still_reading);
+  TreePlan plan_move(const TreeIntent& intent, const Reading& still_reading);
+  TreePlan plan_removal(const TreeIntent& intent, const Reading& still_reading);
   TreePlan plan_put(const std::string& doing, const TreePath& path);
   TreePlan plan_directory(const std::string& doing, const TreePath& path);
   TreePlan plan_copy(const std::string& doing, const TreePath& from, const TreePath& to);
-  TreePlan everything_at(const TreePath& path, TreeNode node, const Reading& still_reading);
+  /// What a move or a removal concerns.
+  TreePlan everything_at(const TreeIntent& intent, TreeNode node, const Reading& still_reading);
 
   TreeDocuments& documents_;
   const TreeConfig::Locking locking_;

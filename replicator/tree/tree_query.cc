@@ -4,8 +4,6 @@
 #include <set>
 #include <string>
 
-#include "replicator/tree/tree_documents.h"
-
 namespace lockstep::tree_query {
 
 using nlohmann::json;
@@ -49,16 +47,16 @@ json any_of(std::vector<json> queries) {
   return {{"bool", {{"should", std::move(queries)}, {"minimum_should_match", 1}}}};
 }
 
-json files_among(const std::vector<TreePath>& paths) {
+json among(const std::vector<TreePath>& paths) {
   std::set<std::string> directories;
   std::set<std::string> names;
   for (const TreePath& path : paths) {
     directories.insert(path.directory());
     names.insert(path.name());
   }
-  return {{"bool",
-           {{"filter", json::array({{{"terms", {{"path", directories}}}}, {{"terms", {{"name", names}}}}})},
-            {"must_not", json::array({term("kind", kDirectoryKind)})}}}};
+  return {
+      {"bool",
+       {{"filter", json::array({{{"terms", {{"path", directories}}}}, {{"terms", {{"name", names}}}}})}}}};
 }
 
 }  // namespace lockstep::tree_query

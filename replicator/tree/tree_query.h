@@ -33,8 +33,8 @@ nlohmann::json in(const TreePath& directory);
 
 nlohmann::json any_of(std::vector<nlohmann::json> queries);
 
-/// The files at these paths, and perhaps some others that have the directory of one and the name of another.
-/// In two clauses, since engines take no more than some hundreds. REQUIRES: not the root.
-nlohmann::json files_among(const std::vector<TreePath>& paths);
+/// What is at these paths itself, and perhaps something else that has the directory of one and the name of
+/// another. In two clauses, since engines take no more than some hundreds. REQUIRES: not the root.
+nlohmann::json among(const std::vector<TreePath>& paths);
 
 }  // namespace lockstep::tree_query

@@ -1,8 +1,10 @@
 #include "replicator/tree/tree_writes.h"
 
 #include <algorithm>
+#include <iterator>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "replicator/tree/server_task.h"
 #include "replicator/unknown_value.h"
@@ -80,14 +82,12 @@ bool TreeWrites::concerned(const TreeChange& change, const TreeDocument& documen
 
 std::int64_t TreeWrites::change_page(const TreeChange& change, std::span<const TreeDocument> page) {
   lease_.check();
-  for (const TreeDocument& document : page) {
-    if (concerned(change, document)) exceed_fence(document);
-  }
+  std::vector<TreeDocument> those;
+  std::ranges::copy_if(page, std::back_inserter(those),
+                       [&](const TreeDocument& document) { return concerned(change, document); });
+  overcome_fences(those);
   BulkCall bulk(documents_.index());
-  for (const TreeDocument& document : page) {
-    if (!concerned(change, document)) continue;
-    change.add_to(bulk, document, lease_.token());
-  }
+  for (const TreeDocument& document : those) change.add_to(bulk, document, lease_.token());
   std::int64_t done = 0;
   for (const BulkOutcome& outcome : bulk.send(client_, kDoing)) {
     if (outcome.status != kConflict && outcome.status != kNotFound) ++done;
@@ -121,8 +121,22 @@ std::int64_t TreeWrites::change_in_server(const TreeChange& change) {
   return changed;
 }
 
-void TreeWrites::exceed_fence(const TreeDocument& document) {
-  if (document.fence >= lease_.token()) lease_.exceed(document.fence);
+void TreeWrites::overcome_fences(std::span<const TreeDocument> documents) {
+  FencingToken greatest = 0;
+  bool beyond = false;
+  for (const TreeDocument& document : documents) {
+    if (document.fence < lease_.token()) continue;
+    if (document.fence > kMostExceeded) {
+      beyond = true;
+    } else {
+      greatest = std::max(greatest, document.fence);
+    }
+  }
+  if (greatest > 0) {
+    lease_.exceed(greatest);
+  } else if (beyond) {
+    lease_.confirm();
+  }
 }
 
 void TreeWrites::put(std::optional<Put> known) {
@@ -151,7 +165,7 @@ std::optional<TreeWrites::Put> TreeWrites::read_put() {
 bool TreeWrites::try_put(const Put& put) {
   lease_.check();
   BulkCall writes(documents_.index());
-  for (const TreeDocument& document : put.there) exceed_fence(document);
+  overcome_fences(put.there);
   for (const TreeDocument& document : put.there) {
     writes.add("update", document.id, bulk_condition(document),
                {{"doc", {{"contents", put.contents}, {"fence", lease_.token()}}}});

@@ -8,9 +8,10 @@
 // A greater fence tells the owner that it was deposed, and then the journal says so too. If the journal,
 // asked after the read, still calls it the owner, no later owner can have written that fence: it comes from a
 // script with numbers of its own, or from locks that were kept elsewhere. The owner takes a token above it
-// then. An equal fence is treated alike: where the indices of locks are deleted, two may draw the same token,
-// and must not both write. It may also be the owner's, of a write whose answer was lost; then a new token
-// does no harm.
+// then; but where that would use up the tokens (kMostExceeded) it replaces the fence by its own smaller one.
+// An equal fence is treated alike: where the indices of locks are deleted, two may draw the same token, and
+// must not both write. It may also be the owner's, of a write whose answer was lost; then a new token does no
+// harm.
 //
 // F2. A document gets its first path by such a write too: it is created without a path, before the commit
 // (staged). A late creation could land where somebody has removed the document meanwhile.
@@ -76,8 +77,8 @@ class TreeWrites {
   bool concerned(const TreeChange& change, const TreeDocument& document) const;
   std::optional<Put> read_put();
   bool try_put(const Put& put);
-  /// Sees to it that the token is greater than the document's fence.
-  void exceed_fence(const TreeDocument& document);
+  /// Sees to it that these documents, which were just read, may be written with the token (F1).
+  void overcome_fences(std::span<const TreeDocument> documents);
 
   ElasticsearchClient& client_;
   TreeDocuments& documents_;

@@ -301,6 +301,32 @@ TEST_F(PostgresLocksTest, ANameThatAnIndexCannotTakeIsStoredShortened) {
   }
 }
 
+// Reported: in a LATIN1 database no command with "€" in its arguments could be run.
+TEST(PostgresLocksEncoding, ADatabaseThatLacksACharacterKeepsOutOnlyLocksOfThatName) {
+  support::PostgresDatabase latin(support::postgresql_url(), "LATIN1");
+  const auto locks = open_at(latin.url());
+  Operation operation = locks->open({.target = "echo €"}, document_locks({"é"}));
+  EXPECT_EQ(locks->try_acquire(operation, milliseconds(0)), std::nullopt);
+  EXPECT_EQ(locks->find_operation(operation.id).value().intent.target, "echo ???");
+  locks->finish(operation, OperationState::kAborted, "€ is a reason, too");
+  locks->release(operation);
+  EXPECT_TRUE(locks->locks().empty());
+  const auto expect_refused = [](const char* text, const auto& step) {
+    try {
+      step();
+      FAIL() << text;
+    } catch (const Error& error) {
+      EXPECT_THAT(error.what(), HasSubstr(text));
+      EXPECT_THAT(error.what(), HasSubstr("a database with the encoding UTF8"));
+    }
+  };
+  expect_refused("the encoding of the database lacks characters of €", [&] {
+    (void)locks->open({.target = "echo €"}, document_locks({"1", "€"}));
+  });
+  expect_refused("reading the lock €", [&] { (void)locks->find_lock(LockName("€")); });
+  EXPECT_TRUE(locks->unresolved().empty());
+}
+
 TEST_F(PostgresLocksTest, PlacesOfThoseWhoAreGoneAreClearedUp) {
   const auto locks = open_at(database_.url());
   Operation holder = hold(*locks, kOne);

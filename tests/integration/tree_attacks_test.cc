@@ -218,6 +218,12 @@ TEST_F(TreeAbaAttack, AZombieWithFreshReadsMeetsAGreaterFence) {
   for (const auto& [id, document] : before) EXPECT_EQ(after.at(id).sequence_number, document.sequence_number);
 }
 
+TEST_F(TreeAbaAttack, AZombieAsksTheJournalBeforeItReplacesAFenceThatIsTooGreat) {
+  set_fence(kMostExceeded + 1);
+  EXPECT_FALSE(goes_on(*zombie_, operation_));
+  EXPECT_THAT(paths(), ElementsAre("/a/f", "/a/g", "/a/s/h", "/c/k"));
+}
+
 /// Whoever has drawn the same token from a journal that was new.
 TEST_F(TreeAbaAttack, AZombieWhoseTokenSomebodyElseHasTooWritesNothing) {
   set_fence(operation_.token);

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <condition_variable>
 #include <csignal>
 #include <mutex>
@@ -361,6 +362,38 @@ TEST_F(TreeVerb, ACopyIsFinishedForWhoIsKilledAfterItsCommit) {
 TEST_F(TreeVerb, RecoverMakesNoIndexOfATree) {
   done({"recover"});
   EXPECT_EQ(index_.server().request("HEAD", "/" + fs()).status, 404);
+}
+
+// Reported: one document whose kind is an array failed the list of all others.
+TEST_F(TreeVerb, ADocumentThatCannotBeReadIsNamedAndHidesNoOther) {
+  make_index();
+  put("/a", "some words");
+  put("/c", "some words");
+  index_.server().expect("PUT", "/" + fs() + "/_doc/odd?refresh=true",
+                         R"({"path": "/", "name": "b", "kind": ["file"], "contents": "some words"})");
+  const std::vector<std::vector<std::string>> commands = {{"ls", "-r", "/"}, {"grep", "words"}};
+  for (const std::vector<std::string>& command : commands) {
+    const Completed completed = tree(command);
+    EXPECT_EQ(completed.exit_code, 1);
+    EXPECT_EQ(completed.out, "/a\n/c\n");
+    EXPECT_THAT(completed.err, HasSubstr("the document odd of " + fs() + ": its kind is [\"file\"]"));
+  }
+}
+
+// Reported: `recover` gave up after one answer that took longer than a third of the lease.
+TEST_F(TreeVerb, RecoverAsksAgainWhenAnAnswerTakesTooLong) {
+  make_index();
+  configure("tree", "6s");
+  RecordingProxy proxy;
+  std::atomic<int> searches = 0;
+  proxy.disturb([&](const HttpMessage& request) -> std::optional<Disturbance> {
+    if (request.target().find("-journal/_search") == std::string::npos || searches++ > 0) return std::nullopt;
+    return Disturbance{.delay = milliseconds(2'300)};
+  });
+  config_ = write_config("proxy.toml", proxy.url());
+  const Completed completed = tree({"recover"});
+  EXPECT_EQ(completed.exit_code, 0) << completed.err;
+  EXPECT_GT(searches, 1);
 }
 
 TEST_F(TreeVerb, EachCommandsHelpShowsAnExampleOfIt) {

@@ -136,9 +136,10 @@ class Locks final : public Verb {
       case Broken::kNeedsRollForward:
         break;
     }
-    throw Error({"breaking the lock " + lock_,
-                 "its holder has changed a part of the tree, and the rest would stay undone",
-                 "run `lockstep tree recover`, which finishes the change once its lease has run out"});
+    throw Error(
+        {"breaking the lock " + lock_,
+         "its holder has committed a change of the tree, and what it has not done yet would stay undone",
+         "run `lockstep tree recover`, which finishes the change once its lease has run out"});
   }
 
   static std::string user() {

@@ -13,6 +13,7 @@
 #include "replicator/cli/options/options.h"
 #include "replicator/cli/text/progress_line.h"
 #include "replicator/cli/verb.h"
+#include "replicator/clock.h"
 #include "replicator/error.h"
 #include "replicator/locks/open_locks.h"
 #include "replicator/locks/patience.h"
@@ -23,6 +24,9 @@
 
 namespace lockstep {
 namespace {
+
+/// `recover` tries again so often in a lease while the server does not answer.
+constexpr int kTriesOfALease = 10;
 
 /// A bar on a terminal; elsewhere lines, if it takes long.
 class TreeProgress {
@@ -141,19 +145,30 @@ class TreeVerb final : public Verb {
     return ExitCode::kDone;
   }
 
+  /// Says on standard error what cannot be read, which then makes the exit code 1.
+  static Unreadable telling(ExitCode& code) {
+    return [&code](const Error& error) {
+      std::cerr << "lockstep: " << error.what() << '\n';
+      code = ExitCode::kFailed;
+    };
+  }
+
   /// As grep(1): a failure when nothing was found.
   ExitCode search(const Config& config) {
     const TreePath path(path_.empty() ? "/" : path_);
     if (text_.empty()) throw UsageError("there are no words to search for; name some");
+    ExitCode code = ExitCode::kDone;
     bool found = false;
     const std::unique_ptr<LockManager> locks = open_locks(config);
     open_tree(config, *locks)
-        ->search(path, recursive_ ? TreeDepth::kAll : TreeDepth::kChildren, text_,
-                 [&](const TreeEntry& entry) {
-                   found = true;
-                   std::cout << entry.path << '\n';
-                 });
-    return found ? ExitCode::kDone : ExitCode::kFailed;
+        ->search(
+            path, recursive_ ? TreeDepth::kAll : TreeDepth::kChildren, text_,
+            [&](const TreeEntry& entry) {
+              found = true;
+              std::cout << entry.path << '\n';
+            },
+            telling(code));
+    return found ? code : ExitCode::kFailed;
   }
 
   /// TO, or FROM's name in it.
@@ -178,10 +193,12 @@ class TreeVerb final : public Verb {
     const TreePath path(path_.empty() ? "/" : path_);
     const std::unique_ptr<LockManager> locks = open_locks(config);
     const std::unique_ptr<Tree> tree = open_tree(config, *locks);
-    tree->list(path, recursive_ ? TreeDepth::kAll : TreeDepth::kChildren, [&](const TreeEntry& entry) {
+    ExitCode code = ExitCode::kDone;
+    const auto print = [&](const TreeEntry& entry) {
       std::cout << (recursive_ ? entry.path : entry.name) << (entry.is_directory ? "/\n" : "\n");
-    });
-    return ExitCode::kDone;
+    };
+    tree->list(path, recursive_ ? TreeDepth::kAll : TreeDepth::kChildren, print, telling(code));
+    return code;
   }
 
   ExitCode recover(const Config& config) {
@@ -191,19 +208,29 @@ class TreeVerb final : public Verb {
     }
     const std::unique_ptr<LockManager> locks = open_locks(config);
     const std::unique_ptr<Tree> tree = open_tree(config, *locks);
-    tree->prepare_recovery();
+    const SystemClock clock;
+    const SteadyTime end = clock.now() + config.locks.lease;
+    bool prepared = false;
     while (true) {
       ExitCode code = ExitCode::kDone;
+      std::chrono::milliseconds rest = config.locks.lease;
       try {
+        if (!prepared) tree->prepare_recovery();
+        prepared = true;
         const SweepResult result = tree->recover();
         tell(result);
         if (!result.failures.empty()) code = ExitCode::kFailed;
+        if (!watch_) return code;
       } catch (const Error& error) {
-        if (!watch_ || !error.retryable()) throw;
-        std::cerr << "lockstep: " << error.what() << '\n';
+        // A single request may take a third of the lease, which a busy server may exceed.
+        if (!error.retryable() || (!watch_ && clock.now() >= end)) throw;
+        if (watch_) {
+          std::cerr << "lockstep: " << error.what() << '\n';
+        } else {
+          rest /= kTriesOfALease;
+        }
       }
-      if (!watch_) return code;
-      pause(config.locks.lease, std::stop_token());
+      pause(rest, std::stop_token());
     }
   }
 

@@ -71,6 +71,11 @@ TEST(TreeDocumentsTest, APlaceOrKindThatIsNoTextIsNamed) {
   }
 }
 
+TEST(TreeDocumentsTest, APathWithoutANameIsNoPlace) {
+  for (const char* source : {R"({"path": "/a"})", R"({"path": "/a", "name": ""})"})
+    EXPECT_THAT(error_of(hit(source)), HasSubstr("the document 17 of fs: it has no name")) << source;
+}
+
 TEST(TreeDocumentsTest, AnIndexWithoutSourcesHasNoFenceOfZero) {
   json found = hit("{}");
   found.erase("_source");

@@ -1,5 +1,6 @@
 #include "replicator/locks/backends/postgres/journal.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "replicator/locks/backends/postgres/values.h"
@@ -45,6 +46,20 @@ Operation entry_of(const pqxx::row& row, pqxx::row::size_type first = 0) {
   return entry;
 }
 
+/// For a database in another encoding than UTF-8: names the first text that it lacks characters of. `target`
+/// as it was to be stored.
+Error cannot_be_held(PostgresLockSession& session, const std::string& doing, const Operation& operation,
+                     const std::string& target) {
+  std::vector<std::string> texts = {operation.intent.from, operation.intent.to, target};
+  for (const LockRequest& request : operation.locks) texts.push_back(request.name.text());
+  const std::vector<bool> held = session.can_hold(doing, texts);
+  const auto first = std::find(held.begin(), held.end(), false);
+  const std::string what =
+      first == held.end() ? "a name" : texts.at(static_cast<std::size_t>(first - held.begin()));
+  return Error({doing, "the encoding of the database lacks characters of " + what,
+                "use another name, or a database with the encoding UTF8"});
+}
+
 }  // namespace
 
 void PostgresJournal::open(Operation& operation) {
@@ -54,11 +69,20 @@ void PostgresJournal::open(Operation& operation) {
       " clock_timestamp() + $8::bigint * interval '1 millisecond')"
       " on conflict (id) do update set id = excluded.id returning o.version, " +
       milliseconds_sql("o.lease_until");
+  const std::string doing = "opening the operation " + operation.id;
   const OperationIntent& intent = operation.intent;
-  const pqxx::result rows =
-      session_.run("opening the operation " + operation.id, statement, operation.id, intent.kind, intent.from,
-                   intent.to, intent.target, names_literal(operation.locks, LockMode::kShared),
-                   names_literal(operation.locks, LockMode::kExclusive), lease_.count());
+  // A command is only there to be read. By the index of a tree others know what they can finish.
+  const std::string target =
+      operation.needs_roll_forward() ? intent.target : session_.storable(intent.target);
+  pqxx::result rows;
+  try {
+    rows = session_.run(doing, statement, operation.id, intent.kind, intent.from, intent.to, target,
+                        names_literal(operation.locks, LockMode::kShared),
+                        names_literal(operation.locks, LockMode::kExclusive), lease_.count());
+  } catch (const PostgresError& error) {
+    if (error.sqlstate() != sqlstate::kUntranslatable) throw;
+    throw cannot_be_held(session_, doing, operation, target);
+  }
   operation.owner = operation.id;
   operation.version.number = rows[0][0].as<std::int64_t>();
   operation.lease_until = server_time(rows[0][1]);
@@ -71,8 +95,9 @@ std::optional<Operation> PostgresJournal::write(const Operation& changed, Journa
       " $4, $5, $6::bigint, $7, $8::text[], $9::text[])";
   const pqxx::result rows = session_.run(
       "writing the operation " + changed.id + " to the journal", statement, changed.id, expected.number,
-      lease_.count(), std::string(text_of(changed.state)), changed.task, changed.progress, changed.reason,
-      names_literal(changed.locks, LockMode::kShared), names_literal(changed.locks, LockMode::kExclusive));
+      lease_.count(), std::string(text_of(changed.state)), changed.task, changed.progress,
+      session_.storable(changed.reason), names_literal(changed.locks, LockMode::kShared),
+      names_literal(changed.locks, LockMode::kExclusive));
   if (rows.empty()) return std::nullopt;
   Operation written = changed;
   written.version.number = rows[0][0].as<std::int64_t>();
@@ -114,7 +139,7 @@ bool PostgresJournal::abort(const Operation& found, const std::string& by, const
       "aborting the operation " + found.id,
       "update {schema}.operation set state = 'aborted', owner = $3, reason = $4, version = version + 1"
       " where id = $1 and version = $2::bigint",
-      found.id, found.version.number, by, reason);
+      found.id, found.version.number, by, session_.storable(reason));
   return rows.affected_rows() == 1;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "replicator/error.h"
+#include "replicator/source/postgres/session/encoding.h"
 
 namespace lockstep {
 namespace {
@@ -31,6 +32,23 @@ void PostgresLockSession::connect() {
 void PostgresLockSession::disconnect() {
   answer_.reset();
   session_.reset();
+}
+
+std::string PostgresLockSession::storable(std::string_view text) {
+  std::string stored;
+  call("connecting to the database of locks", limit_,
+       [&](PostgresSession& session) { stored = session.storable(text); });
+  return stored;
+}
+
+std::vector<bool> PostgresLockSession::can_hold(const std::string& doing,
+                                                const std::vector<std::string>& texts) {
+  std::vector<bool> held;
+  call(doing, limit_, [&](PostgresSession& session) {
+    PostgresTransaction transaction(session, doing, Isolation::kReadCommitted);
+    held = can_be_held(transaction, texts);
+  });
+  return held;
 }
 
 void PostgresLockSession::call(const std::string& doing, std::chrono::milliseconds limit,

@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "replicator/locks/backends/postgres/answer_limit.h"
 #include "replicator/source/postgres/session/session.h"
@@ -28,6 +29,12 @@ class PostgresLockSession {
          [&](PostgresSession& session) { result = session.ask(doing, statement, arguments...); });
     return result;
   }
+
+  /// A text for people, as the database can store it (PostgresSession::storable()).
+  std::string storable(std::string_view text);
+
+  /// For each text, whether the database can hold it.
+  std::vector<bool> can_hold(const std::string& doing, const std::vector<std::string>& texts);
 
   /// Runs `step` in the same way, within a limit of its own.
   void call(const std::string& doing, std::chrono::milliseconds limit,

@@ -33,6 +33,9 @@ std::string remedy_for(std::string_view sqlstate) {
     return "the schema has changed since the last `lockstep apply`: run `lockstep check`, then `lockstep "
            "apply`";
   }
+  if (sqlstate == sqlstate::kUntranslatable)
+    return "the database's encoding lacks a character: leave it out, or use a database with the encoding "
+           "UTF8";
   if (sqlstate == kReadOnly) {
     return "the server takes no writes now; is default_transaction_read_only on, or is it a standby?";
   }
