@@ -111,7 +111,7 @@ std::optional<Refusal> Tree::copy(const TreePath& from, const TreePath& to, cons
 std::string Tree::read(const TreePath& path) {
   const std::string doing = "reading " + path.text();
   if (path.is_root()) throw TreeError(TreeError::Kind::kIsDirectory, doing, path);
-  if (!tree_index_exists(client_, config_.index)) throw TreeError(TreeError::Kind::kNotFound, doing, path);
+  if (!tree_can_be_read(client_, config_.index)) throw TreeError(TreeError::Kind::kNotFound, doing, path);
   documents_.refresh();
   const TreeNode node = documents_.look_up({&path, 1}).at(0);
   if (node.is_directory()) throw TreeError(TreeError::Kind::kIsDirectory, doing, path);
@@ -121,14 +121,14 @@ std::string Tree::read(const TreePath& path) {
 
 void Tree::search(const TreePath& path, TreeDepth depth, const std::string& words,
                   const std::function<void(const TreeEntry&)>& sink) {
-  if (!tree_index_exists(client_, config_.index))
+  if (!tree_can_be_read(client_, config_.index))
     throw TreeError(TreeError::Kind::kNotFound, "searching " + path.text(), path);
   documents_.refresh();
   search_tree(client_, documents_, path, depth, words, sink);
 }
 
 void Tree::list(const TreePath& path, TreeDepth depth, const std::function<void(const TreeEntry&)>& sink) {
-  if (!tree_index_exists(client_, config_.index)) {
+  if (!tree_can_be_read(client_, config_.index)) {
     if (!path.is_root()) throw TreeError(TreeError::Kind::kNotFound, "listing " + path.text(), path);
     return;
   }
@@ -235,7 +235,7 @@ void Tree::give_up(Begun& begun, const std::string& reason) {
 void Tree::write(Begun& begun, const std::string* contents, const TreeOptions& options) {
   const TreeScope scope(begun.operation, begun.intent);
   std::int64_t done = 0;
-  TreeLease lease(locks_, begun.operation, begun.since, options.stop);
+  TreeLease lease(locks_, begun.operation, begun.since, options.stop, {.tell = options.hindered});
   TreeWrites writes(client_, documents_, painless_, lease, scope, [&](std::int64_t more) {
     done += more;
     options.progress(done, std::max(done, begun.plan.total));

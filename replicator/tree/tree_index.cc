@@ -3,6 +3,7 @@
 #include <limits>
 #include <utility>
 
+#include "replicator/elasticsearch/admin/index_blocks.h"
 #include "replicator/elasticsearch/transport/error_reply.h"
 #include "replicator/elasticsearch/transport/json_fields.h"
 #include "replicator/elasticsearch/transport/text_encoding.h"
@@ -82,8 +83,13 @@ std::string fault_of(const json& mappings) {
   return "";
 }
 
-void require_usable(const std::string& index, const std::vector<IndexState>& found) {
-  const std::string doing = "using " + index + " as a directory tree";
+std::string doing_with(const std::string& index) {
+  return "using " + index + " as a directory tree";
+}
+
+/// What a tree needs to be read and to be changed.
+void require_fit(const std::string& index, const std::vector<IndexState>& found) {
+  const std::string doing = doing_with(index);
   const std::string as_shipped = "map it as config/fs.json does, or name another index in [tree] index";
   if (found.size() != 1)
     throw Error({doing, "the alias stands for several indices", "name one of them in [tree] index"});
@@ -93,10 +99,6 @@ void require_usable(const std::string& index, const std::vector<IndexState>& fou
       if (narrow == index)
         throw Error({doing, "the alias has a filter or a routing", "name the index in [tree] index"});
     }
-  }
-  if (object_at(state.mappings, "_meta").contains("lockstep")) {
-    throw Error({doing, "a pipeline fills it from a database, and would undo the change",
-                 "change the tree in the database, or name another index in [tree] index"});
   }
   if (const std::string fault = fault_of(state.mappings); !fault.empty())
     throw Error({doing, fault, as_shipped});
@@ -115,10 +117,30 @@ void require_usable(const std::string& index, const std::vector<IndexState>& fou
   }
 }
 
+void require_changeable(const std::string& index, const IndexState& state) {
+  if (object_at(state.mappings, "_meta").contains("lockstep")) {
+    throw Error({doing_with(index), "a pipeline fills it from a database, and would undo the change",
+                 "change the tree in the database, or name another index in [tree] index"});
+  }
+  require_writable(doing_with(index), state, Retry::kNever);
+}
+
 }  // namespace
 
 bool tree_index_exists(ElasticsearchClient& client, const std::string& index) {
   return !client.indices_of(index).empty();
+}
+
+bool tree_can_be_read(ElasticsearchClient& client, const std::string& index) {
+  const std::vector<IndexState> found = client.indices_of(index);
+  if (found.empty()) return false;
+  require_fit(index, found);
+  return true;
+}
+
+void require_writable_tree(ElasticsearchClient& client, const std::string& index) {
+  for (const IndexState& state : client.indices_of(index))
+    require_writable(doing_with(index), state, Retry::kNever);
 }
 
 void prepare_tree_index(ElasticsearchClient& client, const std::string& index) {
@@ -134,7 +156,8 @@ void prepare_tree_index(ElasticsearchClient& client, const std::string& index) {
     }
     found = client.indices_of(index);
   }
-  require_usable(index, found);
+  require_fit(index, found);
+  require_changeable(index, found[0]);
   const json missing = missing_fields(object_at(found[0].mappings, "properties"));
   if (!missing.empty()) client.put_mapping(index, {{"properties", missing}});
 }

@@ -11,10 +11,18 @@ namespace lockstep {
 /// Whether an index or an alias has this name.
 bool tree_index_exists(ElasticsearchClient& client, const std::string& index);
 
+/// As tree_index_exists(). Throws Error for an index that prepare_tree_index() refuses, since searches in it
+/// would pass over documents or find others; but not for one that a pipeline writes or that is read-only.
+bool tree_can_be_read(ElasticsearchClient& client, const std::string& index);
+
+/// Throws Error when a block keeps writes out of the index. Does nothing when there is none of this name.
+void require_writable_tree(ElasticsearchClient& client, const std::string& index);
+
 /// Creates `index`, or adds those of the fields `fence`, `kind` and `contents` that its mapping lacks.
 /// Idempotent, and safe beside others who do the same. Throws Error, before it changes anything, for an index
-/// that it cannot use: several indices or a filter behind an alias, an index that a pipeline writes, and a
-/// mapping that cannot tell paths apart, does not find them all, or does not keep whole documents.
+/// that it cannot use: one that is read-only, several indices or a filter behind an alias, an index that a
+/// pipeline writes, and a mapping that cannot tell paths apart, does not find them all, or does not keep
+/// whole documents.
 void prepare_tree_index(ElasticsearchClient& client, const std::string& index);
 
 }  // namespace lockstep

@@ -369,6 +369,29 @@ class TreeIndexTest : public TreeTest {
     }
     return "none";
   }
+  /// What those who only read say, each the same.
+  std::string refusal_to_read() const {
+    const Config its_config = config(Locking::kTree);
+    const std::unique_ptr<LockManager> locks = open_locks(its_config);
+    const std::unique_ptr<Tree> tree = open_tree(its_config, *locks);
+    const auto ignore = [](const TreeEntry&) {};
+    std::set<std::string> all;
+    const std::function<void()> readers[] = {
+        [&] { tree->list(TreePath("/"), TreeDepth::kChildren, ignore); },
+        [&] { (void)tree->read(TreePath("/f")); },
+        [&] { tree->search(TreePath("/"), TreeDepth::kAll, "word", ignore); }};
+    for (const auto& reader : readers) {
+      try {
+        reader();
+        all.insert("none");
+      } catch (const TreeError&) {
+        all.insert("none");
+      } catch (const Error& error) {
+        all.insert(error.what());
+      }
+    }
+    return all.size() == 1 ? *all.begin() : "they differ";
+  }
 };
 
 TEST_F(TreeIndexTest, AnIndexWithTheExamplesStrictMappingServes) {
@@ -401,6 +424,7 @@ TEST_F(TreeIndexTest, AnIndexThatCannotServeIsRefused) {
   mapping["mappings"]["_meta"]["lockstep"] = {{"pipeline", "fs"}};
   server().expect("PUT", "/" + tree_index(), mapping.dump());
   EXPECT_THAT(refusal(), HasSubstr("a pipeline fills it"));
+  EXPECT_EQ(refusal_to_read(), "none");
 }
 
 // Reported: `tree rm /data` removed /Data, too, where path.tree folds case.
@@ -435,7 +459,10 @@ TEST_F(TreeIndexTest, AMappingThatCannotTellPathsApartIsRefusedBeforeAnythingIsW
     mapping.merge_patch(change);
     server().expect("PUT", "/" + tree_index(), mapping.dump());
     const json before = server().expect("GET", "/" + tree_index() + "/_mapping");
+    // Reported: `ls` answered wrongly where `rm` refused.
+    const std::string read = refusal_to_read();
     const std::string text = refusal();
+    EXPECT_EQ(read, text);
     if (text != "none") EXPECT_EQ(server().expect("GET", "/" + tree_index() + "/_mapping"), before);
     server().expect("DELETE", "/" + tree_index());
     return text;
@@ -443,6 +470,8 @@ TEST_F(TreeIndexTest, AMappingThatCannotTellPathsApartIsRefusedBeforeAnythingIsW
   const auto field = [](const char* name, const json& more) {
     return json{{"mappings", {{"properties", {{name, more}}}}}};
   };
+  EXPECT_THAT(refused(field("path", {{"type", "text"}, {"fielddata", true}, {"ignore_above", nullptr}})),
+              HasSubstr("its field \"path\" is not mapped as a keyword; map it as config/fs.json does"));
   EXPECT_THAT(refused(field("path", {{"normalizer", "fold"}})),
               HasSubstr("its field \"path\" has a normalizer"));
   EXPECT_THAT(refused(field("name", {{"normalizer", "fold"}})),

@@ -215,10 +215,17 @@ class TreeVerb final : public Verb {
     tree->prepare();
     TreeProgress progress;
     const auto show = [&](std::int64_t done, std::int64_t total) { progress.show(done, total); };
+    const auto say_cause = [&](const Error& error) {
+      progress.clear();
+      std::cerr << "lockstep: " << error.what() << "; it is tried again\n";
+    };
     std::optional<Refusal> refusal;
     try {
-      refusal = change(
-          *tree, {.wait = wait, .under = handed_down_locks(*locks), .stop = stop.token(), .progress = show});
+      refusal = change(*tree, {.wait = wait,
+                               .under = handed_down_locks(*locks),
+                               .stop = stop.token(),
+                               .hindered = say_cause,
+                               .progress = show});
     } catch (const Error& error) {
       const std::optional<int> signal = stop.number();
       if (!signal) throw;

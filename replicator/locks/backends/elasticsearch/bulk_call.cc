@@ -43,11 +43,14 @@ void require_understood(const std::string& doing, const BulkOutcome& outcome) {
                         (status == 404 && outcome.error_type != "index_not_found_exception");
   if (answered) return;
   // 0: the item has no status, so the reply is not whole, and the next one may be.
-  const bool later = status == 0 || may_work_later(status) || outcome.breaker;
+  const bool blocked = outcome.error_type == "cluster_block_exception";
+  const bool later = status == 0 || may_work_later(status) || outcome.breaker || blocked;
   const bool missing = outcome.error_type == "index_not_found_exception";
   throw Error({doing,
                "HTTP " + std::to_string(status) + " " + outcome.error_type + ": " + outcome.error_reason,
-               missing ? "somebody has deleted it while it was used" : "",
+               missing   ? "somebody has deleted it while it was used"
+               : blocked ? remedy_of_blocks(outcome.error_reason)
+                         : "",
                later ? Retry::kLater : Retry::kNever, Server::kElasticsearch});
 }
 
