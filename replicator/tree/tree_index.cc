@@ -15,6 +15,8 @@ namespace {
 using nlohmann::json;
 
 constexpr int kBadRequest = 400;
+constexpr int kForbidden = 403;
+constexpr int kNotFound = 404;
 
 /// Elasticsearch takes terms of up to 32,766 bytes, which are 8,191 characters of four bytes.
 constexpr int kMaxTerm = 8'191;
@@ -109,6 +111,9 @@ void require_fit(const std::string& index, const std::vector<IndexState>& found)
     const std::string fault = fault_of(object_at(properties, field), longest, state.settings);
     if (!fault.empty()) throw Error({doing, "its field \"" + std::string(field) + "\" " + fault, as_shipped});
   }
+  const json contents = object_at(properties, "contents");
+  if (contents.contains("properties") || text_at(contents, "type") == "nested")
+    throw Error({doing, "its field \"contents\" is mapped as an object, and takes no text", as_shipped});
   // Only read from documents. A text is what a script's first "fence": "17" makes of it.
   const std::string fence = text_at(object_at(properties, "fence"), "type");
   if (!fence.empty() && fence != "long" && fence != "text" && fence != "keyword") {
@@ -117,12 +122,28 @@ void require_fit(const std::string& index, const std::vector<IndexState>& found)
   }
 }
 
-void require_changeable(const std::string& index, const IndexState& state) {
+/// Every write to an index whose pipeline is missing is refused.
+void require_pipelines(ElasticsearchClient& client, const std::string& index, const IndexState& state) {
+  for (const std::string setting : {"index.default_pipeline", "index.final_pipeline"}) {
+    const std::string pipeline = text_at(state.settings, setting.c_str());
+    if (pipeline.empty() || pipeline == "_none") continue;
+    // Who may not ask learns it with the first write.
+    const HttpResponse response =
+        client.send("looking for the ingest pipeline " + pipeline, "GET",
+                    "/_ingest/pipeline/" + percent_encoded(pipeline), {}, {kForbidden, kNotFound});
+    if (response.status != kNotFound) continue;
+    throw Error({doing_with(index), "its " + setting + " is " + pipeline + ", which does not exist",
+                 "make that ingest pipeline, or set " + setting + " to null"});
+  }
+}
+
+void require_changeable(ElasticsearchClient& client, const std::string& index, const IndexState& state) {
   if (object_at(state.mappings, "_meta").contains("lockstep")) {
     throw Error({doing_with(index), "a pipeline fills it from a database, and would undo the change",
                  "change the tree in the database, or name another index in [tree] index"});
   }
   require_writable(doing_with(index), state, Retry::kNever);
+  require_pipelines(client, index, state);
 }
 
 }  // namespace
@@ -157,7 +178,7 @@ void prepare_tree_index(ElasticsearchClient& client, const std::string& index) {
     found = client.indices_of(index);
   }
   require_fit(index, found);
-  require_changeable(index, found[0]);
+  require_changeable(client, index, found[0]);
   const json missing = missing_fields(object_at(found[0].mappings, "properties"));
   if (!missing.empty()) client.put_mapping(index, {{"properties", missing}});
 }

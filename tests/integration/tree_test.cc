@@ -425,6 +425,28 @@ TEST_F(TreeIndexTest, AnIndexThatCannotServeIsRefused) {
   server().expect("PUT", "/" + tree_index(), mapping.dump());
   EXPECT_THAT(refusal(), HasSubstr("a pipeline fills it"));
   EXPECT_EQ(refusal_to_read(), "none");
+  server().expect("DELETE", "/" + tree_index());
+  mapping = json::parse(shipped_mapping());
+  mapping["settings"]["index.default_pipeline"] = "nowhere";
+  server().expect("PUT", "/" + tree_index(), mapping.dump());
+  EXPECT_THAT(refusal(), HasSubstr("its index.default_pipeline is nowhere, which does not exist; make that"));
+}
+
+// Reported: `grep` said "put a file, which adds the field", and after the put the same again.
+TEST_F(TreeIndexTest, ContentsThatCannotBeSearchedAreNotToldToBeAdded) {
+  json mapping = json::parse(shipped_mapping());
+  mapping["mappings"]["properties"]["contents"] = {{"type", "text"}, {"index", false}};
+  server().expect("PUT", "/" + tree_index(), mapping.dump());
+  EXPECT_EQ(refusal(), "none");
+  const Config its_config = config(Locking::kTree);
+  const std::unique_ptr<LockManager> locks = open_locks(its_config);
+  try {
+    open_tree(its_config, *locks)->search(TreePath("/"), TreeDepth::kAll, "word", [](const TreeEntry&) {});
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(),
+                HasSubstr("a field \"contents\" that cannot be searched; map it as config/fs.json"));
+  }
 }
 
 // Reported: `tree rm /data` removed /Data, too, where path.tree folds case.
@@ -479,6 +501,8 @@ TEST_F(TreeIndexTest, AMappingThatCannotTellPathsApartIsRefusedBeforeAnythingIsW
   EXPECT_THAT(refused(field("path", {{"ignore_above", 1'000}})), HasSubstr("\"path\" has ignore_above 1000"));
   EXPECT_THAT(refused(field("path", {{"index", false}})), HasSubstr("\"path\" is not indexed"));
   EXPECT_THAT(refused(field("fence", {{"type", "integer"}})), HasSubstr("\"fence\" is mapped as integer"));
+  EXPECT_THAT(refused(field("contents", {{"type", "nested"}})),
+              HasSubstr("\"contents\" is mapped as an object"));
   EXPECT_THAT(refused({{"mappings", {{"_routing", {{"required", true}}}}}}), HasSubstr("requires a routing"));
   EXPECT_THAT(refused({{"mappings", {{"_source", {{"excludes", {"contents"}}}}}}}),
               HasSubstr("a change would lose fields"));

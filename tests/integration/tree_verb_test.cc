@@ -194,6 +194,8 @@ TEST_F(TreeVerb, ALockThatIsNotToBeHadIsFour) {
   EXPECT_THAT(refused.err, MatchesRegex("lockstep: /a is locked exclusively by .*" +
                                         std::to_string(holder.pid()) + ".* from now\\)\n"));
   EXPECT_EQ(list(), "/a/f\n");
+  EXPECT_EQ(tree({"recover"}).err, "operations whose lease still runs: 1\n")
+      << "nothing that it leaves is silent";
 
   Program waiter(lockstep_program(), arguments({"rm", "/a", "--wait", "10m"}));
   ASSERT_TRUE(wait_until([&] { return locked().find("rm /a") != std::string::npos; }, kPatience));

@@ -195,6 +195,8 @@ class TreeVerb final : public Verb {
       try {
         const SweepResult result = tree->recover();
         tell(result);
+        // Which a watch comes to by itself.
+        if (!watch_) say("operations whose lease still runs", result.under_lease);
         if (!result.failures.empty()) code = ExitCode::kFailed;
       } catch (const Error& error) {
         if (!watch_ || !error.retryable()) throw;
@@ -249,10 +251,11 @@ class TreeVerb final : public Verb {
     return contents;
   }
 
+  static void say(const char* what, std::int64_t count) {
+    if (count > 0) std::cerr << what << ": " << count << '\n';
+  }
+
   static void tell(const SweepResult& result) {
-    const auto say = [](const char* what, std::int64_t count) {
-      if (count > 0) std::cerr << what << ": " << count << '\n';
-    };
     say("changes finished for dead processes", result.rolled_forward);
     say("changes aborted for dead processes", result.aborted);
     say("locks of dead processes released", result.released);
