@@ -2,6 +2,7 @@
 
 #include "build_commit.h"
 #include "replicator/cli/command_line.h"
+#include "replicator/process/standard_files.h"
 
 namespace {
 
@@ -18,5 +19,6 @@ void keep_little_memory() {
 
 int main(int argc, char** argv) {
   keep_little_memory();
+  lockstep::open_standard_files();
   return lockstep::run_command_line(argc, argv, {kBuildCommit, kBuildLibraries});
 }

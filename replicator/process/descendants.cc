@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <charconv>
 #include <chrono>
 #include <map>
@@ -72,9 +73,13 @@ std::multimap<pid_t, std::pair<pid_t, bool>> processes() {
   return children;
 }
 
-void reap_children() {
-  while (::waitpid(-1, nullptr, WNOHANG) > 0) {
-  }
+/// Reaps those that have ended; returns whether any child is left. The kernel knows at once; a look at /proc
+/// misses one whose parent ends while it looks.
+bool reap_children() {
+  pid_t ended = 0;
+  do ended = ::waitpid(-1, nullptr, WNOHANG);
+  while (ended > 0 || (ended < 0 && errno == EINTR));
+  return ended == 0;
 }
 
 }  // namespace
@@ -111,21 +116,19 @@ bool end_descendants(SteadyTime kill_at) {
   signal_descendants(SIGTERM);
   signal_descendants(SIGCONT);
   std::optional<SteadyTime> give_up_at;
-  while (true) {
-    reap_children();
-    if (descendants().empty()) {
-      reap_children();  // those that have ended since
-      return true;
-    }
+  while (reap_children()) {  // orphans are children, too
     const SteadyTime now = clock.now();
-    if (now >= kill_at) {
-      // Counted from the first, which may be late: this process, or the machine, may have stood still.
-      if (!give_up_at) give_up_at = now + kPatience;
-      signal_descendants(SIGKILL);
-      if (now >= *give_up_at) return false;
+    if (now < kill_at) {
+      std::this_thread::sleep_for(kPoll);
+      continue;
     }
-    std::this_thread::sleep_for(kPoll);
+    // Counted from the first, which may be late: this process, or the machine, may have stood still.
+    if (!give_up_at) give_up_at = now + kPatience;
+    if (now >= *give_up_at) return false;
+    // Again and again without a pause: one that forks and ends is there under another number next time.
+    signal_descendants(SIGKILL);
   }
+  return true;
 }
 
 }  // namespace lockstep

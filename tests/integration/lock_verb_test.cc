@@ -297,6 +297,22 @@ TEST_P(LockVerb, AnyProgramHoldsALockByAPipe) {
                          kPatience));
 }
 
+// With its input closed it waited for a descriptor of its own, for ever; without a reader SIGPIPE ended it,
+// and the lock was held until its lease ran out.
+TEST_P(LockVerb, WhoHoldsALockWithoutInputOrWithoutAReaderGivesItBackAtOnce) {
+  const std::string hold = shell_line(lockstep_program(), arguments("lock", {"--exclusive", "x", "--hold"}));
+  const Completed no_input = run_program("bash", {"-c", hold + " <&-"});
+  EXPECT_EQ(no_input.exit_code, 0) << no_input.err;
+  EXPECT_EQ(list(), "");
+  const std::string alone = "exec <&- >&- 2>&-; sleep 9)";  // whatever else waits for it to end
+  for (const std::string& output : {"> >(" + alone, std::string("> /dev/full"), std::string(">&-")}) {
+    const Completed unread = run_program("bash", {"-c", hold + " < <(" + alone + " " + output});
+    EXPECT_EQ(unread.exit_code, 1) << output << unread.err;
+    EXPECT_THAT(unread.err, HasSubstr("standard output does not take it"));
+    EXPECT_EQ(list(), "") << output;
+  }
+}
+
 TEST_P(LockVerb, WhoOnlyLooksMakesNothing) {
   EXPECT_EQ(list(), "");
   EXPECT_EQ(lockstep("locks", {"show", "x"}).err, "x is not locked\n");

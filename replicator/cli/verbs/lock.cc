@@ -1,4 +1,6 @@
 // `lockstep lock`: runs a command under locks, as flock(1) does, but the locks live in a server.
+#include <signal.h>
+
 #include <algorithm>
 #include <charconv>
 #include <iostream>
@@ -168,12 +170,17 @@ class Lock final : public Verb {
   /// For programs in other languages: the pipe to them is what holds the lock.
   static ExitCode hold(LockManager& manager, Operation& operation, SteadyTime begin, CaughtSignals& signals) {
     const std::string variable = handed_down_by(operation);
+    ::signal(SIGPIPE, SIG_IGN);  // nobody reads the token: an error like others, and the lock is given back
     std::cout << json_text({{"token", operation.token},
                             {"operation", operation.id},
                             {"environment",
                              {{"LOCKSTEP_FENCING_TOKEN", std::to_string(operation.token)},
                               {"LOCKSTEP_LOCK", variable.substr(variable.find('=') + 1)}}}})
               << std::endl;
+    if (!std::cout) {
+      give_back(manager, operation);
+      throw Error({"printing the token", "standard output does not take it", "nobody holds the lock now"});
+    }
     InputEnd input(signals);
     InputEnd::Cause cause{};
     std::optional<std::string> lost;
