@@ -51,6 +51,20 @@ void tell(const std::function<void(const PlanStep&)>& told, const PlanStep& step
 
 }  // namespace
 
+std::vector<MappingDifference> to_mapping_differences(const std::vector<DefinitionDifference>& differences) {
+  std::vector<MappingDifference> found;
+  for (const DefinitionDifference& difference : differences) {
+    MappingDifference& each = found.emplace_back();
+    each.place = difference.place;
+    each.is = difference.is;
+    each.wanted = difference.wanted;
+    each.way = difference.way == DefinitionDifference::Way::kNewIndex ? MappingDifference::Way::kNewIndex
+                                                                      : MappingDifference::Way::kInPlace;
+    each.reach = MappingDifference::Reach::kLaterWrites;
+  }
+  return found;
+}
+
 Deployment::Deployment(const Config& config, SourceDefinition& source, ElasticsearchClient& elasticsearch)
     : config_(config), source_(source), elasticsearch_(elasticsearch) {}
 
@@ -117,12 +131,15 @@ void Deployment::remove(Indices indices, const SourceDefinition::Progress& progr
 
 std::vector<DesiredIndex> Deployment::desired(const std::string& identity) {
   const auto fields = source_.document_fields();
+  const auto differences = source_.definition_differences();
   std::vector<DesiredIndex> wanted;
   for (const IndexConfig& index : config_.indices) {
     const auto known = fields.find(index.alias);
     wanted.push_back({index.alias, index.view, parse_mapping(index.mapping.string(), index.mapping_json),
                       config_.pipeline, identity,
                       known == fields.end() ? std::nullopt : std::optional(known->second)});
+    const auto redefined = differences.find(index.alias);
+    if (redefined != differences.end()) wanted.back().documents = to_mapping_differences(redefined->second);
   }
   return wanted;
 }

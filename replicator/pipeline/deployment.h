@@ -33,6 +33,9 @@ struct DeploymentPlan {
   bool empty() const { return steps.empty() && obstacles.empty(); }
 };
 
+/// As differences of an index, which needs a new one for those of another view.
+std::vector<MappingDifference> to_mapping_differences(const std::vector<DefinitionDifference>& differences);
+
 /// What happens to the indices when a pipeline is removed.
 enum class Indices { kKept, kDeleted };
 

@@ -302,6 +302,7 @@ DesiredIndex Reindexing::desired(const Reindex& reindex) const {
   for (const IndexConfig& index : parts_.config.indices) {
     if (index.alias == reindex.alias) desired.view = index.view;
   }
+  if (!reindex.view.empty()) desired.view = reindex.view;
   desired.mapping = parse_mapping("the mapping of the reindex of " + reindex.alias, reindex.mapping);
   desired.pipeline = parts_.pipeline.name;
   desired.identity = parts_.pipeline.identity;

@@ -26,6 +26,18 @@ struct Finding {
   std::string remedy;   ///< what to do about it; may be empty
 };
 
+/// How the documents of an index differ from what the configuration describes.
+struct DefinitionDifference {
+  enum class Way {
+    kInPlace,   ///< `apply` writes every document of the index again
+    kNewIndex,  ///< needs a second generation, with this definition from its beginning
+  };
+  std::string place;   ///< "view", "column title"
+  std::string is;      ///< empty: there is no such column
+  std::string wanted;  ///< empty: there is no such column any more
+  Way way = Way::kInPlace;
+};
+
 /// A line of the configuration for messages: "shop.toml:12"; "line 12" of one without a file.
 std::string place_in(const Config& config, int line);
 

@@ -57,10 +57,14 @@ struct Reindex {
   ReindexId id;
   std::string alias;
   ReindexState state = ReindexState::kCreating;
-  std::string mapping;            ///< of the new generation, as the mapping file says it
-  std::optional<IndexId> live;    ///< the generation that the alias stands for; in kSwapping, still
-  std::optional<IndexId> beside;  ///< the other one; none: not made yet, or dropped
-  std::string live_name;          ///< their real indices; empty in kCreating
+  std::string mapping;          ///< of the new generation, as the mapping file says it
+  std::optional<IndexId> live;  ///< the generation that the alias stands for; in kSwapping, still
+  std::optional<IndexId>
+      beside;  ///< the other one; none: not made yet, or dropped; in kCreating, only defined
+  std::string
+      view;  ///< of the other one, as its configuration names it; empty: that of the configuration now
+  bool has_own_definition = false;  ///< the other one has another view or other tracks than the live one
+  std::string live_name;            ///< their real indices; empty in kCreating
   std::string beside_name;
   ReindexWish wish = ReindexWish::kNone;
   bool is_forced = false;       ///< a person takes what refused documents and a moved alias mean

@@ -2,6 +2,7 @@
 // changes. For `check`, `plan`, `apply` and `remove`.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <map>
 #include <string>
@@ -39,6 +40,22 @@ class SourceDefinition {
 
   /// The aliases of the last apply(). Empty before the first.
   virtual std::vector<std::string> applied_aliases() = 0;
+
+  /// How the documents of each index differ from what the configuration describes, by alias. Leaves out the
+  /// indices that do not differ, that are not applied, or whose view cannot be found.
+  virtual std::map<std::string, std::vector<DefinitionDifference>> definition_differences() = 0;
+
+  /// The aliases whose index has another definition (view, JSON columns, tracks) than the configuration says.
+  virtual std::vector<std::string> redefined_aliases() = 0;
+
+  /// Starts a reindex as Reindexes::start() does, whose new generation has the definition that the
+  /// configuration says; makes what captures its changes, and leaves every other index as it is. False: the
+  /// alias has a reindex that has not failed. Throws as plan() does.
+  virtual bool start_reindex(const std::string& alias, const std::string& mapping, std::chrono::seconds keep,
+                             const Progress& progress) = 0;
+
+  /// Drops what captures changes that no index needs any more, as after a reindex that is over.
+  virtual void drop_unneeded(const Progress& progress) = 0;
 
   /// Adds a backfill of each of these indices, in place of one that nobody has begun. `reason` says why, for
   /// people. Ignores aliases that are not applied.

@@ -121,7 +121,21 @@ class DefinedSourceContract : public SourceContract {
 class NumberedSourceContract : public DefinedSourceContract {};
 
 /// Where an index may get a second generation (not in the fake).
-class ReindexedSourceContract : public DefinedSourceContract {};
+class ReindexedSourceContract : public DefinedSourceContract {
+ protected:
+  /// The oldest reindex.
+  Reindex known() { return source_->reindexes().all().at(0); }
+  /// Begins to follow a second generation of `docs`, docs-000002, by the view docs_2.
+  void fill_other_view();
+  /// Lets the alias stand for it.
+  void swap_generations();
+  /// Drops the one beside, and ends the reindex.
+  void end_reindex();
+  /// Throws std::out_of_range when the pipeline follows none of this name.
+  const AppliedIndex& named(const std::string& name) const;
+  /// The documents of an index that the changes since the last drain() lead to.
+  std::vector<std::string> documents_of(const std::string& name);
+};
 
 /// Ids as the source takes them.
 DocumentIds ids_of(const std::vector<std::string>& texts);

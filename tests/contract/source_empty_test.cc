@@ -192,6 +192,12 @@ class EmptyDefinition final : public SourceDefinition {
   std::map<std::string, std::vector<std::string>> document_fields() override { return {}; }
   std::string identity() override { return {}; }
   std::vector<std::string> applied_aliases() override { return {}; }
+  std::map<std::string, std::vector<DefinitionDifference>> definition_differences() override { return {}; }
+  std::vector<std::string> redefined_aliases() override { return {}; }
+  bool start_reindex(const std::string&, const std::string&, std::chrono::seconds, const Progress&) override {
+    return false;
+  }
+  void drop_unneeded(const Progress&) override {}
   void refill(const std::vector<std::string>&, const std::string&) override {}
   std::vector<PlanStep> plan() override { return {}; }
   void apply(const Progress&) override {}

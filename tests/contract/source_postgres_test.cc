@@ -65,7 +65,9 @@ class PostgresWorld final : public DefinedWorld {
         "from thing t where t.n >= 0; "
         "create view parcels as select p.id as _id, t.name as _routing, p.town_id as _town_id, t.name as "
         "town "
-        "from parcel p left join town t on t.id = p.town_id");
+        "from parcel p left join town t on t.id = p.town_id; "
+        "create view docs_2 as select 't' || t.id as _id, t.id as _thing_id, t.n as _town_id, "
+        "w.name as _routing, t.n * 2 as doubled from thing t left join town w on w.id = t.n");
     Config config;
     config.source.url = database_.url();
     config.source.password = Secret(database_.password());
@@ -82,10 +84,16 @@ class PostgresWorld final : public DefinedWorld {
     unknown.alias = "unknown";
     unknown.view = "public.nobody_has_made_this";
     unknown.tracks = {track("public.thing", "", "")};
-    applied_ = without_parcels_ = with_unknown_view_ = config;
+    IndexConfig other = docs;
+    other.view = "public.docs_2";
+    other.json_columns.clear();
+    other.tracks = {track("public.thing", "_thing_id", ""), track("public.town", "_town_id", "")};
+    applied_ = without_parcels_ = with_unknown_view_ = with_other_view_ = with_other_view_alone_ = config;
     applied_.indices = {docs, parcels};
     without_parcels_.indices = {docs};
     with_unknown_view_.indices = {docs, parcels, unknown};
+    with_other_view_.indices = {other, parcels};
+    with_other_view_alone_.indices = {other};
     definition(Configuration::kApplied)->apply({});
   }
 
@@ -119,6 +127,10 @@ class PostgresWorld final : public DefinedWorld {
         return open_source_definition(without_parcels_);
       case Configuration::kWithUnknownView:
         return open_source_definition(with_unknown_view_);
+      case Configuration::kWithOtherView:
+        return open_source_definition(with_other_view_);
+      case Configuration::kWithOtherViewWithoutParcels:
+        return open_source_definition(with_other_view_alone_);
       case Configuration::kApplied:
         break;
     }
@@ -192,6 +204,8 @@ class PostgresWorld final : public DefinedWorld {
   Config applied_;
   Config without_parcels_;
   Config with_unknown_view_;
+  Config with_other_view_;
+  Config with_other_view_alone_;
   std::string committed_at_;
 };
 

@@ -87,7 +87,9 @@ class SqliteWorld final : public DefinedWorld {
         "create index parcel_town on parcel (town_id); " +
         std::string(kDocs) +
         "; create view parcels as select p.id as _id, t.name as _routing, p.town_id as _town_id, "
-        "t.name as town from parcel p left join town t on t.id = p.town_id");
+        "t.name as town from parcel p left join town t on t.id = p.town_id; "
+        "create view docs_2 as select 't' || t.id as _id, t.id as _thing_id, t.n as _town_id, "
+        "w.name as _routing, t.n * 2 as doubled from thing t left join town w on w.id = t.n");
     Config config;
     config.source.kind = SourceConfig::Kind::kSqlite;
     config.source.url = "sqlite:" + file_.string();
@@ -106,10 +108,16 @@ class SqliteWorld final : public DefinedWorld {
     unknown.alias = "unknown";
     unknown.view = "nobody_has_made_this";
     unknown.tracks = {track("thing", "", "")};
-    applied_ = without_parcels_ = with_unknown_view_ = config;
+    IndexConfig other = docs;
+    other.view = "docs_2";
+    other.json_columns.clear();
+    other.tracks = {track("thing", "_thing_id", ""), track("town", "_town_id", "")};
+    applied_ = without_parcels_ = with_unknown_view_ = with_other_view_ = with_other_view_alone_ = config;
     applied_.indices = {docs, parcels};
     without_parcels_.indices = {docs};
     with_unknown_view_.indices = {docs, parcels, unknown};
+    with_other_view_.indices = {other, parcels};
+    with_other_view_alone_.indices = {other};
     definition(Configuration::kApplied)->apply({});
   }
 
@@ -145,6 +153,10 @@ class SqliteWorld final : public DefinedWorld {
         return open_source_definition(without_parcels_);
       case Configuration::kWithUnknownView:
         return open_source_definition(with_unknown_view_);
+      case Configuration::kWithOtherView:
+        return open_source_definition(with_other_view_);
+      case Configuration::kWithOtherViewWithoutParcels:
+        return open_source_definition(with_other_view_alone_);
       case Configuration::kApplied:
         break;
     }
@@ -231,6 +243,8 @@ class SqliteWorld final : public DefinedWorld {
   Config applied_;
   Config without_parcels_;
   Config with_unknown_view_;
+  Config with_other_view_;
+  Config with_other_view_alone_;
 };
 
 const auto kSqlite = testing::Values(MakeWorld{[] { return std::make_unique<SqliteWorld>("wal"); }});

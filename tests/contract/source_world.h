@@ -105,6 +105,10 @@ class DefinedWorld : public SourceWorld {
     kApplied,          ///< as it was applied
     kWithoutParcels,   ///< the same without the index `parcels`
     kWithUnknownView,  ///< the same with an index more, whose view does not exist
+    /// `docs` by another view, `docs_2`: {"doubled": …} for each thing, its _id "t" and the id, routed by the
+    /// name of the town whose id is n. Its tracks: thing by its key through the view, town by its key.
+    kWithOtherView,
+    kWithOtherViewWithoutParcels,  ///< the same without the index `parcels`
   };
   virtual std::unique_ptr<SourceDefinition> definition(Configuration configuration) = 0;
   virtual std::unique_ptr<AppliedWatch> watch() = 0;

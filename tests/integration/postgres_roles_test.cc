@@ -202,8 +202,8 @@ TEST_F(RolesTest, EachGrantIsNeeded) {
     defined_.database().execute("revoke " + statement.substr(6, to - 6) + " from " + role_);
     PostgresSession session(as_role().source, "test");
     PostgresTransaction transaction(session, "asking for rights");
-    const std::vector<std::string> missing =
-        missing_grants(transaction, design_pipeline(transaction, defined_.config()));
+    const std::vector<std::string> missing = missing_grants(
+        transaction, design_pipeline(transaction, defined_.config(), defined_.config().indices));
     EXPECT_THAT(missing, ::testing::ElementsAre(statement));
     defined_.database().execute(statement);
   }

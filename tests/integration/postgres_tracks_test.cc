@@ -56,7 +56,7 @@ class TracksTest : public ::testing::Test {
   PipelineDesign design() {
     PostgresSession session(defined_.config().source, "test");
     PostgresTransaction transaction(session, "designing");
-    return design_pipeline(transaction, defined_.config());
+    return design_pipeline(transaction, defined_.config(), defined_.config().indices);
   }
   std::string findings() {
     std::string lines;

@@ -40,7 +40,8 @@ class ViewReadsTest : public ::testing::Test {
     PostgresSession session(defined_.config().source, "test");
     PostgresTransaction transaction(session, "designing");
     std::vector<std::string> lines;
-    for (const Finding& finding : design_pipeline(transaction, defined_.config()).findings) {
+    for (const Finding& finding :
+         design_pipeline(transaction, defined_.config(), defined_.config().indices).findings) {
       lines.push_back(to_line(finding));
     }
     return lines;

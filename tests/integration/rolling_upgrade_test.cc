@@ -59,10 +59,9 @@ TEST_F(RollingUpgrade, AnOlderProgramWaitsForAnUpgradeOfItselfAndSaysSo) {
 }
 
 TEST_F(RollingUpgrade, ANewerProgramWaitsForTheApplyAndSaysSo) {
-  // As before the newest migration, 0013_generations.
+  // As before the newest migration, 0014_definitions.
   database_.execute("delete from lockstep.migration where number = " + std::to_string(newest_) +
-                    "; drop function lockstep.advance_reindex; drop table lockstep.reindex; "
-                    "alter table lockstep.index drop column written_by");
+                    "; alter table lockstep.index drop column configured, drop column followed");
   const auto program = pipeline_.start();
   EXPECT_TRUE(says(*program, "run `lockstep apply`"));
   EXPECT_TRUE(program->running());

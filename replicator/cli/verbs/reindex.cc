@@ -1,15 +1,19 @@
-// `lockstep reindex`: gives an index a new mapping by a second one beside it, which takes its place. The
-// service does the work; this command starts it, watches it and says what is wanted of it.
+// `lockstep reindex`: gives an index a new mapping or another view by a second one beside it, which takes its
+// place. The service does the work; this command starts it, watches it and says what is wanted of it. What
+// captures changes for another view is made here, and dropped here, since the service has no right to.
 #include <algorithm>
 #include <iostream>
 #include <map>
+#include <memory>
 #include <optional>
+#include <set>
 #include <variant>
 
 #include "replicator/cli/options/chosen_indices.h"
 #include "replicator/cli/options/duration_option.h"
 #include "replicator/cli/options/options.h"
 #include "replicator/cli/options/pipeline_option.h"
+#include "replicator/cli/text/plan_text.h"
 #include "replicator/cli/text/progress_line.h"
 #include "replicator/cli/text/status_text.h"
 #include "replicator/cli/verb.h"
@@ -21,6 +25,7 @@
 #include "replicator/elasticsearch/transport/curl_transport.h"
 #include "replicator/error.h"
 #include "replicator/log_command.h"
+#include "replicator/pipeline/deployment.h"
 #include "replicator/pipeline/leadership.h"
 #include "replicator/quantity.h"
 #include "replicator/service/readable.h"
@@ -41,7 +46,9 @@ std::string text_of(const std::string& file) {
 class ReindexVerb final : public Verb {
  public:
   const char* name() const override { return "reindex"; }
-  const char* summary() const override { return "Give an index a new mapping, searched all the while"; }
+  const char* summary() const override {
+    return "Give an index a new mapping or view, searched all the while";
+  }
   const char* example() const override {
     return "lockstep reindex -c shop.toml --dry-run\nlockstep reindex -c shop.toml products --keep 2d\n"
            "lockstep reindex -c shop.toml products --back";
@@ -49,7 +56,9 @@ class ReindexVerb final : public Verb {
 
   void add_options(Options options) override {
     pipeline_.add_to(options);
-    options.option("ALIAS", aliases_, "The indices; default: those whose mapping file needs a new index");
+    pipeline_.add_owner_to(options);
+    options.option("ALIAS", aliases_,
+                   "The indices; default: those whose mapping file or view needs a new one");
     add_duration(options, "--keep", keep_,
                  "How long the other index is followed afterwards, so that --back loses nothing");
     options.option("--mapping", mapping_, "A mapping file to try instead of the configured one")
@@ -71,6 +80,7 @@ class ReindexVerb final : public Verb {
     const std::unique_ptr<Source> source = open_source(config, "reindex");
     const AppliedPipeline pipeline = load_applied(config, *source);
     if (back_ || finish_ || abort_) return ask(config, pipeline, source->reindexes());
+    definition_ = open_source_definition(config);
     return start(config, pipeline, *source, std::chrono::ceil<std::chrono::seconds>(keep));
   }
 
@@ -81,7 +91,9 @@ class ReindexVerb final : public Verb {
                  std::chrono::seconds keep) {
     ElasticsearchClient elasticsearch(make_transport_factory(config.elasticsearch)(),
                                       config.elasticsearch.request_timeout);
-    const auto fields = open_source_definition(config)->document_fields();
+    const auto fields = definition_->document_fields();
+    const auto differences = definition_->definition_differences();
+    const std::set<std::string> redefined = redefined_aliases(differences);
     if (mapping_ && aliases_.size() != 1)
       throw UsageError("--mapping: name the one index that it is for: lockstep reindex ALIAS --mapping FILE");
     chosen_indices(pipeline, aliases_);         // throws for an unknown one
@@ -91,8 +103,10 @@ class ReindexVerb final : public Verb {
       if (!aliases_.empty() && !is_named) continue;
       const std::string file = mapping_.value_or(index.mapping.string());
       const std::string text = mapping_ ? text_of(*mapping_) : index.mapping_json;
-      const DesiredIndex desired{index.alias, index.view, parse_mapping(file, text), config.pipeline,
-                                 pipeline.identity};
+      DesiredIndex desired{index.alias, index.view, parse_mapping(file, text), config.pipeline,
+                           pipeline.identity};
+      if (const auto known = differences.find(index.alias); known != differences.end())
+        desired.documents = to_mapping_differences(known->second);
       const IndexPlan plan = plan_of(elasticsearch, desired);
       if (!is_named && plan.kind != IndexPlan::Kind::kReindex) continue;
       require_fit(elasticsearch, desired, fields);
@@ -100,13 +114,14 @@ class ReindexVerb final : public Verb {
         describe(elasticsearch, plan, keep);
       } else {
         log_command("reindex", config.pipeline);
-        start(source.reindexes(), index.alias, text, keep);
+        start(source.reindexes(), {index.alias, text, keep, redefined.contains(index.alias)});
       }
       before[index.alias] = plan.index;
     }
     if (before.empty())
       std::cout
-          << "nothing to do: no mapping file needs a new index; name an alias to reindex it all the same\n";
+          << "nothing to do: no mapping file and no view needs a new index; name an alias to reindex it all "
+             "the same\n";
     if (before.empty() || dry_run_) return ExitCode::kDone;
     ReindexWatch watch(config);
     for (const auto& [alias, index] : before) {
@@ -148,9 +163,34 @@ class ReindexVerb final : public Verb {
               << (keep.count() > 0 ? "followed for " + readable(keep) + ", then deleted" : "deleted") << '\n';
   }
 
-  void start(Reindexes& reindexes, const std::string& alias, const std::string& mapping,
-             std::chrono::seconds keep) const {
-    if (reindexes.start(alias, mapping, keep)) {
+  struct Wanted {
+    const std::string& alias;
+    const std::string& mapping;
+    std::chrono::seconds keep;
+    bool is_redefined;  // the new index has another view or other tracks
+  };
+
+  // With what `apply` would refuse, even where an older lockstep has stored no definition: starting says so.
+  std::set<std::string> redefined_aliases(
+      const std::map<std::string, std::vector<DefinitionDifference>>& differences) const {
+    const std::vector<std::string> aliases = definition_->redefined_aliases();
+    std::set<std::string> redefined(aliases.begin(), aliases.end());
+    for (const auto& [alias, found] : differences) {
+      for (const DefinitionDifference& difference : found) {
+        if (difference.way == DefinitionDifference::Way::kNewIndex) redefined.insert(alias);
+      }
+    }
+    return redefined;
+  }
+
+  bool is_started(Reindexes& reindexes, const Wanted& wanted) const {
+    if (!wanted.is_redefined) return reindexes.start(wanted.alias, wanted.mapping, wanted.keep);
+    return definition_->start_reindex(wanted.alias, wanted.mapping, wanted.keep, progress());
+  }
+
+  void start(Reindexes& reindexes, const Wanted& wanted) const {
+    const std::string& alias = wanted.alias;
+    if (is_started(reindexes, wanted)) {
       if (force_)
         reindexes.want(reindex_of(reindexes, alias)->id, ReindexWish::kNone, Reindexes::Force::kYes);
       return;
@@ -161,9 +201,9 @@ class ReindexVerb final : public Verb {
                        "; end that with `lockstep reindex --finish " + alias +
                        "`, or move the alias back with --back");
     }
-    if (known && known->mapping != mapping)
+    if (known && (known->mapping != wanted.mapping || known->has_own_definition != wanted.is_redefined))
       throw UsageError(alias +
-                       ": a reindex with another mapping is under way; take it back with `lockstep "
+                       ": a reindex with another mapping or view is under way; take it back with `lockstep "
                        "reindex --abort " +
                        alias + "`");
     std::cerr << "a reindex of " << alias << " is under way already\n";
@@ -214,8 +254,11 @@ class ReindexVerb final : public Verb {
                                        : ReindexWish::kAbort;
     ReindexWatch watch(config);
     log_command(back_ ? "reindex --back" : finish_ ? "reindex --finish" : "reindex --abort", config.pipeline);
-    for (const Reindex& reindex : asked)
+    bool has_own_definition = false;
+    for (const Reindex& reindex : asked) {
+      has_own_definition |= reindex.has_own_definition;
       reindexes.want(reindex.id, wish, force_ ? Reindexes::Force::kYes : Reindexes::Force::kNo);
+    }
     for (const Reindex& reindex : asked) {
       const std::optional<ReindexStatus> ended = watch.until(reindex.alias, [&](const ReindexStatus& now) {
         return back_ && now.state == name_of(ReindexState::kKept) && now.live != reindex.live_name;
@@ -227,7 +270,25 @@ class ReindexVerb final : public Verb {
         std::cout << "the reindex of " << reindex.alias << " is over\n";
       }
     }
+    if (has_own_definition && !back_) drop_unneeded(config);
     return ExitCode::kDone;
+  }
+
+  // What only the other view needed. The reindex is over all the same when the user has no right to that.
+  static void drop_unneeded(const Config& config) {
+    try {
+      open_source_definition(config)->drop_unneeded(progress());
+    } catch (const Error& error) {
+      std::cerr << error.what()
+                << "\nwhat only the other view needed is left in the database: `lockstep apply` drops it\n";
+    }
+  }
+
+  static SourceDefinition::Progress progress() {
+    SourceDefinition::Progress progress;
+    progress.step = [](const PlanStep& step) { std::cerr << step_text(step, Sql::kHidden); };
+    progress.waiting = [](const std::string& why) { std::cerr << why << '\n'; };
+    return progress;
   }
 
   bool fits(const Reindex& reindex) const {
@@ -236,6 +297,7 @@ class ReindexVerb final : public Verb {
   }
 
   PipelineOption pipeline_;
+  std::unique_ptr<SourceDefinition> definition_;  // for a new one
   std::vector<std::string> aliases_;
   std::string keep_ = "7d";
   std::optional<std::string> mapping_;

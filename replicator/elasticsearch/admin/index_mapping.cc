@@ -311,9 +311,9 @@ std::vector<std::string> refused_fields(const IndexMapping& mapping, const std::
 }
 
 std::string MappingDifference::text() const {
-  if (parameter.empty() && !is_setting()) return place + ": new, " + wanted;
-  return place + (is_setting() ? " " : ": " + parameter + " ") + (is.empty() ? "is not set" : "is " + is) +
-         ", wanted " + (wanted.empty() ? "unset" : wanted);
+  if (parameter.empty() && is.empty() && !is_setting()) return place + ": new, " + wanted;
+  return place + (parameter.empty() ? " " : ": " + parameter + " ") +
+         (is.empty() ? "is not set" : "is " + is) + ", wanted " + (wanted.empty() ? "unset" : wanted);
 }
 
 std::string_view name_of(MappingDifference::Way way) {

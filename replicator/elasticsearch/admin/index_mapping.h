@@ -39,8 +39,8 @@ struct MappingDifference {
     kEveryDocument,
     kLaterWrites,  ///< a document that was written before has to be written again
   };
-  std::string place;      ///< "field user.name", "mapping", "setting index.codec"
-  std::string parameter;  ///< of the field or mapping; empty: the field is new, or it is a setting
+  std::string place;      ///< "field user.name", "mapping", "setting index.codec", "view", "column title"
+  std::string parameter;  ///< of the field or mapping; empty: the field is new, or it is none of a mapping
   std::string is;         ///< empty: not set
   std::string wanted;     ///< a new field's type; empty: not set any more
   Way way = Way::kInPlace;

@@ -209,22 +209,29 @@ IndexPlan compare(ElasticsearchClient& client, const DesiredIndex& desired, cons
   plan.index = index.name;
   const IndexMark mark = *read_mark(index);
   const IndexMark wanted = wanted_mark(desired, mark);
-  if (mark == wanted) return plan;
+  plan.differences = desired.documents;
+  std::vector<std::string> problems;
+  for (const MappingDifference& difference : plan.differences) {
+    if (difference.way == MappingDifference::Way::kInPlace) continue;
+    problems.push_back(difference.text());
+    plan.changes.push_back(difference.text());
+  }
+  if (mark == wanted && problems.empty()) return plan;
 
   plan.kind = Kind::kUpdate;
-  std::vector<std::string> problems;
   std::vector<std::string> unwritten;
   if (!mark.unwritten.empty()) unwritten.push_back(mark.unwritten);
   if (mark.mapping_checksum != wanted.mapping_checksum) {
-    plan.differences = differences_of(client, desired, index);
-    for (const MappingDifference& difference : plan.differences) {
+    const std::vector<MappingDifference> differences = differences_of(client, desired, index);
+    for (const MappingDifference& difference : differences) {
+      plan.differences.push_back(difference);
       plan.changes.push_back(difference.text());
       if (difference.way != MappingDifference::Way::kInPlace) problems.push_back(difference.text());
       if (difference.reach == MappingDifference::Reach::kLaterWrites) unwritten.push_back(difference.place);
     }
-    if (plan.differences.empty()) plan.changes.emplace_back("note that the mapping file has changed");
+    if (differences.empty()) plan.changes.emplace_back("note that the mapping file has changed");
   }
-  if (mark.view != wanted.view || mark.alias != wanted.alias) {
+  if (problems.empty() && (mark.view != wanted.view || mark.alias != wanted.alias)) {
     plan.changes.push_back("note that its view is " + wanted.view);
   }
   plan.unwritten = joined_in_short(unwritten);

@@ -56,6 +56,8 @@ struct DesiredIndex {
   std::string identity;  ///< empty when the pipeline is not applied to the source yet
   /// Of the view's documents; none: not known.
   std::optional<std::vector<std::string>> fields = {};
+  /// How the view's documents differ from those that the index has: "view", "column title".
+  std::vector<MappingDifference> documents = {};
 };
 
 struct IndexPlan {
@@ -72,7 +74,7 @@ struct IndexPlan {
   std::vector<std::string> changes;  ///< for people, a line each; empty for kNothing and kRefuse
   std::string problem;               ///< kReindex and kRefuse: why
   std::string remedy;                ///< kReindex and kRefuse: what to do
-  /// kUpdate and kReindex: in which way each of them can be changed. None is Way::kUnknown.
+  /// In which way each of them can be changed, with those of the documents. None is Way::kUnknown.
   std::vector<MappingDifference> differences;
   /// What documents that were written before will not have, so that every document has to be written again:
   /// "field title.raw". Empty: nothing.

@@ -29,6 +29,14 @@ class FakeDefinition final : public SourceDefinition {
   std::map<std::string, std::vector<std::string>> document_fields() override { return fields; }
   std::string identity() override { return applied.empty() ? "" : kIdentity; }
   std::vector<std::string> applied_aliases() override { return applied; }
+  std::map<std::string, std::vector<DefinitionDifference>> definition_differences() override {
+    return differences;
+  }
+  std::vector<std::string> redefined_aliases() override { return {}; }
+  bool start_reindex(const std::string&, const std::string&, std::chrono::seconds, const Progress&) override {
+    return false;
+  }
+  void drop_unneeded(const Progress&) override {}
   void refill(const std::vector<std::string>& aliases, const std::string& reason) override {
     for (const std::string& alias : aliases) changes_.push_back("refill " + alias + ": " + reason);
   }
@@ -44,7 +52,8 @@ class FakeDefinition final : public SourceDefinition {
 
   std::vector<std::string> applied;
   std::vector<PlanStep> steps;
-  std::map<std::string, std::vector<std::string>> fields;  // by alias
+  std::map<std::string, std::vector<std::string>> fields;                // by alias
+  std::map<std::string, std::vector<DefinitionDifference>> differences;  // by alias
 
  private:
   Changes& changes_;
@@ -184,6 +193,40 @@ TEST_F(DeploymentTest, G4WhatCountsForLaterWritesIsWrittenAgainBehindTheMappingA
 TEST_F(DeploymentTest, ASecondPlanHasNothingToDo) {
   deployment_.apply(progress_);
   EXPECT_TRUE(deployment_.plan().empty());
+}
+
+TEST_F(DeploymentTest, AnotherViewNeedsANewIndexAndKeepsApplyFromDoingAnything) {
+  deployment_.apply(progress_);
+  changes_.clear();
+  using Way = DefinitionDifference::Way;
+  source_.differences["posts"] = {{"view", "search.posts", "search.posts_2", Way::kNewIndex},
+                                  {"column body", "a column", "", Way::kNewIndex}};
+  const DeploymentPlan plan = deployment_.plan();
+  ASSERT_THAT(plan.obstacles, testing::SizeIs(1));
+  EXPECT_THAT(
+      to_line(plan.obstacles[0]),
+      testing::HasSubstr("view is search.posts, wanted search.posts_2, column body is a column, wanted "
+                         "unset; run `lockstep reindex posts`"));
+  EXPECT_EQ(plan.indices.at(0).kind, IndexPlan::Kind::kReindex);
+  EXPECT_THROW(deployment_.apply(progress_), Error);
+  EXPECT_THAT(changes_, IsEmpty());
+}
+
+TEST_F(DeploymentTest, AColumnOfTheSameViewIsNoObstacle) {
+  deployment_.apply(progress_);
+  source_.differences["posts"] = {{"column length", "", "a column", DefinitionDifference::Way::kInPlace}};
+  const DeploymentPlan plan = deployment_.plan();
+  EXPECT_THAT(plan.obstacles, IsEmpty());
+  ASSERT_THAT(plan.indices.at(0).differences, testing::SizeIs(1));
+  EXPECT_EQ(plan.indices[0].differences[0].text(), "column length: new, a column");
+  EXPECT_EQ(plan.indices[0].kind, IndexPlan::Kind::kNothing);
+}
+
+TEST_F(DeploymentTest, AnIndexThatIsGoneHasNoDocumentsOfAnotherView) {
+  source_.applied = {"posts"};
+  source_.differences["posts"] = {
+      {"view", "search.posts", "search.posts_2", DefinitionDifference::Way::kNewIndex}};
+  EXPECT_THAT(deployment_.plan().obstacles, IsEmpty());
 }
 
 TEST_F(DeploymentTest, G1ARefusedIndexKeepsEverythingAsItIs) {

@@ -45,6 +45,8 @@ void load_indices(PostgresTransaction& transaction, AppliedObjects& state) {
     require_stored(row[5], kTable);
     index.fields = strings(row[5]);
     index.definition = stored<std::string>(row[6], kTable);
+    index.configured = row[7].c_str();
+    index.followed = row[8].as<bool>();
     aliases[index.id] = alias;
   }
   for (const pqxx::row& row : transaction.run_once(
@@ -103,6 +105,12 @@ void load_parts(PostgresTransaction& transaction, AppliedObjects& state) {
 }
 
 }  // namespace
+
+std::vector<StoredIndex> stored_indices_of(const AppliedObjects& applied) {
+  std::vector<StoredIndex> indices;
+  for (const auto& [name, index] : applied.indices) indices.push_back({name, index.beside, index.configured});
+  return indices;
+}
 
 bool has_own_tables(PostgresTransaction& transaction, const std::string& schema_name) {
   return transaction.run_once(postgres_sql("has_own_tables"), schema_name)[0][0].as<bool>();

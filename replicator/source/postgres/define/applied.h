@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "replicator/source/index_definition.h"
 #include "replicator/source/postgres/session/transaction.h"
 
 namespace lockstep {
@@ -31,6 +32,8 @@ struct AppliedIndexRow {
   bool routed = false;
   std::vector<std::string> fields;
   std::string definition;
+  std::string configured;  ///< as definition_text() of it; empty: an older lockstep has stored none
+  bool followed = true;    ///< false: a reindex is about to begin with it
   std::set<std::pair<int, std::string>> tracks;  ///< capture and resolver; the resolver may be empty
   std::string beside;  ///< the alias whose other generation this is; empty: it is the alias's own
 };
@@ -65,6 +68,9 @@ struct AppliedObjects {
   std::set<std::pair<std::string, unsigned>> moved_parts;        ///< of these, below other tables now
   std::set<std::string> resolvers_of_others;                     ///< which other pipelines' tracks call
 };
+
+/// The pipeline's indices, by what they are defined.
+std::vector<StoredIndex> stored_indices_of(const AppliedObjects& applied);
 
 /// Whether lockstep's tables exist in the schema of this name, which is not quoted. Needs no right on it.
 bool has_own_tables(PostgresTransaction& transaction, const std::string& schema_name);

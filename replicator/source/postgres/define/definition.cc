@@ -1,6 +1,8 @@
 #include "replicator/source/postgres/define/definition.h"
 
+#include <algorithm>
 #include <map>
+#include <optional>
 #include <random>
 #include <thread>
 #include <utility>
@@ -8,23 +10,16 @@
 #include "replicator/backoff.h"
 #include "replicator/embedded_file.h"
 #include "replicator/error.h"
+#include "replicator/source/index_definition.h"
+#include "replicator/source/postgres/catalog/catalog.h"
 #include "replicator/source/postgres/define/applied.h"
 #include "replicator/source/postgres/define/grants.h"
 #include "replicator/source/postgres/define/row_checks.h"
 #include "replicator/source/postgres/define/triggers.h"
-#include "replicator/source/postgres/define/trust.h"
+#include "replicator/source/postgres/session/statement.h"
 
 namespace lockstep {
 namespace {
-
-// The design of a configuration without faults.
-PipelineDesign sound_design(PostgresTransaction& transaction, const Config& config) {
-  PipelineDesign design = design_pipeline(transaction, config);
-  std::vector<Finding> findings = design.findings;
-  findings.insert(findings.end(), design.denied.begin(), design.denied.end());
-  require_no_errors(findings);
-  return design;
-}
 
 std::vector<PlanStep> steps_of(DefinitionPlan&& plan) {
   std::vector<PlanStep> steps = std::move(plan.preparation);
@@ -106,7 +101,7 @@ std::vector<PlanStep> PostgresDefinition::plan() {
   std::vector<PlanStep> steps = to_hand_over(transaction);
   if (!steps.empty()) return steps;
   for (const Migration& migration : pending(transaction)) steps.push_back(step_of(migration));
-  const PipelineDesign design = sound_design(transaction, config_);
+  const PipelineDesign design = sound_design(transaction, Definitions::kWanted);
   for (PlanStep& step : steps_of(make(transaction, design, Ids::kPredicted)))
     steps.push_back(std::move(step));
   // A view that cannot be read would only be set aside.
@@ -116,13 +111,30 @@ std::vector<PlanStep> PostgresDefinition::plan() {
   return steps;
 }
 
+AppliedObjects PostgresDefinition::applied(PostgresTransaction& transaction) {
+  pending(transaction);  // throws for what a newer lockstep has made
+  return load_applied(transaction, config_.source.schema, config_.pipeline);
+}
+
+PipelineDesign PostgresDefinition::sound_design(PostgresTransaction& transaction, Definitions definitions) {
+  const std::vector<StoredIndex> stored = stored_indices_of(applied(transaction));
+  PipelineDesign design =
+      design_pipeline(transaction, config_,
+                      definitions == Definitions::kWanted ? wanted_indices(config_, stored)
+                                                          : stored_indices(config_, stored));
+  std::vector<Finding> findings = design.findings;
+  findings.insert(findings.end(), design.denied.begin(), design.denied.end());
+  require_no_errors(findings);
+  return design;
+}
+
 DefinitionPlan PostgresDefinition::make(PostgresTransaction& transaction, const PipelineDesign& design,
                                         Ids ids) {
-  const AppliedObjects applied = load_applied(transaction, config_.source.schema, config_.pipeline);
+  const AppliedObjects known = applied(transaction);
   std::map<std::string, int> predicted;
   return make_plan(
-      {transaction, config_.source.schema, config_.pipeline, design, applied, [&](const std::string& table) {
-         if (!applied.has_schema) return ++predicted[table];
+      {transaction, config_.source.schema, config_.pipeline, design, known, [&](const std::string& table) {
+         if (!known.has_schema) return ++predicted[table];
          return next_id(transaction, table, ids, predicted[table]++);
        }});
 }
@@ -139,9 +151,17 @@ int PostgresDefinition::next_id(PostgresTransaction& transaction, const std::str
   return last[0][0].as<int>() + 1 + already_predicted;
 }
 
+// By the views that the configuration names no more, and indices still follow.
+std::vector<LentRight> PostgresDefinition::lent_to_generations(PostgresTransaction& transaction) {
+  Config followed = config_;
+  followed.indices = wanted_indices(config_, stored_indices_of(applied(transaction)));
+  return lent_rights(transaction, followed);
+}
+
 // A session that would lend rights to the owners of what it reads may not even look for faults.
 std::vector<PlanStep> PostgresDefinition::to_hand_over(PostgresTransaction& transaction) {
-  const std::vector<LentRight> lent = lent_rights(transaction, config_);
+  std::vector<LentRight> lent = lent_rights(transaction, config_);
+  if (lent.empty()) lent = lent_to_generations(transaction);
   if (lent.empty()) return {};
   std::vector<PlanStep> steps = hand_over(transaction, config_);
   if (steps.empty()) throw UsageError(to_line(to_finding(lent, config_)));
@@ -152,7 +172,7 @@ void PostgresDefinition::apply(const Progress& progress) {
   bool hands_over = false;
   patiently("checking the configuration", progress, [&](PostgresTransaction& transaction) {
     hands_over = !to_hand_over(transaction).empty();
-    if (!hands_over) sound_design(transaction, config_);
+    if (!hands_over) sound_design(transaction, Definitions::kWanted);
   });
   if (hands_over) return give_schema_away(progress);
   retried("migrating lockstep's schema", progress, [&] {
@@ -162,14 +182,84 @@ void PostgresDefinition::apply(const Progress& progress) {
             });
   });
   carry_out("applying the configuration", progress, [&](PostgresTransaction& transaction) {
-    DefinitionPlan plan = make(transaction, sound_design(transaction, config_), Ids::kTaken);
-    if (plan.empty()) return plan;
-    plan.triggers.push_back(
-        {PlanStep::Action::kChange, "", "",
-         session_.sql("update {schema}.pipeline set applied_at = clock_timestamp() where name = ") +
-             transaction.quote(config_.pipeline)});
-    return plan;
+    return make_and_reload(transaction, Definitions::kWanted);
   });
+}
+
+DefinitionPlan PostgresDefinition::make_and_reload(PostgresTransaction& transaction,
+                                                   Definitions definitions) {
+  DefinitionPlan plan = make(transaction, sound_design(transaction, definitions), Ids::kTaken);
+  if (plan.empty()) return plan;
+  plan.triggers.push_back(
+      {PlanStep::Action::kChange, "", "",
+       session_.sql("update {schema}.pipeline set applied_at = clock_timestamp() where name = ") +
+           transaction.quote(config_.pipeline)});
+  return plan;
+}
+
+// The new generation is a row of the table index that nobody follows yet, with the definition of the
+// configuration. So its captures are made as `apply` makes them.
+bool PostgresDefinition::start_reindex(const std::string& alias, const std::string& mapping,
+                                       std::chrono::seconds keep, const Progress& progress) {
+  const auto configured = std::find_if(config_.indices.begin(), config_.indices.end(),
+                                       [&](const IndexConfig& index) { return index.alias == alias; });
+  if (configured == config_.indices.end())
+    throw UsageError("the configuration has no index " + alias + ", whose definition a reindex could take");
+  bool is_started = false;
+  carry_out("starting a reindex", progress, [&](PostgresTransaction& transaction) {
+    require_handed_over(transaction);
+    require_migrated(transaction, config_.source.schema);
+    const AppliedObjects known = applied(transaction);
+    is_started =
+        known.pipeline && !transaction
+                               .run_once(session_.sql(postgres_sql("start_reindex")), *known.pipeline, alias,
+                                         session_.storable(mapping), keep.count())
+                               .empty();
+    if (!is_started) return DefinitionPlan{};
+    transaction.run_once(session_.sql(postgres_sql("define_generation")), *known.pipeline, alias,
+                         definition_text(*configured));
+    return make_and_reload(transaction, Definitions::kStored);
+  });
+  return is_started;
+}
+
+void PostgresDefinition::drop_unneeded(const Progress& progress) {
+  carry_out("dropping what no index needs any more", progress, [&](PostgresTransaction& transaction) {
+    require_handed_over(transaction);
+    return make_and_reload(transaction, Definitions::kStored);
+  });
+}
+
+void PostgresDefinition::require_handed_over(PostgresTransaction& transaction) {
+  if (!to_hand_over(transaction).empty())
+    throw UsageError("lockstep's schema is still to be handed over; run `lockstep apply`");
+}
+
+std::map<std::string, std::vector<DefinitionDifference>> PostgresDefinition::differences() {
+  PostgresTransaction transaction(session_, "comparing definitions");
+  const AppliedObjects known = applied(transaction);
+  std::map<std::string, std::vector<DefinitionDifference>> differences;
+  for (const IndexConfig& index : config_.indices) {
+    const auto row = known.indices.find(index.alias);
+    std::string why;
+    const std::optional<PostgresRelation> view = find_relation(transaction, index.view, why);
+    if (row == known.indices.end() || !view) continue;
+    DocumentShape wanted{view->name, row->second.id_type, false, {}};
+    for (const PostgresColumn& column : view->columns) {
+      if (column.name == "_id") wanted.id_type = column.type;
+      if (column.name == "_routing") wanted.routed = true;
+      if (!column.name.starts_with('_')) wanted.fields.push_back(column.name);
+    }
+    const AppliedIndexRow& is = row->second;
+    auto found = compare_shapes({is.view, is.id_type, is.routed, is.fields}, wanted);
+    if (!found.empty()) differences.emplace(index.alias, std::move(found));
+  }
+  return differences;
+}
+
+std::vector<std::string> PostgresDefinition::redefined_aliases() {
+  PostgresTransaction transaction(session_, "comparing definitions");
+  return redefined(config_, stored_indices_of(applied(transaction)));
 }
 
 // Without the migrations: who owns a part of the schema could have them run code.
@@ -246,7 +336,7 @@ void PostgresDefinition::retried(const char* doing, const Progress& progress,
 std::vector<std::string> PostgresDefinition::grants(const std::string& role) {
   PostgresTransaction transaction(session_, "listing privileges");
   if (!to_hand_over(transaction).empty()) return {};
-  return grants_for_run(transaction, sound_design(transaction, config_), role);
+  return grants_for_run(transaction, sound_design(transaction, Definitions::kWanted), role);
 }
 
 }  // namespace lockstep

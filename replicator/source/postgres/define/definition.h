@@ -12,13 +12,16 @@
 
 #include <chrono>
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
 #include "replicator/config/config.h"
 #include "replicator/source/definition.h"
+#include "replicator/source/postgres/define/applied.h"
 #include "replicator/source/postgres/define/design.h"
 #include "replicator/source/postgres/define/plan.h"
+#include "replicator/source/postgres/define/trust.h"
 #include "replicator/source/postgres/session/migrations.h"
 #include "replicator/source/postgres/session/transaction.h"
 #include "replicator/source/source_definition.h"
@@ -43,6 +46,13 @@ class PostgresDefinition {
   /// As SourceDefinition::apply(). The Error is retryable when a table was in use for too long.
   void apply(const Progress& progress);
 
+  /// As SourceDefinition's.
+  std::map<std::string, std::vector<DefinitionDifference>> differences();
+  std::vector<std::string> redefined_aliases();
+  bool start_reindex(const std::string& alias, const std::string& mapping, std::chrono::seconds keep,
+                     const Progress& progress);
+  void drop_unneeded(const Progress& progress);
+
   /// What remove() would do, in order.
   std::vector<PlanStep> removal_plan();
 
@@ -56,12 +66,21 @@ class PostgresDefinition {
 
  private:
   enum class Ids { kPredicted, kTaken };
+  /// Whose definitions a design has: those that the configuration wants, or those that are applied.
+  enum class Definitions { kWanted, kStored };
 
   /// The steps of a session with more rights than the tables' owner: all that it may do. Throws UsageError
   /// when there are none for it. Empty: it has no more rights.
   std::vector<PlanStep> to_hand_over(PostgresTransaction& transaction);
+  std::vector<LentRight> lent_to_generations(PostgresTransaction& transaction);
+  void require_handed_over(PostgresTransaction& transaction);
   void give_schema_away(const Progress& progress);
+  AppliedObjects applied(PostgresTransaction& transaction);
+  /// The design of a configuration without faults.
+  PipelineDesign sound_design(PostgresTransaction& transaction, Definitions definitions);
   DefinitionPlan make(PostgresTransaction& transaction, const PipelineDesign& design, Ids ids);
+  /// Its plan, after which whoever runs the pipeline loads it again. Empty: there is nothing to do.
+  DefinitionPlan make_and_reload(PostgresTransaction& transaction, Definitions definitions);
   DefinitionPlan make_removal(PostgresTransaction& transaction);
   std::vector<Migration> pending(PostgresTransaction& transaction);
   PlanStep step_of(const Migration& migration) const;

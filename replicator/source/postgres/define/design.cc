@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "replicator/source/checksum.h"
+#include "replicator/source/index_definition.h"
 #include "replicator/source/postgres/catalog/join_paths.h"
 #include "replicator/source/postgres/define/resolver.h"
 
@@ -23,10 +24,14 @@ class Designer {
   Designer(PostgresTransaction& transaction, const Config& config)
       : transaction_(transaction), config_(config) {}
 
-  PipelineDesign design() {
+  PipelineDesign design(const std::vector<IndexConfig>& indices) {
     if (config_.replication.max_outbox_size > 0)
       design_.max_outbox_size = config_.replication.max_outbox_size;
-    for (const IndexConfig& index : config_.indices) add_index(index);
+    for (const IndexConfig& index : indices) {
+      const std::size_t first = design_.findings.size();
+      add_index(index);
+      attribute_findings(config_, index, first, design_.findings);
+    }
     for (auto& [name, table] : design_.tables) add_counted_columns(table);
     return std::move(design_);
   }
@@ -64,6 +69,7 @@ class Designer {
     index.view = view->name;
     index.view_oid = view->oid;
     index.line = place(config.line);
+    index.configured = definition_text(config);
     if (!describe_documents(config, *view, index)) return;
     index.reads = read_view(transaction_, view->oid);
     index.parts = read_view_parts(transaction_, view->oid, whole_rows(index.reads));
@@ -395,8 +401,9 @@ std::string resolver_name(const PipelineDesign& design, const TrackDesign& track
   return "resolve_" + checksum(design.captures[track.capture].value_type + "\n" + track.resolver_query);
 }
 
-PipelineDesign design_pipeline(PostgresTransaction& transaction, const Config& config) {
-  return Designer(transaction, config).design();
+PipelineDesign design_pipeline(PostgresTransaction& transaction, const Config& config,
+                               const std::vector<IndexConfig>& indices) {
+  return Designer(transaction, config).design(indices);
 }
 
 }  // namespace lockstep

@@ -41,6 +41,7 @@ struct IndexDesign {
   std::vector<TrackDesign> tracks;
   ViewReads reads;
   std::string line;
+  std::string configured;  ///< as definition_text() says it
 };
 
 /// A tracked table, and what its triggers do.
@@ -66,8 +67,9 @@ struct PipelineDesign {
 /// has another name, so a process that still knows the old function meets an error, never another meaning.
 std::string resolver_name(const PipelineDesign& design, const TrackDesign& track);
 
-/// Faults of the configuration become findings, and the design leaves out what they concern. REQUIRES: the
-/// source is PostgreSQL.
-PipelineDesign design_pipeline(PostgresTransaction& transaction, const Config& config);
+/// Designs `indices`, which are those of the configuration and what wanted_indices() adds. Faults become
+/// findings, and the design leaves out what they concern. REQUIRES: the source is PostgreSQL.
+PipelineDesign design_pipeline(PostgresTransaction& transaction, const Config& config,
+                               const std::vector<IndexConfig>& indices);
 
 }  // namespace lockstep

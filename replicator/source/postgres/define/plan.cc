@@ -180,19 +180,12 @@ class Planner {
   }
 
   void plan_index(const IndexDesign& index, const CodePlanner& code) {
-    const auto known = in_.applied.indices.find(index.alias);
-    plan_generation(index, index.alias, known == in_.applied.indices.end() ? nullptr : &known->second, code);
-    for (const auto& [name, generation] : in_.applied.indices) {
-      if (generation.beside == index.alias) plan_generation(index, name, &generation, code);
-    }
-  }
-
-  void plan_generation(const IndexDesign& index, const std::string& name, const AppliedIndexRow* known,
-                       const CodePlanner& code) {
+    const auto applied = in_.applied.indices.find(index.alias);
+    const AppliedIndexRow* const known = applied == in_.applied.indices.end() ? nullptr : &applied->second;
     const Tracks tracks = wanted_tracks(index);
     const bool is_new = known == nullptr;
     const std::string reason = is_new ? "new index" : reason_to_repeat(index, *known, tracks, code);
-    if (reason.empty()) return;
+    if (reason.empty()) return note_definition(index, *known);
     Filling defined = filling();
     defined.holes["id"] = std::to_string(is_new ? in_.next_id("index") : known->id);
     fill_columns(index, defined);
@@ -202,13 +195,31 @@ class Planner {
       defined.blocks["tracks"].push_back(
           {{{"capture", std::to_string(capture)}, {"resolver", quoted_or_null(resolver)}}, {}});
     }
-    defined.blocks["jobs"].push_back(job("backfill", estimated_rows(index.view), reason));
-    if (!is_new) defined.blocks["jobs"].push_back(job("sweep", std::nullopt, reason));
-    prepare(is_new ? Action::kCreate : Action::kChange, "index " + name,
-            is_new
-                ? "follows view " + index.view + ", beginning with a backfill"
-                : reason + ": all documents are written again, and those that the view no longer has deleted",
+    defined.blocks["jobs"];
+    const bool is_followed = is_new || known->followed;
+    if (is_followed) defined.blocks["jobs"].push_back(job("backfill", estimated_rows(index.view), reason));
+    if (is_followed && !is_new) defined.blocks["jobs"].push_back(job("sweep", std::nullopt, reason));
+    prepare(is_new ? Action::kCreate : Action::kChange, "index " + index.alias,
+            is_new ? "follows view " + index.view + ", beginning with a backfill"
+            : is_followed
+                ? reason +
+                      ": all documents are written again, and those that the view no longer has deleted" +
+                      while_written(index, *known)
+                : "follows view " + index.view + " when the reindex begins",
             statements("define_index", defined));
+  }
+
+  static std::string while_written(const IndexDesign& index, const AppliedIndexRow& applied) {
+    std::string text = "; searches see both forms until then";
+    if (applied.id_type != index.id_type) text += ", and a document whose _id changes twice";
+    return text;
+  }
+
+  void note_definition(const IndexDesign& index, const AppliedIndexRow& applied) {
+    if (applied.configured == index.configured) return;
+    prepare(Action::kChange, "index " + index.alias, "note how it is defined",
+            "update " + schema_ + ".index set configured = " + quote(index.configured) +
+                " where id = " + std::to_string(applied.id));
   }
 
   void fill_columns(const IndexDesign& index, Filling& filling) const {
@@ -218,6 +229,7 @@ class Planner {
     filling.holes["routed"] = index.routed ? "true" : "false";
     filling.holes["fields"] = text_array(index.fields);
     filling.holes["definition"] = quote(index.parts.text());
+    filling.holes["configured"] = quote(index.configured);
     filling.holes["view_oid"] = std::to_string(index.view_oid);
   }
 
@@ -242,7 +254,7 @@ class Planner {
     std::set<std::string> wanted;
     for (const IndexDesign& index : in_.design.indices) wanted.insert(index.alias);
     for (const auto& [alias, applied] : in_.applied.indices) {
-      if (wanted.contains(alias) || wanted.contains(applied.beside)) continue;
+      if (wanted.contains(alias)) continue;
       drop("index " + alias, "no longer in the configuration; the one in Elasticsearch is left as it is",
            delete_row("index", applied.id));
     }

@@ -29,8 +29,11 @@ class Preflight {
       : transaction_(transaction), session_(transaction.session()), config_(config) {}
 
   std::vector<Finding> check() {
-    if (!check_server() || !check_trust() || !check_schema()) return std::move(findings_);
-    design_ = design_pipeline(transaction_, config_);
+    if (!check_server() || !check_trust(config_) || !check_schema()) return std::move(findings_);
+    Config followed = config_;
+    followed.indices = wanted_indices(config_, stored_indices_of(applied_));
+    if (!lends_rights_ && !check_trust(followed)) return std::move(findings_);
+    design_ = design_pipeline(transaction_, config_, followed.indices);
     findings_.insert(findings_.end(), design_.findings.begin(), design_.findings.end());
     check_rights();
     for (const auto& [name, table] : design_.tables) check_table(table);
@@ -116,9 +119,10 @@ class Preflight {
 
   // False: nothing may be run here that belongs to somebody else. The role of `run` makes nothing, and is
   // only warned of what is less than everything.
-  bool check_trust() {
-    const std::vector<LentRight> lent = lent_rights(transaction_, config_);
+  bool check_trust(const Config& config) {
+    const std::vector<LentRight> lent = lent_rights(transaction_, config);
     if (lent.empty()) return true;
+    lends_rights_ = true;
     Finding finding = to_finding(lent, config_);
     const bool is_everything =
         transaction_
@@ -290,6 +294,7 @@ class Preflight {
   bool may_create_schema_ = false;
   bool owns_schema_ = false;
   bool has_schema_ = false;
+  bool lends_rights_ = false;
   bool is_older_ = false;  // migrations are missing
 };
 

@@ -23,6 +23,15 @@ class PostgresSourceDefinition final : public SourceDefinition {
   std::map<std::string, std::vector<std::string>> document_fields() override;
   std::string identity() override;
   std::vector<std::string> applied_aliases() override;
+  std::map<std::string, std::vector<DefinitionDifference>> definition_differences() override {
+    return definition_.differences();
+  }
+  std::vector<std::string> redefined_aliases() override { return definition_.redefined_aliases(); }
+  bool start_reindex(const std::string& alias, const std::string& mapping, std::chrono::seconds keep,
+                     const Progress& progress) override {
+    return definition_.start_reindex(alias, mapping, keep, progress);
+  }
+  void drop_unneeded(const Progress& progress) override { definition_.drop_unneeded(progress); }
   void refill(const std::vector<std::string>& aliases, const std::string& reason) override;
   std::vector<PlanStep> plan() override { return definition_.plan(); }
   void apply(const Progress& progress) override { definition_.apply(progress); }

@@ -33,6 +33,8 @@ Reindex reindex_of(const pqxx::row& row) {
   reindex.keep = std::chrono::seconds(row[11].as<std::int64_t>());
   reindex.reason = stored<std::string>(row[12], kTable);
   reindex.failure = stored<std::string>(row[13], kTable);
+  reindex.view = row[14].c_str();
+  reindex.has_own_definition = row[15].as<bool>();
   return reindex;
 }
 

@@ -109,7 +109,7 @@ begin
       select {pipeline}, i.id, k.kind, reason
       from {schema}.index as i
         cross join (values (1, 'comparison'), (2, 'sweep')) as k(number, kind)
-      where exists (select from {schema}.track as t where t.index = i.id and t.capture in ({ids}))
+      where i.followed and exists (select from {schema}.track as t where t.index = i.id and t.capture in ({ids}))
         and not exists (select from {schema}.job as j where j.index = i.id and j.kind = k.kind and j.position is null)
       order by i.id, k.number;
       return next reason || '; the indices that follow it are compared with their views';

@@ -5,15 +5,15 @@
 --   jobs              once for each: {kind}, {total} documents or null, {reason}; a job of the kind that nobody has begun
 --                     would do the same work
 {#added}
-insert into {schema}.index (id, pipeline, alias, view, id_type, routed, fields, definition, view_text)
+insert into {schema}.index (id, pipeline, alias, view, id_type, routed, fields, definition, view_text, configured)
 overriding system value
 values ({id}, {pipeline}, {alias}, {view}, {id_type}, {routed}, {fields}, {definition},
-        md5(pg_get_viewdef({view_oid}::oid)));
+        md5(pg_get_viewdef({view_oid}::oid)), {configured});
 {/added}
 {#changed}
 update {schema}.index
 set view = {view}, id_type = {id_type}, routed = {routed}, fields = {fields}, definition = {definition},
-    view_text = md5(pg_get_viewdef({view_oid}::oid))
+    view_text = md5(pg_get_viewdef({view_oid}::oid)), configured = {configured}
 where id = {id};
 delete from {schema}.set_aside where index = {id};
 delete from {schema}.track where index = {id};

@@ -8,5 +8,5 @@ from {schema}.index as i
   left join {schema}.reindex as r on r.beside = i.id
   left join {schema}.track as t on t.index = i.id
   left join {schema}.capture as c on c.id = t.capture
-where i.pipeline = $1
+where i.pipeline = $1 and i.followed
 order by i.id, t.id

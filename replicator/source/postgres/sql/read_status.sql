@@ -52,7 +52,7 @@ select json_build_object(
         where j.index = i.id
       )) order by i.id), '[]')
     from {schema}.index as i
-    where i.pipeline = p.id
+    where i.pipeline = p.id and i.followed
   )
 )
 from {schema}.pipeline as p

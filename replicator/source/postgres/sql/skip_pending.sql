@@ -10,5 +10,5 @@ select i.pipeline, i.id, k.kind, $1
 from {schema}.index as i
   join moved as m on m.pipeline = i.pipeline
   cross join (values (1, 'comparison'), (2, 'sweep')) as k(number, kind)
-where not exists (select from {schema}.job as j where j.index = i.id and j.kind = k.kind and j.position is null)
+where i.followed and not exists (select from {schema}.job as j where j.index = i.id and j.kind = k.kind and j.position is null)
 order by i.id, k.number

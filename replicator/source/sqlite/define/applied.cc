@@ -85,9 +85,13 @@ class Loader {
   }
 
   void load_indices() {
+    // The table of an older lockstep lacks these columns.
+    const bool has_definitions =
+        find_table(connection_, connection_.schema() + "_index")->column("configured");
     SqliteStatement rows(connection_, kDoing,
-                         "select id, alias, view, id_type, routed, fields, json_fields, definition from "
-                         "{schema}_index where pipeline = ?1",
+                         "select id, alias, view, id_type, routed, fields, json_fields, definition, " +
+                             std::string(has_definitions ? "configured, followed" : "null, 1") +
+                             " from {schema}_index where pipeline = ?1",
                          *applied_.pipeline);
     while (rows.step()) {
       SqliteAppliedIndex index;
@@ -98,6 +102,8 @@ class Loader {
       index.fields = names_in(stored_text(rows[5], "index"));
       index.json_fields = names_in(stored_text(rows[6], "index"));
       index.definition = stored_text(rows[7], "index");
+      index.configured = rows[8].optional_text().value_or("");
+      index.followed = stored_integer(rows[9], "index") != 0;
       load_tracks(index);
       applied_.indices.emplace(stored_text(rows[1], "index"), std::move(index));
     }
@@ -137,6 +143,12 @@ class Loader {
 
 SqliteApplied load_applied(SqliteConnection& connection, const std::string& pipeline) {
   return Loader(connection, pipeline).load();
+}
+
+std::vector<StoredIndex> stored_indices_of(const SqliteApplied& applied) {
+  std::vector<StoredIndex> indices;
+  for (const auto& [name, index] : applied.indices) indices.push_back({name, index.beside, index.configured});
+  return indices;
 }
 
 std::string names_text(const std::vector<std::string>& names) {

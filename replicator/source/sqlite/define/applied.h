@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "replicator/source/index_definition.h"
 #include "replicator/source/sqlite/define/wanted.h"
 
 namespace lockstep {
@@ -22,7 +23,9 @@ struct SqliteAppliedIndex {
   std::vector<std::string> fields;
   std::vector<std::string> json_fields;
   std::string definition;
-  std::string beside = {};                       ///< the alias beside whose index it is; empty: its own
+  std::string configured;   ///< as definition_text() of it; empty: an older lockstep has stored none
+  bool followed = true;     ///< false: a reindex is about to begin with it
+  std::string beside = {};  ///< the alias beside whose index it is; empty: its own
   std::set<std::pair<int, std::string>> tracks;  ///< capture and resolver; the resolver may be empty
 
   bool operator==(const SqliteAppliedIndex&) const = default;
@@ -53,6 +56,9 @@ struct SqliteApplied {
 /// `pipeline` is the pipeline's name. REQUIRES: the tables have no migrations of a newer lockstep. Throws
 /// Error for a row that no lockstep has written.
 SqliteApplied load_applied(SqliteConnection& connection, const std::string& pipeline);
+
+/// The pipeline's indices, by what they are defined.
+std::vector<StoredIndex> stored_indices_of(const SqliteApplied& applied);
 
 /// The JSON text of names, and back. Throws Error for any other text.
 std::string names_text(const std::vector<std::string>& names);

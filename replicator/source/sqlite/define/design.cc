@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "replicator/config/nearest_name.h"
+#include "replicator/source/index_definition.h"
 #include "replicator/source/sqlite/catalog/table.h"
 #include "replicator/source/sqlite/define/resolver.h"
 #include "replicator/source/sqlite/session/statement.h"
@@ -40,10 +41,14 @@ class Designer {
  public:
   Designer(SqliteConnection& connection, const Config& config) : connection_(connection), config_(config) {}
 
-  SqlitePipelineDesign design() {
+  SqlitePipelineDesign design(const std::vector<IndexConfig>& indices) {
     if (config_.replication.max_outbox_size > 0)
       design_.max_outbox_size = config_.replication.max_outbox_size;
-    for (const IndexConfig& index : config_.indices) add_index(index);
+    for (const IndexConfig& index : indices) {
+      const std::size_t first = design_.findings.size();
+      add_index(index);
+      attribute_findings(config_, index, first, design_.findings);
+    }
     return std::move(design_);
   }
 
@@ -106,6 +111,7 @@ class Designer {
     index.view = view->name;
     index.line = place(config.line);
     index.json_fields = config.json_columns;
+    index.configured = definition_text(config);
     if (!describe_documents(config, *view, index)) return;
     index.parts = read_view_parts(connection_, reads);
     warn_of_reads(config, *view, reads);
@@ -319,8 +325,9 @@ class Designer {
 
 }  // namespace
 
-SqlitePipelineDesign design_pipeline(SqliteConnection& connection, const Config& config) {
-  return Designer(connection, config).design();
+SqlitePipelineDesign design_pipeline(SqliteConnection& connection, const Config& config,
+                                     const std::vector<IndexConfig>& indices) {
+  return Designer(connection, config).design(indices);
 }
 
 }  // namespace lockstep

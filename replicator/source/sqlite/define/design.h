@@ -34,6 +34,7 @@ struct SqliteIndexDesign {
   SqliteViewParts parts;
   std::vector<SqliteTrackDesign> tracks;
   std::string line;
+  std::string configured;  ///< as definition_text() says it
 };
 
 struct SqlitePipelineDesign {
@@ -43,8 +44,9 @@ struct SqlitePipelineDesign {
   std::vector<Finding> findings;  ///< faults and warnings, in the order of the configuration
 };
 
-/// Faults of the configuration become findings, and the design leaves out what they concern. REQUIRES: the
-/// source is SQLite.
-SqlitePipelineDesign design_pipeline(SqliteConnection& connection, const Config& config);
+/// Designs `indices`, which are those of the configuration and what wanted_indices() adds. Faults become
+/// findings, and the design leaves out what they concern. REQUIRES: the source is SQLite.
+SqlitePipelineDesign design_pipeline(SqliteConnection& connection, const Config& config,
+                                     const std::vector<IndexConfig>& indices);
 
 }  // namespace lockstep

@@ -113,7 +113,7 @@ class Planner {
       captures_.push_back(wanted);
       if (known != in_.applied.captures.end()) {
         captures_.back().id = known->id;
-        known_.insert(known->id);
+        known_.emplace(known->id, *known);
       } else {
         captures_.back().id = ++next_capture_;
         add_capture(captures_.back());
@@ -144,8 +144,11 @@ class Planner {
         others.erase(trigger.name);
       }
       // A new capture has missed nothing: the indices that follow it have other tracks.
-      if (known_.contains(capture.id) &&
-          !has_triggers(wanted_triggers(in_.connection, reads_, *table, capture, had_limit)))
+      // Nor have those indices whose triggers are as they were applied, when another view comes or goes.
+      const auto known = known_.find(capture.id);
+      if (known != known_.end() &&
+          !has_triggers(wanted_triggers(in_.connection, reads_, *table, capture, had_limit)) &&
+          !has_triggers(wanted_triggers(in_.connection, reads_, *table, known->second, had_limit)))
         gaps_.insert(capture.id);
       for (const auto& [name, trigger] : others) steps_.push_back(drop_trigger(name, trigger));
     }
@@ -220,19 +223,12 @@ class Planner {
   }
 
   void plan_index(const SqliteIndexDesign& index) {
-    const auto known = in_.applied.indices.find(index.alias);
-    plan_generation(index, index.alias, known == in_.applied.indices.end() ? nullptr : &known->second);
-    for (const auto& [name, generation] : in_.applied.indices) {
-      if (generation.beside == index.alias) plan_generation(index, name, &generation);
-    }
-  }
-
-  void plan_generation(const SqliteIndexDesign& index, const std::string& name,
-                       const SqliteAppliedIndex* known) {
+    const auto applied = in_.applied.indices.find(index.alias);
+    const SqliteAppliedIndex* const known = applied == in_.applied.indices.end() ? nullptr : &applied->second;
     const Tracks tracks = wanted_tracks(index);
     const bool is_new = known == nullptr;
     const std::string reason = is_new ? "new index" : reason_to_repeat(index, *known, tracks);
-    if (reason.empty()) return;
+    if (reason.empty()) return note_definition(index, *known);
     Filling defined = filling();
     defined.holes["id"] = std::to_string(is_new ? ++next_index_ : known->id);
     defined.holes["alias"] = quoted_text(index.alias);
@@ -242,18 +238,37 @@ class Planner {
     defined.holes["fields"] = quoted_text(names_text(index.fields));
     defined.holes["json_fields"] = quoted_text(names_text(index.json_fields));
     defined.holes["definition"] = quoted_text(to_text(index.parts));
+    defined.holes["configured"] = quoted_text(index.configured);
     defined.blocks["added"] = when(is_new);
     defined.blocks["changed"] = when(!is_new);
     for (const auto& [capture, resolver] : tracks) {
       defined.blocks["tracks"].push_back(
           {{{"capture", std::to_string(capture)}, {"resolver", quoted_or_null(resolver)}}, {}});
     }
-    defined.blocks["jobs"].push_back(job("backfill", reason));
-    if (!is_new) defined.blocks["jobs"].push_back(job("sweep", reason));
-    step(is_new ? Action::kCreate : Action::kChange, "index " + name,
+    defined.blocks["jobs"];
+    const bool is_followed = is_new || known->followed;
+    if (is_followed) defined.blocks["jobs"].push_back(job("backfill", reason));
+    if (is_followed && !is_new) defined.blocks["jobs"].push_back(job("sweep", reason));
+    step(is_new ? Action::kCreate : Action::kChange, "index " + index.alias,
          is_new ? "follows view " + index.view + ", beginning with a backfill"
-                : reason + ": all documents are written again, and those that the view no longer has deleted",
+         : is_followed
+             ? reason + ": all documents are written again, and those that the view no longer has deleted" +
+                   while_written(index, *known)
+             : "follows view " + index.view + " when the reindex begins",
          statements("define_index", defined));
+  }
+
+  static std::string while_written(const SqliteIndexDesign& index, const SqliteAppliedIndex& applied) {
+    std::string text = "; searches see both forms until then";
+    if (applied.id_type != index.id_type) text += ", and a document whose _id changes twice";
+    return text;
+  }
+
+  void note_definition(const SqliteIndexDesign& index, const SqliteAppliedIndex& applied) {
+    if (applied.configured == index.configured) return;
+    step(Action::kChange, "index " + index.alias, "note how it is defined",
+         "update " + schema_ + "_index set configured = " + quoted_text(index.configured) +
+             " where id = " + std::to_string(applied.id));
   }
 
   static Filling job(const std::string& kind, const std::string& reason) {
@@ -264,9 +279,8 @@ class Planner {
     for (const auto& each : in_.applied.indices) {
       const auto& alias = each.first;
       const auto& applied = each.second;
-      const bool is_wanted = std::any_of(
-          in_.design.indices.begin(), in_.design.indices.end(),
-          [&](const auto& index) { return index.alias == alias || index.alias == applied.beside; });
+      const bool is_wanted = std::any_of(in_.design.indices.begin(), in_.design.indices.end(),
+                                         [&](const auto& index) { return index.alias == alias; });
       if (is_wanted) continue;
       Filling dropped = filling();
       dropped.holes["id"] = std::to_string(applied.id);
@@ -285,7 +299,7 @@ class Planner {
   bool is_new_ = false;  // the pipeline is
   int pipeline_ = 0;
   std::vector<SqliteTableCapture> captures_;  // the design's, with ids
-  std::set<int> known_;                       // captures that were applied before
+  std::map<int, SqliteTableCapture> known_;   // by id, captures as they were applied before
   std::set<int> gaps_;                        // those of them that may have missed changes
 };
 

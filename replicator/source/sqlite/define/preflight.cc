@@ -18,6 +18,7 @@
 #include "replicator/error.h"
 #include "replicator/one_line.h"
 #include "replicator/source/sqlite/catalog/table.h"
+#include "replicator/source/sqlite/define/applied.h"
 #include "replicator/source/sqlite/define/design.h"
 #include "replicator/source/sqlite/define/differences.h"
 #include "replicator/source/sqlite/session/migrations.h"
@@ -77,7 +78,9 @@ class Preflight {
     if (!check_sqlite() || !check_tables()) return;
     check_file(connection_, findings_);
     check_journal();
-    design_ = design_pipeline(connection_, config_);
+    design_ = design_pipeline(
+        connection_, config_,
+        wanted_indices(config_, stored_indices_of(load_applied(connection_, config_.pipeline))));
     findings_.insert(findings_.end(), design_.findings.begin(), design_.findings.end());
     check_documents();
     for (const SqliteIndexDesign& index : design_.indices) check_searches(index);

@@ -2,16 +2,19 @@
 
 #include <sqlite3.h>
 
+#include <algorithm>
 #include <optional>
 #include <set>
 #include <utility>
 
 #include "replicator/error.h"
+#include "replicator/source/index_definition.h"
 #include "replicator/source/sqlite/catalog/index_text.h"
 #include "replicator/source/sqlite/define/applied.h"
 #include "replicator/source/sqlite/define/design.h"
 #include "replicator/source/sqlite/define/plan.h"
 #include "replicator/source/sqlite/define/preflight.h"
+#include "replicator/source/sqlite/read/reindexes.h"
 #include "replicator/source/sqlite/session/migrations.h"
 #include "replicator/source/sqlite/session/sql_file.h"
 #include "replicator/source/sqlite/session/statement.h"
@@ -45,6 +48,12 @@ bool can_prepare(SqliteConnection& connection, const std::string& statement) {
 PlanStep step_of(const SqliteConnection& connection, const Migration& migration) {
   return {PlanStep::Action::kCreate, "migration " + std::string(migration.name),
           "tables " + connection.schema() + "_…", migration_sql(connection, migration)};
+}
+
+// After the transaction: whoever reads may be slow.
+void tell(const SourceDefinition::Progress& progress, const std::vector<PlanStep>& steps) {
+  if (!progress.step) return;
+  for (const PlanStep& step : steps) progress.step(step);
 }
 
 }  // namespace
@@ -89,9 +98,12 @@ std::string SqliteSourceDefinition::identity() {
 }
 
 std::vector<std::string> SqliteSourceDefinition::applied_aliases() {
-  return ask("looking for the pipeline's indices",
-             "select i.alias from {schema}_index as i join {schema}_pipeline as p on p.id = i.pipeline where "
-             "p.name = ?1 order by i.id");
+  const SqliteSnapshot snapshot(connection_, "looking for the pipeline's indices");
+  std::vector<std::string> aliases;
+  for (const auto& [alias, index] : load_applied(connection_, config_.pipeline).indices) {
+    if (index.followed) aliases.push_back(alias);
+  }
+  return aliases;
 }
 
 void SqliteSourceDefinition::refill(const std::vector<std::string>& aliases, const std::string& reason) {
@@ -111,12 +123,41 @@ void SqliteSourceDefinition::refill(const std::vector<std::string>& aliases, con
   });
 }
 
-SqliteSourceDefinition::Draft SqliteSourceDefinition::make_draft() {
+std::map<std::string, std::vector<DefinitionDifference>> SqliteSourceDefinition::definition_differences() {
+  const SqliteSnapshot snapshot(connection_, "comparing definitions");
+  const SqliteApplied applied = load_applied(connection_, config_.pipeline);
+  std::map<std::string, std::vector<DefinitionDifference>> differences;
+  for (const IndexConfig& index : config_.indices) {
+    const auto row = applied.indices.find(index.alias);
+    const std::optional<SqliteTable> view = find_table(connection_, index.view);
+    if (row == applied.indices.end() || !view || !view->complaint.empty()) continue;
+    const SqliteAppliedIndex& is = row->second;
+    DocumentShape wanted{view->name, is.id_type, false, {}};
+    for (const SqliteTableColumn& column : view->columns) {
+      if (column.name == "_routing") wanted.routed = true;
+      if (!column.name.starts_with('_')) wanted.fields.push_back(column.name);
+    }
+    auto found = compare_shapes({is.view, is.id_type, is.routed, is.fields}, wanted);
+    if (!found.empty()) differences.emplace(index.alias, std::move(found));
+  }
+  return differences;
+}
+
+std::vector<std::string> SqliteSourceDefinition::redefined_aliases() {
+  const SqliteSnapshot snapshot(connection_, "comparing definitions");
+  return redefined(config_, stored_indices_of(load_applied(connection_, config_.pipeline)));
+}
+
+SqliteSourceDefinition::Draft SqliteSourceDefinition::make_draft(Definitions definitions) {
   Draft draft;
   draft.schema_version = connection_.schema_version();
-  const SqlitePipelineDesign design = design_pipeline(connection_, config_);
-  require_no_errors(design.findings);
   draft.applied = load_applied(connection_, config_.pipeline);
+  const std::vector<StoredIndex> stored = stored_indices_of(draft.applied);
+  const SqlitePipelineDesign design =
+      design_pipeline(connection_, config_,
+                      definitions == Definitions::kWanted ? wanted_indices(config_, stored)
+                                                          : stored_indices(config_, stored));
+  require_no_errors(design.findings);
   draft.steps = make_plan({connection_, config_.pipeline, design, draft.applied});
   std::set<std::string> tables;
   for (const SqliteTableCapture& capture : design.captures) tables.insert(capture.relation);
@@ -132,7 +173,7 @@ std::vector<PlanStep> SqliteSourceDefinition::plan_all(Draft& draft) {
   std::vector<PlanStep> steps;
   for (const Migration& migration : pending_migrations(connection_))
     steps.push_back(step_of(connection_, migration));
-  draft = make_draft();
+  draft = make_draft(Definitions::kWanted);
   steps.insert(steps.end(), draft.steps.begin(), draft.steps.end());
   std::vector<Finding> findings;
   check_file(connection_, findings);
@@ -157,10 +198,7 @@ void SqliteSourceDefinition::apply(const Progress& progress) {
   }
   std::vector<PlanStep> steps;
   write(kDoing, progress, [&] { steps = run_draft(draft); });
-  // Not before: whoever reads may be slow.
-  for (const PlanStep& step : steps) {
-    if (progress.step) progress.step(step);
-  }
+  tell(progress, steps);
 }
 
 std::vector<PlanStep> SqliteSourceDefinition::run_draft(Draft draft) {
@@ -169,17 +207,64 @@ std::vector<PlanStep> SqliteSourceDefinition::run_draft(Draft draft) {
   std::vector<PlanStep> done;
   migrate(connection_, [&](const Migration& migration) { done.push_back(step_of(connection_, migration)); });
   draft.applied.has_tables = true;
-  if (!is_same_schema || load_applied(connection_, config_.pipeline) != draft.applied) draft = make_draft();
-  run(kDoing, draft.steps);
+  if (!is_same_schema || load_applied(connection_, config_.pipeline) != draft.applied)
+    draft = make_draft(Definitions::kWanted);
+  run_steps(kDoing, draft);
+  done.insert(done.end(), draft.steps.begin(), draft.steps.end());
+  return done;
+}
+
+void SqliteSourceDefinition::run_steps(const char* doing, const Draft& draft) {
+  run(doing, draft.steps);
   for (const std::string& statement : draft.writes) {
     if (can_prepare(connection_, statement)) continue;
-    throw Error({kDoing,
+    throw Error({doing,
                  "with its triggers this statement could not be prepared: " + statement + ": " +
                      sqlite3_errmsg(connection_.handle()),
                  "nothing was changed; please report the table's definition"});
   }
-  done.insert(done.end(), draft.steps.begin(), draft.steps.end());
-  return done;
+}
+
+// The new generation is a row of the table index that nobody follows yet, with the definition of the
+// configuration. So its captures are made as `apply` makes them.
+bool SqliteSourceDefinition::start_reindex(const std::string& alias, const std::string& mapping,
+                                           std::chrono::seconds keep, const Progress& progress) {
+  constexpr const char* kDoing = "starting a reindex";
+  const auto configured = std::find_if(config_.indices.begin(), config_.indices.end(),
+                                       [&](const IndexConfig& index) { return index.alias == alias; });
+  if (configured == config_.indices.end())
+    throw UsageError("the configuration has no index " + alias + ", whose definition a reindex could take");
+  std::vector<PlanStep> steps;
+  bool is_started = false;
+  write(kDoing, progress, [&] {
+    require_migrated(connection_);
+    const SqliteApplied applied = load_applied(connection_, config_.pipeline);
+    is_started = applied.pipeline && add_reindex(connection_, *applied.pipeline, {alias, mapping, keep});
+    if (!is_started) return;
+    const Filling defined = {{{"schema", connection_.schema()},
+                              {"pipeline", std::to_string(*applied.pipeline)},
+                              {"alias", quoted_text(alias)},
+                              {"configured", quoted_text(definition_text(*configured))}},
+                             {}};
+    connection_.execute(kDoing, fill_template(sqlite_sql("define_generation"), defined));
+    const Draft draft = make_draft(Definitions::kStored);
+    run_steps(kDoing, draft);
+    steps = draft.steps;
+  });
+  tell(progress, steps);
+  return is_started;
+}
+
+void SqliteSourceDefinition::drop_unneeded(const Progress& progress) {
+  constexpr const char* kDoing = "dropping what no index needs any more";
+  std::vector<PlanStep> steps;
+  write(kDoing, progress, [&] {
+    require_migrated(connection_);
+    const Draft draft = make_draft(Definitions::kStored);
+    run_steps(kDoing, draft);
+    steps = draft.steps;
+  });
+  tell(progress, steps);
 }
 
 std::vector<PlanStep> SqliteSourceDefinition::removal_plan() {
@@ -195,9 +280,7 @@ void SqliteSourceDefinition::remove(const Progress& progress) {
     steps = make_removal_plan(connection_, config_.pipeline, load_applied(connection_, config_.pipeline));
     run(kDoing, steps);
   });
-  for (const PlanStep& step : steps) {
-    if (progress.step) progress.step(step);
-  }
+  tell(progress, steps);
   remove_report(connection_.file().status(config_.pipeline));
 }
 

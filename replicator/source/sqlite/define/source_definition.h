@@ -31,6 +31,11 @@ class SqliteSourceDefinition final : public SourceDefinition {
   std::map<std::string, std::vector<std::string>> document_fields() override;
   std::string identity() override;
   std::vector<std::string> applied_aliases() override;
+  std::map<std::string, std::vector<DefinitionDifference>> definition_differences() override;
+  std::vector<std::string> redefined_aliases() override;
+  bool start_reindex(const std::string& alias, const std::string& mapping, std::chrono::seconds keep,
+                     const Progress& progress) override;
+  void drop_unneeded(const Progress& progress) override;
   void refill(const std::vector<std::string>& aliases, const std::string& reason) override;
   std::vector<PlanStep> plan() override;
   void apply(const Progress& progress) override;
@@ -40,17 +45,21 @@ class SqliteSourceDefinition final : public SourceDefinition {
 
  private:
   struct Draft;
+  /// Whose definitions a draft has: those that the configuration wants, or those that are applied.
+  enum class Definitions { kWanted, kStored };
 
   /// As plan(), in the transaction that is open.
   std::vector<PlanStep> plan_all(Draft& draft);
   /// What is to be done once the migrations are, as the transaction that is open sees it. Throws as plan()
   /// does.
-  Draft make_draft();
+  Draft make_draft(Definitions definitions);
   /// Runs it, unless somebody has changed the file meanwhile: then one of the file as it is now.
   /// Returns what was done. REQUIRES: the write lock.
   std::vector<PlanStep> run_draft(Draft draft);
   /// Runs `body` with the write lock and commits, durably; tries again while somebody else has the lock.
   void write(const char* doing, const Progress& progress, const std::function<void()>& body);
+  /// Runs a draft's steps, after which whoever writes must still be able to. REQUIRES: the write lock.
+  void run_steps(const char* doing, const Draft& draft);
   void run(const char* doing, const std::vector<PlanStep>& steps);
   /// The first column of the rows. Empty also where lockstep has no tables.
   std::vector<std::string> ask(std::string_view doing, std::string_view query);

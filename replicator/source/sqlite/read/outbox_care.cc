@@ -121,7 +121,7 @@ bool SqliteOutboxCare::resume() {
                       "update {schema}_outbox_limit set left_out = 0");
   for (const char* kind : {"comparison", "sweep"}) {
     const std::string lacking =
-        "from {schema}_index as i where not exists (select 1 from {schema}_job as j "
+        "from {schema}_index as i where i.followed <> 0 and not exists (select 1 from {schema}_job as j "
         "where j.index_id = i.id and j.kind = ?1 and j.position is null)";
     // The ids are counted up from the greatest that was given.
     SqliteStatement(connection_, kResuming,

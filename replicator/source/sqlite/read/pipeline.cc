@@ -58,7 +58,7 @@ void load_indices(SqliteConnection& connection, SqlitePipeline& pipeline) {
                        "'no reason is stored') end, coalesce(i.written_by, ''), coalesce(r.alias, '') "
                        "from {schema}_index as i left join {schema}_set_aside as a on a.index_id = i.id "
                        "left join {schema}_reindex as r on r.beside = i.id "
-                       "where i.pipeline = ?1 order by i.id",
+                       "where i.pipeline = ?1 and i.followed <> 0 order by i.id",
                        pipeline.id());
   while (rows.step()) {
     SqliteIndex index;

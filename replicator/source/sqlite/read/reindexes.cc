@@ -63,10 +63,28 @@ Reindex reindex_of(const SqliteStatement& row) {
   reindex.keep = std::chrono::seconds(row[11].integer());
   reindex.reason = stored_text(row[12], kTable);
   reindex.failure = stored_text(row[13], kTable);
+  reindex.view = row[14].text();
+  reindex.has_own_definition = row[15].integer() != 0;
   return reindex;
 }
 
 }  // namespace
+
+bool add_reindex(SqliteConnection& connection, int pipeline, const StartedReindex& reindex) {
+  SqliteStatement(connection, kStarting,
+                  "delete from {schema}_reindex where pipeline = ?1 and alias = ?2 and state = 'failed'",
+                  pipeline, reindex.alias)
+      .run();
+  SqliteStatement taken(connection, kStarting,
+                        "select 1 from {schema}_reindex where pipeline = ?1 and alias = ?2", pipeline,
+                        reindex.alias);
+  if (taken.step()) return false;
+  connection.execute(kStarting, "update {schema}_counter set reindex = reindex + 1");
+  SqliteStatement(connection, kStarting, sqlite_sql("start_reindex"), pipeline, reindex.alias,
+                  reindex.mapping, static_cast<std::int64_t>(reindex.keep.count()))
+      .run();
+  return connection.changes() > 0;
+}
 
 std::vector<Reindex> SqliteReindexes::all() {
   std::vector<Reindex> reindexes;
@@ -77,20 +95,7 @@ std::vector<Reindex> SqliteReindexes::all() {
 
 bool SqliteReindexes::start(const std::string& alias, const std::string& mapping, std::chrono::seconds keep) {
   SqliteWrite write(connection_, kStarting);
-  SqliteStatement(connection_, kStarting,
-                  "delete from {schema}_reindex where pipeline = ?1 and alias = ?2 and state = 'failed'",
-                  pipeline_.id(), alias)
-      .run();
-  SqliteStatement taken(connection_, kStarting,
-                        "select 1 from {schema}_reindex where pipeline = ?1 and alias = ?2", pipeline_.id(),
-                        alias);
-  if (taken.step()) return false;
-  connection_.execute(kStarting, "update {schema}_counter set reindex = reindex + 1");
-  SqliteStatement(connection_, kStarting, sqlite_sql("start_reindex"), pipeline_.id(), alias, mapping,
-                  static_cast<std::int64_t>(keep.count()))
-      .run();
-  if (connection_.changes() == 0) return false;
-  taken.reset();
+  if (!add_reindex(connection_, pipeline_.id(), {alias, mapping, keep})) return false;
   write.commit(kStarting);
   connection_.sync();
   return true;
@@ -160,18 +165,25 @@ void SqliteReindexes::carry_out(const Reindex& known, const ReindexStep& step) {
 }
 
 void SqliteReindexes::fill(const Reindex& known, const NewGeneration& generation) {
-  SqliteStatement number(connection_, kAdvancing, "select \"index\" + 1 from {schema}_counter");
-  number.step();
-  const std::string beside = std::to_string(stored_integer(number[0], "counter"));
-  number.reset();
+  const std::string live = std::to_string(known.live.value().value);
+  const std::string beside = std::to_string(known.beside ? known.beside->value : last_index() + 1);
+  const std::string beside_name = quoted_text(generation.beside.index);
+  if (!known.beside)
+    run(sqlite_sql("copy_generation"), {{"live", live}, {"beside", beside}, {"beside_name", beside_name}});
   run(sqlite_sql("fill_generation"), {{"reindex", std::to_string(known.id.value)},
-                                      {"live", std::to_string(known.live.value().value)},
+                                      {"live", live},
                                       {"live_name", quoted_text(generation.live.index)},
                                       {"live_written_by", quoted_text(generation.live.written_by)},
                                       {"beside", beside},
-                                      {"beside_name", quoted_text(generation.beside.index)},
+                                      {"beside_name", beside_name},
                                       {"beside_written_by", quoted_text(generation.beside.written_by)},
                                       {"documents", std::to_string(generation.documents)}});
+}
+
+int SqliteReindexes::last_index() {
+  SqliteStatement number(connection_, kAdvancing, "select \"index\" from {schema}_counter");
+  number.step();
+  return static_cast<int>(stored_integer(number[0], "counter"));
 }
 
 // No sweep: what was empty when the changes began to be followed has nothing that the view does not have.

@@ -13,6 +13,16 @@
 
 namespace lockstep {
 
+struct StartedReindex {
+  std::string alias;
+  std::string mapping;
+  std::chrono::seconds keep{};
+};
+
+/// Adds a row as Reindexes::start() does. False: the alias has one that has not failed, or the pipeline has
+/// no such index. REQUIRES: a SqliteWrite is open.
+bool add_reindex(SqliteConnection& connection, int pipeline, const StartedReindex& reindex);
+
 class SqliteReindexes final : public Reindexes {
  public:
   /// Both must outlive this.
@@ -30,6 +40,7 @@ class SqliteReindexes final : public Reindexes {
   /// What a step does beside noting the state. REQUIRES, as all of these: a SqliteWrite is open.
   void carry_out(const Reindex& known, const ReindexStep& step);
   void fill(const Reindex& known, const NewGeneration& generation);
+  int last_index();
   void compare(const Reindex& known);
   void drop(const Reindex& known, const std::string& failure);
   void run(std::string_view sql, std::map<std::string, std::string> holes);

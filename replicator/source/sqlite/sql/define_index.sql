@@ -6,13 +6,13 @@
 --                     would do the same work
 {#added}
 update {schema}_counter set "index" = {id};
-insert into {schema}_index (id, pipeline, alias, view, id_type, routed, fields, json_fields, definition)
-values ({id}, {pipeline}, {alias}, {view}, {id_type}, {routed}, {fields}, {json_fields}, {definition});
+insert into {schema}_index (id, pipeline, alias, view, id_type, routed, fields, json_fields, definition, configured)
+values ({id}, {pipeline}, {alias}, {view}, {id_type}, {routed}, {fields}, {json_fields}, {definition}, {configured});
 {/added}
 {#changed}
 update {schema}_index
 set view = {view}, id_type = {id_type}, routed = {routed}, fields = {fields}, json_fields = {json_fields},
-    definition = {definition}
+    definition = {definition}, configured = {configured}
 where id = {id};
 delete from {schema}_set_aside where index_id = {id};
 delete from {schema}_track where index_id = {id};

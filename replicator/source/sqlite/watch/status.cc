@@ -73,7 +73,7 @@ std::vector<IndexStatus> indices_of(SqliteConnection& connection, int pipeline) 
                       "select i.id, i.alias, i.view, "
                       "(select coalesce(nullif(a.reason, ''), 'no reason is stored') "
                       "from {schema}_set_aside as a where a.index_id = i.id) "
-                      "from {schema}_index as i where i.pipeline = ?1 order by i.id",
+                      "from {schema}_index as i where i.pipeline = ?1 and i.followed <> 0 order by i.id",
                       pipeline);
   std::vector<IndexStatus> indices;
   while (row.step()) {

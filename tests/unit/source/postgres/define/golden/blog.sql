@@ -308,7 +308,7 @@ alter table %1$s enable always trigger lockstep_1_truncate$lockstep$, part.name)
       select 1, i.id, k.kind, reason
       from lockstep.index as i
         cross join (values (1, 'comparison'), (2, 'sweep')) as k(number, kind)
-      where exists (select from lockstep.track as t where t.index = i.id and t.capture in (1))
+      where i.followed and exists (select from lockstep.track as t where t.index = i.id and t.capture in (1))
         and not exists (select from lockstep.job as j where j.index = i.id and j.kind = k.kind and j.position is null)
       order by i.id, k.number;
       return next reason || '; the indices that follow it are compared with their views';
@@ -617,7 +617,7 @@ alter table %1$s enable always trigger lockstep_1_truncate$lockstep$, part.name)
       select 1, i.id, k.kind, reason
       from lockstep.index as i
         cross join (values (1, 'comparison'), (2, 'sweep')) as k(number, kind)
-      where exists (select from lockstep.track as t where t.index = i.id and t.capture in (2))
+      where i.followed and exists (select from lockstep.track as t where t.index = i.id and t.capture in (2))
         and not exists (select from lockstep.job as j where j.index = i.id and j.kind = k.kind and j.position is null)
       order by i.id, k.number;
       return next reason || '; the indices that follow it are compared with their views';

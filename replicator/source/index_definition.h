@@ -1,0 +1,52 @@
+// What a configuration file says of an index's documents: its view, which columns of it hold JSON, its
+// tracks. It is stored beside each index, because two generations of one index may have one each.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "replicator/config/config.h"
+#include "replicator/source/definition.h"
+
+namespace lockstep {
+
+/// An index in the source: the one of an alias, or the generation beside it.
+struct StoredIndex {
+  std::string name;        ///< the alias; of a generation beside it, the real index's
+  std::string beside;      ///< the alias beside whose index it is; empty: it is the alias's own
+  std::string configured;  ///< its definition; empty: an older lockstep has stored none
+};
+
+/// The definition as one JSON text. Equal definitions have equal texts.
+std::string definition_text(const IndexConfig& index);
+
+/// What each index is to be, by its name: those of the configuration, and the generations beside them. One of
+/// them has the configuration's definition; the other one keeps its own, unless both had the same. Throws
+/// Error for a stored definition that no lockstep has written.
+std::vector<IndexConfig> wanted_indices(const Config& config, const std::vector<StoredIndex>& stored);
+
+/// What each index is, by its name, whatever the configuration says now. Throws as wanted_indices() does, and
+/// Error when an index has no stored definition.
+std::vector<IndexConfig> stored_indices(const Config& config, const std::vector<StoredIndex>& stored);
+
+/// The aliases whose index has another definition than the configuration says.
+std::vector<std::string> redefined(const Config& config, const std::vector<StoredIndex>& stored);
+
+/// Faults from `first` on concern `index`; where the configuration does not describe it, they say whose they
+/// are, and its warnings, which it had before, are left out.
+void attribute_findings(const Config& config, const IndexConfig& index, std::size_t first,
+                        std::vector<Finding>& findings);
+
+/// What makes an index's documents, and where they are found.
+struct DocumentShape {
+  std::string view;
+  std::string id_type;
+  bool routed = false;
+  std::vector<std::string> fields;
+};
+
+/// What is to change from `is` to `wanted`.
+std::vector<DefinitionDifference> compare_shapes(const DocumentShape& is, const DocumentShape& wanted);
+
+}  // namespace lockstep
