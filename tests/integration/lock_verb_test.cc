@@ -433,7 +433,7 @@ TEST_P(LockVerb, CtrlZStopsTheCommandAndFgLetsItGoOnUnderItsLock) {
 }
 
 TEST_P(LockVerb, WhoIsStoppedAtATerminalForLongerThanTheLeaseHasLostTheLock) {
-  configure("1s");
+  configure("2s");
   Terminal terminal;
   terminal.type(typed("echo $((40 + 2)) locked; sleep 60; echo $((40 + 3)) went on"));
   ASSERT_TRUE(terminal.shows("42 locked", kPatience)) << terminal.screen();
