@@ -80,17 +80,36 @@ void StoredLocks::downgrade(const Operation& operation, const LockName& name) {
   store_->downgrade(name, operation.id);
 }
 
+std::optional<std::string> StoredLocks::has_vanished(Place place) {
+  std::optional<std::string> story = vanished(place);
+  any_vanished_ = any_vanished_ || story;
+  return story;
+}
+
 void StoredLocks::renew(Operation& operation) {
+  if (const auto story = has_vanished(Place::kJournal)) throw LeaseLost(*story, true);
+  const std::optional<std::string> without_locks = has_vanished(Place::kLocks);
   journal_->step(operation, operation);
+  if (without_locks) {
+    lose(operation, *without_locks);
+    return;
+  }
   const std::size_t some = std::min(operation.locks.size(), kMaxRenewedLocks);
   const LockSet renewed(operation.locks.begin(), operation.locks.begin() + static_cast<std::ptrdiff_t>(some));
   const std::optional<LockName> gone = store_->renew(renewed, operation.id, lease_);
   if (!gone) return;
   const std::string story = "the lock " + gone->text() + " of the operation " + operation.id +
                             " is gone: somebody has deleted it, or the index of locks";
+  lose(operation, story);
+}
+
+void StoredLocks::lose(Operation& operation, const std::string& story) {
   // A half-done change takes its locks again and goes on, as whoever finishes it would have to.
   const LockStore::Grant grant{operation.id, lease_, {}, operation.intent.under};
-  if (operation.needs_roll_forward() && !store_->acquire_all(operation.locks, grant)) return;
+  if (operation.needs_roll_forward()) {
+    if (any_vanished_) restore();
+    if (!store_->acquire_all(operation.locks, grant)) return;
+  }
   if (!operation.needs_roll_forward()) finish(operation, OperationState::kAborted, story);
   throw LeaseLost(story, operation.resolved());
 }
@@ -102,6 +121,7 @@ void StoredLocks::commit(Operation& operation) {
 }
 
 void StoredLocks::record(Operation& operation) {
+  if (const auto story = has_vanished(Place::kJournal)) throw LeaseLost(*story, true);
   journal_->step(operation, operation);
 }
 
@@ -119,6 +139,9 @@ void StoredLocks::raise(Operation& operation, FencingToken above) {
 }
 
 void StoredLocks::finish(Operation& operation, OperationState outcome, const std::string& reason) {
+  if (any_vanished_) {
+    if (const auto story = has_vanished(Place::kJournal)) throw LeaseLost(*story, true);
+  }
   Operation changed = operation;
   changed.state = outcome;
   changed.reason = reason;
@@ -129,7 +152,8 @@ void StoredLocks::finish(Operation& operation, OperationState outcome, const std
 
 void StoredLocks::release(const Operation& operation) {
   const milliseconds limit = operation.state == OperationState::kDone ? lease_ : milliseconds(0);
-  Patience(limit).insist([&] { store_->release(operation.locks, {.holder = operation.id}); });
+  if (!any_vanished_ || !has_vanished(Place::kLocks))
+    Patience(limit).insist([&] { store_->release(operation.locks, {.holder = operation.id}); });
   if (operation.resolved() && !operation.needs_roll_forward()) journal_->erase(operation);
 }
 

@@ -42,7 +42,20 @@ class StoredLocks : public LockManager {
   /// To be called by prepare().
   void use(std::unique_ptr<LockStore> store, std::unique_ptr<Journal> journal);
 
+  enum class Place { kJournal, kLocks };
+
+  /// Why one of the two is no longer there, because somebody has deleted it; none: it is there. Asked before
+  /// a renewal, which must not make it again; a backend where nothing vanishes need not answer.
+  virtual std::optional<std::string> vanished(Place) { return std::nullopt; }
+
+  /// Makes what has vanished again.
+  virtual void restore() {}
+
  private:
+  /// The same; remembers it for finish() and release(), which ask only then.
+  std::optional<std::string> has_vanished(Place place);
+  /// The operation's locks are gone. Returns when it could take them again, else throws LeaseLost.
+  void lose(Operation& operation, const std::string& story);
   Resolution resolve_without_entry(const std::string& holder, const std::vector<LockName>& met);
   Broken break_holder(const LockName& name, const std::string& holder, const std::string& by);
 
@@ -52,6 +65,7 @@ class StoredLocks : public LockManager {
   // From prepare():
   std::unique_ptr<LockStore> store_;
   std::unique_ptr<Journal> journal_;
+  bool any_vanished_ = false;
 };
 
 }  // namespace lockstep

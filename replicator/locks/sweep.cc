@@ -27,7 +27,10 @@ Resolution resolved_by_anyone(LockManager& locks, RollForward& roll_forward, con
 void sweep_operations(LockManager& locks, RollForward& roll_forward, SweepResult& result) {
   const ServerTime now = locks.now();
   for (const Operation& operation : locks.unresolved([&](const Error& error) { note(result, error); })) {
-    if (operation.lease_until >= now) continue;
+    if (operation.lease_until >= now) {
+      ++result.under_lease;
+      continue;
+    }
     const bool roll = operation.state == OperationState::kRunning && operation.needs_roll_forward();
     switch (resolved_by_anyone(locks, roll_forward, operation.id, {}, result).kind) {
       case Resolution::Kind::kGone:

@@ -16,6 +16,7 @@ struct SweepResult {
   std::int64_t aborted = 0;         ///< operations that died before their commit, and commands under a lock
   std::int64_t rolled_forward = 0;  ///< operations finished for their dead owners
   std::int64_t needs_roll_forward = 0;     ///< died after their commit, and `roll_forward` cannot finish them
+  std::int64_t under_lease = 0;            ///< left alone: their owners live, or have died just now
   std::int64_t released = 0;               ///< locks whose holder has no journal entry any more
   std::vector<std::string> failures = {};  ///< what could not be read or resolved, and why
 };

@@ -112,7 +112,7 @@ std::optional<Refusal> Tree::copy(const TreePath& from, const TreePath& to, cons
 std::string Tree::read(const TreePath& path) {
   const std::string doing = "reading " + path.text();
   if (path.is_root()) throw TreeError(TreeError::Kind::kIsDirectory, doing, path);
-  if (!tree_index_exists(client_, config_.index)) throw TreeError(TreeError::Kind::kNotFound, doing, path);
+  if (!tree_can_be_read(client_, config_.index)) throw TreeError(TreeError::Kind::kNotFound, doing, path);
   documents_.refresh();
   const TreeNode node = documents_.look_up({&path, 1}).at(0);
   if (node.is_directory()) throw TreeError(TreeError::Kind::kIsDirectory, doing, path);
@@ -122,7 +122,7 @@ std::string Tree::read(const TreePath& path) {
 
 void Tree::search(const TreePath& path, TreeDepth depth, const std::string& words,
                   const std::function<void(const TreeEntry&)>& sink, const Unreadable& unreadable) {
-  if (!tree_index_exists(client_, config_.index))
+  if (!tree_can_be_read(client_, config_.index))
     throw TreeError(TreeError::Kind::kNotFound, "searching " + path.text(), path);
   documents_.refresh();
   search_tree(client_, documents_, path, depth, words, sink, unreadable);
@@ -130,7 +130,7 @@ void Tree::search(const TreePath& path, TreeDepth depth, const std::string& word
 
 void Tree::list(const TreePath& path, TreeDepth depth, const std::function<void(const TreeEntry&)>& sink,
                 const Unreadable& unreadable) {
-  if (!tree_index_exists(client_, config_.index)) {
+  if (!tree_can_be_read(client_, config_.index)) {
     if (!path.is_root()) throw TreeError(TreeError::Kind::kNotFound, "listing " + path.text(), path);
     return;
   }
@@ -236,7 +236,7 @@ void Tree::give_up(Begun& begun, const std::string& reason) {
 void Tree::write(Begun& begun, const std::string* contents, const TreeOptions& options) {
   const TreeScope scope(begun.operation, begun.intent);
   std::int64_t done = 0;
-  TreeLease lease(locks_, begun.operation, begun.since, options.stop);
+  TreeLease lease(locks_, begun.operation, begun.since, options.stop, {.tell = options.hindered});
   TreeWrites writes(client_, documents_, painless_, lease, scope, [&](std::int64_t more) {
     done += more;
     options.progress(done, std::max(done, begun.plan.total));

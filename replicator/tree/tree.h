@@ -48,6 +48,9 @@ struct TreeOptions {
   /// Operations whose command this change is a part of: their locks do not keep it out.
   std::vector<std::string> under = {};
   std::stop_token stop = {};  ///< ends the waiting; after the commit it leaves the work to others
+  /// Called with the cause while the server keeps a change from going on after its commit: at once, and every
+  /// 10 s again.
+  std::function<void(const Error&)> hindered = [](const Error&) {};
   /// Called with how many documents of how many are done.
   std::function<void(std::int64_t done, std::int64_t total)> progress = [](std::int64_t, std::int64_t) {};
 };

@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "replicator/elasticsearch/admin/index_blocks.h"
 #include "replicator/elasticsearch/transport/error_reply.h"
 #include "replicator/elasticsearch/transport/json_fields.h"
 #include "replicator/elasticsearch/transport/text_encoding.h"
@@ -101,13 +102,9 @@ std::string fault_of(const json& mappings) {
   return "";
 }
 
-/// What keeps documents from being written as they are; empty: nothing. The default pipeline can be passed
-/// by.
+/// What is wrong with the settings for whoever changes documents; empty: nothing. The default pipeline can be
+/// passed by.
 std::string fault_of_settings(const json& settings) {
-  for (const char* block : {"write", "read_only", "read_only_allow_delete"}) {
-    if (text_at(settings, std::string("index.blocks.") + block) == "true")
-      return std::string("it is blocked against writes (\"index.blocks.") + block + "\")";
-  }
   const std::string pipeline = text_at(settings, "index.final_pipeline");
   if (pipeline.empty() || pipeline == kNoPipeline) return "";
   return "its final_pipeline \"" + pipeline + "\" may change what is written";
@@ -120,7 +117,7 @@ std::string doing_of_use(const std::string& index) {
 }
 
 /// What only writers need.
-void require_writable(const std::string& index, const IndexState& state) {
+void require_changeable(const std::string& index, const IndexState& state) {
   const std::string doing = doing_of_use(index);
   const json meta = object_at(state.mappings, "_meta");
   if (object_at(meta, "lockstep").contains("locks"))
@@ -129,6 +126,7 @@ void require_writable(const std::string& index, const IndexState& state) {
     throw Error({doing, "a pipeline fills it from a database, and would undo the change",
                  std::string("change the tree in the database, or ") + kNameAnother});
   }
+  require_writable(doing, state, Retry::kNever);
   if (const std::string fault = fault_of_settings(state.settings); !fault.empty())
     throw Error({doing, fault, std::string("set it to null, or ") + kNameAnother});
   if (object_at(state.mappings, "_routing").value("required", false)) {
@@ -161,12 +159,27 @@ void require_tree_mapping(const std::string& index, const std::vector<IndexState
   require("path", fault_of_place(object_at(properties, "path"), kMaxTreePathBytes, state.settings));
   if (properties.contains("kind"))
     require("kind", fault_of_kind(object_at(properties, "kind"), state.settings));
+  const json contents = object_at(properties, "contents");
+  if (contents.contains("properties") || text_at(contents, "type") == "nested")
+    require("contents", "is mapped as an object, and takes no text");
   // Only read from documents. A text is what a script's first "fence": "17" makes of it.
   const std::string fence = text_at(object_at(properties, "fence"), "type");
   if (!fence.empty() && fence != "long" && fence != "text" && fence != "keyword") {
     throw Error({doing, "its field \"fence\" is mapped as " + fence + ", which does not take every token",
                  std::string("map it as long, or ") + kNameAnother});
   }
+}
+
+bool tree_can_be_read(ElasticsearchClient& client, const std::string& index) {
+  const std::vector<IndexState> found = client.indices_of(index);
+  if (found.empty()) return false;
+  require_tree_mapping(index, found);
+  return true;
+}
+
+void require_writable_tree(ElasticsearchClient& client, const std::string& index) {
+  for (const IndexState& state : client.indices_of(index))
+    require_writable(doing_of_use(index), state, Retry::kNever);
 }
 
 void prepare_tree_index(ElasticsearchClient& client, const std::string& index) {
@@ -182,7 +195,7 @@ void prepare_tree_index(ElasticsearchClient& client, const std::string& index) {
     }
     found = client.indices_of(index);
   }
-  if (found.size() == 1) require_writable(index, found[0]);
+  if (found.size() == 1) require_changeable(index, found[0]);
   require_tree_mapping(index, found);
   const json missing = missing_fields(object_at(found[0].mappings, "properties"));
   if (!missing.empty()) client.put_mapping(index, {{"properties", missing}});

@@ -18,10 +18,17 @@ bool tree_index_exists(ElasticsearchClient& client, const std::string& index);
 /// who change it.
 void require_tree_mapping(const std::string& index, const std::vector<IndexState>& found);
 
+/// As tree_index_exists(). Throws Error as require_tree_mapping() does, since searches in such an index would
+/// pass over documents or find others; but not for one that a pipeline writes or that is read-only.
+bool tree_can_be_read(ElasticsearchClient& client, const std::string& index);
+
+/// Throws Error when a block keeps writes out of the index. Does nothing when there is none of this name.
+void require_writable_tree(ElasticsearchClient& client, const std::string& index);
+
 /// Creates `index`, or adds those of the fields `fence`, `kind` and `contents` that its mapping lacks.
 /// Idempotent, and safe beside others who do the same. Throws Error, before it changes anything, as
-/// require_tree_mapping() does, and for an index of locks, one that a pipeline writes, and one whose
-/// documents need a routing.
+/// require_tree_mapping() does, and for an index of locks, one that a pipeline writes, one that is read-only,
+/// one whose final pipeline may change what is written, and one whose documents need a routing.
 void prepare_tree_index(ElasticsearchClient& client, const std::string& index);
 
 }  // namespace lockstep

@@ -120,12 +120,17 @@ void require_searchable_contents(ElasticsearchClient& client, const std::string&
                                  const std::string& doing) {
   const json reply =
       client.send_json(doing, "GET", "/" + percent_encoded(index) + "/_field_caps?fields=contents");
-  for (const json& type : object_at(object_at(reply, "fields"), "contents")) {
+  const json types = object_at(object_at(reply, "fields"), "contents");
+  for (const json& type : types) {
     if (type.value("searchable", false)) return;
   }
-  throw Error(
-      {doing, "the mapping of " + index + " has no `contents` that can be searched",
-       "put a file, which adds the field; documents that are there already have to be indexed again"});
+  if (types.empty()) {
+    throw Error(
+        {doing, "the mapping of " + index + " has no field \"contents\"",
+         "put a file, which adds the field; documents that are there already have to be indexed again"});
+  }
+  throw Error({doing, "the mapping of " + index + " has a field \"contents\" that cannot be searched",
+               "map it as config/fs.json does, in a new index, and copy the documents there with _reindex"});
 }
 
 }  // namespace

@@ -225,6 +225,19 @@ class LocksTest(LockWorld):
             lock.check()
         self.assertEqual(len(gone), 1)
 
+    def test_a_renewal_makes_no_index_that_was_deleted(self):
+        index = f"{self.name}-gone-locks"
+        journal = index.replace("-locks", "-journal")
+        lock = Locks(self.engine, index, LEASE).hold(exclusive=["gone"], wait=PATIENCE)
+        for each in (index, journal):
+            self.server.request("making an index", "PUT", f"/{each}", {"mappings": {"_meta": {"lockstep": {"locks": 1}}}})
+        with self.assertRaisesRegex(LeaseLost, "somebody has deleted it; `lockstep locks prepare` makes it anew"):
+            with lock:
+                self.server.request("deleting", "DELETE", f"/{index},{journal}")
+                lock._keeper.join(PATIENCE)  # it ends when the lock is lost
+        for each in (index, journal):
+            self.assertEqual(self.server.request("looking", "GET", f"/{each}", accepted=(404,))[0], 404)
+
     def test_an_opening_that_arrives_twice_at_once_opens_one_operation(self):
         lock = self.locks.hold(exclusive=["opened twice"])
         others = [self.locks.hold(exclusive=["opened twice"]) for _ in range(4)]

@@ -1,10 +1,15 @@
 // Locks in Elasticsearch under the contract of LockManager: with scripts, and on an engine without painless.
 #include <gmock/gmock.h>
 
+#include <functional>
 #include <future>
+#include <set>
 
 #include "replicator/elasticsearch/transport/curl_transport.h"
 #include "replicator/elasticsearch/transport/text_encoding.h"
+#include "replicator/locks/backends/elasticsearch/lock_documents.h"
+#include "replicator/locks/backends/elasticsearch/lock_index.h"
+#include "replicator/locks/backends/elasticsearch/lock_json.h"
 #include "replicator/locks/backends/elasticsearch/lock_scripts.h"
 #include "replicator/locks/backends/elasticsearch/locks.h"
 #include "replicator/locks/sweep.h"
@@ -16,6 +21,7 @@ namespace lockstep {
 namespace {
 
 using nlohmann::json;
+using std::chrono::milliseconds;
 using testing::HasSubstr;
 
 std::unique_ptr<HttpTransport> transport() {
@@ -358,7 +364,7 @@ TEST(ElasticsearchLocksTest, AnOperationCostsSevenRequestsWhateverItLocksAndARef
   EXPECT_EQ(cost_of([&] { operation = locks.open({}, tree_locks({"/a/b/c", "/a/b/d"})); }), 1);
   EXPECT_EQ(cost_of([&] { (void)locks.try_acquire(operation, {}); }), 1);
   EXPECT_EQ(cost_of([&] { locks.commit(operation); }), 2) << "the token, too";
-  EXPECT_EQ(cost_of([&] { locks.renew(operation); }), 2);
+  EXPECT_EQ(cost_of([&] { locks.renew(operation); }), 4) << "it looks whether both indices are there";
   Operation refused = locks.open({}, {{LockName("/a/b/c"), LockMode::kShared}});
   EXPECT_EQ(cost_of([&] { EXPECT_TRUE(locks.try_acquire(refused, {})); }), 1);
   EXPECT_EQ(cost_of([&] { EXPECT_TRUE(locks.try_acquire(refused, std::chrono::seconds(60))); }), 1)
@@ -419,65 +425,129 @@ TEST(ElasticsearchLocksTest, SharedLocksNeedPainlessAndSaySo) {
 
 TEST(ElasticsearchLocksTest, AnIndexOfSomebodyElseIsLeftAlone) {
   const support::ElasticsearchIndex index("foreign");
-  const std::string name = "/" + index.alias() + "-locks";
-  for (const char* properties :
-       {R"({"title": {"type": "text"}})", R"({"holders": {"type": "object"}, "title": {"type": "text"}})",
-        R"({"name": {"type": "text"}})"}) {
-    index.server().expect("PUT", name, std::string(R"({"mappings": {"properties": )") + properties + "}}");
+  const std::string path = "/" + index.alias() + "-locks";
+  index.server().expect("PUT", path, R"({"mappings": {"properties": {"title": {"type": "text"}}}})");
+  const auto refused = [&] {
     ElasticsearchLocks locks(transport(), lock_indices(index.alias() + "-locks"), std::chrono::seconds(60),
                              std::chrono::seconds(30));
-    try {
-      locks.prepare();
-      FAIL();
-    } catch (const Error& error) {
-      EXPECT_THAT(error.what(), HasSubstr("lockstep has not made it"));
+    std::set<std::string> words;
+    for (const auto& ask : std::initializer_list<std::function<void()>>{[&] { locks.prepare(); },
+                                                                        [&] { (void)locks.attach(); }}) {
+      try {
+        ask();
+        words.insert("none");
+      } catch (const Error& error) {
+        words.insert(error.what());
+      }
     }
-    index.server().expect("DELETE", name);
-    index.server().expect("DELETE", "/_index_template" + name);
-  }
+    EXPECT_EQ(words.size(), 1u) << "who looks says the same";
+    return *words.begin();
+  };
+  EXPECT_THAT(refused(), HasSubstr("lockstep has not made it: its mapping has the field \"title\""));
+  index.server().expect("DELETE", path);
+  index.server().expect("DELETE", "/_index_template/" + index.alias() + "-locks");
+  index.server().expect("PUT", path + "/_doc/x?refresh", R"({"lock_type": "shared", "lock_count": 2})");
+  EXPECT_THAT(refused(), HasSubstr("reading the lock x: somebody holds it without a lease"));
+  EXPECT_EQ(index.server().expect("GET", path + "/_doc/x").at("found"), true);
 }
 
-/// Reported: somebody cleared up indices and their templates while a lock was held. The next renewal made the
-/// indices again, without a mapping, and no command would use them any more.
-TEST(ElasticsearchLocksTest, IndicesThatARenewalHasMadeAgainWithoutTheirTemplateAreUsedAndGetTheirMapping) {
-  const support::ElasticsearchIndex index("cleared");
-  support::ElasticsearchServer& server = index.server();
-  const LockIndices indices = lock_indices(index.alias() + "-locks");
-  const auto open = [&] {
-    auto locks = std::make_unique<ElasticsearchLocks>(transport(), indices, std::chrono::seconds(60),
-                                                      std::chrono::seconds(30));
-    locks->prepare();
-    return locks;
-  };
-  const auto holder = open();
-  const auto waiter = open();
-  Operation held = holder->open({}, document_locks({"1"}));
-  Operation waiting = waiter->open({}, document_locks({"1"}));
-  EXPECT_EQ(holder->try_acquire(held, std::chrono::milliseconds(0)), std::nullopt);
-  holder->commit(held);
-  for (const std::string& each : {indices.locks, indices.journal}) server.expect("DELETE", "/" + each);
-  server.expect("DELETE", "/_index_template/" + indices.locks);
-  EXPECT_THROW(holder->renew(held), LeaseLost);
-  // Who was waiting makes the other one, with a lock in it, and then an entry of the journal.
-  EXPECT_EQ(waiter->try_acquire(waiting, std::chrono::milliseconds(0)), std::nullopt);
-  ElasticsearchLocks reader(transport(), indices, std::chrono::seconds(60), std::chrono::seconds(30));
-  EXPECT_TRUE(reader.attach());
-  EXPECT_TRUE(reader.unresolved().empty());
-  Operation other = waiter->open({}, document_locks({"2"}));
-
-  const auto locks = open();
-  for (const std::string& each : {indices.locks, indices.journal}) {
-    const json made = server.expect("GET", "/" + each + "/_mapping").at(each).at("mappings");
-    EXPECT_EQ(made.at("dynamic"), "false") << each;
+class DeletedLockIndices : public testing::Test {
+ protected:
+  std::unique_ptr<ElasticsearchLocks> open() const {
+    return std::make_unique<ElasticsearchLocks>(transport(), lock_indices(locks_), std::chrono::seconds(60),
+                                                std::chrono::seconds(30));
   }
-  EXPECT_EQ(locks->locks().size(), 1U);
-  EXPECT_EQ(locks->unresolved().size(), 1U);
-  Operation next = locks->open({}, document_locks({"2"}));
-  EXPECT_EQ(locks->try_acquire(next, std::chrono::milliseconds(0)), std::nullopt);
-  locks->commit(next);
-  locks->finish(next, OperationState::kDone, "");
-  locks->release(next);
-  EXPECT_EQ(server.request("GET", "/_index_template/" + indices.locks).status, 200) << "for the next time";
+  void delete_all() const {
+    index_.server().expect("DELETE", "/_index_template/" + locks_);
+    index_.server().expect("DELETE", "/" + locks_ + "," + journal_);
+  }
+  void expect_mapped(const std::string& name) const {
+    const json reply = index_.server().expect("GET", "/" + name + "/_mapping");
+    EXPECT_EQ(reply.at(name).at("mappings").value("dynamic", ""), "false") << reply;
+  }
+
+  const support::ElasticsearchIndex index_{"deleted"};
+  const std::string locks_ = index_.alias() + "-locks";
+  const std::string journal_ = index_.alias() + "-journal";
+};
+
+// Reported: a renewal made them again, without a mapping, and everybody failed from then on.
+TEST_F(DeletedLockIndices, AreNotMadeAgainByWhoHeldALockInThem) {
+  const auto locks = open();
+  locks->prepare();
+  Operation operation = locks->open({}, document_locks({"1"}));
+  EXPECT_EQ(locks->try_acquire(operation, std::chrono::milliseconds(0)), std::nullopt);
+  locks->commit(operation);
+  delete_all();
+  EXPECT_THROW(locks->renew(operation), LeaseLost);
+  EXPECT_THROW(locks->record(operation), LeaseLost);
+  EXPECT_THROW(locks->finish(operation, OperationState::kDone, ""), LeaseLost);
+  locks->release(operation);
+  for (const std::string& name : {locks_, journal_})
+    EXPECT_EQ(index_.server().request("HEAD", "/" + name).status, 404) << name;
+}
+
+TEST_F(DeletedLockIndices, AreMadeAnewWhenAWriteHasBroughtThemBackWithoutTheirMapping) {
+  open()->prepare();
+  delete_all();
+  index_.server().expect("PUT", "/" + locks_ + "/_doc/x",
+                         R"({"lock_type": "exclusive", "lock_count": 1, "process_id": "a",
+                             "holders": {"a": {"until": 1, "calls": 1, "mode": "exclusive"}}})");
+  index_.server().expect("PUT", "/" + journal_ + "/_doc/lockstep-token", R"({"last": 7})");
+  const auto looking = open();
+  try {
+    (void)looking->attach();
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(),
+                HasSubstr("made it again without its mapping; `lockstep locks prepare` makes it"));
+  }
+  const auto locks = open();
+  locks->prepare();
+  for (const std::string& name : {locks_, journal_}) expect_mapped(name);
+  index_.server().expect("GET", "/_index_template/" + locks_);
+  EXPECT_TRUE(looking->attach());
+  EXPECT_TRUE(looking->locks().empty());
+  EXPECT_TRUE(looking->unresolved().empty());
+}
+
+TEST_F(DeletedLockIndices, AreNotMadeAnewUnderSomebodyWhoLives) {
+  ElasticsearchClient client(transport());
+  const auto written = [&](milliseconds ahead) {
+    const std::string until = std::to_string(milliseconds_of(read_server_time(client) + ahead));
+    index_.server().expect("PUT", "/" + locks_ + "/_doc/x",
+                           R"({"lock_type": "exclusive", "lock_count": 1, "process_id": "a",
+                               "holders": {"a": {"until": )" +
+                               until + R"(, "calls": 1, "mode": "exclusive"}}})");
+  };
+  written(std::chrono::hours(1));
+  try {
+    require_lock_index(client, locks_, milliseconds(0));
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_TRUE(error.retryable());
+    EXPECT_THAT(error.what(), HasSubstr("somebody works under a lock in it until "));
+  }
+  written(milliseconds(300));
+  require_lock_index(client, locks_, std::chrono::seconds(60));
+  expect_mapped(locks_);
+}
+
+TEST(ElasticsearchLocksTest, IndicesThatAreReadOnlyAreSaidBeforeALockIsAskedFor) {
+  const support::ElasticsearchIndex index("blocked");
+  ElasticsearchLocks locks(transport(), lock_indices(index.alias() + "-locks"), std::chrono::seconds(60),
+                           std::chrono::seconds(30));
+  locks.prepare();
+  const std::string settings = "/" + index.alias() + "-journal/_settings";
+  index.server().expect("PUT", settings, R"({"index.blocks.read_only_allow_delete": true})");
+  try {
+    locks.prepare();
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_TRUE(error.retryable());
+    EXPECT_THAT(error.what(), HasSubstr("-journal is read-only: it has index.blocks.read_only_allow_delete"));
+  }
+  index.server().expect("PUT", settings, R"({"index.blocks.read_only_allow_delete": null})");
 }
 
 TEST(ElasticsearchLocksTest, AChangedStoredScriptIsPutRightAgain) {

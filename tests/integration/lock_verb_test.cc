@@ -613,6 +613,27 @@ TEST_P(LocksInElasticsearch, AnIndexThatIsDeletedWhileItIsUsedCostsTheHoldersThe
   }
 }
 
+// Reported: the indices came back empty and without a mapping, every command failed, and the advice was to
+// choose another name, which splits the clients.
+TEST_P(LocksInElasticsearch, ATemplateAndIndicesThatAreDeletedWhileALockIsHeldJamNobody) {
+  configure("6s");
+  const auto holder = start("echo in; sleep 300");
+  wait_for_output(*holder, "in");
+  server_.expect("DELETE", "/_index_template/" + index() + "-locks");
+  server_.expect("DELETE", "/" + index() + "-locks," + index() + "-journal");
+  EXPECT_EQ(exit_code(*holder), 1);
+  EXPECT_THAT(holder->err(), HasSubstr("is gone, or has lost its mapping: somebody has deleted it"));
+
+  // As a client that looks at nothing before it writes leaves them.
+  for (const char* end : {"-locks", "-journal"}) server_.expect("PUT", "/" + index() + end);
+  const Completed listed = lockstep("locks", {"list"});
+  EXPECT_EQ(listed.exit_code, 1);
+  EXPECT_THAT(listed.err, HasSubstr("without its mapping; `lockstep locks prepare` makes it anew"));
+  const Completed next = lockstep("lock", {"--exclusive", "x", "--", "true"});
+  EXPECT_EQ(next.exit_code, 0) << next.err;
+  EXPECT_EQ(lockstep("locks", {"list"}).err, "nothing is locked\n");
+}
+
 TEST_P(LocksInElasticsearch, ALockThatSomebodyElseHasNamedStrangelyIsListedAndHidesNoOther) {
   const auto holder = start("echo in; sleep 300");
   wait_for_output(*holder, "in");

@@ -216,6 +216,8 @@ TEST_F(TreeVerb, ALockThatIsNotToBeHadIsFour) {
   EXPECT_THAT(refused.err, MatchesRegex("lockstep: /a is locked exclusively by .*" +
                                         std::to_string(holder.pid()) + ".* from now\\)\n"));
   EXPECT_EQ(list(), "/a/f\n");
+  EXPECT_EQ(tree({"recover"}).err, "operations whose lease still runs: 1\n")
+      << "nothing that it leaves is silent";
 
   Program waiter(lockstep_program(), arguments({"rm", "/a", "--wait", "10m"}));
   ASSERT_TRUE(wait_until([&] { return locked().find("rm /a") != std::string::npos; }, kPatience));
@@ -357,6 +359,63 @@ TEST_F(TreeVerb, ACopyIsFinishedForWhoIsKilledAfterItsCommit) {
   EXPECT_THAT(locked(), HasSubstr("cp /a /b"));
   EXPECT_TRUE(wait_until([&] { return tree({"recover"}).exit_code == 0 && locked().empty(); }, kPatience));
   EXPECT_EQ(tree({"cat", "/b"}).out, "contents");
+}
+
+/// As Elasticsearch does when a disk is nearly full.
+std::string block_of(const std::string& value) {
+  return R"({"index.blocks.read_only_allow_delete": )" + value + "}";
+}
+
+TEST_F(TreeVerb, ATreeThatIsReadOnlyIsSaidAtOnceAndNothingIsBegun) {
+  EXPECT_EQ(put("/m/1", "x").exit_code, 0);
+  index_.server().expect("PUT", "/" + fs() + "/_settings", block_of("true"));
+  using Words = std::vector<std::string>;
+  for (const Words& change : {Words{"mv", "/m", "/n"}, Words{"rm", "/m", "--wait", "10m"},
+                              Words{"mkdir", "/n"}, Words{"cp", "/m/1", "/m/2"}}) {
+    const Completed refused = tree(change);
+    EXPECT_EQ(refused.exit_code, 1) << change.front();
+    EXPECT_THAT(refused.err,
+                HasSubstr("is read-only: it has index.blocks.read_only_allow_delete; free disk"));
+  }
+  EXPECT_EQ(locked(), "");
+  EXPECT_EQ(list(), "/m/1\n");
+}
+
+// Reported: `tree mv` and `tree recover` hung for minutes without a word when a disk was full.
+TEST_F(TreeVerb, AMoveThatAFullDiskStopsSaysWhySoDoesRecoverAndBothEnd) {
+  EXPECT_EQ(put("/m/1", "x").exit_code, 0);
+  configure("tree", "6s");
+  RecordingProxy proxy;
+  std::atomic<bool> blocked = false;
+  proxy.disturb([&](const HttpMessage& request) -> std::optional<Disturbance> {
+    if (request.target().find("/" + fs() + "/_bulk") != std::string::npos && !blocked.exchange(true))
+      index_.server().expect("PUT", "/" + fs() + "/_settings", block_of("true"));
+    return std::nullopt;
+  });
+  Program move(lockstep_program(),
+               {"tree", "-c", write_config("proxy.toml", proxy.url()).string(), "mv", "/m", "/n"});
+  const auto said = [&] { return move.err().find("it is tried again") != std::string::npos; };
+  ASSERT_TRUE(wait_until(said, kPatience)) << move.err();
+  EXPECT_THAT(move.err(), HasSubstr("cluster_block_exception"));
+  const auto listed = [&] { return locked().find("cluster_block_exception") != std::string::npos; };
+  EXPECT_TRUE(wait_until(listed, kPatience)) << locked();
+  move.signal(SIGTERM);
+  EXPECT_EQ(move.wait(kPatience), 128 + SIGTERM);
+  EXPECT_THAT(move.err(),
+              MatchesRegex("(.|\n)*: interrupted while it could not go on: .*cluster_block_exception.*"
+                           "; `lockstep tree recover` does the rest\n"));
+
+  const std::string journal = "/" + index_.alias() + "-journal";
+  index_.server().expect("POST", journal + "/_refresh");
+  index_.server().expect("POST", journal + "/_update_by_query?refresh=true",
+                         R"({"script": {"source": "ctx._source.lease_until = 1"}})");
+  const Completed recovered = tree({"recover"});
+  EXPECT_EQ(recovered.exit_code, 1);
+  EXPECT_THAT(recovered.err, HasSubstr("is read-only: it has index.blocks.read_only_allow_delete"));
+  index_.server().expect("PUT", "/" + fs() + "/_settings", block_of("null"));
+  EXPECT_EQ(tree({"recover"}).err, "changes finished for dead processes: 1\n");
+  EXPECT_EQ(list(), "/n/1\n");
+  EXPECT_EQ(locked(), "");
 }
 
 TEST_F(TreeVerb, RecoverMakesNoIndexOfATree) {

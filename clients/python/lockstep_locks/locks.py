@@ -355,6 +355,7 @@ class Lock:
             sent = time.monotonic()
             pause = self._lease / 3000
             try:
+                self._require_indices()
                 self._step({})
                 self._renew_locks()
                 self._good_until = sent + self._lease / 1000 - _CLOCK_STEP
@@ -366,6 +367,15 @@ class Lock:
                 if not error.retryable or time.monotonic() >= self._good_until:
                     self._lost = LeaseLost(str(error))
                     return
+
+    def _require_indices(self):
+        """A renewal must not make an index again that somebody has deleted, perhaps without its mapping."""
+        for index in (self._locks._index, self._locks._journal):
+            _, reply = self._server.request(f"looking for the index {index}", "GET", f"/{quoted(index)}/_mapping", accepted=(404,))
+            found = [of_index.get("mappings", {}) for of_index in reply.values() if isinstance(of_index, dict)]
+            if not any("locks" in mappings.get("_meta", {}).get("lockstep", {}) for mappings in found):
+                raise LeaseLost(f"the index {index} is gone, or has lost its mapping: somebody has deleted it; `lockstep locks prepare` "
+                                "makes it anew")
 
     def _renew_locks(self):
         parameters = {"script": _script("renew-v1", {"holder": self.id, "lease": self._lease})}

@@ -219,6 +219,8 @@ class TreeVerb final : public Verb {
         prepared = true;
         const SweepResult result = tree->recover();
         tell(result);
+        // Which a watch comes to by itself.
+        if (!watch_) say("operations whose lease still runs", result.under_lease);
         if (!result.failures.empty()) code = ExitCode::kFailed;
         if (!watch_) return code;
       } catch (const Error& error) {
@@ -244,12 +246,19 @@ class TreeVerb final : public Verb {
     const Patience patience(wait, stop.token());
     TreeProgress progress;
     const auto show = [&](std::int64_t done, std::int64_t total) { progress.show(done, total); };
+    const auto say_cause = [&](const Error& error) {
+      progress.clear();
+      std::cerr << "lockstep: " << error.what() << "; it is tried again\n";
+    };
     std::optional<Refusal> refusal;
     try {
       patience.insist([&] { tree->prepare(); });
       const std::vector<std::string> under = patience.insist([&] { return handed_down_locks(*locks); });
-      refusal =
-          change(*tree, {.wait = patience.left(), .under = under, .stop = stop.token(), .progress = show});
+      refusal = change(*tree, {.wait = patience.left(),
+                               .under = under,
+                               .stop = stop.token(),
+                               .hindered = say_cause,
+                               .progress = show});
     } catch (const Error& error) {
       const std::optional<int> signal = stop.number();
       if (!signal) throw;
@@ -263,10 +272,11 @@ class TreeVerb final : public Verb {
     return ExitCode::kLockNotHad;
   }
 
+  static void say(const char* what, std::int64_t count) {
+    if (count > 0) std::cerr << what << ": " << count << '\n';
+  }
+
   static void tell(const SweepResult& result) {
-    const auto say = [](const char* what, std::int64_t count) {
-      if (count > 0) std::cerr << what << ": " << count << '\n';
-    };
     say("changes finished for dead processes", result.rolled_forward);
     say("changes aborted for dead processes", result.aborted);
     say("locks of dead processes released", result.released);

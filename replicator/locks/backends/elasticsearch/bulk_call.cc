@@ -10,6 +10,7 @@ namespace {
 
 using nlohmann::json;
 
+constexpr const char* kClusterBlock = "cluster_block_exception";
 constexpr const char* kReplyFields =
     "?filter_path=took,items.*.status,items.*.result,items.*._seq_no,items.*._primary_term,items.*.get._"
     "source,"
@@ -38,7 +39,7 @@ BulkOutcome read_outcome(const json& item) {
 
 std::string remedy_of(const BulkOutcome& outcome) {
   if (outcome.error_type == "index_not_found_exception") return "somebody has deleted it while it was used";
-  if (outcome.error_type == "cluster_block_exception") return remedy_of_blocks(outcome.error_reason);
+  if (outcome.error_type == kClusterBlock) return remedy_of_blocks(outcome.error_reason);
   return "";
 }
 
@@ -49,7 +50,8 @@ void require_understood(const std::string& doing, const BulkOutcome& outcome) {
                         (status == 404 && outcome.error_type != "index_not_found_exception");
   if (answered) return;
   // 0: the item has no status, so the reply is not whole, and the next one may be.
-  const bool later = status == 0 || may_work_later(status) || outcome.breaker;
+  const bool later = status == 0 || may_work_later(status) || outcome.breaker ||
+                     outcome.error_type == kClusterBlock;
   throw Error({doing,
                "HTTP " + std::to_string(status) + " " + outcome.error_type + ": " + outcome.error_reason,
                remedy_of(outcome), later ? Retry::kLater : Retry::kNever, Server::kElasticsearch});

@@ -20,7 +20,6 @@ using nlohmann::json;
 constexpr int kNotFound = 404;
 constexpr int kConflict = 409;
 constexpr std::size_t kPrunePage = 1'000;
-constexpr const char* kTokenId = "lockstep-token";
 constexpr const char* kTokenPlace = "the last fencing token";
 constexpr const char* kDrawing = "drawing a fencing token";
 /// So far ahead of the server's clock a new counter of tokens begins (journal_token.painless).
@@ -38,9 +37,9 @@ const json& not_ended() {
 
 /// The fields that change after open(), as far as they have a value.
 json changing_fields(const Operation& operation) {
-  json fields = {{"state", text_of(operation.state)}, {"progress", operation.progress}};
+  json fields = {
+      {"state", text_of(operation.state)}, {"progress", operation.progress}, {"reason", operation.reason}};
   if (!operation.task.empty()) fields["task"] = operation.task;
-  if (!operation.reason.empty()) fields["reason"] = operation.reason;
   if (operation.token != 0) fields["token"] = operation.token;
   // The commit's own write cannot know its sequence number, so the next one stores it.
   if (operation.commit != 0) fields["commit"] = operation.commit;

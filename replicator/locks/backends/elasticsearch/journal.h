@@ -14,6 +14,9 @@
 
 namespace lockstep {
 
+/// The id of the document that counts the fencing tokens.
+inline constexpr const char* kTokenId = "lockstep-token";
+
 class ElasticsearchJournal final : public Journal {
  public:
   /// `client` must outlive this. Without painless, leases count by the clock of the elected master.

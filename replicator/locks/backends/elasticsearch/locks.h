@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "replicator/elasticsearch/admin/client.h"
@@ -27,8 +28,9 @@ class ElasticsearchLocks final : public StoredLocks {
   bool attach() override;
 
  private:
+  std::optional<std::string> vanished(Place place) override;
+  void restore() override;
   void require_template();
-  void require_index(const std::string& index);
 
   ElasticsearchClient client_;
   const LockIndices indices_;

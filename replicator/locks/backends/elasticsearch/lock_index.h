@@ -1,0 +1,40 @@
+// An index of locks, or of their journal: with one shard, for one sequence of numbers, and with a mapping
+// that marks it as made by lockstep.
+//
+// Somebody may delete it while it is used. The next write then makes it again: as it was while the template
+// is there, else without the mapping, and searches in it fail. Such an index is made anew. It is told from
+// one of somebody else by what is in it: nothing, or nothing but what lockstep writes.
+#pragma once
+
+#include <chrono>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "replicator/elasticsearch/admin/client.h"
+
+namespace lockstep {
+
+/// {"settings": …, "mappings": …}. Both indices have the same fields, so that one template serves them.
+nlohmann::json lock_index_body();
+
+enum class LockIndex {
+  kMissing,
+  kOurs,
+  kUnmapped,  ///< it was deleted, and a write has made it again without its mapping
+};
+
+/// Throws Error for an index of somebody else, naming what shows that.
+LockIndex look_at_lock_index(ElasticsearchClient& client, const std::string& index);
+
+/// Whether the index is there with its mapping. Reads no document, and throws nothing for an index of
+/// somebody else.
+bool has_lock_mapping(ElasticsearchClient& client, const std::string& index);
+
+/// Makes the index if it is missing or has lost its mapping. In the second case it first waits, for up to
+/// somewhat more than a lease, until nobody lives in it any more: a holder notices at its next renewal that
+/// it has lost its lock. Safe beside others who do the same. Throws Error for an index of somebody else, one
+/// that is read-only or has several shards, and a retryable one when somebody in an unmapped one lives on.
+void require_lock_index(ElasticsearchClient& client, const std::string& index,
+                        std::chrono::milliseconds lease);
+
+}  // namespace lockstep
