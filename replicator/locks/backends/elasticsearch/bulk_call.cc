@@ -50,8 +50,8 @@ void require_understood(const std::string& doing, const BulkOutcome& outcome) {
                         (status == 404 && outcome.error_type != "index_not_found_exception");
   if (answered) return;
   // 0: the item has no status, so the reply is not whole, and the next one may be.
-  const bool later = status == 0 || may_work_later(status) || outcome.breaker ||
-                     outcome.error_type == kClusterBlock;
+  const bool later =
+      status == 0 || may_work_later(status) || outcome.breaker || outcome.error_type == kClusterBlock;
   throw Error({doing,
                "HTTP " + std::to_string(status) + " " + outcome.error_type + ": " + outcome.error_reason,
                remedy_of(outcome), later ? Retry::kLater : Retry::kNever, Server::kElasticsearch});
