@@ -129,10 +129,6 @@ void require_changeable(const std::string& index, const IndexState& state) {
   require_writable(doing, state, Retry::kNever);
   if (const std::string fault = fault_of_settings(state.settings); !fault.empty())
     throw Error({doing, fault, std::string("set it to null, or ") + kNameAnother});
-  if (object_at(state.mappings, "_routing").value("required", false)) {
-    throw Error({doing, "its mapping requires a routing (\"_routing\"), which paths do not have",
-                 std::string("map it as config/fs.json does, or ") + kNameAnother});
-  }
 }
 
 }  // namespace
@@ -151,6 +147,9 @@ void require_tree_mapping(const std::string& index, const std::vector<IndexState
     throw Error({doing, "the alias has a filter or a routing", "name the index in [tree] index"});
   if (const std::string fault = fault_of(state.mappings); !fault.empty())
     throw Error({doing, fault, as_shipped});
+  if (object_at(state.mappings, "_routing").value("required", false))
+    throw Error(
+        {doing, "its mapping requires a routing (\"_routing\"), which paths do not have", as_shipped});
   const json properties = object_at(state.mappings, "properties");
   const auto require = [&](const char* field, const std::string& fault) {
     if (!fault.empty()) throw Error({doing, "its field \"" + std::string(field) + "\" " + fault, as_shipped});

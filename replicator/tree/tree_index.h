@@ -13,9 +13,9 @@ namespace lockstep {
 bool tree_index_exists(ElasticsearchClient& client, const std::string& index);
 
 /// Throws Error for an index that cannot show a tree as it is: several indices or a filter behind an alias,
-/// or a mapping that cannot tell paths apart, does not find them all or what is staged, or does not keep
-/// whole documents. `found`: what client.indices_of(index) gives. For those who read the tree, and for those
-/// who change it.
+/// or a mapping that cannot tell paths apart, does not find them all or what is staged, requires a routing,
+/// or does not keep whole documents. `found`: what client.indices_of(index) gives. For those who read the
+/// tree, and for those who change it.
 void require_tree_mapping(const std::string& index, const std::vector<IndexState>& found);
 
 /// As tree_index_exists(). Throws Error as require_tree_mapping() does, since searches in such an index would
@@ -28,7 +28,7 @@ void require_writable_tree(ElasticsearchClient& client, const std::string& index
 /// Creates `index`, or adds those of the fields `fence`, `kind` and `contents` that its mapping lacks.
 /// Idempotent, and safe beside others who do the same. Throws Error, before it changes anything, as
 /// require_tree_mapping() does, and for an index of locks, one that a pipeline writes, one that is read-only,
-/// one whose final pipeline may change what is written, and one whose documents need a routing.
+/// and one whose final pipeline may change what is written.
 void prepare_tree_index(ElasticsearchClient& client, const std::string& index);
 
 }  // namespace lockstep

@@ -528,7 +528,7 @@ TEST_P(LockVerb, WrongUsageIsSaidBeforeAnythingIsAsked) {
   EXPECT_THAT(usage({"-E", "256", "--global", "--wait", "5", "--", "true"}),
               HasSubstr("\"256\" is no exit code"))
       << "5 are seconds, as for flock";
-  EXPECT_THAT(usage({"--exclusive", "--hold"}), HasSubstr("--exclusive: there is no name behind it"));
+  EXPECT_THAT(usage({"--exclusive", "--hold"}), HasSubstr("--exclusive: the name of a lock is missing"));
   EXPECT_THAT(usage({"--exclusive", "-n", "--", "true"}), HasSubstr("not expected: -- -n"));
   EXPECT_THAT(usage({"--tree", "clinton", "--", "true"}), HasSubstr("does not begin with \"/\""));
   EXPECT_THAT(usage({"--exclusive", "a\nb", "--", "true"}), HasSubstr("has control characters"));

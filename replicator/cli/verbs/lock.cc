@@ -111,7 +111,7 @@ class Lock final : public Verb {
       if (std::find(names->begin(), names->end(), "") == names->end()) continue;
       throw UsageError(
           std::string(option) +
-          ": there is no name behind it; what begins with \"-\" is an option, unless it is written " +
+          ": the name of a lock is missing; what begins with \"-\" is an option, unless it is written " +
           option + "=-NAME");
     }
     if (global_) return global_lock();
