@@ -104,7 +104,7 @@ def count(data, statements, folder):
 
 def measure(data, repetitions, folder):
     """The median for each statement and table, as a dictionary."""
-    warm = 4  # the first ones fill caches, and write whole pages into the WAL
+    warm = 12  # the first ones fill caches, write whole pages into the WAL, and plan what later ones find planned
     names, statements = [], []
     for what, statement in STATEMENTS.items():
         for place, table in PLACES.items():

@@ -72,10 +72,10 @@ TEST(ManyTables, EachMoreCostsApplyAndCheckTheSameFewStatements) {
   const Statements of_twenty = statements_for(server, 20);
   const Statements of_forty = statements_for(server, 40);
   EXPECT_EQ(of_forty.apply - of_twenty.apply, 2 * (of_twenty.apply - of_ten.apply));
-  EXPECT_LE(of_forty.apply - of_twenty.apply, 20 * 65);
+  EXPECT_LE(of_forty.apply - of_twenty.apply, 20 * 72);
   // A hundred questions about rights are one statement.
   EXPECT_NEAR(of_forty.check - of_twenty.check, 2 * (of_twenty.check - of_ten.check), 2);
-  EXPECT_LE(of_forty.check - of_twenty.check, 20 * 35);
+  EXPECT_LE(of_forty.check - of_twenty.check, 20 * 42);
 }
 
 }  // namespace
