@@ -159,11 +159,11 @@ std::optional<NotAdoptable> why_not_adoptable(const IndexState& index) {
 
 void adopt_index(ElasticsearchClient& client, const std::string& alias, const IndexMark& mark) {
   const IndexState index = sole(client, alias);
-  const std::optional<IndexMark> its = read_mark(index);
-  if (its && its->identity != mark.identity) {
-    throw Error({"adopting " + index.name, "another pipeline has taken it: " + its->pipeline,
+  if (const auto other = other_owner(index, mark.pipeline, mark.identity)) {
+    throw Error({"adopting " + index.name, "another pipeline has taken it: " + *other,
                  "find out which of the two is to follow it"});
   }
+  const std::optional<IndexMark> its = readable_mark(index);
   put_mark(client, index, mark);  // the clone has it from its birth on
   if (index.name == alias) return rename_to_generation(client, index, mark);
   const bool is_clone = its && generation_number(alias, index.name) > 0;
