@@ -244,6 +244,18 @@ TEST_F(AdoptVerb, ALostMarkIsPutBackByOneCommand) {
   EXPECT_THAT(mapping(), HasSubstr("another"));
 }
 
+TEST_F(AdoptVerb, ABlockThatOneOfTwoHasLeftOnTheCloneGoesWithTheNextOne) {
+  fill(posts_.alias());
+  ASSERT_EQ(adopt().exit_code, 0);
+  const std::string clone = posts_.alias() + "-000001";
+  posts_.server().expect("PUT", "/" + clone + "/_settings", R"({"index.blocks.write": true})");
+  const Completed again = adopt();
+  EXPECT_EQ(again.exit_code, 0) << again.err;
+  EXPECT_THAT(again.out, HasSubstr(clone + " takes writes again"));
+  execute("update blog.posts set title = 'changed' where id = 1");
+  expect_equal_after_a_run();
+}
+
 TEST_F(AdoptVerb, WhatCannotBeComparedIsNamed) {
   fill(legacy(), R"({"mappings": {"_source": {"excludes": ["body"]}}})");
   let_alias_stand_for(legacy());

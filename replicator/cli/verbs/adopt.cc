@@ -85,6 +85,7 @@ class Adopt final : public Verb {
     }
     if (own->kind != Kind::kAdopt) {
       std::cout << "nothing to do: " << own->index << " is lockstep's already\n";
+      if (!dry_run_) let_in(sides);
       return ExitCode::kDone;
     }
     const Survey found = look(config, sides);
@@ -130,6 +131,12 @@ class Adopt final : public Verb {
   bool is_followed(BothSides& sides) const {
     const std::vector<std::string> applied = sides.source->applied_aliases();
     return std::find(applied.begin(), applied.end(), alias_) != applied.end();
+  }
+
+  /// One that was cut off may have left a block.
+  void let_in(BothSides& sides) const {
+    for (const std::string& index : let_writes_in(sides.elasticsearch, alias_))
+      std::cout << index << " takes writes again: index.blocks.write was set\n";
   }
 
   Survey look(const Config& config, BothSides& sides) {
