@@ -256,6 +256,20 @@ TEST_F(AdoptVerb, ABlockThatOneOfTwoHasLeftOnTheCloneGoesWithTheNextOne) {
   expect_equal_after_a_run();
 }
 
+TEST_F(AdoptVerb, AnAliasThatRefusesWritesGoesOnRefusingThemAfterAReindex) {
+  fill(legacy());
+  posts_.server().expect("PUT", "/" + legacy() + "/_alias/" + posts_.alias(), R"({"is_write_index": false})");
+  ASSERT_EQ(adopt().exit_code, 0);
+  follow();
+  for (const std::vector<std::string>& direction : {std::vector<std::string>{posts_.alias()}, {"--back"}}) {
+    pipeline_.must("reindex", direction);
+    const auto options = posts_.server().expect("GET", "/_alias/" + posts_.alias()).at(stands_for());
+    EXPECT_EQ(options.at("aliases").at(posts_.alias()).value("is_write_index", true), false) << options;
+  }
+  execute("update blog.posts set title = 'changed' where id = 1");
+  EXPECT_TRUE(becomes_equal());
+}
+
 TEST_F(AdoptVerb, WhatCannotBeComparedIsNamed) {
   fill(legacy(), R"({"mappings": {"_source": {"excludes": ["body"]}}})");
   let_alias_stand_for(legacy());
