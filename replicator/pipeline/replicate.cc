@@ -15,7 +15,7 @@
 
 #include "replicator/elasticsearch/admin/client.h"
 #include "replicator/error.h"
-#include "replicator/log.h"
+#include "replicator/log/log.h"
 #include "replicator/pipeline/checkpoint.h"
 #include "replicator/pipeline/document_writer.h"
 #include "replicator/pipeline/foreign_writes.h"

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "replicator/error.h"
-#include "replicator/log.h"
+#include "replicator/log/log.h"
 #include "replicator/pipeline/jobs/backfill.h"
 #include "replicator/pipeline/jobs/comparison.h"
 #include "replicator/pipeline/jobs/fan_out.h"

@@ -230,11 +230,7 @@ void SqliteSourceDefinition::run_steps(const char* doing, const Draft& draft) {
 // configuration. So its captures are made as `apply` makes them.
 bool SqliteSourceDefinition::start_reindex(const WantedReindex& wanted, const Progress& progress) {
   constexpr const char* kDoing = "starting a reindex";
-  const auto configured = std::find_if(config_.indices.begin(), config_.indices.end(),
-                                       [&](const IndexConfig& index) { return index.alias == wanted.alias; });
-  if (configured == config_.indices.end())
-    throw UsageError("the configuration has no index " + wanted.alias +
-                     ", whose definition a reindex could take");
+  const IndexConfig& configured = definition_for_reindex(config_, wanted.alias);
   std::vector<PlanStep> steps;
   bool is_started = false;
   write(kDoing, progress, [&] {
@@ -245,7 +241,7 @@ bool SqliteSourceDefinition::start_reindex(const WantedReindex& wanted, const Pr
     const Filling defined = {{{"schema", connection_.schema()},
                               {"pipeline", std::to_string(*applied.pipeline)},
                               {"alias", quoted_text(wanted.alias)},
-                              {"configured", quoted_text(definition_text(*configured))}},
+                              {"configured", quoted_text(definition_text(configured))}},
                              {}};
     connection_.execute(kDoing, fill_template(sqlite_sql("define_generation"), defined));
     const Draft draft = make_draft(Definitions::kStored);
