@@ -137,6 +137,7 @@ class EmptySource final : public Source,
   bool is_awaited() override { return false; }
   SavePace save_pace() override { return {}; }
   UnfinishedJobs jobs() override { return {}; }
+  bool stood_still() override { return false; }
   std::optional<FanOutList> expand(const AppliedIndex&, const Job&) override { return std::nullopt; }
 
   std::chrono::system_clock::time_point now() override { return {}; }
