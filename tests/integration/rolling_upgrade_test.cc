@@ -59,7 +59,7 @@ TEST_F(RollingUpgrade, AnOlderProgramWaitsForAnUpgradeOfItselfAndSaysSo) {
 }
 
 TEST_F(RollingUpgrade, ANewerProgramWaitsForTheApplyAndSaysSo) {
-  // As before the newest migration, 0015_cheaper_wait, which replaces a function.
+  // As before the newest migration, 0016_cheaper_wait, which replaces a function.
   database_.execute("delete from lockstep.migration where number = " + std::to_string(newest_));
   const auto program = pipeline_.start();
   EXPECT_TRUE(says(*program, "run `lockstep apply`"));

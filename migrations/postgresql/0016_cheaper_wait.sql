@@ -1,4 +1,4 @@
--- oldest program: 14
+-- oldest program: 15
 -- As 0007_await_change says, with a loop that costs two thirds: conditions of control statements are evaluated without the
 -- executor, which `perform` starts and ends each time. pg_sleep() gives a void, which is not null. The pause and the look are two
 -- expressions, since each has one snapshot, from before it begins.
