@@ -105,7 +105,6 @@ class Reindexing {
   ElasticsearchClient elasticsearch_;
   std::optional<Asked> asked_;                 // uses elasticsearch_
   std::vector<Reindex> all_;                   // as of the last turn
-  SteadyTime read_at_{};                       // when all_ was read
   SteadyTime not_before_{};                    // after a failure
   std::map<ReindexId, SteadyTime> looked_at_;  // when both indices of one were last looked at
   bool at_rest_ = true;
