@@ -24,8 +24,9 @@ CEILING = "ceiling"
 PER_SECOND = 20  # single changes
 FOLLOW_SECONDS = 60  # until every document is equal, after the last change
 DIFFERENT = "documents that differ at the end"
-RENAME = "rename of a user in 5 % of all documents"
+RENAME = "rename: a user in 5 % of all documents"
 RENAME_SECONDS = 300
+WRITERS = "two writers: what they reach, the tool following"
 
 
 class Measured:
@@ -45,7 +46,7 @@ class Measured:
         tool.start()
         wait_until(lambda: world.operations() >= world.posts, "documents are written", 0.05, tool.require_running)
         wait_until(lambda: world.count({"match_all": {}}) >= world.posts, "documents are found", 0.05, tool.require_running)
-        self.add("filling", "documents/s", world.posts / (time.monotonic() - begun))
+        self.add("filling: rate", "documents/s", world.posts / (time.monotonic() - begun))
         self.add("filling: CPU of the tool", "s", tool.cpu() - cpu)
         self.add("filling: peak memory", "MiB", tool.memory())
         world.settle(tool.require_running)
@@ -55,7 +56,7 @@ class Measured:
         cpu, postgresql = tool.cpu(), world.postgresql_cpu()
         rate = world.write(self.changes, "followed")
         lag = world.await_mark(world.mark(), tool.require_running)
-        self.add("two writers, the tool following", "changes/s", rate)
+        self.add(WRITERS, "changes/s", rate)
         self.add("two writers: the last change is there after", "s", lag)
         self.add("two writers: CPU of the tool", "s", tool.cpu() - cpu)
         self.add("two writers: CPU of PostgreSQL", "s", world.postgresql_cpu() - postgresql)
@@ -128,13 +129,13 @@ def measure_ceiling(world, changes, samples, report):
     begun = time.monotonic()
     world.send(bodies)
     wait_until(lambda: world.count({"match_all": {}}) >= world.posts, "documents are found", 0.05)
-    report.add("filling", "documents/s", CEILING, world.posts / (time.monotonic() - begun))
+    report.add("filling: rate", "documents/s", CEILING, world.posts / (time.monotonic() - begun))
+    report.add(WRITERS, "changes/s", CEILING, world.write(changes, "alone"))
     rewritten = min(changes, world.posts)
     report.add("backlog, from the start of the tool", "changes/s", CEILING, rewritten / world.send(world.bodies(f"id <= {rewritten}")))
     of_one_user = world.bodies("id in (select id from blog.posts where user_id = 1)")
     report.add(RENAME, "s", CEILING, world.send(of_one_user))
     report.add_latencies(CEILING, "", world.latencies(samples, PER_SECOND, send_one, lambda: None))
-    report.add("two writers, the tool following", "changes/s", CEILING, world.write(changes, "alone"))
 
 
 def measure(options, report):

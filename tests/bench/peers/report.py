@@ -1,5 +1,8 @@
 """What was measured: rows, each with the values of every tool, one a round."""
-from world import quantile
+
+
+def quantile(values, share):
+    return sorted(values)[min(int(len(values) * share), len(values) - 1)]
 
 
 class Report:
@@ -19,4 +22,7 @@ class Report:
         return self._rows[name][1][column]
 
     def rows(self):
-        return [{"name": name, "unit": unit, "values": values} for name, (unit, values) in self._rows.items()]
+        """Those that say the same before their colon stay together."""
+        groups = list(dict.fromkeys(name.partition(":")[0] for name in self._rows))
+        ordered = sorted(self._rows.items(), key=lambda row: groups.index(row[0].partition(":")[0]))
+        return [{"name": name, "unit": unit, "values": values} for name, (unit, values) in ordered]

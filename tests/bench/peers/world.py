@@ -70,10 +70,6 @@ def wait_until(condition, what, pause, require=lambda: None, patience=PATIENCE):
     return time.monotonic() - begun
 
 
-def quantile(values, share):
-    return sorted(values)[min(int(len(values) * share), len(values) - 1)]
-
-
 class World:
     """A database of its own, made from the template, and an index of its own, for one tool in one round."""
 
