@@ -72,6 +72,17 @@ void require_no_harm_of_templates(ElasticsearchClient& client, const std::string
   }
 }
 
+// Nobody fills what the source says is still to be made: one with documents was filled before the source went
+// back to an older state, and has documents of commits that are lost. The reindex gets a new one.
+bool is_of_lost_commits(ElasticsearchClient& client, const IndexState& index, Epoch epoch) {
+  if (read_mark(index)->epoch > epoch) {
+    throw Error({"creating an index beside another", "a later leader fills " + index.name, "looking again",
+                 Retry::kLater, Server::kElasticsearch});
+  }
+  client.refresh(index.name);
+  return client.count(index.name) > 0;
+}
+
 std::string create_next(ElasticsearchClient& client, const DesiredIndex& desired, Epoch epoch,
                         std::int64_t reindex, const std::vector<IndexState>& existing) {
   const std::int64_t last = existing.empty() ? 0 : generation_number(desired.alias, existing.back().name);
@@ -79,7 +90,10 @@ std::string create_next(ElasticsearchClient& client, const DesiredIndex& desired
   json body = new_index_body(desired, epoch);
   body["mappings"]["_meta"]["lockstep"]["reindex"] = reindex;
   body["aliases"] = {{writing_alias(name), hidden_alias()}};
-  client.create_index(name, body);
+  // Where no node has room for its shards it is red, which whoever writes into it says sooner than who waits
+  // here.
+  change_cluster(client, "creating index " + name, "PUT",
+                 "/" + percent_encoded(name) + "?wait_for_active_shards=0", body.dump());
   return name;
 }
 
@@ -109,7 +123,11 @@ TwoGenerations create_beside(ElasticsearchClient& client, const DesiredIndex& de
   }
   const std::vector<IndexState> existing = client.generations(desired.alias);
   for (const IndexState& index : existing) {
-    if (index.name != names.live && is_ours(index, desired.identity) && reindex_of(index) == reindex)
+    if (index.name == names.live || !is_ours(index, desired.identity) || reindex_of(index) != reindex)
+      continue;
+    if (is_of_lost_commits(client, index, epoch))
+      client.delete_index(index.name);
+    else
       names.beside = index.name;
   }
   if (names.beside.empty()) names.beside = create_next(client, desired, epoch, reindex, existing);
