@@ -24,6 +24,10 @@ constexpr std::size_t kOpenSteps = 4;
 constexpr std::chrono::milliseconds kParkedPause{500};
 constexpr std::chrono::milliseconds kFailurePause{10'000};
 
+bool is_whole(JobKind kind) {
+  return kind == JobKind::kBackfill || kind == JobKind::kComparison;
+}
+
 }  // namespace
 
 JobRunner::JobRunner(const Config& config, const AppliedPipeline& pipeline, const SetAside& set_aside,
@@ -124,6 +128,9 @@ bool JobRunner::is_ready(RunningJob& job) {
     if (std::chrono::steady_clock::now() < pause->second) return false;
     not_before_.erase(pause);
   }
+  if (const RateLimit* const limit = limit_of(job);
+      limit != nullptr && limit->documents(std::chrono::steady_clock::now()) == 0)
+    return false;
   if (job.all_read() || writer_.acknowledgements().open(Lane{job.id()}) >= kOpenSteps) return false;
   return job.is_ready() && !is_held;
 }
@@ -148,11 +155,17 @@ bool JobRunner::read_page(RunningJob& job) {
   const SteadyTime begun = std::chrono::steady_clock::now();
   PageLimits limits{share_.documents(begun), writer_.job_bytes()};
   if (!job.has_begun()) limits.documents = std::min(limits.documents, kFirstDocuments);
+  RateLimit* const limit = limit_of(job);
+  if (limit != nullptr) {
+    job.note_limit();
+    limits.documents = std::min(limits.documents, limit->documents(begun));
+  }
   if (!look_ahead(job, limits)) return false;
   std::unique_ptr<SourceTransaction> transaction = changes_.begin(versions_.epoch());
   StepDocuments documents(versions_.epoch(), versions_.next(), static_cast<std::size_t>(limits.bytes));
   StepEnd end;
   end.progress = job.read_page(*transaction, documents, limits);
+  if (limit != nullptr) limit->took(end.progress->done_documents, begun);
   checkpoint_.settle(std::move(transaction));  // a page adds no jobs
   share_.page_took(end.progress->done_documents, std::chrono::duration_cast<std::chrono::microseconds>(
                                                      std::chrono::steady_clock::now() - begun));
@@ -165,12 +178,33 @@ bool JobRunner::all_done() const {
                      [&](const auto& running) { return set_aside_.contains(running->index().id); });
 }
 
-void JobRunner::saved(const Acknowledged& acknowledged) {
+void JobRunner::limit_rates(const std::map<IndexId, std::int64_t>& rates, SteadyTime now) {
+  std::erase_if(limits_, [&](const auto& limit) {
+    const auto rate = rates.find(limit.first);
+    return rate == rates.end() || rate->second != limit.second.per_second();
+  });
+  for (const auto& [index, per_second] : rates) limits_.try_emplace(index, per_second, now);
+}
+
+// What carries changes is never limited.
+RateLimit* JobRunner::limit_of(const RunningJob& job) {
+  const auto limit = limits_.find(job.index().id);
+  return limit == limits_.end() || !is_whole(job.kind()) ? nullptr : &limit->second;
+}
+
+std::vector<JobRunner::Measured> JobRunner::saved(const Acknowledged& acknowledged) {
+  std::vector<Measured> measured;
   for (const JobProgress& progress : acknowledged.jobs) {
     if (!progress.finished) continue;
-    jobs_.remove_if([&](const auto& running) { return running->id() == progress.job; });
+    const auto job = std::find_if(jobs_.begin(), jobs_.end(),
+                                  [&](const auto& running) { return running->id() == progress.job; });
     not_before_.erase(progress.job);
+    if (job == jobs_.end()) continue;
+    const std::optional<Pace> pace = (*job)->pace(std::chrono::steady_clock::now());
+    if (is_whole(progress.kind) && pace) measured.push_back({(*job)->index().id, progress.kind, *pace});
+    jobs_.erase(job);
   }
+  return measured;
 }
 
 std::vector<std::pair<IndexId, JobStatus>> JobRunner::progress() const {

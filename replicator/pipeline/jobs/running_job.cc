@@ -1,5 +1,6 @@
 #include "replicator/pipeline/jobs/running_job.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace lockstep {
@@ -11,6 +12,12 @@ RunningJob::RunningJob(Job job, const AppliedIndex& index)
 
 JobStatus RunningJob::status() const {
   return {job_.id, job_.kind, job_.reason, job_.done + read_, job_.total, taken_up_at_};
+}
+
+std::optional<Pace> RunningJob::pace(SteadyTime now) const {
+  if (limited_ || read_ == 0 || read_ < job_.done) return std::nullopt;
+  const auto took = std::chrono::ceil<std::chrono::milliseconds>(now - taken_up_at_);
+  return Pace{read_, std::max(took, std::chrono::milliseconds(1))};
 }
 
 JobProgress RunningJob::read_page(SourceTransaction& transaction, StepDocuments& documents,
