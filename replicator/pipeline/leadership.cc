@@ -12,7 +12,7 @@
 #include "replicator/elasticsearch/admin/generations.h"
 #include "replicator/elasticsearch/admin/index_plan.h"
 #include "replicator/error.h"
-#include "replicator/log.h"
+#include "replicator/log/log.h"
 
 namespace lockstep {
 namespace {
@@ -34,6 +34,7 @@ std::string doubt_about_source(const MarkedIndex& marked, const SourceIdentity& 
 
 std::string doubt_about_target(const AppliedIndex& index, const MarkedIndex& marked,
                                const KnownPartners& known) {
+  if (!marked.mark.doubt.empty()) return marked.mark.doubt;
   const auto target = known.targets.find(index.id);
   if (target == known.targets.end()) return "";
   if (target->second == kUnknownTarget)
@@ -69,9 +70,9 @@ void compare_with_views(ChangeLog& changes, Epoch epoch, const std::vector<Doubt
 
 // A block that keeps the mark out keeps documents out as well. The target watch notes it later.
 void mark(ElasticsearchClient& elasticsearch, const AppliedIndex& index, Epoch epoch,
-          const SourceMark& source) {
+          const SourceMark& source, const std::string& settled) {
   try {
-    set_index_writer(elasticsearch, index.target(), epoch, source);
+    set_index_writer(elasticsearch, index.target(), epoch, source, settled);
   } catch (const Error& error) {
     if (!error.retryable()) throw;
     const LogField field("index", index.alias);
@@ -143,6 +144,12 @@ const AppliedPipeline& load_applied(const Config& config, Source& source) {
   return pipeline;
 }
 
+std::string remedy_of_lost_mark(const AppliedIndex& index) {
+  if (index.beside.empty()) return remedy_of_lost_mark(index.alias);
+  return "end the reindex with `lockstep reindex --finish " + index.beside +
+         "`, or with --abort before the alias has moved, then delete the index " + index.alias;
+}
+
 void require_ours(const AppliedPipeline& pipeline, const AppliedIndex& index, const IndexMark& mark) {
   if (mark.identity == pipeline.identity) return;
   throw Error(
@@ -165,12 +172,13 @@ TakenLead take_epoch(const AppliedPipeline& pipeline, Source& source, Elasticsea
   KnownPartners partners{identity.place, {}};
   Epoch seen = before;
   std::vector<Doubt> doubts;
-  std::set<IndexId> may_have_forgotten;  // whose source may know nothing of a later reindex
+  std::set<IndexId> may_have_forgotten;    // whose source may know nothing of a later reindex
+  std::map<IndexId, std::string> settled;  // the doubts of marks
   UnfitIndices unfit(pipeline, partners);
   for (const AppliedIndex& index : pipeline.indices) {
     unfit.unless_fit(index, [&] {
       if (is_deleted_generation(elasticsearch, index)) return;
-      const MarkedIndex marked = marked_index(elasticsearch, index.target());
+      const MarkedIndex marked = marked_index(elasticsearch, index.target(), remedy_of_lost_mark(index));
       require_ours(pipeline, index, marked.mark);
       std::string doubt = doubt_about_source(marked, identity, before);
       if (doubt.empty() && other_place) doubt = "the source is a different database now";
@@ -178,6 +186,7 @@ TakenLead take_epoch(const AppliedPipeline& pipeline, Source& source, Elasticsea
       if (doubt.empty()) doubt = doubt_about_target(index, marked, known);
       if (!doubt.empty()) doubts.push_back({&index, doubt});
       partners.targets[index.id] = marked.uuid;
+      settled[index.id] = marked.mark.doubt;
       seen = std::max(seen, marked.mark.epoch);
     });
   }
@@ -192,7 +201,7 @@ TakenLead take_epoch(const AppliedPipeline& pipeline, Source& source, Elasticsea
       const bool has_one = index.written_by.empty();
       if (has_one && may_have_forgotten.contains(index.id))
         drop_forgotten(elasticsearch, index.alias, pipeline.identity);
-      mark(elasticsearch, index, epoch, now);
+      mark(elasticsearch, index, epoch, now, settled[index.id]);
     });
   }
   unfit.require_a_fit_one();

@@ -27,7 +27,7 @@
 #include "replicator/elasticsearch/admin/index_plan.h"
 #include "replicator/elasticsearch/transport/curl_transport.h"
 #include "replicator/error.h"
-#include "replicator/log_command.h"
+#include "replicator/log/log_command.h"
 #include "replicator/pipeline/deployment.h"
 #include "replicator/pipeline/leadership.h"
 #include "replicator/quantity.h"
