@@ -94,8 +94,9 @@ class Replication {
         checkpoint_(pipeline_, changes_, writer_, versions_.epoch(),
                     RefusedShare(config.replication.max_refused_share, pipeline_)),
         set_aside_(pipeline_, changes_, versions_.epoch()),
-        jobs_(config, pipeline_, set_aside_, held_, changes_, writer_, checkpoint_, versions_, elasticsearch_,
-              write_lifetime_over_),
+        jobs_elasticsearch_(make_transport()),
+        jobs_(config, pipeline_, set_aside_, held_, changes_, writer_, checkpoint_, versions_,
+              jobs_elasticsearch_, write_lifetime_over_, [this] { wake_up_.wake(); }),
         tail_(config, pipeline_, set_aside_, held_, changes_, writer_, checkpoint_, versions_,
               [this](Job job) { jobs_.add(std::move(job)); }),
         refusals_(pipeline_),
@@ -462,6 +463,7 @@ class Replication {
   ForeignWrites foreign_;
   Checkpoint checkpoint_;
   SetAside set_aside_;
+  ElasticsearchClient jobs_elasticsearch_;
   JobRunner jobs_;
   Tail tail_;
   RefusalLog refusals_;

@@ -2,6 +2,7 @@
 // way.
 #include <gtest/gtest.h>
 
+#include <csignal>
 #include <thread>
 
 #include "tests/support/blog_pipeline.h"
@@ -72,6 +73,23 @@ TEST_F(Backfill, ChangesThatCommitDuringItDoNotWaitForItsEnd) {
       << "the backfill was over too soon to tell";
   proxy_.disturb({});
   EXPECT_TRUE(becomes_equal());
+}
+
+TEST_F(Backfill, APageThatTakesLongHoldsUpNeitherChangesNorAStop) {
+  pipeline_.catch_up();
+  execute("create view search.slow as select id as _id, pg_sleep(3)::text as slept from blog.authors");
+  pipeline_.add_index("slow", "search.slow", track("blog.authors"));
+  pipeline_.apply();
+  const auto program = pipeline_.start();
+  const char* const reads_page =
+      "select count(*) from pg_stat_activity where datname = current_database() and state = 'active' and "
+      "application_name like '%pages of jobs' and query like '%search.slow%'";
+  ASSERT_TRUE(wait_until([&] { return database_.number(reads_page) == 1; }, kPatience));
+  execute("insert into blog.posts (id, author_id, title) values (90000, 1, 'meanwhile')");
+  EXPECT_TRUE(appears("90000"));
+  EXPECT_EQ(database_.number(reads_page), 1) << "the page was read too soon to tell";
+  program->signal(SIGTERM);
+  EXPECT_EQ(program->wait(5s), 0);
 }
 
 TEST_F(Backfill, AnIndexThatIsAddedLaterIsFilledBesideTheOthers) {

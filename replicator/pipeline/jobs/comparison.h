@@ -8,27 +8,22 @@
 
 #include <optional>
 
-#include "replicator/elasticsearch/admin/client.h"
 #include "replicator/pipeline/jobs/page_in_hand.h"
 #include "replicator/pipeline/jobs/running_job.h"
 #include "replicator/pipeline/repair/view_page.h"
-#include "replicator/source/change_log.h"
 
 namespace lockstep {
 
 class Comparison final : public RunningJob {
  public:
-  /// The references must outlive this.
-  Comparison(Job job, const AppliedIndex& index, ChangeLog& changes, ElasticsearchClient& elasticsearch);
+  using RunningJob::RunningJob;
 
-  void look_ahead(const PageLimits& limits) override;
+  void look_ahead(const LookAhead& ask, const PageLimits& limits) override;
 
  private:
   std::int64_t read(SourceTransaction& transaction, StepDocuments& documents,
                     const PageLimits& limits) override;
 
-  ChangeLog& changes_;
-  ElasticsearchClient& elasticsearch_;
   RenderedSize size_;
   PageInHand different_;
   std::optional<Compared> compared_;  // none until the first page

@@ -13,9 +13,12 @@ JobStatus RunningJob::status() const {
   return {job_.id, job_.kind, job_.reason, job_.done + read_, job_.total, taken_up_at_};
 }
 
+void RunningJob::begin(SourceTransaction& transaction) {
+  if (!std::exchange(begun_, true)) transaction.begin_job(job_.id);
+}
+
 JobProgress RunningJob::read_page(SourceTransaction& transaction, StepDocuments& documents,
                                   const PageLimits& limits) {
-  if (!std::exchange(begun_, true)) transaction.begin_job(job_.id);
   const std::int64_t done = read(transaction, documents, limits);
   read_ += done;
   return {job_.id, job_.kind, position_, done, all_read_};

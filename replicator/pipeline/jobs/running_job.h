@@ -2,10 +2,14 @@
 // class for each kind of job.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <optional>
 #include <utility>
 
+#include "replicator/elasticsearch/admin/client.h"
 #include "replicator/pipeline/progress.h"
 #include "replicator/pipeline/step_documents.h"
 #include "replicator/source/outbox/job.h"
@@ -17,6 +21,12 @@ namespace lockstep {
 struct PageLimits {
   std::int64_t documents = 0;  ///< at most
   std::int64_t bytes = 0;      ///< about
+};
+
+/// What a job may ask before a page's transaction is opened. It does so in the thread that reads the page.
+struct LookAhead {
+  std::function<std::unique_ptr<SourceSnapshot>()> read;  ///< opens a snapshot
+  ElasticsearchClient& elasticsearch;
 };
 
 class RunningJob {
@@ -31,7 +41,7 @@ class RunningJob {
   const AppliedIndex& index() const { return index_; }
   JobStatus status() const;
 
-  /// Whether this process has read a page.
+  /// Whether this process has called begin().
   bool has_begun() const { return begun_; }
 
   /// Whether nothing is left to read.
@@ -46,10 +56,13 @@ class RunningJob {
 
   /// Asks Elasticsearch what the next page needs to know, before a transaction is opened that would have to
   /// wait for the answer. REQUIRES: is_ready(), not all_read(), no transaction is open.
-  virtual void look_ahead(const PageLimits& /*limits*/) {}
+  virtual void look_ahead(const LookAhead& /*ask*/, const PageLimits& /*limits*/) {}
+
+  /// Marks the job as begun in the source, unless this process has done so.
+  void begin(SourceTransaction& transaction);
 
   /// Reads the next page, adds its documents, and returns how far the job is once they are acknowledged.
-  /// REQUIRES: look_ahead() was called for this page.
+  /// REQUIRES: begin() and, for this page, look_ahead() were called.
   JobProgress read_page(SourceTransaction& transaction, StepDocuments& documents, const PageLimits& limits);
 
  protected:
@@ -76,7 +89,7 @@ class RunningJob {
   JobPosition position_;
   bool begun_ = false;  // by this process, and in the source
   bool all_read_ = false;
-  std::int64_t read_ = 0;  // documents, by this process
+  std::atomic<std::int64_t> read_ = 0;  // documents, by this process; another thread may ask for status()
 };
 
 }  // namespace lockstep

@@ -140,7 +140,7 @@ Leader::Leader(World& of, SteadyTime write_lifetime_over)
                  RefusedShare(of.config.replication.max_refused_share, of.pipeline)),
       set_aside(world.pipeline, source.changes(), versions.epoch()),
       jobs(world.config, world.pipeline, set_aside, held, source.changes(), writer, checkpoint, versions,
-           client, write_lifetime_over),
+           client, write_lifetime_over, [] {}),
       tail(world.config, world.pipeline, set_aside, held, source.changes(), writer, checkpoint, versions,
            [this](Job job) { jobs.add(std::move(job)); }) {
   writer.on_held(
