@@ -18,9 +18,8 @@
 //     such version something else has given: the document is parked, and written from what the view gives
 //     then.
 //
-// W6. A write of a page that the tail has overtaken with a deletion is not sent: the page may have been read
-// for
-//     so long that Elasticsearch has forgotten the version of the deletion.
+// W6. A write of a page that the tail has overtaken with a deletion is not sent: reading the page may have
+//     taken so long that Elasticsearch has forgotten the version of the deletion.
 #pragma once
 
 #include <chrono>

@@ -63,10 +63,14 @@ void JobRunner::add_parked(Job job, SteadyTime now) {
 }
 
 void JobRunner::forget(IndexId index) {
-  const auto read = std::find_if(jobs_.begin(), jobs_.end(), [&](const auto& running) {
-    return running.get() == being_read_ && running->index().id == index;
-  });
-  if (read != jobs_.end()) forgotten_ = std::move(*read);
+  for (std::unique_ptr<RunningJob>& running : jobs_) {
+    if (running->index().id != index) continue;
+    if (ready_ && ready_->lane.job == running->id()) {
+      ready_.reset();
+      writer_.drop_page();
+    }
+    if (running.get() == being_read_) forgotten_ = std::move(running);
+  }
   jobs_.remove(nullptr);
   jobs_.remove_if([&](const auto& running) { return running->index().id == index; });
 }

@@ -170,6 +170,30 @@ TEST_F(PageReaderTest, APageWhoseJobIsForgottenMeanwhileIsReadAgain) {
   EXPECT_EQ(world_.difference(), "");
 }
 
+// It was kept, and with it what the tail deletes, until the tail had to wait for it.
+TEST_F(PageReaderTest, APageInHandGoesWithItsJob) {
+  world_.config.elasticsearch.bulks_in_flight = 2;
+  world_.add_silently(30);
+  world_.database.add_job(kPosts, JobKind::kBackfill);
+  Leader leader(world_);
+  world_.elasticsearch.hold();
+  ASSERT_TRUE(eventually([&] {
+    leader.jobs.turn();
+    return leader.writer.requests_in_flight() == 1;
+  }));
+  EXPECT_TRUE(eventually([&] { return leader.jobs.turn(); }));  // the second page is being read
+  EXPECT_TRUE(eventually([&] { return leader.jobs.turn(); }));  // and in hand: the jobs have one request
+  leader.jobs.forget(kPosts);
+  world_.elasticsearch.release();
+  ASSERT_TRUE(leader.take_all_outcomes());
+  leader.jobs.turn();
+  ASSERT_TRUE(leader.take_all_outcomes());
+  EXPECT_EQ(world_.elasticsearch.operations().size(), 10U);
+  for (Job& job : leader.source.changes().jobs().readable) leader.jobs.add(std::move(job));
+  ASSERT_TRUE(leader.catch_up());
+  EXPECT_EQ(world_.difference(), "");
+}
+
 TEST_F(PageReaderTest, PagesOfARoutedIndexAreReadByTheLeaderItself) {
   for (int i = 0; i < 15; ++i) world_.put_file(std::to_string(i), "a", i);
   world_.database.add_job(kFiles, JobKind::kBackfill);
