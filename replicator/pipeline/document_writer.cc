@@ -47,6 +47,13 @@ bool DocumentWriter::Queue::is_full() const {
   return behind.size() >= kMostRequestsBehind || bytes_behind >= kMostBytesBehind;
 }
 
+bool DocumentWriter::tail_has_request_younger_than(std::chrono::milliseconds age) const {
+  const SteadyTime oldest = clock_.now() - age;
+  return std::any_of(requests_.begin(), requests_.end(), [&](const auto& request) {
+    return request.second.origin.step.lane == Lane::tail() && request.second.sent > oldest;
+  });
+}
+
 void DocumentWriter::submit(Lane lane, StepDocuments documents, StepEnd end) {
   for (DeadLetter& letter : documents.refused_) {
     with_dead_letters_.insert(letter.index);

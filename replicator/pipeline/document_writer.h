@@ -145,6 +145,9 @@ class DocumentWriter {
   const Acknowledgements& acknowledgements() const { return acknowledgements_; }
   std::size_t requests_in_flight() const { return requests_.size(); }
   std::size_t job_requests_in_flight() const { return job_requests_; }
+
+  /// Whether a request of the tail is on the wire, and was sent less than so long ago.
+  bool tail_has_request_younger_than(std::chrono::milliseconds age) const;
   bool idle() const {
     return requests_.empty() && tail_waiting_.empty() && jobs_waiting_.empty() && to_refresh_.empty() &&
            refreshing_ == 0;

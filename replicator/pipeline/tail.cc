@@ -13,6 +13,11 @@ constexpr int kMostHeldBack = 500;
 // How long small changes are looked for among those of a chunk that lead to too many documents together.
 constexpr std::chrono::milliseconds kSeparateFor{50};
 
+// Small changes that come while others are on the wire wait for these to be answered, so long at most: a
+// request costs Elasticsearch as much as several documents in it do. A change by itself does not wait. (J.
+// Nagle, RFC 896)
+constexpr std::chrono::milliseconds kGatherFor{5};
+
 using CapturedChanges = std::vector<CapturedChange>;
 
 bool is_one_value(const CapturedChanges& changes) {
@@ -74,6 +79,7 @@ Tail::Tail(const Config& config, const AppliedPipeline& pipeline, SetAside& set_
 bool Tail::turn() {
   // A transaction that waits for Elasticsearch would hold back the source's vacuum, so none is opened.
   if (!writer_.has_room()) return false;
+  if (idle() && at_end_ && writer_.tail_has_request_younger_than(kGatherFor)) return false;
   if (pieces_.empty() && !changes_.may_have_changed(position_)) {
     at_end_ = true;
     return false;

@@ -30,8 +30,8 @@ class Tail {
        ChangeLog& changes, DocumentWriter& writer, Checkpoint& checkpoint, VersionCounter& versions,
        std::function<void(Job)> add_job);
 
-  /// One transaction: true when it found work. False: nothing was committed since the last turn, or the
-  /// writer has no room for documents now.
+  /// One transaction: true when it found work. False: nothing was committed since the last turn, the writer
+  /// has no room for documents now, or changes gather behind those that were sent just before.
   bool turn();
 
   /// Goes back to where it was before a turn that has thrown a ViewError, and forgets what it has in hand.

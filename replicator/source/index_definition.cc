@@ -54,6 +54,21 @@ IndexConfig as_stored(const Config& config, const StoredIndex& index) {
 
 }  // namespace
 
+const IndexConfig& definition_for_reindex(const Config& config, const std::string& alias) {
+  const IndexConfig* const found = configured_index(config, alias);
+  if (found == nullptr)
+    throw UsageError("the configuration has no index " + alias + ", whose definition a reindex could take");
+  return *found;
+}
+
+std::string repetition_text(const std::string& reason, bool is_id_changed) {
+  std::string text = reason +
+                     ": all documents are written again, and those that the view no longer has deleted; "
+                     "searches see both forms until then";
+  if (is_id_changed) text += ", and a document whose _id changes twice";
+  return text;
+}
+
 std::string definition_text(const IndexConfig& index) {
   json tracks = json::array();
   for (const TrackConfig& track : index.tracks) tracks.push_back(track_json(track));

@@ -18,6 +18,13 @@ struct StoredIndex {
   std::string configured;  ///< its definition; empty: an older lockstep has stored none
 };
 
+/// The one that the configuration says of an alias, for a reindex to begin with. Throws UsageError when it
+/// says none.
+const IndexConfig& definition_for_reindex(const Config& config, const std::string& alias);
+
+/// What `plan` says of writing all documents of an index again. `reason`: why.
+std::string repetition_text(const std::string& reason, bool is_id_changed);
+
 /// The definition as one JSON text. Equal definitions have equal texts.
 std::string definition_text(const IndexConfig& index);
 

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "replicator/elasticsearch/admin/index_blocks.h"
-#include "replicator/elasticsearch/transport/error_reply.h"
 #include "replicator/elasticsearch/transport/json_fields.h"
 #include "replicator/elasticsearch/transport/text_encoding.h"
 #include "replicator/tree/tree_documents.h"
@@ -17,7 +16,6 @@ namespace {
 
 using nlohmann::json;
 
-constexpr int kBadRequest = 400;
 constexpr const char* kNoPipeline = "_none";
 
 /// Elasticsearch takes terms of up to 32,766 bytes, which are 8,191 characters of four bytes.
@@ -95,6 +93,8 @@ std::string fault_of(const json& mappings) {
   const json source = object_at(mappings, "_source");
   if (!source.value("enabled", true) || source.contains("includes") || source.contains("excludes"))
     return "its mapping does not keep all of \"_source\", so that a change would lose fields";
+  if (object_at(mappings, "_routing").value("required", false))
+    return "its mapping requires a routing (\"_routing\"), which paths do not have";
   for (const char* field : {"name", "path", "kind", "fence"}) {
     if (object_at(mappings, "runtime").contains(field))
       return "its mapping computes the field \"" + std::string(field) + "\" (\"runtime\")";
@@ -114,6 +114,36 @@ constexpr const char* kNameAnother = "name another index in [tree] index";
 
 std::string doing_of_use(const std::string& index) {
   return "using " + index + " as a directory tree";
+}
+
+/// For those who read the tree, and for those who change it. `found`: what client.indices_of(index) gives.
+void require_tree_mapping(const std::string& index, const std::vector<IndexState>& found) {
+  const std::string doing = doing_of_use(index);
+  const std::string as_shipped = std::string("map it as config/fs.json does, or ") + kNameAnother;
+  if (found.size() != 1)
+    throw Error({doing, "the alias stands for several indices", "name one of them in [tree] index"});
+  const IndexState& state = found[0];
+  if (state.name != index && std::ranges::count(state.narrow_aliases, index) > 0)
+    throw Error({doing, "the alias has a filter or a routing", "name the index in [tree] index"});
+  if (const std::string fault = fault_of(state.mappings); !fault.empty())
+    throw Error({doing, fault, as_shipped});
+  const json properties = object_at(state.mappings, "properties");
+  const auto require = [&](const char* field, const std::string& fault) {
+    if (!fault.empty()) throw Error({doing, "its field \"" + std::string(field) + "\" " + fault, as_shipped});
+  };
+  require("name", fault_of_place(object_at(properties, "name"), kMaxTreeNameBytes, state.settings));
+  require("path", fault_of_place(object_at(properties, "path"), kMaxTreePathBytes, state.settings));
+  if (properties.contains("kind"))
+    require("kind", fault_of_kind(object_at(properties, "kind"), state.settings));
+  const json contents = object_at(properties, "contents");
+  if (contents.contains("properties") || text_at(contents, "type") == "nested")
+    require("contents", "is mapped as an object, and takes no text");
+  // Only read from documents. A text is what a script's first "fence": "17" makes of it.
+  const std::string fence = text_at(object_at(properties, "fence"), "type");
+  if (!fence.empty() && fence != "long" && fence != "text" && fence != "keyword") {
+    throw Error({doing, "its field \"fence\" is mapped as " + fence + ", which does not take every token",
+                 std::string("map it as long, or ") + kNameAnother});
+  }
 }
 
 /// What only writers need.
@@ -137,38 +167,6 @@ bool tree_index_exists(ElasticsearchClient& client, const std::string& index) {
   return !client.indices_of(index).empty();
 }
 
-void require_tree_mapping(const std::string& index, const std::vector<IndexState>& found) {
-  const std::string doing = doing_of_use(index);
-  const std::string as_shipped = std::string("map it as config/fs.json does, or ") + kNameAnother;
-  if (found.size() != 1)
-    throw Error({doing, "the alias stands for several indices", "name one of them in [tree] index"});
-  const IndexState& state = found[0];
-  if (state.name != index && std::ranges::count(state.narrow_aliases, index) > 0)
-    throw Error({doing, "the alias has a filter or a routing", "name the index in [tree] index"});
-  if (const std::string fault = fault_of(state.mappings); !fault.empty())
-    throw Error({doing, fault, as_shipped});
-  if (object_at(state.mappings, "_routing").value("required", false))
-    throw Error(
-        {doing, "its mapping requires a routing (\"_routing\"), which paths do not have", as_shipped});
-  const json properties = object_at(state.mappings, "properties");
-  const auto require = [&](const char* field, const std::string& fault) {
-    if (!fault.empty()) throw Error({doing, "its field \"" + std::string(field) + "\" " + fault, as_shipped});
-  };
-  require("name", fault_of_place(object_at(properties, "name"), kMaxTreeNameBytes, state.settings));
-  require("path", fault_of_place(object_at(properties, "path"), kMaxTreePathBytes, state.settings));
-  if (properties.contains("kind"))
-    require("kind", fault_of_kind(object_at(properties, "kind"), state.settings));
-  const json contents = object_at(properties, "contents");
-  if (contents.contains("properties") || text_at(contents, "type") == "nested")
-    require("contents", "is mapped as an object, and takes no text");
-  // Only read from documents. A text is what a script's first "fence": "17" makes of it.
-  const std::string fence = text_at(object_at(properties, "fence"), "type");
-  if (!fence.empty() && fence != "long" && fence != "text" && fence != "keyword") {
-    throw Error({doing, "its field \"fence\" is mapped as " + fence + ", which does not take every token",
-                 std::string("map it as long, or ") + kNameAnother});
-  }
-}
-
 bool tree_can_be_read(ElasticsearchClient& client, const std::string& index) {
   const std::vector<IndexState> found = client.indices_of(index);
   if (found.empty()) return false;
@@ -184,14 +182,7 @@ void require_writable_tree(ElasticsearchClient& client, const std::string& index
 void prepare_tree_index(ElasticsearchClient& client, const std::string& index) {
   std::vector<IndexState> found = client.indices_of(index);
   if (found.empty()) {
-    const std::string doing = "creating index " + index;
-    const HttpResponse response =
-        client.send(doing, "PUT", "/" + percent_encoded(index), index_body().dump(), {kBadRequest});
-    // Somebody else may have created it meanwhile.
-    if (response.status == kBadRequest &&
-        read_error_reply(response.body).type != "resource_already_exists_exception") {
-      throw reply_error(doing, response);
-    }
+    make_unless_there(client, "creating index " + index, "PUT", "/" + percent_encoded(index), index_body());
     found = client.indices_of(index);
   }
   if (found.size() == 1) require_changeable(index, found[0]);

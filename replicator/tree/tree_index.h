@@ -3,7 +3,6 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
 #include "replicator/elasticsearch/admin/client.h"
 
@@ -12,14 +11,10 @@ namespace lockstep {
 /// Whether an index or an alias has this name.
 bool tree_index_exists(ElasticsearchClient& client, const std::string& index);
 
-/// Throws Error for an index that cannot show a tree as it is: several indices or a filter behind an alias,
-/// or a mapping that cannot tell paths apart, does not find them all or what is staged, requires a routing,
-/// or does not keep whole documents. `found`: what client.indices_of(index) gives. For those who read the
-/// tree, and for those who change it.
-void require_tree_mapping(const std::string& index, const std::vector<IndexState>& found);
-
-/// As tree_index_exists(). Throws Error as require_tree_mapping() does, since searches in such an index would
-/// pass over documents or find others; but not for one that a pipeline writes or that is read-only.
+/// As tree_index_exists(). Throws Error for an index that cannot show a tree as it is, since searches in it
+/// would pass over documents or find others: several indices or a filter behind an alias, or a mapping that
+/// cannot tell paths apart, does not find them all or what is staged, requires a routing, or does not keep
+/// whole documents. But not for one that a pipeline writes or that is read-only.
 bool tree_can_be_read(ElasticsearchClient& client, const std::string& index);
 
 /// Throws Error when a block keeps writes out of the index. Does nothing when there is none of this name.
@@ -27,7 +22,7 @@ void require_writable_tree(ElasticsearchClient& client, const std::string& index
 
 /// Creates `index`, or adds those of the fields `fence`, `kind` and `contents` that its mapping lacks.
 /// Idempotent, and safe beside others who do the same. Throws Error, before it changes anything, as
-/// require_tree_mapping() does, and for an index of locks, one that a pipeline writes, one that is read-only,
+/// tree_can_be_read() does, and for an index of locks, one that a pipeline writes, one that is read-only,
 /// and one whose final pipeline may change what is written.
 void prepare_tree_index(ElasticsearchClient& client, const std::string& index);
 

@@ -181,12 +181,9 @@ class LocksTest(LockWorld):
             first = waiting.id
             thread = threading.Thread(target=lambda: waiting.__enter__().__exit__(None, None, None))
             thread.start()
-            end = time.monotonic() + PATIENCE
-            while self.entry(first) is None and time.monotonic() < end:
-                time.sleep(0.05)
+            self.wait_until(lambda: self.entry(first) is not None, "it opens no operation")
             self.server.request("clearing up", "DELETE", f"/{self.name}-journal/_doc/{first}")
-            while waiting.id == first and time.monotonic() < end:
-                time.sleep(0.05)
+            self.wait_until(lambda: waiting.id != first, "it opens no other operation")
         thread.join(PATIENCE)
         self.assertNotEqual(waiting.id, first)
         self.assertIsNotNone(waiting.token)

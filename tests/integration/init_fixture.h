@@ -64,6 +64,14 @@ class InitFixture : public testing::Test {
     ASSERT_EQ(completed.exit_code, 0) << verb << "\n" << completed.out << completed.err << text(".toml");
   }
 
+  /// Lets init write its files for a view, which it may make itself, and knows all about.
+  void draft(const std::string& view, const std::vector<std::string>& arguments) {
+    view_ = view;
+    const Completed made = init(arguments);
+    ASSERT_EQ(made.exit_code, 0) << made.err;
+    EXPECT_THAT(made.out, testing::Not(testing::HasSubstr("not known")));
+  }
+
   // Fills the index, changes rows of every table, follows, compares.
   void expect_that_no_change_is_missed(int rounds = 2) {
     const Completed up = lockstep("up", {"--until-caught-up"});

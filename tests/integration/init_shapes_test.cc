@@ -5,9 +5,6 @@
 namespace lockstep::support {
 namespace {
 
-using testing::HasSubstr;
-using testing::Not;
-
 constexpr int kRounds = 8;
 
 class NorthwindInit : public InitFixture {
@@ -46,12 +43,9 @@ class NorthwindInit : public InitFixture {
 };
 
 TEST_F(NorthwindInit, FromTheTableOfOrdersNoChangeIsMissed) {
-  view_ = "search.orders";
-  const Completed made = init({"--table", "northwind.orders", "--with",
-                               "customers,customer_demographics,employees,territories,region", "--with",
-                               "shippers,order_details,products,suppliers,categories"});
-  ASSERT_EQ(made.exit_code, 0) << made.err;
-  EXPECT_THAT(made.out, Not(HasSubstr("not known")));
+  draft("search.orders", {"--table", "northwind.orders", "--with",
+                          "customers,customer_demographics,employees,territories,region", "--with",
+                          "shippers,order_details,products,suppliers,categories"});
   database_.run(file(".sql"));
   expect_that_no_change_is_missed(kRounds);
 }
@@ -94,20 +88,14 @@ class MusicbrainzInit : public InitFixture {
 };
 
 TEST_F(MusicbrainzInit, FromAViewOfReleasesNoChangeIsMissed) {
-  view_ = "search.releases";
-  const Completed made = init({"--view", "search.releases"});
-  ASSERT_EQ(made.exit_code, 0) << made.err;
-  EXPECT_THAT(made.out, Not(HasSubstr("not known")));
+  draft("search.releases", {"--view", "search.releases"});
   expect_that_no_change_is_missed(kRounds);
 }
 
 TEST_F(MusicbrainzInit, FromTheTableOfArtistsNoChangeIsMissed) {
-  view_ = "search.artist";
-  const Completed made = init({"--table", "mb.artist", "--with",
-                               "artist_type,gender,area,area_type,artist_alias,artist_credit_name", "--with",
-                               "artist_credit,release_group"});
-  ASSERT_EQ(made.exit_code, 0) << made.err;
-  EXPECT_THAT(made.out, Not(HasSubstr("not known")));
+  draft("search.artist", {"--table", "mb.artist", "--with",
+                          "artist_type,gender,area,area_type,artist_alias,artist_credit_name", "--with",
+                          "artist_credit,release_group"});
   database_.run(file(".sql"));
   expect_that_no_change_is_missed(kRounds);
 }

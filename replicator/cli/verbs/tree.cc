@@ -25,9 +25,6 @@
 namespace lockstep {
 namespace {
 
-/// `recover` tries again so often in a lease while the server does not answer.
-constexpr int kTriesOfALease = 10;
-
 /// A bar on a terminal; elsewhere lines, if it takes long.
 class TreeProgress {
  public:
@@ -208,31 +205,31 @@ class TreeVerb final : public Verb {
     }
     const std::unique_ptr<LockManager> locks = open_locks(config);
     const std::unique_ptr<Tree> tree = open_tree(config, *locks);
-    const SystemClock clock;
-    const SteadyTime end = clock.now() + config.locks.lease;
     bool prepared = false;
+    const auto sweep = [&] {
+      if (!prepared) tree->prepare_recovery();
+      prepared = true;
+      return tree->recover();
+    };
+    if (watch_) watch(sweep, config.locks.lease);
+    // A single request may take a third of the lease, which a busy server may exceed.
+    const SweepResult result = Patience(config.locks.lease).insist(sweep);
+    tell(result);
+    say("operations whose lease still runs", result.under_lease);
+    return result.failures.empty() ? ExitCode::kDone : ExitCode::kFailed;
+  }
+
+  /// Operations whose lease still runs are none of its news: it comes to them by itself.
+  template <class Sweep>
+  [[noreturn]] void watch(const Sweep& sweep, std::chrono::milliseconds lease) {
     while (true) {
-      ExitCode code = ExitCode::kDone;
-      std::chrono::milliseconds rest = config.locks.lease;
       try {
-        if (!prepared) tree->prepare_recovery();
-        prepared = true;
-        const SweepResult result = tree->recover();
-        tell(result);
-        // Which a watch comes to by itself.
-        if (!watch_) say("operations whose lease still runs", result.under_lease);
-        if (!result.failures.empty()) code = ExitCode::kFailed;
-        if (!watch_) return code;
+        tell(sweep());
       } catch (const Error& error) {
-        // A single request may take a third of the lease, which a busy server may exceed.
-        if (!error.retryable() || (!watch_ && clock.now() >= end)) throw;
-        if (watch_) {
-          std::cerr << "lockstep: " << error.what() << '\n';
-        } else {
-          rest /= kTriesOfALease;
-        }
+        if (!error.retryable()) throw;
+        std::cerr << "lockstep: " << error.what() << '\n';
       }
-      pause(rest, std::stop_token());
+      pause(lease, std::stop_token());
     }
   }
 

@@ -8,7 +8,6 @@
 
 #include "replicator/clock.h"
 #include "replicator/elasticsearch/admin/cluster_change.h"
-#include "replicator/elasticsearch/transport/error_reply.h"
 #include "replicator/elasticsearch/transport/json_fields.h"
 #include "replicator/elasticsearch/transport/text_encoding.h"
 
@@ -47,13 +46,9 @@ bool is_left_over(const IndexState& index, const IndexMark& mark) {
 void clone(ElasticsearchClient& client, const IndexState& index, const std::string& name) {
   const std::string doing = "cloning index " + index.name + " as " + name;
   const json settings = {{kWriteBlock, false}, {kHidden, true}};
-  const HttpResponse response =
-      client.send(doing, "POST", "/" + percent_encoded(index.name) + "/_clone/" + percent_encoded(name),
-                  json{{"settings", settings}}.dump(), {400});
-  if (response.status != 400) return;
-  // Somebody else adopts it at the same time.
-  if (read_error_reply(response.body).type != "resource_already_exists_exception")
-    throw reply_error(doing, response);
+  make_unless_there(client, doing, "POST",
+                    "/" + percent_encoded(index.name) + "/_clone/" + percent_encoded(name),
+                    {{"settings", settings}});
 }
 
 // An index whose primaries have not begun yet is called yellow, and a clone reads its documents from the old

@@ -15,6 +15,7 @@ namespace {
 
 using nlohmann::json;
 
+constexpr int kBadRequest = 400;
 constexpr int kMethodNotAllowed = 405;
 constexpr int kNotFound = 404;
 
@@ -211,6 +212,15 @@ HttpResponse ElasticsearchClient::send(const std::string& doing, const std::stri
 json ElasticsearchClient::send_json(const std::string& doing, const std::string& method,
                                     const std::string& path, std::string_view body) {
   return parse_reply(doing, send(doing, method, path, body));
+}
+
+void make_unless_there(ElasticsearchClient& client, const std::string& doing, const std::string& method,
+                       const std::string& path, const json& body) {
+  const HttpResponse response = client.send(doing, method, path, body.dump(), {kBadRequest});
+  if (response.status == kBadRequest &&
+      read_error_reply(response.body).type != "resource_already_exists_exception") {
+    throw reply_error(doing, response);
+  }
 }
 
 Error reply_error(const std::string& doing, const HttpResponse& response) {

@@ -98,6 +98,11 @@ class ElasticsearchClient {
   std::chrono::milliseconds timeout_;
 };
 
+/// Sends what makes an index. Does nothing when somebody else has made one of that name meanwhile. Does not
+/// wait until every node has it.
+void make_unless_there(ElasticsearchClient& client, const std::string& doing, const std::string& method,
+                       const std::string& path, const nlohmann::json& body);
+
 /// What a reply of an unwanted status means, as an Error.
 Error reply_error(const std::string& doing, const HttpResponse& response);
 

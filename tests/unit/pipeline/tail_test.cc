@@ -341,6 +341,52 @@ TEST_F(TailTest, ARoutingWhoseDeleteIsNotAcknowledgedStaysKnown) {
   EXPECT_EQ(world_.difference(), "");
 }
 
+TEST_F(TailTest, SmallChangesGatherBehindTheOneBeforeUntilItIsAnswered) {
+  world_.clock.stop();
+  world_.put_post("1", "ann");
+  Leader leader(world_);
+  world_.elasticsearch.hold();
+  ASSERT_TRUE(leader.tail.turn());
+  world_.elasticsearch.await_held(1);
+  world_.put_post("2", "ann");
+  EXPECT_FALSE(leader.tail.turn());
+  world_.put_post("3", "ann");
+  EXPECT_FALSE(leader.tail.turn());
+  world_.elasticsearch.release();
+  ASSERT_TRUE(leader.catch_up());
+  EXPECT_EQ(world_.elasticsearch.bulk_requests(), 2U);
+  EXPECT_EQ(world_.difference(), "");
+}
+
+TEST_F(TailTest, WhatGathersBehindASlowRequestGoesAfterFiveMilliseconds) {
+  world_.clock.stop();
+  world_.put_post("1", "ann");
+  Leader leader(world_);
+  world_.elasticsearch.hold();
+  ASSERT_TRUE(leader.tail.turn());
+  world_.elasticsearch.await_held(1);
+  world_.put_post("2", "ann");
+  EXPECT_FALSE(leader.tail.turn());
+  world_.clock.advance(std::chrono::milliseconds(5));
+  EXPECT_TRUE(leader.tail.turn());
+  world_.elasticsearch.release();
+  ASSERT_TRUE(leader.catch_up());
+  EXPECT_EQ(world_.difference(), "");
+}
+
+TEST_F(TailTest, ABacklogDoesNotGather) {
+  world_.clock.stop();
+  world_.config.replication.chunk_documents = 1;
+  for (const char* id : {"1", "2"}) world_.put_post(id, "ann");
+  Leader leader(world_);
+  world_.elasticsearch.hold();
+  EXPECT_TRUE(leader.tail.turn());
+  EXPECT_TRUE(leader.tail.turn());
+  world_.elasticsearch.release();
+  ASSERT_TRUE(leader.catch_up());
+  EXPECT_EQ(world_.difference(), "");
+}
+
 TEST_F(TailTest, NoTransactionIsOpenedWhileElasticsearchHasNoRoom) {
   world_.config.elasticsearch.bulks_in_flight = 1;
   world_.put_post("1", "ann");

@@ -242,7 +242,7 @@ json ElasticsearchJournal::search(const json& query, std::size_t size) {
       {"query", query},
       {"size", size},
       {"seq_no_primary_term", true},
-      // An index that a write has made again may lack the mapping (locks.cc).
+      // An index that a write has made again may lack the mapping (lock_index.h).
       {"sort", json::array({{{"lease_until", {{"order", "asc"}, {"unmapped_type", "long"}}}}})}};
   const json reply =
       client_.send_json(doing, "POST", "/" + percent_encoded(index_) + "/_search", dumped(body));

@@ -9,7 +9,6 @@
 #include "replicator/clock.h"
 #include "replicator/elasticsearch/admin/index_blocks.h"
 #include "replicator/elasticsearch/read/document_reader.h"
-#include "replicator/elasticsearch/transport/error_reply.h"
 #include "replicator/elasticsearch/transport/json_fields.h"
 #include "replicator/elasticsearch/transport/text_encoding.h"
 #include "replicator/locks/backends/elasticsearch/journal.h"
@@ -23,7 +22,6 @@ namespace {
 using nlohmann::json;
 using std::chrono::milliseconds;
 
-constexpr int kBadRequest = 400;
 constexpr int kNotFound = 404;
 /// A holder whose lease has just been renewed lives for that long and a step of the server's clock.
 constexpr milliseconds kAfterALease{1'000};
@@ -104,17 +102,6 @@ LockIndex judge(const std::string& index, const std::vector<IndexState>& found) 
   return LockIndex::kUnmapped;
 }
 
-void create(ElasticsearchClient& client, const std::string& index) {
-  const std::string doing = "creating index " + index;
-  const HttpResponse response =
-      client.send(doing, "PUT", "/" + percent_encoded(index), lock_index_body().dump(), {kBadRequest});
-  // Somebody else may have created it meanwhile.
-  if (response.status == kBadRequest &&
-      read_error_reply(response.body).type != "resource_already_exists_exception") {
-    throw reply_error(doing, response);
-  }
-}
-
 void remove_unmapped(ElasticsearchClient& client, const std::string& index, milliseconds lease) {
   const SystemClock clock;
   const SteadyTime end = clock.now() + lease + kAfterALease;
@@ -175,7 +162,8 @@ void require_lock_index(ElasticsearchClient& client, const std::string& index, m
   const LockIndex judged = judge(index, found);
   if (judged == LockIndex::kUnmapped) remove_unmapped(client, index, lease);
   if (judged != LockIndex::kOurs) {
-    create(client, index);
+    make_unless_there(client, "creating index " + index, "PUT", "/" + percent_encoded(index),
+                      lock_index_body());
     found = client.indices_of(index);
     if (judge(index, found) != LockIndex::kOurs) {
       throw Error({doing_with(index), "it was deleted while it was made", "try again", Retry::kLater,

@@ -1,6 +1,5 @@
 #include "replicator/locks/backends/elasticsearch/locks.h"
 
-#include <set>
 #include <utility>
 
 #include "replicator/elasticsearch/transport/json_fields.h"

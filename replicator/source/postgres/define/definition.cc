@@ -224,10 +224,7 @@ DefinitionPlan PostgresDefinition::make_and_reload(PostgresTransaction& transact
 // configuration. So its captures are made as `apply` makes them.
 bool PostgresDefinition::start_reindex(const std::string& alias, const std::string& mapping,
                                        std::chrono::seconds keep, const Progress& progress) {
-  const auto configured = std::find_if(config_.indices.begin(), config_.indices.end(),
-                                       [&](const IndexConfig& index) { return index.alias == alias; });
-  if (configured == config_.indices.end())
-    throw UsageError("the configuration has no index " + alias + ", whose definition a reindex could take");
+  const IndexConfig& configured = definition_for_reindex(config_, alias);
   bool is_started = false;
   carry_out("starting a reindex", progress, [&](PostgresTransaction& transaction) {
     require_handed_over(transaction);
@@ -240,7 +237,7 @@ bool PostgresDefinition::start_reindex(const std::string& alias, const std::stri
                                .empty();
     if (!is_started) return DefinitionPlan{};
     transaction.run_once(session_.sql(postgres_sql("define_generation")), *known.pipeline, alias,
-                         definition_text(*configured));
+                         definition_text(configured));
     return make_and_reload(transaction, Definitions::kStored);
   });
   return is_started;

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "replicator/quantity.h"
+#include "replicator/source/index_definition.h"
 #include "replicator/source/postgres/define/code_plan.h"
 #include "replicator/source/postgres/session/statement.h"
 #include "replicator/source/template.h"
@@ -206,20 +207,11 @@ class Planner {
     if (is_followed && (!is_new || is_adopted))
       defined.blocks["jobs"].push_back(job("sweep", std::nullopt, reason));
     prepare(is_new ? Action::kCreate : Action::kChange, "index " + index.alias,
-            is_adopted ? "follows view " + index.view + ", beginning with a comparison"
-            : is_new   ? "follows view " + index.view + ", beginning with a backfill"
-            : is_followed
-                ? reason +
-                      ": all documents are written again, and those that the view no longer has deleted" +
-                      while_written(index, *known)
-                : "follows view " + index.view + " when the reindex begins",
+            is_adopted    ? "follows view " + index.view + ", beginning with a comparison"
+            : is_new      ? "follows view " + index.view + ", beginning with a backfill"
+            : is_followed ? repetition_text(reason, known->id_type != index.id_type)
+                          : "follows view " + index.view + " when the reindex begins",
             statements("define_index", defined));
-  }
-
-  static std::string while_written(const IndexDesign& index, const AppliedIndexRow& applied) {
-    std::string text = "; searches see both forms until then";
-    if (applied.id_type != index.id_type) text += ", and a document whose _id changes twice";
-    return text;
   }
 
   void note_definition(const IndexDesign& index, const AppliedIndexRow& applied) {

@@ -231,10 +231,7 @@ void SqliteSourceDefinition::run_steps(const char* doing, const Draft& draft) {
 bool SqliteSourceDefinition::start_reindex(const std::string& alias, const std::string& mapping,
                                            std::chrono::seconds keep, const Progress& progress) {
   constexpr const char* kDoing = "starting a reindex";
-  const auto configured = std::find_if(config_.indices.begin(), config_.indices.end(),
-                                       [&](const IndexConfig& index) { return index.alias == alias; });
-  if (configured == config_.indices.end())
-    throw UsageError("the configuration has no index " + alias + ", whose definition a reindex could take");
+  const IndexConfig& configured = definition_for_reindex(config_, alias);
   std::vector<PlanStep> steps;
   bool is_started = false;
   write(kDoing, progress, [&] {
@@ -245,7 +242,7 @@ bool SqliteSourceDefinition::start_reindex(const std::string& alias, const std::
     const Filling defined = {{{"schema", connection_.schema()},
                               {"pipeline", std::to_string(*applied.pipeline)},
                               {"alias", quoted_text(alias)},
-                              {"configured", quoted_text(definition_text(*configured))}},
+                              {"configured", quoted_text(definition_text(configured))}},
                              {}};
     connection_.execute(kDoing, fill_template(sqlite_sql("define_generation"), defined));
     const Draft draft = make_draft(Definitions::kStored);

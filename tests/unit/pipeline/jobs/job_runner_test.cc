@@ -263,7 +263,7 @@ TEST_F(JobRunnerTest, ASweepBeginsWhenWhatWasOnItsWayHasLanded) {
   ASSERT_TRUE(leader.tail.turn());
   world_.elasticsearch.await_held(1);
   world_.database.commit([](Change& change) { change.remove(kPosts, "late").truncated(kPostRows); });
-  ASSERT_TRUE(leader.tail.turn());
+  ASSERT_TRUE(eventually([&] { return leader.tail.turn(); }));
   for (int i = 0; i < 10; ++i) leader.jobs.turn();
   world_.elasticsearch.release();
   ASSERT_TRUE(leader.catch_up());
