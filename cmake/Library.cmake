@@ -4,8 +4,8 @@
 # REQUIRES: the targets of replicator/.
 include(CMakePackageConfigHelpers)
 
-set(folders config elasticsearch locks tree)
-set(libraries lockstep_tree lockstep_locks lockstep_elasticsearch lockstep_source lockstep_config lockstep_base)
+set(folders log config elasticsearch locks tree)
+set(libraries lockstep_tree lockstep_locks lockstep_elasticsearch lockstep_source lockstep_config lockstep_log lockstep_base)
 if(LOCKSTEP_PRECOMPILE)
   list(APPEND libraries lockstep_headers)
 endif()

@@ -23,7 +23,7 @@
 #include "replicator/elasticsearch/transport/curl_transport.h"
 #include "replicator/error.h"
 #include "replicator/error_class.h"
-#include "replicator/log.h"
+#include "replicator/log/log.h"
 #include "replicator/source/open_source.h"
 
 namespace lockstep {

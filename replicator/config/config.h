@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "replicator/log.h"
+#include "replicator/log/log.h"
 
 namespace lockstep {
 

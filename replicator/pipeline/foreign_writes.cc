@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "replicator/elasticsearch/admin/index_plan.h"
-#include "replicator/log.h"
+#include "replicator/log/log.h"
 #include "replicator/pipeline/repair/view_page.h"
 
 namespace lockstep {

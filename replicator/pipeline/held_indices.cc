@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "replicator/log.h"
+#include "replicator/log/log.h"
 
 namespace lockstep {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "replicator/elasticsearch/admin/index_plan.h"
 #include "replicator/error.h"
-#include "replicator/log.h"
+#include "replicator/log/log.h"
 
 namespace lockstep {
 namespace {

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "replicator/error.h"
-#include "replicator/log_repeats.h"
+#include "replicator/log/log_repeats.h"
 
 namespace lockstep {
 namespace {

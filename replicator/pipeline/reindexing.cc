@@ -65,6 +65,15 @@ void Reindexing::read() {
   read_at_ = std::chrono::steady_clock::now();
 }
 
+std::map<IndexId, std::int64_t> Reindexing::max_rates() const {
+  std::map<IndexId, std::int64_t> rates;
+  for (const Reindex& reindex : all_) {
+    const bool is_new = reindex.state == ReindexState::kFilling || reindex.state == ReindexState::kComparing;
+    if (is_new && reindex.beside && reindex.max_rate) rates[*reindex.beside] = *reindex.max_rate;
+  }
+  return rates;
+}
+
 // False: it has not come yet.
 bool Reindexing::take_answer() {
   if (!asked_) return true;

@@ -55,6 +55,10 @@ class Reindexing {
   /// Whether no reindex is on its way, as of the last turn: each is kept or has failed.
   bool at_rest() const { return at_rest_; }
 
+  /// How many documents a second at most may be written or compared to fill these generations, as of the last
+  /// turn.
+  std::map<IndexId, std::int64_t> max_rates() const;
+
   /// Which reindexes wait for a person, as of the last turn; empty: none.
   const std::string& stuck() const { return stuck_; }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <optional>
@@ -14,7 +15,7 @@
 
 #include "replicator/elasticsearch/admin/client.h"
 #include "replicator/error.h"
-#include "replicator/log.h"
+#include "replicator/log/log.h"
 #include "replicator/pipeline/checkpoint.h"
 #include "replicator/pipeline/document_writer.h"
 #include "replicator/pipeline/foreign_writes.h"
@@ -124,6 +125,7 @@ class Replication {
     targets_.note(source_mark(source_.lead().identity()));  // where a block kept the mark out until now
     require_nothing_given_up();
     follow_parts();
+    limit_rates();
     take_jobs();
     for (const AppliedIndex& index : pipeline_.indices)
       checkpoint_.begin_trial(index.id, report_.count_dead_letters(index.id));
@@ -270,6 +272,7 @@ class Replication {
     bulks_.stop(kStopGrace);
     writer_.take_outcomes(0ms);
     if (tail_.idle()) checkpoint_.save(tail_.position());
+    note_paces();
     for (const std::string& line : refusals_.rest()) spdlog::warn("{}", line);
     note_if_quiet();
     if (leaves_mark()) targets_.note_now(source_mark(source_.lead().identity()), kNotePatience);
@@ -320,10 +323,21 @@ class Replication {
   }
 
   void go_on_with_reindexes() {
-    if (!reindexing_.turn()) return;
+    note_paces();
+    const bool changed = reindexing_.turn();
+    limit_rates();
+    if (!changed) return;
     note_quiet();
     throw Error({"following changes", "a reindex has changed the pipeline's generations", "reloading",
                  Retry::kLater});
+  }
+
+  void limit_rates() { jobs_.limit_rates(reindexing_.max_rates(), std::chrono::steady_clock::now()); }
+
+  // Not within a save: its transaction may still be open.
+  void note_paces() {
+    for (const JobRunner::Measured& each : std::exchange(measured_, {}))
+      source_.reindexes().note_pace(each.index, each.kind, each.pace);
   }
 
   void require_same_tables() {
@@ -434,7 +448,7 @@ class Replication {
   // --- events ---
 
   void after_save(const Acknowledged& saved) {
-    jobs_.saved(saved);
+    std::ranges::move(jobs_.saved(saved), std::back_inserter(measured_));
     report_.note_saved(saved);
     refusals_.note(saved.refused);
     if (!saved.refused.empty()) tell_refusals();
@@ -470,9 +484,10 @@ class Replication {
   Reindexing reindexing_;
   ProgressReport report_;
   Housekeeping housekeeping_;
-  SteadyTime followed_at_{};     // when the tail last found work
-  std::set<IndexId> filled_;     // by backfills that this process has seen
-  std::int64_t noted_rows_ = 0;  // of the outbox, when the indices were last told
+  SteadyTime followed_at_{};                   // when the tail last found work
+  std::vector<JobRunner::Measured> measured_;  // not noted yet
+  std::set<IndexId> filled_;                   // by backfills that this process has seen
+  std::int64_t noted_rows_ = 0;                // of the outbox, when the indices were last told
 };
 
 }  // namespace

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "replicator/error.h"
-#include "replicator/log.h"
+#include "replicator/log/log.h"
 
 namespace lockstep {
 namespace {

@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "replicator/error_class.h"
-#include "replicator/log.h"
-#include "replicator/log_repeats.h"
+#include "replicator/log/log.h"
+#include "replicator/log/log_repeats.h"
 #include "replicator/pause.h"
 #include "replicator/service/health.h"
 #include "replicator/source/source_absent.h"

@@ -85,7 +85,8 @@ struct ReindexStatus {
   std::string wanted;   ///< by a person: "back", "finish", "abort"; empty: nothing
   std::string reason;   ///< why it waits; empty: it does not
   std::string failure;  ///< why it is taken back; empty: it is not, or somebody wants it
-  std::chrono::milliseconds keep{};  ///< how long the other index is still followed
+  std::chrono::milliseconds keep{};           ///< how long the other index is still followed
+  std::optional<std::int64_t> max_rate = {};  ///< documents a second to fill it at most; none: no limit
 };
 
 struct PipelineStatus {

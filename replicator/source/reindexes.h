@@ -19,6 +19,7 @@
 
 #include "replicator/document_version.h"
 #include "replicator/ids.h"
+#include "replicator/source/outbox/job.h"
 
 namespace lockstep {
 
@@ -53,6 +54,14 @@ std::string_view name_of(ReindexWish wish);
 /// Throws Error for any other text, naming it and the reindex.
 ReindexWish reindex_wish(std::string_view name, ReindexId reindex);
 
+/// What starts a reindex.
+struct WantedReindex {
+  std::string alias;                          ///< of the pipeline
+  std::string mapping;                        ///< of the new generation, as the mapping file says it
+  std::chrono::seconds keep{};                ///< how long the other generation is followed after each swap
+  std::optional<std::int64_t> max_rate = {};  ///< see Reindex::max_rate
+};
+
 struct Reindex {
   ReindexId id;
   std::string alias;
@@ -70,8 +79,10 @@ struct Reindex {
   bool is_forced = false;       ///< a person takes what refused documents and a moved alias mean
   bool was_swapped = false;     ///< the alias has moved at least once
   std::chrono::seconds keep{};  ///< how long the other generation is still followed; in kKept
-  std::string reason;           ///< why it waits; empty: it does not
-  std::string failure;          ///< why it is taken back; empty: somebody wants that
+  /// Documents a second at most that are written or compared to fill the new generation; none: no limit.
+  std::optional<std::int64_t> max_rate;
+  std::string reason;   ///< why it waits; empty: it does not
+  std::string failure;  ///< why it is taken back; empty: somebody wants that
 };
 
 /// A generation as Elasticsearch has it.
@@ -94,6 +105,13 @@ struct ReindexStep {
   std::string failure = {};        ///< for kDropping
 };
 
+/// How fast an index was filled, or compared with its view.
+struct Pace {
+  std::int64_t documents = 0;  ///< at least 1
+  std::chrono::milliseconds took{};
+  bool operator==(const Pace&) const = default;
+};
+
 class Reindexes {
  public:
   virtual ~Reindexes() = default;
@@ -101,9 +119,11 @@ class Reindexes {
   /// Those of the pipeline, oldest first.
   virtual std::vector<Reindex> all() = 0;
 
-  /// Starts one of an alias of the pipeline, whose other generation is followed for `keep` after each swap.
-  /// False: it has one that has not failed.
-  virtual bool start(const std::string& alias, const std::string& mapping, std::chrono::seconds keep) = 0;
+  /// Starts one. False: the alias has one that has not failed.
+  virtual bool start(const WantedReindex& wanted) = 0;
+
+  /// Changes its Reindex::max_rate. False: it is gone.
+  virtual bool limit(ReindexId reindex, std::optional<std::int64_t> max_rate) = 0;
 
   /// Notes what somebody wants of it. kNone with `force`: only that. False: it is gone.
   enum class Force { kNo, kYes };
@@ -118,6 +138,12 @@ class Reindexes {
 
   /// How many documents are dead letters of the generation beside and not of the live one.
   virtual std::int64_t refused_beside(const Reindex& reindex) = 0;
+
+  /// Notes how fast the last job of this kind over the whole index was, in place of the one before.
+  virtual void note_pace(IndexId index, JobKind kind, const Pace& pace) = 0;
+
+  /// None: nothing was noted.
+  virtual std::optional<Pace> pace(IndexId index, JobKind kind) = 0;
 };
 
 }  // namespace lockstep

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "replicator/source/definition.h"
+#include "replicator/source/reindexes.h"
 
 namespace lockstep {
 
@@ -56,8 +57,7 @@ class SourceDefinition {
   /// Starts a reindex as Reindexes::start() does, whose new generation has the definition that the
   /// configuration says; makes what captures its changes, and leaves every other index as it is. False: the
   /// alias has a reindex that has not failed. Throws as plan() does.
-  virtual bool start_reindex(const std::string& alias, const std::string& mapping, std::chrono::seconds keep,
-                             const Progress& progress) = 0;
+  virtual bool start_reindex(const WantedReindex& wanted, const Progress& progress) = 0;
 
   /// Drops what captures changes that no index needs any more, as after a reindex that is over.
   virtual void drop_unneeded(const Progress& progress) = 0;

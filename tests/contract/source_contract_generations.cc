@@ -31,7 +31,7 @@ const NewGeneration kTwo{{"docs-000001", "docs-000001-w"}, {"docs-000002", "docs
 }  // namespace
 
 void ReindexedSourceContract::fill_other_view() {
-  ASSERT_TRUE(world().definition(kWithOtherView)->start_reindex("docs", kMapping, kKeep, {}));
+  ASSERT_TRUE(world().definition(kWithOtherView)->start_reindex({"docs", kMapping, kKeep}, {}));
   ASSERT_TRUE(source_->reindexes().advance(known(), epoch_, {kFilling, kTwo}));
   source_->reload();
 }
@@ -78,8 +78,8 @@ TEST_P(ReindexedSourceContract, EachGenerationFollowsItsOwnTracksAndRendersItsOw
               Contains(AllOf(Field(&Difference::place, "view"),
                              Field(&Difference::way, Difference::Way::kNewIndex))));
   EXPECT_THAT(definition->redefined_aliases(), ElementsAre("docs"));
-  ASSERT_TRUE(definition->start_reindex("docs", kMapping, kKeep, {}));
-  EXPECT_FALSE(definition->start_reindex("docs", kMapping, kKeep, {})) << "it has one";
+  ASSERT_TRUE(definition->start_reindex({"docs", kMapping, kKeep}, {}));
+  EXPECT_FALSE(definition->start_reindex({"docs", kMapping, kKeep}, {})) << "it has one";
   EXPECT_TRUE(known().has_own_definition);
   EXPECT_THAT(known().view, HasSubstr("docs_2"));
   source_->reload();
@@ -146,7 +146,7 @@ TEST_P(ReindexedSourceContract, AKeptGenerationIsFollowedByItsOwnDefinitionUntil
 TEST_P(ReindexedSourceContract, AGenerationThatIsTakenBackLeavesNothing) {
   lead();
   finish_jobs();
-  ASSERT_TRUE(world().definition(kWithOtherView)->start_reindex("docs", kMapping, kKeep, {}));
+  ASSERT_TRUE(world().definition(kWithOtherView)->start_reindex({"docs", kMapping, kKeep}, {}));
   end_reindex();
   EXPECT_THAT(source_->reindexes().all(), IsEmpty());
   world().definition(kApplied)->drop_unneeded({});
@@ -174,7 +174,9 @@ TEST_P(ReindexedSourceContract, AnIndexOfAnOlderLockstepGetsItsDefinitionByApply
   lead();
   finish_jobs();
   world().plant_null("index", "configured");
-  const auto start = [&] { world().definition(kWithOtherView)->start_reindex("docs", kMapping, kKeep, {}); };
+  const auto start = [&] {
+    world().definition(kWithOtherView)->start_reindex({"docs", kMapping, kKeep}, {});
+  };
   EXPECT_THROW(start(), Error) << "the old generation's is not known";
   EXPECT_THAT(source_->reindexes().all(), IsEmpty());
   EXPECT_THAT(world().definition(kApplied)->plan(),

@@ -31,7 +31,7 @@ TEST_P(ReindexedSourceContract, AReindexGoesFromStateToStateAndLeavesNothing) {
   finish_jobs();
   const std::string revision = source_->revision();
   EXPECT_THAT(source_->reindexes().all(), IsEmpty());
-  ASSERT_TRUE(source_->reindexes().start("docs", kMapping, seconds(1'000)));
+  ASSERT_TRUE(source_->reindexes().start({"docs", kMapping, seconds(1'000)}));
   const auto known = [&] { return source_->reindexes().all().at(0); };
   EXPECT_EQ(known().alias, "docs");
   EXPECT_EQ(known().state, kCreating);
@@ -87,10 +87,10 @@ TEST_P(ReindexedSourceContract, AReindexGoesFromStateToStateAndLeavesNothing) {
 
 TEST_P(ReindexedSourceContract, AnAliasHasOneReindexWhichOnlyTheLeaderTakesOnFromTheStateThatItKnows) {
   lead();
-  ASSERT_TRUE(source_->reindexes().start("docs", kMapping, seconds(0)));
-  EXPECT_FALSE(other()->reindexes().start("docs", kMapping, seconds(0)));
-  EXPECT_TRUE(source_->reindexes().start("parcels", kMapping, seconds(0)));
-  EXPECT_FALSE(source_->reindexes().start("nobody's", kMapping, seconds(0)));
+  ASSERT_TRUE(source_->reindexes().start({"docs", kMapping, seconds(0)}));
+  EXPECT_FALSE(other()->reindexes().start({"docs", kMapping, seconds(0)}));
+  EXPECT_TRUE(source_->reindexes().start({"parcels", kMapping, seconds(0)}));
+  EXPECT_FALSE(source_->reindexes().start({"nobody's", kMapping, seconds(0)}));
   const Reindex known = source_->reindexes().all().at(0);
   EXPECT_THROW(source_->reindexes().advance(known, Epoch{epoch_.value - 1}, {kFilling, kTwo}), Deposed);
   EXPECT_THROW(source_->reindexes().advance(known, epoch_, {kKept}), Error) << "no such way";
@@ -103,14 +103,60 @@ TEST_P(ReindexedSourceContract, AnAliasHasOneReindexWhichOnlyTheLeaderTakesOnFro
   ASSERT_TRUE(source_->reindexes().advance(filling, epoch_, fails));
   ASSERT_TRUE(source_->reindexes().advance(source_->reindexes().all().at(0), epoch_, {kFailed}));
   EXPECT_EQ(source_->reindexes().all().at(0).failure, "it refuses everything");
-  EXPECT_TRUE(source_->reindexes().start("docs", kMapping, seconds(0))) << "in place of the failed one";
+  EXPECT_TRUE(source_->reindexes().start({"docs", kMapping, seconds(0)})) << "in place of the failed one";
   EXPECT_EQ(source_->reindexes().all().at(0).state, kCreating);
   EXPECT_EQ(source_->reindexes().all().at(0).failure, "");
 }
 
+TEST_P(ReindexedSourceContract, TheLimitOfAReindexIsKeptUntilSomebodyChangesIt) {
+  lead();
+  ASSERT_TRUE(source_->reindexes().start({"docs", kMapping, seconds(0), 500}));
+  const ReindexId id = known().id;
+  EXPECT_EQ(known().max_rate, 500);
+  ASSERT_TRUE(source_->reindexes().advance(known(), epoch_, {kFilling, kTwo}));
+  EXPECT_EQ(other()->reindexes().all().at(0).max_rate, 500);
+  EXPECT_EQ(world().status()->read().value().reindexes.at(0).max_rate, 500);
+  ASSERT_TRUE(source_->reindexes().limit(id, 5'000'000'000));
+  EXPECT_EQ(known().max_rate, 5'000'000'000);
+  ASSERT_TRUE(source_->reindexes().limit(id, std::nullopt));
+  EXPECT_EQ(known().max_rate, std::nullopt);
+  EXPECT_EQ(world().status()->read().value().reindexes.at(0).max_rate, std::nullopt);
+
+  ASSERT_TRUE(source_->reindexes().limit(id, 7));
+  ASSERT_TRUE(source_->reindexes().advance(known(), epoch_, {kDropping, {}, "a test"}));
+  ASSERT_TRUE(source_->reindexes().advance(known(), epoch_, {kFailed}));
+  ASSERT_TRUE(source_->reindexes().start({"docs", kMapping, seconds(0)}));
+  EXPECT_EQ(known().max_rate, std::nullopt) << "that was the limit of the failed one";
+  ASSERT_TRUE(source_->reindexes().advance(known(), epoch_, {kDropping}));
+  const ReindexId last = known().id;
+  ASSERT_TRUE(source_->reindexes().advance(known(), epoch_, {}));
+  EXPECT_FALSE(source_->reindexes().limit(last, 7)) << "it is gone";
+}
+
+TEST_P(ReindexedSourceContract, ThePaceOfTheLastJobOfAKindIsKept) {
+  lead();
+  EXPECT_EQ(source_->reindexes().pace(docs().id, JobKind::kBackfill), std::nullopt);
+  source_->reindexes().note_pace(docs().id, JobKind::kBackfill, {1'000, seconds(2)});
+  source_->reindexes().note_pace(docs().id, JobKind::kBackfill, {5'000'000'000, seconds(30)});
+  source_->reindexes().note_pace(docs().id, JobKind::kComparison, {1, std::chrono::milliseconds(1)});
+  EXPECT_EQ(other()->reindexes().pace(docs().id, JobKind::kBackfill), (Pace{5'000'000'000, seconds(30)}));
+  EXPECT_EQ(source_->reindexes().pace(docs().id, JobKind::kComparison),
+            (Pace{1, std::chrono::milliseconds(1)}));
+  EXPECT_EQ(source_->reindexes().pace(parcels().id, JobKind::kBackfill), std::nullopt);
+
+  ASSERT_TRUE(source_->reindexes().start({"docs", kMapping, seconds(0)}));
+  ASSERT_TRUE(source_->reindexes().advance(known(), epoch_, {kFilling, kTwo}));
+  const IndexId made = *known().beside;
+  source_->reindexes().note_pace(made, JobKind::kBackfill, {17, seconds(1)});
+  end_reindex();
+  EXPECT_EQ(source_->reindexes().pace(made, JobKind::kBackfill), std::nullopt) << "it is gone";
+  source_->reindexes().note_pace(made, JobKind::kBackfill, {17, seconds(1)});
+  EXPECT_EQ(source_->reindexes().pace(made, JobKind::kBackfill), std::nullopt);
+}
+
 TEST_P(ReindexedSourceContract, WhatOnlyTheGenerationBesideRefusesIsCounted) {
   lead();
-  ASSERT_TRUE(source_->reindexes().start("docs", kMapping, seconds(0)));
+  ASSERT_TRUE(source_->reindexes().start({"docs", kMapping, seconds(0)}));
   ASSERT_TRUE(source_->reindexes().advance(source_->reindexes().all().at(0), epoch_, {kFilling, kTwo}));
   source_->reload();
   const Reindex known = source_->reindexes().all().at(0);

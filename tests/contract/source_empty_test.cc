@@ -82,11 +82,14 @@ class EmptyTransaction final : public SourceTransaction {
 class EmptyReindexes final : public Reindexes {
  public:
   std::vector<Reindex> all() override { return {}; }
-  bool start(const std::string&, const std::string&, std::chrono::seconds) override { return false; }
+  bool start(const WantedReindex&) override { return false; }
+  bool limit(ReindexId, std::optional<std::int64_t>) override { return false; }
   bool want(ReindexId, ReindexWish, Force) override { return false; }
   bool advance(const Reindex&, Epoch, const ReindexStep&) override { return false; }
   void note(ReindexId, const std::string&) override {}
   std::int64_t refused_beside(const Reindex&) override { return 0; }
+  void note_pace(IndexId, JobKind, const Pace&) override {}
+  std::optional<Pace> pace(IndexId, JobKind) override { return std::nullopt; }
 };
 
 class EmptySource final : public Source,
@@ -195,9 +198,7 @@ class EmptyDefinition final : public SourceDefinition {
   std::vector<std::string> applied_aliases() override { return {}; }
   std::map<std::string, std::vector<DefinitionDifference>> definition_differences() override { return {}; }
   std::vector<std::string> redefined_aliases() override { return {}; }
-  bool start_reindex(const std::string&, const std::string&, std::chrono::seconds, const Progress&) override {
-    return false;
-  }
+  bool start_reindex(const WantedReindex&, const Progress&) override { return false; }
   void drop_unneeded(const Progress&) override {}
   void refill(const std::vector<std::string>&, const std::string&) override {}
   std::vector<PlanStep> plan() override { return {}; }

@@ -12,7 +12,7 @@
 #include <sstream>
 
 #include "replicator/elasticsearch/transport/curl_transport.h"
-#include "replicator/log_repeats.h"
+#include "replicator/log/log_repeats.h"
 #include "tests/fault/bulk_faulty_server.h"
 #include "tests/support/eventually.h"
 #include "tests/support/random_seed.h"

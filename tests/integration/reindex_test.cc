@@ -99,6 +99,10 @@ TEST_F(ReindexVerb, SwapsAndWaysBackUnderLoadFailNoSearchAndLoseNothing) {
   const std::string dry = pipeline_.must("reindex", {"--dry-run"});
   EXPECT_THAT(dry, HasSubstr("3,020 documents"));
   EXPECT_THAT(dry, HasSubstr("more on disk, replicas included; "));
+  EXPECT_THAT(dry, HasSubstr("to fill it; the last time 3,020 documents filled in"));
+  const auto forecast =
+      nlohmann::json::parse(pipeline_.must("reindex", {"--dry-run", "--json", "--max-rate", "20"}));
+  EXPECT_EQ(forecast.at("indices").at(0).at("fill_seconds"), 151);
   EXPECT_EQ(state(), "none") << "a dry run does nothing";
 
   Searcher searcher(posts_.alias(), 3'020);
@@ -138,6 +142,50 @@ TEST_F(ReindexVerb, SwapsAndWaysBackUnderLoadFailNoSearchAndLoseNothing) {
   const auto settings = posts_.server().expect("GET", "/" + posts_.alias() + "/_settings?flat_settings=true");
   EXPECT_EQ(settings.at(generation(2)).at("settings").at("index.refresh_interval"), "100ms");
   execute("update blog.posts set title = 'afterwards' where id = 1");
+  EXPECT_TRUE(becomes_equal());
+}
+
+TEST_F(ReindexVerb, ItIsNeverFasterThanItsLimitWhichOutlivesAKill) {
+  execute(
+      "insert into blog.posts (id, author_id, title) select i, 1, 'post' from generate_series(1001, 5980) i");
+  follow();
+  ASSERT_TRUE(becomes_equal());
+  pipeline_.set_mapping("posts", mapping_of_title("keyword"));
+  restart();
+  for (const char* const wrong : {"--max-rate=-1", "--max-rate=many"}) {
+    const Completed refused = pipeline_.lockstep("reindex", {wrong});
+    EXPECT_EQ(refused.exit_code, 2);
+    EXPECT_THAT(refused.err, HasSubstr("--max-rate"));
+  }
+  const auto done = [&] {
+    return database_.number("select coalesce((select done from lockstep.job where kind = 'backfill'), 0)");
+  };
+  const auto begin = std::chrono::steady_clock::now();
+  const auto seconds_since = [](auto moment) {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - moment).count();
+  };
+  const auto reindex = begin_reindex({"--max-rate", "100"});
+  ASSERT_TRUE(wait_until([&] { return done() >= 50; }, kPatience));
+  EXPECT_LE(static_cast<double>(done()), 100 * seconds_since(begin));
+  EXPECT_THAT(pipeline_.must("status"), HasSubstr(", at most 100 documents/s"));
+  EXPECT_EQ(pipeline_.status().at("reindexes").at(0).at("max_rate"), 100);
+  execute("update blog.posts set title = 'a small change' where id = 1980");
+  EXPECT_TRUE(becomes_equal());
+  EXPECT_EQ(state(), "filling") << "the small change did not wait for it";
+
+  kill();
+  const std::int64_t before = done();
+  const auto resumed = std::chrono::steady_clock::now();
+  restart();
+  ASSERT_TRUE(wait_until([&] { return done() >= before + 50; }, kPatience));
+  EXPECT_LE(static_cast<double>(done() - before), 100 * seconds_since(resumed));
+  EXPECT_EQ(state(), "filling");
+  const Completed lifted = pipeline_.lockstep("reindex", {"--max-rate", "0"});
+  EXPECT_EQ(lifted.exit_code, 0) << lifted.err;
+  EXPECT_THAT(lifted.err, HasSubstr("it has no limit from now on"));
+  EXPECT_LT(seconds_since(begin), 45) << "with the limit it takes 50 s";
+  EXPECT_EQ(reindex->wait(kPatience), 0) << reindex->err();
+  EXPECT_EQ(stands_for(), generation(2));
   EXPECT_TRUE(becomes_equal());
 }
 

@@ -59,9 +59,9 @@ TEST_F(RollingUpgrade, AnOlderProgramWaitsForAnUpgradeOfItselfAndSaysSo) {
 }
 
 TEST_F(RollingUpgrade, ANewerProgramWaitsForTheApplyAndSaysSo) {
-  // As before the newest migration, 0014_definitions.
+  // As before the newest migration, 0015_pace.
   database_.execute("delete from lockstep.migration where number = " + std::to_string(newest_) +
-                    "; alter table lockstep.index drop column configured, drop column followed");
+                    "; alter table lockstep.reindex drop column max_rate; drop table lockstep.pace");
   const auto program = pipeline_.start();
   EXPECT_TRUE(says(*program, "run `lockstep apply`"));
   EXPECT_TRUE(program->running());

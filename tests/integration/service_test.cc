@@ -23,8 +23,7 @@ class Service : public BlogTest {
 TEST_F(Service, SigtermEndsItWithinFiveSecondsAndNothingIsLost) {
   follow();
   for (int i = 0; i < 3; ++i) {
-    ASSERT_TRUE(
-        wait_until([&] { return program_->err().find("leading pipeline") != std::string::npos; }, kPatience));
+    ASSERT_TRUE(wait_until([&] { return leads(); }, kPatience));
     for (int k = 0; k < 20; ++k) change();
     const auto before = std::chrono::steady_clock::now();
     program_->signal(SIGTERM);

@@ -12,8 +12,9 @@ PROGRAM = ROOT / "replicator"
 # The longest name that fits a file decides. A folder that no name fits has no room yet: it gets one here.
 MAY_INCLUDE = {
     "": [],
+    "log": [],
     "process": [],
-    "config": [],
+    "config": ["log"],
     "source/": ["config", "source/outbox"],
     "source/outbox": [],
     "source/open_source": [
@@ -35,15 +36,17 @@ MAY_INCLUDE = {
     "source/postgres/watch": ["source/", "source/outbox", "config", "source/postgres/session", "source/postgres/read"],
     "source/sqlite": ["source/", "source/outbox", "config"],
     "draft": ["source/"],
-    "elasticsearch": ["config"],
+    "elasticsearch": ["config", "log"],
     "locks/": ["config"],
     "locks/open_locks": ["config", "locks/", "locks/backends", "elasticsearch"],
     "locks/backends/elasticsearch": ["locks/", "config", "elasticsearch"],
     "locks/backends/postgres": ["locks/", "config", "source/postgres/session"],
     "tree": ["locks/", "locks/backends/elasticsearch", "elasticsearch", "config"],
-    "pipeline": ["source/", "source/outbox", "elasticsearch", "config"],
-    "service": ["pipeline", "process", "source/", "source/outbox", "elasticsearch", "config"],
-    "cli": ["service", "process", "pipeline", "draft", "tree", "locks/", "source/", "source/outbox", "elasticsearch", "config"],
+    "pipeline": ["source/", "source/outbox", "elasticsearch", "config", "log"],
+    "service": ["pipeline", "process", "source/", "source/outbox", "elasticsearch", "config", "log"],
+    "cli": [
+        "service", "process", "pipeline", "draft", "tree", "locks/", "source/", "source/outbox", "elasticsearch", "config", "log"
+    ],
 }
 
 # A library's headers are included in one family of files.
@@ -58,7 +61,7 @@ LIBRARIES = {
     "httplib.h": ["service"],
     "prometheus/": ["service"],
     "toml++/": ["config"],
-    "systemd/": ["service", "log", "log_command"],
+    "systemd/": ["service", "log"],
 }
 
 INCLUDE = re.compile(r'^#include (?:"replicator/([^"]+)"|<([^>]+)>)', re.MULTILINE)

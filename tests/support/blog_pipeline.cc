@@ -1,6 +1,7 @@
 #include "tests/support/blog_pipeline.h"
 
 #include <iostream>
+#include <stdexcept>
 
 namespace lockstep::support {
 namespace {
@@ -59,6 +60,12 @@ void BlogTest::bring_up() {
 void BlogTest::follow() {
   bring_up();
   restart();
+  if (!wait_until([&] { return leads(); }, kPatience))
+    throw std::runtime_error("lockstep does not lead: " + program_->err());
+}
+
+bool BlogTest::leads() const {
+  return program_->err().find("leading pipeline") != std::string::npos;
 }
 
 void BlogTest::kill() {

@@ -25,8 +25,10 @@ class BlogTest : public testing::Test {
 
   /// apply, and everything that is there is in Elasticsearch.
   void bring_up();
-  /// bring_up() and `run` in the background, which has begun to follow.
+  /// bring_up() and `run` in the background, which leads. Throws std::runtime_error when it does not.
   void follow();
+  /// Whether the log of `run` in the background says so.
+  bool leads() const;
   /// kill -9, if it runs.
   void kill();
   /// Starts `run` again.

@@ -17,16 +17,16 @@ namespace lockstep::fake {
 class NoReindexes final : public Reindexes {
  public:
   std::vector<Reindex> all() override { return {}; }
-  bool start(const std::string& /*alias*/, const std::string& /*mapping*/,
-             std::chrono::seconds /*keep*/) override {
-    return false;
-  }
+  bool start(const WantedReindex& /*wanted*/) override { return false; }
+  bool limit(ReindexId /*reindex*/, std::optional<std::int64_t> /*max_rate*/) override { return false; }
   bool want(ReindexId /*reindex*/, ReindexWish /*wish*/, Force /*force*/) override { return false; }
   bool advance(const Reindex& /*reindex*/, Epoch /*epoch*/, const ReindexStep& /*step*/) override {
     return false;
   }
   void note(ReindexId /*reindex*/, const std::string& /*reason*/) override {}
   std::int64_t refused_beside(const Reindex& /*reindex*/) override { return 0; }
+  void note_pace(IndexId /*index*/, JobKind /*kind*/, const Pace& /*pace*/) override {}
+  std::optional<Pace> pace(IndexId /*index*/, JobKind /*kind*/) override { return std::nullopt; }
 };
 
 class FakeSource final : public Source,

@@ -83,10 +83,15 @@ Json holder_json(const LeadHolder& holder) {
 }
 
 Json reindex_json(const ReindexStatus& reindex) {
-  return {{"alias", reindex.alias},     {"state", reindex.state},
-          {"live", reindex.live},       {"beside", reindex.beside},
-          {"wanted", reindex.wanted},   {"reason", reindex.reason},
-          {"failure", reindex.failure}, {"keep_seconds", seconds(reindex.keep)}};
+  return {{"alias", reindex.alias},
+          {"state", reindex.state},
+          {"live", reindex.live},
+          {"beside", reindex.beside},
+          {"wanted", reindex.wanted},
+          {"reason", reindex.reason},
+          {"failure", reindex.failure},
+          {"keep_seconds", seconds(reindex.keep)},
+          {"max_rate", reindex.max_rate ? Json(*reindex.max_rate) : Json(nullptr)}};
 }
 
 std::string lead_text(const LeadHolder& holder) {
@@ -176,6 +181,10 @@ std::string reindex_text(const ReindexStatus& reindex) {
   std::string text = "of " + reindex.alias + ": " + reindex.state;
   if (!reindex.beside.empty()) text += ", " + reindex.beside + " beside " + reindex.live;
   if (reindex.state == name_of(ReindexState::kKept)) text += " for " + readable(reindex.keep);
+  const bool is_limited = reindex.state == name_of(ReindexState::kCreating) ||
+                          reindex.state == name_of(ReindexState::kFilling) ||
+                          reindex.state == name_of(ReindexState::kComparing);
+  if (is_limited && reindex.max_rate) text += ", at most " + grouped(*reindex.max_rate) + " documents/s";
   if (!reindex.wanted.empty()) text += "; wanted: " + reindex.wanted;
   if (!reindex.reason.empty()) text += "; it waits: " + reindex.reason;
   if (!reindex.failure.empty()) text += "; it failed: " + reindex.failure;

@@ -6,7 +6,7 @@
 #include "replicator/cli/text/plan_text.h"
 #include "replicator/cli/verb.h"
 #include "replicator/cli/verbs/both_sides.h"
-#include "replicator/log_command.h"
+#include "replicator/log/log_command.h"
 #include "replicator/process/terminal.h"
 
 namespace lockstep {

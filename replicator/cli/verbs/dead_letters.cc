@@ -12,7 +12,7 @@
 #include "replicator/cli/verbs/dead_letter_pages.h"
 #include "replicator/cli/verbs/dead_letter_retry.h"
 #include "replicator/error.h"
-#include "replicator/log_command.h"
+#include "replicator/log/log_command.h"
 #include "replicator/process/terminal.h"
 #include "replicator/source/open_source.h"
 

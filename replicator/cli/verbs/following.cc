@@ -5,7 +5,7 @@
 
 #include "replicator/cli/text/catch_up_display.h"
 #include "replicator/elasticsearch/transport/curl_transport.h"
-#include "replicator/log.h"
+#include "replicator/log/log.h"
 #include "replicator/process/reload_signal.h"
 #include "replicator/process/stop_signals.h"
 #include "replicator/service/credential_watch.h"

@@ -13,8 +13,10 @@
 #include "replicator/cli/options/duration_option.h"
 #include "replicator/cli/options/options.h"
 #include "replicator/cli/options/pipeline_option.h"
+#include "replicator/cli/options/rate_option.h"
 #include "replicator/cli/text/plan_text.h"
 #include "replicator/cli/text/progress_line.h"
+#include "replicator/cli/text/reindex_forecast.h"
 #include "replicator/cli/text/status_text.h"
 #include "replicator/cli/verb.h"
 #include "replicator/cli/verbs/reindex_watch.h"
@@ -25,7 +27,7 @@
 #include "replicator/elasticsearch/admin/index_plan.h"
 #include "replicator/elasticsearch/transport/curl_transport.h"
 #include "replicator/error.h"
-#include "replicator/log_command.h"
+#include "replicator/log/log_command.h"
 #include "replicator/pipeline/deployment.h"
 #include "replicator/pipeline/leadership.h"
 #include "replicator/quantity.h"
@@ -62,15 +64,22 @@ class ReindexVerb final : public Verb {
                    "The indices; default: those whose mapping file or view needs a new one");
     add_duration(options, "--keep", keep_,
                  "How long the other index is followed afterwards, so that --back loses nothing");
+    const Option max_rate = options
+                                .option("--max-rate", max_rate_text_,
+                                        "Documents a second that are written or compared at most; 0: no "
+                                        "limit. Given again while it is "
+                                        "under way, it changes that")
+                                .value_name("N");
     options.option("--mapping", mapping_, "A mapping file to try instead of the configured one")
         .value_name("FILE");
     const Option dry_run = options.flag("--dry-run", dry_run_, "Say what would happen, and do nothing");
     Option back = options.flag("--back", back_, "Let the alias stand for the other index again");
     Option finish = options.flag("--finish", finish_, "Delete the other index now");
     Option abort = options.flag("--abort", abort_, "Take it back before the alias has moved");
-    back.excludes(finish).excludes(abort).excludes(dry_run);
-    finish.excludes(abort).excludes(dry_run);
-    abort.excludes(dry_run);
+    options.flag("--json", json_, "With --dry-run: print one JSON object");
+    back.excludes(finish).excludes(abort).excludes(dry_run).excludes(max_rate);
+    finish.excludes(abort).excludes(dry_run).excludes(max_rate);
+    abort.excludes(dry_run).excludes(max_rate);
     options.flag("--force", force_,
                  "Move the alias although documents are refused, or somebody has moved it");
   }
@@ -78,6 +87,9 @@ class ReindexVerb final : public Verb {
   ExitCode run() override {
     const Config config = pipeline_.load();
     const std::chrono::milliseconds keep = duration_of("--keep", keep_);
+    if (max_rate_text_) max_rate_ = max_rate_of("--max-rate", *max_rate_text_);
+    if (json_ && !dry_run_)
+      throw UsageError("--json: it is for --dry-run; `lockstep status --json` tells of reindexes");
     const std::unique_ptr<Source> source = open_source(config, "reindex");
     const AppliedPipeline pipeline = load_applied(config, *source);
     if (back_ || finish_ || abort_) return ask(config, pipeline, source->reindexes());
@@ -99,6 +111,7 @@ class ReindexVerb final : public Verb {
       throw UsageError("--mapping: name the one index that it is for: lockstep reindex ALIAS --mapping FILE");
     chosen_indices(pipeline, aliases_);         // throws for an unknown one
     std::map<std::string, std::string> before;  // real index by alias
+    std::vector<ReindexForecast> forecasts;
     for (const IndexConfig& index : config.indices) {
       const bool is_named = std::find(aliases_.begin(), aliases_.end(), index.alias) != aliases_.end();
       if (!aliases_.empty() && !is_named) continue;
@@ -112,13 +125,19 @@ class ReindexVerb final : public Verb {
       if (!is_named && plan.kind != IndexPlan::Kind::kReindex) continue;
       require_fit(elasticsearch, desired, fields);
       if (dry_run_) {
-        describe(elasticsearch, plan, keep);
+        forecasts.push_back(forecast(elasticsearch, plan, source, keep));
       } else {
         log_command("reindex", config.pipeline);
-        start(source.reindexes(), {index.alias, text, keep, redefined.contains(index.alias)});
+        start(source.reindexes(), {index.alias, text, keep, max_rate_.value_or(std::nullopt)},
+              redefined.contains(index.alias));
       }
       before[index.alias] = plan.index;
     }
+    if (json_) {
+      std::cout << forecasts_json(forecasts) << '\n';
+      return ExitCode::kDone;
+    }
+    for (const ReindexForecast& forecast : forecasts) std::cout << forecast_text(forecast);
     if (before.empty())
       std::cout
           << "nothing to do: no mapping file and no view needs a new index; name an alias to reindex it all "
@@ -153,48 +172,25 @@ class ReindexVerb final : public Verb {
       throw UsageError(refusal->problem + "; " + refusal->remedy);
   }
 
-  static void describe(ElasticsearchClient& elasticsearch, const IndexPlan& plan, std::chrono::seconds keep) {
-    const std::int64_t documents = elasticsearch.count(plan.alias);
-    const std::int64_t bytes = elasticsearch.average_stored_size(plan.alias).value_or(0) * documents;
-    std::cout << plan.alias << ": a new index beside " << plan.index << '\n';
-    for (const std::string& change : plan.changes) std::cout << "  " << change << '\n';
-    std::cout << "  " << grouped(documents) << " documents are written into it";
-    if (bytes > 0) std::cout << ", which take about " << readable_size(bytes) << " for each copy";
-    std::cout << '\n';
-    describe_room(elasticsearch, plan.index);
-    std::cout << "  then the alias moves, and " << plan.index << " is "
-              << (keep.count() > 0 ? "followed for " + readable(keep) + ", then deleted" : "deleted") << '\n';
-  }
-
-  /// Whether the nodes have room for a second copy of the index.
-  static void describe_room(ElasticsearchClient& elasticsearch, const std::string& index) {
-    const std::optional<std::int64_t> needed = stored_bytes(elasticsearch, index);
-    const std::optional<std::vector<NodeDisk>> disks = disks_of_nodes(elasticsearch);
-    if (!needed || !disks || disks->empty()) {
-      std::cout
-          << "  whether the nodes have room for that is not known: the user of [elasticsearch] may not ask "
-             "(monitor)\n";
-      return;
+  ReindexForecast forecast(ElasticsearchClient& elasticsearch, const IndexPlan& plan, Source& source,
+                           std::chrono::seconds keep) const {
+    ReindexForecast forecast;
+    forecast.alias = plan.alias;
+    forecast.index = plan.index;
+    forecast.changes = plan.changes;
+    forecast.documents = elasticsearch.count(plan.alias);
+    forecast.bytes_of_copy = elasticsearch.average_stored_size(plan.alias).value_or(0) * forecast.documents;
+    forecast.needed = stored_bytes(elasticsearch, plan.index);
+    forecast.disks = disks_of_nodes(elasticsearch);
+    forecast.keep = keep;
+    forecast.max_rate = max_rate_.value_or(std::nullopt);
+    for (const AppliedIndex& index : source.pipeline().indices) {
+      if (index.alias != plan.alias) continue;
+      forecast.filled = source.reindexes().pace(index.id, JobKind::kBackfill);
+      forecast.compared = source.reindexes().pace(index.id, JobKind::kComparison);
     }
-    std::int64_t available = 0;
-    for (const NodeDisk& disk : *disks) available += disk.available;
-    std::cout << "  " << readable_size(*needed) << " more on disk, replicas included; "
-              << readable_size(available) << " are free on "
-              << grouped(static_cast<std::int64_t>(disks->size()))
-              << (disks->size() == 1 ? " node\n" : " nodes\n");
-    for (const std::string& node : too_full_with(*disks, *needed))
-      std::cout
-          << "  ! node " << node
-          << " would pass its high watermark (cluster.routing.allocation.disk.watermark.high): the cluster "
-             "moves shards away, and blocks indices a little later; make room first\n";
+    return forecast;
   }
-
-  struct Wanted {
-    const std::string& alias;
-    const std::string& mapping;
-    std::chrono::seconds keep;
-    bool is_redefined;  // the new index has another view or other tracks
-  };
 
   // With what `apply` would refuse, even where an older lockstep has stored no definition: starting says so.
   std::set<std::string> redefined_aliases(
@@ -209,14 +205,10 @@ class ReindexVerb final : public Verb {
     return redefined;
   }
 
-  bool is_started(Reindexes& reindexes, const Wanted& wanted) const {
-    if (!wanted.is_redefined) return reindexes.start(wanted.alias, wanted.mapping, wanted.keep);
-    return definition_->start_reindex(wanted.alias, wanted.mapping, wanted.keep, progress());
-  }
-
-  void start(Reindexes& reindexes, const Wanted& wanted) const {
+  /// `is_redefined`: the new index has another view or other tracks.
+  void start(Reindexes& reindexes, const WantedReindex& wanted, bool is_redefined) const {
     const std::string& alias = wanted.alias;
-    if (is_started(reindexes, wanted)) {
+    if (is_redefined ? definition_->start_reindex(wanted, progress()) : reindexes.start(wanted)) {
       if (force_)
         reindexes.want(reindex_of(reindexes, alias)->id, ReindexWish::kNone, Reindexes::Force::kYes);
       return;
@@ -227,13 +219,21 @@ class ReindexVerb final : public Verb {
                        "; end that with `lockstep reindex --finish " + alias +
                        "`, or move the alias back with --back");
     }
-    if (known && (known->mapping != wanted.mapping || known->has_own_definition != wanted.is_redefined))
+    if (known && (known->mapping != wanted.mapping || known->has_own_definition != is_redefined))
       throw UsageError(alias +
                        ": a reindex with another mapping or view is under way; take it back with `lockstep "
                        "reindex --abort " +
                        alias + "`");
-    std::cerr << "a reindex of " << alias << " is under way already\n";
+    std::cerr << "a reindex of " << alias << " is under way already" << limit_text() << '\n';
+    if (known && max_rate_) reindexes.limit(known->id, *max_rate_);
     if (known && force_) reindexes.want(known->id, ReindexWish::kNone, Reindexes::Force::kYes);
+  }
+
+  /// What becomes of the limit of one that is under way.
+  std::string limit_text() const {
+    if (!max_rate_) return "";
+    if (!*max_rate_) return "; it has no limit from now on";
+    return "; from now on it writes and compares at most " + grouped(**max_rate_) + " documents a second";
   }
 
   static void report(ElasticsearchClient& elasticsearch, const std::string& alias, const std::string& before,
@@ -329,6 +329,9 @@ class ReindexVerb final : public Verb {
   std::vector<std::string> aliases_;
   std::string keep_ = "7d";
   std::optional<std::string> mapping_;
+  std::optional<std::string> max_rate_text_;
+  std::optional<std::optional<std::int64_t>> max_rate_;  // given: none is no limit
+  bool json_ = false;
   bool dry_run_ = false;
   bool back_ = false;
   bool finish_ = false;

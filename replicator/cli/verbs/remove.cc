@@ -7,7 +7,7 @@
 #include "replicator/cli/verb.h"
 #include "replicator/cli/verbs/both_sides.h"
 #include "replicator/error.h"
-#include "replicator/log_command.h"
+#include "replicator/log/log_command.h"
 #include "replicator/process/terminal.h"
 #include "replicator/source/open_source.h"
 

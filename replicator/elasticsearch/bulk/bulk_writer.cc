@@ -11,8 +11,8 @@
 
 #include "replicator/elasticsearch/bulk/bulk_response.h"
 #include "replicator/elasticsearch/bulk/write_probe.h"
-#include "replicator/log.h"
-#include "replicator/log_repeats.h"
+#include "replicator/log/log.h"
+#include "replicator/log/log_repeats.h"
 
 namespace lockstep {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "replicator/error.h"
-#include "replicator/log.h"
+#include "replicator/log/log.h"
 #include "replicator/pipeline/jobs/backfill.h"
 #include "replicator/pipeline/jobs/comparison.h"
 #include "replicator/pipeline/jobs/fan_out.h"
@@ -23,6 +23,10 @@ constexpr std::size_t kOpenSteps = 4;
 // Until a job for parked documents begins, and until a job asks Elasticsearch again after a failure.
 constexpr std::chrono::milliseconds kParkedPause{500};
 constexpr std::chrono::milliseconds kFailurePause{10'000};
+
+bool is_whole(JobKind kind) {
+  return kind == JobKind::kBackfill || kind == JobKind::kComparison;
+}
 
 }  // namespace
 
@@ -138,13 +142,21 @@ bool JobRunner::is_ready(RunningJob& job) {
     if (std::chrono::steady_clock::now() < pause->second) return false;
     not_before_.erase(pause);
   }
+  if (const RateLimit* const limit = limit_of(job);
+      limit != nullptr && limit->documents(std::chrono::steady_clock::now()) == 0)
+    return false;
   if (job.all_read() || writer_.acknowledgements().open(Lane{job.id()}) >= kOpenSteps) return false;
   return job.is_ready() && !is_held;
 }
 
-PageLimits JobRunner::limits_of(const RunningJob& job) const {
-  PageLimits limits{share_.documents(std::chrono::steady_clock::now()), writer_.job_bytes()};
+PageLimits JobRunner::limits_of(RunningJob& job) {
+  const SteadyTime now = std::chrono::steady_clock::now();
+  PageLimits limits{share_.documents(now), writer_.job_bytes()};
   if (!job.has_begun()) limits.documents = std::min(limits.documents, kFirstDocuments);
+  if (const RateLimit* const limit = limit_of(job)) {
+    job.note_limit();
+    limits.documents = std::min(limits.documents, limit->documents(now));
+  }
   return limits;
 }
 
@@ -211,6 +223,8 @@ bool JobRunner::take_page() {
 
 void JobRunner::note(const RunningJob& job, JobPage page) {
   share_.page_took(page.progress.done_documents, page.took);
+  if (RateLimit* const limit = limit_of(job))
+    limit->took(page.progress.done_documents, std::chrono::steady_clock::now() - page.took);
   ready_.emplace(ReadPage{Lane{job.id()}, std::move(page)});
 }
 
@@ -232,12 +246,33 @@ bool JobRunner::all_done() const {
                      [&](const auto& running) { return set_aside_.contains(running->index().id); });
 }
 
-void JobRunner::saved(const Acknowledged& acknowledged) {
+void JobRunner::limit_rates(const std::map<IndexId, std::int64_t>& rates, SteadyTime now) {
+  std::erase_if(limits_, [&](const auto& limit) {
+    const auto rate = rates.find(limit.first);
+    return rate == rates.end() || rate->second != limit.second.per_second();
+  });
+  for (const auto& [index, per_second] : rates) limits_.try_emplace(index, per_second, now);
+}
+
+// What carries changes is never limited.
+RateLimit* JobRunner::limit_of(const RunningJob& job) {
+  const auto limit = limits_.find(job.index().id);
+  return limit == limits_.end() || !is_whole(job.kind()) ? nullptr : &limit->second;
+}
+
+std::vector<JobRunner::Measured> JobRunner::saved(const Acknowledged& acknowledged) {
+  std::vector<Measured> measured;
   for (const JobProgress& progress : acknowledged.jobs) {
     if (!progress.finished) continue;
-    jobs_.remove_if([&](const auto& running) { return running->id() == progress.job; });
+    const auto job = std::find_if(jobs_.begin(), jobs_.end(),
+                                  [&](const auto& running) { return running->id() == progress.job; });
     not_before_.erase(progress.job);
+    if (job == jobs_.end()) continue;
+    const std::optional<Pace> pace = (*job)->pace(std::chrono::steady_clock::now());
+    if (is_whole(progress.kind) && pace) measured.push_back({(*job)->index().id, progress.kind, *pace});
+    jobs_.erase(job);
   }
+  return measured;
 }
 
 std::vector<std::pair<IndexId, JobStatus>> JobRunner::progress() const {

@@ -22,6 +22,7 @@
 #include "replicator/pipeline/held_indices.h"
 #include "replicator/pipeline/jobs/background_share.h"
 #include "replicator/pipeline/jobs/page_reader.h"
+#include "replicator/pipeline/jobs/rate_limit.h"
 #include "replicator/pipeline/jobs/running_job.h"
 #include "replicator/pipeline/set_aside.h"
 #include "replicator/pipeline/version_counter.h"
@@ -56,8 +57,19 @@ class JobRunner {
   /// Whether every job is acknowledged and its end saved, apart from jobs of indices that are set aside.
   bool all_done() const;
 
-  /// Forgets the jobs that a save has finished. Call it after each save.
-  void saved(const Acknowledged& acknowledged);
+  /// How many documents of these indices their backfills and comparisons may read in a second; of all others,
+  /// as many as they can.
+  void limit_rates(const std::map<IndexId, std::int64_t>& rates, SteadyTime now);
+
+  /// How fast a job over a whole index was.
+  struct Measured {
+    IndexId index;
+    JobKind kind = JobKind::kBackfill;
+    Pace pace;
+  };
+
+  /// Forgets the jobs that a save has finished, and returns what they have measured. Call it after each save.
+  std::vector<Measured> saved(const Acknowledged& acknowledged);
 
   /// For `status`: oldest first.
   std::vector<std::pair<IndexId, JobStatus>> progress() const;
@@ -76,8 +88,9 @@ class JobRunner {
   bool has(JobId job) const;
   void take(FanOutList list);
   bool has_room();
+  RateLimit* limit_of(const RunningJob& job);
   bool is_ready(RunningJob& job);
-  PageLimits limits_of(const RunningJob& job) const;
+  PageLimits limits_of(RunningJob& job);
   bool read_page();
   bool read_page(RunningJob& job);
   JobPage read_here(RunningJob& job, const PageLimits& limits);
@@ -100,6 +113,7 @@ class JobRunner {
   BackgroundShare share_;
   std::list<std::unique_ptr<RunningJob>> jobs_;  // the front one has its turn
   std::map<JobId, SteadyTime> not_before_;       // of those that wait a moment
+  std::map<IndexId, RateLimit> limits_;
   std::optional<ReadPage> ready_;
   std::set<CaptureId> unknown_captures_;
   std::unique_ptr<RunningJob> forgotten_;  // being read, and its page is not wanted any more

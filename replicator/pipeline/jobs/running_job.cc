@@ -1,5 +1,6 @@
 #include "replicator/pipeline/jobs/running_job.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace lockstep {
@@ -15,6 +16,12 @@ JobStatus RunningJob::status() const {
 
 void RunningJob::begin(SourceTransaction& transaction) {
   if (!std::exchange(begun_, true)) transaction.begin_job(job_.id);
+}
+
+std::optional<Pace> RunningJob::pace(SteadyTime now) const {
+  if (limited_ || read_ == 0 || read_ < job_.done) return std::nullopt;
+  const auto took = std::chrono::ceil<std::chrono::milliseconds>(now - taken_up_at_);
+  return Pace{read_, std::max(took, std::chrono::milliseconds(1))};
 }
 
 JobProgress RunningJob::read_page(SourceTransaction& transaction, StepDocuments& documents,

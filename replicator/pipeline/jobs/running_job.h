@@ -13,6 +13,7 @@
 #include "replicator/pipeline/progress.h"
 #include "replicator/pipeline/step_documents.h"
 #include "replicator/source/outbox/job.h"
+#include "replicator/source/reindexes.h"
 #include "replicator/source/transaction.h"
 
 namespace lockstep {
@@ -38,11 +39,18 @@ class RunningJob {
   RunningJob& operator=(const RunningJob&) = delete;
 
   JobId id() const { return job_.id; }
+  JobKind kind() const { return job_.kind; }
   const AppliedIndex& index() const { return index_; }
   JobStatus status() const;
 
   /// Whether this process has called begin().
   bool has_begun() const { return begun_; }
+
+  /// A limit slows it, so that it measures nothing.
+  void note_limit() { limited_ = true; }
+
+  /// How fast this process has done it, until now. None: it was limited, or somebody else did most of it.
+  std::optional<Pace> pace(SteadyTime now) const;
 
   /// Whether nothing is left to read.
   bool all_read() const { return all_read_; }
@@ -89,6 +97,7 @@ class RunningJob {
   JobPosition position_;
   bool begun_ = false;  // by this process, and in the source
   bool all_read_ = false;
+  bool limited_ = false;
   std::atomic<std::int64_t> read_ = 0;  // documents, by this process; another thread may ask for status()
 };
 

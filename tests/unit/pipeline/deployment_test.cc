@@ -33,9 +33,7 @@ class FakeDefinition final : public SourceDefinition {
     return differences;
   }
   std::vector<std::string> redefined_aliases() override { return {}; }
-  bool start_reindex(const std::string&, const std::string&, std::chrono::seconds, const Progress&) override {
-    return false;
-  }
+  bool start_reindex(const WantedReindex&, const Progress&) override { return false; }
   void drop_unneeded(const Progress&) override {}
   void refill(const std::vector<std::string>& aliases, const std::string& reason) override {
     for (const std::string& alias : aliases) changes_.push_back("refill " + alias + ": " + reason);

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <memory>
 
-#include "replicator/log.h"
+#include "replicator/log/log.h"
 #include "tests/support/eventually.h"
 #include "tests/unit/config/config_folder.h"
 

@@ -6,7 +6,7 @@
 #include <atomic>
 #include <thread>
 
-#include "replicator/log_repeats.h"
+#include "replicator/log/log_repeats.h"
 #include "replicator/source/source_absent.h"
 #include "tests/support/eventually.h"
 #include "tests/support/fake_source.h"

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "replicator/error.h"
-#include "replicator/log.h"
+#include "replicator/log/log.h"
 
 namespace lockstep {
 namespace {

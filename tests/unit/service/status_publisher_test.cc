@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "replicator/error.h"
-#include "replicator/log.h"
+#include "replicator/log/log.h"
 #include "replicator/service/leader_report.h"
 #include "tests/support/eventually.h"
 #include "tests/support/fake_source.h"

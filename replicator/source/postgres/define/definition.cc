@@ -222,21 +222,20 @@ DefinitionPlan PostgresDefinition::make_and_reload(PostgresTransaction& transact
 
 // The new generation is a row of the table index that nobody follows yet, with the definition of the
 // configuration. So its captures are made as `apply` makes them.
-bool PostgresDefinition::start_reindex(const std::string& alias, const std::string& mapping,
-                                       std::chrono::seconds keep, const Progress& progress) {
-  const IndexConfig& configured = definition_for_reindex(config_, alias);
+bool PostgresDefinition::start_reindex(const WantedReindex& wanted, const Progress& progress) {
+  const IndexConfig& configured = definition_for_reindex(config_, wanted.alias);
   bool is_started = false;
   carry_out("starting a reindex", progress, [&](PostgresTransaction& transaction) {
     require_handed_over(transaction);
     require_migrated(transaction, config_.source.schema);
     const AppliedObjects known = applied(transaction);
-    is_started =
-        known.pipeline && !transaction
-                               .run_once(session_.sql(postgres_sql("start_reindex")), *known.pipeline, alias,
-                                         session_.storable(mapping), keep.count())
-                               .empty();
+    is_started = known.pipeline &&
+                 !transaction
+                      .run_once(session_.sql(postgres_sql("start_reindex")), *known.pipeline, wanted.alias,
+                                session_.storable(wanted.mapping), wanted.keep.count(), wanted.max_rate)
+                      .empty();
     if (!is_started) return DefinitionPlan{};
-    transaction.run_once(session_.sql(postgres_sql("define_generation")), *known.pipeline, alias,
+    transaction.run_once(session_.sql(postgres_sql("define_generation")), *known.pipeline, wanted.alias,
                          definition_text(configured));
     return make_and_reload(transaction, Definitions::kStored);
   });

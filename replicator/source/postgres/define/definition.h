@@ -50,8 +50,7 @@ class PostgresDefinition {
   /// As SourceDefinition's.
   std::map<std::string, std::vector<DefinitionDifference>> differences();
   std::vector<std::string> redefined_aliases();
-  bool start_reindex(const std::string& alias, const std::string& mapping, std::chrono::seconds keep,
-                     const Progress& progress);
+  bool start_reindex(const WantedReindex& wanted, const Progress& progress);
   void drop_unneeded(const Progress& progress);
 
   /// What remove() would do, in order.

@@ -37,6 +37,7 @@ const std::vector<TableRights>& own_tables() {
       {"set_aside", {"select", "insert", "delete"}},
       {"part", {"select"}},
       {"reindex", {"select", "insert", "update"}},
+      {"pace", {"select", "insert", "update"}},
   };
   return kTables;
 }

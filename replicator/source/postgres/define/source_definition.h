@@ -27,9 +27,8 @@ class PostgresSourceDefinition final : public SourceDefinition {
     return definition_.differences();
   }
   std::vector<std::string> redefined_aliases() override { return definition_.redefined_aliases(); }
-  bool start_reindex(const std::string& alias, const std::string& mapping, std::chrono::seconds keep,
-                     const Progress& progress) override {
-    return definition_.start_reindex(alias, mapping, keep, progress);
+  bool start_reindex(const WantedReindex& wanted, const Progress& progress) override {
+    return definition_.start_reindex(wanted, progress);
   }
   void drop_unneeded(const Progress& progress) override { definition_.drop_unneeded(progress); }
   void refill(const std::vector<std::string>& aliases, const std::string& reason) override;

@@ -35,6 +35,7 @@ Reindex reindex_of(const pqxx::row& row) {
   reindex.failure = stored<std::string>(row[13], kTable);
   reindex.view = row[14].c_str();
   reindex.has_own_definition = row[15].as<bool>();
+  if (!row[16].is_null()) reindex.max_rate = row[16].as<std::int64_t>();
   return reindex;
 }
 
@@ -48,11 +49,18 @@ std::vector<Reindex> PostgresReindexes::all() {
   return reindexes;
 }
 
-bool PostgresReindexes::start(const std::string& alias, const std::string& mapping,
-                              std::chrono::seconds keep) {
+bool PostgresReindexes::start(const WantedReindex& wanted) {
   return !session_
-              .ask("starting a reindex", postgres_sql("start_reindex"), pipeline_.id(), alias,
-                   session_.storable(mapping), keep.count())
+              .ask("starting a reindex", postgres_sql("start_reindex"), pipeline_.id(), wanted.alias,
+                   session_.storable(wanted.mapping), wanted.keep.count(), wanted.max_rate)
+              .empty();
+}
+
+bool PostgresReindexes::limit(ReindexId reindex, std::optional<std::int64_t> max_rate) {
+  return !session_
+              .ask("limiting a reindex",
+                   "update {schema}.reindex set max_rate = $2 where id = $1 returning id", reindex.value,
+                   max_rate)
               .empty();
 }
 
@@ -95,6 +103,20 @@ std::int64_t PostgresReindexes::refused_beside(const Reindex& reindex) {
       .ask("counting what only one generation refuses", postgres_sql("count_refused_beside"),
            reindex.beside->value, reindex.live->value)[0][0]
       .as<std::int64_t>();
+}
+
+void PostgresReindexes::note_pace(IndexId index, JobKind kind, const Pace& pace) {
+  session_.ask("noting how fast a job was", postgres_sql("note_pace"), index.value,
+               std::string(name_of(kind)), pace.documents, pace.took.count());
+}
+
+std::optional<Pace> PostgresReindexes::pace(IndexId index, JobKind kind) {
+  const pqxx::result found = session_.ask(
+      "asking how fast a job was",
+      "select p.documents, p.milliseconds from {schema}.pace as p where p.index = $1 and p.kind = $2",
+      index.value, std::string(name_of(kind)));
+  if (found.empty()) return std::nullopt;
+  return Pace{found[0][0].as<std::int64_t>(), std::chrono::milliseconds(found[0][1].as<std::int64_t>())};
 }
 
 }  // namespace lockstep

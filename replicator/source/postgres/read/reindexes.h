@@ -2,6 +2,7 @@
 // states).
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,11 +19,14 @@ class PostgresReindexes final : public Reindexes {
       : session_(session), pipeline_(pipeline) {}
 
   std::vector<Reindex> all() override;
-  bool start(const std::string& alias, const std::string& mapping, std::chrono::seconds keep) override;
+  bool start(const WantedReindex& wanted) override;
+  bool limit(ReindexId reindex, std::optional<std::int64_t> max_rate) override;
   bool want(ReindexId reindex, ReindexWish wish, Force force) override;
   bool advance(const Reindex& reindex, Epoch epoch, const ReindexStep& step) override;
   void note(ReindexId reindex, const std::string& reason) override;
   std::int64_t refused_beside(const Reindex& reindex) override;
+  void note_pace(IndexId index, JobKind kind, const Pace& pace) override;
+  std::optional<Pace> pace(IndexId index, JobKind kind) override;
 
  private:
   PostgresSession& session_;

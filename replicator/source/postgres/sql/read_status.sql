@@ -20,7 +20,7 @@ select json_build_object(
   'reindexes', (
     select coalesce(json_agg(json_build_object(
       'alias', r.alias, 'state', r.state, 'live', r.live_name, 'beside', r.beside_name, 'wanted', coalesce(r.wanted, ''),
-      'reason', r.reason, 'failure', r.failure,
+      'reason', r.reason, 'failure', r.failure, 'max_rate', r.max_rate,
       'keep', greatest(coalesce(extract(epoch from r.kept_until - clock_timestamp()), 0), 0)) order by r.id), '[]')
     from {schema}.reindex as r
     where r.pipeline = p.id

@@ -86,8 +86,11 @@ IndexStatus index_of(const nlohmann::json& json) {
 }
 
 ReindexStatus reindex_of(const nlohmann::json& json) {
-  return {json.at("alias"),  json.at("state"),  json.at("live"),    json.at("beside"),
-          json.at("wanted"), json.at("reason"), json.at("failure"), duration_of(json.at("keep"))};
+  ReindexStatus reindex = {
+      json.at("alias"),  json.at("state"),  json.at("live"),    json.at("beside"),
+      json.at("wanted"), json.at("reason"), json.at("failure"), duration_of(json.at("keep"))};
+  if (!json.at("max_rate").is_null()) reindex.max_rate = json.at("max_rate").get<std::int64_t>();
+  return reindex;
 }
 
 PipelineStatus status_of(const nlohmann::json& json) {

@@ -228,20 +228,19 @@ void SqliteSourceDefinition::run_steps(const char* doing, const Draft& draft) {
 
 // The new generation is a row of the table index that nobody follows yet, with the definition of the
 // configuration. So its captures are made as `apply` makes them.
-bool SqliteSourceDefinition::start_reindex(const std::string& alias, const std::string& mapping,
-                                           std::chrono::seconds keep, const Progress& progress) {
+bool SqliteSourceDefinition::start_reindex(const WantedReindex& wanted, const Progress& progress) {
   constexpr const char* kDoing = "starting a reindex";
-  const IndexConfig& configured = definition_for_reindex(config_, alias);
+  const IndexConfig& configured = definition_for_reindex(config_, wanted.alias);
   std::vector<PlanStep> steps;
   bool is_started = false;
   write(kDoing, progress, [&] {
     require_migrated(connection_);
     const SqliteApplied applied = load_applied(connection_, config_.pipeline);
-    is_started = applied.pipeline && add_reindex(connection_, *applied.pipeline, {alias, mapping, keep});
+    is_started = applied.pipeline && add_reindex(connection_, *applied.pipeline, wanted);
     if (!is_started) return;
     const Filling defined = {{{"schema", connection_.schema()},
                               {"pipeline", std::to_string(*applied.pipeline)},
-                              {"alias", quoted_text(alias)},
+                              {"alias", quoted_text(wanted.alias)},
                               {"configured", quoted_text(definition_text(configured))}},
                              {}};
     connection_.execute(kDoing, fill_template(sqlite_sql("define_generation"), defined));

@@ -65,23 +65,24 @@ Reindex reindex_of(const SqliteStatement& row) {
   reindex.failure = stored_text(row[13], kTable);
   reindex.view = row[14].text();
   reindex.has_own_definition = row[15].integer() != 0;
+  reindex.max_rate = row[16].optional_integer();
   return reindex;
 }
 
 }  // namespace
 
-bool add_reindex(SqliteConnection& connection, int pipeline, const StartedReindex& reindex) {
+bool add_reindex(SqliteConnection& connection, int pipeline, const WantedReindex& wanted) {
   SqliteStatement(connection, kStarting,
                   "delete from {schema}_reindex where pipeline = ?1 and alias = ?2 and state = 'failed'",
-                  pipeline, reindex.alias)
+                  pipeline, wanted.alias)
       .run();
   SqliteStatement taken(connection, kStarting,
                         "select 1 from {schema}_reindex where pipeline = ?1 and alias = ?2", pipeline,
-                        reindex.alias);
+                        wanted.alias);
   if (taken.step()) return false;
   connection.execute(kStarting, "update {schema}_counter set reindex = reindex + 1");
-  SqliteStatement(connection, kStarting, sqlite_sql("start_reindex"), pipeline, reindex.alias,
-                  reindex.mapping, static_cast<std::int64_t>(reindex.keep.count()))
+  SqliteStatement(connection, kStarting, sqlite_sql("start_reindex"), pipeline, wanted.alias, wanted.mapping,
+                  static_cast<std::int64_t>(wanted.keep.count()), wanted.max_rate)
       .run();
   return connection.changes() > 0;
 }
@@ -93,12 +94,24 @@ std::vector<Reindex> SqliteReindexes::all() {
   return reindexes;
 }
 
-bool SqliteReindexes::start(const std::string& alias, const std::string& mapping, std::chrono::seconds keep) {
+bool SqliteReindexes::start(const WantedReindex& wanted) {
   SqliteWrite write(connection_, kStarting);
-  if (!add_reindex(connection_, pipeline_.id(), {alias, mapping, keep})) return false;
+  if (!add_reindex(connection_, pipeline_.id(), wanted)) return false;
   write.commit(kStarting);
   connection_.sync();
   return true;
+}
+
+bool SqliteReindexes::limit(ReindexId reindex, std::optional<std::int64_t> max_rate) {
+  constexpr const char* kDoing = "limiting a reindex";
+  SqliteWrite write(connection_, kDoing);
+  SqliteStatement(connection_, kDoing, "update {schema}_reindex set max_rate = ?2 where id = ?1",
+                  reindex.value, max_rate)
+      .run();
+  const bool is_there = connection_.changes() > 0;
+  write.commit(kDoing);
+  connection_.sync();
+  return is_there;
 }
 
 bool SqliteReindexes::want(ReindexId reindex, ReindexWish wish, Force force) {
@@ -232,6 +245,23 @@ std::int64_t SqliteReindexes::refused_beside(const Reindex& reindex) {
       reindex.beside->value, reindex.live->value);
   row.step();
   return row[0].integer();
+}
+
+void SqliteReindexes::note_pace(IndexId index, JobKind kind, const Pace& pace) {
+  constexpr const char* kDoing = "noting how fast a job was";
+  SqliteWrite write(connection_, kDoing);
+  SqliteStatement(connection_, kDoing, sqlite_sql("note_pace"), index.value, name_of(kind), pace.documents,
+                  static_cast<std::int64_t>(pace.took.count()))
+      .run();
+  write.commit(kDoing);
+}
+
+std::optional<Pace> SqliteReindexes::pace(IndexId index, JobKind kind) {
+  SqliteStatement row(connection_, "asking how fast a job was",
+                      "select documents, milliseconds from {schema}_pace where index_id = ?1 and kind = ?2",
+                      index.value, name_of(kind));
+  if (!row.step()) return std::nullopt;
+  return Pace{stored_integer(row[0], "pace"), std::chrono::milliseconds(stored_integer(row[1], "pace"))};
 }
 
 }  // namespace lockstep

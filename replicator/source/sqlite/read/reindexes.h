@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,15 +14,9 @@
 
 namespace lockstep {
 
-struct StartedReindex {
-  std::string alias;
-  std::string mapping;
-  std::chrono::seconds keep{};
-};
-
 /// Adds a row as Reindexes::start() does. False: the alias has one that has not failed, or the pipeline has
 /// no such index. REQUIRES: a SqliteWrite is open.
-bool add_reindex(SqliteConnection& connection, int pipeline, const StartedReindex& reindex);
+bool add_reindex(SqliteConnection& connection, int pipeline, const WantedReindex& wanted);
 
 class SqliteReindexes final : public Reindexes {
  public:
@@ -30,11 +25,14 @@ class SqliteReindexes final : public Reindexes {
       : connection_(connection), pipeline_(pipeline) {}
 
   std::vector<Reindex> all() override;
-  bool start(const std::string& alias, const std::string& mapping, std::chrono::seconds keep) override;
+  bool start(const WantedReindex& wanted) override;
+  bool limit(ReindexId reindex, std::optional<std::int64_t> max_rate) override;
   bool want(ReindexId reindex, ReindexWish wish, Force force) override;
   bool advance(const Reindex& reindex, Epoch epoch, const ReindexStep& step) override;
   void note(ReindexId reindex, const std::string& reason) override;
   std::int64_t refused_beside(const Reindex& reindex) override;
+  void note_pace(IndexId index, JobKind kind, const Pace& pace) override;
+  std::optional<Pace> pace(IndexId index, JobKind kind) override;
 
  private:
   /// What a step does beside noting the state. REQUIRES, as all of these: a SqliteWrite is open.

@@ -3,7 +3,8 @@
 --   ?2  the alias
 --   ?3  what the mapping file of the new index says
 --   ?4  how long the other generation is followed after each swap, in seconds
-insert into {schema}_reindex (id, pipeline, alias, mapping, keep, live)
-select c.reindex, i.pipeline, i.alias, ?3, ?4, i.id
+--   ?5  how many documents a second are written or compared at most; null: no limit
+insert into {schema}_reindex (id, pipeline, alias, mapping, keep, live, max_rate)
+select c.reindex, i.pipeline, i.alias, ?3, ?4, i.id, ?5
 from {schema}_index as i, {schema}_counter as c
 where i.pipeline = ?1 and i.alias = ?2

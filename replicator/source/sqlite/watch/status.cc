@@ -95,10 +95,10 @@ std::vector<ReindexStatus> reindexes_of(SqliteConnection& connection, int pipeli
   SqliteStatement row(connection, kReading, sqlite_sql("read_reindexes"), pipeline);
   std::vector<ReindexStatus> reindexes;
   while (row.step()) {
-    reindexes.push_back({stored_text(row[1], kTable), stored_text(row[2], kTable),
-                         stored_text(row[6], kTable), stored_text(row[7], kTable),
-                         stored_text(row[8], kTable), stored_text(row[12], kTable),
-                         stored_text(row[13], kTable), std::chrono::seconds(row[11].integer())});
+    reindexes.push_back(
+        {stored_text(row[1], kTable), stored_text(row[2], kTable), stored_text(row[6], kTable),
+         stored_text(row[7], kTable), stored_text(row[8], kTable), stored_text(row[12], kTable),
+         stored_text(row[13], kTable), std::chrono::seconds(row[11].integer()), row[16].optional_integer()});
   }
   return reindexes;
 }

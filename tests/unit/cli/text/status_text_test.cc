@@ -92,7 +92,8 @@ TEST(StatusTextTest, TheJsonHasTheDocumentedKeys) {
          {"wanted", ""},
          {"reason", "it is red"},
          {"failure", ""},
-         {"keep_seconds", 0.0}}}},
+         {"keep_seconds", 0.0},
+         {"max_rate", nullptr}}}},
       {"indices",
        {{"posts",
          {{"view", "search.posts"},
@@ -270,6 +271,11 @@ TEST(StatusTextTest, AReindexHasALine) {
   EXPECT_THAT(
       status_text("shop", status),
       HasSubstr("reindex     of posts: filling, posts-000002 beside posts-000001; it waits: it is red\n"));
+  status.reindexes[0].reason = "";
+  status.reindexes[0].max_rate = 2'500;
+  EXPECT_THAT(status_text("shop", status),
+              HasSubstr("posts-000002 beside posts-000001, at most 2,500 documents/s\n"));
+  EXPECT_EQ(json::parse(status_json("shop", status))["reindexes"][0]["max_rate"], 2'500);
   status.reindexes[0].state = "kept";
   status.reindexes[0].reason = "";
   status.reindexes[0].keep = std::chrono::hours(100);

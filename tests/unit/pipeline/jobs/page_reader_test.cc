@@ -55,6 +55,18 @@ TEST_F(PageReaderTest, ABackfillGoesThroughTheWholeView) {
   EXPECT_TRUE(world_.database.state().jobs.empty());
 }
 
+TEST_F(PageReaderTest, ALimitedBackfillReadsSmallPages) {
+  world_.add_silently(6);
+  world_.database.add_job(kPosts, JobKind::kBackfill);
+  Leader leader(world_);
+  const SteadyTime begun = std::chrono::steady_clock::now();
+  leader.jobs.limit_rates({{kPosts, 20}}, begun);
+  ASSERT_TRUE(leader.catch_up());
+  EXPECT_EQ(world_.difference(), "");
+  EXPECT_EQ(world_.elasticsearch.bulk_requests(), 3U);
+  EXPECT_GE(std::chrono::steady_clock::now() - begun, std::chrono::milliseconds(300));
+}
+
 TEST_F(PageReaderTest, TheTailGoesOnWhileAPageIsRead) {
   world_.add_silently(30);
   world_.database.add_job(kPosts, JobKind::kBackfill);

@@ -1,4 +1,4 @@
-#include "replicator/log.h"
+#include "replicator/log/log.h"
 
 #include <spdlog/sinks/base_sink.h>
 #include <spdlog/sinks/stdout_color_sinks.h>
@@ -22,8 +22,8 @@
 #include <vector>
 
 #include "replicator/error.h"
-#include "replicator/log_repeats.h"
-#include "replicator/repeat_filter.h"
+#include "replicator/log/log_repeats.h"
+#include "replicator/log/repeat_filter.h"
 
 namespace lockstep {
 namespace {

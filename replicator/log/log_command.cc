@@ -1,4 +1,4 @@
-#include "replicator/log_command.h"
+#include "replicator/log/log_command.h"
 
 #include <pwd.h>
 #include <spdlog/spdlog.h>
@@ -10,7 +10,7 @@
 #include <cstdlib>
 #include <vector>
 
-#include "replicator/log.h"
+#include "replicator/log/log.h"
 #include "replicator/one_line.h"
 
 namespace lockstep {

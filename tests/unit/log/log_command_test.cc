@@ -1,4 +1,4 @@
-#include "replicator/log_command.h"
+#include "replicator/log/log_command.h"
 
 #include <gmock/gmock.h>
 #include <pwd.h>
@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "replicator/log.h"
+#include "replicator/log/log.h"
 
 namespace lockstep {
 namespace {

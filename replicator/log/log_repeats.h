@@ -4,7 +4,7 @@
 #include <chrono>
 #include <string>
 
-#include "replicator/log.h"
+#include "replicator/log/log.h"
 
 namespace lockstep {
 

@@ -1,4 +1,4 @@
-#include "replicator/repeat_filter.h"
+#include "replicator/log/repeat_filter.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "replicator/log.h"
+#include "replicator/log/log.h"
 
 #include <gmock/gmock.h>
 #include <spdlog/spdlog.h>
@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "replicator/error.h"
-#include "replicator/log_repeats.h"
+#include "replicator/log/log_repeats.h"
 
 namespace lockstep {
 namespace {
