@@ -8,6 +8,7 @@
 
 #include "replicator/error.h"
 #include "replicator/source/postgres/catalog/column_origin.h"
+#include "replicator/source/postgres/catalog/node_tree.h"
 #include "replicator/source/postgres/catalog/view_reads.h"
 #include "replicator/source/postgres/define/trust.h"
 #include "replicator/source/postgres/session/statement.h"
@@ -133,6 +134,11 @@ ViewShape PostgresSchemaReader::view(PostgresTransaction& transaction, const std
       shape.unknown.push_back("when " + std::string(kind_name(table.kind)) + " " + table.name + " changes");
   }
   add_joins(transaction, view->oid, &ViewJoins::together, shape);
+  try {
+    add_links(transaction, read_links(transaction, view->oid, id->number), shape);
+  } catch (const NodeTreeError& error) {
+    throw Error({.doing = "reading the joins of the view", .cause = error.what()});
+  }
   // A function's body is not counted; it names a table at least once.
   for (auto& [table, times] : shape.reads) times = std::max(times, 1);
   return shape;
@@ -210,6 +216,33 @@ void PostgresSchemaReader::add_joins(PostgresTransaction& transaction, unsigned 
                            {left.column(some.number)->quoted},
                            whole_table(transaction, right.oid).name,
                            {right.column(other.number)->quoted}});
+  }
+}
+
+// A table that is read where the links do not show it, in a part that nobody can follow, is not reached.
+void PostgresSchemaReader::add_links(PostgresTransaction& transaction, const ViewLinks& links,
+                                     ViewShape& shape) {
+  std::set<std::string> seen;
+  for (std::size_t place = 0; place < links.tables.size(); ++place) {
+    const PostgresRelation table = describe_relation(transaction, links.tables[place]);
+    if (!table.is_table()) continue;
+    const std::string name = whole_table(transaction, table.oid).name;
+    seen.insert(name);
+    if (!links.reached.contains(place)) shape.unreached.insert(name);
+  }
+  for (const auto& [table, times] : shape.reads) {
+    if (!seen.contains(table)) shape.unreached.insert(table);
+  }
+  for (const ViewLink& link : links.links) {
+    const PostgresRelation left = describe_relation(transaction, links.tables[link.place]);
+    const PostgresRelation right = describe_relation(transaction, links.tables[link.other]);
+    if (!left.is_table() || !right.is_table()) continue;
+    Join join{whole_table(transaction, left.oid).name, {}, whole_table(transaction, right.oid).name, {}};
+    for (const auto& [column, other] : link.columns) {
+      join.columns.push_back(left.column(column)->quoted);
+      join.other_columns.push_back(right.column(other)->quoted);
+    }
+    shape.links.push_back(std::move(join));
   }
 }
 

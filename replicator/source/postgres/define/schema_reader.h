@@ -6,7 +6,8 @@
 
 #include "replicator/config/config.h"
 #include "replicator/source/postgres/catalog/catalog.h"
-#include "replicator/source/postgres/catalog/join_paths.h"
+#include "replicator/source/postgres/catalog/view_joins.h"
+#include "replicator/source/postgres/catalog/view_links.h"
 #include "replicator/source/postgres/define/dialect.h"
 #include "replicator/source/postgres/session/session.h"
 #include "replicator/source/postgres/session/transaction.h"
@@ -34,6 +35,7 @@ class PostgresSchemaReader final : public SchemaReader {
   void look_at(PostgresTransaction& transaction, GraphColumn& column, ViewShape& shape);
   using Entries = std::map<unsigned, int> ViewJoins::*;
   void add_joins(PostgresTransaction& transaction, unsigned view, Entries entries, ViewShape& shape);
+  void add_links(PostgresTransaction& transaction, const ViewLinks& links, ViewShape& shape);
   PostgresRelation whole_table(PostgresTransaction& transaction, unsigned oid);
 
   const SourceConfig source_;
