@@ -17,7 +17,6 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto kAfterFailure = 2s;
-constexpr auto kQuietInterval = 1s;  // between looks whether somebody has started a reindex
 constexpr auto kLookInterval = 10s;  // between looks whether the alias still stands where it was moved
 
 bool is_at_rest(const Reindex& reindex) {
@@ -43,11 +42,12 @@ Reindexing::Reindexing(const Parts& parts, Epoch epoch, std::unique_ptr<HttpTran
 Reindexing::~Reindexing() {
   elasticsearch_.cancel();
   if (asked_) asked_->answer.wait();
+  all_.clear();
+  tell();
 }
 
 bool Reindexing::turn() {
   const SteadyTime now = std::chrono::steady_clock::now();
-  if (at_rest_ && !asked_ && now - read_at_ < kQuietInterval) return false;
   const bool has_answer = take_answer();
   if (changed_pipeline_) return true;
   read();
@@ -62,7 +62,15 @@ bool Reindexing::turn() {
 void Reindexing::read() {
   all_ = parts_.source.reindexes().all();
   at_rest_ = std::all_of(all_.begin(), all_.end(), is_at_rest);
-  read_at_ = std::chrono::steady_clock::now();
+  tell();
+}
+
+void Reindexing::tell() {
+  std::map<std::string, std::string> waiting;
+  for (const Reindex& reindex : all_) waiting[reindex.alias] = reindex.reason;
+  if (waiting == told_) return;
+  told_ = waiting;
+  parts_.board.update([&](ReplicationProgress& progress) { progress.reindexes = std::move(waiting); });
 }
 
 std::map<IndexId, std::int64_t> Reindexing::max_rates() const {
@@ -346,6 +354,7 @@ void Reindexing::ask(const Reindex& reindex, std::function<Conclusion(Elasticsea
 void Reindexing::advance(const Reindex& reindex, const ReindexStep& step) {
   if (!parts_.source.reindexes().advance(reindex, epoch_, step)) return;
   at_rest_ = false;
+  added_jobs_ = added_jobs_ || step.to == ReindexState::kComparing;
   if (step.to)
     spdlog::info("the reindex of {} is {} now", reindex.alias, name_of(*step.to));
   else

@@ -16,6 +16,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "replicator/clock.h"
@@ -24,6 +25,7 @@
 #include "replicator/elasticsearch/admin/client.h"
 #include "replicator/elasticsearch/admin/index_plan.h"
 #include "replicator/pipeline/held_indices.h"
+#include "replicator/pipeline/progress.h"
 #include "replicator/pipeline/set_aside.h"
 #include "replicator/source/source.h"
 
@@ -38,6 +40,7 @@ class Reindexing {
     Source& source;
     const SetAside& set_aside;
     const HeldIndices& held;
+    ProgressBoard& board;
   };
 
   /// All of `parts` must outlive this. `on_answer` is called from the other thread.
@@ -51,6 +54,9 @@ class Reindexing {
   /// Takes the next step of whatever can go on. True: that has changed the pipeline's generations, so it must
   /// be loaded again. Throws Error when the source cannot be asked, Deposed.
   bool turn();
+
+  /// Whether a step since the last call has added jobs.
+  bool take_added_jobs() { return std::exchange(added_jobs_, false); }
 
   /// Whether no reindex is on its way, as of the last turn: each is kept or has failed.
   bool at_rest() const { return at_rest_; }
@@ -72,6 +78,7 @@ class Reindexing {
   };
 
   void read();
+  void tell();
   bool take_answer();
   void act_or_wait(const Reindex& reindex);
   void act(const Reindex& reindex);
@@ -101,11 +108,12 @@ class Reindexing {
   ElasticsearchClient elasticsearch_;
   std::optional<Asked> asked_;                 // uses elasticsearch_
   std::vector<Reindex> all_;                   // as of the last turn
-  SteadyTime read_at_{};                       // when all_ was read
+  std::map<std::string, std::string> told_;    // what the board has of them
   SteadyTime not_before_{};                    // after a failure
   std::map<ReindexId, SteadyTime> looked_at_;  // when both indices of one were last looked at
   bool at_rest_ = true;
   bool changed_pipeline_ = false;
+  bool added_jobs_ = false;
   std::string stuck_;
 };
 
