@@ -65,8 +65,10 @@ TableGraph PostgresSchemaReader::tables() {
     table.own = row[1].c_str();
     table.schema = relation.schema;
     table.partitioned = relation.kind == 'p';
-    for (const PostgresColumn& column : relation.columns)
+    for (const PostgresColumn& column : relation.columns) {
       table.columns.push_back(column_of(transaction, column));
+      look_at(transaction, relation.name, table.columns.back());
+    }
     for (const PostgresColumn* column : relation.primary_key()) table.key.push_back(column->quoted);
     by_oid[relation.oid] = &table;
   }
@@ -116,7 +118,9 @@ ViewShape PostgresSchemaReader::view(PostgresTransaction& transaction, const std
   shape.name = view->name;
   for (const PostgresColumn& column : view->columns) {
     GraphColumn described = column_of(transaction, column);
-    if (described.kind == ValueKind::kObject) look_at(transaction, described, shape);
+    if (const std::string unclear = look_at(transaction, view->name, described); !unclear.empty())
+      shape.unknown.push_back("what is in column " + described.quoted + ", so it cannot be searched: " +
+                              unclear + "; change its mapping before you apply");
     shape.columns.push_back(std::move(described));
   }
   if (const auto origin = common_origin(transaction, view->oid, id->number, id->number)) {
@@ -178,21 +182,20 @@ void PostgresSchemaReader::require_trust(PostgresTransaction& transaction, const
   if (!lent.empty()) throw UsageError(in_words(lent.front()) + "; let --source name the owner of the view");
 }
 
-void PostgresSchemaReader::look_at(PostgresTransaction& transaction, GraphColumn& column, ViewShape& shape) {
+std::string PostgresSchemaReader::look_at(PostgresTransaction& transaction, const std::string& relation,
+                                          GraphColumn& column) {
+  if (column.kind != ValueKind::kObject) return "";
   std::set<std::string> shapes;
   const std::optional<Complaint> complaint = complaint_about(
       transaction,
       {std::string("set local statement_timeout = '") + kTimeLimit + "'",
-       fill_placeholders(postgres_sql("json_shapes"), {{"column", column.quoted}, {"view", shape.name}})},
+       fill_placeholders(postgres_sql("json_shapes"), {{"column", column.quoted}, {"view", relation}})},
       [&](const pqxx::result& result) {
         for (const pqxx::row& row : result) shapes.insert(row[0].c_str());
       });
-  if (complaint || shapes.empty()) {
-    shape.unknown.push_back("what is in column " + column.quoted + ", so it cannot be searched: " +
-                            (complaint ? complaint->message : "no row has a value yet") +
-                            "; change its mapping before you apply");
-  }
   column.kind = kind_of_shapes(shapes);
+  if (complaint) return complaint->message;
+  return shapes.empty() ? "no row has a value yet" : "";
 }
 
 // Those of the views that it reads, too: their columns may be joined, whatever gives them.
