@@ -26,7 +26,7 @@ struct DraftTrack {
 struct UnknownTrack {
   std::string table;
   std::string reason;
-  std::vector<DraftTrack> known;  ///< those of the table that could, but there must be more
+  std::vector<DraftTrack> known = {};  ///< those of the table that could, but there must be more
 };
 
 struct DraftIndex {
