@@ -18,19 +18,17 @@ DocumentIds ids_of_different(ElasticsearchClient& elasticsearch, const AppliedIn
 
 }  // namespace
 
-Comparison::Comparison(Job job, const AppliedIndex& index, ChangeLog& changes, OpenClient open_client)
-    : RunningJob(std::move(job), index), changes_(changes), open_client_(std::move(open_client)) {}
-
 Comparison::~Comparison() {
   for (const Asked& asked : asked_) asked.client->cancel();
   for (const Asked& asked : asked_) asked.different.wait();
 }
 
-bool Comparison::look_ahead(const PageLimits& limits) {
+bool Comparison::look_ahead(const LookAhead& ask, const PageLimits& limits) {
   const bool has_asked_for_all = asked_.empty() ? has_page_ && different_.is_last() : asked_.back().is_last;
-  if (!has_asked_for_all && asked_.size() < limits.ahead) ask(limits);
+  if (!has_asked_for_all && asked_.size() < limits.ahead) ask_for_page(ask, limits);
   if (has_page_) return true;
-  if (asked_.front().different.wait_for(std::chrono::seconds(0)) != std::future_status::ready) return false;
+  const std::future<DocumentIds>& different = asked_.front().different;
+  if (!ask.may_wait && different.wait_for(std::chrono::seconds(0)) != std::future_status::ready) return false;
   take_answer();
   return true;
 }
@@ -45,10 +43,10 @@ std::optional<DocumentId> Comparison::last_asked() const {
   return after == nullptr ? last_document() : std::optional(after->id);
 }
 
-void Comparison::ask(const PageLimits& limits) {
+void Comparison::ask_for_page(const LookAhead& ask, const PageLimits& limits) {
   const RenderedSize::Order order = size_.order(static_cast<std::size_t>(limits.bytes), limits.documents);
   auto page = std::make_shared<ViewPage>(
-      read_view_page(*changes_.read(), index(), last_asked(), order.documents, order.json_bytes));
+      read_view_page(*ask.read(), index(), last_asked(), order.documents, order.json_bytes));
   StepSize read{page->documents.size()};
   for (const std::string& json : page->json) read.json_bytes += json.size();
   read.bytes = read.json_bytes;
@@ -59,7 +57,7 @@ void Comparison::ask(const PageLimits& limits) {
   asked.is_last = page->end;
   asked.documents = static_cast<std::int64_t>(page->documents.size());
   if (idle_.empty()) {
-    asked.client = open_client_();
+    asked.client = ask.open_client();
   } else {
     asked.client = std::move(idle_.back());
     idle_.pop_back();
