@@ -34,12 +34,25 @@ std::string json_text(const std::vector<std::string>& columns) {
   return list.empty() ? "" : "json = [" + list + "]\n";
 }
 
+std::string as_comment(const std::string& text) {
+  std::string comment;
+  for (std::size_t begin = 1; begin < text.size();) {
+    const std::size_t end = text.find('\n', begin);
+    comment += "# " + text.substr(begin, end - begin) + "\n";
+    begin = end + 1;
+  }
+  return comment;
+}
+
 std::string unknown_text(const UnknownTrack& track, const SqlDialect& dialect) {
+  std::string known;
+  for (const DraftTrack& way : track.known) known += "#\n" + as_comment(track_text(way));
+  if (!known.empty()) known = "# It is needed beside these:\n" + known;
   return "\n# Not known: " + track.reason +
          ".\n# Say what leads from a changed row to _ids, or ignore = true if its changes don't matter.\n"
          "# [[index.track]]\n# table = " +
          toml_string(track.table) + "\n# keys = \"select … where " + dialect.is_among_values("…", "=") +
-         "\"\n";
+         "\"\n" + known;
 }
 
 }  // namespace

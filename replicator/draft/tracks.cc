@@ -82,14 +82,25 @@ class Drafter {
   void add_table(const std::string& name) {
     const std::optional<std::vector<Path>> paths = paths_from(name);
     if (!paths) {
-      drafted_.unknown.push_back({name, "more than " + std::to_string(kMaxPaths) +
-                                            " paths of keys lead from " + name + " to " + documents_.root});
+      drafted_.unknown.push_back({name,
+                                  "more than " + std::to_string(kMaxPaths) + " paths of keys lead from " +
+                                      name + " to " + documents_.root,
+                                  {}});
       return;
     }
-    if (paths->empty() && name != documents_.root)
-      drafted_.unknown.push_back(
-          {name, "no foreign key and no equality leads from " + name + " to " + documents_.root});
-    for (const Path& path : *paths) add_path(path);
+    // Where one of its places is not reached, tracks for the others would look as if they were all.
+    if (documents_.unreached.contains(name) || (paths->empty() && name != documents_.root)) {
+      UnknownTrack unknown{
+          name,
+          paths->empty()
+              ? "no foreign key and no equality leads from " + name + " to " + documents_.root
+              : "the view reads " + name + " in a place from which no equality leads to " + documents_.root,
+          {}};
+      for (const Path& path : *paths) add_path(path, unknown.known);
+      drafted_.unknown.push_back(std::move(unknown));
+      return;
+    }
+    for (const Path& path : *paths) add_path(path, drafted_.tracks);
   }
 
   // Shortest first; those that go on through the root, where it is read twice, too. None: there are too many.
@@ -123,7 +134,7 @@ class Drafter {
     return (first == name ? 1 : 0) + static_cast<int>(std::count_if(path.begin(), path.end(), is_there));
   }
 
-  void add_path(const Path& path) {
+  void add_path(const Path& path, std::vector<DraftTrack>& tracks) {
     for (const Step& step : path) {
       need_index(step.to, step.to_columns);
       need_index(step.from, step.from_columns);
@@ -137,8 +148,8 @@ class Drafter {
     const auto is_same = [&](const DraftTrack& track) {
       return track.table == first.from && track.row == row && track.queries.empty() == query.empty();
     };
-    auto track = std::find_if(drafted_.tracks.begin(), drafted_.tracks.end(), is_same);
-    if (track == drafted_.tracks.end()) track = drafted_.tracks.insert(track, {first.from, row, {}, {}});
+    auto track = std::find_if(tracks.begin(), tracks.end(), is_same);
+    if (track == tracks.end()) track = tracks.insert(track, {first.from, row, {}, {}});
     if (!query.empty()) add_once(track->queries, query);
     add_once(track->paths, words);
   }
@@ -241,17 +252,23 @@ class Drafter {
 }  // namespace
 
 DocumentJoins joins_of_view(const TableGraph& graph, const ViewShape& view) {
-  DocumentJoins documents{view.root, view.root_column, view.reads, {}};
+  DocumentJoins documents{view.root, view.root_column, view.reads, {}, view.unreached};
   for (const auto& [name, times] : view.reads) {
     for (const ForeignKey& key : graph.at(name).foreign_keys) {
       if (view.reads.contains(key.table))
         documents.joins.push_back({name, key.columns, key.table, key.references});
     }
   }
-  const std::vector<Join> keys = documents.joins;
+  // A join that asks for more than a key leads nowhere else than that; one that asks for less does.
+  for (const Join& link : view.links) {
+    const auto follows = [&](const Join& key) { return includes(link, key); };
+    if (std::none_of(documents.joins.begin(), documents.joins.end(), follows))
+      documents.joins.push_back(link);
+  }
+  const std::vector<Join> whole = documents.joins;
   for (const Join& join : view.joins) {
-    const auto follows = [&](const Join& key) { return includes(key, join); };
-    if (std::none_of(keys.begin(), keys.end(), follows)) documents.joins.push_back(join);
+    const auto follows = [&](const Join& other) { return includes(other, join); };
+    if (std::none_of(whole.begin(), whole.end(), follows)) documents.joins.push_back(join);
   }
   return documents;
 }

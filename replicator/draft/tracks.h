@@ -4,6 +4,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,7 @@ struct DraftTrack {
 struct UnknownTrack {
   std::string table;
   std::string reason;
+  std::vector<DraftTrack> known = {};  ///< those of the table that could, but there must be more
 };
 
 struct DraftIndex {
@@ -45,6 +47,7 @@ struct DocumentJoins {
   std::string root_column;           ///< of `root`; its value is the _id
   std::map<std::string, int> reads;  ///< how often a path may come to each table; with the root
   std::vector<Join> joins;
+  std::set<std::string> unreached = {};  ///< as in ViewShape
 };
 
 /// More paths than that from one table are not followed: it becomes unknown.

@@ -278,7 +278,7 @@ class Replication {
            "Elasticsearch has refused " + std::to_string(index.refused) + " documents and taken " +
                std::to_string(index.documents),
            "see why with `lockstep dead-letters list`, mend the mapping, the view or the ingest pipeline, "
-           "then run `lockstep dead-letters retry`"});
+           "then run `lockstep dead-letters retry --all`"});
     }
   }
 

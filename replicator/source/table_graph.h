@@ -5,6 +5,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -76,7 +77,10 @@ struct ViewShape {
   std::string root;                  ///< the table whose row gives the _id; empty: the view does not tell
   std::string root_column;           ///< the column there that holds it
   std::map<std::string, int> reads;  ///< how often one path of joins may come to each table that it reads
-  std::vector<Join> joins;           ///< what its conditions say is equal
+  std::vector<Join> joins;           ///< what its conditions say is equal, a column at a time
+  /// Rows of two places of its tables count together only where all these columns are equal.
+  std::vector<Join> links;
+  std::set<std::string> unreached;   ///< tables that it reads in a place from where no links lead to the root
   std::vector<std::string> unknown;  ///< what nobody can tell, in words: "when foreign table … changes"
   bool recursive = false;
 };

@@ -283,7 +283,7 @@ TEST_F(AdoptVerb, WhatCannotBeComparedIsNamed) {
   posts_.server().expect("POST", "/" + legacy() + "/_doc?refresh=true",
                          R"({"title": "under an id of its own"})");
   let_alias_stand_for(legacy());
-  EXPECT_THAT(adopt({"--delete-surplus"}).err, HasSubstr("their _ids are made in another way"));
+  EXPECT_THAT(adopt({"--delete-surplus"}).err, HasSubstr("they are made in another way"));
 }
 
 }  // namespace

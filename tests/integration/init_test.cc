@@ -171,6 +171,18 @@ TEST_F(Init, TakesWhateverComesIntoAColumnThatIsEmptyYet) {
   EXPECT_EQ(fields.at("later").at("enabled"), false) << "texts would be refused by an object";
 }
 
+TEST_F(Init, AColumnOfJsonTextsInATableIsNoObject) {
+  database_.execute(
+      "create table rental.books (isbn text primary key, tags jsonb, later jsonb); insert into rental.books "
+      "values ('1', '[\"a\", \"b\"]', null)");
+  const Completed made = init({"--table", "rental.books"});
+  ASSERT_EQ(made.exit_code, 0) << made.err;
+  EXPECT_THAT(made.out, HasSubstr("! not known: what is in field later"));
+  const auto fields = nlohmann::json::parse(text(".json")).at("mappings").at("properties");
+  EXPECT_EQ(fields.at("tags").at("type"), "text");
+  EXPECT_EQ(fields.at("later").at("enabled"), false);
+}
+
 TEST_F(Init, RunsNobodysCodeWithRightsThatItsOwnerLacks) {
   const std::string role = database_.create_role("viewer");
   database_.execute(

@@ -91,6 +91,18 @@ TEST_F(RolesTest, FunctionOfAViewThatTheRoleMayNotReadForIsFound) {
   EXPECT_THAT(lines(), testing::Not(testing::Contains(testing::HasSubstr("permission denied"))));
 }
 
+TEST_F(RolesTest, AViewThatTheRoleMayNotReadIsNoMatterOfAFunction) {
+  defined_.apply();
+  grant();
+  defined_.database().execute("revoke select on s.v from " + role_);
+  PostgresSession session(as_role().source, "test");
+  std::vector<std::string> found;
+  for (const Finding& finding : check_postgres(session, as_role())) found.push_back(to_line(finding));
+  EXPECT_THAT(found, testing::Not(testing::Contains(testing::HasSubstr("a function that the view calls"))));
+  EXPECT_THAT(found, testing::Contains(testing::AnyOf(testing::HasSubstr("grant select"),
+                                                      testing::HasSubstr("plan --as URL --role " + role_))));
+}
+
 TEST_F(RolesTest, RoleWithTheGrantsRunsAllStatementsOfTheTail) {
   grant();
   const Config config = as_role();

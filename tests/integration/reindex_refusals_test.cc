@@ -144,6 +144,10 @@ TYPED_TEST(ReindexRefusals, AMappingThatRefusesDocumentsIsNotSwappedIn) {
   EXPECT_THAT(this->pipeline_->must("status"), HasSubstr(reason));
   EXPECT_THAT(this->pipeline_->must("dead-letters", {"list", "--index", this->generation(2)}),
               HasSubstr("parsing_exception"));
+  const Completed kept = this->pipeline_->lockstep("dead-letters", {"discard", "--yes", "--all"});
+  EXPECT_EQ(kept.exit_code, 2) << "nothing would stand in the way of an index that differs";
+  EXPECT_THAT(kept.err, HasSubstr("may move to " + this->generation(2)));
+  this->pipeline_->must("dead-letters", {"discard", "--yes", "--index", this->posts_.alias()});
   EXPECT_EQ(this->pipeline_->lockstep("reindex", {"--back"}).exit_code, 2) << "the alias has not moved";
   this->pipeline_->must("reindex", {"--abort"});
   this->expect_nothing_left(1);

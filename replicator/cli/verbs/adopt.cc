@@ -204,8 +204,10 @@ class Adopt final : public Verb {
   void require_something_in_common(const Survey& found) const {
     if (!found.nothing_in_common()) return;
     throw Error({"adopting " + alias_,
-                 "no document of the index has an _id that the view has: their _ids are made in another way",
-                 "let the view's _id be what the index has; or choose another alias, which `lockstep apply` "
+                 "no document of the index has the _id and the routing of one of the view: they are made in "
+                 "another way",
+                 "let the view's _id and _routing be what the index has; or choose another alias, which "
+                 "`lockstep apply` "
                  "makes an index for, and let searches use that"});
   }
 

@@ -1,4 +1,5 @@
 // `lockstep dead-letters`: what Elasticsearch refused, for people to look at, to try again and to forget.
+#include <algorithm>
 #include <iostream>
 #include <memory>
 #include <optional>
@@ -124,6 +125,7 @@ class DeadLetters final : public Verb {
       std::cerr << kNoDeadLetter;
       return ExitCode::kDone;
     }
+    require_live();
     if (!yes_ && ask("Forget " + dead_letters_text(found) +
                      "? Their documents stay different from the view.") == Answer::kNo) {
       return ExitCode::kFailed;
@@ -134,6 +136,24 @@ class DeadLetters final : public Verb {
               << "; until these documents change, the index differs from its view (`lockstep verify` names "
                  "them, `lockstep verify --repair` tries them again)\n";
     return ExitCode::kDone;
+  }
+
+  // Those of an index beside another one tell what keeps the alias from moving there.
+  void require_live() {
+    for (const AppliedIndex& index : source_->pipeline().indices) {
+      const bool is_chosen =
+          std::find(filter_.indices.begin(), filter_.indices.end(), index.id) != filter_.indices.end();
+      if (index.beside.empty() || !is_chosen) continue;
+      DeadLetterFilter its = filter_;
+      its.indices = {index.id};
+      if (source_->dead_letters().count(its) == 0) continue;
+      throw UsageError(
+          "the alias " + index.beside + " may move to " + index.alias +
+          ", and only its dead letters say that it differs from its view; let them be retried, "
+          "move the alias all the same with `lockstep reindex --force`, or do without the index: "
+          "`lockstep reindex --finish " +
+          index.beside + "`, before a swap --abort (--index chooses the dead letters of others)");
+    }
   }
 
   PipelineOption pipeline_;

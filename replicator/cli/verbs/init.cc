@@ -243,7 +243,20 @@ class Init final : public Verb {
     draft.view_sql = reader.dialect().before_view() + drafted.sql;
     draft.fields = drafted.fields;
     draft.tracks = draft_tracks(graph, drafted.joins, reader.dialect());
+    add_unknown("", draft.fields, draft.unknown);
     return draft;
+  }
+
+  // Fields whose values nobody can tell.
+  static void add_unknown(const std::string& above, const std::vector<DraftField>& fields,
+                          std::vector<std::string>& unknown) {
+    for (const DraftField& field : fields) {
+      add_unknown(above + field.name + ".", field.fields, unknown);
+      if (field.kind == ValueKind::kMixed && field.mapping.empty())
+        unknown.push_back("what is in field " + above + field.name +
+                          ", so it cannot be searched: its rows have no value yet, or values of several "
+                          "shapes; change its mapping before you apply");
+    }
   }
 
   Draft of_table(SchemaReader& reader, const TableGraph& graph) const {

@@ -7,6 +7,7 @@
 #include "replicator/cli/text/status_text.h"
 #include "replicator/error.h"
 #include "replicator/pause.h"
+#include "replicator/service/why_unled.h"
 #include "replicator/source/open_source.h"
 #include "replicator/source/reindexes.h"
 
@@ -24,7 +25,7 @@ ReindexWatch::ReindexWatch(const Config& config) : status_(open_status_reader(co
 std::optional<ReindexStatus> ReindexWatch::until(const std::string& alias,
                                                  const std::function<bool(const ReindexStatus&)>& is_so) {
   while (!signals_.token().stop_requested()) {
-    const std::optional<PipelineStatus> status = status_->read();
+    const std::optional<PipelineStatus> status = read(alias);
     if (!status) throw Error({"watching the reindex of " + alias, "the pipeline is no longer applied"});
     const auto found = std::find_if(status->reindexes.begin(), status->reindexes.end(),
                                     [&](const ReindexStatus& each) { return each.alias == alias; });
@@ -35,17 +36,26 @@ std::optional<ReindexStatus> ReindexWatch::until(const std::string& alias,
     }
     if (found->state == name_of(ReindexState::kFailed) && found->wanted.empty())
       throw Error({"reindexing " + alias, found->failure, "nothing has changed; mend it and start again"});
-    tell(told_reason_, found->reason);
+    if (!found->reason.empty()) tell(told_reason_, found->reason);
     const SteadyTime now = std::chrono::steady_clock::now();
     if (!status->lead.empty()) unled_since_.reset();
     if (status->lead.empty() && !unled_since_) unled_since_ = now;
     const bool is_unled = unled_since_ && now - *unled_since_ > kReloading;
-    tell(told_unled_, is_unled ? "nobody runs this pipeline: it goes on with `lockstep run`" : "");
+    if (is_unled) tell(told_unled_, "it goes on when somebody leads: " + why_unled(status));
     show(*found, *status);
     pause(kPoll, signals_.token());
   }
   throw Error({"watching the reindex of " + alias, "interrupted",
                "the service goes on with it: see `lockstep status`, or take it back with --abort"});
+}
+
+std::optional<PipelineStatus> ReindexWatch::read(const std::string& alias) {
+  try {
+    return status_->read();
+  } catch (const Error& error) {
+    throw Error({"watching the reindex of " + alias, error.what(),
+                 "the service goes on with it when it can: see `lockstep status`"});
+  }
 }
 
 void ReindexWatch::show(const ReindexStatus& reindex, const PipelineStatus& status) {
@@ -65,7 +75,6 @@ void ReindexWatch::show(const ReindexStatus& reindex, const PipelineStatus& stat
 void ReindexWatch::tell(std::string& told, const std::string& text) {
   if (told == text) return;
   told = text;
-  if (text.empty()) return;
   line_.clear();
   std::cerr << text << '\n';
 }

@@ -25,7 +25,9 @@ class ReindexWatch {
                                      const std::function<bool(const ReindexStatus&)>& is_so);
 
  private:
+  std::optional<PipelineStatus> read(const std::string& alias);
   void show(const ReindexStatus& reindex, const PipelineStatus& status);
+  /// Once until there is something else to tell.
   void tell(std::string& told, const std::string& text);
 
   const StopSignals signals_;

@@ -70,8 +70,9 @@ TEST(DraftFilesTest, AnIndexOfSqliteHasANameAndBlobsTheirDigits) {
   graph["lines"].columns[2].kind = ValueKind::kOpaque;
   DraftTracks tracks;
   tracks.missing_indices = {{"lines", {"maker", "number"}}};
-  EXPECT_THAT(draft_statements("", graph, tracks, kSqlite),
-              HasSubstr("create index lines_maker_number on lines (lower(hex(maker)), number);\n"));
+  EXPECT_THAT(
+      draft_statements("", graph, tracks, kSqlite),
+      HasSubstr("create index if not exists lines_maker_number on lines (lower(hex(maker)), number);\n"));
 }
 
 TEST(DraftFilesTest, NamesTheColumnsThatHoldJson) {

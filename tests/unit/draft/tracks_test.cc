@@ -174,6 +174,28 @@ TEST(TracksTest, AnEqualityThatIsPartOfAForeignKeyIsNoPathOfItsOwn) {
   EXPECT_THAT(of_table(tracks_of(view), "shop.products"), SizeIs(1));
 }
 
+TEST(TracksTest, ATableOfWhichOnePlaceIsNotReachedGetsNoTrackThatLooksLikeAllOfThem) {
+  ViewShape view = orders_with({"customers"});
+  view.unreached = {"shop.customers", "shop.orders"};
+  const DraftTracks drafted = tracks_of(view);
+  EXPECT_THAT(of_table(drafted, "shop.customers"), IsEmpty());
+  EXPECT_THAT(of_table(drafted, "shop.orders"), SizeIs(1)) << "a document changes with its own row";
+  ASSERT_THAT(drafted.unknown, SizeIs(2));
+  EXPECT_THAT(drafted.unknown[0].reason, HasSubstr("reads shop.customers in a place from which no equality"));
+  ASSERT_THAT(drafted.unknown[0].known, SizeIs(1));
+  EXPECT_THAT(drafted.unknown[0].known[0].paths, ElementsAre("shop.customers → shop.orders"));
+}
+
+TEST(TracksTest, AJoinByAPartOfAForeignKeyIsAPathOfItsOwnAndOneByMoreIsNot) {
+  ViewShape view = orders_with({"lines", "products"});
+  view.links = {{"shop.lines", {"maker"}, "shop.products", {"maker"}},
+                {"shop.lines", {"order_id", "id"}, "shop.orders", {"id", "billing_id"}}};
+  view.joins = {{"shop.lines", {"maker"}, "shop.products", {"maker"}}};
+  const DraftTracks drafted = tracks_of(view);
+  EXPECT_THAT(of_table(drafted, "shop.products"), SizeIs(2)) << "all products of the line's maker are shown";
+  EXPECT_THAT(of_table(drafted, "shop.lines"), SizeIs(1));
+}
+
 TEST(TracksTest, ATableThatNothingLeadsFromIsNamed) {
   const DraftTracks drafted = tracks_of(orders_with({"products"}));
   ASSERT_THAT(drafted.unknown, SizeIs(1));

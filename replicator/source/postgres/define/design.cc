@@ -5,13 +5,12 @@
 
 #include "replicator/source/checksum.h"
 #include "replicator/source/index_definition.h"
-#include "replicator/source/postgres/catalog/join_paths.h"
+#include "replicator/source/postgres/catalog/node_tree.h"
+#include "replicator/source/postgres/catalog/view_links.h"
 #include "replicator/source/postgres/define/resolver.h"
 
 namespace lockstep {
 namespace {
-
-constexpr unsigned kFirstOwnOid = 16384;  // lower oids belong to the server itself
 
 std::string listed(const std::set<std::string>& names) {
   std::string text;
@@ -77,7 +76,7 @@ class Designer {
     std::set<std::string> covered;
     for (const TrackConfig& track : config.tracks) add_track(track, *view, index, covered);
     find_untracked(config, index, covered);
-    find_untracked_paths(config, index);
+    find_untracked_ways(config, index);
     design_.indices.push_back(std::move(index));
   }
 
@@ -163,10 +162,60 @@ class Designer {
     }
   }
 
-  // Where `keys` is given, nobody can tell which paths it follows.
-  void find_untracked_paths(const IndexConfig& config, const IndexDesign& index) {
-    for (const auto& [oid, paths] : join_paths(transaction_, index.view_oid)) {
-      const std::string& table = relation_of(oid).name;
+  // How a view comes to the rows of a table: by which of its columns, and what they equal. Two places of the
+  // table with one of these in common are one way.
+  struct Way {
+    std::set<std::pair<int, std::string>> columns;
+    std::set<std::string> names;
+  };
+
+  static void add_way(std::vector<Way>& ways, Way way) {
+    const auto is_same = [&](const Way& other) {
+      return std::any_of(other.columns.begin(), other.columns.end(),
+                         [&](const auto& column) { return way.columns.contains(column); });
+    };
+    for (auto other = std::find_if(ways.begin(), ways.end(), is_same); other != ways.end();
+         other = std::find_if(ways.begin(), ways.end(), is_same)) {
+      way.columns.merge(other->columns);
+      way.names.merge(other->names);
+      ways.erase(other);
+    }
+    ways.push_back(std::move(way));
+  }
+
+  Way way_to(std::size_t place, const ViewLinks& links) {
+    if (links.documents.contains(place)) return {{{0, "_id"}}, {"_id"}};
+    Way way;
+    for (const ViewLink& link : links.links) {
+      if (link.place != place && link.other != place) continue;
+      const bool is_first = link.place == place;
+      const PostgresRelation& other = relation_of(links.tables[is_first ? link.other : link.place]);
+      for (const auto& [first, second] : link.columns) {
+        const PostgresColumn* const column = other.column(is_first ? second : first);
+        const std::string name = other.name + "." + column->quoted;
+        way.columns.emplace(is_first ? first : second, name);
+        way.names.insert(name);
+      }
+    }
+    if (way.columns.empty()) return {{{0, ""}}, {"what is no equality of two columns"}};
+    return way;
+  }
+
+  // Where `keys` is given, nobody can tell which ways it follows.
+  void find_untracked_ways(const IndexConfig& config, const IndexDesign& index) {
+    ViewLinks links;
+    try {
+      links = read_links(transaction_, index.view_oid, index.id_column);
+    } catch (const NodeTreeError& error) {
+      return warn(config.line, "whether the tracks follow every join of view " + index.view +
+                                   " is not known: " + error.what());
+    }
+    std::map<std::string, std::vector<Way>> ways;
+    for (std::size_t place = 0; place < links.tables.size(); ++place) {
+      if (const PostgresRelation& table = relation_of(links.tables[place]); table.is_table())
+        add_way(ways[table.name], way_to(place, links));
+    }
+    for (const auto& [table, by] : ways) {
       std::size_t followed = 0;
       int line = 0;
       bool has_keys = false;
@@ -176,10 +225,9 @@ class Designer {
         line = track.line;
         if (!track.keys.empty()) has_keys = true;
       }
-      if (followed == 0 || has_keys || paths.size() <= followed) continue;
+      if (followed == 0 || has_keys || by.size() <= followed) continue;
       std::string columns;
-      for (const std::set<std::string>& path : paths)
-        columns += (columns.empty() ? "" : " and ") + listed(path);
+      for (const Way& way : by) columns += (columns.empty() ? "" : " and ") + listed(way.names);
       warn(line,
            "view " + index.view + " comes to rows of " + table + " by " + columns + ", and fewer tracks of " +
                table + " follow: a change of it misses documents",

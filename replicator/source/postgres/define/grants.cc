@@ -9,8 +9,6 @@
 namespace lockstep {
 namespace {
 
-constexpr unsigned kFirstOwnOid = 16384;  // lower oids belong to the server itself
-
 constexpr const char* kOutbox = "outbox";
 
 struct TableRights {

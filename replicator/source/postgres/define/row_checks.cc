@@ -64,6 +64,13 @@ class RowChecks {
   void check_rights_of_functions(const IndexDesign& index, const std::vector<std::string>& statements) {
     const std::optional<Complaint> complaint = complaint_about(transaction_, statements, [](const auto&) {});
     if (!complaint || !complaint->is_missing_right()) return;
+    const pqxx::row session = only_row(
+        transaction_.run_once("select has_table_privilege($1::oid, 'select'), current_user", index.view_oid));
+    if (!session[0].as<bool>()) {
+      return fault(index.line, "rendering some rows of view " + index.view + ": " + complaint->message,
+                   "run this with --as URL of the owner; `lockstep plan --as URL --role " +
+                       session[1].as<std::string>() + "` prints what the role of `lockstep run` needs");
+    }
     fault(
         index.line, "rendering some rows of view " + index.view + ": " + complaint->message,
         "a function that the view calls reads with the rights of who reads the view: give these to the role "

@@ -8,6 +8,7 @@
 
 #include "replicator/error.h"
 #include "replicator/source/postgres/catalog/column_origin.h"
+#include "replicator/source/postgres/catalog/node_tree.h"
 #include "replicator/source/postgres/catalog/view_reads.h"
 #include "replicator/source/postgres/define/trust.h"
 #include "replicator/source/postgres/session/statement.h"
@@ -64,8 +65,10 @@ TableGraph PostgresSchemaReader::tables() {
     table.own = row[1].c_str();
     table.schema = relation.schema;
     table.partitioned = relation.kind == 'p';
-    for (const PostgresColumn& column : relation.columns)
+    for (const PostgresColumn& column : relation.columns) {
       table.columns.push_back(column_of(transaction, column));
+      look_at(transaction, relation.name, table.columns.back());
+    }
     for (const PostgresColumn* column : relation.primary_key()) table.key.push_back(column->quoted);
     by_oid[relation.oid] = &table;
   }
@@ -115,7 +118,9 @@ ViewShape PostgresSchemaReader::view(PostgresTransaction& transaction, const std
   shape.name = view->name;
   for (const PostgresColumn& column : view->columns) {
     GraphColumn described = column_of(transaction, column);
-    if (described.kind == ValueKind::kObject) look_at(transaction, described, shape);
+    if (const std::string unclear = look_at(transaction, view->name, described); !unclear.empty())
+      shape.unknown.push_back("what is in column " + described.quoted + ", so it cannot be searched: " +
+                              unclear + "; change its mapping before you apply");
     shape.columns.push_back(std::move(described));
   }
   if (const auto origin = common_origin(transaction, view->oid, id->number, id->number)) {
@@ -133,6 +138,11 @@ ViewShape PostgresSchemaReader::view(PostgresTransaction& transaction, const std
       shape.unknown.push_back("when " + std::string(kind_name(table.kind)) + " " + table.name + " changes");
   }
   add_joins(transaction, view->oid, &ViewJoins::together, shape);
+  try {
+    add_links(transaction, read_links(transaction, view->oid, id->number), shape);
+  } catch (const NodeTreeError& error) {
+    throw Error({.doing = "reading the joins of the view", .cause = error.what()});
+  }
   // A function's body is not counted; it names a table at least once.
   for (auto& [table, times] : shape.reads) times = std::max(times, 1);
   return shape;
@@ -172,21 +182,20 @@ void PostgresSchemaReader::require_trust(PostgresTransaction& transaction, const
   if (!lent.empty()) throw UsageError(in_words(lent.front()) + "; let --source name the owner of the view");
 }
 
-void PostgresSchemaReader::look_at(PostgresTransaction& transaction, GraphColumn& column, ViewShape& shape) {
+std::string PostgresSchemaReader::look_at(PostgresTransaction& transaction, const std::string& relation,
+                                          GraphColumn& column) {
+  if (column.kind != ValueKind::kObject) return "";
   std::set<std::string> shapes;
   const std::optional<Complaint> complaint = complaint_about(
       transaction,
       {std::string("set local statement_timeout = '") + kTimeLimit + "'",
-       fill_placeholders(postgres_sql("json_shapes"), {{"column", column.quoted}, {"view", shape.name}})},
+       fill_placeholders(postgres_sql("json_shapes"), {{"column", column.quoted}, {"view", relation}})},
       [&](const pqxx::result& result) {
         for (const pqxx::row& row : result) shapes.insert(row[0].c_str());
       });
-  if (complaint || shapes.empty()) {
-    shape.unknown.push_back("what is in column " + column.quoted + ", so it cannot be searched: " +
-                            (complaint ? complaint->message : "no row has a value yet") +
-                            "; change its mapping before you apply");
-  }
   column.kind = kind_of_shapes(shapes);
+  if (complaint) return complaint->message;
+  return shapes.empty() ? "no row has a value yet" : "";
 }
 
 // Those of the views that it reads, too: their columns may be joined, whatever gives them.
@@ -210,6 +219,33 @@ void PostgresSchemaReader::add_joins(PostgresTransaction& transaction, unsigned 
                            {left.column(some.number)->quoted},
                            whole_table(transaction, right.oid).name,
                            {right.column(other.number)->quoted}});
+  }
+}
+
+// A table that is read where the links do not show it, in a part that nobody can follow, is not reached.
+void PostgresSchemaReader::add_links(PostgresTransaction& transaction, const ViewLinks& links,
+                                     ViewShape& shape) {
+  std::set<std::string> seen;
+  for (std::size_t place = 0; place < links.tables.size(); ++place) {
+    const PostgresRelation table = describe_relation(transaction, links.tables[place]);
+    if (!table.is_table()) continue;
+    const std::string name = whole_table(transaction, table.oid).name;
+    seen.insert(name);
+    if (!links.reached.contains(place)) shape.unreached.insert(name);
+  }
+  for (const auto& [table, times] : shape.reads) {
+    if (!seen.contains(table)) shape.unreached.insert(table);
+  }
+  for (const ViewLink& link : links.links) {
+    const PostgresRelation left = describe_relation(transaction, links.tables[link.place]);
+    const PostgresRelation right = describe_relation(transaction, links.tables[link.other]);
+    if (!left.is_table() || !right.is_table()) continue;
+    Join join{whole_table(transaction, left.oid).name, {}, whole_table(transaction, right.oid).name, {}};
+    for (const auto& [column, other] : link.columns) {
+      join.columns.push_back(left.column(column)->quoted);
+      join.other_columns.push_back(right.column(other)->quoted);
+    }
+    shape.links.push_back(std::move(join));
   }
 }
 

@@ -6,7 +6,8 @@
 
 #include "replicator/config/config.h"
 #include "replicator/source/postgres/catalog/catalog.h"
-#include "replicator/source/postgres/catalog/join_paths.h"
+#include "replicator/source/postgres/catalog/view_joins.h"
+#include "replicator/source/postgres/catalog/view_links.h"
 #include "replicator/source/postgres/define/dialect.h"
 #include "replicator/source/postgres/session/session.h"
 #include "replicator/source/postgres/session/transaction.h"
@@ -31,9 +32,12 @@ class PostgresSchemaReader final : public SchemaReader {
   GraphColumn column_of(PostgresTransaction& transaction, const PostgresColumn& column);
   ValueKind kind_of(PostgresTransaction& transaction, unsigned type_oid);
   void require_trust(PostgresTransaction& transaction, const std::string& view);
-  void look_at(PostgresTransaction& transaction, GraphColumn& column, ViewShape& shape);
+  /// What its values are, if they are JSON; returns why nobody can tell.
+  static std::string look_at(PostgresTransaction& transaction, const std::string& relation,
+                             GraphColumn& column);
   using Entries = std::map<unsigned, int> ViewJoins::*;
   void add_joins(PostgresTransaction& transaction, unsigned view, Entries entries, ViewShape& shape);
+  void add_links(PostgresTransaction& transaction, const ViewLinks& links, ViewShape& shape);
   PostgresRelation whole_table(PostgresTransaction& transaction, unsigned oid);
 
   const SourceConfig source_;

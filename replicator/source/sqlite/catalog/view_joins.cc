@@ -232,14 +232,14 @@ class Walker {
   std::optional<Entries> branch_;  // the one that is being walked
 };
 
+}  // namespace
+
 std::string text_of_view(SqliteConnection& connection, const std::string& view) {
   SqliteStatement text(connection, "reading the text of a view",
                        "select sql from main.sqlite_schema where type = 'view' and name = ?1 collate nocase",
                        view);
   return text.step() ? std::string(text[0].text()) : std::string();
 }
-
-}  // namespace
 
 SqliteViewJoins read_view_joins(SqliteConnection& connection, const std::string& view) {
   const std::string sql = text_of_view(connection, view);

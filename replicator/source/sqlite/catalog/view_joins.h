@@ -32,6 +32,9 @@ struct SqliteViewJoins {
   bool is_compound = false;  ///< rows may come from several selects: union, intersect, except
 };
 
+/// Its statement; empty: there is no such view. Throws SqliteError.
+std::string text_of_view(SqliteConnection& connection, const std::string& view);
+
 /// Throws SqliteError. REQUIRES: `view` is the name of a view that SQLite can read.
 SqliteViewJoins read_view_joins(SqliteConnection& connection, const std::string& view);
 

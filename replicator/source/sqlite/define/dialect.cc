@@ -105,7 +105,8 @@ std::string SqliteDialect::create_index(const GraphTable& table, const ColumnNam
   for (const std::string& column : columns) name += "_" + unquoted_name(column);
   std::vector<std::string> values;
   for (const std::string& column : columns) values.push_back(as_value(column, table.column(column)));
-  return "create index " + plain_or_quoted(name) + " on " + table.name + " (" + listed(values) + ");\n";
+  return "create index if not exists " + plain_or_quoted(name) + " on " + table.name + " (" + listed(values) +
+         ");\n";
 }
 
 std::vector<std::string> SqliteDialect::client(const std::string& source_url, const std::string& file) const {

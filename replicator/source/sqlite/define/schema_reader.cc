@@ -4,12 +4,14 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 
 #include "replicator/error.h"
 #include "replicator/source/sqlite/catalog/column_origin.h"
 #include "replicator/source/sqlite/catalog/sql_tokens.h"
 #include "replicator/source/sqlite/catalog/value_kind.h"
 #include "replicator/source/sqlite/catalog/view_joins.h"
+#include "replicator/source/sqlite/catalog/view_links.h"
 #include "replicator/source/sqlite/catalog/view_reads.h"
 #include "replicator/source/sqlite/session/sqlite_error.h"
 #include "replicator/source/sqlite/session/statement.h"
@@ -178,8 +180,28 @@ ViewShape SqliteSchemaReader::described_view(const std::string& name) {
                      {plain_or_quoted(join.other_column)}};
     if (shape.reads.contains(found.table) && shape.reads.contains(found.other)) shape.joins.push_back(found);
   }
+  add_links(read_view_links(connection_, view->name), shape);
   shape.recursive = joins.recursive;
   return shape;
+}
+
+// A table that is read where no from clause names it is not reached.
+void SqliteSchemaReader::add_links(const SqliteViewLinks& links, ViewShape& shape) {
+  for (const std::string& table : links.unreached) {
+    if (shape.reads.contains(plain_or_quoted(table))) shape.unreached.insert(plain_or_quoted(table));
+  }
+  std::set<std::string> seen;
+  for (const std::string& table : links.seen) seen.insert(plain_or_quoted(table));
+  for (const auto& [table, times] : shape.reads) {
+    if (!seen.contains(table)) shape.unreached.insert(table);
+  }
+  for (const SqliteLink& link : links.links) {
+    Join found{plain_or_quoted(link.table), {}, plain_or_quoted(link.other), {}};
+    for (const std::string& column : link.columns) found.columns.push_back(plain_or_quoted(column));
+    for (const std::string& column : link.other_columns)
+      found.other_columns.push_back(plain_or_quoted(column));
+    if (shape.reads.contains(found.table) && shape.reads.contains(found.other)) shape.links.push_back(found);
+  }
 }
 
 // Adds to `empty` the names of columns that have neither a value nor a type.

@@ -7,6 +7,7 @@
 
 #include "replicator/config/config.h"
 #include "replicator/source/sqlite/catalog/table.h"
+#include "replicator/source/sqlite/catalog/view_links.h"
 #include "replicator/source/sqlite/define/dialect.h"
 #include "replicator/source/sqlite/session/connection.h"
 #include "replicator/source/table_graph.h"
@@ -28,6 +29,7 @@ class SqliteSchemaReader final : public SchemaReader {
  private:
   // In the transaction that is open.
   ViewShape described_view(const std::string& name);
+  static void add_links(const SqliteViewLinks& links, ViewShape& shape);
   GraphTable described(const SqliteTable& table);
   void add_foreign_keys(const std::vector<SqliteTable>& tables, TableGraph& graph);
   std::vector<ColumnNames> indices_of(const SqliteTable& table);

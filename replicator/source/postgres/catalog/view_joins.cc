@@ -1,4 +1,4 @@
-#include "replicator/source/postgres/catalog/join_paths.h"
+#include "replicator/source/postgres/catalog/view_joins.h"
 
 #include <algorithm>
 #include <optional>
@@ -120,77 +120,7 @@ class Walker {
   bool recursive_ = false;
 };
 
-bool have_common(const std::set<std::string>& some, const std::set<std::string>& others) {
-  return std::any_of(some.begin(), some.end(),
-                     [&](const std::string& name) { return others.contains(name); });
-}
-
-class Paths {
- public:
-  explicit Paths(PostgresTransaction& transaction) : transaction_(transaction) {}
-
-  std::map<unsigned, std::vector<std::set<std::string>>> of(const Equals& equals) {
-    for (const auto& [column, others] : equals) {
-      const unsigned table = column.relation();
-      if (table == 0 || !is_key(table, column.number)) continue;
-      std::set<std::string> names;
-      for (const Column& other : others) {
-        if (other.relation() != 0) names.insert(name_of(other));
-      }
-      if (!names.empty()) add(paths_[table], std::move(names));
-    }
-    return std::move(paths_);
-  }
-
- private:
-  // Two entries that are joined by the same column are one path.
-  static void add(std::vector<std::set<std::string>>& paths, std::set<std::string> names) {
-    for (auto path = paths.begin(); path != paths.end();) {
-      if (have_common(*path, names)) {
-        names.merge(*path);
-        path = paths.erase(path);
-      } else {
-        ++path;
-      }
-    }
-    paths.push_back(std::move(names));
-  }
-
-  bool is_key(unsigned table, long number) {
-    const std::vector<const PostgresColumn*> key = relation(table).primary_key();
-    return key.size() == 1 && key.front()->number == number;
-  }
-
-  std::string name_of(const Column& column) {
-    const PostgresRelation& described = relation(column.relation());
-    const PostgresColumn* const known = described.column(static_cast<int>(column.number));
-    return described.name + "." + (known == nullptr ? std::to_string(column.number) : known->quoted);
-  }
-
-  const PostgresRelation& relation(unsigned oid) {
-    const auto known = relations_.find(oid);
-    if (known != relations_.end()) return known->second;
-    return relations_.emplace(oid, describe_relation(transaction_, oid)).first->second;
-  }
-
-  PostgresTransaction& transaction_;
-  std::map<unsigned, PostgresRelation> relations_;
-  std::map<unsigned, std::vector<std::set<std::string>>> paths_;
-};
-
 }  // namespace
-
-std::map<unsigned, std::vector<std::set<std::string>>> join_paths(PostgresTransaction& transaction,
-                                                                  unsigned view) {
-  const pqxx::result rule = transaction.run(postgres_sql("view_rule"), view);
-  if (rule.size() != 1) return {};
-  try {
-    const PostgresNode tree = parse_node_tree(rule[0][1].c_str());
-    return Paths(transaction).of(Walker(transaction).walk_all(tree));
-  } catch (const NodeTreeError&) {
-    return {};
-  }
-}
 
 ViewJoins read_joins(PostgresTransaction& transaction, unsigned view) {
   const pqxx::row rule = only_row(transaction.run(postgres_sql("view_rule"), view));

@@ -1,5 +1,5 @@
-// Along which columns a view comes to the rows of a table, as far as its parsed query tells. A film that has
-// a language and an original language reads one table along two paths, and a track follows one of them.
+// What a view's query says is equal, wherever it says so, and how often it names a table. Which rows belong
+// together for that is in view_links.h.
 #pragma once
 
 #include <map>
@@ -11,12 +11,6 @@
 #include "replicator/source/postgres/session/transaction.h"
 
 namespace lockstep {
-
-/// By table: for each path the names of the columns that its primary key must equal. Only tables with a key
-/// of one column are in it. Views and subqueries in the view are not looked into as what leads to a table.
-/// REQUIRES: `view` is the oid of a view.
-std::map<unsigned, std::vector<std::set<std::string>>> join_paths(PostgresTransaction& transaction,
-                                                                  unsigned view);
 
 /// A column of a table or view, by numbers of the catalog.
 struct RelationColumn {

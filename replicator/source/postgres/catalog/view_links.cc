@@ -1,0 +1,416 @@
+#include "replicator/source/postgres/catalog/view_links.h"
+
+#include <algorithm>
+#include <iterator>
+#include <string>
+
+#include "replicator/source/postgres/catalog/catalog.h"
+#include "replicator/source/postgres/catalog/node_tree.h"
+#include "replicator/source/postgres/catalog/view_reads.h"
+#include "replicator/source/postgres/session/statement.h"
+
+namespace lockstep {
+namespace {
+
+enum RangeTableKind : long { kRelation = 0, kSubquery = 1, kJoin = 2, kFunction = 3, kCte = 6, kGroup = 9 };
+enum JoinKind : long { kInner = 0, kLeft = 1, kFull = 2, kRight = 3 };
+enum SublinkKind : long { kAny = 2, kRowCompare = 3 };
+enum ParameterKind : long { kOfFunction = 0, kOfSublink = 2 };
+constexpr int kMostNested = 64;  // views, functions and subqueries in one another
+
+constexpr long kText = 25, kVarchar = 1043;
+
+struct PlaceColumn {
+  std::size_t place;
+  int column;
+  bool is_cast;  // the value is the text of the column's
+};
+// Where a value comes from: one column, or one of each branch of a union. Empty: nobody can tell.
+using Origins = std::vector<PlaceColumn>;
+using Output = std::vector<Origins>;  // by column, from 0
+
+Origins at(const Output& output, long number) {
+  const auto index = static_cast<std::size_t>(number - 1);
+  return number > 0 && index < output.size() ? output[index] : Origins{};
+}
+
+using Pair = std::pair<std::size_t, std::size_t>;
+using Columns = std::set<std::pair<int, int>>;
+// What a condition asks for: by two places, what is equal; of several sets one at least.
+using Condition = std::map<Pair, std::vector<Columns>>;
+
+void add_and(Condition& to, const Condition& other) {
+  for (const auto& [places, sets] : other) {
+    std::vector<Columns>& known = to[places];
+    if (known.size() == 1 && sets.size() == 1)
+      known.front().insert(sets.front().begin(), sets.front().end());
+    else if (known.empty() || sets.size() == 1)
+      known = sets;
+  }
+}
+
+void add_or(Condition& to, const Condition& other) {
+  std::erase_if(to, [&](const auto& some) { return !other.contains(some.first); });
+  for (auto& [places, sets] : to) {
+    for (const Columns& columns : other.at(places)) {
+      if (std::find(sets.begin(), sets.end(), columns) == sets.end()) sets.push_back(columns);
+    }
+  }
+}
+
+// The places that one side of a join has, as they were numbered.
+struct Range {
+  std::size_t begin = 0;
+  std::size_t end = 0;
+  bool contains(std::size_t place) const { return begin <= place && place < end; }
+  bool touches(const Pair& places) const { return contains(places.first) || contains(places.second); }
+};
+
+class Walker {
+ public:
+  explicit Walker(PostgresTransaction& transaction) : transaction_(transaction) {}
+
+  ViewLinks walk(unsigned view, int id) {
+    const Origins documents = at(in_view(view), id);
+    ViewLinks links;
+    links.tables = tables_;
+    for (const auto& [places, sets] : conditions_) {
+      for (const Columns& columns : sets) links.links.push_back({places.first, places.second, columns});
+    }
+    for (const PlaceColumn& document : documents) links.documents.insert(document.place);
+    links.reached = reached_from(links.documents);
+    return links;
+  }
+
+ private:
+  // One query, and what is known of the tables of its `from`.
+  struct Scope {
+    const PostgresNode* query;
+    std::map<long, Output> outputs;       // by number of the range table entry
+    std::map<long, std::size_t> places;   // those that are a place themselves
+    std::map<std::string, Output> begun;  // recursive queries that are being walked, by name
+  };
+
+  // By each of them.
+  std::set<std::size_t> reached_from(const std::set<std::size_t>& documents) const {
+    std::set<std::size_t> all;
+    for (const std::size_t document : documents) {
+      std::set<std::size_t> reached{document};
+      for (bool grown = true; grown;) {
+        grown = false;
+        for (const auto& [places, sets] : conditions_) {
+          const bool first = reached.contains(places.first);
+          if (first == reached.contains(places.second)) continue;
+          reached.insert(first ? places.second : places.first);
+          grown = true;
+        }
+      }
+      if (all.empty()) all = reached;
+      std::erase_if(all, [&](std::size_t place) { return !reached.contains(place); });
+    }
+    return all;
+  }
+
+  // --- queries ---
+
+  // Runs `walk` as if it stood in none of the queries around, or only in those of the first levels.
+  template <typename Walk>
+  Output outside(std::size_t levels, const Walk& walk) {
+    if (++nested_ > kMostNested) throw NodeTreeError("its parts are nested too deeply");
+    std::vector<Scope> hidden(std::make_move_iterator(scopes_.begin() + static_cast<std::ptrdiff_t>(levels)),
+                              std::make_move_iterator(scopes_.end()));
+    scopes_.resize(levels);
+    Output output = walk();
+    std::move(hidden.begin(), hidden.end(), std::back_inserter(scopes_));
+    --nested_;
+    return output;
+  }
+
+  Output in_view(unsigned view) {
+    const pqxx::row rule = only_row(transaction_.run(postgres_sql("view_rule"), view));
+    const PostgresNode tree = parse_node_tree(rule[1].c_str());
+    if (tree.items.size() != 1) throw NodeTreeError("a view of several queries");
+    return outside(0, [&] { return in_query(tree.items.front()); });
+  }
+
+  Output in_query(const PostgresNode& query, const std::string& recursive = {}) {
+    if (scopes_.size() > kMostNested) throw NodeTreeError("its queries are nested too deeply");
+    scopes_.push_back({&query, {}, {}, {}});
+    if (const PostgresNode* tree = query.field("jointree")) in_from(*tree);
+    Output output;
+    if (const PostgresNode* operations = query.field("setOperations")) {
+      output = in_branches(*operations, recursive);
+    } else {
+      for (const PostgresNode& target : query.list("targetList")) {
+        const long number = target.number("resno", 0);
+        if (number <= 0 || target.field("expr") == nullptr) continue;
+        if (output.size() < static_cast<std::size_t>(number)) output.resize(static_cast<std::size_t>(number));
+        output[static_cast<std::size_t>(number - 1)] = origins_of(*target.field("expr"));
+      }
+    }
+    for (const auto& [name, value] : query.fields) {
+      if (name != "rtable" && name != "cteList") in_expressions(value);
+    }
+    if (const PostgresNode* having = query.field("havingQual")) add_and(conditions_, condition_of(*having));
+    scopes_.pop_back();
+    return output;
+  }
+
+  // Of union, intersect and except: a row comes from any of them.
+  Output in_branches(const PostgresNode& node, const std::string& recursive) {
+    if (node.is("RANGETBLREF")) {
+      const long number = node.number("rtindex", 0);
+      in_entry(number);
+      return scopes_.back().outputs[number];
+    }
+    if (node.field("larg") == nullptr || node.field("rarg") == nullptr) return {};
+    Output output = in_branches(*node.field("larg"), recursive);
+    if (!recursive.empty()) scopes_[scopes_.size() - 2].begun[recursive] = output;
+    const Output other = in_branches(*node.field("rarg"), recursive);
+    for (std::size_t i = 0; i < output.size(); ++i) {
+      const Origins more = at(other, static_cast<long>(i) + 1);
+      // A column that one branch does not tell is not told.
+      if (more.empty()) output[i].clear();
+      if (!output[i].empty()) output[i].insert(output[i].end(), more.begin(), more.end());
+    }
+    return output;
+  }
+
+  // Returns the places in and below `node`.
+  Range in_from(const PostgresNode& node) {
+    Range range{tables_.size(), tables_.size()};
+    if (node.is("RANGETBLREF")) {
+      in_entry(node.number("rtindex", 0));
+    } else if (node.is("FROMEXPR")) {
+      for (const PostgresNode& item : node.list("fromlist")) in_from(item);
+      if (const PostgresNode* condition = node.field("quals")) add_and(conditions_, condition_of(*condition));
+    } else if (node.is("JOINEXPR") && node.field("larg") != nullptr && node.field("rarg") != nullptr) {
+      const Range left = in_from(*node.field("larg"));
+      const Range right = in_from(*node.field("rarg"));
+      if (const PostgresNode* condition = node.field("quals"))
+        add_join(node.number("jointype", -1), left, right, condition_of(*condition));
+    }
+    range.end = tables_.size();
+    return range;
+  }
+
+  // The rows of an outer join's own side are there whatever its condition says.
+  void add_join(long kind, const Range& left, const Range& right, Condition condition) {
+    std::erase_if(condition, [&](const auto& some) {
+      if (kind == kInner) return false;
+      if (kind == kLeft) return !right.touches(some.first);
+      if (kind == kRight) return !left.touches(some.first);
+      return !left.touches(some.first) || !right.touches(some.first);
+    });
+    add_and(conditions_, condition);
+  }
+
+  const PostgresNode* entry(const Scope& scope, long number) const {
+    const std::vector<PostgresNode>& entries = scope.query->list("rtable");
+    return number <= 0 || static_cast<std::size_t>(number) > entries.size()
+               ? nullptr
+               : &entries[static_cast<std::size_t>(number - 1)];
+  }
+
+  void in_entry(long number) {
+    const PostgresNode* const found = entry(scopes_.back(), number);
+    if (found == nullptr) throw NodeTreeError("it names an entry that is not there");
+    Output output;
+    const PostgresNode* const query = found->field("subquery");
+    switch (found->number("rtekind", -1)) {
+      case kRelation:
+        return in_relation(number, static_cast<unsigned>(found->number("relid", 0)));
+      case kSubquery:
+        if (query != nullptr) output = in_query(*query);
+        break;
+      case kCte:
+        output = in_cte(*found);
+        break;
+      case kFunction:
+        output = in_functions(*found);
+        break;
+      default:
+        in_expressions(*found);
+    }
+    scopes_.back().outputs[number] = std::move(output);
+  }
+
+  void in_relation(long number, unsigned oid) {
+    if (describe_relation(transaction_, oid).kind == 'v') {
+      Output output = in_view(oid);
+      scopes_.back().outputs[number] = std::move(output);
+    } else {
+      scopes_.back().places[number] = tables_.size();
+      tables_.push_back(oid);
+    }
+  }
+
+  // Each use of it is a place of its own.
+  Output in_cte(const PostgresNode& use) {
+    const auto up = static_cast<std::size_t>(use.number("ctelevelsup", 0));
+    const PostgresNode* const wanted = use.field("ctename");
+    if (up >= scopes_.size() || wanted == nullptr) return {};
+    const std::size_t level = scopes_.size() - 1 - up;
+    if (const auto begun = scopes_[level].begun.find(wanted->text); begun != scopes_[level].begun.end())
+      return begun->second;
+    for (const PostgresNode& cte : scopes_[level].query->list("cteList")) {
+      const PostgresNode* const name = cte.field("ctename");
+      const PostgresNode* const body = cte.field("ctequery");
+      const PostgresNode* const recursive = cte.field("cterecursive");
+      if (name == nullptr || body == nullptr || name->text != wanted->text) continue;
+      const bool is_recursive = recursive != nullptr && recursive->text == "true";
+      Output output = outside(level + 1, [&] { return in_query(*body, is_recursive ? wanted->text : ""); });
+      scopes_[level].begun.erase(wanted->text);
+      return output;
+    }
+    return {};
+  }
+
+  Output in_functions(const PostgresNode& found) {
+    Output output;
+    for (const PostgresNode& function : found.list("functions")) {
+      const PostgresNode* const call = function.field("funcexpr");
+      if (call == nullptr) continue;
+      output = call->is("FUNCEXPR") ? in_function(*call) : Output{};
+      if (!call->is("FUNCEXPR")) in_expressions(*call);
+    }
+    return found.list("functions").size() == 1 ? output : Output{};
+  }
+
+  // --- expressions: the queries and functions in them ---
+
+  void in_expressions(const PostgresNode& node) {
+    for (const PostgresNode& item : node.items) in_expressions(item);
+    if (node.kind != PostgresNode::Kind::kRecord || node.is("QUERY")) return;
+    if (node.is("SUBLINK")) return in_sublink(node);
+    if (node.is("FUNCEXPR") && node.number("funcid", 0) >= kFirstOwnOid) {
+      in_function(node);
+      return;
+    }
+    for (const auto& [name, value] : node.fields) in_expressions(value);
+  }
+
+  void in_sublink(const PostgresNode& node) {
+    Output output;
+    if (const PostgresNode* const query = node.field("subselect")) output = in_query(*query);
+    const PostgresNode* const test = node.field("testexpr");
+    if (test == nullptr) return;
+    in_expressions(*test);
+    const long kind = node.number("subLinkType", -1);
+    if (kind != kAny && kind != kRowCompare) return;
+    sublink_ = &output;
+    add_and(conditions_, condition_of(*test));
+    sublink_ = nullptr;
+  }
+
+  // Returns what its last statement selects.
+  Output in_function(const PostgresNode& call) {
+    std::vector<Origins> arguments;
+    for (const PostgresNode& argument : call.list("args")) {
+      arguments.push_back(origins_of(argument));
+      in_expressions(argument);
+    }
+    const pqxx::result body = transaction_.run(postgres_sql("function_tree"), call.number("funcid", 0));
+    if (body.empty() || body[0][0].is_null()) return {};
+    const PostgresNode tree = parse_node_tree(body[0][0].c_str());
+    return outside(0, [&] {
+      arguments.swap(arguments_);
+      Output output = in_statements(tree);
+      arguments.swap(arguments_);
+      return output;
+    });
+  }
+
+  Output in_statements(const PostgresNode& node) {
+    if (node.is("QUERY")) return in_query(node);
+    Output output;
+    for (const PostgresNode& item : node.items) output = in_statements(item);
+    return output;
+  }
+
+  // --- what is equal ---
+
+  Condition condition_of(const PostgresNode& node) {
+    Condition condition;
+    if (node.is("BOOLEXPR") && node.field("boolop") != nullptr && node.field("boolop")->text != "not") {
+      const bool all = node.field("boolop")->text == "and";
+      for (const PostgresNode& part : node.list("args")) {
+        const Condition other = condition_of(part);
+        if (&part == &node.list("args").front())
+          condition = other;
+        else
+          all ? add_and(condition, other) : add_or(condition, other);
+      }
+    } else if (node.is("OPEXPR") && node.list("args").size() == 2 && is_equality(node.number("opno", 0))) {
+      const Origins left = origins_of(node.list("args")[0]);
+      for (const PlaceColumn& other : origins_of(node.list("args")[1])) {
+        for (const PlaceColumn& some : left) add_equality(condition, some, other);
+      }
+    }
+    return condition;
+  }
+
+  static void add_equality(Condition& condition, const PlaceColumn& some, const PlaceColumn& other) {
+    if (some.place == other.place || some.is_cast || other.is_cast) return;
+    const bool ordered = some.place < other.place;
+    const PlaceColumn& first = ordered ? some : other;
+    const PlaceColumn& second = ordered ? other : some;
+    condition[{first.place, second.place}] = {{{first.column, second.column}}};
+  }
+
+  Origins origins_of(const PostgresNode& expression) {
+    const PostgresNode* node = &expression;
+    while (node->is("RELABELTYPE") && node->field("arg") != nullptr) node = node->field("arg");
+    const long type = node->number("resulttype", 0);
+    if (node->is("COERCEVIAIO") && (type == kText || type == kVarchar) && node->field("arg") != nullptr) {
+      Origins origins = origins_of(*node->field("arg"));
+      for (PlaceColumn& origin : origins) origin.is_cast = true;
+      return origins;
+    }
+    const long number = node->number(node->is("VAR") ? "varattno" : "paramid", 0);
+    if (node->is("PARAM")) {
+      const long kind = node->number("paramkind", -1);
+      if (kind == kOfSublink && sublink_ != nullptr) return at(*sublink_, number);
+      return kind == kOfFunction ? at(arguments_, number) : Origins{};
+    }
+    const auto up = static_cast<std::size_t>(node->number("varlevelsup", 0));
+    if (!node->is("VAR") || number <= 0 || up >= scopes_.size()) return {};
+    return of_entry(scopes_.size() - 1 - up, node->number("varno", 0), number);
+  }
+
+  Origins of_entry(std::size_t level, long entry_number, long column) {
+    const Scope& scope = scopes_[level];
+    if (const auto place = scope.places.find(entry_number); place != scope.places.end())
+      return {{place->second, static_cast<int>(column), false}};
+    if (const auto output = scope.outputs.find(entry_number); output != scope.outputs.end())
+      return at(output->second, column);
+    const PostgresNode* const found = entry(scope, entry_number);
+    const long kind = found == nullptr ? -1 : found->number("rtekind", -1);
+    if (kind != kJoin && kind != kGroup) return {};
+    const std::vector<PostgresNode>& behind = found->list(kind == kJoin ? "joinaliasvars" : "groupexprs");
+    if (static_cast<std::size_t>(column) > behind.size()) return {};
+    Output output =
+        outside(level + 1, [&] { return Output{origins_of(behind[static_cast<std::size_t>(column - 1)])}; });
+    return output.front();
+  }
+
+  bool is_equality(long operator_oid) {
+    return transaction_.run(postgres_sql("is_equality"), operator_oid)[0][0].as<bool>();
+  }
+
+  PostgresTransaction& transaction_;
+  std::vector<Scope> scopes_;        // the current one, last, and those around it
+  std::vector<Origins> arguments_;   // of the function whose body is walked
+  const Output* sublink_ = nullptr;  // what the query gives to whose rows something is compared
+  std::vector<unsigned> tables_;
+  Condition conditions_;
+  int nested_ = 0;
+};
+
+}  // namespace
+
+ViewLinks read_links(PostgresTransaction& transaction, unsigned view, int id) {
+  return Walker(transaction).walk(view, id);
+}
+
+}  // namespace lockstep

@@ -1,0 +1,36 @@
+// Which rows of a view's tables belong together, place by place: a view that names a table twice comes to its
+// rows by two ways, and a change of a row must follow each. A place without a way to the documents loses
+// changes, even where another place of the same table has one.
+#pragma once
+
+#include <map>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "replicator/source/postgres/session/transaction.h"
+
+namespace lockstep {
+
+/// Rows of two places of a view count together only where all these columns are equal. Places are
+/// numbered; columns by the catalog.
+struct ViewLink {
+  std::size_t place = 0;
+  std::size_t other = 0;
+  std::set<std::pair<int, int>> columns;
+};
+
+struct ViewLinks {
+  std::vector<unsigned> tables;     ///< by place: the oid of the table or whatever else has rows
+  std::vector<ViewLink> links;      ///< two of the same places: either holds
+  std::set<std::size_t> documents;  ///< the places whose row gives the _id
+  std::set<std::size_t> reached;    ///< those from which links lead there, and they themselves
+};
+
+/// Follows the view's query through subqueries, `with`, views and functions with an SQL body. What is equal
+/// counts where rows must fulfil it: in `where`, `on`, `having`, `in (select …)`, and in every branch of an
+/// `or`. Throws NodeTreeError. REQUIRES: `view` is the oid of a view, `id`
+/// the number of its column _id.
+ViewLinks read_links(PostgresTransaction& transaction, unsigned view, int id);
+
+}  // namespace lockstep
