@@ -43,6 +43,8 @@ Reindexing::Reindexing(const Parts& parts, Epoch epoch, std::unique_ptr<HttpTran
 Reindexing::~Reindexing() {
   elasticsearch_.cancel();
   if (asked_) asked_->answer.wait();
+  all_.clear();
+  tell();
 }
 
 bool Reindexing::turn() {
@@ -63,6 +65,15 @@ void Reindexing::read() {
   all_ = parts_.source.reindexes().all();
   at_rest_ = std::all_of(all_.begin(), all_.end(), is_at_rest);
   read_at_ = std::chrono::steady_clock::now();
+  tell();
+}
+
+void Reindexing::tell() {
+  std::map<std::string, std::string> waiting;
+  for (const Reindex& reindex : all_) waiting[reindex.alias] = reindex.reason;
+  if (waiting == told_) return;
+  told_ = waiting;
+  parts_.board.update([&](ReplicationProgress& progress) { progress.reindexes = std::move(waiting); });
 }
 
 std::map<IndexId, std::int64_t> Reindexing::max_rates() const {

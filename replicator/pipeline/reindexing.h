@@ -24,6 +24,7 @@
 #include "replicator/elasticsearch/admin/client.h"
 #include "replicator/elasticsearch/admin/index_plan.h"
 #include "replicator/pipeline/held_indices.h"
+#include "replicator/pipeline/progress.h"
 #include "replicator/pipeline/set_aside.h"
 #include "replicator/source/source.h"
 
@@ -38,6 +39,7 @@ class Reindexing {
     Source& source;
     const SetAside& set_aside;
     const HeldIndices& held;
+    ProgressBoard& board;
   };
 
   /// All of `parts` must outlive this. `on_answer` is called from the other thread.
@@ -72,6 +74,7 @@ class Reindexing {
   };
 
   void read();
+  void tell();
   bool take_answer();
   void act_or_wait(const Reindex& reindex);
   void act(const Reindex& reindex);
@@ -101,6 +104,7 @@ class Reindexing {
   ElasticsearchClient elasticsearch_;
   std::optional<Asked> asked_;                 // uses elasticsearch_
   std::vector<Reindex> all_;                   // as of the last turn
+  std::map<std::string, std::string> told_;    // what the board has of them
   SteadyTime read_at_{};                       // when all_ was read
   SteadyTime not_before_{};                    // after a failure
   std::map<ReindexId, SteadyTime> looked_at_;  // when both indices of one were last looked at

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "replicator/elasticsearch/admin/cluster_change.h"
+#include "replicator/elasticsearch/admin/deletion_memory.h"
 #include "replicator/elasticsearch/transport/json_fields.h"
 #include "replicator/elasticsearch/transport/text_encoding.h"
 
@@ -52,15 +53,34 @@ json hidden_alias() {
 }
 
 // An index template of the user's may name the alias: then searchers would see an index that is being filled.
-void require_alone(ElasticsearchClient& client, const std::string& index) {
+// It may also set what a mapping file may not.
+void require_no_harm_of_templates(ElasticsearchClient& client, const std::string& index) {
   for (const IndexState& found : client.indices_of(index)) {
-    if (found.aliases == std::vector{writing_alias(index)}) continue;
+    const auto forgetting = forgets_deletions_early(found.settings);
+    const bool is_alone = found.aliases == std::vector{writing_alias(index)};
+    if (is_alone && !forgetting) continue;
     client.delete_index(index);
+    if (forgetting) {
+      throw Error({"creating index " + index,
+                   "an index template of Elasticsearch sets " + forgetting->problem,
+                   forgetting->remedy + ", in that template or in the mapping file"});
+    }
     throw Error(
         {"creating index " + index,
          "an index template of Elasticsearch puts it under an alias at once: " + in_words(found.aliases),
          "take the aliases out of that template"});
   }
+}
+
+// Nobody fills what the source says is still to be made: one with documents was filled before the source went
+// back to an older state, and has documents of commits that are lost. The reindex gets a new one.
+bool is_of_lost_commits(ElasticsearchClient& client, const IndexState& index, Epoch epoch) {
+  if (read_mark(index)->epoch > epoch) {
+    throw Error({"creating an index beside another", "a later leader fills " + index.name, "looking again",
+                 Retry::kLater, Server::kElasticsearch});
+  }
+  client.refresh(index.name);
+  return client.count(index.name) > 0;
 }
 
 std::string create_next(ElasticsearchClient& client, const DesiredIndex& desired, Epoch epoch,
@@ -70,7 +90,10 @@ std::string create_next(ElasticsearchClient& client, const DesiredIndex& desired
   json body = new_index_body(desired, epoch);
   body["mappings"]["_meta"]["lockstep"]["reindex"] = reindex;
   body["aliases"] = {{writing_alias(name), hidden_alias()}};
-  client.create_index(name, body);
+  // Where no node has room for its shards it is red, which whoever writes into it says sooner than who waits
+  // here.
+  change_cluster(client, "creating index " + name, "PUT",
+                 "/" + percent_encoded(name) + "?wait_for_active_shards=0", body.dump());
   return name;
 }
 
@@ -100,11 +123,15 @@ TwoGenerations create_beside(ElasticsearchClient& client, const DesiredIndex& de
   }
   const std::vector<IndexState> existing = client.generations(desired.alias);
   for (const IndexState& index : existing) {
-    if (index.name != names.live && is_ours(index, desired.identity) && reindex_of(index) == reindex)
+    if (index.name == names.live || !is_ours(index, desired.identity) || reindex_of(index) != reindex)
+      continue;
+    if (is_of_lost_commits(client, index, epoch))
+      client.delete_index(index.name);
+    else
       names.beside = index.name;
   }
   if (names.beside.empty()) names.beside = create_next(client, desired, epoch, reindex, existing);
-  require_alone(client, names.beside);
+  require_no_harm_of_templates(client, names.beside);
   client.put_settings(names.beside, {{kRefresh, "-1"}, {kReplicas, "0"}, {kHidden, "true"}});
   json own = hidden_alias();
   own["index"] = names.live;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "replicator/elasticsearch/admin/adoption.h"
+#include "replicator/elasticsearch/admin/deletion_memory.h"
 #include "replicator/elasticsearch/admin/temporary_index.h"
 #include "replicator/elasticsearch/admin/trial_index.h"
 #include "replicator/elasticsearch/transport/json_fields.h"
@@ -325,6 +326,13 @@ std::optional<IndexPlan> refusal_of_fields(const DesiredIndex& desired,
                  "add them to the mapping, or begin their names in the view with _");
 }
 
+std::optional<IndexPlan> refusal_of_settings(const DesiredIndex& desired) {
+  const auto forgetting = forgets_deletions_early(flat_settings(desired.mapping.settings));
+  if (!forgetting) return std::nullopt;
+  return refused(desired, "the mapping of " + desired.alias + " sets " + forgetting->problem,
+                 forgetting->remedy);
+}
+
 std::string_view name_of(IndexPlan::Kind kind) {
   static constexpr std::array<std::string_view, 6> kNames = {"nothing", "create", "update",
                                                              "reindex", "adopt",  "refuse"};
@@ -332,6 +340,7 @@ std::string_view name_of(IndexPlan::Kind kind) {
 }
 
 IndexPlan plan_index(ElasticsearchClient& client, const DesiredIndex& desired) {
+  if (std::optional<IndexPlan> plan = refusal_of_settings(desired)) return *plan;
   const std::vector<IndexState> found = client.indices_of(desired.alias);
   if (found.empty()) {
     if (const std::optional<std::string> problem = validate_mapping(client, desired.alias, desired.mapping)) {

@@ -67,6 +67,10 @@ IndexPlan plan_index(ElasticsearchClient& client, const DesiredIndex& desired);
 std::optional<IndexPlan> refusal_of_fields(const DesiredIndex& desired,
                                            const std::vector<std::string>& fields);
 
+/// A refusal (kRefuse) when an index with the wanted settings would forget deletions too early
+/// (deletion_memory.h); none when it is safe.
+std::optional<IndexPlan> refusal_of_settings(const DesiredIndex& desired);
+
 /// Carries out a plan; does nothing for kNothing. Throws Error, with the plan's problem and remedy for
 /// kReindex and kRefuse, and with the remedy to reindex when Elasticsearch refuses a change in place.
 void apply_index_plan(ElasticsearchClient& client, const DesiredIndex& desired, const IndexPlan& plan);
