@@ -18,6 +18,7 @@ namespace {
 // Why an index may differ from its view although every change was applied. Empty: nothing suggests it.
 std::string doubt_about(const AppliedIndex& index, const MarkedIndex& marked, const SourceIdentity& source,
                         Epoch epoch, const KnownPartners& known) {
+  if (!marked.mark.doubt.empty()) return marked.mark.doubt;
   const SourceMark& last = marked.mark.source;
   if (marked.mark.epoch > epoch) return "the source was restored from an older state";
   if (!last.place.empty()) {
@@ -65,9 +66,9 @@ void compare_with_views(ChangeLog& changes, Epoch epoch, const std::vector<Doubt
 
 // A block that keeps the mark out keeps documents out as well. The target watch notes it later.
 void mark(ElasticsearchClient& elasticsearch, const AppliedIndex& index, Epoch epoch,
-          const SourceMark& source) {
+          const SourceMark& source, const std::string& settled) {
   try {
-    set_index_writer(elasticsearch, index.target(), epoch, source);
+    set_index_writer(elasticsearch, index.target(), epoch, source, settled);
   } catch (const Error& error) {
     if (!error.retryable()) throw;
     const LogField field("index", index.alias);
@@ -139,6 +140,12 @@ const AppliedPipeline& load_applied(const Config& config, Source& source) {
   return pipeline;
 }
 
+std::string remedy_of_lost_mark(const AppliedIndex& index) {
+  if (index.beside.empty()) return remedy_of_lost_mark(index.alias);
+  return "end the reindex with `lockstep reindex --finish " + index.beside +
+         "`, or with --abort before the alias has moved, then delete the index " + index.alias;
+}
+
 void require_ours(const AppliedPipeline& pipeline, const AppliedIndex& index, const IndexMark& mark) {
   if (mark.identity == pipeline.identity) return;
   throw Error(
@@ -161,16 +168,18 @@ TakenLead take_epoch(const AppliedPipeline& pipeline, Source& source, Elasticsea
   KnownPartners partners{identity.place, {}};
   Epoch seen = before;
   std::vector<Doubt> doubts;
+  std::map<IndexId, std::string> settled;  // the doubts of marks
   UnfitIndices unfit(pipeline, partners);
   for (const AppliedIndex& index : pipeline.indices) {
     unfit.unless_fit(index, [&] {
       if (is_deleted_generation(elasticsearch, index)) return;
-      const MarkedIndex marked = marked_index(elasticsearch, index.target());
+      const MarkedIndex marked = marked_index(elasticsearch, index.target(), remedy_of_lost_mark(index));
       require_ours(pipeline, index, marked.mark);
       std::string doubt = doubt_about(index, marked, identity, before, known);
       if (doubt.empty() && other_place) doubt = "the source is a different database now";
       if (!doubt.empty()) doubts.push_back({&index, doubt});
       partners.targets[index.id] = marked.uuid;
+      settled[index.id] = marked.mark.doubt;
       seen = std::max(seen, marked.mark.epoch);
     });
   }
@@ -181,7 +190,7 @@ TakenLead take_epoch(const AppliedPipeline& pipeline, Source& source, Elasticsea
   const std::size_t unfit_before = unfit.why().size();
   for (const AppliedIndex& index : pipeline.indices) {
     if (!partners.targets.contains(index.id) || unfit.why().contains(index.id)) continue;
-    unfit.unless_fit(index, [&] { mark(elasticsearch, index, epoch, now); });
+    unfit.unless_fit(index, [&] { mark(elasticsearch, index, epoch, now, settled[index.id]); });
   }
   unfit.require_a_fit_one();
   if (unfit.why().size() > unfit_before) epoch = lead.raise_epoch(epoch, partners);

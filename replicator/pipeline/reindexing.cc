@@ -357,6 +357,7 @@ void Reindexing::ask(const Reindex& reindex, std::function<Conclusion(Elasticsea
 void Reindexing::advance(const Reindex& reindex, const ReindexStep& step) {
   if (!parts_.source.reindexes().advance(reindex, epoch_, step)) return;
   at_rest_ = false;
+  added_jobs_ = added_jobs_ || step.to == ReindexState::kComparing;
   if (step.to)
     spdlog::info("the reindex of {} is {} now", reindex.alias, name_of(*step.to));
   else

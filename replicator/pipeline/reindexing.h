@@ -16,6 +16,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "replicator/clock.h"
@@ -53,6 +54,9 @@ class Reindexing {
   /// Takes the next step of whatever can go on. True: that has changed the pipeline's generations, so it must
   /// be loaded again. Throws Error when the source cannot be asked, Deposed.
   bool turn();
+
+  /// Whether a step since the last call has added jobs.
+  bool take_added_jobs() { return std::exchange(added_jobs_, false); }
 
   /// Whether no reindex is on its way, as of the last turn: each is kept or has failed.
   bool at_rest() const { return at_rest_; }
@@ -110,6 +114,7 @@ class Reindexing {
   std::map<ReindexId, SteadyTime> looked_at_;  // when both indices of one were last looked at
   bool at_rest_ = true;
   bool changed_pipeline_ = false;
+  bool added_jobs_ = false;
   std::string stuck_;
 };
 

@@ -95,8 +95,12 @@ class Replication {
         checkpoint_(pipeline_, changes_, writer_, versions_.epoch(),
                     RefusedShare(config.replication.max_refused_share, pipeline_)),
         set_aside_(pipeline_, changes_, versions_.epoch()),
-        jobs_(config, pipeline_, set_aside_, held_, changes_, writer_, checkpoint_, versions_, elasticsearch_,
-              write_lifetime_over_),
+        jobs_(
+            config, pipeline_, set_aside_, held_, changes_, writer_, checkpoint_, versions_,
+            [make_transport, timeout = config.elasticsearch.request_timeout] {
+              return std::make_unique<ElasticsearchClient>(make_transport(), timeout);
+            },
+            write_lifetime_over_),
         tail_(config, pipeline_, set_aside_, held_, changes_, writer_, checkpoint_, versions_,
               [this](Job job) { jobs_.add(std::move(job)); }),
         refusals_(pipeline_),
@@ -325,6 +329,7 @@ class Replication {
     note_paces();
     const bool changed = reindexing_.turn();
     limit_rates();
+    if (reindexing_.take_added_jobs()) take_jobs();
     if (!changed) return;
     note_quiet();
     throw Error({"following changes", "a reindex has changed the pipeline's generations", "reloading",

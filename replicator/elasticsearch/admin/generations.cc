@@ -38,6 +38,15 @@ std::vector<std::string> names_of(const std::vector<IndexState>& indices) {
   return names;
 }
 
+/// Whether the alias says that nobody writes by it.
+bool refuses_writes(const std::vector<IndexState>& indices, const std::string& alias) {
+  return std::any_of(indices.begin(), indices.end(), [&](const IndexState& index) {
+    const json options = object_at(index.alias_options, alias);
+    const auto is_write_index = options.find("is_write_index");
+    return is_write_index != options.end() && *is_write_index == false;
+  });
+}
+
 std::string in_words(const std::vector<std::string>& names) {
   std::string text;
   for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
@@ -167,7 +176,8 @@ void require_alias_at(ElasticsearchClient& client, const std::string& alias, con
 
 void move_alias(ElasticsearchClient& client, const std::string& alias, const std::string& from,
                 const std::string& to, TakeFrom take_from) {
-  std::vector<std::string> at = names_of(client.indices_of(alias));
+  const std::vector<IndexState> found = client.indices_of(alias);
+  std::vector<std::string> at = names_of(found);
   if (at != std::vector{to}) {
     if (take_from == TakeFrom::kExpected) require_alias_at(client, alias, from);
     client.refresh(to);
@@ -176,8 +186,9 @@ void move_alias(ElasticsearchClient& client, const std::string& alias, const std
       if (index != to) actions.push_back({{"remove", {{"index", index}, {"alias", alias}}}});
     }
     // Two indices of an alias cannot both be the one for writing. So two who move it at once do not both
-    // succeed.
-    actions.push_back({{"add", {{"index", to}, {"alias", alias}, {"is_write_index", true}}}});
+    // succeed. Where nobody may write by the alias, they are noticed afterwards.
+    actions.push_back(
+        {{"add", {{"index", to}, {"alias", alias}, {"is_write_index", !refuses_writes(found, alias)}}}});
     change_aliases(client, "moving alias " + alias + " from " + from + " to " + to, actions);
     at = names_of(client.indices_of(alias));
     if (at != std::vector{to}) {

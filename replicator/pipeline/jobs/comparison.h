@@ -1,12 +1,18 @@
 // Compares an index with its view, in the order of _id, and writes the documents that differ in
-// Elasticsearch or are missing there.
+// Elasticsearch or are missing there. While Elasticsearch looks up one page, the source renders the next, and
+// the tail goes on.
 //
 // It leaves equal documents alone, although a write that is still on its way may change one of them. That
 // does no harm: if the write is of this process, the tail has a later change of the document before it; if it
 // is of a deposed leader, the tail repeats the changes that this leader had not acknowledged.
 #pragma once
 
+#include <deque>
+#include <functional>
+#include <future>
+#include <memory>
 #include <optional>
+#include <vector>
 
 #include "replicator/elasticsearch/admin/client.h"
 #include "replicator/pipeline/jobs/page_in_hand.h"
@@ -18,19 +24,38 @@ namespace lockstep {
 
 class Comparison final : public RunningJob {
  public:
-  /// The references must outlive this.
-  Comparison(Job job, const AppliedIndex& index, ChangeLog& changes, ElasticsearchClient& elasticsearch);
+  using OpenClient = std::function<std::unique_ptr<ElasticsearchClient>()>;
 
-  void look_ahead(const PageLimits& limits) override;
+  /// `changes` must outlive this. `open_client` is called once for each page that is asked for at a time.
+  Comparison(Job job, const AppliedIndex& index, ChangeLog& changes, OpenClient open_client);
+  /// Cuts off what is asked of Elasticsearch.
+  ~Comparison() override;
+
+  bool look_ahead(const PageLimits& limits) override;
 
  private:
+  /// A page that is being looked up.
+  struct Asked {
+    JobPosition behind;
+    bool is_last = false;
+    std::int64_t documents = 0;
+    std::unique_ptr<ElasticsearchClient> client;
+    std::future<DocumentIds> different;  // uses client
+  };
+
   std::int64_t read(SourceTransaction& transaction, StepDocuments& documents,
                     const PageLimits& limits) override;
+  std::optional<DocumentId> last_asked() const;
+  void ask(const PageLimits& limits);
+  void take_answer();
 
   ChangeLog& changes_;
-  ElasticsearchClient& elasticsearch_;
+  const OpenClient open_client_;
   RenderedSize size_;
+  std::vector<std::unique_ptr<ElasticsearchClient>> idle_;
+  std::deque<Asked> asked_;  // in the order of the view
   PageInHand different_;
+  bool has_page_ = false;             // whether read() has not finished it
   std::optional<Compared> compared_;  // none until the first page
   std::int64_t documents_ = 0;        // of the page, until they are counted
 };

@@ -20,6 +20,9 @@ namespace {
 // after a crash.
 constexpr std::size_t kOpenSteps = 4;
 
+// Pages that one job asks Elasticsearch for at a time: it looks one up while the source renders the next.
+constexpr std::size_t kAskedPages = 2;
+
 // Until a job for parked documents begins, and until a job asks Elasticsearch again after a failure.
 constexpr std::chrono::milliseconds kParkedPause{500};
 constexpr std::chrono::milliseconds kFailurePause{10'000};
@@ -32,7 +35,7 @@ bool is_whole(JobKind kind) {
 
 JobRunner::JobRunner(const Config& config, const AppliedPipeline& pipeline, const SetAside& set_aside,
                      const HeldIndices& held, ChangeLog& changes, DocumentWriter& writer,
-                     Checkpoint& checkpoint, VersionCounter& versions, ElasticsearchClient& elasticsearch,
+                     Checkpoint& checkpoint, VersionCounter& versions, Comparison::OpenClient open_client,
                      SteadyTime write_lifetime_over)
     : pipeline_(pipeline),
       set_aside_(set_aside),
@@ -41,7 +44,8 @@ JobRunner::JobRunner(const Config& config, const AppliedPipeline& pipeline, cons
       writer_(writer),
       checkpoint_(checkpoint),
       versions_(versions),
-      elasticsearch_(elasticsearch),
+      open_client_(std::move(open_client)),
+      elasticsearch_(open_client_()),
       // One fewer than there may be, so that the tail never waits for a request of a job.
       most_requests_(static_cast<std::size_t>(std::max(1, config.elasticsearch.bulks_in_flight - 1))),
       write_lifetime_over_(write_lifetime_over),
@@ -72,13 +76,13 @@ std::unique_ptr<RunningJob> JobRunner::make(Job job, const AppliedIndex& index) 
     case JobKind::kBackfill:
       return std::make_unique<Backfill>(std::move(job), index);
     case JobKind::kComparison:
-      return std::make_unique<Comparison>(std::move(job), index, changes_, elasticsearch_);
+      return std::make_unique<Comparison>(std::move(job), index, changes_, open_client_);
     case JobKind::kFanOut:
       return std::make_unique<FanOut>(
           std::move(job), index, changes_, [this](JobId id) { return has(id); },
           [this](FanOutList list) { take(std::move(list)); });
     case JobKind::kSweep:
-      return std::make_unique<Sweep>(std::move(job), index, writer_, elasticsearch_, write_lifetime_over_);
+      return std::make_unique<Sweep>(std::move(job), index, writer_, *elasticsearch_, write_lifetime_over_);
   }
   throw Error({"taking up job " + std::to_string(job.id.value), "it is of an unknown kind"});
 }
@@ -138,8 +142,7 @@ bool JobRunner::is_ready(RunningJob& job) {
 // What Elasticsearch does not answer about one index (it is closed, say) stops the jobs of no other.
 bool JobRunner::look_ahead(RunningJob& job, const PageLimits& limits) {
   try {
-    job.look_ahead(limits);
-    return true;
+    return job.look_ahead(limits);
   } catch (const Error& error) {
     if (error.parts().server != Server::kElasticsearch) throw;
     const LogField field("index", job.index().alias);
@@ -153,12 +156,14 @@ bool JobRunner::read_page(RunningJob& job) {
   if (!is_ready(job)) return false;
   const Lane lane{job.id()};
   const SteadyTime begun = std::chrono::steady_clock::now();
-  PageLimits limits{share_.documents(begun), writer_.job_bytes()};
+  PageLimits limits{share_.documents(begun), writer_.job_bytes(),
+                    std::min(kAskedPages, share_.requests(begun))};
   if (!job.has_begun()) limits.documents = std::min(limits.documents, kFirstDocuments);
   RateLimit* const limit = limit_of(job);
   if (limit != nullptr) {
     job.note_limit();
     limits.documents = std::min(limits.documents, limit->documents(begun));
+    limits.ahead = 1;  // what is read counts when it is used
   }
   if (!look_ahead(job, limits)) return false;
   std::unique_ptr<SourceTransaction> transaction = changes_.begin(versions_.epoch());

@@ -17,6 +17,7 @@
 #include "replicator/pipeline/document_writer.h"
 #include "replicator/pipeline/held_indices.h"
 #include "replicator/pipeline/jobs/background_share.h"
+#include "replicator/pipeline/jobs/comparison.h"
 #include "replicator/pipeline/jobs/rate_limit.h"
 #include "replicator/pipeline/jobs/running_job.h"
 #include "replicator/pipeline/set_aside.h"
@@ -31,7 +32,7 @@ class JobRunner {
   /// `write_lifetime_over`: from then on no write of an earlier leader can be on its way.
   JobRunner(const Config& config, const AppliedPipeline& pipeline, const SetAside& set_aside,
             const HeldIndices& held, ChangeLog& changes, DocumentWriter& writer, Checkpoint& checkpoint,
-            VersionCounter& versions, ElasticsearchClient& elasticsearch, SteadyTime write_lifetime_over);
+            VersionCounter& versions, Comparison::OpenClient open_client, SteadyTime write_lifetime_over);
 
   /// Ignores a job that it has already.
   void add(Job job);
@@ -95,7 +96,8 @@ class JobRunner {
   DocumentWriter& writer_;
   Checkpoint& checkpoint_;
   VersionCounter& versions_;
-  ElasticsearchClient& elasticsearch_;
+  const Comparison::OpenClient open_client_;
+  const std::unique_ptr<ElasticsearchClient> elasticsearch_;
   const std::size_t most_requests_;  // in flight
   const SteadyTime write_lifetime_over_;
   BackgroundShare share_;

@@ -18,6 +18,7 @@ namespace lockstep {
 struct PageLimits {
   std::int64_t documents = 0;  ///< at most
   std::int64_t bytes = 0;      ///< about
+  std::size_t ahead = 1;       ///< pages that a job may ask Elasticsearch for at a time
 };
 
 class RunningJob {
@@ -53,11 +54,12 @@ class RunningJob {
   virtual bool keeps_rows() const { return false; }
 
   /// Asks Elasticsearch what the next page needs to know, before a transaction is opened that would have to
-  /// wait for the answer. REQUIRES: is_ready(), not all_read(), no transaction is open.
-  virtual void look_ahead(const PageLimits& /*limits*/) {}
+  /// wait for the answer. False: it has not answered yet; call it again later. REQUIRES: is_ready(), not
+  /// all_read(), no transaction is open.
+  virtual bool look_ahead(const PageLimits& /*limits*/) { return true; }
 
   /// Reads the next page, adds its documents, and returns how far the job is once they are acknowledged.
-  /// REQUIRES: look_ahead() was called for this page.
+  /// REQUIRES: look_ahead() has returned true for this page.
   JobProgress read_page(SourceTransaction& transaction, StepDocuments& documents, const PageLimits& limits);
 
  protected:

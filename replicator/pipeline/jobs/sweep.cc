@@ -29,7 +29,7 @@ void Sweep::begin_scan(const PageLimits& limits) {
   scan_ = std::make_unique<DocumentScan>(elasticsearch_, index().target(), options);
 }
 
-void Sweep::look_ahead(const PageLimits& limits) {
+bool Sweep::look_ahead(const PageLimits& limits) {
   if (!scan_) begin_scan(limits);
   found_.clear();
   try {
@@ -39,6 +39,7 @@ void Sweep::look_ahead(const PageLimits& limits) {
     scan_.reset();  // nobody can continue it
     throw;
   }
+  return true;
 }
 
 std::int64_t Sweep::read(SourceTransaction& transaction, StepDocuments& documents, const PageLimits& limits) {

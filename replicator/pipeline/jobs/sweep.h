@@ -26,7 +26,7 @@ class Sweep final : public RunningJob {
         SteadyTime write_lifetime_over);
 
   bool is_ready() override;
-  void look_ahead(const PageLimits& limits) override;
+  bool look_ahead(const PageLimits& limits) override;
 
  private:
   std::int64_t read(SourceTransaction& transaction, StepDocuments& documents,

@@ -87,7 +87,6 @@ class Leader {
   World& world;
   FakeSource source;
   ProgressBoard board;
-  ElasticsearchClient client;
   VersionCounter versions;
   BulkWriter bulks;
   DocumentWriter writer;
