@@ -275,7 +275,7 @@ TEST_F(AdoptVerb, WhatCannotBeComparedIsNamed) {
   let_alias_stand_for(legacy());
   const Completed refused = adopt();
   EXPECT_EQ(refused.exit_code, 1);
-  EXPECT_THAT(refused.err, HasSubstr("does not keep the whole _source"));
+  EXPECT_THAT(refused.err, HasSubstr("a _source that is not kept whole"));
   posts_.server().expect("DELETE", "/" + legacy());
   EXPECT_THAT(adopt().err, HasSubstr("there is no index " + posts_.alias()));
 

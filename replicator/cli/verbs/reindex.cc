@@ -154,7 +154,7 @@ class ReindexVerb final : public Verb {
   }
 
   static IndexPlan plan_of(ElasticsearchClient& elasticsearch, const DesiredIndex& desired) {
-    if (const auto refusal = refusal_of_settings(desired))
+    if (const auto refusal = refusal_of_mapping(desired))
       throw UsageError(refusal->problem + "; " + refusal->remedy);
     IndexPlan plan = plan_index(elasticsearch, desired);
     if (plan.kind == IndexPlan::Kind::kRefuse)

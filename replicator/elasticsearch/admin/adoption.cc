@@ -128,28 +128,15 @@ void rename_to_generation(ElasticsearchClient& client, const IndexState& index, 
 
 }  // namespace
 
-std::optional<NotAdoptable> why_not_adoptable(const IndexState& index) {
+std::optional<UnfitIndex> why_not_adoptable(const IndexState& index) {
   const std::string name = "index " + index.name;
   if (index.name.starts_with(".ds-")) {
-    return NotAdoptable{name + " belongs to a data stream, whose documents cannot be written by their _id",
-                        "choose another alias, which `lockstep apply` makes an index for"};
+    return UnfitIndex{name + " belongs to a data stream, whose documents cannot be written by their _id",
+                      "choose another alias, which `lockstep apply` makes an index for"};
   }
-  const json source = object_at(index.mappings, "_source");
-  const bool whole = source.empty() || source == json{{"enabled", true}};
-  const std::string mode = text_at(index.settings, "index.mapping.source.mode");
-  if (!whole || !(mode.empty() || mode == "stored")) {
-    return NotAdoptable{
-        name + " does not keep the whole _source of its documents, so that nobody can compare them",
-        "choose another alias, which `lockstep apply` makes an index for"};
-  }
-  for (const char* const policy :
-       {"index.lifecycle.name", "index.plugins.index_state_management.policy_id"}) {
-    const std::string its = text_at(index.settings, policy);
-    if (its.empty()) continue;
-    return NotAdoptable{name + " has the lifecycle policy " + its + ", which may move or delete it",
-                        "take the policy away from it"};
-  }
-  return std::nullopt;
+  std::optional<UnfitIndex> unfit = why_unfit(index.mappings, index.settings);
+  if (unfit) unfit->problem = name + " has " + unfit->problem;
+  return unfit;
 }
 
 void adopt_index(ElasticsearchClient& client, const std::string& alias, const IndexMark& mark) {

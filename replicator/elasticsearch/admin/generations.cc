@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "replicator/elasticsearch/admin/cluster_change.h"
-#include "replicator/elasticsearch/admin/deletion_memory.h"
 #include "replicator/elasticsearch/transport/json_fields.h"
 #include "replicator/elasticsearch/transport/text_encoding.h"
 
@@ -62,18 +61,10 @@ json hidden_alias() {
 }
 
 // An index template of the user's may name the alias: then searchers would see an index that is being filled.
-// It may also set what a mapping file may not.
-void require_no_harm_of_templates(ElasticsearchClient& client, const std::string& index) {
+void require_alone(ElasticsearchClient& client, const std::string& index) {
   for (const IndexState& found : client.indices_of(index)) {
-    const auto forgetting = forgets_deletions_early(found.settings);
-    const bool is_alone = found.aliases == std::vector{writing_alias(index)};
-    if (is_alone && !forgetting) continue;
+    if (found.aliases == std::vector{writing_alias(index)}) continue;
     client.delete_index(index);
-    if (forgetting) {
-      throw Error({"creating index " + index,
-                   "an index template of Elasticsearch sets " + forgetting->problem,
-                   forgetting->remedy + ", in that template or in the mapping file"});
-    }
     throw Error(
         {"creating index " + index,
          "an index template of Elasticsearch puts it under an alias at once: " + in_words(found.aliases),
@@ -140,7 +131,8 @@ TwoGenerations create_beside(ElasticsearchClient& client, const DesiredIndex& de
       names.beside = index.name;
   }
   if (names.beside.empty()) names.beside = create_next(client, desired, epoch, reindex, existing);
-  require_no_harm_of_templates(client, names.beside);
+  require_alone(client, names.beside);
+  require_fit_index(client, names.beside);
   client.put_settings(names.beside, {{kRefresh, "-1"}, {kReplicas, "0"}, {kHidden, "true"}});
   json own = hidden_alias();
   own["index"] = names.live;

@@ -6,7 +6,8 @@
 #include <utility>
 
 #include "replicator/elasticsearch/admin/adoption.h"
-#include "replicator/elasticsearch/admin/deletion_memory.h"
+#include "replicator/elasticsearch/admin/generations.h"
+#include "replicator/elasticsearch/admin/index_fitness.h"
 #include "replicator/elasticsearch/admin/temporary_index.h"
 #include "replicator/elasticsearch/admin/trial_index.h"
 #include "replicator/elasticsearch/transport/json_fields.h"
@@ -250,7 +251,7 @@ std::optional<IndexPlan> plan_adoption(ElasticsearchClient& client, const Desire
   if (is_narrow(index, desired.alias) || is_another) return std::nullopt;
   const std::optional<IndexMark> mark = readable_mark(index);
   if (mark && !is_half_adopted(desired, *mark)) return std::nullopt;
-  if (const std::optional<NotAdoptable> why = why_not_adoptable(index))
+  if (const std::optional<UnfitIndex> why = why_not_adoptable(index))
     return refused(desired, why->problem, why->remedy);
   DesiredIndex as_it_is = desired;
   as_it_is.mapping.mappings = index.mappings;
@@ -346,11 +347,20 @@ std::optional<IndexPlan> refusal_of_fields(const DesiredIndex& desired,
                  "add them to the mapping, or begin their names in the view with _");
 }
 
-std::optional<IndexPlan> refusal_of_settings(const DesiredIndex& desired) {
-  const auto forgetting = forgets_deletions_early(flat_settings(desired.mapping.settings));
-  if (!forgetting) return std::nullopt;
-  return refused(desired, "the mapping of " + desired.alias + " sets " + forgetting->problem,
-                 forgetting->remedy);
+std::optional<IndexPlan> refusal_of_mapping(const DesiredIndex& desired) {
+  const auto unfit = why_unfit(desired.mapping.mappings, flat_settings(desired.mapping.settings));
+  if (!unfit) return std::nullopt;
+  return refused(desired, "the mapping of " + desired.alias + " sets " + unfit->problem, unfit->remedy);
+}
+
+void require_fit_index(ElasticsearchClient& client, const std::string& index) {
+  for (const IndexState& found : client.indices_of(index)) {
+    const auto unfit = why_unfit(found.mappings, found.settings);
+    if (!unfit) continue;
+    client.delete_index(found.name);
+    throw Error({"creating index " + index, "an index template of Elasticsearch sets " + unfit->problem,
+                 unfit->remedy + ", in that template or by the mapping file"});
+  }
 }
 
 std::string_view name_of(IndexPlan::Kind kind) {
@@ -360,7 +370,7 @@ std::string_view name_of(IndexPlan::Kind kind) {
 }
 
 IndexPlan plan_index(ElasticsearchClient& client, const DesiredIndex& desired) {
-  if (std::optional<IndexPlan> plan = refusal_of_settings(desired)) return *plan;
+  if (std::optional<IndexPlan> plan = refusal_of_mapping(desired)) return *plan;
   const std::vector<IndexState> found = client.indices_of(desired.alias);
   if (found.empty()) {
     if (const std::optional<std::string> problem = validate_mapping(client, desired.alias, desired.mapping)) {
@@ -387,6 +397,7 @@ void apply_index_plan(ElasticsearchClient& client, const DesiredIndex& desired, 
       json body = new_index_body(desired, Epoch{});
       body["aliases"] = {{desired.alias, json::object()}};
       client.create_index(plan.index, body);
+      require_fit_index(client, plan.index);
       return;
     }
     case Kind::kUpdate:

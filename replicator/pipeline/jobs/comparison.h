@@ -5,6 +5,10 @@
 // It leaves equal documents alone, although a write that is still on its way may change one of them. That
 // does no harm: if the write is of this process, the tail has a later change of the document before it; if it
 // is of a deposed leader, the tail repeats the changes that this leader had not acknowledged.
+//
+// In a generation beside another it looks again at what it has written. What is not given back as it was
+// written, though nobody has written it since, becomes a dead letter: it would differ for ever, and may not
+// be swapped in (X4 in pipeline/reindexing.h).
 #pragma once
 
 #include <deque>
@@ -12,6 +16,7 @@
 #include <future>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "replicator/elasticsearch/admin/client.h"
@@ -32,6 +37,7 @@ class Comparison final : public RunningJob {
   ~Comparison() override;
 
   bool look_ahead(const PageLimits& limits) override;
+  bool awaits_outcomes() const override { return different_.rendered() && !written_.empty(); }
 
  private:
   /// A page that is being looked up.
@@ -43,8 +49,26 @@ class Comparison final : public RunningJob {
     std::future<DocumentIds> different;  // uses client
   };
 
+  /// A document of the page in hand, as a step has written it.
+  struct Written {
+    FoundDocument document;
+    DocumentVersion version;
+    std::string json;
+  };
+
+  /// A look at what was written.
+  struct Look {
+    std::unique_ptr<ElasticsearchClient> client;
+    std::future<std::vector<FoundDocument>> not_kept;  // uses client and written_
+  };
+
+  static std::vector<FoundDocument> find_not_kept(ElasticsearchClient& elasticsearch,
+                                                  const AppliedIndex& index,
+                                                  const std::vector<Written>& written, Compared compared);
   std::int64_t read(SourceTransaction& transaction, StepDocuments& documents,
                     const PageLimits& limits) override;
+  std::unique_ptr<ElasticsearchClient> take_client();
+  bool look_at_written();
   std::optional<DocumentId> last_asked() const;
   void ask(const PageLimits& limits);
   void take_answer();
@@ -58,6 +82,9 @@ class Comparison final : public RunningJob {
   bool has_page_ = false;             // whether read() has not finished it
   std::optional<Compared> compared_;  // none until the first page
   std::int64_t documents_ = 0;        // of the page, until they are counted
+  std::vector<Written> written_;      // of the page, until it was looked at
+  std::optional<Look> look_;
+  std::vector<FoundDocument> not_kept_;  // until they are dead letters
 };
 
 }  // namespace lockstep

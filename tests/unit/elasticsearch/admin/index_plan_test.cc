@@ -57,13 +57,42 @@ TEST(PlanIndex, CreatesTheFirstGeneration) {
   EXPECT_THAT(plan.changes, ElementsAre("create index posts-000001 with alias posts"));
 
   apply_index_plan(client, desired(), plan);
-  EXPECT_EQ(script.requests.back().method, "PUT");
-  EXPECT_EQ(script.requests.back().path, "/posts-000001");
-  const json body = json::parse(script.requests.back().body);
+  const RecordedRequest& created = script.requests.at(3);
+  EXPECT_EQ(created.method, "PUT");
+  EXPECT_EQ(created.path, "/posts-000001");
+  const json body = json::parse(created.body);
   EXPECT_EQ(body.at("aliases"), json::parse(R"({"posts":{}})"));
   EXPECT_EQ(body.at("settings"), json::parse(R"({"number_of_replicas":0})"));
   EXPECT_EQ(body.at("mappings").at("_meta").at("lockstep").at("identity"), "uuid-1");
   EXPECT_EQ(body.at("mappings").at("_meta").at("lockstep").at("epoch"), 0);
+}
+
+TEST(PlanIndex, LeavesNoIndexThatATemplateHasMadeUnfit) {
+  const HttpResponse made{200,
+                          R"({"posts-000001": {"mappings": {}, "settings": {"index.gc_deletes": "1s"}}})"};
+  Script script{{{404, kNoIndex}, simulated(kMapping), {200, "{}"}, kDone, made, kDone}, {}};
+  ElasticsearchClient client = client_of(script);
+  EXPECT_THROW(apply_index_plan(client, desired(), plan_index(client, desired())), Error);
+  EXPECT_EQ(script.requests.back().method, "DELETE");
+  EXPECT_EQ(script.requests.back().path, "/posts-000001");
+}
+
+TEST(PlanIndex, RefusesAMappingThatDoesNotKeepDocumentsWhole) {
+  for (const char* const mapping :
+       {R"({"mappings": {"_source": {"enabled": false}}})",
+        R"({"mappings": {"_source": {"enabled": "false"}}})",
+        R"({"mappings": {"_source": {"includes": ["a"]}}})",
+        R"({"mappings": {"_source": {"mode": "synthetic"}}})",
+        R"({"settings": {"index": {"mapping": {"source": {"mode": "disabled"}}}}})",
+        R"({"settings": {"mode": "logsdb"}})"}) {
+    const auto refusal = refusal_of_mapping(desired(mapping));
+    ASSERT_TRUE(refusal) << mapping;
+    EXPECT_THAT(refusal->problem, HasSubstr("a _source that is not kept whole")) << mapping;
+  }
+  for (const char* const mapping :
+       {kMapping, R"({"mappings": {"_source": {"enabled": true, "excludes": []}}})",
+        R"({"settings": {"mode": "logsdb", "mapping.source.mode": "stored"}})"})
+    EXPECT_FALSE(refusal_of_mapping(desired(mapping))) << mapping;
 }
 
 TEST(PlanIndex, DoesNotReuseTheNumberOfAnIndexThatHasLostItsAlias) {
@@ -262,9 +291,9 @@ TEST(PlanIndex, AdoptsNoIndexWhoseDocumentsNobodyCanCompareOrKeep) {
   };
   const json none = json::object();
   const std::vector<Refusal> refusals = {
-      {"no source", state({{"_source", {{"enabled", false}}}}, none), "does not keep the whole _source"},
+      {"no source", state({{"_source", {{"enabled", false}}}}, none), "a _source that is not kept whole"},
       {"synthetic", state(none, {{"index.mapping.source.mode", "synthetic"}}),
-       "does not keep the whole _source"},
+       "a _source that is not kept whole"},
       {"policy", state(none, {{"index.lifecycle.name", "weekly"}}), "the lifecycle policy weekly"},
       {"stream", state(none, none, ".ds-posts-000001"), "belongs to a data stream"},
       {"strict", state({{"dynamic", "strict"}, {"properties", {{"a", {{"type", "text"}}}}}}, none),
