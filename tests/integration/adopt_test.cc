@@ -137,6 +137,26 @@ TEST_F(AdoptVerb, AnIndexOfTheAliasesNameGetsAnotherOne) {
   EXPECT_THAT(pipeline_.must("plan"), HasSubstr("nothing to do"));
 }
 
+// A clone had one replica, whatever the index had.
+TEST_F(AdoptVerb, AnIndexThatIsClonedKeepsItsSettings) {
+  fill(posts_.alias(),
+       R"({"settings": {"number_of_shards": 1, "number_of_replicas": 3, "refresh_interval": "7s",
+      "max_result_window": 5000, "codec": "best_compression"}, "mappings": {"dynamic": false}})");
+  const auto settings = [&] {
+    const auto found = posts_.server().expect("GET", "/" + posts_.alias() + "/_settings?flat_settings=true");
+    return found.begin().value().at("settings");
+  };
+  const nlohmann::json before = settings();
+  ASSERT_EQ(adopt().exit_code, 0);
+  const nlohmann::json after = settings();
+  for (const auto& [name, value] : before.items()) {
+    const bool is_of_creation = name == "index.uuid" || name == "index.provided_name" ||
+                                name == "index.creation_date" || name.starts_with("index.version.");
+    if (!is_of_creation) EXPECT_EQ(after.value(name, nlohmann::json()), value) << name;
+  }
+  EXPECT_THAT(pipeline_.lockstep("plan").out, HasSubstr("number_of_replicas is 3, wanted 0"));
+}
+
 TEST_F(AdoptVerb, CutOffAtAnyRequestTheNextOneGoesOn) {
   fill(posts_.alias());
   struct Point {

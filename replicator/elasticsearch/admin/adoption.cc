@@ -45,7 +45,11 @@ bool is_left_over(const IndexState& index, const IndexMark& mark) {
 
 void clone(ElasticsearchClient& client, const IndexState& index, const std::string& name) {
   const std::string doing = "cloning index " + index.name + " as " + name;
-  const json settings = {{kWriteBlock, false}, {kHidden, true}};
+  json settings = {{kWriteBlock, false}, {kHidden, true}};
+  // Elasticsearch gives a clone one replica, whatever the other index has.
+  for (const char* const setting : {"index.number_of_replicas", "index.auto_expand_replicas"}) {
+    if (index.settings.contains(setting)) settings[setting] = index.settings.at(setting);
+  }
   make_unless_there(client, doing, "POST",
                     "/" + percent_encoded(index.name) + "/_clone/" + percent_encoded(name),
                     {{"settings", settings}});
