@@ -55,7 +55,8 @@ std::string plan_text(const std::vector<PlanStep>& steps, Sql sql) {
 }
 
 std::string ways_text(const IndexPlan& plan) {
-  if (plan.kind != IndexPlan::Kind::kReindex) return "";
+  using Kind = IndexPlan::Kind;
+  if (plan.kind == Kind::kAdopt || plan.kind == Kind::kRefuse) return "";
   std::string text;
   for (const MappingDifference& difference : plan.differences)
     text += "    " + difference.text() + ": " + way_text(difference, plan.alias) + '\n';

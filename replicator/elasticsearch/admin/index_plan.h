@@ -48,7 +48,8 @@ struct IndexPlan {
   std::string problem;               ///< kReindex and kRefuse: why
   std::string remedy;                ///< kReindex and kRefuse: what to do
   /// In which way each of them can be changed, with those of the documents; of kAdopt, too. None is
-  /// Way::kUnknown.
+  /// Way::kUnknown. Of kNothing and kUpdate those that are not in place, too: what was done to the index and
+  /// only another one can undo.
   std::vector<MappingDifference> differences;
   /// What documents that were written before will not have, so that every document has to be written again:
   /// "field title.raw". Empty: nothing.

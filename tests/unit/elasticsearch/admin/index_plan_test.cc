@@ -49,7 +49,8 @@ HttpResponse simulated(const std::string& mapping) {
 }
 
 TEST(PlanIndex, CreatesTheFirstGeneration) {
-  Script script{{{404, kNoIndex}, simulated(kMapping), {200, "{}"}, kDone}, {}};
+  Script script{
+      {{404, kNoIndex}, simulated(kMapping), {200, "{}"}, kDone, existing(desired(), mark(desired()))}, {}};
   ElasticsearchClient client = client_of(script);
   const IndexPlan plan = plan_index(client, desired());
   EXPECT_EQ(plan.kind, Kind::kCreate);
@@ -103,13 +104,38 @@ TEST(PlanIndex, DoesNotReuseTheNumberOfAnIndexThatHasLostItsAlias) {
 }
 
 TEST(PlanIndex, HasNothingToDoForWhatIsAsWanted) {
-  Script script{{existing(desired(), mark(desired()))}, {}};
+  Script script{{existing(desired(), mark(desired())), simulated(kMapping)}, {}};
   ElasticsearchClient client = client_of(script);
   const IndexPlan plan = plan_index(client, desired());
   EXPECT_EQ(plan.kind, Kind::kNothing);
   EXPECT_TRUE(plan.changes.empty());
   apply_index_plan(client, desired(), plan);
-  EXPECT_EQ(script.requests.size(), 1u);
+  EXPECT_EQ(script.requests.size(), 2u);
+}
+
+TEST(PlanIndex, WhatWasDoneToTheIndexAndOnlyANewOneCanUndoKeepsNothingUp) {
+  const DesiredIndex long_now = desired(R"({"mappings":{"properties":{"a":{"type":"long"}}}})");
+  json left = mark(desired());
+  for (const char* const view : {"search.posts", "search.posts_before"}) {
+    left["view"] = view;
+    const HttpResponse before = existing(long_now, left);
+    Script script{{before, simulated(kMapping), before, kDone}, {}};
+    ElasticsearchClient client = client_of(script);
+    const IndexPlan plan = plan_index(client, desired());
+    EXPECT_EQ(plan.kind, left["view"] == "search.posts" ? Kind::kNothing : Kind::kUpdate);
+    ASSERT_EQ(plan.differences.size(), 1U);
+    EXPECT_EQ(plan.differences[0].text(), "field a: type is long, wanted text");
+    apply_index_plan(client, desired(), plan);
+    if (plan.kind == Kind::kUpdate)
+      EXPECT_FALSE(json::parse(script.requests.back().body).contains("properties")) << "it would be refused";
+  }
+}
+
+TEST(PlanIndex, WhereElasticsearchMayNotBeAskedNoDefaultIsTakenForAChange) {
+  const DesiredIndex verbose = desired(R"({"mappings":{"properties":{"a":{"type":"text","index":true}}}})");
+  Script script{{existing(desired(), mark(verbose)), {403, ""}}, {}};
+  ElasticsearchClient client = client_of(script);
+  EXPECT_EQ(plan_index(client, verbose).kind, Kind::kNothing);
 }
 
 TEST(PlanIndex, PutsAdditionsInPlaceAndKeepsEpochAndForeignMeta) {
@@ -146,7 +172,7 @@ TEST(PlanIndex, PutsAdditionsInPlaceAndKeepsEpochAndForeignMeta) {
 TEST(PlanIndex, WhatAnApplyLeftUnwrittenIsPlannedAgain) {
   json left = mark(desired());
   left["unwritten"] = "field a.raw";
-  Script script{{existing(desired(), left)}, {}};
+  Script script{{existing(desired(), left), simulated(kMapping)}, {}};
   ElasticsearchClient client = client_of(script);
   const IndexPlan plan = plan_index(client, desired());
   EXPECT_EQ(plan.kind, Kind::kUpdate);
@@ -218,7 +244,7 @@ TEST(PlanIndex, AnotherTypeNeedsAReindex) {
 TEST(PlanIndex, ARenamedViewOnlyChangesTheMark) {
   DesiredIndex renamed = desired();
   renamed.view = "search.posts2";
-  Script script{{existing(desired(), mark(desired()))}, {}};
+  Script script{{existing(desired(), mark(desired())), simulated(kMapping)}, {}};
   ElasticsearchClient client = client_of(script);
   const IndexPlan plan = plan_index(client, renamed);
   EXPECT_EQ(plan.kind, Kind::kUpdate);
