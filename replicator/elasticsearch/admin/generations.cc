@@ -37,13 +37,24 @@ std::vector<std::string> names_of(const std::vector<IndexState>& indices) {
   return names;
 }
 
-/// Whether the alias says that nobody writes by it.
-bool refuses_writes(const std::vector<IndexState>& indices, const std::string& alias) {
-  return std::any_of(indices.begin(), indices.end(), [&](const IndexState& index) {
-    const json options = object_at(index.alias_options, alias);
-    const auto is_write_index = options.find("is_write_index");
-    return is_write_index != options.end() && *is_write_index == false;
-  });
+/// The alias of another index, with what it says besides.
+json added_to(const std::string& index, const std::string& alias, json options) {
+  options["index"] = index;
+  options["alias"] = alias;
+  return {{"add", std::move(options)}};
+}
+
+/// The searchers' alias on another index. Two indices of an alias cannot both be the one for writing. So two
+/// who move it at once do not both succeed. Where nobody may write by the alias, they are noticed afterwards.
+json moved_to(const std::string& index, const std::string& alias, const std::vector<IndexState>& from) {
+  json options = json::object();
+  for (const IndexState& each : from) options.update(object_at(each.alias_options, alias));
+  if (!options.contains("is_write_index")) options["is_write_index"] = true;
+  return added_to(index, alias, std::move(options));
+}
+
+json removed_from(const std::string& index, const std::string& alias) {
+  return {{"remove", {{"index", index}, {"alias", alias}}}};
 }
 
 std::string in_words(const std::vector<std::string>& names) {
@@ -112,6 +123,14 @@ std::string writing_alias(const std::string& index) {
   return index + "-w";
 }
 
+std::vector<std::string> other_aliases(const IndexState& index, const std::string& alias) {
+  std::vector<std::string> others;
+  for (const std::string& each : index.aliases) {
+    if (each != alias && each != writing_alias(index.name)) others.push_back(each);
+  }
+  return others;
+}
+
 TwoGenerations create_beside(ElasticsearchClient& client, const DesiredIndex& desired, Epoch epoch,
                              std::int64_t reindex) {
   const std::vector<IndexState> found = client.indices_of(desired.alias);
@@ -175,12 +194,15 @@ void move_alias(ElasticsearchClient& client, const std::string& alias, const std
     client.refresh(to);
     json actions = json::array();
     for (const std::string& index : at) {
-      if (index != to) actions.push_back({{"remove", {{"index", index}, {"alias", alias}}}});
+      if (index != to) actions.push_back(removed_from(index, alias));
     }
-    // Two indices of an alias cannot both be the one for writing. So two who move it at once do not both
-    // succeed. Where nobody may write by the alias, they are noticed afterwards.
-    actions.push_back(
-        {{"add", {{"index", to}, {"alias", alias}, {"is_write_index", !refuses_writes(found, alias)}}}});
+    actions.push_back(moved_to(to, alias, found));
+    for (const IndexState& old : client.indices_of(from)) {
+      for (const std::string& other : other_aliases(old, alias)) {
+        actions.push_back(removed_from(from, other));
+        actions.push_back(added_to(to, other, old.alias_options.at(other)));
+      }
+    }
     change_aliases(client, "moving alias " + alias + " from " + from + " to " + to, actions);
     at = names_of(client.indices_of(alias));
     if (at != std::vector{to}) {
@@ -219,9 +241,8 @@ void drop_generation(ElasticsearchClient& client, const DroppedGeneration& dropp
     if (goes) {
       client.delete_index(index.name);
     } else if (has_alias(index, writing_alias(index.name))) {
-      change_aliases(
-          client, "taking its alias for writing from index " + index.name,
-          json::array({{{"remove", {{"index", index.name}, {"alias", writing_alias(index.name)}}}}}));
+      change_aliases(client, "taking its alias for writing from index " + index.name,
+                     json::array({removed_from(index.name, writing_alias(index.name))}));
     }
   }
 }

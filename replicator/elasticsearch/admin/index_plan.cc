@@ -225,6 +225,7 @@ IndexPlan compare(ElasticsearchClient& client, const DesiredIndex& desired, cons
   IndexPlan plan;
   plan.alias = desired.alias;
   plan.index = index.name;
+  plan.other_aliases = other_aliases(index, desired.alias);
   const IndexMark mark = *read_mark(index);
   const IndexMark wanted = wanted_mark(desired, mark);
   plan.differences = desired.documents;

@@ -51,6 +51,8 @@ struct IndexPlan {
   /// Way::kUnknown. Of kNothing and kUpdate those that are not in place, too: what was done to the index and
   /// only another one can undo.
   std::vector<MappingDifference> differences;
+  /// What `index` is called besides `alias`: a reindex moves these along.
+  std::vector<std::string> other_aliases;
   /// What documents that were written before will not have, so that every document has to be written again:
   /// "field title.raw". Empty: nothing.
   std::string unwritten;
