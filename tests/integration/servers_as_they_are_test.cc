@@ -126,6 +126,13 @@ TEST(ServersAsTheyAre, ADatabaseThatTakesNoWritesForAMomentIsWaitedFor) {
   EXPECT_TRUE(
       wait_until([&] { return program->err().find("takes no writes now") != std::string::npos; }, kPatience))
       << program->err();
+  const Completed checked = pipeline.lockstep("check");
+  EXPECT_EQ(checked.exit_code, 1);
+  EXPECT_THAT(checked.out, HasSubstr("default_transaction_read_only is on"));
+  const auto says_why = [&] {
+    return pipeline.must("status").find("default_transaction_read_only is on") != std::string::npos;
+  };
+  EXPECT_TRUE(wait_until(says_why, kPatience)) << pipeline.must("status");
   set_read_only("off");
   database.execute("update items set name = 'after' where id = 1");
   EXPECT_EQ(pipeline.difference_within(kPatience), "") << program->err();
