@@ -213,6 +213,27 @@ TEST_F(AdoptVerb, TwoAtOnceAdoptItOnce) {
   expect_equal_after_a_run();
 }
 
+// By the name, an alias by then, the second one cloned the clone, and nobody named what stayed.
+TEST_F(AdoptVerb, OneThatClonesWhenAnotherIsDoneLeavesNoSecondClone) {
+  fill(posts_.alias());
+  std::atomic<bool> reached{false};
+  std::optional<Completed> other;
+  proxy_.disturb([&](const HttpMessage& request) -> std::optional<Disturbance> {
+    if (request.target().find("/_clone/") == std::string::npos || reached.exchange(true)) return std::nullopt;
+    other = adopt();
+    return std::nullopt;
+  });
+  const Completed late = adopt();
+  ASSERT_TRUE(other);
+  EXPECT_EQ(other->exit_code, 0) << other->err;
+  EXPECT_EQ(late.exit_code, 1) << late.out;
+  EXPECT_THAT(late.err, HasSubstr("somebody else adopts it at the same time"));
+  EXPECT_THAT(posts_.concrete(), ElementsAre(posts_.alias() + "-000001"));
+  expect_equal_after_a_run();
+  execute("update blog.posts set title = 'changed' where id = 1");
+  expect_equal_after_a_run();
+}
+
 TEST_F(AdoptVerb, AReindexTakesThePlaceOfAnAdoptedIndexAndDeletesIt) {
   fill(legacy());
   let_alias_stand_for(legacy());

@@ -61,10 +61,13 @@ void await_primaries(ElasticsearchClient& client, const std::string& name, const
   const std::string doing = "waiting for the shards of index " + name;
   const SteadyTime end = std::chrono::steady_clock::now() + kShardPatience;
   while (true) {
-    const json health = client.send_json(doing, "GET",
-                                         "/_cluster/health/" + percent_encoded(name) +
-                                             "?timeout=1s&wait_for_active_shards=" + percent_encoded(shards));
-    const std::optional<std::int64_t> active = integer_at(health, "active_primary_shards");
+    // 408: not within that second.
+    const HttpResponse reply =
+        client.send(doing, "GET",
+                    "/_cluster/health/" + percent_encoded(name) +
+                        "?timeout=1s&wait_for_active_shards=" + percent_encoded(shards),
+                    {}, {408});
+    const std::optional<std::int64_t> active = integer_at(parse_reply(doing, reply), "active_primary_shards");
     if (active && std::to_string(*active) == shards) return;
     if (std::chrono::steady_clock::now() > end) {
       throw Error({doing, "not all of its primary shards are there",
@@ -72,6 +75,25 @@ void await_primaries(ElasticsearchClient& client, const std::string& name, const
                    Retry::kLater, Server::kElasticsearch});
     }
     std::this_thread::sleep_for(kShardPoll);
+  }
+}
+
+[[noreturn]] void fail_beside_another(const std::string& name) {
+  throw Error({"adopting " + name, "somebody else adopts it at the same time", "run `lockstep adopt` again"});
+}
+
+// Somebody else may have let the name stand for the clone meanwhile.
+void require_same(ElasticsearchClient& client, const IndexState& index) {
+  if (sole(client, index.name).uuid != index.uuid) fail_beside_another(index.name);
+}
+
+// By the name that had become an alias meanwhile, the clone itself may have been cloned. Nobody knows that.
+void require_clone_of(ElasticsearchClient& client, const IndexState& index, const std::string& name) {
+  for (const IndexState& found : client.indices_of(name)) {
+    const std::string of = text_at(found.settings, "index.resize.source.uuid");
+    if (of.empty() || of == index.uuid) continue;
+    if (found.aliases.empty()) client.delete_index(name);
+    fail_beside_another(index.name);
   }
 }
 
@@ -88,6 +110,7 @@ std::string cloned(ElasticsearchClient& client, const IndexState& index, const I
     name = generation_name(index.name, last + 1);
     clone(client, index, name);
   }
+  require_clone_of(client, index, name);
   await_primaries(client, name, text_at(index.settings, "index.number_of_shards"));
   return name;
 }
@@ -106,13 +129,6 @@ void exchange(ElasticsearchClient& client, const IndexState& index, const std::s
                  json{{"actions", std::move(actions)}}.dump());
 }
 
-// Somebody else may have let the name stand for the clone meanwhile, which took the block then.
-void require_same(ElasticsearchClient& client, const IndexState& index) {
-  if (sole(client, index.name).uuid == index.uuid) return;
-  throw Error(
-      {"adopting " + index.name, "somebody else adopts it at the same time", "run `lockstep adopt` again"});
-}
-
 void rename_to_generation(ElasticsearchClient& client, const IndexState& index, const IndexMark& mark) {
   try {
     client.put_settings(index.name, {{kWriteBlock, "true"}});
@@ -126,6 +142,7 @@ void rename_to_generation(ElasticsearchClient& client, const IndexState& index, 
     client.put_settings(name, {{kHidden, hidden == index.settings.end() ? json() : *hidden}});
   } catch (const Error&) {
     if (text_at(index.settings, kWriteBlock) != "true") let_writes_in(client, index.name);
+    require_same(client, index);  // that is the reason then
     throw;
   }
 }
