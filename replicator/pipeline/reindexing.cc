@@ -18,7 +18,6 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto kAfterFailure = 2s;
-constexpr auto kQuietInterval = 1s;  // between looks whether somebody has started a reindex
 constexpr auto kLookInterval = 10s;  // between looks whether the alias still stands where it was moved
 
 bool is_at_rest(const Reindex& reindex) {
@@ -57,7 +56,6 @@ Reindexing::~Reindexing() {
 
 bool Reindexing::turn() {
   const SteadyTime now = std::chrono::steady_clock::now();
-  if (at_rest_ && !asked_ && now - read_at_ < kQuietInterval) return false;
   const bool has_answer = take_answer();
   if (changed_pipeline_) return true;
   read();
@@ -72,7 +70,6 @@ bool Reindexing::turn() {
 void Reindexing::read() {
   all_ = parts_.source.reindexes().all();
   at_rest_ = std::all_of(all_.begin(), all_.end(), is_at_rest);
-  read_at_ = std::chrono::steady_clock::now();
   tell();
 }
 

@@ -110,7 +110,6 @@ class Reindexing {
   std::optional<Asked> asked_;                 // uses elasticsearch_
   std::vector<Reindex> all_;                   // as of the last turn
   std::map<std::string, std::string> told_;    // what the board has of them
-  SteadyTime read_at_{};                       // when all_ was read
   SteadyTime not_before_{};                    // after a failure
   std::map<ReindexId, SteadyTime> looked_at_;  // when both indices of one were last looked at
   bool at_rest_ = true;

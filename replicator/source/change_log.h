@@ -45,6 +45,10 @@ class ChangeLog {
   virtual bool await_change(const Position& position, std::chrono::milliseconds check_every,
                             std::chrono::milliseconds at_most) = 0;
 
+  /// Whether nothing at all was committed in the source, by the last of the looks above, since the last call.
+  /// False when that is not known: a source need not see what changes its jobs and definitions alone.
+  virtual bool stood_still() = 0;
+
   /// Whether somebody waits for the next checkpoint (applied_watch.h). Costs nothing while nobody does.
   /// REQUIRES: no transaction is open.
   virtual bool is_awaited() = 0;

@@ -43,6 +43,9 @@ class EmptyTransaction final : public SourceTransaction {
                           const DocumentSink&) override {
     return {std::nullopt, true};
   }
+  ViewList list_page(const AppliedIndex&, const std::optional<DocumentId>&, std::int64_t) override {
+    return {{}, true};
+  }
   std::vector<StaleDocument> stale(const AppliedIndex&, const std::vector<FoundDocument>&) override {
     return {};
   }
@@ -137,6 +140,7 @@ class EmptySource final : public Source,
   bool await_change(const Position&, std::chrono::milliseconds, std::chrono::milliseconds) override {
     return false;
   }
+  bool stood_still() override { return false; }
   bool is_awaited() override { return false; }
   SavePace save_pace() override { return {}; }
   UnfinishedJobs jobs() override { return {}; }

@@ -233,6 +233,20 @@ TEST_F(ElasticsearchClientContract, AGenerationThatWasFilledBeforeTheSourceWentB
   EXPECT_EQ(client().generations(alias()).size(), 2u);
 }
 
+// Likewise: it knows nothing of the reindex, and nobody would look at the index again.
+TEST_F(ElasticsearchClientContract, AGenerationOfAReindexThatTheSourceHasLostIsDeleted) {
+  const DesiredIndex index = desired("{}");
+  apply(index);
+  create_beside(client(), index, Epoch{3}, 17);
+  EXPECT_EQ(create_beside(client(), index, Epoch{3}, 18).beside, alias() + "-000003");
+  EXPECT_EQ(client().generations(alias()).size(), 2u);
+  create_beside(client(), index, Epoch{2}, 19);
+  EXPECT_EQ(client().generations(alias()).size(), 3u) << "it may be of a later leader";
+  drop_forgotten(client(), alias(), "identity-1");
+  ASSERT_EQ(client().generations(alias()).size(), 1u);
+  EXPECT_EQ(client().indices_of(alias()).at(0).name, alias() + "-000001") << "searchers see it";
+}
+
 TEST_F(ElasticsearchClientContract, AGenerationWithoutRoomForItsShardsIsMadeWithoutAWait) {
   apply(desired("{}"));
   const DesiredIndex index =

@@ -83,9 +83,8 @@ TEST_F(RollingUpgrade, AnOlderProgramLeavesAReindexAsItIs) {
 }
 
 TEST_F(RollingUpgrade, ANewerProgramWaitsForTheApplyAndSaysSo) {
-  // As before the newest migration, 0015_pace.
-  database_.execute("delete from lockstep.migration where number = " + std::to_string(newest_) +
-                    "; alter table lockstep.reindex drop column max_rate; drop table lockstep.pace");
+  // As before the newest migration, 0016_cheaper_wait, which replaces a function.
+  database_.execute("delete from lockstep.migration where number = " + std::to_string(newest_));
   const auto program = pipeline_.start();
   EXPECT_TRUE(says(*program, "run `lockstep apply`"));
   EXPECT_TRUE(program->running());

@@ -66,6 +66,7 @@ class FakeSource final : public Source,
   bool may_have_changed(const Position& position) override;
   bool await_change(const Position& position, std::chrono::milliseconds check_every,
                     std::chrono::milliseconds at_most) override;
+  bool stood_still() override { return false; }
   bool is_awaited() override;
   SavePace save_pace() override { return {}; }
   UnfinishedJobs jobs() override;

@@ -1,5 +1,7 @@
 #include "replicator/elasticsearch/admin/generations.h"
 
+#include <spdlog/spdlog.h>
+
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -83,6 +85,15 @@ void require_alone(ElasticsearchClient& client, const std::string& index) {
   }
 }
 
+bool is_of_a_reindex(const IndexState& index) {
+  return reindex_of(index) || has_alias(index, writing_alias(index.name));
+}
+
+void drop_lost(ElasticsearchClient& client, const std::string& index) {
+  spdlog::warn("index {} is of a reindex that the source has lost by going back; it is deleted", index);
+  client.delete_index(index);
+}
+
 // Nobody fills what the source says is still to be made: one with documents was filled before the source went
 // back to an older state, and has documents of commits that are lost. The reindex gets a new one.
 bool is_of_lost_commits(ElasticsearchClient& client, const IndexState& index, Epoch epoch) {
@@ -142,10 +153,11 @@ TwoGenerations create_beside(ElasticsearchClient& client, const DesiredIndex& de
   }
   const std::vector<IndexState> existing = client.generations(desired.alias);
   for (const IndexState& index : existing) {
-    if (index.name == names.live || !is_ours(index, desired.identity) || reindex_of(index) != reindex)
-      continue;
-    if (is_of_lost_commits(client, index, epoch))
-      client.delete_index(index.name);
+    if (index.name == names.live || !is_ours(index, desired.identity) || !is_of_a_reindex(index)) continue;
+    const bool is_of_this_one = reindex_of(index) == reindex;
+    if (!is_of_this_one && read_mark(index)->epoch > epoch) continue;
+    if (!is_of_this_one || is_of_lost_commits(client, index, epoch))
+      drop_lost(client, index.name);
     else
       names.beside = index.name;
   }
@@ -227,6 +239,13 @@ std::vector<IndexState> generations_of(ElasticsearchClient& client, const std::s
     }
   }
   return all;
+}
+
+void drop_forgotten(ElasticsearchClient& client, const std::string& alias, const std::string& identity) {
+  for (const IndexState& index : client.generations(alias)) {
+    if (is_ours(index, identity) && is_of_a_reindex(index) && !has_alias(index, alias))
+      drop_lost(client, index.name);
+  }
 }
 
 void drop_generation(ElasticsearchClient& client, const DroppedGeneration& dropped) {

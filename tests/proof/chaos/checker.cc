@@ -89,8 +89,16 @@ void Checker::compare() {
       std::max(findings_.longest_catch_up, std::chrono::duration_cast<milliseconds>(Clock::now() - begin));
 }
 
-// One whose alias nobody would find again either.
+// One that nobody would find again either. What is being deleted takes its time.
 void Checker::find_leftovers() {
+  const auto end = Clock::now() + kPatienceForCatchUp;
+  std::vector<std::string> left = leftovers();
+  for (; !left.empty() && Clock::now() < end; left = leftovers())
+    std::this_thread::sleep_for(milliseconds(200));
+  findings_.texts.insert(findings_.texts.end(), left.begin(), left.end());
+}
+
+std::vector<std::string> Checker::leftovers() {
   std::map<std::string, std::size_t> followed;  // generations by searchers' alias
   for (const Generation& generation : generations()) {
     for (const std::string& purpose : purposes_) {
@@ -98,14 +106,16 @@ void Checker::find_leftovers() {
       if (generation.index.starts_with(alias)) ++followed[purpose];
     }
   }
+  std::vector<std::string> left;
   for (const std::string& purpose : purposes_) {
     const std::vector<std::string> found = pipeline_.index(purpose).concrete();
     if (found.size() == followed[purpose]) continue;
     std::string text =
         purpose + ": " + std::to_string(followed[purpose]) + " generations are followed, and there are";
     for (const std::string& name : found) text += " " + name;
-    findings_.texts.push_back(text);
+    left.push_back(text);
   }
+  return left;
 }
 
 void Checker::count_dead_letters() {

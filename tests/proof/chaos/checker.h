@@ -47,6 +47,7 @@ class Checker {
   std::vector<Generation> generations();
   void compare();
   void find_leftovers();
+  std::vector<std::string> leftovers();
   void count_dead_letters();
   void judge_history();
 

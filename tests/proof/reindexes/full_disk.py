@@ -129,9 +129,9 @@ class FullDisk:
         self.disk.leave_share((HIGH + FLOOD) / 2)
         wait_until("the high watermark", lambda: not self.is_placed(f"{self.world.alias}-probe"))
         command = self.world.start("reindex", self.world.alias, "--keep", "1h")
-        wait_until("the new index", lambda: len(self.world.elasticsearch.generations(self.world.alias)) == 2)
+        wait_until("the new index", lambda: self.world.reindex()["state"] == "filling")
         self.expect_reason("high watermark", "shard is not active", time.monotonic())
-        self.disk.leave_share((LOW + HIGH) / 2)  # beyond the low one: a replica would get no place, a new primary does
+        self.disk.leave_share(0.5)  # Elasticsearch looks for a place again when the disk is below the low one
         return command
 
     def meet_flood_stage(self):
@@ -146,7 +146,7 @@ class FullDisk:
             self.world.service.send_signal(signal.SIGCONT)
         say("the indices are blocked")
         self.expect_reason("flood stage", "block", time.monotonic())
-        self.disk.leave_share(0.5)
+        self.disk.leave_share((LOW + HIGH) / 2)  # beyond the low watermark, which is no reason to wait
 
     def meet(self):
         self.hint_before()

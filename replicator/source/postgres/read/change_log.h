@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "replicator/source/change_log.h"
@@ -31,16 +32,21 @@ class PostgresChangeLog final : public ChangeLog {
   bool may_have_changed(const Position& position) override;
   bool await_change(const Position& position, std::chrono::milliseconds check_every,
                     std::chrono::milliseconds at_most) override;
+  bool stood_still() override { return std::exchange(stood_still_, true); }
   bool is_awaited() override;
   SavePace save_pace() override { return {}; }
   UnfinishedJobs jobs() override;
   std::optional<FanOutList> expand(const AppliedIndex& index, const Job& fan_out) override;
 
  private:
+  /// `changed`, which it notes for stood_still(): whatever was committed makes another snapshot current.
+  bool noted(bool changed);
+
   PostgresSession& session_;
   const PostgresPipeline& pipeline_;
   PostgresExpansion expansion_;
   bool changed_ = false;                      // await_change() has said so, and nobody has read since
+  bool stood_still_ = false;                  // no look has found a change since the last stood_still()
   std::unique_ptr<PostgresAwaited> awaited_;  // listens from the first is_awaited() on
 };
 

@@ -37,6 +37,7 @@ class SqliteChangeLog final : public ChangeLog {
   bool may_have_changed(const Position& position) override;
   bool await_change(const Position& position, std::chrono::milliseconds check_every,
                     std::chrono::milliseconds at_most) override;
+  bool stood_still() override { return false; }
   bool is_awaited() override;
   SavePace save_pace() override;
   UnfinishedJobs jobs() override;
