@@ -99,9 +99,9 @@ class Replication {
         jobs_(
             config, pipeline_, set_aside_, held_, changes_, writer_, checkpoint_, versions_,
             [make_transport, timeout = config.elasticsearch.request_timeout] {
-              return std::make_unique<ElasticsearchClient>(make_transport(), timeout);
+              return std::make_shared<ElasticsearchClient>(make_transport(), timeout);
             },
-            write_lifetime_over_),
+            write_lifetime_over_, [this] { wake_up_.wake(); }),
         tail_(config, pipeline_, set_aside_, held_, changes_, writer_, checkpoint_, versions_,
               [this](Job job) { jobs_.add(std::move(job)); }),
         refusals_(pipeline_),

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "replicator/document_version.h"
+#include "replicator/source/page_connection.h"
 #include "replicator/source/transaction.h"
 
 namespace lockstep {
@@ -26,6 +27,10 @@ class ChangeLog {
 
   /// Opens a transaction for add_repair(), which needs no lead: its commit() never throws Deposed.
   virtual std::unique_ptr<SourceTransaction> begin_repair() = 0;
+
+  /// A connection for reading pages of jobs beside everything else that is done here. None: the source has no
+  /// such connection, and pages are read in begin(). It may outlive this.
+  virtual std::unique_ptr<PageConnection> page_connection() = 0;
 
   /// Opens a snapshot to read from.
   virtual std::unique_ptr<SourceSnapshot> read() = 0;

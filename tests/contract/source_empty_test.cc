@@ -133,6 +133,7 @@ class EmptySource final : public Source,
 
   std::unique_ptr<SourceTransaction> begin(Epoch) override { return std::make_unique<EmptyTransaction>(); }
   std::unique_ptr<SourceTransaction> begin_repair() override { return std::make_unique<EmptyTransaction>(); }
+  std::unique_ptr<PageConnection> page_connection() override { return nullptr; }
   std::unique_ptr<SourceSnapshot> read() override { return std::make_unique<EmptyTransaction>(); }
   Position checkpoint() override { return {}; }
   bool has_passed(const Position&) override { return false; }
@@ -247,6 +248,7 @@ const auto kName = [](const auto&) { return std::string("Empty"); };
 
 INSTANTIATE_TEST_SUITE_P(Empty, SourceContract, kEmpty, kName);
 INSTANTIATE_TEST_SUITE_P(Empty, SnapshotSourceContract, kEmpty, kName);
+INSTANTIATE_TEST_SUITE_P(Empty, PagesSourceContract, kEmpty, kName);
 INSTANTIATE_TEST_SUITE_P(Empty, ConcurrentSourceContract, kEmpty, kName);
 INSTANTIATE_TEST_SUITE_P(Empty, DefinedSourceContract, kEmpty, kName);
 INSTANTIATE_TEST_SUITE_P(Empty, NumberedSourceContract, kEmpty, kName);

@@ -60,6 +60,7 @@ class FakeSource final : public Source,
 
   std::unique_ptr<SourceTransaction> begin(Epoch epoch) override;
   std::unique_ptr<SourceTransaction> begin_repair() override;
+  std::unique_ptr<PageConnection> page_connection() override;
   std::unique_ptr<SourceSnapshot> read() override;
   Position checkpoint() override;
   bool has_passed(const Position& position) override;

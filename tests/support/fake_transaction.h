@@ -23,6 +23,7 @@ class FakeTransaction final : public SourceTransaction {
   FakeTransaction(Database& database, Connection& connection, std::optional<Epoch> epoch);
   ~FakeTransaction() override;
 
+  void take_snapshot() override { seen_ = database_.state(); }
   Position position() override;
   DocumentIds render(const AppliedIndex& index, const DocumentIds& ids, std::int64_t max_bytes,
                      const DocumentSink& sink) override;

@@ -18,9 +18,6 @@ DocumentIds ids_of_different(ElasticsearchClient& elasticsearch, const AppliedIn
 
 }  // namespace
 
-Comparison::Comparison(Job job, const AppliedIndex& index, ChangeLog& changes, OpenClient open_client)
-    : RunningJob(std::move(job), index), changes_(changes), open_client_(std::move(open_client)) {}
-
 Comparison::~Comparison() {
   for (const Asked& asked : asked_) asked.client->cancel();
   for (const Asked& asked : asked_) asked.different.wait();
@@ -29,12 +26,13 @@ Comparison::~Comparison() {
   look_->not_kept.wait();
 }
 
-bool Comparison::look_ahead(const PageLimits& limits) {
+bool Comparison::look_ahead(const LookAhead& ask, const PageLimits& limits) {
   const bool has_asked_for_all = asked_.empty() ? has_page_ && different_.is_last() : asked_.back().is_last;
-  if (!has_asked_for_all && asked_.size() < limits.ahead) ask(limits);
-  if (awaits_outcomes()) return look_at_written();
+  if (!has_asked_for_all && asked_.size() < limits.ahead) ask_for_page(ask, limits);
+  if (awaits_outcomes()) return look_at_written(ask);
   if (has_page_) return true;
-  if (asked_.front().different.wait_for(std::chrono::seconds(0)) != std::future_status::ready) return false;
+  const std::future<DocumentIds>& different = asked_.front().different;
+  if (!ask.may_wait && different.wait_for(std::chrono::seconds(0)) != std::future_status::ready) return false;
   take_answer();
   return true;
 }
@@ -49,10 +47,10 @@ std::optional<DocumentId> Comparison::last_asked() const {
   return after == nullptr ? last_document() : std::optional(after->id);
 }
 
-void Comparison::ask(const PageLimits& limits) {
+void Comparison::ask_for_page(const LookAhead& ask, const PageLimits& limits) {
   const RenderedSize::Order order = size_.order(static_cast<std::size_t>(limits.bytes), limits.documents);
   auto page = std::make_shared<ViewPage>(
-      read_view_page(*changes_.read(), index(), last_asked(), order.documents, order.json_bytes));
+      read_view_page(*ask.read(), index(), last_asked(), order.documents, order.json_bytes));
   StepSize read{page->documents.size()};
   for (const std::string& json : page->json) read.json_bytes += json.size();
   read.bytes = read.json_bytes;
@@ -62,7 +60,7 @@ void Comparison::ask(const PageLimits& limits) {
   asked.behind = page->last ? JobPosition(AfterDocument{*page->last}) : position();
   asked.is_last = page->end;
   asked.documents = static_cast<std::int64_t>(page->documents.size());
-  asked.client = take_client();
+  asked.client = take_client(ask);
   if (!compared_) compared_ = compared_through(ingest_pipelines_of(*asked.client, index().target()));
   asked.different = std::async(std::launch::async,
                                [&client = *asked.client, &index = index(), page, compared = *compared_] {
@@ -71,9 +69,9 @@ void Comparison::ask(const PageLimits& limits) {
   asked_.push_back(std::move(asked));
 }
 
-std::unique_ptr<ElasticsearchClient> Comparison::take_client() {
-  if (idle_.empty()) return open_client_();
-  std::unique_ptr<ElasticsearchClient> client = std::move(idle_.back());
+std::shared_ptr<ElasticsearchClient> Comparison::take_client(const LookAhead& ask) {
+  if (idle_.empty()) return ask.open_client();
+  std::shared_ptr<ElasticsearchClient> client = std::move(idle_.back());
   idle_.pop_back();
   return client;
 }
@@ -96,13 +94,15 @@ std::vector<FoundDocument> Comparison::find_not_kept(ElasticsearchClient& elasti
 }
 
 // False: the answer has not come yet. REQUIRES: what was written has its outcomes.
-bool Comparison::look_at_written() {
+bool Comparison::look_at_written(const LookAhead& ask) {
   if (!look_) {
-    look_.emplace(Look{take_client(), {}});
+    look_.emplace(Look{take_client(ask), {}});
     look_->not_kept = std::async(
         std::launch::async, [this] { return find_not_kept(*look_->client, index(), written_, *compared_); });
   }
-  if (look_->not_kept.wait_for(std::chrono::seconds(0)) != std::future_status::ready) return false;
+  const bool is_there = look_->not_kept.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
+  if (!ask.may_wait && !is_there) return false;
+  look_->not_kept.wait();
   Look look = *std::move(look_);
   look_.reset();
   not_kept_ = look.not_kept.get();

@@ -12,31 +12,25 @@
 #pragma once
 
 #include <deque>
-#include <functional>
 #include <future>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "replicator/elasticsearch/admin/client.h"
 #include "replicator/pipeline/jobs/page_in_hand.h"
 #include "replicator/pipeline/jobs/running_job.h"
 #include "replicator/pipeline/repair/view_page.h"
-#include "replicator/source/change_log.h"
 
 namespace lockstep {
 
 class Comparison final : public RunningJob {
  public:
-  using OpenClient = std::function<std::unique_ptr<ElasticsearchClient>()>;
-
-  /// `changes` must outlive this. `open_client` is called once for each page that is asked for at a time.
-  Comparison(Job job, const AppliedIndex& index, ChangeLog& changes, OpenClient open_client);
+  using RunningJob::RunningJob;
   /// Cuts off what is asked of Elasticsearch.
   ~Comparison() override;
 
-  bool look_ahead(const PageLimits& limits) override;
+  bool look_ahead(const LookAhead& ask, const PageLimits& limits) override;
   bool awaits_outcomes() const override { return different_.rendered() && !written_.empty(); }
 
  private:
@@ -45,7 +39,7 @@ class Comparison final : public RunningJob {
     JobPosition behind;
     bool is_last = false;
     std::int64_t documents = 0;
-    std::unique_ptr<ElasticsearchClient> client;
+    std::shared_ptr<ElasticsearchClient> client;
     std::future<DocumentIds> different;  // uses client
   };
 
@@ -58,7 +52,7 @@ class Comparison final : public RunningJob {
 
   /// A look at what was written.
   struct Look {
-    std::unique_ptr<ElasticsearchClient> client;
+    std::shared_ptr<ElasticsearchClient> client;
     std::future<std::vector<FoundDocument>> not_kept;  // uses client and written_
   };
 
@@ -67,16 +61,14 @@ class Comparison final : public RunningJob {
                                                   const std::vector<Written>& written, Compared compared);
   std::int64_t read(SourceTransaction& transaction, StepDocuments& documents,
                     const PageLimits& limits) override;
-  std::unique_ptr<ElasticsearchClient> take_client();
-  bool look_at_written();
+  std::shared_ptr<ElasticsearchClient> take_client(const LookAhead& ask);
+  bool look_at_written(const LookAhead& ask);
   std::optional<DocumentId> last_asked() const;
-  void ask(const PageLimits& limits);
+  void ask_for_page(const LookAhead& ask, const PageLimits& limits);
   void take_answer();
 
-  ChangeLog& changes_;
-  const OpenClient open_client_;
   RenderedSize size_;
-  std::vector<std::unique_ptr<ElasticsearchClient>> idle_;
+  std::vector<std::shared_ptr<ElasticsearchClient>> idle_;
   std::deque<Asked> asked_;  // in the order of the view
   PageInHand different_;
   bool has_page_ = false;             // whether read() has not finished it

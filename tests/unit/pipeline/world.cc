@@ -140,8 +140,8 @@ Leader::Leader(World& of, SteadyTime write_lifetime_over)
       set_aside(world.pipeline, source.changes(), versions.epoch()),
       jobs(
           world.config, world.pipeline, set_aside, held, source.changes(), writer, checkpoint, versions,
-          [&of] { return std::make_unique<ElasticsearchClient>(of.elasticsearch.transports()()); },
-          write_lifetime_over),
+          [&of] { return std::make_shared<ElasticsearchClient>(of.elasticsearch.transports()()); },
+          write_lifetime_over, [] {}),
       tail(world.config, world.pipeline, set_aside, held, source.changes(), writer, checkpoint, versions,
            [this](Job job) { jobs.add(std::move(job)); }) {
   writer.on_held(

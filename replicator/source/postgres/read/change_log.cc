@@ -4,6 +4,7 @@
 
 #include "replicator/error.h"
 #include "replicator/source/postgres/read/jobs.h"
+#include "replicator/source/postgres/read/page_connection.h"
 #include "replicator/source/postgres/read/position.h"
 #include "replicator/source/postgres/read/snapshot.h"
 #include "replicator/source/postgres/read/transaction.h"
@@ -18,6 +19,10 @@ std::unique_ptr<SourceTransaction> PostgresChangeLog::begin(Epoch epoch) {
 
 std::unique_ptr<SourceTransaction> PostgresChangeLog::begin_repair() {
   return std::make_unique<PostgresSourceTransaction>(session_, pipeline_, std::nullopt, std::nullopt);
+}
+
+std::unique_ptr<PageConnection> PostgresChangeLog::page_connection() {
+  return std::make_unique<PostgresPageConnection>(source_, purpose_ + ", pages of jobs", pipeline_);
 }
 
 std::unique_ptr<SourceSnapshot> PostgresChangeLog::read() {

@@ -18,14 +18,19 @@ namespace lockstep {
 
 class PostgresChangeLog final : public ChangeLog {
  public:
-  /// `source` and `purpose` are those of `session`, for a second connection. Both references must outlive
-  /// this.
+  /// `source` and `purpose` are those of `session`, for further connections. `session` and `pipeline` must
+  /// outlive this.
   PostgresChangeLog(PostgresSession& session, const PostgresPipeline& pipeline, const SourceConfig& source,
                     const std::string& purpose)
-      : session_(session), pipeline_(pipeline), expansion_(source, purpose + ", large changes") {}
+      : session_(session),
+        pipeline_(pipeline),
+        source_(source),
+        purpose_(purpose),
+        expansion_(source, purpose + ", large changes") {}
 
   std::unique_ptr<SourceTransaction> begin(Epoch epoch) override;
   std::unique_ptr<SourceTransaction> begin_repair() override;
+  std::unique_ptr<PageConnection> page_connection() override;
   std::unique_ptr<SourceSnapshot> read() override;
   Position checkpoint() override;
   bool has_passed(const Position& position) override;
@@ -44,6 +49,8 @@ class PostgresChangeLog final : public ChangeLog {
 
   PostgresSession& session_;
   const PostgresPipeline& pipeline_;
+  const SourceConfig source_;
+  const std::string purpose_;
   PostgresExpansion expansion_;
   bool changed_ = false;                      // await_change() has said so, and nobody has read since
   bool stood_still_ = false;                  // no look has found a change since the last stood_still()
