@@ -3,7 +3,7 @@
 #include <map>
 #include <optional>
 
-#include "replicator/elasticsearch/admin/deletion_memory.h"
+#include "replicator/elasticsearch/admin/index_fitness.h"
 #include "replicator/elasticsearch/admin/index_mapping.h"
 #include "replicator/elasticsearch/admin/index_plan.h"
 #include "replicator/elasticsearch/admin/ingest_pipelines.h"
@@ -88,12 +88,12 @@ void check_ingest_pipelines(const IndexConfig& index, const std::string& place,
 }
 
 // The index as it is: a plan looks at the mapping file.
-void check_memory_of_deletions(const IndexConfig& index, const std::string& place,
-                               const nlohmann::json& settings, Preflight& result) {
-  const std::optional<EarlyForgetting> forgetting = forgets_deletions_early(settings);
-  if (!forgetting) return;
+void check_fitness(const IndexConfig& index, const std::string& place, const IndexState& state,
+                   Preflight& result) {
+  const std::optional<UnfitIndex> unfit = why_unfit(state.mappings, state.settings);
+  if (!unfit) return;
   result.findings.push_back(
-      {Severity::kError, place, "index " + index.alias + " has " + forgetting->problem, forgetting->remedy});
+      {Severity::kError, place, "index " + index.alias + " has " + unfit->problem, unfit->remedy});
 }
 
 void check_index(const Config& config, const IndexConfig& index, const std::optional<SourceFacts>& source,
@@ -112,7 +112,7 @@ void check_index(const Config& config, const IndexConfig& index, const std::opti
   }
   for (const IndexState& state : existing) {
     check_ingest_pipelines(index, place_of(config, index), state.settings, elasticsearch, result);
-    check_memory_of_deletions(index, place_of(config, index), state.settings, result);
+    check_fitness(index, place_of(config, index), state, result);
   }
   if (!source) return;  // without its identity nobody can tell whose an index is
   const DesiredIndex desired{index.alias, index.view, mapping, config.pipeline, source->identity};

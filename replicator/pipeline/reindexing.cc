@@ -9,6 +9,7 @@
 #include "replicator/elasticsearch/admin/generations.h"
 #include "replicator/elasticsearch/admin/index_mapping.h"
 #include "replicator/error.h"
+#include "replicator/pipeline/own_refusals.h"
 #include "replicator/pipeline/refused_share.h"
 
 namespace lockstep {
@@ -26,6 +27,13 @@ bool is_at_rest(const Reindex& reindex) {
 
 ReindexStep dropping(std::string failure = {}) {
   return {ReindexState::kDropping, {}, std::move(failure)};
+}
+
+DeadLetterFilter of_index(IndexId index, const char* error = "") {
+  DeadLetterFilter its;
+  its.indices = {index};
+  its.error = error;
+  return its;
 }
 
 }  // namespace
@@ -159,10 +167,8 @@ void Reindexing::fill(const Reindex& reindex) {
   if (reindex.wish != ReindexWish::kNone) return advance(reindex, dropping());
   const bool is_filling = reindex.state == ReindexState::kFilling;
   const UnfinishedJobs jobs = parts_.source.changes().jobs();
-  if (is_filling) {
-    if (std::string failure = too_many_refused_so_far(reindex, jobs); !failure.empty())
-      return advance(reindex, dropping(std::move(failure)));
-  }
+  if (std::string failure = too_many_refused_so_far(reindex, jobs); !failure.empty())
+    return advance(reindex, dropping(std::move(failure)));
   if (has_jobs(reindex, jobs)) {
     const std::string held = parts_.held.reason(*reindex.beside);
     note(reindex, held);
@@ -263,24 +269,20 @@ bool Reindexing::has_jobs(const Reindex& reindex, const UnfinishedJobs& jobs) {
 }
 
 std::int64_t Reindexing::refused_by(IndexId index) {
-  DeadLetterFilter its;
-  its.indices = {index};
-  return parts_.source.dead_letters().count(its);
+  return parts_.source.dead_letters().count(of_index(index));
 }
 
 // As RefusedShare does for a whole pipeline: a mapping that takes nothing is one mistake, not a million dead
 // letters. Empty: of so many documents it does not refuse too many.
-std::string Reindexing::too_many_refused(const Reindex& reindex, std::int64_t documents) {
+std::string Reindexing::too_many_refused(const DeadLetterFilter& its, std::int64_t documents) {
   if (documents < RefusedShare::kWindow) return "";
-  const std::int64_t refused = refused_by(*reindex.beside);
+  const std::int64_t refused = parts_.source.dead_letters().count(its);
   if (static_cast<double>(refused) <=
       parts_.config.replication.max_refused_share * static_cast<double>(documents))
     return "";
-  DeadLetterFilter its;
-  its.indices = {*reindex.beside};
   const std::vector<StoredDeadLetter> first = parts_.source.dead_letters().find(its, std::nullopt, 1);
   std::string failure = "of the first " + std::to_string(documents) + " documents the new index refuses " +
-                        std::to_string(refused) + ", more than replication.max_refused_share";
+                        std::to_string(refused) + " or changes them, more than replication.max_refused_share";
   if (!first.empty())
     failure += "; one of them: " + first.front().letter.error_type + ": " + first.front().letter.reason;
   return failure;
@@ -288,8 +290,9 @@ std::string Reindexing::too_many_refused(const Reindex& reindex, std::int64_t do
 
 std::string Reindexing::too_many_refused_so_far(const Reindex& reindex, const UnfinishedJobs& jobs) {
   for (const Job& job : jobs.readable) {
-    if (job.index == *reindex.beside && job.kind == JobKind::kBackfill)
-      return too_many_refused(reindex, job.done);
+    if (job.index != *reindex.beside) continue;
+    if (job.kind == JobKind::kBackfill) return too_many_refused(of_index(job.index), job.done);
+    if (job.kind == JobKind::kComparison) return too_many_refused(of_index(job.index, kNotKept), job.done);
   }
   return "";
 }
@@ -302,7 +305,7 @@ void Reindexing::judge_filled(const Reindex& reindex) {
     client.refresh(reindex.beside_name);
     const std::int64_t documents = client.count(reindex.beside_name) + refused;
     return [this, reindex, documents] {
-      std::string failure = too_many_refused(reindex, documents);
+      std::string failure = too_many_refused(of_index(*reindex.beside), documents);
       if (failure.empty()) return advance(reindex, {ReindexState::kComparing});
       advance(reindex, dropping(std::move(failure)));
     };
@@ -318,8 +321,8 @@ std::string Reindexing::obstacle(const Reindex& reindex) {
   const std::int64_t refused = parts_.source.reindexes().refused_beside(reindex);
   if (refused == 0) return "";
   return std::to_string(refused) + " documents that " + reindex.live_name + " has are refused by " +
-         reindex.beside_name + ": see why with `lockstep dead-letters list --index " + reindex.beside_name +
-         "`; take the reindex back with `lockstep reindex --abort " + reindex.alias +
+         reindex.beside_name + " or changed there: see why with `lockstep dead-letters list --index " +
+         reindex.beside_name + "`; take the reindex back with `lockstep reindex --abort " + reindex.alias +
          "`, or do without them with `lockstep reindex --force " + reindex.alias + "`";
 }
 

@@ -2,8 +2,9 @@
 // beside changes, compared, swapped in, and the other one followed on, so that the way back is as short.
 //
 // X4. The alias moves only to a generation that has no more to be written than the live one, was compared
-//     with its view, refuses nothing that the live one has, takes writes and is as healthy; and from where it
-//     is expected. What somebody forces is refused documents and a moved alias, nothing else.
+//     with its view, refuses nothing that the live one has and gives everything back as it was written
+//     (jobs/comparison.h), takes writes and is as healthy; and from where it is expected. What somebody
+//     forces is refused documents and a moved alias, nothing else.
 // X5. Every step is a row in the source, and finds what a step that was cut off has left in Elasticsearch. So
 //     it can be cut off anywhere, and somebody else goes on.
 // X6. A step that fails is tried again, with its reason in the source; it holds nothing else up.
@@ -92,7 +93,7 @@ class Reindexing {
 
   static bool has_jobs(const Reindex& reindex, const UnfinishedJobs& jobs);
   std::int64_t refused_by(IndexId index);
-  std::string too_many_refused(const Reindex& reindex, std::int64_t documents);
+  std::string too_many_refused(const DeadLetterFilter& its, std::int64_t documents);
   std::string too_many_refused_so_far(const Reindex& reindex, const UnfinishedJobs& jobs);
   void judge_filled(const Reindex& reindex);
   std::string obstacle(const Reindex& reindex);

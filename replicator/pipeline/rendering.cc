@@ -43,7 +43,8 @@ void RenderedSize::came(const StepSize& before, const StepSize& after) {
 // --- Rendering ---
 
 void Rendering::render(SourceTransaction& transaction, const AppliedIndex& index, DocumentIds& ids,
-                       StepDocuments& documents, std::size_t full_bytes, std::int64_t most_documents) {
+                       StepDocuments& documents, std::size_t full_bytes, std::int64_t most_documents,
+                       const DocumentSink& sink) {
   const std::size_t most = documents.size().documents + static_cast<std::size_t>(most_documents);
   while (!ids.empty() && documents.size().documents < most &&
          !is_nearly_full(documents.size().bytes, full_bytes)) {
@@ -54,9 +55,11 @@ void Rendering::render(SourceTransaction& transaction, const AppliedIndex& index
         std::min(static_cast<std::ptrdiff_t>(ids.size()), static_cast<std::ptrdiff_t>(order.documents));
     const DocumentIds asked_for(ids.end() - count, ids.end());
     ids.erase(ids.end() - count, ids.end());
-    const DocumentIds left_over =
-        transaction.render_for(documents.version(), index, asked_for, order.json_bytes,
-                               [&](const RenderedDocument& document) { documents.add(index, document); });
+    const DocumentIds left_over = transaction.render_for(
+        documents.version(), index, asked_for, order.json_bytes, [&](const RenderedDocument& document) {
+          documents.add(index, document);
+          if (sink) sink(document);
+        });
     ids.insert(ids.end(), left_over.begin(), left_over.end());
     size_.came(before, documents.size());
   }

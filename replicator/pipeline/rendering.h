@@ -38,9 +38,10 @@ class RenderedSize {
 class Rendering {
  public:
   /// Until the step has at least most of `full_bytes`, or so many documents more, or no ids are left. Takes
-  /// from `ids` what it has rendered.
+  /// from `ids` what it has rendered. `sink` sees each document, too.
   void render(SourceTransaction& transaction, const AppliedIndex& index, DocumentIds& ids,
-              StepDocuments& documents, std::size_t full_bytes, std::int64_t most_documents);
+              StepDocuments& documents, std::size_t full_bytes, std::int64_t most_documents,
+              const DocumentSink& sink = {});
 
   /// The same for the documents of the view behind `after`.
   ViewPageEnd render_page(SourceTransaction& transaction, const AppliedIndex& index,

@@ -128,6 +128,12 @@ void StepDocuments::add(const AppliedIndex& index, const RenderedDocument& docum
   size_.bytes += request.bytes() - before;
 }
 
+void StepDocuments::note_not_kept(const AppliedIndex& index, const FoundDocument& document) {
+  refuse({index.id, document.id, document.routing}, kNotKept,
+         "it was written, and Elasticsearch gives back something else: its mapping or an ingest pipeline "
+         "changes it");
+}
+
 void StepDocuments::remove(const AppliedIndex& index, const FoundDocument& document) {
   ++size_.documents;
   open_request().remove(index.target(), {index.id, document.id, document.routing}, delete_version_);

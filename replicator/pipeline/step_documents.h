@@ -40,6 +40,10 @@ class StepDocuments {
   /// Deletes the document under the routing under which it was found.
   void remove(const AppliedIndex& index, const FoundDocument& document);
 
+  /// Makes a dead letter of a document that an earlier step has written, and that Elasticsearch gives back
+  /// otherwise.
+  void note_not_kept(const AppliedIndex& index, const FoundDocument& document);
+
   const StepSize& size() const { return size_; }
 
  private:

@@ -14,6 +14,7 @@ bool is_running(const PipelineStatus& status) {
 }
 
 std::string reason_of(const PipelineStatus& status) {
+  if (!is_running(status) && !status.obstacle.empty()) return status.obstacle;
   if (!status.leader) return "it has never run";
   const std::string& reason = status.leader->reason;
   if (status.leader->state == kStoppedState) return reason.empty() ? "it was stopped" : reason;

@@ -98,6 +98,7 @@ struct PipelineStatus {
   std::int64_t outbox_bytes = 0;                 ///< on disk
   std::optional<std::int64_t> max_outbox_bytes;  ///< none: no limit
   bool given_up = false;                         ///< the outbox was full, and changes were dropped
+  std::string obstacle = {};                     ///< why nobody can take the lead; empty: none is known
   std::optional<LeaderReport> leader;            ///< none: the pipeline has never run
   std::vector<LeadHolder> lead;                  ///< who holds its lock now
   std::optional<std::vector<Standby>> standbys;  ///< none: this source does not know them

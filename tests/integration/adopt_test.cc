@@ -137,6 +137,26 @@ TEST_F(AdoptVerb, AnIndexOfTheAliasesNameGetsAnotherOne) {
   EXPECT_THAT(pipeline_.must("plan"), HasSubstr("nothing to do"));
 }
 
+// A clone had one replica, whatever the index had.
+TEST_F(AdoptVerb, AnIndexThatIsClonedKeepsItsSettings) {
+  fill(posts_.alias(),
+       R"({"settings": {"number_of_shards": 1, "number_of_replicas": 3, "refresh_interval": "7s",
+      "max_result_window": 5000, "codec": "best_compression"}, "mappings": {"dynamic": false}})");
+  const auto settings = [&] {
+    const auto found = posts_.server().expect("GET", "/" + posts_.alias() + "/_settings?flat_settings=true");
+    return found.begin().value().at("settings");
+  };
+  const nlohmann::json before = settings();
+  ASSERT_EQ(adopt().exit_code, 0);
+  const nlohmann::json after = settings();
+  for (const auto& [name, value] : before.items()) {
+    const bool is_of_creation = name == "index.uuid" || name == "index.provided_name" ||
+                                name == "index.creation_date" || name.starts_with("index.version.");
+    if (!is_of_creation) EXPECT_EQ(after.value(name, nlohmann::json()), value) << name;
+  }
+  EXPECT_THAT(pipeline_.lockstep("plan").out, HasSubstr("number_of_replicas is 3, wanted 0"));
+}
+
 TEST_F(AdoptVerb, CutOffAtAnyRequestTheNextOneGoesOn) {
   fill(posts_.alias());
   struct Point {
@@ -190,6 +210,27 @@ TEST_F(AdoptVerb, TwoAtOnceAdoptItOnce) {
   const Completed last = adopt();
   ASSERT_EQ(last.exit_code, 0) << one.err() << two.err() << last.err;
   EXPECT_EQ(stands_for().substr(0, posts_.alias().size() + 6), posts_.alias() + "-00000");
+  expect_equal_after_a_run();
+}
+
+// By the name, an alias by then, the second one cloned the clone, and nobody named what stayed.
+TEST_F(AdoptVerb, OneThatClonesWhenAnotherIsDoneLeavesNoSecondClone) {
+  fill(posts_.alias());
+  std::atomic<bool> reached{false};
+  std::optional<Completed> other;
+  proxy_.disturb([&](const HttpMessage& request) -> std::optional<Disturbance> {
+    if (request.target().find("/_clone/") == std::string::npos || reached.exchange(true)) return std::nullopt;
+    other = adopt();
+    return std::nullopt;
+  });
+  const Completed late = adopt();
+  ASSERT_TRUE(other);
+  EXPECT_EQ(other->exit_code, 0) << other->err;
+  EXPECT_EQ(late.exit_code, 1) << late.out;
+  EXPECT_THAT(late.err, HasSubstr("somebody else adopts it at the same time"));
+  EXPECT_THAT(posts_.concrete(), ElementsAre(posts_.alias() + "-000001"));
+  expect_equal_after_a_run();
+  execute("update blog.posts set title = 'changed' where id = 1");
   expect_equal_after_a_run();
 }
 
@@ -275,7 +316,7 @@ TEST_F(AdoptVerb, WhatCannotBeComparedIsNamed) {
   let_alias_stand_for(legacy());
   const Completed refused = adopt();
   EXPECT_EQ(refused.exit_code, 1);
-  EXPECT_THAT(refused.err, HasSubstr("does not keep the whole _source"));
+  EXPECT_THAT(refused.err, HasSubstr("a _source that is not kept whole"));
   posts_.server().expect("DELETE", "/" + legacy());
   EXPECT_THAT(adopt().err, HasSubstr("there is no index " + posts_.alias()));
 

@@ -123,6 +123,44 @@ TEST_F(MappingChanges, ThePlanSaysOfEachDifferenceWhatItNeedsAndTriesNothingOnTh
   EXPECT_THAT(pipeline_.lockstep("plan").out, HasSubstr("wanted docs: needs `lockstep reindex"));
 }
 
+// `plan` compared only when the mapping file had changed.
+TEST_F(MappingChanges, WhatWasChangedInTheIndexByHandIsNamedAndPutRight) {
+  const auto text =
+      R"({"settings": {"number_of_shards": 1, "number_of_replicas": 0, "refresh_interval": "200ms"},
+      "mappings": {"dynamic": false, "properties": {"title": {"type": "keyword", "norms": false}, "body": {"type": "text"},
+        "author": {"type": "object", "properties": {"name": {"type": "text", "index": true}}}}}})";
+  pipeline_.set_mapping("posts", text);
+  pipeline_.apply();
+  const auto nothing_to_do = [&] { return pipeline_.must("plan", {"--exit-code"}); };
+  EXPECT_EQ(nothing_to_do(), "nothing to do\n") << "a default is no difference";
+  const std::string index = "/" + posts_.alias() + "-000001";
+  posts_.server().expect("PUT", index + "/_settings",
+                         R"({"refresh_interval": "99s", "number_of_replicas": 2})");
+  posts_.server().expect(
+      "PUT", index + "/_mapping",
+      R"({"properties": {"title": {"type": "keyword", "norms": false, "ignore_above": 3}}})");
+  const std::string planned = pipeline_.lockstep("plan").out;
+  EXPECT_THAT(planned, HasSubstr("setting index.refresh_interval is 99s, wanted 200ms"));
+  EXPECT_THAT(planned, HasSubstr("setting index.number_of_replicas is 2, wanted 0"));
+  EXPECT_THAT(planned, HasSubstr("field title: ignore_above is 3, wanted unset"));
+  pipeline_.apply();
+  EXPECT_EQ(nothing_to_do(), "nothing to do\n");
+  posts_.server().expect("PUT", index + "/_settings", R"({"refresh_interval": null, "hidden": true})");
+  EXPECT_THAT(pipeline_.lockstep("plan").out, HasSubstr("index.hidden is true, wanted unset"));
+  pipeline_.apply();
+  EXPECT_EQ(nothing_to_do(), "nothing to do\n");
+}
+
+// A reindex that was ended at the wrong moment left the searched index so.
+TEST_F(MappingChanges, RefreshesThatAreOffInASearchedIndexAreTurnedOn) {
+  pipeline_.apply();
+  const std::string settings = "/" + posts_.alias() + "/_settings?flat_settings=true";
+  posts_.server().expect("PUT", settings, R"({"refresh_interval": "-1"})");
+  EXPECT_THAT(pipeline_.lockstep("plan").out, HasSubstr("index.refresh_interval is -1, wanted unset"));
+  pipeline_.apply();
+  EXPECT_THAT(posts_.server().expect("GET", settings).dump(), testing::Not(HasSubstr("refresh_interval")));
+}
+
 TEST_F(MappingChanges, AnApplyThatDiesBehindTheMappingIsNoticedAndFinishedByTheNext) {
   bring_up();
   pipeline_.set_mapping("posts", title_with_raw());

@@ -203,20 +203,42 @@ TYPED_TEST(ReindexRefusals, AnIndexThatForgetsDeletionsAtOnceIsNotMade) {
   this->expect_nothing_left(1);
 }
 
-TYPED_TEST(ReindexRefusals, ATemplateThatForgetsDeletionsStopsTheReindexUntilItIsMended) {
+// Somebody who left a field out of _source had every document swapped in without it.
+TYPED_TEST(ReindexRefusals, AMappingThatDoesNotKeepDocumentsWholeIsRefused) {
+  this->follow();
+  const std::string why = "sets a _source that is not kept whole";
+  for (const char* const source : {R"({"excludes": ["title"]})", R"({"enabled": false})"}) {
+    this->pipeline_->set_mapping("refusals", std::string(R"({"settings": {"number_of_replicas": 0},
+        "mappings": {"dynamic": false, "_source": )") +
+                                                 source + "}}");
+    for (const std::vector<std::string>& arguments : {std::vector<std::string>{}, {"--dry-run"}}) {
+      const Completed refused = this->pipeline_->lockstep("reindex", arguments);
+      EXPECT_EQ(refused.exit_code, 2);
+      EXPECT_THAT(refused.err, HasSubstr(why));
+    }
+    EXPECT_THAT(this->pipeline_->lockstep("check").out, HasSubstr(why));
+    EXPECT_EQ(this->pipeline_->lockstep("apply", {"--yes"}).exit_code, 1);
+  }
+  this->expect_nothing_left(1);
+}
+
+TYPED_TEST(ReindexRefusals, ATemplateThatMakesAnIndexUnfitStopsTheReindexUntilItIsMended) {
   this->follow();
   ElasticsearchServer& server = this->posts_.server();
   const std::string path = "/_index_template/" + this->posts_.alias();
-  const auto put_template = [&](const std::string& settings) {
+  const auto put_template = [&](const std::string& parts) {
     server.expect("PUT", path,
                   R"({"index_patterns": [")" + this->posts_.alias() + R"(-0*"], "priority": 900,
-                      "template": {"settings": {)" +
-                      settings + "}}}");
+                      "template": {)" +
+                      parts + "}}");
   };
-  put_template(R"("index.gc_deletes": "1s")");
+  put_template(R"("settings": {"index.gc_deletes": "1s"})");
   this->pipeline_->set_mapping("refusals", mapping_of_title("keyword"));
   const auto reindex = this->begin_reindex();
   EXPECT_TRUE(this->says(*reindex, "an index template of Elasticsearch sets index.gc_deletes 1s"));
+  put_template(R"("mappings": {"_source": {"excludes": ["title"]}})");
+  EXPECT_TRUE(
+      this->says(*reindex, "an index template of Elasticsearch sets a _source that is not kept whole"));
   EXPECT_THAT(this->posts_.concrete(), ElementsAre(this->generation(1)));
   put_template("");
   EXPECT_EQ(reindex->wait(kPatience), 0) << reindex->err();

@@ -145,6 +145,49 @@ TEST_F(ReindexVerb, SwapsAndWaysBackUnderLoadFailNoSearchAndLoseNothing) {
   EXPECT_TRUE(becomes_equal());
 }
 
+// They went with the old index, and no command said so.
+TEST_F(ReindexVerb, OtherAliasesMoveAlongWithWhatTheySay) {
+  follow();
+  ASSERT_TRUE(becomes_equal());
+  const std::string filtered = posts_.alias() + "-of-author-1";
+  const std::string plain = posts_.alias() + "-shop";
+  const auto put_alias = [&](const std::string& alias, const std::string& options) {
+    posts_.server().expect("PUT", "/" + generation(1) + "/_alias/" + alias, options);
+  };
+  put_alias(filtered, R"({"filter": {"match": {"author": "author 1"}}, "routing": "1"})");
+  put_alias(plain, "{}");
+  posts_.server().expect("POST", "/_aliases",
+                         R"({"actions": [{"add": {"index": ")" + generation(1) + R"(", "alias": ")" +
+                             posts_.alias() + R"(", "is_hidden": true}}]})");
+  pipeline_.set_mapping("posts", mapping_of_title("keyword"));
+  const std::string named = "the new index gets these others of the old one: " + filtered + ", " + plain;
+  EXPECT_THAT(pipeline_.lockstep("plan").out, HasSubstr(named));
+  EXPECT_THAT(pipeline_.must("reindex", {"--dry-run"}), HasSubstr(named));
+  EXPECT_EQ(nlohmann::json::parse(pipeline_.must("reindex", {"--dry-run", "--json"}))
+                .at("indices")
+                .at(0)
+                .at("other_aliases")
+                .size(),
+            2U);
+  const Completed reindexed = pipeline_.lockstep("reindex");
+  EXPECT_EQ(reindexed.exit_code, 0) << reindexed.err;
+  EXPECT_THAT(reindexed.err, HasSubstr(named));
+  const auto expect_at = [&](int number) {
+    const auto aliases_of = [&](int each) {
+      return posts_.server().expect("GET", "/" + generation(each)).at(generation(each)).at("aliases");
+    };
+    const nlohmann::json its = aliases_of(number);
+    EXPECT_TRUE(its.at(filtered).contains("filter")) << its;
+    EXPECT_EQ(its.at(filtered).at("search_routing"), "1") << its;
+    EXPECT_TRUE(its.contains(plain)) << its;
+    EXPECT_EQ(its.at(posts_.alias()).value("is_hidden", false), true) << its;
+    EXPECT_EQ(aliases_of(3 - number).size(), 1U) << aliases_of(3 - number);
+  };
+  expect_at(2);
+  pipeline_.must("reindex", {"--back"});
+  expect_at(1);
+}
+
 // `apply` reads the generations more than once: it dropped one that a step had added in between, and the
 // reindex was stuck.
 TEST_F(ReindexVerb, AStepThatAddsAnIndexWaitsForAnApplyThatIsUnderWay) {

@@ -126,10 +126,34 @@ TEST(ServersAsTheyAre, ADatabaseThatTakesNoWritesForAMomentIsWaitedFor) {
   EXPECT_TRUE(
       wait_until([&] { return program->err().find("takes no writes now") != std::string::npos; }, kPatience))
       << program->err();
+  const Completed checked = pipeline.lockstep("check");
+  EXPECT_EQ(checked.exit_code, 1);
+  EXPECT_THAT(checked.out, HasSubstr("default_transaction_read_only is on"));
+  const auto says_why = [&] {
+    return pipeline.must("status").find("default_transaction_read_only is on") != std::string::npos;
+  };
+  EXPECT_TRUE(wait_until(says_why, kPatience)) << pipeline.must("status");
   set_read_only("off");
   database.execute("update items set name = 'after' where id = 1");
   EXPECT_EQ(pipeline.difference_within(kPatience), "") << program->err();
   EXPECT_TRUE(program->running());
+}
+
+// The names of our own tables and views came back in quotes, so that they were taken for gone.
+TEST(ServersAsTheyAre, ADatabaseThatQuotesAllNamesIsFollowed) {
+  PostgresDatabase database;
+  PipelineUnderTest pipeline(database);
+  add_items(pipeline);
+  pipeline.apply();
+  database.execute("alter database " + database.name() + " set quote_all_identifiers = on");
+  EXPECT_EQ(pipeline.must("plan"), "nothing to do\n");
+  pipeline.must("check");
+  const auto program = pipeline.start();
+  ASSERT_EQ(pipeline.difference_within(kPatience), "");
+  const auto writer = database.connect();
+  support::execute(*writer, "update items set name = 'after' where id = 1");
+  EXPECT_EQ(pipeline.difference_within(kPatience), "") << program->err();
+  EXPECT_EQ(program->err().find("is gone"), std::string::npos) << program->err();
 }
 
 TEST(ServersAsTheyAre, AnIdOfTypeCharIsRefusedByCheck) {

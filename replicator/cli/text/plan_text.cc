@@ -54,11 +54,25 @@ std::string plan_text(const std::vector<PlanStep>& steps, Sql sql) {
   return text;
 }
 
+std::string other_aliases_text(const std::vector<std::string>& aliases) {
+  std::string names;
+  for (const std::string& alias : aliases) names += (names.empty() ? "" : ", ") + alias;
+  return "with the alias the new index gets these others of the old one: " + names;
+}
+
 std::string ways_text(const IndexPlan& plan) {
-  if (plan.kind != IndexPlan::Kind::kReindex) return "";
+  using Kind = IndexPlan::Kind;
+  if (plan.kind == Kind::kAdopt || plan.kind == Kind::kRefuse) return "";
   std::string text;
-  for (const MappingDifference& difference : plan.differences)
-    text += "    " + difference.text() + ": " + way_text(difference, plan.alias) + '\n';
+  for (const MappingDifference& difference : plan.differences) {
+    const std::string line = difference.text() + ": " + way_text(difference, plan.alias) + '\n';
+    if (plan.kind == Kind::kReindex)
+      text += "    " + line;
+    else if (difference.way != MappingDifference::Way::kInPlace)
+      text += "! index " + plan.index + ": " + line;
+  }
+  if (plan.kind == Kind::kReindex && !plan.other_aliases.empty())
+    text += "    " + other_aliases_text(plan.other_aliases) + '\n';
   return text;
 }
 

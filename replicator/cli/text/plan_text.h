@@ -19,8 +19,11 @@ std::string plan_text(const std::vector<PlanStep>& steps, Sql sql);
 /// One step of it.
 std::string step_text(const PlanStep& step, Sql sql);
 
-/// How each difference of an index that cannot change in place could be changed, a line each, indented; empty
-/// for any other plan.
+/// What a reindex does with them.
+std::string other_aliases_text(const std::vector<std::string>& aliases);
+
+/// How each difference of an index that cannot change in place could be changed, a line each, indented; for
+/// one that `apply` can change, what `apply` leaves as it is.
 std::string ways_text(const IndexPlan& plan);
 
 /// The statements, each with its semicolon, under a line that names the role; empty if there are none.

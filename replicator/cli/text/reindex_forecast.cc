@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "replicator/cli/text/json_text.h"
+#include "replicator/cli/text/plan_text.h"
 #include "replicator/service/readable.h"
 
 namespace lockstep {
@@ -88,6 +89,7 @@ Json forecast_json(const ReindexForecast& forecast) {
       {"alias", forecast.alias},
       {"index", forecast.index},
       {"changes", forecast.changes},
+      {"other_aliases", forecast.other_aliases},
       {"documents", forecast.documents},
       {"needed_bytes", forecast.needed ? Json(*forecast.needed) : Json(nullptr)},
       {"free_bytes", is_known ? Json(available_on(*forecast.disks)) : Json(nullptr)},
@@ -122,6 +124,7 @@ std::string forecast_text(const ReindexForecast& forecast) {
   text += "  " + grouped(forecast.documents) + " documents are written into it";
   if (forecast.bytes_of_copy > 0)
     text += ", which take about " + readable_size(forecast.bytes_of_copy) + " for each copy";
+  if (!forecast.other_aliases.empty()) text += "\n  " + other_aliases_text(forecast.other_aliases);
   text += '\n' + time_text(forecast) + room_text(forecast) + "  then the alias moves, and " + forecast.index +
           " is ";
   text +=

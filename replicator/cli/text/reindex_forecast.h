@@ -14,8 +14,9 @@ namespace lockstep {
 
 struct ReindexForecast {
   std::string alias;
-  std::string index;                 ///< the real one
-  std::vector<std::string> changes;  ///< in sentences
+  std::string index;                            ///< the real one
+  std::vector<std::string> changes;             ///< in sentences
+  std::vector<std::string> other_aliases = {};  ///< of the index, which move along
   std::int64_t documents = 0;
   std::int64_t bytes_of_copy = 0;              ///< about; 0: not known
   std::optional<std::int64_t> needed = {};     ///< bytes on disk, replicas included; none: not known

@@ -127,6 +127,8 @@ class ReindexVerb final : public Verb {
       if (dry_run_) {
         forecasts.push_back(forecast(elasticsearch, plan, source, keep));
       } else {
+        if (!plan.other_aliases.empty())
+          std::cerr << index.alias << ": " << other_aliases_text(plan.other_aliases) << '\n';
         log_command("reindex", config.pipeline);
         start(source.reindexes(), {index.alias, text, keep, max_rate_.value_or(std::nullopt)},
               redefined.contains(index.alias));
@@ -154,7 +156,7 @@ class ReindexVerb final : public Verb {
   }
 
   static IndexPlan plan_of(ElasticsearchClient& elasticsearch, const DesiredIndex& desired) {
-    if (const auto refusal = refusal_of_settings(desired))
+    if (const auto refusal = refusal_of_mapping(desired))
       throw UsageError(refusal->problem + "; " + refusal->remedy);
     IndexPlan plan = plan_index(elasticsearch, desired);
     if (plan.kind == IndexPlan::Kind::kRefuse)
@@ -180,6 +182,7 @@ class ReindexVerb final : public Verb {
     forecast.alias = plan.alias;
     forecast.index = plan.index;
     forecast.changes = plan.changes;
+    forecast.other_aliases = plan.other_aliases;
     forecast.documents = elasticsearch.count(plan.alias);
     forecast.bytes_of_copy = elasticsearch.average_stored_size(plan.alias).value_or(0) * forecast.documents;
     forecast.needed = stored_bytes(elasticsearch, plan.index);

@@ -45,7 +45,11 @@ bool is_left_over(const IndexState& index, const IndexMark& mark) {
 
 void clone(ElasticsearchClient& client, const IndexState& index, const std::string& name) {
   const std::string doing = "cloning index " + index.name + " as " + name;
-  const json settings = {{kWriteBlock, false}, {kHidden, true}};
+  json settings = {{kWriteBlock, false}, {kHidden, true}};
+  // Elasticsearch gives a clone one replica, whatever the other index has.
+  for (const char* const setting : {"index.number_of_replicas", "index.auto_expand_replicas"}) {
+    if (index.settings.contains(setting)) settings[setting] = index.settings.at(setting);
+  }
   make_unless_there(client, doing, "POST",
                     "/" + percent_encoded(index.name) + "/_clone/" + percent_encoded(name),
                     {{"settings", settings}});
@@ -57,10 +61,13 @@ void await_primaries(ElasticsearchClient& client, const std::string& name, const
   const std::string doing = "waiting for the shards of index " + name;
   const SteadyTime end = std::chrono::steady_clock::now() + kShardPatience;
   while (true) {
-    const json health = client.send_json(doing, "GET",
-                                         "/_cluster/health/" + percent_encoded(name) +
-                                             "?timeout=1s&wait_for_active_shards=" + percent_encoded(shards));
-    const std::optional<std::int64_t> active = integer_at(health, "active_primary_shards");
+    // 408: not within that second.
+    const HttpResponse reply =
+        client.send(doing, "GET",
+                    "/_cluster/health/" + percent_encoded(name) +
+                        "?timeout=1s&wait_for_active_shards=" + percent_encoded(shards),
+                    {}, {408});
+    const std::optional<std::int64_t> active = integer_at(parse_reply(doing, reply), "active_primary_shards");
     if (active && std::to_string(*active) == shards) return;
     if (std::chrono::steady_clock::now() > end) {
       throw Error({doing, "not all of its primary shards are there",
@@ -68,6 +75,25 @@ void await_primaries(ElasticsearchClient& client, const std::string& name, const
                    Retry::kLater, Server::kElasticsearch});
     }
     std::this_thread::sleep_for(kShardPoll);
+  }
+}
+
+[[noreturn]] void fail_beside_another(const std::string& name) {
+  throw Error({"adopting " + name, "somebody else adopts it at the same time", "run `lockstep adopt` again"});
+}
+
+// Somebody else may have let the name stand for the clone meanwhile.
+void require_same(ElasticsearchClient& client, const IndexState& index) {
+  if (sole(client, index.name).uuid != index.uuid) fail_beside_another(index.name);
+}
+
+// By the name that had become an alias meanwhile, the clone itself may have been cloned. Nobody knows that.
+void require_clone_of(ElasticsearchClient& client, const IndexState& index, const std::string& name) {
+  for (const IndexState& found : client.indices_of(name)) {
+    const std::string of = text_at(found.settings, "index.resize.source.uuid");
+    if (of.empty() || of == index.uuid) continue;
+    if (found.aliases.empty()) client.delete_index(name);
+    fail_beside_another(index.name);
   }
 }
 
@@ -84,6 +110,7 @@ std::string cloned(ElasticsearchClient& client, const IndexState& index, const I
     name = generation_name(index.name, last + 1);
     clone(client, index, name);
   }
+  require_clone_of(client, index, name);
   await_primaries(client, name, text_at(index.settings, "index.number_of_shards"));
   return name;
 }
@@ -102,13 +129,6 @@ void exchange(ElasticsearchClient& client, const IndexState& index, const std::s
                  json{{"actions", std::move(actions)}}.dump());
 }
 
-// Somebody else may have let the name stand for the clone meanwhile, which took the block then.
-void require_same(ElasticsearchClient& client, const IndexState& index) {
-  if (sole(client, index.name).uuid == index.uuid) return;
-  throw Error(
-      {"adopting " + index.name, "somebody else adopts it at the same time", "run `lockstep adopt` again"});
-}
-
 void rename_to_generation(ElasticsearchClient& client, const IndexState& index, const IndexMark& mark) {
   try {
     client.put_settings(index.name, {{kWriteBlock, "true"}});
@@ -122,34 +142,22 @@ void rename_to_generation(ElasticsearchClient& client, const IndexState& index, 
     client.put_settings(name, {{kHidden, hidden == index.settings.end() ? json() : *hidden}});
   } catch (const Error&) {
     if (text_at(index.settings, kWriteBlock) != "true") let_writes_in(client, index.name);
+    require_same(client, index);  // that is the reason then
     throw;
   }
 }
 
 }  // namespace
 
-std::optional<NotAdoptable> why_not_adoptable(const IndexState& index) {
+std::optional<UnfitIndex> why_not_adoptable(const IndexState& index) {
   const std::string name = "index " + index.name;
   if (index.name.starts_with(".ds-")) {
-    return NotAdoptable{name + " belongs to a data stream, whose documents cannot be written by their _id",
-                        "choose another alias, which `lockstep apply` makes an index for"};
+    return UnfitIndex{name + " belongs to a data stream, whose documents cannot be written by their _id",
+                      "choose another alias, which `lockstep apply` makes an index for"};
   }
-  const json source = object_at(index.mappings, "_source");
-  const bool whole = source.empty() || source == json{{"enabled", true}};
-  const std::string mode = text_at(index.settings, "index.mapping.source.mode");
-  if (!whole || !(mode.empty() || mode == "stored")) {
-    return NotAdoptable{
-        name + " does not keep the whole _source of its documents, so that nobody can compare them",
-        "choose another alias, which `lockstep apply` makes an index for"};
-  }
-  for (const char* const policy :
-       {"index.lifecycle.name", "index.plugins.index_state_management.policy_id"}) {
-    const std::string its = text_at(index.settings, policy);
-    if (its.empty()) continue;
-    return NotAdoptable{name + " has the lifecycle policy " + its + ", which may move or delete it",
-                        "take the policy away from it"};
-  }
-  return std::nullopt;
+  std::optional<UnfitIndex> unfit = why_unfit(index.mappings, index.settings);
+  if (unfit) unfit->problem = name + " has " + unfit->problem;
+  return unfit;
 }
 
 void adopt_index(ElasticsearchClient& client, const std::string& alias, const IndexMark& mark) {

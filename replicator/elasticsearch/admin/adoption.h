@@ -12,18 +12,14 @@
 #include <vector>
 
 #include "replicator/elasticsearch/admin/client.h"
+#include "replicator/elasticsearch/admin/index_fitness.h"
 #include "replicator/elasticsearch/admin/index_mark.h"
 
 namespace lockstep {
 
-struct NotAdoptable {
-  std::string problem;
-  std::string remedy;
-};
-
 /// Why documents of this index cannot be compared with a view, or would not stay as the view gives them;
 /// none: they can.
-std::optional<NotAdoptable> why_not_adoptable(const IndexState& index);
+std::optional<UnfitIndex> why_not_adoptable(const IndexState& index);
 
 /// Gives the one index behind `alias`, or the one of that name, the mark; afterwards `alias` is an alias.
 /// Throws Error as the client does. An index of the alias's name that then still has this name takes writes

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "replicator/elasticsearch/admin/cluster_change.h"
-#include "replicator/elasticsearch/admin/deletion_memory.h"
 #include "replicator/elasticsearch/transport/json_fields.h"
 #include "replicator/elasticsearch/transport/text_encoding.h"
 
@@ -40,13 +39,24 @@ std::vector<std::string> names_of(const std::vector<IndexState>& indices) {
   return names;
 }
 
-/// Whether the alias says that nobody writes by it.
-bool refuses_writes(const std::vector<IndexState>& indices, const std::string& alias) {
-  return std::any_of(indices.begin(), indices.end(), [&](const IndexState& index) {
-    const json options = object_at(index.alias_options, alias);
-    const auto is_write_index = options.find("is_write_index");
-    return is_write_index != options.end() && *is_write_index == false;
-  });
+/// The alias of another index, with what it says besides.
+json added_to(const std::string& index, const std::string& alias, json options) {
+  options["index"] = index;
+  options["alias"] = alias;
+  return {{"add", std::move(options)}};
+}
+
+/// The searchers' alias on another index. Two indices of an alias cannot both be the one for writing. So two
+/// who move it at once do not both succeed. Where nobody may write by the alias, they are noticed afterwards.
+json moved_to(const std::string& index, const std::string& alias, const std::vector<IndexState>& from) {
+  json options = json::object();
+  for (const IndexState& each : from) options.update(object_at(each.alias_options, alias));
+  if (!options.contains("is_write_index")) options["is_write_index"] = true;
+  return added_to(index, alias, std::move(options));
+}
+
+json removed_from(const std::string& index, const std::string& alias) {
+  return {{"remove", {{"index", index}, {"alias", alias}}}};
 }
 
 std::string in_words(const std::vector<std::string>& names) {
@@ -64,18 +74,10 @@ json hidden_alias() {
 }
 
 // An index template of the user's may name the alias: then searchers would see an index that is being filled.
-// It may also set what a mapping file may not.
-void require_no_harm_of_templates(ElasticsearchClient& client, const std::string& index) {
+void require_alone(ElasticsearchClient& client, const std::string& index) {
   for (const IndexState& found : client.indices_of(index)) {
-    const auto forgetting = forgets_deletions_early(found.settings);
-    const bool is_alone = found.aliases == std::vector{writing_alias(index)};
-    if (is_alone && !forgetting) continue;
+    if (found.aliases == std::vector{writing_alias(index)}) continue;
     client.delete_index(index);
-    if (forgetting) {
-      throw Error({"creating index " + index,
-                   "an index template of Elasticsearch sets " + forgetting->problem,
-                   forgetting->remedy + ", in that template or in the mapping file"});
-    }
     throw Error(
         {"creating index " + index,
          "an index template of Elasticsearch puts it under an alias at once: " + in_words(found.aliases),
@@ -132,6 +134,14 @@ std::string writing_alias(const std::string& index) {
   return index + "-w";
 }
 
+std::vector<std::string> other_aliases(const IndexState& index, const std::string& alias) {
+  std::vector<std::string> others;
+  for (const std::string& each : index.aliases) {
+    if (each != alias && each != writing_alias(index.name)) others.push_back(each);
+  }
+  return others;
+}
+
 TwoGenerations create_beside(ElasticsearchClient& client, const DesiredIndex& desired, Epoch epoch,
                              std::int64_t reindex) {
   const std::vector<IndexState> found = client.indices_of(desired.alias);
@@ -152,7 +162,8 @@ TwoGenerations create_beside(ElasticsearchClient& client, const DesiredIndex& de
       names.beside = index.name;
   }
   if (names.beside.empty()) names.beside = create_next(client, desired, epoch, reindex, existing);
-  require_no_harm_of_templates(client, names.beside);
+  require_alone(client, names.beside);
+  require_fit_index(client, names.beside);
   client.put_settings(names.beside, {{kRefresh, "-1"}, {kReplicas, "0"}, {kHidden, "true"}});
   json own = hidden_alias();
   own["index"] = names.live;
@@ -195,12 +206,15 @@ void move_alias(ElasticsearchClient& client, const std::string& alias, const std
     client.refresh(to);
     json actions = json::array();
     for (const std::string& index : at) {
-      if (index != to) actions.push_back({{"remove", {{"index", index}, {"alias", alias}}}});
+      if (index != to) actions.push_back(removed_from(index, alias));
     }
-    // Two indices of an alias cannot both be the one for writing. So two who move it at once do not both
-    // succeed. Where nobody may write by the alias, they are noticed afterwards.
-    actions.push_back(
-        {{"add", {{"index", to}, {"alias", alias}, {"is_write_index", !refuses_writes(found, alias)}}}});
+    actions.push_back(moved_to(to, alias, found));
+    for (const IndexState& old : client.indices_of(from)) {
+      for (const std::string& other : other_aliases(old, alias)) {
+        actions.push_back(removed_from(from, other));
+        actions.push_back(added_to(to, other, old.alias_options.at(other)));
+      }
+    }
     change_aliases(client, "moving alias " + alias + " from " + from + " to " + to, actions);
     at = names_of(client.indices_of(alias));
     if (at != std::vector{to}) {
@@ -246,9 +260,8 @@ void drop_generation(ElasticsearchClient& client, const DroppedGeneration& dropp
     if (goes) {
       client.delete_index(index.name);
     } else if (has_alias(index, writing_alias(index.name))) {
-      change_aliases(
-          client, "taking its alias for writing from index " + index.name,
-          json::array({{{"remove", {{"index", index.name}, {"alias", writing_alias(index.name)}}}}}));
+      change_aliases(client, "taking its alias for writing from index " + index.name,
+                     json::array({removed_from(index.name, writing_alias(index.name))}));
     }
   }
 }

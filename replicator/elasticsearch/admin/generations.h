@@ -13,6 +13,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "replicator/elasticsearch/admin/client.h"
 #include "replicator/elasticsearch/admin/index_plan.h"
@@ -21,6 +22,9 @@ namespace lockstep {
 
 /// The hidden alias by which a generation is written (E1).
 std::string writing_alias(const std::string& index);
+
+/// What an index is called besides `alias` by others than lockstep.
+std::vector<std::string> other_aliases(const IndexState& index, const std::string& alias);
 
 struct TwoGenerations {
   std::string live;            ///< the real index that the alias stands for
@@ -45,7 +49,8 @@ enum class TakeFrom {
   kAnybody,
 };
 
-/// Lets the alias stand for `to` (E2), which a search of a pattern finds from then on instead of `from`.
+/// Lets the alias stand for `to` (E2), and in the same call whatever else `from` is called; each keeps what
+/// it says besides. A search of a pattern finds `to` from then on instead of `from`.
 void move_alias(ElasticsearchClient& client, const std::string& alias, const std::string& from,
                 const std::string& to, TakeFrom take_from);
 

@@ -6,7 +6,8 @@
 #include <utility>
 
 #include "replicator/elasticsearch/admin/adoption.h"
-#include "replicator/elasticsearch/admin/deletion_memory.h"
+#include "replicator/elasticsearch/admin/generations.h"
+#include "replicator/elasticsearch/admin/index_fitness.h"
 #include "replicator/elasticsearch/admin/temporary_index.h"
 #include "replicator/elasticsearch/admin/trial_index.h"
 #include "replicator/elasticsearch/transport/json_fields.h"
@@ -177,14 +178,33 @@ bool may_be_in_documents(const DesiredIndex& desired, const json& mappings, cons
                      [&](const std::string& known) { return first_name(known) == first_name(field); });
 }
 
+/// What the mapping file asks of the settings; and that nothing is left of a filling in an index that is
+/// searched: refreshes that are off, a name that patterns do not find.
+json wanted_settings(const DesiredIndex& desired, const IndexState& index) {
+  json wanted = flat_settings(desired.mapping.settings);
+  for (const auto& [name, of_filling] :
+       {std::pair("index.refresh_interval", "-1"), std::pair("index.hidden", "true")}) {
+    if (!wanted.contains(name) && text_at(index.settings, name) == of_filling) wanted[name] = nullptr;
+  }
+  return wanted;
+}
+
+enum class MappingFile {
+  kNew,        ///< whether Elasticsearch takes it is not known
+  kAsApplied,  ///< what differs was changed in the index
+};
+
 std::vector<MappingDifference> differences_of(ElasticsearchClient& client, const DesiredIndex& desired,
-                                              const IndexState& index) {
+                                              const IndexState& index, MappingFile file) {
   const Simulated simulated = simulate(client, desired.mapping);
-  if (simulated.refusal)
+  if (simulated.refusal && file == MappingFile::kNew)
     throw Error({"planning index " + desired.alias, *simulated.refusal, "correct the mapping file"});
   const json mappings = simulated.mappings.value_or(desired.mapping.mappings);
-  std::vector<MappingDifference> differences = compare_mappings(mappings, index.mappings);
-  for (MappingDifference& difference : compare_settings(desired.mapping.settings, index.settings))
+  std::vector<MappingDifference> differences;
+  // Each default that a file writes out would be a difference where Elasticsearch may not be asked.
+  if (simulated.mappings || file == MappingFile::kNew)
+    differences = compare_mappings(mappings, index.mappings);
+  for (MappingDifference& difference : compare_settings(wanted_settings(desired, index), index.settings))
     differences.push_back(std::move(difference));
   settle_ways(client, desired.alias, index, mappings, differences);
   for (MappingDifference& difference : differences) {
@@ -196,11 +216,16 @@ std::vector<MappingDifference> differences_of(ElasticsearchClient& client, const
   return differences;
 }
 
+bool is_in_place(const MappingDifference& difference) {
+  return difference.way == MappingDifference::Way::kInPlace;
+}
+
 /// Plans for an index that is ours.
 IndexPlan compare(ElasticsearchClient& client, const DesiredIndex& desired, const IndexState& index) {
   IndexPlan plan;
   plan.alias = desired.alias;
   plan.index = index.name;
+  plan.other_aliases = other_aliases(index, desired.alias);
   const IndexMark mark = *read_mark(index);
   const IndexMark wanted = wanted_mark(desired, mark);
   plan.differences = desired.documents;
@@ -210,21 +235,22 @@ IndexPlan compare(ElasticsearchClient& client, const DesiredIndex& desired, cons
     problems.push_back(difference.text());
     plan.changes.push_back(difference.text());
   }
-  if (mark == wanted && problems.empty()) return plan;
-
-  plan.kind = Kind::kUpdate;
+  const bool is_new_file = mark.mapping_checksum != wanted.mapping_checksum;
+  const std::vector<MappingDifference> differences =
+      differences_of(client, desired, index, is_new_file ? MappingFile::kNew : MappingFile::kAsApplied);
   std::vector<std::string> unwritten;
   if (!mark.unwritten.empty()) unwritten.push_back(mark.unwritten);
-  if (mark.mapping_checksum != wanted.mapping_checksum) {
-    const std::vector<MappingDifference> differences = differences_of(client, desired, index);
-    for (const MappingDifference& difference : differences) {
-      plan.differences.push_back(difference);
-      plan.changes.push_back(difference.text());
-      if (difference.way != MappingDifference::Way::kInPlace) problems.push_back(difference.text());
-      if (difference.reach == MappingDifference::Reach::kLaterWrites) unwritten.push_back(difference.place);
-    }
-    if (differences.empty()) plan.changes.emplace_back("note that the mapping file has changed");
+  for (const MappingDifference& difference : differences) {
+    plan.differences.push_back(difference);
+    // What somebody has done to the index and nobody can undo there is named, and keeps nothing up.
+    if (!is_in_place(difference) && !is_new_file) continue;
+    plan.changes.push_back(difference.text());
+    if (!is_in_place(difference)) problems.push_back(difference.text());
+    if (difference.reach == MappingDifference::Reach::kLaterWrites) unwritten.push_back(difference.place);
   }
+  if (mark == wanted && plan.changes.empty() && problems.empty()) return plan;
+  plan.kind = Kind::kUpdate;
+  if (is_new_file && differences.empty()) plan.changes.emplace_back("note that the mapping file has changed");
   if (problems.empty() && (mark.view != wanted.view || mark.alias != wanted.alias)) {
     plan.changes.push_back("note that its view is " + wanted.view);
   }
@@ -250,7 +276,7 @@ std::optional<IndexPlan> plan_adoption(ElasticsearchClient& client, const Desire
   if (is_narrow(index, desired.alias) || is_another) return std::nullopt;
   const std::optional<IndexMark> mark = readable_mark(index);
   if (mark && !is_half_adopted(desired, *mark)) return std::nullopt;
-  if (const std::optional<NotAdoptable> why = why_not_adoptable(index))
+  if (const std::optional<UnfitIndex> why = why_not_adoptable(index))
     return refused(desired, why->problem, why->remedy);
   DesiredIndex as_it_is = desired;
   as_it_is.mapping.mappings = index.mappings;
@@ -264,7 +290,7 @@ std::optional<IndexPlan> plan_adoption(ElasticsearchClient& client, const Desire
   plan.alias = desired.alias;
   plan.index = index.name;
   plan.was_cut_off = mark.has_value();
-  plan.differences = differences_of(client, desired, index);
+  plan.differences = differences_of(client, desired, index, MappingFile::kNew);
   plan.changes.push_back(index.name == desired.alias
                              ? "gets another name, and " + desired.alias +
                                    " becomes an alias of it; it takes no writes for that moment"
@@ -302,13 +328,29 @@ void forget(ElasticsearchClient& client, const DesiredIndex& desired, const std:
   client.put_mapping(index.name, {{"_meta", std::move(meta)}});
 }
 
+/// What of a plan can be done, one by one: Elasticsearch refuses the whole of a mapping for a part of it.
+void put_differences(ElasticsearchClient& client, const IndexPlan& plan) {
+  for (const MappingDifference& difference : plan.differences) {
+    if (!is_in_place(difference) || !difference.change.is_object()) continue;
+    if (difference.is_setting())
+      client.put_settings(plan.index, difference.change);
+    else
+      client.put_mapping(plan.index, difference.change);
+  }
+}
+
 void update(ElasticsearchClient& client, const DesiredIndex& desired, const IndexPlan& plan) {
   const IndexState index = own_index(client, desired, plan.index);
+  json mappings = marked_mappings(desired, meta_of(index), *read_mark(index), plan.unwritten);
   try {
-    const json settings = changed_settings(desired.mapping.settings, index.settings);
-    if (!settings.empty()) client.put_settings(plan.index, settings);
-    client.put_mapping(plan.index,
-                       marked_mappings(desired, meta_of(index), *read_mark(index), plan.unwritten));
+    if (std::all_of(plan.differences.begin(), plan.differences.end(), is_in_place)) {
+      const json settings = changed_settings(wanted_settings(desired, index), index.settings);
+      if (!settings.empty()) client.put_settings(plan.index, settings);
+    } else {
+      put_differences(client, plan);
+      mappings = {{"_meta", mappings.at("_meta")}};
+    }
+    client.put_mapping(plan.index, mappings);
   } catch (const Error& error) {
     if (error.retryable() || !error.parts().remedy.empty()) throw;
     throw Error({error.parts().doing, error.parts().cause,
@@ -346,11 +388,20 @@ std::optional<IndexPlan> refusal_of_fields(const DesiredIndex& desired,
                  "add them to the mapping, or begin their names in the view with _");
 }
 
-std::optional<IndexPlan> refusal_of_settings(const DesiredIndex& desired) {
-  const auto forgetting = forgets_deletions_early(flat_settings(desired.mapping.settings));
-  if (!forgetting) return std::nullopt;
-  return refused(desired, "the mapping of " + desired.alias + " sets " + forgetting->problem,
-                 forgetting->remedy);
+std::optional<IndexPlan> refusal_of_mapping(const DesiredIndex& desired) {
+  const auto unfit = why_unfit(desired.mapping.mappings, flat_settings(desired.mapping.settings));
+  if (!unfit) return std::nullopt;
+  return refused(desired, "the mapping of " + desired.alias + " sets " + unfit->problem, unfit->remedy);
+}
+
+void require_fit_index(ElasticsearchClient& client, const std::string& index) {
+  for (const IndexState& found : client.indices_of(index)) {
+    const auto unfit = why_unfit(found.mappings, found.settings);
+    if (!unfit) continue;
+    client.delete_index(found.name);
+    throw Error({"creating index " + index, "an index template of Elasticsearch sets " + unfit->problem,
+                 unfit->remedy + ", in that template or by the mapping file"});
+  }
 }
 
 std::string_view name_of(IndexPlan::Kind kind) {
@@ -360,7 +411,7 @@ std::string_view name_of(IndexPlan::Kind kind) {
 }
 
 IndexPlan plan_index(ElasticsearchClient& client, const DesiredIndex& desired) {
-  if (std::optional<IndexPlan> plan = refusal_of_settings(desired)) return *plan;
+  if (std::optional<IndexPlan> plan = refusal_of_mapping(desired)) return *plan;
   const std::vector<IndexState> found = client.indices_of(desired.alias);
   if (found.empty()) {
     if (const std::optional<std::string> problem = validate_mapping(client, desired.alias, desired.mapping)) {
@@ -387,6 +438,7 @@ void apply_index_plan(ElasticsearchClient& client, const DesiredIndex& desired, 
       json body = new_index_body(desired, Epoch{});
       body["aliases"] = {{desired.alias, json::object()}};
       client.create_index(plan.index, body);
+      require_fit_index(client, plan.index);
       return;
     }
     case Kind::kUpdate:

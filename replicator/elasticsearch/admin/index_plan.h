@@ -48,8 +48,11 @@ struct IndexPlan {
   std::string problem;               ///< kReindex and kRefuse: why
   std::string remedy;                ///< kReindex and kRefuse: what to do
   /// In which way each of them can be changed, with those of the documents; of kAdopt, too. None is
-  /// Way::kUnknown.
+  /// Way::kUnknown. Of kNothing and kUpdate those that are not in place, too: what was done to the index and
+  /// only another one can undo.
   std::vector<MappingDifference> differences;
+  /// What `index` is called besides `alias`: a reindex moves these along.
+  std::vector<std::string> other_aliases;
   /// What documents that were written before will not have, so that every document has to be written again:
   /// "field title.raw". Empty: nothing.
   std::string unwritten;
@@ -68,9 +71,13 @@ IndexPlan plan_index(ElasticsearchClient& client, const DesiredIndex& desired);
 std::optional<IndexPlan> refusal_of_fields(const DesiredIndex& desired,
                                            const std::vector<std::string>& fields);
 
-/// A refusal (kRefuse) when an index with the wanted settings would forget deletions too early
-/// (deletion_memory.h); none when it is safe.
-std::optional<IndexPlan> refusal_of_settings(const DesiredIndex& desired);
+/// A refusal (kRefuse) when no index with the wanted mapping may be followed (index_fitness.h); none when it
+/// may.
+std::optional<IndexPlan> refusal_of_mapping(const DesiredIndex& desired);
+
+/// Looks at an index that was just made, into which an index template may have put more than the mapping file
+/// says. Deletes it and throws Error when it may not be followed (index_fitness.h).
+void require_fit_index(ElasticsearchClient& client, const std::string& index);
 
 /// Carries out a plan; does nothing for kNothing. Throws Error, with the plan's problem and remedy for
 /// kReindex and kRefuse, and with the remedy to reindex when Elasticsearch refuses a change in place.

@@ -5,12 +5,17 @@
 // It leaves equal documents alone, although a write that is still on its way may change one of them. That
 // does no harm: if the write is of this process, the tail has a later change of the document before it; if it
 // is of a deposed leader, the tail repeats the changes that this leader had not acknowledged.
+//
+// In a generation beside another it looks again at what it has written. What is not given back as it was
+// written, though nobody has written it since, becomes a dead letter: it would differ for ever, and may not
+// be swapped in (X4 in pipeline/reindexing.h).
 #pragma once
 
 #include <deque>
 #include <future>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "replicator/pipeline/jobs/page_in_hand.h"
@@ -26,6 +31,7 @@ class Comparison final : public RunningJob {
   ~Comparison() override;
 
   bool look_ahead(const LookAhead& ask, const PageLimits& limits) override;
+  bool awaits_outcomes() const override { return different_.rendered() && !written_.empty(); }
 
  private:
   /// A page that is being looked up.
@@ -37,8 +43,26 @@ class Comparison final : public RunningJob {
     std::future<DocumentIds> different;  // uses client
   };
 
+  /// A document of the page in hand, as a step has written it.
+  struct Written {
+    FoundDocument document;
+    DocumentVersion version;
+    std::string json;
+  };
+
+  /// A look at what was written.
+  struct Look {
+    std::shared_ptr<ElasticsearchClient> client;
+    std::future<std::vector<FoundDocument>> not_kept;  // uses client and written_
+  };
+
+  static std::vector<FoundDocument> find_not_kept(ElasticsearchClient& elasticsearch,
+                                                  const AppliedIndex& index,
+                                                  const std::vector<Written>& written, Compared compared);
   std::int64_t read(SourceTransaction& transaction, StepDocuments& documents,
                     const PageLimits& limits) override;
+  std::shared_ptr<ElasticsearchClient> take_client(const LookAhead& ask);
+  bool look_at_written(const LookAhead& ask);
   std::optional<DocumentId> last_asked() const;
   void ask_for_page(const LookAhead& ask, const PageLimits& limits);
   void take_answer();
@@ -50,6 +74,9 @@ class Comparison final : public RunningJob {
   bool has_page_ = false;             // whether read() has not finished it
   std::optional<Compared> compared_;  // none until the first page
   std::int64_t documents_ = 0;        // of the page, until they are counted
+  std::vector<Written> written_;      // of the page, until it was looked at
+  std::optional<Look> look_;
+  std::vector<FoundDocument> not_kept_;  // until they are dead letters
 };
 
 }  // namespace lockstep

@@ -148,7 +148,8 @@ bool JobRunner::is_ready(RunningJob& job) {
   if (const RateLimit* const limit = limit_of(job);
       limit != nullptr && limit->documents(std::chrono::steady_clock::now()) == 0)
     return false;
-  if (job.all_read() || writer_.acknowledgements().open(Lane{job.id()}) >= kOpenSteps) return false;
+  const std::size_t most_open = job.awaits_outcomes() ? 1 : kOpenSteps;
+  if (job.all_read() || writer_.acknowledgements().open(Lane{job.id()}) >= most_open) return false;
   return job.is_ready() && !is_held;
 }
 

@@ -11,10 +11,10 @@ void PageInHand::take(DocumentIds ids, JobPosition behind, bool is_last) {
 }
 
 std::int64_t PageInHand::render(SourceTransaction& transaction, const AppliedIndex& index,
-                                StepDocuments& documents, std::int64_t bytes) {
+                                StepDocuments& documents, std::int64_t bytes, const DocumentSink& sink) {
   const std::size_t before = left_over_.size();
   rendering_.render(transaction, index, left_over_, documents, static_cast<std::size_t>(bytes),
-                    static_cast<std::int64_t>(before));
+                    static_cast<std::int64_t>(before), sink);
   return static_cast<std::int64_t>(before - left_over_.size());
 }
 

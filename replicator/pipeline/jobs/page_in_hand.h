@@ -18,9 +18,10 @@ class PageInHand {
   /// Takes the next page. REQUIRES: rendered().
   void take(DocumentIds ids, JobPosition behind, bool is_last);
 
-  /// Renders about `bytes` of the page into `documents`. Returns how many documents that were.
+  /// Renders about `bytes` of the page into `documents`; `sink` sees each document, too. Returns how many
+  /// documents that were.
   std::int64_t render(SourceTransaction& transaction, const AppliedIndex& index, StepDocuments& documents,
-                      std::int64_t bytes);
+                      std::int64_t bytes, const DocumentSink& sink = {});
 
   /// The position behind the page.
   const JobPosition& behind() const { return behind_; }

@@ -64,6 +64,10 @@ class RunningJob {
   /// Whether pages can be read. False: ask again later. REQUIRES: no transaction is open.
   virtual bool is_ready() { return true; }
 
+  /// Whether it asks Elasticsearch next for what its pages have written, so that they must have their
+  /// outcomes before it is called again.
+  virtual bool awaits_outcomes() const { return false; }
+
   /// Whether the outbox keeps rows for it. Such a job is asked whether it is ready even when its index takes
   /// nothing now: is_ready() reads these rows.
   virtual bool keeps_rows() const { return false; }

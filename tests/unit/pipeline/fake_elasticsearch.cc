@@ -154,6 +154,12 @@ void Elasticsearch::refuse(const std::string& text) {
   refused_text_ = text;
 }
 
+void Elasticsearch::keep_otherwise(const std::string& text, const std::string& json) {
+  const std::lock_guard lock(mutex_);
+  changed_text_ = text;
+  changed_json_ = json;
+}
+
 void Elasticsearch::hold() {
   const std::lock_guard lock(mutex_);
   holding_ = true;
@@ -302,8 +308,10 @@ json Elasticsearch::apply(const json& action, const std::string& source) {
       fail(409, "version_conflict_engine_exception");
     } else {
       if (operation.is_delete && !exists) operation.status = 404;
-      documents[place] = {operation.routing, operation.version,
-                          operation.is_delete ? std::nullopt : std::optional(source)};
+      const bool is_changed = !changed_text_.empty() && source.find(changed_text_) != source.npos;
+      documents[place] = {
+          operation.routing, operation.version,
+          operation.is_delete ? std::nullopt : std::optional(is_changed ? changed_json_ : source)};
     }
   }
   result["status"] = operation.status;

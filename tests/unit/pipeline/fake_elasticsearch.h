@@ -75,6 +75,9 @@ class Elasticsearch {
   /// Documents whose JSON contains `text` are refused, as a mapping conflict is; empty: none.
   void refuse(const std::string& text);
 
+  /// Documents whose JSON contains `text` are kept as `json`, as an ingest pipeline does; empty: none.
+  void keep_otherwise(const std::string& text, const std::string& json);
+
   /// Bulk requests wait before they are applied until release(). await_held() waits until so many do.
   void hold();
   void release();
@@ -128,6 +131,8 @@ class Elasticsearch {
   // Everything below is guarded by mutex_.
   std::map<std::string, Index> indices_;  // by alias
   std::string refused_text_;
+  std::string changed_text_;
+  std::string changed_json_;
   bool holding_ = false;
   std::size_t held_ = 0;
   bool lose_reply_ = false;

@@ -68,6 +68,12 @@ class Preflight {
       fault("source", "the server is a standby, which cannot tell which transactions are still running",
             "let source.url name the primary");
     }
+    if (facts[9].as<bool>()) {
+      fault("source",
+            "default_transaction_read_only is on for " + user_ + ", so that nobody can lead the pipeline",
+            "take it from the role, the database or the server: alter role " + user_ +
+                " set default_transaction_read_only = off");
+    }
     if (!session_.tells_wal()) {
       warn("source",
            "the server does not tell where its WAL ends, so each batch costs it one more flush of the WAL",

@@ -16,9 +16,9 @@ namespace lockstep {
 namespace {
 
 // jit costs more than it saves on queries of milliseconds. The outbox's statistics are always stale, and
-// would make the planner choose sequential scans. Dates and floats get one text form whatever the role's
-// defaults are. The server notices within 11 s that our machine is gone, and frees the lead: by its own
-// defaults that takes longer than 15 minutes. On a unix socket these settings do nothing.
+// would make the planner choose sequential scans. Dates, floats and names get one text form whatever the
+// role's defaults are. The server notices within 11 s that our machine is gone, and frees the lead: by its
+// own defaults that takes longer than 15 minutes. On a unix socket these settings do nothing.
 constexpr const char* kSessionSettings = R"sql(
 set jit = off;
 set enable_seqscan = off;
@@ -29,6 +29,8 @@ set intervalstyle = 'postgres';
 set extra_float_digits = 1;
 set bytea_output = 'hex';
 set standard_conforming_strings = on;
+set quote_all_identifiers = off;
+set array_nulls = on;
 set idle_in_transaction_session_timeout = 0;
 set statement_timeout = 0;
 set synchronous_commit = on;

@@ -8,6 +8,7 @@ select json_build_object(
   'pending_rows', pending.rows,
   'outbox_bytes', ({outbox_size}),
   'max_outbox_bytes', p.max_outbox_size,
+  'takes_no_writes', current_setting('default_transaction_read_only')::boolean,
   'given_up', (select q.last_value in (2, 3) from {schema}.capture_state as q),
   'pending_age', coalesce(extract(epoch from clock_timestamp() - pending.oldest), 0),
   'leader', (

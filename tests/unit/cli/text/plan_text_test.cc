@@ -47,7 +47,13 @@ TEST(PlanTextTest, OfAnIndexThatNeedsANewOneEachDifferenceSaysWhatItNeeds) {
       "    setting index.codec is not set, wanted default: needs a closed index, which nobody can search, or "
       "`lockstep reindex posts`\n");
   plan.kind = IndexPlan::Kind::kUpdate;
-  EXPECT_EQ(ways_text(plan), "") << "its changes are steps";
+  plan.index = "posts-000001";
+  EXPECT_EQ(
+      ways_text(plan),
+      "! index posts-000001: field b: type is text, wanted long: needs `lockstep reindex posts`\n"
+      "! index posts-000001: setting index.codec is not set, wanted default: needs a closed index, which "
+      "nobody can search, or `lockstep reindex posts`\n")
+      << "its changes are steps, and only what no apply can do is named here";
 }
 
 TEST(PlanTextTest, GrantsCanBePastedIntoPsql) {

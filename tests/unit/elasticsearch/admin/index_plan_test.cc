@@ -49,7 +49,8 @@ HttpResponse simulated(const std::string& mapping) {
 }
 
 TEST(PlanIndex, CreatesTheFirstGeneration) {
-  Script script{{{404, kNoIndex}, simulated(kMapping), {200, "{}"}, kDone}, {}};
+  Script script{
+      {{404, kNoIndex}, simulated(kMapping), {200, "{}"}, kDone, existing(desired(), mark(desired()))}, {}};
   ElasticsearchClient client = client_of(script);
   const IndexPlan plan = plan_index(client, desired());
   EXPECT_EQ(plan.kind, Kind::kCreate);
@@ -57,13 +58,42 @@ TEST(PlanIndex, CreatesTheFirstGeneration) {
   EXPECT_THAT(plan.changes, ElementsAre("create index posts-000001 with alias posts"));
 
   apply_index_plan(client, desired(), plan);
-  EXPECT_EQ(script.requests.back().method, "PUT");
-  EXPECT_EQ(script.requests.back().path, "/posts-000001");
-  const json body = json::parse(script.requests.back().body);
+  const RecordedRequest& created = script.requests.at(3);
+  EXPECT_EQ(created.method, "PUT");
+  EXPECT_EQ(created.path, "/posts-000001");
+  const json body = json::parse(created.body);
   EXPECT_EQ(body.at("aliases"), json::parse(R"({"posts":{}})"));
   EXPECT_EQ(body.at("settings"), json::parse(R"({"number_of_replicas":0})"));
   EXPECT_EQ(body.at("mappings").at("_meta").at("lockstep").at("identity"), "uuid-1");
   EXPECT_EQ(body.at("mappings").at("_meta").at("lockstep").at("epoch"), 0);
+}
+
+TEST(PlanIndex, LeavesNoIndexThatATemplateHasMadeUnfit) {
+  const HttpResponse made{200,
+                          R"({"posts-000001": {"mappings": {}, "settings": {"index.gc_deletes": "1s"}}})"};
+  Script script{{{404, kNoIndex}, simulated(kMapping), {200, "{}"}, kDone, made, kDone}, {}};
+  ElasticsearchClient client = client_of(script);
+  EXPECT_THROW(apply_index_plan(client, desired(), plan_index(client, desired())), Error);
+  EXPECT_EQ(script.requests.back().method, "DELETE");
+  EXPECT_EQ(script.requests.back().path, "/posts-000001");
+}
+
+TEST(PlanIndex, RefusesAMappingThatDoesNotKeepDocumentsWhole) {
+  for (const char* const mapping :
+       {R"({"mappings": {"_source": {"enabled": false}}})",
+        R"({"mappings": {"_source": {"enabled": "false"}}})",
+        R"({"mappings": {"_source": {"includes": ["a"]}}})",
+        R"({"mappings": {"_source": {"mode": "synthetic"}}})",
+        R"({"settings": {"index": {"mapping": {"source": {"mode": "disabled"}}}}})",
+        R"({"settings": {"mode": "logsdb"}})"}) {
+    const auto refusal = refusal_of_mapping(desired(mapping));
+    ASSERT_TRUE(refusal) << mapping;
+    EXPECT_THAT(refusal->problem, HasSubstr("a _source that is not kept whole")) << mapping;
+  }
+  for (const char* const mapping :
+       {kMapping, R"({"mappings": {"_source": {"enabled": true, "excludes": []}}})",
+        R"({"settings": {"mode": "logsdb", "mapping.source.mode": "stored"}})"})
+    EXPECT_FALSE(refusal_of_mapping(desired(mapping))) << mapping;
 }
 
 TEST(PlanIndex, DoesNotReuseTheNumberOfAnIndexThatHasLostItsAlias) {
@@ -74,13 +104,38 @@ TEST(PlanIndex, DoesNotReuseTheNumberOfAnIndexThatHasLostItsAlias) {
 }
 
 TEST(PlanIndex, HasNothingToDoForWhatIsAsWanted) {
-  Script script{{existing(desired(), mark(desired()))}, {}};
+  Script script{{existing(desired(), mark(desired())), simulated(kMapping)}, {}};
   ElasticsearchClient client = client_of(script);
   const IndexPlan plan = plan_index(client, desired());
   EXPECT_EQ(plan.kind, Kind::kNothing);
   EXPECT_TRUE(plan.changes.empty());
   apply_index_plan(client, desired(), plan);
-  EXPECT_EQ(script.requests.size(), 1u);
+  EXPECT_EQ(script.requests.size(), 2u);
+}
+
+TEST(PlanIndex, WhatWasDoneToTheIndexAndOnlyANewOneCanUndoKeepsNothingUp) {
+  const DesiredIndex long_now = desired(R"({"mappings":{"properties":{"a":{"type":"long"}}}})");
+  json left = mark(desired());
+  for (const char* const view : {"search.posts", "search.posts_before"}) {
+    left["view"] = view;
+    const HttpResponse before = existing(long_now, left);
+    Script script{{before, simulated(kMapping), before, kDone}, {}};
+    ElasticsearchClient client = client_of(script);
+    const IndexPlan plan = plan_index(client, desired());
+    EXPECT_EQ(plan.kind, left["view"] == "search.posts" ? Kind::kNothing : Kind::kUpdate);
+    ASSERT_EQ(plan.differences.size(), 1U);
+    EXPECT_EQ(plan.differences[0].text(), "field a: type is long, wanted text");
+    apply_index_plan(client, desired(), plan);
+    if (plan.kind == Kind::kUpdate)
+      EXPECT_FALSE(json::parse(script.requests.back().body).contains("properties")) << "it would be refused";
+  }
+}
+
+TEST(PlanIndex, WhereElasticsearchMayNotBeAskedNoDefaultIsTakenForAChange) {
+  const DesiredIndex verbose = desired(R"({"mappings":{"properties":{"a":{"type":"text","index":true}}}})");
+  Script script{{existing(desired(), mark(verbose)), {403, ""}}, {}};
+  ElasticsearchClient client = client_of(script);
+  EXPECT_EQ(plan_index(client, verbose).kind, Kind::kNothing);
 }
 
 TEST(PlanIndex, PutsAdditionsInPlaceAndKeepsEpochAndForeignMeta) {
@@ -117,7 +172,7 @@ TEST(PlanIndex, PutsAdditionsInPlaceAndKeepsEpochAndForeignMeta) {
 TEST(PlanIndex, WhatAnApplyLeftUnwrittenIsPlannedAgain) {
   json left = mark(desired());
   left["unwritten"] = "field a.raw";
-  Script script{{existing(desired(), left)}, {}};
+  Script script{{existing(desired(), left), simulated(kMapping)}, {}};
   ElasticsearchClient client = client_of(script);
   const IndexPlan plan = plan_index(client, desired());
   EXPECT_EQ(plan.kind, Kind::kUpdate);
@@ -189,7 +244,7 @@ TEST(PlanIndex, AnotherTypeNeedsAReindex) {
 TEST(PlanIndex, ARenamedViewOnlyChangesTheMark) {
   DesiredIndex renamed = desired();
   renamed.view = "search.posts2";
-  Script script{{existing(desired(), mark(desired()))}, {}};
+  Script script{{existing(desired(), mark(desired())), simulated(kMapping)}, {}};
   ElasticsearchClient client = client_of(script);
   const IndexPlan plan = plan_index(client, renamed);
   EXPECT_EQ(plan.kind, Kind::kUpdate);
@@ -262,9 +317,9 @@ TEST(PlanIndex, AdoptsNoIndexWhoseDocumentsNobodyCanCompareOrKeep) {
   };
   const json none = json::object();
   const std::vector<Refusal> refusals = {
-      {"no source", state({{"_source", {{"enabled", false}}}}, none), "does not keep the whole _source"},
+      {"no source", state({{"_source", {{"enabled", false}}}}, none), "a _source that is not kept whole"},
       {"synthetic", state(none, {{"index.mapping.source.mode", "synthetic"}}),
-       "does not keep the whole _source"},
+       "a _source that is not kept whole"},
       {"policy", state(none, {{"index.lifecycle.name", "weekly"}}), "the lifecycle policy weekly"},
       {"stream", state(none, none, ".ds-posts-000001"), "belongs to a data stream"},
       {"strict", state({{"dynamic", "strict"}, {"properties", {{"a", {{"type", "text"}}}}}}, none),

@@ -1,0 +1,50 @@
+#include "replicator/elasticsearch/admin/index_fitness.h"
+
+#include "replicator/elasticsearch/admin/deletion_memory.h"
+#include "replicator/elasticsearch/transport/json_fields.h"
+
+namespace lockstep {
+namespace {
+
+using nlohmann::json;
+
+/// Whether this part of "_source" leaves documents as they are.
+bool keeps_documents(const std::string& key, const json& value) {
+  if (key == "enabled") return value == true || value == "true";
+  if (key == "mode") return value == "stored";
+  return value.is_array() && value.empty();  // excludes, includes
+}
+
+bool keeps_whole_source(const json& mappings, const json& settings) {
+  const json source = object_at(mappings, "_source");
+  for (const auto& [key, value] : source.items()) {
+    if (!keeps_documents(key, value)) return false;
+  }
+  const std::string stored = text_at(settings, "index.mapping.source.mode");
+  if (!stored.empty()) return stored == "stored";
+  const std::string mode = text_at(settings, "index.mode");  // some put documents together anew
+  return mode != "logsdb" && mode != "time_series";
+}
+
+}  // namespace
+
+std::optional<UnfitIndex> why_unfit(const json& mappings, const json& settings) {
+  if (!keeps_whole_source(mappings, settings)) {
+    return UnfitIndex{
+        "a _source that is not kept whole, so that nobody can compare its documents with their view",
+        "leave out what limits _source; in the view, begin the names of columns that nobody is to see with "
+        "_"};
+  }
+  if (const auto forgetting = forgets_deletions_early(settings))
+    return UnfitIndex{forgetting->problem, forgetting->remedy};
+  for (const char* const policy :
+       {"index.lifecycle.name", "index.plugins.index_state_management.policy_id"}) {
+    const std::string its = text_at(settings, policy);
+    if (its.empty()) continue;
+    return UnfitIndex{"the lifecycle policy " + its + ", which may move or delete the index",
+                      "take the policy away"};
+  }
+  return std::nullopt;
+}
+
+}  // namespace lockstep
