@@ -90,16 +90,6 @@ class Counted {
     add(changes() + ": bytes sent to Elasticsearch", "bytes", more.bytes);
   }
 
-  void idle(std::chrono::seconds duration) {
-    const auto program = work_.follow();
-    const Counts idle = counts_of([&] { std::this_thread::sleep_for(duration); });
-    report_.add("idle: statements and polls", "statements/s",
-                static_cast<double>(idle.statements + idle.polls) / idle.seconds);
-    report_.add("idle: requests", "requests/s", static_cast<double>(idle.requests) / idle.seconds);
-    program->signal(SIGTERM);
-    program->wait(support::kPatience);
-  }
-
   /// The bounds are for 1,000 changes and for runs of up to two seconds. In each second that a starved
   /// machine takes longer, timers add to what is counted: about four statements.
   void bound() {
@@ -113,8 +103,6 @@ class Counted {
     at_most(changes() + ": bulk requests", 1);
     at_most(changes() + ": other requests more", 3 + over);
     at_most(changes() + ": bytes sent to Elasticsearch", 610'000 + 1'000 * over);
-    at_most("idle: statements and polls", 40);
-    at_most("idle: requests", 1);
   }
 
  private:
@@ -186,7 +174,6 @@ void run(const Parameters& parameters, Report& report) {
   counted.wal();
   for (std::int64_t round = 0; round < parameters["rounds"]; ++round) counted.nothing();
   for (std::int64_t round = 0; round < parameters["rounds"]; ++round) counted.drain();
-  counted.idle(std::chrono::seconds(parameters["seconds"]));
   counted.bound();
 }
 
@@ -194,13 +181,11 @@ void run(const Parameters& parameters, Report& report) {
 }  // namespace lockstep::benchmarks
 
 int main(int argc, char** argv) {
-  return lockstep::benchmarks::benchmark(
-      {"counts",
-       "Statements, round trips, requests, bytes and WAL of a drain and of an idle pipeline.",
-       {{"rounds", 3, 2, "how often the drain is counted"},
-        {"documents", 20'000, 2'000, "rows of the view"},
-        {"changes", 1'000, 1'000, "single-row updates"},
-        {"seconds", 10, 2, "of idling"}},
-       lockstep::benchmarks::run},
-      argc, argv);
+  return lockstep::benchmarks::benchmark({"counts",
+                                          "Statements, round trips, requests, bytes and WAL of a drain.",
+                                          {{"rounds", 3, 2, "how often the drain is counted"},
+                                           {"documents", 20'000, 2'000, "rows of the view"},
+                                           {"changes", 1'000, 1'000, "single-row updates"}},
+                                          lockstep::benchmarks::run},
+                                         argc, argv);
 }

@@ -64,8 +64,7 @@ TEST_F(RollingUpgrade, AnOlderProgramWaitsForAnUpgradeOfItselfAndSaysSo) {
 
 TEST_F(RollingUpgrade, AnOlderProgramLeavesAReindexAsItIs) {
   const auto newer = pipeline_.start();
-  pipeline_.set_mapping("items", R"({"mappings": {"properties": {"name": {"type": "keyword"}}}})");
-  pipeline_.must("reindex", {"--keep", "1h"});
+  pipeline_.must("reindex", {"--keep", "1h", pipeline_.index("items").alias()});
   migrate_further("null");
   const std::string before = reindex();
   for (const char* const option : {"--keep=1h", "--back", "--finish", "--abort", "--dry-run"}) {

@@ -17,6 +17,7 @@ RECEIVERS = {
     "SourceSnapshot": r"\b(snapshot|transaction|before|read\(\)|begin\(\))(->|\.)",
     "SourceTransaction": r"\b(transaction|begin\(\))(->|\.)",
     "AppliedPoint": r"\bpoint->",
+    "PageConnection": r"\bconnection_->",
     "AppliedWatch": r"\bwatch->",
     "StatusWriter": r"\b(writer|status_writer\(\))->",
     "StatusReader": r"\b(reader|status\(\))->",
