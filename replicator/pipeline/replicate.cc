@@ -100,8 +100,8 @@ class Replication {
         tail_(config, pipeline_, set_aside_, held_, changes_, writer_, checkpoint_, versions_,
               [this](Job job) { jobs_.add(std::move(job)); }),
         refusals_(pipeline_),
-        reindexing_({config, pipeline_, source, set_aside_, held_}, versions_.epoch(), make_transport(),
-                    [this] { wake_up_.wake(); }),
+        reindexing_({config, pipeline_, source, set_aside_, held_, jobs_}, versions_.epoch(),
+                    make_transport(), [this] { wake_up_.wake(); }),
         report_({pipeline_, source, bulks_, writer_, set_aside_, held_, jobs_, tail_}, versions_.epoch(),
                 board),
         housekeeping_(chores(), std::chrono::steady_clock::now()) {
@@ -325,6 +325,7 @@ class Replication {
     note_paces();
     const bool changed = reindexing_.turn();
     limit_rates();
+    report_.note_troubles(reindexing_.misplaced_aliases());
     if (!changed) return;
     note_quiet();
     throw Error({"following changes", "a reindex has changed the pipeline's generations", "reloading",

@@ -288,12 +288,13 @@ class ReindexVerb final : public Verb {
       reindexes.want(reindex.id, wish, force_ ? Reindexes::Force::kYes : Reindexes::Force::kNo);
     }
     for (const Reindex& reindex : asked) {
-      const std::optional<ReindexStatus> ended = watch.until(reindex.alias, [&](const ReindexStatus& now) {
-        return back_ && now.state == name_of(ReindexState::kKept) && now.live != reindex.live_name;
-      });
+      const std::optional<ReindexStatus> ended = watch.until(
+          reindex.alias, [&](const ReindexStatus& now) { return back_ && now.live != reindex.live_name; });
       if (ended) {
-        std::cout << reindex.alias << " stands for " << ended->live << "; " << ended->beside
-                  << " is followed for " << readable(ended->keep) << '\n';
+        std::cout << reindex.alias << " stands for " << ended->live;
+        if (ended->state == name_of(ReindexState::kKept))
+          std::cout << "; " << ended->beside << " is followed for " << readable(ended->keep);
+        std::cout << '\n';
       } else {
         std::cout << "the reindex of " << reindex.alias << " is over\n";
       }
