@@ -292,8 +292,9 @@ void Reindexing::judge(const Reindex& reindex, const Standing& standing) {
   if (!standing.has_beside) return advance(reindex, dropping("somebody has deleted " + reindex.beside_name));
   Seen& seen = seen_[reindex.id];
   seen.live_is_gone = !standing.has_live;
-  seen.misplaced = misplaced(standing, reindex);
-  if (!seen.misplaced.empty() || is_kept(reindex)) note(reindex, seen.misplaced);
+  const std::string before = std::exchange(seen.misplaced, misplaced(standing, reindex));
+  const bool says_another = !reindex.reason.empty() && reindex.reason != before;
+  if (seen.misplaced.empty() ? is_kept(reindex) : !says_another) note(reindex, seen.misplaced);
 }
 
 // The generation beside, once nobody needs it.

@@ -104,6 +104,17 @@ TEST_F(ReindexByHand, AnAliasThatIsMovedToAnIndexWhichIsBeingFilledIsSaidAndAbor
   pipeline_.must("wait");
 }
 
+TEST_F(ReindexByHand, AnAliasThatIsDeletedWhileTheNewIndexIsFilledIsGivenToThatByForce) {
+  need_reindex();
+  const auto filling = begin_reindex({"--max-rate", "10"});
+  ASSERT_TRUE(becomes_state("filling"));
+  change_alias("remove", 1);
+  EXPECT_TRUE(is_said("stands for nothing, not for " + generation(1)));
+  pipeline_.must("reindex", {posts_.alias(), "--force"});
+  EXPECT_EQ(stands_for(), generation(2));
+  EXPECT_TRUE(becomes_equal());
+}
+
 TEST_F(ReindexByHand, TheOldIndexIsTakenBackAtOnceWhenTheNewOneWasDeleted) {
   need_reindex();
   pipeline_.must("reindex");

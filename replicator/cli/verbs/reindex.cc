@@ -119,6 +119,13 @@ class ReindexVerb final : public Verb {
       const std::string text = mapping_ ? text_of(*mapping_) : index.mapping_json;
       DesiredIndex desired{index.alias, index.view, parse_mapping(file, text), config.pipeline,
                            pipeline.identity};
+      if (is_named && !dry_run_ && is_under_way(source.reindexes(), index.alias)) {
+        // Its alias may be anywhere, or gone: that is what --force is for.
+        before[index.alias] = reindex_of(source.reindexes(), index.alias)->live_name;
+        start(source.reindexes(), {index.alias, text, keep, max_rate_.value_or(std::nullopt)},
+              redefined.contains(index.alias));
+        continue;
+      }
       if (const auto known = differences.find(index.alias); known != differences.end())
         desired.documents = to_mapping_differences(known->second);
       const IndexPlan plan = plan_of(elasticsearch, desired);
@@ -259,6 +266,11 @@ class ReindexVerb final : public Verb {
       if (reindex.alias == alias) return std::move(reindex);
     }
     return std::nullopt;
+  }
+
+  static bool is_under_way(Reindexes& reindexes, const std::string& alias) {
+    const std::optional<Reindex> known = reindex_of(reindexes, alias);
+    return known && known->state != ReindexState::kFailed;
   }
 
   ExitCode ask(const Config& config, const AppliedPipeline& pipeline, Reindexes& reindexes) {
