@@ -24,6 +24,10 @@ std::vector<Job> Checkpoint::settle(std::unique_ptr<SourceTransaction> transacti
   return save_and_commit(*transaction, take_news());
 }
 
+void Checkpoint::make_durable() {
+  save_and_commit(*changes_.begin(epoch_), take_news());
+}
+
 // What is refused is kept in memory with its errors, and people look for it.
 SavePace Checkpoint::pace() const {
   return writer_.unsaved_refusals().empty() ? changes_.save_pace() : SavePace{};

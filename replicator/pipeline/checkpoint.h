@@ -58,6 +58,10 @@ class Checkpoint {
   /// Returns the jobs that it has added. Throws Deposed or Error.
   std::vector<Job> settle(std::unique_ptr<SourceTransaction> transaction);
 
+  /// Makes durable what any snapshot until now has seen, by a commit that also saves what has been
+  /// acknowledged. Throws Deposed or Error.
+  void make_durable();
+
   /// Saves, in a transaction of its own, what has been acknowledged. When nothing of the tail is in flight,
   /// the checkpoint moves to `read_to`: the changes up to there needed no work.
   void save(const Position& read_to);

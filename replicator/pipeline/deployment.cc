@@ -135,6 +135,12 @@ void Deployment::apply(const SourceDefinition::Progress& progress) {
   }
 }
 
+void Deployment::take_back(const std::string& alias) {
+  for (const DesiredIndex& index : desired(source_.identity())) {
+    if (index.alias == alias) put_mark_back(elasticsearch_, index, plan_index(elasticsearch_, index));
+  }
+}
+
 DeploymentPlan Deployment::removal_plan(Indices indices) {
   DeploymentPlan plan;
   if (indices == Indices::kDeleted) {

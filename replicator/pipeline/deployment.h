@@ -56,6 +56,11 @@ class Deployment {
   /// throws, and Error for obstacles.
   void apply(const SourceDefinition::Progress& progress);
 
+  /// Puts the mark back on the index behind an alias of `adopted` that the pipeline follows, and changes
+  /// nothing else. Whoever leads compares the index with its view then. Throws Error when the index has a
+  /// mark, or another pipeline's, and what plan() throws.
+  void take_back(const std::string& alias);
+
   DeploymentPlan removal_plan(Indices indices);
 
   /// Deletes the indices first, because the source knows whose they are.

@@ -69,9 +69,13 @@ void DocumentWriter::submit(Lane lane, StepDocuments documents, StepEnd end) {
       acknowledgements_.add(lane, documents.requests_.size() + (indices ? 1 : 0), std::move(end));
   if (indices) to_refresh_.push_back({step, *indices});
   const bool is_jobs = lane != Lane::tail();
-  if (is_jobs) job_requests_ += documents.requests_.size();
+  if (is_jobs) {
+    job_requests_ += documents.requests_.size();
+    awaits_page_ = false;
+  }
   for (BulkRequest& request : documents.requests_) {
     for (const BulkItem& item : request.items()) ++pending_[item.key.index];
+    if (!is_jobs) deletions_.note(request);
     open_.insert(taken_over_);
     const Origin origin{step, taken_over_++, request.bytes() <= kSmallBytes};
     (is_jobs ? jobs_waiting_ : tail_waiting_).whole.push_back({std::move(request), origin});
@@ -88,6 +92,22 @@ void DocumentWriter::send_waiting() {
   for (Queue* queue : {&tail_waiting_, &jobs_waiting_}) {
     while (!queue->whole.empty() && bulks_.has_room() && send_first(*queue)) continue;
   }
+  forget_deletions();
+}
+
+void DocumentWriter::await_page() {
+  awaits_page_ = true;
+  deletions_.begin();
+}
+
+void DocumentWriter::drop_page() {
+  awaits_page_ = false;
+  forget_deletions();
+}
+
+// What has been sent, or waits behind another write of its document, has its turn (W1).
+void DocumentWriter::forget_deletions() {
+  if (!awaits_page_ && jobs_waiting_.whole.empty()) deletions_.end();
 }
 
 void DocumentWriter::send_behind(Queue& queue) {
@@ -106,6 +126,7 @@ void DocumentWriter::send_behind(Queue& queue) {
 // it waits whole, and so the changes that come meanwhile are read together. False: it waits.
 bool DocumentWriter::send_first(Queue& queue) {
   Whole& first = queue.whole.front();
+  if (&queue == &jobs_waiting_) first.request = without_overtaken(std::move(first.request));
   const std::vector<BulkItem>& items = first.request.items();
   std::vector<std::size_t> free;
   std::vector<std::size_t> behind;
@@ -136,6 +157,21 @@ bool DocumentWriter::send_first(Queue& queue) {
   queue.bytes_behind += part.request.bytes();
   queue.behind.push_back(std::move(part));
   return true;
+}
+
+// The tail has the newer state, whatever becomes of its own write (W6).
+BulkRequest DocumentWriter::without_overtaken(BulkRequest request) {
+  if (deletions_.empty()) return request;
+  const std::vector<BulkItem>& items = request.items();
+  std::vector<std::size_t> rest;
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    if (deletions_.has_newer(items[i])) {
+      --pending_[items[i].key.index];
+    } else {
+      rest.push_back(i);
+    }
+  }
+  return rest.size() == items.size() ? std::move(request) : request.subset(rest);
 }
 
 void DocumentWriter::send(BulkRequest request, const Origin& origin, Claim claim) {

@@ -17,6 +17,9 @@
 // W5. A write that meets a greater version is superseded only by a newer write of this process. Any other
 //     such version something else has given: the document is parked, and written from what the view gives
 //     then.
+//
+// W6. A write of a page that the tail has overtaken with a deletion is not sent: reading the page may have
+//     taken so long that Elasticsearch has forgotten the version of the deletion.
 #pragma once
 
 #include <chrono>
@@ -41,6 +44,7 @@
 #include "replicator/pipeline/recent_writes.h"
 #include "replicator/pipeline/refresher.h"
 #include "replicator/pipeline/step_documents.h"
+#include "replicator/pipeline/tail_deletions.h"
 #include "replicator/source/applied.h"
 #include "replicator/source/snapshot.h"
 
@@ -76,6 +80,11 @@ class DocumentWriter {
     foreign_ = std::move(listener);
   }
 
+  /// Call it before a page of a job is read, until submit() takes the page over or drop_page() says that
+  /// there is none (W6).
+  void await_page();
+  void drop_page();
+
   /// Takes over a step's documents. They are sent as soon as Elasticsearch has room, now or in
   /// take_outcomes(), those with another write in flight behind it. REQUIRES: has_room(), for a job
   /// has_room_for_jobs(): so at most one step waits as a whole.
@@ -87,8 +96,8 @@ class DocumentWriter {
 
   /// Whether a step of one request can be sent without waiting for Elasticsearch, but for documents that have
   /// another write in flight.
-  bool has_room() const { return bulks_.has_room() && tail_waiting_.has_room(); }
-  bool has_room_for_jobs() const { return has_room() && jobs_waiting_.has_room(); }
+  bool has_room() const { return has_room_behind_page() && !deletions_.is_full(); }
+  bool has_room_for_jobs() const { return has_room_behind_page() && jobs_waiting_.has_room(); }
 
   /// How many requests of jobs may be on the wire at once.
   void limit_jobs(std::size_t requests) { bulks_.limit_background(requests); }
@@ -197,9 +206,12 @@ class DocumentWriter {
     bool has_room() const { return whole.empty() && !is_full(); }
   };
 
+  bool has_room_behind_page() const { return bulks_.has_room() && tail_waiting_.has_room(); }
+  void forget_deletions();
   void send_waiting();
   void send_behind(Queue& queue);
   bool send_first(Queue& queue);
+  BulkRequest without_overtaken(BulkRequest request);
   void send(BulkRequest request, const Origin& origin, Claim claim);
   void done_with(const Origin& origin);
   void park_what_waits_long(Queue& queue);
@@ -238,6 +250,8 @@ class DocumentWriter {
   std::function<void(const DocumentKey&, RecentWrites::Owner)> foreign_ = [](const DocumentKey&,
                                                                              RecentWrites::Owner) {};
   RecentWrites recent_;
+  TailDeletions deletions_;  // noted while a page is read, or waits as a whole
+  bool awaits_page_ = false;
   std::function<void(std::chrono::microseconds)> small_change_ = [](std::chrono::microseconds) {};
   std::map<IndexId, std::int64_t> pending_;
   DelayHistogram applied_;  // of steps that the refresher has got

@@ -16,24 +16,41 @@ struct Chore {
     kAfterInterval,  ///< what it does has just been done, or there is nothing to do yet
   };
 
+  enum class Cause {
+    kTime,
+    kCommit,  ///< of others, in the source; while there is none the chore is done every kWhileStill
+  };
+
   std::chrono::milliseconds every;
   First first;
   std::function<void()> what;
   std::string_view why;  ///< in words that fit behind "since"
+  Cause cause = Cause::kTime;
+};
+
+/// What is known of the source since the chores were last run.
+enum class SourceSince {
+  kUnknown,     ///< anything may have been committed
+  kStoodStill,  ///< nothing was
 };
 
 class Housekeeping {
  public:
+  /// Not never: what kept a chore from its work may be over without a commit, a lock for one.
+  static constexpr std::chrono::milliseconds kWhileStill{5'000};
+
   /// The first interval of a kAfterInterval chore begins at `begin`.
   Housekeeping(std::vector<Chore> chores, SteadyTime begin);
 
   /// Does the chores that are due, in the order of the list. Throws what they throw.
-  void run(SteadyTime now);
+  void run(SteadyTime now, SourceSince source);
 
  private:
   struct Scheduled {
     Chore chore;
     Every every;
+    SteadyTime done_at{};
+    bool has_news = true;  // something may have been committed since it was last done
   };
 
   std::vector<Scheduled> chores_;

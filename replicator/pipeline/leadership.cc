@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
+#include "replicator/elasticsearch/admin/generations.h"
 #include "replicator/elasticsearch/admin/index_plan.h"
 #include "replicator/error.h"
 #include "replicator/log/log.h"
@@ -16,25 +18,28 @@ namespace lockstep {
 namespace {
 
 // Why an index may differ from its view although every change was applied. Empty: nothing suggests it.
-std::string doubt_about(const AppliedIndex& index, const MarkedIndex& marked, const SourceIdentity& source,
-                        Epoch epoch, const KnownPartners& known) {
+std::string doubt_about_source(const MarkedIndex& marked, const SourceIdentity& source, Epoch epoch) {
   const SourceMark& last = marked.mark.source;
   if (marked.mark.epoch > epoch) return "the source was restored from an older state";
-  if (!last.place.empty()) {
-    if (last.place != source.place) return "the source is a different database now";
-    if (last.timeline != source.timeline) return "the source was promoted, or recovered to an earlier point";
-    const bool is_restored = !last.tables.empty() && last.tables != source.tables;
-    if (is_restored) return "lockstep's tables in the source were made again, as restoring a dump does";
-    const bool lacks_mark = !last.mark.empty() && std::find(source.marks.begin(), source.marks.end(),
-                                                            last.mark) == source.marks.end();
-    if (lacks_mark || last.progress > source.progress) return "the source was restored from an older state";
-  }
+  if (last.place.empty()) return "";
+  if (last.place != source.place) return "the source is a different database now";
+  if (last.timeline != source.timeline) return "the source was promoted, or recovered to an earlier point";
+  const bool is_restored = !last.tables.empty() && last.tables != source.tables;
+  if (is_restored) return "lockstep's tables in the source were made again, as restoring a dump does";
+  const bool lacks_mark = !last.mark.empty() && std::find(source.marks.begin(), source.marks.end(),
+                                                          last.mark) == source.marks.end();
+  if (lacks_mark || last.progress > source.progress) return "the source was restored from an older state";
+  return "";
+}
+
+std::string doubt_about_target(const AppliedIndex& index, const MarkedIndex& marked,
+                               const KnownPartners& known) {
+  if (!marked.mark.doubt.empty()) return marked.mark.doubt;
   const auto target = known.targets.find(index.id);
-  if (target != known.targets.end() && target->second == kUnknownTarget)
+  if (target == known.targets.end()) return "";
+  if (target->second == kUnknownTarget)
     return "it was not written, since its alias or its mark was not as it has to be";
-  if (target != known.targets.end() && target->second != marked.uuid) {
-    return "the index was recreated or restored from a snapshot";
-  }
+  if (target->second != marked.uuid) return "the index was recreated or restored from a snapshot";
   return "";
 }
 
@@ -65,9 +70,9 @@ void compare_with_views(ChangeLog& changes, Epoch epoch, const std::vector<Doubt
 
 // A block that keeps the mark out keeps documents out as well. The target watch notes it later.
 void mark(ElasticsearchClient& elasticsearch, const AppliedIndex& index, Epoch epoch,
-          const SourceMark& source) {
+          const SourceMark& source, const std::string& settled) {
   try {
-    set_index_writer(elasticsearch, index.target(), epoch, source);
+    set_index_writer(elasticsearch, index.target(), epoch, source, settled);
   } catch (const Error& error) {
     if (!error.retryable()) throw;
     const LogField field("index", index.alias);
@@ -139,6 +144,12 @@ const AppliedPipeline& load_applied(const Config& config, Source& source) {
   return pipeline;
 }
 
+std::string remedy_of_lost_mark(const AppliedIndex& index) {
+  if (index.beside.empty()) return remedy_of_lost_mark(index.alias);
+  return "end the reindex with `lockstep reindex --finish " + index.beside +
+         "`, or with --abort before the alias has moved, then delete the index " + index.alias;
+}
+
 void require_ours(const AppliedPipeline& pipeline, const AppliedIndex& index, const IndexMark& mark) {
   if (mark.identity == pipeline.identity) return;
   throw Error(
@@ -161,16 +172,21 @@ TakenLead take_epoch(const AppliedPipeline& pipeline, Source& source, Elasticsea
   KnownPartners partners{identity.place, {}};
   Epoch seen = before;
   std::vector<Doubt> doubts;
+  std::set<IndexId> may_have_forgotten;    // whose source may know nothing of a later reindex
+  std::map<IndexId, std::string> settled;  // the doubts of marks
   UnfitIndices unfit(pipeline, partners);
   for (const AppliedIndex& index : pipeline.indices) {
     unfit.unless_fit(index, [&] {
       if (is_deleted_generation(elasticsearch, index)) return;
-      const MarkedIndex marked = marked_index(elasticsearch, index.target());
+      const MarkedIndex marked = marked_index(elasticsearch, index.target(), remedy_of_lost_mark(index));
       require_ours(pipeline, index, marked.mark);
-      std::string doubt = doubt_about(index, marked, identity, before, known);
+      std::string doubt = doubt_about_source(marked, identity, before);
       if (doubt.empty() && other_place) doubt = "the source is a different database now";
+      if (!doubt.empty()) may_have_forgotten.insert(index.id);
+      if (doubt.empty()) doubt = doubt_about_target(index, marked, known);
       if (!doubt.empty()) doubts.push_back({&index, doubt});
       partners.targets[index.id] = marked.uuid;
+      settled[index.id] = marked.mark.doubt;
       seen = std::max(seen, marked.mark.epoch);
     });
   }
@@ -181,7 +197,12 @@ TakenLead take_epoch(const AppliedPipeline& pipeline, Source& source, Elasticsea
   const std::size_t unfit_before = unfit.why().size();
   for (const AppliedIndex& index : pipeline.indices) {
     if (!partners.targets.contains(index.id) || unfit.why().contains(index.id)) continue;
-    unfit.unless_fit(index, [&] { mark(elasticsearch, index, epoch, now); });
+    unfit.unless_fit(index, [&] {
+      const bool has_one = index.written_by.empty();
+      if (has_one && may_have_forgotten.contains(index.id))
+        drop_forgotten(elasticsearch, index.alias, pipeline.identity);
+      mark(elasticsearch, index, epoch, now, settled[index.id]);
+    });
   }
   unfit.require_a_fit_one();
   if (unfit.why().size() > unfit_before) epoch = lead.raise_epoch(epoch, partners);

@@ -22,6 +22,9 @@ const AppliedPipeline& load_applied(const Config& config, Source& source);
 /// What an index carries about the source that writes it.
 SourceMark source_mark(const SourceIdentity& identity);
 
+/// What to do when the real index of `index` has no mark, or none that can be read.
+std::string remedy_of_lost_mark(const AppliedIndex& index);
+
 /// Throws Error when an index of `pipeline` carries the mark of another one.
 void require_ours(const AppliedPipeline& pipeline, const AppliedIndex& index, const IndexMark& mark);
 

@@ -1,24 +1,20 @@
 #include "replicator/pipeline/preflight.h"
 
-#include <chrono>
 #include <map>
 #include <optional>
 
+#include "replicator/elasticsearch/admin/deletion_memory.h"
 #include "replicator/elasticsearch/admin/index_mapping.h"
 #include "replicator/elasticsearch/admin/index_plan.h"
 #include "replicator/elasticsearch/admin/ingest_pipelines.h"
 #include "replicator/elasticsearch/admin/privileges.h"
 #include "replicator/error.h"
 #include "replicator/pipeline/exposure.h"
-#include "replicator/quantity.h"
 
 namespace lockstep {
 namespace {
 
 using Severity = Finding::Severity;
-
-// The default of index.gc_deletes. An old write arrives within that time, or not at all: see target_watch.h.
-constexpr std::chrono::seconds kRemembered{60};
 
 Finding of_error(const std::string& place, const Error& error) {
   const Error::Parts& parts = error.parts();
@@ -91,18 +87,13 @@ void check_ingest_pipelines(const IndexConfig& index, const std::string& place,
   }
 }
 
-// Elasticsearch forgets the version of a deleted document after index.gc_deletes: an older write that arrives
-// later brings the document back. `settings` are flat, of the mapping file or of the index.
+// The index as it is: a plan looks at the mapping file.
 void check_memory_of_deletions(const IndexConfig& index, const std::string& place,
                                const nlohmann::json& settings, Preflight& result) {
-  const auto found = settings.find("index.gc_deletes");
-  if (found == settings.end() || found->is_null()) return;
-  const std::string time = found->is_string() ? found->get<std::string>() : found->dump();
-  if (const auto remembered = parse_duration(time); remembered && *remembered >= kRemembered) return;
-  result.findings.push_back({Severity::kError, place,
-                             "index " + index.alias + " has index.gc_deletes " + time +
-                                 ": a write that arrives late may bring a deleted document back",
-                             "set it to 60s or more, or to null"});
+  const std::optional<EarlyForgetting> forgetting = forgets_deletions_early(settings);
+  if (!forgetting) return;
+  result.findings.push_back(
+      {Severity::kError, place, "index " + index.alias + " has " + forgetting->problem, forgetting->remedy});
 }
 
 void check_index(const Config& config, const IndexConfig& index, const std::optional<SourceFacts>& source,
@@ -118,7 +109,6 @@ void check_index(const Config& config, const IndexConfig& index, const std::opti
   if (existing.empty()) {
     const nlohmann::json settings = flat_settings(mapping.settings);
     check_ingest_pipelines(index, index.mapping.string(), settings, elasticsearch, result);
-    check_memory_of_deletions(index, index.mapping.string(), settings, result);
   }
   for (const IndexState& state : existing) {
     check_ingest_pipelines(index, place_of(config, index), state.settings, elasticsearch, result);

@@ -81,6 +81,9 @@ struct ReplicationProgress {
   Epoch epoch;  ///< of this leadership; 0: never led
 
   std::map<IndexId, IndexProgress> indices;
+  /// Those that are not over, by alias: why each waits; empty: it does not. None while this process does not
+  /// lead.
+  std::map<std::string, std::string> reindexes = {};
 
   std::int64_t rows = 0;            ///< outbox rows consumed
   std::int64_t batches = 0;         ///< batches closed

@@ -16,8 +16,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto kAfterFailure = 2s;
-constexpr auto kQuietInterval = 1s;  // between looks whether somebody has started a reindex
-constexpr auto kLookInterval = 5s;   // between looks what the alias stands for
+constexpr auto kLookInterval = 4s;  // between looks what the alias stands for
 
 bool is_at_rest(const Reindex& reindex) {
   if (reindex.state == ReindexState::kFailed) return reindex.wish == ReindexWish::kNone;
@@ -91,11 +90,12 @@ Reindexing::Reindexing(const Parts& parts, Epoch epoch, std::unique_ptr<HttpTran
 Reindexing::~Reindexing() {
   elasticsearch_.cancel();
   if (asked_) asked_->answer.wait();
+  all_.clear();
+  tell();
 }
 
 bool Reindexing::turn() {
   const SteadyTime now = std::chrono::steady_clock::now();
-  if (at_rest_ && !asked_ && now - read_at_ < kQuietInterval) return false;
   const bool has_answer = take_answer();
   if (changed_pipeline_) return true;
   read();
@@ -113,7 +113,15 @@ void Reindexing::read() {
     return std::none_of(all_.begin(), all_.end(), [&](const Reindex& each) { return each.id == seen.first; });
   });
   at_rest_ = std::all_of(all_.begin(), all_.end(), is_at_rest);
-  read_at_ = std::chrono::steady_clock::now();
+  tell();
+}
+
+void Reindexing::tell() {
+  std::map<std::string, std::string> waiting;
+  for (const Reindex& reindex : all_) waiting[reindex.alias] = reindex.reason;
+  if (waiting == told_) return;
+  told_ = waiting;
+  parts_.board.update([&](ReplicationProgress& progress) { progress.reindexes = std::move(waiting); });
 }
 
 std::map<IndexId, std::int64_t> Reindexing::max_rates() const {
@@ -427,6 +435,7 @@ void Reindexing::advance(const Reindex& reindex, const ReindexStep& step) {
   if (!parts_.source.reindexes().advance(reindex, epoch_, step)) return;
   at_rest_ = false;
   seen_.erase(reindex.id);
+  added_jobs_ = added_jobs_ || step.to == ReindexState::kComparing;
   if (step.to)
     spdlog::info("the reindex of {} is {} now", reindex.alias, name_of(*step.to));
   else

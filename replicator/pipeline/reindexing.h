@@ -20,6 +20,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "replicator/clock.h"
@@ -30,6 +31,7 @@
 #include "replicator/elasticsearch/admin/index_plan.h"
 #include "replicator/pipeline/held_indices.h"
 #include "replicator/pipeline/jobs/job_runner.h"
+#include "replicator/pipeline/progress.h"
 #include "replicator/pipeline/set_aside.h"
 #include "replicator/source/source.h"
 
@@ -45,6 +47,7 @@ class Reindexing {
     const SetAside& set_aside;
     const HeldIndices& held;
     const JobRunner& jobs;
+    ProgressBoard& board;
   };
 
   /// All of `parts` must outlive this. `on_answer` is called from the other thread.
@@ -59,8 +62,14 @@ class Reindexing {
   /// be loaded again. Throws Error when the source cannot be asked, Deposed.
   bool turn();
 
+  /// Whether a step since the last call has added jobs.
+  bool take_added_jobs() { return std::exchange(added_jobs_, false); }
+
   /// Whether no reindex is on its way, as of the last turn: each is kept or has failed.
   bool at_rest() const { return at_rest_; }
+
+  /// Whether Elasticsearch is asked, so that the next turn may take its answer.
+  bool awaits_answer() const { return asked_.has_value(); }
 
   /// How many documents a second at most may be written or compared to fill these generations, as of the last
   /// turn.
@@ -90,6 +99,7 @@ class Reindexing {
   };
 
   void read();
+  void tell();
   bool take_answer();
   void act_or_wait(const Reindex& reindex);
   void act(const Reindex& reindex);
@@ -119,13 +129,14 @@ class Reindexing {
   const Epoch epoch_;
   const std::function<void()> on_answer_;
   ElasticsearchClient elasticsearch_;
-  std::optional<Asked> asked_;  // uses elasticsearch_
-  std::vector<Reindex> all_;    // as of the last turn
-  SteadyTime read_at_{};        // when all_ was read
-  SteadyTime not_before_{};     // after a failure
+  std::optional<Asked> asked_;               // uses elasticsearch_
+  std::vector<Reindex> all_;                 // as of the last turn
+  std::map<std::string, std::string> told_;  // what the board has of them
+  SteadyTime not_before_{};                  // after a failure
   std::map<ReindexId, Seen> seen_;
   bool at_rest_ = true;
   bool changed_pipeline_ = false;
+  bool added_jobs_ = false;
   std::string stuck_;
 };
 

@@ -23,6 +23,7 @@
 #include "replicator/pipeline/housekeeping.h"
 #include "replicator/pipeline/jobs/job_runner.h"
 #include "replicator/pipeline/leadership.h"
+#include "replicator/pipeline/look_pace.h"
 #include "replicator/pipeline/progress_report.h"
 #include "replicator/pipeline/refresher.h"
 #include "replicator/pipeline/refusal_log.h"
@@ -39,14 +40,14 @@ namespace {
 using namespace std::chrono_literals;
 using std::chrono::milliseconds;
 
-constexpr auto kBusyFor = 1s;                     // after a change the next one is likely to come soon
-constexpr milliseconds kBusyPollInterval = 2ms;   // then this process checks so often, at most
-constexpr milliseconds kBusyCheckInterval = 1ms;  // likewise, where the source itself checks
-constexpr auto kQuietAfter = 1min;                // from then on half the checks will do
-constexpr auto kLongestWait = 200ms;              // for a change, without doing anything else
-constexpr milliseconds kBusyWait = 100ms;         // for a change, while the next one is likely to come soon
-constexpr auto kSaveQuietAfter = 5s;              // saves a position that passed no change of ours
-constexpr auto kTargetInterval = 10s;             // between looks whether the indices are still the same
+constexpr auto kBusyFor = 1s;                       // after a change the next one is likely to come soon
+constexpr milliseconds kBusyPollInterval = 2ms;     // then this process checks so often, at most
+constexpr milliseconds kBusyCheckInterval = 1ms;    // likewise, where the source itself checks
+constexpr milliseconds kBusyWait = 100ms;           // for a change, while the next one is likely to come soon
+constexpr auto kSaveQuietAfter = 5s;                // saves a position that passed no change of ours,
+constexpr auto kSaveEmptyAfter = 30s;               // or where it lets next to nothing be pruned
+constexpr std::int64_t kNextToNothing = 1'000'000;  // bytes of the outbox
+constexpr auto kTargetInterval = 10s;               // between looks whether the indices are still the same
 constexpr std::int64_t kDeadLettersAtOnce = 1'000;
 constexpr auto kPatience = 2s;        // with one document, while its index takes others
 constexpr auto kStopGrace = 3s;       // for bulks in flight at a stop
@@ -95,12 +96,16 @@ class Replication {
         checkpoint_(pipeline_, changes_, writer_, versions_.epoch(),
                     RefusedShare(config.replication.max_refused_share, pipeline_)),
         set_aside_(pipeline_, changes_, versions_.epoch()),
-        jobs_(config, pipeline_, set_aside_, held_, changes_, writer_, checkpoint_, versions_, elasticsearch_,
-              write_lifetime_over_),
+        jobs_(
+            config, pipeline_, set_aside_, held_, changes_, writer_, checkpoint_, versions_,
+            [make_transport, timeout = config.elasticsearch.request_timeout] {
+              return std::make_shared<ElasticsearchClient>(make_transport(), timeout);
+            },
+            write_lifetime_over_, [this] { wake_up_.wake(); }),
         tail_(config, pipeline_, set_aside_, held_, changes_, writer_, checkpoint_, versions_,
               [this](Job job) { jobs_.add(std::move(job)); }),
         refusals_(pipeline_),
-        reindexing_({config, pipeline_, source, set_aside_, held_, jobs_}, versions_.epoch(),
+        reindexing_({config, pipeline_, source, set_aside_, held_, jobs_, board}, versions_.epoch(),
                     make_transport(), [this] { wake_up_.wake(); }),
         report_({pipeline_, source, bulks_, writer_, set_aside_, held_, jobs_, tail_}, versions_.epoch(),
                 board),
@@ -145,7 +150,8 @@ class Replication {
       save_when_due();
       rise_above_foreign_versions();
       require_same_targets();
-      housekeeping_.run(std::chrono::steady_clock::now());
+      housekeeping_.run(std::chrono::steady_clock::now(),
+                        changes_.stood_still() ? SourceSince::kStoodStill : SourceSince::kUnknown);
       if (worked) continue;
       if (until == RunUntil::kCaughtUp && caught_up()) break;
       wait_for_work(stop);
@@ -157,24 +163,30 @@ class Replication {
  private:
   std::vector<Chore> chores() {
     using enum Chore::First;
+    using enum Chore::Cause;
     return {
         {30s, kAfterInterval, [this] { source_.outbox().prune(); }, "the outbox only grows otherwise"},
         {200ms, kAfterInterval, [this] { source_.outbox().keep_small(); },
          "what is consumed must not use up the outbox's limit"},
-        {1s, kAfterInterval, [this] { take_jobs(); }, "`apply` and others add jobs"},
-        {2s, kAtOnce, [this] { require_same_revision(); }, "an `apply` changes what is followed"},
+        {1s, kAfterInterval, [this] { take_jobs(); }, "`apply` and others add jobs", kCommit},
+        {2s, kAtOnce, [this] { require_same_revision(); }, "an `apply` changes what is followed", kCommit},
         {2s, kAtOnce, [this] { require_nothing_given_up(); }, "a full outbox drops changes"},
-        {200ms, kAfterInterval, [this] { go_on_with_reindexes(); }, "people start them, and steps end"},
+        {1s, kAfterInterval, [this] { go_on_with_reindexes(); }, "people start reindexes", kCommit},
+        {200ms, kAfterInterval,
+         [this] {
+           if (!reindexing_.at_rest() || reindexing_.awaits_answer()) go_on_with_reindexes();
+         },
+         "their steps end"},
         {10s, kAfterInterval, [this] { take_back_readable(); }, "somebody may have mended a view or a job"},
         {2s, kAfterInterval, [this] { follow_parts(); },
-         "no trigger fires for a partition that comes or goes"},
+         "no trigger fires for a partition that comes or goes", kCommit},
         {10s, kAfterInterval, [this] { require_same_tables(); }, "somebody may restore a dump"},
         {15s, kAtOnce, [this] { report_.find_differences(); }, "a missing trigger loses changes silently"},
         {5s, kAfterInterval, [this] { retry_dead_letters(); }, "an overload may be over"},
         {60s, kAfterInterval, [this] { note_progress(); },
          "the next leader must see if the source went back"},
         {10s, kAtOnce, [this] { report_.recount_dead_letters(); }, "others discard dead letters"},
-        {10s, kAtOnce, [this] { report_.measure_outbox(); }, "its size is for operators"},
+        {10s, kAtOnce, [this] { report_.measure_outbox(); }, "its size is for operators", kCommit},
         {10s, kAfterInterval, [this] { tell_refusals(); }, "lines about refusals are summed"},
         {100ms, kAtOnce, [this] { report_.update(); }, "`status`, metrics and health read the board"},
     };
@@ -212,9 +224,13 @@ class Replication {
   void save_when_due() {
     const auto unsaved = checkpoint_.age(std::chrono::steady_clock::now());
     const milliseconds save_after = changes_.is_awaited() ? 0ms : checkpoint_.pace().idle;
-    const bool is_due = (writer_.has_news() && unsaved >= save_after) || unsaved >= kSaveQuietAfter;
+    const bool is_due = (writer_.has_news() && unsaved >= save_after) ||
+                        (unsaved >= kSaveQuietAfter && (unsaved >= kSaveEmptyAfter || !has_small_outbox()));
     if (is_due && tail_.idle()) checkpoint_.save(tail_.position());
   }
+
+  // Other pipelines' rows among them, which wait for this one's checkpoint.
+  bool has_small_outbox() const { return board_.read().outbox_bytes < kNextToNothing; }
 
   void wait_for_work(const std::stop_token& stop) {
     const SteadyTime now = std::chrono::steady_clock::now();
@@ -231,8 +247,8 @@ class Replication {
       const milliseconds at_most = writer_.has_news() ? std::min(until_save, kBusyWait) : kBusyWait;
       changes_.await_change(tail_.position(), std::min(kBusyCheckInterval, configured), at_most);
     } else {
-      changes_.await_change(tail_.position(), quiet < kQuietAfter ? configured : 2 * configured,
-                            kLongestWait);
+      const LookPace pace = look_pace(std::chrono::duration_cast<milliseconds>(quiet), configured);
+      changes_.await_change(tail_.position(), pace.check_every, pace.at_most);
     }
   }
 
@@ -326,6 +342,7 @@ class Replication {
     const bool changed = reindexing_.turn();
     limit_rates();
     report_.note_troubles(reindexing_.misplaced_aliases());
+    if (reindexing_.take_added_jobs()) take_jobs();
     if (!changed) return;
     note_quiet();
     throw Error({"following changes", "a reindex has changed the pipeline's generations", "reloading",

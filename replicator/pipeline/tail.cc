@@ -85,9 +85,9 @@ bool Tail::turn() {
     return false;
   }
   std::unique_ptr<SourceTransaction> transaction = changes_.begin(versions_.epoch());
+  StepDocuments documents(versions_.epoch(), versions_.number(*transaction), bulk_bytes_);
   if (pieces_.empty() && !read(*transaction)) return false;
 
-  StepDocuments documents(versions_.epoch(), versions_.next(), bulk_bytes_);
   render(*transaction, documents);
   for (Job& job : checkpoint_.settle(std::move(transaction))) add_job_(std::move(job));
   for (const auto& [index, reason] : std::exchange(to_set_aside_, {})) set_aside_.added(index, reason);

@@ -142,6 +142,11 @@ bool TargetWatch::look_at(const AppliedIndex& index) {
     replaced_ = "the index of " + index.alias + " has been replaced";
     return false;
   }
+  if (!marked->mark.doubt.empty()) {
+    const std::lock_guard lock(mutex_);
+    replaced_ = "the index of " + index.alias + ": " + marked->mark.doubt;
+    return false;
+  }
   return !is_later(*marked);
 }
 
@@ -168,7 +173,7 @@ bool TargetWatch::look_at_unfit(const AppliedIndex& index, const SourceMark& new
 std::optional<MarkedIndex> TargetWatch::read(const AppliedIndex& index) {
   const std::vector<IndexState> found = elasticsearch_.indices_of(index.target());
   if (found.size() != 1) return std::nullopt;
-  MarkedIndex marked = marked_index_of(index.target(), found);
+  MarkedIndex marked = marked_index_of(index.target(), found, remedy_of_lost_mark(index));
   require_ours(pipeline_, index, marked.mark);
   return marked;
 }

@@ -1,10 +1,13 @@
-// Numbers the transactions of one leadership. Versions of documents are made of these numbers.
+// Numbers the transactions of one leadership. Versions of documents are made of these numbers. For any
+// thread.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
+#include <mutex>
 
 #include "replicator/document_version.h"
+#include "replicator/source/transaction.h"
 
 namespace lockstep {
 
@@ -14,8 +17,13 @@ class VersionCounter {
 
   Epoch epoch() const { return epoch_; }
 
-  /// A number for the documents of one transaction. Call it in the order of the transactions' snapshots (V1).
-  std::int64_t next() { return ++counter_; }
+  /// Takes the transaction's snapshot and a number for its documents, in one step: so numbers are in the
+  /// order of the snapshots (V1), whichever thread and connection a transaction belongs to.
+  std::int64_t number(SourceTransaction& transaction) {
+    const std::lock_guard lock(mutex_);
+    transaction.take_snapshot();
+    return ++counter_;
+  }
 
   /// From now on the counter's versions are above `version`, which something else has given to a document.
   /// The counter only rises, so V1 stands. False, and nothing is done: only a later epoch is above it, or the
@@ -23,6 +31,7 @@ class VersionCounter {
   bool rise_above(DocumentVersion version) {
     const std::int64_t number = (version.value() - DocumentVersion(epoch_, 0).value()) / kVersionsEach;
     if (number > kMostJumped) return false;
+    const std::lock_guard lock(mutex_);
     counter_ = std::max(counter_, number);
     return true;
   }
@@ -32,8 +41,9 @@ class VersionCounter {
   static constexpr std::int64_t kMostJumped =
       (std::int64_t{1} << (DocumentVersion::kCounterBits - 1)) / kVersionsEach;
 
-  Epoch epoch_;
-  std::int64_t counter_ = 0;
+  const Epoch epoch_;
+  std::mutex mutex_;
+  std::int64_t counter_ = 0;  // guarded by mutex_
 };
 
 }  // namespace lockstep

@@ -198,6 +198,10 @@ void add_indices(Families& families, const ReplicationProgress& progress) {
       families.add(1, {{"index", index.alias}, {"job_id", std::to_string(job.value)}});
     }
   }
+  families.gauge("lockstep_reindex_waiting",
+                 "1 while a reindex waits, for the reason that lockstep status prints");
+  for (const auto& [alias, reason] : progress.reindexes)
+    families.add(reason.empty() ? 0 : 1, {{"index", alias}});
   families.gauge("lockstep_dead_letters", "Documents that Elasticsearch refuses in their present state");
   each(&IndexProgress::dead_letters);
   families.gauge("lockstep_pending_writes", "Writes that are read from the source and have no outcome");

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "replicator/document_version.h"
+#include "replicator/source/page_connection.h"
 #include "replicator/source/transaction.h"
 
 namespace lockstep {
@@ -27,6 +28,10 @@ class ChangeLog {
   /// Opens a transaction for add_repair(), which needs no lead: its commit() never throws Deposed.
   virtual std::unique_ptr<SourceTransaction> begin_repair() = 0;
 
+  /// A connection for reading pages of jobs beside everything else that is done here. None: the source has no
+  /// such connection, and pages are read in begin(). It may outlive this.
+  virtual std::unique_ptr<PageConnection> page_connection() = 0;
+
   /// Opens a snapshot to read from.
   virtual std::unique_ptr<SourceSnapshot> read() = 0;
 
@@ -44,6 +49,10 @@ class ChangeLog {
   /// Does not notice who begins to wait for the checkpoint meanwhile. REQUIRES: no transaction is open.
   virtual bool await_change(const Position& position, std::chrono::milliseconds check_every,
                             std::chrono::milliseconds at_most) = 0;
+
+  /// Whether nothing at all was committed in the source, by the last of the looks above, since the last call.
+  /// False when that is not known: a source need not see what changes its jobs and definitions alone.
+  virtual bool stood_still() = 0;
 
   /// Whether somebody waits for the next checkpoint (applied_watch.h). Costs nothing while nobody does.
   /// REQUIRES: no transaction is open.

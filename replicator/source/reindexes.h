@@ -129,7 +129,8 @@ class Reindexes {
   enum class Force { kNo, kYes };
   virtual bool want(ReindexId reindex, ReindexWish wish, Force force) = 0;
 
-  /// Takes a step from `reindex.state`. False: it is in another state by now. Throws Deposed when a later
+  /// Takes a step from `reindex.state`. False: it is in another state by now, or an `apply` is under way and
+  /// the step has to be tried again. Throws Deposed when a later
   /// epoch than this leads. Who follows the pipeline loads it again when the generations have changed.
   virtual bool advance(const Reindex& reindex, Epoch epoch, const ReindexStep& step) = 0;
 

@@ -52,6 +52,12 @@ struct ViewPageEnd {
   bool end = false;                ///< the view has no further documents
 };
 
+/// A page of a view in the order of _id, without what the documents hold.
+struct ViewList {
+  std::vector<FoundDocument> documents;
+  bool end = false;  ///< the view has no further documents
+};
+
 class SourceSnapshot {
  public:
   virtual ~SourceSnapshot() = default;
@@ -59,8 +65,9 @@ class SourceSnapshot {
   /// What this snapshot sees, as a point in the stream of changes (ChangeLog::has_passed()).
   virtual Position position() = 0;
 
-  /// Renders the documents of `ids`, those that the view does not have included, in no particular order.
-  /// Stops after about `max_bytes` of JSON, but never before one document; returns the ids left over.
+  /// Renders the documents of `ids`, those that the view does not have included, in no particular order. Its
+  /// _id need not be able to have their values: they may come from Elasticsearch. Stops after about
+  /// `max_bytes` of JSON, but never before one document; returns the ids left over.
   virtual DocumentIds render(const AppliedIndex& index, const DocumentIds& ids, std::int64_t max_bytes,
                              const DocumentSink& sink) = 0;
 
@@ -68,6 +75,10 @@ class SourceSnapshot {
   /// about `max_bytes` of JSON.
   virtual ViewPageEnd render_page(const AppliedIndex& index, const std::optional<DocumentId>& after,
                                   std::int64_t limit, std::int64_t max_bytes, const DocumentSink& sink) = 0;
+
+  /// Lists the documents of the view behind `after` (none: from the first one), at most `limit` of them.
+  virtual ViewList list_page(const AppliedIndex& index, const std::optional<DocumentId>& after,
+                             std::int64_t limit) = 0;
 
   /// Returns those of `found` that the view does not have, or has under another routing.
   virtual std::vector<StaleDocument> stale(const AppliedIndex& index,

@@ -38,6 +38,10 @@ struct FanOutPage {
 /// At most one is open on a Source at a time. Destroying it without commit() drops what it has recorded.
 class SourceTransaction : public SourceSnapshot {
  public:
+  /// Takes the snapshot, if nothing has been read yet. Without it the first function that reads does so, or
+  /// the opening has done so already.
+  virtual void take_snapshot() {}
+
   // --- what changed ---
 
   /// What this snapshot sees behind `from`. Costs no more than a chunk, however large a transaction is.

@@ -4,6 +4,7 @@
 
 declare -A starters=() # the processes that start servers, by kind
 work='' running='' builder='' keep=no # builder: a build beside other work, by its process group
+at_end=() # functions that take away what else the script has made
 
 # run COMMAND…: in a process group of its own, waited for so that a signal to this script is not kept waiting.
 run() {
@@ -16,7 +17,7 @@ run() {
 }
 
 finish() {
-  local code=$? pid folder
+  local code=$? pid folder step
   trap - EXIT
   trap '' INT TERM # nothing interrupts the clean-up
   if [[ -n $running ]]; then
@@ -24,6 +25,7 @@ finish() {
     wait "$running" 2>/dev/null || true
   fi
   [[ -z $builder ]] || kill -s TERM -- "-$builder" 2>/dev/null || true
+  for step in "${at_end[@]}"; do "$step" || true; done
   for pid in "${starters[@]}"; do kill -s TERM "$pid" 2>/dev/null || true; done
   for pid in "${starters[@]}"; do wait "$pid" 2>/dev/null || true; done
   if [[ -n $work ]]; then

@@ -29,6 +29,7 @@ void run(const Parameters& parameters, Report& report) {
     report.add("peak memory of lockstep", "MiB", filled.peak_memory);
   }
   work.require_equal();
+  report.control("ceiling");
   report.target("share of the ceiling", Report::Bound::kAtLeast, 0.85);
   report.target("peak memory of lockstep", Report::Bound::kAtMost, 32);
 }

@@ -79,6 +79,8 @@ class Drain {
 
   void finish() {
     work_.require_equal();
+    report_.control("writers, no triggers");
+    report_.control("ceiling: ready bulks over documents that are there");
     report_.target("backlog drained / ceiling", Report::Bound::kAtLeast, 0.9);
     report_.target("following: CPU of lockstep for 50,000 changes", Report::Bound::kAtMost, 1);
     report_.target("backlog: CPU of lockstep for 50,000 changes", Report::Bound::kAtMost, 1);

@@ -41,6 +41,7 @@ void run(const Parameters& parameters, Report& report) {
     report.add("rename / ready-made bulk", "", renamed / ready_made);
   }
   work.require_equal();
+  report.control("ready-made bulk");
   report.target("rename / ready-made bulk", Report::Bound::kAtMost, 1.3);
 }
 

@@ -1,5 +1,8 @@
 // What a pipeline costs while nothing changes.
 #include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
 #include <string>
 #include <thread>
 
@@ -9,6 +12,27 @@
 
 namespace lockstep::benchmarks {
 namespace {
+
+// How often the threads of a process were given a CPU. While nothing happens that is how often they woke up.
+std::int64_t turns_on_cpu(std::int64_t pid) {
+  std::int64_t turns = 0;
+  for (const auto& thread : std::filesystem::directory_iterator("/proc/" + std::to_string(pid) + "/task")) {
+    std::ifstream schedule(thread.path() / "schedstat");
+    std::int64_t running = 0, waiting = 0, times = 0;
+    schedule >> running >> waiting >> times;
+    turns += times;
+  }
+  return turns;
+}
+
+std::int64_t turns_on_cpu_of_backends(support::PostgresDatabase& database) {
+  std::int64_t turns = 0;
+  for (const pqxx::row& row :
+       database.query("select pid from pg_stat_activity where datname = current_database() "
+                      "and application_name like 'lockstep %'"))
+    turns += turns_on_cpu(row[0].as<std::int64_t>());
+  return turns;
+}
 
 void run(const Parameters& parameters, Report& report) {
   BlogWork work(parameters["documents"]);
@@ -20,12 +44,25 @@ void run(const Parameters& parameters, Report& report) {
   const auto seconds = parameters["seconds"];
   for (const std::string part : {"at first", "later"}) {
     if (part == "later") std::this_thread::sleep_for(std::chrono::seconds(parameters["pause"]));
+    const std::int64_t turns_before = turns_on_cpu(program->pid());
+    const std::int64_t backends_turns_before = turns_on_cpu_of_backends(work.database());
     const double before = support::cpu_seconds(program->pid());
     cpu.restart();
     std::this_thread::sleep_for(std::chrono::seconds(seconds));
     const double percent = 100.0 / static_cast<double>(seconds);
-    report.add("lockstep, " + part, "% of a core", (support::cpu_seconds(program->pid()) - before) * percent);
-    report.add("PostgreSQL, " + part, "% of a core", cpu.postgresql() * percent);
+    const double lockstep = (support::cpu_seconds(program->pid()) - before) * percent;
+    const double postgresql = cpu.postgresql() * percent;
+    report.add("lockstep, " + part, "% of a core", lockstep);
+    report.add("PostgreSQL, " + part, "% of a core", postgresql);
+    report.add("together, " + part, "% of a core", lockstep + postgresql);
+    report.target("together, " + part, Report::Bound::kAtMost, 0.5);
+    const auto in_a_second = [&](std::int64_t turns) {
+      return static_cast<double>(turns) / static_cast<double>(seconds);
+    };
+    report.add("wake-ups of lockstep, " + part, "a second",
+               in_a_second(turns_on_cpu(program->pid()) - turns_before));
+    report.add("wake-ups of its sessions, " + part, "a second",
+               in_a_second(turns_on_cpu_of_backends(work.database()) - backends_turns_before));
   }
   report.add("peak memory of lockstep", "MiB", support::peak_memory(program->pid()));
   report.target("peak memory of lockstep", Report::Bound::kAtMost, 32);

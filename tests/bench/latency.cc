@@ -68,6 +68,7 @@ void run(const Parameters& parameters, Report& report) {
   }
   report.add("peak memory of lockstep", "MiB", support::peak_memory(program->pid()));
   work.require_equal();
+  report.control("a bare bulk of one document to GET");
   report.target("commit to GET, nothing else going on, p50", Report::Bound::kAtMost, 6);
   report.target("commit to GET, nothing else going on, p99", Report::Bound::kAtMost, 15);
   report.target("peak memory of lockstep", Report::Bound::kAtMost, 32);

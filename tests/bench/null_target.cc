@@ -36,6 +36,35 @@ std::optional<support::Disturbance> take_bulks(const support::HttpMessage& reque
   return support::Disturbance{.status = 200, .body = success(request.body)};
 }
 
+/// What a run of `lockstep run --until-caught-up` took.
+struct Cost {
+  double seconds;
+  double lockstep;    // CPU seconds, as the next
+  double postgresql;  // of all its processes
+};
+
+Cost operator-(const Cost& all, const Cost& part) {
+  return {all.seconds - part.seconds, all.lockstep - part.lockstep, all.postgresql - part.postgresql};
+}
+
+Cost catch_up(BlogWork& work, ServerCpu& cpu) {
+  cpu.restart();
+  const support::MeasuredRun run = work.catch_up();
+  return {run.seconds, run.cpu_seconds, cpu.postgresql()};
+}
+
+void report_backfill(Report& report, const Cost& cost, double documents) {
+  report.add("backfill", "documents/s", documents / cost.seconds);
+  report.add("backfill: CPU of lockstep for 100,000 documents", "s", cost.lockstep * 1e5 / documents);
+  report.add("backfill: CPU of PostgreSQL for 100,000 documents", "s", cost.postgresql * 1e5 / documents);
+}
+
+void report_backlog(Report& report, const std::string& name, const Cost& cost, double changes) {
+  report.add(name + " drained", "changes/s", changes / cost.seconds);
+  report.add(name + ": CPU of lockstep for 50,000 changes", "s", cost.lockstep * 5e4 / changes);
+  report.add(name + ": CPU of PostgreSQL for 50,000 changes", "s", cost.postgresql * 5e4 / changes);
+}
+
 void run(const Parameters& parameters, Report& report) {
   support::RecordingProxy target;
   target.disturb(take_bulks);
@@ -44,21 +73,13 @@ void run(const Parameters& parameters, Report& report) {
   const std::int64_t changes = parameters["changes"];
   for (std::int64_t round = 0; round < parameters["rounds"]; ++round) {
     work.begin_anew();
-    cpu.restart();
-    const support::MeasuredRun filled = work.catch_up();
-    report.add("backfill", "documents/s", static_cast<double>(work.posts()) / filled.seconds);
-    report.add("backfill: CPU of lockstep for 100,000 documents", "s",
-               filled.cpu_seconds * 1e5 / static_cast<double>(work.posts()));
-    report.add("backfill: CPU of PostgreSQL for 100,000 documents", "s",
-               cpu.postgresql() * 1e5 / static_cast<double>(work.posts()));
+    report_backfill(report, catch_up(work, cpu), static_cast<double>(work.posts()));
+    const Cost nothing = catch_up(work, cpu);
+    report.add("a run with nothing to do", "s", nothing.seconds);
     Pgbench(work.database(), single_row_updates(work.last_loaded_post()), {.transactions = changes}).finish();
-    cpu.restart();
-    const support::MeasuredRun drained = work.catch_up();
-    report.add("backlog drained", "changes/s", static_cast<double>(changes) / drained.seconds);
-    report.add("backlog: CPU of lockstep for 50,000 changes", "s",
-               drained.cpu_seconds * 5e4 / static_cast<double>(changes));
-    report.add("backlog: CPU of PostgreSQL for 50,000 changes", "s",
-               cpu.postgresql() * 5e4 / static_cast<double>(changes));
+    const Cost drained = catch_up(work, cpu);
+    report_backlog(report, "backlog", drained, static_cast<double>(changes));
+    report_backlog(report, "backlog, without such a run", drained - nothing, static_cast<double>(changes));
   }
 }
 

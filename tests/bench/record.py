@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Puts recorded results into the documentation: docs/benchmarks/NAME.json becomes the chart docs/benchmarks/NAME.svg and the
-table between "<!-- results: NAME -->" and "<!-- end -->" in docs/benchmarks.md, or, of locks, in docs/locks.md; the costs of docs/benchmarks/scale_costs.json
-become the tables of docs/scale.md in the same way (scale_model.py).
+table between "<!-- results: NAME -->" and "<!-- end -->" in docs/benchmarks.md, or, of locks, in docs/locks.md. Results of several
+tools (peers.json) become a table with a column for each in docs/comparison.md, without a chart; the costs of
+docs/benchmarks/scale_costs.json become the tables of docs/scale.md in the same way (scale_model.py).
 
-Usage: tests/bench/record.py [--check]
+Usage: tests/bench/record.py [--check | --print FILE]
 
---check changes nothing, and fails when something would change.
+--check changes nothing, and fails when something would change; --print prints the table of one result and changes nothing.
 """
 import json
 import pathlib
@@ -19,7 +20,7 @@ import scale_model
 
 DOCS = pathlib.Path(__file__).resolve().parents[2] / "docs"
 RESULTS = DOCS / "benchmarks"
-PAGES = {"locks": "locks.md", "tree_move": "locks.md"}
+PAGES = {"locks": "locks.md", "tree_move": "locks.md", "peers": "comparison.md"}
 
 
 def number(value):
@@ -48,12 +49,30 @@ def caption(result):
     return textwrap.fill(text, 120, break_long_words=False, break_on_hyphens=False).replace("~", " ")
 
 
+def spread(values):
+    """The range; empty when there is none."""
+    return f"{number(min(values))}–{number(max(values))}" if len(values) > 1 else ""
+
+
+def tools_table(result):
+    """A row for each measure, a column for each tool: the median, and the range behind it."""
+    lines = [caption(result), "", "| | " + " | ".join(result["columns"]) + " |", "|---" * (len(result["columns"]) + 1) + "|"]
+    for row in result["rows"]:
+        cells = [row["name"] + (f", {row['unit']}" if row["unit"] else "")]
+        for values in (row["values"].get(column, []) for column in result["columns"]):
+            within = f" ({spread(values)})" if len(set(values)) > 1 else ""
+            cells.append(number(statistics.median_low(values)) + within if values else "")
+        lines.append("| " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
 def table(result):
+    if "columns" in result:
+        return tools_table(result)
     lines = [caption(result), "", "| | median | range | target |", "|---|---|---|---|"]
     for measure in result["measures"]:
         values, unit = measure["values"], (" " + measure["unit"]) if measure["unit"] else ""
-        spread = f"{number(min(values))}–{number(max(values))}" if len(values) > 1 else ""
-        lines.append(f"| {measure['name']} | {number(statistics.median_low(values))}{unit} | {spread} | {verdict(measure)} |")
+        lines.append(f"| {measure['name']} | {number(statistics.median_low(values))}{unit} | {spread(values)} | {verdict(measure)} |")
     lines += ["", f"![{result['benchmark']}](benchmarks/{result['benchmark']}.svg)"]
     return "\n".join(lines)
 
@@ -94,7 +113,10 @@ def filled(text, name, content):
 
 
 def main():
-    pages = {DOCS / name: (DOCS / name).read_text() for name in ("benchmarks.md", "locks.md", "scale.md")}
+    if sys.argv[1:2] == ["--print"]:
+        print(table(json.loads(pathlib.Path(sys.argv[2]).read_text())))
+        return 0
+    pages = {DOCS / name: (DOCS / name).read_text() for name in ("benchmarks.md", "comparison.md", "locks.md", "scale.md")}
     files = dict(pages)
     for path in sorted(RESULTS.glob("*.json")):
         if path.name == "scale_costs.json":
@@ -102,7 +124,8 @@ def main():
         result = json.loads(path.read_text())
         page = DOCS / PAGES.get(result["benchmark"], "benchmarks.md")
         files[page] = filled(files[page], result["benchmark"], table(result))
-        files[path.with_suffix(".svg")] = chart(result)
+        if "measures" in result:
+            files[path.with_suffix(".svg")] = chart(result)
     for name, content in scale_model.tables(json.loads((RESULTS / "scale_costs.json").read_text())).items():
         files[DOCS / "scale.md"] = filled(files[DOCS / "scale.md"], name, content)
     changed = [path for path, text in files.items() if not path.exists() or path.read_text() != text]

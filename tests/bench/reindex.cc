@@ -55,6 +55,7 @@ class Reindexes {
     report_.add("writers meanwhile", "changes/s", writers.stop());
     const double rate = static_cast<double>(work_.posts()) / seconds;
     report_.add("reindex, filled, compared and swapped", "documents/s", rate);
+    report_.control("ceiling");
     report_.add("reindex: share of the ceiling", "", rate / ready_made);
     report_.add("reindex: CPU of lockstep", "s", support::cpu_seconds(service_->pid()) - cpu_before);
     report_.add("reindex: CPU of PostgreSQL, writers and all", "s", cpu_.postgresql());

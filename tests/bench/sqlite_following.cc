@@ -161,8 +161,11 @@ void run(const Parameters& parameters, Report& report) {
     work.latency(static_cast<int>(parameters["samples"]), 1000ms / parameters["per_second"]);
   }
   work.require_equal();
+  report.control("ceiling");
+  report.control("ceiling of writing over them");
   report.target("backfill: share of the ceiling", Report::Bound::kAtLeast, 0.85);
   report.target("backlog: share of the ceiling", Report::Bound::kAtLeast, 0.75);
+  report.control("a bare bulk of one document to GET");
   report.target("commit to GET, p50", Report::Bound::kAtMost, 10);
   report.target("backfill: peak memory of lockstep", Report::Bound::kAtMost, 32);
   report.target("following: peak memory of lockstep", Report::Bound::kAtMost, 32);

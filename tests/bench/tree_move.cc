@@ -99,6 +99,7 @@ void run(const Parameters& parameters, Report& report) {
     measure("lockstep tree mv, locking = \"global\"", [&] { move_under(*by_global); });
   }
   report.add("tree mv, of what the bare one takes", "", report.median_of(locked) / report.median_of(bare));
+  report.control(bare);
   report.target("tree mv, of what the bare one takes", Report::Bound::kAtMost, 1.5);
 }
 

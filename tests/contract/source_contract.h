@@ -108,6 +108,9 @@ class SourceContract : public testing::TestWithParam<MakeWorld> {
 /// Where others commit while a transaction that reads is open (not beside a SQLite rollback journal).
 class SnapshotSourceContract : public SourceContract {};
 
+/// Where pages of jobs are read beside the leader's transactions (not in SQLite).
+class PagesSourceContract : public SourceContract {};
+
 /// Where transactions of several writers can be open at once after they have written (not in SQLite).
 class ConcurrentSourceContract : public SourceContract {};
 

@@ -74,6 +74,49 @@ TEST_P(SourceContract, PagesOfTheViewAreInOrderAndComplete) {
                              [](const auto& a, const auto& b) { return std::stoi(a) < std::stoi(b); }));
 }
 
+TEST_P(SourceContract, TheListsOfTheViewAreItsPagesWithoutContents) {
+  source_ = world_->open();
+  for (int i = 1; i <= 25; ++i) writer_->insert_thing(i * 7 % 26, 0);
+  const auto snapshot = source_->changes().read();
+  Rendered documents;
+  snapshot->render_page(docs(), std::nullopt, 100, kManyBytes, documents.sink());
+  std::vector<std::string> listed;
+  std::optional<DocumentId> after;
+  for (bool end = false; !end;) {
+    const ViewList list = snapshot->list_page(docs(), after, 5);
+    end = list.end;
+    ASSERT_TRUE(end || list.documents.size() == 5U);
+    for (const FoundDocument& document : list.documents) listed.push_back(document.id.text);
+    if (!listed.empty()) after = DocumentId{listed.back()};
+    ASSERT_LE(listed.size(), 25U);
+  }
+  EXPECT_EQ(listed.size(), 25U);
+  EXPECT_EQ(listed, documents.order);
+}
+
+TEST_P(SourceContract, AListTellsRoutings) {
+  source_ = world_->open();
+  writer_->insert_town(1, "Ulm");
+  writer_->insert_parcel(1, 1);
+  writer_->insert_parcel(2, 99);
+  EXPECT_EQ(source_->changes().read()->list_page(parcels(), std::nullopt, 10).documents,
+            (std::vector<FoundDocument>{{{"1"}, "Ulm"}, {{"2"}, ""}}));
+}
+
+TEST_P(SourceContract, WhatNoIdOfTheViewCanBeIsADocumentThatItDoesNotHave) {
+  source_ = world_->open();
+  writer_->insert_thing(1, 0);
+  const std::vector<std::string> impossible = {
+      "no number", "01", "+1", "1 ", "1.0", "-0", "", "99999999999", "9223372036854775808", "1e0", "\u00a01"};
+  DocumentIds ids{{"1"}};
+  for (const std::string& text : impossible) ids.push_back({text});
+  Rendered documents;
+  EXPECT_TRUE(source_->changes().read()->render(docs(), ids, kManyBytes, documents.sink()).empty());
+  EXPECT_EQ(documents.json.size(), ids.size());
+  EXPECT_NE(documents.json.at("1"), "none");
+  for (const std::string& text : impossible) EXPECT_EQ(documents.json.at(text), "none") << text;
+}
+
 TEST_P(SourceContract, APageStopsAtTheByteLimitButNotBeforeOneDocument) {
   source_ = world_->open();
   writer_->insert_things(1, 5);
@@ -257,6 +300,7 @@ TEST_P(SourceContract, ABrokenViewIsToldApartFromOtherErrorsUntilItIsMended) {
   expect_view_error(index, [&] {
     source_->changes().read()->render_page(docs(), std::nullopt, 10, kManyBytes, none.sink());
   });
+  expect_view_error(index, [&] { source_->changes().read()->list_page(docs(), std::nullopt, 10); });
   expect_view_error(index, [&] { source_->changes().read()->stale(docs(), {{{"1"}, ""}}); });
   expect_view_error(index, [&] { begin()->require_readable(docs()); });
   expect_view_error(index,

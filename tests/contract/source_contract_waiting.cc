@@ -46,6 +46,17 @@ TEST_P(SourceContract, WhoWaitsForAChangeIsToldWhenItComes) {
   EXPECT_EQ(drain(), (Reported{{"1", 1}}));
 }
 
+// Others at the same server may have done something at any time: then it did not stand still.
+TEST_P(SourceContract, ASourceThatStoodStillHadNoCommit) {
+  lead();
+  drain();
+  source_->changes().may_have_changed(position_);
+  source_->changes().stood_still();
+  writer_->insert_thing(1, 0);
+  source_->changes().may_have_changed(position_);
+  EXPECT_FALSE(source_->changes().stood_still());
+}
+
 TEST_P(DefinedSourceContract, ALeaderNoticesWhoWaitsForItsCheckpoint) {
   lead();
   EXPECT_FALSE(source_->changes().is_awaited());

@@ -43,6 +43,9 @@ class EmptyTransaction final : public SourceTransaction {
                           const DocumentSink&) override {
     return {std::nullopt, true};
   }
+  ViewList list_page(const AppliedIndex&, const std::optional<DocumentId>&, std::int64_t) override {
+    return {{}, true};
+  }
   std::vector<StaleDocument> stale(const AppliedIndex&, const std::vector<FoundDocument>&) override {
     return {};
   }
@@ -130,6 +133,7 @@ class EmptySource final : public Source,
 
   std::unique_ptr<SourceTransaction> begin(Epoch) override { return std::make_unique<EmptyTransaction>(); }
   std::unique_ptr<SourceTransaction> begin_repair() override { return std::make_unique<EmptyTransaction>(); }
+  std::unique_ptr<PageConnection> page_connection() override { return nullptr; }
   std::unique_ptr<SourceSnapshot> read() override { return std::make_unique<EmptyTransaction>(); }
   Position checkpoint() override { return {}; }
   bool has_passed(const Position&) override { return false; }
@@ -137,6 +141,7 @@ class EmptySource final : public Source,
   bool await_change(const Position&, std::chrono::milliseconds, std::chrono::milliseconds) override {
     return false;
   }
+  bool stood_still() override { return false; }
   bool is_awaited() override { return false; }
   SavePace save_pace() override { return {}; }
   UnfinishedJobs jobs() override { return {}; }
@@ -244,6 +249,7 @@ const auto kName = [](const auto&) { return std::string("Empty"); };
 
 INSTANTIATE_TEST_SUITE_P(Empty, SourceContract, kEmpty, kName);
 INSTANTIATE_TEST_SUITE_P(Empty, SnapshotSourceContract, kEmpty, kName);
+INSTANTIATE_TEST_SUITE_P(Empty, PagesSourceContract, kEmpty, kName);
 INSTANTIATE_TEST_SUITE_P(Empty, ConcurrentSourceContract, kEmpty, kName);
 INSTANTIATE_TEST_SUITE_P(Empty, DefinedSourceContract, kEmpty, kName);
 INSTANTIATE_TEST_SUITE_P(Empty, NumberedSourceContract, kEmpty, kName);

@@ -48,6 +48,7 @@ AppliedPipeline pipeline_of_contract() {
 class Server {
  public:
   Server() : database(pipeline_of_contract()) {
+    database.read_pages_beside();
     database.resolve_with(kParcels, kTowns, [](const fake::State& state, const std::string& town) {
       Values ids;
       const auto parcels = state.views.find(kParcels);
@@ -272,6 +273,7 @@ const auto kName = [](const auto&) { return std::string("Fake"); };
 
 INSTANTIATE_TEST_SUITE_P(Fake, SourceContract, kFake, kName);
 INSTANTIATE_TEST_SUITE_P(Fake, SnapshotSourceContract, kFake, kName);
+INSTANTIATE_TEST_SUITE_P(Fake, PagesSourceContract, kFake, kName);
 INSTANTIATE_TEST_SUITE_P(Fake, ConcurrentSourceContract, kFake, kName);
 
 }  // namespace

@@ -214,6 +214,7 @@ const auto kName = [](const auto&) { return std::string("Postgres"); };
 
 INSTANTIATE_TEST_SUITE_P(Postgres, SourceContract, kPostgres, kName);
 INSTANTIATE_TEST_SUITE_P(Postgres, SnapshotSourceContract, kPostgres, kName);
+INSTANTIATE_TEST_SUITE_P(Postgres, PagesSourceContract, kPostgres, kName);
 INSTANTIATE_TEST_SUITE_P(Postgres, ConcurrentSourceContract, kPostgres, kName);
 INSTANTIATE_TEST_SUITE_P(Postgres, DefinedSourceContract, kPostgres, kName);
 INSTANTIATE_TEST_SUITE_P(Postgres, NumberedSourceContract, kPostgres, kName);

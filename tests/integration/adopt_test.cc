@@ -168,7 +168,8 @@ TEST_F(AdoptVerb, CutOffAtAnyRequestTheNextOneGoesOn) {
     if (now.empty()) {
       posts_.damage("2", R"({"title": "of the old writer"})");
     } else {
-      EXPECT_EQ(pipeline_.lockstep("apply", {"--yes"}).exit_code, 1) << "half adopted";
+      const Completed applied = pipeline_.lockstep("apply", {"--yes"});
+      EXPECT_EQ(applied.exit_code, 1) << "half adopted at " << point.part << '\n' << applied.out << cut.err;
     }
     EXPECT_GE(posts_.count(), 20) << "searches find it at every moment";
   }
@@ -202,6 +203,70 @@ TEST_F(AdoptVerb, AReindexTakesThePlaceOfAnAdoptedIndexAndDeletesIt) {
       wait_until([&] { return posts_.concrete() == std::vector{posts_.alias() + "-000001"}; }, kPatience))
       << posts_.concrete().size();
   EXPECT_EQ(stands_for(), posts_.alias() + "-000001");
+  EXPECT_TRUE(becomes_equal());
+}
+
+TEST_F(AdoptVerb, ALostMarkIsPutBackByOneCommand) {
+  bring_up();
+  const std::string index = stands_for();
+  const auto put_meta = [&](const nlohmann::json& meta) {
+    posts_.server().expect("PUT", "/" + index + "/_mapping", nlohmann::json{{"_meta", meta}}.dump());
+  };
+  const nlohmann::json mark =
+      posts_.server().expect("GET", "/" + index + "/_mapping").at(index).at("mappings").at("_meta");
+  nlohmann::json broken = mark;
+  broken.at("lockstep").at("epoch") = "many";
+  int lost = 0;
+  for (const nlohmann::json& meta : {nlohmann::json::object(), broken}) {
+    put_meta(meta);
+    posts_.damage(std::to_string(++lost), R"({"title": "of somebody else"})");
+    execute("delete from blog.posts where id = " + std::to_string(20 - lost));
+    EXPECT_THAT(pipeline_.lockstep("run", {"--until-caught-up"}).err,
+                HasSubstr("`lockstep adopt " + posts_.alias() + "`"));
+    const std::string before = mapping();
+    EXPECT_EQ(adopt({"--dry-run"}).exit_code, 0);
+    EXPECT_EQ(mapping(), before);
+    const Completed adopted = adopt();
+    ASSERT_EQ(adopted.exit_code, 0) << adopted.out << adopted.err;
+    EXPECT_THAT(adopted.out, HasSubstr("1 different: \"" + std::to_string(lost) + "\"\n  1 surplus"));
+    EXPECT_THAT(mapping(), HasSubstr("doubt"));
+    expect_equal_after_a_run();
+    EXPECT_THAT(mapping(), Not(HasSubstr("doubt")));
+  }
+
+  nlohmann::json anothers = mark;
+  anothers.at("lockstep").at("identity") = "another";
+  anothers.at("lockstep").erase("epoch");
+  put_meta(anothers);
+  const Completed refused = adopt();
+  EXPECT_EQ(refused.exit_code, 1);
+  EXPECT_THAT(refused.err, HasSubstr("belongs to the pipeline"));
+  EXPECT_THAT(mapping(), HasSubstr("another"));
+}
+
+TEST_F(AdoptVerb, ABlockThatOneOfTwoHasLeftOnTheCloneGoesWithTheNextOne) {
+  fill(posts_.alias());
+  ASSERT_EQ(adopt().exit_code, 0);
+  const std::string clone = posts_.alias() + "-000001";
+  posts_.server().expect("PUT", "/" + clone + "/_settings", R"({"index.blocks.write": true})");
+  const Completed again = adopt();
+  EXPECT_EQ(again.exit_code, 0) << again.err;
+  EXPECT_THAT(again.out, HasSubstr(clone + " takes writes again"));
+  execute("update blog.posts set title = 'changed' where id = 1");
+  expect_equal_after_a_run();
+}
+
+TEST_F(AdoptVerb, AnAliasThatRefusesWritesGoesOnRefusingThemAfterAReindex) {
+  fill(legacy());
+  posts_.server().expect("PUT", "/" + legacy() + "/_alias/" + posts_.alias(), R"({"is_write_index": false})");
+  ASSERT_EQ(adopt().exit_code, 0);
+  follow();
+  for (const std::vector<std::string>& direction : {std::vector<std::string>{posts_.alias()}, {"--back"}}) {
+    pipeline_.must("reindex", direction);
+    const auto options = posts_.server().expect("GET", "/_alias/" + posts_.alias()).at(stands_for());
+    EXPECT_EQ(options.at("aliases").at(posts_.alias()).value("is_write_index", true), false) << options;
+  }
+  execute("update blog.posts set title = 'changed' where id = 1");
   EXPECT_TRUE(becomes_equal());
 }
 

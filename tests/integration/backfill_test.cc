@@ -2,6 +2,7 @@
 // way.
 #include <gtest/gtest.h>
 
+#include <csignal>
 #include <thread>
 
 #include "tests/support/blog_pipeline.h"
@@ -19,6 +20,24 @@ class Backfill : public BlogTest {
         "generate_series(1001, " +
         std::to_string(1000 + kDocuments) + ") i");
     pipeline_.apply();
+  }
+
+  /// An index of the authors. Where `which` holds, a document takes three seconds to render in a page of a
+  /// job, and no time in all that `apply` tries.
+  ElasticsearchIndex& add_slow_index(const std::string& which) {
+    execute("create view search.slow as select id as _id, case when " + which +
+            " and current_setting('application_name') like '%pages of jobs' then pg_sleep(3)::text else name "
+            "end as slept from blog.authors");
+    ElasticsearchIndex& slow = pipeline_.add_index("slow", "search.slow", track("blog.authors"));
+    pipeline_.apply();
+    return slow;
+  }
+
+  /// Whether one of its pages is being read.
+  bool reads_slow_page() {
+    return database_.number(
+               "select count(*) from pg_stat_activity where datname = current_database() and state = "
+               "'active' and application_name like '%pages of jobs' and query like '%search.slow%'") == 1;
   }
 };
 
@@ -49,10 +68,15 @@ TEST_F(Backfill, DocumentsThatChangeMeanwhileAreNotPutBack) {
   EXPECT_TRUE(proxy_.history().overlaps().empty()) << proxy_.history().overlaps().front();
 }
 
+// What a backfill has done is saved every 200 ms: it has to last for longer than that.
 TEST_F(Backfill, AKilledBackfillIsResumedNotBegunAgain) {
+  proxy_.disturb([](const HttpMessage& request) {
+    return RecordingProxy::is_bulk(request) ? std::optional(Disturbance{.delay = 100ms}) : std::nullopt;
+  });
   restart();
-  ASSERT_TRUE(wait_until([&] { return proxy_.history().applied() > kDocuments / 2; }, kPatience, 1ms));
+  ASSERT_TRUE(wait_until([&] { return proxy_.history().applied() > kDocuments * 3 / 4; }, kPatience, 1ms));
   kill();
+  proxy_.disturb({});
   const auto before = proxy_.history().operations();
   pipeline_.catch_up();
   EXPECT_TRUE(is_equal());
@@ -72,6 +96,38 @@ TEST_F(Backfill, ChangesThatCommitDuringItDoNotWaitForItsEnd) {
       << "the backfill was over too soon to tell";
   proxy_.disturb({});
   EXPECT_TRUE(becomes_equal());
+}
+
+TEST_F(Backfill, APageThatTakesLongHoldsUpNeitherChangesNorAStop) {
+  pipeline_.catch_up();
+  add_slow_index("true");
+  const auto program = pipeline_.start();
+  ASSERT_TRUE(wait_until([&] { return reads_slow_page(); }, kPatience));
+  execute("insert into blog.posts (id, author_id, title) values (90000, 1, 'meanwhile')");
+  EXPECT_TRUE(appears("90000"));
+  EXPECT_TRUE(reads_slow_page()) << "the page was read too soon to tell";
+  program->signal(SIGTERM);
+  EXPECT_EQ(program->wait(5s), 0);
+}
+
+// Elasticsearch forgets the version of a deletion after index.gc_deletes, a minute by default.
+TEST_F(Backfill, ADocumentThatIsDeletedWhileItsPageIsReadStaysDeletedThoughItsVersionIsForgotten) {
+  execute("insert into blog.authors (id, name) values (90, 'gone'), (91, 'renamed')");
+  pipeline_.catch_up();
+  ElasticsearchIndex& slow = add_slow_index("id = 90");
+  slow.server().expect("PUT", "/" + slow.alias() + "/_settings", R"({"index.gc_deletes": "1ms"})");
+  restart();
+  ASSERT_TRUE(wait_until([&] { return reads_slow_page(); }, kPatience));
+  execute(
+      "begin; delete from blog.authors where id = 90; update blog.authors set name = 'new' where id = 91; "
+      "insert into blog.posts (id, author_id, title) values (90000, 1, 'after it'); commit");
+  EXPECT_TRUE(appears("90000"));
+  EXPECT_TRUE(reads_slow_page()) << "the page was read too soon to tell";
+  slow.server().expect("POST", "/" + slow.alias() + "/_refresh");
+  ASSERT_TRUE(
+      wait_until([&] { return database_.number("select count(*) from lockstep.job") == 0; }, kPatience));
+  EXPECT_FALSE(slow.get("90"));
+  EXPECT_EQ(slow.get("91")->json, R"({"slept":"new"})");
 }
 
 TEST_F(Backfill, AnIndexThatIsAddedLaterIsFilledBesideTheOthers) {

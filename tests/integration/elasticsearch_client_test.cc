@@ -1,6 +1,8 @@
 // The administrative client against a real engine: the ground of `check`, `plan` and `apply`.
 #include <gmock/gmock.h>
 
+#include <chrono>
+
 #include "replicator/elasticsearch/admin/generations.h"
 #include "tests/integration/elasticsearch_fixture.h"
 
@@ -26,6 +28,9 @@ constexpr const char* kMapping = R"({
     }
   }
 })";
+
+// What Elasticsearch waits for the shards of a new index, unless it is told otherwise.
+constexpr std::chrono::seconds kWaitForShards{30};
 
 class ElasticsearchClientContract : public ElasticsearchContract {};
 
@@ -217,6 +222,43 @@ TEST_F(ElasticsearchClientContract, ATemplateThatPutsAGenerationUnderTheAliasIsR
   client().send("deleting the template", "DELETE", path);
   EXPECT_EQ(client().generations(alias()).size(), 1u);
   EXPECT_EQ(create_beside(client(), index, Epoch{3}, 17).beside, alias() + "-000002");
+}
+
+// The source went back to the time before the filling: what was filled has documents of commits that are
+// lost.
+TEST_F(ElasticsearchClientContract, AGenerationThatWasFilledBeforeTheSourceWentBackIsMadeAnew) {
+  const DesiredIndex index = desired("{}");
+  apply(index);
+  const std::string filled = create_beside(client(), index, Epoch{3}, 17).beside;
+  client().send("writing of a lost commit", "PUT", "/" + filled + "/_doc/1", "{}");
+  EXPECT_THROW(create_beside(client(), index, Epoch{2}, 17), Error) << "a later leader may be filling it";
+  EXPECT_EQ(client().generations(alias()).back().name, filled);
+  EXPECT_EQ(create_beside(client(), index, Epoch{4}, 17).beside, alias() + "-000003");
+  EXPECT_EQ(client().generations(alias()).size(), 2u);
+}
+
+// Likewise: it knows nothing of the reindex, and nobody would look at the index again.
+TEST_F(ElasticsearchClientContract, AGenerationOfAReindexThatTheSourceHasLostIsDeleted) {
+  const DesiredIndex index = desired("{}");
+  apply(index);
+  create_beside(client(), index, Epoch{3}, 17);
+  EXPECT_EQ(create_beside(client(), index, Epoch{3}, 18).beside, alias() + "-000003");
+  EXPECT_EQ(client().generations(alias()).size(), 2u);
+  create_beside(client(), index, Epoch{2}, 19);
+  EXPECT_EQ(client().generations(alias()).size(), 3u) << "it may be of a later leader";
+  drop_forgotten(client(), alias(), "identity-1");
+  ASSERT_EQ(client().generations(alias()).size(), 1u);
+  EXPECT_EQ(client().indices_of(alias()).at(0).name, alias() + "-000001") << "searchers see it";
+}
+
+TEST_F(ElasticsearchClientContract, AGenerationWithoutRoomForItsShardsIsMadeWithoutAWait) {
+  apply(desired("{}"));
+  const DesiredIndex index =
+      desired(R"({"settings": {"number_of_shards": 1, "index.routing.allocation.require._name": "nobody"}})");
+  const auto begin = std::chrono::steady_clock::now();
+  const std::string next = create_beside(client(), index, Epoch{3}, 17).beside;
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, kWaitForShards);
+  EXPECT_THROW(require_as_healthy(client(), next, alias() + "-000001"), Error) << "searches would fail";
 }
 
 TEST_F(ElasticsearchClientContract, AMissingIndexIsAnErrorWithItsRemedy) {

@@ -29,8 +29,8 @@ constexpr const char* kSchema =
     "insert into posts with recursive n(i) as (select 1 union all select i + 1 from n where i < 20) "
     "select i, 'post ' || i from n";
 
-std::string mapping_of_title(const std::string& type) {
-  return R"({"settings": {"number_of_shards": 1, "number_of_replicas": 0},
+std::string mapping_of_title(const std::string& type, const std::string& settings = {}) {
+  return R"({"settings": {"number_of_shards": 1, "number_of_replicas": 0)" + settings + R"(},
              "mappings": {"dynamic": false, "properties": {"title": {"type": ")" +
          type + R"("}}}})";
 }
@@ -143,7 +143,7 @@ TYPED_TEST(ReindexRefusals, AMappingThatRefusesDocumentsIsNotSwappedIn) {
   EXPECT_EQ(this->stands_for(), this->generation(1));
   EXPECT_THAT(this->pipeline_->must("status"), HasSubstr(reason));
   EXPECT_THAT(this->pipeline_->must("dead-letters", {"list", "--index", this->generation(2)}),
-              HasSubstr("mapper_parsing"));
+              HasSubstr("parsing_exception"));
   EXPECT_EQ(this->pipeline_->lockstep("reindex", {"--back"}).exit_code, 2) << "the alias has not moved";
   this->pipeline_->must("reindex", {"--abort"});
   this->expect_nothing_left(1);
@@ -174,11 +174,49 @@ TYPED_TEST(ReindexRefusals, AMappingThatRefusesAlmostEverythingEndsTheReindexAnd
   this->pipeline_->set_mapping("refusals", mapping_of_title("integer"));
   const Completed failed = this->pipeline_->lockstep("reindex");
   EXPECT_EQ(failed.exit_code, 1);
-  EXPECT_THAT(failed.err, HasSubstr("mapper_parsing_exception"));
+  EXPECT_THAT(failed.err, HasSubstr("parsing_exception"));
   EXPECT_TRUE(this->program_->running());
   this->database_.execute("update posts set title = 'afterwards' where id = 1");
   this->pipeline_->must("reindex", {"--abort"});
   this->expect_nothing_left(1);
+  this->expect_equal();
+}
+
+// A request that is on its way when its sender dies may arrive after the deletion of its document.
+// Elasticsearch must not have forgotten that by then.
+TYPED_TEST(ReindexRefusals, AnIndexThatForgetsDeletionsAtOnceIsNotMade) {
+  this->follow();
+  const std::string forgets = "gc_deletes 0s: a write that arrives late may bring a deleted document back";
+  this->pipeline_->set_mapping("refusals", mapping_of_title("keyword", R"(, "gc_deletes": "0s")"));
+  for (const std::vector<std::string>& arguments : {std::vector<std::string>{}, {"--dry-run"}}) {
+    const Completed refused = this->pipeline_->lockstep("reindex", arguments);
+    EXPECT_EQ(refused.exit_code, 2);
+    EXPECT_THAT(refused.err, HasSubstr(forgets));
+  }
+  this->pipeline_->set_mapping("refusals", mapping_of_title("text", R"(, "gc_deletes": "0s")"));
+  EXPECT_THAT(this->pipeline_->lockstep("plan").out, HasSubstr(forgets));
+  EXPECT_EQ(this->pipeline_->lockstep("apply", {"--yes"}).exit_code, 1) << "it could be done in place";
+  this->expect_nothing_left(1);
+}
+
+TYPED_TEST(ReindexRefusals, ATemplateThatForgetsDeletionsStopsTheReindexUntilItIsMended) {
+  this->follow();
+  ElasticsearchServer& server = this->posts_.server();
+  const std::string path = "/_index_template/" + this->posts_.alias();
+  const auto put_template = [&](const std::string& settings) {
+    server.expect("PUT", path,
+                  R"({"index_patterns": [")" + this->posts_.alias() + R"(-0*"], "priority": 900,
+                      "template": {"settings": {)" +
+                      settings + "}}}");
+  };
+  put_template(R"("index.gc_deletes": "1s")");
+  this->pipeline_->set_mapping("refusals", mapping_of_title("keyword"));
+  const auto reindex = this->begin_reindex();
+  EXPECT_TRUE(this->says(*reindex, "an index template of Elasticsearch sets index.gc_deletes 1s"));
+  EXPECT_THAT(this->posts_.concrete(), ElementsAre(this->generation(1)));
+  put_template("");
+  EXPECT_EQ(reindex->wait(kPatience), 0) << reindex->err();
+  server.expect("DELETE", path);
   this->expect_equal();
 }
 

@@ -145,6 +145,24 @@ TEST_F(ReindexVerb, SwapsAndWaysBackUnderLoadFailNoSearchAndLoseNothing) {
   EXPECT_TRUE(becomes_equal());
 }
 
+// `apply` reads the generations more than once: it dropped one that a step had added in between, and the
+// reindex was stuck.
+TEST_F(ReindexVerb, AStepThatAddsAnIndexWaitsForAnApplyThatIsUnderWay) {
+  follow();
+  ASSERT_TRUE(becomes_equal());
+  const auto connection = database_.connect();
+  pqxx::work apply(*connection);
+  apply.exec("select pg_advisory_xact_lock(hashtextextended('lockstep apply lockstep', 0))");
+  const auto reindex = begin_reindex({posts_.alias()});
+  ASSERT_TRUE(wait_until([&] { return posts_.concrete().size() == 2; }, kPatience));
+  execute("update blog.posts set title = 'meanwhile' where id = 1");
+  EXPECT_TRUE(becomes_equal()) << "changes do not wait";
+  EXPECT_EQ(state(), "creating");
+  apply.abort();
+  EXPECT_EQ(reindex->wait(kPatience), 0) << reindex->err();
+  EXPECT_EQ(stands_for(), generation(2));
+}
+
 TEST_F(ReindexVerb, ItIsNeverFasterThanItsLimitWhichOutlivesAKill) {
   execute(
       "insert into blog.posts (id, author_id, title) select i, 1, 'post' from generate_series(1001, 5980) i");

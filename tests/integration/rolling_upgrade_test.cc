@@ -31,6 +31,10 @@ class RollingUpgrade : public testing::Test {
     EXPECT_EQ(difference, "") << program.err();
     return difference.empty();
   }
+  std::string reindex() {
+    return database_.value("select state || ' ' || live_name || coalesce(wanted, '') from lockstep.reindex")
+        .value();
+  }
   bool says(Program& program, const std::string& text) {
     return wait_until([&] { return program.err().find(text) != std::string::npos; }, kPatience);
   }
@@ -58,10 +62,29 @@ TEST_F(RollingUpgrade, AnOlderProgramWaitsForAnUpgradeOfItselfAndSaysSo) {
   EXPECT_TRUE(follows(*program, "again"));
 }
 
+TEST_F(RollingUpgrade, AnOlderProgramLeavesAReindexAsItIs) {
+  const auto newer = pipeline_.start();
+  pipeline_.set_mapping("items", R"({"mappings": {"properties": {"name": {"type": "keyword"}}}})");
+  pipeline_.must("reindex", {"--keep", "1h"});
+  migrate_further("null");
+  const std::string before = reindex();
+  for (const char* const option : {"--keep=1h", "--back", "--finish", "--abort", "--dry-run"}) {
+    const Completed refused = pipeline_.lockstep("reindex", {option});
+    EXPECT_EQ(refused.exit_code, 2) << option;
+    EXPECT_THAT(refused.err, testing::HasSubstr("was migrated by a newer lockstep")) << option;
+  }
+  const auto older = pipeline_.start();
+  EXPECT_TRUE(says(*older, "was migrated by a newer lockstep"));
+  EXPECT_EQ(reindex(), before);
+  EXPECT_EQ(pipeline_.index("items").concrete().size(), 2u);
+  database_.execute("delete from lockstep.migration where name = 'more'");
+  pipeline_.must("reindex", {"--back"});
+  EXPECT_TRUE(follows(*older, "back"));
+}
+
 TEST_F(RollingUpgrade, ANewerProgramWaitsForTheApplyAndSaysSo) {
-  // As before the newest migration, 0015_pace.
-  database_.execute("delete from lockstep.migration where number = " + std::to_string(newest_) +
-                    "; alter table lockstep.reindex drop column max_rate; drop table lockstep.pace");
+  // As before the newest migration, 0016_cheaper_wait, which replaces a function.
+  database_.execute("delete from lockstep.migration where number = " + std::to_string(newest_));
   const auto program = pipeline_.start();
   EXPECT_TRUE(says(*program, "run `lockstep apply`"));
   EXPECT_TRUE(program->running());

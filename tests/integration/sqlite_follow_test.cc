@@ -61,6 +61,13 @@ void query(
   if (code != SQLITE_OK) throw std::runtime_error(sql + ": " + message);
 }
 
+std::string keyword_mapping() {
+  std::string mapping = support::kStoringMapping;
+  mapping.replace(mapping.find("\"dynamic\": false"), 16,
+                  R"("dynamic": false, "properties": {"title": {"type": "keyword"}})");
+  return mapping;
+}
+
 class SqliteFollowTest : public testing::Test {
  protected:
   SqliteFollowTest() {
@@ -378,10 +385,7 @@ TEST_F(SqliteFollowTest, AnIndexIsReindexedAndTakenBackBesideWrites) {
   must("apply", {"--yes"});
   start();
   ASSERT_TRUE(becomes_equal());
-  std::string keyword = support::kStoringMapping;
-  keyword.replace(keyword.find("\"dynamic\": false"), 16,
-                  R"("dynamic": false, "properties": {"title": {"type": "keyword"}})");
-  folder_.write("blog.json", keyword);
+  folder_.write("blog.json", keyword_mapping());
   support::Program reindex(support::lockstep_program(),
                            {"reindex", index_.alias(), "-c", (folder_.path() / "lockstep.toml").string()});
   ASSERT_TRUE(support::wait_until([&] { return index_.concrete().size() == 2; }, kPatience)) << reindex.err();
@@ -405,6 +409,28 @@ TEST_F(SqliteFollowTest, AnIndexIsReindexedAndTakenBackBesideWrites) {
   EXPECT_TRUE(becomes_equal());
   query(file_, "select alias from lockstep_reindex", [](char** row) { ADD_FAILURE() << row[0]; });
   must("plan", {"--exit-code"});
+}
+
+// Nobody looked at the other index again.
+TEST_F(SqliteFollowTest, AReindexOfWhichARestoredFileKnowsNothingLeavesNoIndex) {
+  query(file_,
+        "insert into users (id, name) values (1, 'Ann'); insert into blogposts (title, user_id) values ('a "
+        "post', 1)");
+  must("apply", {"--yes"});
+  start();
+  ASSERT_TRUE(becomes_equal());
+  const std::filesystem::path backup = back_up();
+  folder_.write("blog.json", keyword_mapping());
+  must("reindex", {index_.alias()});
+  ASSERT_EQ(index_.concrete().size(), 2u);
+  service_->signal(SIGTERM);
+  ASSERT_EQ(service_->wait(kPatience), 0) << service_->err();
+  restore(backup);
+  start();
+  EXPECT_TRUE(support::wait_until([&] { return index_.concrete().size() == 1; }, kPatience))
+      << service_->err();
+  EXPECT_EQ(stands_for(), index_.alias() + "-000002");
+  EXPECT_TRUE(becomes_equal());
 }
 
 }  // namespace

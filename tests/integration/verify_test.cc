@@ -147,6 +147,24 @@ TEST_F(Verify, ADocumentThatIsThereTwiceDoesNotHideOneThatIsMissing) {
   EXPECT_NE(verified.out.find("\tsurplus\t\"8\"\trouting"), std::string::npos) << verified.out;
 }
 
+TEST_F(Verify, ADocumentWhoseIdTheViewCannotHaveIsSurplus) {
+  execute(
+      "create table blog.tokens (id uuid primary key, text text); "
+      "insert into blog.tokens values ('0a0b0c0d-0000-4000-8000-00000000000e', 'a token'); "
+      "create view search.tokens as select id as _id, text from blog.tokens");
+  ElasticsearchIndex& tokens = pipeline_.add_index("tokens", "search.tokens", track("blog.tokens"));
+  bring_up();
+  const std::string upper = "0A0B0C0D-0000-4000-8000-00000000000E";
+  const std::string braced = "{0a0b0c0d-0000-4000-8000-00000000000e}";
+  for (const std::string& id : {upper, braced, std::string("none")})
+    tokens.damage(id, R"({"text":"a token"})");
+  const Completed verified = pipeline_.lockstep("verify", {tokens.alias()});
+  EXPECT_EQ(verified.exit_code, 3) << verified.err;
+  const std::string surplus = tokens.alias() + "\tsurplus\t\"";
+  EXPECT_EQ(lines_of(verified.out),
+            (std::multiset<std::string>{surplus + upper + '"', surplus + braced + '"', surplus + "none\""}));
+}
+
 TEST_F(Verify, ADocumentMuchLargerThanThePagesIsComparedToo) {
   execute("update blog.posts set title = repeat('long ', 1000000) where id in (3, 4)");
   bring_up();

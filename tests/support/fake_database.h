@@ -2,6 +2,7 @@
 // (S1 to S6), in its strictest reading: a transaction does not see what it has recorded itself.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -146,6 +147,10 @@ class Database {
   /// Whether a crash can no longer take back what was committed.
   bool is_durable() const;
 
+  /// Whether the source has a connection for pages of jobs (at first: no).
+  void read_pages_beside() { reads_pages_beside_ = true; }
+  bool reads_pages_beside() const { return reads_pages_beside_; }
+
   /// Moves the checkpoint as a leader would.
   void set_position(std::size_t rows);
 
@@ -184,6 +189,7 @@ class Database {
   std::vector<std::string> resolve(const State& state, IndexId index,
                                    const std::vector<CapturedChange>& changes) const;
 
+  std::atomic<bool> reads_pages_beside_ = false;
   mutable std::mutex mutex_;
   AppliedPipeline pipeline_;                                     // guarded by mutex_
   State state_;                                                  // guarded by mutex_

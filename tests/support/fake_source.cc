@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cctype>
 #include <ctime>
 #include <stdexcept>
@@ -39,6 +40,22 @@ std::string utc(std::chrono::system_clock::time_point time) {
   std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts);
   return text.data();
 }
+
+class FakePageConnection final : public PageConnection {
+ public:
+  explicit FakePageConnection(Database& database) : database_(database) {}
+
+  std::unique_ptr<SourceTransaction> begin(Epoch epoch) override {
+    if (is_cancelled_) throw Error({"reading beside the leader's connection", "it was cancelled"});
+    return std::make_unique<FakeTransaction>(database_, connection_, epoch);
+  }
+  void cancel() override { is_cancelled_ = true; }
+
+ private:
+  Database& database_;
+  Connection connection_;
+  std::atomic<bool> is_cancelled_ = false;
+};
 
 }  // namespace
 
@@ -126,6 +143,11 @@ std::unique_ptr<SourceTransaction> FakeSource::begin(Epoch epoch) {
 
 std::unique_ptr<SourceTransaction> FakeSource::begin_repair() {
   return std::make_unique<FakeTransaction>(database_, connection_, std::nullopt);
+}
+
+std::unique_ptr<PageConnection> FakeSource::page_connection() {
+  if (!database_.reads_pages_beside()) return nullptr;
+  return std::make_unique<FakePageConnection>(database_);
 }
 
 std::unique_ptr<SourceSnapshot> FakeSource::read() {

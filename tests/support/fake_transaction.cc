@@ -229,6 +229,18 @@ ViewPageEnd FakeTransaction::render_page_for(DocumentVersion version, const Appl
       after, limit, max_bytes, sink);
 }
 
+ViewList FakeTransaction::list_page(const AppliedIndex& index, const std::optional<DocumentId>& after,
+                                    std::int64_t limit) {
+  database_.require_readable(index);
+  const View& view = seen_.views[index.id];
+  ViewList list;
+  auto row = after ? view.upper_bound(after->text) : view.begin();
+  for (; row != view.end() && static_cast<std::int64_t>(list.documents.size()) < limit; ++row)
+    list.documents.push_back({{row->first}, index.routed ? row->second.routing : ""});
+  list.end = static_cast<std::int64_t>(list.documents.size()) < limit;
+  return list;
+}
+
 std::vector<StaleDocument> FakeTransaction::stale(const AppliedIndex& index,
                                                   const std::vector<FoundDocument>& found) {
   database_.require_readable(index);

@@ -23,11 +23,14 @@ class FakeTransaction final : public SourceTransaction {
   FakeTransaction(Database& database, Connection& connection, std::optional<Epoch> epoch);
   ~FakeTransaction() override;
 
+  void take_snapshot() override { seen_ = database_.state(); }
   Position position() override;
   DocumentIds render(const AppliedIndex& index, const DocumentIds& ids, std::int64_t max_bytes,
                      const DocumentSink& sink) override;
   ViewPageEnd render_page(const AppliedIndex& index, const std::optional<DocumentId>& after,
                           std::int64_t limit, std::int64_t max_bytes, const DocumentSink& sink) override;
+  ViewList list_page(const AppliedIndex& index, const std::optional<DocumentId>& after,
+                     std::int64_t limit) override;
   std::vector<StaleDocument> stale(const AppliedIndex& index,
                                    const std::vector<FoundDocument>& found) override;
   void require_readable(const AppliedIndex& index) override;

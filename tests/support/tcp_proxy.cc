@@ -62,6 +62,11 @@ void TcpProxy::end(Connection& connection) {
   changed_.notify_all();
 }
 
+std::int64_t TcpProxy::round_trips() {
+  const std::lock_guard lock(mutex_);
+  return round_trips_;
+}
+
 void TcpProxy::cut() {
   const std::lock_guard lock(mutex_);
   for (Connection& connection : connections_) end(connection);
@@ -172,6 +177,8 @@ void TcpProxy::pump(Connection& connection, bool is_reply) {
       changed_.wait(lock, [&] { return stopping_ || connection.cut || !stalled_; });
       if (stopping_ || connection.cut) break;
       if (connection.deserted) continue;  // said to nobody
+      if (is_reply && connection.asked) ++round_trips_;
+      connection.asked = !is_reply;
       if (is_reply && connection.reply_bytes >= 0) {
         last = size >= static_cast<std::size_t>(connection.reply_bytes);
         size = std::min(size, static_cast<std::size_t>(connection.reply_bytes));

@@ -28,6 +28,10 @@ class TcpProxy {
   /// Connections that are made from now on go there.
   void lead_to(HostAndPort server);
 
+  /// How often a client has waited for the server, over all connections: the replies that began after a
+  /// request.
+  std::int64_t round_trips();
+
   // Faults. Any thread may call them; heal() ends those that last.
 
   /// Ends all connections.
@@ -50,6 +54,7 @@ class TcpProxy {
     int client = -1;
     int server = -1;
     std::int64_t reply_bytes = -1;  // that may still pass; negative: any number
+    bool asked = false;             // and not answered yet
     bool deserted = false;
     bool cut = false;
     bool finished = false;
@@ -73,6 +78,7 @@ class TcpProxy {
   bool stalled_ = false;
   bool refusing_ = false;
   bool stopping_ = false;
+  std::int64_t round_trips_ = 0;
 
   std::thread acceptor_;  // last: everything else exists while it runs
 };

@@ -11,6 +11,7 @@
 #include "replicator/cli/text/progress_line.h"
 #include "replicator/cli/verb.h"
 #include "replicator/cli/verbs/both_sides.h"
+#include "replicator/elasticsearch/admin/adoption.h"
 #include "replicator/error.h"
 #include "replicator/log/log_command.h"
 #include "replicator/pipeline/foreign_writes.h"
@@ -69,35 +70,49 @@ class Adopt final : public Verb {
     require_configured(config);
     BothSides sides(config, {alias_});
     const DeploymentPlan plan = sides.deployment.plan();
-    if (!plan.obstacles.empty()) {
+    const auto own = std::find_if(plan.indices.begin(), plan.indices.end(),
+                                  [&](const IndexPlan& index) { return index.alias == alias_; });
+    const bool has_lost_mark =
+        own->kind == Kind::kAdopt && !own->was_cut_off && own->index != alias_ && is_followed(sides);
+    // Those of other indices do not matter for a mark.
+    if (!plan.obstacles.empty() && !has_lost_mark) {
       for (const Finding& obstacle : plan.obstacles) std::cerr << finding_text(obstacle);
       return ExitCode::kFailed;
     }
-    const auto own = std::find_if(plan.indices.begin(), plan.indices.end(),
-                                  [&](const IndexPlan& index) { return index.alias == alias_; });
     if (own->kind == Kind::kCreate) {
       throw UsageError("there is no index " + alias_ +
                        " to adopt, nor an alias of that name; `lockstep apply` makes a new one");
     }
     if (own->kind != Kind::kAdopt) {
       std::cout << "nothing to do: " << own->index << " is lockstep's already\n";
+      if (!dry_run_) let_in(sides);
       return ExitCode::kDone;
     }
     const Survey found = look(config, sides);
     tell(*own, sides, found);
     require_something_in_common(found);
-    if (found.surplus > 0 && !delete_surplus_) {
+    // What lockstep has made has nothing but what was in the view once.
+    const bool is_made_by_lockstep = has_lost_mark && generation_number(alias_, own->index) > 0;
+    if (found.surplus > 0 && !delete_surplus_ && !is_made_by_lockstep) {
       std::cerr << "nothing was changed: " << grouped(found.surplus)
                 << " documents are not in the view; see them with --list, and let them go with "
                    "--delete-surplus, or add their rows to the view\n";
       return ExitCode::kDifference;
     }
-    std::cout << plan_text(plan.steps, Sql::kHidden) << std::flush;
+    if (has_lost_mark) {
+      std::cout << "  " << own->index << " is followed already, and gets its mark back\n" << std::flush;
+    } else {
+      std::cout << plan_text(plan.steps, Sql::kHidden) << std::flush;
+    }
     if (dry_run_) return ExitCode::kDone;
     if (!yes_ && can_ask() && ask("Apply this?") == Answer::kNo) return ExitCode::kFailed;
     log_command("adopt", config.pipeline);
-    sides.deployment.apply(
-        {.step = {}, .waiting = [](const std::string& reason) { std::cerr << reason << '\n'; }});
+    if (has_lost_mark) {
+      sides.deployment.take_back(alias_);
+    } else {
+      sides.deployment.apply(
+          {.step = {}, .waiting = [](const std::string& reason) { std::cerr << reason << '\n'; }});
+    }
     std::cerr << "adopted " << alias_
               << "; `lockstep run` compares it again and writes what differs, `lockstep verify` proves it\n";
     return ExitCode::kDone;
@@ -111,6 +126,17 @@ class Adopt final : public Verb {
       known += (known.empty() ? "" : ", ") + index.alias;
     }
     throw UsageError("the configuration has no index '" + alias_ + "'; it has " + known);
+  }
+
+  bool is_followed(BothSides& sides) const {
+    const std::vector<std::string> applied = sides.source->applied_aliases();
+    return std::find(applied.begin(), applied.end(), alias_) != applied.end();
+  }
+
+  /// One that was cut off may have left a block.
+  void let_in(BothSides& sides) const {
+    for (const std::string& index : let_writes_in(sides.elasticsearch, alias_))
+      std::cout << index << " takes writes again: index.blocks.write was set\n";
   }
 
   Survey look(const Config& config, BothSides& sides) {

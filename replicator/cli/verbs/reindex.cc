@@ -161,6 +161,8 @@ class ReindexVerb final : public Verb {
   }
 
   static IndexPlan plan_of(ElasticsearchClient& elasticsearch, const DesiredIndex& desired) {
+    if (const auto refusal = refusal_of_settings(desired))
+      throw UsageError(refusal->problem + "; " + refusal->remedy);
     IndexPlan plan = plan_index(elasticsearch, desired);
     if (plan.kind == IndexPlan::Kind::kRefuse)
       throw Error({"reindexing " + desired.alias, plan.problem, plan.remedy});

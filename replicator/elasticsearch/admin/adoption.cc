@@ -102,17 +102,17 @@ void exchange(ElasticsearchClient& client, const IndexState& index, const std::s
                  json{{"actions", std::move(actions)}}.dump());
 }
 
-// Whatever has the name now: somebody else may have let it stand for the clone.
-void let_writes_in(ElasticsearchClient& client, const std::string& name) {
-  for (const IndexState& index : client.indices_of(name)) {
-    if (text_at(index.settings, kWriteBlock) == "true")
-      client.put_settings(index.name, {{kWriteBlock, "false"}});
-  }
+// Somebody else may have let the name stand for the clone meanwhile, which took the block then.
+void require_same(ElasticsearchClient& client, const IndexState& index) {
+  if (sole(client, index.name).uuid == index.uuid) return;
+  throw Error(
+      {"adopting " + index.name, "somebody else adopts it at the same time", "run `lockstep adopt` again"});
 }
 
 void rename_to_generation(ElasticsearchClient& client, const IndexState& index, const IndexMark& mark) {
   try {
     client.put_settings(index.name, {{kWriteBlock, "true"}});
+    require_same(client, index);
     const std::string name = cloned(client, index, mark);
     exchange(client, index, name);
     if (sole(client, index.name).name != name)
@@ -154,16 +154,27 @@ std::optional<NotAdoptable> why_not_adoptable(const IndexState& index) {
 
 void adopt_index(ElasticsearchClient& client, const std::string& alias, const IndexMark& mark) {
   const IndexState index = sole(client, alias);
-  const std::optional<IndexMark> its = read_mark(index);
-  if (its && its->identity != mark.identity) {
-    throw Error({"adopting " + index.name, "another pipeline has taken it: " + its->pipeline,
+  if (const auto other = other_owner(index, mark.pipeline, mark.identity)) {
+    throw Error({"adopting " + index.name, "another pipeline has taken it: " + *other,
                  "find out which of the two is to follow it"});
   }
+  const std::optional<IndexMark> its = readable_mark(index);
   put_mark(client, index, mark);  // the clone has it from its birth on
   if (index.name == alias) return rename_to_generation(client, index, mark);
   const bool is_clone = its && generation_number(alias, index.name) > 0;
   // Its maker may not have come to that.
   if (is_clone) client.put_settings(index.name, {{kHidden, nullptr}, {kWriteBlock, nullptr}});
+}
+
+// Whatever has the name now: somebody else may have let it stand for the clone.
+std::vector<std::string> let_writes_in(ElasticsearchClient& client, const std::string& alias) {
+  std::vector<std::string> let_in;
+  for (const IndexState& index : client.indices_of(alias)) {
+    if (text_at(index.settings, kWriteBlock) != "true") continue;
+    client.put_settings(index.name, {{kWriteBlock, "false"}});
+    let_in.push_back(index.name);
+  }
+  return let_in;
 }
 
 }  // namespace lockstep

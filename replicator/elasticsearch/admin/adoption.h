@@ -9,6 +9,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "replicator/elasticsearch/admin/client.h"
 #include "replicator/elasticsearch/admin/index_mark.h"
@@ -28,5 +29,9 @@ std::optional<NotAdoptable> why_not_adoptable(const IndexState& index);
 /// Throws Error as the client does. An index of the alias's name that then still has this name takes writes
 /// as before.
 void adopt_index(ElasticsearchClient& client, const std::string& alias, const IndexMark& mark);
+
+/// Takes the block of writes away that an adoption which was cut off may have left behind `alias`. Returns
+/// the indices that had one.
+std::vector<std::string> let_writes_in(ElasticsearchClient& client, const std::string& alias);
 
 }  // namespace lockstep

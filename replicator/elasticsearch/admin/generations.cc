@@ -1,11 +1,14 @@
 #include "replicator/elasticsearch/admin/generations.h"
 
+#include <spdlog/spdlog.h>
+
 #include <algorithm>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "replicator/elasticsearch/admin/cluster_change.h"
+#include "replicator/elasticsearch/admin/deletion_memory.h"
 #include "replicator/elasticsearch/transport/json_fields.h"
 #include "replicator/elasticsearch/transport/text_encoding.h"
 
@@ -37,6 +40,15 @@ std::vector<std::string> names_of(const std::vector<IndexState>& indices) {
   return names;
 }
 
+/// Whether the alias says that nobody writes by it.
+bool refuses_writes(const std::vector<IndexState>& indices, const std::string& alias) {
+  return std::any_of(indices.begin(), indices.end(), [&](const IndexState& index) {
+    const json options = object_at(index.alias_options, alias);
+    const auto is_write_index = options.find("is_write_index");
+    return is_write_index != options.end() && *is_write_index == false;
+  });
+}
+
 std::string in_words(const std::vector<std::string>& names) {
   std::string text;
   for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
@@ -52,15 +64,43 @@ json hidden_alias() {
 }
 
 // An index template of the user's may name the alias: then searchers would see an index that is being filled.
-void require_alone(ElasticsearchClient& client, const std::string& index) {
+// It may also set what a mapping file may not.
+void require_no_harm_of_templates(ElasticsearchClient& client, const std::string& index) {
   for (const IndexState& found : client.indices_of(index)) {
-    if (found.aliases == std::vector{writing_alias(index)}) continue;
+    const auto forgetting = forgets_deletions_early(found.settings);
+    const bool is_alone = found.aliases == std::vector{writing_alias(index)};
+    if (is_alone && !forgetting) continue;
     client.delete_index(index);
+    if (forgetting) {
+      throw Error({"creating index " + index,
+                   "an index template of Elasticsearch sets " + forgetting->problem,
+                   forgetting->remedy + ", in that template or in the mapping file"});
+    }
     throw Error(
         {"creating index " + index,
          "an index template of Elasticsearch puts it under an alias at once: " + in_words(found.aliases),
          "take the aliases out of that template"});
   }
+}
+
+bool is_of_a_reindex(const IndexState& index) {
+  return reindex_of(index) || has_alias(index, writing_alias(index.name));
+}
+
+void drop_lost(ElasticsearchClient& client, const std::string& index) {
+  spdlog::warn("index {} is of a reindex that the source has lost by going back; it is deleted", index);
+  client.delete_index(index);
+}
+
+// Nobody fills what the source says is still to be made: one with documents was filled before the source went
+// back to an older state, and has documents of commits that are lost. The reindex gets a new one.
+bool is_of_lost_commits(ElasticsearchClient& client, const IndexState& index, Epoch epoch) {
+  if (read_mark(index)->epoch > epoch) {
+    throw Error({"creating an index beside another", "a later leader fills " + index.name, "looking again",
+                 Retry::kLater, Server::kElasticsearch});
+  }
+  client.refresh(index.name);
+  return client.count(index.name) > 0;
 }
 
 std::string create_next(ElasticsearchClient& client, const DesiredIndex& desired, Epoch epoch,
@@ -70,7 +110,10 @@ std::string create_next(ElasticsearchClient& client, const DesiredIndex& desired
   json body = new_index_body(desired, epoch);
   body["mappings"]["_meta"]["lockstep"]["reindex"] = reindex;
   body["aliases"] = {{writing_alias(name), hidden_alias()}};
-  client.create_index(name, body);
+  // Where no node has room for its shards it is red, which whoever writes into it says sooner than who waits
+  // here.
+  change_cluster(client, "creating index " + name, "PUT",
+                 "/" + percent_encoded(name) + "?wait_for_active_shards=0", body.dump());
   return name;
 }
 
@@ -118,11 +161,16 @@ TwoGenerations create_beside(ElasticsearchClient& client, const DesiredIndex& de
   }
   const std::vector<IndexState> existing = client.generations(desired.alias);
   for (const IndexState& index : existing) {
-    if (index.name != names.live && is_ours(index, desired.identity) && reindex_of(index) == reindex)
+    if (index.name == names.live || !is_ours(index, desired.identity) || !is_of_a_reindex(index)) continue;
+    const bool is_of_this_one = reindex_of(index) == reindex;
+    if (!is_of_this_one && read_mark(index)->epoch > epoch) continue;
+    if (!is_of_this_one || is_of_lost_commits(client, index, epoch))
+      drop_lost(client, index.name);
+    else
       names.beside = index.name;
   }
   if (names.beside.empty()) names.beside = create_next(client, desired, epoch, reindex, existing);
-  require_alone(client, names.beside);
+  require_no_harm_of_templates(client, names.beside);
   client.put_settings(names.beside, {{kRefresh, "-1"}, {kReplicas, "0"}, {kHidden, "true"}});
   json own = hidden_alias();
   own["index"] = names.live;
@@ -172,7 +220,8 @@ void require_movable(const Standing& standing, const std::string& alias, const s
 
 void move_alias(ElasticsearchClient& client, const std::string& alias, const std::string& from,
                 const std::string& to, TakeFrom take_from) {
-  std::vector<std::string> at = names_of(client.indices_of(alias));
+  const std::vector<IndexState> found = client.indices_of(alias);
+  std::vector<std::string> at = names_of(found);
   if (at != std::vector{to}) {
     if (take_from == TakeFrom::kExpected)
       require_movable(standing_of(client, alias, from, to), alias, from, to);
@@ -182,8 +231,9 @@ void move_alias(ElasticsearchClient& client, const std::string& alias, const std
       if (index != to) actions.push_back({{"remove", {{"index", index}, {"alias", alias}}}});
     }
     // Two indices of an alias cannot both be the one for writing. So two who move it at once do not both
-    // succeed.
-    actions.push_back({{"add", {{"index", to}, {"alias", alias}, {"is_write_index", true}}}});
+    // succeed. Where nobody may write by the alias, they are noticed afterwards.
+    actions.push_back(
+        {{"add", {{"index", to}, {"alias", alias}, {"is_write_index", !refuses_writes(found, alias)}}}});
     change_aliases(client, "moving alias " + alias + " from " + from + " to " + to, actions);
     at = names_of(client.indices_of(alias));
     if (at != std::vector{to}) {
@@ -208,6 +258,13 @@ std::vector<IndexState> generations_of(ElasticsearchClient& client, const std::s
     }
   }
   return all;
+}
+
+void drop_forgotten(ElasticsearchClient& client, const std::string& alias, const std::string& identity) {
+  for (const IndexState& index : client.generations(alias)) {
+    if (is_ours(index, identity) && is_of_a_reindex(index) && !has_alias(index, alias))
+      drop_lost(client, index.name);
+  }
 }
 
 void drop_generation(ElasticsearchClient& client, const DroppedGeneration& dropped) {

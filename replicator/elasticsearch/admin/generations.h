@@ -82,6 +82,11 @@ struct DroppedGeneration {
   std::string live = {};  ///< the other one, which stays; empty: not known
 };
 
+/// Deletes the generations that were made for reindexes of which the source knows nothing, since it went back
+/// to the time before them. REQUIRES: this process leads, and the source follows one index of the alias
+/// alone.
+void drop_forgotten(ElasticsearchClient& client, const std::string& alias, const std::string& identity);
+
 /// Deletes the real index of a generation, and the alias for writing of the one that is left (E3).
 void drop_generation(ElasticsearchClient& client, const DroppedGeneration& dropped);
 

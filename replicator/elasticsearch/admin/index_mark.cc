@@ -34,11 +34,30 @@ std::optional<IndexMark> read_mark(const IndexState& index) {
   mark.mapping_checksum = stored.text_if_any("mapping_checksum").value_or("");
   mark.unwritten = stored.text_if_any("unwritten").value_or("");
   mark.uncompared = stored.text_if_any("uncompared").value_or("");
+  mark.doubt = stored.text_if_any("doubt").value_or("");
   if (const auto source = stored.object_if_any("source")) {
     mark.source = {source->text("place"), source->text("timeline"), source->integer("progress"),
                    source->text_if_any("tables").value_or(""), source->text_if_any("mark").value_or("")};
   }
   return mark;
+}
+
+std::optional<IndexMark> readable_mark(const IndexState& index) {
+  try {
+    return read_mark(index);
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
+std::optional<std::string> other_owner(const IndexState& index, const std::string& pipeline,
+                                       const std::string& identity) {
+  const json mark = object_at(meta_of(index), "lockstep");
+  const std::string named = text_at(mark, "pipeline");
+  const std::string its = text_at(mark, "identity");
+  const bool is_other = (!named.empty() && named != pipeline) || (!its.empty() && its != identity);
+  if (!is_other) return std::nullopt;
+  return named.empty() ? "of the identity " + its : "\"" + named + "\"";
 }
 
 json meta_of(const IndexState& index) {
@@ -63,6 +82,7 @@ json mark_json(const IndexMark& mark) {
                   {"source", source_json(mark.source)}};
   if (!mark.unwritten.empty()) written["unwritten"] = mark.unwritten;
   if (!mark.uncompared.empty()) written["uncompared"] = mark.uncompared;
+  if (!mark.doubt.empty()) written["doubt"] = mark.doubt;
   return written;
 }
 

@@ -38,6 +38,9 @@ struct IndexMark {
   /// What it was taken over from, until the source has been asked to compare its documents with the view:
   /// "index products". Empty: nothing.
   std::string uncompared = {};
+  /// Why whoever takes the lead next compares its documents with the view: "its mark was put back". Empty:
+  /// nobody needs to.
+  std::string doubt = {};
   bool operator==(const IndexMark&) const = default;
 };
 
@@ -47,6 +50,14 @@ struct IndexMark {
 /// for an epoch that no leader reaches: a mark that is read as less than it says would hide a restored
 /// source.
 std::optional<IndexMark> read_mark(const IndexState& index);
+
+/// As read_mark(), and none for what it refuses.
+std::optional<IndexMark> readable_mark(const IndexState& index);
+
+/// The pipeline that a mark names, even one that read_mark() refuses, where it is not `pipeline` with this
+/// identity. None: there is no mark, it names that one, or none.
+std::optional<std::string> other_owner(const IndexState& index, const std::string& pipeline,
+                                       const std::string& identity);
 
 /// As `_meta.lockstep` has it.
 nlohmann::json mark_json(const IndexMark& mark);

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "replicator/elasticsearch/admin/adoption.h"
+#include "replicator/elasticsearch/admin/deletion_memory.h"
 #include "replicator/elasticsearch/admin/temporary_index.h"
 #include "replicator/elasticsearch/admin/trial_index.h"
 #include "replicator/elasticsearch/transport/json_fields.h"
@@ -19,8 +20,10 @@ using Kind = IndexPlan::Kind;
 
 /// The wanted mark of an index, with the writer that `written` has.
 IndexMark wanted_mark(const DesiredIndex& desired, const IndexMark& written) {
-  return {desired.pipeline,          desired.identity, desired.alias, desired.view,
-          checksum(desired.mapping), written.epoch,    written.source};
+  IndexMark mark = {desired.pipeline,          desired.identity, desired.alias, desired.view,
+                    checksum(desired.mapping), written.epoch,    written.source};
+  mark.doubt = written.doubt;
+  return mark;
 }
 
 /// The wanted mappings with `meta` and the mark.
@@ -105,6 +108,14 @@ Simulated simulate(ElasticsearchClient& client, const IndexMapping& mapping) {
   return {object_at(object_at(reply, "template"), "mappings"), std::nullopt};
 }
 
+std::optional<IndexMark> mark_with_remedy(const IndexState& index, const std::string& remedy) {
+  try {
+    return read_mark(index);
+  } catch (const Error& error) {
+    throw Error({error.parts().doing, error.parts().cause, remedy});
+  }
+}
+
 std::optional<IndexPlan> refusal(const DesiredIndex& desired, const std::vector<IndexState>& found) {
   if (found.size() > 1) {
     std::vector<std::string> names;
@@ -115,13 +126,15 @@ std::optional<IndexPlan> refusal(const DesiredIndex& desired, const std::vector<
   }
   const IndexState& index = found.front();
   const std::string adopt = "`lockstep adopt " + desired.alias + "`";
-  const std::optional<IndexMark> mark = read_mark(index);
+  const std::optional<IndexMark> mark = mark_with_remedy(index, remedy_of_lost_mark(desired.alias));
   if (index.name == desired.alias) {
     return refused(desired, desired.alias + " is an index, not an alias",
                    "choose another alias, or take the index over with " + adopt);
   }
   if (is_narrow(index, desired.alias)) return refused(desired, desired.alias + ": " + kNarrow, kWiden);
   if (!mark) {
+    if (const auto other = other_owner(index, desired.pipeline, desired.identity))
+      return refused(desired, index.name + " belongs to the pipeline " + *other, "choose another alias");
     return refused(
         desired, "the alias " + desired.alias + " stands for " + index.name + ", which lockstep has not made",
         "choose another alias, or take the index over with " + adopt);
@@ -233,8 +246,10 @@ std::optional<IndexPlan> plan_adoption(ElasticsearchClient& client, const Desire
                                        const std::vector<IndexState>& found) {
   if (desired.foreign != DesiredIndex::Foreign::kAdopt || found.size() > 1) return std::nullopt;
   const IndexState& index = found.front();
-  const std::optional<IndexMark> mark = read_mark(index);
-  if (is_narrow(index, desired.alias) || (mark && !is_half_adopted(desired, *mark))) return std::nullopt;
+  const bool is_another = other_owner(index, desired.pipeline, desired.identity).has_value();
+  if (is_narrow(index, desired.alias) || is_another) return std::nullopt;
+  const std::optional<IndexMark> mark = readable_mark(index);
+  if (mark && !is_half_adopted(desired, *mark)) return std::nullopt;
   if (const std::optional<NotAdoptable> why = why_not_adoptable(index))
     return refused(desired, why->problem, why->remedy);
   DesiredIndex as_it_is = desired;
@@ -248,6 +263,7 @@ std::optional<IndexPlan> plan_adoption(ElasticsearchClient& client, const Desire
   plan.kind = Kind::kAdopt;
   plan.alias = desired.alias;
   plan.index = index.name;
+  plan.was_cut_off = mark.has_value();
   plan.differences = differences_of(client, desired, index);
   plan.changes.push_back(index.name == desired.alias
                              ? "gets another name, and " + desired.alias +
@@ -256,9 +272,14 @@ std::optional<IndexPlan> plan_adoption(ElasticsearchClient& client, const Desire
   return plan;
 }
 
-void adopt(ElasticsearchClient& client, const DesiredIndex& desired, const IndexPlan& plan) {
+IndexMark mark_of_adopted(const DesiredIndex& desired, const IndexPlan& plan) {
   IndexMark mark = wanted_mark(desired, {});
   if (!plan.differences.empty()) mark.mapping_checksum.clear();  // so that the next plan compares them
+  return mark;
+}
+
+void adopt(ElasticsearchClient& client, const DesiredIndex& desired, const IndexPlan& plan) {
+  IndexMark mark = mark_of_adopted(desired, plan);
   mark.uncompared = "index " + plan.index;
   adopt_index(client, desired.alias, mark);
 }
@@ -325,6 +346,13 @@ std::optional<IndexPlan> refusal_of_fields(const DesiredIndex& desired,
                  "add them to the mapping, or begin their names in the view with _");
 }
 
+std::optional<IndexPlan> refusal_of_settings(const DesiredIndex& desired) {
+  const auto forgetting = forgets_deletions_early(flat_settings(desired.mapping.settings));
+  if (!forgetting) return std::nullopt;
+  return refused(desired, "the mapping of " + desired.alias + " sets " + forgetting->problem,
+                 forgetting->remedy);
+}
+
 std::string_view name_of(IndexPlan::Kind kind) {
   static constexpr std::array<std::string_view, 6> kNames = {"nothing", "create", "update",
                                                              "reindex", "adopt",  "refuse"};
@@ -332,6 +360,7 @@ std::string_view name_of(IndexPlan::Kind kind) {
 }
 
 IndexPlan plan_index(ElasticsearchClient& client, const DesiredIndex& desired) {
+  if (std::optional<IndexPlan> plan = refusal_of_settings(desired)) return *plan;
   const std::vector<IndexState> found = client.indices_of(desired.alias);
   if (found.empty()) {
     if (const std::optional<std::string> problem = validate_mapping(client, desired.alias, desired.mapping)) {
@@ -380,6 +409,17 @@ void forget_uncompared(ElasticsearchClient& client, const DesiredIndex& desired)
   forget(client, desired, desired.alias, "uncompared");
 }
 
+void put_mark_back(ElasticsearchClient& client, const DesiredIndex& desired, const IndexPlan& plan) {
+  if (plan.kind != Kind::kAdopt || plan.was_cut_off || plan.index == desired.alias) {
+    throw Error({"putting the mark of index " + desired.alias + " back",
+                 plan.problem.empty() ? "it is no longer as it was planned" : plan.problem,
+                 plan.remedy.empty() ? "run `lockstep adopt` again" : plan.remedy});
+  }
+  IndexMark mark = mark_of_adopted(desired, plan);
+  mark.doubt = "its mark was put back";
+  adopt_index(client, desired.alias, mark);
+}
+
 nlohmann::json new_index_body(const DesiredIndex& desired, Epoch epoch) {
   IndexMark written;
   written.epoch = epoch;
@@ -402,25 +442,40 @@ std::optional<std::string> validate_mapping(ElasticsearchClient& client, const s
   return reply_error(doing, response).parts().cause;
 }
 
-MarkedIndex marked_index(ElasticsearchClient& client, const std::string& alias) {
-  return marked_index_of(alias, client.indices_of(alias));
+std::string remedy_of_lost_mark(const std::string& alias) {
+  return "run `lockstep adopt " + alias +
+         "`, which compares it with its view and puts the mark back; or, where somebody has moved the alias, "
+         "move "
+         "the alias " +
+         alias + " back to the index that lockstep has made";
 }
 
-MarkedIndex marked_index_of(const std::string& alias, const std::vector<IndexState>& found) {
+MarkedIndex marked_index(ElasticsearchClient& client, const std::string& alias, const std::string& remedy) {
+  return marked_index_of(alias, client.indices_of(alias), remedy);
+}
+
+MarkedIndex marked_index_of(const std::string& alias, const std::vector<IndexState>& found,
+                            const std::string& remedy) {
   const IndexState& index = sole(alias, found);
-  const std::optional<IndexMark> mark = read_mark(index);
+  const std::optional<IndexMark> mark = mark_with_remedy(index, remedy);
   if (!mark) {
     throw Error({"reading the mark of index " + index.name,
                  "it has none: lockstep has not made it, or somebody has overwritten the mapping's _meta",
-                 "move the alias " + alias +
-                     " back to the index that lockstep has made; or take it from this one and run `lockstep "
-                     "apply`, which makes an index that `lockstep run` fills"});
+                 remedy});
   }
   return {*mark, uuid_of(index)};
 }
 
+MarkedIndex marked_index(ElasticsearchClient& client, const std::string& alias) {
+  return marked_index(client, alias, remedy_of_lost_mark(alias));
+}
+
+MarkedIndex marked_index_of(const std::string& alias, const std::vector<IndexState>& found) {
+  return marked_index_of(alias, found, remedy_of_lost_mark(alias));
+}
+
 void set_index_writer(ElasticsearchClient& client, const std::string& alias, Epoch epoch,
-                      const SourceMark& source) {
+                      const SourceMark& source, const std::string& settled) {
   const std::vector<IndexState> found = client.indices_of(alias);
   const IndexState& index = sole(alias, found);
   if (!read_mark(index)) {
@@ -429,6 +484,7 @@ void set_index_writer(ElasticsearchClient& client, const std::string& alias, Epo
   json meta = meta_of(index);
   meta["lockstep"]["epoch"] = epoch.value;
   meta["lockstep"]["source"] = source_json(source);
+  if (!settled.empty() && text_at(meta["lockstep"], "doubt") == settled) meta["lockstep"].erase("doubt");
   client.put_mapping(index.name, {{"_meta", std::move(meta)}});
 }
 

@@ -53,6 +53,7 @@ struct IndexPlan {
   /// What documents that were written before will not have, so that every document has to be written again:
   /// "field title.raw". Empty: nothing.
   std::string unwritten;
+  bool was_cut_off = false;  ///< kAdopt: somebody has begun it for this pipeline
 };
 
 /// "nothing", "create", "update", "reindex", "adopt", "refuse".
@@ -66,6 +67,10 @@ IndexPlan plan_index(ElasticsearchClient& client, const DesiredIndex& desired);
 /// them.
 std::optional<IndexPlan> refusal_of_fields(const DesiredIndex& desired,
                                            const std::vector<std::string>& fields);
+
+/// A refusal (kRefuse) when an index with the wanted settings would forget deletions too early
+/// (deletion_memory.h); none when it is safe.
+std::optional<IndexPlan> refusal_of_settings(const DesiredIndex& desired);
 
 /// Carries out a plan; does nothing for kNothing. Throws Error, with the plan's problem and remedy for
 /// kReindex and kRefuse, and with the remedy to reindex when Elasticsearch refuses a change in place.
@@ -86,6 +91,11 @@ nlohmann::json new_index_body(const DesiredIndex& desired, Epoch epoch);
 std::optional<std::string> validate_mapping(ElasticsearchClient& client, const std::string& alias,
                                             const IndexMapping& mapping);
 
+/// Puts the mark of an index back that this pipeline follows and that has lost it, with a doubt
+/// (IndexMark::doubt). Throws Error when `plan` is another one than to adopt an index with another name than
+/// the alias, and as adopt_index() does.
+void put_mark_back(ElasticsearchClient& client, const DesiredIndex& desired, const IndexPlan& plan);
+
 /// The real index behind an alias of ours.
 struct MarkedIndex {
   IndexMark mark;
@@ -93,15 +103,25 @@ struct MarkedIndex {
   std::string uuid;
 };
 
-/// Throws Error when the alias is missing, stands for several indices or for one without a mark.
-MarkedIndex marked_index(ElasticsearchClient& client, const std::string& alias);
+/// What to do when the index behind the searchers' alias has no mark, or none that can be read.
+std::string remedy_of_lost_mark(const std::string& alias);
+
+/// Throws Error when the alias is missing, stands for several indices or for one without a mark that can be
+/// read; with `remedy` then.
+MarkedIndex marked_index(ElasticsearchClient& client, const std::string& alias, const std::string& remedy);
 
 /// The same of what ElasticsearchClient::indices_of(alias) has found.
+MarkedIndex marked_index_of(const std::string& alias, const std::vector<IndexState>& found,
+                            const std::string& remedy);
+
+/// Both with remedy_of_lost_mark(alias).
+MarkedIndex marked_index(ElasticsearchClient& client, const std::string& alias);
 MarkedIndex marked_index_of(const std::string& alias, const std::vector<IndexState>& found);
 
-/// Records in the mark of the index behind an alias who writes there from now on; leaves the rest of the mark
-/// alone. Needs the index privilege `manage`.
+/// Records in the mark of the index behind an alias who writes there from now on, and that `settled`, if it
+/// is the mark's doubt, is one no more; leaves the rest of the mark alone. Needs the index privilege
+/// `manage`.
 void set_index_writer(ElasticsearchClient& client, const std::string& alias, Epoch epoch,
-                      const SourceMark& source);
+                      const SourceMark& source, const std::string& settled = {});
 
 }  // namespace lockstep

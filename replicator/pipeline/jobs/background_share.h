@@ -24,7 +24,8 @@ class BackgroundShare {
   /// A page of so many documents took this long to read and to render.
   void page_took(std::int64_t documents, std::chrono::microseconds took);
 
-  /// Documents of the next page. The tail waits while it is read.
+  /// Documents of the next page: a small request that meets it in Elasticsearch waits for it, and so does the
+  /// tail where the page is read on its connection.
   std::int64_t documents(SteadyTime now) const;
 
   /// Requests that jobs may have in flight; at least 1.

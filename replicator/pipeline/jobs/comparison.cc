@@ -1,36 +1,99 @@
 #include "replicator/pipeline/jobs/comparison.h"
 
+#include <chrono>
 #include <utility>
 
 #include "replicator/elasticsearch/admin/ingest_pipelines.h"
 
 namespace lockstep {
+namespace {
 
-Comparison::Comparison(Job job, const AppliedIndex& index, ChangeLog& changes,
-                       ElasticsearchClient& elasticsearch)
-    : RunningJob(std::move(job), index), changes_(changes), elasticsearch_(elasticsearch) {}
+DocumentIds ids_of_different(ElasticsearchClient& elasticsearch, const AppliedIndex& index,
+                             const ViewPage& page, Compared compared) {
+  DocumentIds ids;
+  for (FoundDocument& document : find_different(elasticsearch, index, page, compared))
+    ids.push_back(std::move(document.id));
+  return ids;
+}
 
-void Comparison::look_ahead(const PageLimits& limits) {
-  if (!different_.rendered()) return;
+}  // namespace
+
+Comparison::~Comparison() {
+  for (const Asked& asked : asked_) asked.client->cancel();
+  for (const Asked& asked : asked_) asked.different.wait();
+}
+
+bool Comparison::look_ahead(const LookAhead& ask, const PageLimits& limits) {
+  const bool has_asked_for_all = asked_.empty() ? has_page_ && different_.is_last() : asked_.back().is_last;
+  if (!has_asked_for_all && asked_.size() < limits.ahead) ask_for_page(ask, limits);
+  if (has_page_) return true;
+  const std::future<DocumentIds>& different = asked_.front().different;
+  if (!ask.may_wait && different.wait_for(std::chrono::seconds(0)) != std::future_status::ready) return false;
+  take_answer();
+  return true;
+}
+
+std::optional<DocumentId> Comparison::last_asked() const {
+  const JobPosition* behind = nullptr;
+  if (!asked_.empty())
+    behind = &asked_.back().behind;
+  else if (has_page_)
+    behind = &different_.behind();
+  const auto* const after = std::get_if<AfterDocument>(behind);
+  return after == nullptr ? last_document() : std::optional(after->id);
+}
+
+void Comparison::ask_for_page(const LookAhead& ask, const PageLimits& limits) {
   const RenderedSize::Order order = size_.order(static_cast<std::size_t>(limits.bytes), limits.documents);
-  const ViewPage page =
-      read_view_page(*changes_.read(), index(), last_document(), order.documents, order.json_bytes);
-  StepSize read{page.documents.size()};
-  for (const std::string& json : page.json) read.json_bytes += json.size();
+  auto page = std::make_shared<ViewPage>(
+      read_view_page(*ask.read(), index(), last_asked(), order.documents, order.json_bytes));
+  StepSize read{page->documents.size()};
+  for (const std::string& json : page->json) read.json_bytes += json.size();
   read.bytes = read.json_bytes;
   size_.came({}, read);
-  if (!compared_) compared_ = compared_through(ingest_pipelines_of(elasticsearch_, index().target()));
-  DocumentIds ids;
-  for (FoundDocument& document : find_different(elasticsearch_, index(), page, *compared_))
-    ids.push_back(std::move(document.id));
-  different_.take(std::move(ids), page.last ? AfterDocument{*page.last} : position(), page.end);
-  documents_ = static_cast<std::int64_t>(page.documents.size());
+
+  Asked asked;
+  asked.behind = page->last ? JobPosition(AfterDocument{*page->last}) : position();
+  asked.is_last = page->end;
+  asked.documents = static_cast<std::int64_t>(page->documents.size());
+  if (idle_.empty()) {
+    asked.client = ask.open_client();
+  } else {
+    asked.client = std::move(idle_.back());
+    idle_.pop_back();
+  }
+  if (!compared_) compared_ = compared_through(ingest_pipelines_of(*asked.client, index().target()));
+  asked.different = std::async(std::launch::async,
+                               [&client = *asked.client, &index = index(), page, compared = *compared_] {
+                                 return ids_of_different(client, index, *page, compared);
+                               });
+  asked_.push_back(std::move(asked));
+}
+
+// After a failure the pages are asked for again.
+void Comparison::take_answer() {
+  Asked asked = std::move(asked_.front());
+  asked_.pop_front();
+  try {
+    different_.take(asked.different.get(), asked.behind, asked.is_last);
+  } catch (...) {
+    for (Asked& later : asked_) {
+      later.client->cancel();
+      later.different.wait();
+    }
+    asked_.clear();
+    throw;
+  }
+  idle_.push_back(std::move(asked.client));
+  has_page_ = true;
+  documents_ = asked.documents;
 }
 
 std::int64_t Comparison::read(SourceTransaction& transaction, StepDocuments& documents,
                               const PageLimits& limits) {
   different_.render(transaction, index(), documents, limits.bytes);
   if (different_.rendered()) {
+    has_page_ = false;
     move_to(different_.behind());
     if (different_.is_last()) finish_reading();
   }

@@ -20,6 +20,9 @@ namespace {
 // after a crash.
 constexpr std::size_t kOpenSteps = 4;
 
+// Pages that one job asks Elasticsearch for at a time: it looks one up while the source renders the next.
+constexpr std::size_t kAskedPages = 2;
+
 // Until a job for parked documents begins, and until a job asks Elasticsearch again after a failure.
 constexpr std::chrono::milliseconds kParkedPause{500};
 constexpr std::chrono::milliseconds kFailurePause{10'000};
@@ -32,8 +35,8 @@ bool is_whole(JobKind kind) {
 
 JobRunner::JobRunner(const Config& config, const AppliedPipeline& pipeline, const SetAside& set_aside,
                      const HeldIndices& held, ChangeLog& changes, DocumentWriter& writer,
-                     Checkpoint& checkpoint, VersionCounter& versions, ElasticsearchClient& elasticsearch,
-                     SteadyTime write_lifetime_over)
+                     Checkpoint& checkpoint, VersionCounter& versions, OpenClient open_client,
+                     SteadyTime write_lifetime_over, std::function<void()> on_read)
     : pipeline_(pipeline),
       set_aside_(set_aside),
       held_(held),
@@ -41,7 +44,8 @@ JobRunner::JobRunner(const Config& config, const AppliedPipeline& pipeline, cons
       writer_(writer),
       checkpoint_(checkpoint),
       versions_(versions),
-      elasticsearch_(elasticsearch),
+      open_client_(std::move(open_client)),
+      elasticsearch_(open_client_()),
       // One fewer than there may be, so that the tail never waits for a request of a job.
       most_requests_(static_cast<std::size_t>(std::max(1, config.elasticsearch.bulks_in_flight - 1))),
       write_lifetime_over_(write_lifetime_over),
@@ -49,6 +53,8 @@ JobRunner::JobRunner(const Config& config, const AppliedPipeline& pipeline, cons
   writer_.on_small_change([this](std::chrono::microseconds took) {
     share_.small_change_took(took, std::chrono::steady_clock::now());
   });
+  if (std::unique_ptr<PageConnection> connection = changes.page_connection())
+    reader_ = std::make_unique<PageReader>(std::move(connection), versions, open_client_, std::move(on_read));
 }
 
 void JobRunner::add(Job job) {
@@ -64,6 +70,15 @@ void JobRunner::add_parked(Job job, SteadyTime now) {
 }
 
 void JobRunner::forget(IndexId index) {
+  for (std::unique_ptr<RunningJob>& running : jobs_) {
+    if (running->index().id != index) continue;
+    if (ready_ && ready_->lane.job == running->id()) {
+      ready_.reset();
+      writer_.drop_page();
+    }
+    if (running.get() == being_read_) forgotten_ = std::move(running);
+  }
+  jobs_.remove(nullptr);
   jobs_.remove_if([&](const auto& running) { return running->index().id == index; });
 }
 
@@ -72,13 +87,13 @@ std::unique_ptr<RunningJob> JobRunner::make(Job job, const AppliedIndex& index) 
     case JobKind::kBackfill:
       return std::make_unique<Backfill>(std::move(job), index);
     case JobKind::kComparison:
-      return std::make_unique<Comparison>(std::move(job), index, changes_, elasticsearch_);
+      return std::make_unique<Comparison>(std::move(job), index);
     case JobKind::kFanOut:
       return std::make_unique<FanOut>(
           std::move(job), index, changes_, [this](JobId id) { return has(id); },
           [this](FanOutList list) { take(std::move(list)); });
     case JobKind::kSweep:
-      return std::make_unique<Sweep>(std::move(job), index, writer_, elasticsearch_, write_lifetime_over_);
+      return std::make_unique<Sweep>(std::move(job), index, writer_, write_lifetime_over_);
   }
   throw Error({"taking up job " + std::to_string(job.id.value), "it is of an unknown kind"});
 }
@@ -93,11 +108,13 @@ void JobRunner::take(FanOutList list) {
 }
 
 bool JobRunner::turn() {
-  if (jobs_.empty()) return false;
-  const bool has_read = !ready_ && read_page();
-  if (!ready_ || !has_room()) return has_read;
-  ReadPage page = *std::exchange(ready_, std::nullopt);
-  writer_.submit(page.lane, std::move(page.documents), std::move(page.end));
+  if (jobs_.empty() && being_read_ == nullptr) return false;
+  const bool has_worked = !ready_ && (being_read_ != nullptr ? take_page() : read_page());
+  if (!ready_ || !has_room()) return has_worked;
+  ReadPage ready = *std::exchange(ready_, std::nullopt);
+  StepEnd end;
+  end.progress = std::move(ready.page.progress);
+  writer_.submit(ready.lane, std::move(ready.page.documents), std::move(end));
   return true;
 }
 
@@ -135,44 +152,107 @@ bool JobRunner::is_ready(RunningJob& job) {
   return job.is_ready() && !is_held;
 }
 
-// What Elasticsearch does not answer about one index (it is closed, say) stops the jobs of no other.
-bool JobRunner::look_ahead(RunningJob& job, const PageLimits& limits) {
+PageLimits JobRunner::limits_of(RunningJob& job) {
+  const SteadyTime now = std::chrono::steady_clock::now();
+  PageLimits limits{share_.documents(now), writer_.job_bytes(), std::min(kAskedPages, share_.requests(now))};
+  if (!job.has_begun()) limits.documents = std::min(limits.documents, kFirstDocuments);
+  if (const RateLimit* const limit = limit_of(job)) {
+    job.note_limit();
+    limits.documents = std::min(limits.documents, limit->documents(now));
+    limits.ahead = 1;  // what is read counts when it is used
+  }
+  return limits;
+}
+
+bool JobRunner::read_page(RunningJob& job) {
+  if (!is_ready(job)) return false;
+  const PageLimits limits = limits_of(job);
+  writer_.await_page();
   try {
-    job.look_ahead(limits);
-    troubles_.erase(job.id());
+    if (reader_ == nullptr || job.index().routed) {
+      std::optional<JobPage> page = read_here(job, limits);
+      if (page) {
+        note(job, *std::move(page));
+        return true;
+      }
+      writer_.drop_page();
+      return false;
+    }
+    // Committed before the page's snapshot is taken: what changes behind that joins no job that has begun.
+    if (!job.has_begun()) {
+      std::unique_ptr<SourceTransaction> transaction = changes_.begin(versions_.epoch());
+      job.begin(*transaction);
+      checkpoint_.settle(std::move(transaction));
+    }
+    reader_->start(job, limits);
+    being_read_ = &job;
     return true;
+  } catch (...) {
+    put_off(job);
+    return false;
+  }
+}
+
+// None: Elasticsearch has not answered yet, and the tail does not wait for that.
+std::optional<JobPage> JobRunner::read_here(RunningJob& job, const PageLimits& limits) {
+  const SteadyTime begun = std::chrono::steady_clock::now();
+  const LookAhead ask{[this] { return changes_.read(); }, *elasticsearch_, open_client_, false};
+  if (!job.look_ahead(ask, limits)) return std::nullopt;
+  std::unique_ptr<SourceTransaction> transaction = changes_.begin(versions_.epoch());
+  StepDocuments documents(versions_.epoch(), versions_.number(*transaction),
+                          static_cast<std::size_t>(limits.bytes));
+  job.begin(*transaction);
+  JobProgress progress = job.read_page(*transaction, documents, limits);
+  checkpoint_.settle(std::move(transaction));  // a page adds no jobs
+  return JobPage{
+      std::move(documents), std::move(progress), true,
+      std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - begun)};
+}
+
+bool JobRunner::take_page() {
+  RunningJob& job = *being_read_;
+  try {
+    std::optional<JobPage> page = reader_->take();
+    if (!page) return false;
+    being_read_ = nullptr;
+    if (!page->is_durable) checkpoint_.make_durable();
+    if (forgotten_) {
+      writer_.drop_page();
+    } else {
+      note(job, *std::move(page));
+    }
+  } catch (const ViewError&) {
+    being_read_ = nullptr;
+    writer_.drop_page();
+    if (!forgotten_) throw;
+  } catch (...) {
+    being_read_ = nullptr;
+    put_off(job);
+  }
+  forgotten_.reset();
+  return true;
+}
+
+void JobRunner::note(const RunningJob& job, JobPage page) {
+  troubles_.erase(job.id());
+  share_.page_took(page.progress.done_documents, page.took);
+  if (RateLimit* const limit = limit_of(job))
+    limit->took(page.progress.done_documents, std::chrono::steady_clock::now() - page.took);
+  ready_.emplace(ReadPage{Lane{job.id()}, std::move(page)});
+}
+
+// What Elasticsearch does not answer about one index (it is closed, say) stops the jobs of no other.
+void JobRunner::put_off(const RunningJob& job) {
+  writer_.drop_page();
+  try {
+    throw;
   } catch (const Error& error) {
     if (error.parts().server != Server::kElasticsearch) throw;
     const LogField field("index", job.index().alias);
     spdlog::warn("job {} of index {} is tried again: {}", job.id().value, job.index().alias, error.what());
     troubles_[job.id()] = error.what();
     not_before_[job.id()] = std::chrono::steady_clock::now() + kFailurePause;
-    return false;
   }
-}
-
-bool JobRunner::read_page(RunningJob& job) {
-  if (!is_ready(job)) return false;
-  const Lane lane{job.id()};
-  const SteadyTime begun = std::chrono::steady_clock::now();
-  PageLimits limits{share_.documents(begun), writer_.job_bytes()};
-  if (!job.has_begun()) limits.documents = std::min(limits.documents, kFirstDocuments);
-  RateLimit* const limit = limit_of(job);
-  if (limit != nullptr) {
-    job.note_limit();
-    limits.documents = std::min(limits.documents, limit->documents(begun));
-  }
-  if (!look_ahead(job, limits)) return false;
-  std::unique_ptr<SourceTransaction> transaction = changes_.begin(versions_.epoch());
-  StepDocuments documents(versions_.epoch(), versions_.next(), static_cast<std::size_t>(limits.bytes));
-  StepEnd end;
-  end.progress = job.read_page(*transaction, documents, limits);
-  if (limit != nullptr) limit->took(end.progress->done_documents, begun);
-  checkpoint_.settle(std::move(transaction));  // a page adds no jobs
-  share_.page_took(end.progress->done_documents, std::chrono::duration_cast<std::chrono::microseconds>(
-                                                     std::chrono::steady_clock::now() - begun));
-  ready_.emplace(ReadPage{lane, std::move(documents), std::move(end)});
-  return true;
 }
 
 bool JobRunner::all_done() const {

@@ -1,8 +1,12 @@
 // Works off the jobs beside the tail: gives them turns, one page a turn, each page from a fresh snapshot
 // under its own version. What has been acknowledged survives a restart.
+//
+// Pages are read beside the tail (page_reader.h), those of an index with a routing on the leader's
+// connection: its transaction also remembers where each document is (R1).
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <list>
 #include <map>
 #include <memory>
@@ -17,6 +21,7 @@
 #include "replicator/pipeline/document_writer.h"
 #include "replicator/pipeline/held_indices.h"
 #include "replicator/pipeline/jobs/background_share.h"
+#include "replicator/pipeline/jobs/page_reader.h"
 #include "replicator/pipeline/jobs/rate_limit.h"
 #include "replicator/pipeline/jobs/running_job.h"
 #include "replicator/pipeline/set_aside.h"
@@ -27,11 +32,13 @@ namespace lockstep {
 
 class JobRunner {
  public:
-  /// All references must outlive this.
+  /// All references must outlive this. `open_client` opens those that the jobs ask Elasticsearch with.
   /// `write_lifetime_over`: from then on no write of an earlier leader can be on its way.
+  /// `on_read` is called, from another thread, when a page was read beside the tail.
   JobRunner(const Config& config, const AppliedPipeline& pipeline, const SetAside& set_aside,
             const HeldIndices& held, ChangeLog& changes, DocumentWriter& writer, Checkpoint& checkpoint,
-            VersionCounter& versions, ElasticsearchClient& elasticsearch, SteadyTime write_lifetime_over);
+            VersionCounter& versions, OpenClient open_client, SteadyTime write_lifetime_over,
+            std::function<void()> on_read);
 
   /// Ignores a job that it has already.
   void add(Job job);
@@ -43,8 +50,8 @@ class JobRunner {
   /// source has them. Call it when reading one of them has thrown a ViewError.
   void forget(IndexId index);
 
-  /// Reads a page of the job whose turn it is, or hands over the page that was read, or both. True when it
-  /// did something.
+  /// Reads a page of the job whose turn it is, or begins to, or hands over the page that was read. True when
+  /// it did something.
   bool turn();
 
   /// Whether every job is acknowledged and its end saved, apart from jobs of indices that are set aside.
@@ -77,8 +84,7 @@ class JobRunner {
   /// A page that waits until Elasticsearch has room.
   struct ReadPage {
     Lane lane;
-    StepDocuments documents;
-    StepEnd end;
+    JobPage page;
   };
 
   std::unique_ptr<RunningJob> make(Job job, const AppliedIndex& index);
@@ -87,9 +93,15 @@ class JobRunner {
   bool has_room();
   RateLimit* limit_of(const RunningJob& job);
   bool is_ready(RunningJob& job);
-  bool look_ahead(RunningJob& job, const PageLimits& limits);
+  PageLimits limits_of(RunningJob& job);
   bool read_page();
   bool read_page(RunningJob& job);
+  std::optional<JobPage> read_here(RunningJob& job, const PageLimits& limits);
+  bool take_page();
+  /// After what reading a page has thrown, in its handler: lets the job wait for Elasticsearch, or throws
+  /// again.
+  void put_off(const RunningJob& job);
+  void note(const RunningJob& job, JobPage page);
 
   const AppliedPipeline& pipeline_;
   const SetAside& set_aside_;
@@ -98,8 +110,9 @@ class JobRunner {
   DocumentWriter& writer_;
   Checkpoint& checkpoint_;
   VersionCounter& versions_;
-  ElasticsearchClient& elasticsearch_;
-  const std::size_t most_requests_;  // in flight
+  const OpenClient open_client_;
+  const std::shared_ptr<ElasticsearchClient> elasticsearch_;  // of read_here()
+  const std::size_t most_requests_;                           // in flight
   const SteadyTime write_lifetime_over_;
   BackgroundShare share_;
   std::list<std::unique_ptr<RunningJob>> jobs_;  // the front one has its turn
@@ -108,6 +121,9 @@ class JobRunner {
   std::map<IndexId, RateLimit> limits_;
   std::optional<ReadPage> ready_;
   std::set<CaptureId> unknown_captures_;
+  std::unique_ptr<RunningJob> forgotten_;  // being read, and its page is not wanted any more
+  RunningJob* being_read_ = nullptr;       // by reader_: one of jobs_, or forgotten_
+  std::unique_ptr<PageReader> reader_;     // null: the source has no connection for it; ends before the jobs
 };
 
 }  // namespace lockstep

@@ -14,6 +14,10 @@ JobStatus RunningJob::status() const {
   return {job_.id, job_.kind, job_.reason, job_.done + read_, job_.total, taken_up_at_};
 }
 
+void RunningJob::begin(SourceTransaction& transaction) {
+  if (!std::exchange(begun_, true)) transaction.begin_job(job_.id);
+}
+
 std::optional<Pace> RunningJob::pace(SteadyTime now) const {
   if (limited_ || read_ == 0 || read_ < job_.done) return std::nullopt;
   const auto took = std::chrono::ceil<std::chrono::milliseconds>(now - taken_up_at_);
@@ -22,7 +26,6 @@ std::optional<Pace> RunningJob::pace(SteadyTime now) const {
 
 JobProgress RunningJob::read_page(SourceTransaction& transaction, StepDocuments& documents,
                                   const PageLimits& limits) {
-  if (!std::exchange(begun_, true)) transaction.begin_job(job_.id);
   const std::int64_t done = read(transaction, documents, limits);
   read_ += done;
   return {job_.id, job_.kind, position_, done, all_read_};

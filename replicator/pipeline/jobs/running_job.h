@@ -2,10 +2,14 @@
 // class for each kind of job.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <optional>
 #include <utility>
 
+#include "replicator/elasticsearch/admin/client.h"
 #include "replicator/pipeline/progress.h"
 #include "replicator/pipeline/step_documents.h"
 #include "replicator/source/outbox/job.h"
@@ -18,6 +22,18 @@ namespace lockstep {
 struct PageLimits {
   std::int64_t documents = 0;  ///< at most
   std::int64_t bytes = 0;      ///< about
+  std::size_t ahead = 1;       ///< pages that a job may ask Elasticsearch for at a time
+};
+
+/// Opens a client of its own for what is asked beside everything else.
+using OpenClient = std::function<std::shared_ptr<ElasticsearchClient>()>;
+
+/// What a job may ask before a page's transaction is opened. It does so in the thread that reads the page.
+struct LookAhead {
+  std::function<std::unique_ptr<SourceSnapshot>()> read;  ///< opens a snapshot
+  ElasticsearchClient& elasticsearch;
+  OpenClient open_client;
+  bool may_wait;  ///< for what it has asked; else others wait for this thread
 };
 
 class RunningJob {
@@ -33,7 +49,7 @@ class RunningJob {
   const AppliedIndex& index() const { return index_; }
   JobStatus status() const;
 
-  /// Whether this process has read a page.
+  /// Whether this process has called begin().
   bool has_begun() const { return begun_; }
 
   /// A limit slows it, so that it measures nothing.
@@ -53,11 +69,15 @@ class RunningJob {
   virtual bool keeps_rows() const { return false; }
 
   /// Asks Elasticsearch what the next page needs to know, before a transaction is opened that would have to
-  /// wait for the answer. REQUIRES: is_ready(), not all_read(), no transaction is open.
-  virtual void look_ahead(const PageLimits& /*limits*/) {}
+  /// wait for the answer. False, only where it may not wait: it has not answered yet; call it again later.
+  /// REQUIRES: is_ready(), not all_read(), no transaction is open.
+  virtual bool look_ahead(const LookAhead& /*ask*/, const PageLimits& /*limits*/) { return true; }
+
+  /// Marks the job as begun in the source, unless this process has done so.
+  void begin(SourceTransaction& transaction);
 
   /// Reads the next page, adds its documents, and returns how far the job is once they are acknowledged.
-  /// REQUIRES: look_ahead() was called for this page.
+  /// REQUIRES: begin() was called, and look_ahead() has returned true for this page.
   JobProgress read_page(SourceTransaction& transaction, StepDocuments& documents, const PageLimits& limits);
 
  protected:
@@ -85,7 +105,7 @@ class RunningJob {
   bool begun_ = false;  // by this process, and in the source
   bool all_read_ = false;
   bool limited_ = false;
-  std::int64_t read_ = 0;  // documents, by this process
+  std::atomic<std::int64_t> read_ = 0;  // documents, by this process; another thread may ask for status()
 };
 
 }  // namespace lockstep

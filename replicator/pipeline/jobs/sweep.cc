@@ -6,12 +6,8 @@
 
 namespace lockstep {
 
-Sweep::Sweep(Job job, const AppliedIndex& index, const DocumentWriter& writer,
-             ElasticsearchClient& elasticsearch, SteadyTime write_lifetime_over)
-    : RunningJob(std::move(job), index),
-      writer_(writer),
-      elasticsearch_(elasticsearch),
-      write_lifetime_over_(write_lifetime_over) {}
+Sweep::Sweep(Job job, const AppliedIndex& index, const DocumentWriter& writer, SteadyTime write_lifetime_over)
+    : RunningJob(std::move(job), index), writer_(writer), write_lifetime_over_(write_lifetime_over) {}
 
 bool Sweep::is_ready() {
   if (scan_) return true;
@@ -21,16 +17,16 @@ bool Sweep::is_ready() {
          std::chrono::steady_clock::now() >= not_before_;
 }
 
-void Sweep::begin_scan(const PageLimits& limits) {
+void Sweep::begin_scan(ElasticsearchClient& elasticsearch, const PageLimits& limits) {
   scan_begun_ = std::chrono::steady_clock::now();
-  elasticsearch_.refresh(index().target());
+  elasticsearch.refresh(index().target());
   ScanOptions options;
   options.page = static_cast<std::size_t>(limits.documents);
-  scan_ = std::make_unique<DocumentScan>(elasticsearch_, index().target(), options);
+  scan_ = std::make_unique<DocumentScan>(elasticsearch, index().target(), options);
 }
 
-void Sweep::look_ahead(const PageLimits& limits) {
-  if (!scan_) begin_scan(limits);
+bool Sweep::look_ahead(const LookAhead& ask, const PageLimits& limits) {
+  if (!scan_) begin_scan(ask.elasticsearch, limits);
   found_.clear();
   try {
     for (const StoredDocument& document : scan_->next())
@@ -39,6 +35,7 @@ void Sweep::look_ahead(const PageLimits& limits) {
     scan_.reset();  // nobody can continue it
     throw;
   }
+  return true;
 }
 
 std::int64_t Sweep::read(SourceTransaction& transaction, StepDocuments& documents, const PageLimits& limits) {

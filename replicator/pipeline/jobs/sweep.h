@@ -22,22 +22,20 @@ namespace lockstep {
 class Sweep final : public RunningJob {
  public:
   /// The references must outlive this.
-  Sweep(Job job, const AppliedIndex& index, const DocumentWriter& writer, ElasticsearchClient& elasticsearch,
-        SteadyTime write_lifetime_over);
+  Sweep(Job job, const AppliedIndex& index, const DocumentWriter& writer, SteadyTime write_lifetime_over);
 
   bool is_ready() override;
-  void look_ahead(const PageLimits& limits) override;
+  bool look_ahead(const LookAhead& ask, const PageLimits& limits) override;
 
  private:
   std::int64_t read(SourceTransaction& transaction, StepDocuments& documents,
                     const PageLimits& limits) override;
   void remove_stale(SourceTransaction& transaction, StepDocuments& documents, const PageLimits& limits);
 
-  void begin_scan(const PageLimits& limits);
+  void begin_scan(ElasticsearchClient& elasticsearch, const PageLimits& limits);
   bool needs_another_scan() const { return scan_begun_ < write_lifetime_over_; }
 
   const DocumentWriter& writer_;
-  ElasticsearchClient& elasticsearch_;
   const SteadyTime write_lifetime_over_;
   std::optional<std::uint64_t> requests_before_;  // that it waits for; none: nobody has asked for a page yet
   SteadyTime scan_begun_{};

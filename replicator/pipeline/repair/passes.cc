@@ -4,7 +4,7 @@
 #include <future>
 #include <iterator>
 #include <optional>
-#include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -21,7 +21,8 @@ constexpr auto kScanLifetime = 60min;          // of the first pass, which a rep
 // Documents of a page of the index. A page has to fit into memory, and costs a request.
 constexpr std::int64_t kPageStored = 1024 * 1024;  // bytes on the disk; several times as much as JSON
 constexpr std::int64_t kLargestPage = 2'000;
-constexpr std::size_t kCautiousPage = 100;  // when the size of documents is unknown
+constexpr std::size_t kCautiousPage = 100;   // when the size of documents is unknown
+constexpr std::int64_t kListedPage = 5'000;  // ids of the view
 
 std::size_t page_of(std::optional<std::int64_t> average_stored_size) {
   if (!average_stored_size) return kCautiousPage;
@@ -38,8 +39,14 @@ void append(std::vector<FoundDocument>& to, std::vector<FoundDocument> from) {
 /// Documents as the index has them.
 struct Passes::IndexPage {
   std::vector<FoundDocument> documents;
-  std::vector<std::string> json;  ///< of each
+  std::string json;               ///< of all of them, one after the other
+  std::vector<std::size_t> ends;  ///< of each in `json`
   DocumentVersion greatest_version;
+
+  std::string_view json_of(std::size_t document) const {
+    const std::size_t begin = document == 0 ? 0 : ends[document - 1];
+    return std::string_view(json).substr(begin, ends[document] - begin);
+  }
 };
 
 void Suspects::add(Suspects more) {
@@ -53,9 +60,14 @@ Passes::Passes(Parts parts, Listener listener)
 
 Passes::IndexPage Passes::next_page(DocumentScan& scan) {
   IndexPage page;
-  for (const StoredDocument& document : scan.next()) {
+  const std::span<const StoredDocument> documents = scan.next();
+  std::size_t bytes = 0;
+  for (const StoredDocument& document : documents) bytes += document.source.size();
+  page.json.reserve(bytes);
+  page.documents.reserve(documents.size());
+  for (const StoredDocument& document : documents) {
     page.documents.push_back({DocumentId{std::string(document.id)}, std::string(document.routing)});
-    page.json.emplace_back(document.source);
+    page.ends.push_back(page.json.append(document.source).size());
     page.greatest_version = std::max(page.greatest_version, document.version);
   }
   return page;
@@ -92,46 +104,55 @@ void Passes::compare_documents() {
 Suspects Passes::suspects_of(const IndexPage& page) {
   const std::unique_ptr<SourceSnapshot> snapshot = parts_.snapshot();
   Suspects suspects;
-  std::set<FoundDocument> surplus;
-  for (StaleDocument& stale : snapshot->stale(parts_.index, page.documents)) {
-    surplus.insert(stale.found);
-    suspects.surplus.push_back(std::move(stale.found));
-  }
-  std::unordered_map<std::string_view, std::size_t> unequal;  // by id, the position in the page
+  std::unordered_multimap<std::string_view, std::size_t> places;  // of each _id in the page
   DocumentIds ids;
+  places.reserve(page.documents.size());
+  ids.reserve(page.documents.size());
   for (std::size_t i = 0; i < page.documents.size(); ++i) {
-    const FoundDocument& document = page.documents[i];
-    if (surplus.contains(document)) continue;
-    unequal.emplace(document.id.text, i);
-    ids.push_back(document.id);
+    const DocumentId& id = page.documents[i].id;
+    if (!places.contains(id.text)) ids.push_back(id);  // under several routings there may be several
+    places.emplace(id.text, i);
   }
   while (!ids.empty()) {
-    ids = snapshot->render(parts_.index, ids, parts_.config.elasticsearch.bulk_bytes,
-                           [&](const RenderedDocument& document) {
-                             const auto at = unequal.find(document.id);
-                             if (at == unequal.end() || !document.json) return;
-                             if (is_equal(parts_.compared, *document.json, page.json[at->second]))
-                               unequal.erase(at);
-                           });
+    ids = snapshot->render(
+        parts_.index, ids, parts_.config.elasticsearch.bulk_bytes, [&](const RenderedDocument& document) {
+          const auto [first, last] = places.equal_range(document.id);
+          for (auto place = first; place != last; ++place)
+            compare(document, page.documents[place->second], page.json_of(place->second), suspects);
+          places.erase(first, last);
+        });
   }
-  for (const auto& [id, i] : unequal) suspects.different.push_back(page.documents[i]);
+  // Of these the view has said nothing.
+  for (const auto& [id, place] : places) suspects.different.push_back(page.documents[place]);
   return suspects;
+}
+
+void Passes::compare(const RenderedDocument& document, const FoundDocument& found, std::string_view json,
+                     Suspects& suspects) const {
+  if (!document.json) {
+    suspects.surplus.push_back(found);
+  } else if (document.routing != found.routing) {
+    // Of several rows with one _id one is compared, and another may have this routing.
+    const bool may_be_another_row = document.is_ambiguous && parts_.index.routed;
+    (may_be_another_row ? suspects.different : suspects.surplus).push_back(found);
+  } else if (!is_equal(parts_.compared, *document.json, json)) {
+    suspects.different.push_back(found);
+  }
 }
 
 std::int64_t Passes::look_for_missing() {
   const std::string& target = parts_.index.target();
   const auto read_after = [&](const std::optional<DocumentId>& after) {
-    return read_view_page(*parts_.snapshot(), parts_.index, after, parts_.config.replication.chunk_documents,
-                          parts_.config.elasticsearch.bulk_bytes);
+    return parts_.snapshot()->list_page(parts_.index, after, kListedPage);
   };
   Suspects suspects;
   std::int64_t documents = 0;
   // Reads the next page while this one is counted. The source is not used otherwise until then.
-  std::future<ViewPage> next = std::async(std::launch::async, read_after, std::nullopt);
+  std::future<ViewList> next = std::async(std::launch::async, read_after, std::nullopt);
   for (bool end = false; !end;) {
-    const ViewPage page = next.get();
+    const ViewList page = next.get();
     end = page.end;
-    if (!end) next = std::async(std::launch::async, read_after, page.last);
+    if (!end) next = std::async(std::launch::async, read_after, page.documents.back().id);
     const auto expected = static_cast<std::int64_t>(page.documents.size());
     const std::vector<DocumentLocation> locations = locations_of(page.documents);
     if (!one_each_ || count_documents(parts_.elasticsearch, target, locations) != expected) {

@@ -1,6 +1,6 @@
 // The two passes that compare an index with its view, each in the memory of a page:
 //   1. the index as it lies on the disk, each page looked up in the view, finds surplus and different ones;
-//   2. the view in the order of _id, each page counted in the index, finds missing ones.
+//   2. the view's ids in their order, each page counted in the index, finds missing ones.
 // Elasticsearch reads neighbours together, so a document costs it a twentieth of what it costs by its id.
 //
 // A document that differs is a suspect only: a change may be on its way.
@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <string_view>
 #include <vector>
 
 #include "replicator/config/config.h"
@@ -65,6 +66,8 @@ class Passes {
 
   IndexPage next_page(DocumentScan& scan);
   Suspects suspects_of(const IndexPage& page);
+  void compare(const RenderedDocument& document, const FoundDocument& found, std::string_view json,
+               Suspects& suspects) const;
 
   const Parts parts_;
   const Listener listener_;

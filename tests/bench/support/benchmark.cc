@@ -52,19 +52,21 @@ Json surroundings() {
           {"postgresql", std::to_string(version / 10000) + "." + std::to_string(version % 10000)}};
 }
 
-void measure(const Benchmark& benchmark, const std::map<std::string, std::int64_t>& values,
-             const std::string& file) {
+// Returns the names of the measures that miss their target.
+std::vector<std::string> measure(const Benchmark& benchmark,
+                                 const std::map<std::string, std::int64_t>& values, const std::string& file) {
   Json results{
       {"benchmark", benchmark.name}, {"date", today()}, {"on", surroundings()}, {"parameters", values}};
   Report report;
   benchmark.run(Parameters(values), report);
   report.print_summary();
   results["measures"] = report.json();
-  if (file.empty()) return;
+  if (file.empty()) return report.missed();
   std::ofstream out(file);
   out << results.dump(2) << '\n';
   out.close();
   if (!out) throw std::runtime_error("cannot write " + file);
+  return report.missed();
 }
 
 }  // namespace
@@ -76,6 +78,8 @@ int benchmark(const Benchmark& benchmark, int argc, char** argv) {
   std::map<std::string, std::int64_t> given;
   std::map<std::string, CLI::Option*> options;
   app.add_flag("--quick", quick, "the small form: it shows that the benchmark works, and measures nothing");
+  bool guard = false;
+  app.add_flag("--guard", guard, "fail when a target is missed");
   app.add_option("--json", file, "write the results there");
   for (const Parameter& parameter : benchmark.parameters) {
     options[parameter.name] = app.add_option("--" + parameter.name, given[parameter.name],
@@ -90,7 +94,10 @@ int benchmark(const Benchmark& benchmark, int argc, char** argv) {
                                                                   : parameter.value;
   }
   try {
-    measure(benchmark, values, file);
+    const std::vector<std::string> missed = measure(benchmark, values, file);
+    for (const std::string& name : missed)
+      std::cerr << benchmark.name << " misses its target: " << name << '\n';
+    if (guard && !missed.empty()) return EXIT_FAILURE;
   } catch (const std::exception& error) {
     std::cerr << "benchmark_" << benchmark.name << ": " << error.what() << '\n';
     return EXIT_FAILURE;

@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "tests/support/eventually.h"
+#include "tests/support/servers.h"
 
 namespace lockstep::benchmarks {
 namespace {
@@ -37,8 +38,9 @@ const std::string& BlogWork::mapping() {
   return text;
 }
 
-BlogWork::BlogWork(std::int64_t posts, const std::string& elasticsearch)
+BlogWork::BlogWork(std::int64_t posts, const std::string& elasticsearch, const std::string& postgresql)
     : posts_(posts),
+      database_(postgresql.empty() ? support::postgresql_url() : postgresql),
       pipeline_(database_, elasticsearch),
       index_(pipeline_.add_index(
           "posts", "blog.documents",

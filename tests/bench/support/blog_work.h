@@ -22,8 +22,10 @@ struct ReadyDocument {
 
 class BlogWork {
  public:
-  /// `elasticsearch` as in PipelineUnderTest. Installs nothing of lockstep.
-  explicit BlogWork(std::int64_t posts, const std::string& elasticsearch = {});
+  /// `elasticsearch` as in PipelineUnderTest; `postgresql` is a superuser's URL, that of the tests' server by
+  /// default. Installs nothing of lockstep.
+  explicit BlogWork(std::int64_t posts, const std::string& elasticsearch = {},
+                    const std::string& postgresql = {});
 
   static const std::string& mapping();
 

@@ -39,6 +39,7 @@ BulkShape Ceiling::find_best(Report& report) {
   for (const BulkShape shape : kShapes) {
     const double rate = fill(shape);
     report.add("ceiling, " + text(shape), "documents/s", rate);
+    report.control("ceiling, " + text(shape));
     if (rate <= most) continue;
     most = rate;
     best = shape;

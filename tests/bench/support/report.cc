@@ -36,7 +36,7 @@ Report::Measure* Report::find(const std::string& name) {
 
 void Report::add(const std::string& measure, const std::string& unit, double value) {
   Measure* known = find(measure);
-  if (known == nullptr) known = &measures_.emplace_back(Measure{measure, unit, {}, {}});
+  if (known == nullptr) known = &measures_.emplace_back(Measure{measure, unit, {}, {}, false});
   known->values.push_back(value);
   std::printf("  %-60s %10s %s\n", measure.c_str(), text(value).c_str(), unit.c_str());
   std::fflush(stdout);
@@ -56,11 +56,36 @@ void Report::target(const std::string& measure, Bound bound, double value) {
   known->target = Target{bound, value};
 }
 
+void Report::control(const std::string& measure) {
+  bool known = false;
+  for (Measure& each : measures_) {
+    if (each.name != measure && !each.name.starts_with(measure + ", ")) continue;
+    each.control = true;
+    known = true;
+  }
+  if (!known) throw std::runtime_error("a control that was not measured: " + measure);
+}
+
 double Report::median_of(const std::string& measure) const {
   for (const Measure& known : measures_) {
     if (known.name == measure) return median(known.values);
   }
   throw std::runtime_error("not measured: " + measure);
+}
+
+bool Report::misses(const Measure& measure) {
+  if (!measure.target) return false;
+  const double middle = median(measure.values);
+  return measure.target->bound == Bound::kAtLeast ? middle < measure.target->value
+                                                  : middle > measure.target->value;
+}
+
+std::vector<std::string> Report::missed() const {
+  std::vector<std::string> names;
+  for (const Measure& measure : measures_) {
+    if (misses(measure)) names.push_back(measure.name);
+  }
+  return names;
 }
 
 void Report::print_summary() const {
@@ -69,10 +94,8 @@ void Report::print_summary() const {
     const double middle = median(measure.values);
     std::string verdict;
     if (measure.target) {
-      const bool at_least = measure.target->bound == Bound::kAtLeast;
-      const bool met = at_least ? middle >= measure.target->value : middle <= measure.target->value;
-      verdict = std::string(at_least ? "at least " : "at most ") + text(measure.target->value) +
-                (met ? ": met" : ": missed");
+      verdict = (measure.target->bound == Bound::kAtLeast ? "at least " : "at most ") +
+                text(measure.target->value) + (misses(measure) ? ": missed" : ": met");
     }
     std::printf("  %-60s %10s %10s…%-10s  %s %s\n", measure.name.c_str(), text(middle).c_str(),
                 text(low(measure.values)).c_str(), text(high(measure.values)).c_str(), measure.unit.c_str(),
@@ -88,6 +111,7 @@ nlohmann::ordered_json Report::json() const {
       one["target"] = {{"bound", measure.target->bound == Bound::kAtLeast ? "at least" : "at most"},
                        {"value", measure.target->value}};
     }
+    if (measure.control) one["control"] = true;
     all.push_back(std::move(one));
   }
   return all;

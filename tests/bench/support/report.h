@@ -23,8 +23,15 @@ class Report {
   /// What the median of a measure should be.
   void target(const std::string& measure, Bound bound, double value);
 
+  /// Lockstep has no part in this measure: it tells how steady the machine was (tests/bench/compare.py). Of a
+  /// distribution, all of its measures.
+  void control(const std::string& measure);
+
   /// The median of what was added until now. Throws std::runtime_error when nothing was.
   double median_of(const std::string& measure) const;
+
+  /// The names of the measures that miss their target.
+  std::vector<std::string> missed() const;
 
   /// A table of all measures on standard output.
   void print_summary() const;
@@ -42,8 +49,10 @@ class Report {
     std::string unit;
     std::vector<double> values;
     std::optional<Target> target;
+    bool control = false;
   };
 
+  static bool misses(const Measure& measure);
   Measure* find(const std::string& name);
 
   std::vector<Measure> measures_;

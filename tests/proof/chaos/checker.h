@@ -1,8 +1,9 @@
-// Whether the indices are what fresh readings of the views give, and whether any version that went by
+// Whether the generations are what fresh readings of the views give, and whether any version that went by
 // contradicts "never backwards". Shares no code with the program.
 #pragma once
 
 #include <chrono>
+#include <compare>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -29,20 +30,31 @@ class Checker {
           std::vector<std::string> purposes);
 
   /// REQUIRES: nobody writes, nothing is disturbed, and somebody replicates. Waits until each index has been
-  /// equal to its view; what isn't after kPatienceForCatchUp is a difference. Then it waits for the dead
+  /// and each generation beside one has been equal to its own view; what isn't after kPatienceForCatchUp is a
+  /// difference, and so is an index that nobody follows. Then it waits for the dead
   /// letters that lockstep tries again by itself.
   void check();
 
   const Findings& findings() const { return findings_; }
 
  private:
+  struct Generation {
+    std::string index;  ///< the alias, or a real index beside the one it stands for
+    std::string view;
+    auto operator<=>(const Generation&) const = default;
+  };
+
+  std::vector<Generation> generations();
   void compare();
+  void find_leftovers();
+  std::vector<std::string> leftovers();
   void count_dead_letters();
   void judge_history();
 
   support::PipelineUnderTest& pipeline_;
   support::RecordingProxy& recorder_;
   const std::vector<std::string> purposes_;
+  support::ElasticsearchServer elasticsearch_;
   std::size_t violations_ = 0;  // that are among the texts
   Findings findings_;
 };

@@ -1,7 +1,7 @@
 // Promises 1, 2 and 3 under everything at once: writers change a tree and a schema with joins, two
-// replicators follow, and a supervisor harms all of it. In rounds: at the end of each one the writers pause,
-// the faults end, and the checker compares every document of every index with its view. The exit code is 1
-// when anything was found.
+// replicators follow, an operator reindexes, and a supervisor harms all of it. In rounds: at the end of each
+// one the writers pause, the faults end, and the checker compares every document of every generation with its
+// view. The exit code is 1 when anything was found.
 //
 // The seed decides what is written and which faults are chosen; the timing is the machine's.
 #include <CLI/CLI.hpp>
@@ -18,9 +18,11 @@
 #include "tests/proof/chaos/crew.h"
 #include "tests/proof/chaos/neighbour.h"
 #include "tests/proof/chaos/probe.h"
+#include "tests/proof/chaos/reindexer.h"
 #include "tests/proof/chaos/replicator.h"
 #include "tests/proof/chaos/report.h"
 #include "tests/proof/chaos/search_servers.h"
+#include "tests/proof/chaos/searcher.h"
 #include "tests/proof/chaos/source_servers.h"
 #include "tests/proof/chaos/supervisor.h"
 #include "tests/support/eventually.h"
@@ -147,33 +149,43 @@ Report run(const Options& options) {
       {source, entrance, database, recorder, search, neighbour, aliases, replicators, interrupted},
       options.seed);
   Crew crew(database, options.seed, options.writers);
+  Reindexer reindexer({pipeline, purposes, replicators, options.nodes > 1 ? 1 : 0}, options.seed * 100 + 77);
   Report report;
   {
     const Probe probe(database, pipeline.index("probe").alias());
+    const Searcher searcher(aliases, {pipeline.index("fs").alias(), pipeline.index("probe").alias()},
+                            search ? Searcher::Elasticsearch::kHarmed : Searcher::Elasticsearch::kSafe);
     const int rounds = std::max(1, options.seconds / options.round_seconds);
     for (int round = 1; round <= rounds && !interrupted; ++round) {
       // The first round's faults meet the backfill.
       crew.work();
+      reindexer.work();
       if (round % kRoundsBetweenExchanges == 0) {
         support::wait_until([] { return interrupted.load(); }, seconds(2));
         round / kRoundsBetweenExchanges % 2 == 1 ? supervisor.promote() : supervisor.put_back();
       }
       supervisor.disturb(seconds(options.round_seconds));
+      reindexer.pause();
       crew.pause();
       supervisor.heal();
       tidy_up(database);
-      pipeline.apply();  // for the schema has changed
+      reindexer.settle();
       checker.check();
-      if (!checker.findings().clean()) break;  // the rest would only cover it up
+      if (!checker.findings().clean() || !reindexer.broken().empty())
+        break;           // the rest would only cover it up
+      reindexer.work();  // so that what is copied may be in the middle of a reindex
       if (round % kRoundsBetweenExchanges == kRoundsBetweenExchanges - 1) {
         (round + 1) / kRoundsBetweenExchanges % 2 == 1 ? supervisor.prepare_promotion()
                                                        : supervisor.prepare_put_back();
       }
     }
+    reindexer.pause();
     report.delays = probe.delays();
+    report.searches = searcher.searches();
+    report.misconduct = searcher.broken();
   }
-  report.misconduct = supervisor.misconduct();
-  for (const std::string& broken : crew.broken()) report.misconduct.push_back(broken);
+  for (const auto& all : {supervisor.misconduct(), crew.broken(), reindexer.broken()})
+    report.misconduct.insert(report.misconduct.end(), all.begin(), all.end());
   for (auto& replicator : replicators) {
     if (!replicator->terminate()) report.misconduct.push_back(replicator->name() + " did not end at the end");
     report.leaderships += replicator->leaderships();
@@ -181,6 +193,7 @@ Report run(const Options& options) {
   report.committed = crew.committed();
   report.failed = crew.failed();
   report.faults = supervisor.counts();
+  report.reindexing = reindexer.counts();
   report.operations = recorder.history().operations();
   report.superseded = recorder.history().superseded();
   report.repeated = recorder.history().repeated();

@@ -8,6 +8,11 @@ namespace {
 
 using namespace std::chrono_literals;
 
+// Both generations, wherever the alias stands.
+std::string settings_of(const std::string& alias) {
+  return "/" + alias + "-*/_settings?expand_wildcards=all";
+}
+
 }  // namespace
 
 Neighbour::Neighbour() : thread_([this] { run(); }) {}
@@ -22,11 +27,11 @@ Neighbour::~Neighbour() {
 }
 
 void Neighbour::block(const std::string& alias) {
-  add(Needed::kNo, "PUT", "/" + alias + "/_settings", R"({"index.blocks.write": true})");
+  add(Needed::kNo, "PUT", settings_of(alias), R"({"index.blocks.write": true})");
 }
 
 void Neighbour::unblock(const std::string& alias) {
-  add(Needed::kYes, "PUT", "/" + alias + "/_settings", R"({"index.blocks.write": null})");
+  add(Needed::kYes, "PUT", settings_of(alias), R"({"index.blocks.write": null})");
 }
 
 void Neighbour::rewrite(const std::string& alias) {

@@ -21,7 +21,7 @@ class Neighbour {
   Neighbour(const Neighbour&) = delete;
   Neighbour& operator=(const Neighbour&) = delete;
 
-  /// No writes into the index of this alias, until unblock().
+  /// No writes into the indices of this alias, until unblock().
   void block(const std::string& alias);
   void unblock(const std::string& alias);
 

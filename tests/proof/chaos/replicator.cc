@@ -40,17 +40,25 @@ std::int64_t count(const std::string& text, const std::string& what) {
 Replicator::Replicator(std::string name, const support::PipelineUnderTest& pipeline,
                        const std::string& recorder_url, const std::filesystem::path& folder)
     : name_(std::move(name)),
+      recorder_url_(recorder_url),
       to_source_(source_of(pipeline)),
       to_elasticsearch_(support::host_and_port(recorder_url)),
       configuration_(pipeline.configuration().parent_path() / (name_ + ".toml")),
       log_(folder / (name_ + ".log")) {
+  configure(pipeline);
+}
+
+void Replicator::configure(const support::PipelineUnderTest& pipeline) {
   std::stringstream text;
   text << std::ifstream(pipeline.configuration()).rdbuf();
   std::string toml = text.str();
   const std::string source = ":" + std::to_string(source_of(pipeline).port) + "/";
   replace(toml, source, ":" + std::to_string(to_source_.port()) + "/");
-  replace(toml, recorder_url, "http://127.0.0.1:" + std::to_string(to_elasticsearch_.port()));
-  std::ofstream(configuration_) << toml;
+  replace(toml, recorder_url_, "http://127.0.0.1:" + std::to_string(to_elasticsearch_.port()));
+  // At once: it may be started meanwhile.
+  const std::filesystem::path written = configuration_.string() + ".new";
+  std::ofstream(written) << toml;
+  std::filesystem::rename(written, configuration_);
 }
 
 void Replicator::start() {

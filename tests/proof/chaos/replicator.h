@@ -21,6 +21,9 @@ class Replicator {
   Replicator(std::string name, const support::PipelineUnderTest& pipeline, const std::string& recorder_url,
              const std::filesystem::path& folder);
 
+  /// Takes the pipeline's configuration as it is now, for the next start().
+  void configure(const support::PipelineUnderTest& pipeline);
+
   const std::string& name() const { return name_; }
   support::TcpProxy& to_source() { return to_source_; }
   support::TcpProxy& to_elasticsearch() { return to_elasticsearch_; }
@@ -46,6 +49,7 @@ class Replicator {
   void note_end();
 
   const std::string name_;
+  const std::string recorder_url_;
   support::TcpProxy to_source_;
   support::TcpProxy to_elasticsearch_;
   std::filesystem::path configuration_;

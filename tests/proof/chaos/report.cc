@@ -30,6 +30,8 @@ void print(std::ostream& out, const Report& report) {
   row("faults", std::to_string(faults));
   row("kills among them", std::to_string(kills));
   for (const auto& [name, count] : report.faults) row("  " + name, std::to_string(count));
+  for (const auto& [name, count] : report.reindexing) row(name, std::to_string(count));
+  row("searches", std::to_string(report.searches));
   row("leaderships (take-overs)", std::to_string(report.leaderships));
   row("operations on documents", std::to_string(report.operations));
   row("  sent again", std::to_string(report.repeated));

@@ -17,6 +17,8 @@ struct Report {
   std::int64_t committed = 0;
   std::int64_t failed = 0;
   std::map<std::string, int> faults;
+  std::map<std::string, int> reindexing;  ///< commands, and what came of them
+  std::int64_t searches = 0;
   std::int64_t leaderships = 0;
   std::int64_t operations = 0;
   std::int64_t superseded = 0;

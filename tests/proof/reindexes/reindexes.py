@@ -2,8 +2,9 @@
 alias from one generation to the other and back, again and again. No search may fail, find too few or see both generations, no
 statement of a writer may fail, and after each round both generations have to equal the view. Run by scripts/reindexes.
 
-Each round fills a new generation, and makes it hard: the service is killed, or the disk is at its flood stage, so that no index
-takes a write. Shares no code with the program.
+Each round fills a new generation, and makes it hard: the service is killed, the disk is at its flood stage, so that no index
+takes a write, or several operators are at work. With servers of its own, PostgreSQL and Elasticsearch are killed, too, in each state
+that a reindex goes through. Shares no code with the program.
 """
 import argparse
 import collections
@@ -25,6 +26,8 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.a
 sys.path.insert(0, os.path.join(ROOT, "tests", "schema"))
 from database import Session, SqlError  # noqa: E402 (its folder is known only now)
 
+import attacks  # noqa: E402
+
 PATIENCE = 300  # seconds, for whatever the machine is slow at
 # Every second item is counted: nobody deletes it, so a search for those always finds as many. Most deletes hit documents that the
 # filling has not reached.
@@ -42,6 +45,8 @@ CONFIGURATION = """pipeline = "{alias}"
 url = "{database}"
 [elasticsearch]
 urls = ["{elasticsearch}"]
+[http]
+listen = "127.0.0.1:0"
 [replication]
 fan_out_threshold = 100
 chunk_documents = 100
@@ -55,7 +60,8 @@ table = "public.item"
 table = "public.owner"
 column = "_owner_id"
 """
-HARDSHIPS = ("kill -9 of lockstep", "a disk at its flood stage")
+HARDSHIPS = ("several operators", "kill -9 of lockstep", "a disk at its flood stage")
+HARDSHIPS_OF_SERVERS = ("kill -9 of PostgreSQL", "kill -9 of Elasticsearch")
 
 
 class Elasticsearch:
@@ -128,16 +134,18 @@ def say(text):
     print(f"{time.monotonic() - BEGUN:8.1f} s  {text}", file=sys.stderr, flush=True)
 
 
-def search_step(elasticsearch, alias, counted, tally):
+def search_step(elasticsearch, alias, counted, tally, away):
     query = {"size": 0, "track_total_hits": True, "query": {"term": {"counted": True}}, "aggs": {"indices": {"terms": {"field": "_index"}}}}
 
     def step():
         try:
             found = elasticsearch.ask("POST", f"/{alias}/_search", query)
         except (OSError, ValueError) as error:
-            return tally.fault(f"a search failed: {error}")
+            return None if away.is_set() else tally.fault(f"a search failed: {error}")
         tally.count("searches")
         indices = [bucket["key"] for bucket in found["aggregations"]["indices"]["buckets"]]
+        if found["_shards"]["failed"] and away.is_set():
+            return None
         if found["_shards"]["failed"] or found["hits"]["total"]["value"] != counted or len(indices) != 1:
             tally.fault(f"a search found {found['hits']['total']['value']} of {counted} in {indices}, {found['_shards']}")
         return None
@@ -145,9 +153,9 @@ def search_step(elasticsearch, alias, counted, tally):
     return step
 
 
-def write_step(database, number, items, tally, seed):
+def write_step(database, number, items, tally, seed, away):
     """Each writer has rows of its own, so that none waits for another, and one of them renames owners."""
-    session, chosen = Session(database), random.Random(seed)
+    sessions, chosen = [Session(database)], random.Random(seed)
     mine = [item for item in range(1, items + 1) if item // 2 % 3 == number]
     gone = {}
 
@@ -166,10 +174,13 @@ def write_step(database, number, items, tally, seed):
 
     def step():
         try:
-            session.run(statement())
+            sessions[0] = sessions[0] or Session(database)
+            sessions[0].run(statement())
             tally.count("statements of writers")
-        except SqlError as error:
-            tally.fault(f"a writer failed: {error}")
+        except (SqlError, AssertionError, OSError) as error:
+            if not away.is_set():
+                tally.fault(f"a writer failed: {error}")
+            sessions[0] = None
 
     return step
 
@@ -191,6 +202,7 @@ class World:
         with open(self.configuration, "w") as file:
             file.write(CONFIGURATION.format(alias=self.alias, database=self.database, elasticsearch=options.elasticsearch))
         self.service = None
+        self.postgresql_away, self.elasticsearch_away = threading.Event(), threading.Event()
 
     def close(self):
         self.stop_service(signal.SIGTERM)
@@ -235,6 +247,42 @@ class World:
         with open(os.path.join(self.folder, "mapping.json"), "w") as file:
             json.dump({"settings": settings, "mappings": mappings}, file)
 
+    def reindex(self):
+        """Of the alias; all of it empty while there is none."""
+        for _ in range(2):
+            try:
+                rows = self.session.rows("select state, live_name, coalesce(wanted, '') as wanted from lockstep.reindex")
+                return rows[0] if rows else {"state": "", "live_name": "", "wanted": ""}
+            except (SqlError, AssertionError, OSError):
+                self.session = Session(self.database)  # PostgreSQL was killed
+        raise RuntimeError("PostgreSQL does not answer")
+
+    def stands_for(self):
+        at = list(self.elasticsearch.ask("GET", f"/_alias/{self.alias}"))
+        if len(at) != 1:
+            self.tally.fault(f"the alias stands for {at}")
+        return at
+
+    def kill_postgresql(self):
+        self.postgresql_away.set()
+        self.server_script("postgresql", "restart", "--immediate")
+        self.session = Session(self.database)
+        time.sleep(0.1)  # whoever was at it has noticed by then
+        self.postgresql_away.clear()
+
+    def kill_elasticsearch(self):
+        self.elasticsearch_away.set()
+        self.server_script("engine", "stop", "--kill")
+        self.server_script("engine", "start", self.options.engine)
+        health = f"/_cluster/health/{self.alias}?wait_for_status=green&timeout={PATIENCE}s"
+        self.elasticsearch.ask("GET", health)
+        self.elasticsearch.ask("POST", f"/{self.alias}/_refresh")
+        self.elasticsearch_away.clear()
+
+    def server_script(self, kind, *arguments):
+        folder = os.path.join(self.options.servers, kind)
+        subprocess.run([os.path.join(ROOT, "scripts", kind), *arguments, "--data", folder], check=True, capture_output=True)
+
     def kill(self):
         time.sleep(self.random.uniform(0, 1.5))
         self.stop_service(signal.SIGKILL)
@@ -257,10 +305,10 @@ class World:
 
     def swap(self, *arguments, meanwhile=None):
         begun = time.monotonic()
-        before = list(self.elasticsearch.ask("GET", f"/_alias/{self.alias}"))
+        before = self.stands_for()
         self.must("reindex", self.alias, *arguments, meanwhile=meanwhile)
-        after = list(self.elasticsearch.ask("GET", f"/_alias/{self.alias}"))
-        if len(after) != 1 or after == before:
+        after = self.stands_for()
+        if after == before:
             self.tally.fault(f"the alias stands for {after}, and stood for {before}")
         self.tally.count("swaps and ways back")
         say(f"{self.tally.counts['swaps and ways back']}: {after[0]} after {time.monotonic() - begun:.1f} s")
@@ -281,8 +329,17 @@ class World:
 
 
 def run_round(world, number, writers, swaps):
-    hardship = HARDSHIPS[number % len(HARDSHIPS)]
+    hardships = HARDSHIPS + (HARDSHIPS_OF_SERVERS if world.options.servers else ())
+    hardship = hardships[number % len(hardships)]
     say(f"round {number}: {hardship}")
+    if hardship == "several operators":
+        attacks.run_rivals(world, number, writers)
+        if world.reindex()["state"]:
+            world.must("reindex", world.alias, "--finish")
+        return None
+    if hardship in HARDSHIPS_OF_SERVERS:
+        kill = world.kill_postgresql if "PostgreSQL" in hardship else world.kill_elasticsearch
+        return attacks.run_kills(world, number, writers, hardship, kill)
     kills = world.kill if "kill" in hardship else None
     world.set_mapping(number)
     world.swap("--keep", "1h", meanwhile=world.flood if "disk" in hardship else kills)
@@ -298,6 +355,7 @@ def run_round(world, number, writers, swaps):
     left = world.elasticsearch.generations(world.alias)
     if len(left) != 1:
         world.tally.fault(f"after the round there are {left}")
+    return None
 
 
 def run(options, folder):
@@ -309,10 +367,12 @@ def run(options, folder):
         world.must("run", "--until-caught-up")
         world.elasticsearch.ask("POST", f"/{world.alias}/_refresh")
         world.start_service()
-        writers = Crowd([write_step(world.database, number, options.items, world.tally, options.seed + number) for number in range(3)])
-        searchers = Crowd([search_step(world.elasticsearch, world.alias, options.items // 2, world.tally)] * options.searchers)
+        writers = Crowd([write_step(world.database, number, options.items, world.tally, options.seed + number, world.postgresql_away)
+                         for number in range(3)])
+        search = search_step(world.elasticsearch, world.alias, options.items // 2, world.tally, world.elasticsearch_away)
+        searchers = Crowd([search] * options.searchers)
         crowds = [writers, searchers]
-        number = 2
+        number = 0
         while (left := options.swaps - world.tally.counts["swaps and ways back"]) > 0 and not world.tally.faults:
             run_round(world, number, writers, min(left, options.swaps_of_a_round))
             number += 1
@@ -333,6 +393,8 @@ def main():
     parser.add_argument("--items", type=int, default=6000, help="rows at the beginning, at most 10,000")
     parser.add_argument("--searchers", type=int, default=3)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--servers", help="the folder whose servers may be killed: postgresql and engine, by scripts/postgresql and engine")
+    parser.add_argument("--engine", help="the name of that engine")
     parser.add_argument("--lockstep", required=True)
     parser.add_argument("--postgresql", default=os.environ.get("LOCKSTEP_TEST_POSTGRESQL"))
     parser.add_argument("--elasticsearch", default=os.environ.get("LOCKSTEP_TEST_ELASTICSEARCH"))

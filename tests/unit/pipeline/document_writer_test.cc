@@ -16,12 +16,12 @@ class DocumentWriterTest : public testing::Test {
   DocumentWriterTest() { world_.clock.stop(); }
 
   StepDocuments write(const std::string& id, const std::string& json = "{}") {
-    StepDocuments documents(leader_.versions.epoch(), leader_.versions.next(), 100'000);
+    StepDocuments documents(leader_.versions.epoch(), leader_.number(), 100'000);
     documents.add(world_.posts(), {id, "", json, {}});
     return documents;
   }
   StepDocuments remove(const std::string& id) {
-    StepDocuments documents(leader_.versions.epoch(), leader_.versions.next(), 100'000);
+    StepDocuments documents(leader_.versions.epoch(), leader_.number(), 100'000);
     documents.add(world_.posts(), {id, "", std::nullopt, {}});
     return documents;
   }
@@ -66,7 +66,7 @@ TEST_F(DocumentWriterTest, OfTwoStepsThatShareDocumentsBothAreInFlightAndOnlyThe
   constexpr int kDocuments = 2'000;
   constexpr int kShared = 20;
   const auto step = [&](int first, const std::string& json) {
-    StepDocuments documents(leader_.versions.epoch(), leader_.versions.next(), 10'000'000);
+    StepDocuments documents(leader_.versions.epoch(), leader_.number(), 10'000'000);
     for (int i = first; i < first + kDocuments; ++i)
       documents.add(world_.posts(), {std::to_string(i), "", json, {}});
     return documents;
@@ -199,7 +199,7 @@ TEST_F(DocumentWriterTest, ADocumentUnderAnotherRoutingIsWaitedFor) {  // W1: bo
   world_.elasticsearch.hold();
   submit(write("1"));
   world_.elasticsearch.await_held(1);
-  StepDocuments moved(leader_.versions.epoch(), leader_.versions.next(), 100'000);
+  StepDocuments moved(leader_.versions.epoch(), leader_.number(), 100'000);
   moved.add(world_.posts(), {"1", "elsewhere", "{}", {}});
   submit(std::move(moved));
   EXPECT_EQ(leader_.writer.requests_in_flight(), 1U);
@@ -278,7 +278,7 @@ TEST_F(DocumentWriterTest, AChangeOfADocumentWhoseWriteFailsIsParkedAtOnceAndThe
 }
 
 TEST_F(DocumentWriterTest, AnEmptyStepIsAcknowledgedAtOnce) {
-  StepDocuments nothing(leader_.versions.epoch(), leader_.versions.next(), 100'000);
+  StepDocuments nothing(leader_.versions.epoch(), leader_.number(), 100'000);
   submit(std::move(nothing), "3");
   EXPECT_EQ(taken().position, Position{"3"});
   EXPECT_EQ(world_.elasticsearch.bulk_requests(), 0U);
@@ -335,7 +335,7 @@ TEST_F(DocumentWriterTest, ADeadLetterOfAnEarlierLeadershipGoesWhenItsDocumentIs
   ASSERT_TRUE(leader_.take_all_outcomes());
   leader_.save();
   Leader next(world_);
-  StepDocuments documents(next.versions.epoch(), next.versions.next(), 100'000);
+  StepDocuments documents(next.versions.epoch(), next.number(), 100'000);
   documents.add(world_.posts(), {"1", "", "{\"n\":2}", {}});
   next.writer.submit(Lane::tail(), std::move(documents), {});
   ASSERT_TRUE(next.take_all_outcomes());

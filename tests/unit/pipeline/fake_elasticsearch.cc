@@ -311,9 +311,13 @@ json Elasticsearch::apply(const json& action, const std::string& source) {
   return {{verb, result}};
 }
 
+// An index by its own name, by its alias, or by the pattern of its generations.
 HttpResponse Elasticsearch::index_request(const HttpRequest& request, const std::string& alias) {
-  const std::string name = alias.ends_with("-000001") ? alias.substr(0, alias.size() - 7) : alias;
+  const bool is_pattern = alias.ends_with("-*");
+  const std::string name =
+      is_pattern || alias.ends_with("-000001") ? alias.substr(0, alias.rfind('-')) : alias;
   const auto found = indices_.find(name);
+  if (found == indices_.end() && is_pattern) return {200, "{}"};
   if (found == indices_.end()) return {404, json{{"error", error_of("index_not_found_exception")}}.dump()};
   Index& index = found->second;
   const std::string last = segments_of(request.path).back();

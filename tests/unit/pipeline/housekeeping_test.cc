@@ -14,12 +14,13 @@ using testing::IsEmpty;
 
 class HousekeepingTest : public testing::Test {
  protected:
-  Chore chore(const std::string& name, std::chrono::milliseconds every, Chore::First first) {
-    return {every, first, [this, name] { done_.push_back(name); }, "a test"};
+  Chore chore(const std::string& name, std::chrono::milliseconds every, Chore::First first,
+              Chore::Cause cause = Chore::Cause::kTime) {
+    return {every, first, [this, name] { done_.push_back(name); }, "a test", cause};
   }
   /// What is done at this time.
-  std::vector<std::string> at(std::chrono::milliseconds time) {
-    housekeeping_.run(begin_ + time);
+  std::vector<std::string> at(std::chrono::milliseconds time, SourceSince source = SourceSince::kUnknown) {
+    housekeeping_.run(begin_ + time, source);
     return std::exchange(done_, {});
   }
 
@@ -43,6 +44,29 @@ TEST_F(HousekeepingTest, AChoreIsDoneOnceAnIntervalHoweverOftenTheLoopTurns) {
   EXPECT_THAT(at(100ms), ElementsAre("report"));
   EXPECT_THAT(at(199ms), IsEmpty());
   EXPECT_THAT(at(5s), ElementsAre("report")) << "what was missed is not made up for";
+}
+
+class CommitChoreTest : public HousekeepingTest {
+ protected:
+  CommitChoreTest() {
+    housekeeping_ =
+        Housekeeping({chore("take jobs", 1s, Chore::First::kAtOnce, Chore::Cause::kCommit)}, begin_);
+    EXPECT_THAT(at(0ms), ElementsAre("take jobs"));
+  }
+};
+
+TEST_F(CommitChoreTest, WithoutACommitItIsDoneNowAndThenAllTheSame) {
+  int times = 0;
+  for (auto time = 100ms; time <= 60s; time += 100ms)
+    times += static_cast<int>(at(time, SourceSince::kStoodStill).size());
+  EXPECT_EQ(times, 12) << "what kept it from its work may be over without a commit";
+}
+
+TEST_F(CommitChoreTest, AfterACommitItIsDoneWhenItsIntervalIsOver) {
+  EXPECT_THAT(at(200ms), IsEmpty());
+  EXPECT_THAT(at(1s, SourceSince::kStoodStill), ElementsAre("take jobs")) << "there was one since";
+  EXPECT_THAT(at(2s, SourceSince::kStoodStill), IsEmpty());
+  EXPECT_THAT(at(3s), ElementsAre("take jobs"));
 }
 
 }  // namespace

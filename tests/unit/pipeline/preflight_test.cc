@@ -194,7 +194,7 @@ TEST_F(PreflightTest, AnIndexThatForgetsDeletionsEarlyIsRefused) {
         std::string(R"({"mappings": {}, "settings": {"index": {"gc_deletes": ")") + time + "\"}}}";
     const Preflight result = check();
     ASSERT_THAT(result.findings, SizeIs(1)) << time;
-    EXPECT_EQ(to_line(result.findings[0]), "posts.json: index posts has index.gc_deletes " +
+    EXPECT_EQ(to_line(result.findings[0]), "shop.toml:12: the mapping of posts sets index.gc_deletes " +
                                                std::string(time) +
                                                ": a write that arrives late may bring a deleted document "
                                                "back; set it to 60s or more, or to null");

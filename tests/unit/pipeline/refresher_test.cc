@@ -60,7 +60,7 @@ class RefresherTest : public testing::Test {
   ~RefresherTest() override { gate_.let_through(1'000); }
 
   StepDocuments post(const std::string& id) {
-    StepDocuments documents(leader_.versions.epoch(), leader_.versions.next(), 100'000);
+    StepDocuments documents(leader_.versions.epoch(), leader_.number(), 100'000);
     documents.add(world_.posts(), {id, "", "{}", {}});
     return documents;
   }
@@ -104,7 +104,7 @@ TEST_F(RefresherTest, WhatComesDuringARefreshSharesTheNext) {
   ASSERT_TRUE(reaches([&] { return gate_.await(1); }));
   submit_to_tail("2", "2");
   submit_to_tail("3", "3");
-  StepDocuments file(leader_.versions.epoch(), leader_.versions.next(), 100'000);
+  StepDocuments file(leader_.versions.epoch(), leader_.number(), 100'000);
   file.add(world_.files(), {"f", "r", "{}", {}});
   StepEnd end;
   end.position = Position{"4"};
@@ -134,7 +134,7 @@ TEST_F(RefresherTest, AJobIsRefreshedAtItsEnd) {
   StepEnd second;
   second.progress = JobProgress{JobId{7}, JobKind::kFanOut, AfterNumber{2}, 1, false};
   submit(lane, post("2"), std::move(second));
-  StepDocuments nothing(leader_.versions.epoch(), leader_.versions.next(), 100'000);
+  StepDocuments nothing(leader_.versions.epoch(), leader_.number(), 100'000);
   submit(lane, std::move(nothing), std::move(last));
   world_.elasticsearch.await_held(1);
   leader_.writer.take_outcomes(std::chrono::milliseconds(0));
@@ -168,7 +168,7 @@ TEST_F(RefresherTest, ARefreshThatCannotWorkHoldsNothingUp) {
 }
 
 TEST_F(RefresherTest, ABatchWithoutDocumentsNeedsNone) {
-  StepDocuments nothing(leader_.versions.epoch(), leader_.versions.next(), 100'000);
+  StepDocuments nothing(leader_.versions.epoch(), leader_.number(), 100'000);
   StepEnd end;
   end.position = Position{"3"};
   submit(Lane::tail(), std::move(nothing), std::move(end));

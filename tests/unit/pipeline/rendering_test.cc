@@ -21,7 +21,7 @@ class RenderingTest : public testing::Test {
     });
   }
 
-  StepDocuments step() { return {leader_.versions.epoch(), leader_.versions.next(), kFull}; }
+  StepDocuments step() { return {leader_.versions.epoch(), leader_.number(), kFull}; }
 
   /// Renders all of ids_, a step after the other; returns their sizes.
   std::vector<StepSize> steps_by_id() {

@@ -45,6 +45,16 @@ TEST_F(TargetWatchTest, AnIndexThatIsReplacedIsNoticed) {
   EXPECT_TRUE(ends_with<Error>(*watching));
 }
 
+TEST_F(TargetWatchTest, AMarkThatWasPutBackIsNoticed) {
+  const auto watching = watch();
+  watching->require_same_targets();
+  ElasticsearchClient client(world_.elasticsearch.transports()());
+  IndexMark put_back = marked_index(client, "posts").mark;
+  put_back.doubt = "its mark was put back";
+  client.put_mapping("posts", {{"_meta", {{"lockstep", mark_json(put_back)}}}});
+  EXPECT_TRUE(ends_with<Error>(*watching));
+}
+
 TEST_F(TargetWatchTest, ALaterLeaderIsNoticedAndNothingMayBeSentAnyMore) {
   const auto watching = watch(Epoch{4});
   watching->require_same_targets();

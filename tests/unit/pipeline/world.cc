@@ -131,7 +131,6 @@ std::string World::difference() const {
 Leader::Leader(World& of, SteadyTime write_lifetime_over)
     : world(of),
       source(world.database),
-      client(world.elasticsearch.transports()()),
       versions(led_epoch(source)),
       bulks(quick_options(world.config), world.elasticsearch.transports()),
       writer(bulks, board, world.pipeline, world.clock),
@@ -139,8 +138,10 @@ Leader::Leader(World& of, SteadyTime write_lifetime_over)
       checkpoint(world.pipeline, source.changes(), writer, versions.epoch(),
                  RefusedShare(of.config.replication.max_refused_share, of.pipeline)),
       set_aside(world.pipeline, source.changes(), versions.epoch()),
-      jobs(world.config, world.pipeline, set_aside, held, source.changes(), writer, checkpoint, versions,
-           client, write_lifetime_over),
+      jobs(
+          world.config, world.pipeline, set_aside, held, source.changes(), writer, checkpoint, versions,
+          [&of] { return std::make_shared<ElasticsearchClient>(of.elasticsearch.transports()()); },
+          write_lifetime_over, [] {}),
       tail(world.config, world.pipeline, set_aside, held, source.changes(), writer, checkpoint, versions,
            [this](Job job) { jobs.add(std::move(job)); }) {
   writer.on_held(

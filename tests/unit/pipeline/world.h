@@ -81,13 +81,15 @@ class Leader {
   /// Saves what Elasticsearch has acknowledged, as an idle loop does.
   void save() { checkpoint.save(tail.position()); }
 
+  /// A number for the documents of a step, as those of a transaction get it.
+  std::int64_t number() { return versions.number(*source.changes().begin(versions.epoch())); }
+
   /// Dead letters of an index in the source.
   std::int64_t dead_letters(IndexId index);
 
   World& world;
   FakeSource source;
   ProgressBoard board;
-  ElasticsearchClient client;
   VersionCounter versions;
   BulkWriter bulks;
   DocumentWriter writer;

@@ -48,6 +48,7 @@ TEST(MetricsTest, CountsByPipelineAndIndex) {
            {.id = JobId{2}, .kind = JobKind::kFanOut, .done = 5, .taken_up_at = clock.now()}},
       .unreadable_jobs = {JobId{9}}};
   progress.outbox_max_bytes = 1'048'576;
+  progress.reindexes = {{"posts", "the index is blocked"}, {"users", ""}};
   const std::string text = metrics_text("shop", progress, {}, clock.now() + std::chrono::seconds(2));
   for (const char* line : {
            "# TYPE lockstep_documents_total counter\n",
@@ -55,6 +56,8 @@ TEST(MetricsTest, CountsByPipelineAndIndex) {
            "lockstep_deletes_total{pipeline=\"shop\",index=\"po\\\"sts\"} 2\n",
            "lockstep_dead_letters{pipeline=\"shop\",index=\"po\\\"sts\"} 1\n",
            "lockstep_unreadable_job{pipeline=\"shop\",index=\"po\\\"sts\",job_id=\"9\"} 1\n",
+           "lockstep_reindex_waiting{pipeline=\"shop\",index=\"posts\"} 1\n",
+           "lockstep_reindex_waiting{pipeline=\"shop\",index=\"users\"} 0\n",
            "lockstep_state{pipeline=\"shop\",state=\"backfilling\"} 1\n",
            "lockstep_state{pipeline=\"shop\",state=\"following\"} 0\n",
            "lockstep_epoch{pipeline=\"shop\"} 7\n",

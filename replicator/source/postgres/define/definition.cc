@@ -311,6 +311,8 @@ void PostgresDefinition::carry_out(const char* doing, const Progress& progress,
     transaction.execute("set transaction isolation level read committed");
     transaction.execute("set local check_function_bodies = on");
     plan_lookups_once(transaction);
+    // Neither another `apply` nor a step of a reindex (advance_reindex.sql) changes what is read here
+    // meanwhile.
     transaction.run_once("select pg_advisory_xact_lock(hashtextextended('lockstep apply ' || $1, 0))",
                          config_.source.schema);
     const DefinitionPlan plan = make_plan(transaction);

@@ -4,6 +4,7 @@
 
 #include "replicator/error.h"
 #include "replicator/source/postgres/read/jobs.h"
+#include "replicator/source/postgres/read/page_connection.h"
 #include "replicator/source/postgres/read/position.h"
 #include "replicator/source/postgres/read/snapshot.h"
 #include "replicator/source/postgres/read/transaction.h"
@@ -11,12 +12,17 @@
 #include "replicator/source/postgres/session/stored_value.h"
 
 namespace lockstep {
+
 std::unique_ptr<SourceTransaction> PostgresChangeLog::begin(Epoch epoch) {
   return std::make_unique<PostgresSourceTransaction>(session_, pipeline_, epoch, expansion_.job_in_hand());
 }
 
 std::unique_ptr<SourceTransaction> PostgresChangeLog::begin_repair() {
   return std::make_unique<PostgresSourceTransaction>(session_, pipeline_, std::nullopt, std::nullopt);
+}
+
+std::unique_ptr<PageConnection> PostgresChangeLog::page_connection() {
+  return std::make_unique<PostgresPageConnection>(source_, purpose_ + ", pages of jobs", pipeline_);
 }
 
 std::unique_ptr<SourceSnapshot> PostgresChangeLog::read() {
@@ -45,8 +51,9 @@ bool PostgresChangeLog::has_passed(const Position& position) {
 
 bool PostgresChangeLog::may_have_changed(const Position& position) {
   const PostgresPosition at = PostgresPosition::from(position);
-  if (std::exchange(changed_, false) || !at.cur.empty()) return true;
-  return session_.ask("looking for changes", "select pg_current_snapshot()::text")[0][0].c_str() != at.prev;
+  if (std::exchange(changed_, false) || !at.cur.empty()) return noted(true);
+  return noted(session_.ask("looking for changes", "select pg_current_snapshot()::text")[0][0].c_str() !=
+               at.prev);
 }
 
 bool PostgresChangeLog::await_change(const Position& position, std::chrono::milliseconds check_every,
@@ -54,11 +61,16 @@ bool PostgresChangeLog::await_change(const Position& position, std::chrono::mill
   using Seconds = std::chrono::duration<double>;
   const PostgresPosition at = PostgresPosition::from(position);
   changed_ =
-      !at.cur.empty() || session_
-                             .ask("waiting for changes", "select {schema}.await_change($1, $2, $3)", at.prev,
-                                  Seconds(check_every).count(), Seconds(at_most).count())[0][0]
-                             .as<bool>();
+      noted(!at.cur.empty() || session_
+                                   .ask("waiting for changes", "select {schema}.await_change($1, $2, $3)",
+                                        at.prev, Seconds(check_every).count(), Seconds(at_most).count())[0][0]
+                                   .as<bool>());
   return changed_;
+}
+
+bool PostgresChangeLog::noted(bool changed) {
+  if (changed) stood_still_ = false;
+  return changed;
 }
 
 bool PostgresChangeLog::is_awaited() {

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "replicator/source/change_log.h"
@@ -17,30 +18,42 @@ namespace lockstep {
 
 class PostgresChangeLog final : public ChangeLog {
  public:
-  /// `source` and `purpose` are those of `session`, for a second connection. Both references must outlive
-  /// this.
+  /// `source` and `purpose` are those of `session`, for further connections. `session` and `pipeline` must
+  /// outlive this.
   PostgresChangeLog(PostgresSession& session, const PostgresPipeline& pipeline, const SourceConfig& source,
                     const std::string& purpose)
-      : session_(session), pipeline_(pipeline), expansion_(source, purpose + ", large changes") {}
+      : session_(session),
+        pipeline_(pipeline),
+        source_(source),
+        purpose_(purpose),
+        expansion_(source, purpose + ", large changes") {}
 
   std::unique_ptr<SourceTransaction> begin(Epoch epoch) override;
   std::unique_ptr<SourceTransaction> begin_repair() override;
+  std::unique_ptr<PageConnection> page_connection() override;
   std::unique_ptr<SourceSnapshot> read() override;
   Position checkpoint() override;
   bool has_passed(const Position& position) override;
   bool may_have_changed(const Position& position) override;
   bool await_change(const Position& position, std::chrono::milliseconds check_every,
                     std::chrono::milliseconds at_most) override;
+  bool stood_still() override { return std::exchange(stood_still_, true); }
   bool is_awaited() override;
   SavePace save_pace() override { return {}; }
   UnfinishedJobs jobs() override;
   std::optional<FanOutList> expand(const AppliedIndex& index, const Job& fan_out) override;
 
  private:
+  /// `changed`, which it notes for stood_still(): whatever was committed makes another snapshot current.
+  bool noted(bool changed);
+
   PostgresSession& session_;
   const PostgresPipeline& pipeline_;
+  const SourceConfig source_;
+  const std::string purpose_;
   PostgresExpansion expansion_;
   bool changed_ = false;                      // await_change() has said so, and nobody has read since
+  bool stood_still_ = false;                  // no look has found a change since the last stood_still()
   std::unique_ptr<PostgresAwaited> awaited_;  // listens from the first is_awaited() on
 };
 

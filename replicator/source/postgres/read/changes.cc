@@ -68,18 +68,22 @@ Changes changes_of(const pqxx::result& rows, PostgresPosition& at) {
 
 }  // namespace
 
-PostgresChunk read_outbox(PostgresTransaction& transaction, const PostgresPipeline& pipeline,
-                          const Position& from, const ChunkLimits& limits) {
-  PostgresChunk chunk;
+PostgresSeen see(PostgresTransaction& transaction) {
+  const pqxx::result row =
+      transaction.run(Doing("taking a snapshot"),
+                      transaction.session().tells_wal()
+                          ? "select pg_current_snapshot()::text, pg_current_wal_insert_lsn()::text"
+                          : "select pg_current_snapshot()::text, null");
+  PostgresSeen seen{row[0][0].c_str(), std::nullopt};
+  if (!row[0][1].is_null()) seen.wal = row[0][1].c_str();
+  return seen;
+}
+
+Changes read_outbox(PostgresTransaction& transaction, const PostgresPipeline& pipeline,
+                    const std::string& snapshot, const Position& from, const ChunkLimits& limits) {
   PostgresPosition at = PostgresPosition::from(from);
   if (at.cur.empty()) {
-    const pqxx::result opened =
-        transaction.run(Doing("opening a batch"),
-                        transaction.session().tells_wal()
-                            ? "select pg_current_snapshot()::text, pg_current_wal_insert_lsn()::text"
-                            : "select pg_current_snapshot()::text, null");
-    at.cur = opened[0][0].c_str();
-    if (!opened[0][1].is_null()) chunk.seen_wal = opened[0][1].c_str();
+    at.cur = snapshot;
     at.last_txid = 0;
     at.last_id = 0;
   }
@@ -102,8 +106,7 @@ PostgresChunk read_outbox(PostgresTransaction& transaction, const PostgresPipeli
   const pqxx::result rows = late.empty()
                                 ? read([&](const auto&... p) { return transaction.run_filled(p...); })
                                 : read([&](const auto&... p) { return transaction.run_once(p...); });
-  chunk.changes = changes_of(rows, at);
-  return chunk;
+  return changes_of(rows, at);
 }
 
 TransactionPart read_transaction(PostgresTransaction& transaction, const PostgresPipeline& pipeline,

@@ -12,16 +12,19 @@
 
 namespace lockstep {
 
-struct PostgresChunk {
-  Changes changes;
-  /// A position in the WAL behind every commit that the snapshot sees; none when an earlier transaction
-  /// opened the batch.
-  std::optional<std::string> seen_wal;
+/// What a snapshot sees.
+struct PostgresSeen {
+  std::string snapshot;
+  /// A position in the WAL behind every commit that it sees; none: the server does not tell.
+  std::optional<std::string> wal;
 };
 
-/// As SourceTransaction::read_changes(). Throws Error.
-PostgresChunk read_outbox(PostgresTransaction& transaction, const PostgresPipeline& pipeline,
-                          const Position& from, const ChunkLimits& limits);
+/// Asks for the transaction's snapshot. REQUIRES: nothing was read before. Throws Error.
+PostgresSeen see(PostgresTransaction& transaction);
+
+/// As SourceTransaction::read_changes(), in a transaction that sees `snapshot`. Throws Error.
+Changes read_outbox(PostgresTransaction& transaction, const PostgresPipeline& pipeline,
+                    const std::string& snapshot, const Position& from, const ChunkLimits& limits);
 
 struct TransactionPart {
   Changes changes;           ///< without `next`

@@ -10,15 +10,8 @@ namespace lockstep {
 
 PostgresExpansion::~PostgresExpansion() {
   if (!list_.valid()) return;
-  {
-    const std::lock_guard lock(mutex_);
-    is_cancelled_ = true;
-  }
-  // A statement may begin just after a cancellation, so once is not enough.
-  while (list_.wait_for(std::chrono::milliseconds(50)) != std::future_status::ready) {
-    const std::lock_guard lock(mutex_);
-    if (session_) session_->cancel();
-  }
+  do session_.cancel();
+  while (list_.wait_for(std::chrono::milliseconds(50)) != std::future_status::ready);
 }
 
 std::optional<FanOutList> PostgresExpansion::advance(const PostgresPipeline& pipeline,
@@ -36,11 +29,6 @@ std::optional<FanOutList> PostgresExpansion::advance(const PostgresPipeline& pip
 
 FanOutList PostgresExpansion::expand(const PostgresPipeline& pipeline, const PostgresIndex& index,
                                      JobId job) {
-  if (!session_) {
-    auto session = std::make_unique<PostgresSession>(source_, purpose_);
-    const std::lock_guard lock(mutex_);
-    session_ = std::move(session);
-  }
   FanOutList list;
   reading_view(index, [&] {
     while (!expand_further(pipeline, index, job, list)) continue;
@@ -50,12 +38,9 @@ FanOutList PostgresExpansion::expand(const PostgresPipeline& pipeline, const Pos
 
 bool PostgresExpansion::expand_further(const PostgresPipeline& pipeline, const PostgresIndex& index,
                                        JobId job, FanOutList& list) {
-  PostgresTransaction transaction(*session_, "finding the documents of a large change of " + index.alias,
+  PostgresTransaction transaction(session_.session(),
+                                  "finding the documents of a large change of " + index.alias,
                                   Isolation::kRepeatableRead);
-  {
-    const std::lock_guard lock(mutex_);
-    if (is_cancelled_) return true;
-  }
   const bool complete = PostgresJobs(transaction, pipeline.id()).expand(pipeline, index, job, list);
   transaction.commit();
   return complete;

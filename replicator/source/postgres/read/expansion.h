@@ -9,21 +9,19 @@
 #include <future>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 
 #include "replicator/source/outbox/job.h"
 #include "replicator/source/postgres/read/pipeline.h"
-#include "replicator/source/postgres/session/session.h"
+#include "replicator/source/postgres/session/side_session.h"
 
 namespace lockstep {
 
 class PostgresExpansion {
  public:
   /// Connects when there is something to do.
-  PostgresExpansion(SourceConfig source, std::string purpose)
-      : source_(std::move(source)), purpose_(std::move(purpose)) {}
+  PostgresExpansion(const SourceConfig& source, const std::string& purpose) : session_(source, purpose) {}
   /// Cancels what is being done; the next leader starts it over.
   ~PostgresExpansion();
   PostgresExpansion(const PostgresExpansion&) = delete;
@@ -42,12 +40,8 @@ class PostgresExpansion {
   bool expand_further(const PostgresPipeline& pipeline, const PostgresIndex& index, JobId job,
                       FanOutList& list);
 
-  const SourceConfig source_;
-  const std::string purpose_;
-  std::mutex mutex_;
-  std::unique_ptr<PostgresSession> session_;  // guarded by mutex_, except that the thread uses it
-  bool is_cancelled_ = false;                 // guarded by mutex_
-  JobId job_;                                 // in hand, while list_ is valid
+  PostgresSideSession session_;
+  JobId job_;  // in hand, while list_ is valid
   std::future<FanOutList> list_;
   std::map<JobId, FanOutList> made_;  // and not asked for yet
 };

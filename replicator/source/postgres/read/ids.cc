@@ -1,6 +1,13 @@
 #include "replicator/source/postgres/read/ids.h"
 
+#include <algorithm>
+#include <charconv>
+#include <cstddef>
+#include <limits>
+#include <utility>
+
 #include "replicator/source/postgres/session/array.h"
+#include "replicator/source/postgres/session/encoding.h"
 
 namespace lockstep {
 namespace {
@@ -9,11 +16,31 @@ bool has_text_ids(const PostgresIndex& index) {
   return index.id_type == "text" || index.id_type == "character varying";
 }
 
+template <typename Integer>
+constexpr std::pair<std::int64_t, std::int64_t> kRange{std::numeric_limits<Integer>::min(),
+                                                       std::numeric_limits<Integer>::max()};
+
 // REQUIRES: the _id is of an integer type.
-std::string_view range_of(const PostgresIndex& index) {
-  if (index.id_type == "smallint") return "-32768 and 32767";
-  if (index.id_type == "integer") return "-2147483648 and 2147483647";
-  return "-9223372036854775808 and 9223372036854775807";
+std::pair<std::int64_t, std::int64_t> range_of(const PostgresIndex& index) {
+  if (index.id_type == "smallint") return kRange<std::int16_t>;
+  if (index.id_type == "integer") return kRange<std::int32_t>;
+  return kRange<std::int64_t>;
+}
+
+// As PostgreSQL writes one: no other text is equal to it.
+bool is_integer(std::string_view text, const std::pair<std::int64_t, std::int64_t>& range) {
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size() || std::to_string(value) != text) return false;
+  return value >= range.first && value <= range.second;
+}
+
+// Likewise.
+bool is_uuid(std::string_view text) {
+  constexpr std::string_view kForm = "00000000-0000-0000-0000-000000000000";
+  return std::equal(text.begin(), text.end(), kForm.begin(), kForm.end(), [](char c, char form) {
+    return form == '-' ? c == '-' : (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
+  });
 }
 
 // A resolver gives nothing before it has found everything (PL/pgSQL keeps what "return query" gives until the
@@ -52,14 +79,31 @@ std::string castable_id(const PostgresIndex& index, std::string_view text) {
     return "case when " + value + " ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' then " + value +
            "::uuid end";
   }
+  const auto [least, greatest] = range_of(index);
   // Nested, because the order in which PostgreSQL evaluates the parts of an "and" is not defined.
   return "case when " + value + " ~ '^(0|-?[1-9][0-9]{0,18})$' then case when " + value +
-         "::numeric between " + std::string(range_of(index)) + " then " + value + "::bigint end end";
+         "::numeric between " + std::to_string(least) + " and " + std::to_string(greatest) + " then " +
+         value + "::bigint end end";
 }
 
 std::string_view castable_type(const PostgresIndex& index) {
   if (has_text_ids(index)) return "text";
   return index.id_type == "uuid" ? "uuid" : "bigint";
+}
+
+std::vector<bool> can_be_ids(PostgresTransaction& transaction, const PostgresIndex& index,
+                             const DocumentIds& ids) {
+  if (has_text_ids(index)) {
+    std::vector<std::string> texts;
+    texts.reserve(ids.size());
+    for (const DocumentId& id : ids) texts.push_back(id.text);
+    return can_be_held(transaction, texts);
+  }
+  const bool are_uuids = index.id_type == "uuid";
+  std::vector<bool> can_be(ids.size());
+  for (std::size_t i = 0; i < ids.size(); ++i)
+    can_be[i] = are_uuids ? is_uuid(ids[i].text) : is_integer(ids[i].text, range_of(index));
+  return can_be;
 }
 
 std::string ids_query(const PostgresTransaction& transaction, const PostgresIndex& index,

@@ -21,6 +21,11 @@ std::string castable_id(const PostgresIndex& index, std::string_view text);
 /// The type of what castable_id() gives.
 std::string_view castable_type(const PostgresIndex& index);
 
+/// For each id, whether the view can have it: castable_id() would give a value. Asks the server only where
+/// that depends on its encoding. REQUIRES: `transaction` is one, not single statements. Throws PostgresError.
+std::vector<bool> can_be_ids(PostgresTransaction& transaction, const PostgresIndex& index,
+                             const DocumentIds& ids);
+
 /// `select k` over all ids that the changes lead to, nulls and duplicates among them; empty when they lead to
 /// none.
 std::string ids_query(const PostgresTransaction& transaction, const PostgresIndex& index,

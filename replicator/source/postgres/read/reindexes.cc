@@ -79,14 +79,13 @@ bool PostgresReindexes::advance(const Reindex& reindex, Epoch epoch, const Reind
   const NewGeneration& generation = step.generation;
   const std::string outcome =
       session_
-          .ask("taking a reindex to the state " + next,
-               "select {schema}.advance_reindex($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)", reindex.id.value,
+          .ask("taking a reindex to the state " + next, postgres_sql("advance_reindex"), reindex.id.value,
                epoch.value, std::string(name_of(reindex.state)), next, generation.live.index,
                generation.live.written_by, generation.beside.index, generation.beside.written_by,
-               generation.documents, session_.storable(step.failure))[0][0]
+               generation.documents, session_.storable(step.failure), schema_name_)[0][0]
           .c_str();
   if (outcome == "deposed") throw Deposed("another process has taken the lead of the pipeline");
-  if (outcome != "advanced" && outcome != "changed")
+  if (outcome != "advanced" && outcome != "changed" && outcome != "applying")
     throw unknown_value("advance_reindex()", "answer", outcome);
   return outcome == "advanced";
 }

@@ -14,9 +14,10 @@ namespace lockstep {
 
 class PostgresReindexes final : public Reindexes {
  public:
-  /// Both must outlive this.
-  PostgresReindexes(PostgresSession& session, const PostgresPipeline& pipeline)
-      : session_(session), pipeline_(pipeline) {}
+  /// All must outlive this. `schema_name` is the configured one, unquoted.
+  PostgresReindexes(PostgresSession& session, const PostgresPipeline& pipeline,
+                    const std::string& schema_name)
+      : session_(session), pipeline_(pipeline), schema_name_(schema_name) {}
 
   std::vector<Reindex> all() override;
   bool start(const WantedReindex& wanted) override;
@@ -31,6 +32,7 @@ class PostgresReindexes final : public Reindexes {
  private:
   PostgresSession& session_;
   const PostgresPipeline& pipeline_;
+  const std::string& schema_name_;
 };
 
 }  // namespace lockstep

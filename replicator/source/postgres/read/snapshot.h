@@ -21,6 +21,10 @@ class PostgresReading : public Contract {
                           std::int64_t limit, std::int64_t max_bytes, const DocumentSink& sink) override {
     return views_.render_page(index, after, limit, max_bytes, sink);
   }
+  ViewList list_page(const AppliedIndex& index, const std::optional<DocumentId>& after,
+                     std::int64_t limit) override {
+    return views_.list_page(index, after, limit);
+  }
   std::vector<StaleDocument> stale(const AppliedIndex& index,
                                    const std::vector<FoundDocument>& found) override {
     return views_.stale(index, found);

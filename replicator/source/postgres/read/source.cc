@@ -10,7 +10,7 @@ PostgresSource::PostgresSource(const Config& config, const std::string& purpose)
       changes_(session_, pipeline_, config.source, config.pipeline + " " + purpose),
       dead_letters_(session_),
       outbox_(session_, pipeline_, schema_name_),
-      reindexes_(session_, pipeline_) {}
+      reindexes_(session_, pipeline_, schema_name_) {}
 
 void PostgresSource::reload() {
   pipeline_ = load_pipeline(session_, schema_name_, pipeline_.applied.name);

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "replicator/error.h"
-#include "replicator/source/postgres/read/changes.h"
 #include "replicator/source/postgres/read/dead_letters.h"
 #include "replicator/source/postgres/read/ids.h"
 #include "replicator/source/postgres/read/position.h"
@@ -39,10 +38,13 @@ Epoch PostgresSourceTransaction::required_epoch() const {
 
 // --- reading ---
 
+void PostgresSourceTransaction::take_snapshot() {
+  if (!seen_) seen_ = see(transaction_);
+}
+
 Changes PostgresSourceTransaction::read_changes(const Position& from, const ChunkLimits& limits) {
-  PostgresChunk chunk = read_outbox(transaction_, pipeline_, from, limits);
-  if (chunk.seen_wal) seen_wal_ = std::move(chunk.seen_wal);
-  return std::move(chunk.changes);
+  take_snapshot();
+  return read_outbox(transaction_, pipeline_, seen_->snapshot, from, limits);
 }
 
 std::optional<DocumentIds> PostgresSourceTransaction::resolve(const AppliedIndex& index,
@@ -128,7 +130,7 @@ bool PostgresSourceTransaction::may_be_shown() {
   const Epoch epoch = required_epoch();
   if (!transaction_.session().tells_wal()) return false;  // a commit finds out, and makes it durable
   const pqxx::result row = transaction_.run(Doing("asking what is durable"), postgres_sql("may_be_shown"),
-                                            pipeline_.id(), seen_wal_);
+                                            pipeline_.id(), seen_ ? seen_->wal : std::nullopt);
   if (row.empty() || stored<std::int64_t>(row[0][0], "checkpoint") != epoch.value) throw deposed();
   return row[0][1].as<bool>() && !checkpoint_ && acknowledged_.empty();
 }

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "replicator/source/postgres/read/changes.h"
 #include "replicator/source/postgres/read/jobs.h"
 #include "replicator/source/postgres/read/pipeline.h"
 #include "replicator/source/postgres/read/snapshot.h"
@@ -20,6 +21,7 @@ class PostgresSourceTransaction final : public PostgresReading<SourceTransaction
   PostgresSourceTransaction(PostgresSession& session, const PostgresPipeline& pipeline,
                             std::optional<Epoch> epoch, std::optional<JobId> being_expanded);
 
+  void take_snapshot() override;
   Changes read_changes(const Position& from, const ChunkLimits& limits) override;
   std::optional<DocumentIds> resolve(const AppliedIndex& index, const std::vector<CapturedChange>& changes,
                                      std::int64_t limit) override;
@@ -60,8 +62,8 @@ class PostgresSourceTransaction final : public PostgresReading<SourceTransaction
   PostgresJobs jobs_;
   const std::optional<Epoch> epoch_;
   const std::optional<JobId> being_expanded_;
-  std::optional<std::string> seen_wal_;  // a position in the WAL behind every commit that the snapshot sees
-  std::optional<Position> checkpoint_;   // for commit()
+  std::optional<PostgresSeen> seen_;        // none: nothing has been read, or not by take_snapshot()
+  std::optional<Position> checkpoint_;      // for commit()
   std::vector<Acknowledged> acknowledged_;  // for commit()
   std::vector<Job> added_;                  // for commit() to return
 };

@@ -1,5 +1,7 @@
 #include "replicator/source/postgres/read/views.h"
 
+#include <algorithm>
+#include <cstddef>
 #include <string>
 #include <unordered_set>
 
@@ -27,17 +29,36 @@ std::string_view text_of(const pqxx::field& field) {
 RenderedDocument document_of(const pqxx::row& row) {
   RenderedDocument document;
   document.id = text_of(row[0]);
-  if (!row[1].is_null()) document.routing = text_of(row[1]);
-  if (!row[2].is_null()) document.json = text_of(row[2]);
+  if (const pqxx::field routing = row[1]; !routing.is_null()) document.routing = text_of(routing);
+  if (const pqxx::field json = row[2]; !json.is_null()) document.json = text_of(json);
   return document;
+}
+
+std::string routing_of(const PostgresIndex& index) {
+  return index.routed ? "v._routing::text" : "null::text";
+}
+
+// The rows of a page, with the parameters at which its limit and the last _id before it are.
+std::string page_filter(const PostgresIndex& index, const std::optional<DocumentId>& after,
+                        const std::string& limit_at, const std::string& after_at) {
+  return "v._id is not null" + (after ? " and v._id > " + after_at + "::" + index.id_type : std::string()) +
+         " order by v._id limit " + limit_at + "::bigint";
+}
+
+// $1 the limit, $2 the last _id before the page.
+std::string list_statement(const PostgresIndex& index, const std::optional<DocumentId>& after) {
+  return "select v._id::text, " + routing_of(index) + " from " + index.view + " as v where " +
+         page_filter(index, after, "$1", "$2");
 }
 
 // The ids that more than one row has.
 std::unordered_set<std::string_view> ambiguous_ids(const pqxx::result& rows) {
   std::unordered_set<std::string_view> seen;
   std::unordered_set<std::string_view> ambiguous;
+  seen.reserve(static_cast<std::size_t>(rows.size()));
   for (const pqxx::row& row : rows) {
-    if (!seen.insert(text_of(row[0])).second) ambiguous.insert(text_of(row[0]));
+    const std::string_view id = text_of(row[0]);
+    if (!seen.insert(id).second) ambiguous.insert(id);
   }
   return ambiguous;
 }
@@ -84,7 +105,21 @@ Position PostgresViews::position() {
 
 DocumentIds PostgresViews::render(const AppliedIndex& index, const DocumentIds& ids, std::int64_t max_bytes,
                                   const DocumentSink& sink) {
-  return render(pipeline_.index(index.id), ids, max_bytes, nullptr, sink);
+  const PostgresIndex& own = pipeline_.index(index.id);
+  const std::vector<bool> can_be = can_be_ids(transaction_, own, ids);
+  if (std::find(can_be.begin(), can_be.end(), false) == can_be.end())
+    return render(own, ids, max_bytes, nullptr, sink);
+  DocumentIds possible;
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    if (can_be[i]) {
+      possible.push_back(ids[i]);
+    } else {
+      RenderedDocument document;
+      document.id = ids[i].text;
+      sink(document);
+    }
+  }
+  return render(own, possible, max_bytes, nullptr, sink);
 }
 
 ViewPageEnd PostgresViews::render_page(const AppliedIndex& index, const std::optional<DocumentId>& after,
@@ -119,11 +154,9 @@ std::string PostgresViews::render_statement(const PostgresIndex& index, std::str
     if (!columns.empty()) columns += ", ";
     columns += "v." + transaction_.session().quote_name(field);
   }
-  return fill_placeholders(postgres_sql("render_documents"),
-                           {{"columns", columns},
-                            {"routing", index.routed ? "v._routing::text" : "null::text"},
-                            {"view", index.view},
-                            {"filter", filter}});
+  return fill_placeholders(
+      postgres_sql("render_documents"),
+      {{"columns", columns}, {"routing", routing_of(index)}, {"view", index.view}, {"filter", filter}});
 }
 
 std::string PostgresViews::statement_by_ids(const PostgresIndex& index) {
@@ -143,6 +176,7 @@ DocumentIds PostgresViews::render(const PostgresIndex& index, const DocumentIds&
   if (routes != nullptr) routes->load(ids);
   DocumentIds left_over;
   std::unordered_set<std::string_view> absent;
+  absent.reserve(ids.size());
   for (const DocumentId& id : ids) absent.insert(id.text);
   const std::unordered_set<std::string_view> ambiguous = ambiguous_ids(rows);
   std::unordered_set<std::string_view> seen;  // of those
@@ -170,13 +204,9 @@ ViewPageEnd PostgresViews::render_page(const PostgresIndex& index, const std::op
                                        std::int64_t limit, std::int64_t max_bytes, PostgresRoutes* routes,
                                        const DocumentSink& sink) {
   const Doing doing("rendering a page of " + index.alias);
-  const auto filter = [&](const std::string& limit_at, const std::string& after_at) {
-    return "v._id is not null" + (after ? " and v._id > " + after_at + "::" + index.id_type : std::string()) +
-           " order by v._id limit " + limit_at + "::bigint";
-  };
-  const std::string statement = render_statement(index, filter("$2", "$3"));
+  const std::string statement = render_statement(index, page_filter(index, after, "$2", "$3"));
   const auto its_ids = [&] {
-    const std::string select = "select v._id::text from " + index.view + " as v where " + filter("$1", "$2");
+    const std::string select = list_statement(index, after);
     PostgresTransaction listing(transaction_.session(), doing.what, Isolation::kRepeatableReadOnly);
     listing.execute(kFirstDocumentLimit);
     DocumentIds ids;
@@ -212,6 +242,27 @@ ViewPageEnd PostgresViews::render_page(const PostgresIndex& index, const std::op
   }
   if (routes != nullptr) routes->save();
   return page;
+}
+
+ViewList PostgresViews::list_page(const AppliedIndex& index, const std::optional<DocumentId>& after,
+                                  std::int64_t limit) {
+  const PostgresIndex& own = pipeline_.index(index.id);
+  const Doing doing("listing a page of " + own.alias);
+  const std::string statement = list_statement(own, after);
+  const pqxx::result rows = reading_view(own, [&] {  // each page deserves a plan of its own
+    return after ? transaction_.run_once(doing, statement, limit, after->text)
+                 : transaction_.run_once(doing, statement, limit);
+  });
+  ViewList list;
+  list.end = static_cast<std::int64_t>(rows.size()) < limit;
+  list.documents.reserve(static_cast<std::size_t>(rows.size()));
+  for (const pqxx::row& row : rows) {
+    const std::string_view id = text_of(row[0]);
+    if (!list.documents.empty() && list.documents.back().id.text == id) continue;  // several rows have it
+    list.documents.push_back(
+        {{std::string(id)}, row[1].is_null() ? std::string() : std::string(text_of(row[1]))});
+  }
+  return list;
 }
 
 std::vector<StaleDocument> PostgresViews::stale(const AppliedIndex& index,

@@ -7,7 +7,7 @@ with recursive members (relation, oid) as (
   select t.relation, c.oid
   from (select distinct c.relation from {schema}.capture as c where c.pipeline = $1) as t
     left join (pg_class as c join pg_namespace as n on n.oid = c.relnamespace)
-      on quote_ident(n.nspname) || '.' || quote_ident(c.relname) = t.relation
+      on n.nspname = (parse_ident(t.relation))[1] and c.relname = (parse_ident(t.relation))[2]
   union
   select m.relation, i.inhrelid
   from members as m join pg_inherits as i on i.inhparent = m.oid
@@ -36,7 +36,7 @@ with recursive members (relation, oid) as (
          case when starts_with(i.definition, chr(123)) then i.definition::jsonb end as applied
   from {schema}.index as i
     left join (pg_class as c join pg_namespace as n on n.oid = c.relnamespace)
-      on quote_ident(n.nspname) || '.' || quote_ident(c.relname) = i.view
+      on n.nspname = (parse_ident(i.view))[1] and c.relname = (parse_ident(i.view))[2]
   where i.pipeline = $1
 )
 select true,

@@ -11,8 +11,9 @@
   from (select {view}::oid, 0
         union all
         select c.oid, -1
-        from pg_class as c join pg_namespace as n on n.oid = c.relnamespace
-        where quote_ident(n.nspname) || '.' || quote_ident(c.relname) = any({whole_rows})) as s (oid, part)
+        from unnest({whole_rows}) as t (name)
+          join pg_namespace as n on n.nspname = (parse_ident(t.name))[1]
+          join pg_class as c on c.relnamespace = n.oid and c.relname = (parse_ident(t.name))[2]) as s (oid, part)
   union
   select n.class, n.oid, case when c.relkind in ('v', 'c') then -1 else n.part end
   from reached

@@ -23,6 +23,10 @@ class SqliteReading : public Contract {
                           std::int64_t limit, std::int64_t max_bytes, const DocumentSink& sink) override {
     return views_.render_page(pipeline_.index(index.id), after, limit, max_bytes, nullptr, sink);
   }
+  ViewList list_page(const AppliedIndex& index, const std::optional<DocumentId>& after,
+                     std::int64_t limit) override {
+    return views_.list_page(pipeline_.index(index.id), after, limit);
+  }
   std::vector<StaleDocument> stale(const AppliedIndex& index,
                                    const std::vector<FoundDocument>& found) override {
     return views_.stale(pipeline_.index(index.id), found);

@@ -56,6 +56,24 @@ std::string select_from(const SqliteIndex& index, std::string_view filter) {
   return text + " from " + index.view + " as v where " + std::string(filter);
 }
 
+// The rows of a page, for bind_page().
+std::string page_filter(const SqliteIndex& index, const std::optional<DocumentId>& after) {
+  const std::string id =
+      index.id_type == SqliteIndex::IdType::kAny ? "cast(lockstep_id(v._id) as text)" : "v._id";
+  return "v._id is not null" + (after ? " and " + id + " > ?2" : std::string()) + " order by " + id +
+         " limit ?1";
+}
+
+void bind_page(SqliteStatement& rows, const SqliteIndex& index, const std::optional<DocumentId>& after,
+               std::int64_t limit) {
+  rows.bind(1, limit);
+  if (after && index.id_type == SqliteIndex::IdType::kInteger) {
+    rows.bind(2, static_cast<std::int64_t>(std::stoll(after->text)));
+  } else if (after) {
+    rows.bind(2, after->text);
+  }
+}
+
 constexpr const char* kBlobId = "the _id is a blob; let the view make it a text: lower(hex(…)) as _id";
 
 const std::string kWanted = "v._id in (" + std::string(kExactValues) + ")";
@@ -238,25 +256,14 @@ DocumentIds SqliteViews::render(const SqliteIndex& index, const DocumentIds& ids
 ViewPageEnd SqliteViews::render_page(const SqliteIndex& index, const std::optional<DocumentId>& after,
                                      std::int64_t limit, std::int64_t max_bytes, SqliteRoutes* routes,
                                      const DocumentSink& sink) {
-  const std::string id =
-      index.id_type == SqliteIndex::IdType::kAny ? "cast(lockstep_id(v._id) as text)" : "v._id";
-  const std::string filter = "v._id is not null" + (after ? " and " + id + " > ?2" : std::string()) +
-                             " order by " + id + " limit ?1";
+  const std::string filter = page_filter(index, after);
   std::vector<Row> page;
   ViewPageEnd end;
   end.end = true;
-  const auto bind = [&](SqliteStatement& rows) {
-    rows.bind(1, limit);
-    if (after && index.id_type == SqliteIndex::IdType::kInteger) {
-      rows.bind(2, static_cast<std::int64_t>(std::stoll(after->text)));
-    } else if (after) {
-      rows.bind(2, after->text);
-    }
-  };
   const auto ids_of_page = [&] {
     SqliteStatement rows(connection_, "looking for a row that fails",
                          SqliteText{"select v._id from " + index.view + " as v where " + filter});
-    bind(rows);
+    bind_page(rows, index, after, limit);
     DocumentIds ids;
     while (rows.step()) ids.push_back({id_text(rows[0])});
     return ids;
@@ -264,7 +271,7 @@ ViewPageEnd SqliteViews::render_page(const SqliteIndex& index, const std::option
   reading_rows(connection_, index, ids_of_page, [&] {
     SqliteStatement rows(connection_, "rendering a page of " + index.alias,
                          SqliteText{select_from(index, filter)});
-    bind(rows);
+    bind_page(rows, index, after, limit);
     std::int64_t count = 0;
     std::int64_t bytes = 0;
     while (rows.step()) {
@@ -289,6 +296,26 @@ ViewPageEnd SqliteViews::render_page(const SqliteIndex& index, const std::option
   for (const Row& row : page) give(row.document(), routes, sink);
   if (!page.empty()) end.last = DocumentId{page.back().id};
   return end;
+}
+
+ViewList SqliteViews::list_page(const SqliteIndex& index, const std::optional<DocumentId>& after,
+                                std::int64_t limit) {
+  ViewList list;
+  reading_view(index, [&] {
+    const std::string routing = index.routed ? "v._routing" : "null";
+    SqliteStatement rows(connection_, "listing a page of " + index.alias,
+                         SqliteText{"select v._id, " + routing + " from " + index.view + " as v where " +
+                                    page_filter(index, after)});
+    bind_page(rows, index, after, limit);
+    std::int64_t count = 0;
+    for (; rows.step(); ++count) {
+      std::string id = required_id(index, rows[0]);
+      if (!list.documents.empty() && list.documents.back().id.text == id) continue;  // several rows have it
+      list.documents.push_back({{std::move(id)}, rows[1].is_null() ? std::string() : id_text(rows[1])});
+    }
+    list.end = count < limit;
+  });
+  return list;
 }
 
 std::vector<StaleDocument> SqliteViews::stale(const SqliteIndex& index,

@@ -1,6 +1,7 @@
 """Promises 1 to 3 over a SQLite file under everything at once: several processes write into the file and migrate its table, two
-replicators follow, and whoever it is is killed. In rounds: at the end of each one all of them die, the file suffers a power cut, is
-replaced by a backup or overwritten by one, and every document is compared with the view. Run by scripts/chaos --source sqlite.
+replicators follow, an operator reindexes, and whoever it is is killed. In rounds: at the end of each one all of them die, the file
+suffers a power cut, is replaced by a backup or overwritten by one, and every document of every generation is compared with its view.
+Run by scripts/chaos --source sqlite.
 
 The seed decides what is written and which faults are chosen; the timing is the machine's.
 """
@@ -16,16 +17,15 @@ import subprocess
 import sys
 import tempfile
 import time
-import urllib.error
 import urllib.request
 
 import power_cut
+import reindexer
 import writer
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-VIEW = """create view documents as select i.id as _id, i.owner_id as _owner_id, i.name, i.slug, i.n,
+VIEW = """create view {} as select i.id as _id, i.owner_id as _owner_id, i.name, i.slug, i.n,
   json_object('name', o.name, 'n', o.n) as owner{} from items as i join owners as o on o.id = i.owner_id"""
-MAPPING = {"settings": {"number_of_shards": 1, "number_of_replicas": 0, "refresh_interval": "-1"}, "mappings": {"dynamic": False}}
 CONFIGURATION = """[source]
 url = 'sqlite:{file}'
 [elasticsearch]
@@ -37,7 +37,7 @@ chunk_documents = 50
 [[index]]
 alias = '{alias}'
 mapping = 'mapping.json'
-view = 'documents'
+view = '{view}'
 json = ['owner']
 [[index.track]]
 table = 'items'
@@ -58,18 +58,23 @@ class Index:
         with urllib.request.urlopen(request, timeout=60) as answer:
             return json.load(answer)
 
-    def documents(self):
-        self.ask("POST", f"/{self.alias}/_refresh")
-        hits = self.ask("POST", f"/{self.alias}/_search", {"size": 10000})["hits"]["hits"]
-        return {hit["_id"]: hit["_source"] for hit in hits}
+    def generations(self):
+        return sorted(self.ask("GET", f"/{self.alias}-*?expand_wildcards=all"))
 
-    def delete(self):
+    def documents(self, name):
+        """None: there is no such index."""
         try:
-            for name in self.ask("GET", f"/_alias/{self.alias}"):
-                self.ask("DELETE", f"/{name}")
+            self.ask("POST", f"/{name}/_refresh")
         except urllib.error.HTTPError as error:
             if error.code != 404:
                 raise
+            return None
+        hits = self.ask("POST", f"/{name}/_search", {"size": 10000})["hits"]["hits"]
+        return {hit["_id"]: hit["_source"] for hit in hits}
+
+    def delete(self):
+        for name in self.generations():
+            self.ask("DELETE", f"/{name}")
 
 
 class Run:
@@ -91,6 +96,8 @@ class Run:
         self.writers, self.replicators = {}, {}
         self.backups = 0
         self.shape = 0
+        self.views, self.patience = ("documents", "documents_2"), PATIENCE
+        self.reindexer, self.searcher = reindexer.Reindexer(self), reindexer.Searcher(self)
         self.begun = time.monotonic()
 
     # --- what runs ---
@@ -141,6 +148,7 @@ class Run:
         process.wait()
 
     def kill_all(self):
+        self.reindexer.kill()
         for processes in (self.writers, self.replicators):
             for process in processes.values():
                 process.kill()
@@ -166,38 +174,58 @@ class Run:
     def revision(self):
         return self.query("select value from revision")[0][0]
 
-    def view(self):
+    def view(self, name):
         database = sqlite3.connect(self.file, timeout=120)
         database.row_factory = sqlite3.Row
         try:
-            rows = [dict(row) for row in database.execute("select * from documents")]
+            rows = [dict(row) for row in database.execute(f"select * from {name}")]
         finally:
             database.close()
         return {str(row["_id"]): {key: json.loads(value) if key == "owner" else value
                                   for key, value in row.items() if not key.startswith("_")} for row in rows}
 
     def differences(self):
-        view, index = self.view(), self.index.documents()
-        return [key for key in view.keys() | index.keys() if view.get(key) != index.get(key)]
+        different = []
+        for index, view in self.query("select alias, view from lockstep_index where followed = 1"):
+            expected, found = self.view(view), self.index.documents(index)
+            if found is None:
+                different.append(f"{index}, which is gone")
+                continue
+            different += [f"{index}/{key}" for key in expected.keys() | found.keys() if expected.get(key) != found.get(key)]
+        return different
+
+    def leftovers(self):
+        """Indices that nobody would find again. What is being deleted takes its time."""
+        followed, found = self.query("select alias from lockstep_index where followed = 1"), self.index.generations()
+        return "" if len(followed) == len(found) else f"{followed} are followed, and there are {found}"
 
     # --- the run ---
 
     def make(self):
-        with open(os.path.join(self.folder, "mapping.json"), "w", encoding="utf-8") as mapping:
-            json.dump(MAPPING, mapping)
-        with open(self.configuration, "w", encoding="utf-8") as toml:
-            toml.write(CONFIGURATION.format(file=self.file, elasticsearch=self.index.url, alias=self.index.alias))
+        self.configure(self.views[0], 1)
         database = sqlite3.connect(self.file, isolation_level=None)
         database.executescript(
             "pragma journal_mode = wal; create table revision (value integer not null); insert into revision values (0);"
             "create table owners (id integer primary key, name text not null, n integer not null);"
-            + writer.TABLE.format("items", "") + ";" + VIEW.format(""))
+            + writer.TABLE.format("items", "") + ";" + "".join(VIEW.format(view, "") + ";" for view in self.views))
         database.executemany("insert into owners values (?, 'owner', 0)", [(i,) for i in range(1, writer.OWNERS + 1)])
         database.executemany("insert into items values (?, 'item', ?, 0, ?)",
                              [(i, f"slug {i}", 1 + i % writer.OWNERS) for i in range(1, writer.ITEMS + 1)])
         database.close()
         self.lockstep("apply", "--yes")
         self.start_replicators()
+
+    def configure(self, view, shards):
+        settings = {"number_of_shards": shards, "number_of_replicas": 0, "refresh_interval": "-1"}
+        self.write("mapping.json", json.dumps({"settings": settings, "mappings": {"dynamic": False}}))
+        self.write("lockstep.toml", CONFIGURATION.format(file=self.file, elasticsearch=self.index.url, alias=self.index.alias, view=view))
+
+    def write(self, name, text):
+        """At once: a program may begin to read it meanwhile."""
+        path = os.path.join(self.folder, name)
+        with open(path + ".new", "w", encoding="utf-8") as file:
+            file.write(text)
+        os.replace(path + ".new", path)
 
     def disturb(self, seconds):
         end = time.monotonic() + seconds
@@ -206,8 +234,10 @@ class Run:
         while time.monotonic() < end and not self.findings:
             time.sleep(self.choose.uniform(0.1, 1))
             self.look_after()
+            self.reindexer.end_over()
             fault = self.choose.choices((self.kill_writer, self.kill_replicator, self.end_replicator, self.sleep_replicator,
-                                         self.read_for_long, self.replace_view), (10, 8, 1, 1, 1, 0.3))[0]
+                                         self.read_for_long, self.replace_view, self.reindexer.move),
+                                        (10, 8, 1, 1, 1, 0.6, 8))[0]
             fault()
 
     def kill_writer(self):
@@ -259,11 +289,14 @@ class Run:
         database = sqlite3.connect(self.file, timeout=120, isolation_level=None)
         database.execute("pragma wal_autocheckpoint = 0")  # what this process syncs is not in the ledger
         database.execute("begin immediate")
-        database.execute("drop view documents")
-        database.execute(VIEW.format(f", {self.shape} as shape"))
+        view = self.choose.choice(self.views)
+        database.execute(f"drop view {view}")
+        database.execute(VIEW.format(view, f", {self.shape} as shape"))
         database.execute("commit")
         database.close()
-        self.lockstep("apply", "--yes")
+        applied = self.reindexer.lockstep("apply", "--yes")
+        if applied.returncode != 0 and "lockstep reindex" not in applied.stderr:  # which gets the index another view or mapping
+            self.find(f"apply ended with {applied.returncode}: {applied.stderr}")
 
     def pause_writers(self):
         with open(self.stop, "w", encoding="utf-8"):
@@ -297,7 +330,8 @@ class Run:
             self.find(f"the power cut has damaged the file: {error}")
             return
         # Before anybody could mend it: nothing that the index shows may be newer than the file.
-        shown = max((max(doc["n"], doc["owner"]["n"]) for doc in self.index.documents().values()), default=0)
+        shown = max((max(doc["n"], doc["owner"]["n"]) for name in self.index.generations()
+                     for doc in self.index.documents(name).values()), default=0)
         if shown > after:
             self.find(f"Elasticsearch shows revision {shown}, and the power cut took back everything after {after} (of {before})")
         os.path.exists(self.ledger) and os.remove(self.ledger)
@@ -347,17 +381,23 @@ class Run:
 
     def check(self):
         begin = time.monotonic()
-        different = self.differences()
-        while different and time.monotonic() - begin < PATIENCE:
+        self.reindexer.settle()
+        different, left = self.differences(), self.leftovers()
+        while (different or left) and time.monotonic() - begin < PATIENCE:
             time.sleep(0.2)
-            different = self.differences()
+            different, left = self.differences(), self.leftovers()
         self.longest = max(self.longest, time.monotonic() - begin)
         self.counts["checks of all documents"] += 1
         if different:
             self.find(f"{len(different)} documents differ: {sorted(different)[:5]}")
+        if left:
+            self.find(left)
         self.look_after()
 
     def round(self):
+        if self.choose.random() < 0.5:
+            self.reindexer.move()  # so that the backup may be in the middle of a reindex
+            time.sleep(self.choose.uniform(0, 2))
         backup = self.back_up()
         before = self.revision()
         self.disturb(self.options.round)
@@ -368,6 +408,7 @@ class Run:
             self.committed += self.revision_on_disk() - before
             self.cut_power()
         else:
+            self.reindexer.kill()
             self.pause_writers()
             self.committed += self.revision() - before
             end(backup)
@@ -379,6 +420,7 @@ class Run:
     def execute(self):
         self.make()
         self.check()
+        self.searcher.start()
         rounds = max(1, round(self.options.seconds / self.options.round))
         for _ in range(rounds):
             self.round()
@@ -409,6 +451,7 @@ def main():
         except KeyboardInterrupt:
             run.note("ended before its time")
         finally:
+            run.searcher.end()
             run.kill_all()
             run.index.delete()
     kills = sum(count for name, count in run.counts.items() if name.startswith("kill "))

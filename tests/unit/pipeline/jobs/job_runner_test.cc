@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
+
 #include "tests/unit/pipeline/world.h"
 
 namespace lockstep::fake {
@@ -91,6 +93,36 @@ TEST_F(JobRunnerTest, PagesAreBoundedByTheBulksSizeToo) {
   ASSERT_TRUE(leader.catch_up());
   EXPECT_EQ(world_.difference(), "");
   EXPECT_GE(world_.elasticsearch.bulk_requests(), 4U);
+}
+
+TEST_F(JobRunnerTest, AComparisonLooksTwoPagesUpAtATimeAndTheTailGoesOnMeanwhile) {
+  world_.add_silently(95);
+  world_.elasticsearch.damage("posts", "p0093", R"({"user":"nobody","n":0})");
+  world_.database.add_job(kPosts, JobKind::kComparison);
+  std::atomic<int> asked{0};
+  std::atomic<int> at_most{0};
+  std::atomic<bool> held{true};
+  world_.elasticsearch.intercept([&](const HttpRequest& request) -> std::optional<HttpResponse> {
+    if (!request.path.ends_with("/_mget")) return std::nullopt;
+    at_most = std::max<int>(at_most, ++asked);
+    EXPECT_TRUE(eventually([&] { return !held; }));
+    --asked;
+    return std::nullopt;
+  });
+  Leader leader(world_);
+  EXPECT_TRUE(eventually([&] {
+    leader.jobs.turn();
+    return asked == 2;
+  }));
+  world_.put_post("p0003", "ann", 7);
+  ASSERT_TRUE(leader.tail.turn());
+  EXPECT_TRUE(leader.take_all_outcomes());
+  EXPECT_TRUE(world_.elasticsearch.get("posts", "p0003")) << "it waits for no page";
+  held = false;
+  ASSERT_TRUE(leader.catch_up());
+  EXPECT_EQ(world_.difference(), "");
+  EXPECT_EQ(at_most, 2);
+  EXPECT_TRUE(no_jobs());
 }
 
 TEST_F(JobRunnerTest, OnlySoManyPagesAreOpenAtOnce) {

@@ -29,6 +29,31 @@ TEST(CanonicalJsonTest, NumbersAreComparedByValueAndNoDigitIsLost) {
   EXPECT_NE(canonical_json("123456789012345678901"), canonical_json("123456789012345678902"));
 }
 
+TEST(CanonicalJsonTest, OddNumbersAreEqualByValueAlone) {
+  for (const char* one : {"1", "1.0", "1.000", "10e-1", "0.1e1", "1E0", "100e-2"})
+    EXPECT_TRUE(same_json(one, "1")) << one;
+  for (const char* thousand : {"1e3", "1E+3", "1000", "1000.0", "0.001e6", "10e2"})
+    EXPECT_TRUE(same_json(thousand, "1000")) << thousand;
+  for (const char* zero : {"0", "-0", "0.0", "-0.0", "0e5", "-0E-7"})
+    EXPECT_TRUE(same_json(zero, "0")) << zero;
+  EXPECT_FALSE(same_json("9007199254740993", "9007199254740992")) << "a double has one for both";
+  EXPECT_FALSE(same_json("9223372036854775808", "9223372036854775807"));
+  EXPECT_FALSE(same_json("18446744073709551616", "18446744073709551615"));
+  EXPECT_FALSE(same_json("1e-400", "0"));
+  EXPECT_FALSE(same_json("0.1", "0.10000000000000001"));
+  EXPECT_FALSE(same_json("1", "true"));
+}
+
+TEST(CanonicalJsonTest, EscapesNamesAndDuplicatesAreComparedAsText) {
+  EXPECT_TRUE(same_json(R"({"\u0061":"\ud83d\ude00"})", "{\"a\":\"\xF0\x9F\x98\x80\"}"));
+  EXPECT_FALSE(same_json(R"("\u00e9")", R"("e\u0301")")) << "no normalisation";
+  EXPECT_FALSE(same_json(R"("\u0000")", R"("")"));
+  EXPECT_TRUE(
+      same_json(R"({"a":{"b":1,"c":[{"d":1,"e":2}]},"f":0})", R"({"f":0,"a":{"c":[{"e":2,"d":1}],"b":1}})"));
+  EXPECT_FALSE(same_json(R"({"a":1})", R"({"a":1,"a":1})"));
+  EXPECT_FALSE(same_json(R"({"a":null})", "{}"));
+}
+
 TEST(CanonicalJsonTest, ATextIsNotANumber) {
   EXPECT_NE(canonical_json(R"("1")"), canonical_json("1"));
 }

@@ -1,0 +1,70 @@
+#include "replicator/pipeline/jobs/page_reader.h"
+
+#include <utility>
+
+namespace lockstep {
+
+PageReader::PageReader(std::unique_ptr<PageConnection> connection, VersionCounter& versions,
+                       OpenClient open_client, std::function<void()> on_read)
+    : connection_(std::move(connection)),
+      versions_(versions),
+      open_client_(std::move(open_client)),
+      on_read_(std::move(on_read)),
+      elasticsearch_(this->open_client()) {}
+
+PageReader::~PageReader() {
+  if (!page_.valid()) return;
+  do {
+    cancel();
+  } while (page_.wait_for(std::chrono::milliseconds(50)) != std::future_status::ready);
+}
+
+void PageReader::start(RunningJob& job, const PageLimits& limits) {
+  std::promise<JobPage> promise;
+  page_ = promise.get_future();
+  thread_ = std::jthread([this, &job, limits, promise = std::move(promise)]() mutable {
+    try {
+      promise.set_value(read(job, limits));
+    } catch (...) {
+      promise.set_exception(std::current_exception());
+    }
+    on_read_();
+  });
+}
+
+std::optional<JobPage> PageReader::take() {
+  if (page_.wait_for(std::chrono::seconds(0)) != std::future_status::ready) return std::nullopt;
+  return page_.get();
+}
+
+JobPage PageReader::read(RunningJob& job, const PageLimits& limits) {
+  const SteadyTime begun = std::chrono::steady_clock::now();
+  const Epoch epoch = versions_.epoch();
+  job.look_ahead(
+      {[&] { return connection_->begin(epoch); }, *elasticsearch_, [this] { return open_client(); }, true},
+      limits);
+  const std::unique_ptr<SourceTransaction> transaction = connection_->begin(epoch);
+  StepDocuments documents(epoch, versions_.number(*transaction), static_cast<std::size_t>(limits.bytes));
+  JobProgress progress = job.read_page(*transaction, documents, limits);
+  const bool is_durable = transaction->may_be_shown();
+  return {std::move(documents), std::move(progress), is_durable,
+          std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - begun)};
+}
+
+std::shared_ptr<ElasticsearchClient> PageReader::open_client() {
+  std::shared_ptr<ElasticsearchClient> client = open_client_();
+  const std::lock_guard lock(mutex_);
+  std::erase_if(opened_, [](const auto& opened) { return opened.expired(); });
+  opened_.push_back(client);
+  return client;
+}
+
+void PageReader::cancel() {
+  connection_->cancel();
+  const std::lock_guard lock(mutex_);
+  for (const std::weak_ptr<ElasticsearchClient>& opened : opened_) {
+    if (const auto client = opened.lock()) client->cancel();
+  }
+}
+
+}  // namespace lockstep

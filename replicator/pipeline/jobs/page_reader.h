@@ -1,0 +1,66 @@
+// Reads pages of jobs in a thread and on a connection of its own, so that neither the tail nor the jobs wait
+// for what the other one reads. One page at a time.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <future>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include "replicator/elasticsearch/admin/client.h"
+#include "replicator/pipeline/jobs/running_job.h"
+#include "replicator/pipeline/step_documents.h"
+#include "replicator/pipeline/version_counter.h"
+#include "replicator/source/page_connection.h"
+
+namespace lockstep {
+
+/// A page of a job that was read and is not handed over.
+struct JobPage {
+  StepDocuments documents;
+  JobProgress progress;
+  bool is_durable = false;  ///< what it saw; else the leader has to commit first (S4)
+  std::chrono::microseconds took{};
+};
+
+/// For one thread, which reads nothing of the job itself meanwhile.
+class PageReader {
+ public:
+  /// Calls `on_read` from the reading thread when a page is there. `versions` must outlive this.
+  PageReader(std::unique_ptr<PageConnection> connection, VersionCounter& versions, OpenClient open_client,
+             std::function<void()> on_read);
+  /// Cancels what is being read.
+  ~PageReader();
+  PageReader(const PageReader&) = delete;
+  PageReader& operator=(const PageReader&) = delete;
+
+  /// Whether take() has not given yet what was started.
+  bool is_reading() const { return page_.valid(); }
+
+  /// Reads the next page of the job, which must live until take() has given it. REQUIRES: not is_reading().
+  void start(RunningJob& job, const PageLimits& limits);
+
+  /// The page; none: it is not read yet. Throws what reading it has thrown.
+  std::optional<JobPage> take();
+
+ private:
+  JobPage read(RunningJob& job, const PageLimits& limits);
+  std::shared_ptr<ElasticsearchClient> open_client();
+  void cancel();
+
+  const std::unique_ptr<PageConnection> connection_;
+  VersionCounter& versions_;
+  const OpenClient open_client_;
+  const std::function<void()> on_read_;
+  std::mutex mutex_;
+  std::vector<std::weak_ptr<ElasticsearchClient>> opened_;  // those that cancel() cuts off
+  const std::shared_ptr<ElasticsearchClient> elasticsearch_;
+  std::future<JobPage> page_;
+  std::jthread thread_;
+};
+
+}  // namespace lockstep

@@ -1,0 +1,27 @@
+// Where pages of jobs are read beside the leader's transactions.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "replicator/source/page_connection.h"
+#include "replicator/source/postgres/read/pipeline.h"
+#include "replicator/source/postgres/session/side_session.h"
+
+namespace lockstep {
+
+class PostgresPageConnection final : public PageConnection {
+ public:
+  /// `purpose` as of PostgresSession.
+  PostgresPageConnection(const SourceConfig& source, const std::string& purpose, PostgresPipeline pipeline)
+      : session_(source, purpose), pipeline_(std::move(pipeline)) {}
+
+  std::unique_ptr<SourceTransaction> begin(Epoch epoch) override;
+  void cancel() override { session_.cancel(); }
+
+ private:
+  PostgresSideSession session_;
+  const PostgresPipeline pipeline_;  // a copy: the leader's thread may load its own anew
+};
+
+}  // namespace lockstep

@@ -1,0 +1,35 @@
+// A session for a thread that works beside the leader's, and that the leader's thread can cancel.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+
+#include "replicator/source/postgres/session/session.h"
+
+namespace lockstep {
+
+class PostgresSideSession {
+ public:
+  /// `purpose` as of PostgresSession.
+  PostgresSideSession(SourceConfig source, std::string purpose)
+      : source_(std::move(source)), purpose_(std::move(purpose)) {}
+
+  /// The session, for the one thread that works with it; connects when there is none yet. Call it before each
+  /// transaction. Throws Error, also after cancel().
+  PostgresSession& session();
+
+  /// Cancels the statement that runs, and lets session() throw from now on. A statement may begin just after
+  /// it, so call it until the thread has ended.
+  void cancel();
+
+ private:
+  const SourceConfig source_;
+  const std::string purpose_;
+  std::mutex mutex_;
+  std::unique_ptr<PostgresSession> session_;  // guarded by mutex_, except that the thread uses it
+  bool is_cancelled_ = false;                 // guarded by mutex_
+};
+
+}  // namespace lockstep
