@@ -42,7 +42,10 @@ std::string way_out(const Standing& standing, const Reindex& reindex) {
   };
   if (!standing.has_live && is_kept(reindex))
     return command("--back") + " lets it stand for " + reindex.beside_name + ", which has every change";
-  if (!standing.has_live) return "it moves to " + reindex.beside_name + " when that is full";
+  if (!standing.has_live) {
+    const bool moves_now = reindex.state == ReindexState::kSwapping;
+    return "it moves to " + reindex.beside_name + (moves_now ? " now" : " when that is full");
+  }
   const std::string move_it = "find out who has moved it and move it back; or ";
   if (is_kept(reindex)) {
     return move_it + command("--finish --force") + " moves it to " + reindex.live_name + ", and " +
