@@ -103,6 +103,7 @@ DeploymentPlan Deployment::plan(const std::vector<PlannedIndex>& indices) {
       plan.obstacles.push_back(*obstacle_of(*refusal));
   }
   for (Finding& finding : lost_in_a_reindex(indices)) plan.obstacles.push_back(std::move(finding));
+  for (Finding& finding : left_in_a_reindex()) plan.obstacles.push_back(std::move(finding));
   for (const PlannedIndex& index : indices) {
     for (PlanStep& step : steps_of(index.plan)) plan.steps.push_back(std::move(step));
     if (auto obstacle = obstacle_of(index.plan)) plan.obstacles.push_back(*std::move(obstacle));
@@ -206,11 +207,32 @@ std::vector<Finding> Deployment::lost_in_a_reindex(const std::vector<PlannedInde
       return generation_number(plan.alias, name) > 0;
     });
     if (plan.kind != IndexPlan::Kind::kCreate || !has_another) continue;
-    findings.push_back({Finding::Severity::kError, "index " + plan.alias,
-                        "the alias is gone while a reindex of it is under way",
-                        "let it stand for the other index with `lockstep reindex --back --force " +
-                            plan.alias + "`, or end the reindex with `lockstep reindex --abort " +
-                            plan.alias + "`"});
+    findings.push_back(
+        {Finding::Severity::kError, "index " + plan.alias,
+         "the alias is gone while a reindex of it is under way",
+         "where the alias has moved before, `lockstep reindex --back " + plan.alias +
+             "` lets it stand for the other index; where not, it moves there when that is full, "
+             "or `lockstep reindex --abort " +
+             plan.alias + "` ends the reindex"});
+  }
+  return findings;
+}
+
+// Both of its indices would stay, and the one that is not searched would be hidden and nobody's.
+std::vector<Finding> Deployment::left_in_a_reindex() {
+  const std::vector<std::string> applied = source_.applied_aliases();
+  std::vector<Finding> findings;
+  for (const std::string& alias : applied) {
+    const bool is_configured = std::any_of(config_.indices.begin(), config_.indices.end(),
+                                           [&](const IndexConfig& index) { return index.alias == alias; });
+    const bool has_another = std::any_of(applied.begin(), applied.end(), [&](const std::string& name) {
+      return generation_number(alias, name) > 0;
+    });
+    if (is_configured || !has_another) continue;
+    findings.push_back({Finding::Severity::kError, "index " + alias,
+                        "it leaves the configuration while a reindex of it is under way",
+                        "put it back, end the reindex with `lockstep reindex --finish " + alias +
+                            "`, or with --abort before the alias has moved, and take it out then"});
   }
   return findings;
 }

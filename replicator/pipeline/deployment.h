@@ -76,6 +76,7 @@ class Deployment {
   std::vector<PlannedIndex> plan_indices(std::vector<DesiredIndex> desired);
   DeploymentPlan plan(const std::vector<PlannedIndex>& indices);
   std::vector<Finding> lost_in_a_reindex(const std::vector<PlannedIndex>& indices);
+  std::vector<Finding> left_in_a_reindex();
   std::vector<std::string> lost_indices(const std::vector<PlannedIndex>& indices);
   void apply_indices(const std::vector<PlannedIndex>& indices,
                      const std::function<void(const PlanStep&)>& told);

@@ -48,6 +48,7 @@ struct JobStatus {
   std::int64_t done = 0;                   ///< documents
   std::optional<std::int64_t> total = {};  ///< an estimate; none: unknown
   SteadyTime taken_up_at = {};             ///< when this process took it up
+  std::string trouble = {};                ///< why it cannot go on now; empty: it can
 };
 
 /// Counters count since the process began.

@@ -60,8 +60,21 @@ void ProgressReport::measure_outbox() {
   board_.update([&](ReplicationProgress& progress) { progress.outbox_bytes = bytes; });
 }
 
+void ProgressReport::note_troubles(const std::vector<std::string>& misplaced) {
+  std::vector<std::string> troubles = misplaced;
+  for (const auto& [index, job] : parts_.jobs.progress()) {
+    if (job.trouble.empty()) continue;
+    troubles.push_back("the " + std::string(name_of(job.kind)) + " of " + parts_.pipeline.find(index)->alias +
+                       " cannot go on: " + job.trouble);
+  }
+  if (troubles == troubles_) return;
+  troubles_ = std::move(troubles);
+  find_differences();
+}
+
 void ProgressReport::find_differences() {
   std::vector<std::string> warnings = parts_.source.outbox().differences_from_applied();
+  warnings.insert(warnings.end(), troubles_.begin(), troubles_.end());
   const auto jobs = parts_.jobs.progress();
   if (parts_.source.outbox().has_given_up() || std::any_of(jobs.begin(), jobs.end(), [](const auto& job) {
         return job.second.reason == kOutboxWasFull;

@@ -46,6 +46,10 @@ class ProgressReport {
   /// The board shows these, and no others, as jobs that nobody can read.
   void note_unreadable(const std::vector<UnreadableJob>& jobs);
 
+  /// Aliases that do not stand for what searchers should see, in words. Warns of them, and of jobs that
+  /// cannot go on, at once.
+  void note_troubles(const std::vector<std::string>& misplaced);
+
   /// Asks the source for the size of the outbox.
   void measure_outbox();
 
@@ -62,7 +66,8 @@ class ProgressReport {
   ProgressBoard& board_;
   const std::int64_t rows_before_;
   const std::int64_t batches_before_;
-  std::set<IndexId> to_count_;  // indices whose dead letters may have changed
+  std::vector<std::string> troubles_;  // that a person has to see to
+  std::set<IndexId> to_count_;         // indices whose dead letters may have changed
 };
 
 }  // namespace lockstep

@@ -6,7 +6,6 @@
 #include <exception>
 #include <utility>
 
-#include "replicator/elasticsearch/admin/generations.h"
 #include "replicator/elasticsearch/admin/index_mapping.h"
 #include "replicator/error.h"
 #include "replicator/pipeline/own_refusals.h"
@@ -18,7 +17,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto kAfterFailure = 2s;
-constexpr auto kLookInterval = 10s;  // between looks whether the alias still stands where it was moved
+constexpr auto kLookInterval = 4s;  // between looks what the alias stands for
 
 bool is_at_rest(const Reindex& reindex) {
   if (reindex.state == ReindexState::kFailed) return reindex.wish == ReindexWish::kNone;
@@ -34,6 +33,58 @@ DeadLetterFilter of_index(IndexId index, const char* error = "") {
   its.indices = {index};
   its.error = error;
   return its;
+}
+
+bool is_kept(const Reindex& reindex) {
+  return reindex.state == ReindexState::kKept;
+}
+
+Standing standing_of(ElasticsearchClient& client, const Reindex& reindex) {
+  return standing_of(client, reindex.alias, reindex.live_name, reindex.beside_name);
+}
+
+// What to do while searches do not see the live generation.
+std::string way_out(const Standing& standing, const Reindex& reindex) {
+  const auto command = [&](const std::string& options) {
+    return "`lockstep reindex " + options + " " + reindex.alias + "`";
+  };
+  if (!standing.has_live && is_kept(reindex))
+    return command("--back") + " lets it stand for " + reindex.beside_name + ", which has every change";
+  if (!standing.has_live) {
+    const bool moves_now = reindex.state == ReindexState::kSwapping;
+    return "it moves to " + reindex.beside_name + (moves_now ? " now" : " when that is full");
+  }
+  const std::string move_it = "find out who has moved it and move it back; or ";
+  if (is_kept(reindex)) {
+    return move_it + command("--finish --force") + " moves it to " + reindex.live_name + ", and " +
+           command("--back --force") + " to " + reindex.beside_name;
+  }
+  return move_it + command("--abort --force") + " moves it back and ends the reindex, and " +
+         command("--force") + " moves it to " + reindex.beside_name + " when that is full";
+}
+
+// Empty: searches see the live generation, or the one that takes its place.
+std::string misplaced(const Standing& standing, const Reindex& reindex) {
+  const std::string why = why_unseen(standing, reindex.alias, reindex.live_name);
+  const bool has_moved =
+      reindex.state == ReindexState::kSwapping && standing.at == std::vector{reindex.beside_name};
+  return why.empty() || has_moved ? "" : why + ": " + way_out(standing, reindex);
+}
+
+// Throws Error when the generation beside is searched, or is all that is left. What is forced is to take the
+// alias away from it, where there is another one.
+void require_needless(ElasticsearchClient& client, const Reindex& reindex) {
+  const Standing standing = standing_of(client, reindex);
+  if (!standing.has_beside || standing.at == std::vector{reindex.live_name}) return;
+  if (reindex.is_forced && standing.has_live) {
+    return move_alias(client, reindex.alias, reindex.beside_name, reindex.live_name, TakeFrom::kAnybody);
+  }
+  const bool is_searched =
+      std::find(standing.at.begin(), standing.at.end(), reindex.beside_name) != standing.at.end();
+  const bool is_full = reindex.state != ReindexState::kFilling;
+  if (!is_searched && !is_kept(reindex) && (standing.has_live || !is_full)) return;
+  throw Error({"deleting index " + reindex.beside_name,
+               why_unseen(standing, reindex.alias, reindex.live_name), way_out(standing, reindex)});
 }
 
 }  // namespace
@@ -69,6 +120,9 @@ bool Reindexing::turn() {
 
 void Reindexing::read() {
   all_ = parts_.source.reindexes().all();
+  std::erase_if(seen_, [&](const auto& seen) {
+    return std::none_of(all_.begin(), all_.end(), [&](const Reindex& each) { return each.id == seen.first; });
+  });
   at_rest_ = std::all_of(all_.begin(), all_.end(), is_at_rest);
   tell();
 }
@@ -88,6 +142,14 @@ std::map<IndexId, std::int64_t> Reindexing::max_rates() const {
     if (is_new && reindex.beside && reindex.max_rate) rates[*reindex.beside] = *reindex.max_rate;
   }
   return rates;
+}
+
+std::vector<std::string> Reindexing::misplaced_aliases() const {
+  std::vector<std::string> misplaced;
+  for (const auto& [reindex, seen] : seen_) {
+    if (!seen.misplaced.empty()) misplaced.push_back(seen.misplaced);
+  }
+  return misplaced;
 }
 
 // False: it has not come yet.
@@ -164,16 +226,18 @@ void Reindexing::create(const Reindex& reindex) {
 }
 
 void Reindexing::fill(const Reindex& reindex) {
-  if (reindex.wish != ReindexWish::kNone) return advance(reindex, dropping());
+  if (look(reindex)) return;
   const bool is_filling = reindex.state == ReindexState::kFilling;
+  const Seen& seen = seen_[reindex.id];
+  const bool is_all_that_is_left = seen.live_is_gone && !is_filling;
+  if (reindex.wish != ReindexWish::kNone && !is_all_that_is_left) return let_go(reindex);
   const UnfinishedJobs jobs = parts_.source.changes().jobs();
   if (std::string failure = too_many_refused_so_far(reindex, jobs); !failure.empty())
-    return advance(reindex, dropping(std::move(failure)));
+    return let_go(reindex, std::move(failure));
   if (has_jobs(reindex, jobs)) {
+    if (!seen.misplaced.empty()) return note(reindex, seen.misplaced);
     const std::string held = parts_.held.reason(*reindex.beside);
-    note(reindex, held);
-    if (!held.empty()) look(reindex);
-    return;
+    return note(reindex, held.empty() ? parts_.jobs.trouble(*reindex.beside) : held);
   }
   if (is_filling) return judge_filled(reindex);
   if (const std::string reason = obstacle(reindex); !reason.empty())
@@ -185,19 +249,22 @@ void Reindexing::fill(const Reindex& reindex) {
 void Reindexing::prepare(const Reindex& reindex) {
   ask(reindex,
       [this, reindex, mapping = desired(reindex).mapping](ElasticsearchClient& client) -> Conclusion {
+        const Standing standing = standing_of(client, reindex);
+        if (!reindex.is_forced)
+          require_movable(standing, reindex.alias, reindex.live_name, reindex.beside_name);
         if (!reindex.was_swapped) finish_filling(client, reindex.beside_name, mapping);
-        require_as_healthy(client, reindex.beside_name, reindex.live_name);
-        if (!reindex.is_forced) require_alias_at(client, reindex.alias, reindex.live_name);
+        if (standing.has_live) require_as_healthy(client, reindex.beside_name, reindex.live_name);
         return [this, reindex] { advance(reindex, {ReindexState::kSwapping}); };
       });
 }
 
 void Reindexing::swap(const Reindex& reindex) {
+  if (look(reindex)) return;
   ask(reindex, [this, reindex](ElasticsearchClient& client) -> Conclusion {
     if (reindex.wish == ReindexWish::kAbort && !reindex.was_swapped) {
-      const std::vector<IndexState> at = client.indices_of(reindex.alias);
-      const bool has_moved = at.size() == 1 && at.front().name == reindex.beside_name;
-      if (!has_moved) return [this, reindex] { advance(reindex, dropping()); };
+      const Standing standing = standing_of(client, reindex);
+      const bool has_moved = standing.at == std::vector{reindex.beside_name};
+      if (!has_moved && standing.has_live) return [this, reindex] { advance(reindex, dropping()); };
     }
     move_alias(client, reindex.alias, reindex.live_name, reindex.beside_name,
                reindex.is_forced ? TakeFrom::kAnybody : TakeFrom::kExpected);
@@ -209,8 +276,9 @@ void Reindexing::swap(const Reindex& reindex) {
 }
 
 void Reindexing::keep(const Reindex& reindex) {
+  if (look(reindex)) return;
   if (reindex.wish == ReindexWish::kFinish || (reindex.wish == ReindexWish::kNone && reindex.keep == 0s))
-    return advance(reindex, dropping());
+    return let_go(reindex);
   if (reindex.wish == ReindexWish::kAbort) {
     return wait_for_a_person(reindex, "the alias has moved already: `lockstep reindex --back " +
                                           reindex.alias + "` moves it back, --finish ends the reindex");
@@ -220,29 +288,44 @@ void Reindexing::keep(const Reindex& reindex) {
       return note(reindex, "the other index is being written");
     if (const std::string reason = obstacle(reindex); !reason.empty())
       return wait_for_a_person(reindex, reason);
-    return prepare(reindex);
+    prepare(reindex);
   }
-  look(reindex);
 }
 
-// Now and then. An index that somebody has deleted cannot be followed on.
-void Reindexing::look(const Reindex& reindex) {
+// Now and then, in every state with two generations. True: it has asked.
+bool Reindexing::look(const Reindex& reindex) {
   const SteadyTime now = std::chrono::steady_clock::now();
-  SteadyTime& looked_at = looked_at_[reindex.id];
-  if (now - looked_at < kLookInterval) return;
-  looked_at = now;
+  Seen& seen = seen_[reindex.id];
+  if (seen.at && now - *seen.at < kLookInterval) return false;
+  seen.at = now;
   ask(reindex, [this, reindex](ElasticsearchClient& client) -> Conclusion {
-    if (client.indices_of(reindex.beside_name).empty())
-      return [this, reindex] { advance(reindex, dropping("somebody has deleted " + reindex.beside_name)); };
-    require_alias_at(client, reindex.alias, reindex.live_name);
-    return [this, reindex] {
-      if (reindex.state == ReindexState::kKept) note(reindex, "");
-    };
+    return [this, reindex, standing = standing_of(client, reindex)] { judge(reindex, standing); };
   });
+  return true;
+}
+
+// An index that somebody has deleted cannot be followed on.
+void Reindexing::judge(const Reindex& reindex, const Standing& standing) {
+  if (!standing.has_beside) return advance(reindex, dropping("somebody has deleted " + reindex.beside_name));
+  Seen& seen = seen_[reindex.id];
+  seen.live_is_gone = !standing.has_live;
+  const std::string before = std::exchange(seen.misplaced, misplaced(standing, reindex));
+  const bool says_another = !reindex.reason.empty() && reindex.reason != before;
+  if (seen.misplaced.empty() ? is_kept(reindex) : !says_another) note(reindex, seen.misplaced);
+}
+
+// The generation beside, once nobody needs it.
+void Reindexing::let_go(const Reindex& reindex, std::string failure) {
+  ask(reindex,
+      [this, reindex, failure = std::move(failure)](ElasticsearchClient& client) mutable -> Conclusion {
+        require_needless(client, reindex);
+        return [this, reindex, failure = std::move(failure)] { advance(reindex, dropping(failure)); };
+      });
 }
 
 void Reindexing::drop(const Reindex& reindex) {
-  DroppedGeneration dropped{reindex.alias, parts_.pipeline.identity, reindex.beside_name, reindex.id.value};
+  DroppedGeneration dropped{reindex.alias, parts_.pipeline.identity, reindex.beside_name, reindex.id.value,
+                            reindex.live_name};
   ask(reindex, [this, reindex, dropped = std::move(dropped)](ElasticsearchClient& client) -> Conclusion {
     drop_generation(client, dropped);
     return [this, reindex] {
@@ -307,7 +390,7 @@ void Reindexing::judge_filled(const Reindex& reindex) {
     return [this, reindex, documents] {
       std::string failure = too_many_refused(of_index(*reindex.beside), documents);
       if (failure.empty()) return advance(reindex, {ReindexState::kComparing});
-      advance(reindex, dropping(std::move(failure)));
+      let_go(reindex, std::move(failure));
     };
   });
 }
@@ -317,7 +400,7 @@ std::string Reindexing::obstacle(const Reindex& reindex) {
   const IndexId beside = *reindex.beside;
   if (parts_.set_aside.contains(beside)) return "its view cannot be read: see `lockstep status`";
   if (const std::string held = parts_.held.reason(beside); !held.empty()) return held;
-  if (reindex.is_forced) return "";
+  if (reindex.is_forced || seen_[reindex.id].live_is_gone) return "";
   const std::int64_t refused = parts_.source.reindexes().refused_beside(reindex);
   if (refused == 0) return "";
   return std::to_string(refused) + " documents that " + reindex.live_name + " has are refused by " +
@@ -357,6 +440,7 @@ void Reindexing::ask(const Reindex& reindex, std::function<Conclusion(Elasticsea
 void Reindexing::advance(const Reindex& reindex, const ReindexStep& step) {
   if (!parts_.source.reindexes().advance(reindex, epoch_, step)) return;
   at_rest_ = false;
+  seen_.erase(reindex.id);
   added_jobs_ = added_jobs_ || step.to == ReindexState::kComparing;
   if (step.to)
     spdlog::info("the reindex of {} is {} now", reindex.alias, name_of(*step.to));

@@ -4,10 +4,14 @@
 // X4. The alias moves only to a generation that has no more to be written than the live one, was compared
 //     with its view, refuses nothing that the live one has and gives everything back as it was written
 //     (jobs/comparison.h), takes writes and is as healthy; and from where it is expected. What somebody
-//     forces is refused documents and a moved alias, nothing else.
+//     forces is refused documents and a moved alias, nothing else. Where the live one is gone there is
+//     nothing to compare with, and the other one takes its place as it is.
 // X5. Every step is a row in the source, and finds what a step that was cut off has left in Elasticsearch. So
 //     it can be cut off anywhere, and somebody else goes on.
 // X6. A step that fails is tried again, with its reason in the source; it holds nothing else up.
+// X7. In every state what stands behind the alias is looked at, and said when it is not the live generation.
+//     The other one is given up only when the alias stands for the live one, or when it is neither searched
+//     nor complete.
 #pragma once
 
 #include <chrono>
@@ -24,8 +28,10 @@
 #include "replicator/config/config.h"
 #include "replicator/document_version.h"
 #include "replicator/elasticsearch/admin/client.h"
+#include "replicator/elasticsearch/admin/generations.h"
 #include "replicator/elasticsearch/admin/index_plan.h"
 #include "replicator/pipeline/held_indices.h"
+#include "replicator/pipeline/jobs/job_runner.h"
 #include "replicator/pipeline/progress.h"
 #include "replicator/pipeline/set_aside.h"
 #include "replicator/source/source.h"
@@ -41,6 +47,7 @@ class Reindexing {
     Source& source;
     const SetAside& set_aside;
     const HeldIndices& held;
+    const JobRunner& jobs;
     ProgressBoard& board;
   };
 
@@ -62,9 +69,16 @@ class Reindexing {
   /// Whether no reindex is on its way, as of the last turn: each is kept or has failed.
   bool at_rest() const { return at_rest_; }
 
+  /// Whether Elasticsearch is asked, so that the next turn may take its answer.
+  bool awaits_answer() const { return asked_.has_value(); }
+
   /// How many documents a second at most may be written or compared to fill these generations, as of the last
   /// turn.
   std::map<IndexId, std::int64_t> max_rates() const;
+
+  /// Which aliases do not stand for the generation that searchers should see, and what to do; as of the last
+  /// look.
+  std::vector<std::string> misplaced_aliases() const;
 
   /// Which reindexes wait for a person, as of the last turn; empty: none.
   const std::string& stuck() const { return stuck_; }
@@ -72,6 +86,13 @@ class Reindexing {
  private:
   /// What the pipeline's thread does when Elasticsearch has answered.
   using Conclusion = std::function<void()>;
+
+  /// What the last look at both indices of a reindex found.
+  struct Seen {
+    std::optional<SteadyTime> at;
+    bool live_is_gone = false;
+    std::string misplaced;  ///< empty: the alias stands for the live generation
+  };
 
   struct Asked {
     ReindexId reindex;
@@ -89,7 +110,9 @@ class Reindexing {
   void keep(const Reindex& reindex);
   void drop(const Reindex& reindex);
   void prepare(const Reindex& reindex);
-  void look(const Reindex& reindex);
+  bool look(const Reindex& reindex);
+  void judge(const Reindex& reindex, const Standing& standing);
+  void let_go(const Reindex& reindex, std::string failure = {});
 
   static bool has_jobs(const Reindex& reindex, const UnfinishedJobs& jobs);
   std::int64_t refused_by(IndexId index);
@@ -107,11 +130,11 @@ class Reindexing {
   const Epoch epoch_;
   const std::function<void()> on_answer_;
   ElasticsearchClient elasticsearch_;
-  std::optional<Asked> asked_;                 // uses elasticsearch_
-  std::vector<Reindex> all_;                   // as of the last turn
-  std::map<std::string, std::string> told_;    // what the board has of them
-  SteadyTime not_before_{};                    // after a failure
-  std::map<ReindexId, SteadyTime> looked_at_;  // when both indices of one were last looked at
+  std::optional<Asked> asked_;               // uses elasticsearch_
+  std::vector<Reindex> all_;                 // as of the last turn
+  std::map<std::string, std::string> told_;  // what the board has of them
+  SteadyTime not_before_{};                  // after a failure
+  std::map<ReindexId, Seen> seen_;
   bool at_rest_ = true;
   bool changed_pipeline_ = false;
   bool added_jobs_ = false;

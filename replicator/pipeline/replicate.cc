@@ -105,7 +105,7 @@ class Replication {
         tail_(config, pipeline_, set_aside_, held_, changes_, writer_, checkpoint_, versions_,
               [this](Job job) { jobs_.add(std::move(job)); }),
         refusals_(pipeline_),
-        reindexing_({config, pipeline_, source, set_aside_, held_, board}, versions_.epoch(),
+        reindexing_({config, pipeline_, source, set_aside_, held_, jobs_, board}, versions_.epoch(),
                     make_transport(), [this] { wake_up_.wake(); }),
         report_({pipeline_, source, bulks_, writer_, set_aside_, held_, jobs_, tail_}, versions_.epoch(),
                 board),
@@ -174,7 +174,7 @@ class Replication {
         {1s, kAfterInterval, [this] { go_on_with_reindexes(); }, "people start reindexes", kCommit},
         {200ms, kAfterInterval,
          [this] {
-           if (!reindexing_.at_rest()) go_on_with_reindexes();
+           if (!reindexing_.at_rest() || reindexing_.awaits_answer()) go_on_with_reindexes();
          },
          "their steps end"},
         {10s, kAfterInterval, [this] { take_back_readable(); }, "somebody may have mended a view or a job"},
@@ -341,6 +341,7 @@ class Replication {
     note_paces();
     const bool changed = reindexing_.turn();
     limit_rates();
+    report_.note_troubles(reindexing_.misplaced_aliases());
     if (reindexing_.take_added_jobs()) take_jobs();
     if (!changed) return;
     note_quiet();

@@ -50,8 +50,15 @@ class Waiter::Course {
       milliseconds pause = pause_after(now() - begun_);
       try {
         if (applied_) {
-          refresh();
-          return answer(WaitAnswer::Kind::kApplied);
+          reason_ = why_unseen();
+          if (reason_.empty()) {
+            refresh();
+            return answer(WaitAnswer::Kind::kApplied);
+          }
+          if (left() <= milliseconds(0)) break;
+          progress_(reason_);
+          pause_.wait(std::min(kAfterTrouble, std::max(left(), milliseconds(1))), stop_);
+          continue;
         }
         const AppliedState state = look();
         if (state.kind == AppliedState::Kind::kRolledBack)
@@ -109,13 +116,38 @@ class Waiter::Course {
     unled_.clear();  // as far as is known
   }
 
+  // Empty: each alias stands for the index that has the changes. One with a single generation is written by
+  // the alias itself.
+  std::string why_unseen() {
+    if (!watch_) watch_ = waiter_.take_watch();
+    const std::vector<SearchedIndex> searched = watch_->searched_indices();
+    std::string why;
+    if (searched.empty()) return why;
+    with_elasticsearch([&](ElasticsearchClient& elasticsearch) {
+      for (const SearchedIndex& each : searched) {
+        const std::vector<IndexState> found = elasticsearch.indices_of(each.alias);
+        const bool is_seen =
+            found.size() == 1 && (found.front().name == each.index || found.front().name == each.or_index);
+        if (is_seen) continue;
+        why = "searches do not see it: the alias " + each.alias + " does not stand for " + each.index +
+              ", or not for it alone; see `lockstep status`";
+      }
+    });
+    return why;
+  }
+
   void refresh() {
     if (request_.refresh == WaitRequest::Refresh::kNo) return;
+    with_elasticsearch([&](ElasticsearchClient& elasticsearch) { elasticsearch.refresh(waiter_.aliases_); });
+  }
+
+  template <typename Question>
+  void with_elasticsearch(const Question& question) {
     const milliseconds timeout =
         std::clamp(left(), kLeastForRefresh, std::max(kLeastForRefresh, waiter_.request_timeout_));
     ElasticsearchClient elasticsearch(waiter_.make_transport_(), timeout);
     const std::stop_callback on_stop(stop_, [&] { elasticsearch.cancel(); });
-    elasticsearch.refresh(waiter_.aliases_);
+    question(elasticsearch);
   }
 
   /// Time until the time-out. Not positive: it is over.

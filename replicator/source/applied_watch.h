@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace lockstep {
 
@@ -32,6 +33,13 @@ struct AppliedState {
   std::string reason = {};  ///< in words
 };
 
+/// An alias with two generations, and the real index that searches should see.
+struct SearchedIndex {
+  std::string alias;
+  std::string index;
+  std::string or_index;  ///< the same, or while the alias moves the other one
+};
+
 /// One point that somebody waits for. REQUIRES: its watch outlives it; only the watch's thread uses it.
 class AppliedPoint {
  public:
@@ -50,6 +58,9 @@ class AppliedWatch {
   /// The point behind the changes of `transaction`; without one, behind everything that is committed when
   /// this is called. Throws Error.
   virtual std::unique_ptr<AppliedPoint> begin(std::optional<TransactionId> transaction) = 0;
+
+  /// The aliases of the pipeline that have two generations. Throws Error.
+  virtual std::vector<SearchedIndex> searched_indices() = 0;
 
   /// Whether some process leads. Throws Error.
   virtual bool is_led() = 0;

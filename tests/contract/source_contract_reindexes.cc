@@ -43,6 +43,11 @@ TEST_P(ReindexedSourceContract, AReindexGoesFromStateToStateAndLeavesNothing) {
 
   ASSERT_TRUE(source_->reindexes().advance(known(), epoch_, {kFilling, kTwo}));
   EXPECT_EQ(known().reason, "") << "of the state before";
+  const auto searched = [&] {
+    const std::vector<SearchedIndex> found = world().watch()->searched_indices();
+    return found.size() == 1 ? found[0].alias + " is " + found[0].index + " or " + found[0].or_index : "";
+  };
+  EXPECT_EQ(searched(), "docs is docs-000001 or docs-000001");
   EXPECT_NE(source_->revision(), revision);
   source_->reload();
   EXPECT_THAT(names_of(source_->pipeline()), ElementsAre("docs by docs-000001-w", "parcels by parcels",
@@ -59,7 +64,9 @@ TEST_P(ReindexedSourceContract, AReindexGoesFromStateToStateAndLeavesNothing) {
   EXPECT_THAT(jobs_of(made, JobKind::kSweep), IsEmpty()) << "it was empty at the beginning";
   ASSERT_TRUE(source_->reindexes().advance(known(), epoch_, {kSwapping}));
   EXPECT_FALSE(known().was_swapped);
+  EXPECT_EQ(searched(), "docs is docs-000001 or docs-000002");
   ASSERT_TRUE(source_->reindexes().advance(known(), epoch_, {kKept}));
+  EXPECT_EQ(searched(), "docs is docs-000002 or docs-000002");
   EXPECT_TRUE(known().was_swapped);
   EXPECT_GT(known().keep, seconds(500));
   EXPECT_EQ(known().live_name, "docs-000002");
@@ -82,6 +89,7 @@ TEST_P(ReindexedSourceContract, AReindexGoesFromStateToStateAndLeavesNothing) {
   const ReindexId id = known().id;
   ASSERT_TRUE(source_->reindexes().advance(known(), epoch_, {}));
   EXPECT_THAT(source_->reindexes().all(), IsEmpty());
+  EXPECT_EQ(searched(), "");
   EXPECT_FALSE(source_->reindexes().want(id, ReindexWish::kBack, Reindexes::Force::kNo)) << "it is gone";
 }
 

@@ -178,6 +178,7 @@ class EmptyWatch final : public AppliedWatch {
   std::unique_ptr<AppliedPoint> begin(std::optional<TransactionId>) override {
     return std::make_unique<EmptyPoint>();
   }
+  std::vector<SearchedIndex> searched_indices() override { return {}; }
   bool is_led() override { return false; }
 };
 

@@ -203,6 +203,10 @@ TEST_F(ElasticsearchClientContract, MakesAGenerationMovesTheAliasAndDropsTheOthe
   EXPECT_EQ(client().generations(alias()).size(), 1u);
   EXPECT_EQ(client().indices_of(alias()).at(0).aliases, std::vector{alias()});
   EXPECT_EQ(plan_index(client(), index).kind, Kind::kNothing);
+  client().send_json("taking the alias away", "POST", "/_aliases",
+                     R"({"actions":[{"remove":{"index":")" + next + R"(","alias":")" + alias() + R"("}}]})");
+  EXPECT_THROW(drop_generation(client(), {alias(), "identity-1", next, 17, old}), Error)
+      << "all that is left";
 }
 
 TEST_F(ElasticsearchClientContract, ATemplateThatPutsAGenerationUnderTheAliasIsRefused) {

@@ -119,6 +119,13 @@ class ReindexVerb final : public Verb {
       const std::string text = mapping_ ? text_of(*mapping_) : index.mapping_json;
       DesiredIndex desired{index.alias, index.view, parse_mapping(file, text), config.pipeline,
                            pipeline.identity};
+      if (is_named && !dry_run_ && is_under_way(source.reindexes(), index.alias)) {
+        // Its alias may be anywhere, or gone: that is what --force is for.
+        before[index.alias] = reindex_of(source.reindexes(), index.alias)->live_name;
+        start(source.reindexes(), {index.alias, text, keep, max_rate_.value_or(std::nullopt)},
+              redefined.contains(index.alias));
+        continue;
+      }
       if (const auto known = differences.find(index.alias); known != differences.end())
         desired.documents = to_mapping_differences(known->second);
       const IndexPlan plan = plan_of(elasticsearch, desired);
@@ -266,6 +273,11 @@ class ReindexVerb final : public Verb {
     return std::nullopt;
   }
 
+  static bool is_under_way(Reindexes& reindexes, const std::string& alias) {
+    const std::optional<Reindex> known = reindex_of(reindexes, alias);
+    return known && known->state != ReindexState::kFailed;
+  }
+
   ExitCode ask(const Config& config, const AppliedPipeline& pipeline, Reindexes& reindexes) {
     chosen_indices(pipeline, aliases_);  // throws for an unknown one
     std::vector<Reindex> asked;
@@ -293,12 +305,13 @@ class ReindexVerb final : public Verb {
       reindexes.want(reindex.id, wish, force_ ? Reindexes::Force::kYes : Reindexes::Force::kNo);
     }
     for (const Reindex& reindex : asked) {
-      const std::optional<ReindexStatus> ended = watch.until(reindex.alias, [&](const ReindexStatus& now) {
-        return back_ && now.state == name_of(ReindexState::kKept) && now.live != reindex.live_name;
-      });
+      const std::optional<ReindexStatus> ended = watch.until(
+          reindex.alias, [&](const ReindexStatus& now) { return back_ && now.live != reindex.live_name; });
       if (ended) {
-        std::cout << reindex.alias << " stands for " << ended->live << "; " << ended->beside
-                  << " is followed for " << readable(ended->keep) << '\n';
+        std::cout << reindex.alias << " stands for " << ended->live;
+        if (ended->state == name_of(ReindexState::kKept))
+          std::cout << "; " << ended->beside << " is followed for " << readable(ended->keep);
+        std::cout << '\n';
       } else {
         std::cout << "the reindex of " << reindex.alias << " is over\n";
       }

@@ -128,6 +128,24 @@ int health_of(ElasticsearchClient& client, const std::string& index, std::string
   return static_cast<int>(found - words.begin());
 }
 
+void require_not_needed(ElasticsearchClient& client, const DroppedGeneration& dropped,
+                        const IndexState& index) {
+  const std::string doing = "deleting index " + index.name;
+  const bool has_live = dropped.live.empty() || !client.indices_of(dropped.live).empty();
+  if (has_alias(index, dropped.alias)) {
+    throw Error({doing,
+                 "the alias " + dropped.alias + " stands for it, and no change is written into it any more",
+                 has_live && !dropped.live.empty()
+                     ? "move the alias back to " + dropped.live
+                     : "take the alias from it and run `lockstep apply`, which makes a new index"});
+  }
+  if (!has_live && client.indices_of(dropped.alias).empty()) {
+    throw Error(
+        {doing, dropped.live + " is gone, and the alias " + dropped.alias + " stands for nothing",
+         "run `lockstep apply`, which makes a new index; until then it is the only one that is left"});
+  }
+}
+
 }  // namespace
 
 std::string writing_alias(const std::string& index) {
@@ -182,6 +200,19 @@ void finish_filling(ElasticsearchClient& client, const std::string& index, const
   client.refresh(index);
 }
 
+Standing standing_of(ElasticsearchClient& client, const std::string& alias, const std::string& live,
+                     const std::string& beside) {
+  return {names_of(client.indices_of(alias)), !client.indices_of(live).empty(),
+          !client.indices_of(beside).empty()};
+}
+
+std::string why_unseen(const Standing& standing, const std::string& alias, const std::string& live) {
+  if (standing.at == std::vector{live}) return "";
+  std::string why = "the alias " + alias + " stands for " + in_words(standing.at) + ", not for " + live;
+  if (!standing.has_live) why += ", which somebody has deleted";
+  return why;
+}
+
 void require_as_healthy(ElasticsearchClient& client, const std::string& index, const std::string& than) {
   std::string is;
   std::string wanted;
@@ -190,10 +221,11 @@ void require_as_healthy(ElasticsearchClient& client, const std::string& index, c
                "waiting until its shards are as safe", Retry::kLater, Server::kElasticsearch});
 }
 
-void require_alias_at(ElasticsearchClient& client, const std::string& alias, const std::string& index) {
-  const std::vector<std::string> at = names_of(client.indices_of(alias));
-  if (at == std::vector{index}) return;
-  throw Error({"looking at the alias " + alias, "it stands for " + in_words(at) + ", not for " + index,
+void require_movable(const Standing& standing, const std::string& alias, const std::string& from,
+                     const std::string& to) {
+  const bool is_free = standing.at.empty() && !standing.has_live;
+  if (is_free || standing.at == std::vector{from} || standing.at == std::vector{to}) return;
+  throw Error({"looking at the alias " + alias, why_unseen(standing, alias, from),
                "find out who has moved it and move it back, or take it with `lockstep reindex --force`"});
 }
 
@@ -202,7 +234,8 @@ void move_alias(ElasticsearchClient& client, const std::string& alias, const std
   const std::vector<IndexState> found = client.indices_of(alias);
   std::vector<std::string> at = names_of(found);
   if (at != std::vector{to}) {
-    if (take_from == TakeFrom::kExpected) require_alias_at(client, alias, from);
+    if (take_from == TakeFrom::kExpected)
+      require_movable(standing_of(client, alias, from, to), alias, from, to);
     client.refresh(to);
     json actions = json::array();
     for (const std::string& index : at) {
@@ -253,10 +286,7 @@ void drop_generation(ElasticsearchClient& client, const DroppedGeneration& dropp
     if (!is_ours(index, dropped.identity)) continue;
     const bool goes =
         dropped.index.empty() ? reindex_of(index) == dropped.reindex : index.name == dropped.index;
-    if (goes && has_alias(index, dropped.alias)) {
-      throw Error({"deleting index " + index.name, "the alias " + dropped.alias + " stands for it",
-                   "move the alias back to the other index"});
-    }
+    if (goes) require_not_needed(client, dropped, index);
     if (goes) {
       client.delete_index(index.name);
     } else if (has_alias(index, writing_alias(index.name))) {

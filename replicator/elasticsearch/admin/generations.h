@@ -6,7 +6,8 @@
 // E2. The alias moves in one call, from the index where it is expected; who else moves it meanwhile is
 //     noticed.
 //
-// E3. An index that the alias stands for is never deleted, nor one that lockstep has not made.
+// E3. An index that the alias stands for is never deleted, nor one that lockstep has not made, nor the only
+//     one of two that is left.
 //
 // Each function may be repeated after a lost answer, and finds then what is done already.
 #pragma once
@@ -41,11 +42,24 @@ TwoGenerations create_beside(ElasticsearchClient& client, const DesiredIndex& de
 /// searchable.
 void finish_filling(ElasticsearchClient& client, const std::string& index, const IndexMapping& mapping);
 
-/// Throws a retryable Error while `index` is less healthy than `than`.
+/// Where an alias with two generations stands, and which of them are there.
+struct Standing {
+  std::vector<std::string> at;  ///< the real indices that the alias stands for
+  bool has_live = false;
+  bool has_beside = false;
+};
+
+Standing standing_of(ElasticsearchClient& client, const std::string& alias, const std::string& live,
+                     const std::string& beside);
+
+/// Why searches do not see the generation `live`, which the alias should stand for; empty: they do.
+std::string why_unseen(const Standing& standing, const std::string& alias, const std::string& live);
+
+/// Throws a retryable Error while `index` is less healthy than `than`. REQUIRES: both are there.
 void require_as_healthy(ElasticsearchClient& client, const std::string& index, const std::string& than);
 
 enum class TakeFrom {
-  kExpected,  ///< throws Error when the alias stands for anything else
+  kExpected,  ///< throws Error when the alias stands for anything else, unless its index is gone
   kAnybody,
 };
 
@@ -54,8 +68,10 @@ enum class TakeFrom {
 void move_alias(ElasticsearchClient& client, const std::string& alias, const std::string& from,
                 const std::string& to, TakeFrom take_from);
 
-/// Throws Error when the alias stands for anything but `index`.
-void require_alias_at(ElasticsearchClient& client, const std::string& alias, const std::string& index);
+/// Throws Error when the alias cannot move from the generation `from` to `to`: it stands for another index.
+/// It may stand for `to` already, and for nothing when `from` is gone.
+void require_movable(const Standing& standing, const std::string& alias, const std::string& from,
+                     const std::string& to);
 
 /// All indices ALIAS-NNNNNN, in the order of their numbers; and after them the one behind the alias and the
 /// one called `named`, where these have another name, as an index that was adopted has.
@@ -67,6 +83,7 @@ struct DroppedGeneration {
   std::string identity;  ///< of the pipeline
   std::string index;     ///< its real name; empty: whatever was made for the reindex
   std::int64_t reindex = 0;
+  std::string live = {};  ///< the other one, which stays; empty: not known
 };
 
 /// Deletes the generations that were made for reindexes of which the source knows nothing, since it went back

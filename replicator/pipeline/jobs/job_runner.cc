@@ -235,6 +235,7 @@ bool JobRunner::take_page() {
 }
 
 void JobRunner::note(const RunningJob& job, JobPage page) {
+  troubles_.erase(job.id());
   share_.page_took(page.progress.done_documents, page.took);
   if (RateLimit* const limit = limit_of(job))
     limit->took(page.progress.done_documents, std::chrono::steady_clock::now() - page.took);
@@ -250,6 +251,7 @@ void JobRunner::put_off(const RunningJob& job) {
     if (error.parts().server != Server::kElasticsearch) throw;
     const LogField field("index", job.index().alias);
     spdlog::warn("job {} of index {} is tried again: {}", job.id().value, job.index().alias, error.what());
+    troubles_[job.id()] = error.what();
     not_before_[job.id()] = std::chrono::steady_clock::now() + kFailurePause;
   }
 }
@@ -280,6 +282,7 @@ std::vector<JobRunner::Measured> JobRunner::saved(const Acknowledged& acknowledg
     const auto job = std::find_if(jobs_.begin(), jobs_.end(),
                                   [&](const auto& running) { return running->id() == progress.job; });
     not_before_.erase(progress.job);
+    troubles_.erase(progress.job);
     if (job == jobs_.end()) continue;
     const std::optional<Pace> pace = (*job)->pace(std::chrono::steady_clock::now());
     if (is_whole(progress.kind) && pace) measured.push_back({(*job)->index().id, progress.kind, *pace});
@@ -288,9 +291,21 @@ std::vector<JobRunner::Measured> JobRunner::saved(const Acknowledged& acknowledg
   return measured;
 }
 
+std::string JobRunner::trouble(IndexId index) const {
+  for (const auto& running : jobs_) {
+    const auto trouble = troubles_.find(running->id());
+    if (running->index().id == index && trouble != troubles_.end()) return trouble->second;
+  }
+  return "";
+}
+
 std::vector<std::pair<IndexId, JobStatus>> JobRunner::progress() const {
   std::vector<std::pair<IndexId, JobStatus>> all;
-  for (const auto& running : jobs_) all.emplace_back(running->index().id, running->status());
+  for (const auto& running : jobs_) {
+    JobStatus& job = all.emplace_back(running->index().id, running->status()).second;
+    if (const auto trouble = troubles_.find(job.id); trouble != troubles_.end())
+      job.trouble = trouble->second;
+  }
   std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.second.id < b.second.id; });
   return all;
 }

@@ -71,6 +71,9 @@ class JobRunner {
   /// Forgets the jobs that a save has finished, and returns what they have measured. Call it after each save.
   std::vector<Measured> saved(const Acknowledged& acknowledged);
 
+  /// Why a job of the index cannot go on now; empty: each can, or waits for what others say.
+  std::string trouble(IndexId index) const;
+
   /// For `status`: oldest first.
   std::vector<std::pair<IndexId, JobStatus>> progress() const;
 
@@ -114,6 +117,7 @@ class JobRunner {
   BackgroundShare share_;
   std::list<std::unique_ptr<RunningJob>> jobs_;  // the front one has its turn
   std::map<JobId, SteadyTime> not_before_;       // of those that wait a moment
+  std::map<JobId, std::string> troubles_;        // of those that Elasticsearch does not answer
   std::map<IndexId, RateLimit> limits_;
   std::optional<ReadPage> ready_;
   std::set<CaptureId> unknown_captures_;

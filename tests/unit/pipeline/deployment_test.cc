@@ -282,6 +282,17 @@ TEST_F(DeploymentTest, AMarkThatNobodyCanReadIsAnObstacleAndHidesNothingOfAnothe
   EXPECT_EQ(plan.steps[0].object, "index authors-000001 with alias authors");
 }
 
+TEST_F(DeploymentTest, AnIndexThatLeavesTheConfigurationDuringAReindexIsRefused) {
+  make_index("posts-000001", kIdentity);
+  source_.applied = {"posts", "authors", "authors-000002"};
+  const DeploymentPlan plan = deployment_.plan();
+  ASSERT_THAT(plan.obstacles, testing::SizeIs(1));
+  EXPECT_EQ(plan.obstacles[0].place, "index authors");
+  EXPECT_THAT(plan.obstacles[0].remedy, testing::HasSubstr("lockstep reindex --finish authors"));
+  source_.applied = {"posts", "authors"};
+  EXPECT_THAT(deployment_.plan().obstacles, IsEmpty()) << "it has one generation";
+}
+
 TEST_F(DeploymentTest, RemovingKeepsTheIndicesUnlessAsked) {
   make_index("posts-000001", kIdentity);
   deployment_.remove(Indices::kKept, progress_);

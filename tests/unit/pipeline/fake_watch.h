@@ -6,6 +6,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "replicator/error.h"
@@ -51,6 +52,14 @@ class WatchScript {
     const std::lock_guard lock(mutex_);
     ++opened_;
   }
+  void set_searched(std::vector<SearchedIndex> searched) {
+    const std::lock_guard lock(mutex_);
+    searched_ = std::move(searched);
+  }
+  std::vector<SearchedIndex> searched_indices() {
+    const std::lock_guard lock(mutex_);
+    return searched_;
+  }
   bool is_led() {
     const std::lock_guard lock(mutex_);
     return led_;
@@ -73,6 +82,7 @@ class WatchScript {
   std::mutex mutex_;
   std::deque<AppliedState> answers_;
   std::vector<std::optional<TransactionId>> begun_;
+  std::vector<SearchedIndex> searched_;
   bool failing_ = false;
   bool led_ = true;
   int looks_ = 0;
@@ -87,6 +97,7 @@ class ScriptedWatch final : public AppliedWatch {
     script_.begin(transaction);
     return std::make_unique<Point>(script_);
   }
+  std::vector<SearchedIndex> searched_indices() override { return script_.searched_indices(); }
   bool is_led() override { return script_.is_led(); }
 
  private:

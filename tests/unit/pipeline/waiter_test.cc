@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <thread>
+#include <utility>
 
 #include "replicator/source/source_absent.h"
 #include "tests/unit/pipeline/fake_watch.h"
@@ -134,6 +135,22 @@ TEST_F(WaiterTest, ItRefreshesWhenEverythingIsApplied) {
       << "a server that is away is asked again";
   EXPECT_EQ(wait({}).kind, WaitAnswer::Kind::kApplied);
   EXPECT_EQ(asked.size(), 2U);
+}
+
+TEST_F(WaiterTest, WhatSearchesDoNotSeeIsWaitedFor) {
+  script_.answer_from_now_on({Kind::kApplied});
+  script_.set_searched({{"posts", "posts-000001", "posts-000001"}});
+  std::string behind = "posts-000002";
+  world_.elasticsearch.intercept([&](const HttpRequest&) -> std::optional<HttpResponse> {
+    return HttpResponse{200, R"({")" + std::exchange(behind, "posts-000001") +
+                                 R"(": {"aliases": {"posts": {}}, "mappings": {}, "settings": {}}})"};
+  });
+  EXPECT_EQ(wait({.timeout = 20s}).kind, WaitAnswer::Kind::kApplied);
+  EXPECT_THAT(told_, ElementsAre(HasSubstr("posts does not stand for posts-000001")));
+  behind = "posts-000002";
+  const WaitAnswer answer = wait({.timeout = 0ms});
+  EXPECT_EQ(answer.kind, WaitAnswer::Kind::kTimedOut);
+  EXPECT_THAT(answer.reason, HasSubstr("searches do not see it"));
 }
 
 TEST_F(WaiterTest, AStopEndsIt) {

@@ -213,6 +213,20 @@ std::unique_ptr<AppliedPoint> PostgresAppliedWatch::begin(std::optional<Transact
   return std::make_unique<PostgresAppliedPoint>(*this, transaction);
 }
 
+std::vector<SearchedIndex> PostgresAppliedWatch::searched_indices() {
+  const pqxx::result rows =
+      session_.ask("looking for reindexes",
+                   "select alias, live_name, case state when 'swapping' then beside_name else live_name end "
+                   "from {schema}.reindex where pipeline = $1 and live_name <> '' and state <> 'failed'",
+                   pipeline_);
+  std::vector<SearchedIndex> searched;
+  for (const pqxx::row& row : rows) {
+    searched.push_back({stored<std::string>(row[0], "reindex"), stored<std::string>(row[1], "reindex"),
+                        stored<std::string>(row[2], "reindex")});
+  }
+  return searched;
+}
+
 bool PostgresAppliedWatch::is_led() {
   PostgresTransaction direct(session_, "asking whether somebody leads", Isolation::kEachStatement);
   return lockstep::is_led(lead_locks(direct, identity_));

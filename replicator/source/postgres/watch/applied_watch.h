@@ -28,6 +28,7 @@ class PostgresAppliedWatch final : public AppliedWatch {
   explicit PostgresAppliedWatch(const Config& config);
 
   std::unique_ptr<AppliedPoint> begin(std::optional<TransactionId> transaction) override;
+  std::vector<SearchedIndex> searched_indices() override;
   bool is_led() override;
 
  private:

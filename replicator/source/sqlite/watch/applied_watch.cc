@@ -84,17 +84,20 @@ class SqliteAppliedPoint final : public AppliedPoint {
     return row.step();
   }
 
+  // Searchers do not see a generation that is beside another, so nobody waits for it.
   std::vector<UnfinishedWork> unfinished() {
     SqliteStatement row(
         watch_.connection_, "looking for unfinished jobs",
         "select null as job, i.alias || ': ' || coalesce(nullif(a.reason, ''), 'no reason is stored'), i.id, "
         "0, 0 "
         "from {schema}_set_aside as a join {schema}_index as i on i.id = a.index_id where i.pipeline = ?1 "
+        "and not exists (select 1 from {schema}_reindex as r where r.beside = i.id) "
         "union all "
         "select j.id, coalesce(j.kind, 'a job of no kind') || ' of ' || i.alias || ', ' || j.done || "
         "coalesce(' of about ' || j.total, '') || ' documents so far', i.id, "
         "coalesce(j.kind = 'fan_out' and j.reason <> '', 0), coalesce(j.kind = 'sweep', 0) "
         "from {schema}_job as j join {schema}_index as i on i.id = j.index_id where j.pipeline = ?1 "
+        "and not exists (select 1 from {schema}_reindex as r where r.beside = i.id) "
         "order by 1",
         watch_.pipeline_);
     std::vector<UnfinishedWork> work;
@@ -137,6 +140,20 @@ std::string SqliteAppliedWatch::lost_changes() {
   std::string lost = lockstep::lost_changes(connection_, name_);
   if (lost.empty()) whole_at_ = version;
   return lost;
+}
+
+std::vector<SearchedIndex> SqliteAppliedWatch::searched_indices() {
+  SqliteStatement row(
+      connection_, "looking for reindexes",
+      "select alias, live_name, case state when 'swapping' then beside_name else live_name end "
+      "from {schema}_reindex where pipeline = ?1 and live_name <> '' and state <> 'failed'",
+      pipeline_);
+  std::vector<SearchedIndex> searched;
+  while (row.step()) {
+    searched.push_back(
+        {stored_text(row[0], "reindex"), stored_text(row[1], "reindex"), stored_text(row[2], "reindex")});
+  }
+  return searched;
 }
 
 bool SqliteAppliedWatch::is_led() {

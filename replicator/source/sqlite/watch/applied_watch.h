@@ -24,6 +24,7 @@ class SqliteAppliedWatch final : public AppliedWatch {
 
   /// Throws UsageError for a transaction.
   std::unique_ptr<AppliedPoint> begin(std::optional<TransactionId> transaction) override;
+  std::vector<SearchedIndex> searched_indices() override;
   bool is_led() override;
 
  private:
