@@ -10,8 +10,6 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
-using testing::IsEmpty;
-using testing::Not;
 
 std::string mapping_of_title(const std::string& type) {
   return R"({"settings": {"number_of_shards": 1, "number_of_replicas": 0, "refresh_interval": "100ms"},

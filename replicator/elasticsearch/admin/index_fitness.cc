@@ -37,6 +37,12 @@ std::optional<UnfitIndex> why_unfit(const json& mappings, const json& settings) 
   }
   if (const auto forgetting = forgets_deletions_early(settings))
     return UnfitIndex{forgetting->problem, forgetting->remedy};
+  if (text_at(settings, "index.translog.durability") == "async") {
+    return UnfitIndex{
+        "index.translog.durability async: Elasticsearch acknowledges writes before they are on disk, and "
+        "loses them when it is killed",
+        "set it to request, or to null"};
+  }
   for (const char* const policy :
        {"index.lifecycle.name", "index.plugins.index_state_management.policy_id"}) {
     const std::string its = text_at(settings, policy);

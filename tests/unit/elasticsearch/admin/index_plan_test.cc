@@ -321,6 +321,7 @@ TEST(PlanIndex, AdoptsNoIndexWhoseDocumentsNobodyCanCompareOrKeep) {
       {"synthetic", state(none, {{"index.mapping.source.mode", "synthetic"}}),
        "a _source that is not kept whole"},
       {"policy", state(none, {{"index.lifecycle.name", "weekly"}}), "the lifecycle policy weekly"},
+      {"async", state(none, {{"index.translog.durability", "async"}}), "index.translog.durability async"},
       {"stream", state(none, none, ".ds-posts-000001"), "belongs to a data stream"},
       {"strict", state({{"dynamic", "strict"}, {"properties", {{"a", {{"type", "text"}}}}}}, none),
        "would be refused: b"}};
