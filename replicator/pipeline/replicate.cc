@@ -146,7 +146,7 @@ class Replication {
     while (!stop.stop_requested()) {
       writer_.take_outcomes(0ms);
       const bool worked = take_turns();
-      if (!worked && writer_.idle()) checkpoint_.end_trials();
+      if (!worked && writer_.idle() && !jobs_.has_page_in_hand()) checkpoint_.end_trials();
       save_when_due();
       rise_above_foreign_versions();
       require_same_targets();

@@ -65,11 +65,14 @@ TEST_F(ForeignWrites, AHundredUpdatesOfADocumentDoNotHideItsNextChange) {
   execute("update blog.posts set title = 'ours' where id = 3");
   EXPECT_TRUE(becomes_equal());
   EXPECT_EQ(lines_with("something else writes into it"), 1U) << "once an hour";
-  const std::string metrics = run_program("curl", {"-s", "-S", endpoint() + "/metrics"}).out;
   const std::string name =
       "lockstep_foreign_writes_total{pipeline=\"test\",index=\"" + posts_.alias() + "\"} ";
-  ASSERT_NE(metrics.find(name), std::string::npos) << metrics;
-  EXPECT_GE(std::stoi(metrics.substr(metrics.find(name) + name.size())), 3);
+  const auto counted = [&] {
+    const std::string metrics = run_program("curl", {"-s", "-S", endpoint() + "/metrics"}).out;
+    const std::size_t found = metrics.find(name);
+    return found == std::string::npos ? 0 : std::stoi(metrics.substr(found + name.size()));
+  };
+  EXPECT_TRUE(wait_until([&] { return counted() >= 3; }, kPatience)) << counted();
 }
 
 // One of this leadership's epoch, microseconds and nanoseconds since 1970, and the greatest number of all.

@@ -20,6 +20,11 @@ namespace lockstep {
 namespace {
 
 constexpr long kMaxConnections = 16;
+// For sending, in bytes: the smallest that libcurl takes, and one in which a bulk request leaves in few
+// calls.
+constexpr long kSmallBuffer = 16 * 1024;
+constexpr long kLargeBuffer = 256 * 1024;
+constexpr std::size_t kSmallBody = 64 * 1024;
 constexpr std::size_t kLeastToCompress = 1024;  // less fits into one packet anyway
 constexpr const char* kCutOff = "cut off because the program is stopping";
 
@@ -183,6 +188,7 @@ class CurlTransport final : public HttpTransport {
   std::string received_;
   char error_[CURL_ERROR_SIZE] = {};
   std::atomic<bool> cancelled_ = false;
+  long upload_buffer_ = 0;  // bytes; 0: libcurl's own choice
 };
 
 CurlTransport::CurlTransport(std::shared_ptr<const Settings> settings, std::size_t first)
@@ -207,7 +213,6 @@ void CurlTransport::set_constant_options() {
   set(CURLOPT_PATH_AS_IS, 1L);
   set(CURLOPT_TCP_NODELAY, 1L);
   set(CURLOPT_TCP_KEEPALIVE, 1L);
-  set(CURLOPT_UPLOAD_BUFFERSIZE, 256L * 1024);
   set(CURLOPT_BUFFERSIZE, 64L * 1024);
   set(CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(settings_->connect_timeout.count()));
   set(CURLOPT_ERRORBUFFER, error_);
@@ -258,6 +263,9 @@ void CurlTransport::set_request_options(const HttpRequest& request, std::string_
   const bool head = request.method == "HEAD";
   const bool sends_body = !body.empty() || request.method == "POST" || request.method == "PUT";
   if (sends_body) {
+    // libcurl keeps the buffer, and most clients never send much.
+    const long buffer = body.size() > kSmallBody ? kLargeBuffer : kSmallBuffer;
+    if (std::exchange(upload_buffer_, buffer) != buffer) set(CURLOPT_UPLOAD_BUFFERSIZE, buffer);
     set(CURLOPT_POST, 1L);
     set(CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(body.size()));
     set(CURLOPT_POSTFIELDS, body.empty() ? "" : body.data());

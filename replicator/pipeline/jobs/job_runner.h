@@ -54,6 +54,9 @@ class JobRunner {
   /// it did something.
   bool turn();
 
+  /// Whether a page is being read, or was read and is not handed over.
+  bool has_page_in_hand() const { return being_read_ != nullptr || ready_.has_value(); }
+
   /// Whether every job is acknowledged and its end saved, apart from jobs of indices that are set aside.
   bool all_done() const;
 
