@@ -45,7 +45,6 @@ JobRunner::JobRunner(const Config& config, const AppliedPipeline& pipeline, cons
       checkpoint_(checkpoint),
       versions_(versions),
       open_client_(std::move(open_client)),
-      elasticsearch_(open_client_()),
       // One fewer than there may be, so that the tail never waits for a request of a job.
       most_requests_(static_cast<std::size_t>(std::max(1, config.elasticsearch.bulks_in_flight - 1))),
       write_lifetime_over_(write_lifetime_over),
@@ -197,7 +196,7 @@ bool JobRunner::read_page(RunningJob& job) {
 // None: Elasticsearch has not answered yet, and the tail does not wait for that.
 std::optional<JobPage> JobRunner::read_here(RunningJob& job, const PageLimits& limits) {
   const SteadyTime begun = std::chrono::steady_clock::now();
-  const LookAhead ask{[this] { return changes_.read(); }, *elasticsearch_, open_client_, false};
+  const LookAhead ask{[this] { return changes_.read(); }, open_client_, false};
   if (!job.look_ahead(ask, limits)) return std::nullopt;
   std::unique_ptr<SourceTransaction> transaction = changes_.begin(versions_.epoch());
   StepDocuments documents(versions_.epoch(), versions_.number(*transaction),

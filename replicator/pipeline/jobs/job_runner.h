@@ -114,8 +114,7 @@ class JobRunner {
   Checkpoint& checkpoint_;
   VersionCounter& versions_;
   const OpenClient open_client_;
-  const std::shared_ptr<ElasticsearchClient> elasticsearch_;  // of read_here()
-  const std::size_t most_requests_;                           // in flight
+  const std::size_t most_requests_;  // in flight
   const SteadyTime write_lifetime_over_;
   BackgroundShare share_;
   std::list<std::unique_ptr<RunningJob>> jobs_;  // the front one has its turn

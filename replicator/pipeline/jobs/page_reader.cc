@@ -9,8 +9,7 @@ PageReader::PageReader(std::unique_ptr<PageConnection> connection, VersionCounte
     : connection_(std::move(connection)),
       versions_(versions),
       open_client_(std::move(open_client)),
-      on_read_(std::move(on_read)),
-      elasticsearch_(this->open_client()) {}
+      on_read_(std::move(on_read)) {}
 
 PageReader::~PageReader() {
   if (!page_.valid()) return;
@@ -40,9 +39,7 @@ std::optional<JobPage> PageReader::take() {
 JobPage PageReader::read(RunningJob& job, const PageLimits& limits) {
   const SteadyTime begun = std::chrono::steady_clock::now();
   const Epoch epoch = versions_.epoch();
-  job.look_ahead(
-      {[&] { return connection_->begin(epoch); }, *elasticsearch_, [this] { return open_client(); }, true},
-      limits);
+  job.look_ahead({[&] { return connection_->begin(epoch); }, [this] { return open_client(); }, true}, limits);
   const std::unique_ptr<SourceTransaction> transaction = connection_->begin(epoch);
   StepDocuments documents(epoch, versions_.number(*transaction), static_cast<std::size_t>(limits.bytes));
   JobProgress progress = job.read_page(*transaction, documents, limits);

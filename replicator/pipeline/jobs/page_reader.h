@@ -58,7 +58,6 @@ class PageReader {
   const std::function<void()> on_read_;
   std::mutex mutex_;
   std::vector<std::weak_ptr<ElasticsearchClient>> opened_;  // those that cancel() cuts off
-  const std::shared_ptr<ElasticsearchClient> elasticsearch_;
   std::future<JobPage> page_;
   std::jthread thread_;
 };

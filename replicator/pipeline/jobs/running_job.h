@@ -25,14 +25,13 @@ struct PageLimits {
   std::size_t ahead = 1;       ///< pages that a job may ask Elasticsearch for at a time
 };
 
-/// Opens a client of its own for what is asked beside everything else.
+/// Opens a client for what a job asks beside everything else.
 using OpenClient = std::function<std::shared_ptr<ElasticsearchClient>()>;
 
 /// What a job may ask before a page's transaction is opened. It does so in the thread that reads the page.
 struct LookAhead {
   std::function<std::unique_ptr<SourceSnapshot>()> read;  ///< opens a snapshot
-  ElasticsearchClient& elasticsearch;
-  OpenClient open_client;
+  OpenClient open_client;                                 ///< the job keeps it, and nobody else has it
   bool may_wait;  ///< for what it has asked; else others wait for this thread
 };
 

@@ -17,16 +17,17 @@ bool Sweep::is_ready() {
          std::chrono::steady_clock::now() >= not_before_;
 }
 
-void Sweep::begin_scan(ElasticsearchClient& elasticsearch, const PageLimits& limits) {
+void Sweep::begin_scan(const LookAhead& ask, const PageLimits& limits) {
+  if (!elasticsearch_) elasticsearch_ = ask.open_client();
   scan_begun_ = std::chrono::steady_clock::now();
-  elasticsearch.refresh(index().target());
+  elasticsearch_->refresh(index().target());
   ScanOptions options;
   options.page = static_cast<std::size_t>(limits.documents);
-  scan_ = std::make_unique<DocumentScan>(elasticsearch, index().target(), options);
+  scan_ = std::make_unique<DocumentScan>(*elasticsearch_, index().target(), options);
 }
 
 bool Sweep::look_ahead(const LookAhead& ask, const PageLimits& limits) {
-  if (!scan_) begin_scan(ask.elasticsearch, limits);
+  if (!scan_) begin_scan(ask, limits);
   found_.clear();
   try {
     for (const StoredDocument& document : scan_->next())

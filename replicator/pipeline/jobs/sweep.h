@@ -32,7 +32,7 @@ class Sweep final : public RunningJob {
                     const PageLimits& limits) override;
   void remove_stale(SourceTransaction& transaction, StepDocuments& documents, const PageLimits& limits);
 
-  void begin_scan(ElasticsearchClient& elasticsearch, const PageLimits& limits);
+  void begin_scan(const LookAhead& ask, const PageLimits& limits);
   bool needs_another_scan() const { return scan_begun_ < write_lifetime_over_; }
 
   const DocumentWriter& writer_;
@@ -40,6 +40,8 @@ class Sweep final : public RunningJob {
   std::optional<std::uint64_t> requests_before_;  // that it waits for; none: nobody has asked for a page yet
   SteadyTime scan_begun_{};
   SteadyTime not_before_{};  // the next scan
+  // Nobody else's: the end of a scan asks Elasticsearch, too, in whatever thread the sweep ends.
+  std::shared_ptr<ElasticsearchClient> elasticsearch_;
   std::unique_ptr<DocumentScan> scan_;
   std::vector<FoundDocument> found_;  // the page
 };

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <latch>
 #include <random>
 #include <thread>
@@ -81,6 +82,29 @@ TEST_F(PageReaderTest, TheTailGoesOnWhileAPageIsRead) {
   go_on();
   ASSERT_TRUE(leader.catch_up());
   EXPECT_EQ(world_.difference(), "");
+}
+
+// The end of its scan asks Elasticsearch, after the thread that reads pages has ended.
+TEST_F(PageReaderTest, ALeaderThatEndsInTheMiddleOfASweepEndsItsScan) {
+  world_.add_silently(30);
+  world_.database.add_job(kPosts, JobKind::kBackfill);
+  ASSERT_TRUE(Leader(world_).catch_up());
+  world_.database.add_job(kPosts, JobKind::kSweep);
+  std::atomic<int> scans_ended = 0;
+  world_.elasticsearch.intercept([&](const HttpRequest& request) -> std::optional<HttpResponse> {
+    if (request.method == "DELETE") ++scans_ended;
+    return std::nullopt;
+  });
+  {
+    Leader leader(world_);
+    ASSERT_TRUE(eventually([&] {
+      leader.jobs.turn();
+      leader.take_all_outcomes();
+      return leader.jobs.progress().front().second.done > 0;
+    }));
+    ASSERT_EQ(scans_ended, 0) << "it was over too soon to tell";
+  }
+  EXPECT_EQ(scans_ended, 1);
 }
 
 // The page has the older state under the lesser version, and no version is left to compare with (W6).
