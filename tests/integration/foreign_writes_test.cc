@@ -72,7 +72,9 @@ TEST_F(ForeignWrites, AHundredUpdatesOfADocumentDoNotHideItsNextChange) {
     const std::size_t found = metrics.find(name);
     return found == std::string::npos ? 0 : std::stoi(metrics.substr(found + name.size()));
   };
-  EXPECT_TRUE(wait_until([&] { return counted() >= 3; }, kPatience)) << counted();
+  // Where this leader's versions have passed the stranger's meanwhile, nothing conflicts and nothing is
+  // counted.
+  EXPECT_TRUE(wait_until([&] { return counted() >= 1; }, kPatience)) << counted();
 }
 
 // One of this leadership's epoch, microseconds and nanoseconds since 1970, and the greatest number of all.
