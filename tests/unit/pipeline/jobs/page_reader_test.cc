@@ -100,7 +100,7 @@ TEST_F(PageReaderTest, ALeaderThatEndsInTheMiddleOfASweepEndsItsScan) {
     ASSERT_TRUE(eventually([&] {
       leader.jobs.turn();
       leader.take_all_outcomes();
-      return leader.jobs.progress().front().second.done > 0;
+      return leader.jobs.progress().front().second.done > 0 && !leader.jobs.has_page_in_hand();
     }));
     ASSERT_EQ(scans_ended, 0) << "it was over too soon to tell";
   }
