@@ -208,7 +208,7 @@ json tree_hits(const std::string& doing, const json& reply) {
                  Server::kElasticsearch});
   }
   const bool timed_out = reply.value("timed_out", false);
-  if (timed_out || integer_at(object_at(reply, "_shards"), "failed") != 0) {
+  if (timed_out || !is_of_all_shards(reply)) {
     throw Error({doing, "not all shards answered", "wait until the index is green or yellow", Retry::kLater,
                  Server::kElasticsearch});
   }

@@ -171,7 +171,7 @@ std::int64_t ElasticsearchClient::count(const std::string& alias) {
   const std::string doing = "counting the documents of " + alias;
   const json reply = send_json(doing, "GET", path_of(doing, alias) + "/_count");
   const std::optional<std::int64_t> count = integer_at(reply, "count");
-  if (!count || integer_at(object_at(reply, "_shards"), "failed") != 0) {
+  if (!count || !is_of_all_shards(reply)) {
     throw Error({doing, "not all shards answered", "wait until the index is green or yellow", Retry::kLater,
                  Server::kElasticsearch});
   }

@@ -24,4 +24,9 @@ std::string dumped(const json& value) {
   return value.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
+bool is_of_all_shards(const nlohmann::json& reply) {
+  const nlohmann::json shards = object_at(reply, "_shards");
+  return integer_at(shards, "failed") == 0 && integer_at(shards, "successful") == integer_at(shards, "total");
+}
+
 }  // namespace lockstep

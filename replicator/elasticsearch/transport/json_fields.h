@@ -18,6 +18,9 @@ nlohmann::json object_at(const nlohmann::json& object, const std::string& key);
 /// The whole number at `key` of `object`.
 std::optional<std::int64_t> integer_at(const nlohmann::json& object, const std::string& key);
 
+/// Whether a reply is of all shards. One that is on no node counts neither as successful nor as failed.
+bool is_of_all_shards(const nlohmann::json& reply);
+
 /// As text in one line. Replaces what is not UTF-8.
 std::string dumped(const nlohmann::json& json);
 

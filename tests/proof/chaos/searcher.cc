@@ -11,6 +11,11 @@ using namespace std::chrono_literals;
 constexpr const char* kByIndex =
     R"({"size": 0, "track_total_hits": true, "aggs": {"indices": {"terms": {"field": "_index"}}}})";
 
+// One without a node is no failed one to Elasticsearch.
+bool is_of_all_shards(const nlohmann::json& shards) {
+  return shards.at("failed") == 0 && shards.at("successful") == shards.at("total");
+}
+
 }  // namespace
 
 Searcher::Searcher(std::vector<std::string> aliases, std::set<std::string> full, Elasticsearch elasticsearch)
@@ -50,7 +55,7 @@ void Searcher::run() {
 void Searcher::search(const std::string& alias) {
   const auto reply = server_.request("POST", "/" + alias + "/_search", kByIndex);
   if (reply.status == 404) return find("a search finds no alias: " + reply.body);
-  const bool is_whole = reply.status == 200 && reply.json().at("_shards").at("failed") == 0;
+  const bool is_whole = reply.status == 200 && is_of_all_shards(reply.json().at("_shards"));
   if (!is_whole) {
     if (elasticsearch_ == Elasticsearch::kSafe) find("a search of " + alias + " failed: " + reply.body);
     return;

@@ -172,11 +172,13 @@ TEST(Client, TheAverageSizeOfADocumentIsUnknownToWhomItIsNotTold) {
 }
 
 TEST(Client, ACountWithoutAllShardsIsNoCount) {
-  Script script{{{200, R"({"count":3,"_shards":{"total":2,"failed":1}})"},
-                 {200, R"({"count":3,"_shards":{"failed":0}})"}},
+  Script script{{{200, R"({"count":3,"_shards":{"total":2,"successful":1,"failed":1}})"},
+                 {200, R"({"count":3,"_shards":{"total":2,"successful":1,"failed":0}})"},
+                 {200, R"({"count":3,"_shards":{"total":2,"successful":2,"failed":0}})"}},
                 {}};
   ElasticsearchClient client = client_of(script);
   EXPECT_THROW(client.count("posts"), Error);
+  EXPECT_THROW(client.count("posts"), Error) << "a shard is on no node";
   EXPECT_EQ(client.count("posts"), 3);
 }
 
