@@ -1,7 +1,5 @@
 #include "replicator/cli/command_line.h"
 
-#include <spdlog/spdlog.h>
-
 #include <CLI/CLI.hpp>
 #include <array>
 #include <exception>
@@ -73,7 +71,7 @@ std::string unknown_command(std::string_view name, const std::vector<std::unique
 
 void tell(Audience audience, const std::string& message) {
   if (audience == Audience::kJournal) {
-    spdlog::error(message);
+    log_last_words(message);
   } else {
     std::cerr << "lockstep: " << message << '\n';
   }

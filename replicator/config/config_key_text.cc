@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "replicator/config/key_value.h"
 #include "replicator/quantity.h"
 
 namespace lockstep {
@@ -29,13 +30,13 @@ std::string type_text(const KeySpec& spec) {
     case ValueType::kTexts:
       return "list of texts";
     case ValueType::kInteger:
-      return "integer";
+      return "integer, " + range_text(spec);
     case ValueType::kShare:
       return "share";
     case ValueType::kSize:
-      return "size";
+      return "size, " + range_text(spec);
     case ValueType::kDuration:
-      return "duration";
+      return "duration, " + range_text(spec);
     case ValueType::kBoolean:
       return "boolean";
     case ValueType::kFile:

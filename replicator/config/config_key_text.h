@@ -12,7 +12,7 @@ namespace lockstep {
 struct ConfigKey {
   std::string section;  ///< "", "source", …, "index", "index.track"
   std::string name;
-  std::string type;           ///< "duration", "list of texts", "one of `tree`, `global`, `document`"
+  std::string type;  ///< "duration, 100ms to 1h", "list of texts", "one of `tree`, `global`, `document`"
   std::string default_value;  ///< in TOML; empty: none
   std::string description;
   std::string example;  ///< in TOML

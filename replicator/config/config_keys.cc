@@ -152,8 +152,8 @@ const std::vector<Key<ElasticsearchConfig>>& keys_of() {
            .most = kHour}),
       key<&Section::bulk_bytes>(
           {.name = "bulk_bytes",
-           .description = "Lockstep sends a bulk request when it has reached this size. Elasticsearch "
-                          "accepts up to its `http.max_content_length` (100 MB).",
+           .description = "Lockstep sends a bulk request when it has reached this size. Keep it below "
+                          "Elasticsearch's `http.max_content_length` (100 MB unless you set it).",
            .example = R"("2MiB")",
            .least = 64 * 1024,
            .most = 90 * kMiB,
@@ -180,8 +180,9 @@ const std::vector<Key<ReplicationConfig>>& keys_of() {
           {.name = "poll_interval",
            .description =
                "How often the database checks for changes while idle. For a second after a change it checks "
-               "at least every 2 ms; the longer nothing changes, the more rarely, at last a fifth as often "
-               "(each 25 ms). That delays a change by a five-hundredth of the rest before it at most.",
+               "each 1 ms, or each 2 ms while documents are on their way; the longer nothing changes, the "
+               "more rarely, at last a fifth as often (each 25 ms). That delays a change by a five-hundredth "
+               "of the rest before it at most.",
            .example = R"("5ms")",
            .least = 1,
            .most = 60 * kSecond}),
@@ -209,7 +210,8 @@ const std::vector<Key<ReplicationConfig>>& keys_of() {
            .description =
                "The outbox grows while no leader reads it. When more than this is pending, or twice "
                "as much on disk, the triggers capture no more changes, and the next leader compares "
-               "every index with its view. It takes effect with `lockstep apply`. 0B: no limit.",
+               "every index with its view. The statement that passes the limit is written whole. It takes "
+               "effect with `lockstep apply`. 0B: no limit.",
            .example = R"("20GiB")",
            .most = std::int64_t{1} << 50,
            .type = ValueType::kSize}),

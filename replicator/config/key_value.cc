@@ -25,15 +25,6 @@ std::filesystem::path resolved(const std::filesystem::path& path, const std::fil
   return std::filesystem::absolute(path.is_absolute() ? path : folder / path).lexically_normal();
 }
 
-std::string range_text(const KeySpec& spec) {
-  const auto text = [&](std::int64_t number) {
-    if (spec.type == ValueType::kDuration) return duration_text(std::chrono::milliseconds(number));
-    if (spec.type == ValueType::kSize) return size_text(number);
-    return std::to_string(number);
-  };
-  return text(spec.least) + " to " + text(spec.most);
-}
-
 std::optional<TextFault> range_fault(const KeySpec& spec, std::int64_t number) {
   if (number >= spec.least && number <= spec.most) return std::nullopt;
   return TextFault{named(spec) + " is out of range", "write a value from " + range_text(spec)};
@@ -126,6 +117,15 @@ std::variant<KeyValue, TextFault> read_file(const KeySpec& spec, const toml::nod
 }
 
 }  // namespace
+
+std::string range_text(const KeySpec& spec) {
+  const auto text = [&](std::int64_t number) {
+    if (spec.type == ValueType::kDuration) return duration_text(std::chrono::milliseconds(number));
+    if (spec.type == ValueType::kSize) return size_text(number);
+    return std::to_string(number);
+  };
+  return text(spec.least) + " to " + text(spec.most);
+}
 
 std::variant<KeyValue, TextFault> key_value(const KeySpec& spec, const toml::node& node,
                                             const std::filesystem::path& folder) {

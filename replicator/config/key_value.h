@@ -17,6 +17,9 @@ namespace lockstep {
 std::variant<KeyValue, TextFault> key_value(const KeySpec& spec, const toml::node& node,
                                             const std::filesystem::path& folder);
 
+/// What a number, a duration or a size may be: "64KiB to 90MiB".
+std::string range_text(const KeySpec& spec);
+
 /// A way to give a secret.
 struct SecretForm {
   enum class Kind { kValue, kFile, kEnvironment };

@@ -12,12 +12,14 @@
 
 #include <array>
 #include <cctype>
+#include <chrono>
 #include <cstdlib>
 #include <ctime>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <nlohmann/json.hpp>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -27,6 +29,9 @@
 
 namespace lockstep {
 namespace {
+
+// Until journald has read the last lines, also on a busy machine.
+constexpr std::chrono::milliseconds kJournalReads{300};
 
 constexpr std::array<std::pair<std::string_view, spdlog::level::level_enum>, 5> kLevels{{
     {"trace", spdlog::level::trace},
@@ -206,6 +211,11 @@ bool warn_of_trouble(const std::string& message) {
   last_line_was_left_out = false;
   spdlog::warn("{}", message);
   return !last_line_was_left_out;
+}
+
+void log_last_words(const std::string& message) {
+  spdlog::error("{}", message);
+  if (standard_error_is_the_journal()) std::this_thread::sleep_for(kJournalReads);
 }
 
 void start_logging(LogFormat format, const std::string& level) {

@@ -37,6 +37,10 @@ enum class LogFormat {
 /// anything else.
 void start_logging(LogFormat format, const std::string& level);
 
+/// Logs an error that ends the process. journald finds out which unit a line is of when it reads it, and then
+/// the process must still be there: else `journalctl -u` and `systemctl status` would not show why it ended.
+void log_last_words(const std::string& message);
+
 /// Changes the level of the default logger. Throws as start_logging() does.
 void set_log_level(const std::string& level);
 

@@ -43,6 +43,7 @@ void Acknowledgements::advance(Lane lane) {
     if (end.progress) {
       JobProgress& job = jobs_[end.progress->job];
       end.progress->done_documents += job.done_documents;
+      if (!end.progress->total) end.progress->total = job.total;
       job = std::move(*end.progress);
     }
     state.steps.pop_front();

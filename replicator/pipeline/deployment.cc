@@ -68,6 +68,11 @@ void tell(const std::function<void(const PlanStep&)>& told, const PlanStep& step
   if (told) told(step);
 }
 
+bool has_generation_beside(const std::string& alias, const std::vector<std::string>& applied) {
+  return std::any_of(applied.begin(), applied.end(),
+                     [&](const std::string& name) { return generation_number(alias, name) > 0; });
+}
+
 }  // namespace
 
 std::vector<MappingDifference> to_mapping_differences(const std::vector<DefinitionDifference>& differences) {
@@ -203,10 +208,7 @@ std::vector<Finding> Deployment::lost_in_a_reindex(const std::vector<PlannedInde
   std::vector<Finding> findings;
   for (const PlannedIndex& index : indices) {
     const IndexPlan& plan = index.plan;
-    const bool has_another = std::any_of(applied.begin(), applied.end(), [&](const std::string& name) {
-      return generation_number(plan.alias, name) > 0;
-    });
-    if (plan.kind != IndexPlan::Kind::kCreate || !has_another) continue;
+    if (plan.kind != IndexPlan::Kind::kCreate || !has_generation_beside(plan.alias, applied)) continue;
     findings.push_back(
         {Finding::Severity::kError, "index " + plan.alias,
          "the alias is gone while a reindex of it is under way",
@@ -225,10 +227,7 @@ std::vector<Finding> Deployment::left_in_a_reindex() {
   for (const std::string& alias : applied) {
     const bool is_configured = std::any_of(config_.indices.begin(), config_.indices.end(),
                                            [&](const IndexConfig& index) { return index.alias == alias; });
-    const bool has_another = std::any_of(applied.begin(), applied.end(), [&](const std::string& name) {
-      return generation_number(alias, name) > 0;
-    });
-    if (is_configured || !has_another) continue;
+    if (is_configured || !has_generation_beside(alias, applied)) continue;
     findings.push_back({Finding::Severity::kError, "index " + alias,
                         "it leaves the configuration while a reindex of it is under way",
                         "put it back, end the reindex with `lockstep reindex --finish " + alias +

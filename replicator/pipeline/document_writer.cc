@@ -90,9 +90,69 @@ void DocumentWriter::send_waiting() {
     send_behind(*queue);
   }
   for (Queue* queue : {&tail_waiting_, &jobs_waiting_}) {
-    while (!queue->whole.empty() && bulks_.has_room() && send_first(*queue)) continue;
+    while (!queue->whole.empty() && bulks_.has_room()) {
+      if (queue == &tail_waiting_) set_slow_apart();
+      if (!send_first(*queue)) break;
+    }
   }
   forget_deletions();
+}
+
+bool DocumentWriter::holds_back(IndexId index) const {
+  if (!bulks_.is_slow(index)) return false;
+  return !bulks_.has_place_for_slow() ||
+         std::any_of(requests_.begin(), requests_.end(), [&](const auto& each) {
+           return each.second.origin.step.lane == Lane::tail() && each.second.alone == index;
+         });
+}
+
+bool DocumentWriter::holds_back_page(IndexId index) const {
+  if (job_requests_ == 0 || !bulks_.is_slow(index)) return false;
+  const auto names_it = [&](const auto& waiting) {
+    return !waiting.request.empty() && waiting.request.items().front().key.index == index;
+  };
+  return std::any_of(jobs_waiting_.whole.begin(), jobs_waiting_.whole.end(), names_it) ||
+         std::any_of(jobs_waiting_.behind.begin(), jobs_waiting_.behind.end(), names_it) ||
+         std::any_of(requests_.begin(), requests_.end(), [&](const auto& each) {
+           return each.second.origin.step.lane != Lane::tail() && each.second.alone == index;
+         });
+}
+
+// Takes the first request that waits to parts, when it is of slow indices (W7). The parts of others go first.
+void DocumentWriter::set_slow_apart() {
+  std::vector<std::size_t> others;
+  std::map<IndexId, std::vector<std::size_t>> apart;
+  const std::vector<BulkItem>& items = tail_waiting_.whole.front().request.items();
+  std::map<IndexId, bool> goes_apart;
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    const IndexId index = items[i].key.index;
+    const auto [known, is_new] = goes_apart.try_emplace(index);
+    if (is_new) known->second = bulks_.goes_apart(index);
+    (known->second ? apart[index] : others).push_back(i);
+  }
+  if (apart.empty()) return;
+  if (others.empty() && apart.size() == 1 && !holds_back(apart.begin()->first)) return;
+  const Whole first = std::move(tail_waiting_.whole.front());
+  std::deque<Whole> parts;
+  if (!others.empty()) parts.push_back({first.request.subset(others), first.origin, first.since});
+  for (const auto& [index, of_index] : apart) {
+    if (!holds_back(index)) {
+      parts.push_back({first.request.subset(of_index), first.origin, first.since});
+      continue;
+    }
+    for (const std::size_t i : of_index) {
+      --pending_[index];
+      park(first.request.items()[i].key, std::string(kSlowIndex));
+    }
+  }
+  if (parts.empty()) parts.push_back({{}, first.origin});
+  tail_waiting_.whole.pop_front();
+  for (std::size_t more = parts.size() - 1; more > 0; --more) {
+    acknowledgements_.bulk_added(first.origin.step);
+    open_.insert(first.origin.number);
+  }
+  tail_waiting_.whole.insert(tail_waiting_.whole.begin(), std::make_move_iterator(parts.begin()),
+                             std::make_move_iterator(parts.end()));
 }
 
 void DocumentWriter::await_page() {
@@ -186,8 +246,12 @@ void DocumentWriter::send(BulkRequest request, const Origin& origin, Claim claim
   }
   const bool is_jobs = origin.step.lane != Lane::tail();
   const auto priority = is_jobs ? BulkWriter::Priority::kBackground : BulkWriter::Priority::kNormal;
-  const std::uint64_t ticket = bulks_.submit(std::move(request), priority);
-  requests_.emplace(ticket, InFlight{origin, claim, clock_.now()});
+  InFlight in_flight{origin, claim, clock_.now()};
+  const IndexId index = request.items().front().key.index;
+  if (std::all_of(request.items().begin(), request.items().end(),
+                  [&](const BulkItem& item) { return item.key.index == index; }))
+    in_flight.alone = index;
+  requests_.emplace(bulks_.submit(std::move(request), priority), in_flight);
 }
 
 void DocumentWriter::done_with(const Origin& origin) {

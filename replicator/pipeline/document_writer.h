@@ -20,6 +20,9 @@
 //
 // W6. A write of a page that the tail has overtaken with a deletion is not sent: reading the page may have
 //     taken so long that Elasticsearch has forgotten the version of the deletion.
+//
+// W7. What is of a slow index (slow_writes.h) goes in requests of its own. While the tail has one of them in
+//     flight, further documents of the index are parked, and jobs have one request of the index, beside it.
 #pragma once
 
 #include <chrono>
@@ -31,6 +34,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -49,6 +53,9 @@
 #include "replicator/source/snapshot.h"
 
 namespace lockstep {
+
+/// Why changes of a slow index become a job (W7).
+inline constexpr std::string_view kSlowIndex = "Elasticsearch is slow to write the index";
 
 /// Documents of one index that wait for a job (W4).
 struct ParkedDocuments {
@@ -98,6 +105,13 @@ class DocumentWriter {
   /// another write in flight.
   bool has_room() const { return has_room_behind_page() && !deletions_.is_full(); }
   bool has_room_for_jobs() const { return has_room_behind_page() && jobs_waiting_.has_room(); }
+
+  /// Whether changes of the index should become a job before they are rendered: it is slow, and has a request
+  /// of the tail in flight (W7).
+  bool holds_back(IndexId index) const;
+
+  /// Whether a page of the index would wait for another one: it is slow, and jobs have one in hand (W7).
+  bool holds_back_page(IndexId index) const;
 
   /// How many requests of jobs may be on the wire at once.
   void limit_jobs(std::size_t requests) { bulks_.limit_background(requests); }
@@ -178,6 +192,7 @@ class DocumentWriter {
     Origin origin;
     Claim claim = 0;
     SteadyTime sent;
+    std::optional<IndexId> alone = {};  ///< the index, where it has only one
   };
 
   /// A request that has not been sent yet, and claims nothing.
@@ -211,6 +226,7 @@ class DocumentWriter {
   void send_waiting();
   void send_behind(Queue& queue);
   bool send_first(Queue& queue);
+  void set_slow_apart();
   BulkRequest without_overtaken(BulkRequest request);
   void send(BulkRequest request, const Origin& origin, Claim claim);
   void done_with(const Origin& origin);

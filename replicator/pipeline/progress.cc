@@ -45,6 +45,12 @@ std::optional<PipelineState> pipeline_state(std::string_view word) {
   return std::nullopt;
 }
 
+std::string why_it_waits(const ReplicationProgress& progress) {
+  if (progress.reason.empty() || progress.slow_reading.empty())
+    return progress.reason + progress.slow_reading;
+  return progress.reason + "; " + progress.slow_reading;
+}
+
 std::int64_t documents_applied(const ReplicationProgress& progress) {
   std::int64_t sum = 0;
   for (const auto& [id, index] : progress.indices) sum += index.documents + index.deletes;
@@ -73,10 +79,14 @@ std::string status_document(const ReplicationProgress& progress, double document
                             {"refused", index.refused},
                             {"dead_letters", index.dead_letters}};
   }
+  nlohmann::ordered_json jobs = nlohmann::ordered_json::object();
+  for (const auto& [id, rate] : progress.job_rates)
+    jobs[std::to_string(id.value)] = {{"documents_per_second", rate}};
   const double lag = std::chrono::duration<double>(progress.lag).count();
   nlohmann::ordered_json document = {
       {"epoch", progress.epoch.value},
       {"indices", indices},
+      {"jobs", jobs},
       {"tail", {{"rows", progress.rows}, {"batches", progress.batches}, {"lag_seconds", lag}}},
       {"bulk", {{"in_flight", progress.bulks_in_flight}, {"retries", progress.bulk_retries}}},
       {"documents_per_second", documents_per_second},
@@ -95,6 +105,17 @@ void ProgressBoard::update(const std::function<void(ReplicationProgress&)>& chan
 ReplicationProgress ProgressBoard::read() const {
   const std::lock_guard lock(mutex_);
   return progress_;
+}
+
+ReadingNote::ReadingNote(ProgressBoard& board, Reading ReplicationProgress::*slot, const std::string& what)
+    : board_(board), slot_(slot) {
+  board_.update([&](ReplicationProgress& progress) {
+    progress.*slot = {what, std::chrono::steady_clock::now()};
+  });
+}
+
+ReadingNote::~ReadingNote() {
+  board_.update([&](ReplicationProgress& progress) { progress.*slot_ = {}; });
 }
 
 }  // namespace lockstep

@@ -49,6 +49,13 @@ struct JobStatus {
   std::optional<std::int64_t> total = {};  ///< an estimate; none: unknown
   SteadyTime taken_up_at = {};             ///< when this process took it up
   std::string trouble = {};                ///< why it cannot go on now; empty: it can
+  bool waits = false;                      ///< for a server or its index, so that it does not advance
+};
+
+/// What is being read from the source.
+struct Reading {
+  std::string what = {};  ///< "rendering documents of posts"; empty: nothing that may take long
+  SteadyTime since = {};
 };
 
 /// Counters count since the process began.
@@ -81,6 +88,9 @@ struct ReplicationProgress {
   Epoch epoch;  ///< of this leadership; 0: never led
 
   std::map<IndexId, IndexProgress> indices;
+  /// Documents a second of the jobs that advance, as measured over the last minute at most, in this
+  /// leadership.
+  std::map<JobId, double> job_rates = {};
   /// Those that are not over, by alias: why each waits; empty: it does not. None while this process does not
   /// lead.
   std::map<std::string, std::string> reindexes = {};
@@ -114,6 +124,12 @@ struct ReplicationProgress {
   int most_bulks_in_flight = 0;      ///< that Elasticsearch seems to take now
   std::int64_t most_bulk_bytes = 0;  ///< of a request, likewise
 
+  Reading loop_reads = {};  ///< what the loop waits for
+  Reading job_reads = {};   ///< a job, beside the loop
+  /// What of these takes long, who holds it up and what to do, in one line; empty: nothing does.
+  std::string slow_reading = {};
+  SteadyTime slow_since = {};  ///< when that began; {}: nothing takes long
+
   /// When the loop last went round: it asked the source, took an outcome, or tried an absent server again. A
   /// loop that hangs leaves it behind. The watchdog and /healthz judge by it.
   SteadyTime turned_at{};
@@ -121,6 +137,9 @@ struct ReplicationProgress {
   /// pending. A loop that turns without advancing leaves it behind. /readyz judges by it.
   SteadyTime advanced_at{};
 };
+
+/// Why it waits, or what it reads from the source that takes long; empty: neither.
+std::string why_it_waits(const ReplicationProgress& progress);
 
 /// Documents written and deleted by this process, in all indices.
 std::int64_t documents_applied(const ReplicationProgress& progress);
@@ -146,6 +165,20 @@ class ProgressBoard {
  private:
   mutable std::mutex mutex_;
   ReplicationProgress progress_;  // guarded by mutex_
+};
+
+/// Says on the board what is being read from the source, for as long as it lives.
+class ReadingNote {
+ public:
+  /// `slot` is loop_reads or job_reads. `board` must outlive this.
+  ReadingNote(ProgressBoard& board, Reading ReplicationProgress::*slot, const std::string& what);
+  ~ReadingNote();
+  ReadingNote(const ReadingNote&) = delete;
+  ReadingNote& operator=(const ReadingNote&) = delete;
+
+ private:
+  ProgressBoard& board_;
+  Reading ReplicationProgress::*const slot_;
 };
 
 }  // namespace lockstep

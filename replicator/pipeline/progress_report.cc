@@ -61,12 +61,18 @@ void ProgressReport::measure_outbox() {
 }
 
 void ProgressReport::note_troubles(const std::vector<std::string>& misplaced) {
+  const auto alias_of = [&](IndexId index) { return parts_.pipeline.find(index)->alias; };
   std::vector<std::string> troubles = misplaced;
   for (const auto& [index, job] : parts_.jobs.progress()) {
     if (job.trouble.empty()) continue;
-    troubles.push_back("the " + std::string(name_of(job.kind)) + " of " + parts_.pipeline.find(index)->alias +
+    troubles.push_back("the " + std::string(name_of(job.kind)) + " of " + alias_of(index) +
                        " cannot go on: " + job.trouble);
   }
+  BulkWriterState bulks = parts_.bulks.state();
+  if (!bulks.unanswered.empty()) troubles.push_back(std::move(bulks.unanswered));
+  for (const IndexId index : bulks.slow)
+    troubles.push_back("Elasticsearch is slow to write index " + alias_of(index) +
+                       ": its changes wait, those of other indices do not");
   if (troubles == troubles_) return;
   troubles_ = std::move(troubles);
   find_differences();
@@ -120,7 +126,10 @@ void ProgressReport::update() {
       progress.indices[index.id].jobs.clear();
       progress.indices[index.id].pending = parts_.writer.pending(index.id);
     }
-    for (const auto& [index, job] : jobs) progress.indices[index].jobs.push_back(job);
+    for (const auto& [index, job] : jobs) {
+      JobStatus& told = progress.indices[index].jobs.emplace_back(job);
+      told.waits = told.waits || bulks.waiting;
+    }
     progress.acknowledged += delays.acknowledged;
     progress.searchable += delays.searchable;
     progress.rows = rows_before_ + acknowledgements.rows();

@@ -7,10 +7,10 @@
 
 #include "replicator/elasticsearch/bulk/bulk_writer.h"
 #include "replicator/pipeline/document_writer.h"
-#include "replicator/pipeline/held_indices.h"
+#include "replicator/pipeline/isolation/held_indices.h"
+#include "replicator/pipeline/isolation/set_aside.h"
 #include "replicator/pipeline/jobs/job_runner.h"
 #include "replicator/pipeline/progress.h"
-#include "replicator/pipeline/set_aside.h"
 #include "replicator/pipeline/tail.h"
 #include "replicator/source/source.h"
 
@@ -46,8 +46,8 @@ class ProgressReport {
   /// The board shows these, and no others, as jobs that nobody can read.
   void note_unreadable(const std::vector<UnreadableJob>& jobs);
 
-  /// Aliases that do not stand for what searchers should see, in words. Warns of them, and of jobs that
-  /// cannot go on, at once.
+  /// Aliases that do not stand for what searchers should see, in words. Warns of them, of jobs that cannot go
+  /// on, and of a request that Elasticsearch does not answer, at once.
   void note_troubles(const std::vector<std::string>& misplaced);
 
   /// Asks the source for the size of the outbox.

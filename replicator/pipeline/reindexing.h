@@ -30,10 +30,10 @@
 #include "replicator/elasticsearch/admin/client.h"
 #include "replicator/elasticsearch/admin/generations.h"
 #include "replicator/elasticsearch/admin/index_plan.h"
-#include "replicator/pipeline/held_indices.h"
+#include "replicator/pipeline/isolation/held_indices.h"
+#include "replicator/pipeline/isolation/set_aside.h"
 #include "replicator/pipeline/jobs/job_runner.h"
 #include "replicator/pipeline/progress.h"
-#include "replicator/pipeline/set_aside.h"
 #include "replicator/source/source.h"
 
 namespace lockstep {

@@ -30,6 +30,10 @@ RenderedSize::Order RenderedSize::order(std::size_t room, std::int64_t most_docu
           static_cast<std::int64_t>(std::max(1.0, json))};
 }
 
+std::size_t RenderedSize::of(std::size_t documents) const {
+  return static_cast<std::size_t>(each_ * static_cast<double>(documents));
+}
+
 // A small document among large ones does not make it order many large ones at once.
 void RenderedSize::came(const StepSize& before, const StepSize& after) {
   if (after.documents == before.documents || after.bytes == before.bytes) return;

@@ -26,6 +26,9 @@ class RenderedSize {
   /// What to ask the source for, to fill so many bytes of requests, action lines included.
   Order order(std::size_t room, std::int64_t most_documents) const;
 
+  /// Bytes of so many documents in requests, as far as is known: 0 while none has come.
+  std::size_t of(std::size_t documents) const;
+
   /// What a step had before an order was carried out, and what it has now.
   void came(const StepSize& before, const StepSize& after);
 
@@ -47,6 +50,8 @@ class Rendering {
   ViewPageEnd render_page(SourceTransaction& transaction, const AppliedIndex& index,
                           std::optional<DocumentId> after, StepDocuments& documents, std::size_t full_bytes,
                           std::int64_t most_documents);
+
+  const RenderedSize& size() const { return size_; }
 
  private:
   RenderedSize size_;

@@ -19,8 +19,9 @@
 #include "replicator/pipeline/checkpoint.h"
 #include "replicator/pipeline/document_writer.h"
 #include "replicator/pipeline/foreign_writes.h"
-#include "replicator/pipeline/held_indices.h"
 #include "replicator/pipeline/housekeeping.h"
+#include "replicator/pipeline/isolation/held_indices.h"
+#include "replicator/pipeline/isolation/set_aside.h"
 #include "replicator/pipeline/jobs/job_runner.h"
 #include "replicator/pipeline/leadership.h"
 #include "replicator/pipeline/look_pace.h"
@@ -29,7 +30,6 @@
 #include "replicator/pipeline/refusal_log.h"
 #include "replicator/pipeline/refused_share.h"
 #include "replicator/pipeline/reindexing.h"
-#include "replicator/pipeline/set_aside.h"
 #include "replicator/pipeline/tail.h"
 #include "replicator/pipeline/target_watch.h"
 #include "replicator/pipeline/wake_up.h"
@@ -55,8 +55,10 @@ constexpr auto kNotePatience = 1s;    // with Elasticsearch, at a stop
 constexpr auto kQuietPatience = 1s;   // of a leader that has to look at both sides again
 constexpr auto kWriteSurvives = 30s;  // its time-out: in Elasticsearch's queues, when its sender has died
 
-BulkWriter::Options bulk_options(const Config& config, TargetWatch& targets) {
+BulkWriter::Options bulk_options(const Config& config, const AppliedPipeline& pipeline,
+                                 TargetWatch& targets) {
   BulkWriter::Options options;
+  options.indices = pipeline.indices.size();
   options.may_send = [&targets] { return targets.is_recent(); };
   options.bulks_in_flight = config.elasticsearch.bulks_in_flight;
   options.bulk_bytes = static_cast<std::size_t>(config.elasticsearch.bulk_bytes);
@@ -88,7 +90,7 @@ class Replication {
         source_tables_(source.lead().identity().tables),
         targets_(pipeline_, versions_.epoch(), source.lead().known_partners().targets, make_transport(),
                  config.elasticsearch.request_timeout, kTargetInterval),
-        bulks_(bulk_options(config, targets_), make_transport),
+        bulks_(bulk_options(config, pipeline_, targets_), make_transport),
         writer_(bulks_, board, pipeline_),
         held_(pipeline_, make_transport(), [this] { wake_up_.wake(); }),
         foreign_(pipeline_, versions_.epoch(), board, make_transport(), config.elasticsearch.request_timeout,
@@ -97,13 +99,13 @@ class Replication {
                     RefusedShare(config.replication.max_refused_share, pipeline_)),
         set_aside_(pipeline_, changes_, versions_.epoch()),
         jobs_(
-            config, pipeline_, set_aside_, held_, changes_, writer_, checkpoint_, versions_,
+            config, pipeline_, set_aside_, held_, changes_, writer_, checkpoint_, versions_, board,
             [make_transport, timeout = config.elasticsearch.request_timeout] {
               return std::make_shared<ElasticsearchClient>(make_transport(), timeout);
             },
             write_lifetime_over_, [this] { wake_up_.wake(); }),
-        tail_(config, pipeline_, set_aside_, held_, changes_, writer_, checkpoint_, versions_,
-              [this](Job job) { jobs_.add(std::move(job)); }),
+        tail_(config, pipeline_, set_aside_, held_, changes_, writer_, checkpoint_, versions_, board,
+              {[this](Job job) { jobs_.add(std::move(job)); }, [this](JobId job) { return jobs_.has(job); }}),
         refusals_(pipeline_),
         reindexing_({config, pipeline_, source, set_aside_, held_, jobs_, board}, versions_.epoch(),
                     make_transport(), [this] { wake_up_.wake(); }),

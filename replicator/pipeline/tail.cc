@@ -18,6 +18,17 @@ constexpr std::chrono::milliseconds kSeparateFor{50};
 // Nagle, RFC 896)
 constexpr std::chrono::milliseconds kGatherFor{5};
 
+// What one index may take of the tail's time. One with a routing would be read on the same connection by a
+// job, too, so it has to be set aside, and compared when it can be read again: that costs more than to wait a
+// while.
+constexpr std::chrono::milliseconds kLongestReading{4'000};
+constexpr std::chrono::milliseconds kLongestRoutedReading{10'000};
+
+// Few documents that are more than this together step aside, too: at what a small cluster takes, it is about
+// a second.
+constexpr std::size_t kMostBytes = 32UL * 1024 * 1024;
+constexpr std::string_view kLarge = "few documents, but large ones";
+
 using CapturedChanges = std::vector<CapturedChange>;
 
 bool is_one_value(const CapturedChanges& changes) {
@@ -61,7 +72,7 @@ std::vector<CapturedChange> of_index(const AppliedIndex& index, const std::vecto
 
 Tail::Tail(const Config& config, const AppliedPipeline& pipeline, SetAside& set_aside,
            const HeldIndices& held, ChangeLog& changes, DocumentWriter& writer, Checkpoint& checkpoint,
-           VersionCounter& versions, std::function<void(Job)> add_job)
+           VersionCounter& versions, ProgressBoard& board, Jobs jobs, int most_behind_slow_write)
     : chunk_documents_(config.replication.chunk_documents),
       fan_out_threshold_(config.replication.fan_out_threshold),
       bulk_bytes_(static_cast<std::size_t>(config.elasticsearch.bulk_bytes)),
@@ -72,11 +83,27 @@ Tail::Tail(const Config& config, const AppliedPipeline& pipeline, SetAside& set_
       writer_(writer),
       checkpoint_(checkpoint),
       versions_(versions),
-      add_job_(std::move(add_job)),
+      board_(board),
+      jobs_(std::move(jobs)),
+      most_behind_slow_write_(most_behind_slow_write),
+      slow_(pipeline),
+      limit_(changes.canceller()),
       position_(changes.checkpoint()),
       chunk_begin_(position_) {}
 
 bool Tail::turn() {
+  slow_.release(std::chrono::steady_clock::now(), jobs_.is_unfinished);
+  try {
+    return step();
+  } catch (const ViewTooSlow& too_slow) {
+    if (pipeline_.find(too_slow.index())->routed) throw ViewError(too_slow.parts(), too_slow.index());
+    rewind();
+    slow_.add(too_slow, std::chrono::steady_clock::now());
+    return true;
+  }
+}
+
+bool Tail::step() {
   // A transaction that waits for Elasticsearch would hold back the source's vacuum, so none is opened.
   if (!writer_.has_room()) return false;
   if (idle() && at_end_ && writer_.tail_has_request_younger_than(kGatherFor)) return false;
@@ -89,7 +116,10 @@ bool Tail::turn() {
   if (pieces_.empty() && !read(*transaction)) return false;
 
   render(*transaction, documents);
-  for (Job& job : checkpoint_.settle(std::move(transaction))) add_job_(std::move(job));
+  for (Job& job : checkpoint_.settle(std::move(transaction))) {
+    slow_.note_job(job);
+    jobs_.add(std::move(job));
+  }
   for (const auto& [index, reason] : std::exchange(to_set_aside_, {})) set_aside_.added(index, reason);
 
   StepEnd end = pieces_.empty() ? std::exchange(end_, StepEnd{}) : StepEnd{};
@@ -109,7 +139,10 @@ void Tail::rewind() {
 bool Tail::read(SourceTransaction& transaction) {
   chunk_begin_ = position_;
   is_first_step_ = at_end_;
-  Changes changes = transaction.read_changes(position_, {chunk_documents_, fan_out_threshold_});
+  Changes changes = [&] {
+    const ReadingNote note(board_, &ReplicationProgress::loop_reads, "reading the outbox");
+    return transaction.read_changes(position_, {chunk_documents_, fan_out_threshold_});
+  }();
   position_ = changes.next;
   at_end_ = !changes.more;
   unknown_captures_.insert(changes.unknown_captures.begin(), changes.unknown_captures.end());
@@ -184,13 +217,15 @@ void Tail::resolve(SourceTransaction& transaction, const std::vector<CapturedCha
       for (const JobKind kind : {JobKind::kBackfill, JobKind::kSweep})
         transaction.add_job(index.id, kind, std::string(kEverythingChanged));
     }
-    if (!held_.contains(index.id)) {
+    if (!is_held_back(index.id)) {
       held_back_.erase(index.id);
     } else if (!own.empty()) {
       hold_back(transaction, index, [&] { transaction.add_fan_out(index, own); });
       continue;
     }
     if (own.empty()) continue;
+    const ReadingNote note(board_, &ReplicationProgress::loop_reads,
+                           "finding changed documents of " + index.alias);
     std::optional<DocumentIds> ids = transaction.resolve(index, own, fan_out_threshold_);
     if (!ids) {
       separate(transaction, index, own);
@@ -200,17 +235,29 @@ void Tail::resolve(SourceTransaction& transaction, const std::vector<CapturedCha
   }
 }
 
-// The changes join one job, which finds their documents when the index takes writes again. After many of them
-// a comparison of the whole index is less work, and nothing more is written down.
+// The changes join one job, which finds their documents when the index takes writes again, or beside the tail
+// when its view is slow, or it is slow to write. After many of them a comparison of the whole index is less
+// work, and nothing more is written down.
 void Tail::hold_back(SourceTransaction& transaction, const AppliedIndex& index,
                      const std::function<void()>& add_fan_out) {
-  if (++held_back_[index.id] <= kMostHeldBack) {
+  const bool is_held = held_.contains(index.id);
+  const bool is_slow_to_write = !is_held && !slow_.contains(index.id);
+  if (++held_back_[index.id] <= (is_slow_to_write ? most_behind_slow_write_ : kMostHeldBack)) {
     add_fan_out();
   } else {
-    const std::string reason = "Elasticsearch took none of many changes: " + held_.reason(index.id);
+    const std::string reason =
+        is_held ? "Elasticsearch took none of many changes: " + held_.reason(index.id)
+                : "many changes came meanwhile: " +
+                      (is_slow_to_write ? std::string(kSlowIndex) : slow_.reason(index.id));
     transaction.set_aside(index.id, reason);
     to_set_aside_.emplace_back(index.id, reason);
   }
+}
+
+void Tail::step_aside(SourceTransaction& transaction, Piece& piece, const std::string& reason) {
+  std::vector<FoundDocument> all;
+  for (DocumentId& id : std::exchange(piece.ids, {})) all.push_back({std::move(id), ""});
+  transaction.add_repair(*piece.index, all, reason);
 }
 
 void Tail::render(SourceTransaction& transaction, StepDocuments& documents) {
@@ -219,15 +266,25 @@ void Tail::render(SourceTransaction& transaction, StepDocuments& documents) {
          !(is_first && documents.size().documents >= static_cast<std::size_t>(kFirstDocuments))) {
     Piece& piece = pieces_.front();
     if (held_.contains(piece.index->id)) {
-      std::vector<FoundDocument> all;
-      for (DocumentId& id : std::exchange(piece.ids, {})) all.push_back({std::move(id), ""});
-      transaction.add_repair(*piece.index, all, held_.reason(piece.index->id));
+      step_aside(transaction, piece, held_.reason(piece.index->id));
+    } else if (writer_.holds_back(piece.index->id)) {
+      step_aside(transaction, piece, std::string(kSlowIndex));
+    } else if (renderings_[piece.index->id].size().of(piece.ids.size()) > kMostBytes) {
+      step_aside(transaction, piece, std::string(kLarge));
     } else {
-      renderings_[piece.index->id].render(transaction, *piece.index, piece.ids, documents, bulk_bytes_,
-                                          is_first ? kFirstDocuments : chunk_documents_);
+      render(transaction, documents, piece, is_first ? kFirstDocuments : chunk_documents_);
     }
     if (piece.ids.empty()) pieces_.pop_front();
   }
+}
+
+void Tail::render(SourceTransaction& transaction, StepDocuments& documents, Piece& piece,
+                  std::int64_t most_documents) {
+  const AppliedIndex& index = *piece.index;
+  const ReadingNote note(board_, &ReplicationProgress::loop_reads, "rendering documents of " + index.alias);
+  limit_.run(index, index.routed ? kLongestRoutedReading : kLongestReading, [&] {
+    renderings_[index.id].render(transaction, index, piece.ids, documents, bulk_bytes_, most_documents);
+  });
 }
 
 }  // namespace lockstep

@@ -14,9 +14,12 @@
 #include "replicator/config/config.h"
 #include "replicator/pipeline/checkpoint.h"
 #include "replicator/pipeline/document_writer.h"
-#include "replicator/pipeline/held_indices.h"
+#include "replicator/pipeline/isolation/held_indices.h"
+#include "replicator/pipeline/isolation/reading_limit.h"
+#include "replicator/pipeline/isolation/set_aside.h"
+#include "replicator/pipeline/isolation/slow_indices.h"
+#include "replicator/pipeline/progress.h"
 #include "replicator/pipeline/rendering.h"
-#include "replicator/pipeline/set_aside.h"
 #include "replicator/pipeline/version_counter.h"
 #include "replicator/source/change_log.h"
 
@@ -24,14 +27,25 @@ namespace lockstep {
 
 class Tail {
  public:
-  /// Goes on at the checkpoint. Tells `add_job` which jobs a large change or a truncated table became. All
-  /// references must outlive this.
+  /// Where the jobs go that a large change, a truncated table or a slow view becomes.
+  struct Jobs {
+    std::function<void(Job)> add;
+    std::function<bool(JobId)> is_unfinished;
+  };
+
+  /// Chunks with changes of an index that is slow to write, between two answers, that become a job. So many
+  /// come where it hardly answers any more: then it is set aside and compared.
+  static constexpr int kMostBehindSlowWrite = 5'000;
+
+  /// Goes on at the checkpoint. All references must outlive this.
   Tail(const Config& config, const AppliedPipeline& pipeline, SetAside& set_aside, const HeldIndices& held,
        ChangeLog& changes, DocumentWriter& writer, Checkpoint& checkpoint, VersionCounter& versions,
-       std::function<void(Job)> add_job);
+       ProgressBoard& board, Jobs jobs, int most_behind_slow_write = kMostBehindSlowWrite);
 
   /// One transaction: true when it found work. False: nothing was committed since the last turn, the writer
-  /// has no room for documents now, or changes gather behind those that were sent just before.
+  /// has no room for documents now, or changes gather behind those that were sent just before. When a view
+  /// takes too long (reading_limit.h), the changes of its index become jobs for a while; of an index with a
+  /// routing it throws a ViewError.
   bool turn();
 
   /// Goes back to where it was before a turn that has thrown a ViewError, and forgets what it has in hand.
@@ -58,14 +72,22 @@ class Tail {
     DocumentIds ids;
   };
 
+  bool step();
   bool read(SourceTransaction& transaction);
   void resolve(SourceTransaction& transaction, const std::vector<CapturedChange>& changes);
   void separate(SourceTransaction& transaction, const AppliedIndex& index,
                 const std::vector<CapturedChange>& changes);
   void make_jobs(SourceTransaction& transaction, const LargeTransaction& large);
+  bool is_held_back(IndexId index) const {
+    return held_.contains(index) || slow_.contains(index) || writer_.holds_back(index);
+  }
   void hold_back(SourceTransaction& transaction, const AppliedIndex& index,
                  const std::function<void()>& add_fan_out);
+  /// What is left of the piece becomes a job.
+  void step_aside(SourceTransaction& transaction, Piece& piece, const std::string& reason);
   void render(SourceTransaction& transaction, StepDocuments& documents);
+  void render(SourceTransaction& transaction, StepDocuments& documents, Piece& piece,
+              std::int64_t most_documents);
 
   const std::int64_t chunk_documents_;
   const std::int64_t fan_out_threshold_;
@@ -77,7 +99,11 @@ class Tail {
   DocumentWriter& writer_;
   Checkpoint& checkpoint_;
   VersionCounter& versions_;
-  std::function<void(Job)> add_job_;
+  ProgressBoard& board_;
+  const Jobs jobs_;
+  const int most_behind_slow_write_;
+  SlowIndices slow_;
+  ReadingLimit limit_;
 
   Position position_;           // read up to here
   Position chunk_begin_;        // where the chunk that was read last begins
@@ -86,7 +112,7 @@ class Tail {
   bool is_first_step_ = false;  // of the first chunk after a rest
   std::map<IndexId, Rendering> renderings_;
   std::vector<std::pair<IndexId, std::string>> to_set_aside_;  // by the transaction that is open, and why
-  std::map<IndexId, int> held_back_;  // chunks with changes of an index since it is held
+  std::map<IndexId, int> held_back_;                           // chunks with changes of an index since then
   bool at_end_ = false;
   std::int64_t batches_ = 0;
   std::set<CaptureId> unknown_captures_;

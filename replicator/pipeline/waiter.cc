@@ -69,7 +69,8 @@ class Waiter::Course {
         if (applied_) continue;
         reason_ = state.reason;
         const bool last = left() <= milliseconds(0);
-        if (last || led.due(now())) unled_ = watch_->is_led() ? "" : waiter_.why_unled_();
+        if (last || led.due(now())) unled_ = watch_->is_led() ? "" : waiter_.words_.why_unled();
+        if (last && unled_.empty()) leader_waits_ = waiter_.words_.leader_waits();
         if (last) break;
       } catch (const Error& error) {
         if (!error.retryable()) throw;
@@ -156,7 +157,10 @@ class Waiter::Course {
     return *request_.timeout - duration_cast<milliseconds>(now() - begun_);
   }
 
-  std::string told_reason() const { return unled_.empty() ? reason_ : reason_ + ", and " + unled_; }
+  std::string told_reason() const {
+    if (!unled_.empty()) return reason_ + ", and " + unled_;
+    return leader_waits_.empty() ? reason_ : reason_ + "; the leader waits: " + leader_waits_;
+  }
 
   WaitAnswer answer(WaitAnswer::Kind kind, const AppliedState& state = {}) const {
     return {kind, state.reason, duration_cast<milliseconds>(now() - begun_)};
@@ -173,17 +177,17 @@ class Waiter::Course {
   std::string reason_;
   bool applied_ = false;
   bool has_looked_ = false;
-  std::string unled_;  // why nobody leads; empty: somebody does
+  std::string unled_;         // why nobody leads; empty: somebody does
+  std::string leader_waits_;  // what it waits for, as it says
 };
 
 Waiter::Waiter(OpenWatch open_watch, BulkWriter::TransportFactory make_transport,
-               std::vector<std::string> aliases, std::chrono::milliseconds request_timeout,
-               WhyUnled why_unled)
+               std::vector<std::string> aliases, std::chrono::milliseconds request_timeout, Words words)
     : open_watch_(std::move(open_watch)),
       make_transport_(std::move(make_transport)),
       aliases_(std::move(aliases)),
       request_timeout_(request_timeout),
-      why_unled_(std::move(why_unled)) {}
+      words_(std::move(words)) {}
 
 WaitAnswer Waiter::wait(const WaitRequest& request, const Progress& progress, const std::stop_token& stop) {
   return Course(*this, request, progress, stop).run();

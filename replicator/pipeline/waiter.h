@@ -46,12 +46,17 @@ class Waiter {
   /// Called now and then with why it waits.
   using Progress = std::function<void(const std::string& reason)>;
 
-  /// Why nobody leads, with what to do. Called about once a second while nobody does.
-  using WhyUnled = std::function<std::string()>;
+  /// What a wait that is not over says of who leads.
+  struct Words {
+    std::function<std::string()>
+        why_unled;  ///< with what to do; asked about once a second while nobody leads
+    std::function<std::string()>
+        leader_waits;  ///< what the leader waits for; empty: nothing; asked at the end
+  };
 
   /// A wait with a refresh refreshes `aliases`.
   Waiter(OpenWatch open_watch, BulkWriter::TransportFactory make_transport, std::vector<std::string> aliases,
-         std::chrono::milliseconds request_timeout, WhyUnled why_unled);
+         std::chrono::milliseconds request_timeout, Words words);
 
   /// Waits for servers that are away, too. Throws UsageError when the pipeline has not been applied, Error
   /// when a retry makes no sense.
@@ -67,7 +72,7 @@ class Waiter {
   const BulkWriter::TransportFactory make_transport_;
   const std::vector<std::string> aliases_;
   const std::chrono::milliseconds request_timeout_;
-  const WhyUnled why_unled_;
+  const Words words_;
   std::mutex mutex_;
   std::vector<std::unique_ptr<AppliedWatch>> idle_;  // guarded by mutex_
 };

@@ -19,7 +19,15 @@ bool is_up(const ReplicationProgress& progress) {
   return progress.epoch.value > 0 || progress.state == PipelineState::kStandingBy;
 }
 
-Health judge(const ReplicationProgress& progress, SteadyTime now) {
+namespace {
+
+// Whatever the verdict: what takes long keeps somebody waiting.
+Health with_slow_reading(Health health, const ReplicationProgress& progress) {
+  if (!progress.slow_reading.empty()) health.reason += ": " + progress.slow_reading;
+  return health;
+}
+
+Health judge_turns(const ReplicationProgress& progress, SteadyTime now) {
   const std::string state(to_string(progress.state));
   if (now - progress.turned_at > kHungAfter) {
     return {Verdict::kBad, Verdict::kBad,
@@ -36,6 +44,12 @@ Health judge(const ReplicationProgress& progress, SteadyTime now) {
             state + ", but nothing was acknowledged for " + since(progress.advanced_at, now)};
   }
   return {Verdict::kGood, Verdict::kGood, state};
+}
+
+}  // namespace
+
+Health judge(const ReplicationProgress& progress, SteadyTime now) {
+  return with_slow_reading(judge_turns(progress, now), progress);
 }
 
 }  // namespace lockstep

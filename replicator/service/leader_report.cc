@@ -34,6 +34,16 @@ std::optional<FreshnessReport> freshness_of(const PipelineStatus& status) {
   }
 }
 
+std::map<JobId, double> job_rates_of(const PipelineStatus& status) {
+  std::map<JobId, double> rates;
+  if (!is_running(status)) return rates;
+  const auto report = nlohmann::json::parse(status.leader->document);
+  const auto jobs = report.value("jobs", nlohmann::json::object());
+  for (const auto& [id, job] : jobs.items())
+    rates[JobId{std::stoll(id)}] = job.at("documents_per_second").get<double>();
+  return rates;
+}
+
 std::vector<std::string> warnings_of(const PipelineStatus& status) {
   std::vector<std::string> warnings;
   if (!status.leader) return warnings;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -28,6 +29,10 @@ std::string reason_of(const PipelineStatus& status);
 /// How well the leader's `[slo] lag` was met: until its report if it runs, until now if it does not. None: it
 /// has no such objective, nothing is known yet, or its notes cannot be read, which warnings_of() says.
 std::optional<FreshnessReport> freshness_of(const PipelineStatus& status);
+
+/// Documents a second of each job that advances, as a leader that runs has measured it in its leadership.
+/// Throws nlohmann::json::exception when the report cannot be read.
+std::map<JobId, double> job_rates_of(const PipelineStatus& status);
 
 /// What somebody has to see to, such as documents that may be out of date: what a leader that runs has found,
 /// and a state or notes of the objective that this lockstep does not know. Throws nlohmann::json::exception

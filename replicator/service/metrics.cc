@@ -119,9 +119,11 @@ void add_state(Families& families, const ReplicationProgress& progress, SteadyTi
   families.add(progress.warnings.size());
   families.gauge("lockstep_epoch", "Number of this leadership, 0 when this process has not led");
   families.add(progress.epoch.value);
-  families.gauge("lockstep_lag_seconds", "Age of the oldest change that Elasticsearch has not acknowledged");
+  families.gauge("lockstep_lag_seconds",
+                 "Age of the oldest change in the outbox that Elasticsearch has not acknowledged");
   families.add(seconds(progress.lag));
-  families.gauge("lockstep_pending", "1 while there are changes that Elasticsearch has not acknowledged");
+  families.gauge("lockstep_pending",
+                 "1 while there are changes in the outbox that Elasticsearch has not acknowledged");
   families.add(progress.pending ? 1 : 0);
   const auto slo = [&](const char* name, const char* help, auto value) {
     families.gauge(name, help);
@@ -143,6 +145,9 @@ void add_state(Families& families, const ReplicationProgress& progress, SteadyTi
   families.add(progress.searchable);
   families.gauge("lockstep_last_turn_seconds", "Time since the last turn of the replication loop");
   families.add(seconds(now - progress.turned_at));
+  families.gauge("lockstep_slow_reading_seconds",
+                 "How long what the leader reads from the source has taken, when that is long; otherwise 0");
+  families.add(progress.slow_reading.empty() ? 0 : seconds(now - progress.slow_since));
   families.gauge("lockstep_last_progress_seconds", "Time since work last advanced or nothing was pending");
   families.add(seconds(now - progress.advanced_at));
 }
@@ -212,8 +217,10 @@ void add_jobs(Families& families, const ReplicationProgress& progress, SteadyTim
   const auto each = [&](const auto& value) {
     for (const auto& [id, index] : progress.indices) {
       for (const JobKind kind : kJobKinds) {
-        std::int64_t sum = 0;
-        for (const JobStatus& job : index.jobs) sum += job.kind == kind ? value(job) : 0;
+        double sum = 0;
+        for (const JobStatus& job : index.jobs) {
+          if (job.kind == kind) sum += static_cast<double>(value(job));
+        }
         families.add(sum, {{"index", index.alias}, {"kind", std::string(name_of(kind))}});
       }
     }
@@ -229,8 +236,15 @@ void add_jobs(Families& families, const ReplicationProgress& progress, SteadyTim
     for (const JobStatus& job : index.jobs) oldest = std::max(oldest, seconds(now - job.taken_up_at));
     families.add(oldest, {{"index", index.alias}});
   }
-  families.gauge("lockstep_job_documents", "Documents of the jobs that are not finished, as far as known");
+  families.gauge("lockstep_job_documents",
+                 "Documents of the jobs that are not finished, as far as known; about, but for fan-outs");
   each([](const JobStatus& job) { return job.total.value_or(job.done); });
+  families.gauge("lockstep_job_documents_per_second",
+                 "Documents a second of the jobs that are not finished; of one that stands, 0");
+  each([&](const JobStatus& job) {
+    const auto rate = progress.job_rates.find(job.id);
+    return rate == progress.job_rates.end() ? 0.0 : rate->second;
+  });
 }
 
 void add_certificates(Families& families, const CertificateExpiries& certificates) {

@@ -42,7 +42,7 @@ void run_service(const LiveConfig& live, RunUntil until, ProgressBoard& board, c
   for (const IndexConfig& index : config.indices) aliases.push_back(index.alias);
   Waiter waiter([&] { return open_applied_watch(*current()); },
                 [&] { return live.values().make_transport(); }, aliases, config.elasticsearch.request_timeout,
-                [&] { return why_unled(open_reader); });
+                words_of_waits(open_reader));
   History history;
   std::optional<FreshnessKeeper> freshness;
   if (config.slo.lag.count() > 0) freshness.emplace(config.slo.lag);

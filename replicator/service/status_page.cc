@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <utility>
 #include <vector>
 
 #include "replicator/service/health.h"
+#include "replicator/service/job_rates.h"
 #include "replicator/service/leader_report.h"
 #include "replicator/service/readable.h"
 #include "replicator/source/reindexes.h"
@@ -129,23 +131,26 @@ Json server_json(const ReplicationProgress& progress, const std::string& state, 
   return {{"answers", reached ? Json(true) : Json(nullptr)}, {"reason", ""}};
 }
 
-Json job_json(const IndexStatus::Job& job) {
-  const auto left = time_left(job);
+Json job_json(const IndexStatus::Job& job, const std::map<JobId, double>& rates) {
+  const auto rate = rates.find(job.id);
+  const auto left = time_left(job.done, job.total, rate == rates.end() ? 0 : rate->second);
   return {{"kind", job.kind},
           {"reason", job.reason},
           {"done", job.done},
           {"total", job.total ? Json(*job.total) : Json(nullptr)},
+          {"total_is_estimate", job.is_estimate()},
           {"seconds_left", left ? Json(seconds(*left)) : Json(nullptr)},
           {"unreadable", !job.unreadable.empty()}};
 }
 
-Json job_json(const JobStatus& job) {
+Json job_json(const JobStatus& job, const std::map<JobId, double>& rates) {
   IndexStatus::Job same;
+  same.id = job.id;
   same.kind = name_of(job.kind);
   same.reason = job.reason;
   same.done = job.done;
   same.total = job.total;
-  return job_json(same);
+  return job_json(same, rates);
 }
 
 // As the process knows it that writes; `document` is what the leader published.
@@ -164,6 +169,7 @@ Json indices_json(const ReplicationProgress& progress, const PipelineStatus* sta
   Json indices = Json::array();
   const Json document =
       status != nullptr && status->leader ? Json::parse(status->leader->document) : Json::object();
+  const auto rates = progress.leads || status == nullptr ? progress.job_rates : job_rates_of(*status);
   if (status == nullptr) {
     for (const auto& [id, index] : progress.indices) {
       Json json = counters_json(index, progress, document);
@@ -172,7 +178,7 @@ Json indices_json(const ReplicationProgress& progress, const PipelineStatus* sta
                    {"set_aside", index.set_aside || !index.unreadable_jobs.empty()},
                    {"refused", Json::array()},
                    {"jobs", Json::array()}});
-      for (const JobStatus& job : index.jobs) json["jobs"].push_back(job_json(job));
+      for (const JobStatus& job : index.jobs) json["jobs"].push_back(job_json(job, rates));
       indices.push_back(std::move(json));
     }
     return indices;
@@ -189,7 +195,7 @@ Json indices_json(const ReplicationProgress& progress, const PipelineStatus* sta
                  {"jobs", Json::array()}});
     for (const IndexStatus::Refused& kind : index.refused)
       json["refused"].push_back({{"error", kind.error}, {"documents", kind.documents}});
-    for (const IndexStatus::Job& job : index.jobs) json["jobs"].push_back(job_json(job));
+    for (const IndexStatus::Job& job : index.jobs) json["jobs"].push_back(job_json(job, rates));
     indices.push_back(std::move(json));
   }
   return indices;

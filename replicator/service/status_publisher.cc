@@ -20,7 +20,7 @@ bool same(const PublishedStatus& left, const PublishedStatus& right) {
 }  // namespace
 
 StatusPublisher::StatusPublisher(std::function<std::unique_ptr<StatusWriter>()> open_writer,
-                                 const ProgressBoard& board, const Clock& clock, Intervals intervals,
+                                 ProgressBoard& board, const Clock& clock, Intervals intervals,
                                  Objective objective)
     : open_writer_(std::move(open_writer)),
       board_(board),
@@ -36,6 +36,8 @@ StatusPublisher::~StatusPublisher() {
 
 void StatusPublisher::run(const std::stop_token& stop) {
   while (!stop.stop_requested()) {
+    slow_.look(board_, clock_.now(), [this] { return lock_waits(); });
+    job_rates_.look(board_, clock_.now());
     const ReplicationProgress progress = board_.read();
     rate_.add(clock_.now(), documents_applied(progress));
     // Only the leader may publish: another process would overwrite what the leader says.
@@ -50,11 +52,17 @@ void StatusPublisher::run(const std::stop_token& stop) {
   say_stopped();
 }
 
+std::vector<LockWait> StatusPublisher::lock_waits() {
+  std::vector<LockWait> waits;
+  with_writer([&](StatusWriter& writer) { waits = writer.lock_waits(); });
+  return waits;
+}
+
 void StatusPublisher::publish(const ReplicationProgress& progress) {
   read_notes_of_last_leader();
   if (objective_.keeper != nullptr && !has_read_notes_) return;
   const double rate = rate_.per_second();
-  const PublishedStatus status{std::string(to_string(progress.state)), progress.reason,
+  const PublishedStatus status{std::string(to_string(progress.state)), why_it_waits(progress),
                                status_document(progress, rate)};
   if (same(status, last_) && clock_.now() - sent_at_ < intervals_.idle) return;
   send(status, progress, rate);

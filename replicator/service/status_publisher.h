@@ -1,5 +1,6 @@
 // Publishes once a second in the source what the leader is doing, for `lockstep status`. It has a connection
-// of its own: it never waits for replication, and replication never waits for it.
+// of its own: it never waits for replication, and replication never waits for it. So it also finds out what
+// the loop waits for (slow_readings.h).
 #pragma once
 
 #include <chrono>
@@ -12,7 +13,9 @@
 #include "replicator/clock.h"
 #include "replicator/pipeline/progress.h"
 #include "replicator/service/freshness_keeper.h"
+#include "replicator/service/job_rates.h"
 #include "replicator/service/rate_meter.h"
+#include "replicator/service/slow_readings.h"
 #include "replicator/source/pipeline_status.h"
 
 namespace lockstep {
@@ -31,7 +34,7 @@ class StatusPublisher {
   };
 
   /// Calls `open_writer` and `open_reader` in the publisher's thread. The references must outlive this.
-  StatusPublisher(std::function<std::unique_ptr<StatusWriter>()> open_writer, const ProgressBoard& board,
+  StatusPublisher(std::function<std::unique_ptr<StatusWriter>()> open_writer, ProgressBoard& board,
                   const Clock& clock, Intervals intervals, Objective objective);
 
   /// If this process leads, publishes that it has stopped. If it ends with an error and nobody else leads,
@@ -42,6 +45,7 @@ class StatusPublisher {
 
  private:
   void run(const std::stop_token& stop);
+  std::vector<LockWait> lock_waits();
   void publish(const ReplicationProgress& progress);
   void say_stopped();
   /// What the last leader has noted must be read before this one's report takes its place.
@@ -55,7 +59,7 @@ class StatusPublisher {
   void with_writer(const std::function<void(StatusWriter&)>& step);
 
   const std::function<std::unique_ptr<StatusWriter>()> open_writer_;
-  const ProgressBoard& board_;
+  ProgressBoard& board_;
   const Clock& clock_;
   const Intervals intervals_;
   const Objective objective_;
@@ -63,6 +67,8 @@ class StatusPublisher {
   // Of the publisher's thread.
   std::unique_ptr<StatusWriter> writer_;
   RateMeter rate_;
+  SlowReadings slow_;
+  JobRates job_rates_;
   PublishedStatus last_;         // without the notes, which change every second
   bool has_read_notes_ = false;  // in this leadership
   SteadyTime sent_at_{};

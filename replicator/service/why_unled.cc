@@ -6,6 +6,7 @@
 namespace lockstep {
 
 std::string why_unled(const std::optional<PipelineStatus>& status) {
+  if (status && !status->obstacle.empty()) return status->obstacle;
   if (!status || !is_running(*status)) return "nobody leads the pipeline: start `lockstep run`";
   std::string text = "nobody leads the pipeline yet: " + status->leader->host + ", process " +
                      std::to_string(status->leader->pid) + ", runs";
@@ -20,6 +21,21 @@ std::string why_unled(const std::function<std::unique_ptr<StatusReader>()>& open
     return std::string("nobody leads the pipeline, and whether a process runs cannot be read: ") +
            error.what();
   }
+}
+
+std::string leader_waits(const std::optional<PipelineStatus>& status) {
+  return status && is_running(*status) ? status->leader->reason : "";
+}
+
+Waiter::Words words_of_waits(std::function<std::unique_ptr<StatusReader>()> open_reader) {
+  return {[open_reader] { return why_unled(open_reader); },
+          [open_reader]() -> std::string {
+            try {
+              return leader_waits(open_reader()->read());
+            } catch (const Error& error) {
+              return std::string("its status cannot be read: ") + error.what();
+            }
+          }};
 }
 
 }  // namespace lockstep

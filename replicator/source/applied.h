@@ -45,4 +45,15 @@ class ViewError : public Error {
   IndexId index_;
 };
 
+/// Reading a view, or what leads to its documents, took longer than it may here: it waits for a lock, or a
+/// row takes long to render. Elsewhere, or later, the same reading may be done.
+class ViewTooSlow : public Error {
+ public:
+  ViewTooSlow(const Parts& parts, IndexId index) : Error(parts), index_(index) {}
+  IndexId index() const { return index_; }
+
+ private:
+  IndexId index_;
+};
+
 }  // namespace lockstep

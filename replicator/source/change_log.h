@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 
@@ -20,6 +21,8 @@ struct SavePace {
 
 class ChangeLog {
  public:
+  using Canceller = std::function<void()>;
+
   virtual ~ChangeLog() = default;
 
   /// Opens a transaction of the leader of `epoch`.
@@ -31,6 +34,11 @@ class ChangeLog {
   /// A connection for reading pages of jobs beside everything else that is done here. None: the source has no
   /// such connection, and pages are read in begin(). It may outlive this.
   virtual std::unique_ptr<PageConnection> page_connection() = 0;
+
+  /// Lets the statement that runs in begin() fail with a retryable Error; any thread may call it, for as long
+  /// as this lives. It has come to its end when it returns: no later statement fails. None: the source has no
+  /// page_connection(), so what takes long could be read nowhere else.
+  virtual Canceller canceller() = 0;
 
   /// Opens a snapshot to read from.
   virtual std::unique_ptr<SourceSnapshot> read() = 0;

@@ -1,13 +1,9 @@
 #include "replicator/source/pipeline_status.h"
 
-#include <cmath>
-
 namespace lockstep {
 
-std::optional<std::chrono::milliseconds> time_left(const IndexStatus::Job& job) {
-  if (!job.total || job.done <= 0 || job.done > *job.total) return std::nullopt;
-  const double of_done = static_cast<double>(*job.total - job.done) / static_cast<double>(job.done);
-  return std::chrono::milliseconds(std::llround(static_cast<double>(job.age.count()) * of_done));
+bool IndexStatus::Job::is_estimate() const {
+  return total && kind != name_of(JobKind::kFanOut);
 }
 
 std::string in_words(const LeadHolder& stranger) {
@@ -19,6 +15,16 @@ std::string in_words(const LeadHolder& stranger) {
          "this: " +
          (stranger.pid == 0 ? "see pg_prepared_xacts"
                             : "select pg_terminate_backend(" + std::to_string(stranger.pid) + ")");
+}
+
+std::string reason_of(const LockWait& wait) {
+  const std::string pid = std::to_string(wait.holder);
+  std::string text = "it waits for a lock" + (wait.relation.empty() ? "" : " on " + wait.relation) + " that ";
+  if (wait.holder == 0) return text + "a prepared transaction holds; end that: see pg_prepared_xacts";
+  text += "session " + pid;
+  if (!wait.user.empty()) text += " of role " + wait.user;
+  if (!wait.application.empty()) text += " (" + wait.application + ")";
+  return text + " holds; end that transaction: select pg_terminate_backend(" + pid + ")";
 }
 
 }  // namespace lockstep

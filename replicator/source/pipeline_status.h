@@ -56,7 +56,9 @@ struct IndexStatus {
     std::string reason;
     std::int64_t done = 0;
     std::optional<std::int64_t> total = {};
-    std::chrono::milliseconds age{};  ///< since it was added
+
+    /// Whether `total` is an estimate: of all but a fan-out, whose list is counted.
+    bool is_estimate() const;
   };
   std::vector<Job> jobs;  ///< not finished, oldest first
 
@@ -67,9 +69,6 @@ struct IndexStatus {
   };
   std::vector<Refused> refused = {};  ///< the largest first
 };
-
-/// How long the job still takes, by its speed since it was added. None: that is not known.
-std::optional<std::chrono::milliseconds> time_left(const IndexStatus::Job& job);
 
 /// A process that would take the lead.
 struct Standby {
@@ -116,6 +115,24 @@ class StatusReader {
   virtual std::optional<PipelineStatus> read() = 0;
 };
 
+/// A lock that keeps the leader from reading.
+struct LockWait {
+  /// Who waits for it.
+  enum class Waiter {
+    kLoop,   ///< the leader's own session
+    kPages,  ///< the one that reads pages of jobs
+    kLists,  ///< the one that makes the lists of large changes
+  };
+  Waiter waiter = Waiter::kLoop;
+  std::string relation;     ///< what is locked, quoted; empty: no table or view
+  int holder = 0;           ///< of the database's processes; 0: a prepared transaction
+  std::string user;         ///< of the holder, quoted; empty: not to be seen
+  std::string application;  ///< as the holder calls itself; may be empty
+};
+
+/// "it waits for a lock on public.items that session 4711 of role app (psql) holds; …", with what to do.
+std::string reason_of(const LockWait& wait);
+
 /// Needs nothing of the pipeline but its name, so that it can also say why the rest of it cannot be loaded.
 class StatusWriter {
  public:
@@ -126,6 +143,10 @@ class StatusWriter {
 
   /// Whether somebody leads the pipeline, this process or another. Throws Error.
   virtual bool is_led() = 0;
+
+  /// The locks that sessions of the leader wait for now; empty where the source has no such locks. Throws
+  /// Error.
+  virtual std::vector<LockWait> lock_waits() = 0;
 };
 
 }  // namespace lockstep

@@ -1,8 +1,8 @@
 // One committed state of the database, for whoever only reads it: `verify`, the set-aside, `dead-letters`.
 // Opening and closing it locks no row and holds no writer up.
 //
-// Every function that reads a view throws ViewError when reading it again would fail in the same way, Error
-// otherwise.
+// Every function that reads a view throws ViewError when reading it again would fail in the same way,
+// ViewTooSlow when the source lets it wait for a lock no longer, Error otherwise.
 #pragma once
 
 #include <compare>
@@ -80,12 +80,15 @@ class SourceSnapshot {
   virtual ViewList list_page(const AppliedIndex& index, const std::optional<DocumentId>& after,
                              std::int64_t limit) = 0;
 
+  /// About how many documents the view has; none where that takes long to find out.
+  virtual std::optional<std::int64_t> estimate_documents(const AppliedIndex& index) = 0;
+
   /// Returns those of `found` that the view does not have, or has under another routing.
   virtual std::vector<StaleDocument> stale(const AppliedIndex& index,
                                            const std::vector<FoundDocument>& found) = 0;
 
   /// Throws ViewError when the view, of which it reads a document at most, or a query that leads to its
-  /// documents cannot be executed.
+  /// documents cannot be executed, ViewTooSlow when it has to wait for a lock.
   virtual void require_readable(const AppliedIndex& index) = 0;
 };
 

@@ -36,6 +36,7 @@ finish() {
       [[ ! -e $folder/server ]] || "$here/engine" stop --kill --data "$folder" || true
     done
     stop_engine || true
+    ! mountpoint -q "$work/disk" || umount "$work/disk" || true # reindexes --full-disk mounts it
     if [[ $keep == yes ]]; then say "the servers' folders are in $work"; else rm -rf "$work"; fi
   fi
   exit "$code"

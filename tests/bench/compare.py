@@ -26,7 +26,8 @@ import sys
 from record import number
 
 COUNTED = {"statements", "round trips", "requests", "bytes"}
-LESS_IS_BETTER = COUNTED | {"s", "ms", "µs", "MiB", "% of a core"}
+LESS_IS_BETTER = COUNTED | {"s", "ms", "µs", "MiB", "% of a core", "a second"}
+NEITHER_IS_BETTER = {"", "bulks", "changes", "commits", "times"}
 COUNTED_GROWTH = 0.01
 TIMED_CHANGE = 0.05
 BAD = ("regression", "unsteady")
@@ -45,7 +46,7 @@ def more_is_better(measure):
         return True
     if unit in LESS_IS_BETTER:
         return False
-    if unit == "":
+    if unit in NEITHER_IS_BETTER:
         return None
     raise Unusable(f'"{measure["name"]}" has the unit "{unit}"; say in tests/bench/compare.py which way is better')
 

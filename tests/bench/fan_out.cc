@@ -42,7 +42,7 @@ void run(const Parameters& parameters, Report& report) {
   }
   work.require_equal();
   report.control("ready-made bulk");
-  report.target("rename / ready-made bulk", Report::Bound::kAtMost, 1.3);
+  report.target("rename / ready-made bulk", Report::Bound::kAtMost, 1.2);
 }
 
 }  // namespace

@@ -66,11 +66,16 @@ def tools_table(result):
     return "\n".join(lines)
 
 
+def ratios_first(result):
+    """They say more than rates, which are those of a machine."""
+    return sorted(result["measures"], key=lambda measure: measure["unit"] != "")
+
+
 def table(result):
     if "columns" in result:
         return tools_table(result)
     lines = [caption(result), "", "| | median | range | target |", "|---|---|---|---|"]
-    for measure in result["measures"]:
+    for measure in ratios_first(result):
         values, unit = measure["values"], (" " + measure["unit"]) if measure["unit"] else ""
         lines.append(f"| {measure['name']} | {number(statistics.median_low(values))}{unit} | {spread(values)} | {verdict(measure)} |")
     lines += ["", f"![{result['benchmark']}](benchmarks/{result['benchmark']}.svg)"]
@@ -80,10 +85,10 @@ def table(result):
 def chart(result):
     """A panel for each unit, a bar for each measure: the median, a line over the range, a mark at the target."""
     left, width, row, parts, y = 430, 340, 22, [], 12
-    for unit in dict.fromkeys(measure["unit"] for measure in result["measures"]):
+    for unit in dict.fromkeys(measure["unit"] for measure in ratios_first(result)):
         measures = [measure for measure in result["measures"] if measure["unit"] == unit]
         largest = max(max(m["values"] + [m.get("target", {}).get("value", 0)]) for m in measures) or 1
-        parts.append(f'<text x="{left}" y="{y + 12}" class="unit">{unit or "ratio, count"}</text>')
+        parts.append(f'<text x="{left}" y="{y + 12}" class="unit">{unit or "ratio"}</text>')
         y += row
         for measure in measures:
             low, median, high = (left + width * f(measure["values"]) / largest for f in (min, statistics.median_low, max))

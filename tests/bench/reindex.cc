@@ -79,6 +79,7 @@ class Reindexes {
 
   void finish() {
     work_.require_equal();
+    report_.target("backlog into two generations / into one", Report::Bound::kAtLeast, 1 / 1.6);
     report_.target("reindex: peak memory of lockstep", Report::Bound::kAtMost, 64);
     report_.target("small change beside a reindex, p99", Report::Bound::kAtMost, 100);
   }

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """What becomes the bound at 10, 100 and 1,000 times the load of one small machine, from measured costs (docs/scale.md).
 
-A cost is a value with its source, or a measure of a recorded result: docs/benchmarks/NAME.json, the median times a factor, by
-a parameter where the cost is that of one of so many. All costs are CPU of one core.
+A cost is the median of a measure of a recorded result, docs/benchmarks/NAME.json: by `of` where it is that of so many, turned
+round where it is a rate. Where no result is recorded, it is a cell of a table of docs/benchmarks.md, the first with this row and
+column in the section.
 
 Usage: tests/bench/scale_model.py        prints the tables of docs/scale.md
 """
@@ -11,11 +12,13 @@ import json
 import math
 import pathlib
 import random
+import re
 import statistics
 
 RESULTS = pathlib.Path(__file__).resolve().parents[2] / "docs" / "benchmarks"
-
-BASE = 5_000            # changes a second: what one machine of 2 cores carries with its writers
+PAGE = RESULTS.parent / "benchmarks.md"
+SECONDS = {"µs": 1e-6, "ms": 1e-3, "s": 1}
+SMALL_MACHINE = 2       # cores
 DOCUMENTS = 1.5         # that a change changes, on average
 BUSY = 0.7              # of a core or a machine, at most, so that queues stay short
 DATABASE_CORES = 64     # of the largest machine for a database
@@ -24,20 +27,36 @@ COPIES = 2              # of each shard: a primary and a replica
 CHUNK = 2_000           # documents of a chunk (replication.chunk_documents)
 IN_FLIGHT = 3           # bulk requests (elasticsearch.bulks_in_flight)
 POLL = 0.005            # seconds (replication.poll_interval)
+FACTORS = (1, 10, 100, 1000)
+
+
+def first(found, what):
+    """The first one found; an error that names what is missing."""
+    for each in found:
+        return each
+    raise SystemExit(f"docs/benchmarks/scale_costs.json names what is not there: {what}")
+
+
+def of_result(cost):
+    result = json.loads((RESULTS / f"{cost['result']}.json").read_text())
+    measure = first((m for m in result["measures"] if m["name"] == cost["measure"]), f"{cost['result']}.json: {cost['measure']}")
+    median = statistics.median_low(measure["values"])
+    return 1 / median if measure["unit"].endswith("/s") else median * SECONDS[measure["unit"]] / cost.get("of", 1)
+
+
+def of_page(cost):
+    where = f"docs/benchmarks.md, {cost['section']}"
+    section = first(re.findall(rf"^## {re.escape(cost['section'])}\n(.*?)(?=^## |\Z)", PAGE.read_text(), re.MULTILINE | re.DOTALL), where)
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in section.split("\n") if line.startswith("|")]
+    row = first((row for row in rows if row[0] == cost["row"]), f"{where}: {cost['row']}")
+    column = first((number for number, name in enumerate(rows[0]) if name == cost["column"]), f"{where}: {cost['column']}")
+    value, unit = row[column].split()
+    return float(value.replace(",", "")) * SECONDS[unit]
 
 
 def resolved(costs):
-    """Name → seconds of a core."""
-    seconds = {}
-    for name, cost in costs.items():
-        value = cost.get("value")
-        if value is None:
-            result = json.loads((RESULTS / f"{cost['result']}.json").read_text())
-            measure = next(m for m in result["measures"] if m["name"] == cost["measure"])
-            value = statistics.median_low(measure["values"]) * cost["factor"]
-            value /= result["parameters"][cost["per"]] if "per" in cost else 1
-        seconds[name] = value * {"µs": 1e-6, "ms": 1e-3, "s": 1}[cost["unit"]]
-    return seconds
+    """Name → seconds."""
+    return {name: of_page(cost) if "row" in cost else of_result(cost) for name, cost in costs.items()}
 
 
 def table(head, rows):
@@ -46,36 +65,57 @@ def table(head, rows):
 
 def cost_table(costs, seconds):
     def source(cost):
-        return f"[{cost['source']}](benchmarks.md)" if "source" in cost else f"`{cost['result']}`: {cost['measure']}"
+        anchor = re.sub(r"[^\w\- ]", "", cost["section"].lower()).replace(" ", "-")
+        return f"[{cost['section']}](benchmarks.md#{anchor}): {cost.get('measure') or cost['row'] + ', ' + cost['column']}"
     return table(["cost", "", "from"],
                  [[cost["meaning"], f"{seconds[name] * 1e6:,.1f} µs", source(cost)] for name, cost in costs.items()])
 
 
+def base(c):
+    """One times: changes a second, in one digit, that a machine without replicas carries with everything on it."""
+    change = c["writer"] + c["trigger"] + DOCUMENTS * (c["follow"] + c["lockstep"] + c["index"])
+    load = SMALL_MACHINE * BUSY / change
+    digit = 10 ** math.floor(math.log10(load))
+    return int(load // digit * digit)
+
+
+WRITERS = "writers and triggers of one database"
+PIPELINE = "one pipeline: its connection and its process, in turns"
+NODE = "one node of Elasticsearch, with its part of the replicas"
+MORE = {
+    WRITERS: "shares of a database (Citus, or the application's own), a pipeline for each",
+    PIPELINE: "several pipelines on one database, each with some of the indices",
+    NODE: "more nodes, and shards on them",
+}
+
+
 def capacities(c):
-    """Part → changes a second of one of it."""
-    return {
-        "writers and triggers of one database": DATABASE_CORES * BUSY / (c["writer"] + c["trigger"]),
-        "one pipeline: its connection to PostgreSQL": BUSY / (c["follow"] * DOCUMENTS),
-        "one pipeline: the process": BUSY / (c["lockstep"] * DOCUMENTS),
-        "one node of Elasticsearch, no replica": NODE_CORES * BUSY / (c["index"] * DOCUMENTS),
-    }
+    """Part → changes a second of one of it, the narrowest first."""
+    return dict(sorted({
+        WRITERS: DATABASE_CORES * BUSY / (c["writer"] + c["trigger"]),
+        PIPELINE: BUSY / (c["pipeline"] * DOCUMENTS),
+        NODE: NODE_CORES * BUSY / (c["index"] * DOCUMENTS * COPIES),
+    }.items(), key=lambda part: part[1]))
+
+
+def capacity_table(c):
+    return table(["one part", "carries, changes/s", "that is", "what carries more"],
+                 [[name, f"{rate:,.0f}", f"{rate / base(c):,.1f}×", MORE[name]] for name, rate in capacities(c).items()])
 
 
 def needs(c, load):
     """What a load takes: databases, pipelines (or shares of one), nodes."""
     part = capacities(c)
-    return (math.ceil(load / part["writers and triggers of one database"]),
-            math.ceil(load / min(part["one pipeline: its connection to PostgreSQL"], part["one pipeline: the process"])),
-            max(COPIES, math.ceil(load * COPIES / part["one node of Elasticsearch, no replica"])))
+    return math.ceil(load / part[WRITERS]), math.ceil(load / part[PIPELINE]), max(COPIES, math.ceil(load / part[NODE]))
 
 
 def load_table(c):
     rows = []
-    for factor in (1, 10, 100, 1000):
-        databases, pipelines, nodes = needs(c, BASE * factor)
-        rows.append([f"{factor:,}×", f"{BASE * factor:,}", databases, pipelines, nodes,
-                     f"{BASE * factor * (c['writer'] + c['trigger']):,.0f}", f"{BASE * factor * DOCUMENTS * c['follow']:,.1f}",
-                     f"{BASE * factor * DOCUMENTS * c['lockstep']:,.1f}", f"{BASE * factor * DOCUMENTS * COPIES * c['index']:,.0f}"])
+    for factor in FACTORS:
+        load = base(c) * factor
+        documents = load * DOCUMENTS
+        rows.append([f"{factor:,}×", f"{load:,}", *needs(c, load), f"{load * (c['writer'] + c['trigger']):,.1f}",
+                     f"{documents * c['follow']:,.1f}", f"{documents * c['lockstep']:,.1f}", f"{documents * COPIES * c['index']:,.1f}"])
     return table(["load", "changes/s", "databases", "pipelines or shares", "nodes", "cores: writers, triggers",
                   "cores: following", "cores: lockstep", "cores: Elasticsearch"], rows)
 
@@ -107,7 +147,7 @@ def simulate(c, rate, pipelines, nodes, seconds=20):
             batch.append(arrivals[at])
             documents += arrivals[at][1] * DOCUMENTS
             at += 1
-        now = max(now + fixed + documents * max(c["follow"], c["lockstep"]), busy[0])
+        now = max(now + fixed + documents * c["pipeline"], busy[0])
         done = now + fixed + documents * index
         heapq.heapreplace(busy, done)
         waits += [(done - begin, count) for begin, count in batch]
@@ -122,13 +162,12 @@ def simulate(c, rate, pipelines, nodes, seconds=20):
 
 def latency_table(c):
     rows = []
-    for factor in (1, 10, 100, 1000):
-        load = BASE * factor
+    for factor in FACTORS:
+        load = base(c) * factor
         _, pipelines, nodes = needs(c, load)
         p50, p99 = simulate(c, load, pipelines, nodes)
         rows.append([f"{factor:,}×", f"{pipelines} and {nodes}", f"{p50:.0f} ms", f"{p99:.0f} ms"])
-    part = capacities(c)
-    most = min(part["one pipeline: its connection to PostgreSQL"], part["one pipeline: the process"]) / BUSY
+    most = capacities(c)[PIPELINE] / BUSY
     for share in (0.5, 0.9, 1.1):
         p50, p99 = simulate(c, most * share, 1, needs(c, most * share)[2])
         rows.append([f"{share:.0%} of what one pipeline can", f"1 and {needs(c, most * share)[2]}", f"{p50:.0f} ms", f"{p99:.0f} ms"])
@@ -140,8 +179,7 @@ def tables(costs):
     c = resolved(costs)
     return {
         "scale-costs": cost_table(costs, c),
-        "scale-capacities": table(["one part", "carries, changes/s", "that is"], [
-            [name, f"{rate:,.0f}", f"{rate / BASE:,.1f}×"] for name, rate in capacities(c).items()]),
+        "scale-capacities": capacity_table(c),
         "scale-loads": load_table(c),
         "scale-latencies": latency_table(c),
     }

@@ -103,8 +103,8 @@ void run(const Parameters& parameters, Report& report) {
          {std::pair{"begin immediate", kImmediate}, std::pair{"one statement", kSingle},
           std::pair{"reads, then writes", kReadsFirst}}) {
       const Met met = write_for(file, sql, duration, pause);
-      report.add(std::string(name) + ": commits", "", static_cast<double>(met.commits));
-      report.add(std::string(name) + ": SQLITE_BUSY", "", static_cast<double>(met.busy));
+      report.add(std::string(name) + ": commits", "commits", static_cast<double>(met.commits));
+      report.add(std::string(name) + ": SQLITE_BUSY", "times", static_cast<double>(met.busy));
     }
   }
   if (!service->running()) throw std::runtime_error("the service has ended: " + service->err());

@@ -3,14 +3,13 @@
 // triggers that only append a row to the outbox, and the tracked one. Each has an integer key and a unique
 // text; the view does not read the column `unread`.
 //
-//   benchmark_sqlite_trigger_cost [rounds] [folder]
+//   benchmark_sqlite_trigger_cost [--rounds N] [--folder DIR]
 #include <sqlite3.h>
 #include <time.h>
 
 #include <algorithm>
 #include <array>
 #include <cstdio>
-#include <cstdlib>
 #include <filesystem>
 #include <stdexcept>
 #include <string>
@@ -18,6 +17,7 @@
 
 #include "replicator/config/config.h"
 #include "replicator/source/sqlite/define/source_definition.h"
+#include "tests/bench/support/command_line.h"
 
 namespace lockstep {
 namespace {
@@ -145,12 +145,21 @@ void run(int rounds, const std::filesystem::path& file) {
 }  // namespace lockstep
 
 int main(int argc, char** argv) {
+  CLI::App app{"What the triggers of a SQLite source add to a writer's transactions, in CPU.",
+               "benchmark_sqlite_trigger_cost"};
+  bool quick = false;
+  int rounds = 60;
+  std::filesystem::path folder = std::filesystem::temp_directory_path();
+  app.add_flag("--quick", quick, "the small form: it shows that the benchmark works, and measures nothing");
+  app.add_option("--rounds", rounds, "how often each table has its turn (60)")
+      ->check(lockstep::benchmarks::at_least(1));
+  app.add_option("--folder", folder, "where a folder for the file is made (" + folder.string() + ")")
+      ->check(CLI::ExistingDirectory);
+  if (const auto code = lockstep::benchmarks::end_after_parsing(app, argc, argv)) return *code;
   try {
-    const std::filesystem::path folder =
-        (argc > 2 ? std::filesystem::path(argv[2]) : std::filesystem::temp_directory_path()) /
-        ("lockstep-sqlite-cost-" + std::to_string(time(nullptr)));
+    folder /= "lockstep-sqlite-cost-" + std::to_string(time(nullptr));
     std::filesystem::create_directories(folder);
-    lockstep::run(argc > 1 ? std::atoi(argv[1]) : 60, folder / "app.db");
+    lockstep::run(quick ? 2 : rounds, folder / "app.db");
     std::filesystem::remove_all(folder);
     return 0;
   } catch (const std::exception& error) {

@@ -89,7 +89,7 @@ void run(const Parameters& parameters, Report& report) {
   pipeline.must("wait", {"--timeout", "600s", "--refresh"}, kPatienceForWork);
   if (index.count() != documents) throw std::runtime_error("the index is not full");
   report.add("filled beside the writer", "documents/s", static_cast<double>(documents) / took.count());
-  report.add("the writer's commits", "", writer.commits());
+  report.add("the writer's commits", "commits", writer.commits());
   report.add("what it wrote into -wal, about", "MiB", writer.commits() * 2 * 4120 / kMegabyte);
   report.add("largest -wal", "MiB", writer.largest_wal());
   report.add("peak memory of lockstep", "MiB", support::peak_memory(service->pid()));

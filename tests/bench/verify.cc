@@ -23,7 +23,7 @@ void run(const Parameters& parameters, Report& report) {
     report.add("CPU of Elasticsearch", "s", cpu.elasticsearch());
     report.add("peak memory of lockstep", "MiB", verified.peak_memory);
   }
-  report.target("verify", Report::Bound::kAtMost, 60);
+  report.target("verify", Report::Bound::kAtMost, 30);
   report.target("peak memory of lockstep", Report::Bound::kAtMost, 32);
 }
 

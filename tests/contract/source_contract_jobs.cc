@@ -79,6 +79,32 @@ TEST_P(SourceContract, EachKindOfJobKeepsItsPositionAndWhatItHasDone) {
   }
 }
 
+// Only PostgreSQL's first backfill had one.
+TEST_P(SourceContract, AJobKeepsTheTotalThatIsLearntOnTheWay) {
+  lead();
+  finish_jobs();
+  const Job job = add_job(docs().id, JobKind::kBackfill, "TRUNCATE").at(0);
+  EXPECT_FALSE(job.total);
+  const auto advance = [&](std::optional<std::int64_t> total) {
+    Acknowledged acknowledged;
+    acknowledged.jobs.push_back({job.id, job.kind, AfterDocument{{"17"}}, 3, false, total});
+    save(acknowledged);
+    return find_job(job.id)->total;
+  };
+  EXPECT_EQ(advance(48'000), 48'000);
+  EXPECT_EQ(advance(std::nullopt), 48'000) << "a later page says nothing of it";
+}
+
+TEST_P(SourceContract, ASnapshotKnowsAboutHowManyDocumentsAViewHas) {
+  lead();
+  writer_->insert_things(1, 7);
+  const std::optional<std::int64_t> beside = source_->changes().read()->estimate_documents(docs());
+  const std::optional<std::int64_t> led = begin()->estimate_documents(docs());
+  ASSERT_TRUE(beside && led);
+  EXPECT_GT(*beside, 0);
+  EXPECT_EQ(*led, *beside);
+}
+
 TEST_P(SourceContract, JobsComeOldestFirst) {
   lead();
   finish_jobs();

@@ -46,6 +46,7 @@ class EmptyTransaction final : public SourceTransaction {
   ViewList list_page(const AppliedIndex&, const std::optional<DocumentId>&, std::int64_t) override {
     return {{}, true};
   }
+  std::optional<std::int64_t> estimate_documents(const AppliedIndex&) override { return std::nullopt; }
   std::vector<StaleDocument> stale(const AppliedIndex&, const std::vector<FoundDocument>&) override {
     return {};
   }
@@ -134,6 +135,7 @@ class EmptySource final : public Source,
   std::unique_ptr<SourceTransaction> begin(Epoch) override { return std::make_unique<EmptyTransaction>(); }
   std::unique_ptr<SourceTransaction> begin_repair() override { return std::make_unique<EmptyTransaction>(); }
   std::unique_ptr<PageConnection> page_connection() override { return nullptr; }
+  std::function<void()> canceller() override { return {}; }
   std::unique_ptr<SourceSnapshot> read() override { return std::make_unique<EmptyTransaction>(); }
   Position checkpoint() override { return {}; }
   bool has_passed(const Position&) override { return false; }
@@ -191,6 +193,7 @@ class EmptyStatusWriter final : public StatusWriter {
  public:
   void publish(const PublishedStatus&) override {}
   bool is_led() override { return false; }
+  std::vector<LockWait> lock_waits() override { return {{.holder = 7}}; }
 };
 
 class EmptyDefinition final : public SourceDefinition {

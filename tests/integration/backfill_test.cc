@@ -130,6 +130,33 @@ TEST_F(Backfill, ADocumentThatIsDeletedWhileItsPageIsReadStaysDeletedThoughItsVe
   EXPECT_EQ(slow.get("91")->json, R"({"slept":"new"})");
 }
 
+// It had no total, and the time left was by the age of its row, whoever had run it.
+TEST_F(Backfill, OneThatATruncateCausedHasATotalAndATimeLeftWhileItIsRun) {
+  pipeline_.set_more("[replication]\nchunk_documents = 500\n");
+  execute("analyze; delete from lockstep.job; truncate blog.comments");
+  proxy_.disturb([](const HttpMessage& request) {
+    return RecordingProxy::is_bulk(request) ? std::optional(Disturbance{.delay = 500ms}) : std::nullopt;
+  });
+  restart();
+  const auto backfill = [this] {
+    const nlohmann::json status = pipeline_.status();
+    for (const nlohmann::json& job : status.at("indices").at(posts_.alias()).at("jobs"))
+      if (job.at("kind") == "backfill") return job;
+    return nlohmann::json{{"seconds_left", nullptr}};
+  };
+  nlohmann::json job;
+  ASSERT_TRUE(wait_until([&] { return (job = backfill()).at("seconds_left").is_number(); }, kPatience));
+  EXPECT_GT(job.at("total"), kDocuments / 2) << job.dump();
+  EXPECT_EQ(job.at("total_is_estimate"), true);
+  EXPECT_LT(job.at("seconds_left"), 600) << job.dump();
+  kill();
+  execute("update lockstep.pipeline_status set beat_at = beat_at - interval '1 hour'");
+  job = backfill();
+  EXPECT_GT(job.at("total"), 0) << "it is stored with the job";
+  EXPECT_TRUE(job.at("seconds_left").is_null()) << "nobody runs it: " << job.dump();
+  EXPECT_NE(pipeline_.must("status").find(" of about "), std::string::npos);
+}
+
 TEST_F(Backfill, AnIndexThatIsAddedLaterIsFilledBesideTheOthers) {
   pipeline_.catch_up();
   execute("create view search.authors as select id as _id, name from blog.authors");

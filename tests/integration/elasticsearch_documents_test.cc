@@ -5,6 +5,8 @@
 #include <set>
 
 #include "replicator/elasticsearch/read/document_reader.h"
+#include "replicator/elasticsearch/read/document_scan.h"
+#include "replicator/elasticsearch/read/id_search.h"
 #include "tests/integration/elasticsearch_fixture.h"
 #include "tests/support/eventually.h"
 
@@ -131,11 +133,49 @@ TEST_F(ElasticsearchDocumentsContract, TheBytesOfASourceAreKept) {
   EXPECT_EQ(fetch("1"), (Stored{"", source, version(1)}));
 
   client().refresh(alias());
-  std::vector<std::string> scanned;
-  scan_documents(client(), alias(), {.sources = true}, [&](std::span<const StoredDocument> page) {
-    for (const StoredDocument& document : page) scanned.emplace_back(document.source);
+  const std::vector<DocumentLocation> wanted = {{"1", ""}, {"2", ""}};
+  std::vector<std::string> read(wanted.size());
+  NeighbourReader(client(), alias()).fetch(wanted, [&](std::size_t i, const auto& stored) {
+    read[i] = stored ? std::string(stored->source) : "none";
   });
-  EXPECT_EQ(scanned, std::vector<std::string>{source});
+  EXPECT_EQ(read, (std::vector<std::string>{source, "none"}));
+}
+
+TEST_F(ElasticsearchDocumentsContract, NeighboursComeWholeFromAnIndexThatAllowsFewAtOnce) {
+  client().put_settings(alias(), {{"index.max_result_window", 7}});
+  constexpr int kDocuments = 50;
+  std::vector<std::string> ids;
+  BulkRequest request;
+  for (int i = 0; i < kDocuments; ++i) {
+    ids.push_back(std::to_string(i));
+    for (const std::string routing : {"r", "s"})
+      request.index(alias(), {1, ids.back(), routing}, version(5), R"({"n":)" + ids.back() + "}");
+  }
+  write(std::move(request));
+  client().refresh(alias());
+  std::vector<DocumentLocation> wanted;
+  for (const std::string& id : ids) wanted.push_back({id, "s"});
+  std::vector<std::string> read(wanted.size());
+  NeighbourReader(client(), alias()).fetch(wanted, [&](std::size_t i, const auto& stored) {
+    if (stored && stored->routing == "s") read[i] += stored->source;
+  });
+  for (int i = 0; i < kDocuments; ++i)
+    EXPECT_EQ(read[static_cast<std::size_t>(i)], R"({"n":)" + ids[static_cast<std::size_t>(i)] + "}");
+}
+
+TEST_F(ElasticsearchDocumentsContract, LookingADocumentUpGivesNoContents) {
+  BulkRequest request;
+  request.index(alias(), {1, "1", "r"}, version(4), "{}");
+  write(std::move(request));
+  const std::vector<DocumentLocation> wanted = {{"1", "r"}, {"2", "r"}};
+  std::vector<std::optional<DocumentVersion>> found;
+  look_up_documents(client(), alias(), wanted, [&](std::size_t, const auto& stored) {
+    found.push_back(stored ? std::optional(stored->version) : std::nullopt);
+    if (!stored) return;
+    EXPECT_EQ(stored->source, "");
+    EXPECT_EQ(stored->routing, "r");
+  });
+  EXPECT_EQ(found, (std::vector<std::optional<DocumentVersion>>{version(4), std::nullopt}));
 }
 
 TEST_F(ElasticsearchDocumentsContract, DocumentsAreCountedByTheirIdsAndMeasuredOnAverage) {

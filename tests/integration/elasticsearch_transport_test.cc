@@ -21,8 +21,10 @@ using testing::HasSubstr;
 using testing::Not;
 
 constexpr auto kDeadline = 30s;
+constexpr std::size_t kLargeReply = 10'000'000;  // bytes
 
-/// Records requests and answers 200 "ok", or hangs on /hang until it is destroyed.
+/// Records requests and answers 200 "ok", at /large with a large text, or hangs on /hang until it is
+/// destroyed.
 class RecordingServer {
  public:
   RecordingServer() {
@@ -31,7 +33,7 @@ class RecordingServer {
       requests_.push_back(request);
       if (request.path == "/hang") released_.wait(lock, [this] { return released; });
       response.status = request.path == "/404" ? 404 : 200;
-      response.set_content("ok", "text/plain");
+      response.set_content(request.path == "/large" ? std::string(kLargeReply, 'x') : "ok", "text/plain");
     };
     server_.Get(".*", record).Post(".*", record).Put(".*", record).Delete(".*", record);
     port_ = server_.bind_to_any_port("127.0.0.1");
@@ -145,6 +147,29 @@ TEST(CurlTransport, CompressesLargeBodiesWhenToldTo) {
     transport->perform(request_of("POST", "/_bulk", "small"));
     EXPECT_FALSE(server.last().has_header("Content-Encoding"));
     EXPECT_EQ(server.last().body, "small");
+  }
+}
+
+TEST(CurlTransport, AReplyLargerThanTheRequestAllowsIsCutOffAndTheNextRequestIsServed) {
+  RecordingServer server;
+  for (const auto compression :
+       {ElasticsearchConfig::Compression::kNone, ElasticsearchConfig::Compression::kGzip}) {
+    ElasticsearchConfig config = config_of({server.url()});
+    config.compression = compression;
+    const auto transport = make_transport_factory(config)();
+    HttpRequest request = request_of("GET", "/large");
+    request.most_reply_bytes = kLargeReply;
+    EXPECT_EQ(transport->perform(request).body.size(), kLargeReply) << "just as large as is allowed";
+    request.most_reply_bytes = kLargeReply - 1;
+    try {
+      transport->perform(request);
+      ADD_FAILURE() << "it was not cut off";
+    } catch (const ReplyTooLarge& reply) {
+      EXPECT_GE(reply.bytes(), kLargeReply - 1);
+      EXPECT_LE(reply.bytes(), kLargeReply);
+      EXPECT_TRUE(reply.sent());
+    }
+    EXPECT_EQ(transport->perform(request_of("GET", "/")).body, "ok");
   }
 }
 

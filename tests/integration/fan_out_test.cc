@@ -50,6 +50,26 @@ TEST_F(FanOut, ALargeChangeSurvivesKills) {
   EXPECT_EQ(document("8000"), document_of("post 8000", "renamed"));
 }
 
+// Each time the leader gave the lead away.
+TEST_F(FanOut, AJobWhoseConnectionIsEndedGoesOnUnderTheSameLead) {
+  follow();
+  slow_down_large_bulks();
+  const auto epoch = [&] { return database_.number("select max(epoch) from lockstep.checkpoint"); };
+  const std::int64_t before = epoch();
+  execute("update blog.authors set name = 'renamed' where id = 1");
+  const auto end_connection = [&] {
+    return database_.number(
+               "select count(pg_terminate_backend(pid)) from pg_stat_activity where datname = "
+               "current_database() and application_name like '%pages of jobs'") > 0;
+  };
+  for (int i = 0; i < 2; ++i) ASSERT_TRUE(wait_until(end_connection, kPatience));
+  execute("insert into blog.posts (id, author_id, title) values (100, 2, 'small')");
+  EXPECT_TRUE(appears("100"));
+  proxy_.disturb({});
+  EXPECT_TRUE(becomes_equal());
+  EXPECT_EQ(epoch(), before);
+}
+
 TEST_F(FanOut, DocumentsDeletedWhileALargeChangeIsReplayedStayDeleted) {
   follow();
   slow_down_large_bulks();

@@ -71,9 +71,9 @@ TEST_F(Memory, StaysFlatInABackfillAFanOutAndATransactionOf300000Documents) {
 TEST_F(Memory, HoldsOnlySomeOfManyLargeDocuments) {
   insert_posts(24, "repeat(md5(i::text), 163840)");  // 5 MiB each, 120 MiB in all
   pipeline_.apply();
-  EXPECT_LE(peak(), kMostOfAny + 60) << "MiB, in a backfill";
+  EXPECT_LE(peak(), kMostOfAny + 32) << "MiB, in a backfill";
   database_.execute("update blog.posts set title = title || '.'");
-  EXPECT_LE(peak(), kMostOfAny + 60) << "MiB, in a transaction that changes every document";
+  EXPECT_LE(peak(), kMostOfAny + 32) << "MiB, in a transaction that changes every document";
   EXPECT_EQ(count(), 24);
 }
 

@@ -67,6 +67,27 @@ TEST_F(ProgramRoles, TheOwnerAppliesTheProgramRunsWithThePrintedGrantsAndAnybody
   EXPECT_EQ(pipeline_.lockstep("wait", {"--refresh"}).exit_code, 0);
 }
 
+// The leader gave the lead away again and again, and small changes took seconds.
+TEST_F(ProgramRoles, ARoleWithoutASecondConnectionKeepsTheLeadAndFollows) {
+  pipeline_.set_role(owner_);
+  pipeline_.apply();
+  execute("alter role " + owner_ + " connection limit 1");
+  program_ = pipeline_.start();
+  const auto says_why = [&] {
+    return program_->err().find(
+               "is tried again: connecting to the source: PostgreSQL takes no connection now") !=
+           std::string::npos;
+  };
+  ASSERT_TRUE(wait_until(says_why, kPatience)) << program_->err();
+  const auto epoch = [&] { return database_.number("select max(epoch) from lockstep.checkpoint"); };
+  const std::int64_t before = epoch();
+  execute("insert into blog.posts (id, author_id, title) values (100, 1, 'small')");
+  EXPECT_TRUE(appears("100")) << program_->err();
+  EXPECT_FALSE(wait_until([&] { return epoch() != before; }, std::chrono::seconds(5)));
+  execute("alter role " + owner_ + " connection limit -1");
+  EXPECT_TRUE(becomes_equal()) << program_->err();
+}
+
 TEST_F(ProgramRoles, TheRunningRoleMayLookAfterTheDeadLetters) {
   pipeline_.set_role(owner_);
   pipeline_.apply();

@@ -21,6 +21,7 @@
 #include "tests/support/pipeline_under_test.h"
 #include "tests/support/program.h"
 #include "tests/support/random_seed.h"
+#include "tests/support/recording_proxy.h"
 #include "tests/support/servers.h"
 #include "tests/support/sqlite_application.h"
 #include "tests/support/temporary_folder.h"
@@ -234,6 +235,35 @@ TEST_F(SqliteFollowTest, TheIndexEqualsTheViewWhateverIsKilled) {
   query(file_, "select name from sqlite_schema where name like '%lockstep%'",
         [](char** row) { ADD_FAILURE() << row[0] << " was left"; });
   EXPECT_FALSE(std::filesystem::exists(file_.string() + "-lockstep-lockstep"));
+}
+
+// SQLite's plans left the total of every backfill out.
+TEST_F(SqliteFollowTest, ABackfillHasATotalOnceItHasBegun) {
+  support::RecordingProxy proxy;
+  proxy.disturb([](const support::HttpMessage& request) {
+    return support::RecordingProxy::is_bulk(request) ? std::optional(support::Disturbance{.delay = 100ms})
+                                                     : std::nullopt;
+  });
+  std::string configuration = content_at(folder_.path() / "lockstep.toml");
+  configuration.replace(configuration.find(support::elasticsearch_url()), support::elasticsearch_url().size(),
+                        proxy.url());
+  folder_.write("lockstep.toml", configuration + "[replication]\nchunk_documents = 500\n");
+  query(file_,
+        "insert into users (id, name) values (1, 'Ann'); with recursive n(i) as (values (1) union all "
+        "select i + 1 from n where i < 9000) insert into blogposts (id, title, user_id) select i, 'p', 1 "
+        "from n");
+  must("apply", {"--yes"});
+  start();
+  nlohmann::json jobs;
+  ASSERT_TRUE(support::wait_until(
+      [&] {
+        jobs = nlohmann::json::parse(lockstep("status", {"--json"}).out)["indices"][index_.alias()]["jobs"];
+        return jobs.size() == 1 && jobs[0]["seconds_left"].is_number();
+      },
+      kPatience))
+      << service_->err();
+  EXPECT_EQ(jobs[0]["total"], 9'000) << jobs.dump();
+  EXPECT_LT(jobs[0]["seconds_left"], 60) << jobs.dump();
 }
 
 TEST_F(SqliteFollowTest, AnotherFileAtItsPlaceIsNoticedAndComparedWithTheIndex) {

@@ -1,8 +1,12 @@
 // Equal at rest, proved or disproved: what verify says of an index, and what --repair makes of it.
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <optional>
 #include <set>
 #include <sstream>
+#include <string>
+#include <thread>
 
 #include "tests/support/blog_pipeline.h"
 
@@ -104,8 +108,31 @@ TEST_F(Verify, ChangesThatHappenMeanwhileAreNoDifference) {
   for (int i = 0; verifying.running(); ++i) {
     execute("update blog.posts set title = 'now ' || " + std::to_string(i) +
             " where id % 100 = " + std::to_string(i % 100));
+    std::this_thread::sleep_for(5ms);
   }
   EXPECT_EQ(verifying.wait(kPatience), 0) << verifying.out() << verifying.err();
+}
+
+// Each of its waits for what was pending was longer than the one before.
+TEST_F(Verify, ChangesThatComeFasterThanTheyAreAppliedDoNotKeepItForEver) {
+  execute(
+      "insert into blog.posts (id, author_id, title) select i, 1 + i % 5, 'post' from generate_series(1001, "
+      "2000) i");
+  follow();
+  EXPECT_TRUE(becomes_equal());
+  posts_.damage("2", R"({"title":"altered"})");
+  proxy_.disturb([](const HttpMessage& request) -> std::optional<Disturbance> {
+    return RecordingProxy::is_bulk(request) ? std::optional(Disturbance{.delay = 100ms}) : std::nullopt;
+  });
+  Program verifying(lockstep_program(), {"verify", "-c", pipeline_.configuration().string()});
+  const auto begin = std::chrono::steady_clock::now();
+  for (int i = 0; verifying.running() && std::chrono::steady_clock::now() - begin < 90s; ++i) {
+    execute("update blog.posts set title = 'now ' || " + std::to_string(i) + " where id > 1500");
+  }
+  ASSERT_FALSE(verifying.running()) << verifying.err();
+  EXPECT_EQ(verifying.wait(kPatience), 3) << "what nobody changes is judged: " << verifying.err();
+  EXPECT_EQ(verifying.out(), posts_.alias() + "\tdifferent\t\"2\"\n");
+  EXPECT_NE(verifying.err().find("never stopped changing"), std::string::npos) << verifying.err();
 }
 
 TEST_F(Verify, LargeIndicesAndRoutedOnesAndTextKeysAreCompared) {

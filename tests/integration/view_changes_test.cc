@@ -30,6 +30,9 @@ using testing::AllOf;
 using testing::HasSubstr;
 
 constexpr int kPosts = 60;
+// The first ones change their author. Where that is their routing, they are deleted and written in one
+// request, and a refresh that falls between hides them for a moment.
+constexpr int kMoving = 20;
 
 constexpr const char* kSchema =
     "create table authors (id integer primary key, name text); "
@@ -94,7 +97,8 @@ std::string fields_of(const json& hit) {
 }
 
 /// What is wrong with a reply; empty: nothing.
-std::string complaint_about(const ElasticsearchServer::Reply& reply, const Form& form) {
+std::string complaint_about(const ElasticsearchServer::Reply& reply, const Form& form,
+                            std::size_t least = kPosts) {
   if (reply.status != 200) return std::to_string(reply.status) + " " + reply.body;
   const json found = reply.json();
   if (found.at("_shards").at("failed") != 0) return "a shard failed: " + reply.body;
@@ -104,7 +108,7 @@ std::string complaint_about(const ElasticsearchServer::Reply& reply, const Form&
     forms.insert(form(hit));
     if (!ids.insert(hit.at("_id").get<std::string>()).second) return "twice " + hit.dump();
   }
-  if (ids.size() < kPosts) return "only " + std::to_string(ids.size()) + " documents";
+  if (ids.size() < least) return "only " + std::to_string(ids.size()) + " documents";
   return forms.size() < 2 ? "" : "of two views: " + *forms.begin() + " and " + *forms.rbegin();
 }
 
@@ -129,15 +133,15 @@ class ViewChanges : public testing::Test {
   void execute(const std::string& sql) { database_.execute(sql); }
 
   /// Writers of every kind and searches, until rest().
-  void load(const Form& form) {
+  void load(const Form& form, std::size_t least = kPosts) {
     writer_ = std::make_unique<Work>([this, connection = std::shared_ptr(database_.connect())](int round) {
       support::execute(*connection, statement(round));
       std::this_thread::sleep_for(5ms);  // a writer that is not always at work
     });
-    searcher_ =
-        std::make_unique<Work>([this, form, server = std::make_shared<ElasticsearchServer>()](int /*round*/) {
+    searcher_ = std::make_unique<Work>(
+        [this, form, least, server = std::make_shared<ElasticsearchServer>()](int /*round*/) {
           const auto reply = server->request("GET", "/" + posts_.alias() + "/_search?size=2000");
-          if (const std::string complaint = complaint_about(reply, form); !complaint.empty())
+          if (const std::string complaint = complaint_about(reply, form, least); !complaint.empty())
             throw std::runtime_error(complaint);
         });
   }
@@ -173,7 +177,8 @@ class ViewChanges : public testing::Test {
       case 3:
         return "update authors set name = 'Ann the " + number + ".' where id = 1";
       case 4:
-        return "update posts set author_id = 1 + (author_id % 3)" + post;
+        return "update posts set author_id = 1 + (author_id % 3) where id = " +
+               std::to_string(1 + round % kMoving);
       case 5:
         return "update posts set id = id + 10000 where id = " + std::to_string(1'000 + round - 5);
       default:
@@ -309,7 +314,7 @@ TEST_F(ViewChanges, DocumentsGetAnotherIdThoughTheServiceIsKilled) {
 }
 
 TEST_F(ViewChanges, DocumentsGetARoutingAndMoveByIt) {
-  load([](const json& hit) { return hit.contains("_routing") ? "routed" : "not"; });
+  load([](const json& hit) { return hit.contains("_routing") ? "routed" : "not"; }, kPosts - kMoving);
   execute(
       "create view posts_2 as select p.id as _id, p.author_id as _author_id, 'by' || p.author_id as "
       "_routing, "
@@ -341,14 +346,14 @@ TEST(SqliteViewChanges, AnotherViewGetsASecondIndexAndIsLeftAgain) {
   std::unique_ptr<Work> searcher;
   searcher = std::make_unique<Work>([&, server = std::make_shared<ElasticsearchServer>()](int /*round*/) {
     const auto reply = server->request("GET", "/" + posts.alias() + "/_search?size=2000");
-    if (const std::string complaint = complaint_about(reply, fields_of); !complaint.empty())
+    if (const std::string complaint = complaint_about(reply, fields_of, kPosts - kMoving); !complaint.empty())
       throw std::runtime_error(complaint);
   });
   Work writer([&, own = std::make_shared<SqliteApplication>(file)](int round) {
     own->execute(round % 3 == 0
                      ? "update authors set name = 'x" + std::to_string(round) + "' where id = 1"
                      : "update posts set title = 'changed', author_id = 1 + (author_id % 3) where id = " +
-                           std::to_string(1 + round % kPosts));
+                           std::to_string(1 + round % kMoving));
     std::this_thread::sleep_for(10ms);
   });
   pipeline.set_view("views", "posts_2");

@@ -82,9 +82,10 @@ class StatusPage(unittest.TestCase):
         status["slo"] = {"lag_seconds": 2, "share": 0.98765, "known_seconds": 86350}
         status["standbys"] = [{"host": "10.0.0.7", "since": "2026-01-31T12:00:00Z"}]
         status["indices"][0].update(set_aside=True, jobs=[{"kind": "fan_out", "reason": "a change of shop.vendor", "done": 120000,
-                                                           "total": 300000, "seconds_left": 42.0, "unreadable": False}])
+                                                           "total": 300000, "total_is_estimate": True, "seconds_left": 42.0,
+                                                           "unreadable": False}])
         browser.run("const told = arguments[0]; window.fetch = async () => ({ ok: true, json: async () => told }); refresh()", status)
-        self.assertTrue(browser.shows("120,000 of 300,000 documents (40 %), about 42.0 s left", "#jobs"), browser.text())
+        self.assertTrue(browser.shows("120,000 of about 300,000 documents (40 %), about 42.0 s left", "#jobs"), browser.text())
         self.assertEqual(browser.run("return document.querySelector('progress').position"), 0.4)
         self.assertIn("a <b>trigger</b> is missing", browser.text("#attention"))
         self.assertIn("is not followed", browser.text("#attention"))

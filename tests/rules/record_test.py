@@ -29,6 +29,12 @@ class ToolsTable(unittest.TestCase):
             "| filling, documents/s | 20,000 (10,000–30,000) | 15,000 |",
             "| documents that differ |  | 0 |"])
 
+    def test_has_ratios_before_rates(self):
+        result = {**RESULT, "benchmark": "drain", "measures": [{"name": "filling", "unit": "documents/s", "values": [1000]},
+                                                               {"name": "share of the ceiling", "unit": "", "values": [0.5]}]}
+        del result["columns"]
+        self.assertEqual(self.table(result)[4:6], ["| share of the ceiling | 0.5 |  |  |", "| filling | 1,000 documents/s |  |  |"])
+
     def test_says_when_and_on_what_it_was_measured(self):
         self.assertEqual(self.table(RESULT)[0], "2026-01-02: 2 cores, 8 GiB, load 0.1 before it began; elasticsearch 7.10.2, PostgreSQL "
                                                 "15.20; posts 200,000, rounds 3.")

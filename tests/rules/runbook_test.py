@@ -10,7 +10,8 @@ SQL = ["replicator/source/postgres/sql/differences_from_applied.sql", "replicato
        "replicator/source/sqlite/sql/rows_of_no_index.sql"]
 CODE = {"replicator/source/sqlite/define/differences.cc": ["in_words", "add_view_differences"],
         "replicator/source/sqlite/define/wanted.cc": ["misfit"],
-        "replicator/pipeline/progress_report.cc": ["ProgressReport::find_differences"],
+        "replicator/pipeline/progress_report.cc": ["ProgressReport::find_differences", "ProgressReport::note_troubles"],
+        "replicator/elasticsearch/bulk/bulk_writer.cc": ["BulkWriter::state"],
         "replicator/source/pipeline_status.cc": ["in_words"],
         "replicator/unknown_value.cc": ["unknown_value", "unfit_value"]}
 LEAST = 13  # characters: a shorter text is a word, not a warning

@@ -210,6 +210,11 @@ std::vector<PublishedStatus> Database::published() const {
   return published_;
 }
 
+void Database::set_lock_waits(std::vector<LockWait> waits) {
+  const std::lock_guard lock(mutex_);
+  lock_waits_ = std::move(waits);
+}
+
 void Database::step(Step step) const {
   std::function<void(Step)> hook;
   {

@@ -151,6 +151,10 @@ class Database {
   void read_pages_beside() { reads_pages_beside_ = true; }
   bool reads_pages_beside() const { return reads_pages_beside_; }
 
+  /// Whether connections beside the leader's can be opened: for pages, and for lists of fan-outs.
+  void give_side_connections(bool give) { gives_side_connections_ = give; }
+  bool gives_side_connections() const { return gives_side_connections_; }
+
   /// Moves the checkpoint as a leader would.
   void set_position(std::size_t rows);
 
@@ -176,6 +180,8 @@ class Database {
   std::int64_t renderings() const;
   /// What leaders have published, oldest first.
   std::vector<PublishedStatus> published() const;
+  /// What sessions of the leader wait for, from now on.
+  void set_lock_waits(std::vector<LockWait> waits);
 
  private:
   friend class FakeSource;
@@ -190,6 +196,7 @@ class Database {
                                    const std::vector<CapturedChange>& changes) const;
 
   std::atomic<bool> reads_pages_beside_ = false;
+  std::atomic<bool> gives_side_connections_ = true;
   mutable std::mutex mutex_;
   AppliedPipeline pipeline_;                                     // guarded by mutex_
   State state_;                                                  // guarded by mutex_
@@ -197,6 +204,7 @@ class Database {
   std::function<void(Step)> hook_;                               // guarded by mutex_
   const void* leader_ = nullptr;                                 // guarded by mutex_: connection that leads
   std::vector<PublishedStatus> published_;                       // guarded by mutex_
+  std::vector<LockWait> lock_waits_;                             // guarded by mutex_
   SourceIdentity identity_{"fake", "1", 100};                    // guarded by mutex_
   std::set<IndexId> unreadable_;                                 // guarded by mutex_
   std::int64_t renderings_ = 0;                                  // guarded by mutex_

@@ -41,12 +41,18 @@ std::string utc(std::chrono::system_clock::time_point time) {
   return text.data();
 }
 
+void require_side_connection(const Database& database) {
+  if (!database.gives_side_connections())
+    throw Error({"connecting", "too many connections", "", Retry::kLater, Server::kSource});
+}
+
 class FakePageConnection final : public PageConnection {
  public:
   explicit FakePageConnection(Database& database) : database_(database) {}
 
   std::unique_ptr<SourceTransaction> begin(Epoch epoch) override {
     if (is_cancelled_) throw Error({"reading beside the leader's connection", "it was cancelled"});
+    require_side_connection(database_);
     return std::make_unique<FakeTransaction>(database_, connection_, epoch);
   }
   void cancel() override { is_cancelled_ = true; }
@@ -145,6 +151,11 @@ std::unique_ptr<SourceTransaction> FakeSource::begin_repair() {
   return std::make_unique<FakeTransaction>(database_, connection_, std::nullopt);
 }
 
+ChangeLog::Canceller FakeSource::canceller() {
+  if (!database_.reads_pages_beside()) return {};
+  return [] {};
+}
+
 std::unique_ptr<PageConnection> FakeSource::page_connection() {
   if (!database_.reads_pages_beside()) return nullptr;
   return std::make_unique<FakePageConnection>(database_);
@@ -194,6 +205,7 @@ std::optional<FanOutList> FakeSource::expand(const AppliedIndex& index, const Jo
   database_.require_present();
   database_.step(Step::kExpand);
   if (connection_.open > 0) throw std::logic_error("a transaction is open on this connection");
+  require_side_connection(database_);
   const std::optional<JobId> expanded = std::exchange(connection_.expanding, std::nullopt);
   if (expanded) make_list(*expanded);
   const std::optional<std::int64_t> total = ask([&](const State& state) {
@@ -315,6 +327,12 @@ bool FakeStatusWriter::is_led() {
   database_.require_present();
   const std::lock_guard lock(database_.mutex_);
   return database_.led_elsewhere_ || database_.leader_ != nullptr;
+}
+
+std::vector<LockWait> FakeStatusWriter::lock_waits() {
+  database_.require_present();
+  const std::lock_guard lock(database_.mutex_);
+  return database_.lock_waits_;
 }
 
 }  // namespace lockstep::fake

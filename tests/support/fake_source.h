@@ -61,6 +61,8 @@ class FakeSource final : public Source,
   std::unique_ptr<SourceTransaction> begin(Epoch epoch) override;
   std::unique_ptr<SourceTransaction> begin_repair() override;
   std::unique_ptr<PageConnection> page_connection() override;
+  /// Of a source with a connection for pages it does nothing: nothing here takes long.
+  Canceller canceller() override;
   std::unique_ptr<SourceSnapshot> read() override;
   Position checkpoint() override;
   bool has_passed(const Position& position) override;
@@ -108,6 +110,7 @@ class FakeStatusWriter final : public StatusWriter {
 
   void publish(const PublishedStatus& status) override;
   bool is_led() override;
+  std::vector<LockWait> lock_waits() override;
 
  private:
   Database& database_;

@@ -79,6 +79,7 @@ void save_progress(State& state, const JobProgress& progress) {
   }
   stored->second.job.position = progress.position;
   stored->second.job.done += progress.done_documents;
+  if (progress.total) stored->second.job.total = progress.total;
   if (progress.finished) state.jobs.erase(stored);
 }
 
@@ -239,6 +240,11 @@ ViewList FakeTransaction::list_page(const AppliedIndex& index, const std::option
     list.documents.push_back({{row->first}, index.routed ? row->second.routing : ""});
   list.end = static_cast<std::int64_t>(list.documents.size()) < limit;
   return list;
+}
+
+std::optional<std::int64_t> FakeTransaction::estimate_documents(const AppliedIndex& index) {
+  database_.require_readable(index);
+  return static_cast<std::int64_t>(seen_.views[index.id].size());
 }
 
 std::vector<StaleDocument> FakeTransaction::stale(const AppliedIndex& index,

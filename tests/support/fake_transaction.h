@@ -31,6 +31,7 @@ class FakeTransaction final : public SourceTransaction {
                           std::int64_t limit, std::int64_t max_bytes, const DocumentSink& sink) override;
   ViewList list_page(const AppliedIndex& index, const std::optional<DocumentId>& after,
                      std::int64_t limit) override;
+  std::optional<std::int64_t> estimate_documents(const AppliedIndex& index) override;
   std::vector<StaleDocument> stale(const AppliedIndex& index,
                                    const std::vector<FoundDocument>& found) override;
   void require_readable(const AppliedIndex& index) override;

@@ -8,6 +8,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <stdexcept>
 
 #include "tests/support/eventually.h"
@@ -16,10 +17,19 @@ namespace lockstep::support {
 
 namespace {
 
+using namespace std::chrono_literals;
+
 std::string shell_quoted(const std::string& text) {
   std::string quoted = "'";
   for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
   return quoted + "'";
+}
+
+void kill_session(pid_t session) {
+  for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+    const pid_t process = std::atoi(entry.path().filename().c_str());
+    if (process > 0 && ::getsid(process) == session) ::kill(process, SIGKILL);
+  }
 }
 
 }  // namespace
@@ -38,7 +48,7 @@ Terminal::Terminal() {
     execvp("bash", const_cast<char**>(arguments));
     _exit(127);
   }
-  reader_ = std::thread([this] { read(); });
+  reader_ = std::async(std::launch::async, [this] { read(); });
 }
 
 Terminal::~Terminal() {
@@ -46,7 +56,8 @@ Terminal::~Terminal() {
   ::kill(shell_, SIGHUP);  // bash hands it on to its jobs
   ::kill(shell_, SIGKILL);
   ::waitpid(shell_, nullptr, 0);
-  reader_.join();
+  // A shell that is stopped while it starts a command (vfork) can neither be stopped nor ended but by this.
+  while (reader_.wait_for(10s) != std::future_status::ready) kill_session(shell_);
   ::close(master_);
 }
 

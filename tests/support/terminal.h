@@ -4,9 +4,9 @@
 #include <sys/types.h>
 
 #include <chrono>
+#include <future>
 #include <mutex>
 #include <string>
-#include <thread>
 #include <vector>
 
 namespace lockstep::support {
@@ -41,7 +41,7 @@ class Terminal {
   mutable std::mutex mutex_;
   std::string screen_;
   std::size_t seen_ = 0;
-  std::thread reader_;
+  std::future<void> reader_;
 };
 
 /// A command as it is typed to the shell, each word quoted, without the end of the line.

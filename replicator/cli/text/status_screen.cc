@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <vector>
@@ -56,16 +57,14 @@ std::string trend_line(const char* name, const Trend& trend, double least, const
 
 std::vector<std::string> job_lines(const PipelineStatus& status) {
   std::vector<std::string> lines;
+  const std::map<JobId, double> rates = job_rates_of(status);
   for (const IndexStatus& index : status.indices) {
-    for (const JobGroup& group : groups_of(index.jobs)) {
+    for (const JobGroup& group : groups_of(index.jobs, rates)) {
       const IndexStatus::Job& job = group.all;
       if (!job.total || *job.total <= 0) continue;
-      const auto left = time_left(job);
-      const double per_second = left && left->count() > 0 ? static_cast<double>(*job.total - job.done) *
-                                                                1'000 / static_cast<double>(left->count())
-                                                          : 0;
       lines.push_back("  " + index.alias + " " + kind_text(group));
-      lines.push_back("    " + progress_bar(std::min(job.done, *job.total), *job.total, per_second));
+      lines.push_back("    " +
+                      progress_bar(std::min(job.done, *job.total), *job.total, group.documents_per_second));
     }
   }
   return lines;

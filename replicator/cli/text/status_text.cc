@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -11,6 +12,7 @@
 
 #include "replicator/pipeline/progress.h"
 #include "replicator/quantity.h"
+#include "replicator/service/job_rates.h"
 #include "replicator/service/leader_report.h"
 #include "replicator/service/readable.h"
 #include "replicator/source/outbox/sweep_wait.h"
@@ -46,7 +48,14 @@ std::string pointer_of(const std::string& alias, const char* counter) {
   return "/indices/" + escaped + "/" + counter;
 }
 
-Json index_json(const IndexStatus& index, const Json& counters) {
+using Rates = std::map<JobId, double>;
+
+double rate_of(const IndexStatus::Job& job, const Rates& rates) {
+  const auto rate = rates.find(job.id);
+  return rate == rates.end() ? 0 : rate->second;
+}
+
+Json index_json(const IndexStatus& index, const Json& counters, const Rates& rates) {
   Json json = {{"view", index.view}};
   for (const char* counter : {"documents", "deletes", "superseded", "refused"}) {
     json[counter] = value_at<std::int64_t>(counters, pointer_of(index.alias, counter), 0);
@@ -55,13 +64,14 @@ Json index_json(const IndexStatus& index, const Json& counters) {
   json["set_aside"] = index.set_aside;
   json["jobs"] = Json::array();
   for (const IndexStatus::Job& job : index.jobs) {
-    const auto left = time_left(job);
+    const auto left = time_left(job.done, job.total, rate_of(job, rates));
     json["jobs"].push_back({{"id", job.id.value},
                             {"kind", job.kind},
                             {"unreadable", job.unreadable},
                             {"reason", job.reason},
                             {"done", job.done},
                             {"total", job.total ? Json(*job.total) : Json(nullptr)},
+                            {"total_is_estimate", job.is_estimate()},
                             {"seconds_left", left ? Json(seconds(*left)) : Json(nullptr)}});
   }
   return json;
@@ -115,9 +125,10 @@ std::string job_line(const JobGroup& group, const std::string& state) {
   line += grouped(job.done);
   const std::string end = waits_text(job, state) + "\n";
   if (!job.total) return line + " documents" + end;
-  line += " of " + grouped(*job.total) + " documents";
+  line += (job.is_estimate() ? " of about " : " of ") + grouped(*job.total) + " documents";
   if (*job.total > 0) line += fmt::format(", {} %", std::min<std::int64_t>(100, job.done * 100 / *job.total));
-  if (const auto left = time_left(job)) line += ", about " + readable(*left) + " left";
+  if (const auto left = time_left(job.done, job.total, group.documents_per_second))
+    return line + ", about " + readable(*left) + " left\n";
   return line + end;
 }
 
@@ -146,7 +157,8 @@ std::string freshness_text(const FreshnessReport& report) {
                      is_a_day ? "day" : readable(report.known) + "; more is not known");
 }
 
-std::vector<JobGroup> groups_of(const std::vector<IndexStatus::Job>& jobs) {
+std::vector<JobGroup> groups_of(const std::vector<IndexStatus::Job>& jobs,
+                                const std::map<JobId, double>& rates) {
   std::vector<JobGroup> groups;
   for (const IndexStatus::Job& job : jobs) {
     const auto same = std::find_if(groups.begin(), groups.end(), [&](const JobGroup& group) {
@@ -154,13 +166,13 @@ std::vector<JobGroup> groups_of(const std::vector<IndexStatus::Job>& jobs) {
              group.all.unreadable == job.unreadable && group.all.total.has_value() == job.total.has_value();
     });
     if (same == groups.end()) {
-      groups.push_back({job});
+      groups.push_back({job, rate_of(job, rates)});
       continue;
     }
     ++same->jobs;
     same->all.done += job.done;
     if (job.total) *same->all.total += *job.total;
-    same->all.age = std::max(same->all.age, job.age);
+    same->documents_per_second += rate_of(job, rates);
   }
   return groups;
 }
@@ -197,6 +209,7 @@ std::string indices_text(const PipelineStatus& status, const Json& counters) {
   std::size_t width = std::string_view("index").size();
   for (const IndexStatus& index : status.indices) width = std::max(width, index.alias.size());
   const std::string state = state_of(status);
+  const Rates rates = job_rates_of(status);
   std::string text = fmt::format("\n  {:<{}}  {:>14}  {:>14}  {:>12}  {:>12}\n", "index", width, "written",
                                  "deleted", "superseded", "dead letters");
   for (const IndexStatus& index : status.indices) {
@@ -207,7 +220,7 @@ std::string indices_text(const PipelineStatus& status, const Json& counters) {
         fmt::format("  {:<{}}  {:>14}  {:>14}  {:>12}  {:>12}\n", index.alias, width, counter("documents"),
                     counter("deletes"), counter("superseded"), grouped(index.dead_letters));
     if (!index.set_aside.empty()) text += "    set aside: " + index.set_aside + "\n";
-    for (const JobGroup& group : groups_of(index.jobs)) text += job_line(group, state);
+    for (const JobGroup& group : groups_of(index.jobs, rates)) text += job_line(group, state);
   }
   return text;
 }
@@ -247,7 +260,9 @@ std::string status_json(const std::string& pipeline, const std::optional<Pipelin
   };
   for (const LeadHolder& holder : known.lead) json["lead"].push_back(holder_json(holder));
   for (const ReindexStatus& reindex : known.reindexes) json["reindexes"].push_back(reindex_json(reindex));
-  for (const IndexStatus& index : known.indices) json["indices"][index.alias] = index_json(index, counters);
+  const Rates rates = job_rates_of(known);
+  for (const IndexStatus& index : known.indices)
+    json["indices"][index.alias] = index_json(index, counters, rates);
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 

@@ -2,6 +2,7 @@
 // do not change.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -26,12 +27,15 @@ std::string lag_text(const PipelineStatus& status);
 
 /// Jobs of an index that differ in nothing but how far they are.
 struct JobGroup {
-  IndexStatus::Job all;  ///< the first one, with the documents of all and the age of the oldest
+  IndexStatus::Job all;             ///< the first one, with the documents of all
+  double documents_per_second = 0;  ///< of those that advance
   std::size_t jobs = 1;
 };
 
-/// In the order of their first jobs. So hundreds of equal jobs take one line.
-std::vector<JobGroup> groups_of(const std::vector<IndexStatus::Job>& jobs);
+/// In the order of their first jobs. So hundreds of equal jobs take one line. `rates`: those of jobs that
+/// advance.
+std::vector<JobGroup> groups_of(const std::vector<IndexStatus::Job>& jobs,
+                                const std::map<JobId, double>& rates);
 
 /// "fan_out", "65 × fan_out".
 std::string kind_text(const JobGroup& group);

@@ -1,5 +1,6 @@
 // `lockstep verify`: compares views and indices, and repairs what differs.
 #include <algorithm>
+#include <chrono>
 #include <iostream>
 
 #include "replicator/cli/options/chosen_indices.h"
@@ -44,6 +45,9 @@ std::string summary_of(const VerifiedIndex& index) {
   return text + "\n";
 }
 
+// Longer than a node takes to restart, or to get through the queries of a busy hour.
+constexpr auto kPatience = std::chrono::minutes(10);
+
 constexpr const char* kNotRepaired =
     "not repaired: documents differ after they were written again; those that Elasticsearch refuses are in "
     "`lockstep dead-letters list`, others were changed by an ingest pipeline or by another writer\n";
@@ -68,7 +72,9 @@ class Verify final : public Verb {
     const AppliedPipeline pipeline = load_applied(config, *source);  // a copy: repairing may reload it
     const std::vector<const AppliedIndex*> indices = chosen_indices(pipeline, aliases_);
     const BulkWriter::TransportFactory transports = make_transport_factory(config.elasticsearch);
-    ElasticsearchClient elasticsearch(transports(), config.elasticsearch.request_timeout);
+    ElasticsearchClient elasticsearch(
+        transports(), config.elasticsearch.request_timeout,
+        {.limit = kPatience, .waiting = [this](const Error& busy, auto waited) { show_busy(busy, waited); }});
 
     const Results found = compare(config, *source, elasticsearch, indices,
                                   repair_ ? Verification::Repair::kYes : Verification::Repair::kNo, "");
@@ -131,6 +137,11 @@ class Verify final : public Verb {
     line_.show(progress.alias + (comparing ? ": comparing " : ": looking for missing ones ") +
                progress_bar(progress.done, std::max({progress.total, progress.done, std::int64_t{1}}),
                             rate_.per_second()));
+  }
+
+  void show_busy(const Error& busy, std::chrono::milliseconds waited) {
+    if (line_.due())
+      line_.show("Elasticsearch is busy, waiting for " + readable(waited) + ": " + busy.what());
   }
 
   PipelineOption pipeline_;

@@ -48,7 +48,7 @@ class Wait final : public Verb {
     for (const IndexConfig& index : config.indices) aliases.push_back(index.alias);
     Waiter waiter([&] { return open_applied_watch(config); }, make_transport_factory(config.elasticsearch),
                   aliases, config.elasticsearch.request_timeout,
-                  [&] { return why_unled([&] { return open_status_reader(config); }); });
+                  words_of_waits([&] { return open_status_reader(config); }));
     const StopSignals signals;
     ProgressLine line;
     const WaitAnswer answer = waiter.wait(

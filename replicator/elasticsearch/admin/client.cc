@@ -19,10 +19,6 @@ constexpr int kBadRequest = 400;
 constexpr int kMethodNotAllowed = 405;
 constexpr int kNotFound = 404;
 
-bool is_2xx(int status) {
-  return status >= 200 && status <= 299;
-}
-
 /// "7.10.2" → {7, 10}; 0 for what is not a number.
 std::pair<int, int> major_and_minor(const std::string& version) {
   std::pair<int, int> numbers;
@@ -78,8 +74,8 @@ bool EngineInfo::supported() const {
 }
 
 ElasticsearchClient::ElasticsearchClient(std::unique_ptr<HttpTransport> transport,
-                                         std::chrono::milliseconds timeout)
-    : transport_(std::move(transport)), timeout_(timeout) {}
+                                         std::chrono::milliseconds timeout, WhenBusy when_busy)
+    : transport_(std::move(transport)), timeout_(timeout), when_busy_(std::move(when_busy)) {}
 
 EngineInfo ElasticsearchClient::info() {
   const std::string doing = "asking which engine this is";
@@ -192,21 +188,33 @@ std::optional<std::int64_t> ElasticsearchClient::average_stored_size(const std::
 HttpResponse ElasticsearchClient::send(const std::string& doing, const std::string& method,
                                        const std::string& path, std::string_view body,
                                        std::initializer_list<int> accepted) {
+  BusyWait wait(when_busy_);
+  while (true) {
+    HttpResponse response = exchange(doing, method, path, body);
+    const bool wanted = is_2xx(response.status) ||
+                        std::find(accepted.begin(), accepted.end(), response.status) != accepted.end();
+    if (wanted) return response;
+    if (!is_busy(response)) throw reply_error(doing, response);
+    wait.before_next_try(reply_error(doing, response));
+  }
+}
+
+HttpResponse ElasticsearchClient::exchange(const std::string& doing, const std::string& method,
+                                           const std::string& path, std::string_view body,
+                                           std::size_t most_reply_bytes) {
   HttpRequest request;
   request.method = method;
   request.path = path;
   request.body = body;
   request.timeout = timeout_;
-  HttpResponse response;
+  request.most_reply_bytes = most_reply_bytes;
   try {
-    response = transport_->perform(request);
+    return transport_->perform(request);
+  } catch (const ReplyTooLarge&) {
+    throw;  // only for those who have bounded it
   } catch (const TransportError& error) {
     throw Error({doing, error.what(), "", Retry::kLater, Server::kElasticsearch});
   }
-  const bool wanted = is_2xx(response.status) ||
-                      std::find(accepted.begin(), accepted.end(), response.status) != accepted.end();
-  if (!wanted) throw reply_error(doing, response);
-  return response;
 }
 
 json ElasticsearchClient::send_json(const std::string& doing, const std::string& method,
@@ -221,6 +229,15 @@ void make_unless_there(ElasticsearchClient& client, const std::string& doing, co
       read_error_reply(response.body).type != "resource_already_exists_exception") {
     throw reply_error(doing, response);
   }
+}
+
+bool is_2xx(int status) {
+  return status >= 200 && status <= 299;
+}
+
+bool is_busy(const HttpResponse& response) {
+  return response.status == 429 || response.status == 503 ||
+         (!is_2xx(response.status) && read_error_reply(response.body).breaker);
 }
 
 Error reply_error(const std::string& doing, const HttpResponse& response) {

@@ -1,5 +1,5 @@
 // The administrative client: which engine this is, its indices and aliases. For `check`, `plan`, `apply`,
-// `status` and `verify`. The bulk writer writes documents, document_reader.h reads them.
+// `status` and `verify`. The bulk writer writes documents, the folder `read` reads them.
 //
 // Every function throws Error when it fails: retryable after a lost connection, 408, 429, 5xx and for a
 // blocked index; not retryable when somebody must change something first (credentials, a missing index, a
@@ -7,8 +7,10 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <limits>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -16,6 +18,7 @@
 #include <string_view>
 #include <vector>
 
+#include "replicator/elasticsearch/transport/busy_wait.h"
 #include "replicator/elasticsearch/transport/http_transport.h"
 #include "replicator/error.h"
 
@@ -51,7 +54,8 @@ struct IndexState {
 class ElasticsearchClient {
  public:
   explicit ElasticsearchClient(std::unique_ptr<HttpTransport> transport,
-                               std::chrono::milliseconds timeout = std::chrono::seconds(60));
+                               std::chrono::milliseconds timeout = std::chrono::seconds(60),
+                               WhenBusy when_busy = {});
 
   /// Sets how long each request may take from now on.
   void set_timeout(std::chrono::milliseconds timeout) { timeout_ = timeout; }
@@ -82,7 +86,8 @@ class ElasticsearchClient {
   std::optional<std::int64_t> average_stored_size(const std::string& alias);
 
   /// For other readers and writers of this folder: sends, and returns a reply of status 2xx or one of
-  /// `accepted`; any other is an Error. `doing` says what for, e.g. "creating index posts-000001".
+  /// `accepted`; any other is an Error, unless the server is busy and that is waited for (when_busy). `doing`
+  /// says what for, e.g. "creating index posts-000001".
   HttpResponse send(const std::string& doing, const std::string& method, const std::string& path,
                     std::string_view body = {}, std::initializer_list<int> accepted = {});
 
@@ -90,18 +95,33 @@ class ElasticsearchClient {
   nlohmann::json send_json(const std::string& doing, const std::string& method, const std::string& path,
                            std::string_view body = {});
 
+  /// Sends once, and returns the reply whatever its status. Throws Error when there is none, ReplyTooLarge
+  /// when it is larger than `most_reply_bytes`.
+  HttpResponse exchange(const std::string& doing, const std::string& method, const std::string& path,
+                        std::string_view body = {},
+                        std::size_t most_reply_bytes = std::numeric_limits<std::size_t>::max());
+
+  const WhenBusy& when_busy() const { return when_busy_; }
+
   /// From any thread: ends a call in progress with an Error and lets later ones fail.
   void cancel() { transport_->cancel(); }
 
  private:
   std::unique_ptr<HttpTransport> transport_;
   std::chrono::milliseconds timeout_;
+  const WhenBusy when_busy_;
 };
 
 /// Sends what makes an index. Does nothing when somebody else has made one of that name meanwhile. Does not
 /// wait until every node has it.
 void make_unless_there(ElasticsearchClient& client, const std::string& doing, const std::string& method,
                        const std::string& path, const nlohmann::json& body);
+
+/// Whether `status` says that it was done.
+bool is_2xx(int status);
+
+/// Whether the server has too much to do for the request now: 429, 503, or a circuit breaker has stopped it.
+bool is_busy(const HttpResponse& response);
 
 /// What a reply of an unwanted status means, as an Error.
 Error reply_error(const std::string& doing, const HttpResponse& response);

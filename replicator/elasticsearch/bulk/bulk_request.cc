@@ -12,6 +12,8 @@
 namespace lockstep {
 namespace {
 
+constexpr std::size_t kMaxFrame = 128;  // bytes of an action line besides its names
+
 void append_action_line(std::string& body, std::string_view action, std::string_view alias,
                         const DocumentKey& key, DocumentVersion version) {
   append_action(body, action, alias, key);
@@ -20,6 +22,14 @@ void append_action_line(std::string& body, std::string_view action, std::string_
   body += ",\"version\":";
   body.append(digits, end);
   body += ",\"version_type\":\"external_gte\"}}\n";
+}
+
+// A body that grows holds itself twice for a moment. What is reserved and not written takes no memory.
+void make_room(std::string& body, std::size_t more) {
+  constexpr std::size_t kLarge = 64 * 1024;    // smaller ones are mostly all that a step has
+  constexpr std::size_t kFull = 2'304 * 1024;  // bulk_bytes by default, and a document that passes it
+  const std::size_t needed = body.size() + more;
+  if (needed > kLarge && needed > body.capacity()) body.reserve(std::max(kFull, needed));
 }
 
 /// A line feed would end the line. In valid JSON it can only be white space between tokens.
@@ -54,6 +64,7 @@ void BulkRequest::index(std::string_view alias, DocumentKey key, DocumentVersion
   assert(!key.id.text.empty() && key.id.text.size() <= kMaxIdBytes);
   const std::size_t begin = body_.size();
   alias_of_.push_back(alias_number(alias, BulkAction::kIndex));
+  make_room(body_, json.size() + key.id.text.size() + key.routing.size() + alias.size() + kMaxFrame);
   append_action_line(body_, "index", alias, key, version);
   append_in_one_line(body_, json);
   items_.push_back({BulkAction::kIndex, std::move(key), version, begin});

@@ -5,17 +5,31 @@
 
 namespace lockstep {
 
-BulkWire::BulkWire(int requests, std::size_t bytes)
-    : bytes_(bytes), window_(requests, bytes), search_({requests - 1, bytes}) {}
+BulkWire::BulkWire(int requests, std::size_t bytes, SlowWrites slow)
+    : requests_(std::max(1, requests)),
+      bytes_(bytes),
+      window_(requests, bytes),
+      slow_(std::move(slow)),
+      search_({requests - 1, bytes}) {}
 
-std::optional<BulkWire::Pass> BulkWire::enter(BulkPriority priority) {
+std::optional<BulkWire::Pass> BulkWire::enter(std::uint64_t ticket, const BulkRequest& request,
+                                              BulkPriority priority) {
   std::unique_lock lock(mutex_);
-  freed_.wait(lock, [&] { return closed_ || has_room(priority); });
+  SteadyTime now = SystemClock().now();
+  while (!closed_ && !has_room(priority, now)) {
+    if (const std::optional<SteadyTime> next = slow_.next_change(now)) {
+      freed_.wait_until(lock, *next);
+    } else {
+      freed_.wait(lock);
+    }
+    now = SystemClock().now();
+  }
   if (closed_) return std::nullopt;
   ++on_wire_;
   if (priority == BulkPriority::kBackground) ++background_on_wire_;
-  note_room(SystemClock().now());
-  return Pass{priority, window_.generation(), window_.bytes()};
+  slow_.sent(ticket, request, priority, now);
+  note_room(now);
+  return Pass{priority, ticket, window_.generation(), window_.bytes()};
 }
 
 void BulkWire::leave(const Pass& pass, BulkDelivery::Load load, std::size_t piece_bytes) {
@@ -23,6 +37,8 @@ void BulkWire::leave(const Pass& pass, BulkDelivery::Load load, std::size_t piec
   --on_wire_;
   if (pass.priority == BulkPriority::kBackground) --background_on_wire_;
   const SteadyTime now = SystemClock().now();
+  const bool gave_place = gives_places() && slow_.gives_place(pass.ticket, now);
+  slow_.came_back(pass.ticket, load == BulkDelivery::Load::kTaken, now);
   note_room(now);
   switch (load) {
     case BulkDelivery::Load::kTaken:
@@ -30,7 +46,8 @@ void BulkWire::leave(const Pass& pass, BulkDelivery::Load load, std::size_t piec
       search_.came_through(piece_bytes, now);
       break;
     case BulkDelivery::Load::kOverloaded:
-      window_.overloaded(pass.generation);
+      // What a slow index does not take says nothing of the others.
+      if (!gave_place) window_.overloaded(pass.generation);
       search_.interrupted();
       break;
     case BulkDelivery::Load::kTooLarge:
@@ -66,14 +83,41 @@ void BulkWire::close() {
   freed_.notify_all();
 }
 
-bool BulkWire::has_room(BulkPriority priority) const {
-  if (on_wire_ >= window_.requests()) return false;
+bool BulkWire::is_slow(IndexId index) const {
+  const std::lock_guard lock(mutex_);
+  return slow_.is_slow(index, SystemClock().now());
+}
+
+bool BulkWire::goes_apart(IndexId index) const {
+  const std::lock_guard lock(mutex_);
+  return slow_.goes_apart(index, SystemClock().now());
+}
+
+std::vector<IndexId> BulkWire::slow_for(std::chrono::milliseconds time) const {
+  const std::lock_guard lock(mutex_);
+  return slow_.slow_for(time, SystemClock().now());
+}
+
+bool BulkWire::gives_place(std::uint64_t ticket) const {
+  const std::lock_guard lock(mutex_);
+  return gives_places() && slow_.gives_place(ticket, SystemClock().now());
+}
+
+std::size_t BulkWire::places_given(BulkPriority priority, SteadyTime now) const {
+  return gives_places() ? slow_.places_given(priority, now) : 0;
+}
+
+bool BulkWire::has_room(BulkPriority priority, SteadyTime now) const {
+  const std::size_t background_given = places_given(BulkPriority::kBackground, now);
+  const std::size_t given = background_given + places_given(BulkPriority::kNormal, now);
+  if (on_wire_ - given >= static_cast<std::size_t>(window_.requests())) return false;
   const auto fastest = static_cast<std::size_t>(search_.setting().requests);
-  return priority == BulkPriority::kNormal || background_on_wire_ < std::min(background_limit_, fastest);
+  return priority == BulkPriority::kNormal ||
+         background_on_wire_ - background_given < std::min(background_limit_, fastest);
 }
 
 void BulkWire::note_room(SteadyTime now) {
-  search_.has_room(has_room(BulkPriority::kNormal) && has_room(BulkPriority::kBackground), now);
+  search_.has_room(has_room(BulkPriority::kNormal, now) && has_room(BulkPriority::kBackground, now), now);
 }
 
 }  // namespace lockstep

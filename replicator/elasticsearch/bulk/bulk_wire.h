@@ -1,5 +1,6 @@
 // Admits bulk requests to the wire: how many may travel at once, and how large each may be. It follows the
 // congestion window, which backs off from overload, and for background requests the throughput search too.
+// While the window is wide open, requests of slow indices give their places to others (slow_writes.h).
 #pragma once
 
 #include <condition_variable>
@@ -7,32 +8,33 @@
 #include <cstdint>
 #include <mutex>
 #include <optional>
+#include <vector>
 
 #include "replicator/clock.h"
 #include "replicator/elasticsearch/bulk/bulk_delivery.h"
 #include "replicator/elasticsearch/bulk/congestion_window.h"
+#include "replicator/elasticsearch/bulk/slow_writes.h"
 #include "replicator/elasticsearch/bulk/throughput_search.h"
 
 namespace lockstep {
 
-/// The wire holds a background request back while the throughput search finds fewer of them faster.
-enum class BulkPriority : std::uint8_t { kNormal, kBackground };
-
 /// Thread-safe.
 class BulkWire {
  public:
-  /// `requests` at once, of up to `bytes` each, at most.
-  BulkWire(int requests, std::size_t bytes);
+  /// `requests` at once, of up to `bytes` each, at most; beside as many that give their places.
+  BulkWire(int requests, std::size_t bytes, SlowWrites slow);
 
   /// What a request may send once it is admitted.
   struct Pass {
     BulkPriority priority = BulkPriority::kNormal;
+    std::uint64_t ticket = 0;
     std::uint64_t generation = 0;  ///< of the congestion window
     std::size_t most_bytes = 0;    ///< of the piece
   };
 
-  /// Waits until there is room for one more request; none after close(). Each pass must leave() again.
-  std::optional<Pass> enter(BulkPriority priority);
+  /// Waits until there is room for one more request; none after close(). Each pass must leave() again before
+  /// its ticket enters once more.
+  std::optional<Pass> enter(std::uint64_t ticket, const BulkRequest& request, BulkPriority priority);
 
   /// The request has come back: the window and the search learn from what it met.
   void leave(const Pass& pass, BulkDelivery::Load load, std::size_t piece_bytes);
@@ -42,6 +44,14 @@ class BulkWire {
 
   /// How large a background request should be, at most, to be fast.
   std::size_t background_bytes() const;
+
+  /// See slow_writes.h.
+  bool is_slow(IndexId index) const;
+  bool goes_apart(IndexId index) const;
+  std::vector<IndexId> slow_for(std::chrono::milliseconds time) const;
+
+  /// Whether the ticket's request is on the wire and has given its place to another one.
+  bool gives_place(std::uint64_t ticket) const;
 
   struct Limits {
     int requests = 0;
@@ -54,17 +64,21 @@ class BulkWire {
   void close();
 
  private:
-  bool has_room(BulkPriority priority) const;
+  bool has_room(BulkPriority priority, SteadyTime now) const;
+  std::size_t places_given(BulkPriority priority, SteadyTime now) const;
+  bool gives_places() const { return window_.requests() >= requests_; }
   void note_room(SteadyTime now);
 
+  const int requests_;
   const std::size_t bytes_;
 
   mutable std::mutex mutex_;
   std::condition_variable freed_;  // also when closed
   // guarded by mutex_
   CongestionWindow window_;
+  mutable SlowWrites slow_;  // it notes at each look what takes long by then
   ThroughputSearch search_;
-  int on_wire_ = 0;
+  std::size_t on_wire_ = 0;
   std::size_t background_on_wire_ = 0;
   std::size_t background_limit_ = static_cast<std::size_t>(-1);
   bool closed_ = false;

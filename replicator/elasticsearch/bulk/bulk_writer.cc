@@ -23,6 +23,8 @@ using std::chrono::steady_clock;
 
 // Of a question whether an index takes writes, at most.
 constexpr milliseconds kProbeTimeout{2'000};
+// How often the owner looks for room that nobody tells of.
+constexpr milliseconds kLookForRoom{50};
 // A failure that is over so soon is worth no question.
 constexpr int kRoundsBeforeProbe = 2;
 
@@ -39,21 +41,24 @@ std::string bulk_path(milliseconds request_timeout) {
 struct BulkWriter::Worker {
   std::unique_ptr<HttpTransport> transport;
   Backoff backoff;
-  std::uint64_t ticket = 0;  // guarded by mutex_: of the request in hand
-  std::string reason;        // guarded by mutex_: why the last try failed; empty when it did not
-  bool stuck = false;        // guarded by mutex_: a whole round brought no outcome
+  std::uint64_t ticket = 0;              // guarded by mutex_: of the request in hand
+  std::string reason;                    // guarded by mutex_: why the last try failed; empty when it did not
+  bool stuck = false;                    // guarded by mutex_: a whole round brought no outcome
+  const BulkRequest* on_wire = nullptr;  // guarded by mutex_: the piece without a reply; null: none
+  SteadyTime on_wire_since{};            // guarded by mutex_
   std::thread thread;
 };
 
 BulkWriter::BulkWriter(const Options& options, const TransportFactory& make_transport)
     : options_(options),
       path_(bulk_path(options.request_timeout)),
-      wire_(options.bulks_in_flight, options.bulk_bytes) {
+      wire_(options.bulks_in_flight, options.bulk_bytes, SlowWrites(options.indices, options.slow_request)) {
   std::random_device seed;
-  // Twice as many as may be on the wire: requests that wait for their next try leave their place to others.
+  // Twice as many as may be on the wire: requests that wait for their next try leave their place to others,
+  // and so do those of slow indices.
   for (int i = 0; i < 2 * std::max(1, options.bulks_in_flight); ++i) {
     workers_.push_back(std::make_unique<Worker>(
-        Worker{make_transport(), Backoff(options.backoff, seed()), 0, {}, false, {}}));
+        Worker{make_transport(), Backoff(options.backoff, seed()), 0, {}, false, nullptr, {}, {}}));
   }
   for (const auto& worker : workers_) {
     worker->thread = std::thread([this, &worker = *worker] { run(worker); });
@@ -70,10 +75,18 @@ bool BulkWriter::has_room() const {
   return room();
 }
 
+bool BulkWriter::has_place_for_slow() const {
+  const std::lock_guard lock(mutex_);
+  const auto slow = std::count_if(workers_.begin(), workers_.end(),
+                                  [this](const auto& worker) { return wire_.gives_place(worker->ticket); });
+  return static_cast<std::size_t>(slow) < workers_.size() / 2;
+}
+
 std::uint64_t BulkWriter::submit(BulkRequest request, Priority priority) {
   const auto submitted = steady_clock::now();
   std::unique_lock lock(mutex_);
-  job_ended_.wait(lock, [this] { return room() || stopping_; });
+  // Room comes with time, too: when a request has taken long, or waits for its next try.
+  while (!room() && !stopping_) job_ended_.wait_for(lock, kLookForRoom);
   const std::uint64_t ticket = next_ticket_++;
   if (!stopping_) {
     queue_.push_back({ticket, std::move(request), submitted, priority});
@@ -109,8 +122,17 @@ BulkWriterState BulkWriter::state() const {
   const BulkWire::Limits limits = wire_.limits();
   state.most_in_flight = limits.requests;
   state.most_bytes = limits.bytes;
+  state.slow = wire_.slow_for(options_.long_request);
   const std::lock_guard lock(mutex_);
+  const SteadyTime now = steady_clock::now();
   for (const auto& worker : workers_) {
+    if (worker->on_wire != nullptr && now - worker->on_wire_since >= options_.long_request) {
+      const BulkRequest& request = *worker->on_wire;
+      state.unanswered =
+          "Elasticsearch has not answered a request of " + std::to_string(request.items().size()) +
+          " writes, the first of index " + request.alias_of(0) + ", for more than " +
+          std::to_string(duration_cast<std::chrono::seconds>(options_.long_request).count()) + " seconds";
+    }
     if (worker->reason.empty()) continue;
     state.waiting = true;
     state.reason = worker->reason;
@@ -163,7 +185,7 @@ std::optional<BulkResult> BulkWriter::deliver(Worker& worker, Job job) {
   worker.backoff.reset();
   auto last_outcome = steady_clock::now();
   for (int round = 1;; ++round) {
-    const std::size_t with_outcome = send_round(worker, delivery, job.priority);
+    const std::size_t with_outcome = send_round(worker, job.ticket, delivery, job.priority);
     const auto now = steady_clock::now();
     if (with_outcome > 0) last_outcome = now;
     if (!delivery.finished() && !delivery.has_piece() && round >= kRoundsBeforeProbe)
@@ -179,10 +201,11 @@ std::optional<BulkResult> BulkWriter::deliver(Worker& worker, Job job) {
   return result;
 }
 
-std::size_t BulkWriter::send_round(Worker& worker, BulkDelivery& delivery, Priority priority) {
+std::size_t BulkWriter::send_round(Worker& worker, std::uint64_t ticket, BulkDelivery& delivery,
+                                   Priority priority) {
   std::size_t with_outcome = 0;
   while (delivery.has_piece()) {
-    const std::optional<BulkWire::Pass> pass = wire_.enter(priority);
+    const std::optional<BulkWire::Pass> pass = wire_.enter(ticket, delivery.request(), priority);
     if (!pass) break;
     const std::size_t more = send_piece(worker, delivery, pass->most_bytes);
     wire_.leave(*pass, delivery.load(), delivery.piece_bytes());
@@ -203,8 +226,13 @@ std::size_t BulkWriter::send_piece(Worker& worker, BulkDelivery& delivery, std::
   request.content_type = "application/x-ndjson";
   request.timeout = options_.request_timeout;
   try {
-    if (!options_.may_send()) throw TransportError("it is not certain that this process still leads", false);
-    const HttpResponse response = worker.transport->perform(request);
+    // It may not send for the reason that kept the last try from its answer.
+    if (!options_.may_send())
+      throw TransportError(worker.reason.empty()
+                               ? "Elasticsearch has not confirmed for some time that this process still leads"
+                               : worker.reason,
+                           false);
+    const HttpResponse response = perform(worker, piece, request);
     BulkReply reply = read_bulk_reply(piece, response);
     settle_doubts(worker, piece, reply);
     if (!response.server.empty() && !reply.reason.empty())
@@ -216,6 +244,24 @@ std::size_t BulkWriter::send_piece(Worker& worker, BulkDelivery& delivery, std::
     delivery.unanswered(true, error.what());
   }
   return 0;
+}
+
+// What is on the wire is noted, so that state() can name it.
+HttpResponse BulkWriter::perform(Worker& worker, const BulkRequest& piece, const HttpRequest& request) {
+  const auto note = [&](const BulkRequest* on_wire) {
+    const std::lock_guard lock(mutex_);
+    worker.on_wire = on_wire;
+    worker.on_wire_since = steady_clock::now();
+  };
+  note(&piece);
+  try {
+    HttpResponse response = worker.transport->perform(request);
+    note(nullptr);
+    return response;
+  } catch (...) {
+    note(nullptr);
+    throw;
+  }
 }
 
 void BulkWriter::settle_doubts(Worker& worker, const BulkRequest& piece, BulkReply& reply) {
@@ -279,11 +325,16 @@ bool BulkWriter::wait_for_retry(Worker& worker, const RefusedItem& failure, std:
 }
 
 bool BulkWriter::room() const {
-  const auto waiting = static_cast<std::size_t>(std::count_if(
-      workers_.begin(), workers_.end(), [](const auto& worker) { return !worker->reason.empty(); }));
   const std::size_t places = workers_.size() / 2;
   const std::size_t in_hand = queue_.size() + static_cast<std::size_t>(busy_);
-  return in_hand < places + std::min(waiting, places);
+  return in_hand < places + std::min(places_given(), places);
+}
+
+// By requests that wait for their next try, and by those of slow indices.
+std::size_t BulkWriter::places_given() const {
+  return static_cast<std::size_t>(std::count_if(workers_.begin(), workers_.end(), [this](const auto& worker) {
+    return !worker->reason.empty() || wire_.gives_place(worker->ticket);
+  }));
 }
 
 void BulkWriter::begin_outage() {

@@ -26,13 +26,15 @@ namespace lockstep {
 struct BulkWriterState {
   bool waiting = false;       ///< the last try failed, and the writer repeats it
   std::string reason;         ///< why: one line with server and cause; empty when not waiting
+  std::string unanswered;     ///< a request that has had no reply for long, in words; empty: there is none
+  std::vector<IndexId> slow;  ///< indices that have been slow for as long (slow_writes.h)
   std::uint64_t retries = 0;  ///< requests repeated since the start
   int in_flight = 0;
   int most_in_flight = 0;      ///< that Elasticsearch seems to take now (congestion_window.h)
   std::size_t most_bytes = 0;  ///< of a request, likewise
 };
 
-/// Owns `bulks_in_flight` threads with a transport each. submit() and take() are for one owner thread.
+/// Owns twice `bulks_in_flight` threads with a transport each. submit() and take() are for one owner thread.
 class BulkWriter {
  public:
   struct Options {
@@ -46,6 +48,13 @@ class BulkWriter {
     std::chrono::milliseconds background_patience{10'000};
     /// The same for a request that may still be on its way: its last try had no reply. It concerns kHeld too.
     std::chrono::milliseconds unsettled_patience{30'000};
+    /// A request without a reply, or an index that is slow, for so long is named in the state.
+    std::chrono::milliseconds long_request{8'000};
+    /// So many indices there are. While not all of them are slow, those that are wait alone
+    /// (slow_writes.h).
+    std::size_t indices = 1;
+    /// A small request without a reply for so long makes its indices slow.
+    std::chrono::milliseconds slow_request{1'000};
     /// The writer asks it before each request, from any thread. False holds the request back; the writer asks
     /// again after a pause.
     std::function<bool()> may_send = [] { return true; };
@@ -62,6 +71,14 @@ class BulkWriter {
 
   /// Whether a submit() now would find an idle thread.
   bool has_room() const;
+
+  /// Whether one more request of slow indices would leave enough threads to the others. Requests that wait
+  /// for their next try do not count: they give up in time.
+  bool has_place_for_slow() const;
+
+  /// See slow_writes.h.
+  bool is_slow(IndexId index) const { return wire_.is_slow(index); }
+  bool goes_apart(IndexId index) const { return wire_.goes_apart(index); }
 
   /// Hands a request over; returns its ticket. Blocks while !has_room(). REQUIRES: no other request in flight
   /// names the same document. After stop() the request is dropped.
@@ -110,9 +127,10 @@ class BulkWriter {
   std::optional<BulkResult> deliver(Worker& worker, Job job);
   /// Sends piece after piece until none is left or Elasticsearch needs a moment. Returns how many items got
   /// their outcome.
-  std::size_t send_round(Worker& worker, BulkDelivery& delivery, Priority priority);
+  std::size_t send_round(Worker& worker, std::uint64_t ticket, BulkDelivery& delivery, Priority priority);
   /// Returns how many items got their outcome.
   std::size_t send_piece(Worker& worker, BulkDelivery& delivery, std::size_t most_bytes);
+  HttpResponse perform(Worker& worker, const BulkRequest& piece, const HttpRequest& request);
   /// Gives back what its index does not take, and after `stuck` perhaps what else is left.
   void give_back(Worker& worker, BulkDelivery& delivery, Priority priority, std::chrono::milliseconds stuck);
   /// Settles which items of a reply were refused for good: those whose index takes other writes.
@@ -121,6 +139,7 @@ class BulkWriter {
   /// False when stop() was called. `with_outcome`: how many items of the round got their outcome.
   bool wait_for_retry(Worker& worker, const RefusedItem& failure, std::size_t with_outcome);
   bool room() const;
+  std::size_t places_given() const;
   void begin_outage();
   void tell_outage(const RefusedItem& failure);
   void end_outage();

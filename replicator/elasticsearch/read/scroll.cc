@@ -11,7 +11,7 @@ Scroll::~Scroll() {
   try {
     std::string body = "{\"scroll_id\":[";
     append_json_string(body, id_);
-    client_.send("ending a scan", "DELETE", "/_search/scroll", body += "]}", {404});
+    client_.exchange("ending a scan", "DELETE", "/_search/scroll", body += "]}");
   } catch (const Error&) {
     // It ends after its lifetime.
   }

@@ -9,7 +9,7 @@
 
 #include "replicator/document_version.h"
 #include "replicator/elasticsearch/admin/client.h"
-#include "replicator/elasticsearch/read/document_reader.h"
+#include "replicator/elasticsearch/read/stored_document.h"
 
 namespace lockstep {
 

@@ -1,7 +1,6 @@
 #include "replicator/elasticsearch/transport/aws_signature.h"
 
 #include <fmt/chrono.h>
-#include <openssl/evp.h>
 #include <openssl/hmac.h>
 
 #include <algorithm>
@@ -11,21 +10,13 @@
 #include <new>
 #include <utility>
 
+#include "replicator/elasticsearch/transport/sha256.h"
+
 namespace lockstep {
 namespace {
 
-using Digest = std::array<unsigned char, 32>;
-
-Digest sha256(std::string_view text) {
-  Digest digest;
-  if (EVP_Digest(text.data(), text.size(), digest.data(), nullptr, EVP_sha256(), nullptr) != 1) {
-    throw std::bad_alloc();  // it fails for nothing else
-  }
-  return digest;
-}
-
-Digest hmac(std::string_view key, std::string_view text) {
-  Digest digest;
+Sha256 hmac(std::string_view key, std::string_view text) {
+  Sha256 digest;
   const auto* bytes = reinterpret_cast<const unsigned char*>(text.data());
   if (HMAC(EVP_sha256(), key.data(), static_cast<int>(key.size()), bytes, text.size(), digest.data(),
            nullptr) == nullptr) {
@@ -34,11 +25,11 @@ Digest hmac(std::string_view key, std::string_view text) {
   return digest;
 }
 
-Digest hmac(const Digest& key, std::string_view text) {
-  return hmac(std::string_view(reinterpret_cast<const char*>(key.data()), key.size()), text);
+Sha256 hmac(const Sha256& key, std::string_view text) {
+  return hmac(bytes_of(key), text);
 }
 
-std::string hex(const Digest& digest) {
+std::string hex(const Sha256& digest) {
   std::string text;
   for (const unsigned char byte : digest) text += fmt::format("{:02x}", byte);
   return text;
@@ -124,7 +115,7 @@ std::vector<std::string> aws_signature(const AwsCredentials& credentials, const 
       fmt::format("{}/{}/{}/aws4_request", date, credentials.region, credentials.service);
   const std::string to_sign =
       fmt::format("AWS4-HMAC-SHA256\n{}\n{}\n{}", time, scope, hex(sha256(canonical)));
-  Digest key = hmac("AWS4" + credentials.secret_access_key.value(), date);
+  Sha256 key = hmac("AWS4" + credentials.secret_access_key.value(), date);
   for (const std::string& part : {credentials.region, credentials.service, std::string("aws4_request")}) {
     key = hmac(key, part);
   }

@@ -2,6 +2,7 @@
 
 #include <curl/curl.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <mutex>
@@ -109,8 +110,25 @@ void append(Headers& headers, const std::string& line) {
   headers.reset(longer);
 }
 
-std::size_t receive(char* data, std::size_t, std::size_t size, void* body) {
-  static_cast<std::string*>(body)->append(data, size);
+/// The body of a reply, as far as it has come.
+struct Received {
+  CURL* easy = nullptr;
+  std::size_t most = 0;  ///< bytes
+  std::string body;
+  std::size_t too_many = 0;  ///< bytes that it has at least; 0: it is not too large
+};
+
+std::size_t receive(char* data, std::size_t, std::size_t size, void* into) {
+  Received& received = *static_cast<Received*>(into);
+  curl_off_t length = -1;  // unknown, or of what is packed
+  curl_easy_getinfo(received.easy, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &length);
+  const std::size_t bytes =
+      std::max(received.body.size() + size, static_cast<std::size_t>(std::max<curl_off_t>(length, 0)));
+  if (bytes > received.most) {
+    received.too_many = bytes;
+    return 0;  // libcurl ends the transfer
+  }
+  received.body.append(data, size);
   return size;
 }
 
@@ -185,7 +203,7 @@ class CurlTransport final : public HttpTransport {
   Headers headers_;
   std::string content_type_;  // in headers_, like the next
   bool encoded_ = false;
-  std::string received_;
+  Received received_;
   char error_[CURL_ERROR_SIZE] = {};
   std::atomic<bool> cancelled_ = false;
   long upload_buffer_ = 0;  // bytes; 0: libcurl's own choice
@@ -218,6 +236,7 @@ void CurlTransport::set_constant_options() {
   set(CURLOPT_ERRORBUFFER, error_);
   set(CURLOPT_WRITEFUNCTION, &receive);
   set(CURLOPT_WRITEDATA, static_cast<void*>(&received_));
+  received_.easy = easy_.get();
   if (settings_->compression == ElasticsearchConfig::Compression::kGzip) {
     set(CURLOPT_ACCEPT_ENCODING, "gzip");
     gzip_.emplace();
@@ -284,14 +303,22 @@ HttpResponse CurlTransport::perform(const HttpRequest& request) {
     const std::size_t chosen = rotation_.next(SystemClock().now());
     const Server& server = settings_->servers[chosen];
     set_request_options(request, body, server);
-    received_.clear();
+    received_.body.clear();
+    received_.most = request.most_reply_bytes;
+    received_.too_many = 0;
     error_[0] = '\0';
     const CURLcode code = transfer();
+    if (received_.too_many > 0) {
+      rotation_.answered(chosen);
+      throw ReplyTooLarge(
+          server.url + ": the reply is larger than " + std::to_string(request.most_reply_bytes) + " bytes",
+          received_.too_many);
+    }
     if (code == CURLE_OK) {
       rotation_.answered(chosen);
       long status = 0;
       curl_easy_getinfo(easy_.get(), CURLINFO_RESPONSE_CODE, &status);
-      return {static_cast<int>(status), std::exchange(received_, {}), server.url};
+      return {static_cast<int>(status), std::exchange(received_.body, {}), server.url};
     }
     rotation_.silent(chosen, SystemClock().now());
     if (!failures.empty()) failures += "; ";

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
+#include <limits>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -15,6 +17,8 @@ struct HttpRequest {
   std::string_view body;  ///< must outlive the call; empty: no body
   std::string_view content_type = "application/json";
   std::chrono::milliseconds timeout{60'000};
+  /// Of the reply's body, unpacked. A larger reply is cut off as it comes.
+  std::size_t most_reply_bytes = std::numeric_limits<std::size_t>::max();
 };
 
 struct HttpResponse {
@@ -35,12 +39,24 @@ class TransportError : public std::runtime_error {
   bool sent_;
 };
 
+/// The reply was larger than the request allows, and was cut off. The server has acted on the request.
+class ReplyTooLarge : public TransportError {
+ public:
+  ReplyTooLarge(const std::string& what, std::size_t bytes) : TransportError(what, true), bytes_(bytes) {}
+  /// The reply has at least so many; more than the request allows.
+  std::size_t bytes() const { return bytes_; }
+
+ private:
+  std::size_t bytes_;
+};
+
 /// Not thread-safe: one for each thread. Connections are kept alive between calls.
 class HttpTransport {
  public:
   virtual ~HttpTransport() = default;
 
-  /// Sends the request and returns the reply, whatever its status. Throws TransportError when there is none.
+  /// Sends the request and returns the reply, whatever its status. Throws TransportError when there is none,
+  /// ReplyTooLarge when it is larger than the request allows.
   virtual HttpResponse perform(const HttpRequest& request) = 0;
 
   /// For shutting down, from any thread: a perform() in progress and all later ones fail at once, with a

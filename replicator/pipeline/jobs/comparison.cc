@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "replicator/elasticsearch/admin/ingest_pipelines.h"
+#include "replicator/elasticsearch/read/document_reader.h"
 
 namespace lockstep {
 namespace {
@@ -80,7 +81,8 @@ std::vector<FoundDocument> Comparison::find_not_kept(ElasticsearchClient& elasti
                                                      const AppliedIndex& index,
                                                      const std::vector<Written>& written, Compared compared) {
   std::vector<DocumentLocation> locations;
-  for (const Written& each : written) locations.push_back({each.document.id.text, each.document.routing});
+  for (const Written& each : written)
+    locations.push_back({each.document.id.text, each.document.routing, each.json.size()});
   std::vector<FoundDocument> not_kept;
   fetch_documents(elasticsearch, index.target(), locations,
                   [&](std::size_t i, const std::optional<StoredDocument>& stored) {

@@ -23,9 +23,22 @@ constexpr std::size_t kOpenSteps = 4;
 // Pages that one job asks Elasticsearch for at a time: it looks one up while the source renders the next.
 constexpr std::size_t kAskedPages = 2;
 
-// Until a job for parked documents begins, and until a job asks Elasticsearch again after a failure.
+// Until a job for parked documents begins, and until a job is tried again when Elasticsearch or the source
+// has not answered it.
 constexpr std::chrono::milliseconds kParkedPause{500};
 constexpr std::chrono::milliseconds kFailurePause{10'000};
+constexpr std::chrono::milliseconds kSourcePause{2'000};
+
+// A fan-out or a sweep that takes longer is told when it is done.
+constexpr std::chrono::seconds kLongJob{5};
+
+bool is_source_away(const Error& error) {
+  return error.parts().server == Server::kSource && error.retryable();
+}
+
+std::string reading(const RunningJob& job) {
+  return "reading a page of the " + std::string(name_of(job.kind())) + " of " + job.index().alias;
+}
 
 bool is_whole(JobKind kind) {
   return kind == JobKind::kBackfill || kind == JobKind::kComparison;
@@ -35,8 +48,8 @@ bool is_whole(JobKind kind) {
 
 JobRunner::JobRunner(const Config& config, const AppliedPipeline& pipeline, const SetAside& set_aside,
                      const HeldIndices& held, ChangeLog& changes, DocumentWriter& writer,
-                     Checkpoint& checkpoint, VersionCounter& versions, OpenClient open_client,
-                     SteadyTime write_lifetime_over, std::function<void()> on_read)
+                     Checkpoint& checkpoint, VersionCounter& versions, ProgressBoard& board,
+                     OpenClient open_client, SteadyTime write_lifetime_over, std::function<void()> on_read)
     : pipeline_(pipeline),
       set_aside_(set_aside),
       held_(held),
@@ -44,6 +57,7 @@ JobRunner::JobRunner(const Config& config, const AppliedPipeline& pipeline, cons
       writer_(writer),
       checkpoint_(checkpoint),
       versions_(versions),
+      board_(board),
       open_client_(std::move(open_client)),
       // One fewer than there may be, so that the tail never waits for a request of a job.
       most_requests_(static_cast<std::size_t>(std::max(1, config.elasticsearch.bulks_in_flight - 1))),
@@ -126,10 +140,10 @@ bool JobRunner::has_room() {
 }
 
 bool JobRunner::read_page() {
-  for (std::size_t tries = jobs_.size(); tries > 0; --tries) {
-    RunningJob& job = *jobs_.front();
-    const bool has_read = read_page(job);
-    jobs_.splice(jobs_.end(), jobs_, jobs_.begin());
+  for (std::size_t tries = jobs_.size(); tries > 0 && !jobs_.empty(); --tries) {
+    const JobId id = jobs_.front()->id();
+    const bool has_read = read_page(*jobs_.front());
+    if (!jobs_.empty() && jobs_.front()->id() == id) jobs_.splice(jobs_.end(), jobs_, jobs_.begin());
     if (has_read) return true;
   }
   return false;
@@ -138,8 +152,8 @@ bool JobRunner::read_page() {
 bool JobRunner::is_ready(RunningJob& job) {
   const IndexId index = job.index().id;
   if (set_aside_.contains(index)) return false;
-  const bool is_held = held_.contains(index);
-  if (is_held && !job.keeps_rows()) return false;
+  const bool waits = held_.contains(index) || writer_.holds_back_page(index);
+  if (waits && !job.keeps_rows()) return false;
   if (const auto pause = not_before_.find(job.id()); pause != not_before_.end()) {
     if (std::chrono::steady_clock::now() < pause->second) return false;
     not_before_.erase(pause);
@@ -149,7 +163,7 @@ bool JobRunner::is_ready(RunningJob& job) {
     return false;
   const std::size_t most_open = job.awaits_outcomes() ? 1 : kOpenSteps;
   if (job.all_read() || writer_.acknowledgements().open(Lane{job.id()}) >= most_open) return false;
-  return job.is_ready() && !is_held;
+  return job.is_ready() && !waits;
 }
 
 PageLimits JobRunner::limits_of(RunningJob& job) {
@@ -164,8 +178,15 @@ PageLimits JobRunner::limits_of(RunningJob& job) {
   return limits;
 }
 
+// A fan-out's list is made on a connection of its own, too.
 bool JobRunner::read_page(RunningJob& job) {
-  if (!is_ready(job)) return false;
+  try {
+    if (!is_ready(job)) return false;
+  } catch (const Error& error) {
+    if (!is_source_away(error)) throw;
+    put_off(job, error);
+    return false;
+  }
   const PageLimits limits = limits_of(job);
   writer_.await_page();
   try {
@@ -186,9 +207,14 @@ bool JobRunner::read_page(RunningJob& job) {
     }
     reader_->start(job, limits);
     being_read_ = &job;
+    read_note_.emplace(board_, &ReplicationProgress::job_reads, reading(job));
     return true;
-  } catch (...) {
-    put_off(job);
+  } catch (const Error& error) {
+    writer_.drop_page();
+    const bool is_too_slow = dynamic_cast<const ViewTooSlow*>(&error) != nullptr;
+    if (!is_too_slow && error.parts().server != Server::kElasticsearch) throw;
+    put_off(job, error);
+    if (is_too_slow) take_up_again(job.id());
     return false;
   }
 }
@@ -202,7 +228,10 @@ std::optional<JobPage> JobRunner::read_here(RunningJob& job, const PageLimits& l
   StepDocuments documents(versions_.epoch(), versions_.number(*transaction),
                           static_cast<std::size_t>(limits.bytes));
   job.begin(*transaction);
-  JobProgress progress = job.read_page(*transaction, documents, limits);
+  JobProgress progress = [&] {
+    const ReadingNote note(board_, &ReplicationProgress::loop_reads, reading(job));
+    return job.read_page(*transaction, documents, limits);
+  }();
   checkpoint_.settle(std::move(transaction));  // a page adds no jobs
   return JobPage{
       std::move(documents), std::move(progress), true,
@@ -210,30 +239,50 @@ std::optional<JobPage> JobRunner::read_here(RunningJob& job, const PageLimits& l
 }
 
 bool JobRunner::take_page() {
-  RunningJob& job = *being_read_;
+  std::optional<JobPage> page;
   try {
-    std::optional<JobPage> page = reader_->take();
+    page = reader_->take();
     if (!page) return false;
-    being_read_ = nullptr;
-    if (!page->is_durable) checkpoint_.make_durable();
-    if (forgotten_) {
-      writer_.drop_page();
-    } else {
-      note(job, *std::move(page));
-    }
   } catch (const ViewError&) {
-    being_read_ = nullptr;
     writer_.drop_page();
-    if (!forgotten_) throw;
-  } catch (...) {
-    being_read_ = nullptr;
-    put_off(job);
+    if (end_reading() != nullptr) throw;
+    return true;
+  } catch (const Error& error) {
+    writer_.drop_page();
+    const RunningJob* const job = end_reading();
+    const bool source_is_away = is_source_away(error);
+    if (!source_is_away && error.parts().server != Server::kElasticsearch) throw;
+    if (job == nullptr) return true;
+    put_off(*job, error);
+    if (source_is_away) take_up_again(job->id());
+    return true;
   }
-  forgotten_.reset();
+  RunningJob* const job = end_reading();
+  if (!page->is_durable) checkpoint_.make_durable();
+  if (job == nullptr) {
+    writer_.drop_page();
+  } else {
+    note(*job, *std::move(page));
+  }
   return true;
 }
 
-void JobRunner::note(const RunningJob& job, JobPage page) {
+RunningJob* JobRunner::end_reading() {
+  read_note_.reset();
+  RunningJob* const job = std::exchange(being_read_, nullptr);
+  return std::exchange(forgotten_, nullptr) == nullptr ? job : nullptr;
+}
+
+// What it had in hand of its page is lost.
+void JobRunner::take_up_again(JobId id) {
+  jobs_.remove_if([&](const auto& running) { return running->id() == id; });
+  for (Job& job : changes_.jobs().readable) {
+    if (job.id == id) add(std::move(job));
+  }
+}
+
+void JobRunner::note(RunningJob& job, JobPage page) {
+  job.note(page.progress);
   troubles_.erase(job.id());
   share_.page_took(page.progress.done_documents, page.took);
   if (RateLimit* const limit = limit_of(job))
@@ -241,18 +290,14 @@ void JobRunner::note(const RunningJob& job, JobPage page) {
   ready_.emplace(ReadPage{Lane{job.id()}, std::move(page)});
 }
 
-// What Elasticsearch does not answer about one index (it is closed, say) stops the jobs of no other.
-void JobRunner::put_off(const RunningJob& job) {
-  writer_.drop_page();
-  try {
-    throw;
-  } catch (const Error& error) {
-    if (error.parts().server != Server::kElasticsearch) throw;
-    const LogField field("index", job.index().alias);
-    spdlog::warn("job {} of index {} is tried again: {}", job.id().value, job.index().alias, error.what());
-    troubles_[job.id()] = error.what();
-    not_before_[job.id()] = std::chrono::steady_clock::now() + kFailurePause;
-  }
+// What Elasticsearch does not answer about one index (it is closed, say) stops the jobs of no other, and what
+// the source does not answer beside the tail does not stop the tail.
+void JobRunner::put_off(const RunningJob& job, const Error& error) {
+  const LogField field("index", job.index().alias);
+  spdlog::warn("job {} of index {} is tried again: {}", job.id().value, job.index().alias, error.what());
+  troubles_[job.id()] = error.what();
+  not_before_[job.id()] = std::chrono::steady_clock::now() +
+                          (error.parts().server == Server::kSource ? kSourcePause : kFailurePause);
 }
 
 bool JobRunner::all_done() const {
@@ -283,11 +328,19 @@ std::vector<JobRunner::Measured> JobRunner::saved(const Acknowledged& acknowledg
     not_before_.erase(progress.job);
     troubles_.erase(progress.job);
     if (job == jobs_.end()) continue;
-    const std::optional<Pace> pace = (*job)->pace(std::chrono::steady_clock::now());
+    const SteadyTime now = std::chrono::steady_clock::now();
+    tell_end(**job, now);
+    const std::optional<Pace> pace = (*job)->pace(now);
     if (is_whole(progress.kind) && pace) measured.push_back({(*job)->index().id, progress.kind, *pace});
     jobs_.erase(job);
   }
   return measured;
+}
+
+void JobRunner::tell_end(const RunningJob& job, SteadyTime now) {
+  if (!is_whole(job.kind()) && job.age(now) < kLongJob) return;
+  const LogField field("index", job.index().alias);
+  spdlog::info("{}", job.text_of_end(now));
 }
 
 std::string JobRunner::trouble(IndexId index) const {
@@ -304,6 +357,8 @@ std::vector<std::pair<IndexId, JobStatus>> JobRunner::progress() const {
     JobStatus& job = all.emplace_back(running->index().id, running->status()).second;
     if (const auto trouble = troubles_.find(job.id); trouble != troubles_.end())
       job.trouble = trouble->second;
+    const IndexId index = running->index().id;
+    job.waits = !job.trouble.empty() || set_aside_.contains(index) || held_.contains(index);
   }
   std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.second.id < b.second.id; });
   return all;

@@ -19,12 +19,12 @@
 #include "replicator/elasticsearch/admin/client.h"
 #include "replicator/pipeline/checkpoint.h"
 #include "replicator/pipeline/document_writer.h"
-#include "replicator/pipeline/held_indices.h"
+#include "replicator/pipeline/isolation/held_indices.h"
+#include "replicator/pipeline/isolation/set_aside.h"
 #include "replicator/pipeline/jobs/background_share.h"
 #include "replicator/pipeline/jobs/page_reader.h"
 #include "replicator/pipeline/jobs/rate_limit.h"
 #include "replicator/pipeline/jobs/running_job.h"
-#include "replicator/pipeline/set_aside.h"
 #include "replicator/pipeline/version_counter.h"
 #include "replicator/source/change_log.h"
 
@@ -37,8 +37,8 @@ class JobRunner {
   /// `on_read` is called, from another thread, when a page was read beside the tail.
   JobRunner(const Config& config, const AppliedPipeline& pipeline, const SetAside& set_aside,
             const HeldIndices& held, ChangeLog& changes, DocumentWriter& writer, Checkpoint& checkpoint,
-            VersionCounter& versions, OpenClient open_client, SteadyTime write_lifetime_over,
-            std::function<void()> on_read);
+            VersionCounter& versions, ProgressBoard& board, OpenClient open_client,
+            SteadyTime write_lifetime_over, std::function<void()> on_read);
 
   /// Ignores a job that it has already.
   void add(Job job);
@@ -56,6 +56,9 @@ class JobRunner {
 
   /// Whether a page is being read, or was read and is not handed over.
   bool has_page_in_hand() const { return being_read_ != nullptr || ready_.has_value(); }
+
+  /// Whether the job is here and its end is not saved.
+  bool has(JobId job) const;
 
   /// Whether every job is acknowledged and its end saved, apart from jobs of indices that are set aside.
   bool all_done() const;
@@ -91,7 +94,6 @@ class JobRunner {
   };
 
   std::unique_ptr<RunningJob> make(Job job, const AppliedIndex& index);
-  bool has(JobId job) const;
   void take(FanOutList list);
   bool has_room();
   RateLimit* limit_of(const RunningJob& job);
@@ -101,10 +103,13 @@ class JobRunner {
   bool read_page(RunningJob& job);
   std::optional<JobPage> read_here(RunningJob& job, const PageLimits& limits);
   bool take_page();
-  /// After what reading a page has thrown, in its handler: lets the job wait for Elasticsearch, or throws
-  /// again.
-  void put_off(const RunningJob& job);
-  void note(const RunningJob& job, JobPage page);
+  /// The job whose page was being read. Null: it was forgotten meanwhile.
+  RunningJob* end_reading();
+  /// From where the source has it.
+  void take_up_again(JobId id);
+  void put_off(const RunningJob& job, const Error& error);
+  void note(RunningJob& job, JobPage page);
+  static void tell_end(const RunningJob& job, SteadyTime now);
 
   const AppliedPipeline& pipeline_;
   const SetAside& set_aside_;
@@ -113,18 +118,20 @@ class JobRunner {
   DocumentWriter& writer_;
   Checkpoint& checkpoint_;
   VersionCounter& versions_;
+  ProgressBoard& board_;
   const OpenClient open_client_;
   const std::size_t most_requests_;  // in flight
   const SteadyTime write_lifetime_over_;
   BackgroundShare share_;
   std::list<std::unique_ptr<RunningJob>> jobs_;  // the front one has its turn
   std::map<JobId, SteadyTime> not_before_;       // of those that wait a moment
-  std::map<JobId, std::string> troubles_;        // of those that Elasticsearch does not answer
+  std::map<JobId, std::string> troubles_;        // of those that a server does not answer
   std::map<IndexId, RateLimit> limits_;
   std::optional<ReadPage> ready_;
   std::set<CaptureId> unknown_captures_;
   std::unique_ptr<RunningJob> forgotten_;  // being read, and its page is not wanted any more
   RunningJob* being_read_ = nullptr;       // by reader_: one of jobs_, or forgotten_
+  std::optional<ReadingNote> read_note_;   // of it
   std::unique_ptr<PageReader> reader_;     // null: the source has no connection for it; ends before the jobs
 };
 

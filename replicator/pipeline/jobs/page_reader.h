@@ -38,13 +38,11 @@ class PageReader {
   PageReader(const PageReader&) = delete;
   PageReader& operator=(const PageReader&) = delete;
 
-  /// Whether take() has not given yet what was started.
-  bool is_reading() const { return page_.valid(); }
-
-  /// Reads the next page of the job, which must live until take() has given it. REQUIRES: not is_reading().
+  /// Reads the next page of the job, which must live until take() has given it. REQUIRES: take() has given
+  /// the page before.
   void start(RunningJob& job, const PageLimits& limits);
 
-  /// The page; none: it is not read yet. Throws what reading it has thrown.
+  /// The page that was started; none: it is not read yet. Throws what reading it has thrown.
   std::optional<JobPage> take();
 
  private:

@@ -1,5 +1,7 @@
 #include "replicator/pipeline/jobs/running_job.h"
 
+#include <spdlog/fmt/fmt.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -20,15 +22,33 @@ void RunningJob::begin(SourceTransaction& transaction) {
 
 std::optional<Pace> RunningJob::pace(SteadyTime now) const {
   if (limited_ || read_ == 0 || read_ < job_.done) return std::nullopt;
-  const auto took = std::chrono::ceil<std::chrono::milliseconds>(now - taken_up_at_);
-  return Pace{read_, std::max(took, std::chrono::milliseconds(1))};
+  return Pace{read_, std::max(age(now), std::chrono::milliseconds(1))};
+}
+
+std::chrono::milliseconds RunningJob::age(SteadyTime now) const {
+  return std::chrono::ceil<std::chrono::milliseconds>(now - taken_up_at_);
+}
+
+std::string RunningJob::text_of_end(SteadyTime now) const {
+  const std::int64_t here = read_;
+  const std::string before = job_.done == 0 ? "" : fmt::format(", the last {} of them", here);
+  return fmt::format("the {} of {} is done: {} documents{} in {:.1f} s", name_of(job_.kind), index_.alias,
+                     job_.done + here, before, std::chrono::duration<double>(age(now)).count());
 }
 
 JobProgress RunningJob::read_page(SourceTransaction& transaction, StepDocuments& documents,
                                   const PageLimits& limits) {
   const std::int64_t done = read(transaction, documents, limits);
   read_ += done;
-  return {job_.id, job_.kind, position_, done, all_read_};
+  JobProgress progress{job_.id, job_.kind, position_, done, all_read_};
+  const bool is_over_view = job_.kind == JobKind::kBackfill || job_.kind == JobKind::kComparison;
+  if (is_over_view && !job_.total && !all_read_ && !std::exchange(has_estimated_, true))
+    progress.total = transaction.estimate_documents(index_);
+  return progress;
+}
+
+void RunningJob::note(const JobProgress& progress) {
+  if (progress.total) job_.total = progress.total;
 }
 
 std::optional<DocumentId> RunningJob::last_document() const {

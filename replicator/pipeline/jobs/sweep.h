@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "replicator/elasticsearch/admin/client.h"
-#include "replicator/elasticsearch/read/document_reader.h"
+#include "replicator/elasticsearch/read/document_scan.h"
 #include "replicator/pipeline/document_writer.h"
 #include "replicator/pipeline/jobs/running_job.h"
 

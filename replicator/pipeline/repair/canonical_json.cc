@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "replicator/elasticsearch/transport/sha256.h"
+
 namespace lockstep {
 namespace {
 
@@ -38,11 +40,20 @@ std::string canonical_number(std::string_view text) {
   return (negative ? "-" : "") + digits + (exponent == 0 ? "" : "e" + std::to_string(exponent));
 }
 
+// What is longer is kept as its digest: else a document of megabytes would be in memory several times over.
+constexpr std::size_t kLong = 4 * 1024;
+
+// Nothing in JSON begins like it, nor with the "~" that tells a text by its characters from a value by its
+// JSON.
+std::string digest_of(std::string_view text) {
+  std::string digest("sha256:");
+  return digest.append(bytes_of(sha256(text)));
+}
+
 // Takes in what the parser reports; nlohmann's own values would cut long numbers.
 class CanonicalWriter : public nlohmann::json_sax<nlohmann::json> {
  public:
-  using Members =
-      std::vector<std::pair<std::string, std::string>>;  // names and values; an array's have no names
+  using Members = std::vector<std::pair<std::string, std::string>>;  // names and values
 
   std::string take() { return std::move(root_); }
   /// Of the root, sorted by name. None: it is no object.
@@ -57,14 +68,14 @@ class CanonicalWriter : public nlohmann::json_sax<nlohmann::json> {
     return value(canonical_number(std::to_string(given)));
   }
   bool number_float(number_float_t, const string_t& text) override { return value(canonical_number(text)); }
-  bool string(string_t& given) override { return value(nlohmann::json(given).dump()); }
+  bool string(string_t& given) override { return value(text_of(given)); }
   bool binary(binary_t&) override { return false; }
   bool start_object(std::size_t) override { return open(true); }
   bool start_array(std::size_t) override { return open(false); }
   bool end_object() override { return close(); }
   bool end_array() override { return close(); }
   bool key(string_t& name) override {
-    open_.back().members.emplace_back(nlohmann::json(name).dump(), "");
+    open_.back().members.emplace_back(text_of(name), "");
     return true;
   }
   bool parse_error(std::size_t, const std::string&, const nlohmann::json::exception&) override {
@@ -74,36 +85,45 @@ class CanonicalWriter : public nlohmann::json_sax<nlohmann::json> {
  private:
   struct Composite {
     bool object = false;
-    Members members;
+    Members members;       // of an object
+    std::string elements;  // of an array, the first of them perhaps as a digest
   };
 
+  static std::string text_of(const string_t& given) {
+    return given.size() > kLong ? '~' + digest_of(given) : nlohmann::json(given).dump();
+  }
+
   bool open(bool object) {
-    open_.push_back({object, {}});
+    open_.push_back({object, {}, {}});
     return true;
   }
 
   bool close() {
     Composite composite = std::move(open_.back());
     open_.pop_back();
+    if (!composite.object) return value('[' + std::move(composite.elements) + ']');
     std::stable_sort(composite.members.begin(), composite.members.end(),
                      [](const auto& a, const auto& b) { return a.first < b.first; });
-    std::string text(1, composite.object ? '{' : '[');
+    std::string text(1, '{');
     for (const auto& [name, member] : composite.members) {
       if (text.size() > 1) text += ',';
-      if (composite.object) text.append(name).append(1, ':');
-      text += member;
+      text.append(name).append(1, ':').append(member);
     }
-    if (composite.object && open_.empty()) root_members_ = std::move(composite.members);
-    return value(text += composite.object ? '}' : ']');
+    if (open_.empty()) root_members_ = std::move(composite.members);
+    return value(text += '}');
   }
 
   bool value(std::string text) {
+    if (text.size() > kLong) text = digest_of(text);
     if (open_.empty()) {
       root_ = std::move(text);
     } else if (open_.back().object) {
       open_.back().members.back().second = std::move(text);
     } else {
-      open_.back().members.emplace_back("", std::move(text));
+      std::string& elements = open_.back().elements;
+      if (elements.size() > kLong) elements = digest_of(elements);
+      if (!elements.empty()) elements += ',';
+      elements += text;
     }
     return true;
   }

@@ -9,7 +9,8 @@ namespace lockstep {
 
 /// The canonical text has no white space, sorts the members of objects by name (those of one name stay in
 /// their order), and writes each character and each number in one way: 1.0, 1 and 10e-1 are equal. It keeps
-/// every digit, however long a number is. None: `text` is not JSON.
+/// every digit, however long a number is. In place of values beyond some kilobytes it has their SHA-256, so
+/// that it stays short. None: `text` is not JSON.
 std::optional<std::string> canonical_json(std::string_view text);
 
 /// Whether two texts are the same JSON value. Texts that are not JSON are the same only when they are equal.

@@ -10,6 +10,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "replicator/elasticsearch/read/document_reader.h"
+
 namespace lockstep {
 namespace {
 
@@ -18,17 +20,9 @@ using namespace std::chrono_literals;
 constexpr std::size_t kKeptSuspects = 50'000;  // until a pass is over; more are reported in between
 constexpr auto kScanLifetime = 60min;          // of the first pass, which a report may interrupt for long
 
-// Documents of a page of the index. A page has to fit into memory, and costs a request.
-constexpr std::int64_t kPageStored = 1024 * 1024;  // bytes on the disk; several times as much as JSON
-constexpr std::int64_t kLargestPage = 2'000;
-constexpr std::size_t kCautiousPage = 100;   // when the size of documents is unknown
-constexpr std::int64_t kListedPage = 5'000;  // ids of the view
-
-std::size_t page_of(std::optional<std::int64_t> average_stored_size) {
-  if (!average_stored_size) return kCautiousPage;
-  const std::int64_t page = kPageStored / std::max<std::int64_t>(*average_stored_size, 1);
-  return static_cast<std::size_t>(std::clamp<std::int64_t>(page, 1, kLargestPage));
-}
+constexpr std::size_t kIdsAhead = 5'000;       // of the index, so that the view never waits for them
+constexpr std::int64_t kMostRendered = 2'000;  // documents of a part; the view renders all, however large
+constexpr std::int64_t kListedPage = 5'000;    // ids of the view
 
 void append(std::vector<FoundDocument>& to, std::vector<FoundDocument> from) {
   to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
@@ -36,17 +30,17 @@ void append(std::vector<FoundDocument>& to, std::vector<FoundDocument> from) {
 
 }  // namespace
 
-/// Documents as the index has them.
-struct Passes::IndexPage {
-  std::vector<FoundDocument> documents;
-  std::string json;               ///< of all of them, one after the other
-  std::vector<std::size_t> ends;  ///< of each in `json`
-  DocumentVersion greatest_version;
+/// Documents of the index beside what the view has of them.
+struct Passes::Part {
+  std::vector<FoundDocument> documents;  ///< as the index has them
+  std::int64_t bytes = 0;                ///< of JSON to render, about
 
-  std::string_view json_of(std::size_t document) const {
-    const std::size_t begin = document == 0 ? 0 : ends[document - 1];
-    return std::string_view(json).substr(begin, ends[document] - begin);
-  }
+  // Once they are rendered. Each document is in one of these.
+  std::vector<FoundDocument> to_compare;
+  std::vector<std::string> json;            ///< of each of those
+  std::vector<FoundDocument> not_rendered;  ///< beyond the bytes
+  Suspects suspects;
+  std::size_t looked_at = 0;  ///< documents: all but those beyond the bytes
 };
 
 void Suspects::add(Suspects more) {
@@ -56,88 +50,126 @@ void Suspects::add(Suspects more) {
 }
 
 Passes::Passes(Parts parts, Listener listener)
-    : parts_(std::move(parts)), listener_(std::move(listener)), one_each_(!parts_.index.routed) {}
-
-Passes::IndexPage Passes::next_page(DocumentScan& scan) {
-  IndexPage page;
-  const std::span<const StoredDocument> documents = scan.next();
-  std::size_t bytes = 0;
-  for (const StoredDocument& document : documents) bytes += document.source.size();
-  page.json.reserve(bytes);
-  page.documents.reserve(documents.size());
-  for (const StoredDocument& document : documents) {
-    page.documents.push_back({DocumentId{std::string(document.id)}, std::string(document.routing)});
-    page.ends.push_back(page.json.append(document.source).size());
-    page.greatest_version = std::max(page.greatest_version, document.version);
-  }
-  return page;
-}
+    : parts_(std::move(parts)),
+      listener_(std::move(listener)),
+      reader_(parts_.elasticsearch, parts_.index.target()),
+      one_each_(!parts_.index.routed) {}
 
 void Passes::compare_documents() {
-  const std::string& target = parts_.index.target();
-  const std::optional<std::int64_t> size = parts_.elasticsearch.average_stored_size(target);
-  DocumentScan scan(parts_.elasticsearch, target,
-                    {.page = page_of(size), .sources = true, .lifetime = kScanLifetime});
-  const auto read = [&] { return next_page(scan); };
+  DocumentScan scan(parts_.elasticsearch, parts_.index.target(), {.lifetime = kScanLifetime});
   Suspects suspects;
   std::int64_t documents = 0;
-  // Reads the next page while this one is compared. Elasticsearch is not used otherwise until then.
-  std::future<IndexPage> next = std::async(std::launch::async, read);
-  for (bool end = false; !end;) {
-    const IndexPage page = next.get();
-    end = page.documents.empty();
-    if (!end) {
-      next = std::async(std::launch::async, read);
-      suspects.add(suspects_of(page));
-      one_each_ = one_each_ && suspects.surplus.empty();
-      greatest_version_ = std::max(greatest_version_, page.greatest_version);
-      documents += static_cast<std::int64_t>(page.documents.size());
-      listener_.read(documents);
-    }
-    if (suspects.size() >= kKeptSuspects || end) {
-      if (!end) next.wait();
+  read_ids(scan);
+  // The view renders the next part while Elasticsearch gives what it has of this one.
+  std::future<Part> next;
+  const auto begin_next = [&] {
+    if (found_.empty()) return;
+    next = std::async(std::launch::async,
+                      [this, part = take_part()]() mutable { return render(std::move(part)); });
+  };
+  begin_next();
+  while (next.valid()) {
+    Part part = next.get();
+    give_back(part);
+    if (found_.empty()) read_ids(scan);
+    begin_next();
+    compare(part);
+    read_ids(scan);
+    documents += static_cast<std::int64_t>(part.looked_at);
+    suspects.add(std::move(part.suspects));
+    one_each_ = one_each_ && suspects.surplus.empty();
+    listener_.read(documents);
+    if (suspects.size() >= kKeptSuspects || !next.valid()) {
+      if (next.valid()) next.wait();
       listener_.suspects(std::exchange(suspects, {}));
     }
   }
 }
 
-Suspects Passes::suspects_of(const IndexPage& page) {
-  const std::unique_ptr<SourceSnapshot> snapshot = parts_.snapshot();
-  Suspects suspects;
-  std::unordered_multimap<std::string_view, std::size_t> places;  // of each _id in the page
+// Until there are enough for a part, and for the one that follows.
+void Passes::read_ids(DocumentScan& scan) {
+  while (!has_all_ids_ && found_.size() < kIdsAhead) {
+    const std::span<const StoredDocument> page = scan.next();
+    has_all_ids_ = page.empty();
+    for (const StoredDocument& document : page) {
+      found_.push_back({DocumentId{std::string(document.id)}, std::string(document.routing)});
+      greatest_version_ = std::max(greatest_version_, document.version);
+    }
+  }
+}
+
+// What the view has not rendered comes next. Learns how large documents are.
+void Passes::give_back(Part& part) {
+  StepSize rendered{part.to_compare.size()};
+  for (const std::string& json : part.json) rendered.json_bytes += json.size();
+  rendered.bytes = rendered.json_bytes;
+  size_.came({}, rendered);
+  part.looked_at = part.documents.size() - part.not_rendered.size();
+  found_.insert(found_.begin(), std::make_move_iterator(part.not_rendered.begin()),
+                std::make_move_iterator(part.not_rendered.end()));
+}
+
+// REQUIRES: there are documents that nobody has looked at.
+Passes::Part Passes::take_part() {
+  const RenderedSize::Order order = size_.order(
+      std::min(static_cast<std::size_t>(parts_.config.elasticsearch.bulk_bytes), kReplyBytes), kMostRendered);
+  const auto end =
+      found_.begin() + std::min(static_cast<std::ptrdiff_t>(order.documents), std::ssize(found_));
+  Part part;
+  part.bytes = order.json_bytes;
+  part.documents.assign(std::make_move_iterator(found_.begin()), std::make_move_iterator(end));
+  found_.erase(found_.begin(), end);
+  return part;
+}
+
+// Uses the source alone.
+Passes::Part Passes::render(Part part) {
+  std::unordered_multimap<std::string_view, std::size_t> places;  // of each _id in the part
   DocumentIds ids;
-  places.reserve(page.documents.size());
-  ids.reserve(page.documents.size());
-  for (std::size_t i = 0; i < page.documents.size(); ++i) {
-    const DocumentId& id = page.documents[i].id;
+  for (std::size_t i = 0; i < part.documents.size(); ++i) {
+    const DocumentId& id = part.documents[i].id;
     if (!places.contains(id.text)) ids.push_back(id);  // under several routings there may be several
     places.emplace(id.text, i);
   }
-  while (!ids.empty()) {
-    ids = snapshot->render(
-        parts_.index, ids, parts_.config.elasticsearch.bulk_bytes, [&](const RenderedDocument& document) {
-          const auto [first, last] = places.equal_range(document.id);
-          for (auto place = first; place != last; ++place)
-            compare(document, page.documents[place->second], page.json_of(place->second), suspects);
-          places.erase(first, last);
-        });
+  const DocumentIds left_over =
+      parts_.snapshot()->render(parts_.index, ids, part.bytes, [&](const RenderedDocument& document) {
+        const auto [first, last] = places.equal_range(document.id);
+        for (auto place = first; place != last; ++place) take_in(document, place->second, part);
+        places.erase(first, last);
+      });
+  for (const DocumentId& id : left_over) {
+    const auto [first, last] = places.equal_range(id.text);
+    for (auto place = first; place != last; ++place)
+      part.not_rendered.push_back(part.documents[place->second]);
+    places.erase(first, last);
   }
   // Of these the view has said nothing.
-  for (const auto& [id, place] : places) suspects.different.push_back(page.documents[place]);
-  return suspects;
+  for (const auto& [id, place] : places) part.suspects.different.push_back(part.documents[place]);
+  return part;
 }
 
-void Passes::compare(const RenderedDocument& document, const FoundDocument& found, std::string_view json,
-                     Suspects& suspects) const {
+void Passes::take_in(const RenderedDocument& document, std::size_t place, Part& part) const {
+  const FoundDocument& found = part.documents[place];
   if (!document.json) {
-    suspects.surplus.push_back(found);
+    part.suspects.surplus.push_back(found);
   } else if (document.routing != found.routing) {
     // Of several rows with one _id one is compared, and another may have this routing.
     const bool may_be_another_row = document.is_ambiguous && parts_.index.routed;
-    (may_be_another_row ? suspects.different : suspects.surplus).push_back(found);
-  } else if (!is_equal(parts_.compared, *document.json, json)) {
-    suspects.different.push_back(found);
+    (may_be_another_row ? part.suspects.different : part.suspects.surplus).push_back(found);
+  } else {
+    part.to_compare.push_back(found);
+    part.json.emplace_back(*document.json);
   }
+}
+
+void Passes::compare(Part& part) {
+  reader_.fetch(locations_of(part.to_compare, part.json),
+                [&](std::size_t i, const std::optional<StoredDocument>& stored) {
+                  const FoundDocument& document = part.to_compare[i];
+                  if (!stored || stored->routing != document.routing ||
+                      !is_equal(parts_.compared, part.json[i], stored->source))
+                    part.suspects.different.push_back(document);
+                });
 }
 
 std::int64_t Passes::look_for_missing() {
@@ -156,12 +188,12 @@ std::int64_t Passes::look_for_missing() {
     const auto expected = static_cast<std::int64_t>(page.documents.size());
     const std::vector<DocumentLocation> locations = locations_of(page.documents);
     if (!one_each_ || count_documents(parts_.elasticsearch, target, locations) != expected) {
-      fetch_documents(parts_.elasticsearch, target, locations,
-                      [&](std::size_t i, const std::optional<StoredDocument>& stored) {
-                        const FoundDocument& document = page.documents[i];
-                        if (!stored || stored->routing != document.routing)
-                          suspects.missing.push_back(document);
-                      });
+      look_up_documents(parts_.elasticsearch, target, locations,
+                        [&](std::size_t i, const std::optional<StoredDocument>& stored) {
+                          const FoundDocument& document = page.documents[i];
+                          if (!stored || stored->routing != document.routing)
+                            suspects.missing.push_back(document);
+                        });
     }
     documents += expected;
     listener_.read(documents);

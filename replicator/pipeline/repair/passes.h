@@ -1,22 +1,27 @@
 // The two passes that compare an index with its view, each in the memory of a page:
-//   1. the index as it lies on the disk, each page looked up in the view, finds surplus and different ones;
+//   1. the ids of the index as they lie on the disk: the view renders them, some at a time, and what
+//   Elasticsearch
+//      has of these is read and compared. This finds surplus and different ones;
 //   2. the view's ids in their order, each page counted in the index, finds missing ones.
-// Elasticsearch reads neighbours together, so a document costs it a twentieth of what it costs by its id.
+// Elasticsearch reads neighbours together, so a document costs it a tenth of what it costs by its id. The
+// view says first how large documents are: a scan with contents gives so many documents at once, of any size.
 //
 // A document that differs is a suspect only: a change may be on its way.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <memory>
-#include <string_view>
 #include <vector>
 
 #include "replicator/config/config.h"
 #include "replicator/document_version.h"
 #include "replicator/elasticsearch/admin/client.h"
-#include "replicator/elasticsearch/read/document_reader.h"
+#include "replicator/elasticsearch/read/document_scan.h"
+#include "replicator/elasticsearch/read/id_search.h"
+#include "replicator/pipeline/rendering.h"
 #include "replicator/pipeline/repair/view_page.h"
 #include "replicator/source/applied.h"
 #include "replicator/source/snapshot.h"
@@ -62,15 +67,21 @@ class Passes {
   DocumentVersion greatest_version() const { return greatest_version_; }
 
  private:
-  struct IndexPage;
+  struct Part;
 
-  IndexPage next_page(DocumentScan& scan);
-  Suspects suspects_of(const IndexPage& page);
-  void compare(const RenderedDocument& document, const FoundDocument& found, std::string_view json,
-               Suspects& suspects) const;
+  void read_ids(DocumentScan& scan);
+  Part take_part();
+  Part render(Part part);
+  void take_in(const RenderedDocument& document, std::size_t place, Part& part) const;
+  void give_back(Part& part);
+  void compare(Part& part);
 
   const Parts parts_;
   const Listener listener_;
+  NeighbourReader reader_;
+  std::deque<FoundDocument> found_;  // in the index, and not looked at yet
+  bool has_all_ids_ = false;         // nothing will be added to these
+  RenderedSize size_;
   bool one_each_ = true;  // no _id was found elsewhere than in the view
   DocumentVersion greatest_version_;
 };

@@ -10,7 +10,6 @@
 #include <thread>
 #include <utility>
 
-#include "replicator/clock.h"
 #include "replicator/elasticsearch/admin/index_plan.h"
 #include "replicator/elasticsearch/admin/ingest_pipelines.h"
 #include "replicator/elasticsearch/read/document_reader.h"
@@ -20,9 +19,10 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::size_t kSuspects = 1'000;           // judged together
+constexpr std::size_t kSuspects = 1'000;           // read from the index together
 constexpr std::size_t kRepairedTogether = 10'000;  // documents of one job
 constexpr int kJudgements = 10;                    // of a document that goes on changing
+constexpr auto kPatience = 5s;                     // for these, where the first wait was not longer
 constexpr auto kPoll = 50ms;                       // between looks at what is pending
 constexpr auto kChangeOfLead = 10s;                // without a leader for longer, nothing is waited for
 
@@ -33,6 +33,13 @@ void for_each_part(const std::vector<FoundDocument>& documents, const Step& step
     step(std::vector<FoundDocument>(documents.begin() + static_cast<std::ptrdiff_t>(begin),
                                     documents.begin() + static_cast<std::ptrdiff_t>(end)));
   }
+}
+
+// Each once: one _id may be there under several routings.
+DocumentIds ids_of(const std::vector<FoundDocument>& documents) {
+  std::set<DocumentId> ids;
+  for (const FoundDocument& document : documents) ids.insert(document.id);
+  return {ids.begin(), ids.end()};
 }
 
 }  // namespace
@@ -72,7 +79,7 @@ VerifiedIndex Verification::compare(const AppliedIndex& index) {
                        progress_.done = documents;
                        report(phase);
                      },
-                 .suspects = [&](const Suspects& suspects) { judge(index, suspects); }});
+                 .suspects = [&](Suspects suspects) { judge(index, std::move(suspects)); }});
   passes.compare_documents();
   progress_.done = 0;
   phase = VerifyProgress::Phase::kLookingForMissing;
@@ -103,17 +110,65 @@ std::string Verification::unwritten(const AppliedIndex& index) {
   return "";
 }
 
-void Verification::judge(const AppliedIndex& index, const Suspects& suspects) {
+// Where changes come faster than they are applied, each wait is longer than the one before. So all suspects
+// wait together, the first time as long as it takes.
+void Verification::judge(const AppliedIndex& index, Suspects suspects) {
+  std::optional<SteadyTime> deadline;
+  for (int judgement = 0; judgement < kJudgements && suspects.size() > 0; ++judgement) {
+    const SteadyTime begin = std::chrono::steady_clock::now();
+    suspects = judge_once(index, std::move(suspects), deadline);
+    const SteadyTime now = std::chrono::steady_clock::now();
+    if (!deadline) deadline = now + std::max<SteadyTime::duration>(kPatience, now - begin);
+  }
+  result_.undecided += static_cast<std::int64_t>(suspects.size());
+}
+
+// Returns the suspects that changed meanwhile, or all when `deadline` came first.
+Suspects Verification::judge_once(const AppliedIndex& index, Suspects suspects,
+                                  const std::optional<SteadyTime>& deadline) {
+  ViewState before = state_of(index, suspects);
+  if (!wait_for(index, before.position, deadline)) return suspects;
+  Suspects undecided;
+  std::vector<FoundDocument> expected;
   for (const std::vector<FoundDocument>* documents : {&suspects.missing, &suspects.different}) {
-    for_each_part(*documents, [&](std::vector<FoundDocument> part) {
-      for (int judgement = 0; judgement < kJudgements && !part.empty(); ++judgement) {
-        part = judge_once(index, std::move(part));
-      }
-      result_.undecided += static_cast<std::int64_t>(part.size());
+    for (const FoundDocument& document : *documents)
+      (before.documents[document.id] ? expected : undecided.surplus).push_back(document);
+  }
+  for_each_part(expected, [&](const std::vector<FoundDocument>& part) {
+    judge_expected(index, part, before, undecided);
+  });
+  for_each_part(before.stale,
+                [&](const std::vector<FoundDocument>& part) { judge_surplus(index, part, undecided); });
+  return undecided;
+}
+
+Verification::ViewState Verification::state_of(const AppliedIndex& index, const Suspects& suspects) {
+  ViewState state;
+  const std::unique_ptr<SourceSnapshot> snapshot = source_.changes().read();
+  state.position = snapshot->position();
+  for (const std::vector<FoundDocument>* documents : {&suspects.missing, &suspects.different}) {
+    for_each_part(*documents, [&](const std::vector<FoundDocument>& part) {
+      state.documents.merge(fingerprints(*snapshot, index, ids_of(part)));
     });
   }
-  for_each_part(suspects.surplus,
-                [&](const std::vector<FoundDocument>& part) { judge_surplus(index, part); });
+  for_each_part(suspects.surplus, [&](const std::vector<FoundDocument>& part) {
+    for (StaleDocument& document : snapshot->stale(index, part))
+      state.stale.push_back(std::move(document.found));
+  });
+  return state;
+}
+
+Verification::Fingerprints Verification::fingerprints(SourceSnapshot& snapshot, const AppliedIndex& index,
+                                                      DocumentIds ids) {
+  Fingerprints found;
+  while (!ids.empty()) {
+    ids =
+        snapshot.render(index, ids, config_.elasticsearch.bulk_bytes, [&](const RenderedDocument& document) {
+          found[DocumentId{std::string(document.id)}] =
+              document.json ? std::optional(fingerprint_of(document.routing, *document.json)) : std::nullopt;
+        });
+  }
+  return found;
 }
 
 // Adds the documents that the view has to `view`; returns the ids left over.
@@ -152,17 +207,26 @@ void Verification::judge_refused(const AppliedIndex& index) {
       for (const auto& [id, document] : view) {
         if (document && document->routing == routings.at(id)) refused.push_back({id, document->routing});
       }
-      wait_for(index, seen);
+      wait_for(index, seen, std::nullopt);
       found(index, still_refused(index, equal_of(index, refused, view)));
     }
   }
+}
+
+// REQUIRES: the view has them.
+std::vector<DocumentLocation> Verification::locations_in(const View& view,
+                                                         const std::vector<FoundDocument>& documents) {
+  std::vector<DocumentLocation> locations;
+  for (const FoundDocument& document : documents)
+    locations.push_back({document.id.text, document.routing, view.at(document.id)->json.size()});
+  return locations;
 }
 
 std::vector<FoundDocument> Verification::equal_of(const AppliedIndex& index,
                                                   const std::vector<FoundDocument>& documents,
                                                   const View& view) {
   std::vector<FoundDocument> equal;
-  fetch_documents(elasticsearch_, index.target(), locations_of(documents),
+  fetch_documents(elasticsearch_, index.target(), locations_in(view, documents),
                   [&](std::size_t i, const std::optional<StoredDocument>& stored) {
                     const FoundDocument& document = documents[i];
                     if (stored && stored->routing == document.routing &&
@@ -189,101 +253,95 @@ std::vector<DifferingDocument> Verification::still_refused(const AppliedIndex& i
   return refused;
 }
 
-// Returns the suspects that changed meanwhile.
-std::vector<FoundDocument> Verification::judge_once(const AppliedIndex& index,
-                                                    std::vector<FoundDocument> suspects) {
-  std::set<DocumentId> gone;
-  DocumentIds ids;
-  for (const FoundDocument& suspect : suspects) ids.push_back(suspect.id);
-  std::vector<FoundDocument> undecided;
+// REQUIRES: Elasticsearch has acknowledged all that came `before`, and the view had the documents then.
+void Verification::judge_expected(const AppliedIndex& index, const std::vector<FoundDocument>& suspects,
+                                  const ViewState& before, Suspects& undecided) {
+  DocumentIds ids = ids_of(suspects);
   while (!ids.empty()) {
-    View before;
+    View view;
     Position seen;
-    const DocumentIds left_over = read_view(index, ids, before, seen);
-    wait_for(index, seen);
-
+    ids = read_view(index, ids, view, seen);
     std::vector<FoundDocument> expected;
-    for (const auto& [id, document] : before) {
-      if (document) expected.push_back({id, document->routing});
-      if (!document) gone.insert(id);
+    for (const auto& [id, document] : view) {
+      if (document)
+        expected.push_back({id, document->routing});
+      else
+        undecided.surplus.push_back({id, before.documents.at(id)->routing});
     }
     std::vector<DifferingDocument> differing;
-    fetch_documents(elasticsearch_, index.target(), locations_of(expected),
+    fetch_documents(elasticsearch_, index.target(), locations_in(view, expected),
                     [&](std::size_t i, const std::optional<StoredDocument>& stored) {
                       const FoundDocument& document = expected[i];
                       if (!stored || stored->routing != document.routing) {
                         differing.push_back({document, Difference::kMissing, {}});
-                      } else if (!is_equal(compared_, before.at(document.id)->json, stored->source)) {
+                      } else if (!is_equal(compared_, view.at(document.id)->json, stored->source)) {
                         differing.push_back({document, Difference::kDifferent, {}});
                       }
                     });
+    if (differing.empty()) continue;
 
     DocumentIds again;
     for (const DifferingDocument& document : differing) again.push_back(document.document.id);
-    View after;
-    if (!again.empty()) read_view(index, again, after, seen);
+    const Fingerprints after = fingerprints(*source_.changes().read(), index, again);
     std::vector<DifferingDocument> certain;
-    for (DifferingDocument& document : differing) {
-      const auto now = after.find(document.document.id);
-      if (now != after.end() && now->second && now->second == before.at(document.document.id)) {
-        certain.push_back(std::move(document));
+    for (DifferingDocument& differs : differing) {
+      const DocumentId& id = differs.document.id;
+      const std::optional<Fingerprint>& then = before.documents.at(id);
+      const Expected& now = *view.at(id);
+      if (fingerprint_of(now.routing, now.json) == then && after.at(id) == then) {
+        certain.push_back(std::move(differs));
       } else {
-        undecided.push_back(std::move(document.document));
+        undecided.different.push_back(std::move(differs.document));
       }
     }
     found(index, std::move(certain));
-    ids = left_over;
   }
-  std::erase_if(suspects, [&](const FoundDocument& suspect) { return !gone.contains(suspect.id); });
-  judge_surplus(index, suspects);
-  return undecided;
 }
 
-void Verification::judge_surplus(const AppliedIndex& index, const std::vector<FoundDocument>& suspects) {
-  if (suspects.empty()) return;
-  const auto stale = [&](const std::vector<FoundDocument>& documents, Position& seen) {
-    const std::unique_ptr<SourceSnapshot> snapshot = source_.changes().read();
-    seen = snapshot->position();
-    std::vector<FoundDocument> found;
-    for (StaleDocument& document : snapshot->stale(index, documents)) {
-      found.push_back(std::move(document.found));
-    }
-    return found;
-  };
-  Position seen;
-  const std::vector<FoundDocument> before = stale(suspects, seen);
-  wait_for(index, seen);
-
-  std::vector<FoundDocument> there;
-  fetch_documents(elasticsearch_, index.target(), locations_of(before),
-                  [&](std::size_t i, const std::optional<StoredDocument>& stored) {
-                    // Two routings may lead to one shard, which finds the document under the other one too.
-                    if (stored && stored->routing == before[i].routing) there.push_back(before[i]);
-                  });
+// REQUIRES: Elasticsearch has acknowledged all that came before a snapshot without the documents.
+void Verification::judge_surplus(const AppliedIndex& index, const std::vector<FoundDocument>& suspects,
+                                 Suspects& undecided) {
+  Suspects there;
+  look_up_documents(elasticsearch_, index.target(), locations_of(suspects),
+                    [&](std::size_t i, const std::optional<StoredDocument>& stored) {
+                      // Two routings may lead to one shard, which finds the document under the other one too.
+                      if (stored && stored->routing == suspects[i].routing)
+                        there.surplus.push_back(suspects[i]);
+                    });
+  if (there.surplus.empty()) return;
+  const std::vector<FoundDocument> still = state_of(index, there).stale;
+  const std::set<FoundDocument> certain(still.begin(), still.end());
   std::vector<DifferingDocument> surplus;
-  for (FoundDocument& document : stale(there, seen)) {
-    surplus.push_back({std::move(document), Difference::kSurplus, {}});
+  for (FoundDocument& document : there.surplus) {
+    if (certain.contains(document))
+      surplus.push_back({std::move(document), Difference::kSurplus, {}});
+    else
+      undecided.different.push_back(std::move(document));
   }
   found(index, std::move(surplus));
 }
 
 // Waits until Elasticsearch has acknowledged everything before `position`, large changes that became jobs
-// included.
-void Verification::wait_for(const AppliedIndex& index, const Position& position) {
+// included. False: `deadline` came first.
+bool Verification::wait_for(const AppliedIndex& index, const Position& position,
+                            const std::optional<SteadyTime>& deadline) {
+  const auto is_late = [&] { return deadline && std::chrono::steady_clock::now() >= *deadline; };
   const auto wait = [&](const auto& done) {
     while (!done() && still_led()) {
+      if (is_late()) return false;
       report(VerifyProgress::Phase::kWaiting);
       std::this_thread::sleep_for(kPoll);
     }
+    return true;
   };
-  if (!led_) return;
-  wait([&] { return source_.changes().has_passed(position); });
+  if (!led_) return true;
+  if (!wait([&] { return source_.changes().has_passed(position); })) return false;
   std::set<JobId> jobs;
   for (const Job& job : source_.changes().jobs().readable) {
     if (job.index == index.id) jobs.insert(job.id);
   }
   for (const JobId repair : repairs_) jobs.erase(repair);
-  wait([&] {
+  return wait([&] {
     if (jobs.empty()) return true;
     const UnfinishedJobs left = source_.changes().jobs();
     return std::none_of(jobs.begin(), jobs.end(), [&](JobId job) { return left.contains(job); });

@@ -9,8 +9,10 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "replicator/clock.h"
 #include "replicator/config/config.h"
 #include "replicator/elasticsearch/admin/client.h"
 #include "replicator/pipeline/repair/passes.h"
@@ -41,7 +43,7 @@ struct VerifiedIndex {
   std::int64_t missing = 0;
   std::int64_t different = 0;
   std::int64_t surplus = 0;
-  std::int64_t undecided = 0;  ///< changed between all looks at them
+  std::int64_t undecided = 0;  ///< changed between all looks at them, or faster than changes are applied
   /// Why what the index makes of its documents is not proven, although their contents may be equal: they are
   /// written again, for a mapping that counts for later writes only, say. Empty: nothing.
   std::string unproven = {};
@@ -92,18 +94,46 @@ class Verification {
   /// None: the view does not have it.
   using View = std::map<DocumentId, std::optional<Expected>>;
 
-  void judge(const AppliedIndex& index, const Suspects& suspects);
+  /// A document as the view gave it, in little memory.
+  struct Fingerprint {
+    std::string routing;
+    std::size_t json = 0;  ///< its hash
+    bool operator==(const Fingerprint&) const = default;
+  };
+  /// None: the view does not have it.
+  using Fingerprints = std::map<DocumentId, std::optional<Fingerprint>>;
+  /// What the view said of suspects in one snapshot.
+  struct ViewState {
+    Position position;
+    Fingerprints documents;            ///< that were missing or different
+    std::vector<FoundDocument> stale;  ///< of those that were surplus
+  };
+
+  static Fingerprint fingerprint_of(std::string_view routing, std::string_view json) {
+    return {std::string(routing), std::hash<std::string_view>{}(json)};
+  }
+
+  void judge(const AppliedIndex& index, Suspects suspects);
+  Suspects judge_once(const AppliedIndex& index, Suspects suspects,
+                      const std::optional<SteadyTime>& deadline);
+  void judge_expected(const AppliedIndex& index, const std::vector<FoundDocument>& suspects,
+                      const ViewState& before, Suspects& undecided);
+  void judge_surplus(const AppliedIndex& index, const std::vector<FoundDocument>& suspects,
+                     Suspects& undecided);
+  ViewState state_of(const AppliedIndex& index, const Suspects& suspects);
+  Fingerprints fingerprints(SourceSnapshot& snapshot, const AppliedIndex& index, DocumentIds ids);
   DocumentIds read_view(const AppliedIndex& index, const DocumentIds& ids, View& view, Position& seen);
+  static std::vector<DocumentLocation> locations_in(const View& view,
+                                                    const std::vector<FoundDocument>& documents);
   void judge_refused(const AppliedIndex& index);
   std::vector<FoundDocument> equal_of(const AppliedIndex& index, const std::vector<FoundDocument>& documents,
                                       const View& view);
   std::vector<DifferingDocument> still_refused(const AppliedIndex& index,
                                                const std::vector<FoundDocument>& documents);
-  std::vector<FoundDocument> judge_once(const AppliedIndex& index, std::vector<FoundDocument> suspects);
-  void judge_surplus(const AppliedIndex& index, const std::vector<FoundDocument>& suspects);
   std::string unwritten(const AppliedIndex& index);
 
-  void wait_for(const AppliedIndex& index, const Position& position);
+  bool wait_for(const AppliedIndex& index, const Position& position,
+                const std::optional<SteadyTime>& deadline);
   bool still_led();
 
   void found(const AppliedIndex& index, std::vector<DifferingDocument> differing);

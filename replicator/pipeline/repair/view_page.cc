@@ -1,5 +1,6 @@
 #include "replicator/pipeline/repair/view_page.h"
 
+#include "replicator/elasticsearch/read/document_reader.h"
 #include "replicator/pipeline/repair/canonical_json.h"
 
 namespace lockstep {
@@ -28,7 +29,7 @@ bool is_equal(Compared compared, std::string_view of_view, std::string_view stor
 std::vector<FoundDocument> find_different(ElasticsearchClient& elasticsearch, const AppliedIndex& index,
                                           const ViewPage& page, Compared compared) {
   std::vector<FoundDocument> different;
-  fetch_documents(elasticsearch, index.target(), locations_of(page.documents),
+  fetch_documents(elasticsearch, index.target(), locations_of(page.documents, page.json),
                   [&](std::size_t i, const std::optional<StoredDocument>& stored) {
                     const FoundDocument& document = page.documents[i];
                     if (!stored || stored->routing != document.routing ||
@@ -39,10 +40,14 @@ std::vector<FoundDocument> find_different(ElasticsearchClient& elasticsearch, co
   return different;
 }
 
-std::vector<DocumentLocation> locations_of(const std::vector<FoundDocument>& documents) {
+std::vector<DocumentLocation> locations_of(const std::vector<FoundDocument>& documents,
+                                           const std::vector<std::string>& json) {
   std::vector<DocumentLocation> locations;
   locations.reserve(documents.size());
-  for (const FoundDocument& document : documents) locations.push_back({document.id.text, document.routing});
+  for (const FoundDocument& document : documents) {
+    const std::size_t expected = json.empty() ? 0 : json[locations.size()].size();
+    locations.push_back({document.id.text, document.routing, expected});
+  }
   return locations;
 }
 

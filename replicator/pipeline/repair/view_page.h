@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "replicator/elasticsearch/admin/client.h"
-#include "replicator/elasticsearch/read/document_reader.h"
+#include "replicator/elasticsearch/read/stored_document.h"
 #include "replicator/source/snapshot.h"
 
 namespace lockstep {
@@ -39,7 +39,9 @@ bool is_equal(Compared compared, std::string_view of_view, std::string_view stor
 std::vector<FoundDocument> find_different(ElasticsearchClient& elasticsearch, const AppliedIndex& index,
                                           const ViewPage& page, Compared compared);
 
-/// For fetch_documents(). Valid as long as `documents` are.
-std::vector<DocumentLocation> locations_of(const std::vector<FoundDocument>& documents);
+/// For fetch_documents(). Valid as long as `documents` are. `json`, if it is given, is what the view has of
+/// each.
+std::vector<DocumentLocation> locations_of(const std::vector<FoundDocument>& documents,
+                                           const std::vector<std::string>& json = {});
 
 }  // namespace lockstep

@@ -166,7 +166,7 @@ function attention(status) {
 }
 
 function jobRow([alias, job]) {
-  const total = job.total === null ? '' : ` of ${grouped(job.total)}`;
+  const total = job.total === null ? '' : ` of ${job.total_is_estimate ? 'about ' : ''}${grouped(job.total)}`;
   const share = job.total ? ` (${Math.min(100, Math.floor(job.done * 100 / job.total))} %)` : '';
   const left = job.seconds_left === null ? '' : `, about ${duration(job.seconds_left)} left`;
   const row = element('li', {}, element('strong', {}, alias), ` ${job.kind.replaceAll('_', ' ')}: ${job.reason}`, element('br', {}));

@@ -66,8 +66,10 @@ struct Job {
   IndexId index;
   JobKind kind = JobKind::kBackfill;
   JobPosition position;
-  std::int64_t done = 0;              ///< documents acknowledged
-  std::optional<std::int64_t> total;  ///< documents; none for a fan-out whose list is not made yet
+  std::int64_t done = 0;  ///< documents acknowledged
+  /// Documents: of a fan-out exactly, of a job over a whole view about. None: its list is not made yet, or
+  /// they are not known.
+  std::optional<std::int64_t> total;
   std::string reason;
   /// The fan-out that must be over before the list of this one is made. None: nothing to wait for.
   std::optional<JobId> behind = {};
@@ -106,6 +108,8 @@ struct JobProgress {
   JobPosition position;
   std::int64_t done_documents = 0;  ///< to be added
   bool finished = false;            ///< the source deletes the job
+  /// Documents of the whole job, about; none: nothing new is known of them.
+  std::optional<std::int64_t> total = {};
 };
 
 }  // namespace lockstep

@@ -113,7 +113,7 @@ class Measured:
             for step in (self.fill, self.follow, self.drain, self.rename, self.single_changes, self.compare):
                 step()
         finally:
-            self.tool.stop()
+            self.tool.close()
 
 
 def measure_ceiling(world, changes, samples, report):
@@ -170,12 +170,11 @@ def main():
     parser.add_argument("--postgresql", required=True, help="URL of a superuser, whose server has wal_level = logical")
     parser.add_argument("--elasticsearch", required=True, help="URL of a server without users")
     parser.add_argument("--json", type=pathlib.Path, required=True, help="the results go there")
-    for name, value, meaning in (("rounds", 3, "how often everything is measured"), ("posts", 200_000, "documents"),
-                                 ("changes", 50_000, "updates of single rows"), ("samples", 400, "single changes")):
-        parser.add_argument(f"--{name}", type=int, default=value, help=f"{meaning} (%(default)s)")
+    for name, meaning in (("rounds", "how often everything is measured"), ("posts", "documents"),
+                          ("changes", "updates of single rows"),
+                          ("samples", "single changes, each of a document of its own: a hundredth of the documents, less 2, at most")):
+        parser.add_argument(f"--{name}", type=int, required=True, help=meaning)
     options = parser.parse_args()
-    if options.samples > options.posts // 100 - 2:
-        parser.error(f"--samples {options.samples}: each needs a document of its own, of which there are {options.posts // 100 - 2}")
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that the tools are stopped
     report = Report()
     results = {"benchmark": "peers", "date": datetime.date.today().isoformat(), "on": surroundings(options),

@@ -57,15 +57,22 @@ class Tool:
             process.stop()
         self.processes = []
 
+    def close(self):
+        """Ends all that belongs to it."""
+        self.stop()
+
+    def running(self):
+        return self.processes
+
     def require_running(self):
-        for process in self.processes:
+        for process in self.running():
             process.require_running()
 
     def cpu(self):
-        return sum(cpu_seconds(process.pid) for process in self.processes)
+        return sum(cpu_seconds(process.pid) for process in self.running())
 
     def memory(self):
-        return sum(peak_memory(process.pid) for process in self.processes)
+        return sum(peak_memory(process.pid) for process in self.running())
 
 
 class Lockstep(Tool):
@@ -97,10 +104,12 @@ column = "_user_id"
 
 
 class PgSync(Tool):
-    """With a Redis of its own. It gathers notifications until there are 500, or none for POLL_TIMEOUT seconds; the second variant has
-    that so short that single changes are not kept."""
+    """With a Redis of its own, which runs on while the tool is stopped: it keeps there what it has not written yet. It gathers
+    notifications until there are 500, or none for POLL_TIMEOUT seconds; the second variant has that so short that single changes are
+    not kept."""
     name = "PGSync"
     variants = ("", "tuned")
+    redis = None
 
     def prepare(self):
         super().prepare()
@@ -111,7 +120,9 @@ class PgSync(Tool):
             "database": self.world.database, "index": self.world.index,
             "nodes": {"table": "posts", "schema": "blog", "columns": ["id", "title", "body", "created_at"], "children": [user]}}]))
         self.redis_port = free_port()
-        self._start_redis()
+        self.redis = Process(["redis-server", "--bind", "127.0.0.1", "--port", str(self.redis_port), "--save", "", "--appendonly", "no",
+                              "--dir", str(self.folder)], self.folder / "redis.log")
+        wait_until(self._redis_answers, "Redis answers", 0.05, self.redis.require_running)
         run([*self._program("bootstrap"), "--config", self.schema], env=self.environment(), cwd=self.folder)
 
     def environment(self):
@@ -133,19 +144,28 @@ class PgSync(Tool):
     def _program(self, name):
         return [self.peers / "pgsync/bin/python", self.peers / "pgsync/bin" / name]
 
-    def _start_redis(self):
-        self.processes.append(Process(["redis-server", "--bind", "127.0.0.1", "--port", str(self.redis_port), "--save", "", "--appendonly",
-                                       "no", "--dir", str(self.folder)], self.folder / "redis.log"))
-        wait_until(self._redis_answers, "Redis answers", 0.05, self.require_running)
-
     def _redis_answers(self):
         with socket.socket() as connection:
             return connection.connect_ex(("127.0.0.1", self.redis_port)) == 0
 
-    def start(self):
-        if not self.processes:
-            self._start_redis()
-        super().start()
+    def running(self):
+        return [*self.processes, *([self.redis] if self.redis else [])]
+
+    def stop(self):
+        """Puts back what it last knew of its place: it writes that file in place, and cannot start from one that SIGTERM left empty."""
+        known = {path: path.read_text() for path in self._checkpoints()}
+        super().stop()
+        for path in self._checkpoints():
+            if not path.read_text() and known.get(path):
+                path.write_text(known[path])
+
+    def close(self):
+        super().close()
+        if self.redis:
+            self.redis.stop()
+
+    def _checkpoints(self):
+        return [path for path in self.folder.glob(".*") if path.is_file()]
 
 
 class Debezium(Tool):

@@ -1,14 +1,15 @@
 #include "tests/bench/support/benchmark.h"
 
-#include <CLI/CLI.hpp>
 #include <chrono>
 #include <cstdlib>
 #include <ctime>
 #include <fstream>
 #include <iostream>
+#include <optional>
 #include <pqxx/pqxx>
 #include <thread>
 
+#include "tests/bench/support/command_line.h"
 #include "tests/support/elasticsearch_index.h"
 #include "tests/support/servers.h"
 
@@ -84,9 +85,9 @@ int benchmark(const Benchmark& benchmark, int argc, char** argv) {
   for (const Parameter& parameter : benchmark.parameters) {
     options[parameter.name] = app.add_option("--" + parameter.name, given[parameter.name],
                                              parameter.meaning + " (" + std::to_string(parameter.value) + ")")
-                                  ->check(CLI::NonNegativeNumber);
+                                  ->check(at_least(parameter.name == "rounds" ? 1 : 0));
   }
-  CLI11_PARSE(app, argc, argv);
+  if (const std::optional<int> code = end_after_parsing(app, argc, argv)) return *code;
   std::map<std::string, std::int64_t> values;
   for (const Parameter& parameter : benchmark.parameters) {
     values[parameter.name] = options[parameter.name]->count() > 0 ? given[parameter.name]

@@ -12,6 +12,7 @@
 #include "replicator/elasticsearch/admin/index_plan.h"
 #include "replicator/elasticsearch/admin/privileges.h"
 #include "replicator/elasticsearch/read/document_reader.h"
+#include "replicator/elasticsearch/read/document_scan.h"
 
 namespace {
 

@@ -184,10 +184,7 @@ def run(options, folder):
         for crowd in crowds:
             crowd.end()
         world.close()
-    for what, count in sorted(world.tally.counts.items()):
-        print(f"{what}: {count:,}")
-    print(f"found: {len(world.tally.faults)}")
-    return 1 if world.tally.faults else 0
+    return world.tally.tell()
 
 
 def main():

@@ -129,6 +129,13 @@ class Tally:
             self.faults.append(text)
         say(f"FOUND: {text}")
 
+    def tell(self):
+        """Prints what was counted and how much was found; returns the exit code."""
+        for what, count in sorted(self.counts.items()):
+            print(f"{what}: {count:,}")
+        print(f"found: {len(self.faults)}")
+        return 1 if self.faults else 0
+
 
 def say(text):
     print(f"{time.monotonic() - BEGUN:8.1f} s  {text}", file=sys.stderr, flush=True)
@@ -380,10 +387,7 @@ def run(options, folder):
         for crowd in crowds:
             crowd.end()
         world.close()
-    for what, count in sorted(world.tally.counts.items()):
-        print(f"{what}: {count:,}")
-    print(f"found: {len(world.tally.faults)}")
-    return 1 if world.tally.faults else 0
+    return world.tally.tell()
 
 
 def main():

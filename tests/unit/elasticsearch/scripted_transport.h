@@ -1,6 +1,7 @@
 // A transport that answers from a script and records the requests.
 #pragma once
 
+#include <chrono>
 #include <deque>
 #include <memory>
 #include <string>
@@ -32,6 +33,7 @@ class ScriptedTransport final : public HttpTransport {
     if (script_.answers.empty()) throw TransportError("http://es1:9200: refused", false);
     HttpResponse answer = std::move(script_.answers.front());
     script_.answers.pop_front();
+    if (answer.body.size() > request.most_reply_bytes) throw ReplyTooLarge("too large", answer.body.size());
     return answer;
   }
 
@@ -41,6 +43,13 @@ class ScriptedTransport final : public HttpTransport {
 
 inline ElasticsearchClient client_of(Script& script) {
   return ElasticsearchClient(std::make_unique<ScriptedTransport>(script));
+}
+
+/// The same, waiting while the server is busy.
+inline ElasticsearchClient patient_client_of(Script& script,
+                                             WhenBusy when_busy = {.limit = std::chrono::seconds(30)}) {
+  return ElasticsearchClient(std::make_unique<ScriptedTransport>(script), std::chrono::seconds(60),
+                             std::move(when_busy));
 }
 
 }  // namespace lockstep

@@ -3,8 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <future>
+#include <memory>
 
 #include "tests/unit/pipeline/world.h"
 
@@ -34,6 +36,35 @@ class DocumentWriterTest : public testing::Test {
 
   World world_;
   Leader leader_{world_};
+};
+
+/// Elasticsearch answers no bulk request with writes of an alias until end().
+class Slowness {
+ public:
+  Slowness(Elasticsearch& elasticsearch, const std::string& alias) {
+    elasticsearch.intercept(
+        [held = held_, target = "\"_index\":\"" + alias + "\"",
+         over = over_.get_future().share()](const HttpRequest& request) -> std::optional<HttpResponse> {
+          if (request.body.find(target) == std::string_view::npos) return std::nullopt;
+          ++*held;
+          over.wait();
+          return std::nullopt;
+        });
+  }
+  ~Slowness() { end(); }
+  Slowness(const Slowness&) = delete;
+  Slowness& operator=(const Slowness&) = delete;
+
+  /// Requests that have come.
+  int held() const { return *held_; }
+  void end() {
+    if (!std::exchange(ended_, true)) over_.set_value();
+  }
+
+ private:
+  std::promise<void> over_;
+  bool ended_ = false;
+  const std::shared_ptr<std::atomic<int>> held_ = std::make_shared<std::atomic<int>>(0);
 };
 
 TEST_F(DocumentWriterTest, NothingIsAcknowledgedBeforeItsOutcomeIsKnown) {
@@ -404,6 +435,152 @@ TEST_F(DocumentWriterTest, AWriteThatMeetsAForeignVersionIsParkedAndWrittenAgain
   EXPECT_EQ(leader_.writer.take_parked().at(kPosts).documents.size(), 1U);
   EXPECT_EQ(owners, std::vector<RecentWrites::Owner>{RecentWrites::Owner::kOthers});
   EXPECT_EQ(leader_.board.read().indices[kPosts].superseded, 0);
+}
+
+// Three changes of one slow index held all others up, and so did a request that both were in.
+TEST(SlowIndex, WaitsAlone) {  // W7
+  World world;
+  world.slow_request = std::chrono::milliseconds(500);
+  Leader leader(world);
+  Slowness slowness(world.elasticsearch, "posts");
+  const auto step = [&](const AppliedIndex& index, const std::string& id) {
+    StepDocuments documents(leader.versions.epoch(), leader.number(), 100'000);
+    documents.add(index, {id, "", "{}", {}});
+    return documents;
+  };
+  const auto submit = [&](StepDocuments documents, const std::string& position) {
+    StepEnd end;
+    end.position = Position{position};
+    leader.writer.submit(Lane::tail(), std::move(documents), end);
+  };
+  for (const char* id : {"1", "2", "3"}) submit(step(world.posts(), id), id);
+  EXPECT_FALSE(leader.writer.holds_back(kPosts));
+  StepDocuments both = step(world.posts(), "4");
+  both.add(world.files(), {"a", "", "{}", {}});
+  submit(std::move(both), "4");
+  EXPECT_FALSE(leader.writer.has_room());
+  ASSERT_TRUE(eventually([&] {
+    leader.writer.take_outcomes(std::chrono::milliseconds(5));
+    return world.elasticsearch.get("files", "a").has_value() && leader.writer.pending(kFiles) == 0;
+  })) << "the other index waits too";
+  EXPECT_TRUE(leader.writer.has_room());
+  EXPECT_TRUE(leader.writer.holds_back(kPosts));
+  EXPECT_FALSE(leader.writer.holds_back(kFiles));
+  EXPECT_EQ(leader.writer.requests_in_flight(), 3U) << "the fourth post has no request";
+  EXPECT_FALSE(leader.writer.take_acknowledged().position) << "A1";
+  slowness.end();
+  ASSERT_TRUE(leader.take_all_outcomes());
+  EXPECT_EQ(leader.writer.take_acknowledged().position, Position{"4"});
+  const auto parked = leader.writer.take_parked();
+  ASSERT_EQ(parked.at(kPosts).documents.size(), 1U);
+  EXPECT_EQ(parked.at(kPosts).documents[0].id.text, "4");
+  EXPECT_EQ(parked.at(kPosts).reason, kSlowIndex);
+  EXPECT_EQ(leader.writer.pending(kPosts), 0);
+  EXPECT_FALSE(leader.writer.holds_back(kPosts)) << "one request is tried";
+  submit(step(world.posts(), "5"), "5");
+  ASSERT_TRUE(leader.take_all_outcomes());
+  submit(step(world.posts(), "6"), "6");
+  EXPECT_FALSE(leader.writer.holds_back(kPosts)) << "it is quick again";
+  ASSERT_TRUE(leader.take_all_outcomes());
+  const std::size_t before = world.elasticsearch.bulk_requests();
+  StepDocuments last = step(world.posts(), "7");
+  last.add(world.files(), {"b", "", "{}", {}});
+  submit(std::move(last), "7");
+  ASSERT_TRUE(leader.take_all_outcomes());
+  EXPECT_EQ(world.elasticsearch.bulk_requests(), before + 2) << "it may be slow again at any moment";
+  EXPECT_EQ(leader.writer.take_acknowledged().position, Position{"7"});
+}
+
+TEST(SlowIndex, ItsChangesBecomeAJobAndEqualTheViewInTheEnd) {  // W7
+  World world;
+  world.slow_request = std::chrono::milliseconds(500);
+  Leader leader(world);
+  Slowness slowness(world.elasticsearch, "posts");
+  const auto follow = [&] {
+    leader.writer.take_outcomes(std::chrono::milliseconds(1));
+    leader.tail.turn();
+    leader.jobs.turn();
+  };
+  for (const char* id : {"1", "2", "3"}) {
+    world.put_post(id, "ann");
+    ASSERT_TRUE(eventually([&] { return follow(), slowness.held() == std::stoi(id); }));
+  }
+  ASSERT_TRUE(eventually([&] { return follow(), leader.writer.holds_back(kPosts); }));
+  for (int n = 0; n < 20; ++n) {
+    world.put_post(std::to_string(n % 7), "bob", n);
+    world.put_file("a", "here", n);
+    ASSERT_TRUE(eventually([&] {
+      const auto file = world.elasticsearch.get("files", "a", "here");
+      return follow(), file && file->json == "{\"n\":" + std::to_string(n) + "}";
+    })) << n;
+  }
+  EXPECT_LE(slowness.held(), 4) << "jobs have one request of the index";
+  EXPECT_TRUE(leader.writer.has_room());
+  slowness.end();
+  ASSERT_TRUE(leader.catch_up());
+  EXPECT_EQ(world.difference(), "");
+  EXPECT_TRUE(world.elasticsearch.overlaps().empty());
+}
+
+// What joins a job is looked through at each further change, and is read together.
+TEST(SlowIndex, ThatHardlyAnswersIsComparedWhenItDoes) {
+  World world;
+  world.slow_request = std::chrono::milliseconds(100);
+  world.most_behind_slow_write = 50;
+  Leader leader(world);
+  Slowness slowness(world.elasticsearch, "posts");
+  world.put_post("1", "ann");
+  ASSERT_TRUE(eventually([&] {
+    leader.writer.take_outcomes(std::chrono::milliseconds(1));
+    leader.tail.turn();
+    return leader.writer.holds_back(kPosts);
+  }));
+  for (int n = 1; n <= 51; ++n) {
+    EXPECT_TRUE(leader.set_aside.empty()) << n;
+    world.put_post("2", "bob", n);
+    leader.tail.turn();
+  }
+  ASSERT_TRUE(leader.set_aside.contains(kPosts));
+  EXPECT_EQ(world.database.state().set_aside.at(kPosts),
+            "many changes came meanwhile: Elasticsearch is slow to write the index");
+  EXPECT_EQ(leader.jobs.progress().size(), 1U);
+  slowness.end();
+  ASSERT_TRUE(leader.take_all_outcomes());
+  for (Job& job : leader.set_aside.take_back_readable(
+           std::chrono::steady_clock::now() + std::chrono::hours(1), leader.held))
+    leader.jobs.add(std::move(job));
+  ASSERT_TRUE(leader.catch_up());
+  EXPECT_EQ(world.difference(), "");
+}
+
+TEST(SlowIndex, MakesTheListOfALargeTransactionAtOnce) {  // the outbox keeps its rows until then
+  World world;
+  world.slow_request = std::chrono::milliseconds(100);
+  world.config.replication.fan_out_threshold = 10;
+  world.config.replication.chunk_documents = 10;
+  Leader leader(world);
+  Slowness slowness(world.elasticsearch, "posts");
+  world.add_silently(15);
+  const auto lists_made = [&] {
+    const auto jobs = world.database.state().jobs;
+    return std::count_if(jobs.begin(), jobs.end(), [](const auto& job) { return job.second.job.total > 0; });
+  };
+  const auto follow = [&] {
+    leader.writer.take_outcomes(std::chrono::milliseconds(1));
+    leader.tail.turn();
+    leader.jobs.turn();
+  };
+  world.put_post("1", "bob");
+  ASSERT_TRUE(eventually([&] { return follow(), leader.writer.holds_back(kPosts); }));
+  world.rename_user("ann", 1);
+  ASSERT_TRUE(eventually([&] { return follow(), leader.writer.holds_back_page(kPosts); }));
+  world.database.commit([&](Change& change) {
+    for (int i = 0; i < 40; ++i) change.captured(kPostRows, {"p" + std::to_string(i)});
+  });
+  EXPECT_TRUE(eventually([&] { return follow(), lists_made() == 2; }));
+  slowness.end();
+  ASSERT_TRUE(leader.catch_up());
+  EXPECT_EQ(world.difference(), "");
 }
 
 TEST_F(DocumentWriterTest, TheBoardCountsWhatWasDone) {

@@ -208,6 +208,11 @@ std::size_t Elasticsearch::largest_bulk() const {
   return largest_bulk_;
 }
 
+std::size_t Elasticsearch::largest_reply() const {
+  const std::lock_guard lock(mutex_);
+  return largest_reply_;
+}
+
 std::set<std::string> Elasticsearch::overlaps() const {
   const std::lock_guard lock(mutex_);
   return overlaps_;
@@ -228,7 +233,14 @@ HttpResponse Elasticsearch::perform(const HttpRequest& request, const bool& canc
     if (std::optional<HttpResponse> reply = interceptor(request)) return *reply;
   }
   const std::lock_guard lock(mutex_);
-  if (segments.at(0) != "_search") return index_request(request, segments.at(0));
+  HttpResponse reply = answer(request);
+  largest_reply_ = std::max(largest_reply_, reply.body.size());
+  return reply;
+}
+
+HttpResponse Elasticsearch::answer(const HttpRequest& request) {
+  const std::string first = segments_of(request.path).at(0);
+  if (first != "_search") return index_request(request, first);
   return request.method == "DELETE" ? HttpResponse{200, "{}"} : scroll(request.body);
 }
 
@@ -350,16 +362,18 @@ HttpResponse Elasticsearch::index_request(const HttpRequest& request, const std:
                                      [](const auto& document) { return document.second.json.has_value(); });
     return {200, json{{"count", count}, {"_shards", {{"failed", 0}}}}.dump()};
   }
-  if (last == "_mget") return multi_get(name, request.body);
+  if (last == "_mget") return multi_get(request, name);
   if (last == "_search") return search(name, request.body);
   throw std::runtime_error("not played: " + request.method + " " + request.path);
 }
 
-HttpResponse Elasticsearch::multi_get(const std::string& alias, std::string_view body) {
+HttpResponse Elasticsearch::multi_get(const HttpRequest& of, const std::string& alias) {
+  const bool with_sources = of.path.find("_source=false") == std::string::npos;
+  const bool with_routing = with_sources || of.path.find("stored_fields=_routing") != std::string::npos;
   const auto& documents = indices_.at(alias).documents;
   // Put together as text, so that a source comes back byte by byte.
   std::string replies;
-  const json request = json::parse(body);
+  const json request = json::parse(of.body);
   for (const json& wanted : request.at("docs")) {
     const std::string id = wanted.at("_id");
     const auto document = documents.find({shard_of(id, routing_of(wanted)), id});
@@ -368,8 +382,8 @@ HttpResponse Elasticsearch::multi_get(const std::string& alias, std::string_view
     if (document != documents.end() && document->second.json) {
       reply["found"] = true;
       reply["_version"] = document->second.version;
-      if (!document->second.routing.empty()) reply["_routing"] = document->second.routing;
-      source = ",\"_source\":" + *document->second.json;
+      if (with_routing && !document->second.routing.empty()) reply["_routing"] = document->second.routing;
+      if (with_sources) source = ",\"_source\":" + *document->second.json;
     }
     std::string text = reply.dump();
     text.insert(text.size() - 1, source);
@@ -379,8 +393,10 @@ HttpResponse Elasticsearch::multi_get(const std::string& alias, std::string_view
 }
 
 HttpResponse Elasticsearch::search(const std::string& alias, std::string_view body) {
+  const json request = json::parse(body);
+  if (request.contains("query")) return search_ids(alias, request);
   Scan scan;
-  scan.page = json::parse(body).at("size");
+  scan.page = request.at("size");
   for (const auto& [place, document] : indices_.at(alias).searchable) {
     if (!document.json) continue;
     json hit = {{"_id", place.second}, {"_version", document.version}};
@@ -390,6 +406,26 @@ HttpResponse Elasticsearch::search(const std::string& alias, std::string_view bo
   const std::string id = "scan-" + std::to_string(scans_.size());
   scans_[id] = std::move(scan);
   return {200, scan_page(id).dump()};
+}
+
+HttpResponse Elasticsearch::search_ids(const std::string& alias, const json& request) {
+  const std::set<std::string> ids = request.at("query").at("ids").at("values");
+  std::string hits;
+  std::size_t room = request.at("size");
+  std::int64_t total = 0;
+  for (const auto& [place, document] : indices_.at(alias).searchable) {
+    if (!document.json || !ids.contains(place.second)) continue;
+    ++total;
+    if (room == 0) continue;
+    --room;
+    json hit = {{"_id", place.second}, {"_version", document.version}};
+    if (!document.routing.empty()) hit["_routing"] = document.routing;
+    std::string text = hit.dump();
+    text.insert(text.size() - 1, ",\"_source\":" + *document.json);
+    hits += (hits.empty() ? "" : ",") + text;
+  }
+  return {200, R"({"timed_out":false,"_shards":{"failed":0},"hits":{"total":{"value":)" +
+                   std::to_string(total) + R"(},"hits":[)" + hits + "]}}"};
 }
 
 HttpResponse Elasticsearch::scroll(std::string_view body) {
@@ -404,7 +440,7 @@ json Elasticsearch::scan_page(const std::string& scroll_id) {
   return {{"_scroll_id", scroll_id},
           {"timed_out", false},
           {"_shards", {{"failed", 0}}},
-          {"hits", {{"hits", hits}}}};
+          {"hits", {{"total", {{"value", scan.hits.size()}}}, {"hits", hits}}}};
 }
 
 }  // namespace lockstep::fake

@@ -96,6 +96,8 @@ class Elasticsearch {
   std::size_t bulk_requests() const;
   /// Bytes of the largest bulk request.
   std::size_t largest_bulk() const;
+  /// Bytes of the largest reply.
+  std::size_t largest_reply() const;
   /// Ids that were in two bulk requests at the same time.
   std::set<std::string> overlaps() const;
 
@@ -116,8 +118,10 @@ class Elasticsearch {
   HttpResponse perform_bulk(const HttpRequest& request, const Interceptor& interceptor,
                             const bool& cancelled);
   HttpResponse bulk(std::string_view body);
-  HttpResponse multi_get(const std::string& alias, std::string_view body);
+  HttpResponse answer(const HttpRequest& request);
+  HttpResponse multi_get(const HttpRequest& request, const std::string& alias);
   HttpResponse search(const std::string& alias, std::string_view body);
+  HttpResponse search_ids(const std::string& alias, const nlohmann::json& query);
   HttpResponse scroll(std::string_view body);
   HttpResponse index_request(const HttpRequest& request, const std::string& alias);
   nlohmann::json apply(const nlohmann::json& action, const std::string& source);
@@ -140,6 +144,7 @@ class Elasticsearch {
   std::vector<Operation> operations_;
   std::size_t bulk_requests_ = 0;
   std::size_t largest_bulk_ = 0;
+  std::size_t largest_reply_ = 0;
   std::multiset<std::string> in_flight_;
   std::set<std::string> overlaps_;
   struct Scan {

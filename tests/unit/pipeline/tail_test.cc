@@ -24,6 +24,15 @@ class TailTest : public testing::Test {
     }
   }
 
+  /// A change that waits behind the request of the one before, which Elasticsearch holds.
+  void gather_one(Leader& leader) {
+    world_.elasticsearch.hold();
+    ASSERT_TRUE(leader.tail.turn());
+    world_.elasticsearch.await_held(1);
+    world_.put_post("2", "ann");
+    EXPECT_FALSE(leader.tail.turn());
+  }
+
   World world_;
 };
 
@@ -119,6 +128,24 @@ TEST_F(TailTest, AFanOutUpToTheThresholdStaysInTheTail) {
   EXPECT_TRUE(world_.database.state().jobs.empty());
   ASSERT_TRUE(leader.catch_up());
   EXPECT_EQ(world_.difference(), "");
+}
+
+// A small change of another index waited for all of them: for 35 seconds, behind a hundred of 5 MB.
+TEST_F(TailTest, FewDocumentsThatAreLargeStepAside) {
+  const std::string large(1'000'000, 'x');
+  for (int i = 0; i < 40; ++i) world_.put_post(std::to_string(i), large);
+  Leader leader(world_);
+  ASSERT_TRUE(leader.tail.turn());
+  world_.put_file("small", "a", 1);
+  ASSERT_GE(follow(leader), 1);
+  ASSERT_TRUE(leader.take_all_outcomes());
+  EXPECT_EQ(world_.elasticsearch.operations_on("small").size(), 1U);
+  EXPECT_LT(world_.elasticsearch.operations().size(), 20U);
+  ASSERT_EQ(leader.jobs.progress().size(), 1U);
+  EXPECT_EQ(leader.jobs.progress()[0].second.reason, "few documents, but large ones");
+  ASSERT_TRUE(leader.catch_up());
+  EXPECT_EQ(world_.difference(), "");
+  EXPECT_EQ(world_.elasticsearch.operations().size(), 41U);
 }
 
 TEST_F(TailTest, AFanOutBeyondTheThresholdBecomesAJobAndThePositionGoesOn) {
@@ -345,11 +372,7 @@ TEST_F(TailTest, SmallChangesGatherBehindTheOneBeforeUntilItIsAnswered) {
   world_.clock.stop();
   world_.put_post("1", "ann");
   Leader leader(world_);
-  world_.elasticsearch.hold();
-  ASSERT_TRUE(leader.tail.turn());
-  world_.elasticsearch.await_held(1);
-  world_.put_post("2", "ann");
-  EXPECT_FALSE(leader.tail.turn());
+  gather_one(leader);
   world_.put_post("3", "ann");
   EXPECT_FALSE(leader.tail.turn());
   world_.elasticsearch.release();
@@ -362,11 +385,7 @@ TEST_F(TailTest, WhatGathersBehindASlowRequestGoesAfterFiveMilliseconds) {
   world_.clock.stop();
   world_.put_post("1", "ann");
   Leader leader(world_);
-  world_.elasticsearch.hold();
-  ASSERT_TRUE(leader.tail.turn());
-  world_.elasticsearch.await_held(1);
-  world_.put_post("2", "ann");
-  EXPECT_FALSE(leader.tail.turn());
+  gather_one(leader);
   world_.clock.advance(std::chrono::milliseconds(5));
   EXPECT_TRUE(leader.tail.turn());
   world_.elasticsearch.release();
@@ -400,6 +419,38 @@ TEST_F(TailTest, NoTransactionIsOpenedWhileElasticsearchHasNoRoom) {
   EXPECT_FALSE(leader.tail.turn());
   EXPECT_EQ(transactions, 0);
   world_.elasticsearch.release();
+  ASSERT_TRUE(leader.catch_up());
+  EXPECT_EQ(world_.difference(), "");
+}
+
+TEST_F(TailTest, AnIndexWithARoutingWhoseViewIsTooSlowIsToBeSetAside) {
+  world_.put_file("a", "r", 1);
+  Leader leader(world_);
+  world_.database.at_step([&](Step step) {
+    if (step == Step::kRender)
+      throw ViewTooSlow({"rendering", "it took long", "", Retry::kLater, Server::kSource}, kFiles);
+  });
+  EXPECT_THROW(leader.tail.turn(), ViewError);
+}
+
+// As a database whose role has a lock_timeout does, or the tail's own limit.
+TEST_F(TailTest, ChangesOfAViewThatIsTooSlowBecomeAJobAndTheOtherIndexGoesOn) {
+  world_.put_post("1", "ann", 1);
+  world_.put_file("a", "r", 1);
+  Leader leader(world_);
+  int renderings = 0;
+  world_.database.at_step([&](Step step) {
+    if (step == Step::kRender && ++renderings == 1)
+      throw ViewTooSlow({"rendering", "it took long", "", Retry::kLater, Server::kSource}, kPosts);
+  });
+  EXPECT_TRUE(leader.tail.turn());
+  EXPECT_TRUE(leader.tail.turn());
+  EXPECT_EQ(renderings, 2) << "the posts were tried again";
+  EXPECT_FALSE(leader.jobs.all_done());
+  world_.put_post("2", "ann", 1);
+  EXPECT_GE(follow(leader), 1);
+  EXPECT_EQ(renderings, 2) << "later changes step aside at once";
+  EXPECT_TRUE(leader.board.read().loop_reads.what.empty());
   ASSERT_TRUE(leader.catch_up());
   EXPECT_EQ(world_.difference(), "");
 }

@@ -19,10 +19,11 @@ using testing::HasSubstr;
 using Kind = AppliedState::Kind;
 
 // Of a wait whose pipeline somebody leads.
-const auto kLed = [] {
-  ADD_FAILURE() << "asked why nobody leads";
-  return std::string();
-};
+const Waiter::Words kLed{[] {
+                           ADD_FAILURE() << "asked why nobody leads";
+                           return std::string();
+                         },
+                         [] { return std::string("reading takes long"); }};
 
 class WaiterTest : public testing::Test {
  protected:
@@ -35,11 +36,12 @@ class WaiterTest : public testing::Test {
   World world_;
   std::stop_source stop_;
   std::vector<std::string> told_;
+  std::string leader_waits_;
   Waiter waiter_{[this] { return std::make_unique<ScriptedWatch>(script_); },
                  world_.elasticsearch.transports(),
                  {"posts", "files"},
                  20s,
-                 [] { return "nobody leads: one waits"; }};
+                 {[] { return "nobody leads: one waits"; }, [this] { return leader_waits_; }}};
 };
 
 TEST_F(WaiterTest, ItPausesForATenthOfWhatItHasWaited) {
@@ -58,6 +60,13 @@ TEST_F(WaiterTest, ItLooksUntilItIsApplied) {
   EXPECT_EQ(answer.kind, WaitAnswer::Kind::kApplied);
   EXPECT_THAT(told, ElementsAre("a", "b"));
   EXPECT_THAT(script.begun(), ElementsAre(TransactionId{7})) << "one point, looked at again and again";
+}
+
+TEST_F(WaiterTest, TheTimeOutSaysWhatTheLeaderWaitsFor) {
+  leader_waits_ = "rendering documents of posts has taken 7.0 s";
+  const WaitAnswer answer = wait({.timeout = 0ms});
+  EXPECT_EQ(answer.reason,
+            "changes are pending; the leader waits: rendering documents of posts has taken 7.0 s");
 }
 
 TEST_F(WaiterTest, TheTimeOutSaysWhyAndLooksOnceAtLeast) {

@@ -15,10 +15,13 @@ std::string post_json(const std::string& user, int n) {
   return R"({"user":")" + user + R"(","n":)" + std::to_string(n) + "}";
 }
 
-BulkWriter::Options quick_options(const Config& config) {
+BulkWriter::Options quick_options(const World& world) {
+  const Config& config = world.config;
   BulkWriter::Options options;
   options.bulk_bytes = static_cast<std::size_t>(config.elasticsearch.bulk_bytes);
   options.bulks_in_flight = config.elasticsearch.bulks_in_flight;
+  options.indices = world.pipeline.indices.size();
+  options.slow_request = world.slow_request;
   options.backoff = {milliseconds(1), milliseconds(5)};
   return options;
 }
@@ -132,7 +135,7 @@ Leader::Leader(World& of, SteadyTime write_lifetime_over)
     : world(of),
       source(world.database),
       versions(led_epoch(source)),
-      bulks(quick_options(world.config), world.elasticsearch.transports()),
+      bulks(quick_options(world), world.elasticsearch.transports()),
       writer(bulks, board, world.pipeline, world.clock),
       held(world.pipeline, world.elasticsearch.transports()(), [] {}, {milliseconds(1), milliseconds(5)}),
       checkpoint(world.pipeline, source.changes(), writer, versions.epoch(),
@@ -140,10 +143,12 @@ Leader::Leader(World& of, SteadyTime write_lifetime_over)
       set_aside(world.pipeline, source.changes(), versions.epoch()),
       jobs(
           world.config, world.pipeline, set_aside, held, source.changes(), writer, checkpoint, versions,
-          [&of] { return std::make_shared<ElasticsearchClient>(of.elasticsearch.transports()()); },
+          board, [&of] { return std::make_shared<ElasticsearchClient>(of.elasticsearch.transports()()); },
           write_lifetime_over, [] {}),
       tail(world.config, world.pipeline, set_aside, held, source.changes(), writer, checkpoint, versions,
-           [this](Job job) { jobs.add(std::move(job)); }) {
+           board,
+           {[this](Job job) { jobs.add(std::move(job)); }, [this](JobId job) { return jobs.has(job); }},
+           world.most_behind_slow_write) {
   writer.on_held(
       [this](const DocumentKey& document, const std::string& reason) { held.hold(document, reason); });
   checkpoint.on_parked([this](const std::vector<Job>& added) {

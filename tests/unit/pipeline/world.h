@@ -65,6 +65,9 @@ struct World {
   Database database{pipeline};
   Elasticsearch elasticsearch;
   StoppableClock clock;  ///< of the writers
+  /// After so long without an answer an index is slow, to the leaders that come: never, on a busy machine.
+  std::chrono::milliseconds slow_request = std::chrono::hours(1);
+  int most_behind_slow_write = Tail::kMostBehindSlowWrite;  ///< to the leaders that come
 };
 
 /// What replicate() stands on, without its loop. Destroying it is a kill: what is not saved is lost.

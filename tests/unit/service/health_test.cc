@@ -33,6 +33,16 @@ TEST_F(HealthTest, ALoopThatTurnsWithoutGettingAnywhereIsNotReady) {
   EXPECT_EQ(health.reason, "following, but nothing was acknowledged for 31.0 s");
 }
 
+TEST_F(HealthTest, WhatTakesLongIsPartOfTheReasonWhateverTheVerdict) {
+  progress_.state = PipelineState::kFollowing;
+  progress_.slow_reading = "rendering documents of posts has taken 7.0 s";
+  EXPECT_EQ(after(seconds(1)).ready, Verdict::kGood);
+  EXPECT_EQ(after(seconds(1)).reason, "following: rendering documents of posts has taken 7.0 s");
+  EXPECT_EQ(
+      after(kStuckAfter + seconds(1)).reason,
+      "following, but nothing was acknowledged for 31.0 s: rendering documents of posts has taken 7.0 s");
+}
+
 TEST_F(HealthTest, ALoopThatHangsIsNotAliveWhateverItsStateSays) {
   for (const PipelineState state :
        {PipelineState::kFollowing, PipelineState::kStandingBy, PipelineState::kWaitingForSource}) {

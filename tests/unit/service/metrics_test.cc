@@ -47,8 +47,11 @@ TEST(MetricsTest, CountsByPipelineAndIndex) {
           {{.id = JobId{1}, .kind = JobKind::kFanOut, .done = 10, .total = 30, .taken_up_at = clock.now()},
            {.id = JobId{2}, .kind = JobKind::kFanOut, .done = 5, .taken_up_at = clock.now()}},
       .unreadable_jobs = {JobId{9}}};
+  progress.job_rates = {{JobId{1}, 2.5}, {JobId{77}, 100}};
   progress.outbox_max_bytes = 1'048'576;
   progress.reindexes = {{"posts", "the index is blocked"}, {"users", ""}};
+  progress.slow_reading = "rendering documents of posts has taken 9.0 s";
+  progress.slow_since = clock.now() - std::chrono::seconds(7);
   const std::string text = metrics_text("shop", progress, {}, clock.now() + std::chrono::seconds(2));
   for (const char* line : {
            "# TYPE lockstep_documents_total counter\n",
@@ -63,11 +66,14 @@ TEST(MetricsTest, CountsByPipelineAndIndex) {
            "lockstep_epoch{pipeline=\"shop\"} 7\n",
            "lockstep_lag_seconds{pipeline=\"shop\"} 0.25\n",
            "lockstep_last_turn_seconds{pipeline=\"shop\"} 2\n",
+           "lockstep_slow_reading_seconds{pipeline=\"shop\"} 9\n",
            "lockstep_outbox_rows_total{pipeline=\"shop\"} 12\n",
            "lockstep_outbox_max_bytes{pipeline=\"shop\"} 1048576\n",
            "lockstep_jobs{pipeline=\"shop\",index=\"po\\\"sts\",kind=\"fan_out\"} 2\n",
            "lockstep_jobs{pipeline=\"shop\",index=\"po\\\"sts\",kind=\"backfill\"} 0\n",
            "lockstep_job_documents_done{pipeline=\"shop\",index=\"po\\\"sts\",kind=\"fan_out\"} 15\n",
+           "lockstep_job_documents_per_second{pipeline=\"shop\",index=\"po\\\"sts\",kind=\"fan_out\"} 2.5\n",
+           "lockstep_job_documents_per_second{pipeline=\"shop\",index=\"po\\\"sts\",kind=\"sweep\"} 0\n",
            "lockstep_oldest_job_seconds{pipeline=\"shop\",index=\"po\\\"sts\"} 2\n",
            "lockstep_pending_writes{pipeline=\"shop\",index=\"po\\\"sts\"} 6\n",
            "lockstep_job_documents{pipeline=\"shop\",index=\"po\\\"sts\",kind=\"fan_out\"} 35\n",

@@ -138,7 +138,8 @@ class StatusPageJsonTest : public StatusPageTest {
     leader.state = "following";
     leader.host = "app1";
     leader.pid = 4711;
-    leader.document = R"({"indices": {"posts": {"documents": 77, "deletes": 1, "superseded": 0}}})";
+    leader.document = R"({"indices": {"posts": {"documents": 77, "deletes": 1, "superseded": 0}},
+                         "jobs": {"4": {"documents_per_second": 3.0}}})";
     status_.leader = leader;
     status_.standbys = std::vector<Standby>{{.host = "10.0.0.7", .since = "2026-01-31T12:00:00Z"}};
     IndexStatus index;
@@ -148,10 +149,10 @@ class StatusPageJsonTest : public StatusPageTest {
     index.set_aside = "invalid input syntax for type integer: \"secret\"";
     index.refused = {{"mapper_parsing_exception", 2}};
     IndexStatus::Job job;
+    job.id = JobId{4};
     job.kind = "fan_out";
     job.done = 10;
     job.total = 40;
-    job.age = seconds(5);
     job.unreadable = "its position is \"secret\"";
     index.jobs.push_back(job);
     status_.indices.push_back(index);
@@ -173,13 +174,14 @@ class StatusPageJsonTest : public StatusPageTest {
 };
 
 TEST_F(StatusPageJsonTest, ItTellsWhoLeadsWhoStandsByAndHowFarJobsAre) {
+  progress_.job_rates = {{JobId{4}, 2}};
   const nlohmann::json json = page();
   EXPECT_EQ(json["headline"]["tone"], "warn") << "a reindex has failed";
   EXPECT_EQ(json["leader"]["pid"], 4711);
   EXPECT_EQ(json["leader"]["runs"], true);
   EXPECT_EQ(json["standbys"][0]["host"], "10.0.0.7");
   EXPECT_EQ(json["indices"][0]["refused"][0]["error"], "mapper_parsing_exception");
-  EXPECT_EQ(json["indices"][0]["jobs"][0]["seconds_left"], 15.0);
+  EXPECT_EQ(json["indices"][0]["jobs"][0]["seconds_left"], 15.0) << "the leader knows its own speed best";
   EXPECT_EQ(json["indices"][0]["documents"], 12) << "the leader knows its own counters best";
   EXPECT_EQ(json["servers"]["elasticsearch"]["answers"], true);
   EXPECT_EQ(json["history"]["lag"].size(), static_cast<std::size_t>(History::kSteps));
@@ -193,6 +195,7 @@ TEST_F(StatusPageJsonTest, AStandbyTellsWhatTheLeaderSays) {
   EXPECT_EQ(json["indices"][0]["documents"], 77);
   EXPECT_EQ(json["servers"]["elasticsearch"]["answers"], false);
   EXPECT_EQ(json["servers"]["database"]["answers"], true);
+  EXPECT_EQ(json["indices"][0]["jobs"][0]["seconds_left"], 10.0);
 }
 
 TEST_F(StatusPageJsonTest, WhatMayHoldAValueOfARowIsLeftOut) {

@@ -29,7 +29,7 @@ class WaitEndpointTest : public testing::Test {
                  []() -> std::unique_ptr<HttpTransport> { throw std::logic_error("not asked to refresh"); },
                  {"posts"},
                  20s,
-                 [] { return "nobody leads"; }};
+                 {[] { return "nobody leads"; }, [] { return ""; }}};
 };
 
 TEST_F(WaitEndpointTest, AppliedIs200) {

@@ -28,6 +28,14 @@ TEST(WhyUnledTest, WhoWaitsForAPipelineWithoutALeaderIsToldToStartOneOnlyIfNoneR
             "nobody leads the pipeline yet: db1, process 7, runs");
 }
 
+TEST(WhyUnledTest, WhatKeepsEveryoneFromLeadingIsSaidWhetherOrNotAProcessRuns) {
+  PipelineStatus status = reported(kStoppedState, "", seconds(1));
+  status.obstacle = "nobody can take the lead: it is forbidden";
+  EXPECT_EQ(why_unled(status), status.obstacle);
+  status.leader = std::nullopt;
+  EXPECT_EQ(why_unled(status), status.obstacle);
+}
+
 TEST(WhyUnledTest, AStatusThatCannotBeReadDoesNotEndTheWait) {
   const auto away = []() -> std::unique_ptr<StatusReader> {
     throw Error({"reading the status", "no right"});
@@ -35,6 +43,17 @@ TEST(WhyUnledTest, AStatusThatCannotBeReadDoesNotEndTheWait) {
   EXPECT_EQ(
       why_unled(away),
       "nobody leads the pipeline, and whether a process runs cannot be read: reading the status: no right");
+}
+
+TEST(WhyUnledTest, WhoWaitsForALeaderIsToldWhatThatWaitsForOnlyWhileItRuns) {
+  EXPECT_EQ(leader_waits(std::nullopt), "");
+  EXPECT_EQ(leader_waits(reported("following", "", seconds(1))), "");
+  EXPECT_EQ(leader_waits(reported("following", "a lock", seconds(1))), "a lock");
+  EXPECT_EQ(leader_waits(reported("following", "a lock", kSilentAfter + seconds(1))), "");
+  const auto away = []() -> std::unique_ptr<StatusReader> {
+    throw Error({"reading the status", "no right"});
+  };
+  EXPECT_EQ(words_of_waits(away).leader_waits(), "its status cannot be read: reading the status: no right");
 }
 
 }  // namespace

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "replicator/elasticsearch/read/document_reader.h"
+#include "replicator/elasticsearch/read/document_scan.h"
 #include "replicator/elasticsearch/transport/json_fields.h"
 #include "replicator/elasticsearch/transport/stored_object.h"
 #include "replicator/elasticsearch/transport/text_encoding.h"

@@ -8,7 +8,8 @@
 
 #include "replicator/clock.h"
 #include "replicator/elasticsearch/admin/index_blocks.h"
-#include "replicator/elasticsearch/read/document_reader.h"
+#include "replicator/elasticsearch/read/document_scan.h"
+#include "replicator/elasticsearch/read/id_search.h"
 #include "replicator/elasticsearch/transport/json_fields.h"
 #include "replicator/elasticsearch/transport/text_encoding.h"
 #include "replicator/locks/backends/elasticsearch/journal.h"
@@ -65,15 +66,19 @@ std::optional<ServerTime> life_in(const std::string& id, const json& source) {
 std::optional<ServerTime> life_in(ElasticsearchClient& client, const std::string& index) {
   std::optional<ServerTime> until;
   client.refresh(index);
-  scan_documents(client, index, {.sources = true}, [&](std::span<const StoredDocument> page) {
-    for (const StoredDocument& document : page) {
-      const std::string id(document.id);
-      try {
-        until = std::max(until, life_in(id, json::parse(document.source)));
-      } catch (const Error& error) {
-        throw foreign(index, error.what());
-      }
+  NeighbourReader reader(client, index);
+  const auto judge = [&](std::size_t, const std::optional<StoredDocument>& document) {
+    if (!document) return;  // deleted since
+    try {
+      until = std::max(until, life_in(std::string(document->id), json::parse(document->source)));
+    } catch (const Error& error) {
+      throw foreign(index, error.what());
     }
+  };
+  scan_documents(client, index, {}, [&](std::span<const StoredDocument> page) {
+    std::vector<DocumentLocation> locations;
+    for (const StoredDocument& document : page) locations.push_back({document.id, document.routing});
+    reader.fetch(locations, judge);
   });
   return until;
 }

@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 #include <utility>
 
 #include "replicator/quantity.h"
 #include "replicator/source/index_definition.h"
+#include "replicator/source/postgres/catalog/planner_estimate.h"
 #include "replicator/source/postgres/define/code_plan.h"
 #include "replicator/source/postgres/session/statement.h"
 #include "replicator/source/template.h"
@@ -232,20 +232,18 @@ class Planner {
     filling.holes["view_oid"] = std::to_string(index.view_oid);
   }
 
-  Filling job(const std::string& kind, std::optional<long> documents, const std::string& reason) const {
+  Filling job(const std::string& kind, std::optional<std::int64_t> documents,
+              const std::string& reason) const {
     return {{{"kind", quote(kind)},
              {"total", documents ? std::to_string(*documents) : "null"},
              {"reason", quote(reason)}},
             {}};
   }
 
-  std::optional<long> estimated_rows(const std::string& view) const {
-    std::optional<long> rows;
-    complaint_about(in_.transaction, "explain (format json) select from " + view,
-                    [&](const pqxx::result& result) {
-                      const auto plan = nlohmann::json::parse(result[0][0].c_str());
-                      rows = plan.at(0).at("Plan").at("Plan Rows").get<double>();
-                    });
+  std::optional<std::int64_t> estimated_rows(const std::string& view) const {
+    std::optional<std::int64_t> rows;
+    complaint_about(in_.transaction, ask_planner_for_rows(view),
+                    [&](const pqxx::result& answer) { rows = rows_planned(answer); });
     return rows;
   }
 

@@ -75,7 +75,7 @@ bool PostgresChangeLog::noted(bool changed) {
 
 bool PostgresChangeLog::is_awaited() {
   bool awaited = false;
-  translating_postgres_errors("looking whether somebody waits", [&] {
+  session_.translating("looking whether somebody waits", [&] {
     if (!awaited_) {
       awaited_ = std::make_unique<PostgresAwaited>(session_.connection(), pipeline_.applied.identity);
     }

@@ -2,6 +2,7 @@
 // changed between them.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -31,6 +32,9 @@ class PostgresChangeLog final : public ChangeLog {
   std::unique_ptr<SourceTransaction> begin(Epoch epoch) override;
   std::unique_ptr<SourceTransaction> begin_repair() override;
   std::unique_ptr<PageConnection> page_connection() override;
+  Canceller canceller() override {
+    return [this] { session_.cancel(); };
+  }
   std::unique_ptr<SourceSnapshot> read() override;
   Position checkpoint() override;
   bool has_passed(const Position& position) override;

@@ -18,9 +18,9 @@ std::optional<FanOutList> PostgresExpansion::advance(const PostgresPipeline& pip
                                                      const PostgresIndex& index, JobId job) {
   if (list_.valid()) {
     if (list_.wait_for(std::chrono::seconds(0)) != std::future_status::ready) return std::nullopt;
-    made_.emplace(job_, list_.get());
+    made_.emplace(job_, std::move(list_));
   }
-  if (auto made = made_.extract(job)) return std::move(made.mapped());
+  if (auto made = made_.extract(job)) return made.mapped().get();
   job_ = job;
   list_ =
       std::async(std::launch::async, [this, pipeline, index, job] { return expand(pipeline, index, job); });

@@ -28,7 +28,8 @@ class PostgresExpansion {
   PostgresExpansion& operator=(const PostgresExpansion&) = delete;
 
   /// Begins to make the list of the job unless a list is being made. Returns what is known of it once it is
-  /// complete and committed. Throws Error, ViewError when making it would fail again.
+  /// complete and committed. Throws Error, when the list of this job could not be made; ViewError when making
+  /// it would fail again.
   std::optional<FanOutList> advance(const PostgresPipeline& pipeline, const PostgresIndex& index, JobId job);
 
   /// The job whose list is being made.
@@ -43,7 +44,7 @@ class PostgresExpansion {
   PostgresSideSession session_;
   JobId job_;  // in hand, while list_ is valid
   std::future<FanOutList> list_;
-  std::map<JobId, FanOutList> made_;  // and not asked for yet
+  std::map<JobId, std::future<FanOutList>> made_;  // or failed, and not asked for yet
 };
 
 }  // namespace lockstep

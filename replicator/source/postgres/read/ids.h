@@ -37,12 +37,13 @@ std::optional<DocumentIds> find_ids(PostgresTransaction& transaction, const Post
                                     const std::vector<CapturedChange>& changes, std::int64_t limit);
 
 /// Runs `read`, which reads the view of `index` or its tracks' queries, and returns what it returns. An error
-/// that would come again leaves as a ViewError.
+/// that would come again leaves as a ViewError, a time-out of a lock as a ViewTooSlow.
 template <typename Read>
 auto reading_view(const PostgresIndex& index, const Read& read) {
   try {
     return read();
   } catch (const PostgresError& error) {
+    if (error.sqlstate() == sqlstate::kLockNotAvailable) throw ViewTooSlow(error.parts(), index.id);
     if (error.retryable()) throw;
     throw ViewError(error.parts(), index.id);
   }

@@ -322,8 +322,10 @@ void PostgresJobs::save(const JobProgress& progress) {
     return;
   }
   // A job with progress has begun, whatever its position.
-  transaction_.run(doing, "update {schema}.job set position = $2, done = done + $3 where id = $1",
-                   progress.job.value, to_text(progress.position).value_or(""), progress.done_documents);
+  transaction_.run(
+      doing,
+      "update {schema}.job set position = $2, done = done + $3, total = coalesce($4, total) where id = $1",
+      progress.job.value, to_text(progress.position).value_or(""), progress.done_documents, progress.total);
 }
 
 }  // namespace lockstep

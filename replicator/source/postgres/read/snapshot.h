@@ -25,6 +25,9 @@ class PostgresReading : public Contract {
                      std::int64_t limit) override {
     return views_.list_page(index, after, limit);
   }
+  std::optional<std::int64_t> estimate_documents(const AppliedIndex& index) override {
+    return views_.estimate_documents(index);
+  }
   std::vector<StaleDocument> stale(const AppliedIndex& index,
                                    const std::vector<FoundDocument>& found) override {
     return views_.stale(index, found);

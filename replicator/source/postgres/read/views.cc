@@ -5,6 +5,7 @@
 #include <string>
 #include <unordered_set>
 
+#include "replicator/source/postgres/catalog/planner_estimate.h"
 #include "replicator/source/postgres/read/failing_row.h"
 #include "replicator/source/postgres/read/ids.h"
 #include "replicator/source/postgres/read/position.h"
@@ -20,6 +21,7 @@ constexpr std::size_t kIdsForGenericPlan = 50;
 
 // Some views take long for their first document, and whoever asks has other indices to follow.
 constexpr const char* kFirstDocumentLimit = "set local statement_timeout = '1s'";
+constexpr const char* kLockLimit = "set local lock_timeout = '500ms'";
 
 std::string_view text_of(const pqxx::field& field) {
   return {field.c_str(), field.size()};
@@ -265,6 +267,14 @@ ViewList PostgresViews::list_page(const AppliedIndex& index, const std::optional
   return list;
 }
 
+std::int64_t PostgresViews::estimate_documents(const AppliedIndex& index) {
+  const PostgresIndex& own = pipeline_.index(index.id);
+  return rows_planned(reading_view(own, [&] {
+    return transaction_.run_once(Doing("estimating the documents of " + own.alias),
+                                 ask_planner_for_rows(own.view));
+  }));
+}
+
 std::vector<StaleDocument> PostgresViews::stale(const AppliedIndex& index,
                                                 const std::vector<FoundDocument>& found) {
   const PostgresIndex& own = pipeline_.index(index.id);
@@ -300,6 +310,7 @@ std::vector<StaleDocument> PostgresViews::stale(const AppliedIndex& index,
 }
 
 void PostgresViews::require_readable(const AppliedIndex& index) {
+  transaction_.execute(kLockLimit);
   render(index, {}, 1, [](const RenderedDocument&) {});
   std::vector<CapturedChange> nothing;
   for (const CaptureId capture : index.captures) nothing.push_back({capture, {}, false});

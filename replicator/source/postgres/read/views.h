@@ -30,6 +30,7 @@ class PostgresViews {
   ViewPageEnd render_page(const AppliedIndex& index, const std::optional<DocumentId>& after,
                           std::int64_t limit, std::int64_t max_bytes, const DocumentSink& sink);
   ViewList list_page(const AppliedIndex& index, const std::optional<DocumentId>& after, std::int64_t limit);
+  std::int64_t estimate_documents(const AppliedIndex& index);
   std::vector<StaleDocument> stale(const AppliedIndex& index, const std::vector<FoundDocument>& found);
   void require_readable(const AppliedIndex& index);
 

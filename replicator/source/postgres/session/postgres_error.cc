@@ -42,8 +42,9 @@ std::string remedy_for(std::string_view sqlstate) {
   return {};
 }
 
-PostgresError lost_connection(std::string_view doing, const std::string& message) {
-  return {{std::string(doing), in_one_line(message), "", Retry::kLater, Server::kSource}, "", message};
+// Nobody has answered, so there is no code.
+PostgresError unanswered(std::string_view doing, const std::string& cause, const std::string& remedy = {}) {
+  return {{std::string(doing), in_one_line(cause), remedy, Retry::kLater, Server::kSource}, "", cause};
 }
 
 // A data exception quotes the value: "invalid input syntax for type integer: "…"". The lines behind the first
@@ -68,14 +69,28 @@ PostgresError refused(std::string_view doing, std::string_view sqlstate, const s
 
 }  // namespace
 
-void translating_postgres_errors(std::string_view doing, const std::function<void()>& step) {
+PostgresError lost_connection(std::string_view doing, const std::string& last_words) {
+  const std::string lost = "the connection to PostgreSQL was lost";
+  if (!last_words.empty()) return unanswered(doing, lost + "; its last words: " + last_words);
+  return unanswered(doing, lost, "PostgreSQL's log says whether it has ended the session");
+}
+
+PostgresError no_connection(std::string_view doing, const std::string& message) {
+  return unanswered(doing, message);
+}
+
+void translating_postgres_errors(std::string_view doing, const std::function<void()>& step,
+                                 const std::string& last_words) {
   try {
     step();
-  } catch (const pqxx::in_doubt_error& error) {
-    throw lost_connection(doing, error.what());
-  } catch (const pqxx::broken_connection& error) {
-    // Of a start-up: a server that refuses us was told apart before (login.h).
-    throw lost_connection(doing, error.what());
+  } catch (const pqxx::in_doubt_error&) {
+    throw unanswered(
+        doing,
+        "the connection to PostgreSQL was lost in the commit, and nobody here knows whether it took "
+        "effect");
+  } catch (const pqxx::broken_connection&) {
+    // libpqxx says that it could not obtain the client encoding, or that it failed to connect.
+    throw lost_connection(doing, last_words);
   } catch (const pqxx::insufficient_privilege& error) {
     // libpqxx leaves the SQLSTATE of this class and the next four out.
     throw refused(doing, sqlstate::kInsufficientPrivilege, error.what());
@@ -90,8 +105,8 @@ void translating_postgres_errors(std::string_view doing, const std::function<voi
   } catch (const pqxx::sql_error& error) {
     throw refused(doing, error.sqlstate(), error.what());
   } catch (const pqxx::failure& error) {
-    // libpqxx throws its base class for a connection that was lost unnoticed.
-    throw lost_connection(doing, error.what());
+    // libpqxx throws its base class for a connection that was lost unnoticed, and says why.
+    throw unanswered(doing, error.what());
   }
 }
 

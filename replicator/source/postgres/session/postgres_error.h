@@ -47,6 +47,15 @@ class PostgresError : public Error {
 };
 
 /// Runs `step`; what libpqxx throws leaves as a PostgresError. `doing` is a phrase such as "opening a batch".
-void translating_postgres_errors(std::string_view doing, const std::function<void()>& step);
+/// `last_words` is what PostgreSQL is known to have said when it ended the connection; it is read after a
+/// failure.
+void translating_postgres_errors(std::string_view doing, const std::function<void()>& step,
+                                 const std::string& last_words = {});
+
+/// The connection ended before the step was over. `last_words` as above; empty: there are none.
+PostgresError lost_connection(std::string_view doing, const std::string& last_words);
+
+/// No connection came about; `message` says why.
+PostgresError no_connection(std::string_view doing, const std::string& message);
 
 }  // namespace lockstep

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <new>
 #include <optional>
 #include <utility>
 
@@ -100,12 +101,25 @@ std::string connection_string(const SourceConfig& source, const std::string& pur
 
 constexpr const char* kConnecting = "connecting to the source";
 
+// libpqxx 6 connects anew behind a session that is lost, and goes on without its settings, locks and
+// transaction. It calls the way to forbid that deprecated because libpqxx 7 never does it.
+void stay_lost([[maybe_unused]] pqxx::connection& connection) {
+#if PQXX_VERSION_MAJOR < 7
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+  connection.inhibit_reactivation(true);
+#pragma GCC diagnostic pop
+#endif
+}
+
 std::unique_ptr<pqxx::connection> connect(const std::string& parameters) {
   try {
-    return std::make_unique<pqxx::connection>(parameters);
-  } catch (const pqxx::broken_connection&) {
+    auto connection = std::make_unique<pqxx::connection>(parameters);
+    stay_lost(*connection);
+    return connection;
+  } catch (const pqxx::broken_connection& error) {
     const std::optional<LoginRefusal> refusal = login_refusal(parameters);
-    if (!refusal) throw;
+    if (!refusal) throw no_connection(kConnecting, error.what());
     throw refused_login(kConnecting, *refusal);
   }
 }
@@ -116,6 +130,7 @@ PostgresSession::PostgresSession(const SourceConfig& source, const std::string& 
   const std::string parameters = connection_string(source, purpose);
   translating_postgres_errors(kConnecting, [&] {
     connection_ = connect(parameters);
+    last_words_ = std::make_unique<LastWords>(*connection_);
     require_own_backend(*connection_, [&] {
       return connect(parameters);
     });  // before the settings, which a pooler would give to others
@@ -137,6 +152,17 @@ void PostgresSession::cancel() {
     connection_->cancel_query();
   } catch (const pqxx::failure&) {
     // The connection is gone, and the statement with it.
+  } catch (const std::bad_alloc&) {
+    // So libpqxx calls it when libpq has nothing to cancel because the connection is gone.
+  }
+}
+
+void PostgresSession::translating(std::string_view doing, const std::function<void()>& step) {
+  try {
+    translating_postgres_errors(doing, step, last_words_->text());
+  } catch (const pqxx::usage_error&) {
+    if (is_open()) throw;
+    throw lost_connection(doing, last_words_->text());
   }
 }
 

@@ -2,6 +2,7 @@
 // source/postgres/ and of the locks' PostgreSQL backend include libpqxx's headers.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <pqxx/pqxx>
 #include <string>
@@ -9,6 +10,7 @@
 #include <unordered_map>
 
 #include "replicator/config/config.h"
+#include "replicator/source/postgres/session/last_words.h"
 #include "replicator/source/postgres/session/postgres_error.h"
 
 namespace lockstep {
@@ -24,6 +26,10 @@ class PostgresSession {
 
   /// Whether the connection still stands, as far as is known.
   bool is_open() const { return connection_->is_open(); }
+
+  /// Runs a step on the connection as translating_postgres_errors() does, with PostgreSQL's last words when
+  /// it was lost. A transaction that goes on after that has lost it, too.
+  void translating(std::string_view doing, const std::function<void()>& step);
 
   /// Asks the server to cancel the statement that runs, from any thread. May come too early or too late.
   void cancel();
@@ -57,7 +63,7 @@ class PostgresSession {
   template <typename... Parameters>
   pqxx::result ask(std::string_view doing, std::string_view statement, const Parameters&... parameters) {
     pqxx::result result;
-    translating_postgres_errors(doing, [&] {
+    translating(doing, [&] {
       pqxx::nontransaction direct(*connection_);
       result = direct.exec_prepared(prepared(sql(statement)), parameters...);
     });
@@ -66,6 +72,7 @@ class PostgresSession {
 
  private:
   std::unique_ptr<pqxx::connection> connection_;
+  std::unique_ptr<LastWords> last_words_;  // of it
   std::string schema_;
   bool stores_utf8_ = true;
   bool tells_wal_ = true;

@@ -8,7 +8,7 @@ PostgresSession& PostgresSideSession::session() {
   bool is_connected = false;
   {
     const std::lock_guard lock(mutex_);
-    is_connected = session_ != nullptr;
+    is_connected = session_ != nullptr && session_->is_open();
   }
   std::unique_ptr<PostgresSession> made;
   if (!is_connected) made = std::make_unique<PostgresSession>(source_, purpose_);

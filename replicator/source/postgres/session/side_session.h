@@ -16,8 +16,8 @@ class PostgresSideSession {
   PostgresSideSession(SourceConfig source, std::string purpose)
       : source_(std::move(source)), purpose_(std::move(purpose)) {}
 
-  /// The session, for the one thread that works with it; connects when there is none yet. Call it before each
-  /// transaction. Throws Error, also after cancel().
+  /// The session, for the one thread that works with it; connects when there is none, or it has ended. Call
+  /// it before each transaction. Throws Error, also after cancel().
   PostgresSession& session();
 
   /// Cancels the statement that runs, and lets session() throw from now on. A statement may begin just after

@@ -23,7 +23,7 @@ std::unique_ptr<pqxx::transaction_base> open(pqxx::connection& connection, Isola
 PostgresTransaction::PostgresTransaction(PostgresSession& session, std::string_view doing,
                                          Isolation isolation)
     : session_(session), doing_(doing) {
-  translating_postgres_errors(doing_.what, [&] { transaction_ = open(session_.connection(), isolation); });
+  session_.translating(doing_.what, [&] { transaction_ = open(session_.connection(), isolation); });
 }
 
 pqxx::result PostgresTransaction::execute(const Doing& doing, std::string_view script) {
@@ -31,7 +31,7 @@ pqxx::result PostgresTransaction::execute(const Doing& doing, std::string_view s
 }
 
 void PostgresTransaction::commit(const Doing& doing) {
-  translating_postgres_errors(doing.what, [&] { transaction_->commit(); });
+  session_.translating(doing.what, [&] { transaction_->commit(); });
 }
 
 }  // namespace lockstep

@@ -86,9 +86,9 @@ class PostgresTransaction {
 
  private:
   template <typename Step>
-  static pqxx::result translated(const Doing& doing, const Step& step) {
+  pqxx::result translated(const Doing& doing, const Step& step) {
     pqxx::result result;
-    translating_postgres_errors(doing.what, [&] { result = step(); });
+    session_.translating(doing.what, [&] { result = step(); });
     return result;
   }
 

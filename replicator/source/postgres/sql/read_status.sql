@@ -47,8 +47,7 @@ select json_build_object(
       'jobs', (
         select coalesce(json_agg(json_build_object(
           'id', j.id, 'kind', j.kind, 'position', j.position, 'reason', j.reason,
-          'done', j.done, 'total', j.total, 'created_at', j.created_at,
-          'age', extract(epoch from clock_timestamp() - j.created_at)) order by j.id), '[]')
+          'done', j.done, 'total', j.total, 'created_at', j.created_at) order by j.id), '[]')
         from {schema}.job as j
         where j.index = i.id
       )) order by i.id), '[]')

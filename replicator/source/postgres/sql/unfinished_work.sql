@@ -2,7 +2,7 @@
 -- set aside (its job is null). A repair is a list of documents that has a reason: what another job could not write, for one.
 -- Searchers do not see a generation that is beside another, so nobody waits for it.
 --   $1  the pipeline
-select j.id, coalesce(j.kind, 'a job of no kind') || ' of ' || i.alias || ', ' || j.done || coalesce(' of about ' || j.total, '')
+select j.id, coalesce(j.kind, 'a job of no kind') || ' of ' || i.alias || ', ' || j.done || coalesce(case when j.kind = 'fan_out' then ' of ' else ' of about ' end || j.total, '')
          || ' documents so far' as what, i.id as index,
        j.kind = 'fan_out' and j.reason <> '' as is_repair, j.kind = 'sweep' as is_sweep
 from {schema}.job as j

@@ -54,7 +54,6 @@ void read_job(const nlohmann::json& json, IndexStatus::Job& job) {
   job.reason = stored_at<std::string>(json, "reason", kTable);
   job.done = stored_at<std::int64_t>(json, "done", kTable);
   stored_at<std::string>(json, "created_at", kTable);
-  job.age = duration_of(json.at("age"));
 }
 
 IndexStatus::Job job_of(const nlohmann::json& json) {

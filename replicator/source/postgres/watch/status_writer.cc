@@ -17,10 +17,15 @@ std::string host_name() {
   return name;
 }
 
+LockWait::Waiter waiter_of(const std::string& word) {
+  if (word == "pages") return LockWait::Waiter::kPages;
+  return word == "lists" ? LockWait::Waiter::kLists : LockWait::Waiter::kLoop;
+}
+
 }  // namespace
 
 PostgresStatusWriter::PostgresStatusWriter(const Config& config)
-    : session_(config.source, config.pipeline + " status") {
+    : session_(config.source, config.pipeline + " status"), pipeline_name_(config.pipeline) {
   const pqxx::row row = require_applied(session_, config.source.schema, config.pipeline,
                                         "select id, identity::text, clock_timestamp()::text "
                                         "from {schema}.pipeline where name = $1");
@@ -38,6 +43,16 @@ void PostgresStatusWriter::publish(const PublishedStatus& status) {
 bool PostgresStatusWriter::is_led() {
   PostgresTransaction direct(session_, "asking whether somebody leads", Isolation::kEachStatement);
   return lockstep::is_led(lead_locks(direct, identity_));
+}
+
+std::vector<LockWait> PostgresStatusWriter::lock_waits() {
+  std::vector<LockWait> waits;
+  for (const pqxx::row& row : session_.ask("asking who holds the leader up", postgres_sql("lock_waits"),
+                                           "lockstep " + pipeline_name_ + " tail")) {
+    waits.push_back(
+        {waiter_of(row[0].c_str()), row[1].c_str(), row[2].as<int>(), row[3].c_str(), row[4].c_str()});
+  }
+  return waits;
 }
 
 }  // namespace lockstep

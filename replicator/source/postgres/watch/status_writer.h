@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "replicator/config/config.h"
 #include "replicator/source/pipeline_status.h"
@@ -16,9 +17,11 @@ class PostgresStatusWriter final : public StatusWriter {
 
   void publish(const PublishedStatus& status) override;
   bool is_led() override;
+  std::vector<LockWait> lock_waits() override;
 
  private:
   PostgresSession session_;
+  const std::string pipeline_name_;
   int pipeline_ = 0;
   std::string identity_;
   std::string opened_at_;  // by the server's clock

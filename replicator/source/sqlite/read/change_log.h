@@ -32,6 +32,7 @@ class SqliteChangeLog final : public ChangeLog {
   std::unique_ptr<SourceTransaction> begin(Epoch epoch) override;
   std::unique_ptr<SourceTransaction> begin_repair() override;
   std::unique_ptr<PageConnection> page_connection() override { return nullptr; }
+  Canceller canceller() override { return {}; }
   std::unique_ptr<SourceSnapshot> read() override;
   Position checkpoint() override;
   bool has_passed(const Position& position) override;

@@ -247,9 +247,10 @@ void SqliteJobs::save(const JobProgress& progress) {
   }
   if (progress.finished) return remove(progress.job);
   // A job with progress has begun, whatever its position.
-  SqliteStatement(connection_, kSaving,
-                  "update {schema}_job set position = ?2, done = done + ?3 where id = ?1", progress.job.value,
-                  to_text(progress.position).value_or(""), progress.done_documents)
+  SqliteStatement(
+      connection_, kSaving,
+      "update {schema}_job set position = ?2, done = done + ?3, total = coalesce(?4, total) where id = ?1",
+      progress.job.value, to_text(progress.position).value_or(""), progress.done_documents, progress.total)
       .run();
 }
 

@@ -27,6 +27,9 @@ class SqliteReading : public Contract {
                      std::int64_t limit) override {
     return views_.list_page(pipeline_.index(index.id), after, limit);
   }
+  std::optional<std::int64_t> estimate_documents(const AppliedIndex& index) override {
+    return views_.estimate_documents(pipeline_.index(index.id));
+  }
   std::vector<StaleDocument> stale(const AppliedIndex& index,
                                    const std::vector<FoundDocument>& found) override {
     return views_.stale(pipeline_.index(index.id), found);

@@ -26,6 +26,9 @@ namespace {
 // Some views take long for their first document, and whoever asks has other indices to follow.
 constexpr std::chrono::milliseconds kFirstDocumentLimit{1'000};
 
+// SQLite keeps no estimate, and the leader counts between its turns.
+constexpr std::chrono::milliseconds kCountLimit{200};
+
 // The columns of a row of select_from().
 constexpr int kId = 0;
 constexpr int kRouting = 1;
@@ -316,6 +319,21 @@ ViewList SqliteViews::list_page(const SqliteIndex& index, const std::optional<Do
     list.end = count < limit;
   });
   return list;
+}
+
+std::optional<std::int64_t> SqliteViews::estimate_documents(const SqliteIndex& index) {
+  std::optional<std::int64_t> documents;
+  reading_view(index, [&] {
+    try {
+      const SqliteTimeLimit limit(connection_, kCountLimit);
+      SqliteStatement count(connection_, "counting the documents of " + index.alias,
+                            SqliteText{"select count(*) from " + index.view});
+      if (count.step()) documents = count[0].integer();
+    } catch (const SqliteError& error) {
+      if (!is_interrupted(error)) throw;
+    }
+  });
+  return documents;
 }
 
 std::vector<StaleDocument> SqliteViews::stale(const SqliteIndex& index,

@@ -35,6 +35,7 @@ class SqliteViews {
                           std::int64_t limit, std::int64_t max_bytes, SqliteRoutes* routes,
                           const DocumentSink& sink);
   ViewList list_page(const SqliteIndex& index, const std::optional<DocumentId>& after, std::int64_t limit);
+  std::optional<std::int64_t> estimate_documents(const SqliteIndex& index);
   std::vector<StaleDocument> stale(const SqliteIndex& index, const std::vector<FoundDocument>& found);
   void require_readable(const SqliteIndex& index);
 

@@ -32,15 +32,13 @@ void read_job(const SqliteStatement& row, IndexStatus::Job& job) {
   job.total = row[4].optional_integer();
   job.reason = stored_text(row[5], kTable);
   stored_text(row[6], kTable);
-  job.age = milliseconds_of(row[7]);
 }
 
 std::vector<IndexStatus::Job> jobs_of(SqliteConnection& connection, IndexId index) {
-  SqliteStatement row(
-      connection, kReading,
-      "select id, kind, position, done, total, reason, created_at, "
-      "julianday('now') - julianday(created_at) from {schema}_job where index_id = ?1 order by id",
-      index.value);
+  SqliteStatement row(connection, kReading,
+                      "select id, kind, position, done, total, reason, created_at from {schema}_job "
+                      "where index_id = ?1 order by id",
+                      index.value);
   std::vector<IndexStatus::Job> jobs;
   while (row.step()) {
     IndexStatus::Job job;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "replicator/config/config.h"
 #include "replicator/source/pipeline_status.h"
@@ -18,6 +19,7 @@ class SqliteStatusWriter final : public StatusWriter {
 
   void publish(const PublishedStatus& status) override;
   bool is_led() override;
+  std::vector<LockWait> lock_waits() override { return {}; }  // nobody keeps others from reading
 
  private:
   SqliteConnection connection_;

@@ -19,17 +19,18 @@ PipelineStatus following() {
   leader.state = "following";
   leader.host = "app1";
   leader.pid = 4711;
-  leader.document = R"({"documents_per_second": 3400.0, "warnings": ["a trigger is missing"]})";
+  leader.document = R"({"documents_per_second": 3400.0, "warnings": ["a trigger is missing"],
+                         "jobs": {"4": {"documents_per_second": 25.0}}})";
   status.leader = leader;
   IndexStatus posts;
   posts.alias = "posts";
   posts.dead_letters = 3;
   IndexStatus::Job job;
+  job.id = JobId{4};
   job.kind = "fan_out";
   job.reason = "a change of blog.users";
   job.done = 250;
   job.total = 1'000;
-  job.age = seconds(10);
   posts.jobs.push_back(job);
   status.indices.push_back(posts);
   return status;

@@ -21,6 +21,7 @@ PipelineStatus following() {
   progress.bulks_in_flight = 2;
   progress.warnings = {"changes of blog.users are not followed"};
   progress.bulk_retries = 7;
+  progress.job_rates = {{JobId{4}, 1'200}};
   PipelineStatus status;
   status.identity = "5e0c1a2b";
   status.epoch = Epoch{7};
@@ -43,8 +44,7 @@ PipelineStatus following() {
                                       .unreadable = "",
                                       .reason = "new index",
                                       .done = 12'000,
-                                      .total = 48'000,
-                                      .age = std::chrono::seconds(10)}}});
+                                      .total = 48'000}}});
   status.reindexes.push_back({.alias = "posts",
                               .state = "filling",
                               .live = "posts-000001",
@@ -109,6 +109,7 @@ TEST(StatusTextTest, TheJsonHasTheDocumentedKeys) {
                                  {"reason", "new index"},
                                  {"done", 12'000},
                                  {"total", 48'000},
+                                 {"total_is_estimate", true},
                                  {"seconds_left", 30.0}}})}}}}},
   };
   EXPECT_EQ(status, expected) << status.dump(2);
@@ -144,7 +145,7 @@ TEST(StatusTextTest, TheTextSaysWhatMatters) {
             "\n"
             "  index         written         deleted    superseded  dead letters\n"
             "  posts          48,000               3             2             1\n"
-            "    backfill (new index): 12,000 of 48,000 documents, 25 %, about 30.0 s left\n");
+            "    backfill (new index): 12,000 of about 48,000 documents, 25 %, about 30.0 s left\n");
 }
 
 // Of an hour in which a minute was missed, with a report that is 400 ms old.
@@ -202,16 +203,37 @@ TEST(StatusTextTest, HundredsOfEqualJobsTakeOneLineThatSaysWhatTheyWaitFor) {
       .id = JobId{5}, .kind = "fan_out", .reason = "another write takes long", .total = 2'000};
   status.indices[0].jobs.assign(65, parked);
   status.indices[0].jobs[7].done = 1'300;
-  for (IndexStatus::Job& job : status.indices[0].jobs) job.age = std::chrono::seconds(13);
   status.indices[0].jobs.push_back({.id = JobId{99}, .kind = "fan_out", .reason = "a change of blog.users"});
   const std::string text = status_text("shop", status);
   EXPECT_THAT(text,
-              HasSubstr("    65 × fan_out (another write takes long): 1,300 of 130,000 documents, 1 %, about "
-                        "21 min 27 s left, and waits for Elasticsearch\n"
+              HasSubstr("    65 × fan_out (another write takes long): 1,300 of 130,000 documents, 1 %, "
+                        "and waits for Elasticsearch\n"
                         "    fan_out (a change of blog.users): 0 documents, and waits for Elasticsearch\n"));
   EXPECT_EQ(text.find("fan_out (another", text.find("fan_out (another") + 1), std::string::npos) << text;
   EXPECT_EQ(json::parse(status_json("shop", status))["indices"]["posts"]["jobs"].size(), 66U)
       << "each by itself";
+}
+
+// The estimate divided by the age of the job's row, whoever had run it in that time.
+TEST(StatusTextTest, TheTimeLeftIsByTheRateOfTheLeaderThatRunsAndThereIsNoneWithoutOne) {
+  PipelineStatus status = following();
+  const auto seconds_left = [&] {
+    return json::parse(status_json("shop", status))["indices"]["posts"]["jobs"][0]["seconds_left"];
+  };
+  EXPECT_EQ(seconds_left(), 30.0);
+  status.leader->age = std::chrono::hours(1);
+  EXPECT_EQ(seconds_left(), nullptr) << "nobody runs it";
+  EXPECT_THAT(status_text("shop", status), HasSubstr("12,000 of about 48,000 documents, 25 %\n"));
+  status = following();
+  status.leader->document = status_document({}, 0);
+  EXPECT_EQ(seconds_left(), nullptr) << "the job stands, or has only begun";
+}
+
+TEST(StatusTextTest, AJobThatAdvancesDoesNotSeemToWaitForAnIndexThatIsHeld) {
+  PipelineStatus status = following();
+  status.leader->state = "waiting_for_elasticsearch";
+  EXPECT_THAT(status_text("shop", status),
+              HasSubstr("12,000 of about 48,000 documents, 25 %, about 30.0 s left\n"));
 }
 
 TEST(StatusTextTest, ASweepSaysThatItMayStandStillAndUntilWhen) {

@@ -48,6 +48,14 @@ TEST(BulkRequest, EmptyOneHasNoBytes) {
   EXPECT_EQ(request.bytes(), 0u);
 }
 
+// One that grows doubles what it holds, and has it twice meanwhile.
+TEST(BulkRequest, ABodyOfALargeDocumentTakesNoMoreThanTheDocument) {
+  const std::string json = "{\"body\":\"" + std::string(5'000'000, 'x') + "\"}";
+  BulkRequest request;
+  request.index("posts", {1, "42", ""}, kVersion, json);
+  EXPECT_LT(request.body().capacity(), json.size() + 1'000);
+}
+
 class BulkRequestId : public testing::TestWithParam<std::string> {};
 
 TEST_P(BulkRequestId, SurvivesInIdAndRoutingOnOneLine) {

@@ -4,6 +4,8 @@
 
 #include <atomic>
 #include <condition_variable>
+#include <future>
+#include <latch>
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -144,6 +146,43 @@ TEST(BulkWriter, RepeatsOnlyWhatHasNoOutcomeUntilAllHaveOne) {
   EXPECT_FALSE(writer.state().waiting);
 }
 
+// Nothing failed, so nothing said why changes waited.
+TEST(BulkWriter, NamesARequestThatHasNoAnswerForLong) {
+  BulkEndpoint endpoint;
+  std::latch go_on{1};
+  BulkWriter::Options options = quick_options();
+  options.long_request = seconds(1);
+  BulkWriter writer(options, answering([&](const HttpRequest& request) -> HttpResponse {
+                      go_on.wait();
+                      return {200, endpoint.apply(request.body)};
+                    }));
+  writer.submit(bulk_of("a", 2));
+  EXPECT_EQ(writer.state().unanswered, "");
+  EXPECT_TRUE(wait_until([&] { return !writer.state().unanswered.empty(); }));
+  EXPECT_EQ(writer.state().unanswered,
+            "Elasticsearch has not answered a request of 2 writes, the first of index posts, for more than 1 "
+            "seconds");
+  go_on.count_down();
+  ASSERT_EQ(take_all(writer, 1).size(), 1u);
+  EXPECT_EQ(writer.state().unanswered, "");
+}
+
+// It said "it is not certain that this process still leads" instead, after 25 seconds.
+TEST(BulkWriter, GoesOnSayingWhatTheServerDidWhenItMayNotSendAnyMore) {
+  std::atomic<bool> may_send = true;
+  BulkWriter::Options options = quick_options();
+  options.may_send = [&] { return may_send.load(); };
+  BulkWriter writer(options, answering([](const HttpRequest&) -> HttpResponse {
+                      throw TransportError("http://es1:9200: connection refused", false);
+                    }));
+  writer.submit(bulk_of("a", 1));
+  ASSERT_TRUE(wait_until([&] { return writer.state().retries > 1; }));
+  may_send = false;
+  const std::uint64_t retries = writer.state().retries;
+  ASSERT_TRUE(wait_until([&] { return writer.state().retries > retries + 2; }));
+  EXPECT_EQ(writer.state().reason, "http://es1:9200: connection refused");
+}
+
 TEST(BulkWriter, SaysWhyItWaitsAndWhenItNoLongerDoes) {
   BulkEndpoint endpoint;
   std::atomic<bool> up = false;
@@ -226,6 +265,88 @@ TEST(BulkWriter, HasAsManyInFlightAsAllowedAndNoMore) {
   std::set<std::uint64_t> tickets;
   for (const BulkResult& result : take_all(writer, 3)) tickets.insert(result.ticket);
   EXPECT_EQ(tickets, (std::set<std::uint64_t>{1, 2, 3}));
+}
+
+BulkRequest bulk_of_index(IndexId index, const std::string& id) {
+  BulkRequest request;
+  request.index("posts", {index, DocumentId{id}, ""}, DocumentVersion(Epoch{1}, 5), "{}");
+  return request;
+}
+
+// Three small changes of one slow index stopped all others.
+TEST(BulkWriter, RequestsOfASlowIndexGiveTheirPlacesToOthers) {
+  BulkEndpoint endpoint;
+  Gate gate;
+  BulkWriter::Options options = quick_options(2);
+  options.indices = 2;
+  options.slow_request = milliseconds(50);
+  BulkWriter writer(options, answering([&](const HttpRequest& request) -> HttpResponse {
+                      if (request.body.find("slow") != std::string_view::npos) gate.wait();
+                      return {200, endpoint.apply(request.body)};
+                    }));
+  writer.submit(bulk_of_index({1}, "slow1"));
+  writer.submit(bulk_of_index({1}, "slow2"));
+  EXPECT_FALSE(writer.has_room());
+  const bool has_room = wait_until([&] { return writer.has_room(); });
+  if (!has_room) gate.open();  // the writer ends with its requests
+  ASSERT_TRUE(has_room);
+  EXPECT_TRUE(writer.is_slow({1}));
+  EXPECT_FALSE(writer.has_place_for_slow()) << "the rest is for the others";
+  const std::uint64_t quick = writer.submit(bulk_of_index({2}, "quick"));
+  const std::vector<BulkResult> results = take_all(writer, 1);
+  ASSERT_EQ(results.size(), 1u);
+  EXPECT_EQ(results[0].ticket, quick);
+  EXPECT_EQ(gate.waiting(), 2);
+  gate.open();
+  EXPECT_EQ(take_all(writer, 2).size(), 2u);
+}
+
+// An index that was slow for a moment waited until documents of another one had become dead letters.
+TEST(BulkWriter, RequestsThatAreRefusedAgainAndAgainLeaveThePlacesOfSlowIndices) {
+  BulkWriter::Options options = quick_options(2);
+  options.indices = 2;
+  BulkWriter writer(options, answering([](const HttpRequest&) -> HttpResponse { return {429, "{}"}; }));
+  const std::uint64_t first = writer.submit(bulk_of_index({1}, "a"));
+  const std::uint64_t second = writer.submit(bulk_of_index({1}, "b"));
+  ASSERT_TRUE(wait_until([&] { return writer.is_repeated(first) && writer.is_repeated(second); }));
+  EXPECT_TRUE(writer.has_place_for_slow());
+}
+
+TEST(BulkWriter, WhoWaitsForRoomFindsWhatASlowRequestGives) {
+  BulkEndpoint endpoint;
+  Gate gate;
+  BulkWriter::Options options = quick_options(1);
+  options.indices = 2;
+  options.slow_request = milliseconds(50);
+  BulkWriter writer(options, answering([&](const HttpRequest& request) -> HttpResponse {
+                      if (request.body.find("slow") != std::string_view::npos) gate.wait();
+                      return {200, endpoint.apply(request.body)};
+                    }));
+  writer.submit(bulk_of_index({1}, "slow"));
+  auto submitted = std::async(std::launch::async, [&] { return writer.submit(bulk_of_index({2}, "quick")); });
+  EXPECT_EQ(submitted.wait_for(kDeadline), std::future_status::ready);
+  gate.open();
+  EXPECT_EQ(take_all(writer, 2).size(), 2u);
+}
+
+TEST(BulkWriter, AClusterThatIsSlowAsAWholeGetsNoMoreRequests) {
+  BulkEndpoint endpoint;
+  Gate gate;
+  BulkWriter::Options options = quick_options(2);
+  options.indices = 2;
+  options.slow_request = milliseconds(10);
+  options.long_request = milliseconds(200);
+  BulkWriter writer(options, answering([&](const HttpRequest& request) -> HttpResponse {
+                      gate.wait();
+                      return {200, endpoint.apply(request.body)};
+                    }));
+  writer.submit(bulk_of_index({1}, "a"));
+  writer.submit(bulk_of_index({2}, "b"));
+  ASSERT_TRUE(wait_until([&] { return !writer.state().unanswered.empty(); }));
+  ASSERT_TRUE(wait_until([&] { return !writer.has_room(); }));
+  EXPECT_FALSE(writer.is_slow({1}));
+  gate.open();
+  EXPECT_EQ(take_all(writer, 2).size(), 2u);
 }
 
 TEST(BulkWriter, OverloadLetsFewerOnTheWireUntilItIsOver) {

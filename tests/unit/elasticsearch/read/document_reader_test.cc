@@ -3,13 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "replicator/elasticsearch/read/reply_size.h"
 #include "tests/unit/elasticsearch/scripted_transport.h"
 
 namespace lockstep {
 namespace {
 
 using testing::HasSubstr;
-using testing::Not;
 
 struct Read {
   std::string id, routing, source;
@@ -30,18 +30,6 @@ std::vector<std::optional<Read>> fetch(Script& script, const std::vector<Documen
                                            std::string(document->source), document->version.value()});
                     }
                   });
-  return found;
-}
-
-std::vector<Read> scan(Script& script) {
-  std::vector<Read> found;
-  ElasticsearchClient client = client_of(script);
-  scan_documents(client, "posts", {}, [&](std::span<const StoredDocument> page) {
-    for (const StoredDocument& document : page) {
-      found.push_back(
-          {std::string(document.id), std::string(document.routing), "", document.version.value()});
-    }
-  });
   return found;
 }
 
@@ -98,125 +86,118 @@ TEST(FetchDocuments, AnItemsErrorIsAnError) {
   }
 }
 
-TEST(FetchDocuments, AsksInPages) {
+// A multi-get's answers for ids from `begin` to before `end`, which are not there.
+std::string none_of(std::size_t begin, std::size_t end) {
+  std::string docs;
+  for (std::size_t i = begin; i < end; ++i)
+    docs += (docs.empty() ? std::string() : ",") + R"({"_id":")" + std::to_string(i) + R"(","found":false})";
+  return R"({"docs":[)" + docs + "]}";
+}
+
+TEST(FetchDocuments, AsksForMoreAtOnceAsRepliesStaySmall) {
   std::vector<std::string> ids;
   for (int i = 0; i < 1'200; ++i) ids.push_back(std::to_string(i));
   std::vector<DocumentLocation> wanted;
   for (const std::string& id : ids) wanted.push_back({id, ""});
   Script script;
-  for (const auto& [begin, end] : {std::pair(0, 500), std::pair(500, 1'000), std::pair(1'000, 1'200)}) {
-    std::string docs;
-    for (int i = begin; i < end; ++i) {
-      docs += (docs.empty() ? "" : ",") + std::string(R"({"_id":")") + ids[static_cast<std::size_t>(i)] +
-              R"(","found":false})";
-    }
-    script.answers.push_back({200, R"({"docs":[)" + docs + "]}"});
+  std::size_t begin = 0;
+  for (const std::size_t documents : {4, 16, 64, 256, 500, 360}) {
+    script.answers.push_back({200, none_of(begin, begin + documents)});
+    begin += documents;
   }
   EXPECT_EQ(fetch(script, wanted).size(), 1'200u);
+  EXPECT_TRUE(script.answers.empty());
+}
+
+constexpr const char* kBreaker =
+    R"({"error":{"type":"circuit_breaking_exception","reason":"[parent] Data too large"},"status":429})";
+
+std::vector<DocumentLocation> numbered(const std::vector<std::string>& ids) {
+  std::vector<DocumentLocation> wanted;
+  for (const std::string& id : ids) wanted.push_back({id, ""});
+  return wanted;
+}
+
+TEST(FetchDocuments, AsksABusyServerForFewerAtOnceWhenItMayWait) {
+  for (const int status : {429, 503, 400}) {
+    const HttpResponse busy{status, kBreaker};
+    Script script{{busy, busy, {200, none_of(0, 1)}, busy, {200, none_of(1, 2)}, {200, none_of(2, 4)}}, {}};
+    std::vector<std::string> said;
+    ElasticsearchClient client = patient_client_of(
+        script, {.limit = std::chrono::seconds(30),
+                 .waiting = [&](const Error& error, auto) { said.emplace_back(error.what()); }});
+    std::size_t told = 0;
+    fetch_documents(client, "posts", numbered({"0", "1", "2", "3"}),
+                    [&](std::size_t i, const auto&) { EXPECT_EQ(i, told++); });
+    EXPECT_EQ(told, 4u);
+    EXPECT_TRUE(script.answers.empty());
+    EXPECT_EQ(script.requests.at(1).body, R"({"docs":[{"_id":"0"},{"_id":"1"}]})");
+    EXPECT_EQ(script.requests.at(2).body, R"({"docs":[{"_id":"0"}]})");
+    EXPECT_THAT(said, testing::SizeIs(3));
+    EXPECT_THAT(said, testing::Each(HasSubstr("circuit_breaking_exception: [parent] Data too large")));
+  }
+}
+
+TEST(FetchDocuments, AReplyThatIsCutOffIsAskedForInSmallerPartsAndOneDocumentMayBeAsLargeAsItIs) {
+  const auto one = [](const std::string& id) {
+    return R"({"_id":")" + id + R"(","_version":1,"found":true,"_source":{"s":")" +
+           std::string(kMostReplyBytes, 'x') + "\"}}";
+  };
+  const std::string all = R"({"docs":[)" + one("0") + "," + one("1") + "]}";
+  Script script{
+      {{200, all}, {200, R"({"docs":[)" + one("0") + "]}"}, {200, R"({"docs":[)" + one("1") + "]}"}}, {}};
+  const auto found = fetch(script, {{"0", ""}, {"1", ""}});
+  ASSERT_EQ(found.size(), 2u);
+  EXPECT_GT(found[0]->source.size(), kMostReplyBytes);
+  EXPECT_GT(found[1]->source.size(), kMostReplyBytes);
   EXPECT_EQ(script.requests.size(), 3u);
 }
 
-TEST(CountDocuments, AsksForExactlyThese) {
-  Script script{
-      {{200,
-        R"({"timed_out":false,"_shards":{"failed":0},"hits":{"total":{"value":1,"relation":"eq"},"hits":[]}})"}},
-      {}};
-  ElasticsearchClient client = client_of(script);
-  const std::vector<DocumentLocation> wanted = {{"a\"b", "r"}, {"c", ""}};
-  EXPECT_EQ(count_documents(client, "posts", wanted), 1);
-  EXPECT_EQ(script.requests.at(0).body,
-            R"({"size":0,"track_total_hits":true,"query":{"ids":{"values":["a\"b","c"]}}})");
-}
-
-TEST(CountDocuments, WhatIsNoWholeCountIsARetryableError) {
-  for (const char* reply :
-       {R"({"timed_out":false,"_shards":{"failed":1},"hits":{"total":{"value":1}}})",
-        R"({"timed_out":true,"_shards":{"failed":0},"hits":{"total":{"value":1}}})",
-        R"({"timed_out":false,"_shards":{"failed":0},"hits":{}})", R"({"timed_out":fal)", "<html>"}) {
-    Script script{{{200, reply}}, {}};
-    ElasticsearchClient client = client_of(script);
-    const std::vector<DocumentLocation> wanted = {{"a", ""}};
-    try {
-      count_documents(client, "posts", wanted);
-      ADD_FAILURE() << reply;
-    } catch (const Error& error) {
-      EXPECT_TRUE(error.retryable()) << reply;
-    }
+TEST(FetchDocuments, ABusyServerIsARetryableErrorAtOnceWhereAJobIsPutOff) {
+  Script script{{{429, kBreaker}}, {}};
+  try {
+    fetch(script, {{"0", ""}, {"1", ""}});
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_TRUE(error.retryable());
   }
+  EXPECT_EQ(script.requests.size(), 1u);
 }
 
-constexpr const char* kFirstPage =
-    R"({"_scroll_id":"s1","timed_out":false,"_shards":{"failed":0},"hits":{"hits":[{"_id":"a","_version":3},)"
-    R"({"_id":"b","_routing":"r","_version":4}]}})";
-constexpr const char* kSecondPage =
-    R"({"_scroll_id":"s2","timed_out":false,"_shards":{"failed":0},"hits":{"hits":[{"_id":"c","_version":5}]}})";
-constexpr const char* kEnd = R"({"_scroll_id":"s3","timed_out":false,"_shards":{"failed":0}})";
-
-TEST(ScanDocuments, GivesEveryPageAndEndsTheScan) {
-  Script script{{{200, kFirstPage}, {200, kSecondPage}, {200, kEnd}, {200, "{}"}}, {}};
-  EXPECT_EQ(scan(script), (std::vector<Read>{{"a", "", "", 3}, {"b", "r", "", 4}, {"c", "", "", 5}}));
-  ASSERT_EQ(script.requests.size(), 4u);
-  EXPECT_EQ(script.requests[1].body, R"({"scroll":"5m","scroll_id":"s1"})");
-  EXPECT_EQ(script.requests[2].body, R"({"scroll":"5m","scroll_id":"s2"})");
-  EXPECT_EQ(script.requests[3].method, "DELETE");
-  EXPECT_EQ(script.requests[3].body, R"({"scroll_id":["s3"]})");
+TEST(FetchDocuments, GoesOnBehindTheDocumentsThatABusyShardHasGiven) {
+  const std::string partly =
+      R"({"docs":[{"_id":"0","found":false},{"_id":"1","error":{"type":"circuit_breaking_exception",)"
+      R"("reason":"r"}},{"_id":"2","found":false}]})";
+  Script script{{{200, partly}, {200, none_of(1, 2)}, {200, none_of(2, 3)}}, {}};
+  ElasticsearchClient client = patient_client_of(script);
+  std::size_t told = 0;
+  fetch_documents(client, "posts", numbered({"0", "1", "2"}),
+                  [&](std::size_t i, const auto&) { EXPECT_EQ(i, told++); });
+  EXPECT_EQ(told, 3u);
+  EXPECT_EQ(script.requests.at(1).body, R"({"docs":[{"_id":"1"}]})");
 }
 
-TEST(ScanDocuments, GivesTheBytesOfSourcesWhenTheyAreWanted) {
-  Script script{
-      {{200,
-        R"({"_scroll_id":"s1","took":1,"timed_out":false,"_shards":{"total":1,"failed":0},"hits":{"max_score":null,)"
-        R"("hits":[{"_index":"i","_type":"_doc","_id":"a","_version":3,"_score":null,"_source":{ "n" : 1.10 },)"
-        R"("sort":[0]}]}})"},
-       {200,
-        R"({"_scroll_id":"s2","timed_out":false,"_shards":{"failed":0},"hits":{"hits":[{"_id":"b","_version":4}]}})"},
-       {200, "{}"}},
-      {}};
+TEST(LookUpDocuments, AsksForNoContentsAndSoForManyAtOnce) {
+  std::vector<std::string> ids;
+  for (int i = 0; i < 700; ++i) ids.push_back(std::to_string(i));
+  std::vector<DocumentLocation> wanted;
+  for (const std::string& id : ids) wanted.push_back({id, ""});
+  Script script{{{200, none_of(0, 500)}, {200, none_of(500, 700)}}, {}};
   ElasticsearchClient client = client_of(script);
-  DocumentScan scan(client, "posts", {.page = 10, .sources = true});
-  const auto page = scan.next();
-  ASSERT_EQ(page.size(), 1u);
-  EXPECT_EQ(page[0].source, R"({ "n" : 1.10 })");
-  EXPECT_THAT(script.requests[0].path, Not(HasSubstr("filter_path")));
-  EXPECT_EQ(script.requests[0].body, R"({"sort":["_doc"],"version":true,"_source":true,"size":10})");
-  EXPECT_THROW(scan.next(), Error) << "an index that keeps no sources proves nothing";
+  std::size_t told = 0;
+  look_up_documents(client, "posts", wanted, [&](std::size_t i, const auto&) { EXPECT_EQ(i, told++); });
+  EXPECT_EQ(told, 700u);
+  EXPECT_EQ(script.requests.at(0).path, "/posts/_mget?_source=false&stored_fields=_routing");
 }
 
-TEST(ScanDocuments, EndsTheScanWhenTheSinkThrows) {
-  Script script{{{200, kFirstPage}, {200, "{}"}}, {}};
+TEST(LookUpDocuments, FindsADocumentWithoutItsContents) {
+  Script script{{{200, R"({"docs":[{"_id":"a","_version":7,"_routing":"r","found":true}]})"}}, {}};
   ElasticsearchClient client = client_of(script);
-  EXPECT_THROW(scan_documents(client, "posts", {},
-                              [](std::span<const StoredDocument>) { throw std::runtime_error("x"); }),
-               std::runtime_error);
-  EXPECT_EQ(script.requests.back().method, "DELETE");
-}
-
-TEST(ScanDocuments, AShardThatDoesNotAnswerIsARetryableErrorAndNeverAnEnd) {
-  for (const HttpResponse& second :
-       {HttpResponse{200, R"({"_scroll_id":"s","timed_out":false,"_shards":{"failed":1}})"},
-        HttpResponse{200, R"({"_scroll_id":"s","timed_out":true,"_shards":{"failed":0}})"},
-        HttpResponse{200, R"({"timed_out":false,"_shards":{"failed":0}})"}, HttpResponse{200, "{}"},
-        HttpResponse{200, "<html>"}, HttpResponse{200, R"({"_scroll_id":"s","timed_out":fal)"},
-        HttpResponse{404, R"({"error":{"type":"search_context_missing_exception","reason":"r"}})"},
-        HttpResponse{500, R"({"error":{"type":"search_phase_execution_exception","reason":"r"}})"},
-        HttpResponse{503, ""}}) {
-    Script script{{{200, kFirstPage}, second, {200, "{}"}}, {}};
-    try {
-      scan(script);
-      ADD_FAILURE() << second.body;
-    } catch (const Error& error) {
-      EXPECT_TRUE(error.retryable()) << error.what();
-    }
-    EXPECT_EQ(script.requests.back().method, "DELETE");
-  }
-}
-
-TEST(ScanDocuments, CanTakeASlice) {
-  Script script{{{200, kEnd}, {200, "{}"}}, {}};
-  ElasticsearchClient client = client_of(script);
-  scan_documents(client, "posts", {.page = 10, .slice = 1, .slices = 3},
-                 [](std::span<const StoredDocument>) {});
-  EXPECT_THAT(script.requests.at(0).body, HasSubstr(R"("size":10,"slice":{"id":1,"max":3})"));
+  const DocumentLocation wanted{"a", "r"};
+  std::string found;
+  look_up_documents(client, "posts", {&wanted, 1},
+                    [&](std::size_t, const auto& stored) { found = std::string(stored.value().routing); });
+  EXPECT_EQ(found, "r");
 }
 
 }  // namespace

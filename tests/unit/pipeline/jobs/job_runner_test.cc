@@ -2,13 +2,38 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <spdlog/sinks/ringbuffer_sink.h>
+#include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <atomic>
+#include <memory>
 
 #include "tests/unit/pipeline/world.h"
 
 namespace lockstep::fake {
 namespace {
+
+using testing::Contains;
+using testing::ContainsRegex;
+using testing::HasSubstr;
+using testing::Not;
+
+/// What is logged while it lives.
+class Logged {
+ public:
+  Logged() { spdlog::set_default_logger(std::make_shared<spdlog::logger>("", said_)); }
+  ~Logged() { spdlog::set_default_logger(before_); }
+  Logged(const Logged&) = delete;
+  Logged& operator=(const Logged&) = delete;
+
+  std::vector<std::string> lines() const { return said_->last_formatted(); }
+
+ private:
+  const std::shared_ptr<spdlog::sinks::ringbuffer_sink_mt> said_ =
+      std::make_shared<spdlog::sinks::ringbuffer_sink_mt>(100);
+  const std::shared_ptr<spdlog::logger> before_ = spdlog::default_logger();
+};
 
 class JobRunnerTest : public testing::Test {
  protected:
@@ -44,12 +69,101 @@ TEST_F(JobRunnerTest, ABackfillGoesThroughTheWholeViewPageByPage) {
   EXPECT_TRUE(no_jobs());
 }
 
+// A backfill that a TRUNCATE or a reset had caused had no total until it was done.
+TEST_F(JobRunnerTest, AJobOverAViewLearnsItsTotalWithItsFirstPage) {
+  world_.add_silently(95);
+  world_.database.add_job(kPosts, JobKind::kBackfill);
+  {
+    Leader leader(world_);
+    EXPECT_EQ(leader.jobs.progress().at(0).second.total, std::nullopt);
+    for (int i = 0; i < 2; ++i) ASSERT_TRUE(page(leader));
+    EXPECT_EQ(leader.jobs.progress().at(0).second.total, 95);
+    leader.save();
+  }
+  EXPECT_EQ(job().total, 95) << "the next leader knows it, too";
+  EXPECT_EQ(job().done, 20);
+}
+
+TEST_F(JobRunnerTest, AJobThatWaitsForItsIndexSaysSo) {
+  world_.add_silently(5);
+  world_.database.add_job(kPosts, JobKind::kBackfill);
+  Leader leader(world_);
+  EXPECT_FALSE(leader.jobs.progress().at(0).second.waits);
+  leader.set_aside.add(kPosts, "it fails");
+  EXPECT_TRUE(leader.jobs.progress().at(0).second.waits);
+}
+
+TEST_F(JobRunnerTest, APageThatWaitsForALockTooLongIsPutOffAndTheOthersGoOn) {
+  world_.add_silently(5);
+  world_.put_file("a", "r", 1);
+  world_.database.add_job(kPosts, JobKind::kBackfill);
+  world_.database.add_job(kFiles, JobKind::kBackfill);
+  Leader leader(world_);
+  bool is_locked = true;
+  world_.database.at_step([&](Step step) {
+    if (step == Step::kRender && std::exchange(is_locked, false))
+      throw ViewTooSlow({"rendering", "a lock", "", Retry::kLater, Server::kSource}, kPosts);
+  });
+  EXPECT_TRUE(page(leader));
+  EXPECT_EQ(leader.jobs.trouble(kPosts), "rendering: a lock");
+  EXPECT_EQ(leader.jobs.trouble(kFiles), "");
+  EXPECT_FALSE(is_locked);
+  EXPECT_FALSE(leader.jobs.turn()) << "it is tried again after a pause";
+}
+
 TEST_F(JobRunnerTest, AnEmptyViewIsBackfilledAtOnce) {
   world_.database.add_job(kPosts, JobKind::kBackfill);
   Leader leader(world_);
   ASSERT_TRUE(leader.catch_up());
   EXPECT_TRUE(no_jobs());
   EXPECT_EQ(world_.elasticsearch.bulk_requests(), 0U);
+}
+
+TEST_F(JobRunnerTest, TheEndOfABackfillIsLogged) {
+  world_.add_silently(50);
+  world_.database.add_job(kPosts, JobKind::kBackfill);
+  const Logged logged;
+  Leader leader(world_);
+  ASSERT_TRUE(leader.catch_up());
+  EXPECT_THAT(logged.lines(),
+              Contains(ContainsRegex("the backfill of posts is done: 50 documents in [0-9.]+ s")));
+}
+
+TEST_F(JobRunnerTest, TheEndOfABackfillThatAnotherLeaderBeganSaysWhatIsItsOwn) {
+  world_.add_silently(50);
+  world_.database.add_job(kPosts, JobKind::kBackfill);
+  {
+    Leader leader(world_);
+    for (int i = 0; i < 2; ++i) ASSERT_TRUE(page(leader));
+    leader.save();
+  }
+  const Logged logged;
+  Leader next(world_);
+  ASSERT_TRUE(next.catch_up());
+  EXPECT_THAT(logged.lines(), Contains(HasSubstr("is done: 50 documents, the last 30 of them in ")));
+}
+
+TEST_F(JobRunnerTest, TheEndOfAComparisonIsLogged) {
+  world_.database.add_job(kPosts, JobKind::kComparison);
+  const Logged logged;
+  Leader leader(world_);
+  ASSERT_TRUE(leader.catch_up());
+  EXPECT_THAT(logged.lines(), Contains(HasSubstr("the comparison of posts is done: 0 documents in ")));
+}
+
+TEST_F(JobRunnerTest, TheEndOfAShortFanOutIsNotLogged) {
+  world_.config.replication.fan_out_threshold = 5;
+  for (int i = 0; i < 20; ++i) world_.put_post("p" + std::to_string(i), "ann");
+  world_.rename_user("ann", 1);
+  const Logged logged;
+  Leader leader(world_);
+  ASSERT_TRUE(leader.catch_up());
+  const auto ended = [](const Acknowledged& saved) {
+    return std::ranges::any_of(
+        saved.jobs, [](const JobProgress& job) { return job.kind == JobKind::kFanOut && job.finished; });
+  };
+  EXPECT_TRUE(std::ranges::any_of(leader.saved, ended));
+  EXPECT_THAT(logged.lines(), Not(Contains(HasSubstr("is done"))));
 }
 
 TEST_F(JobRunnerTest, TheNextLeaderResumesABackfillAtThePositionThatWasAcknowledged) {

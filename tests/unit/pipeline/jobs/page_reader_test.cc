@@ -34,6 +34,15 @@ class PageReaderTest : public testing::Test {
   }
   void go_on() { go_on_.count_down(); }
 
+  /// Elasticsearch does not answer the request of the first page.
+  void hold_first_page(Leader& leader) {
+    world_.elasticsearch.hold();
+    ASSERT_TRUE(eventually([&] {
+      leader.jobs.turn();
+      return leader.writer.requests_in_flight() == 1;
+    }));
+  }
+
   /// One change of the tail, until Elasticsearch has it.
   static void follow(Leader& leader) {
     ASSERT_TRUE(leader.tail.turn());
@@ -84,6 +93,63 @@ TEST_F(PageReaderTest, TheTailGoesOnWhileAPageIsRead) {
   EXPECT_EQ(world_.difference(), "");
 }
 
+// The leader gave the lead away, again and again.
+TEST_F(PageReaderTest, JobsWaitForTheSecondConnectionAndTheTailDoesNot) {
+  world_.add_silently(30);
+  world_.database.add_job(kPosts, JobKind::kBackfill);
+  world_.database.give_side_connections(false);
+  Leader leader(world_);
+  const auto trouble = [&] { return leader.jobs.progress().front().second.trouble; };
+  ASSERT_TRUE(eventually([&] {
+    leader.jobs.turn();
+    return !trouble().empty();
+  }));
+  EXPECT_NE(trouble().find("too many connections"), std::string::npos) << trouble();
+  world_.put_post("small", "bob");
+  follow(leader);
+  EXPECT_EQ(world_.elasticsearch.operations().size(), 1U);
+  world_.database.give_side_connections(true);
+  ASSERT_TRUE(leader.catch_up());
+  EXPECT_EQ(world_.difference(), "");
+}
+
+TEST_F(PageReaderTest, AFanOutWaitsForTheConnectionOfItsListAndTheTailDoesNot) {
+  world_.config.replication.fan_out_threshold = 20;
+  for (int i = 0; i < 30; ++i) world_.put_post(std::to_string(i), "ann");
+  Leader leader(world_);
+  ASSERT_TRUE(leader.catch_up());
+  world_.database.give_side_connections(false);
+  world_.rename_user("ann", 1);
+  follow(leader);
+  ASSERT_EQ(leader.jobs.progress().size(), 1U);
+  EXPECT_FALSE(leader.jobs.turn());
+  EXPECT_NE(leader.jobs.progress().front().second.trouble.find("too many connections"), std::string::npos);
+  world_.put_post("small", "bob");
+  follow(leader);
+  EXPECT_EQ(world_.elasticsearch.operations_on("small").size(), 1U);
+  world_.database.give_side_connections(true);
+  ASSERT_TRUE(leader.catch_up());
+  EXPECT_EQ(world_.difference(), "");
+}
+
+// It went on behind the documents that it had taken from its list and not rendered.
+TEST_F(PageReaderTest, AFanOutWhoseConnectionIsLostWithinAPageLosesNoDocument) {
+  world_.config.replication.fan_out_threshold = 20;
+  world_.config.elasticsearch.bulk_bytes = 1'000;  // several renderings a page
+  for (int i = 0; i < 60; ++i) world_.put_post(std::to_string(i), "ann");
+  Leader leader(world_);
+  ASSERT_TRUE(leader.catch_up());
+  world_.rename_user("ann", 1);
+  std::atomic<int> renderings = 0;
+  world_.database.at_step([&](Step step) {
+    if (step != Step::kRender || std::this_thread::get_id() == tail_ || ++renderings != 2) return;
+    throw Error({"reading", "the connection is lost", "", Retry::kLater, Server::kSource});
+  });
+  ASSERT_TRUE(leader.catch_up());
+  EXPECT_GT(renderings, 2);
+  EXPECT_EQ(world_.difference(), "");
+}
+
 // The end of its scan asks Elasticsearch, after the thread that reads pages has ended.
 TEST_F(PageReaderTest, ALeaderThatEndsInTheMiddleOfASweepEndsItsScan) {
   world_.add_silently(30);
@@ -127,11 +193,7 @@ TEST_F(PageReaderTest, ADocumentThatIsDeletedWhileItsPageWaitsForRoomDoesNotCome
   world_.add_silently(30);
   world_.database.add_job(kPosts, JobKind::kBackfill);
   Leader leader(world_);
-  world_.elasticsearch.hold();
-  ASSERT_TRUE(eventually([&] {
-    leader.jobs.turn();
-    return leader.writer.requests_in_flight() == 1;
-  }));
+  hold_first_page(leader);
   while (leader.jobs.turn()) {
   }  // the second page is in hand: the jobs have one request
   world_.remove_post("p0013");
@@ -212,11 +274,7 @@ TEST_F(PageReaderTest, APageInHandGoesWithItsJob) {
   world_.add_silently(30);
   world_.database.add_job(kPosts, JobKind::kBackfill);
   Leader leader(world_);
-  world_.elasticsearch.hold();
-  ASSERT_TRUE(eventually([&] {
-    leader.jobs.turn();
-    return leader.writer.requests_in_flight() == 1;
-  }));
+  hold_first_page(leader);
   EXPECT_TRUE(eventually([&] { return leader.jobs.turn(); }));  // the second page is being read
   EXPECT_TRUE(eventually([&] { return leader.jobs.turn(); }));  // and in hand: the jobs have one request
   leader.jobs.forget(kPosts);

@@ -64,6 +64,42 @@ TEST(CanonicalJsonTest, WhatIsNotJsonIsNone) {
   EXPECT_EQ(canonical_json("\"\xff\""), std::nullopt);
 }
 
+// A document that is large, in each shape that makes it large.
+class LargeCanonicalJson : public testing::TestWithParam<std::string (*)(const std::string& last)> {};
+
+TEST_P(LargeCanonicalJson, IsShortAndTellsWhatDiffersAtTheEnd) {
+  const std::string text = GetParam()("1");
+  ASSERT_GT(text.size(), 100'000u);
+  ASSERT_TRUE(canonical_json(text));
+  EXPECT_LT(canonical_json(text)->size(), 10'000u);
+  EXPECT_TRUE(same_json(text, " " + GetParam()("1.0")));
+  EXPECT_FALSE(same_json(text, GetParam()("2")));
+  EXPECT_TRUE(has_same_members("{\"a\":" + text + "}", "{\"b\":0,\"a\":" + GetParam()("1.0") + "}"));
+  EXPECT_FALSE(has_same_members("{\"a\":" + text + "}", "{\"b\":0,\"a\":" + GetParam()("2") + "}"));
+}
+
+std::string repeated(std::string_view part) {
+  std::string all;
+  while (all.size() < 100'000) all += part;
+  return all;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Shapes, LargeCanonicalJson,
+    testing::Values(
+        [](const std::string& last) { return "[\"" + repeated("text ") + "\"," + last + "]"; },
+        [](const std::string& last) { return "[" + repeated(R"({"a":1,"b":"c"},)") + last + "]"; },
+        [](const std::string& last) { return "{" + repeated(R"("a":[],)") + "\"b\":" + last + "}"; },
+        [](const std::string& last) { return "[0." + repeated("12") + "," + last + "]"; }));
+
+TEST(CanonicalJsonTest, ALongTextIsNoNumberAndNoArray) {
+  const std::string digits = "0." + std::string(10'000, '1');
+  ASSERT_TRUE(canonical_json(digits));
+  EXPECT_FALSE(same_json(digits, '"' + digits + '"'));
+  EXPECT_FALSE(same_json(digits, '[' + digits + ']'));
+  EXPECT_FALSE(same_json(R"("[)" + digits + R"(]")", '[' + digits + ']'));
+}
+
 TEST(CanonicalJsonTest, FurtherMembersDoNotCountWhereOnlyThoseOfOneSideAreCompared) {
   EXPECT_TRUE(has_same_members(R"({"a":1,"b":{"c":2}})", R"({"b":{"c":2.0},"stamp":"now","a":1})"));
   EXPECT_FALSE(has_same_members(R"({"a":1})", R"({"a":2,"b":1})"));

@@ -53,6 +53,39 @@ TEST(PostgresErrorTest, ALostConnectionHasNoCodeAndIsWorthARetry) {
   }
 }
 
+// It was "Could not obtain client encoding: not connected."
+TEST(PostgresErrorTest, ALostConnectionIsCalledThatWhateverLibpqxxCallsIt) {
+  for (const char* text : {"Could not obtain client encoding: not connected.",
+                           "Connection to database failed", "Lost connection to the database server."}) {
+    EXPECT_STREQ(
+        translated(pqxx::broken_connection(text)).what(),
+        "opening a batch: the connection to PostgreSQL was lost; PostgreSQL's log says whether it has "
+        "ended the session");
+  }
+  EXPECT_STREQ(
+      translated(pqxx::in_doubt_error("WARNING: Connection lost while committing transaction ''.")).what(),
+      "opening a batch: the connection to PostgreSQL was lost in the commit, and nobody here knows "
+      "whether it took effect");
+}
+
+TEST(PostgresErrorTest, WhatPostgresSaidLastIsTold) {
+  std::string last_words;
+  try {
+    translating_postgres_errors(
+        "opening a batch",
+        [&] {
+          last_words = "FATAL: terminating connection";
+          throw pqxx::broken_connection("gone");
+        },
+        last_words);
+    FAIL() << "nothing was thrown";
+  } catch (const PostgresError& error) {
+    EXPECT_STREQ(error.what(),
+                 "opening a batch: the connection to PostgreSQL was lost; its last words: FATAL: terminating "
+                 "connection");
+  }
+}
+
 TEST(PostgresErrorTest, WhatLibpqxxThrowsWithoutItsCodeHasOne) {
   EXPECT_EQ(translated(pqxx::insufficient_privilege("no")).sqlstate(), sqlstate::kInsufficientPrivilege);
   EXPECT_EQ(translated(pqxx::serialization_failure("no")).sqlstate(), sqlstate::kSerializationFailure);

@@ -1,4 +1,4 @@
-#include "replicator/pipeline/set_aside.h"
+#include "replicator/pipeline/isolation/set_aside.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "replicator/pipeline/held_indices.h"
+#include "replicator/pipeline/isolation/held_indices.h"
 
 #include <spdlog/spdlog.h>
 

@@ -14,7 +14,7 @@
 
 #include "replicator/clock.h"
 #include "replicator/document_version.h"
-#include "replicator/pipeline/held_indices.h"
+#include "replicator/pipeline/isolation/held_indices.h"
 #include "replicator/source/change_log.h"
 
 namespace lockstep {

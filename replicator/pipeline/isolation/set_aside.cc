@@ -1,4 +1,4 @@
-#include "replicator/pipeline/set_aside.h"
+#include "replicator/pipeline/isolation/set_aside.h"
 
 #include <spdlog/spdlog.h>
 
@@ -105,6 +105,8 @@ std::optional<std::string> SetAside::obstacle(const AppliedIndex& index, const U
     changes_.read()->require_readable(index);
     return std::nullopt;
   } catch (const ViewError& error) {
+    return error.what();
+  } catch (const ViewTooSlow& error) {
     return error.what();
   }
 }

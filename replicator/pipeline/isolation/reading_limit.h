@@ -1,0 +1,50 @@
+// Ends what the tail reads of an index when it takes too long, so that the other indices go on. It costs the
+// source nothing: a thread asks it to cancel the statement only then.
+//
+// Rejected: a statement_timeout for each reading, which is a round trip more for each change, and which would
+// also end the commit of a checkpoint that waits for a standby.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <thread>
+
+#include "replicator/clock.h"
+#include "replicator/source/applied.h"
+
+namespace lockstep {
+
+/// For one thread; it has another one, which waits for the end.
+class ReadingLimit {
+ public:
+  /// `cancel` is ChangeLog::canceller(); none: nothing is ended.
+  explicit ReadingLimit(std::function<void()> cancel);
+  ~ReadingLimit() = default;
+  ReadingLimit(const ReadingLimit&) = delete;
+  ReadingLimit& operator=(const ReadingLimit&) = delete;
+
+  /// Runs `read`, which reads what concerns `index`. Throws ViewTooSlow when that took longer than `limit`,
+  /// whether it was ended or has come to its end just then: what it has read is of no use. Throws what `read`
+  /// throws.
+  void run(const AppliedIndex& index, std::chrono::milliseconds limit, const std::function<void()>& read);
+
+ private:
+  void watch(const std::stop_token& stop);
+  void begin(std::chrono::milliseconds limit);
+  /// Whether the reading was too long.
+  bool end();
+
+  const std::function<void()> cancel_;
+  std::mutex mutex_;
+  std::condition_variable_any begun_;
+  std::optional<SteadyTime> end_;  // guarded by mutex_; none: nothing is read
+  bool is_cancelled_ = false;      // guarded by mutex_
+  SteadyTime waits_until_{};       // guarded by mutex_: the thread, for an end; max: for a reading to begin
+  std::jthread thread_;            // uses everything above
+};
+
+}  // namespace lockstep

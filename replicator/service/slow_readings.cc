@@ -1,0 +1,106 @@
+#include "replicator/service/slow_readings.h"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+
+#include "replicator/service/readable.h"
+
+namespace lockstep {
+namespace {
+
+using Waiter = LockWait::Waiter;
+
+std::string since(SteadyTime then, SteadyTime now) {
+  return readable(std::chrono::duration_cast<std::chrono::microseconds>(now - then));
+}
+
+// What the loop has read for so long. None: it turns, or it has not begun to.
+Reading slow_turn(const ReplicationProgress& progress, SteadyTime now) {
+  if (progress.lag_known_at == SteadyTime{} || now - progress.turned_at < SlowReadings::kSlow) return {};
+  const Reading& reading = progress.loop_reads;
+  if (!reading.what.empty() && now - reading.since >= SlowReadings::kSlow) return reading;
+  if (now - progress.turned_at < SlowReadings::kSlowOther) return {};
+  return {"a turn of the replication loop", progress.turned_at};
+}
+
+// The oldest list of documents that a large change still lacks. None: each has its list, or gets it soon.
+Reading slow_list(const ReplicationProgress& progress, SteadyTime now) {
+  Reading oldest;
+  for (const auto& [id, index] : progress.indices) {
+    for (const JobStatus& job : index.jobs) {
+      const bool is_slow = now - job.taken_up_at >= SlowReadings::kSlow;
+      if (job.kind != JobKind::kFanOut || job.total || !is_slow) continue;
+      if (oldest.what.empty() || job.taken_up_at < oldest.since)
+        oldest = {"finding the documents of a large change of " + index.alias, job.taken_up_at};
+    }
+  }
+  return oldest;
+}
+
+std::string why(const std::vector<LockWait>& locks, Waiter waiter) {
+  std::string text;
+  for (const LockWait& lock : locks) {
+    if (lock.waiter == waiter) text += (text.empty() ? "" : ", and ") + reason_of(lock);
+  }
+  return text;
+}
+
+}  // namespace
+
+std::vector<SlowReadings::Slow> SlowReadings::find(const ReplicationProgress& progress, SteadyTime now,
+                                                   const AskForLocks& ask) {
+  const Reading turn = slow_turn(progress, now);
+  const Reading page = now - progress.job_reads.since < kSlow ? Reading{} : progress.job_reads;
+  const Reading list = slow_list(progress, now);
+  if (turn.what.empty() && page.what.empty() && list.what.empty()) return {};
+  const std::vector<LockWait> locks = ask();
+  std::vector<Slow> slow;
+  const auto add = [&](const Reading& reading, Waiter waiter, bool also_without_lock) {
+    if (reading.what.empty()) return;
+    std::string reason = why(locks, waiter);
+    if (also_without_lock || !reason.empty())
+      slow.push_back({reading.what, std::move(reason), reading.since});
+  };
+  add(turn, Waiter::kLoop, true);
+  add(page, Waiter::kPages, now - page.since >= kSlowOther);
+  add(list, Waiter::kLists, false);  // it may have to wait for its turn
+  return slow;
+}
+
+void SlowReadings::look(ProgressBoard& board, SteadyTime now, const AskForLocks& ask) {
+  const ReplicationProgress progress = board.read();
+  std::vector<Slow> slow;
+  if (replicates(progress.state)) slow = find(progress, now, ask);
+  std::string text;
+  SteadyTime oldest{};
+  for (const Slow& each : slow) {
+    text += (text.empty() ? "" : "; ") + each.what + " has taken " + since(each.since, now);
+    if (!each.why.empty()) text += ": " + each.why;
+    oldest = oldest == SteadyTime{} ? each.since : std::min(oldest, each.since);
+  }
+  board.update([&](ReplicationProgress& told) {
+    told.slow_reading = text;
+    told.slow_since = oldest;
+  });
+  log(slow, now);
+}
+
+// Without times, so that the log can tell that it is the same.
+void SlowReadings::log(const std::vector<Slow>& slow, SteadyTime now) {
+  std::string line;
+  for (const Slow& each : slow) {
+    line +=
+        (line.empty() ? "" : "; ") + each.what + " takes long" + (each.why.empty() ? "" : ": " + each.why);
+  }
+  if (line == logged_) return;
+  if (line.empty()) {
+    spdlog::info("what took long is over, after {}", since(since_, now));
+  } else {
+    if (logged_.empty()) since_ = slow.front().since;
+    spdlog::warn("{}", line);
+  }
+  logged_ = line;
+}
+
+}  // namespace lockstep

@@ -1,0 +1,45 @@
+// Says what the leader reads from the source when that takes long, and who holds it up. The loop cannot say
+// it itself: it waits.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "replicator/clock.h"
+#include "replicator/pipeline/progress.h"
+#include "replicator/source/pipeline_status.h"
+
+namespace lockstep {
+
+/// For one thread.
+class SlowReadings {
+ public:
+  /// What the loop reads of a view, and what waits for a lock, takes long after this time.
+  static constexpr std::chrono::milliseconds kSlow{3'000};
+  /// A page of a job, beside the loop, may take longer: no change waits for it. So may a turn of the loop
+  /// that does many things.
+  static constexpr std::chrono::milliseconds kSlowOther{10'000};
+
+  using AskForLocks = std::function<std::vector<LockWait>()>;
+
+  /// Looks at what is being read, and tells `board` what of it takes long. Logs when that begins, and when
+  /// it is over. Calls `ask` only while something may take long.
+  void look(ProgressBoard& board, SteadyTime now, const AskForLocks& ask);
+
+ private:
+  struct Slow {
+    std::string what;
+    std::string why;  // in words; empty: not known
+    SteadyTime since{};
+  };
+
+  static std::vector<Slow> find(const ReplicationProgress& progress, SteadyTime now, const AskForLocks& ask);
+  void log(const std::vector<Slow>& slow, SteadyTime now);
+
+  std::string logged_;  // empty: nothing took long
+  SteadyTime since_{};  // of what is logged
+};
+
+}  // namespace lockstep
