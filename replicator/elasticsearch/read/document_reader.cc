@@ -1,6 +1,9 @@
 #include "replicator/elasticsearch/read/document_reader.h"
 
+#include <algorithm>
+#include <iterator>
 #include <optional>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -20,6 +23,28 @@ constexpr std::size_t kFetchPage = 500;
 
 // Of a multi-get. Without contents it gives no routing unless that is asked for.
 constexpr const char* kWithoutContents = "?_source=false&stored_fields=_routing";
+
+/// An element of a reply has no status of its own: these have 429 and 503 elsewhere.
+bool is_busy(const ErrorCause& cause) {
+  constexpr std::string_view kBusy[] = {"es_rejected_execution_exception", "rejected_execution_exception",
+                                        "no_shard_available_action_exception",
+                                        "unavailable_shards_exception"};
+  return cause.breaker || std::find(std::begin(kBusy), std::end(kBusy), cause.type) != std::end(kBusy);
+}
+
+Error item_error(const std::string& doing, const ErrorCause& cause) {
+  std::string remedy;
+  Retry retry = Retry::kLater;
+  if (cause.type == "index_not_found_exception") {
+    remedy = "run `lockstep apply`";
+    retry = Retry::kNever;
+  } else if (cause.type == "routing_missing_exception") {
+    retry = Retry::kNever;
+  } else if (cause.type == "security_exception") {
+    remedy = "grant the user of [elasticsearch] the privilege";
+  }
+  return Error({doing, cause.type + ": " + cause.reason, std::move(remedy), retry, Server::kElasticsearch});
+}
 
 enum class Contents { kWanted, kNotWanted };
 
@@ -57,12 +82,8 @@ TakenReply tell_documents(HttpResponse response, const std::string& doing, Conte
     }
     if (!fetched.error.empty()) {
       const ErrorCause cause = read_error_reply("{\"error\":" + std::string(fetched.error) + "}");
-      const bool missing = cause.type == "index_not_found_exception";
-      const bool never = missing || cause.type == "routing_missing_exception";
-      Error error({doing, cause.type + ": " + cause.reason, missing ? "run `lockstep apply`" : "",
-                   never ? Retry::kNever : Retry::kLater, Server::kElasticsearch});
-      if (never) throw error;
-      told.failed = std::move(error);
+      if (!is_busy(cause)) throw item_error(doing, cause);
+      told.failed = item_error(doing, cause);
       return told;
     }
     if (fetched.found && !fetched.has_version) throw unreadable(doing);

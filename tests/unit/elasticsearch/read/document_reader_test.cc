@@ -177,6 +177,19 @@ TEST(FetchDocuments, GoesOnBehindTheDocumentsThatABusyShardHasGiven) {
   EXPECT_EQ(script.requests.at(1).body, R"({"docs":[{"_id":"1"}]})");
 }
 
+// OpenSearch refuses a multi-get without the privilege so, in each document of a reply with status 200.
+TEST(FetchDocuments, ADocumentThatMayNotBeReadIsNotWaitedFor) {
+  Script script{{{200, R"({"docs":[{"_id":"0","error":{"type":"security_exception","reason":"no"}}]})"}}, {}};
+  ElasticsearchClient client = patient_client_of(script);
+  try {
+    fetch_documents(client, "posts", numbered({"0"}), [](std::size_t, const auto&) {});
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_TRUE(error.retryable());
+    EXPECT_THAT(error.what(), AllOf(HasSubstr("security_exception"), HasSubstr("grant the user")));
+  }
+}
+
 TEST(LookUpDocuments, AsksForNoContentsAndSoForManyAtOnce) {
   std::vector<std::string> ids;
   for (int i = 0; i < 700; ++i) ids.push_back(std::to_string(i));
