@@ -241,7 +241,7 @@ TEST_F(SqliteFollowTest, TheIndexEqualsTheViewWhateverIsKilled) {
 TEST_F(SqliteFollowTest, ABackfillHasATotalOnceItHasBegun) {
   support::RecordingProxy proxy;
   proxy.disturb([](const support::HttpMessage& request) {
-    return support::RecordingProxy::is_bulk(request) ? std::optional(support::Disturbance{.delay = 100ms})
+    return support::RecordingProxy::is_bulk(request) ? std::optional(support::Disturbance{.delay = 1s})
                                                      : std::nullopt;
   });
   std::string configuration = content_at(folder_.path() / "lockstep.toml");
