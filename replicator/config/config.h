@@ -59,7 +59,7 @@ struct ElasticsearchConfig {
   std::filesystem::path client_key;
   std::chrono::milliseconds connect_timeout{5'000};
   std::chrono::milliseconds request_timeout{60'000};
-  std::int64_t bulk_bytes = 2 * 1024 * 1024;  ///< a bulk request of this size is sent
+  std::int64_t bulk_bytes = 1024 * 1024;  ///< a bulk request of this size is sent
   int bulks_in_flight = 3;
   enum class Compression { kNone, kGzip };
   Compression compression = Compression::kNone;  ///< of requests and replies

@@ -154,7 +154,7 @@ const std::vector<Key<ElasticsearchConfig>>& keys_of() {
           {.name = "bulk_bytes",
            .description = "Lockstep sends a bulk request when it has reached this size. Keep it below "
                           "Elasticsearch's `http.max_content_length` (100 MB unless you set it).",
-           .example = R"("2MiB")",
+           .example = R"("1MiB")",
            .least = 64 * 1024,
            .most = 90 * kMiB,
            .type = ValueType::kSize}),

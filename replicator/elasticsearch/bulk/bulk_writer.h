@@ -39,7 +39,7 @@ class BulkWriter {
  public:
   struct Options {
     int bulks_in_flight = 3;
-    std::size_t bulk_bytes = 2 * 1024 * 1024;  ///< of a request on the wire, at most
+    std::size_t bulk_bytes = 1024 * 1024;  ///< of a request on the wire, at most
     std::chrono::milliseconds request_timeout{60'000};
     Backoff::Limits backoff;
     /// How long a request is repeated, without one more outcome, while its index takes other writes. Then
