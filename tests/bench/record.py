@@ -2,7 +2,7 @@
 """Puts recorded results into the documentation: docs/benchmarks/NAME.json becomes the chart docs/benchmarks/NAME.svg and the
 table between "<!-- results: NAME -->" and "<!-- end -->" in docs/benchmarks.md, or, of locks, in docs/locks.md. Results of several
 tools (peers.json) become a table with a column for each in docs/comparison.md, without a chart; the costs of
-docs/benchmarks/scale_costs.json become the tables of docs/scale.md in the same way (scale_model.py).
+docs/benchmarks/scale_costs.json become the tables of docs/scale.md in the same way (scale_model.py). SUMMARY is one table of many.
 
 Usage: tests/bench/record.py [--check | --print FILE]
 
@@ -20,6 +20,28 @@ import scale_model
 
 DOCS = pathlib.Path(__file__).resolve().parents[2] / "docs"
 RESULTS = DOCS / "benchmarks"
+# The rows of the table above all others: what, where more is said, the result, its measure.
+SUMMARY = [
+    ("a backlog of single-row updates, of what ready-made bulks reach", "#draining-single-row-updates",
+     "drain", "backlog drained / ceiling"),
+    ("filling an index, of what ready-made bulks reach", "#backfill", "backfill", "share of the ceiling"),
+    ("a fan-out to 10,000 documents, a ready-made bulk is 1", "#fan-out", "fan_out", "rename / ready-made bulk"),
+    ("commit to GET, p50, a bare bulk of one document is 1", "#latency",
+     "latency", "commit to GET / a bare bulk of one document to GET, p50"),
+    ("the same, p99", "#latency", "latency", "commit to GET / a bare bulk of one document to GET, p99"),
+    ("a small change beside a directory of 300,000 files, p99", "#a-large-rename-beside-small-changes",
+     "rename", "small change during the rename, p99"),
+    ("the speed of that rename, undisturbed it is 1", "#a-large-rename-beside-small-changes",
+     "rename", "speed of the rename, disturbed / undisturbed"),
+    ("a small change beside one large statement, p99", "#a-large-transaction-beside-small-changes",
+     "large_transaction", "small change beside one statement, p99"),
+    ("the same, the longest", "#a-large-transaction-beside-small-changes",
+     "large_transaction", "small change beside one statement, largest"),
+    ("`verify` of a million equal documents", "#verify", "verify", "verify"),
+    ("six clients at one lock, one client is 1", "locks.md#what-it-costs", "locks", "Elasticsearch: the global lock, six clients of one client"),
+    ("nothing to do, lockstep and PostgreSQL together", "#idle", "idle", "together, later"),
+    ("memory of a backfill of a million documents", "#memory", "memory", "a backfill"),
+]
 PAGES = {"locks": "locks.md", "tree_move": "locks.md", "peers": "comparison.md"}
 
 
@@ -82,6 +104,18 @@ def table(result):
     return "\n".join(lines)
 
 
+def summary(results):
+    """A row for each promise, with the verdict."""
+    lines = ["| what | median | range | target |", "|---|---|---|---|"]
+    for what, where, name, measure_name in SUMMARY:
+        measure = next((measure for measure in results[name]["measures"] if measure["name"] == measure_name), None)
+        if measure is None:
+            raise SystemExit(f'docs/benchmarks/{name}.json has no measure "{measure_name}": record it with scripts/benchmark {name} --record')
+        values, unit = measure["values"], (" " + measure["unit"]) if measure["unit"] else ""
+        lines.append(f"| [{what}]({where}) | {number(statistics.median_low(values))}{unit} | {spread(values)} | {verdict(measure)} |")
+    return "\n".join(lines)
+
+
 def chart(result):
     """A panel for each unit, a bar for each measure: the median, a line over the range, a mark at the target."""
     left, width, row, parts, y = 430, 340, 22, [], 12
@@ -123,14 +157,16 @@ def main():
         return 0
     pages = {DOCS / name: (DOCS / name).read_text() for name in ("benchmarks.md", "comparison.md", "locks.md", "scale.md")}
     files = dict(pages)
+    results = {}
     for path in sorted(RESULTS.glob("*.json")):
         if path.name == "scale_costs.json":
             continue
-        result = json.loads(path.read_text())
+        result = results[path.stem] = json.loads(path.read_text())
         page = DOCS / PAGES.get(result["benchmark"], "benchmarks.md")
         files[page] = filled(files[page], result["benchmark"], table(result))
         if "measures" in result:
             files[path.with_suffix(".svg")] = chart(result)
+    files[DOCS / "benchmarks.md"] = filled(files[DOCS / "benchmarks.md"], "summary", summary(results))
     for name, content in scale_model.tables(json.loads((RESULTS / "scale_costs.json").read_text())).items():
         files[DOCS / "scale.md"] = filled(files[DOCS / "scale.md"], name, content)
     changed = [path for path, text in files.items() if not path.exists() or path.read_text() != text]

@@ -7,6 +7,9 @@ import tempfile
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests" / "bench"))
+import record  # noqa: E402
+
 RESULT = {"benchmark": "peers", "date": "2026-01-02", "parameters": {"posts": 200000, "rounds": 3},
           "on": {"cores": 2, "memory_gib": 7.9, "load_before": 0.14, "elasticsearch": "elasticsearch 7.10.2", "postgresql": "15.20"},
           "columns": ["ceiling", "Lockstep"],
@@ -38,6 +41,16 @@ class ToolsTable(unittest.TestCase):
     def test_says_when_and_on_what_it_was_measured(self):
         self.assertEqual(self.table(RESULT)[0], "2026-01-02: 2 cores, 8 GiB, load 0.1 before it began; elasticsearch 7.10.2, PostgreSQL "
                                                 "15.20; posts 200,000, rounds 3.")
+
+
+class Summary(unittest.TestCase):
+    def test_has_a_verdict_on_each_promise_and_leads_to_its_section(self):
+        measures = {}
+        for _, _, name, measure in record.SUMMARY:
+            measures.setdefault(name, []).append({"name": measure, "unit": "", "values": [2], "target": {"bound": "at most", "value": 1}})
+        lines = record.summary({name: {"measures": of} for name, of in measures.items()}).splitlines()
+        self.assertEqual(len(lines), 2 + len(record.SUMMARY))
+        self.assertEqual(lines[3], "| [filling an index, of what ready-made bulks reach](#backfill) | 2 |  | at most 1: **missed by 100%** |")
 
 
 if __name__ == "__main__":
