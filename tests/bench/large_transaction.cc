@@ -1,14 +1,19 @@
 // One statement over very many rows, and one transaction of very many statements: how soon the small changes
 // that come after it arrive, some of them of its own rows. In turns with the same where nothing steps aside:
 // with a threshold that nothing reaches.
+#include <algorithm>
+#include <atomic>
 #include <chrono>
+#include <future>
 #include <pqxx/pqxx>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "tests/bench/support/bare_writes.h"
 #include "tests/bench/support/benchmark.h"
 #include "tests/bench/support/blog_work.h"
+#include "tests/bench/support/ceiling.h"
 
 namespace lockstep::benchmarks {
 namespace {
@@ -16,7 +21,8 @@ namespace {
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
-constexpr int kWarmUp = 20;
+constexpr std::int64_t kReadyDocuments = 150'000;  // that are in memory
+constexpr const char* kBareBeside = "a bare bulk of one document to GET, beside ready-made bulks";
 
 class LargeTransactions {
  public:
@@ -66,6 +72,30 @@ class LargeTransactions {
   std::int64_t changes_ = 0;
 };
 
+/// As bare_writes(), while ready-made bulks of the documents are written over them again and again, one in
+/// flight: what Elasticsearch takes for itself beside a large change.
+std::vector<double> bare_writes_beside(const std::vector<ReadyDocument>& documents, std::int64_t samples,
+                                       std::chrono::milliseconds period) {
+  constexpr BulkShape kShape{1 << 20, 1};
+  Ceiling ceiling(BlogWork::mapping(), documents);
+  ceiling.fill(kShape);
+  let_merges_end();
+  std::atomic<bool> is_over = false;
+  std::future<void> bulks = std::async(std::launch::async, [&] {
+    while (!is_over) ceiling.overwrite(documents, kShape);
+  });
+  struct End {
+    std::atomic<bool>& is_over;
+    ~End() { is_over = true; }
+  };
+  std::vector<double> milliseconds = [&] {
+    const End end{is_over};
+    return bare_writes(static_cast<int>(samples), period);
+  }();
+  bulks.get();
+  return milliseconds;
+}
+
 void run(const Parameters& parameters, Report& report) {
   BlogWork work(parameters["documents"]);
   work.begin_anew();
@@ -100,6 +130,11 @@ void run(const Parameters& parameters, Report& report) {
   }
   work.catch_up();
   work.require_equal();
+  report.add_distribution(
+      kBareBeside, "ms",
+      bare_writes_beside(work.ready_documents("_id <= " + std::to_string(std::min(rows, kReadyDocuments))),
+                         parameters["bare"], period));
+  report.control(kBareBeside);
   report.target("small change beside one statement, p99", Report::Bound::kAtMost, 40);
   report.target("small change beside one statement, largest", Report::Bound::kAtMost, 250);
   report.target("small change beside many statements, p99", Report::Bound::kAtMost, 40);
@@ -118,7 +153,8 @@ int main(int argc, char** argv) {
                                            {"documents", 200'000, 15'000, "rows of the view"},
                                            {"rows", 150'000, 12'000, "of the statement"},
                                            {"statements", 20'000, 11'000, "of the transaction of many"},
-                                           {"per_second", 20, 50, "small changes"}},
+                                           {"per_second", 20, 50, "small changes"},
+                                           {"bare", 600, 20, "bare bulks of one document, for comparison"}},
                                           lockstep::benchmarks::run},
                                          argc, argv);
 }
