@@ -42,6 +42,7 @@ struct SourceConfig {
   std::filesystem::path database;   ///< the SQLite file, absolute; empty for PostgreSQL
   Secret password;                  ///< from the url, too; empty: ~/.pgpass or another way of PostgreSQL's
   std::string schema = "lockstep";  ///< where the outbox, checkpoint and dead letters live
+  std::int64_t render_connections = 2;  ///< on which PostgreSQL renders many documents at once; at least 1
 };
 
 struct ElasticsearchConfig {

@@ -82,6 +82,13 @@ const std::vector<Key<SourceConfig>>& keys_of() {
                                                  "letters. It belongs to lockstep: `remove` drops it.",
                                   .example = R"("lockstep")",
                                   .check = schema_fault}),
+      key<&SourceConfig::render_connections>(
+          {.name = "render_connections",
+           .description = "On how many connections PostgreSQL renders many documents at once, in one "
+                          "snapshot: each has one core. Not for SQLite.",
+           .example = "2",
+           .least = 1,
+           .most = 64}),
   };
   return keys;
 }

@@ -43,6 +43,8 @@ class Rules {
       if (lines_.has("source.password")) {
         fault("source.password", "an SQLite database has no password", "leave it out");
       }
+      if (source.render_connections != SourceConfig{}.render_connections)
+        fault("source.render_connections", "a SQLite file is read on one connection", "leave it out");
       return;
     }
     if (source.url.empty()) return;

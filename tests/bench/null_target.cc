@@ -76,10 +76,18 @@ void run(const Parameters& parameters, Report& report) {
     report_backfill(report, catch_up(work, cpu), static_cast<double>(work.posts()));
     const Cost nothing = catch_up(work, cpu);
     report.add("a run with nothing to do", "s", nothing.seconds);
-    Pgbench(work.database(), single_row_updates(work.last_loaded_post()), {.transactions = changes}).finish();
-    const Cost drained = catch_up(work, cpu);
-    report_backlog(report, "backlog", drained, static_cast<double>(changes));
-    report_backlog(report, "backlog, without such a run", drained - nothing, static_cast<double>(changes));
+    double alone = 0;
+    for (const int connections : {1, 2}) {
+      work.pipeline().set_more_of_source("render_connections = " + std::to_string(connections) + "\n");
+      Pgbench(work.database(), single_row_updates(work.last_loaded_post()), {.transactions = changes})
+          .finish();
+      const Cost drained = catch_up(work, cpu) - nothing;
+      const std::string name = "backlog, rendered on " + std::to_string(connections) +
+                               (connections == 1 ? " connection" : " connections");
+      report_backlog(report, name, drained, static_cast<double>(changes));
+      if (connections == 1) alone = drained.seconds;
+      if (connections == 2) report.add("speed of two connections / one", "", alone / drained.seconds);
+    }
   }
 }
 

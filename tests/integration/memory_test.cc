@@ -74,7 +74,13 @@ TEST_F(Memory, HoldsOnlySomeOfManyLargeDocuments) {
   EXPECT_LE(peak(), kMostOfAny + 32) << "MiB, in a backfill";
   database_.execute("update blog.posts set title = title || '.'");
   EXPECT_LE(peak(), kMostOfAny + 32) << "MiB, in a transaction that changes every document";
+  database_.execute(
+      "set session_replication_role = replica; update blog.posts set title = title || '.'; "
+      "reset session_replication_role; insert into lockstep.job (pipeline, index, kind, reason) "
+      "select pipeline, id, 'comparison', 'of a test' from lockstep.index");
+  EXPECT_LE(peak(), kMostOfAny + 32) << "MiB, in a comparison of documents that all differ";
   EXPECT_EQ(count(), 24);
+  EXPECT_EQ(pipeline_.difference(), "");
 }
 
 }  // namespace

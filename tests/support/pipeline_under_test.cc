@@ -57,7 +57,7 @@ std::filesystem::path PipelineUnderTest::configuration() const {
                      "schema = " + quoted(schema_) + "\n";
   if (database_ != nullptr && !database_->password().empty())
     toml += "password = " + quoted(database_->password()) + "\n";
-  toml += "\n[elasticsearch]\nurls = [" + quoted(elasticsearch_) + "]\n\n" + more_ + "\n";
+  toml += more_of_source_ + "\n[elasticsearch]\nurls = [" + quoted(elasticsearch_) + "]\n\n" + more_ + "\n";
   for (const auto& [purpose, index] : indices_) {
     const auto mapping = folder_.write(purpose + ".json", index.mapping);
     toml += "\n[[index]]\nalias = " + quoted(index.index->alias()) +

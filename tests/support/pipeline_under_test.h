@@ -47,6 +47,8 @@ class PipelineUnderTest {
   void set_source(const std::string& url) { source_ = url; }  ///< another way to the database, a pooler say
   /// TOML that goes in front of the [[index]] tables, e.g. a [replication].
   void set_more(const std::string& toml) { more_ = toml; }
+  /// Further keys of [source], each a line.
+  void set_more_of_source(const std::string& toml) { more_of_source_ = toml; }
 
   PostgresDatabase& database() { return *database_; }
   ElasticsearchIndex& index(const std::string& purpose) { return *indices_.at(purpose).index; }
@@ -102,6 +104,7 @@ class PipelineUnderTest {
   std::string elasticsearch_;
   std::string source_;
   std::string more_;
+  std::string more_of_source_;
   std::map<std::string, Index> indices_;
 };
 

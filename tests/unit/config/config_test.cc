@@ -356,6 +356,8 @@ TEST_F(ConfigTest, SqliteUrlsGiveTheFile) {
   EXPECT_EQ(config.source.database, folder_ / "shop.db");
   EXPECT_THAT(faults("[source]\nurl = \"sqlite:/x.db\"\npassword = \"a\"\n" + kIndex),
               HasSubstr("an SQLite database has no password"));
+  EXPECT_THAT(faults("[source]\nurl = \"sqlite:/x.db\"\nrender_connections = 3\n" + kIndex),
+              HasSubstr("a SQLite file is read on one connection"));
   EXPECT_THAT(faults("[source]\nurl = \"sqlite:app.db?mode=ro\"\n" + kIndex),
               HasSubstr("takes none; write \"sqlite:app.db\""));
 }

@@ -14,11 +14,13 @@
 namespace lockstep {
 
 std::unique_ptr<SourceTransaction> PostgresChangeLog::begin(Epoch epoch) {
-  return std::make_unique<PostgresSourceTransaction>(session_, pipeline_, epoch, expansion_.job_in_hand());
+  return std::make_unique<PostgresSourceTransaction>(session_, pipeline_, epoch, expansion_.job_in_hand(),
+                                                     &sharing_);
 }
 
 std::unique_ptr<SourceTransaction> PostgresChangeLog::begin_repair() {
-  return std::make_unique<PostgresSourceTransaction>(session_, pipeline_, std::nullopt, std::nullopt);
+  return std::make_unique<PostgresSourceTransaction>(session_, pipeline_, std::nullopt, std::nullopt,
+                                                     nullptr);
 }
 
 std::unique_ptr<PageConnection> PostgresChangeLog::page_connection() {

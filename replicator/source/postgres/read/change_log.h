@@ -12,6 +12,7 @@
 #include "replicator/source/change_log.h"
 #include "replicator/source/postgres/read/expansion.h"
 #include "replicator/source/postgres/read/pipeline.h"
+#include "replicator/source/postgres/read/shared_rendering.h"
 #include "replicator/source/postgres/session/session.h"
 #include "replicator/source/postgres/watch/awaited.h"
 
@@ -27,13 +28,17 @@ class PostgresChangeLog final : public ChangeLog {
         pipeline_(pipeline),
         source_(source),
         purpose_(purpose),
+        sharing_(source, purpose + ", rendering"),
         expansion_(source, purpose + ", large changes") {}
 
   std::unique_ptr<SourceTransaction> begin(Epoch epoch) override;
   std::unique_ptr<SourceTransaction> begin_repair() override;
   std::unique_ptr<PageConnection> page_connection() override;
   Canceller canceller() override {
-    return [this] { session_.cancel(); };
+    return [this] {
+      session_.cancel();
+      sharing_.cancel_statements();
+    };
   }
   std::unique_ptr<SourceSnapshot> read() override;
   Position checkpoint() override;
@@ -55,6 +60,7 @@ class PostgresChangeLog final : public ChangeLog {
   const PostgresPipeline& pipeline_;
   const SourceConfig source_;
   const std::string purpose_;
+  SharedRendering sharing_;
   PostgresExpansion expansion_;
   bool changed_ = false;                      // await_change() has said so, and nobody has read since
   bool stood_still_ = false;                  // no look has found a change since the last stood_still()

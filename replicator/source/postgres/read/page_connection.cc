@@ -5,7 +5,8 @@
 namespace lockstep {
 
 std::unique_ptr<SourceTransaction> PostgresPageConnection::begin(Epoch epoch) {
-  return std::make_unique<PostgresSourceTransaction>(session_.session(), pipeline_, epoch, std::nullopt);
+  return std::make_unique<PostgresSourceTransaction>(session_.session(), pipeline_, epoch, std::nullopt,
+                                                     &sharing_);
 }
 
 }  // namespace lockstep

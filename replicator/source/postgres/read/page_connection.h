@@ -6,6 +6,7 @@
 
 #include "replicator/source/page_connection.h"
 #include "replicator/source/postgres/read/pipeline.h"
+#include "replicator/source/postgres/read/shared_rendering.h"
 #include "replicator/source/postgres/session/side_session.h"
 
 namespace lockstep {
@@ -14,13 +15,19 @@ class PostgresPageConnection final : public PageConnection {
  public:
   /// `purpose` as of PostgresSession.
   PostgresPageConnection(const SourceConfig& source, const std::string& purpose, PostgresPipeline pipeline)
-      : session_(source, purpose), pipeline_(std::move(pipeline)) {}
+      : session_(source, purpose),
+        sharing_(source, purpose + ", rendering"),
+        pipeline_(std::move(pipeline)) {}
 
   std::unique_ptr<SourceTransaction> begin(Epoch epoch) override;
-  void cancel() override { session_.cancel(); }
+  void cancel() override {
+    session_.cancel();
+    sharing_.cancel_statements();
+  }
 
  private:
   PostgresSideSession session_;
+  SharedRendering sharing_;
   const PostgresPipeline pipeline_;  // a copy: the leader's thread may load its own anew
 };
 

@@ -35,10 +35,10 @@ class PostgresReading : public Contract {
   void require_readable(const AppliedIndex& index) override { views_.require_readable(index); }
 
  protected:
-  /// Both references must outlive this. Throws Error.
+  /// All must outlive this; `sharing` as of PostgresViews. Throws Error.
   PostgresReading(PostgresSession& session, const PostgresPipeline& pipeline, std::string_view opening,
-                  Isolation isolation)
-      : transaction_(session, opening, isolation), views_(transaction_, pipeline) {}
+                  Isolation isolation, SharedRendering* sharing = nullptr)
+      : transaction_(session, opening, isolation), views_(transaction_, pipeline, sharing) {}
 
   PostgresTransaction transaction_;
   PostgresViews views_;

@@ -24,8 +24,9 @@ Deposed deposed() {
 PostgresSourceTransaction::PostgresSourceTransaction(PostgresSession& session,
                                                      const PostgresPipeline& pipeline,
                                                      std::optional<Epoch> epoch,
-                                                     std::optional<JobId> being_expanded)
-    : PostgresReading(session, pipeline, "opening a transaction", Isolation::kRepeatableRead),
+                                                     std::optional<JobId> being_expanded,
+                                                     SharedRendering* sharing)
+    : PostgresReading(session, pipeline, "opening a transaction", Isolation::kRepeatableRead, sharing),
       pipeline_(pipeline),
       jobs_(transaction_, pipeline.id()),
       epoch_(epoch),

@@ -17,9 +17,10 @@ namespace lockstep {
 class PostgresSourceTransaction final : public PostgresReading<SourceTransaction> {
  public:
   /// Of the leader of `epoch`; without one, for add_repair(). `being_expanded` is the fan-out whose list is
-  /// being made. Both references must outlive this. Throws Error.
+  /// being made. `sharing` helps to render, unless it is null. All must outlive this. Throws Error.
   PostgresSourceTransaction(PostgresSession& session, const PostgresPipeline& pipeline,
-                            std::optional<Epoch> epoch, std::optional<JobId> being_expanded);
+                            std::optional<Epoch> epoch, std::optional<JobId> being_expanded,
+                            SharedRendering* sharing);
 
   void take_snapshot() override;
   Changes read_changes(const Position& from, const ChunkLimits& limits) override;

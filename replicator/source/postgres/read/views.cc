@@ -16,9 +16,6 @@
 namespace lockstep {
 namespace {
 
-// A prepared statement's generic plan expects ten ids; more than this deserve a plan of their own.
-constexpr std::size_t kIdsForGenericPlan = 50;
-
 // Some views take long for their first document, and whoever asks has other indices to follow.
 constexpr const char* kFirstDocumentLimit = "set local statement_timeout = '1s'";
 constexpr const char* kLockLimit = "set local lock_timeout = '500ms'";
@@ -81,8 +78,8 @@ void give(RenderedDocument& document, PostgresRoutes* routes, const DocumentSink
 // Runs `read` as reading_view() does. When a row of those that `ids` gives makes the view fail, the error
 // names it. `by_ids` is statement_by_ids().
 template <typename Ids, typename Read>
-pqxx::result reading_rows(PostgresTransaction& transaction, const PostgresIndex& index,
-                          const std::string& by_ids, const Ids& ids, const Read& read) {
+auto reading_rows(PostgresTransaction& transaction, const PostgresIndex& index, const std::string& by_ids,
+                  const Ids& ids, const Read& read) {
   try {
     return reading_view(index, read);
   } catch (const ViewError& error) {
@@ -169,29 +166,31 @@ DocumentIds PostgresViews::render(const PostgresIndex& index, const DocumentIds&
                                   PostgresRoutes* routes, const DocumentSink& sink) {
   const Doing doing("rendering documents of " + index.alias);
   const std::string statement = statement_by_ids(index);
-  const std::string wanted = ids_literal(ids);
   const auto the_ids = [&] { return ids; };
-  const pqxx::result rows = reading_rows(transaction_, index, statement, the_ids, [&] {
-    return ids.size() <= kIdsForGenericPlan ? transaction_.run_filled(doing, statement, max_bytes, wanted)
-                                            : transaction_.run_once(doing, statement, max_bytes, wanted);
+  std::vector<pqxx::result> parts = reading_rows(transaction_, index, statement, the_ids, [&] {
+    return sharing_ != nullptr ? sharing_->render(transaction_, doing, index.id, statement, ids, max_bytes)
+                               : std::vector{render_by_ids(transaction_, doing, statement, ids, max_bytes)};
   });
   if (routes != nullptr) routes->load(ids);
   DocumentIds left_over;
   std::unordered_set<std::string_view> absent;
   absent.reserve(ids.size());
   for (const DocumentId& id : ids) absent.insert(id.text);
-  const std::unordered_set<std::string_view> ambiguous = ambiguous_ids(rows);
-  std::unordered_set<std::string_view> seen;  // of those
-  for (const pqxx::row& row : rows) {
-    RenderedDocument document = document_of(row);
-    absent.erase(document.id);
-    document.is_ambiguous = ambiguous.contains(document.id);
-    if (document.is_ambiguous && !seen.insert(document.id).second) continue;
-    if (fits(row)) {
-      give(document, routes, sink);
-    } else {
-      left_over.push_back({std::string(document.id)});
+  for (pqxx::result& rows : parts) {
+    const std::unordered_set<std::string_view> ambiguous = ambiguous_ids(rows);
+    std::unordered_set<std::string_view> seen;  // of those
+    for (const pqxx::row& row : rows) {
+      RenderedDocument document = document_of(row);
+      absent.erase(document.id);
+      document.is_ambiguous = ambiguous.contains(document.id);
+      if (document.is_ambiguous && !seen.insert(document.id).second) continue;
+      if (fits(row)) {
+        give(document, routes, sink);
+      } else {
+        left_over.push_back({std::string(document.id)});
+      }
     }
+    rows.clear();  // its documents are in the request, which grows
   }
   for (const std::string_view id : absent) {
     RenderedDocument document;

@@ -9,6 +9,7 @@
 
 #include "replicator/source/postgres/read/pipeline.h"
 #include "replicator/source/postgres/read/routes.h"
+#include "replicator/source/postgres/read/shared_rendering.h"
 #include "replicator/source/postgres/session/transaction.h"
 #include "replicator/source/snapshot.h"
 
@@ -18,9 +19,11 @@ namespace lockstep {
 /// ViewError of a document names its row, where one row is to blame; the transaction is over then.
 class PostgresViews {
  public:
-  /// Both references must outlive this.
-  PostgresViews(PostgresTransaction& transaction, const PostgresPipeline& pipeline)
-      : transaction_(transaction), pipeline_(pipeline) {}
+  /// All must outlive this. Without `sharing` the transaction's own connection renders everything; with it,
+  /// the transaction must be in one snapshot.
+  PostgresViews(PostgresTransaction& transaction, const PostgresPipeline& pipeline,
+                SharedRendering* sharing = nullptr)
+      : transaction_(transaction), pipeline_(pipeline), sharing_(sharing) {}
 
   Position position();
 
@@ -55,6 +58,7 @@ class PostgresViews {
 
   PostgresTransaction& transaction_;
   const PostgresPipeline& pipeline_;
+  SharedRendering* const sharing_;
 };
 
 }  // namespace lockstep

@@ -24,4 +24,9 @@ void PostgresSideSession::cancel() {
   if (session_) session_->cancel();
 }
 
+void PostgresSideSession::cancel_statement() {
+  const std::lock_guard lock(mutex_);
+  if (session_) session_->cancel();
+}
+
 }  // namespace lockstep

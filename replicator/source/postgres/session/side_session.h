@@ -24,6 +24,9 @@ class PostgresSideSession {
   /// it, so call it until the thread has ended.
   void cancel();
 
+  /// Cancels the statement that runs, if one does, from any thread; session() goes on as before.
+  void cancel_statement();
+
  private:
   const SourceConfig source_;
   const std::string purpose_;
