@@ -80,11 +80,11 @@ def base(c):
 
 
 WRITERS = "writers and triggers of one database"
-PIPELINE = "one pipeline: its connection and its process, in turns"
+PIPELINE = "one pipeline: its process and two connections"
 NODE = "one node of Elasticsearch, with its part of the replicas"
 MORE = {
     WRITERS: "shares of a database (Citus, or the application's own), a pipeline for each",
-    PIPELINE: "several pipelines on one database, each with some of the indices",
+    PIPELINE: "more connections that render (source.render_connections); several pipelines on one database, each with some of the indices",
     NODE: "more nodes, and shards on them",
 }
 

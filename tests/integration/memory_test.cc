@@ -78,7 +78,7 @@ TEST_F(Memory, HoldsOnlySomeOfManyLargeDocuments) {
       "set session_replication_role = replica; update blog.posts set title = title || '.'; "
       "reset session_replication_role; insert into lockstep.job (pipeline, index, kind, reason) "
       "select pipeline, id, 'comparison', 'of a test' from lockstep.index");
-  EXPECT_LE(peak(), kMostOfAny + 32) << "MiB, in a comparison of documents that all differ";
+  EXPECT_LE(peak(), kMostOfAny + 40) << "MiB, in a comparison of documents that all differ";
   EXPECT_EQ(count(), 24);
   EXPECT_EQ(pipeline_.difference(), "");
 }

@@ -5,7 +5,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <future>
+#include <iostream>
 #include <map>
 #include <set>
 #include <string>
@@ -107,6 +109,24 @@ TEST_F(SharedRenderingTest, SeveralConnectionsRenderInTheSnapshotOfOne) {
   const Rows rows = render(sharing, transaction, kThings + 1);
   EXPECT_THAT(rows.share, SizeIs(kThings));
   for (const auto& [id, share] : rows.share) EXPECT_EQ(share, "100") << id;
+}
+
+TEST_F(SharedRenderingTest, DocumentsThatTakeMillisecondsAreRenderedFasterByFour) {
+  database_.execute("update things set seconds = 0.005");
+  PostgresSession session(source(4), "test");
+  SharedRendering one(source(1), "test, rendering");
+  SharedRendering four(source(4), "test, rendering");
+  PostgresTransaction transaction = begin(session);
+  ASSERT_TRUE(is_shared_by(4, four, transaction));
+  const auto seconds = [&](SharedRendering& sharing) {
+    const auto begun = std::chrono::steady_clock::now();
+    EXPECT_THAT(render(sharing, transaction).share, SizeIs(kThings));
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
+  };
+  const double by_one = seconds(one);
+  const double by_four = seconds(four);
+  std::cout << by_one / by_four << " times as fast\n";
+  EXPECT_GT(by_one / by_four, 2);
 }
 
 TEST_F(SharedRenderingTest, AnIdThatIsAskedForTwiceIsRenderedOnce) {

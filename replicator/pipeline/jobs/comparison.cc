@@ -29,18 +29,13 @@ Comparison::~Comparison() {
 
 bool Comparison::look_ahead(const LookAhead& ask, const PageLimits& limits) {
   const bool has_asked_for_all = asked_.empty() ? has_page_ && different_.is_last() : asked_.back().is_last;
-  if (!has_asked_for_all && asked_.size() < pages_ahead(limits)) ask_for_page(ask, limits);
+  if (!has_asked_for_all && asked_.size() < limits.ahead) ask_for_page(ask, limits);
   if (awaits_outcomes()) return look_at_written(ask);
   if (has_page_) return true;
   const std::future<DocumentIds>& different = asked_.front().different;
   if (!ask.may_wait && different.wait_for(std::chrono::seconds(0)) != std::future_status::ready) return false;
   take_answer();
   return true;
-}
-
-// A document may be larger than a page should be: one of those at a time is enough to hold.
-std::size_t Comparison::pages_ahead(const PageLimits& limits) const {
-  return size_.of(1) > static_cast<std::size_t>(limits.bytes) ? 1 : limits.ahead;
 }
 
 std::optional<DocumentId> Comparison::last_asked() const {

@@ -63,7 +63,6 @@ class Comparison final : public RunningJob {
                     const PageLimits& limits) override;
   std::shared_ptr<ElasticsearchClient> take_client(const LookAhead& ask);
   bool look_at_written(const LookAhead& ask);
-  std::size_t pages_ahead(const PageLimits& limits) const;
   std::optional<DocumentId> last_asked() const;
   void ask_for_page(const LookAhead& ask, const PageLimits& limits);
   void take_answer();

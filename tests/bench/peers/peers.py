@@ -55,7 +55,7 @@ class Measured:
         world, tool = self.world, self.tool
         cpu, postgresql = tool.cpu(), world.postgresql_cpu()
         rate = world.write(self.changes, "followed")
-        lag = world.await_mark(world.mark(), tool.require_running)
+        lag = world.await_all("followed", world.mark(), time.monotonic(), tool.require_running)
         self.add(WRITERS, "changes/s", rate)
         self.add("two writers: the last change is there after", "s", lag)
         self.add("two writers: CPU of the tool", "s", tool.cpu() - cpu)
@@ -68,8 +68,8 @@ class Measured:
         mark = world.mark()
         begun = time.monotonic()
         tool.start()
-        world.await_mark(mark, tool.require_running)
-        self.add("backlog, from the start of the tool", "changes/s", self.changes / (time.monotonic() - begun))
+        seconds = world.await_all("backlog", mark, begun, tool.require_running)
+        self.add("backlog, from the start of the tool", "changes/s", self.changes / seconds)
 
     def rename(self):
         """Documents that still have the old name after five minutes are said to be lost; the time is then unknown."""

@@ -153,6 +153,20 @@ class World:
         """Seconds until it has arrived."""
         return wait_until(lambda: self.titles([mark[0]]).get(mark[0]) == mark[1], "a single change arrives", 0.002, require, patience)
 
+    def await_all(self, word, mark, begun, require):
+        """Seconds from `begun` until the mark, and all that writers wrote with `word`, have arrived: a tool may take the last
+        change first."""
+        self.await_mark(mark, require)
+        seconds = time.monotonic() - begun
+        wanted = self.value(f"select count(*) from blog.posts where title like '{word} %'")
+        while self.count({"match": {"title": word}}) < wanted:
+            require()
+            seconds = time.monotonic() - begun
+            if seconds > PATIENCE:
+                raise NeverSo(f"not within {PATIENCE} s: all changes with {word} arrive")
+            time.sleep(0.05)
+        return seconds
+
     def settle(self, require):
         """Changes a post every ten seconds until one of the changes has arrived: then the tool follows, and is not busy with its
         start any more."""
