@@ -18,10 +18,10 @@ void Checkpoint::begin_trial(IndexId index, std::int64_t dead_letters) {
 
 // A commit waits for the disk, and each change would wait with it. So it commits only when the source needs
 // it, or a save is due.
-std::vector<Job> Checkpoint::settle(std::unique_ptr<SourceTransaction> transaction) {
+std::vector<Job> Checkpoint::settle(SourceTransaction& transaction) {
   const bool is_due = writer_.has_news() && age(std::chrono::steady_clock::now()) >= pace().busy;
-  if (!is_due && transaction->may_be_shown()) return {};
-  return save_and_commit(*transaction, take_news());
+  if (!is_due && transaction.may_be_shown()) return {};
+  return save_and_commit(transaction, take_news());
 }
 
 void Checkpoint::make_durable() {

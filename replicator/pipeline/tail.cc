@@ -116,7 +116,7 @@ bool Tail::step() {
   if (pieces_.empty() && !read(*transaction)) return false;
 
   render(*transaction, documents);
-  for (Job& job : checkpoint_.settle(std::move(transaction))) {
+  for (Job& job : checkpoint_.settle(*transaction)) {
     slow_.note_job(job);
     jobs_.add(std::move(job));
   }

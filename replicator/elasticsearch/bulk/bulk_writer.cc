@@ -97,7 +97,9 @@ std::uint64_t BulkWriter::submit(BulkRequest request, Priority priority) {
 
 std::vector<BulkResult> BulkWriter::take(milliseconds wait) {
   std::unique_lock lock(mutex_);
-  job_ended_.wait_for(lock, wait, [this] { return !finished_.empty() || (stopping_ && busy_ == 0); });
+  // A wait of no time would be a system call that puts the thread to sleep.
+  if (wait > milliseconds(0))
+    job_ended_.wait_for(lock, wait, [this] { return !finished_.empty() || (stopping_ && busy_ == 0); });
   return std::exchange(finished_, {});
 }
 

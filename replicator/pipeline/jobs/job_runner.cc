@@ -203,7 +203,7 @@ bool JobRunner::read_page(RunningJob& job) {
     if (!job.has_begun()) {
       std::unique_ptr<SourceTransaction> transaction = changes_.begin(versions_.epoch());
       job.begin(*transaction);
-      checkpoint_.settle(std::move(transaction));
+      checkpoint_.settle(*transaction);
     }
     reader_->start(job, limits);
     being_read_ = &job;
@@ -232,7 +232,7 @@ std::optional<JobPage> JobRunner::read_here(RunningJob& job, const PageLimits& l
     const ReadingNote note(board_, &ReplicationProgress::loop_reads, reading(job));
     return job.read_page(*transaction, documents, limits);
   }();
-  checkpoint_.settle(std::move(transaction));  // a page adds no jobs
+  checkpoint_.settle(*transaction);  // a page adds no jobs
   return JobPage{
       std::move(documents), std::move(progress), true,
       std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - begun)};

@@ -1,7 +1,12 @@
 #include "replicator/source/postgres/read/changes.h"
 
 #include <algorithm>
+#include <chrono>
+#include <iterator>
 #include <limits>
+#include <map>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "replicator/source/postgres/session/array.h"
@@ -30,52 +35,135 @@ std::string late_parts(const std::string& schema, const PostgresPosition& at,
   return parts;
 }
 
-// Moves `at` to the last row that was read.
-Changes changes_of(const pqxx::result& rows, PostgresPosition& at) {
-  Changes changes;
-  for (const pqxx::row& row : rows) {
-    if (!row[0].is_null() && row[2].is_null()) {
-      changes.unknown_captures.push_back({row[0].as<int>()});
-      continue;
-    }
-    if (!row[0].is_null()) {
-      changes.captured.push_back({{row[0].as<int>()},
-                                  row[1].is_null() ? Values{} : parse_array({row[1].c_str(), row[1].size()}),
-                                  row[2].as<bool>()});
-      continue;
-    }
-    changes.rows = row[3].as<std::int64_t>();
-    changes.more = row[7].as<bool>();
-    if (!row[8].is_null()) {
-      const PostgresLargeTransaction large{row[8].as<std::uint64_t>(), row[9].as<std::int64_t>() - 1};
-      changes.large = large.to_large_transaction();
-      changes.rows = 1;
-      at.last_txid = large.txid;
-      at.last_id = kBehindEveryRow;
-    } else if (changes.rows > 0) {
-      at.last_txid = row[4].as<std::uint64_t>();
-      at.last_id = row[5].as<std::int64_t>();
-    } else {
-      continue;
-    }
-    // Below 0 when the server's clock was put back meanwhile.
-    const double age = std::max(0.0, row[6].as<double>());
-    changes.oldest_age = std::chrono::microseconds(static_cast<std::int64_t>(age * 1e6));
+// A row of read_outbox.sql.
+struct OutboxRow {
+  std::uint64_t txid;
+  std::int64_t id;
+  CaptureId capture;
+  std::int64_t width;
+  bool is_within;
+  std::string_view keys;  // empty: it has none, or they are not wanted
+  bool is_everything;
+  double age;
+  std::string_view at_of_others;  // empty: its capture is ours
+
+  explicit OutboxRow(const pqxx::row& row)
+      : txid(row[0].as<std::uint64_t>()),
+        id(row[1].as<std::int64_t>()),
+        capture{row[2].as<int>()},
+        width(row[3].as<std::int64_t>()),
+        is_within(row[4].as<bool>()),
+        keys(row[5].c_str(), row[5].size()),
+        is_everything(row[6].as<bool>()),
+        age(row[7].as<double>()),
+        at_of_others(row[8].c_str(), row[8].size()) {}
+};
+
+using OutboxRows = std::vector<OutboxRow>;
+
+std::vector<CapturedChange> by_capture(const OutboxRows& rows, std::size_t count) {
+  std::map<CaptureId, CapturedChange> captured;
+  for (std::size_t i = 0; i < count; ++i) {
+    const OutboxRow& row = rows[i];
+    if (!row.at_of_others.empty()) continue;
+    CapturedChange& change = captured.try_emplace(row.capture, CapturedChange{row.capture, {}}).first->second;
+    change.everything |= row.is_everything;
+    if (!row.is_everything) std::ranges::move(parse_array(row.keys), std::back_inserter(change.values));
   }
-  changes.next = changes.more ? at.to_position() : PostgresPosition{at.cur, "", 0, 0}.to_position();
+  std::vector<CapturedChange> changes;
+  for (auto& [capture, change] : captured) {
+    std::sort(change.values.begin(), change.values.end());
+    change.values.erase(std::unique(change.values.begin(), change.values.end()), change.values.end());
+    changes.push_back(std::move(change));
+  }
+  return changes;
+}
+
+std::vector<CaptureId> unknown_captures(PostgresTransaction& transaction, const OutboxRows& rows,
+                                        std::size_t count) {
+  std::vector<CaptureId> captures;
+  std::vector<std::string> written_at;
+  for (std::size_t i = 0; i < count; ++i) {
+    if (rows[i].at_of_others.empty()) continue;
+    captures.push_back(rows[i].capture);
+    written_at.emplace_back(rows[i].at_of_others);
+  }
+  std::vector<CaptureId> unknown;
+  if (captures.empty()) return unknown;
+  for (const pqxx::row& row :
+       transaction.run(Doing("looking for unknown captures"), postgres_sql("find_unknown_captures"),
+                       ids_literal(captures), array_literal(written_at)))
+    unknown.push_back({row[0].as<int>()});
+  return unknown;
+}
+
+// Below 0 when the server's clock was put back meanwhile.
+std::chrono::microseconds oldest_age(const OutboxRows& rows, std::size_t count) {
+  double oldest = 0;
+  for (std::size_t i = 0; i < count; ++i) oldest = std::max(oldest, rows[i].age);
+  return std::chrono::microseconds(static_cast<std::int64_t>(oldest * 1e6));
+}
+
+// Whether the transaction of a row has more values than `limit` from this row on.
+bool is_large(PostgresTransaction& transaction, const OutboxRows& rows, std::size_t first,
+              std::int64_t limit) {
+  std::int64_t values = 0;
+  for (std::size_t i = first; i < rows.size() && rows[i].txid == rows[first].txid; ++i)
+    values += rows[i].width;
+  return values > limit ||
+         transaction
+             .run(Doing("looking how large a transaction is"), postgres_sql("goes_on_behind"),
+                  std::to_string(rows[first].txid), rows[first].id, limit)[0][0]
+             .as<bool>();
+}
+
+// Adds the rows up, and moves `at` to the last of them that counts: a large transaction at the end does not.
+Changes changes_of(PostgresTransaction& transaction, const pqxx::result& result, std::int64_t max_rows,
+                   std::optional<std::int64_t> transaction_values, PostgresPosition& at) {
+  const OutboxRows rows(result.begin(), result.end());
+  auto count = static_cast<std::size_t>(std::ranges::count(rows, true, &OutboxRow::is_within));
+  Changes changes;
+  changes.more = count < rows.size() || static_cast<std::int64_t>(rows.size()) >= max_rows;
+  if (count > 0 && changes.more && transaction_values) {
+    const auto first = static_cast<std::size_t>(
+        std::ranges::find(rows, rows[count - 1].txid, &OutboxRow::txid) - rows.begin());
+    if (is_large(transaction, rows, first, *transaction_values)) {
+      if (first == 0) {
+        const PostgresLargeTransaction large{rows[0].txid, rows[0].id - 1};
+        changes.large = large.to_large_transaction();
+        changes.rows = 1;
+        changes.oldest_age = oldest_age(rows, count);
+        at.last_txid = large.txid;
+        at.last_id = kBehindEveryRow;
+        return changes;
+      }
+      count = first;
+    }
+  }
+  if (count == 0) return changes;
+  changes.rows = static_cast<std::int64_t>(count);
+  changes.captured = by_capture(rows, count);
+  changes.unknown_captures = unknown_captures(transaction, rows, count);
+  changes.oldest_age = oldest_age(rows, count);
+  at.last_txid = rows[count - 1].txid;
+  at.last_id = rows[count - 1].id;
   return changes;
 }
 
 }  // namespace
 
-PostgresSeen see(PostgresTransaction& transaction) {
-  const pqxx::result row =
-      transaction.run(Doing("taking a snapshot"),
-                      transaction.session().tells_wal()
-                          ? "select pg_current_snapshot()::text, pg_current_wal_insert_lsn()::text"
-                          : "select pg_current_snapshot()::text, null");
-  PostgresSeen seen{row[0][0].c_str(), std::nullopt};
-  if (!row[0][1].is_null()) seen.wal = row[0][1].c_str();
+PostgresSeen see(PostgresTransaction& transaction, const PostgresPipeline& pipeline) {
+  const bool tells_wal = transaction.session().tells_wal();
+  const std::string statement = fill_placeholders(
+      postgres_sql("take_snapshot"),
+      {{"schema", transaction.session().schema()},
+       {"wal", tells_wal ? "pg_current_wal_insert_lsn()" : "null"},
+       {"is_flushed", tells_wal ? "pg_current_wal_flush_lsn() >= pg_current_wal_insert_lsn()" : "false"}});
+  const pqxx::row row =
+      transaction.run_first(Doing("taking a snapshot"), statement, std::to_string(pipeline.id()))[0];
+  PostgresSeen seen{row[0].c_str(), std::nullopt, row[2].as<bool>(), std::nullopt};
+  if (!row[1].is_null()) seen.wal = row[1].c_str();
+  if (!row[3].is_null()) seen.epoch = row[3].as<std::int64_t>();
   return seen;
 }
 
@@ -100,13 +188,15 @@ Changes read_outbox(PostgresTransaction& transaction, const PostgresPipeline& pi
   const Doing doing("reading the outbox");
   const auto read = [&](const auto& run) {
     return run(doing, statement, limits.values, limits.values, pipeline.captures, first_txid, before_first_id,
-               std::to_string(cur.xmax()), at.cur, limits.transaction_values);
+               std::to_string(cur.xmax()), at.cur);
   };
   // With late transactions the statement differs each time: not worth preparing.
   const pqxx::result rows = late.empty()
                                 ? read([&](const auto&... p) { return transaction.run_filled(p...); })
                                 : read([&](const auto&... p) { return transaction.run_once(p...); });
-  return changes_of(rows, at);
+  Changes changes = changes_of(transaction, rows, limits.values, limits.transaction_values, at);
+  changes.next = changes.more ? at.to_position() : PostgresPosition{at.cur, "", 0, 0}.to_position();
+  return changes;
 }
 
 TransactionPart read_transaction(PostgresTransaction& transaction, const PostgresPipeline& pipeline,
@@ -120,10 +210,10 @@ TransactionPart read_transaction(PostgresTransaction& transaction, const Postgre
   const std::string none = "0";
   PostgresPosition at;
   TransactionPart part;
-  part.changes = changes_of(transaction.run_once(Doing("reading a large transaction"), statement, max_rows,
-                                                 max_values, pipeline.captures, none, std::int64_t{0}, none,
-                                                 "1:1:", std::optional<std::int64_t>()),
-                            at);
+  const pqxx::result rows =
+      transaction.run_once(Doing("reading a large transaction"), statement, max_rows, max_values,
+                           pipeline.captures, none, std::int64_t{0}, none, "1:1:");
+  part.changes = changes_of(transaction, rows, max_rows, std::nullopt, at);
   part.last_id = at.last_id;
   return part;
 }

@@ -17,10 +17,12 @@ struct PostgresSeen {
   std::string snapshot;
   /// A position in the WAL behind every commit that it sees; none: the server does not tell.
   std::optional<std::string> wal;
+  bool is_durable = false;  ///< all of these commits are; false: nobody knows yet
+  std::optional<std::int64_t> epoch;
 };
 
 /// Asks for the transaction's snapshot. REQUIRES: nothing was read before. Throws Error.
-PostgresSeen see(PostgresTransaction& transaction);
+PostgresSeen see(PostgresTransaction& transaction, const PostgresPipeline& pipeline);
 
 /// As SourceTransaction::read_changes(), in a transaction that sees `snapshot`. Throws Error.
 Changes read_outbox(PostgresTransaction& transaction, const PostgresPipeline& pipeline,

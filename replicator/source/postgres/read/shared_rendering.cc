@@ -15,8 +15,10 @@ using Clock = std::chrono::steady_clock;
 using Seconds = std::chrono::duration<double>;
 using namespace std::chrono_literals;
 
-// A prepared statement's generic plan expects ten ids; more than this deserve a plan of their own.
-constexpr std::size_t kIdsForGenericPlan = 50;
+// A prepared statement's generic plan expects ten ids. For fewer PostgreSQL would make a plan each time, which
+// takes longer than rendering them, so the last one is repeated; more than this deserve a plan of their own.
+constexpr std::size_t kIdsOfGenericPlan = 10;
+constexpr std::size_t kMostIdsForGenericPlan = 50;
 
 // A part is worth a snapshot to export and to take, and a thread.
 constexpr Seconds kPart = 4ms;
@@ -52,9 +54,11 @@ bool is_over(const std::future<pqxx::result>& rows) {
 
 pqxx::result render_by_ids(PostgresTransaction& transaction, const Doing& doing, const std::string& statement,
                            const DocumentIds& ids, std::int64_t max_bytes) {
-  const std::string wanted = ids_literal(ids);
-  return ids.size() <= kIdsForGenericPlan ? transaction.run_filled(doing, statement, max_bytes, wanted)
-                                          : transaction.run_once(doing, statement, max_bytes, wanted);
+  if (ids.size() > kMostIdsForGenericPlan)
+    return transaction.run_once(doing, statement, max_bytes, ids_literal(ids));
+  DocumentIds wanted = ids;
+  if (!ids.empty()) wanted.resize(std::max(ids.size(), kIdsOfGenericPlan), ids.back());
+  return transaction.run_filled(doing, statement, max_bytes, ids_literal(wanted));
 }
 
 // --- Helper ---

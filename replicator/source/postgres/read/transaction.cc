@@ -40,7 +40,7 @@ Epoch PostgresSourceTransaction::required_epoch() const {
 // --- reading ---
 
 void PostgresSourceTransaction::take_snapshot() {
-  if (!seen_) seen_ = see(transaction_);
+  if (!seen_) seen_ = see(transaction_, pipeline_);
 }
 
 Changes PostgresSourceTransaction::read_changes(const Position& from, const ChunkLimits& limits) {
@@ -71,16 +71,19 @@ void PostgresSourceTransaction::note_added(Job job) {
 }
 
 void PostgresSourceTransaction::add_job(IndexId index, JobKind kind, const std::string& reason) {
+  has_written_ = true;
   if (std::optional<Job> job = jobs_.add(index, kind, reason)) note_added(*std::move(job));
 }
 
 void PostgresSourceTransaction::add_fan_out(const AppliedIndex& index,
                                             const std::vector<CapturedChange>& changes) {
+  has_written_ = true;
   note_added(jobs_.add_fan_out(pipeline_.index(index.id), changes, being_expanded_));
 }
 
 void PostgresSourceTransaction::add_large_transaction(const AppliedIndex& index,
                                                       const LargeTransaction& transaction) {
+  has_written_ = true;
   note_added(
       jobs_.add_large_transaction(pipeline_.index(index.id), PostgresLargeTransaction::from(transaction)));
 }
@@ -88,14 +91,17 @@ void PostgresSourceTransaction::add_large_transaction(const AppliedIndex& index,
 void PostgresSourceTransaction::add_repair(const AppliedIndex& index,
                                            const std::vector<FoundDocument>& documents,
                                            const std::string& reason) {
+  has_written_ = true;
   for (Job& job : jobs_.add_repair(pipeline_.index(index.id), documents, reason)) note_added(std::move(job));
 }
 
 void PostgresSourceTransaction::begin_job(JobId job) {
+  has_written_ = true;
   jobs_.begin(job);
 }
 
 void PostgresSourceTransaction::set_aside(IndexId index, const std::string& reason) {
+  has_written_ = true;
   const Doing doing("setting an index aside");
   transaction_.run(
       doing, "insert into {schema}.set_aside (index, reason) values ($1, $2) on conflict (index) do nothing",
@@ -110,11 +116,13 @@ void PostgresSourceTransaction::set_aside(IndexId index, const std::string& reas
 }
 
 void PostgresSourceTransaction::take_back(IndexId index) {
+  has_written_ = true;
   transaction_.run(Doing("taking an index back"), "delete from {schema}.set_aside where index = $1",
                    index.value);
 }
 
 void PostgresSourceTransaction::skip_changes() {
+  has_written_ = true;
   transaction_.run(Doing("skipping the changes of another database"),
                    "delete from {schema}.outbox where capture = any($1::integer[])", pipeline_.captures);
   checkpoint_ = position();
@@ -130,6 +138,10 @@ void PostgresSourceTransaction::save(const Acknowledged& acknowledged) {
 bool PostgresSourceTransaction::may_be_shown() {
   const Epoch epoch = required_epoch();
   if (!transaction_.session().tells_wal()) return false;  // a commit finds out, and makes it durable
+  if (!has_written_ && seen_ && seen_->is_durable && seen_->epoch) {
+    if (*seen_->epoch != epoch.value) throw deposed();
+    return !checkpoint_ && acknowledged_.empty();
+  }
   const pqxx::result row = transaction_.run(Doing("asking what is durable"), postgres_sql("may_be_shown"),
                                             pipeline_.id(), seen_ ? seen_->wal : std::nullopt);
   if (row.empty() || stored<std::int64_t>(row[0][0], "checkpoint") != epoch.value) throw deposed();

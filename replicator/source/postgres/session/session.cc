@@ -16,13 +16,15 @@
 namespace lockstep {
 namespace {
 
-// jit costs more than it saves on queries of milliseconds. The outbox's statistics are always stale, and
-// would make the planner choose sequential scans. Dates, floats and names get one text form whatever the
+// jit and parallel workers cost more than they save on queries of milliseconds. The outbox's statistics are
+// always stale, and would make the planner choose sequential scans. Where nothing else is possible, that makes
+// a small table look so expensive that it is scanned by parallel workers, whose start takes 10 ms. Dates, floats and names get one text form whatever the
 // role's defaults are. The server notices within 11 s that our machine is gone, and frees the lead: by its
 // own defaults that takes longer than 15 minutes. On a unix socket these settings do nothing.
 constexpr const char* kSessionSettings = R"sql(
 set jit = off;
 set enable_seqscan = off;
+set max_parallel_workers_per_gather = 0;
 set search_path = '';
 set timezone = 'UTC';
 set datestyle = 'ISO';
@@ -175,6 +177,9 @@ const std::string& PostgresSession::prepared(const std::string& statement) {
   if (known != prepared_.end()) return known->second;
   const std::string name = "lockstep_" + std::to_string(prepared_.size());
   connection_->prepare(name, statement);
+#if PQXX_VERSION_MAJOR < 7
+  connection_->prepare_now(name);  // it would wait for exec_prepared()
+#endif
   return prepared_.emplace(statement, name).first->second;
 }
 

@@ -31,12 +31,18 @@ enum class Isolation {
 
 /// At most one is open on a session at a time. Destroying it without commit() rolls it back.
 ///
+/// `begin` travels with the first script of execute(): a round trip costs as much as a small query. Before
+/// any other statement it is a message of its own.
+///
 /// Most functions have a form with a Doing; the other form takes the transaction's own.
 class PostgresTransaction {
  public:
   /// Opens it. `session` must outlive it. Throws Error.
   PostgresTransaction(PostgresSession& session, std::string_view doing,
                       Isolation isolation = Isolation::kReadCommitted);
+  ~PostgresTransaction() { close(); }
+  PostgresTransaction(const PostgresTransaction&) = delete;
+  PostgresTransaction& operator=(const PostgresTransaction&) = delete;
 
   PostgresSession& session() { return session_; }
 
@@ -54,23 +60,31 @@ class PostgresTransaction {
   /// As run(), for a statement whose placeholders are filled already.
   template <typename... Parameters>
   pqxx::result run_filled(const Doing& doing, const std::string& statement, const Parameters&... parameters) {
-    return translated(
-        doing, [&] { return transaction_->exec_prepared(session_.prepared(statement), parameters...); });
+    return translated(doing, [&] {
+      begin();
+      return statements_->exec_prepared(session_.prepared(statement), parameters...);
+    });
   }
+
+  /// As run(), with parameters that are literals: a first statement takes `begin` along. Throws PostgresError.
+  pqxx::result run_first(const Doing& doing, std::string_view statement, std::string_view literals);
 
   /// Runs one statement as it is, planned for these parameters. A second one behind a semicolon is an error.
   /// Throws PostgresError.
   template <typename... Parameters>
   pqxx::result run_once(const Doing& doing, std::string_view statement, const Parameters&... parameters) {
-    return translated(doing,
-                      [&] { return transaction_->exec_params(std::string(statement), parameters...); });
+    return translated(doing, [&] {
+      begin();
+      return statements_->exec_params(std::string(statement), parameters...);
+    });
   }
   template <typename... Parameters>
   pqxx::result run_once(std::string_view statement, const Parameters&... parameters) {
     return run_once(doing_, statement, parameters...);
   }
 
-  /// Runs any number of statements as they are; returns the result of the last one. Throws PostgresError.
+  /// Runs any number of statements as they are, in one message; returns the result of the last one. Throws
+  /// PostgresError.
   pqxx::result execute(const Doing& doing, std::string_view script);
   pqxx::result execute(std::string_view script) { return execute(doing_, script); }
 
@@ -79,10 +93,10 @@ class PostgresTransaction {
   void commit() { commit(doing_); }
 
   /// Ends it: rolls back what is not committed. Nothing runs in it after that.
-  void close() { transaction_.reset(); }
+  void close() noexcept;
 
   /// A text as a literal.
-  std::string quote(std::string_view text) const { return transaction_->quote(std::string(text)); }
+  std::string quote(std::string_view text) const { return statements_->quote(std::string(text)); }
 
  private:
   template <typename Step>
@@ -92,9 +106,19 @@ class PostgresTransaction {
     return result;
   }
 
+  enum class State {
+    kNotBegun,
+    kBegun,
+    kEnded,  // or each statement commits by itself
+  };
+
+  void begin();
+
   PostgresSession& session_;
   const Doing doing_;
-  std::unique_ptr<pqxx::transaction_base> transaction_;
+  const std::string_view begin_;  // the statement that begins it
+  State state_;
+  std::unique_ptr<pqxx::nontransaction> statements_;  // null: closed
 };
 
 }  // namespace lockstep
