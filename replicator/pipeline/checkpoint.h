@@ -54,9 +54,9 @@ class Checkpoint {
   /// Call it when nothing is left to wait for.
   void end_trials() { on_trial_.clear(); }
 
-  /// Settles a transaction whose documents Elasticsearch is shown next: what it saw is durable afterwards. The
-  /// caller may end it when they are on their way: that is a round trip to the source. Returns the jobs that it
-  /// has added. Throws Deposed or Error.
+  /// Settles a transaction whose documents Elasticsearch is shown next: what it saw is durable afterwards.
+  /// The caller may end it when they are on their way: that is a round trip to the source. Returns the jobs
+  /// that it has added. Throws Deposed or Error.
   std::vector<Job> settle(SourceTransaction& transaction);
 
   /// Makes durable what any snapshot until now has seen, by a commit that also saves what has been

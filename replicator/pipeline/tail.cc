@@ -10,8 +10,10 @@ namespace {
 // Of one index that is held: what is joined to a job is looked through at each further change.
 constexpr int kMostHeldBack = 500;
 
-// How long small changes are looked for among those of a chunk that lead to too many documents together.
-constexpr std::chrono::milliseconds kSeparateFor{50};
+// How long small changes are looked for among those of a chunk that lead to too many documents together, and
+// each half of them. Those that come meanwhile wait.
+constexpr std::chrono::milliseconds kSeparateFor{30};
+constexpr std::chrono::milliseconds kHalfFor{10};
 
 // Small changes that come while others are on the wire wait for these to be answered, so long at most: a
 // request costs Elasticsearch as much as several documents in it do. A change by itself does not wait. (J.
@@ -125,7 +127,7 @@ bool Tail::step() {
   StepEnd end = pieces_.empty() ? std::exchange(end_, StepEnd{}) : StepEnd{};
   if (!pieces_.empty()) end.oldest_change = end_.oldest_change;
   writer_.submit(Lane::tail(), std::move(documents), std::move(end));
-  return true;
+  return true;  // the transaction ends behind the documents, which do not wait for that round trip
 }
 
 void Tail::rewind() {
@@ -169,7 +171,7 @@ void Tail::separate(SourceTransaction& transaction, const AppliedIndex& index,
   DocumentIds small;
   std::deque<CapturedChanges> too_many{changes};
   const auto look_at = [&](CapturedChanges half) {
-    std::optional<DocumentIds> ids = transaction.resolve(index, half, room);
+    std::optional<DocumentIds> ids = transaction.resolve(index, half, {room, kHalfFor});
     if (!ids) {
       too_many.push_back(std::move(half));
       return;
@@ -226,7 +228,7 @@ void Tail::resolve(SourceTransaction& transaction, const std::vector<CapturedCha
     if (own.empty()) continue;
     const ReadingNote note(board_, &ReplicationProgress::loop_reads,
                            "finding changed documents of " + index.alias);
-    std::optional<DocumentIds> ids = transaction.resolve(index, own, fan_out_threshold_);
+    std::optional<DocumentIds> ids = transaction.resolve(index, own, {fan_out_threshold_});
     if (!ids) {
       separate(transaction, index, own);
     } else if (!ids->empty()) {

@@ -47,11 +47,11 @@ class SourceTransaction : public SourceSnapshot {
   /// What this snapshot sees behind `from`. Costs no more than a chunk, however large a transaction is.
   virtual Changes read_changes(const Position& from, const ChunkLimits& limits) = 0;
 
-  /// The documents of `index` that the changes lead to; none when there are more than `limit`, or when it
-  /// takes long to find them. REQUIRES: no change says `everything`.
+  /// The documents of `index` that the changes lead to; none when these are not found within `limits`. What
+  /// is not is found beside the tail, by a fan-out. REQUIRES: no change says `everything`.
   virtual std::optional<DocumentIds> resolve(const AppliedIndex& index,
                                              const std::vector<CapturedChange>& changes,
-                                             std::int64_t limit) = 0;
+                                             const SearchLimits& limits) = 0;
 
   /// The list of a fan-out behind `after`, at most `limit` documents.
   virtual FanOutPage fan_out_page(JobId job, const JobPosition& after, std::int64_t limit) = 0;

@@ -73,19 +73,6 @@ class PostgresLocksTest : public testing::Test {
         "and pid <> pg_backend_pid()");
   }
 
-  /// The server of the tests, behind a proxy.
-  support::HostAndPort server() const {
-    const std::string url = database_.url();
-    const std::size_t at = url.rfind('@') + 1;
-    const std::size_t colon = url.find(':', at);
-    return {url.substr(at, colon - at), std::stoi(url.substr(colon + 1))};
-  }
-  std::string url_through(const support::TcpProxy& proxy) const {
-    const std::string url = database_.url();
-    return url.substr(0, url.rfind('@') + 1) + "127.0.0.1:" + std::to_string(proxy.port()) +
-           url.substr(url.rfind('/'));
-  }
-
   support::PostgresDatabase database_;
 };
 
@@ -101,8 +88,8 @@ TEST_F(PostgresLocksTest, ALostConnectionIsMadeAnewWithoutAWord) {
 }
 
 TEST_F(PostgresLocksTest, WhoseAnswerIsLostHasTheLockOnceAndOneToken) {
-  support::TcpProxy proxy(server());
-  const auto locks = open_at(url_through(proxy));
+  support::TcpProxy proxy(database_.server());
+  const auto locks = open_at(database_.url_by({"127.0.0.1", proxy.port()}));
   Operation operation = locks->open({}, kOne);
   proxy.cut_after(0);
   EXPECT_EQ(locks->try_acquire(operation, milliseconds(0)), std::nullopt);
@@ -115,8 +102,8 @@ TEST_F(PostgresLocksTest, WhoseAnswerIsLostHasTheLockOnceAndOneToken) {
 }
 
 TEST_F(PostgresLocksTest, AServerThatDoesNotAnswerIsGivenUpInTime) {
-  support::TcpProxy proxy(server());
-  const auto locks = open_at(url_through(proxy), kLease, milliseconds(300));
+  support::TcpProxy proxy(database_.server());
+  const auto locks = open_at(database_.url_by({"127.0.0.1", proxy.port()}), kLease, milliseconds(300));
   Operation operation = hold(*locks, kOne);
   proxy.stall();
   const auto begin = std::chrono::steady_clock::now();

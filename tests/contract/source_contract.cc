@@ -27,7 +27,7 @@ SourceContract::Chunk SourceContract::step(std::int64_t max_values) {
   const auto transaction = begin();
   Chunk chunk;
   chunk.changes = transaction->read_changes(position_, {max_values});
-  const auto ids = transaction->resolve(docs(), chunk.changes.captured, 1'000'000);
+  const auto ids = transaction->resolve(docs(), chunk.changes.captured, {1'000'000});
   EXPECT_TRUE(ids);
   if (ids) {
     Rendered rendered;

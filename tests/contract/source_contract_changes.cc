@@ -262,7 +262,7 @@ TEST_P(SnapshotSourceContract, S2_DocumentsComeFromOneSnapshotThatHasTheChange) 
   writer_->insert_thing(1, 5);
   const auto transaction = begin();
   const Changes changes = transaction->read_changes(position_, {1000});
-  const auto ids = transaction->resolve(docs(), changes.captured, 1000);
+  const auto ids = transaction->resolve(docs(), changes.captured, {1000});
   ASSERT_TRUE(ids);
   writer_->set_n(1, 6);
   writer_->insert_part(7, 1);
@@ -306,8 +306,8 @@ TEST_P(SourceContract, ResolvingStopsAtTheLimit) {
   for (int i = 1; i <= 20; ++i) writer_->insert_thing(i, 0);
   const auto transaction = begin();
   const Changes changes = transaction->read_changes(position_, {1000});
-  EXPECT_FALSE(transaction->resolve(docs(), changes.captured, 19));
-  const auto all = transaction->resolve(docs(), changes.captured, 20);
+  EXPECT_FALSE(transaction->resolve(docs(), changes.captured, {19}));
+  const auto all = transaction->resolve(docs(), changes.captured, {20});
   ASSERT_TRUE(all);
   EXPECT_EQ(all->size(), 20U);
 }
@@ -322,12 +322,12 @@ TEST_P(SourceContract, OneValueLeadsToAllItsDocumentsAndToNoOtherIndex) {
   const auto transaction = begin();
   const Changes changes = transaction->read_changes(position_, {1000});
   EXPECT_EQ(changes.rows, 1);
-  const auto found = transaction->resolve(parcels(), changes.captured, 1000);
+  const auto found = transaction->resolve(parcels(), changes.captured, {1000});
   ASSERT_TRUE(found);
   EXPECT_EQ(std::set<DocumentId>(found->begin(), found->end()),
             (std::set<DocumentId>{{"1"}, {"2"}, {"3"}, {"4"}, {"5"}}));
-  EXPECT_FALSE(transaction->resolve(parcels(), changes.captured, 4));
-  const auto others = transaction->resolve(docs(), changes.captured, 1000);
+  EXPECT_FALSE(transaction->resolve(parcels(), changes.captured, {4}));
+  const auto others = transaction->resolve(docs(), changes.captured, {1000});
   ASSERT_TRUE(others);
   EXPECT_TRUE(others->empty());
 }

@@ -58,7 +58,7 @@ const AppliedIndex& ReindexedSourceContract::named(const std::string& name) cons
 std::vector<std::string> ReindexedSourceContract::documents_of(const std::string& name) {
   const auto transaction = begin();
   const Changes changes = transaction->read_changes(position_, {1000});
-  const std::optional<DocumentIds> found = transaction->resolve(named(name), changes.captured, 1000);
+  const std::optional<DocumentIds> found = transaction->resolve(named(name), changes.captured, {1000});
   std::vector<std::string> texts;
   for (const DocumentId& id : found.value()) texts.push_back(id.text);
   return texts;

@@ -54,7 +54,7 @@ class EmptyTransaction final : public SourceTransaction {
 
   Changes read_changes(const Position&, const ChunkLimits&) override { return {}; }
   std::optional<DocumentIds> resolve(const AppliedIndex&, const std::vector<CapturedChange>&,
-                                     std::int64_t) override {
+                                     const SearchLimits&) override {
     return DocumentIds{};
   }
   FanOutPage fan_out_page(JobId, const JobPosition& after, std::int64_t) override {

@@ -126,7 +126,7 @@ TEST_F(RolesTest, RoleWithTheGrantsRunsAllStatementsOfTheTail) {
     const auto transaction = log.begin(epoch);
     const Changes changes = transaction->read_changes(position, {1000});
     EXPECT_GT(changes.rows, 0);
-    const auto ids = transaction->resolve(index, changes.captured, 1000);
+    const auto ids = transaction->resolve(index, changes.captured, {1000});
     ASSERT_TRUE(ids);
     EXPECT_GE(ids->size(), 20u);
     int documents = 0;

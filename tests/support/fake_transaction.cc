@@ -310,14 +310,14 @@ Changes FakeTransaction::read_changes(const Position& from, const ChunkLimits& l
 
 std::optional<DocumentIds> FakeTransaction::resolve(const AppliedIndex& index,
                                                     const std::vector<CapturedChange>& changes,
-                                                    std::int64_t limit) {
+                                                    const SearchLimits& limits) {
   database_.require_readable(index);
   std::vector<CapturedChange> own;
   std::copy_if(changes.begin(), changes.end(), std::back_inserter(own),
                [&](const CapturedChange& change) { return has(index.captures, change.capture); });
   DocumentIds ids;
   for (std::string& id : database_.resolve(seen_, index.id, own)) ids.push_back({std::move(id)});
-  if (static_cast<std::int64_t>(ids.size()) > limit) return std::nullopt;
+  if (static_cast<std::int64_t>(ids.size()) > limits.documents) return std::nullopt;
   return ids;
 }
 

@@ -87,6 +87,11 @@ std::string PostgresDatabase::url() const {
   return url_as(user_);
 }
 
+std::string PostgresDatabase::url_by(const HostAndPort& proxy) const {
+  return "postgresql://" + percent_encoded(user_) + "@" + proxy.host + ":" + std::to_string(proxy.port) +
+         "/" + name_;
+}
+
 std::string PostgresDatabase::url_as(std::string_view role) const {
   const std::string user = percent_encoded(role);
   if (host_.starts_with('/')) {

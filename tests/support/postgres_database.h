@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "tests/support/servers.h"
 #include "tests/support/temporary_folder.h"
 
 namespace lockstep::support {
@@ -30,6 +31,9 @@ class PostgresDatabase {
   std::string url() const;
   /// The same for another role. The server of the tests trusts its machine.
   std::string url_as(std::string_view role) const;
+  /// Where the server listens, and url() by a proxy before it. REQUIRES: not on a unix socket.
+  HostAndPort server() const { return {host_, std::stoi(port_)}; }
+  std::string url_by(const HostAndPort& proxy) const;
   /// Empty when postgresql_url() has none.
   const std::string& password() const { return password_; }
 

@@ -15,6 +15,7 @@ BulkWire::BulkWire(int requests, std::size_t bytes, SlowWrites slow)
 std::optional<BulkWire::Pass> BulkWire::enter(std::uint64_t ticket, const BulkRequest& request,
                                               BulkPriority priority) {
   std::unique_lock lock(mutex_);
+  if (priority == BulkPriority::kBackground) ++background_waiting_;
   SteadyTime now = SystemClock().now();
   while (!closed_ && !has_room(priority, now)) {
     if (const std::optional<SteadyTime> next = slow_.next_change(now)) {
@@ -24,6 +25,7 @@ std::optional<BulkWire::Pass> BulkWire::enter(std::uint64_t ticket, const BulkRe
     }
     now = SystemClock().now();
   }
+  if (priority == BulkPriority::kBackground) --background_waiting_;
   if (closed_) return std::nullopt;
   ++on_wire_;
   if (priority == BulkPriority::kBackground) ++background_on_wire_;
@@ -65,6 +67,11 @@ void BulkWire::limit_background(std::size_t requests) {
   if (background_limit_ == before) return;
   search_.interrupted();
   freed_.notify_all();
+}
+
+std::size_t BulkWire::background_waiting() const {
+  const std::lock_guard lock(mutex_);
+  return background_waiting_;
 }
 
 std::size_t BulkWire::background_bytes() const {

@@ -42,6 +42,9 @@ class BulkWire {
   /// At most so many background requests at once, at least 1. No limit at first.
   void limit_background(std::size_t requests);
 
+  /// How many background requests wait in enter().
+  std::size_t background_waiting() const;
+
   /// How large a background request should be, at most, to be fast.
   std::size_t background_bytes() const;
 
@@ -80,6 +83,7 @@ class BulkWire {
   ThroughputSearch search_;
   std::size_t on_wire_ = 0;
   std::size_t background_on_wire_ = 0;
+  std::size_t background_waiting_ = 0;
   std::size_t background_limit_ = static_cast<std::size_t>(-1);
   bool closed_ = false;
 };

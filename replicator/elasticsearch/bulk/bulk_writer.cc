@@ -332,11 +332,13 @@ bool BulkWriter::room() const {
   return in_hand < places + std::min(places_given(), places);
 }
 
-// By requests that wait for their next try, and by those of slow indices.
+// By requests that wait for their next try, by those of slow indices, and by background requests that are not
+// on the wire yet: small changes do not wait for these.
 std::size_t BulkWriter::places_given() const {
-  return static_cast<std::size_t>(std::count_if(workers_.begin(), workers_.end(), [this](const auto& worker) {
-    return !worker->reason.empty() || wire_.gives_place(worker->ticket);
-  }));
+  return wire_.background_waiting() +
+         static_cast<std::size_t>(std::count_if(workers_.begin(), workers_.end(), [this](const auto& worker) {
+           return !worker->reason.empty() || wire_.gives_place(worker->ticket);
+         }));
 }
 
 void BulkWriter::begin_outage() {

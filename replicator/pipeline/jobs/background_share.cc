@@ -17,7 +17,7 @@ constexpr auto kLeastWindow = 60s;
 constexpr double kLeastDocuments = 300;
 // Few, so that the least delay shows before there are many.
 constexpr double kFirstDocuments = 500;
-constexpr double kStep = 2;       // more documents after a small change without delay
+constexpr double kStep = 4;       // more documents after a small change without delay
 constexpr double kBackOff = 0.2;  // cut by this share when the delay is twice the target
 constexpr double kWeight = 0.2;   // of a new page in the moving average
 
@@ -28,9 +28,11 @@ BackgroundShare::BackgroundShare(std::size_t most_requests, std::int64_t most_do
       most_documents_(std::max<std::int64_t>(1, most_documents)),
       in_flight_(std::min(kFirstDocuments, static_cast<double>(most_documents_))) {}
 
-void BackgroundShare::small_change_took(microseconds took, SteadyTime now) {
+void BackgroundShare::small_change_took(microseconds took, std::size_t beside, SteadyTime now) {
   last_small_ = now;
   note_least(took, now);
+  // What jobs did not use says nothing of what there is room for. (RFC 7661)
+  if (beside == 0) return;
   // A single slow one, during a flush or a merge, says nothing about the jobs.
   latest_[next_latest_++ % latest_.size()] = took;
   const microseconds delay = *std::min_element(latest_.begin(), latest_.end()) - least_;

@@ -18,8 +18,9 @@ class BackgroundShare {
   /// Jobs have at most so many requests of so many documents in flight, and that many while nothing else is.
   BackgroundShare(std::size_t most_requests, std::int64_t most_documents);
 
-  /// A small request of the tail took this long, from its submission to its last outcome.
-  void small_change_took(std::chrono::microseconds took, SteadyTime now);
+  /// A small request of the tail took this long, from its submission to its last outcome, beside so many
+  /// requests of jobs.
+  void small_change_took(std::chrono::microseconds took, std::size_t beside, SteadyTime now);
 
   /// A page of so many documents took this long to read and to render.
   void page_took(std::int64_t documents, std::chrono::microseconds took);

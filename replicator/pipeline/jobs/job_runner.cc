@@ -64,7 +64,7 @@ JobRunner::JobRunner(const Config& config, const AppliedPipeline& pipeline, cons
       write_lifetime_over_(write_lifetime_over),
       share_(most_requests_, config.replication.chunk_documents) {
   writer_.on_small_change([this](std::chrono::microseconds took) {
-    share_.small_change_took(took, std::chrono::steady_clock::now());
+    share_.small_change_took(took, writer_.job_requests_in_flight(), std::chrono::steady_clock::now());
   });
   if (std::unique_ptr<PageConnection> connection = changes.page_connection())
     reader_ = std::make_unique<PageReader>(std::move(connection), versions, open_client_, std::move(on_read));

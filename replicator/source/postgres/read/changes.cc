@@ -40,23 +40,22 @@ struct OutboxRow {
   std::uint64_t txid;
   std::int64_t id;
   CaptureId capture;
-  std::int64_t width;
-  bool is_within;
-  std::string_view keys;  // empty: it has none, or they are not wanted
-  bool is_everything;
-  double age;
-  std::string_view at_of_others;  // empty: its capture is ours
+  std::int64_t width;         // how many values it has
+  std::optional<double> age;  // in seconds; none: it is behind the chunk
+  std::optional<std::string_view> values;
+  std::optional<std::string_view> at_of_others;  // none: its capture is ours
 
   explicit OutboxRow(const pqxx::row& row)
       : txid(row[0].as<std::uint64_t>()),
         id(row[1].as<std::int64_t>()),
         capture{row[2].as<int>()},
-        width(row[3].as<std::int64_t>()),
-        is_within(row[4].as<bool>()),
-        keys(row[5].c_str(), row[5].size()),
-        is_everything(row[6].as<bool>()),
-        age(row[7].as<double>()),
-        at_of_others(row[8].c_str(), row[8].size()) {}
+        width(row[3].as<std::int64_t>()) {
+    if (!row[4].is_null()) age = row[4].as<double>();
+    if (!row[5].is_null()) values.emplace(row[5].c_str(), row[5].size());
+    if (!row[6].is_null()) at_of_others.emplace(row[6].c_str(), row[6].size());
+  }
+
+  bool is_within() const { return age.has_value(); }
 };
 
 using OutboxRows = std::vector<OutboxRow>;
@@ -65,10 +64,13 @@ std::vector<CapturedChange> by_capture(const OutboxRows& rows, std::size_t count
   std::map<CaptureId, CapturedChange> captured;
   for (std::size_t i = 0; i < count; ++i) {
     const OutboxRow& row = rows[i];
-    if (!row.at_of_others.empty()) continue;
+    if (row.at_of_others) continue;
     CapturedChange& change = captured.try_emplace(row.capture, CapturedChange{row.capture, {}}).first->second;
-    change.everything |= row.is_everything;
-    if (!row.is_everything) std::ranges::move(parse_array(row.keys), std::back_inserter(change.values));
+    if (row.values) {
+      std::ranges::move(parse_array(*row.values), std::back_inserter(change.values));
+    } else {
+      change.everything = true;
+    }
   }
   std::vector<CapturedChange> changes;
   for (auto& [capture, change] : captured) {
@@ -84,9 +86,9 @@ std::vector<CaptureId> unknown_captures(PostgresTransaction& transaction, const 
   std::vector<CaptureId> captures;
   std::vector<std::string> written_at;
   for (std::size_t i = 0; i < count; ++i) {
-    if (rows[i].at_of_others.empty()) continue;
+    if (!rows[i].at_of_others) continue;
     captures.push_back(rows[i].capture);
-    written_at.emplace_back(rows[i].at_of_others);
+    written_at.emplace_back(*rows[i].at_of_others);
   }
   std::vector<CaptureId> unknown;
   if (captures.empty()) return unknown;
@@ -100,7 +102,7 @@ std::vector<CaptureId> unknown_captures(PostgresTransaction& transaction, const 
 // Below 0 when the server's clock was put back meanwhile.
 std::chrono::microseconds oldest_age(const OutboxRows& rows, std::size_t count) {
   double oldest = 0;
-  for (std::size_t i = 0; i < count; ++i) oldest = std::max(oldest, rows[i].age);
+  for (std::size_t i = 0; i < count; ++i) oldest = std::max(oldest, *rows[i].age);
   return std::chrono::microseconds(static_cast<std::int64_t>(oldest * 1e6));
 }
 
@@ -121,7 +123,7 @@ bool is_large(PostgresTransaction& transaction, const OutboxRows& rows, std::siz
 Changes changes_of(PostgresTransaction& transaction, const pqxx::result& result, std::int64_t max_rows,
                    std::optional<std::int64_t> transaction_values, PostgresPosition& at) {
   const OutboxRows rows(result.begin(), result.end());
-  auto count = static_cast<std::size_t>(std::ranges::count(rows, true, &OutboxRow::is_within));
+  auto count = static_cast<std::size_t>(std::ranges::count_if(rows, &OutboxRow::is_within));
   Changes changes;
   changes.more = count < rows.size() || static_cast<std::int64_t>(rows.size()) >= max_rows;
   if (count > 0 && changes.more && transaction_values) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <chrono>
 #include <cstddef>
 #include <limits>
 #include <utility>
@@ -43,16 +44,12 @@ bool is_uuid(std::string_view text) {
   });
 }
 
-// A resolver gives nothing before it has found everything (PL/pgSQL keeps what "return query" gives until the
-// end, and most orders need all rows), so a limit of rows is no limit of its time. What takes longer is found
-// beside the tail, as what is more than the limit. About as long as writing a chunk takes.
-constexpr int kLongestSearchMs = 100;
-
-// The rows of `statement`; none when that takes longer.
+// The rows of `statement`; none when that takes longer. A resolver gives nothing before it has found
+// everything: PL/pgSQL keeps what "return query" gives until the end, and most orders need all rows.
 std::optional<pqxx::result> run_briefly(PostgresTransaction& transaction, const Doing& doing,
-                                        const std::string& statement) {
+                                        const std::string& statement, std::chrono::milliseconds time) {
   transaction.execute(doing,
-                      "savepoint search; set local statement_timeout = " + std::to_string(kLongestSearchMs));
+                      "savepoint search; set local statement_timeout = " + std::to_string(time.count()));
   std::optional<pqxx::result> rows;
   try {
     rows = transaction.run_once(doing, statement);
@@ -125,7 +122,7 @@ std::string ids_query(const PostgresTransaction& transaction, const PostgresInde
 }
 
 std::optional<DocumentIds> find_ids(PostgresTransaction& transaction, const PostgresIndex& index,
-                                    const std::vector<CapturedChange>& changes, std::int64_t limit) {
+                                    const std::vector<CapturedChange>& changes, const SearchLimits& limits) {
   std::vector<const CapturedChange*> own;
   bool values_are_ids = true;
   for (const CapturedChange& change : changes) {
@@ -139,15 +136,15 @@ std::optional<DocumentIds> find_ids(PostgresTransaction& transaction, const Post
   }
   if (own.empty()) return DocumentIds{};
   if (values_are_ids && own.size() == 1) {
-    if (static_cast<std::int64_t>(own[0]->values.size()) > limit) return std::nullopt;
+    if (static_cast<std::int64_t>(own[0]->values.size()) > limits.documents) return std::nullopt;
     return ids_of(own[0]->values);
   }
   const std::string statement = "select distinct k from (" + ids_query(transaction, index, changes) +
-                                ") as u(k) where k is not null limit " + std::to_string(limit + 1);
+                                ") as u(k) where k is not null limit " + std::to_string(limits.documents + 1);
   const std::optional<pqxx::result> found = reading_view(index, [&] {
-    return run_briefly(transaction, Doing("finding documents of " + index.alias), statement);
+    return run_briefly(transaction, Doing("finding documents of " + index.alias), statement, limits.time);
   });
-  if (!found || static_cast<std::int64_t>(found->size()) > limit) return std::nullopt;
+  if (!found || static_cast<std::int64_t>(found->size()) > limits.documents) return std::nullopt;
   DocumentIds ids;
   ids.reserve(found->size());
   for (const pqxx::row& row : *found) ids.push_back({std::string(row[0].c_str(), row[0].size())});

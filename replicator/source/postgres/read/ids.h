@@ -31,10 +31,10 @@ std::vector<bool> can_be_ids(PostgresTransaction& transaction, const PostgresInd
 std::string ids_query(const PostgresTransaction& transaction, const PostgresIndex& index,
                       const std::vector<CapturedChange>& changes);
 
-/// The ids that the changes lead to, without duplicates; none when there are more than `limit`, or when it
-/// takes long to find them. Throws ViewError, Error.
+/// The ids that the changes lead to, without duplicates; none when they are not found within `limits`. Throws
+/// ViewError, Error.
 std::optional<DocumentIds> find_ids(PostgresTransaction& transaction, const PostgresIndex& index,
-                                    const std::vector<CapturedChange>& changes, std::int64_t limit);
+                                    const std::vector<CapturedChange>& changes, const SearchLimits& limits);
 
 /// Runs `read`, which reads the view of `index` or its tracks' queries, and returns what it returns. An error
 /// that would come again leaves as a ViewError, a time-out of a lock as a ViewTooSlow.

@@ -15,8 +15,9 @@ using Clock = std::chrono::steady_clock;
 using Seconds = std::chrono::duration<double>;
 using namespace std::chrono_literals;
 
-// A prepared statement's generic plan expects ten ids. For fewer PostgreSQL would make a plan each time, which
-// takes longer than rendering them, so the last one is repeated; more than this deserve a plan of their own.
+// A prepared statement's generic plan expects ten ids. For fewer PostgreSQL would make a plan each time,
+// which takes longer than rendering them, so the last one is repeated; more than this deserve a plan of their
+// own.
 constexpr std::size_t kIdsOfGenericPlan = 10;
 constexpr std::size_t kMostIdsForGenericPlan = 50;
 

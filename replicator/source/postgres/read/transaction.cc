@@ -50,8 +50,8 @@ Changes PostgresSourceTransaction::read_changes(const Position& from, const Chun
 
 std::optional<DocumentIds> PostgresSourceTransaction::resolve(const AppliedIndex& index,
                                                               const std::vector<CapturedChange>& changes,
-                                                              std::int64_t limit) {
-  return find_ids(transaction_, pipeline_.index(index.id), changes, limit);
+                                                              const SearchLimits& limits) {
+  return find_ids(transaction_, pipeline_.index(index.id), changes, limits);
 }
 
 FanOutPage PostgresSourceTransaction::fan_out_page(JobId job, const JobPosition& after, std::int64_t limit) {

@@ -313,7 +313,7 @@ void PostgresViews::require_readable(const AppliedIndex& index) {
   render(index, {}, 1, [](const RenderedDocument&) {});
   std::vector<CapturedChange> nothing;
   for (const CaptureId capture : index.captures) nothing.push_back({capture, {}, false});
-  find_ids(transaction_, pipeline_.index(index.id), nothing, 1);
+  find_ids(transaction_, pipeline_.index(index.id), nothing, {1});
   try {
     transaction_.execute(kFirstDocumentLimit);
     render_page(pipeline_.index(index.id), std::nullopt, 1, 1, nullptr, [](const RenderedDocument&) {});

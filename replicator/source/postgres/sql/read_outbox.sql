@@ -1,9 +1,10 @@
--- Reads a chunk of the outbox, in the order of transaction and id. The rows behind as many values come without theirs.
+-- Reads a chunk of the outbox, in the order of transaction and id: with each row its age in seconds, or null where it is
+-- behind the chunk, and its values, or null where it has none or they are not wanted.
 --   late  for each late transaction (it ran when the last batch was opened and has ended since)
 --         read_late_transaction.sql; usually nothing
 --   $1    rows at most
 --   $2    values at most; the row that passes it is the last with its values
---   $3    the pipeline's captures; the rows of others come without values, too
+--   $3    the pipeline's captures; the rows of others come without values, but with the time at which they were written
 --   $4, $5  transaction and id behind which the chunk begins
 --   $6    xmax of the batch's snapshot
 --   $7    the batch's snapshot
@@ -20,10 +21,10 @@ with batch as (
   order by o.txid, o.id
   limit (select $1::bigint)
 )
-select r.txid::text, r.id, r.capture, r.width, r.values_before < $2::bigint as is_within,
+select r.txid::text, r.id, r.capture, r.width,
+       case when r.values_before < $2::bigint then date_part('epoch', clock_timestamp() - r.at) end,
        case when r.values_before < $2::bigint and r.capture = any($3::integer[]) then r.keys::text end,
-       r.keys is null as is_everything, date_part('epoch', clock_timestamp() - r.at),
-       case when r.capture <> all($3::integer[]) then r.at::text end as at_of_others
+       case when r.capture <> all($3::integer[]) then r.at::text end
 from (
   select w.*, coalesce(sum(w.width) over (rows between unbounded preceding and 1 preceding), 0) as values_before
   from (

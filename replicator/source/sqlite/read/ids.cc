@@ -1,6 +1,5 @@
 #include "replicator/source/sqlite/read/ids.h"
 
-#include <chrono>
 #include <limits>
 #include <unordered_set>
 #include <utility>
@@ -13,10 +12,6 @@
 
 namespace lockstep {
 namespace {
-
-// What takes longer is found beside the tail, as what is more than the limit. About as long as writing a
-// chunk takes.
-constexpr std::chrono::milliseconds kLongestSearch{100};
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
@@ -121,20 +116,20 @@ void for_each_id(SqliteConnection& connection, const SqlitePipeline& pipeline, c
 
 std::optional<DocumentIds> find_ids(SqliteConnection& connection, const SqlitePipeline& pipeline,
                                     const SqliteIndex& index, const std::vector<CapturedChange>& changes,
-                                    std::int64_t limit) {
+                                    const SearchLimits& limits) {
   std::unordered_set<std::string> found;
   const auto note = [&](std::string id) {
     found.insert(std::move(id));
-    return static_cast<std::int64_t>(found.size()) <= limit;
+    return static_cast<std::int64_t>(found.size()) <= limits.documents;
   };
   try {
-    const SqliteTimeLimit time(connection, kLongestSearch);
+    const SqliteTimeLimit time(connection, limits.time);
     reading_view(index, [&] { for_each_id(connection, pipeline, index, changes, note); });
   } catch (const SqliteError& error) {
     if (is_interrupted(error)) return std::nullopt;
     throw;
   }
-  if (static_cast<std::int64_t>(found.size()) > limit) return std::nullopt;
+  if (static_cast<std::int64_t>(found.size()) > limits.documents) return std::nullopt;
   DocumentIds ids;
   ids.reserve(found.size());
   while (!found.empty()) ids.push_back({std::move(found.extract(found.begin()).value())});

@@ -26,11 +26,11 @@ std::string comparable_ids(const SqliteIndex& index, const DocumentIds& ids);
 void for_each_id(SqliteConnection& connection, const SqlitePipeline& pipeline, const SqliteIndex& index,
                  const std::vector<CapturedChange>& changes, const std::function<bool(std::string id)>& sink);
 
-/// The ids that the changes lead to, without duplicates; none when there are more than `limit`, or when it
-/// takes long to find them. REQUIRES: a snapshot is open. Throws ViewError, Error.
+/// The ids that the changes lead to, without duplicates; none when they are not found within `limits`.
+/// REQUIRES: a snapshot is open. Throws ViewError, Error.
 std::optional<DocumentIds> find_ids(SqliteConnection& connection, const SqlitePipeline& pipeline,
                                     const SqliteIndex& index, const std::vector<CapturedChange>& changes,
-                                    std::int64_t limit);
+                                    const SearchLimits& limits);
 
 /// Runs `read`, which reads the view of `index` or its tracks' queries, and returns what it returns. An error
 /// that would come again leaves as a ViewError.

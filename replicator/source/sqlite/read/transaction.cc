@@ -56,8 +56,8 @@ Changes SqliteSourceTransaction::read_changes(const Position& from, const ChunkL
 
 std::optional<DocumentIds> SqliteSourceTransaction::resolve(const AppliedIndex& index,
                                                             const std::vector<CapturedChange>& changes,
-                                                            std::int64_t limit) {
-  return find_ids(connection_, pipeline_, pipeline_.index(index.id), changes, limit);
+                                                            const SearchLimits& limits) {
+  return find_ids(connection_, pipeline_, pipeline_.index(index.id), changes, limits);
 }
 
 FanOutPage SqliteSourceTransaction::fan_out_page(JobId job, const JobPosition& after, std::int64_t limit) {

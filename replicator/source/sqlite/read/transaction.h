@@ -26,7 +26,7 @@ class SqliteSourceTransaction final : public SqliteReading<SourceTransaction> {
 
   Changes read_changes(const Position& from, const ChunkLimits& limits) override;
   std::optional<DocumentIds> resolve(const AppliedIndex& index, const std::vector<CapturedChange>& changes,
-                                     std::int64_t limit) override;
+                                     const SearchLimits& limits) override;
   FanOutPage fan_out_page(JobId job, const JobPosition& after, std::int64_t limit) override;
 
   DocumentIds render_for(DocumentVersion version, const AppliedIndex& index, const DocumentIds& ids,

@@ -365,7 +365,7 @@ void SqliteViews::require_readable(const SqliteIndex& index) {
   render(index, {}, 1, nullptr, nobody);
   std::vector<CapturedChange> nothing;
   for (const SqliteTrack& track : index.tracks) nothing.push_back({track.capture, {}, false});
-  find_ids(connection_, pipeline_, index, nothing, 1);
+  find_ids(connection_, pipeline_, index, nothing, {1});
   try {
     const SqliteTimeLimit limit(connection_, kFirstDocumentLimit);
     render_page(index, std::nullopt, 1, 1, nullptr, nobody);

@@ -267,6 +267,29 @@ TEST(BulkWriter, HasAsManyInFlightAsAllowedAndNoMore) {
   EXPECT_EQ(tickets, (std::set<std::uint64_t>{1, 2, 3}));
 }
 
+// Beside a large change a small one waited for the reply to the one before it.
+TEST(BulkWriter, ABackgroundRequestThatWaitsForTheWireGivesItsPlaceToOthers) {
+  BulkEndpoint endpoint;
+  Gate gate;
+  BulkWriter writer(quick_options(2), answering([&](const HttpRequest& request) -> HttpResponse {
+                      if (request.body.find("large") != std::string_view::npos) gate.wait();
+                      return {200, endpoint.apply(request.body)};
+                    }));
+  writer.limit_background(1);
+  writer.submit(bulk_of("large1", 1), BulkWriter::Priority::kBackground);
+  writer.submit(bulk_of("large2", 1), BulkWriter::Priority::kBackground);
+  const bool has_room = wait_until([&] { return writer.has_room(); });
+  if (!has_room) gate.open();  // the writer ends with its requests
+  ASSERT_TRUE(has_room);
+  const std::uint64_t small = writer.submit(bulk_of("small", 1));
+  const std::vector<BulkResult> results = take_all(writer, 1);
+  ASSERT_EQ(results.size(), 1u);
+  EXPECT_EQ(results[0].ticket, small);
+  EXPECT_EQ(gate.waiting(), 1);
+  gate.open();
+  EXPECT_EQ(take_all(writer, 2).size(), 2u);
+}
+
 BulkRequest bulk_of_index(IndexId index, const std::string& id) {
   BulkRequest request;
   request.index("posts", {index, DocumentId{id}, ""}, DocumentVersion(Epoch{1}, 5), "{}");

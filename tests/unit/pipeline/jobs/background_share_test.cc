@@ -23,7 +23,7 @@ class BackgroundShareTest : public testing::Test {
                      std::chrono::microseconds base = 2ms) {
     for (const SteadyTime end = now_ + lasting; now_ < end; now_ += 20ms) {
       delay_ = for_each_document * in_flight();
-      share_.small_change_took(base + delay_, now_);
+      share_.small_change_took(base + delay_, share_.requests(now_), now_);
     }
   }
 
@@ -61,6 +61,15 @@ TEST_F(BackgroundShareTest, AClusterThatBecomesSlowIsTheMeasureAfterTwoMinutes) 
   EXPECT_GE(in_flight(), 2000);
 }
 
+TEST_F(BackgroundShareTest, SmallChangesBeforeALargeOneGiveItNoHeadStart) {
+  share_.small_change_took(2ms, 0, now_);
+  const std::int64_t first = in_flight();
+  for (const SteadyTime end = now_ + 60s; now_ < end; now_ += 20ms) share_.small_change_took(2ms, 0, now_);
+  EXPECT_EQ(in_flight(), first);
+  small_changes(1s, 1us);
+  EXPECT_GT(in_flight(), first) << "what it uses without a delay is its own";
+}
+
 TEST_F(BackgroundShareTest, NothingIsEverStopped) {
   small_changes(5s, 10ms);
   EXPECT_GE(in_flight(), 300);
@@ -71,7 +80,7 @@ TEST_F(BackgroundShareTest, NothingIsEverStopped) {
 TEST_F(BackgroundShareTest, APageIsReadInAFewMillisecondsBesideSmallChanges) {
   for (int i = 0; i < 50; ++i) share_.page_took(1000, 100ms);
   EXPECT_EQ(share_.documents(now_), 2000);
-  share_.small_change_took(2ms, now_);
+  share_.small_change_took(2ms, 1, now_);
   EXPECT_LE(share_.documents(now_), 300);
 }
 

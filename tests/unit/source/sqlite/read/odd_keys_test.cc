@@ -56,7 +56,7 @@ class SqliteOddKeysTest : public testing::Test {
     application_->execute(statements);
     const auto transaction = source_->changes().begin(epoch_);
     const Changes changes = transaction->read_changes(before, {kMuch, std::nullopt});
-    std::optional<DocumentIds> ids = transaction->resolve(docs(), changes.captured, kMuch);
+    std::optional<DocumentIds> ids = transaction->resolve(docs(), changes.captured, {kMuch});
     Documents documents;
     if (!ids) throw std::runtime_error("too many ids");
     EXPECT_TRUE(transaction->render(docs(), *ids, kMuch, sink_to(documents)).empty());
@@ -183,7 +183,7 @@ TEST_F(SqliteOddKeysTest, ARowOfTheOutboxThatNoTriggerWroteCountsAsAChangeOfEver
   const Changes changes = transaction->read_changes(before, {kMuch, std::nullopt});
   ASSERT_EQ(changes.captured.size(), 1U);
   EXPECT_TRUE(changes.captured[0].everything);
-  EXPECT_THAT([&] { transaction->resolve(docs(), changes.captured, kMuch); },
+  EXPECT_THAT([&] { transaction->resolve(docs(), changes.captured, {kMuch}); },
               ThrowsMessage<ViewError>(HasSubstr("no trigger")));
 }
 
