@@ -67,6 +67,9 @@ void Checkpoint::add_jobs(SourceTransaction& transaction, const std::map<IndexId
 }
 
 std::vector<Job> Checkpoint::save_and_commit(SourceTransaction& transaction, const News& news) {
+  const ReadingNote note(
+      board_, &ReplicationProgress::loop_reads,
+      "saving the checkpoint (a commit waits for the disk, and for a synchronous standby)");
   const Acknowledged& acknowledged = news.acknowledged;
   std::vector<std::size_t> fresh;
   if (!acknowledged.refused.empty()) {

@@ -21,6 +21,7 @@
 
 #include "replicator/clock.h"
 #include "replicator/pipeline/document_writer.h"
+#include "replicator/pipeline/progress.h"
 #include "replicator/pipeline/refused_share.h"
 #include "replicator/source/change_log.h"
 
@@ -28,12 +29,13 @@ namespace lockstep {
 
 class Checkpoint {
  public:
-  /// `pipeline`, `changes` and `writer` must outlive this.
-  Checkpoint(const AppliedPipeline& pipeline, ChangeLog& changes, DocumentWriter& writer, Epoch epoch,
-             RefusedShare refused_share)
+  /// All references must outlive this. `board` says when a save takes long.
+  Checkpoint(const AppliedPipeline& pipeline, ChangeLog& changes, DocumentWriter& writer,
+             ProgressBoard& board, Epoch epoch, RefusedShare refused_share)
       : pipeline_(pipeline),
         changes_(changes),
         writer_(writer),
+        board_(board),
         epoch_(epoch),
         refused_share_(std::move(refused_share)) {}
 
@@ -88,6 +90,7 @@ class Checkpoint {
   const AppliedPipeline& pipeline_;
   ChangeLog& changes_;
   DocumentWriter& writer_;
+  ProgressBoard& board_;
   const Epoch epoch_;
   RefusedShare refused_share_;
   std::map<IndexId, std::int64_t> on_trial_;  // documents to wait for

@@ -95,7 +95,7 @@ class Replication {
         held_(pipeline_, make_transport(), [this] { wake_up_.wake(); }),
         foreign_(pipeline_, versions_.epoch(), board, make_transport(), config.elasticsearch.request_timeout,
                  [this] { wake_up_.wake(); }),
-        checkpoint_(pipeline_, changes_, writer_, versions_.epoch(),
+        checkpoint_(pipeline_, changes_, writer_, board, versions_.epoch(),
                     RefusedShare(config.replication.max_refused_share, pipeline_)),
         set_aside_(pipeline_, changes_, versions_.epoch()),
         jobs_(

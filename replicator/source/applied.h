@@ -45,8 +45,8 @@ class ViewError : public Error {
   IndexId index_;
 };
 
-/// Reading a view, or what leads to its documents, took longer than it may here: it waits for a lock, or a
-/// row takes long to render. Elsewhere, or later, the same reading may be done.
+/// Reading a view, or what leads to its documents, took longer than it may here: it waits for a lock, a row
+/// takes long to render, or it met what may be over later. Elsewhere, or later, the same reading may be done.
 class ViewTooSlow : public Error {
  public:
   ViewTooSlow(const Parts& parts, IndexId index) : Error(parts), index_(index) {}

@@ -26,11 +26,15 @@ class ForeignWrites : public BlogTest {
                            R"({"title": "a stranger's"})");
   }
 
+  // In one request: the leader's versions rise with each transaction on the server, and would pass the
+  // stranger's on a slow machine.
   void update_often(const std::string& id) {
-    for (int i = 0; i < 100; ++i) {
-      posts_.server().expect("POST", "/" + posts_.alias() + "/_update/" + id,
-                             R"({"doc": {"title": "a stranger's )" + std::to_string(i) + "\"}}");
+    std::string body;
+    for (int i = 0; i < 1'000; ++i) {
+      body += R"({"update": {"_id": ")" + id + "\"}}\n" + R"({"doc": {"title": "a stranger's )" +
+              std::to_string(i) + "\"}}\n";
     }
+    posts_.server().expect("POST", "/" + posts_.alias() + "/_bulk", body);
   }
 
   std::size_t lines_with(const std::string& text) const {
@@ -52,7 +56,7 @@ TEST_F(ForeignWrites, AnUpdateByQueryWhileChangesFlowLosesNoChange) {
   EXPECT_EQ(pipeline_.lockstep("verify").exit_code, 0);
 }
 
-TEST_F(ForeignWrites, AHundredUpdatesOfADocumentDoNotHideItsNextChange) {
+TEST_F(ForeignWrites, AThousandUpdatesOfADocumentDoNotHideItsNextChange) {
   follow_all();
   update_often("1");
   update_often("2");
@@ -72,8 +76,6 @@ TEST_F(ForeignWrites, AHundredUpdatesOfADocumentDoNotHideItsNextChange) {
     const std::size_t found = metrics.find(name);
     return found == std::string::npos ? 0 : std::stoi(metrics.substr(found + name.size()));
   };
-  // Where this leader's versions have passed the stranger's meanwhile, nothing conflicts and nothing is
-  // counted.
   EXPECT_TRUE(wait_until([&] { return counted() >= 1; }, kPatience)) << counted();
 }
 

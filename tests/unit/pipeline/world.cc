@@ -138,7 +138,7 @@ Leader::Leader(World& of, SteadyTime write_lifetime_over)
       bulks(quick_options(world), world.elasticsearch.transports()),
       writer(bulks, board, world.pipeline, world.clock),
       held(world.pipeline, world.elasticsearch.transports()(), [] {}, {milliseconds(1), milliseconds(5)}),
-      checkpoint(world.pipeline, source.changes(), writer, versions.epoch(),
+      checkpoint(world.pipeline, source.changes(), writer, board, versions.epoch(),
                  RefusedShare(of.config.replication.max_refused_share, of.pipeline)),
       set_aside(world.pipeline, source.changes(), versions.epoch()),
       jobs(

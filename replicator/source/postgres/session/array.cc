@@ -1,8 +1,9 @@
 #include "replicator/source/postgres/session/array.h"
 
-#include <pqxx/pqxx>
-#include <tuple>
+#include <cstddef>
 #include <utility>
+
+#include "replicator/error.h"
 
 namespace lockstep {
 
@@ -47,15 +48,35 @@ std::string ids_literal(const std::vector<IndexId>& indices) {
   return numbers_literal(indices);
 }
 
+// libpqxx's parser takes an apostrophe for a quotation mark, which PostgreSQL does not. No byte of a longer
+// character of UTF-8 is one of the array's own, so this takes UTF-8 and other bytes alike, which a database
+// of encoding SQL_ASCII may give.
 std::vector<std::string> parse_array(std::string_view literal) {
   std::vector<std::string> values;
-  const std::string text(literal);
-  // No byte of a longer character of UTF-8 is one of the array's own, so this takes UTF-8 and other bytes
-  // alike, which a database of encoding SQL_ASCII may give.
-  pqxx::array_parser parser(text.c_str(), pqxx::internal::encoding_group::MONOBYTE);
-  for (auto [juncture, value] = parser.get_next(); juncture != pqxx::array_parser::done;
-       std::tie(juncture, value) = parser.get_next()) {
-    if (juncture == pqxx::array_parser::string_value) values.push_back(std::move(value));
+  const auto require = [&](bool is_array) {
+    if (!is_array) throw Error({"reading an array of PostgreSQL", "the server has sent something else"});
+  };
+  require(literal.size() >= 2 && literal.front() == '{' && literal.back() == '}');
+  const std::size_t end = literal.size() - 1;
+  for (std::size_t at = 1; at < end; ++at) {
+    std::string value;
+    const bool is_quoted = literal[at] == '"';
+    if (is_quoted) {
+      for (++at; at < end && literal[at] != '"'; ++at) {
+        if (literal[at] == '\\') ++at;
+        value += literal[at];
+      }
+      require(at < end);
+      ++at;
+    } else {
+      for (; at < end && literal[at] != ','; ++at) {
+        require(literal[at] != '{' && literal[at] != '"' && literal[at] != '\\');
+        value += literal[at];
+      }
+      require(!value.empty());
+    }
+    require(at == end || (literal[at] == ',' && at + 1 < end));
+    if (is_quoted || value != "NULL") values.push_back(std::move(value));
   }
   return values;
 }

@@ -17,7 +17,7 @@ std::string ids_literal(const DocumentIds& ids);
 std::string ids_literal(const std::vector<CaptureId>& captures);
 std::string ids_literal(const std::vector<IndexId>& indices);
 
-/// The values of an array literal, without nulls.
+/// The values of an array literal of one dimension, without nulls. Throws Error for what is none.
 std::vector<std::string> parse_array(std::string_view literal);
 
 }  // namespace lockstep

@@ -45,6 +45,10 @@ set tcp_keepalives_count = 3;
 set tcp_user_timeout = 10000;
 )sql";
 
+// Its job, not the session's, may rest for long. PostgreSQL 13 does not have it.
+constexpr const char* kNoIdleTimeout =
+    "select set_config(name, '0', false) from pg_catalog.pg_settings where name = 'idle_session_timeout'";
+
 // A standby tells nothing of this either, but is refused elsewhere, by its name.
 constexpr const char* kAskForWal = R"sql(
 select case when not pg_is_in_recovery() then
@@ -139,6 +143,7 @@ PostgresSession::PostgresSession(const SourceConfig& source, const std::string& 
     });  // before the settings, which a pooler would give to others
     pqxx::nontransaction setup(*connection_);
     setup.exec(kSessionSettings);
+    setup.exec(kNoIdleTimeout);
     const pqxx::row facts =
         setup.exec_params1("select quote_ident($1), current_setting('server_encoding')", source.schema);
     schema_ = facts[0].c_str();
@@ -178,10 +183,15 @@ const std::string& PostgresSession::prepared(const std::string& statement) {
   if (known != prepared_.end()) return known->second;
   const std::string name = "lockstep_" + std::to_string(prepared_.size());
   connection_->prepare(name, statement);
-#if PQXX_VERSION_MAJOR < 7
-  connection_->prepare_now(name);  // it would wait for exec_prepared()
-#endif
   return prepared_.emplace(statement, name).first->second;
+}
+
+const std::string& PostgresSession::prepared_now(const std::string& statement) {
+  const std::string& name = prepared(statement);
+#if PQXX_VERSION_MAJOR < 7
+  connection_->prepare_now(name);  // libpqxx 6 waits for exec_prepared() with it
+#endif
+  return name;
 }
 
 std::string PostgresSession::storable(std::string_view text) const {

@@ -44,6 +44,9 @@ class PostgresSession {
   /// both sides for as long as the connection lives.
   const std::string& prepared(const std::string& statement);
 
+  /// The same for a script, which names it in `execute`: the server knows it when this returns.
+  const std::string& prepared_now(const std::string& statement);
+
   /// A text that was not read from this database, as the database can store it: where its encoding is not
   /// UTF-8, "?" stands for each byte that is not ASCII.
   std::string storable(std::string_view text) const;

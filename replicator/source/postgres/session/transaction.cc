@@ -48,10 +48,10 @@ pqxx::result PostgresTransaction::execute(const Doing& doing, std::string_view s
   });
 }
 
-pqxx::result PostgresTransaction::run_first(const Doing& doing, std::string_view statement,
+pqxx::result PostgresTransaction::run_first(const Doing& doing, const std::string& statement,
                                             std::string_view literals) {
   std::string name;
-  session_.translating(doing.what, [&] { name = session_.prepared(std::string(statement)); });
+  session_.translating(doing.what, [&] { name = session_.prepared_now(statement); });
   return execute(doing, "execute " + name + "(" + std::string(literals) + ")");
 }
 

@@ -66,9 +66,9 @@ class PostgresTransaction {
     });
   }
 
-  /// As run(), with parameters that are literals: a first statement takes `begin` along. Throws
+  /// As run_filled(), with parameters that are literals: a first statement takes `begin` along. Throws
   /// PostgresError.
-  pqxx::result run_first(const Doing& doing, std::string_view statement, std::string_view literals);
+  pqxx::result run_first(const Doing& doing, const std::string& statement, std::string_view literals);
 
   /// Runs one statement as it is, planned for these parameters. A second one behind a semicolon is an error.
   /// Throws PostgresError.

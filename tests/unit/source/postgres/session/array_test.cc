@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "replicator/error.h"
+
 namespace lockstep {
 namespace {
 
@@ -35,6 +37,18 @@ TEST(PostgresArrayTest, ReadsWhatPostgresqlWrites) {
 
 TEST(PostgresArrayTest, NullsAreLeftOutAndTheWordNullIsNot) {
   EXPECT_THAT(parse_array(R"({NULL,1,"NULL",NULL})"), ElementsAre("1", "NULL"));
+}
+
+// libpqxx ended the program, or left the apostrophes out.
+TEST(PostgresArrayTest, AnApostropheIsNoQuotationMark) {
+  EXPECT_THAT(parse_array(R"({'tis,'a','',it's,"'with, comma'"})"),
+              ElementsAre("'tis", "'a'", "''", "it's", "'with, comma'"));
+}
+
+TEST(PostgresArrayTest, WhatIsNoArrayIsAnError) {
+  for (const char* text :
+       {"", "{", "a", "{a", "{,}", "{a,}", "{\"a}", "{\"a\"b}", "{a\"b}", "{{a}}", "{\"a\\}"})
+    EXPECT_THROW(parse_array(text), Error) << text;
 }
 
 TEST(PostgresArrayTest, EveryCharacterComesBack) {
