@@ -188,8 +188,8 @@ const std::vector<Key<ReplicationConfig>>& keys_of() {
            .description =
                "How often the database checks for changes while idle. For a second after a change it checks "
                "each 1 ms, or each 2 ms while documents are on their way; the longer nothing changes, the "
-               "more rarely, at last a fifth as often (each 25 ms). That delays a change by a five-hundredth "
-               "of the rest before it at most.",
+               "more rarely, at last a fifth as often (each 25 ms). So the first change after ten seconds of "
+               "rest may wait 20 ms, a five-hundredth of the rest.",
            .example = R"("5ms")",
            .least = 1,
            .most = 60 * kSecond}),
@@ -197,7 +197,10 @@ const std::vector<Key<ReplicationConfig>>& keys_of() {
                                         .description =
                                             "A change of more documents than this, or a transaction of more "
                                             "changed rows, becomes a job of its own beside the tail, so "
-                                            "that small changes do not wait for it.",
+                                            "that small changes do not wait for it. What is below it does "
+                                            "hold them up, for as long as Elasticsearch takes to write it, "
+                                            "about a second at most. Lower it where Elasticsearch is slow "
+                                            "and every millisecond counts.",
                                         .example = "10000",
                                         .least = 1,
                                         .most = 10'000'000}),
@@ -374,7 +377,8 @@ const std::vector<Key<TrackConfig>>& keys_of() {
           {.name = "keys",
            .description =
                "An SQL query that turns the changed rows' values (`$1`, an array; SQLite: a JSON array) "
-               "into `_id`s. Excludes `column`.",
+               "into `_id`s. It runs after the change: the changed row may be gone by then, so a query that "
+               "looks for it in its own table finds nothing for a delete. Excludes `column`.",
            .example = R"sql("select blogpost_id from blog.blogpost_tags where tag_id = any($1)")sql"}),
       key<&TrackConfig::columns>({.name = "columns",
                                   .description = "An update counts only if it changes one of these columns. "

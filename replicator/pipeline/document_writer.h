@@ -113,6 +113,10 @@ class DocumentWriter {
   /// Whether a page of the index would wait for another one: it is slow, and jobs have one in hand (W7).
   bool holds_back_page(IndexId index) const;
 
+  /// How many bytes of documents Elasticsearch takes in so long, by the last requests that were not small.
+  /// None: there was none.
+  std::optional<std::size_t> bytes_taken_in(std::chrono::milliseconds time) const;
+
   /// How many requests of jobs may be on the wire at once.
   void limit_jobs(std::size_t requests) { bulks_.limit_background(requests); }
 
@@ -235,6 +239,7 @@ class DocumentWriter {
   BulkRequest park_colliding(const BulkRequest& request, Claim claim);
   void park(const DocumentKey& document, const std::string& reason);
   void take_result(BulkResult result);
+  void note_rate(const BulkResult& result);
   void take_refusal(const BulkItem& item, Outcome outcome, RefusedItem refusal);
   void take_outcome(const BulkItem& item, Outcome outcome, Counts& counts);
   bool is_superseded_by_us(const BulkItem& item);
@@ -269,6 +274,7 @@ class DocumentWriter {
   TailDeletions deletions_;  // noted while a page is read, or waits as a whole
   bool awaits_page_ = false;
   std::function<void(std::chrono::microseconds)> small_change_ = [](std::chrono::microseconds) {};
+  std::optional<double> bytes_per_second_;
   std::map<IndexId, std::int64_t> pending_;
   DelayHistogram applied_;  // of steps that the refresher has got
   Refresher* refresher_ = nullptr;

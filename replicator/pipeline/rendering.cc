@@ -8,8 +8,8 @@ namespace {
 // Of the documents that fit on average. What is ordered too few costs a round trip, too many a rendering.
 constexpr double kMore = 1.25;
 
-// A document in a request of which nothing is known yet: mostly its action line.
-constexpr double kSmallDocument = 200;
+// While nothing is known of the documents' size: they may be of megabytes, and all of them are rendered.
+constexpr double kDocumentsOfUnknownSize = 10;
 
 }  // namespace
 
@@ -22,8 +22,7 @@ bool is_nearly_full(std::size_t bytes, std::size_t full) {
 RenderedSize::Order RenderedSize::order(std::size_t room, std::int64_t most_documents) const {
   const auto bytes = static_cast<double>(room);
   const auto most = static_cast<double>(std::max<std::int64_t>(1, most_documents));
-  const double documents = each_ == 0 ? std::min(static_cast<double>(kFirstDocuments), bytes / kSmallDocument)
-                                      : kMore * bytes / each_;
+  const double documents = each_ == 0 ? kDocumentsOfUnknownSize : kMore * bytes / each_;
   // The document that reaches the limit comes whole.
   const double json = (bytes - each_) * share_of_json_;
   return {static_cast<std::int64_t>(std::clamp(documents, 1.0, most)),

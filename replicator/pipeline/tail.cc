@@ -26,10 +26,12 @@ constexpr std::chrono::milliseconds kGatherFor{5};
 constexpr std::chrono::milliseconds kLongestReading{4'000};
 constexpr std::chrono::milliseconds kLongestRoutedReading{10'000};
 
-// Few documents that are more than this together step aside, too: at what a small cluster takes, it is about
-// a second.
+// Documents of one index that Elasticsearch is likely to take so long for step aside, too, however few they
+// are: small changes would wait for them. A few requests' worth is no more than a chunk.
+constexpr std::chrono::milliseconds kLongestWriting{1'000};
+constexpr std::size_t kLeastBytes = 2UL * 1024 * 1024;
 constexpr std::size_t kMostBytes = 32UL * 1024 * 1024;
-constexpr std::string_view kLarge = "few documents, but large ones";
+constexpr std::string_view kLarge = "not many documents, but Elasticsearch needs a second or more for them";
 
 using CapturedChanges = std::vector<CapturedChange>;
 
@@ -271,13 +273,17 @@ void Tail::render(SourceTransaction& transaction, StepDocuments& documents) {
       step_aside(transaction, piece, held_.reason(piece.index->id));
     } else if (writer_.holds_back(piece.index->id)) {
       step_aside(transaction, piece, std::string(kSlowIndex));
-    } else if (renderings_[piece.index->id].size().of(piece.ids.size()) > kMostBytes) {
+    } else if (renderings_[piece.index->id].size().of(piece.ids.size()) > most_bytes()) {
       step_aside(transaction, piece, std::string(kLarge));
     } else {
       render(transaction, documents, piece, is_first ? kFirstDocuments : chunk_documents_);
     }
     if (piece.ids.empty()) pieces_.pop_front();
   }
+}
+
+std::size_t Tail::most_bytes() const {
+  return std::clamp(writer_.bytes_taken_in(kLongestWriting).value_or(kMostBytes), kLeastBytes, kMostBytes);
 }
 
 void Tail::render(SourceTransaction& transaction, StepDocuments& documents, Piece& piece,

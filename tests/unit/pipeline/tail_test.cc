@@ -142,7 +142,8 @@ TEST_F(TailTest, FewDocumentsThatAreLargeStepAside) {
   EXPECT_EQ(world_.elasticsearch.operations_on("small").size(), 1U);
   EXPECT_LT(world_.elasticsearch.operations().size(), 20U);
   ASSERT_EQ(leader.jobs.progress().size(), 1U);
-  EXPECT_EQ(leader.jobs.progress()[0].second.reason, "few documents, but large ones");
+  EXPECT_EQ(leader.jobs.progress()[0].second.reason,
+            "not many documents, but Elasticsearch needs a second or more for them");
   ASSERT_TRUE(leader.catch_up());
   EXPECT_EQ(world_.difference(), "");
   EXPECT_EQ(world_.elasticsearch.operations().size(), 41U);

@@ -239,6 +239,7 @@ class Reader {
       if (row[5].as<bool>()) reads_.opaque.insert(name);
       if (built_in) continue;
       reads_.functions.insert(oid);
+      if (row[10].as<bool>()) reads_.volatile_functions.insert(name);
       if (row[6].as<bool>() || is_aggregate) continue;  // the parts of an aggregate come by themselves
       if (row[7].is_null()) {
         if (row[9].is_null() || may_read(row[9].c_str())) reads_.opaque.insert(name);

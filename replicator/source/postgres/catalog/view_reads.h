@@ -30,8 +30,11 @@ struct TableRead {
 struct ViewReads {
   std::map<unsigned, TableRead> tables;  ///< by oid; materialized views, foreign tables and sequences too
   std::set<std::string> opaque;          ///< functions that may read anything: every update counts
-  std::set<std::string> environment;     ///< what depends on more than rows: "now()", "tablesample", …
-  std::set<std::string> row_secured;     ///< tables of which policies show the view only a part
+  /// Functions of the application that are declared volatile, as PostgreSQL declares what says nothing else:
+  /// they are called for all rows behind a page.
+  std::set<std::string> volatile_functions;
+  std::set<std::string> environment;  ///< what depends on more than rows: "now()", "tablesample", …
+  std::set<std::string> row_secured;  ///< tables of which policies show the view only a part
 
   // What a role needs besides the right to read the view itself.
   std::set<unsigned> read_as_invoker;  ///< relations that it reads with the rights of its reader

@@ -124,6 +124,12 @@ class Designer {
                "; tables that it reads are not known, and every update of a tracked table counts",
            "write it with an SQL body (begin atomic … end, PostgreSQL 14), and track what it reads");
     }
+    if (!reads.volatile_functions.empty()) {
+      warn(config.line,
+           view + " calls functions that are declared volatile: " + listed(reads.volatile_functions) +
+               "; so PostgreSQL calls them for every document behind a page, each time that it reads one",
+           "declare them stable if they change nothing: alter function … stable");
+    }
     if (!reads.environment.empty()) {
       warn(config.line, view + " depends on more than rows: " + listed(reads.environment) +
                             "; documents are not written again when that changes");

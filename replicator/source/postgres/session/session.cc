@@ -106,6 +106,8 @@ std::string connection_string(const SourceConfig& source, const std::string& pur
   return text;
 }
 
+constexpr const char* kConnectionException = "08000";
+
 constexpr const char* kConnecting = "connecting to the source";
 
 // libpqxx 6 connects anew behind a session that is lost, and goes on without its settings, locks and
@@ -165,9 +167,19 @@ void PostgresSession::cancel() {
   }
 }
 
+// libpqxx takes the whole class 08 for a connection that is lost. A view over a foreign server whose own one
+// is lost raises it, too.
 void PostgresSession::translating(std::string_view doing, const std::function<void()>& step) {
+  const auto own_step = [&] {
+    try {
+      step();
+    } catch (const pqxx::broken_connection& error) {
+      if (!is_open()) throw;
+      throw pqxx::sql_error(error.what(), "", kConnectionException);
+    }
+  };
   try {
-    translating_postgres_errors(doing, step, last_words_->text());
+    translating_postgres_errors(doing, own_step, last_words_->text());
   } catch (const pqxx::usage_error&) {
     if (is_open()) throw;
     throw lost_connection(doing, last_words_->text());

@@ -34,7 +34,8 @@ select p.oid, p.oid::regprocedure::text, p.prokind = 'a',
          and exists (select 1 from pg_depend as d where d.classid = 'pg_proc'::regclass and d.objid = p.oid and d.deptype = 'e'),
        to_jsonb(p) ->> 'prosqlbody',     -- PostgreSQL 13 has no such column
        case when p.prosecdef then p.proowner end,
-       case when p.provolatile = 'i' and l.lanname = 'sql' then p.prosrc end
+       case when p.provolatile = 'i' and l.lanname = 'sql' then p.prosrc end,
+       p.provolatile = 'v'
 from called
 join pg_proc as p on p.oid = called.oid
 join pg_language as l on l.oid = p.prolang
