@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <string>
 
 namespace lockstep {
@@ -33,7 +34,28 @@ constexpr std::size_t kLeastBytes = 2UL * 1024 * 1024;
 constexpr std::size_t kMostBytes = 32UL * 1024 * 1024;
 constexpr std::string_view kLarge = "not many documents, but Elasticsearch needs a second or more for them";
 
+// Long values, such as addresses of pages, that are more than this together are not looked up here: the
+// statement that names them all takes long to send and to read, whatever it finds.
+constexpr std::size_t kMostValueBytes = 1024 * 1024;
+
 using CapturedChanges = std::vector<CapturedChange>;
+
+std::size_t bytes_of(const Values& values) {
+  std::size_t bytes = 0;
+  for (const std::string& value : values) bytes += value.size();
+  return bytes;
+}
+
+// Those of the captures whose values are too long together.
+CapturedChanges take_long(CapturedChanges& changes) {
+  const auto is_short = [](const CapturedChange& change) {
+    return bytes_of(change.values) <= kMostValueBytes;
+  };
+  const auto first_long = std::stable_partition(changes.begin(), changes.end(), is_short);
+  CapturedChanges taken(std::make_move_iterator(first_long), std::make_move_iterator(changes.end()));
+  changes.erase(first_long, changes.end());
+  return taken;
+}
 
 bool is_one_value(const CapturedChanges& changes) {
   return changes.size() == 1 && changes.front().values.size() <= 1;
@@ -227,6 +249,8 @@ void Tail::resolve(SourceTransaction& transaction, const std::vector<CapturedCha
       hold_back(transaction, index, [&] { transaction.add_fan_out(index, own); });
       continue;
     }
+    if (const CapturedChanges long_ones = take_long(own); !long_ones.empty())
+      transaction.add_fan_out(index, long_ones);
     if (own.empty()) continue;
     const ReadingNote note(board_, &ReplicationProgress::loop_reads,
                            "finding changed documents of " + index.alias);

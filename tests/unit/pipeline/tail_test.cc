@@ -149,6 +149,23 @@ TEST_F(TailTest, FewDocumentsThatAreLargeStepAside) {
   EXPECT_EQ(world_.elasticsearch.operations().size(), 41U);
 }
 
+// Nine thousand addresses of pages in one statement held all indices up for six seconds.
+TEST_F(TailTest, LongValuesAreNotLookedUpInTheTail) {
+  const std::string long_name(2'000'000, 'n');
+  world_.put_post("1", long_name);
+  Leader leader(world_);
+  ASSERT_GE(follow(leader), 1);
+  ASSERT_TRUE(leader.catch_up());
+  world_.rename_user(long_name, 1);
+  world_.put_file("small", "a", 1);
+  ASSERT_GE(follow(leader), 1);
+  EXPECT_EQ(world_.database.state().jobs.size(), 1U);
+  ASSERT_TRUE(leader.take_all_outcomes());
+  EXPECT_EQ(world_.elasticsearch.operations_on("small").size(), 1U);
+  ASSERT_TRUE(leader.catch_up());
+  EXPECT_EQ(world_.difference(), "");
+}
+
 TEST_F(TailTest, AFanOutBeyondTheThresholdBecomesAJobAndThePositionGoesOn) {
   world_.config.replication.fan_out_threshold = 20;
   world_.add_silently(21);
