@@ -31,7 +31,7 @@ class SmallChangeCost : public testing::Test {
   DefinedDatabase defined_;
 };
 
-// It was six, with one more to end the transaction before the document was sent.
+// They were six: the transaction was ended before the document was sent.
 TEST_F(SmallChangeCost, ADocumentIsThreeRoundTripsBehindItsChange) {
   support::TcpProxy proxy(defined_.database().server());
   defined_.config().source.url = defined_.database().url_by({"127.0.0.1", proxy.port()});
