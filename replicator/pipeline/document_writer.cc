@@ -10,9 +10,6 @@ namespace {
 
 constexpr std::size_t kSmallBytes = 64 * 1024;
 
-// In the moving average of what Elasticsearch takes.
-constexpr double kWeightOfNew = 0.3;
-
 // A write of a document waits so long for the ones before it. Then it is parked. Less while it is in the way
 // of others.
 constexpr std::chrono::milliseconds kPatience{3'000};
@@ -379,26 +376,13 @@ void DocumentWriter::take_outcomes(std::chrono::milliseconds wait) {
   });
 }
 
-std::optional<std::size_t> DocumentWriter::bytes_taken_in(std::chrono::milliseconds time) const {
-  if (!bytes_per_second_) return std::nullopt;
-  return static_cast<std::size_t>(*bytes_per_second_ * std::chrono::duration<double>(time).count());
-}
-
-// Those that were on their way together share what Elasticsearch took meanwhile.
-void DocumentWriter::note_rate(const BulkResult& result) {
-  if (result.request.bytes() <= kSmallBytes) return;
-  const double seconds = std::max(1e-3, std::chrono::duration<double>(result.took).count());
-  const double rate = static_cast<double>(result.request.bytes() * (requests_.size() + 1)) / seconds;
-  bytes_per_second_ =
-      bytes_per_second_ ? *bytes_per_second_ + kWeightOfNew * (rate - *bytes_per_second_) : rate;
-}
-
 void DocumentWriter::take_result(BulkResult result) {
   const auto in_flight = requests_.find(result.ticket);
   const Origin origin = in_flight->second.origin;
   const Claim claim = in_flight->second.claim;
   requests_.erase(in_flight);
-  note_rate(result);
+  if (result.request.bytes() > kSmallBytes)
+    intake_.note(result.request.bytes(), result.took, requests_.size());
   std::map<IndexId, Counts> counts;
   const std::vector<BulkItem>& items = result.request.items();
   for (const BulkItem& item : items) {

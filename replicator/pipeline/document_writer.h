@@ -44,6 +44,7 @@
 #include "replicator/elasticsearch/bulk/bulk_writer.h"
 #include "replicator/pipeline/acknowledgements.h"
 #include "replicator/pipeline/document_claims.h"
+#include "replicator/pipeline/intake_rate.h"
 #include "replicator/pipeline/progress.h"
 #include "replicator/pipeline/recent_writes.h"
 #include "replicator/pipeline/refresher.h"
@@ -113,9 +114,8 @@ class DocumentWriter {
   /// Whether a page of the index would wait for another one: it is slow, and jobs have one in hand (W7).
   bool holds_back_page(IndexId index) const;
 
-  /// How many bytes of documents Elasticsearch takes in so long, by the last requests that were not small.
-  /// None: there was none.
-  std::optional<std::size_t> bytes_taken_in(std::chrono::milliseconds time) const;
+  /// Of requests that were not small.
+  const IntakeRate& intake() const { return intake_; }
 
   /// How many requests of jobs may be on the wire at once.
   void limit_jobs(std::size_t requests) { bulks_.limit_background(requests); }
@@ -239,7 +239,6 @@ class DocumentWriter {
   BulkRequest park_colliding(const BulkRequest& request, Claim claim);
   void park(const DocumentKey& document, const std::string& reason);
   void take_result(BulkResult result);
-  void note_rate(const BulkResult& result);
   void take_refusal(const BulkItem& item, Outcome outcome, RefusedItem refusal);
   void take_outcome(const BulkItem& item, Outcome outcome, Counts& counts);
   bool is_superseded_by_us(const BulkItem& item);
@@ -274,7 +273,7 @@ class DocumentWriter {
   TailDeletions deletions_;  // noted while a page is read, or waits as a whole
   bool awaits_page_ = false;
   std::function<void(std::chrono::microseconds)> small_change_ = [](std::chrono::microseconds) {};
-  std::optional<double> bytes_per_second_;
+  IntakeRate intake_;
   std::map<IndexId, std::int64_t> pending_;
   DelayHistogram applied_;  // of steps that the refresher has got
   Refresher* refresher_ = nullptr;

@@ -23,6 +23,8 @@ std::string doubt_about_source(const MarkedIndex& marked, const SourceIdentity& 
   if (marked.mark.epoch > epoch) return "the source was restored from an older state";
   if (last.place.empty()) return "";
   if (last.place != source.place) return "the source is a different database now";
+  if (last.timeline.empty() != source.timeline.empty())
+    return "the source tells more or less of its WAL than before, so nothing says whether it went back";
   if (last.timeline != source.timeline) return "the source was promoted, or recovered to an earlier point";
   const bool is_restored = !last.tables.empty() && last.tables != source.tables;
   if (is_restored) return "lockstep's tables in the source were made again, as restoring a dump does";

@@ -307,7 +307,7 @@ void Tail::render(SourceTransaction& transaction, StepDocuments& documents) {
 }
 
 std::size_t Tail::most_bytes() const {
-  return std::clamp(writer_.bytes_taken_in(kLongestWriting).value_or(kMostBytes), kLeastBytes, kMostBytes);
+  return std::clamp(writer_.intake().bytes_in(kLongestWriting).value_or(kMostBytes), kLeastBytes, kMostBytes);
 }
 
 void Tail::render(SourceTransaction& transaction, StepDocuments& documents, Piece& piece,

@@ -9,15 +9,13 @@ namespace lockstep::support {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 class ManagedDatabase : public testing::Test {
  protected:
   ManagedDatabase() : pipeline_(database_), role_(database_.create_role("managed")) {
-    for (const char* function :
-         {"pg_control_system()", "pg_current_wal_insert_lsn()", "pg_current_wal_flush_lsn()",
-          "pg_current_wal_lsn()", "pg_walfile_name(pg_lsn)"}) {
+    for (const char* function : kAboutTheWal)
       database_.execute(std::string("revoke execute on function ") + function + " from public");
-    }
     database_.execute("grant create on database " + database_.name() + " to " + role_ +
                       "; grant create on schema public to " + role_);
     support::execute(*database_.connect_as(role_),
@@ -27,6 +25,15 @@ class ManagedDatabase : public testing::Test {
     pipeline_.add_index("items", "public.items_view", track("public.items"));
     pipeline_.set_role(role_);
   }
+
+  void tell(const std::string& verb, const std::string& preposition) {
+    for (const char* function : kAboutTheWal)
+      database_.execute(verb + " execute on function " + function + preposition + role_);
+  }
+
+  static constexpr const char* kAboutTheWal[] = {"pg_control_system()", "pg_current_wal_insert_lsn()",
+                                                 "pg_current_wal_flush_lsn()", "pg_current_wal_lsn()",
+                                                 "pg_walfile_name(pg_lsn)"};
 
   PostgresDatabase database_;
   PipelineUnderTest pipeline_;
@@ -56,6 +63,33 @@ TEST_F(ManagedDatabase, ThatHidesItsWalAndIsPutBackIsComparedAgain) {
   database_.restore_dump();
   pipeline_.catch_up();
   EXPECT_EQ(pipeline_.difference(), "");
+}
+
+TEST_F(ManagedDatabase, IsTheSameToWhoeverWaitsWithOtherRights) {
+  pipeline_.apply();
+  const auto program = pipeline_.start();
+  database_.execute("update items set name = 'changed' where id = 1");
+  EXPECT_EQ(pipeline_.lockstep("wait").exit_code, 0);
+  tell("grant", " to ");
+  EXPECT_EQ(pipeline_.lockstep("wait", {"--timeout", "10s"}).exit_code, 0) << "the leader knows less";
+}
+
+TEST_F(ManagedDatabase, ThatTellsLessThanBeforeIsComparedAndIsTheSame) {
+  tell("grant", " to ");
+  pipeline_.apply();
+  const auto program = pipeline_.start();
+  EXPECT_EQ(pipeline_.lockstep("wait").exit_code, 0);
+  tell("revoke", " from ");
+  database_.execute("update items set name = 'changed' where id = 1");
+  EXPECT_EQ(pipeline_.difference_within(kPatience), "") << program->err();
+  EXPECT_THAT(program->err(), HasSubstr("nothing says whether it went back"));
+  EXPECT_THAT(program->err(), Not(HasSubstr("different database")));
+  for (const char* verb : {"revoke", "grant"}) {
+    tell(verb, verb == std::string("grant") ? " to " : " from ");
+    // Until writes of the leader that gave up cannot land any more a sweep waits, and this with it.
+    EXPECT_THAT(pipeline_.lockstep("wait", {"--timeout", "1s"}).err,
+                Not(HasSubstr("no leader has compared")));
+  }
 }
 
 }  // namespace

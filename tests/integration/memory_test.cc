@@ -83,5 +83,54 @@ TEST_F(Memory, HoldsOnlySomeOfManyLargeDocuments) {
   EXPECT_EQ(pipeline_.difference(), "");
 }
 
+// Documents that are found by long values, such as addresses of pages.
+class MemoryOfLongValues : public testing::Test {
+ protected:
+  MemoryOfLongValues() : pipeline_(database_) {
+    database_.execute(
+        "create table pages (id integer primary key, address text); "
+        "create index on pages using hash (address); "
+        "create table visits (id integer primary key, address text, number integer); "
+        "create index on visits using hash (address); "
+        "create view documents as select p.id as _id, p.address as _address, "
+        "(select sum(v.number) from visits v where v.address = p.address) as visits from pages p");
+    pipeline_.add_index(
+        "pages", "public.documents",
+        track("public.pages") + track("public.visits", {{"row", "address"}, {"column", "_address"}}));
+  }
+
+  void apply_with(int pages, int bytes) {
+    database_.execute(
+        "insert into pages select i, (select string_agg(md5(i || ' ' || j), '') from "
+        "generate_series(1, " +
+        std::to_string(bytes / 32) + ") j) from generate_series(1, " + std::to_string(pages) +
+        ") i; insert into visits select id, address, 1 from pages; analyze");
+    pipeline_.apply();
+    pipeline_.catch_up();
+  }
+
+  double peak() { return measured_run(pipeline_, "run", {"--until-caught-up"}, kDeadline).peak_memory; }
+
+  PostgresDatabase database_;
+  PipelineUnderTest pipeline_;
+};
+
+TEST_F(MemoryOfLongValues, StaysSmallInAStatementOverThousands) {
+  apply_with(9'000, 2'048);
+  database_.execute("update visits set number = number + 1");
+  // A row of the outbox has a thousand of them, 2 MiB, and is not cut.
+  EXPECT_LE(peak(), kMostOfAny + 40) << "MiB";
+  EXPECT_EQ(pipeline_.difference(), "");
+}
+
+TEST_F(MemoryOfLongValues, StaysSmallWhereEachIsAWholeText) {
+  apply_with(100, 256 * 1024);
+  for (int i = 1; i <= 100; ++i) {
+    database_.execute("update visits set number = number + 1 where id = " + std::to_string(i));
+  }
+  EXPECT_LE(peak(), kMostOfAny + 16) << "MiB";
+  EXPECT_EQ(pipeline_.difference(), "");
+}
+
 }  // namespace
 }  // namespace lockstep::support

@@ -43,6 +43,32 @@ TEST(SourceFaults, CrashesOfPostgresLeaveNoDocumentThatDiffers) {
   EXPECT_EQ(proxy.history().violations(), std::vector<std::string>{});
 }
 
+TEST(SourceFaults, ACommitThatWaitsForAMissingStandbyIsSaid) {
+  PrivatePostgres server;
+  PostgresDatabase database(server.url());
+  database.execute(kCounters);
+  PipelineUnderTest pipeline(database);
+  pipeline.add_index("counters", "public.docs", track("public.counters"));
+  pipeline.apply();
+  const auto program = pipeline.start();
+  ASSERT_EQ(pipeline.difference_within(kPatience), "") << program->err();
+  database.execute("alter system set synchronous_standby_names = 'nobody'");
+  database.execute("select pg_reload_conf()");
+  database.execute("set synchronous_commit = local");
+  ASSERT_TRUE(
+      wait_until([&] { return database.value("show synchronous_standby_names") == "nobody"; }, kPatience));
+  database.execute("update counters set n = n + 1");
+  constexpr const char* kSaid = "a commit waits for the disk, and for a synchronous standby";
+  constexpr std::chrono::seconds kSaidWithin{15};
+  EXPECT_TRUE(
+      wait_until([&] { return pipeline.status().dump().find(kSaid) != std::string::npos; }, kSaidWithin))
+      << pipeline.status().dump();
+  EXPECT_NE(program->err().find(kSaid), std::string::npos) << program->err();
+  database.execute("alter system reset synchronous_standby_names");
+  database.execute("select pg_reload_conf()");
+  EXPECT_EQ(pipeline.difference_within(kPatience), "") << program->err();
+}
+
 // The index has versions from a future that the database no longer knows.
 TEST(SourceFaults, ADatabaseThatWasPutBackToAnOlderStateIsEqualedAgain) {
   PostgresDatabase database;

@@ -39,12 +39,20 @@ struct LargeTransaction {
   bool operator==(const LargeTransaction&) const = default;
 };
 
+/// A value of more bytes than this, such as the address of a page, counts as several: so a number of values
+/// is a limit of memory, too.
+inline constexpr std::int64_t kBytesOfOneValue = 256;
+
 /// How much a chunk holds.
 struct ChunkLimits {
-  std::int64_t values = 0;  ///< about
+  std::int64_t values = 0;  ///< about; long ones count as several (kBytesOfOneValue)
   /// A transaction that goes on behind the chunk is not read when it has more values left. None: no limit.
   std::optional<std::int64_t> transaction_values = {};
 };
+
+/// Changes of so many bytes make a list of documents together. Those that come then make another one: all of
+/// them are looked up at once, and so in memory.
+inline constexpr std::int64_t kMostJoinedBytes = std::int64_t{1024} * 1024;
 
 /// How far the documents of changes are looked for.
 struct SearchLimits {

@@ -35,12 +35,17 @@ std::string late_parts(const std::string& schema, const PostgresPosition& at,
   return parts;
 }
 
+std::string reading_statement(const std::string& schema, const std::string& late) {
+  return fill_placeholders(postgres_sql("read_outbox"),
+                           {{"schema", schema}, {"one", std::to_string(kBytesOfOneValue)}, {"late", late}});
+}
+
 // A row of read_outbox.sql.
 struct OutboxRow {
   std::uint64_t txid;
   std::int64_t id;
   CaptureId capture;
-  std::int64_t width;         // how many values it has
+  std::int64_t width;         // how many values it has; long ones count as several
   std::optional<double> age;  // in seconds; none: it is behind the chunk
   std::optional<std::string_view> values;
   std::optional<std::string_view> at_of_others;  // none: its capture is ours
@@ -185,8 +190,7 @@ Changes read_outbox(PostgresTransaction& transaction, const PostgresPipeline& pi
 
   const std::string& schema = transaction.session().schema();
   const std::string late = late_parts(schema, at, prev.finished_in(cur));
-  const std::string statement =
-      fill_placeholders(postgres_sql("read_outbox"), {{"schema", schema}, {"late", late}});
+  const std::string statement = reading_statement(schema, late);
   const Doing doing("reading the outbox");
   const auto read = [&](const auto& run) {
     return run(doing, statement, limits.values, limits.values, pipeline.captures, first_txid, before_first_id,
@@ -205,9 +209,7 @@ TransactionPart read_transaction(PostgresTransaction& transaction, const Postgre
                                  const PostgresLargeTransaction& large, std::int64_t max_rows,
                                  std::int64_t max_values) {
   const std::string& schema = transaction.session().schema();
-  const std::string statement =
-      fill_placeholders(postgres_sql("read_outbox"),
-                        {{"schema", schema}, {"late", late_part(schema, large.txid, large.after)}});
+  const std::string statement = reading_statement(schema, late_part(schema, large.txid, large.after));
   // A batch of no transaction but this one.
   const std::string none = "0";
   PostgresPosition at;

@@ -139,7 +139,7 @@ Job PostgresJobs::add_fan_out(const PostgresIndex& index, const std::vector<Capt
                               std::optional<JobId> being_expanded) {
   const std::optional<JobId> behind = fan_out_ahead(index.id, changes, being_expanded);
   const pqxx::result joined = transaction_.run(kAddingFanOut, postgres_sql("join_fan_out"), index.id.value,
-                                               value_of(behind), value_of(being_expanded));
+                                               value_of(behind), value_of(being_expanded), kMostJoinedBytes);
   Job job;
   if (joined.empty()) {
     job = insert(index.id, JobKind::kFanOut, "a change of many documents of " + index.alias, behind);

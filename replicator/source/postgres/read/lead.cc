@@ -125,12 +125,18 @@ PostgresLead::Outcome PostgresLead::change(const Keys& keys) {
   return Outcome::kKeyChanged;
 }
 
+// Under the name that the last leader knew, if it knew this database: it may have been allowed to know more
+// of it, or less.
 SourceIdentity PostgresLead::identity() {
-  const pqxx::result row =
+  const pqxx::row row =
       session_.ask("asking the source who it is",
                    statement_with_place(
-                       session_, session_.tells_wal() ? "identify_source" : "identify_source_without_wal"));
-  return {row[0][0].c_str(), row[0][1].c_str(), row[0][2].as<std::int64_t>(), row[0][3].c_str()};
+                       session_, session_.tells_wal() ? "identify_source" : "identify_source_without_wal"),
+                   pipeline_.id())[0];
+  const PostgresPlace here{row[0].c_str(), row[1].c_str()};
+  const PostgresPlace known{row[2].c_str(), row[3].c_str()};
+  return {is_same(known, here) ? known.name : here.name, row[4].c_str(), row[5].as<std::int64_t>(),
+          row[6].c_str()};
 }
 
 Epoch PostgresLead::epoch() {
@@ -160,8 +166,8 @@ Epoch PostgresLead::raise_epoch(Epoch at_least, const KnownPartners& partners) {
     uuids.push_back(uuid);
   }
   constexpr const char* kDoing = "raising the epoch";
-  return epoch_of(session_.ask(kDoing, postgres_sql("raise_epoch"), pipeline_.id(), at_least.value,
-                               partners.place, ids_literal(indices), array_literal(uuids)),
+  return epoch_of(session_.ask(kDoing, statement_with_place(session_, "raise_epoch"), pipeline_.id(),
+                               at_least.value, partners.place, ids_literal(indices), array_literal(uuids)),
                   kDoing);
 }
 

@@ -64,6 +64,16 @@ std::vector<std::size_t> PostgresSourceTransaction::new_dead_letters(const std::
 
 // --- jobs and indices ---
 
+PostgresTransaction& PostgresSourceTransaction::writing() {
+  has_written_ = true;
+  return transaction_;
+}
+
+PostgresJobs& PostgresSourceTransaction::written_jobs() {
+  has_written_ = true;
+  return jobs_;
+}
+
 void PostgresSourceTransaction::note_added(Job job) {
   const bool is_known =
       std::any_of(added_.begin(), added_.end(), [&](const Job& other) { return other.id == job.id; });
@@ -71,39 +81,34 @@ void PostgresSourceTransaction::note_added(Job job) {
 }
 
 void PostgresSourceTransaction::add_job(IndexId index, JobKind kind, const std::string& reason) {
-  has_written_ = true;
-  if (std::optional<Job> job = jobs_.add(index, kind, reason)) note_added(*std::move(job));
+  if (std::optional<Job> job = written_jobs().add(index, kind, reason)) note_added(*std::move(job));
 }
 
 void PostgresSourceTransaction::add_fan_out(const AppliedIndex& index,
                                             const std::vector<CapturedChange>& changes) {
-  has_written_ = true;
-  note_added(jobs_.add_fan_out(pipeline_.index(index.id), changes, being_expanded_));
+  note_added(written_jobs().add_fan_out(pipeline_.index(index.id), changes, being_expanded_));
 }
 
 void PostgresSourceTransaction::add_large_transaction(const AppliedIndex& index,
                                                       const LargeTransaction& transaction) {
-  has_written_ = true;
-  note_added(
-      jobs_.add_large_transaction(pipeline_.index(index.id), PostgresLargeTransaction::from(transaction)));
+  note_added(written_jobs().add_large_transaction(pipeline_.index(index.id),
+                                                  PostgresLargeTransaction::from(transaction)));
 }
 
 void PostgresSourceTransaction::add_repair(const AppliedIndex& index,
                                            const std::vector<FoundDocument>& documents,
                                            const std::string& reason) {
-  has_written_ = true;
-  for (Job& job : jobs_.add_repair(pipeline_.index(index.id), documents, reason)) note_added(std::move(job));
+  for (Job& job : written_jobs().add_repair(pipeline_.index(index.id), documents, reason))
+    note_added(std::move(job));
 }
 
 void PostgresSourceTransaction::begin_job(JobId job) {
-  has_written_ = true;
-  jobs_.begin(job);
+  written_jobs().begin(job);
 }
 
 void PostgresSourceTransaction::set_aside(IndexId index, const std::string& reason) {
-  has_written_ = true;
   const Doing doing("setting an index aside");
-  transaction_.run(
+  writing().run(
       doing, "insert into {schema}.set_aside (index, reason) values ($1, $2) on conflict (index) do nothing",
       index.value, transaction_.session().storable(reason));
   const auto is_forgotten = [&](const Job& job) {
@@ -116,15 +121,13 @@ void PostgresSourceTransaction::set_aside(IndexId index, const std::string& reas
 }
 
 void PostgresSourceTransaction::take_back(IndexId index) {
-  has_written_ = true;
-  transaction_.run(Doing("taking an index back"), "delete from {schema}.set_aside where index = $1",
-                   index.value);
+  writing().run(Doing("taking an index back"), "delete from {schema}.set_aside where index = $1",
+                index.value);
 }
 
 void PostgresSourceTransaction::skip_changes() {
-  has_written_ = true;
-  transaction_.run(Doing("skipping the changes of another database"),
-                   "delete from {schema}.outbox where capture = any($1::integer[])", pipeline_.captures);
+  writing().run(Doing("skipping the changes of another database"),
+                "delete from {schema}.outbox where capture = any($1::integer[])", pipeline_.captures);
   checkpoint_ = position();
 }
 

@@ -56,6 +56,9 @@ class PostgresSourceTransaction final : public PostgresReading<SourceTransaction
 
  private:
   Epoch required_epoch() const;
+  /// For statements that write: what the snapshot has told is not all that there is any more.
+  PostgresTransaction& writing();
+  PostgresJobs& written_jobs();
   void note_added(Job job);
   void write_checkpoint(Epoch epoch);
   void write_acknowledged();

@@ -8,10 +8,23 @@
 
 namespace lockstep {
 
-/// An expression that names the database.
+/// A database, as one session may know it.
+struct PostgresPlace {
+  std::string name;     ///< of place_expression()
+  std::string unnamed;  ///< of unnamed_place_expression()
+};
+
+/// Whether both are the same database, by what both sessions may know.
+bool is_same(const PostgresPlace& some, const PostgresPlace& other);
+
+/// An expression that names the database, as far as this session may know it.
 std::string place_expression(PostgresSession& session);
 
-/// The statement of this name, with what names the database in place of `{place}`.
+/// The same for any session. It tells copies of one database in two clusters apart only where they have other
+/// numbers.
+std::string unnamed_place_expression(PostgresSession& session);
+
+/// The statement of this name, with what names the database in place of `{place}` and `{unnamed_place}`.
 std::string statement_with_place(PostgresSession& session, std::string_view name);
 
 }  // namespace lockstep

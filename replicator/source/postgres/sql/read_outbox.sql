@@ -1,9 +1,10 @@
 -- Reads a chunk of the outbox, in the order of transaction and id: with each row its age in seconds, or null where it is
 -- behind the chunk, and its values, or null where it has none or they are not wanted.
+--   one   bytes that count as one value
 --   late  for each late transaction (it ran when the last batch was opened and has ended since)
 --         read_late_transaction.sql; usually nothing
 --   $1    rows at most
---   $2    values at most; the row that passes it is the last with its values
+--   $2    values at most; the row that passes it is the last with its values. Long ones count as several.
 --   $3    the pipeline's captures; the rows of others come without values, but with the time at which they were written
 --   $4, $5  transaction and id behind which the chunk begins
 --   $6    xmax of the batch's snapshot
@@ -28,7 +29,8 @@ select r.txid::text, r.id, r.capture, r.width,
 from (
   select w.*, coalesce(sum(w.width) over (rows between unbounded preceding and 1 preceding), 0) as values_before
   from (
-    select f.*, coalesce(cardinality(f.keys), 1) as width
+    -- An array joined to an empty one is itself, uncompressed.
+    select f.*, coalesce(greatest(cardinality(f.keys), pg_column_size(f.keys || array[]::text[]) / {one}), 1) as width
     from (
       select * from batch {late}
       order by txid, id

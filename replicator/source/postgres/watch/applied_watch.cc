@@ -13,7 +13,6 @@
 #include "replicator/source/postgres/read/pipeline.h"
 #include "replicator/source/postgres/read/position.h"
 #include "replicator/source/postgres/session/array.h"
-#include "replicator/source/postgres/session/place.h"
 #include "replicator/source/postgres/session/statement.h"
 #include "replicator/source/postgres/session/stored_value.h"
 #include "replicator/source/postgres/session/transaction.h"
@@ -92,11 +91,11 @@ class PostgresAppliedPoint final : public AppliedPoint {
       jobs_.forget();
       watch_.load_captures();
     }
-    if (row[0][6].c_str() != watch_.place_) {
+    if (!is_same({row[0][6].c_str(), row[0][7].c_str()}, watch_.place_)) {
       return pending(
           "no leader has compared this database with Elasticsearch yet; is `lockstep run` running?");
     }
-    if (row[0][7].as<bool>()) {
+    if (row[0][8].as<bool>()) {
       return pending(
           "the outbox was full, so changes were dropped; the leader has to compare every index first");
     }
@@ -169,7 +168,7 @@ PostgresAppliedWatch::PostgresAppliedWatch(const Config& config)
     : session_(config.source, config.pipeline + " wait") {
   const pqxx::row row = require_applied(session_, config.source.schema, config.pipeline,
                                         statement_with_place(session_, "find_pipeline"));
-  if (row[3].as<bool>()) {
+  if (row[4].as<bool>()) {
     throw Error(
         {"asking how far Elasticsearch is", "the source is a standby",
          "let source.url name the primary (a standby cannot tell which transactions are still running)",
@@ -177,7 +176,7 @@ PostgresAppliedWatch::PostgresAppliedWatch(const Config& config)
   }
   pipeline_ = row[0].as<int>();
   identity_ = stored<std::string>(row[1], "pipeline");
-  place_ = row[2].c_str();
+  place_ = {row[2].c_str(), row[3].c_str()};
   load_captures();
 }
 

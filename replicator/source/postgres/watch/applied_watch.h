@@ -18,6 +18,7 @@
 
 #include "replicator/config/config.h"
 #include "replicator/source/applied_watch.h"
+#include "replicator/source/postgres/session/place.h"
 #include "replicator/source/postgres/session/session.h"
 
 namespace lockstep {
@@ -46,7 +47,7 @@ class PostgresAppliedWatch final : public AppliedWatch {
   PostgresSession session_;
   int pipeline_ = 0;
   std::string identity_;
-  std::string place_;     // which database this is (SourceIdentity::place)
+  PostgresPlace place_;
   std::string captures_;  // an array literal
 };
 

@@ -1,5 +1,7 @@
 #include "replicator/source/sqlite/read/changes.h"
 
+#include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
 #include <string>
@@ -33,7 +35,7 @@ std::int64_t newest_outbox_id(SqliteConnection& connection) {
 }
 
 Changes read_rows(SqliteConnection& connection, const SqlitePipeline& pipeline, const SqliteRows& rows,
-                  std::int64_t max_rows) {
+                  std::int64_t max_values) {
   Changes changes;
   std::map<CaptureId, std::pair<std::unordered_set<std::string>, bool>> changed;
   std::set<CaptureId> unknown;
@@ -41,10 +43,12 @@ Changes read_rows(SqliteConnection& connection, const SqlitePipeline& pipeline, 
   SqliteStatement row(connection, kReading,
                       "select id, capture, value from {schema}_outbox where id > ?1 and id <= ?2 "
                       "order by id limit ?3",
-                      rows.behind, rows.up_to, max_rows);
-  while (row.step()) {
+                      rows.behind, rows.up_to, max_values);
+  std::int64_t values = 0;
+  while (values < max_values && row.step()) {
     last = row[0].integer();
     ++changes.rows;
+    ++values;
     const CaptureId capture{static_cast<int>(row[1].integer())};
     const auto own = pipeline.captures.find(capture);
     if (own == pipeline.captures.end()) {
@@ -52,10 +56,12 @@ Changes read_rows(SqliteConnection& connection, const SqlitePipeline& pipeline, 
     } else if (!row[2].is_null()) {  // a null key leads nowhere
       std::optional<std::string> value = outbox_value_text(connection, row[2], own->second.columns);
       auto& [texts, everything] = changed[capture];
-      if (value)
+      if (value) {
+        values += std::max<std::int64_t>(0, std::ssize(*value) / kBytesOfOneValue - 1);
         texts.insert(*std::move(value));
-      else
+      } else {
         everything = true;  // no trigger wrote it, and nobody knows which row it means
+      }
     }
   }
   for (auto& [capture, rows_of_capture] : changed) {
@@ -67,7 +73,7 @@ Changes read_rows(SqliteConnection& connection, const SqlitePipeline& pipeline, 
     changes.captured.push_back(std::move(change));
   }
   changes.unknown_captures.assign(unknown.begin(), unknown.end());
-  changes.more = changes.rows == max_rows && last < rows.up_to;
+  changes.more = values >= max_values && last < rows.up_to;
   changes.next = position_at(changes.more ? last : rows.up_to);
   return changes;
 }

@@ -17,8 +17,9 @@ std::int64_t newest_outbox_id(SqliteConnection& connection);
 Changes read_outbox(SqliteConnection& connection, const SqlitePipeline& pipeline, std::int64_t from,
                     const ChunkLimits& limits);
 
-/// Reads about so many of the rows behind `rows.behind`; `next` is behind them. REQUIRES: a snapshot is open.
+/// Reads the rows behind `rows.behind`, of about so many values; `next` is behind them. REQUIRES: a snapshot
+/// is open.
 Changes read_rows(SqliteConnection& connection, const SqlitePipeline& pipeline, const SqliteRows& rows,
-                  std::int64_t max_rows);
+                  std::int64_t max_values);
 
 }  // namespace lockstep

@@ -19,7 +19,7 @@ constexpr const char* kCreateGathered =
     "create temp table if not exists lockstep_gathered (number integer primary key, id text unique)";
 
 // In one snapshot: few enough for a small memory, and for a -wal that can be rewound in between.
-constexpr std::int64_t kRowsAtOnce = 10'000;
+constexpr std::int64_t kValuesAtOnce = 10'000;
 
 // In one transaction that holds the application's write lock.
 constexpr std::int64_t kDocumentsAtOnce = kFanOutPageDocuments;
@@ -147,7 +147,7 @@ std::optional<SqliteRows> SqliteExpansion::gather_rows(const SqlitePipeline& pip
                                                        const SqliteIndex& index, const SqliteRows& rows,
                                                        FanOutList& list) {
   const SqliteSnapshot snapshot(*connection_, kDoing);
-  const Changes changes = read_rows(*connection_, pipeline, rows, kRowsAtOnce);
+  const Changes changes = read_rows(*connection_, pipeline, rows, kValuesAtOnce);
   list.unknown_captures.insert(changes.unknown_captures.begin(), changes.unknown_captures.end());
   gather(pipeline, index, changes.captured);
   if (!changes.more) return std::nullopt;

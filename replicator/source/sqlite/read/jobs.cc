@@ -145,8 +145,10 @@ std::optional<Job> SqliteJobs::fan_out_to_join(IndexId index, std::optional<JobI
   SqliteStatement found(connection_, kAddingFanOut,
                         "select id, reason from {schema}_job "
                         "where pipeline = ?1 and index_id = ?2 and kind = 'fan_out' and total is null "
-                        "and read_to is null and behind is ?3 and id is not ?4 order by id desc limit 1",
-                        pipeline_, index.value, value_of(behind), value_of(being_expanded));
+                        "and read_to is null and behind is ?3 and id is not ?4 "
+                        "and (select coalesce(sum(length(c.keys)), 0) from {schema}_job_change as c "
+                        "where c.job = {schema}_job.id) < ?5 order by id desc limit 1",
+                        pipeline_, index.value, value_of(behind), value_of(being_expanded), kMostJoinedBytes);
   if (!found.step()) return std::nullopt;
   Job job;
   job.id = {found[0].integer()};

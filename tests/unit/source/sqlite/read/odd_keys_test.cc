@@ -239,6 +239,45 @@ TEST_F(SqliteOddKeysTest, NoRowIsNamedWhereTheViewFailsWhicheverIsAskedFor) {
               ThrowsMessage<ViewError>(AllOf(HasSubstr("malformed JSON"), Not(HasSubstr("whose _id is")))));
 }
 
+// They took memory without a limit: chunks were limited by the number of their values alone.
+TEST_F(SqliteOddKeysTest, LongOnesFillAChunkSooner) {
+  apply("create table t (k text primary key, name); create view docs as select k as _id, name from t",
+        {sqlite_track("t")});
+  Position position = source_->changes().begin(epoch_)->position();
+  application_->execute(
+      "with recursive n (i) as (select 1 union all select i + 1 from n where i < 20) "
+      "insert into t select printf('%0300000d', i), 1 from n");
+  std::set<std::string> values;
+  int chunks = 0;
+  for (bool more = true; more; ++chunks) {
+    const Changes changes = source_->changes().begin(epoch_)->read_changes(position, {2'000, kMuch});
+    ASSERT_FALSE(changes.large);
+    EXPECT_LE(changes.rows, 2);
+    for (const CapturedChange& change : changes.captured)
+      values.insert(change.values.begin(), change.values.end());
+    position = changes.next;
+    more = changes.more;
+  }
+  EXPECT_EQ(chunks, 10);
+  EXPECT_EQ(values.size(), 20U);
+}
+
+TEST_F(SqliteOddKeysTest, AFanOutTakesNoMoreOfThemThanFitIntoMemory) {
+  apply("create table t (k text primary key, name); create view docs as select k as _id, name from t",
+        {sqlite_track("t")});
+  Position position = source_->changes().begin(epoch_)->position();
+  std::set<std::int64_t> jobs;
+  for (int i = 0; i < 10; ++i) {
+    application_->execute("insert into t values (printf('%0300000d', " + std::to_string(i) + "), 1)");
+    const auto transaction = source_->changes().begin(epoch_);
+    const Changes changes = transaction->read_changes(position, {2'000, kMuch});
+    position = changes.next;
+    transaction->add_fan_out(docs(), changes.captured);
+    for (const Job& job : transaction->commit()) jobs.insert(job.id.value);
+  }
+  EXPECT_EQ(jobs.size(), 3U) << "four changes of 300 KB in each";
+}
+
 TEST_F(SqliteOddKeysTest, AFileInUtf16IsReadAsItIsInUtf8) {
   sqlite3* file = nullptr;
   ASSERT_EQ(sqlite3_open(file_.c_str(), &file), SQLITE_OK);
