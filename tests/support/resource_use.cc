@@ -47,6 +47,18 @@ double seconds(double ticks) {
   return ticks / static_cast<double>(sysconf(_SC_CLK_TCK));
 }
 
+double cpu_ticks_of_children(pid_t pid) {
+  double ticks = 0;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+    const std::string name = entry.path().filename();
+    pid_t child = 0;
+    if (std::from_chars(name.data(), name.data() + name.size(), child).ec != std::errc()) continue;
+    const std::optional<Stat> stat = read_stat(child);
+    if (stat && stat->parent == pid) ticks += stat->own;
+  }
+  return ticks;
+}
+
 // CPU seconds of the child processes that have ended.
 double cpu_of_ended_children() {
   rusage usage{};
@@ -64,18 +76,16 @@ double cpu_seconds(pid_t pid) {
   return stat ? seconds(stat->own) : 0;
 }
 
+// A child that ends while the list is read would be in neither sum, or in both: then it is read again.
 double cpu_seconds_with_children(pid_t pid) {
-  const std::optional<Stat> server = read_stat(pid);
-  if (!server) return 0;
-  double ticks = server->own + server->ended_children;
-  for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
-    const std::string name = entry.path().filename();
-    pid_t child = 0;
-    if (std::from_chars(name.data(), name.data() + name.size(), child).ec != std::errc()) continue;
-    const std::optional<Stat> stat = read_stat(child);
-    if (stat && stat->parent == pid) ticks += stat->own;
+  std::optional<Stat> server = read_stat(pid);
+  while (server) {
+    const double ticks = server->own + server->ended_children + cpu_ticks_of_children(pid);
+    const double ended_before = server->ended_children;
+    server = read_stat(pid);
+    if (server && server->ended_children == ended_before) return seconds(ticks);
   }
-  return seconds(ticks);
+  return 0;
 }
 
 double peak_memory(pid_t pid) {

@@ -45,8 +45,8 @@ struct OutboxRow {
   std::uint64_t txid;
   std::int64_t id;
   CaptureId capture;
-  std::int64_t width;         // how many values it has; long ones count as several
-  std::optional<double> age;  // in seconds; none: it is behind the chunk
+  std::int64_t width;               // how many values it has; long ones count as several
+  std::optional<std::int64_t> age;  // in microseconds; none: it is behind the chunk
   std::optional<std::string_view> values;
   std::optional<std::string_view> at_of_others;  // none: its capture is ours
 
@@ -55,7 +55,7 @@ struct OutboxRow {
         id(row[1].as<std::int64_t>()),
         capture{row[2].as<int>()},
         width(row[3].as<std::int64_t>()) {
-    if (!row[4].is_null()) age = row[4].as<double>();
+    if (!row[4].is_null()) age = row[4].as<std::int64_t>();
     if (!row[5].is_null()) values.emplace(row[5].c_str(), row[5].size());
     if (!row[6].is_null()) at_of_others.emplace(row[6].c_str(), row[6].size());
   }
@@ -104,11 +104,11 @@ std::vector<CaptureId> unknown_captures(PostgresTransaction& transaction, const 
   return unknown;
 }
 
-// Below 0 when the server's clock was put back meanwhile.
+// That of a row is below 0 when the server's clock was put back meanwhile.
 std::chrono::microseconds oldest_age(const OutboxRows& rows, std::size_t count) {
-  double oldest = 0;
+  std::int64_t oldest = 0;
   for (std::size_t i = 0; i < count; ++i) oldest = std::max(oldest, *rows[i].age);
-  return std::chrono::microseconds(static_cast<std::int64_t>(oldest * 1e6));
+  return std::chrono::microseconds(oldest);
 }
 
 // Whether the transaction of a row has more values than `limit` from this row on.

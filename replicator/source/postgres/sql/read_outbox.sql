@@ -1,4 +1,4 @@
--- Reads a chunk of the outbox, in the order of transaction and id: with each row its age in seconds, or null where it is
+-- Reads a chunk of the outbox, in the order of transaction and id: with each row its age in microseconds, or null where it is
 -- behind the chunk, and its values, or null where it has none or they are not wanted.
 --   one   bytes that count as one value
 --   late  for each late transaction (it ran when the last batch was opened and has ended since)
@@ -23,7 +23,7 @@ with batch as (
   limit (select $1::bigint)
 )
 select r.txid::text, r.id, r.capture, r.width,
-       case when r.values_before < $2::bigint then date_part('epoch', clock_timestamp() - r.at) end,
+       case when r.values_before < $2::bigint then (date_part('epoch', clock_timestamp() - r.at) * 1e6)::bigint end,
        case when r.values_before < $2::bigint and r.capture = any($3::integer[]) then r.keys::text end,
        case when r.capture <> all($3::integer[]) then r.at::text end
 from (
