@@ -57,6 +57,8 @@ class Counted {
     });
     work_.pipeline().set_source("postgresql://postgres@127.0.0.1:" + std::to_string(way_.port()) + "/" +
                                 work_.database().name());
+    // Whether a second connection is worth it is a question of time.
+    work_.pipeline().set_more_of_source("render_connections = 1\n");
   }
 
   void wal() {

@@ -92,5 +92,21 @@ TEST_F(ManagedDatabase, ThatTellsLessThanBeforeIsComparedAndIsTheSame) {
   }
 }
 
+TEST_F(ManagedDatabase, ThatTellsMoreThanBeforeGetsItsFullName) {
+  const auto place = [&] {
+    return database_.value("select partners ->> 'place' from lockstep.checkpoint").value_or("");
+  };
+  pipeline_.apply();
+  pipeline_.catch_up();
+  EXPECT_TRUE(place().starts_with("unnamed/")) << place();
+  tell("grant", " to ");
+  pipeline_.catch_up();
+  EXPECT_FALSE(place().starts_with("unnamed/")) << place();
+  tell("revoke", " from ");
+  pipeline_.catch_up();
+  EXPECT_FALSE(place().starts_with("unnamed/")) << "it is known to be the same: " << place();
+  EXPECT_EQ(pipeline_.difference(), "");
+}
+
 }  // namespace
 }  // namespace lockstep::support
