@@ -52,13 +52,17 @@ def number(value):
     return f"{value:.1f}" if abs(value) >= 10 else f"{value:.3f}".rstrip("0").rstrip(".")
 
 
+def distance(share):
+    return f"{abs(share):.0%}" if abs(share) >= 0.01 else f"{abs(share):.1%}"
+
+
 def verdict(measure):
     """The target and how far the median is from it; empty without a target."""
     if "target" not in measure:
         return ""
     median, bound, target = statistics.median_low(measure["values"]), measure["target"]["bound"], measure["target"]["value"]
     met = median >= target if bound == "at least" else median <= target
-    return f"{bound} {number(target)}: " + ("met" if met else f"**missed by {abs(median / target - 1):.0%}**")
+    return f"{bound} {number(target)}: " + ("met" if met else f"**missed by {distance(median / target - 1)}**")
 
 
 def caption(result):

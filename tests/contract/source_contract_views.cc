@@ -238,6 +238,46 @@ TEST_P(SourceContract, PagesTellStaleRoutingsToo) {
   }
 }
 
+// A page's were lost, and its documents stayed under them for ever: the transaction said that it might be
+// shown without a commit.
+TEST_P(SourceContract, RecordedRoutingsOutliveATransactionThatMayBeShown) {
+  lead();
+  writer_->insert_town(1, "Ulm");
+  writer_->insert_parcel(1, 1);
+  drain();
+  int counter = 0;
+  const auto stale_routings = [&] {
+    Rendered documents;
+    begin()->render_for(version(++counter), parcels(), {{"1"}}, kManyBytes, documents.sink());
+    return documents.stale_routings["1"];
+  };
+  const auto all_is_durable = [&] {
+    const auto transaction = begin();
+    transaction->take_snapshot();
+    return transaction->may_be_shown();
+  };
+  const auto show = [&](const auto& render) {
+    EXPECT_TRUE(becomes_true(all_is_durable));
+    const auto transaction = begin();
+    transaction->take_snapshot();
+    Rendered documents;
+    render(*transaction, documents);
+    EXPECT_EQ(documents.json.size(), 1U);
+    if (!transaction->may_be_shown()) transaction->commit();
+  };
+  show([&](SourceTransaction& transaction, Rendered& documents) {
+    transaction.render_for(version(++counter), parcels(), {{"1"}}, kManyBytes, documents.sink());
+  });
+  writer_->rename_town(1, "Bonn");
+  EXPECT_EQ(stale_routings(), (Strings{"Ulm"}));
+  show([&](SourceTransaction& transaction, Rendered& documents) {
+    transaction.render_page_for(version(++counter), parcels(), std::nullopt, 10, kManyBytes,
+                                documents.sink());
+  });
+  writer_->rename_town(1, "Rom");
+  EXPECT_EQ(stale_routings(), (Strings{"Bonn", "Ulm"}));
+}
+
 TEST_P(SourceContract, OnlyWhoIsAboutToWriteIsToldStaleRoutings) {
   lead();
   const RoutedDocuments routed(parcels());

@@ -39,9 +39,9 @@ struct LargeTransaction {
   bool operator==(const LargeTransaction&) const = default;
 };
 
-/// A value of more bytes than this, such as the address of a page, counts as several: so a number of values
-/// is a limit of memory, too.
-inline constexpr std::int64_t kBytesOfOneValue = 256;
+/// A longer value, such as the address of a page, counts as several, one for each so many bytes: so a number
+/// of values is a limit of memory, too.
+inline constexpr std::int64_t kBytesOfOneValue = 128;
 
 /// How much a chunk holds.
 struct ChunkLimits {

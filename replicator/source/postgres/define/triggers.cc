@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "replicator/source/checksum.h"
+#include "replicator/source/outbox/change.h"
 #include "replicator/source/postgres/session/statement.h"
 #include "replicator/source/template.h"
 
@@ -122,10 +123,19 @@ class RowImage {
   bool has_whole_row_ = false;
 };
 
+// In which row of the outbox the value d.key goes, of those of a statement: in each are about a thousand, and
+// long ones count as several, since it is read as a whole.
+std::string row_of_value() {
+  return "(pg_catalog.sum(greatest(1, pg_catalog.octet_length(d.key) operator(pg_catalog./) " +
+         std::to_string(kBytesOfOneValue) +
+         ")) over (rows unbounded preceding) operator(pg_catalog.-) 1) operator(pg_catalog./) 1000";
+}
+
 // What every template of a body has.
 Filling filling_of(const TriggerCode& code) {
   Filling filling;
   filling.holes["schema"] = code.schema;
+  filling.holes["part"] = row_of_value();
   filling.blocks["bounded"] = when(code.bounded);
   return filling;
 }
@@ -352,6 +362,7 @@ std::string parts_body(const TriggerCode& code, std::string_view schema_name, in
     body.blocks["captures"].push_back({{{"id", id}, {"keys", format_text(keys_in(code, i, {rows}))}}, {}});
   }
   body.holes["ids"] = ids;
+  body.holes["page"] = row_of_value();
   return fill_template(postgres_sql("capture_parts"), body);
 }
 

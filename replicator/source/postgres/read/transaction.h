@@ -36,6 +36,7 @@ class PostgresSourceTransaction final : public PostgresReading<SourceTransaction
   ViewPageEnd render_page_for(DocumentVersion version, const AppliedIndex& index,
                               const std::optional<DocumentId>& after, std::int64_t limit,
                               std::int64_t max_bytes, const DocumentSink& sink) override {
+    has_written_ |= index.routed;
     return views_.render_page_for(version, index, after, limit, max_bytes, sink);
   }
 

@@ -45,9 +45,12 @@ set tcp_keepalives_count = 3;
 set tcp_user_timeout = 10000;
 )sql";
 
-// Its job, not the session's, may rest for long. PostgreSQL 13 does not have it.
-constexpr const char* kNoIdleTimeout =
-    "select set_config(name, '0', false) from pg_catalog.pg_settings where name = 'idle_session_timeout'";
+// The schema as a name, and the encoding. A session may rest for long between the pages of a job;
+// PostgreSQL 13 does not have the setting that would end it.
+constexpr const char* kAskForFacts = R"sql(
+select quote_ident($1), current_setting('server_encoding'),
+       (select set_config(name, '0', false) from pg_catalog.pg_settings where name = 'idle_session_timeout')
+)sql";
 
 // A standby tells nothing of this either, but is refused elsewhere, by its name.
 constexpr const char* kAskForWal = R"sql(
@@ -145,9 +148,7 @@ PostgresSession::PostgresSession(const SourceConfig& source, const std::string& 
     });  // before the settings, which a pooler would give to others
     pqxx::nontransaction setup(*connection_);
     setup.exec(kSessionSettings);
-    setup.exec(kNoIdleTimeout);
-    const pqxx::row facts =
-        setup.exec_params1("select quote_ident($1), current_setting('server_encoding')", source.schema);
+    const pqxx::row facts = setup.exec_params1(kAskForFacts, source.schema);
     schema_ = facts[0].c_str();
     const std::string encoding = facts[1].c_str();
     // The latter takes any bytes. It must take them from us, too: the keys of rows come back as parameters.

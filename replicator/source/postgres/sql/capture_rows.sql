@@ -2,6 +2,7 @@
 -- T2, T4 and T5). A statement that touched one row writes what the loop has found, which ends at the second row; a later
 -- statement of many rows may find the outbox full.
 --   {schema}     lockstep's schema
+--   {part}       the row of the outbox into which d.key goes
 --   {rows}       the transition table: new_rows or old_rows
 --   {values}     query of v1, v2, ..., what each capture takes from these rows
 --   {columns}    r.v1, r.v2, ...
@@ -39,7 +40,7 @@ begin
 {#captures}
     insert into {schema}.outbox (capture, keys)
     select {id}, pg_catalog.array_agg(p.key)
-    from (select d.key, (pg_catalog.row_number() over () operator(pg_catalog.-) 1) operator(pg_catalog./) 1000 as part
+    from (select d.key, {part} as part
           from ({select} r.v{n} as key from {values} as r where r.v{n} is not null) as d) as p
     group by p.part;
 {/captures}

@@ -2,6 +2,7 @@
 -- touched one row takes the path without a join condition: a loop that ends at the second pair. There may be fewer new
 -- rows than old ones, hence the left join: a trigger on the partition into which a row moves can refuse it.
 --   {schema}     lockstep's schema
+--   {part}       the row of the outbox into which d.key goes
 --   {old}, {new} queries of the rows before and after: k1, k2, ... the primary key, c1, c2, ... the counted columns, w the whole
 --                row, v1, v2, ... what each capture takes
 --   {columns}    of a pair, for each capture, the array of values to note; null: there is none
@@ -48,7 +49,7 @@ begin
 {#captures}
     insert into {schema}.outbox (capture, keys)
     select {id}, pg_catalog.array_agg(p.key)
-    from (select d.key, (pg_catalog.row_number() over () operator(pg_catalog.-) 1) operator(pg_catalog./) 1000 as part
+    from (select d.key, {part} as part
 {#same_value}
           from (select coalesce(n.v{n}, o.v{n}) as key from {old} as o
                 full join {new} as n on {same_key}

@@ -246,7 +246,7 @@ TEST_F(SqliteOddKeysTest, LongOnesFillAChunkSooner) {
   Position position = source_->changes().begin(epoch_)->position();
   application_->execute(
       "with recursive n (i) as (select 1 union all select i + 1 from n where i < 20) "
-      "insert into t select printf('%0300000d', i), 1 from n");
+      "insert into t select printf('%0150000d', i), 1 from n");
   std::set<std::string> values;
   int chunks = 0;
   for (bool more = true; more; ++chunks) {

@@ -30,7 +30,7 @@ begin
       begin
         insert into lockstep.outbox (capture, keys)
         select 1, pg_catalog.array_agg(p.key)
-        from (select d.key, (pg_catalog.row_number() over () operator(pg_catalog.-) 1) operator(pg_catalog./) 1000 as part
+        from (select d.key, (pg_catalog.sum(greatest(1, pg_catalog.octet_length(d.key) operator(pg_catalog./) 128)) over (rows unbounded preceding) operator(pg_catalog.-) 1) operator(pg_catalog./) 1000 as part
               from (select distinct r.v1 as key from (select (id
 )::pg_catalog.text collate pg_catalog."C" as v1 from new_rows as blogposts) as r) as d
               where d.key is not null) as p
@@ -48,7 +48,7 @@ begin
   if several then
     insert into lockstep.outbox (capture, keys)
     select 1, pg_catalog.array_agg(p.key)
-    from (select d.key, (pg_catalog.row_number() over () operator(pg_catalog.-) 1) operator(pg_catalog./) 1000 as part
+    from (select d.key, (pg_catalog.sum(greatest(1, pg_catalog.octet_length(d.key) operator(pg_catalog./) 128)) over (rows unbounded preceding) operator(pg_catalog.-) 1) operator(pg_catalog./) 1000 as part
           from (select r.v1 as key from (select (id
 )::pg_catalog.text collate pg_catalog."C" as v1 from new_rows as blogposts) as r where r.v1 is not null) as d) as p
     group by p.part;
@@ -88,7 +88,7 @@ begin
       begin
         insert into lockstep.outbox (capture, keys)
         select 1, pg_catalog.array_agg(p.key)
-        from (select d.key, (pg_catalog.row_number() over () operator(pg_catalog.-) 1) operator(pg_catalog./) 1000 as part
+        from (select d.key, (pg_catalog.sum(greatest(1, pg_catalog.octet_length(d.key) operator(pg_catalog./) 128)) over (rows unbounded preceding) operator(pg_catalog.-) 1) operator(pg_catalog./) 1000 as part
               from (select r.v1 as key from (select (id
 )::pg_catalog.text collate pg_catalog."C" as v1 from old_rows as blogposts) as r union select r.v1 as key from (select (id
 )::pg_catalog.text collate pg_catalog."C" as v1 from new_rows as blogposts) as r) as d
@@ -107,7 +107,7 @@ begin
   if several then
     insert into lockstep.outbox (capture, keys)
     select 1, pg_catalog.array_agg(p.key)
-    from (select d.key, (pg_catalog.row_number() over () operator(pg_catalog.-) 1) operator(pg_catalog./) 1000 as part
+    from (select d.key, (pg_catalog.sum(greatest(1, pg_catalog.octet_length(d.key) operator(pg_catalog./) 128)) over (rows unbounded preceding) operator(pg_catalog.-) 1) operator(pg_catalog./) 1000 as part
           from (select coalesce(n.v1, o.v1) as key from (select blogposts.id as k1, blogposts.body as c1, blogposts.title as c2, blogposts.user_id as c3, (id
 )::pg_catalog.text collate pg_catalog."C" as v1 from old_rows as blogposts) as o
                 full join (select blogposts.id as k1, blogposts.body as c1, blogposts.title as c2, blogposts.user_id as c3, (id
@@ -146,7 +146,7 @@ begin
       begin
         insert into lockstep.outbox (capture, keys)
         select 1, pg_catalog.array_agg(p.key)
-        from (select d.key, (pg_catalog.row_number() over () operator(pg_catalog.-) 1) operator(pg_catalog./) 1000 as part
+        from (select d.key, (pg_catalog.sum(greatest(1, pg_catalog.octet_length(d.key) operator(pg_catalog./) 128)) over (rows unbounded preceding) operator(pg_catalog.-) 1) operator(pg_catalog./) 1000 as part
               from (select distinct r.v1 as key from (select (id
 )::pg_catalog.text collate pg_catalog."C" as v1 from old_rows as blogposts) as r) as d
               where d.key is not null) as p
@@ -164,7 +164,7 @@ begin
   if several then
     insert into lockstep.outbox (capture, keys)
     select 1, pg_catalog.array_agg(p.key)
-    from (select d.key, (pg_catalog.row_number() over () operator(pg_catalog.-) 1) operator(pg_catalog./) 1000 as part
+    from (select d.key, (pg_catalog.sum(greatest(1, pg_catalog.octet_length(d.key) operator(pg_catalog./) 128)) over (rows unbounded preceding) operator(pg_catalog.-) 1) operator(pg_catalog./) 1000 as part
           from (select r.v1 as key from (select (id
 )::pg_catalog.text collate pg_catalog."C" as v1 from old_rows as blogposts) as r where r.v1 is not null) as d) as p
     group by p.part;
@@ -290,7 +290,7 @@ alter table %1$s enable always trigger lockstep_1_truncate$lockstep$, part.name)
       end if;
       if reason is null then
         for found_keys in execute
-          'select array_agg(p.key) from (select d.key, (row_number() over () - 1) / 1000 as page from (' || format($lockstep$select distinct r.v1 as key from (select (id
+          'select array_agg(p.key) from (select d.key, (pg_catalog.sum(greatest(1, pg_catalog.octet_length(d.key) operator(pg_catalog./) 128)) over (rows unbounded preceding) operator(pg_catalog.-) 1) operator(pg_catalog./) 1000 as page from (' || format($lockstep$select distinct r.v1 as key from (select (id
 )::pg_catalog.text collate pg_catalog."C" as v1 from only %1$s as blogposts) as r$lockstep$, part.name)
           || ') as d where d.key is not null) as p group by p.page'
         loop
@@ -343,7 +343,7 @@ begin
       begin
         insert into lockstep.outbox (capture, keys)
         select 2, pg_catalog.array_agg(p.key)
-        from (select d.key, (pg_catalog.row_number() over () operator(pg_catalog.-) 1) operator(pg_catalog./) 1000 as part
+        from (select d.key, (pg_catalog.sum(greatest(1, pg_catalog.octet_length(d.key) operator(pg_catalog./) 128)) over (rows unbounded preceding) operator(pg_catalog.-) 1) operator(pg_catalog./) 1000 as part
               from (select distinct r.v1 as key from (select (id
 )::pg_catalog.text collate pg_catalog."C" as v1 from new_rows as users) as r) as d
               where d.key is not null) as p
@@ -361,7 +361,7 @@ begin
   if several then
     insert into lockstep.outbox (capture, keys)
     select 2, pg_catalog.array_agg(p.key)
-    from (select d.key, (pg_catalog.row_number() over () operator(pg_catalog.-) 1) operator(pg_catalog./) 1000 as part
+    from (select d.key, (pg_catalog.sum(greatest(1, pg_catalog.octet_length(d.key) operator(pg_catalog./) 128)) over (rows unbounded preceding) operator(pg_catalog.-) 1) operator(pg_catalog./) 1000 as part
           from (select r.v1 as key from (select (id
 )::pg_catalog.text collate pg_catalog."C" as v1 from new_rows as users) as r where r.v1 is not null) as d) as p
     group by p.part;
@@ -401,7 +401,7 @@ begin
       begin
         insert into lockstep.outbox (capture, keys)
         select 2, pg_catalog.array_agg(p.key)
-        from (select d.key, (pg_catalog.row_number() over () operator(pg_catalog.-) 1) operator(pg_catalog./) 1000 as part
+        from (select d.key, (pg_catalog.sum(greatest(1, pg_catalog.octet_length(d.key) operator(pg_catalog./) 128)) over (rows unbounded preceding) operator(pg_catalog.-) 1) operator(pg_catalog./) 1000 as part
               from (select r.v1 as key from (select (id
 )::pg_catalog.text collate pg_catalog."C" as v1 from old_rows as users) as r union select r.v1 as key from (select (id
 )::pg_catalog.text collate pg_catalog."C" as v1 from new_rows as users) as r) as d
@@ -420,7 +420,7 @@ begin
   if several then
     insert into lockstep.outbox (capture, keys)
     select 2, pg_catalog.array_agg(p.key)
-    from (select d.key, (pg_catalog.row_number() over () operator(pg_catalog.-) 1) operator(pg_catalog./) 1000 as part
+    from (select d.key, (pg_catalog.sum(greatest(1, pg_catalog.octet_length(d.key) operator(pg_catalog./) 128)) over (rows unbounded preceding) operator(pg_catalog.-) 1) operator(pg_catalog./) 1000 as part
           from (select coalesce(n.v1, o.v1) as key from (select users.id as k1, users.name as c1, (id
 )::pg_catalog.text collate pg_catalog."C" as v1 from old_rows as users) as o
                 full join (select users.id as k1, users.name as c1, (id
@@ -459,7 +459,7 @@ begin
       begin
         insert into lockstep.outbox (capture, keys)
         select 2, pg_catalog.array_agg(p.key)
-        from (select d.key, (pg_catalog.row_number() over () operator(pg_catalog.-) 1) operator(pg_catalog./) 1000 as part
+        from (select d.key, (pg_catalog.sum(greatest(1, pg_catalog.octet_length(d.key) operator(pg_catalog./) 128)) over (rows unbounded preceding) operator(pg_catalog.-) 1) operator(pg_catalog./) 1000 as part
               from (select distinct r.v1 as key from (select (id
 )::pg_catalog.text collate pg_catalog."C" as v1 from old_rows as users) as r) as d
               where d.key is not null) as p
@@ -477,7 +477,7 @@ begin
   if several then
     insert into lockstep.outbox (capture, keys)
     select 2, pg_catalog.array_agg(p.key)
-    from (select d.key, (pg_catalog.row_number() over () operator(pg_catalog.-) 1) operator(pg_catalog./) 1000 as part
+    from (select d.key, (pg_catalog.sum(greatest(1, pg_catalog.octet_length(d.key) operator(pg_catalog./) 128)) over (rows unbounded preceding) operator(pg_catalog.-) 1) operator(pg_catalog./) 1000 as part
           from (select r.v1 as key from (select (id
 )::pg_catalog.text collate pg_catalog."C" as v1 from old_rows as users) as r where r.v1 is not null) as d) as p
     group by p.part;
@@ -603,7 +603,7 @@ alter table %1$s enable always trigger lockstep_1_truncate$lockstep$, part.name)
       end if;
       if reason is null then
         for found_keys in execute
-          'select array_agg(p.key) from (select d.key, (row_number() over () - 1) / 1000 as page from (' || format($lockstep$select distinct r.v1 as key from (select (id
+          'select array_agg(p.key) from (select d.key, (pg_catalog.sum(greatest(1, pg_catalog.octet_length(d.key) operator(pg_catalog./) 128)) over (rows unbounded preceding) operator(pg_catalog.-) 1) operator(pg_catalog./) 1000 as page from (' || format($lockstep$select distinct r.v1 as key from (select (id
 )::pg_catalog.text collate pg_catalog."C" as v1 from only %1$s as users) as r$lockstep$, part.name)
           || ') as d where d.key is not null) as p group by p.page'
         loop
