@@ -26,7 +26,9 @@ MAY_INCLUDE = {
     ],
     "source/postgres/session": ["source/", "config"],
     "source/postgres/catalog": ["source/", "config", "source/postgres/session"],
-    "source/postgres/define": ["source/", "config", "source/postgres/session", "source/postgres/catalog"],
+    "source/postgres/define": [
+        "source/", "config", "source/outbox", "source/postgres/session", "source/postgres/catalog"
+    ],
     "source/postgres/read": [
         "source/", "source/outbox", "config", "source/postgres/session", "source/postgres/catalog", "source/postgres/watch"
     ],
