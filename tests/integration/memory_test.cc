@@ -22,9 +22,20 @@ constexpr double kMostOfAny = 32;  // MiB
 
 constexpr auto kDeadline = 10min;
 
-class Memory : public testing::Test {
+class PeakMemory : public testing::Test {
  protected:
-  Memory() : pipeline_(database_) {
+  PeakMemory() : pipeline_(database_) {}
+
+  // MiB, at the peak of a run that replays all there is to replay.
+  double peak() { return measured_run(pipeline_, "run", {"--until-caught-up"}, kDeadline).peak_memory; }
+
+  PostgresDatabase database_;
+  PipelineUnderTest pipeline_;
+};
+
+class Memory : public PeakMemory {
+ protected:
+  Memory() {
     database_.execute(R"sql(
       create schema blog;
       create table blog.users (id bigint primary key, name text);
@@ -45,13 +56,7 @@ class Memory : public testing::Test {
     database_.execute("vacuum analyze");
   }
 
-  // MiB, at the peak of a run that replays all there is to replay.
-  double peak() { return measured_run(pipeline_, "run", {"--until-caught-up"}, kDeadline).peak_memory; }
-
   std::int64_t count() { return pipeline_.index("posts").count(); }
-
-  PostgresDatabase database_;
-  PipelineUnderTest pipeline_;
 };
 
 TEST_F(Memory, StaysFlatInABackfillAFanOutAndATransactionOf300000Documents) {
@@ -84,9 +89,9 @@ TEST_F(Memory, HoldsOnlySomeOfManyLargeDocuments) {
 }
 
 // Documents that are found by long values, such as addresses of pages.
-class MemoryOfLongValues : public testing::Test {
+class MemoryOfLongValues : public PeakMemory {
  protected:
-  MemoryOfLongValues() : pipeline_(database_) {
+  MemoryOfLongValues() {
     database_.execute(
         "create table pages (id integer primary key, address text); "
         "create index on pages using hash (address); "
@@ -108,11 +113,6 @@ class MemoryOfLongValues : public testing::Test {
     pipeline_.apply();
     pipeline_.catch_up();
   }
-
-  double peak() { return measured_run(pipeline_, "run", {"--until-caught-up"}, kDeadline).peak_memory; }
-
-  PostgresDatabase database_;
-  PipelineUnderTest pipeline_;
 };
 
 TEST_F(MemoryOfLongValues, StaysSmallInAStatementOverThousands) {

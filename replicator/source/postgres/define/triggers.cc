@@ -362,7 +362,6 @@ std::string parts_body(const TriggerCode& code, std::string_view schema_name, in
     body.blocks["captures"].push_back({{{"id", id}, {"keys", format_text(keys_in(code, i, {rows}))}}, {}});
   }
   body.holes["ids"] = ids;
-  body.holes["page"] = row_of_value();
   return fill_template(postgres_sql("capture_parts"), body);
 }
 

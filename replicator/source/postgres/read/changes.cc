@@ -117,11 +117,12 @@ bool is_large(PostgresTransaction& transaction, const OutboxRows& rows, std::siz
   std::int64_t values = 0;
   for (std::size_t i = first; i < rows.size() && rows[i].txid == rows[first].txid; ++i)
     values += rows[i].width;
-  return values > limit ||
-         transaction
-             .run(Doing("looking how large a transaction is"), postgres_sql("goes_on_behind"),
-                  std::to_string(rows[first].txid), rows[first].id, limit)[0][0]
-             .as<bool>();
+  if (values > limit) return true;
+  const bool ends_here = rows.back().txid != rows[first].txid;
+  return !ends_here && transaction
+                           .run(Doing("looking how large a transaction is"), postgres_sql("goes_on_behind"),
+                                std::to_string(rows[first].txid), rows[first].id, limit)[0][0]
+                           .as<bool>();
 }
 
 // Adds the rows up, and moves `at` to the last of them that counts: a large transaction at the end does not.

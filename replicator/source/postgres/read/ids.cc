@@ -69,13 +69,6 @@ DocumentIds ids_of(const Values& values) {
 
 }  // namespace
 
-// The session's own end has no SQLSTATE, or one of class 57.
-bool is_trouble_of_statement(const PostgresError& error) {
-  constexpr std::string_view kClasses[] = {"08", "40", "53", "58"};
-  return std::ranges::any_of(
-      kClasses, [&](std::string_view code_class) { return error.sqlstate().substr(0, 2) == code_class; });
-}
-
 std::string castable_id(const PostgresIndex& index, std::string_view text) {
   const std::string value(text);
   if (has_text_ids(index)) return value;

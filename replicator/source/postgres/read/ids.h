@@ -36,10 +36,6 @@ std::string ids_query(const PostgresTransaction& transaction, const PostgresInde
 std::optional<DocumentIds> find_ids(PostgresTransaction& transaction, const PostgresIndex& index,
                                     const std::vector<CapturedChange>& changes, const SearchLimits& limits);
 
-/// Whether a statement has met what may be over later (a deadlock, a limit of the server, a foreign server
-/// that is away) while the session goes on. It may come again with each reading of one row.
-bool is_trouble_of_statement(const PostgresError& error);
-
 /// Runs `read`, which reads the view of `index` or its tracks' queries, and returns what it returns. An error
 /// that would come again leaves as a ViewError, a time-out of a lock or trouble of the statement as a
 /// ViewTooSlow.
@@ -48,7 +44,7 @@ auto reading_view(const PostgresIndex& index, const Read& read) {
   try {
     return read();
   } catch (const PostgresError& error) {
-    if (error.sqlstate() == sqlstate::kLockNotAvailable || is_trouble_of_statement(error))
+    if (error.sqlstate() == sqlstate::kLockNotAvailable || error.is_trouble_of_statement())
       throw ViewTooSlow(error.parts(), index.id);
     if (error.retryable()) throw;
     throw ViewError(error.parts(), index.id);

@@ -20,6 +20,11 @@ namespace {
 constexpr const char* kTaking = "taking the lead";
 constexpr int kMostChanges = 3;
 
+// How far the WAL is flushed. Where the server does not tell of it, transactions count how far it has come.
+constexpr const char* kTimelineOfWal = "substr(pg_walfile_name(pg_current_wal_insert_lsn()), 1, 8)";
+constexpr const char* kProgressOfWal = "pg_wal_lsn_diff(pg_current_wal_flush_lsn(), '0/0')::bigint";
+constexpr const char* kProgressWithoutWal = "pg_snapshot_xmax(pg_current_snapshot())::text::bigint";
+
 std::int64_t random_key() {
   std::random_device random;
   return static_cast<std::int64_t>(static_cast<std::uint64_t>(random()) << 32 | random());
@@ -128,11 +133,11 @@ PostgresLead::Outcome PostgresLead::change(const Keys& keys) {
 // Under the name that the last leader knew, if it knew this database: it may have been allowed to know more
 // of it, or less.
 SourceIdentity PostgresLead::identity() {
-  const pqxx::row row =
-      session_.ask("asking the source who it is",
-                   statement_with_place(
-                       session_, session_.tells_wal() ? "identify_source" : "identify_source_without_wal"),
-                   pipeline_.id())[0];
+  const std::string statement =
+      statement_with_place(session_, "identify_source",
+                           {{"timeline", session_.tells_wal() ? kTimelineOfWal : "''"},
+                            {"progress", session_.tells_wal() ? kProgressOfWal : kProgressWithoutWal}});
+  const pqxx::row row = session_.ask("asking the source who it is", statement, pipeline_.id())[0];
   const PostgresPlace here{row[0].c_str(), row[1].c_str()};
   const PostgresPlace known{row[2].c_str(), row[3].c_str()};
   return {is_same(known, here) ? known.name : here.name, row[4].c_str(), row[5].as<std::int64_t>(),

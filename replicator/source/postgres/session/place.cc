@@ -19,10 +19,12 @@ std::string unnamed_place_expression(PostgresSession& session) {
   return fill_placeholders(postgres_sql("place_without_wal"), {{"schema_text", schema_text}});
 }
 
-std::string statement_with_place(PostgresSession& session, std::string_view name) {
-  return fill_placeholders(postgres_sql(name), {{"place", place_expression(session)},
-                                                {"unnamed_place", unnamed_place_expression(session)},
-                                                {"schema", "{schema}"}});
+std::string statement_with_place(PostgresSession& session, std::string_view name,
+                                 std::map<std::string_view, std::string_view> values) {
+  const std::string place = place_expression(session);
+  const std::string unnamed_place = unnamed_place_expression(session);
+  values.insert({{"place", place}, {"unnamed_place", unnamed_place}, {"schema", "{schema}"}});
+  return fill_placeholders(postgres_sql(name), values);
 }
 
 }  // namespace lockstep

@@ -1,6 +1,7 @@
 // Statements that say which database this is, for servers that name their cluster and for those that do not.
 #pragma once
 
+#include <map>
 #include <string>
 #include <string_view>
 
@@ -24,7 +25,9 @@ std::string place_expression(PostgresSession& session);
 /// numbers.
 std::string unnamed_place_expression(PostgresSession& session);
 
-/// The statement of this name, with what names the database in place of `{place}` and `{unnamed_place}`.
-std::string statement_with_place(PostgresSession& session, std::string_view name);
+/// The statement of this name, with what names the database in place of `{place}` and `{unnamed_place}`, and
+/// with these values in its other places.
+std::string statement_with_place(PostgresSession& session, std::string_view name,
+                                 std::map<std::string_view, std::string_view> values = {});
 
 }  // namespace lockstep

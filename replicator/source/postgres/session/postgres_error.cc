@@ -10,11 +10,16 @@ namespace {
 
 constexpr std::string_view kReadOnly = "25006";  // read_only_sql_transaction
 
+// Of connections, rolled back transactions, resources and the system: what may be over later.
+bool is_of_passing_class(std::string_view sqlstate) {
+  const std::string_view code_class = sqlstate.substr(0, 2);
+  return code_class == "08" || code_class == "40" || code_class == "53" || code_class == "58";
+}
+
 // Whether the same statement may work later, by SQLSTATE class or code.
 bool worth_a_retry(std::string_view sqlstate) {
   if (sqlstate.size() != 5) return false;
-  const std::string_view code_class = sqlstate.substr(0, 2);
-  if (code_class == "08" || code_class == "40" || code_class == "53" || code_class == "58") return true;
+  if (is_of_passing_class(sqlstate)) return true;
   // lock_not_available, query_canceled, admin_shutdown, crash_shutdown, cannot_connect_now, object_in_use,
   // idle_session_timeout
   for (const char* code : {"55P03", "57014", "57P01", "57P02", "57P03", "55006", "57P05"}) {
@@ -68,6 +73,11 @@ PostgresError refused(std::string_view doing, std::string_view sqlstate, const s
 }
 
 }  // namespace
+
+// The session's own end has no SQLSTATE, or one of class 57.
+bool PostgresError::is_trouble_of_statement() const {
+  return is_of_passing_class(sqlstate_);
+}
 
 PostgresError lost_connection(std::string_view doing, const std::string& last_words) {
   const std::string lost = "the connection to PostgreSQL was lost";

@@ -38,6 +38,10 @@ class PostgresError : public Error {
   /// Whether the server has rolled the transaction back, after a deadlock for instance (class 40).
   bool is_rollback() const { return sqlstate_.starts_with("40"); }
 
+  /// Whether the statement has met what may be over later (a deadlock, a limit of the server, a foreign
+  /// server that is away) while the session goes on. It may come again with each reading of one row.
+  bool is_trouble_of_statement() const;
+
   /// What libpqxx said, with the server's lines for details, hints and the position in the statement.
   const std::string& message() const { return message_; }
 

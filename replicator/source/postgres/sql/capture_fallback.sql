@@ -3,7 +3,7 @@
 -- the whole table where those cannot be had either. It names no column outside of blocks that may fail. The block around
 -- it writes nothing, so that it costs a writer no transaction id.
 --   {schema}    lockstep's schema
---   {part}       the row of the outbox into which d.key goes
+--   {part}      the row of the outbox into which d.key goes
 --   {rows}      the transition table that has a row for each row of the statement
 --   bounded     once when the outbox has a limit
 --   captures    once for each capture: {id} its id, {keys} a query of its values, as key, in all rows of the statement

@@ -4,7 +4,7 @@
 -- more, or would read for long, becomes a comparison of the indices that follow the table.
 -- It runs nothing that belongs to another role than the tracked table does: a part of somebody else is left to `apply`.
 --   {schema}    lockstep's schema
---   {page}       the row of the outbox into which d.key goes
+--   {part}      the row of the outbox into which d.key goes
 --   {pipeline}  its id
 --   {relation}  the tracked table's name as a literal
 --   {ids}       the ids of the captures
@@ -88,7 +88,7 @@ begin
       if reason is null then
 {#captures}
         for found_keys in execute
-          'select array_agg(p.key) from (select d.key, {page} as page from (' || format({keys}, part.name)
+          'select array_agg(p.key) from (select d.key, {part} as page from (' || format({keys}, part.name)
           || ') as d where d.key is not null) as p group by p.page'
         loop
           insert into {schema}.outbox (capture, keys) values ({id}, found_keys);

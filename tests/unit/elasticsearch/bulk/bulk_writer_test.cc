@@ -267,6 +267,13 @@ TEST(BulkWriter, HasAsManyInFlightAsAllowedAndNoMore) {
   EXPECT_EQ(tickets, (std::set<std::uint64_t>{1, 2, 3}));
 }
 
+// Else the gate is opened, since a writer ends with its requests.
+bool gets_room(const BulkWriter& writer, Gate& gate) {
+  const bool has_room = wait_until([&] { return writer.has_room(); });
+  if (!has_room) gate.open();
+  return has_room;
+}
+
 // Beside a large change a small one waited for the reply to the one before it.
 TEST(BulkWriter, ABackgroundRequestThatWaitsForTheWireGivesItsPlaceToOthers) {
   BulkEndpoint endpoint;
@@ -278,9 +285,7 @@ TEST(BulkWriter, ABackgroundRequestThatWaitsForTheWireGivesItsPlaceToOthers) {
   writer.limit_background(1);
   writer.submit(bulk_of("large1", 1), BulkWriter::Priority::kBackground);
   writer.submit(bulk_of("large2", 1), BulkWriter::Priority::kBackground);
-  const bool has_room = wait_until([&] { return writer.has_room(); });
-  if (!has_room) gate.open();  // the writer ends with its requests
-  ASSERT_TRUE(has_room);
+  ASSERT_TRUE(gets_room(writer, gate));
   const std::uint64_t small = writer.submit(bulk_of("small", 1));
   const std::vector<BulkResult> results = take_all(writer, 1);
   ASSERT_EQ(results.size(), 1u);
@@ -310,9 +315,7 @@ TEST(BulkWriter, RequestsOfASlowIndexGiveTheirPlacesToOthers) {
   writer.submit(bulk_of_index({1}, "slow1"));
   writer.submit(bulk_of_index({1}, "slow2"));
   EXPECT_FALSE(writer.has_room());
-  const bool has_room = wait_until([&] { return writer.has_room(); });
-  if (!has_room) gate.open();  // the writer ends with its requests
-  ASSERT_TRUE(has_room);
+  ASSERT_TRUE(gets_room(writer, gate));
   EXPECT_TRUE(writer.is_slow({1}));
   EXPECT_FALSE(writer.has_place_for_slow()) << "the rest is for the others";
   const std::uint64_t quick = writer.submit(bulk_of_index({2}, "quick"));
