@@ -23,6 +23,7 @@ void PostgresRoutes::fill(RenderedDocument& document) {
 
 void PostgresRoutes::save() {
   if (ids_.empty()) return;
+  transaction_.note_write();
   const std::string statement = transaction_.session().sql(postgres_sql("save_routes"));
   transaction_.run_once(Doing("saving routings"), statement, index_.id.value, version_.value(),
                         array_literal(ids_), array_literal(routings_));

@@ -65,12 +65,12 @@ std::vector<std::size_t> PostgresSourceTransaction::new_dead_letters(const std::
 // --- jobs and indices ---
 
 PostgresTransaction& PostgresSourceTransaction::writing() {
-  has_written_ = true;
+  transaction_.note_write();
   return transaction_;
 }
 
 PostgresJobs& PostgresSourceTransaction::written_jobs() {
-  has_written_ = true;
+  transaction_.note_write();
   return jobs_;
 }
 
@@ -141,7 +141,7 @@ void PostgresSourceTransaction::save(const Acknowledged& acknowledged) {
 bool PostgresSourceTransaction::may_be_shown() {
   const Epoch epoch = required_epoch();
   if (!transaction_.session().tells_wal()) return false;  // a commit finds out, and makes it durable
-  if (!has_written_ && seen_ && seen_->is_durable && seen_->epoch) {
+  if (!transaction_.has_written() && seen_ && seen_->is_durable && seen_->epoch) {
     if (*seen_->epoch != epoch.value) throw deposed();
     return !checkpoint_ && acknowledged_.empty();
   }

@@ -30,13 +30,11 @@ class PostgresSourceTransaction final : public PostgresReading<SourceTransaction
 
   DocumentIds render_for(DocumentVersion version, const AppliedIndex& index, const DocumentIds& ids,
                          std::int64_t max_bytes, const DocumentSink& sink) override {
-    has_written_ |= index.routed;
     return views_.render_for(version, index, ids, max_bytes, sink);
   }
   ViewPageEnd render_page_for(DocumentVersion version, const AppliedIndex& index,
                               const std::optional<DocumentId>& after, std::int64_t limit,
                               std::int64_t max_bytes, const DocumentSink& sink) override {
-    has_written_ |= index.routed;
     return views_.render_page_for(version, index, after, limit, max_bytes, sink);
   }
 
@@ -69,7 +67,6 @@ class PostgresSourceTransaction final : public PostgresReading<SourceTransaction
   const std::optional<Epoch> epoch_;
   const std::optional<JobId> being_expanded_;
   std::optional<PostgresSeen> seen_;        // none: nothing has been read, or not by take_snapshot()
-  bool has_written_ = false;                // perhaps
   std::optional<Position> checkpoint_;      // for commit()
   std::vector<Acknowledged> acknowledged_;  // for commit()
   std::vector<Job> added_;                  // for commit() to return

@@ -89,6 +89,11 @@ class PostgresTransaction {
   pqxx::result execute(const Doing& doing, std::string_view script);
   pqxx::result execute(std::string_view script) { return execute(doing_, script); }
 
+  /// Whoever writes what must not be lost says so: rolled back by one who takes it for a reading, it would
+  /// be.
+  void note_write() { has_written_ = true; }
+  bool has_written() const { return has_written_; }
+
   /// Throws PostgresError. When the connection is lost meanwhile, nobody knows whether it has committed.
   void commit(const Doing& doing);
   void commit() { commit(doing_); }
@@ -119,6 +124,7 @@ class PostgresTransaction {
   const Doing doing_;
   const std::string_view begin_;  // the statement that begins it
   State state_;
+  bool has_written_ = false;
   std::unique_ptr<pqxx::nontransaction> statements_;  // null: closed
 };
 
