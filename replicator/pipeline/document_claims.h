@@ -1,6 +1,6 @@
 // Whose turn it is to write a document when several requests name it (W1). A request claims its documents
-// when it is sent or begins to wait; the claims on a document are served in the order in which they were
-// made.
+// when it is sent or begins to wait, once for each of its items; the claims on a document are served in the
+// order in which they were made.
 #pragma once
 
 #include <cstddef>
@@ -19,10 +19,10 @@ inline constexpr Claim kNoClaim = static_cast<Claim>(-1);
 /// them wait.
 class DocumentClaims {
  public:
-  /// Has no effect when the claim has the document already.
+  /// For one item. A request may name a document several times.
   void add(std::size_t document, Claim claim);
 
-  /// Has no effect when the claim does not have the document.
+  /// For one item: the claim lasts until its last one is removed. Has no effect without such a claim.
   void remove(std::size_t document, Claim claim);
 
   /// How many claims on the document come before this one.
@@ -31,7 +31,15 @@ class DocumentClaims {
   bool has(std::size_t document, Claim claim) const;
 
  private:
-  std::unordered_multimap<std::size_t, Claim> claims_;
+  struct Claimed {
+    Claim claim = 0;
+    std::size_t items = 0;
+  };
+  using Claims = std::unordered_multimap<std::size_t, Claimed>;
+
+  Claims::iterator find(std::size_t document, Claim claim);
+
+  Claims claims_;  // by document
 };
 
 }  // namespace lockstep

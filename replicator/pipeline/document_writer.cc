@@ -203,17 +203,20 @@ bool DocumentWriter::send_first(Queue& queue) {
   Whole whole = std::move(first);
   queue.whole.pop_front();
   if (behind.empty()) {
-    send(std::move(whole.request), whole.origin, next_claim_++);
+    const Claim claim = claim_documents(whole.request);
+    send(std::move(whole.request), whole.origin, claim);
     return true;
   }
   if (!free.empty()) {
     acknowledgements_.bulk_added(whole.origin.step);
     open_.insert(whole.origin.number);
     if (whole.origin.step.lane != Lane::tail()) ++job_requests_;
-    send(whole.request.subset(free), whole.origin, next_claim_++);
+    BulkRequest part = whole.request.subset(free);
+    const Claim claim = claim_documents(part);
+    send(std::move(part), whole.origin, claim);
   }
-  Behind part{whole.request.subset(behind), whole.origin, next_claim_++, clock_.now()};
-  for (const BulkItem& item : part.request.items()) claims_.add(hash_of(item), part.claim);
+  Behind part{whole.request.subset(behind), whole.origin, 0, clock_.now()};
+  part.claim = claim_documents(part.request);
   queue.bytes_behind += part.request.bytes();
   queue.behind.push_back(std::move(part));
   return true;
@@ -234,16 +237,18 @@ BulkRequest DocumentWriter::without_overtaken(BulkRequest request) {
   return rest.size() == items.size() ? std::move(request) : request.subset(rest);
 }
 
+Claim DocumentWriter::claim_documents(const BulkRequest& request) {
+  for (const BulkItem& item : request.items()) claims_.add(hash_of(item), next_claim_);
+  return next_claim_++;
+}
+
+// REQUIRES: it has claimed its documents.
 void DocumentWriter::send(BulkRequest request, const Origin& origin, Claim claim) {
   if (request.empty()) {  // all of it is parked
     done_with(origin);
     return;
   }
-  for (const BulkItem& item : request.items()) {
-    const std::size_t document = hash_of(item);
-    claims_.add(document, claim);
-    recent_.add(document, item.version);
-  }
+  for (const BulkItem& item : request.items()) recent_.add(hash_of(item), item.version);
   const bool is_jobs = origin.step.lane != Lane::tail();
   const auto priority = is_jobs ? BulkWriter::Priority::kBackground : BulkWriter::Priority::kNormal;
   InFlight in_flight{origin, claim, clock_.now()};
@@ -280,7 +285,7 @@ bool DocumentWriter::waits_long(const BulkRequest& request, Claim claim, SteadyT
                                 SteadyTime long_ago) const {
   if (since <= long_ago) return true;
   for (const auto& [ticket, in_flight] : requests_) {
-    if (in_flight.claim >= claim || (in_flight.sent > long_ago && !bulks_.is_repeated(ticket))) continue;
+    if (in_flight.claim >= claim || (in_flight.sent > long_ago && !in_flight.is_repeated)) continue;
     const Claim slow = in_flight.claim;
     if (std::any_of(request.items().begin(), request.items().end(),
                     [&](const BulkItem& item) { return claims_.has(hash_of(item), slow); }))
@@ -377,12 +382,9 @@ void DocumentWriter::take_outcomes(std::chrono::milliseconds wait) {
 }
 
 void DocumentWriter::take_result(BulkResult result) {
-  const auto in_flight = requests_.find(result.ticket);
-  const Origin origin = in_flight->second.origin;
-  const Claim claim = in_flight->second.claim;
-  requests_.erase(in_flight);
-  if (result.request.bytes() > kSmallBytes)
-    intake_.note(result.request.bytes(), result.took, requests_.size());
+  InFlight& in_flight = requests_.at(result.ticket);
+  in_flight.bytes_taken += result.request.bytes();
+  const Claim claim = in_flight.claim;
   std::map<IndexId, Counts> counts;
   const std::vector<BulkItem>& items = result.request.items();
   for (const BulkItem& item : items) {
@@ -398,8 +400,8 @@ void DocumentWriter::take_result(BulkResult result) {
   }
   for (std::size_t i = 0; i < items.size(); ++i)
     take_outcome(items[i], result.outcomes[i], counts[items[i].key.index]);
-  done_with(origin);
-  if (origin.step.lane == Lane::tail() && origin.is_small) small_change_(result.took);
+  in_flight.is_repeated = !result.is_last;
+  if (result.is_last) take_last(result);
   board_.update([&](ReplicationProgress& progress) {
     for (const auto& [index, count] : counts) {
       IndexProgress& of_index = progress.indices[index];
@@ -408,10 +410,17 @@ void DocumentWriter::take_result(BulkResult result) {
       of_index.superseded += count.superseded;
       of_index.refused += count.refused;
     }
-    ++progress.bulk_requests;
+    if (result.is_last) ++progress.bulk_requests;
     progress.bulk_bytes += static_cast<std::int64_t>(result.request.bytes());
-    progress.advanced_at = std::chrono::steady_clock::now();
+    if (!items.empty()) progress.advanced_at = std::chrono::steady_clock::now();
   });
+}
+
+void DocumentWriter::take_last(const BulkResult& result) {
+  const InFlight done = requests_.extract(result.ticket).mapped();
+  if (done.bytes_taken > kSmallBytes) intake_.note(done.bytes_taken, result.took, requests_.size());
+  done_with(done.origin);
+  if (done.origin.step.lane == Lane::tail() && done.origin.is_small) small_change_(result.took);
 }
 
 void DocumentWriter::take_refusal(const BulkItem& item, Outcome outcome, RefusedItem refusal) {

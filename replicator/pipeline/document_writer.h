@@ -197,6 +197,8 @@ class DocumentWriter {
     Claim claim = 0;
     SteadyTime sent;
     std::optional<IndexId> alone = {};  ///< the index, where it has only one
+    std::size_t bytes_taken = 0;        ///< of the results that have come
+    bool is_repeated = false;           ///< what has no outcome was refused again and again
   };
 
   /// A request that has not been sent yet, and claims nothing.
@@ -232,6 +234,7 @@ class DocumentWriter {
   bool send_first(Queue& queue);
   void set_slow_apart();
   BulkRequest without_overtaken(BulkRequest request);
+  Claim claim_documents(const BulkRequest& request);
   void send(BulkRequest request, const Origin& origin, Claim claim);
   void done_with(const Origin& origin);
   void park_what_waits_long(Queue& queue);
@@ -239,6 +242,7 @@ class DocumentWriter {
   BulkRequest park_colliding(const BulkRequest& request, Claim claim);
   void park(const DocumentKey& document, const std::string& reason);
   void take_result(BulkResult result);
+  void take_last(const BulkResult& result);
   void take_refusal(const BulkItem& item, Outcome outcome, RefusedItem refusal);
   void take_outcome(const BulkItem& item, Outcome outcome, Counts& counts);
   bool is_superseded_by_us(const BulkItem& item);

@@ -63,12 +63,16 @@ BulkWriter writer_to(const std::vector<std::string>& urls, int in_flight = 1,
   return BulkWriter(options, make_transport_factory(config));
 }
 
-std::vector<BulkResult> take_all(BulkWriter& writer, std::size_t count) {
+/// The results of so many requests, and of their parts.
+std::vector<BulkResult> take_all(BulkWriter& writer, int requests) {
   std::vector<BulkResult> results;
   support::wait_until(
       [&] {
-        for (BulkResult& result : writer.take(100ms)) results.push_back(std::move(result));
-        return results.size() >= count;
+        for (BulkResult& result : writer.take(100ms)) {
+          if (result.is_last) --requests;
+          if (!result.request.empty()) results.push_back(std::move(result));
+        }
+        return requests <= 0;
       },
       kDeadline);
   return results;
@@ -261,7 +265,7 @@ TEST(BulkFaults, WhileNobodyAnswersTheReasonNamesTheServers) {
   EXPECT_THAT(writer.state().reason, HasSubstr(dead));
   EXPECT_EQ(writer.state().reason.find("geheim"), std::string::npos);
   writer.stop(kDeadline);
-  EXPECT_TRUE(writer.take(0ms).empty());
+  for (const BulkResult& result : writer.take(0ms)) EXPECT_TRUE(result.request.empty());
 }
 
 TEST(BulkFaults, StoppingDoesNotWaitForAServerThatHangs) {
@@ -356,13 +360,8 @@ TEST(BulkFaults, AnyMixtureOfFaultsEndsWithOneRightOutcomeForEachItem) {
   });
   BulkWriter writer = writer_to({server.url()}, 3, 400ms);
   constexpr int kBulks = 30;
-  std::vector<BulkResult> results;
-  for (int bulk = 0; bulk < kBulks; ++bulk) {
-    writer.submit(bulk_of("b" + std::to_string(bulk) + "-"));
-    for (BulkResult& result : writer.take(0ms)) results.push_back(std::move(result));
-  }
-  for (BulkResult& result : take_all(writer, kBulks - results.size())) results.push_back(std::move(result));
-  expect_right(results, kBulks * kItems, server.endpoint(),
+  for (int bulk = 0; bulk < kBulks; ++bulk) writer.submit(bulk_of("b" + std::to_string(bulk) + "-"));
+  expect_right(take_all(writer, kBulks), kBulks * kItems, server.endpoint(),
                [&](const std::string& id) { return refused(id) ? Outcome::kRefused : Outcome::kApplied; });
   EXPECT_FALSE(writer.state().waiting);
 }

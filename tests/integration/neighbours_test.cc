@@ -243,6 +243,7 @@ TEST_F(Neighbours, ADocumentThatIsNeverTakenHoldsNoOtherUpAndIsTriedAgainAtLeisu
             "' where id = " + std::to_string(1 + i % 4));
   });
   EXPECT_LT(delays[delays.size() / 2], seconds(1));
+  EXPECT_LT(delays.back(), seconds(2));
   EXPECT_TRUE(wait_until([&] { return dead_letters() == 4; }, 2 * kPatience));
   EXPECT_EQ(database_.value("select min(status) || ' ' || min(error_type) from lockstep.dead_letter"),
             "429 es_rejected_execution_exception");

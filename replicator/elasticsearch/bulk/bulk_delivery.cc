@@ -12,6 +12,11 @@ namespace {
 // Of what is left, when the item to blame is looked for.
 constexpr std::size_t kMostPieces = 256;
 
+void sort_by_item(std::vector<RefusedItem>& refusals) {
+  std::sort(refusals.begin(), refusals.end(),
+            [](const RefusedItem& a, const RefusedItem& b) { return a.item < b.item; });
+}
+
 }  // namespace
 
 void PieceLimit::came_through() {
@@ -143,10 +148,34 @@ void BulkDelivery::begin_round() {
   next_round_.clear();
 }
 
+BulkResult BulkDelivery::take_part() {
+  assert(!has_piece() && !finished());
+  BulkResult result;
+  result.is_last = false;
+  if (next_round_.size() == request_.items().size()) return result;
+  std::sort(next_round_.begin(), next_round_.end());
+  std::vector<std::size_t> done;
+  for (std::size_t i = 0; i < request_.items().size(); ++i) {
+    if (!std::binary_search(next_round_.begin(), next_round_.end(), i)) done.push_back(i);
+  }
+  result.request = request_.subset(done);
+  for (const std::size_t item : done) result.outcomes.push_back(outcomes_[item]);
+  result.refusals = std::exchange(refusals_, {});
+  for (RefusedItem& refusal : result.refusals) {
+    const auto found = std::lower_bound(done.begin(), done.end(), refusal.item);
+    refusal.item = static_cast<std::size_t>(found - done.begin());
+  }
+  sort_by_item(result.refusals);
+
+  request_ = request_.subset(next_round_);
+  outcomes_.resize(next_round_.size());  // those of items without one say nothing
+  std::iota(next_round_.begin(), next_round_.end(), std::size_t{0});
+  return result;
+}
+
 BulkResult BulkDelivery::take_result() {
   assert(finished());
-  std::sort(refusals_.begin(), refusals_.end(),
-            [](const RefusedItem& a, const RefusedItem& b) { return a.item < b.item; });
+  sort_by_item(refusals_);
   BulkResult result;
   result.request = std::move(request_);
   result.outcomes = std::move(outcomes_);

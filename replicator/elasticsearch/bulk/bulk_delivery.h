@@ -95,7 +95,12 @@ class BulkDelivery {
   /// Why the last item of left() was not written, or what hindered its piece.
   const RefusedItem& failure() const { return failure_; }
 
+  /// What has no outcome in a result that was taken. Positions of items are those in it.
   const BulkRequest& request() const { return request_; }
+
+  /// Takes the items that have their outcomes, perhaps none, and goes on with the others. `ticket` and `took`
+  /// are left to the caller. REQUIRES: !has_piece(), !finished().
+  BulkResult take_part();
 
   /// The request with all outcomes, `ticket` and `took` left to the caller. REQUIRES: finished().
   BulkResult take_result();

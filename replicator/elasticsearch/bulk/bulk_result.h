@@ -27,9 +27,11 @@ struct RefusedItem {
   std::string reason;    ///< error.reason with its innermost cause, shortened to 2,000 bytes
 };
 
+/// Of a request, or of the part of it that has its outcomes while the rest is repeated.
 struct BulkResult {
-  std::uint64_t ticket = 0;  ///< what BulkWriter::submit() returned
-  BulkRequest request;
+  std::uint64_t ticket = 0;           ///< what BulkWriter::submit() returned
+  bool is_last = true;                ///< false: another result of the ticket follows, with the rest
+  BulkRequest request;                ///< empty: all of it is repeated
   std::vector<Outcome> outcomes;      ///< one for each item of the request, in its order
   std::vector<RefusedItem> refusals;  ///< one for each kRefused, kHeld and kPutOff
   std::chrono::microseconds took{};   ///< from submit() to the last outcome

@@ -108,12 +108,6 @@ void BulkWriter::on_finished(std::function<void()> wake) {
   wake_ = std::move(wake);
 }
 
-bool BulkWriter::is_repeated(std::uint64_t ticket) const {
-  const std::lock_guard lock(mutex_);
-  return std::any_of(workers_.begin(), workers_.end(),
-                     [&](const auto& worker) { return worker->ticket == ticket && !worker->reason.empty(); });
-}
-
 std::size_t BulkWriter::outstanding() const {
   const std::lock_guard lock(mutex_);
   return queue_.size() + static_cast<std::size_t>(busy_) + finished_.size();
@@ -159,8 +153,8 @@ void BulkWriter::stop(milliseconds grace) {
 }
 
 void BulkWriter::run(Worker& worker) {
-  std::unique_lock lock(mutex_);
   while (true) {
+    std::unique_lock lock(mutex_);
     job_came_.wait(lock, [this] { return stopping_ || !queue_.empty(); });
     if (queue_.empty()) return;
     Job job = std::move(queue_.front());
@@ -168,21 +162,30 @@ void BulkWriter::run(Worker& worker) {
     ++busy_;
     worker.ticket = job.ticket;
     lock.unlock();
-    std::optional<BulkResult> result = deliver(worker, std::move(job));
-    lock.lock();
-    --busy_;
-    if (result) finished_.push_back(std::move(*result));
-    job_ended_.notify_all();
-    const std::function<void()> wake = wake_;
-    if (result && wake) {
-      lock.unlock();
-      wake();
-      lock.lock();
-    }
+    hand_over(deliver(worker, std::move(job)));
   }
 }
 
+void BulkWriter::hand_over(std::optional<BulkResult> result) {
+  std::function<void()> wake;
+  {
+    const std::lock_guard lock(mutex_);
+    if (!result || result->is_last) --busy_;
+    if (result) {
+      finished_.push_back(*std::move(result));
+      wake = wake_;
+    }
+    job_ended_.notify_all();
+  }
+  if (wake) wake();
+}
+
 std::optional<BulkResult> BulkWriter::deliver(Worker& worker, Job job) {
+  const auto signed_off = [&job](BulkResult result) {
+    result.ticket = job.ticket;
+    result.took = duration_cast<std::chrono::microseconds>(steady_clock::now() - job.submitted);
+    return result;
+  };
   BulkDelivery delivery(std::move(job.request));
   worker.backoff.reset();
   auto last_outcome = steady_clock::now();
@@ -190,17 +193,21 @@ std::optional<BulkResult> BulkWriter::deliver(Worker& worker, Job job) {
     const std::size_t with_outcome = send_round(worker, job.ticket, delivery, job.priority);
     const auto now = steady_clock::now();
     if (with_outcome > 0) last_outcome = now;
-    if (!delivery.finished() && !delivery.has_piece() && round >= kRoundsBeforeProbe)
-      give_back(worker, delivery, job.priority, duration_cast<milliseconds>(now - last_outcome));
+    const auto stuck = duration_cast<milliseconds>(now - last_outcome);
+    if (!delivery.finished() && !delivery.has_piece() && round >= kRoundsBeforeProbe) {
+      const bool may_pass_apart = give_back(worker, delivery, job.priority, stuck);
+      if (!delivery.finished() && !may_pass_apart) hand_over(signed_off(delivery.take_part()));
+    }
     if (delivery.finished()) break;
-    if (!wait_for_retry(worker, delivery.failure(), with_outcome)) return std::nullopt;
+    milliseconds pause = worker.backoff.next();
+    // It may be put off with the next try, and others wait for that.
+    if (delivery.is_singled_out() && delivery.settled() && stuck < patience(job.priority))
+      pause = std::min(pause, patience(job.priority) - stuck);
+    if (!wait_for_retry(worker, delivery.failure(), with_outcome, pause)) return std::nullopt;
     delivery.begin_round();
   }
   note_progress(worker);
-  BulkResult result = delivery.take_result();
-  result.ticket = job.ticket;
-  result.took = duration_cast<std::chrono::microseconds>(steady_clock::now() - job.submitted);
-  return result;
+  return signed_off(delivery.take_result());
 }
 
 std::size_t BulkWriter::send_round(Worker& worker, std::uint64_t ticket, BulkDelivery& delivery,
@@ -280,15 +287,13 @@ void BulkWriter::settle_doubts(Worker& worker, const BulkRequest& piece, BulkRep
   }
 }
 
-void BulkWriter::give_back(Worker& worker, BulkDelivery& delivery, Priority priority, milliseconds stuck) {
-  if (!delivery.settled() && stuck < options_.unsettled_patience) return;
-  const milliseconds patience =
-      priority == Priority::kNormal ? options_.patience : options_.background_patience;
+bool BulkWriter::give_back(Worker& worker, BulkDelivery& delivery, Priority priority, milliseconds stuck) {
+  if (!delivery.settled() && stuck < options_.unsettled_patience) return false;
   std::map<std::string_view, std::vector<std::size_t>> left;
   bool is_taken = false;
   for (const std::size_t item : delivery.left()) left[delivery.request().alias_of(item)].push_back(item);
   for (const auto& [alias, items] : left) {
-    if (!options_.may_send()) return;
+    if (!options_.may_send()) return false;
     const WriteProbe probe =
         probe_write(*worker.transport, std::string(alias), delivery.request().items()[items.front()].key,
                     std::min(kProbeTimeout, options_.request_timeout));
@@ -296,11 +301,13 @@ void BulkWriter::give_back(Worker& worker, BulkDelivery& delivery, Priority prio
       delivery.give_back(items, Outcome::kHeld, {0, probe.status, probe.type, probe.reason});
     } else if (probe.answer == WriteProbe::Answer::kTaken) {
       is_taken = true;
-      if (stuck >= patience && delivery.is_singled_out())
+      if (stuck >= patience(priority) && delivery.is_singled_out())
         delivery.give_back(items, Outcome::kPutOff, delivery.failure());
     }
   }
-  if (is_taken && !delivery.is_singled_out()) delivery.single_out();
+  if (!is_taken || delivery.is_singled_out()) return false;
+  delivery.single_out();
+  return true;
 }
 
 void BulkWriter::note_progress(Worker& worker) {
@@ -311,7 +318,12 @@ void BulkWriter::note_progress(Worker& worker) {
   if (--stuck_ == 0) end_outage();
 }
 
-bool BulkWriter::wait_for_retry(Worker& worker, const RefusedItem& failure, std::size_t with_outcome) {
+milliseconds BulkWriter::patience(Priority priority) const {
+  return priority == Priority::kNormal ? options_.patience : options_.background_patience;
+}
+
+bool BulkWriter::wait_for_retry(Worker& worker, const RefusedItem& failure, std::size_t with_outcome,
+                                milliseconds pause) {
   std::unique_lock lock(mutex_);
   worker.reason = failure.reason;
   ++retries_;
@@ -323,7 +335,7 @@ bool BulkWriter::wait_for_retry(Worker& worker, const RefusedItem& failure, std:
     if (!std::exchange(worker.stuck, true) && ++stuck_ == 1) begin_outage();
     if (!outage_is_told_) tell_outage(failure);
   }
-  return !stop_came_.wait_for(lock, worker.backoff.next(), [this] { return stopping_; });
+  return !stop_came_.wait_for(lock, pause, [this] { return stopping_; });
 }
 
 bool BulkWriter::room() const {

@@ -80,7 +80,7 @@ class BulkWriter {
   bool is_slow(IndexId index) const { return wire_.is_slow(index); }
   bool goes_apart(IndexId index) const { return wire_.goes_apart(index); }
 
-  /// Hands a request over; returns its ticket. Blocks while !has_room(). REQUIRES: no other request in flight
+  /// Hands a request over; returns its ticket. Blocks while !has_room(). REQUIRES: no item without an outcome
   /// names the same document. After stop() the request is dropped.
   std::uint64_t submit(BulkRequest request, Priority priority = Priority::kNormal);
 
@@ -91,18 +91,16 @@ class BulkWriter {
   /// How large a background request should be, at most, to be fast.
   std::size_t background_bytes() const { return wire_.background_bytes(); }
 
-  /// The finished requests, in the order in which they finished; waits up to `wait` for the first one. After
-  /// stop() it waits only while a request is on the wire.
+  /// The results that have come, in their order; waits up to `wait` for the first one. After stop() it waits
+  /// only while a request is on the wire. A request that has failed a few times has a result after each try,
+  /// with what was written by then.
   std::vector<BulkResult> take(std::chrono::milliseconds wait);
 
-  /// Calls `wake` (from any thread; it must be thread-safe) when a request finishes, for an owner that waits
+  /// Calls `wake` (from any thread; it must be thread-safe) when a result comes, for an owner that waits
   /// elsewhere.
   void on_finished(std::function<void()> wake);
 
-  /// Whether this request has failed at least once and is repeated.
-  bool is_repeated(std::uint64_t ticket) const;
-
-  /// Requests submitted and not yet taken, without those that stop() has dropped.
+  /// Requests without all their outcomes, and results not yet taken; without those that stop() has dropped.
   std::size_t outstanding() const;
 
   BulkWriterState state() const;
@@ -123,21 +121,26 @@ class BulkWriter {
 
   /// The body of each worker's thread.
   void run(Worker& worker);
-  /// The request with all its outcomes; none when stop() came first.
+  /// The request with all its outcomes, but for parts that were handed over; none when stop() came first.
   std::optional<BulkResult> deliver(Worker& worker, Job job);
+  /// Gives the owner a result. None, or the last one: the worker has nothing in hand any more.
+  void hand_over(std::optional<BulkResult> result);
   /// Sends piece after piece until none is left or Elasticsearch needs a moment. Returns how many items got
   /// their outcome.
   std::size_t send_round(Worker& worker, std::uint64_t ticket, BulkDelivery& delivery, Priority priority);
   /// Returns how many items got their outcome.
   std::size_t send_piece(Worker& worker, BulkDelivery& delivery, std::size_t most_bytes);
   HttpResponse perform(Worker& worker, const BulkRequest& piece, const HttpRequest& request);
-  /// Gives back what its index does not take, and after `stuck` perhaps what else is left.
-  void give_back(Worker& worker, BulkDelivery& delivery, Priority priority, std::chrono::milliseconds stuck);
+  /// Gives back what its index does not take, and after `stuck` perhaps what else is left. True: that has
+  /// been refused together so far, and is sent in small pieces now.
+  bool give_back(Worker& worker, BulkDelivery& delivery, Priority priority, std::chrono::milliseconds stuck);
   /// Settles which items of a reply were refused for good: those whose index takes other writes.
   void settle_doubts(Worker& worker, const BulkRequest& piece, BulkReply& reply);
   void note_progress(Worker& worker);
   /// False when stop() was called. `with_outcome`: how many items of the round got their outcome.
-  bool wait_for_retry(Worker& worker, const RefusedItem& failure, std::size_t with_outcome);
+  bool wait_for_retry(Worker& worker, const RefusedItem& failure, std::size_t with_outcome,
+                      std::chrono::milliseconds pause);
+  std::chrono::milliseconds patience(Priority priority) const;
   bool room() const;
   std::size_t places_given() const;
   void begin_outage();

@@ -19,14 +19,17 @@ TEST(DocumentClaimsTest, ClaimsOnADocumentAreServedInTheirOrder) {
 }
 
 // A document's deletes under old routings are in the request of its write.
-TEST(DocumentClaimsTest, ARequestThatNamesADocumentTwiceHasOneClaimOnIt) {
+TEST(DocumentClaimsTest, ARequestThatNamesADocumentTwiceHasOneClaimOnItUntilBothAreDone) {
   DocumentClaims claims;
   claims.add(7, 1);
   claims.add(7, 1);
   EXPECT_EQ(claims.count_before(7), 1U);
   claims.remove(7, 1);
+  EXPECT_TRUE(claims.has(7, 1)) << "the other item is still on its way";
   claims.remove(7, 1);
   EXPECT_FALSE(claims.has(7, 1));
+  claims.remove(7, 1);
+  EXPECT_EQ(claims.count_before(7), 0U);
 }
 
 }  // namespace

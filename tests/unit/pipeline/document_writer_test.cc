@@ -144,6 +144,31 @@ TEST_F(DocumentWriterTest, AStepIsDoneWhenThePartOfItThatWaitedIs) {  // A1
   EXPECT_EQ(leader_.writer.requests_done_before(), before + 2);
 }
 
+// All documents of its request stayed claimed, so that their next changes waited for seconds.
+TEST_F(DocumentWriterTest, WhatSharedARequestWithADocumentThatIsRefusedAgainAndAgainIsWrittenAtOnce) {  // W1
+  std::atomic<bool> is_refused = true;
+  world_.elasticsearch.intercept([&](const HttpRequest& request) -> std::optional<HttpResponse> {
+    if (!is_refused || request.body.find("poison") == std::string_view::npos) return std::nullopt;
+    return HttpResponse{429, R"({"error":{"type":"es_rejected_execution_exception"}})"};
+  });
+  StepDocuments both = write("1");
+  both.add(world_.posts(), {"2", "", "{\"n\":\"poison\"}", {}});
+  submit(std::move(both), "1");
+  submit(write("1", "{\"n\":2}"), "2");
+  ASSERT_TRUE(eventually([&] {
+    leader_.writer.take_outcomes(std::chrono::milliseconds(1));
+    const auto found = world_.elasticsearch.get("posts", "1");
+    return found && found->json == "{\"n\":2}";
+  }));
+  EXPECT_FALSE(world_.elasticsearch.get("posts", "2"));
+  EXPECT_EQ(leader_.writer.pending(world_.posts().id), 1);
+  EXPECT_FALSE(taken().position) << "the first step is not done";
+  is_refused = false;
+  ASSERT_TRUE(leader_.take_all_outcomes());
+  EXPECT_TRUE(world_.elasticsearch.overlaps().empty());
+  EXPECT_EQ(taken().position, Position{"2"});
+}
+
 // A later write that went first would let an earlier one bring a deleted document back, once Elasticsearch
 // has forgotten the deletion.
 TEST_F(DocumentWriterTest, WritesOfADocumentGoInTheOrderOfTheirStepsWhetherTheyHaveWaitedOrNot) {  // W1

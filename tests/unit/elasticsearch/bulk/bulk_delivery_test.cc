@@ -237,10 +237,14 @@ TEST(BulkDelivery, EveryItemGetsItsOneOutcomeWhateverTheServerDoes) {
     BulkDelivery delivery(bulk_of(size, random() % 300));
     std::set<std::string> settled;
     std::vector<Outcome> expected(size);
+    std::vector<BulkResult> results;
     int tries = 0;
     while (!delivery.finished()) {
       ASSERT_LT(++tries, 100'000);
-      if (!delivery.has_piece()) delivery.begin_round();
+      if (!delivery.has_piece()) {
+        if (tries > 1 && random() % 2 == 0) results.push_back(delivery.take_part());
+        delivery.begin_round();
+      }
       const BulkRequest& piece = delivery.next_piece();
       ASSERT_FALSE(piece.empty());
       for (const BulkItem& item : piece.items())
@@ -274,15 +278,23 @@ TEST(BulkDelivery, EveryItemGetsItsOneOutcomeWhateverTheServerDoes) {
           }));
       }
     }
-    const BulkResult result = delivery.take_result();
-    EXPECT_EQ(result.outcomes, expected);
-    std::vector<std::size_t> refused;
-    for (const RefusedItem& refusal : result.refusals) refused.push_back(refusal.item);
-    std::vector<std::size_t> expected_refused;
-    for (std::size_t i = 0; i < size; ++i) {
-      if (expected[i] == Outcome::kRefused) expected_refused.push_back(i);
+    results.push_back(delivery.take_result());
+    std::size_t items = 0;
+    for (const BulkResult& result : results) {
+      EXPECT_EQ(result.is_last, &result == &results.back());
+      const std::vector<std::string> ids = ids_of(result.request);
+      ASSERT_EQ(result.outcomes.size(), ids.size());
+      items += ids.size();
+      std::vector<std::size_t> expected_refused;
+      for (std::size_t i = 0; i < ids.size(); ++i) {
+        EXPECT_EQ(result.outcomes[i], expected[std::stoul(ids[i])]);
+        if (result.outcomes[i] == Outcome::kRefused) expected_refused.push_back(i);
+      }
+      std::vector<std::size_t> refused;
+      for (const RefusedItem& refusal : result.refusals) refused.push_back(refusal.item);
+      EXPECT_EQ(refused, expected_refused);
     }
-    EXPECT_EQ(refused, expected_refused);
+    EXPECT_EQ(items, size);
   }
 }
 
@@ -307,6 +319,32 @@ TEST(BulkDelivery, WhatIsSingledOutNoLongerFailsTogether) {
   EXPECT_EQ(std::count(result.outcomes.begin(), result.outcomes.end(), Outcome::kApplied), 7);
   ASSERT_EQ(result.refusals.size(), 1u);
   EXPECT_EQ(result.refusals[0].item, 3u);
+}
+
+TEST(BulkDelivery, WhatHasItsOutcomeIsTakenWhileTheRestIsSentAgain) {
+  BulkDelivery delivery(bulk_of(5));
+  delivery.answered(items_reply(delivery.next_piece(), [](const std::string& id) -> ItemResult {
+    if (id == "1" || id == "4") return rejected_for_load();
+    if (id == "2") return {Verdict::kRefused, 400, "mapper_parsing_exception", "no number"};
+    return {Verdict::kApplied, 201, "", ""};
+  }));
+  const BulkResult part = delivery.take_part();
+  EXPECT_FALSE(part.is_last);
+  EXPECT_EQ(ids_of(part.request), (std::vector<std::string>{"0", "2", "3"}));
+  EXPECT_EQ(part.outcomes, (std::vector<Outcome>{Outcome::kApplied, Outcome::kRefused, Outcome::kApplied}));
+  ASSERT_EQ(part.refusals.size(), 1u);
+  EXPECT_EQ(part.refusals[0].item, 1u);
+  EXPECT_TRUE(delivery.take_part().request.empty()) << "it is taken once";
+
+  EXPECT_EQ(ids_of(delivery.request()), (std::vector<std::string>{"1", "4"}));
+  delivery.begin_round();
+  EXPECT_EQ(delivery.answered(items_reply(delivery.next_piece(), applied)), 2u);
+  ASSERT_TRUE(delivery.finished());
+  const BulkResult rest = delivery.take_result();
+  EXPECT_TRUE(rest.is_last);
+  EXPECT_EQ(ids_of(rest.request), (std::vector<std::string>{"1", "4"}));
+  EXPECT_EQ(rest.outcomes, std::vector<Outcome>(2, Outcome::kApplied));
+  EXPECT_TRUE(rest.refusals.empty());
 }
 
 TEST(BulkDelivery, WithoutAReplyAPieceMayStillBeOnItsWay) {
