@@ -2,15 +2,18 @@
 
 #include "replicator/error.h"
 #include "replicator/service/leader_report.h"
+#include "replicator/service/readable.h"
 
 namespace lockstep {
 
+// Whether the process still runs nobody knows: it may have been killed since its report.
 std::string why_unled(const std::optional<PipelineStatus>& status) {
   if (status && !status->obstacle.empty()) return status->obstacle;
   if (!status || !is_running(*status)) return "nobody leads the pipeline: start `lockstep run`";
   std::string text = "nobody leads the pipeline yet: " + status->leader->host + ", process " +
-                     std::to_string(status->leader->pid) + ", runs";
-  if (!status->leader->reason.empty()) text += " and waits: " + status->leader->reason;
+                     std::to_string(status->leader->pid) + ", reported " + readable(status->leader->age) +
+                     " ago";
+  if (!status->leader->reason.empty()) text += " that it waits: " + status->leader->reason;
   return text;
 }
 

@@ -128,8 +128,9 @@ TEST_F(ObservedService, AServiceThatStartsWhileElasticsearchIsAwayTellsTheLagAnd
       [&] {
         const Completed late = pipeline_.lockstep("wait", {"--timeout", "100ms"});
         EXPECT_EQ(late.err.find("start `lockstep run`"), std::string::npos) << late.err;
-        return late.err.find("process " + std::to_string(program_->pid()) + ", runs and waits: ") !=
-               std::string::npos;
+        return late.err.find("process " + std::to_string(program_->pid()) + ", reported ") !=
+                   std::string::npos &&
+               late.err.find(" ago that it waits: ") != std::string::npos;
       },
       kPatience));
 }

@@ -22,10 +22,11 @@ TEST(WhyUnledTest, WhoWaitsForAPipelineWithoutALeaderIsToldToStartOneOnlyIfNoneR
   EXPECT_EQ(why_unled(PipelineStatus{}), start);
   EXPECT_EQ(why_unled(reported(kStoppedState, "", seconds(1))), start);
   EXPECT_EQ(why_unled(reported("following", "", kSilentAfter + seconds(1))), start);
-  EXPECT_EQ(why_unled(reported("waiting_for_elasticsearch", "asking it: refused", seconds(1))),
-            "nobody leads the pipeline yet: db1, process 7, runs and waits: asking it: refused");
+  EXPECT_EQ(
+      why_unled(reported("waiting_for_elasticsearch", "asking it: refused", seconds(1))),
+      "nobody leads the pipeline yet: db1, process 7, reported 1.0 s ago that it waits: asking it: refused");
   EXPECT_EQ(why_unled(reported("following", "", seconds(1))),
-            "nobody leads the pipeline yet: db1, process 7, runs");
+            "nobody leads the pipeline yet: db1, process 7, reported 1.0 s ago");
 }
 
 TEST(WhyUnledTest, WhatKeepsEveryoneFromLeadingIsSaidWhetherOrNotAProcessRuns) {
