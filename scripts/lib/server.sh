@@ -154,6 +154,7 @@ wait_until() {
   done
 }
 
+pid_is_free() { ! kill -s 0 "$1" 2>/dev/null; }
 process_has_ended() { ! running_process "$1" >/dev/null; }
 
 # stop_process DIR SIGNAL SECONDS: ends the process recorded in DIR, and waits for its end; kills it after SECONDS.
@@ -166,6 +167,7 @@ stop_process() {
       say "process $pid has not ended within $seconds s; killing it"
       kill -s KILL "$pid" 2>/dev/null || true
       wait_until 30 process_has_ended "$dir" || fail "process $pid doesn't end, even killed"
+      wait_until 10 pid_is_free "$pid" || true # until then PostgreSQL takes it for another server
     fi
   fi
   rm -f "$dir/process"

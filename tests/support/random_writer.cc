@@ -1,10 +1,14 @@
 #include "tests/support/random_writer.h"
 
+#include <chrono>
+#include <optional>
 #include <thread>
 #include <utility>
 
 namespace lockstep::support {
 namespace {
+
+constexpr auto kLongestEnd = std::chrono::minutes(2);  // of prepared transactions, once it is to stop
 
 constexpr const char* kTouch = "revision = nextval('app.revision')";
 
@@ -47,7 +51,12 @@ void RandomWriter::run_until(std::chrono::steady_clock::time_point end) {
 }
 
 void RandomWriter::run_while(const std::function<bool()>& go_on) {
+  // A database that is away for good would keep it for ever.
+  std::optional<std::chrono::steady_clock::time_point> gives_up;
   while (go_on() || !prepared_.empty()) {
+    const auto now = std::chrono::steady_clock::now();
+    if (!go_on() && !gives_up) gives_up = now + kLongestEnd;
+    if (gives_up && now > *gives_up) return;
     try {
       if (connection_ == nullptr) connect();
       if (go_on()) {
