@@ -283,9 +283,7 @@ void Tail::hold_back(SourceTransaction& transaction, const AppliedIndex& index,
 }
 
 void Tail::step_aside(SourceTransaction& transaction, Piece& piece, const std::string& reason) {
-  std::vector<FoundDocument> all;
-  for (DocumentId& id : std::exchange(piece.ids, {})) all.push_back({std::move(id), ""});
-  transaction.add_repair(*piece.index, all, reason);
+  transaction.add_rendering(*piece.index, std::exchange(piece.ids, {}), reason);
 }
 
 void Tail::render(SourceTransaction& transaction, StepDocuments& documents) {

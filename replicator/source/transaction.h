@@ -79,6 +79,10 @@ class SourceTransaction : public SourceSnapshot {
   /// Makes a fan-out of the documents of `index` that the transaction's changes lead to.
   virtual void add_large_transaction(const AppliedIndex& index, const LargeTransaction& transaction) = 0;
 
+  /// Makes a fan-out of these documents, wherever Elasticsearch has them.
+  virtual void add_rendering(const AppliedIndex& index, const DocumentIds& ids,
+                             const std::string& reason) = 0;
+
   /// Adds the jobs after which these documents are what the view gives, each under its routing and no other.
   /// `routing` is where a document was found, or where it belongs. Anybody may call this; whoever leads does
   /// the jobs.

@@ -10,6 +10,7 @@ namespace lockstep {
 namespace {
 
 using testing::HasSubstr;
+using testing::UnorderedElementsAre;
 
 TEST_P(SourceContract, AJobIsAddedUnlessOneThatNobodyHasBegunExists) {
   lead();
@@ -365,6 +366,21 @@ TEST_P(SourceContract, ARepairHasItsDocumentsAtOnceAndTheLeaderFindsIt) {
   EXPECT_EQ(listed(jobs[0].id, 10), (std::vector<std::string>{"1", "2"}));
 }
 
+std::vector<Job> render(SourceTransaction& transaction, const AppliedIndex& index, const DocumentIds& ids) {
+  transaction.add_rendering(index, ids, "they are large");
+  return transaction.commit();
+}
+
+TEST_P(SourceContract, DocumentsToBeRenderedHaveAFanOut) {
+  lead();
+  const std::vector<Job> jobs = render(*begin(), docs(), {{"2"}, {"1"}, {"2"}});
+  ASSERT_EQ(jobs.size(), 1U);
+  EXPECT_EQ(jobs[0].kind, JobKind::kFanOut);
+  EXPECT_EQ(jobs[0].total, 2);
+  EXPECT_EQ(find_job(jobs[0].id)->reason, "they are large");
+  EXPECT_THAT(listed(jobs[0].id, 10), UnorderedElementsAre("1", "2"));
+}
+
 TEST_P(SourceContract, WhatARenderingCannotReachIsSwept) {
   lead();
   const std::vector<Job> jobs = repair(*source_, docs(), {{{"1"}, "a routing"}, {{"2"}, ""}});
@@ -386,6 +402,17 @@ TEST_P(SourceContract, ARepairedDocumentIsDeletedWhereItWasFound) {
   begin()->render_for(version(1), parcels(), {{"1"}}, 1 << 20, documents.sink());
   EXPECT_EQ(documents.routing.at("1"), "Ulm");
   EXPECT_EQ(documents.stale_routings.at("1"), std::set<std::string>{"Bonn"});
+}
+
+// As a document that had been found without a routing it was deleted there, before each write.
+TEST_P(SourceContract, ADocumentToBeRenderedIsNotTakenForOneWithoutARouting) {
+  lead();
+  writer_->insert_town(1, "Ulm");
+  writer_->insert_parcel(1, 1);
+  ASSERT_EQ(render(*begin(), parcels(), {{"1"}}).size(), 1U);
+  Rendered documents;
+  begin()->render_for(version(1), parcels(), {{"1"}}, 1 << 20, documents.sink());
+  EXPECT_EQ(documents.stale_routings.at("1"), std::set<std::string>{});
 }
 
 // --- what nobody knows ---

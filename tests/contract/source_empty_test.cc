@@ -72,6 +72,7 @@ class EmptyTransaction final : public SourceTransaction {
   void add_job(IndexId, JobKind, const std::string&) override {}
   void add_fan_out(const AppliedIndex&, const std::vector<CapturedChange>&) override {}
   void add_large_transaction(const AppliedIndex&, const LargeTransaction&) override {}
+  void add_rendering(const AppliedIndex&, const DocumentIds&, const std::string&) override {}
   void add_repair(const AppliedIndex&, const std::vector<FoundDocument>&, const std::string&) override {}
   void begin_job(JobId) override {}
   void set_aside(IndexId, const std::string&) override {}

@@ -383,6 +383,20 @@ void FakeTransaction::add_large_transaction(const AppliedIndex& index, const Lar
     add_job(index.id, kind, std::string(kEverythingChanged));
 }
 
+void FakeTransaction::add_rendering(const AppliedIndex& index, const DocumentIds& ids,
+                                    const std::string& reason) {
+  std::set<std::string> each_once;
+  for (const DocumentId& id : ids) each_once.insert(id.text);
+  if (each_once.empty()) return;
+  StoredJob stored;
+  stored.job.index = index.id;
+  stored.job.kind = JobKind::kFanOut;
+  stored.job.reason = reason;
+  stored.job.total = static_cast<std::int64_t>(each_once.size());
+  stored.documents = numbered({each_once.begin(), each_once.end()});
+  record([stored](State& state, std::vector<Job>& added) { added.push_back(insert(state, stored)); });
+}
+
 void FakeTransaction::add_repair(const AppliedIndex& index, const std::vector<FoundDocument>& documents,
                                  const std::string& reason) {
   std::set<std::string> ids;

@@ -48,15 +48,31 @@ const BulkRequest& BulkDelivery::next_piece(std::size_t most_bytes) {
   most_bytes = std::min(most_bytes, limit_.bytes());
   piece_bytes_ = 0;
   while (!to_send_.empty() && on_wire_.size() < limit_.items()) {
-    const std::size_t bytes = request_.lines(to_send_.front()).size();
-    if (!on_wire_.empty() && piece_bytes_ + bytes > most_bytes) break;
+    const auto [items, bytes] = next_together();
+    if (!on_wire_.empty() &&
+        (piece_bytes_ + bytes > most_bytes || on_wire_.size() + items > limit_.items()))
+      break;
     piece_bytes_ += bytes;
-    on_wire_.push_back(to_send_.front());
-    to_send_.pop_front();
+    on_wire_.insert(on_wire_.end(), to_send_.begin(), to_send_.begin() + static_cast<std::ptrdiff_t>(items));
+    to_send_.erase(to_send_.begin(), to_send_.begin() + static_cast<std::ptrdiff_t>(items));
   }
   if (on_wire_.size() == request_.items().size()) return request_;
   piece_ = request_.subset(on_wire_);
   return piece_;
+}
+
+// Else a reader would find the document nowhere between two pieces.
+BulkDelivery::Together BulkDelivery::next_together() const {
+  const std::vector<BulkItem>& items = request_.items();
+  const BulkItem& first = items[to_send_.front()];
+  Together all;
+  for (const std::size_t item : to_send_) {
+    if (items[item].key.index != first.key.index || items[item].key.id != first.key.id) break;
+    ++all.items;
+    all.bytes += request_.lines(item).size();
+  }
+  if (all.items <= limit_.items() && all.bytes <= limit_.bytes()) return all;
+  return {1, request_.lines(to_send_.front()).size()};
 }
 
 std::size_t BulkDelivery::answered(BulkReply reply) {

@@ -53,7 +53,8 @@ class BulkDelivery {
   bool has_piece() const { return !to_send_.empty(); }
 
   /// The next piece, of at most `most_bytes` unless one document alone has more; valid until answered() or
-  /// unanswered(). REQUIRES: has_piece(), no piece on the wire.
+  /// unanswered(). A document's write goes with its deletes under old routings, if the server takes them
+  /// together. REQUIRES: has_piece(), no piece on the wire.
   const BulkRequest& next_piece(std::size_t most_bytes = static_cast<std::size_t>(-1));
 
   /// Takes in the reply to the piece. Returns how many items got their outcome.
@@ -106,6 +107,12 @@ class BulkDelivery {
   BulkResult take_result();
 
  private:
+  struct Together {
+    std::size_t items = 0;
+    std::size_t bytes = 0;
+  };
+  /// The first items of to_send_ that go in one piece.
+  Together next_together() const;
   Load load_of(const BulkReply& reply) const;
   void set_outcome(std::size_t item, Outcome outcome);
   void refuse(std::size_t item, int status, std::string type, std::string reason);

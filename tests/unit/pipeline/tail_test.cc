@@ -149,6 +149,21 @@ TEST_F(TailTest, FewDocumentsThatAreLargeStepAside) {
   EXPECT_EQ(world_.elasticsearch.operations().size(), 41U);
 }
 
+// It was deleted without a routing first, which takes away what is there under the right one.
+TEST_F(TailTest, ADocumentWithARoutingThatStepsAsideIsNotDeletedMeanwhile) {
+  world_.database.commit([](Change& change) {
+    const std::string json = "{\"n\":\"" + std::string(1'000'000, 'x') + "\"}";
+    for (int i = 0; i < 40; ++i) change.put(kFiles, std::to_string(i), json, "r");
+    for (int i = 0; i < 40; ++i) change.captured(kFileRows, {std::to_string(i)});
+  });
+  Leader leader(world_);
+  ASSERT_GE(follow(leader), 1);
+  ASSERT_EQ(leader.jobs.progress().size(), 1U) << "none has stepped aside";
+  ASSERT_TRUE(leader.catch_up());
+  EXPECT_EQ(world_.difference(), "");
+  for (const Operation& operation : world_.elasticsearch.operations()) EXPECT_FALSE(operation.is_delete);
+}
+
 // Nine thousand addresses of pages in one statement held all indices up for six seconds.
 TEST_F(TailTest, LongValuesAreNotLookedUpInTheTail) {
   const std::string long_name(2'000'000, 'n');

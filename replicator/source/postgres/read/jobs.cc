@@ -249,6 +249,23 @@ bool PostgresJobs::list_of_transaction(const PostgresPipeline& pipeline, const P
   return true;
 }
 
+std::optional<Job> PostgresJobs::add_listed(IndexId index, const std::string& ids_query,
+                                            const std::string& reason) {
+  Job fan_out = insert(index, JobKind::kFanOut, reason);
+  fan_out.total = write_list(fan_out.id, 0, ids_query);
+  if (fan_out.total == 0) {
+    transaction_.run(kAdding, "delete from {schema}.job where id = $1", fan_out.id.value);
+    return std::nullopt;
+  }
+  set_total(fan_out.id, *fan_out.total);
+  return fan_out;
+}
+
+std::optional<Job> PostgresJobs::add_rendering(IndexId index, const DocumentIds& ids,
+                                               const std::string& reason) {
+  return add_listed(index, "select unnest(" + transaction_.quote(ids_literal(ids)) + "::text[]) as k", reason);
+}
+
 std::vector<Job> PostgresJobs::add_repair(const PostgresIndex& index,
                                           const std::vector<FoundDocument>& documents,
                                           const std::string& reason) {
@@ -269,18 +286,12 @@ std::vector<Job> PostgresJobs::add_repair(const PostgresIndex& index,
                              {{"schema", transaction_.session().schema()}, {"repairable", repairable}});
   };
   std::vector<Job> jobs;
-  Job fan_out = insert(index.id, JobKind::kFanOut, reason);
-  fan_out.total = write_list(
-      fan_out.id, 0,
+  const std::string repairable_ids =
       fill_placeholders(postgres_sql("repairable_documents"), {{"ids", transaction_.quote(ids)},
                                                                {"routings", transaction_.quote(routings)},
-                                                               {"repairable", repairable}}));
-  if (fan_out.total > 0) {
-    set_total(fan_out.id, *fan_out.total);
-    jobs.push_back(std::move(fan_out));
-  } else {
-    transaction_.run(kAdding, "delete from {schema}.job where id = $1", fan_out.id.value);
-  }
+                                                               {"repairable", repairable}});
+  if (std::optional<Job> fan_out = add_listed(index.id, repairable_ids, reason))
+    jobs.push_back(*std::move(fan_out));
   if (index.routed) {
     transaction_.run_filled(kAdding, filled("add_found_routes"), index.id.value, ids, routings);
   }

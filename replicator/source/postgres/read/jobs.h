@@ -41,6 +41,9 @@ class PostgresJobs {
   /// it in another transaction again. REQUIRES: `index` is one of `pipeline`.
   bool expand(const PostgresPipeline& pipeline, const PostgresIndex& index, JobId job, FanOutList& list);
 
+  /// Adds a fan-out of these documents; none: there are no documents.
+  std::optional<Job> add_rendering(IndexId index, const DocumentIds& ids, const std::string& reason);
+
   /// Adds the jobs that write, or delete, the documents found; returns them.
   std::vector<Job> add_repair(const PostgresIndex& index, const std::vector<FoundDocument>& documents,
                               const std::string& reason);
@@ -53,6 +56,8 @@ class PostgresJobs {
 
  private:
   Job insert(IndexId index, JobKind kind, const std::string& reason, std::optional<JobId> behind = {});
+  /// Adds a fan-out of the documents whose ids the query gives; none: it gives none.
+  std::optional<Job> add_listed(IndexId index, const std::string& ids_query, const std::string& reason);
   /// As expand(), of the changes that a fan-out keeps itself: returns the number of documents.
   std::int64_t list_of_changes(const PostgresIndex& index, JobId job);
   /// As expand(), of a large transaction.

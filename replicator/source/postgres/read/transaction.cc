@@ -95,6 +95,12 @@ void PostgresSourceTransaction::add_large_transaction(const AppliedIndex& index,
                                                   PostgresLargeTransaction::from(transaction)));
 }
 
+void PostgresSourceTransaction::add_rendering(const AppliedIndex& index, const DocumentIds& ids,
+                                              const std::string& reason) {
+  if (std::optional<Job> job = written_jobs().add_rendering(index.id, ids, reason))
+    note_added(*std::move(job));
+}
+
 void PostgresSourceTransaction::add_repair(const AppliedIndex& index,
                                            const std::vector<FoundDocument>& documents,
                                            const std::string& reason) {

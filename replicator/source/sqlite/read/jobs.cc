@@ -197,6 +197,26 @@ Job SqliteJobs::add_large_change(const SqliteIndex& index, const SqliteRows& row
   return job;
 }
 
+Job SqliteJobs::add_rendering(IndexId index, const DocumentIds& ids, const std::string& reason) {
+  Job fan_out = insert(index, JobKind::kFanOut, reason);
+  std::unordered_set<std::string_view> listed;
+  DocumentIds page;
+  std::int64_t number = 0;
+  const auto write_page = [&] {
+    if (!page.empty()) add_fan_out_page(connection_, fan_out.id, number, page);
+    page.clear();
+  };
+  for (const DocumentId& id : ids) {
+    if (!listed.insert(id.text).second) continue;
+    page.push_back(id);
+    if (++number % kFanOutPageDocuments == 0) write_page();
+  }
+  write_page();
+  complete_fan_out(connection_, fan_out.id, number);
+  fan_out.total = number;
+  return fan_out;
+}
+
 // A fan-out renders by _id. It reaches no text that is no value of the _id's type and, where the view has no
 // routing, no document under one; a sweep deletes those.
 std::vector<Job> SqliteJobs::add_repair(const SqliteIndex& index, const std::vector<FoundDocument>& documents,
@@ -211,23 +231,9 @@ std::vector<Job> SqliteJobs::add_repair(const SqliteIndex& index, const std::vec
   }
   std::vector<Job> jobs;
   if (!repairable.empty()) {
-    Job fan_out = insert(index.id, JobKind::kFanOut, reason);
-    std::unordered_set<std::string> listed;
-    DocumentIds page;
-    std::int64_t number = 0;
-    const auto write_page = [&] {
-      if (!page.empty()) add_fan_out_page(connection_, fan_out.id, number, page);
-      page.clear();
-    };
-    for (const FoundDocument& document : repairable) {
-      if (!listed.insert(document.id.text).second) continue;
-      page.push_back(document.id);
-      if (++number % kFanOutPageDocuments == 0) write_page();
-    }
-    write_page();
-    complete_fan_out(connection_, fan_out.id, number);
-    fan_out.total = number;
-    jobs.push_back(std::move(fan_out));
+    DocumentIds ids;
+    for (const FoundDocument& document : repairable) ids.push_back(document.id);
+    jobs.push_back(add_rendering(index.id, ids, reason));
   }
   if (index.routed) add_found_routes(connection_, index.id, repairable);
   if (!all) jobs.push_back(insert(index.id, JobKind::kSweep, reason));

@@ -39,6 +39,9 @@ class SqliteJobs {
   /// Adds a fan-out of these rows of the outbox.
   Job add_large_change(const SqliteIndex& index, const SqliteRows& rows);
 
+  /// Adds a fan-out of these documents, each once. REQUIRES: there are some.
+  Job add_rendering(IndexId index, const DocumentIds& ids, const std::string& reason);
+
   /// Adds the jobs that write, or delete, the documents found; returns them.
   std::vector<Job> add_repair(const SqliteIndex& index, const std::vector<FoundDocument>& documents,
                               const std::string& reason);

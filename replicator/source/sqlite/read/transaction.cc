@@ -125,6 +125,13 @@ void SqliteSourceTransaction::add_large_transaction(const AppliedIndex& index,
   steps_.emplace_back([this, &own, rows] { note_added(jobs_.add_large_change(own, rows)); });
 }
 
+void SqliteSourceTransaction::add_rendering(const AppliedIndex& index, const DocumentIds& ids,
+                                            const std::string& reason) {
+  steps_.emplace_back([this, index = index.id, ids, reason] {
+    if (!ids.empty()) note_added(jobs_.add_rendering(index, ids, reason));
+  });
+}
+
 void SqliteSourceTransaction::add_repair(const AppliedIndex& index,
                                          const std::vector<FoundDocument>& documents,
                                          const std::string& reason) {

@@ -38,6 +38,7 @@ class SqliteSourceTransaction final : public SqliteReading<SourceTransaction> {
   void add_job(IndexId index, JobKind kind, const std::string& reason) override;
   void add_fan_out(const AppliedIndex& index, const std::vector<CapturedChange>& changes) override;
   void add_large_transaction(const AppliedIndex& index, const LargeTransaction& transaction) override;
+  void add_rendering(const AppliedIndex& index, const DocumentIds& ids, const std::string& reason) override;
   void add_repair(const AppliedIndex& index, const std::vector<FoundDocument>& documents,
                   const std::string& reason) override;
   void begin_job(JobId job) override;

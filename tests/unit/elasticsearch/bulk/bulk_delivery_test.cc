@@ -108,6 +108,28 @@ TEST(BulkDelivery, PiecesAreNoLargerThanAllowedUnlessOneDocumentIs) {
   EXPECT_EQ(delivery.next_piece().items().size(), 8u);
 }
 
+// For the time of a large document's write a reader found it nowhere.
+TEST(BulkDelivery, AWriteGoesWithItsDeletesUnderOldRoutingsWhileTheServerTakesThemTogether) {
+  BulkRequest request;
+  const std::string large = '{' + std::string(1'000, ' ') + '}';
+  for (const char* id : {"a", "b"}) {
+    request.remove("posts", {1, id, "old"}, DocumentVersion(Epoch{1}, 1));
+    request.index("posts", {1, id, "new"}, DocumentVersion(Epoch{1}, 2), large);
+  }
+  BulkDelivery delivery(std::move(request));
+  const BulkRequest& first = delivery.next_piece(500);
+  EXPECT_EQ(ids_of(first), (std::vector<std::string>{"a", "a"}));
+  delivery.answered(items_reply(first, applied));
+  EXPECT_EQ(ids_of(delivery.next_piece(500)), (std::vector<std::string>{"b", "b"}));
+  delivery.answered(whole(Kind::kTooLarge, 413));
+  for (int part = 0; part < 2; ++part) {
+    const BulkRequest& piece = delivery.next_piece(500);
+    EXPECT_EQ(ids_of(piece), std::vector<std::string>{"b"});
+    delivery.answered(items_reply(piece, applied));
+  }
+  EXPECT_TRUE(delivery.finished());
+}
+
 TEST(BulkDelivery, TellsHowMuchTheServerCanTake) {
   using Load = BulkDelivery::Load;
   const auto load_after = [](BulkReply reply) {
