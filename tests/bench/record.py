@@ -60,7 +60,7 @@ def verdict(measure):
     """The target and how far the median is from it; empty without a target."""
     if "target" not in measure:
         return ""
-    median, bound, target = statistics.median_low(measure["values"]), measure["target"]["bound"], measure["target"]["value"]
+    median, bound, target = statistics.median(measure["values"]), measure["target"]["bound"], measure["target"]["value"]
     met = median >= target if bound == "at least" else median <= target
     return f"{bound} {number(target)}: " + ("met" if met else f"**missed by {distance(median / target - 1)}**")
 
@@ -87,7 +87,7 @@ def tools_table(result):
         cells = [row["name"] + (f", {row['unit']}" if row["unit"] else "")]
         for values in (row["values"].get(column, []) for column in result["columns"]):
             within = f" ({spread(values)})" if len(set(values)) > 1 else ""
-            cells.append(number(statistics.median_low(values)) + within if values else "")
+            cells.append(number(statistics.median(values)) + within if values else "")
         lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines)
 
@@ -103,7 +103,7 @@ def table(result):
     lines = [caption(result), "", "| | median | range | target |", "|---|---|---|---|"]
     for measure in ratios_first(result):
         values, unit = measure["values"], (" " + measure["unit"]) if measure["unit"] else ""
-        lines.append(f"| {measure['name']} | {number(statistics.median_low(values))}{unit} | {spread(values)} | {verdict(measure)} |")
+        lines.append(f"| {measure['name']} | {number(statistics.median(values))}{unit} | {spread(values)} | {verdict(measure)} |")
     lines += ["", f"![{result['benchmark']}](benchmarks/{result['benchmark']}.svg)"]
     return "\n".join(lines)
 
@@ -116,7 +116,7 @@ def summary(results):
         if measure is None:
             raise SystemExit(f'docs/benchmarks/{name}.json has no measure "{measure_name}": record it with scripts/benchmark {name} --record')
         values, unit = measure["values"], (" " + measure["unit"]) if measure["unit"] else ""
-        lines.append(f"| [{what}]({where}) | {number(statistics.median_low(values))}{unit} | {spread(values)} | {verdict(measure)} |")
+        lines.append(f"| [{what}]({where}) | {number(statistics.median(values))}{unit} | {spread(values)} | {verdict(measure)} |")
     return "\n".join(lines)
 
 
@@ -129,7 +129,7 @@ def chart(result):
         parts.append(f'<text x="{left}" y="{y + 12}" class="unit">{unit or "ratio"}</text>')
         y += row
         for measure in measures:
-            low, median, high = (left + width * f(measure["values"]) / largest for f in (min, statistics.median_low, max))
+            low, median, high = (left + width * f(measure["values"]) / largest for f in (min, statistics.median, max))
             middle = y + row / 2
             parts.append(f'<text x="{left - 8}" y="{middle + 4}" text-anchor="end">{escape(measure["name"])}</text>'
                          f'<rect x="{left}" y="{y + 4}" width="{max(median - left, 1):.1f}" height="{row - 8}" class="bar"/>'
@@ -137,7 +137,7 @@ def chart(result):
             if "target" in measure:
                 target = left + width * measure["target"]["value"] / largest
                 parts.append(f'<path d="M{target:.1f} {y + 1}v{row - 2}" class="target"/>')
-            label = number(statistics.median_low(measure["values"]))
+            label = number(statistics.median(measure["values"]))
             parts.append(f'<text x="{max(high, median) + 6:.1f}" y="{middle + 4}">{label}</text>')
             y += row
         y += row / 2

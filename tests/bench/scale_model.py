@@ -40,7 +40,7 @@ def first(found, what):
 def of_result(cost):
     result = json.loads((RESULTS / f"{cost['result']}.json").read_text())
     measure = first((m for m in result["measures"] if m["name"] == cost["measure"]), f"{cost['result']}.json: {cost['measure']}")
-    median = statistics.median_low(measure["values"])
+    median = statistics.median(measure["values"])
     return 1 / median if measure["unit"].endswith("/s") else median * SECONDS[measure["unit"]] / cost.get("of", 1)
 
 
