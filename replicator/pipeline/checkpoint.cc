@@ -1,6 +1,7 @@
 #include "replicator/pipeline/checkpoint.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace lockstep {
 namespace {
@@ -59,11 +60,25 @@ Checkpoint::News Checkpoint::take_news() {
   return news;
 }
 
-void Checkpoint::add_jobs(SourceTransaction& transaction, const std::map<IndexId, ParkedDocuments>& parked) {
+Checkpoint::PutOff Checkpoint::add_jobs(SourceTransaction& transaction,
+                                        const std::map<IndexId, ParkedDocuments>& parked) {
+  PutOff put_off;
   for (const AppliedIndex& index : pipeline_.indices) {
     const auto found = parked.find(index.id);
-    if (found != parked.end()) transaction.add_repair(index, found->second.documents, found->second.reason);
+    if (found == parked.end()) continue;
+    std::vector<FoundDocument> documents = parked_jobs_.without_job(index.id, found->second.documents);
+    if (documents.empty()) continue;
+    transaction.add_repair(index, documents, ParkedJobs::reason_for(found->second.reason));
+    put_off.emplace(index.id, std::move(documents));
   }
+  return put_off;
+}
+
+void Checkpoint::note_added(const std::vector<Job>& added, const PutOff& put_off) {
+  for (const auto& [index, documents] : put_off) parked_jobs_.added(added, index, documents);
+  std::vector<Job> jobs;
+  std::ranges::copy_if(added, std::back_inserter(jobs), ParkedJobs::is_of_parked);
+  parked_listener_(jobs);
 }
 
 std::vector<Job> Checkpoint::save_and_commit(SourceTransaction& transaction, const News& news) {
@@ -76,13 +91,13 @@ std::vector<Job> Checkpoint::save_and_commit(SourceTransaction& transaction, con
     transaction.may_be_shown();  // throws Deposed: a deposed leader judges nothing
     fresh = transaction.new_dead_letters(acknowledged.refused);
   }
-  add_jobs(transaction, news.parked);
+  const PutOff put_off = add_jobs(transaction, news.parked);
   transaction.save(acknowledged);
   refused_share_.count(acknowledged, fresh);  // throws before the commit (K2)
   std::vector<Job> added = transaction.commit();
   saved_at_ = std::chrono::steady_clock::now();
   listener_(acknowledged);
-  if (!news.parked.empty()) parked_listener_(added);
+  if (!put_off.empty()) note_added(added, put_off);
   return added;
 }
 

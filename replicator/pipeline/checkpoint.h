@@ -21,6 +21,7 @@
 
 #include "replicator/clock.h"
 #include "replicator/pipeline/document_writer.h"
+#include "replicator/pipeline/jobs/parked_jobs.h"
 #include "replicator/pipeline/progress.h"
 #include "replicator/pipeline/refused_share.h"
 #include "replicator/source/change_log.h"
@@ -42,10 +43,14 @@ class Checkpoint {
   /// Calls `listener` after each save with what was saved.
   void on_saved(std::function<void(const Acknowledged&)> listener) { listener_ = std::move(listener); }
 
-  /// Calls `listener` after each commit that saved parked documents with the jobs that it added.
+  /// Calls `listener` after each commit that saved parked documents with the jobs that it added for them.
   void on_parked(std::function<void(const std::vector<Job>&)> listener) {
     parked_listener_ = std::move(listener);
   }
+
+  /// The job reads its documents next: what is parked from now on needs another one. Call it before the
+  /// transaction that begins the job.
+  void job_begins(JobId job) { parked_jobs_.begins(job); }
 
   /// Puts an index that starts with so many dead letters on trial: from now on its refusals are saved only
   /// together with enough documents to judge them. So a service that is started again and again, and stops
@@ -85,7 +90,10 @@ class Checkpoint {
   bool waits_for_more() const;
   News take_news();
   std::vector<Job> save_and_commit(SourceTransaction& transaction, const News& news);
-  void add_jobs(SourceTransaction& transaction, const std::map<IndexId, ParkedDocuments>& parked);
+  /// Parked documents that have a new job.
+  using PutOff = std::map<IndexId, std::vector<FoundDocument>>;
+  PutOff add_jobs(SourceTransaction& transaction, const std::map<IndexId, ParkedDocuments>& parked);
+  void note_added(const std::vector<Job>& added, const PutOff& put_off);
 
   const AppliedPipeline& pipeline_;
   ChangeLog& changes_;
@@ -93,6 +101,7 @@ class Checkpoint {
   ProgressBoard& board_;
   const Epoch epoch_;
   RefusedShare refused_share_;
+  ParkedJobs parked_jobs_;
   std::map<IndexId, std::int64_t> on_trial_;  // documents to wait for
   std::function<void(const Acknowledged&)> listener_ = [](const Acknowledged&) {};
   std::function<void(const std::vector<Job>&)> parked_listener_ = [](const std::vector<Job>&) {};

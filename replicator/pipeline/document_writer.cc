@@ -400,7 +400,7 @@ void DocumentWriter::take_result(BulkResult result) {
   }
   for (std::size_t i = 0; i < items.size(); ++i)
     take_outcome(items[i], result.outcomes[i], counts[items[i].key.index]);
-  in_flight.is_repeated = !result.is_last;
+  note_repeated(in_flight, result);
   if (result.is_last) take_last(result);
   board_.update([&](ReplicationProgress& progress) {
     for (const auto& [index, count] : counts) {
@@ -414,6 +414,14 @@ void DocumentWriter::take_result(BulkResult result) {
     progress.bulk_bytes += static_cast<std::int64_t>(result.request.bytes());
     if (!items.empty()) progress.advanced_at = std::chrono::steady_clock::now();
   });
+}
+
+// A job whose documents are refused for two seconds takes no place from the other jobs.
+void DocumentWriter::note_repeated(InFlight& in_flight, const BulkResult& result) {
+  in_flight.is_repeated = !result.is_last;
+  const bool was_refused = std::exchange(in_flight.is_refused, result.rest_is_refused);
+  if (in_flight.origin.step.lane == Lane::tail() || was_refused == in_flight.is_refused) return;
+  in_flight.is_refused ? ++refused_job_requests_ : --refused_job_requests_;
 }
 
 void DocumentWriter::take_last(const BulkResult& result) {

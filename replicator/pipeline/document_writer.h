@@ -162,7 +162,8 @@ class DocumentWriter {
 
   const Acknowledgements& acknowledgements() const { return acknowledgements_; }
   std::size_t requests_in_flight() const { return requests_.size(); }
-  std::size_t job_requests_in_flight() const { return job_requests_; }
+  /// Without those of which nothing but refused documents is left.
+  std::size_t job_requests_in_flight() const { return job_requests_ - refused_job_requests_; }
 
   /// Whether a request of the tail is on the wire, and was sent less than so long ago.
   bool tail_has_request_younger_than(std::chrono::milliseconds age) const;
@@ -199,6 +200,7 @@ class DocumentWriter {
     std::optional<IndexId> alone = {};  ///< the index, where it has only one
     std::size_t bytes_taken = 0;        ///< of the results that have come
     bool is_repeated = false;           ///< what has no outcome was refused again and again
+    bool is_refused = false;            ///< the same, while its index takes other writes
   };
 
   /// A request that has not been sent yet, and claims nothing.
@@ -243,6 +245,7 @@ class DocumentWriter {
   void park(const DocumentKey& document, const std::string& reason);
   void take_result(BulkResult result);
   void take_last(const BulkResult& result);
+  void note_repeated(InFlight& in_flight, const BulkResult& result);
   void take_refusal(const BulkItem& item, Outcome outcome, RefusedItem refusal);
   void take_outcome(const BulkItem& item, Outcome outcome, Counts& counts);
   bool is_superseded_by_us(const BulkItem& item);
@@ -269,6 +272,7 @@ class DocumentWriter {
   std::uint64_t taken_over_ = 0;
   std::multiset<std::uint64_t> open_;  // numbers of requests without all their outcomes, of each part
   std::size_t job_requests_ = 0;       // of requests_ and jobs_waiting_
+  std::size_t refused_job_requests_ = 0;
   std::function<void(const DocumentKey&, const std::string&)> held_ = [](const DocumentKey&,
                                                                          const std::string&) {};
   std::function<void(const DocumentKey&, RecentWrites::Owner)> foreign_ = [](const DocumentKey&,

@@ -59,6 +59,7 @@ BulkWriter::Options bulk_options(const Config& config, const AppliedPipeline& pi
                                  TargetWatch& targets) {
   BulkWriter::Options options;
   options.indices = pipeline.indices.size();
+  for (const AppliedIndex& index : pipeline.indices) options.targets.push_back({index.id, index.target()});
   options.may_send = [&targets] { return targets.is_recent(); };
   options.bulks_in_flight = config.elasticsearch.bulks_in_flight;
   options.bulk_bytes = static_cast<std::size_t>(config.elasticsearch.bulk_bytes);

@@ -8,6 +8,7 @@
 #include <future>
 #include <iostream>
 #include <memory>
+#include <thread>
 #include <utility>
 
 #include "tests/integration/items_and_others.h"
@@ -253,6 +254,62 @@ TEST_F(Neighbours, ADocumentThatIsNeverTakenHoldsNoOtherUpAndIsTriedAgainAtLeisu
     execute("update lockstep.dead_letter set last_at = last_at - interval '1 hour'");
   };
   EXPECT_TRUE(wait_until([&] { return an_hour_later(), dead_letters() == 0; }, 2 * kPatience));
+  EXPECT_TRUE(becomes_equal()) << pipeline_.difference();
+}
+
+// As a node with a full write queue does. Its requests took all places, and the others stood still.
+TEST_F(Neighbours, AnIndexThatIsTooBusyForAnyWriteHoldsNoOtherUp) {
+  follow();
+  std::atomic<bool> is_overloaded = true;
+  proxy_.disturb([&](const HttpMessage& request) -> std::optional<Disturbance> {
+    if (!is_overloaded || !RecordingProxy::is_bulk(request) ||
+        request.body.find("\"" + items().alias() + "\"") == std::string::npos)
+      return std::nullopt;
+    return Disturbance{
+        .status = 429,
+        .body = R"({"error":{"type":"es_rejected_execution_exception","reason":"by the test"}})"};
+  });
+  const auto delays = delays_of_others(60, [&](int i) {
+    for (int each = 0; each < 2; ++each)
+      execute("update items set name = 'busy " + std::to_string(i) +
+              "' where id = " + std::to_string(1 + (2 * i + each) % 50));
+    std::this_thread::sleep_for(milliseconds(100));
+  });
+  EXPECT_LT(delays[delays.size() / 2], seconds(1));
+  EXPECT_LT(delays.back(), seconds(5));
+  EXPECT_NE(pipeline_.status().at("reason").get<std::string>().find(items().alias()), std::string::npos);
+  EXPECT_EQ(dead_letters(), 0);
+  is_overloaded = false;
+  EXPECT_TRUE(becomes_equal()) << pipeline_.difference();
+}
+
+// The pipeline was "waiting for Elasticsearch" while everything else flowed, and its jobs piled up.
+TEST_F(Neighbours, ADocumentThatIsRefusedAndChangesAgainAndAgainHasTwoJobsAtMost) {
+  follow();
+  std::atomic<bool> is_overloaded = true;
+  proxy_.disturb([&](const HttpMessage& request) -> std::optional<Disturbance> {
+    if (!is_overloaded || !RecordingProxy::is_bulk(request) ||
+        request.body.find("GIANT") == std::string::npos)
+      return std::nullopt;
+    return Disturbance{
+        .status = 429,
+        .body = R"({"error":{"type":"es_rejected_execution_exception","reason":"by the test"}})"};
+  });
+  std::int64_t most_jobs = 0;
+  int waiting = 0;
+  for (int i = 0; i < 200; ++i) {
+    execute("update items set name = 'GIANT " + std::to_string(i) +
+            "' where id = " + std::to_string(1 + i % 3));
+    std::this_thread::sleep_for(milliseconds(40));
+    most_jobs = std::max(most_jobs, database_.number("select count(*) from lockstep.job"));
+    if (i % 10 == 9 && pipeline_.status().at("state") == "waiting_for_elasticsearch") ++waiting;
+  }
+  EXPECT_LE(most_jobs, 6) << "two for each document";
+  EXPECT_LE(waiting, 2);
+  execute("insert into others select i, 'more' from generate_series(1000, 9000) i");
+  EXPECT_TRUE(wait_until([&] { return pipeline_.index("others").count() > 8'000; }, kPatience))
+      << "another job stands still";
+  is_overloaded = false;
   EXPECT_TRUE(becomes_equal()) << pipeline_.difference();
 }
 

@@ -59,7 +59,7 @@ std::optional<PipelineStatus> ReindexWatch::read(const std::string& alias) {
 }
 
 void ReindexWatch::show(const ReindexStatus& reindex, const PipelineStatus& status) {
-  std::string line = reindex_text(reindex);
+  std::string line = "reindex " + reindex_text(reindex);
   for (const IndexStatus& index : status.indices) {
     if (index.alias != reindex.beside || index.jobs.empty()) continue;
     const IndexStatus::Job& job = index.jobs.front();

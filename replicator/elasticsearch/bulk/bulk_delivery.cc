@@ -49,8 +49,7 @@ const BulkRequest& BulkDelivery::next_piece(std::size_t most_bytes) {
   piece_bytes_ = 0;
   while (!to_send_.empty() && on_wire_.size() < limit_.items()) {
     const auto [items, bytes] = next_together();
-    if (!on_wire_.empty() &&
-        (piece_bytes_ + bytes > most_bytes || on_wire_.size() + items > limit_.items()))
+    if (!on_wire_.empty() && (piece_bytes_ + bytes > most_bytes || on_wire_.size() + items > limit_.items()))
       break;
     piece_bytes_ += bytes;
     on_wire_.insert(on_wire_.end(), to_send_.begin(), to_send_.begin() + static_cast<std::ptrdiff_t>(items));

@@ -27,6 +27,8 @@ constexpr milliseconds kProbeTimeout{2'000};
 constexpr milliseconds kLookForRoom{50};
 // A failure that is over so soon is worth no question.
 constexpr int kRoundsBeforeProbe = 2;
+// That are asked for a word against one that is busy.
+constexpr std::size_t kMostOthersAsked = 3;
 
 /// Elasticsearch waits for a missing primary as long as `timeout` says. It must answer for the other items
 /// soon: they are in the same request.
@@ -43,6 +45,7 @@ struct BulkWriter::Worker {
   Backoff backoff;
   std::uint64_t ticket = 0;              // guarded by mutex_: of the request in hand
   std::string reason;                    // guarded by mutex_: why the last try failed; empty when it did not
+  Blame blame = Blame::kUnknown;         // guarded by mutex_: for that
   bool stuck = false;                    // guarded by mutex_: a whole round brought no outcome
   const BulkRequest* on_wire = nullptr;  // guarded by mutex_: the piece without a reply; null: none
   SteadyTime on_wire_since{};            // guarded by mutex_
@@ -58,7 +61,7 @@ BulkWriter::BulkWriter(const Options& options, const TransportFactory& make_tran
   // and so do those of slow indices.
   for (int i = 0; i < 2 * std::max(1, options.bulks_in_flight); ++i) {
     workers_.push_back(std::make_unique<Worker>(
-        Worker{make_transport(), Backoff(options.backoff, seed()), 0, {}, false, nullptr, {}, {}}));
+        Worker{make_transport(), Backoff(options.backoff, seed()), 0, {}, {}, false, nullptr, {}, {}}));
   }
   for (const auto& worker : workers_) {
     worker->thread = std::thread([this, &worker = *worker] { run(worker); });
@@ -129,7 +132,7 @@ BulkWriterState BulkWriter::state() const {
           " writes, the first of index " + request.alias_of(0) + ", for more than " +
           std::to_string(duration_cast<std::chrono::seconds>(options_.long_request).count()) + " seconds";
     }
-    if (worker->reason.empty()) continue;
+    if (worker->reason.empty() || worker->blame != Blame::kUnknown) continue;
     state.waiting = true;
     state.reason = worker->reason;
   }
@@ -194,16 +197,22 @@ std::optional<BulkResult> BulkWriter::deliver(Worker& worker, Job job) {
     const auto now = steady_clock::now();
     if (with_outcome > 0) last_outcome = now;
     const auto stuck = duration_cast<milliseconds>(now - last_outcome);
+    Blame blame = Blame::kUnknown;
     if (!delivery.finished() && !delivery.has_piece() && round >= kRoundsBeforeProbe) {
-      const bool may_pass_apart = give_back(worker, delivery, job.priority, stuck);
-      if (!delivery.finished() && !may_pass_apart) hand_over(signed_off(delivery.take_part()));
+      blame = give_back(worker, delivery, job.priority, stuck);
+      // What is written already does not wait for what is not: its next write may have come.
+      if (!delivery.finished() && blame != Blame::kTogether) {
+        BulkResult part = signed_off(delivery.take_part());
+        part.rest_is_refused = blame == Blame::kDocuments;
+        hand_over(std::move(part));
+      }
     }
     if (delivery.finished()) break;
     milliseconds pause = worker.backoff.next();
     // It may be put off with the next try, and others wait for that.
     if (delivery.is_singled_out() && delivery.settled() && stuck < patience(job.priority))
       pause = std::min(pause, patience(job.priority) - stuck);
-    if (!wait_for_retry(worker, delivery.failure(), with_outcome, pause)) return std::nullopt;
+    if (!wait_for_retry(worker, delivery.failure(), with_outcome, blame, pause)) return std::nullopt;
     delivery.begin_round();
   }
   note_progress(worker);
@@ -287,33 +296,61 @@ void BulkWriter::settle_doubts(Worker& worker, const BulkRequest& piece, BulkRep
   }
 }
 
-bool BulkWriter::give_back(Worker& worker, BulkDelivery& delivery, Priority priority, milliseconds stuck) {
-  if (!delivery.settled() && stuck < options_.unsettled_patience) return false;
+BulkWriter::Blame BulkWriter::give_back(Worker& worker, BulkDelivery& delivery, Priority priority,
+                                        milliseconds stuck) {
+  if (!delivery.settled() && stuck < options_.unsettled_patience) return Blame::kUnknown;
+  const bool is_long = stuck >= patience(priority);
   std::map<std::string_view, std::vector<std::size_t>> left;
   bool is_taken = false;
+  bool is_unknown = false;
   for (const std::size_t item : delivery.left()) left[delivery.request().alias_of(item)].push_back(item);
   for (const auto& [alias, items] : left) {
-    if (!options_.may_send()) return false;
-    const WriteProbe probe =
-        probe_write(*worker.transport, std::string(alias), delivery.request().items()[items.front()].key,
-                    std::min(kProbeTimeout, options_.request_timeout));
-    if (probe.answer == WriteProbe::Answer::kHeld) {
+    if (!options_.may_send()) return Blame::kUnknown;
+    const DocumentKey& document = delivery.request().items()[items.front()].key;
+    const WriteProbe probe = probe_write(*worker.transport, std::string(alias), document,
+                                         std::min(kProbeTimeout, options_.request_timeout));
+    const bool is_busy_alone = probe.answer == WriteProbe::Answer::kUnknown && probe.status != 0 && is_long &&
+                               takes_others(worker, document.index);
+    if (probe.answer == WriteProbe::Answer::kHeld || is_busy_alone) {
       delivery.give_back(items, Outcome::kHeld, {0, probe.status, probe.type, probe.reason});
     } else if (probe.answer == WriteProbe::Answer::kTaken) {
       is_taken = true;
-      if (stuck >= patience(priority) && delivery.is_singled_out())
+      if (is_long && delivery.is_singled_out())
         delivery.give_back(items, Outcome::kPutOff, delivery.failure());
+    } else {
+      is_unknown = true;
     }
   }
-  if (!is_taken || delivery.is_singled_out()) return false;
-  delivery.single_out();
-  return true;
+  if (is_taken && !delivery.is_singled_out()) {
+    delivery.single_out();
+    return Blame::kTogether;
+  }
+  return is_unknown ? Blame::kUnknown : Blame::kDocuments;
+}
+
+// Else all of Elasticsearch is busy, and what is held would only be asked for again and again.
+bool BulkWriter::takes_others(Worker& worker, IndexId index) const {
+  const auto own = std::ranges::find(options_.targets, index, &Target::index);
+  if (own == options_.targets.end()) return false;
+  std::vector<Target> others(own + 1, options_.targets.end());
+  others.insert(others.end(), options_.targets.begin(), own);
+  if (others.size() > kMostOthersAsked) others.resize(kMostOthersAsked);
+  return std::ranges::any_of(others, [&](const Target& other) {
+    return options_.may_send() && probe_write(*worker.transport, other.alias, {other.index, {"lockstep"}, ""},
+                                              std::min(kProbeTimeout, options_.request_timeout))
+                                          .answer == WriteProbe::Answer::kTaken;
+  });
 }
 
 void BulkWriter::note_progress(Worker& worker) {
   worker.backoff.reset();
   const std::lock_guard lock(mutex_);
   worker.reason.clear();
+  note_unstuck(worker);
+}
+
+// REQUIRES: mutex_ is held.
+void BulkWriter::note_unstuck(Worker& worker) {
   if (!std::exchange(worker.stuck, false)) return;
   if (--stuck_ == 0) end_outage();
 }
@@ -323,14 +360,17 @@ milliseconds BulkWriter::patience(Priority priority) const {
 }
 
 bool BulkWriter::wait_for_retry(Worker& worker, const RefusedItem& failure, std::size_t with_outcome,
-                                milliseconds pause) {
+                                Blame blame, milliseconds pause) {
   std::unique_lock lock(mutex_);
   worker.reason = failure.reason;
+  worker.blame = blame;
+  if (blame != Blame::kUnknown) note_unstuck(worker);
   ++retries_;
   ++outage_retries_;
   // While other items come through, Elasticsearch only sheds load: not worth a line in the log.
   // Nor is what is over with the next try, or turns out to be the fault of one document or index.
-  const bool lasts = with_outcome == 0 && worker.backoff.tries() >= kRoundsBeforeProbe;
+  const bool lasts =
+      with_outcome == 0 && worker.backoff.tries() >= kRoundsBeforeProbe && blame == Blame::kUnknown;
   if (lasts && !stopping_) {
     if (!std::exchange(worker.stuck, true) && ++stuck_ == 1) begin_outage();
     if (!outage_is_told_) tell_outage(failure);

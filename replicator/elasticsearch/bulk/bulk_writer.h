@@ -24,7 +24,7 @@ namespace lockstep {
 
 /// What the writer sees of Elasticsearch, for `status`, logs and health.
 struct BulkWriterState {
-  bool waiting = false;       ///< the last try failed, and the writer repeats it
+  bool waiting = false;       ///< the last try failed, by no fault of its documents, and is repeated
   std::string reason;         ///< why: one line with server and cause; empty when not waiting
   std::string unanswered;     ///< a request that has had no reply for long, in words; empty: there is none
   std::vector<IndexId> slow;  ///< indices that have been slow for as long (slow_writes.h)
@@ -37,6 +37,10 @@ struct BulkWriterState {
 /// Owns twice `bulks_in_flight` threads with a transport each. submit() and take() are for one owner thread.
 class BulkWriter {
  public:
+  struct Target {
+    IndexId index;
+    std::string alias;
+  };
   struct Options {
     int bulks_in_flight = 3;
     std::size_t bulk_bytes = 1024 * 1024;  ///< of a request on the wire, at most
@@ -53,6 +57,8 @@ class BulkWriter {
     /// So many indices there are. While not all of them are slow, those that are wait alone
     /// (slow_writes.h).
     std::size_t indices = 1;
+    /// The indices. Where one is too busy for any write, the writer asks whether others take writes.
+    std::vector<Target> targets;
     /// A small request without a reply for so long makes its indices slow.
     std::chrono::milliseconds slow_request{1'000};
     /// The writer asks it before each request, from any thread. False holds the request back; the writer asks
@@ -119,6 +125,13 @@ class BulkWriter {
   };
   struct Worker;
 
+  /// Why what is left of a request is repeated.
+  enum class Blame {
+    kUnknown,    ///< nobody knows: Elasticsearch is away, or overloaded
+    kTogether,   ///< the index takes writes; these were refused together so far, and are sent apart now
+    kDocuments,  ///< the index takes writes, but not of these documents
+  };
+
   /// The body of each worker's thread.
   void run(Worker& worker);
   /// The request with all its outcomes, but for parts that were handed over; none when stop() came first.
@@ -131,14 +144,16 @@ class BulkWriter {
   /// Returns how many items got their outcome.
   std::size_t send_piece(Worker& worker, BulkDelivery& delivery, std::size_t most_bytes);
   HttpResponse perform(Worker& worker, const BulkRequest& piece, const HttpRequest& request);
-  /// Gives back what its index does not take, and after `stuck` perhaps what else is left. True: that has
-  /// been refused together so far, and is sent in small pieces now.
-  bool give_back(Worker& worker, BulkDelivery& delivery, Priority priority, std::chrono::milliseconds stuck);
+  /// Gives back what its index does not take, and after `stuck` perhaps what else is left. Returns what is to
+  /// blame for the rest.
+  Blame give_back(Worker& worker, BulkDelivery& delivery, Priority priority, std::chrono::milliseconds stuck);
+  bool takes_others(Worker& worker, IndexId index) const;
   /// Settles which items of a reply were refused for good: those whose index takes other writes.
   void settle_doubts(Worker& worker, const BulkRequest& piece, BulkReply& reply);
   void note_progress(Worker& worker);
+  void note_unstuck(Worker& worker);
   /// False when stop() was called. `with_outcome`: how many items of the round got their outcome.
-  bool wait_for_retry(Worker& worker, const RefusedItem& failure, std::size_t with_outcome,
+  bool wait_for_retry(Worker& worker, const RefusedItem& failure, std::size_t with_outcome, Blame blame,
                       std::chrono::milliseconds pause);
   std::chrono::milliseconds patience(Priority priority) const;
   bool room() const;

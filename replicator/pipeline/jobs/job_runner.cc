@@ -188,6 +188,7 @@ bool JobRunner::read_page(RunningJob& job) {
     return false;
   }
   const PageLimits limits = limits_of(job);
+  if (!job.has_begun()) checkpoint_.job_begins(job.id());
   writer_.await_page();
   try {
     if (reader_ == nullptr || job.index().routed) {

@@ -263,7 +263,8 @@ std::optional<Job> PostgresJobs::add_listed(IndexId index, const std::string& id
 
 std::optional<Job> PostgresJobs::add_rendering(IndexId index, const DocumentIds& ids,
                                                const std::string& reason) {
-  return add_listed(index, "select unnest(" + transaction_.quote(ids_literal(ids)) + "::text[]) as k", reason);
+  return add_listed(index, "select unnest(" + transaction_.quote(ids_literal(ids)) + "::text[]) as k",
+                    reason);
 }
 
 std::vector<Job> PostgresJobs::add_repair(const PostgresIndex& index,

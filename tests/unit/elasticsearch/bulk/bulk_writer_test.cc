@@ -586,6 +586,50 @@ TEST(BulkWriter, NothingIsGivenBackWhileElasticsearchTakesNothing) {
   EXPECT_EQ(results[0].outcomes, std::vector<Outcome>(2, Outcome::kApplied));
 }
 
+// An index whose node was busy took the places of all requests, and the other indices stood still.
+TEST(BulkWriter, AnIndexThatIsTooBusyForAnyWriteIsHeldOnlyWhileOthersAreTaken) {
+  std::atomic<bool> all_are_busy = true;
+  BulkWriter::Options options = quick_options();
+  options.patience = milliseconds(20);
+  options.targets = {{{1}, "posts"}, {{2}, "files"}};
+  BulkWriter writer(options, answering([&](const HttpRequest& request) {
+                      return answer_items(request,
+                                          [&](const nlohmann::json& action) -> std::pair<int, std::string> {
+                                            if (all_are_busy || action.at("_index") == "posts")
+                                              return {429, "es_rejected_execution_exception"};
+                                            return {200, ""};
+                                          });
+                    }));
+  const std::uint64_t ticket = writer.submit(bulk_of("a", 2));
+  ASSERT_TRUE(is_repeated(writer, ticket));
+  ASSERT_TRUE(wait_until([&] { return writer.state().retries > 20; }));
+  EXPECT_TRUE(writer.state().waiting) << "all of Elasticsearch is busy";
+  all_are_busy = false;
+  const std::vector<BulkResult> results = take_all(writer, 1);
+  ASSERT_EQ(results.size(), 1u);
+  EXPECT_EQ(results[0].outcomes, std::vector<Outcome>(2, Outcome::kHeld));
+  EXPECT_EQ(results[0].refusals.at(0).status, 429);
+  EXPECT_FALSE(writer.state().waiting);
+}
+
+// The pipeline was "waiting for Elasticsearch", and not ready, because of one document.
+TEST(BulkWriter, ADocumentThatFailsWhileItsIndexTakesOthersIsNoOutage) {
+  BulkWriter::Options options = quick_options();
+  options.patience = std::chrono::hours(1);
+  BulkWriter writer(options, answering([&](const HttpRequest& request) -> HttpResponse {
+                      return answer_items(request, [](const nlohmann::json& action) {
+                        return action.contains("if_seq_no")
+                                   ? std::pair(200, std::string())
+                                   : std::pair(429, std::string("es_rejected_execution_exception"));
+                      });
+                    }));
+  const std::uint64_t ticket = writer.submit(bulk_of("a", 1));
+  ASSERT_TRUE(is_repeated(writer, ticket));
+  const std::uint64_t before = writer.state().retries;
+  ASSERT_TRUE(wait_until([&] { return writer.state().retries > before + 3; }));
+  EXPECT_FALSE(writer.state().waiting) << writer.state().reason;
+}
+
 TEST(BulkWriter, WhatMayBeTheFaultOfTheIndexIsRefusedOnlyIfTheIndexTakesOtherWrites) {
   std::atomic<bool> has_write_index = true;
   BulkWriter writer(quick_options(), answering([&](const HttpRequest& request) {
