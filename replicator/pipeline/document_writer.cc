@@ -203,17 +203,14 @@ bool DocumentWriter::send_first(Queue& queue) {
   Whole whole = std::move(first);
   queue.whole.pop_front();
   if (behind.empty()) {
-    const Claim claim = claim_documents(whole.request);
-    send(std::move(whole.request), whole.origin, claim);
+    claim_and_send(std::move(whole.request), whole.origin);
     return true;
   }
   if (!free.empty()) {
     acknowledgements_.bulk_added(whole.origin.step);
     open_.insert(whole.origin.number);
     if (whole.origin.step.lane != Lane::tail()) ++job_requests_;
-    BulkRequest part = whole.request.subset(free);
-    const Claim claim = claim_documents(part);
-    send(std::move(part), whole.origin, claim);
+    claim_and_send(whole.request.subset(free), whole.origin);
   }
   Behind part{whole.request.subset(behind), whole.origin, 0, clock_.now()};
   part.claim = claim_documents(part.request);
@@ -240,6 +237,11 @@ BulkRequest DocumentWriter::without_overtaken(BulkRequest request) {
 Claim DocumentWriter::claim_documents(const BulkRequest& request) {
   for (const BulkItem& item : request.items()) claims_.add(hash_of(item), next_claim_);
   return next_claim_++;
+}
+
+void DocumentWriter::claim_and_send(BulkRequest request, const Origin& origin) {
+  const Claim claim = claim_documents(request);
+  send(std::move(request), origin, claim);
 }
 
 // REQUIRES: it has claimed its documents.

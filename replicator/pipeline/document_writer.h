@@ -237,6 +237,7 @@ class DocumentWriter {
   void set_slow_apart();
   BulkRequest without_overtaken(BulkRequest request);
   Claim claim_documents(const BulkRequest& request);
+  void claim_and_send(BulkRequest request, const Origin& origin);
   void send(BulkRequest request, const Origin& origin, Claim claim);
   void done_with(const Origin& origin);
   void park_what_waits_long(Queue& queue);

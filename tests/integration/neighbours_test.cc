@@ -78,6 +78,18 @@ class Neighbours : public testing::Test {
 
   std::int64_t dead_letters() { return database_.number("select count(*) from lockstep.dead_letter"); }
   std::int64_t epoch() { return database_.number("select epoch from lockstep.checkpoint"); }
+  /// Elasticsearch answers 429 to each bulk request that has this text, while is_overloaded_.
+  void overload(const std::string& text) {
+    is_overloaded_ = true;
+    proxy_.disturb([this, text](const HttpMessage& request) -> std::optional<Disturbance> {
+      if (!is_overloaded_ || !RecordingProxy::is_bulk(request) ||
+          request.body.find(text) == std::string::npos)
+        return std::nullopt;
+      return Disturbance{
+          .status = 429,
+          .body = R"({"error":{"type":"es_rejected_execution_exception","reason":"by the test"}})"};
+    });
+  }
   bool becomes_equal() {
     return wait_until(
         [&] {
@@ -90,6 +102,7 @@ class Neighbours : public testing::Test {
                       kPatience);
   }
 
+  std::atomic<bool> is_overloaded_ = false;
   PostgresDatabase database_;
   RecordingProxy proxy_;
   PipelineUnderTest pipeline_;
@@ -230,15 +243,7 @@ TEST_F(Neighbours, AnAliasOnTwoIndicesIsTheFaultOfNoDocument) {
 
 TEST_F(Neighbours, ADocumentThatIsNeverTakenHoldsNoOtherUpAndIsTriedAgainAtLeisure) {
   follow();
-  std::atomic<bool> is_overloaded = true;
-  proxy_.disturb([&](const HttpMessage& request) -> std::optional<Disturbance> {
-    if (!is_overloaded || !RecordingProxy::is_bulk(request) ||
-        request.body.find("GIANT") == std::string::npos)
-      return std::nullopt;
-    return Disturbance{
-        .status = 429,
-        .body = R"({"error":{"type":"es_rejected_execution_exception","reason":"by the test"}})"};
-  });
+  overload("GIANT");
   const auto delays = delays_of_others(20, [&](int i) {
     execute("update items set name = 'GIANT " + std::to_string(i) +
             "' where id = " + std::to_string(1 + i % 4));
@@ -248,7 +253,7 @@ TEST_F(Neighbours, ADocumentThatIsNeverTakenHoldsNoOtherUpAndIsTriedAgainAtLeisu
   EXPECT_TRUE(wait_until([&] { return dead_letters() == 4; }, 2 * kPatience));
   EXPECT_EQ(database_.value("select min(status) || ' ' || min(error_type) from lockstep.dead_letter"),
             "429 es_rejected_execution_exception");
-  is_overloaded = false;
+  is_overloaded_ = false;
   // Changes that are still being tried may be refused once more.
   const auto an_hour_later = [&] {
     execute("update lockstep.dead_letter set last_at = last_at - interval '1 hour'");
@@ -260,15 +265,7 @@ TEST_F(Neighbours, ADocumentThatIsNeverTakenHoldsNoOtherUpAndIsTriedAgainAtLeisu
 // As a node with a full write queue does. Its requests took all places, and the others stood still.
 TEST_F(Neighbours, AnIndexThatIsTooBusyForAnyWriteHoldsNoOtherUp) {
   follow();
-  std::atomic<bool> is_overloaded = true;
-  proxy_.disturb([&](const HttpMessage& request) -> std::optional<Disturbance> {
-    if (!is_overloaded || !RecordingProxy::is_bulk(request) ||
-        request.body.find("\"" + items().alias() + "\"") == std::string::npos)
-      return std::nullopt;
-    return Disturbance{
-        .status = 429,
-        .body = R"({"error":{"type":"es_rejected_execution_exception","reason":"by the test"}})"};
-  });
+  overload("\"" + items().alias() + "\"");
   const auto delays = delays_of_others(60, [&](int i) {
     for (int each = 0; each < 2; ++each)
       execute("update items set name = 'busy " + std::to_string(i) +
@@ -279,22 +276,14 @@ TEST_F(Neighbours, AnIndexThatIsTooBusyForAnyWriteHoldsNoOtherUp) {
   EXPECT_LT(delays.back(), seconds(5));
   EXPECT_NE(pipeline_.status().at("reason").get<std::string>().find(items().alias()), std::string::npos);
   EXPECT_EQ(dead_letters(), 0);
-  is_overloaded = false;
+  is_overloaded_ = false;
   EXPECT_TRUE(becomes_equal()) << pipeline_.difference();
 }
 
 // The pipeline was "waiting for Elasticsearch" while everything else flowed, and its jobs piled up.
 TEST_F(Neighbours, ADocumentThatIsRefusedAndChangesAgainAndAgainHasTwoJobsAtMost) {
   follow();
-  std::atomic<bool> is_overloaded = true;
-  proxy_.disturb([&](const HttpMessage& request) -> std::optional<Disturbance> {
-    if (!is_overloaded || !RecordingProxy::is_bulk(request) ||
-        request.body.find("GIANT") == std::string::npos)
-      return std::nullopt;
-    return Disturbance{
-        .status = 429,
-        .body = R"({"error":{"type":"es_rejected_execution_exception","reason":"by the test"}})"};
-  });
+  overload("GIANT");
   std::int64_t most_jobs = 0;
   int waiting = 0;
   for (int i = 0; i < 200; ++i) {
@@ -309,7 +298,7 @@ TEST_F(Neighbours, ADocumentThatIsRefusedAndChangesAgainAndAgainHasTwoJobsAtMost
   execute("insert into others select i, 'more' from generate_series(1000, 9000) i");
   EXPECT_TRUE(wait_until([&] { return pipeline_.index("others").count() > 8'000; }, kPatience))
       << "another job stands still";
-  is_overloaded = false;
+  is_overloaded_ = false;
   EXPECT_TRUE(becomes_equal()) << pipeline_.difference();
 }
 

@@ -52,8 +52,10 @@ const BulkRequest& BulkDelivery::next_piece(std::size_t most_bytes) {
     if (!on_wire_.empty() && (piece_bytes_ + bytes > most_bytes || on_wire_.size() + items > limit_.items()))
       break;
     piece_bytes_ += bytes;
-    on_wire_.insert(on_wire_.end(), to_send_.begin(), to_send_.begin() + static_cast<std::ptrdiff_t>(items));
-    to_send_.erase(to_send_.begin(), to_send_.begin() + static_cast<std::ptrdiff_t>(items));
+    for (std::size_t i = 0; i < items; ++i) {
+      on_wire_.push_back(to_send_.front());
+      to_send_.pop_front();
+    }
   }
   if (on_wire_.size() == request_.items().size()) return request_;
   piece_ = request_.subset(on_wire_);

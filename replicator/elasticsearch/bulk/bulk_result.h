@@ -30,8 +30,8 @@ struct RefusedItem {
 /// Of a request, or of the part of it that has its outcomes while the rest is repeated.
 struct BulkResult {
   std::uint64_t ticket = 0;           ///< what BulkWriter::submit() returned
-  bool rest_is_refused = false;       ///< the rest is repeated although its index takes other writes
   bool is_last = true;                ///< false: another result of the ticket follows, with the rest
+  bool rest_is_refused = false;       ///< the rest is repeated although its index takes other writes
   BulkRequest request;                ///< empty: all of it is repeated
   std::vector<Outcome> outcomes;      ///< one for each item of the request, in its order
   std::vector<RefusedItem> refusals;  ///< one for each kRefused, kHeld and kPutOff
