@@ -14,14 +14,18 @@ namespace {
 
 constexpr std::size_t kMaxFrame = 128;  // bytes of an action line besides its names
 
-void append_action_line(std::string& body, std::string_view action, std::string_view alias,
-                        const DocumentKey& key, DocumentVersion version) {
-  append_action(body, action, alias, key);
-  char digits[20];
-  const auto end = std::to_chars(digits, digits + sizeof digits, version.value()).ptr;
-  body += ",\"version\":";
-  body.append(digits, end);
-  body += ",\"version_type\":\"external_gte\"}}\n";
+// What the action lines into one alias have in common.
+std::string action_begin(BulkAction action, std::string_view alias) {
+  std::string begin = action == BulkAction::kIndex ? "{\"index\":{\"_index\":" : "{\"delete\":{\"_index\":";
+  append_json_string(begin, alias);
+  return begin + ",\"_id\":";
+}
+
+void append_key(std::string& body, const DocumentKey& key) {
+  append_json_string(body, key.id.text);
+  if (key.routing.empty()) return;
+  body += ",\"routing\":";
+  append_json_string(body, key.routing);
 }
 
 // A body that grows holds itself twice for a moment. What is reserved and not written takes no memory.
@@ -46,26 +50,24 @@ void append_in_one_line(std::string& body, std::string_view json) {
 
 }  // namespace
 
-void append_action(std::string& body, std::string_view action, std::string_view alias,
-                   const DocumentKey& key) {
-  body += "{\"";
-  body += action;
-  body += "\":{\"_index\":";
-  append_json_string(body, alias);
-  body += ",\"_id\":";
-  append_json_string(body, key.id.text);
-  if (key.routing.empty()) return;
-  body += ",\"routing\":";
-  append_json_string(body, key.routing);
+void append_action(std::string& body, BulkAction action, std::string_view alias, const DocumentKey& key) {
+  body += action_begin(action, alias);
+  append_key(body, key);
 }
+
+BulkRequest::Alias::Alias(std::string_view its_name)
+    : name(its_name),
+      index_begin(action_begin(BulkAction::kIndex, its_name)),
+      delete_begin(action_begin(BulkAction::kDelete, its_name)) {}
 
 void BulkRequest::index(std::string_view alias, DocumentKey key, DocumentVersion version,
                         std::string_view json) {
   assert(!key.id.text.empty() && key.id.text.size() <= kMaxIdBytes);
   const std::size_t begin = body_.size();
-  alias_of_.push_back(alias_number(alias, BulkAction::kIndex));
+  const std::uint32_t number = alias_number(alias, BulkAction::kIndex);
+  alias_of_.push_back(number);
   make_room(body_, json.size() + key.id.text.size() + key.routing.size() + alias.size() + kMaxFrame);
-  append_action_line(body_, "index", alias, key, version);
+  append_action_line(aliases_[number].index_begin, key, version);
   append_in_one_line(body_, json);
   items_.push_back({BulkAction::kIndex, std::move(key), version, begin});
 }
@@ -73,8 +75,9 @@ void BulkRequest::index(std::string_view alias, DocumentKey key, DocumentVersion
 void BulkRequest::remove(std::string_view alias, DocumentKey key, DocumentVersion version) {
   assert(!key.id.text.empty() && key.id.text.size() <= kMaxIdBytes);
   const std::size_t begin = body_.size();
-  alias_of_.push_back(alias_number(alias, BulkAction::kDelete));
-  append_action_line(body_, "delete", alias, key, version);
+  const std::uint32_t number = alias_number(alias, BulkAction::kDelete);
+  alias_of_.push_back(number);
+  append_action_line(aliases_[number].delete_begin, key, version);
   items_.push_back({BulkAction::kDelete, std::move(key), version, begin});
 }
 
@@ -82,9 +85,20 @@ std::uint32_t BulkRequest::alias_number(std::string_view name, BulkAction action
   const auto found = std::find_if(aliases_.begin(), aliases_.end(),
                                   [name](const Alias& alias) { return alias.name == name; });
   const auto number = static_cast<std::uint32_t>(found - aliases_.begin());
-  if (found == aliases_.end()) aliases_.push_back({std::string(name), false});
+  if (found == aliases_.end()) aliases_.emplace_back(name);
   if (action == BulkAction::kIndex) aliases_[number].indexed_into = true;
   return number;
+}
+
+void BulkRequest::append_action_line(const std::string& begin, const DocumentKey& key,
+                                     DocumentVersion version) {
+  body_ += begin;
+  append_key(body_, key);
+  char digits[20];
+  const auto end = std::to_chars(digits, digits + sizeof digits, version.value()).ptr;
+  body_ += ",\"version\":";
+  body_.append(digits, end);
+  body_ += ",\"version_type\":\"external_gte\"}}\n";
 }
 
 std::string BulkRequest::guard_lines() const {

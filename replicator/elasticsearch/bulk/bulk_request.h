@@ -35,8 +35,7 @@ struct BulkItem {
 
 /// Appends the start of an action line that says where an item goes:
 /// `{"index":{"_index":…,"_id":…,"routing":…`.
-void append_action(std::string& body, std::string_view action, std::string_view alias,
-                   const DocumentKey& key);
+void append_action(std::string& body, BulkAction action, std::string_view alias, const DocumentKey& key);
 
 class BulkRequest {
  public:
@@ -71,11 +70,16 @@ class BulkRequest {
 
  private:
   struct Alias {
+    explicit Alias(std::string_view its_name);
+
     std::string name;
+    std::string index_begin;    ///< of the action lines that index into it
+    std::string delete_begin;   ///< of those that delete from it
     bool indexed_into = false;  ///< by an item of this request
   };
 
   std::uint32_t alias_number(std::string_view name, BulkAction action);
+  void append_action_line(const std::string& begin, const DocumentKey& key, DocumentVersion version);
 
   std::string body_;
   std::vector<BulkItem> items_;

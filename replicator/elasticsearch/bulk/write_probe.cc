@@ -13,7 +13,7 @@ using Verdict = ItemResult::Verdict;
 
 std::string probe_body(const std::string& alias, const DocumentKey& key) {
   std::string body;
-  append_action(body, "index", alias, key);
+  append_action(body, BulkAction::kIndex, alias, key);
   body += ",\"if_seq_no\":9007199254740991,\"if_primary_term\":1}}\n{}\n";
   return body;
 }

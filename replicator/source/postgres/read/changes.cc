@@ -2,9 +2,10 @@
 
 #include <algorithm>
 #include <chrono>
-#include <iterator>
+#include <deque>
 #include <limits>
 #include <map>
+#include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -42,22 +43,24 @@ std::string reading_statement(const std::string& schema, const std::string& late
 
 // A row of read_outbox.sql.
 struct OutboxRow {
-  std::uint64_t txid;
-  std::int64_t id;
+  std::uint64_t txid = 0;
+  std::int64_t id = 0;
   CaptureId capture;
-  std::int64_t width;               // how many values it has; long ones count as several
+  std::int64_t width = 0;           // how many values it has; long ones count as several
   std::optional<std::int64_t> age;  // in microseconds; none: it is behind the chunk
   std::optional<std::string_view> values;
   std::optional<std::string_view> at_of_others;  // none: its capture is ours
 
-  explicit OutboxRow(const pqxx::row& row)
-      : txid(row[0].as<std::uint64_t>()),
-        id(row[1].as<std::int64_t>()),
-        capture{row[2].as<int>()},
-        width(row[3].as<std::int64_t>()) {
-    if (!row[4].is_null()) age = row[4].as<std::int64_t>();
-    if (!row[5].is_null()) values.emplace(row[5].c_str(), row[5].size());
-    if (!row[6].is_null()) at_of_others.emplace(row[6].c_str(), row[6].size());
+  // Steps from field to field: each that is asked for by its number is an object that owns the whole result.
+  explicit OutboxRow(const pqxx::row& row) {
+    pqxx::const_row_iterator field = row.begin();
+    txid = field->as<std::uint64_t>();
+    id = (++field)->as<std::int64_t>();
+    capture = {(++field)->as<int>()};
+    width = (++field)->as<std::int64_t>();
+    if (!(++field)->is_null()) age = field->as<std::int64_t>();
+    if (!(++field)->is_null()) values.emplace(field->c_str(), field->size());
+    if (!(++field)->is_null()) at_of_others.emplace(field->c_str(), field->size());
   }
 
   bool is_within() const { return age.has_value(); }
@@ -66,22 +69,30 @@ struct OutboxRow {
 using OutboxRows = std::vector<OutboxRow>;
 
 std::vector<CapturedChange> by_capture(const OutboxRows& rows, std::size_t count) {
-  std::map<CaptureId, CapturedChange> captured;
+  struct Captured {
+    std::vector<std::string_view> values;
+    bool everything = false;
+  };
+  std::map<CaptureId, Captured> all;
+  std::deque<std::string> parsed;  // the values that do not stand in the rows as they are
   for (std::size_t i = 0; i < count; ++i) {
     const OutboxRow& row = rows[i];
     if (row.at_of_others) continue;
-    CapturedChange& change = captured.try_emplace(row.capture, CapturedChange{row.capture, {}}).first->second;
-    if (row.values) {
-      std::ranges::move(parse_array(*row.values), std::back_inserter(change.values));
+    Captured& captured = all[row.capture];
+    if (!row.values) {
+      captured.everything = true;
+    } else if (const std::optional<std::string_view> value = single_plain_value(*row.values)) {
+      captured.values.push_back(*value);
     } else {
-      change.everything = true;
+      for (std::string& each : parse_array(*row.values))
+        captured.values.push_back(parsed.emplace_back(std::move(each)));
     }
   }
   std::vector<CapturedChange> changes;
-  for (auto& [capture, change] : captured) {
-    std::sort(change.values.begin(), change.values.end());
-    change.values.erase(std::unique(change.values.begin(), change.values.end()), change.values.end());
-    changes.push_back(std::move(change));
+  for (auto& [capture, captured] : all) {
+    std::ranges::sort(captured.values);
+    const auto end = std::unique(captured.values.begin(), captured.values.end());
+    changes.push_back({capture, Values(captured.values.begin(), end), captured.everything});
   }
   return changes;
 }

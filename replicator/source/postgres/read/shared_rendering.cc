@@ -184,7 +184,7 @@ std::vector<pqxx::result> SharedRendering::render_with(const std::vector<Helper*
                                                        const std::string& statement, DocumentIds ids,
                                                        std::int64_t max_bytes) {
   // An id in two parts would look like two rows of one id.
-  std::sort(ids.begin(), ids.end());
+  if (!std::is_sorted(ids.begin(), ids.end())) std::sort(ids.begin(), ids.end());
   ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
   const ExportedSnapshot snapshot = export_snapshot(transaction);
   const auto count = helpers.size() + 1;

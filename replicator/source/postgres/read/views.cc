@@ -24,12 +24,14 @@ std::string_view text_of(const pqxx::field& field) {
   return {field.c_str(), field.size()};
 }
 
-// A row of render_documents.sql.
+// A row of render_documents.sql; without json when the document did not fit. Steps from field to field: each
+// that is asked for by its number is an object that owns the whole result.
 RenderedDocument document_of(const pqxx::row& row) {
+  pqxx::const_row_iterator field = row.begin();
   RenderedDocument document;
-  document.id = text_of(row[0]);
-  if (const pqxx::field routing = row[1]; !routing.is_null()) document.routing = text_of(routing);
-  if (const pqxx::field json = row[2]; !json.is_null()) document.json = text_of(json);
+  document.id = text_of(*field);
+  if (!(++field)->is_null()) document.routing = text_of(*field);
+  if (!(++field)->is_null()) document.json = text_of(*field);
   return document;
 }
 
@@ -50,20 +52,27 @@ std::string list_statement(const PostgresIndex& index, const std::optional<Docum
          page_filter(index, after, "$1", "$2");
 }
 
+std::string_view id_of(const pqxx::row& row) {
+  return text_of(*row.begin());
+}
+
 // The ids that more than one row has.
 std::unordered_set<std::string_view> ambiguous_ids(const pqxx::result& rows) {
   std::unordered_set<std::string_view> seen;
   std::unordered_set<std::string_view> ambiguous;
   seen.reserve(static_cast<std::size_t>(rows.size()));
   for (const pqxx::row& row : rows) {
-    const std::string_view id = text_of(row[0]);
-    if (!seen.insert(id).second) ambiguous.insert(id);
+    if (!seen.insert(id_of(row)).second) ambiguous.insert(id_of(row));
   }
   return ambiguous;
 }
 
-bool fits(const pqxx::row& row) {
-  return row[3].as<bool>();
+// Takes the ids of the rows from those that are absent. Whether each row had one of its own: then no id has
+// several rows.
+bool have_come(const pqxx::result& rows, std::unordered_set<std::string_view>& absent) {
+  std::size_t come = 0;
+  for (const pqxx::row& row : rows) come += absent.erase(id_of(row));
+  return come == static_cast<std::size_t>(rows.size());
 }
 
 PostgresRoutes* pointer_to(std::optional<PostgresRoutes>& routes) {
@@ -177,14 +186,14 @@ DocumentIds PostgresViews::render(const PostgresIndex& index, const DocumentIds&
   absent.reserve(ids.size());
   for (const DocumentId& id : ids) absent.insert(id.text);
   for (pqxx::result& rows : parts) {
-    const std::unordered_set<std::string_view> ambiguous = ambiguous_ids(rows);
+    std::unordered_set<std::string_view> ambiguous;
+    if (!have_come(rows, absent)) ambiguous = ambiguous_ids(rows);
     std::unordered_set<std::string_view> seen;  // of those
     for (const pqxx::row& row : rows) {
       RenderedDocument document = document_of(row);
-      absent.erase(document.id);
       document.is_ambiguous = ambiguous.contains(document.id);
       if (document.is_ambiguous && !seen.insert(document.id).second) continue;
-      if (fits(row)) {
+      if (document.json) {
         give(document, routes, sink);
       } else {
         left_over.push_back({std::string(document.id)});
@@ -231,11 +240,11 @@ ViewPageEnd PostgresViews::render_page(const PostgresIndex& index, const std::op
   ViewPageEnd page;
   page.end = static_cast<std::int64_t>(rows.size()) < limit;
   for (const pqxx::row& row : rows) {
-    if (!fits(row)) {
+    RenderedDocument document = document_of(row);
+    if (!document.json) {
       page.end = false;
       break;
     }
-    RenderedDocument document = document_of(row);
     document.is_ambiguous = ambiguous.contains(document.id);
     if (document.is_ambiguous && page.last && page.last->text == document.id) continue;
     page.last = DocumentId{std::string(document.id)};

@@ -81,4 +81,11 @@ std::vector<std::string> parse_array(std::string_view literal) {
   return values;
 }
 
+std::optional<std::string_view> single_plain_value(std::string_view literal) {
+  if (literal.size() <= 2 || literal.front() != '{' || literal.back() != '}') return std::nullopt;
+  const std::string_view value = literal.substr(1, literal.size() - 2);
+  if (value == "NULL" || value.find_first_of("{}\",\\") != std::string_view::npos) return std::nullopt;
+  return value;
+}
+
 }  // namespace lockstep

@@ -1,6 +1,7 @@
 // PostgreSQL's text form of arrays, in which values and ids travel.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,5 +20,9 @@ std::string ids_literal(const std::vector<IndexId>& indices);
 
 /// The values of an array literal of one dimension, without nulls. Throws Error for what is none.
 std::vector<std::string> parse_array(std::string_view literal);
+
+/// The value of an array literal that has just one, written without quotes, as most keys are; none for any
+/// other literal, which parse_array() reads. It is a part of `literal`.
+std::optional<std::string_view> single_plain_value(std::string_view literal);
 
 }  // namespace lockstep

@@ -3,8 +3,7 @@
 --   view, routing, filter
 --   $1  bytes
 select d.id, d.routing,
-       case when d.bytes_before < $1::bigint then d.json end,
-       d.bytes_before < $1::bigint
+       case when d.bytes_before < $1::bigint then d.json end
 from (
   select r.id, r.routing, r.json,
          coalesce(sum(octet_length(r.json)) over (rows between unbounded preceding and 1 preceding), 0) as bytes_before

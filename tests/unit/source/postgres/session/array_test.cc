@@ -51,6 +51,15 @@ TEST(PostgresArrayTest, WhatIsNoArrayIsAnError) {
     EXPECT_THROW(parse_array(text), Error) << text;
 }
 
+TEST(PostgresArrayTest, ASinglePlainValueIsPartOfTheText) {
+  EXPECT_EQ(single_plain_value("{1}"), "1");
+  EXPECT_EQ(single_plain_value("{it's}"), "it's");
+  EXPECT_EQ(single_plain_value("{null}"), "null");
+  for (const char* text : {"", "{", "}", "{}", "a", "{a", "a}", "{1,2}", "{NULL}", "{\"NULL\"}", "{\"a\"}",
+                           "{a\\}", "{{a}}", "{a}}"})
+    EXPECT_EQ(single_plain_value(text), std::nullopt) << text;
+}
+
 TEST(PostgresArrayTest, EveryCharacterComesBack) {
   const std::vector<std::string> values = {
       "a b",       "a/b",  "it's", R"("quoted")", R"(back\slash)", "100 %", "line\nbreak",
