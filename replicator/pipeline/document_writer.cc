@@ -23,9 +23,7 @@ constexpr std::size_t kMostRequestsBehind = 32;
 
 DocumentWriter::DocumentWriter(BulkWriter& bulks, ProgressBoard& board, const AppliedPipeline& pipeline,
                                const Clock& clock)
-    : bulks_(bulks), board_(board), clock_(clock) {
-  for (const AppliedIndex& index : pipeline.indices) routed_[index.id] = index.routed;
-}
+    : bulks_(bulks), board_(board), clock_(clock), news_(pipeline), refreshes_(pipeline) {}
 
 const Clock& DocumentWriter::system_clock() {
   static const SystemClock clock;
@@ -55,19 +53,13 @@ bool DocumentWriter::tail_has_request_younger_than(std::chrono::milliseconds age
 }
 
 void DocumentWriter::submit(Lane lane, StepDocuments documents, StepEnd end) {
-  for (DeadLetter& letter : documents.refused_) {
-    with_dead_letters_.insert(letter.index);
-    ++documents_[letter.index];
-    refused_.push_back(std::move(letter));
-  }
-  for (AcknowledgedWrite& document : documents.never_written_) {
-    if (with_dead_letters_.contains(document.index)) no_longer_refused_.push_back(std::move(document));
-  }
+  for (DeadLetter& letter : documents.refused_) news_.add_refused(std::move(letter));
+  for (AcknowledgedWrite& write : documents.never_written_) news_.add_never_written(std::move(write));
   std::erase_if(documents.requests_, [](const BulkRequest& request) { return request.empty(); });
-  const std::optional<std::set<IndexId>> indices = indices_to_refresh(lane, documents, end);
+  std::optional<std::set<IndexId>> refresh = refreshes_.note(lane, documents.requests_, end);
   const StepId step =
-      acknowledgements_.add(lane, documents.requests_.size() + (indices ? 1 : 0), std::move(end));
-  if (indices) to_refresh_.push_back({step, *indices});
+      acknowledgements_.add(lane, documents.requests_.size() + (refresh ? 1 : 0), std::move(end));
+  if (refresh) refreshes_.add(step, *std::move(refresh));
   const bool is_jobs = lane != Lane::tail();
   if (is_jobs) {
     job_requests_ += documents.requests_.size();
@@ -142,7 +134,7 @@ void DocumentWriter::set_slow_apart() {
     }
     for (const std::size_t i : of_index) {
       --pending_[index];
-      park(first.request.items()[i].key, std::string(kSlowIndex));
+      news_.park(first.request.items()[i].key, std::string(kSlowIndex));
     }
   }
   if (parts.empty()) parts.push_back({{}, first.origin});
@@ -307,61 +299,15 @@ BulkRequest DocumentWriter::park_colliding(const BulkRequest& request, Claim cla
     }
     --pending_[items[i].key.index];
     claims_.remove(hash_of(items[i]), claim);
-    park(items[i].key, "another write of the document takes long");
+    news_.park(items[i].key, "another write of the document takes long");
   }
   return request.subset(free);
 }
 
-void DocumentWriter::park(const DocumentKey& document, const std::string& reason) {
-  ParkedDocuments& parked = parked_[document.index];
-  parked.documents.push_back({document.id, document.routing});
-  parked.reason = reason;
-}
-
-// Pages of a job are refreshed together, at its end. An earlier process may have written some of them, into
-// any index, so a job whose own process wrote nothing refreshes all indices.
-std::optional<std::set<IndexId>> DocumentWriter::indices_to_refresh(Lane lane, const StepDocuments& documents,
-                                                                    const StepEnd& end) {
-  if (refresher_ == nullptr) return std::nullopt;
-  std::set<IndexId>& written = written_[lane];
-  for (const BulkRequest& request : documents.requests_) {
-    for (const BulkItem& item : request.items()) written.insert(item.key.index);
-  }
-  const bool of_job = lane != Lane::tail();
-  if (of_job && !(end.progress && end.progress->finished)) return std::nullopt;
-  std::set<IndexId> indices = std::move(written);
-  written_.erase(lane);
-  if (indices.empty() && !of_job) return std::nullopt;
-  if (indices.empty()) {
-    for (const auto& [index, routed] : routed_) indices.insert(index);
-  }
-  return indices;
-}
-
-void DocumentWriter::refresh_applied() {
-  if (refresher_ == nullptr) return;
-  for (const StepId step : refresher_->take_finished()) {
-    acknowledgements_.bulk_done(step);
-    --refreshing_;
-  }
-  std::erase_if(to_refresh_, [&](const ToRefresh& each) {
-    const bool applied = acknowledgements_.bulks_left(each.step) == 1 &&
-                         (each.step.lane == Lane::tail() || acknowledgements_.is_first(each.step));
-    if (!applied) return false;
-    if (each.step.lane == Lane::tail()) {
-      const StepEnd& end = acknowledgements_.end_of(each.step);
-      applied_.add(std::chrono::steady_clock::now() - end.oldest_change, end.rows);
-    }
-    refresher_->add(each.step, each.indices);
-    ++refreshing_;
-    return true;
-  });
-}
-
 DocumentWriter::Delays DocumentWriter::take_delays() {
   DelayHistogram complete = acknowledgements_.take_delays();
-  if (refresher_ == nullptr) return {complete, {}};
-  return {std::exchange(applied_, {}), complete};
+  if (!refreshes_.is_on()) return {complete, {}};
+  return {refreshes_.take_delays(), complete};
 }
 
 std::int64_t DocumentWriter::pending(IndexId index) const {
@@ -372,7 +318,7 @@ std::int64_t DocumentWriter::pending(IndexId index) const {
 void DocumentWriter::take_outcomes(std::chrono::milliseconds wait) {
   for (BulkResult& result : bulks_.take(wait)) take_result(std::move(result));
   send_waiting();
-  refresh_applied();
+  refreshes_.advance(acknowledgements_);
   const BulkWriterState state = bulks_.state();
   board_.update([&](ReplicationProgress& progress) {
     progress.bulk_retries = static_cast<std::int64_t>(state.retries);
@@ -435,22 +381,15 @@ void DocumentWriter::take_last(const BulkResult& result) {
 
 void DocumentWriter::take_refusal(const BulkItem& item, Outcome outcome, RefusedItem refusal) {
   if (outcome == Outcome::kRefused) {
-    with_dead_letters_.insert(item.key.index);
-    refused_.push_back({item.key.index, item.key.id, item.key.routing, item.version, refusal.status,
-                        std::move(refusal.type), std::move(refusal.reason)});
+    news_.add_refused({item.key.index, item.key.id, item.key.routing, item.version, refusal.status,
+                       std::move(refusal.type), std::move(refusal.reason)});
     return;
   }
   held_(item.key, refusal.reason);
-  park(item.key, refusal.reason);
+  news_.park(item.key, refusal.reason);
 }
 
 void DocumentWriter::take_outcome(const BulkItem& item, Outcome outcome, Counts& counts) {
-  if (outcome == Outcome::kSuperseded && !is_superseded_by_us(item)) return;
-  if (outcome == Outcome::kRefused || (item.action == BulkAction::kIndex && outcome != Outcome::kHeld))
-    ++documents_[item.key.index];
-  const auto write = [&] {
-    return AcknowledgedWrite{item.key.index, item.key.id, item.key.routing, item.version};
-  };
   switch (outcome) {
     case Outcome::kHeld:
     case Outcome::kPutOff:  // a refusal, to take_result()
@@ -459,47 +398,29 @@ void DocumentWriter::take_outcome(const BulkItem& item, Outcome outcome, Counts&
       ++counts.refused;
       return;
     case Outcome::kSuperseded:
+      if (!is_superseded_by_us(item)) return;
       ++counts.superseded;
       break;
     case Outcome::kApplied:
       ++(item.action == BulkAction::kIndex ? counts.documents : counts.deletes);
-      if (with_dead_letters_.contains(item.key.index)) {
-        no_longer_refused_.push_back(write());
-      }
       break;
   }
-  if (item.action == BulkAction::kDelete && routed_[item.key.index]) {
-    gone_routes_.push_back(write());
-  }
+  news_.add_written(item, outcome == Outcome::kSuperseded);
 }
 
 // False: the document is parked. What has the greater version may be anything but the state that we wanted.
 bool DocumentWriter::is_superseded_by_us(const BulkItem& item) {
   const RecentWrites::Owner owner = recent_.owner_of_newer(hash_of(item), item.version);
   if (owner == RecentWrites::Owner::kUs) return true;
-  park(item.key, "its write met a greater version that this leader has not sent");
+  news_.park(item.key, "its write met a greater version that this leader has not sent");
   foreign_(item.key, owner);
   return false;
 }
 
 Acknowledged DocumentWriter::take_acknowledged() {
-  Acknowledged news = acknowledgements_.take();
-  news.documents = std::exchange(documents_, {});
-  news.refused = std::exchange(refused_, {});
-  news.no_longer_refused = std::exchange(no_longer_refused_, {});
-  news.gone_routes = std::exchange(gone_routes_, {});
-  return news;
-}
-
-void DocumentWriter::expect_no_dead_letters(IndexId index) {
-  const bool unsaved = std::any_of(refused_.begin(), refused_.end(),
-                                   [&](const DeadLetter& letter) { return letter.index == index; });
-  if (!unsaved) with_dead_letters_.erase(index);
-}
-
-bool DocumentWriter::has_news() const {
-  return acknowledgements_.has_news() || !refused_.empty() || !no_longer_refused_.empty() ||
-         !gone_routes_.empty() || !parked_.empty();
+  Acknowledged acknowledged = acknowledgements_.take();
+  news_.take(acknowledged);
+  return acknowledged;
 }
 
 }  // namespace lockstep

@@ -44,11 +44,13 @@
 #include "replicator/elasticsearch/bulk/bulk_writer.h"
 #include "replicator/pipeline/acknowledgements.h"
 #include "replicator/pipeline/document_claims.h"
+#include "replicator/pipeline/document_news.h"
 #include "replicator/pipeline/intake_rate.h"
 #include "replicator/pipeline/progress.h"
 #include "replicator/pipeline/recent_writes.h"
 #include "replicator/pipeline/refresher.h"
 #include "replicator/pipeline/step_documents.h"
+#include "replicator/pipeline/step_refreshes.h"
 #include "replicator/pipeline/tail_deletions.h"
 #include "replicator/source/applied.h"
 #include "replicator/source/snapshot.h"
@@ -57,12 +59,6 @@ namespace lockstep {
 
 /// Why changes of a slow index become a job (W7).
 inline constexpr std::string_view kSlowIndex = "Elasticsearch is slow to write the index";
-
-/// Documents of one index that wait for a job (W4).
-struct ParkedDocuments {
-  std::vector<FoundDocument> documents;  ///< with the routings under which they were to be written
-  std::string reason;                    ///< in words, of the last one
-};
 
 /// For one thread, the pipeline's.
 class DocumentWriter {
@@ -75,7 +71,7 @@ class DocumentWriter {
                  const Clock& clock = system_clock());
 
   /// From now on what is acknowledged is searchable (W3). `refresher` must outlive this.
-  void refresh_with(Refresher& refresher) { refresher_ = &refresher; }
+  void refresh_with(Refresher& refresher) { refreshes_.use(refresher); }
 
   /// Calls `listener` when an index does not take a write of this document, nor of any other, with the
   /// reason.
@@ -125,24 +121,23 @@ class DocumentWriter {
 
   /// Takes what is to be saved. If it is not saved, the work is repeated.
   Acknowledged take_acknowledged();
-  bool has_news() const;
+  bool has_news() const { return acknowledgements_.has_news() || !news_.empty(); }
 
   /// Takes what is parked. REQUIRES: saved together with what take_acknowledged() returns, by which the
   /// checkpoint may pass it.
-  std::map<IndexId, ParkedDocuments> take_parked() { return std::exchange(parked_, {}); }
+  std::map<IndexId, ParkedDocuments> take_parked() { return news_.take_parked(); }
 
   /// How many requests were taken over until now; and how many of the first of them have all their outcomes.
   std::uint64_t requests_taken_over() const { return taken_over_; }
   std::uint64_t requests_done_before() const { return open_.empty() ? taken_over_ : *open_.begin(); }
 
   /// Parts of what take_acknowledged() would return.
-  const std::map<IndexId, std::int64_t>& unsaved_documents() const { return documents_; }
-  const std::vector<DeadLetter>& unsaved_refusals() const { return refused_; }
+  const std::map<IndexId, std::int64_t>& unsaved_documents() const { return news_.documents(); }
+  const std::vector<DeadLetter>& unsaved_refusals() const { return news_.refused(); }
 
-  /// Whether the source has dead letters of an index. Only then are applied writes reported, so that their
-  /// dead letters go.
-  void expect_dead_letters(IndexId index) { with_dead_letters_.insert(index); }
-  void expect_no_dead_letters(IndexId index);
+  /// See document_news.h.
+  void expect_dead_letters(IndexId index) { news_.expect_dead_letters(index); }
+  void expect_no_dead_letters(IndexId index) { news_.expect_no_dead_letters(index); }
 
   /// Calls `listener` for each small request of the tail that has its outcomes, with the time since it was
   /// submitted.
@@ -168,8 +163,7 @@ class DocumentWriter {
   /// Whether a request of the tail is on the wire, and was sent less than so long ago.
   bool tail_has_request_younger_than(std::chrono::milliseconds age) const;
   bool idle() const {
-    return requests_.empty() && tail_waiting_.empty() && jobs_waiting_.empty() && to_refresh_.empty() &&
-           refreshing_ == 0;
+    return requests_.empty() && tail_waiting_.empty() && jobs_waiting_.empty() && refreshes_.empty();
   }
 
  private:
@@ -178,12 +172,6 @@ class DocumentWriter {
     std::int64_t deletes = 0;
     std::int64_t superseded = 0;
     std::int64_t refused = 0;
-  };
-
-  /// A step whose last bulk stands for the refresh.
-  struct ToRefresh {
-    StepId step;
-    std::set<IndexId> indices;
   };
 
   /// Where a request comes from, or a part of one.
@@ -243,16 +231,12 @@ class DocumentWriter {
   void park_what_waits_long(Queue& queue);
   bool waits_long(const BulkRequest& request, Claim claim, SteadyTime since, SteadyTime long_ago) const;
   BulkRequest park_colliding(const BulkRequest& request, Claim claim);
-  void park(const DocumentKey& document, const std::string& reason);
   void take_result(BulkResult result);
   void take_last(const BulkResult& result);
   void note_repeated(InFlight& in_flight, const BulkResult& result);
   void take_refusal(const BulkItem& item, Outcome outcome, RefusedItem refusal);
   void take_outcome(const BulkItem& item, Outcome outcome, Counts& counts);
   bool is_superseded_by_us(const BulkItem& item);
-  std::optional<std::set<IndexId>> indices_to_refresh(Lane lane, const StepDocuments& documents,
-                                                      const StepEnd& end);
-  void refresh_applied();
   bool collides(const BulkItem& item, Claim claim) const {
     return claims_.count_before(hash_of(item), claim) > 0;
   }
@@ -262,8 +246,8 @@ class DocumentWriter {
   BulkWriter& bulks_;
   ProgressBoard& board_;
   const Clock& clock_;
-  std::map<IndexId, bool> routed_;
-  std::set<IndexId> with_dead_letters_;
+  DocumentNews news_;
+  StepRefreshes refreshes_;
   Acknowledgements acknowledgements_;
   std::unordered_map<std::uint64_t, InFlight> requests_;  // by ticket
   Queue tail_waiting_;
@@ -284,16 +268,6 @@ class DocumentWriter {
   std::function<void(std::chrono::microseconds)> small_change_ = [](std::chrono::microseconds) {};
   IntakeRate intake_;
   std::map<IndexId, std::int64_t> pending_;
-  DelayHistogram applied_;  // of steps that the refresher has got
-  Refresher* refresher_ = nullptr;
-  std::map<Lane, std::set<IndexId>> written_;  // to be refreshed with a later step of the lane
-  std::vector<ToRefresh> to_refresh_;          // not all of it is applied yet
-  std::size_t refreshing_ = 0;                 // steps that refresher_ has
-  std::map<IndexId, std::int64_t> documents_;
-  std::vector<DeadLetter> refused_;
-  std::vector<AcknowledgedWrite> no_longer_refused_;
-  std::vector<AcknowledgedWrite> gone_routes_;
-  std::map<IndexId, ParkedDocuments> parked_;
 };
 
 }  // namespace lockstep

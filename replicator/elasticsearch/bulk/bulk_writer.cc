@@ -3,14 +3,12 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
-#include <map>
 #include <random>
 #include <stdexcept>
 #include <thread>
 #include <utility>
 
 #include "replicator/elasticsearch/bulk/bulk_response.h"
-#include "replicator/elasticsearch/bulk/write_probe.h"
 #include "replicator/log/log.h"
 #include "replicator/log/log_repeats.h"
 
@@ -27,8 +25,6 @@ constexpr milliseconds kProbeTimeout{2'000};
 constexpr milliseconds kLookForRoom{50};
 // A failure that is over so soon is worth no question.
 constexpr int kRoundsBeforeProbe = 2;
-// That are asked for a word against one that is busy.
-constexpr std::size_t kMostOthersAsked = 3;
 
 /// Elasticsearch waits for a missing primary as long as `timeout` says. It must answer for the other items
 /// soon: they are in the same request.
@@ -55,6 +51,7 @@ struct BulkWriter::Worker {
 BulkWriter::BulkWriter(const Options& options, const TransportFactory& make_transport)
     : options_(options),
       path_(bulk_path(options.request_timeout)),
+      blame_(options.targets, std::min(kProbeTimeout, options.request_timeout), options.may_send),
       wire_(options.bulks_in_flight, options.bulk_bytes, SlowWrites(options.indices, options.slow_request)) {
   std::random_device seed;
   // Twice as many as may be on the wire: requests that wait for their next try leave their place to others,
@@ -199,7 +196,8 @@ std::optional<BulkResult> BulkWriter::deliver(Worker& worker, Job job) {
     const auto stuck = duration_cast<milliseconds>(now - last_outcome);
     Blame blame = Blame::kUnknown;
     if (!delivery.finished() && !delivery.has_piece() && round >= kRoundsBeforeProbe) {
-      blame = give_back(worker, delivery, job.priority, stuck);
+      if (delivery.settled() || stuck >= options_.unsettled_patience)
+        blame = blame_.give_back(*worker.transport, delivery, stuck >= patience(job.priority));
       // What is written already does not wait for what is not: its next write may have come.
       if (!delivery.finished() && blame != Blame::kTogether) {
         BulkResult part = signed_off(delivery.take_part());
@@ -252,7 +250,7 @@ std::size_t BulkWriter::send_piece(Worker& worker, BulkDelivery& delivery, std::
                            false);
     const HttpResponse response = perform(worker, piece, request);
     BulkReply reply = read_bulk_reply(piece, response);
-    settle_doubts(worker, piece, reply);
+    blame_.settle_doubts(*worker.transport, piece, reply);
     if (!response.server.empty() && !reply.reason.empty())
       reply.reason = response.server + ": " + reply.reason;
     return delivery.answered(std::move(reply));
@@ -280,66 +278,6 @@ HttpResponse BulkWriter::perform(Worker& worker, const BulkRequest& piece, const
     note(nullptr);
     throw;
   }
-}
-
-void BulkWriter::settle_doubts(Worker& worker, const BulkRequest& piece, BulkReply& reply) {
-  std::map<std::string_view, WriteProbe> probes;
-  for (std::size_t i = 0; i < reply.items.size(); ++i) {
-    ItemResult& item = reply.items[i];
-    if (item.verdict != ItemResult::Verdict::kDoubtful) continue;
-    const std::string& alias = piece.alias_of(i);
-    if (!probes.contains(alias)) {
-      probes.emplace(alias, probe_write(*worker.transport, alias, piece.items()[i].key,
-                                        std::min(kProbeTimeout, options_.request_timeout)));
-    }
-    if (probes.at(alias).answer == WriteProbe::Answer::kTaken) item.verdict = ItemResult::Verdict::kRefused;
-  }
-}
-
-BulkWriter::Blame BulkWriter::give_back(Worker& worker, BulkDelivery& delivery, Priority priority,
-                                        milliseconds stuck) {
-  if (!delivery.settled() && stuck < options_.unsettled_patience) return Blame::kUnknown;
-  const bool is_long = stuck >= patience(priority);
-  std::map<std::string_view, std::vector<std::size_t>> left;
-  bool is_taken = false;
-  bool is_unknown = false;
-  for (const std::size_t item : delivery.left()) left[delivery.request().alias_of(item)].push_back(item);
-  for (const auto& [alias, items] : left) {
-    if (!options_.may_send()) return Blame::kUnknown;
-    const DocumentKey& document = delivery.request().items()[items.front()].key;
-    const WriteProbe probe = probe_write(*worker.transport, std::string(alias), document,
-                                         std::min(kProbeTimeout, options_.request_timeout));
-    const bool is_busy_alone = probe.answer == WriteProbe::Answer::kUnknown && probe.status != 0 && is_long &&
-                               takes_others(worker, document.index);
-    if (probe.answer == WriteProbe::Answer::kHeld || is_busy_alone) {
-      delivery.give_back(items, Outcome::kHeld, {0, probe.status, probe.type, probe.reason});
-    } else if (probe.answer == WriteProbe::Answer::kTaken) {
-      is_taken = true;
-      if (is_long && delivery.is_singled_out())
-        delivery.give_back(items, Outcome::kPutOff, delivery.failure());
-    } else {
-      is_unknown = true;
-    }
-  }
-  if (is_taken && !delivery.is_singled_out()) {
-    delivery.single_out();
-    return Blame::kTogether;
-  }
-  return is_unknown ? Blame::kUnknown : Blame::kDocuments;
-}
-
-// Else all of Elasticsearch is busy, and what is held would only be asked for again and again.
-bool BulkWriter::takes_others(Worker& worker, IndexId index) const {
-  const auto own = std::ranges::find(options_.targets, index, &Target::index);
-  if (own == options_.targets.end()) return false;
-  std::vector<Target> others(own + 1, options_.targets.end());
-  others.insert(others.end(), options_.targets.begin(), own);
-  if (others.size() > kMostOthersAsked) others.resize(kMostOthersAsked);
-  return std::ranges::any_of(others, [&](const Target& other) {
-    return options_.may_send() && probe_write(*worker.transport, other.alias, {other.index, {"lockstep"}, ""},
-                                              std::min(kProbeTimeout, options_.request_timeout))
-                                          .answer == WriteProbe::Answer::kTaken;
-  });
 }
 
 void BulkWriter::note_progress(Worker& worker) {

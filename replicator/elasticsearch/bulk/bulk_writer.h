@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "replicator/backoff.h"
+#include "replicator/elasticsearch/bulk/bulk_blame.h"
 #include "replicator/elasticsearch/bulk/bulk_result.h"
 #include "replicator/elasticsearch/bulk/bulk_wire.h"
 #include "replicator/elasticsearch/transport/http_transport.h"
@@ -37,10 +38,6 @@ struct BulkWriterState {
 /// Owns twice `bulks_in_flight` threads with a transport each. submit() and take() are for one owner thread.
 class BulkWriter {
  public:
-  struct Target {
-    IndexId index;
-    std::string alias;
-  };
   struct Options {
     int bulks_in_flight = 3;
     std::size_t bulk_bytes = 1024 * 1024;  ///< of a request on the wire, at most
@@ -57,8 +54,8 @@ class BulkWriter {
     /// So many indices there are. While not all of them are slow, those that are wait alone
     /// (slow_writes.h).
     std::size_t indices = 1;
-    /// The indices. Where one is too busy for any write, the writer asks whether others take writes.
-    std::vector<Target> targets;
+    /// The indices (bulk_blame.h).
+    std::vector<BulkTarget> targets;
     /// A small request without a reply for so long makes its indices slow.
     std::chrono::milliseconds slow_request{1'000};
     /// The writer asks it before each request, from any thread. False holds the request back; the writer asks
@@ -125,13 +122,6 @@ class BulkWriter {
   };
   struct Worker;
 
-  /// Why what is left of a request is repeated.
-  enum class Blame {
-    kUnknown,    ///< nobody knows: Elasticsearch is away, or overloaded
-    kTogether,   ///< the index takes writes; these were refused together so far, and are sent apart now
-    kDocuments,  ///< the index takes writes, but not of these documents
-  };
-
   /// The body of each worker's thread.
   void run(Worker& worker);
   /// The request with all its outcomes, but for parts that were handed over; none when stop() came first.
@@ -144,12 +134,6 @@ class BulkWriter {
   /// Returns how many items got their outcome.
   std::size_t send_piece(Worker& worker, BulkDelivery& delivery, std::size_t most_bytes);
   HttpResponse perform(Worker& worker, const BulkRequest& piece, const HttpRequest& request);
-  /// Gives back what its index does not take, and after `stuck` perhaps what else is left. Returns what is to
-  /// blame for the rest.
-  Blame give_back(Worker& worker, BulkDelivery& delivery, Priority priority, std::chrono::milliseconds stuck);
-  bool takes_others(Worker& worker, IndexId index) const;
-  /// Settles which items of a reply were refused for good: those whose index takes other writes.
-  void settle_doubts(Worker& worker, const BulkRequest& piece, BulkReply& reply);
   void note_progress(Worker& worker);
   void note_unstuck(Worker& worker);
   /// False when stop() was called. `with_outcome`: how many items of the round got their outcome.
@@ -165,6 +149,7 @@ class BulkWriter {
   // constant after construction
   const Options options_;
   const std::string path_;
+  const BulkBlame blame_;
   std::vector<std::unique_ptr<Worker>> workers_;
 
   BulkWire wire_;

@@ -1,0 +1,68 @@
+// What became of documents, until the checkpoint saves it: which are written, refused, or not refused any
+// more, and which are parked for a job (W4, document_writer.h).
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "replicator/elasticsearch/bulk/bulk_request.h"
+#include "replicator/elasticsearch/bulk/bulk_result.h"
+#include "replicator/source/applied.h"
+#include "replicator/source/outbox/acknowledged.h"
+#include "replicator/source/snapshot.h"
+
+namespace lockstep {
+
+/// Documents of one index that wait for a job.
+struct ParkedDocuments {
+  std::vector<FoundDocument> documents;  ///< with the routings under which they were to be written
+  std::string reason;                    ///< in words, of the last one
+};
+
+class DocumentNews {
+ public:
+  explicit DocumentNews(const AppliedPipeline& pipeline);
+
+  /// Elasticsearch has it, or a newer version of it. `is_newer`: the latter.
+  void add_written(const BulkItem& item, bool is_newer);
+
+  /// It will not be written; the letter says why.
+  void add_refused(DeadLetter letter);
+
+  /// Elasticsearch never had a document of this key, nor will it.
+  void add_never_written(AcknowledgedWrite write);
+
+  /// A job writes it later.
+  void park(const DocumentKey& document, const std::string& reason);
+
+  /// Whether the source has dead letters of an index. Only then are applied writes reported, so that their
+  /// dead letters go.
+  void expect_dead_letters(IndexId index) { with_dead_letters_.insert(index); }
+  void expect_no_dead_letters(IndexId index);
+
+  /// Whether there is nothing to take.
+  bool empty() const;
+
+  /// Moves all but what is parked into `news`.
+  void take(Acknowledged& news);
+  std::map<IndexId, ParkedDocuments> take_parked() { return std::exchange(parked_, {}); }
+
+  /// Parts of what take() would give.
+  const std::map<IndexId, std::int64_t>& documents() const { return documents_; }
+  const std::vector<DeadLetter>& refused() const { return refused_; }
+
+ private:
+  std::set<IndexId> routed_;
+  std::set<IndexId> with_dead_letters_;
+  std::map<IndexId, std::int64_t> documents_;
+  std::vector<DeadLetter> refused_;
+  std::vector<AcknowledgedWrite> no_longer_refused_;
+  std::vector<AcknowledgedWrite> gone_routes_;
+  std::map<IndexId, ParkedDocuments> parked_;
+};
+
+}  // namespace lockstep
