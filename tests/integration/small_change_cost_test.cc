@@ -2,6 +2,7 @@
 // and so does a plan.
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <string>
 
 #include "replicator/source/open_source.h"
@@ -97,6 +98,24 @@ TEST_F(SessionOfTheSource, LookingForUnfinishedWorkStartsNoParallelWorkers) {
     plan += std::string(line[0].c_str()) + "\n";
   EXPECT_NE(plan.find("Seq Scan"), std::string::npos) << plan;
   EXPECT_EQ(plan.find("Gather"), std::string::npos) << plan;
+}
+
+// Two milliseconds, mostly: pg_sleep() rounds up what is left of its time.
+TEST_F(SmallChangeCost, AChangeIsLookedForEveryMillisecondAndNotEveryOther) {
+  using namespace std::chrono_literals;
+  const std::unique_ptr<Source> source = open_source(defined_.config(), "test");
+  ASSERT_TRUE(source->lead().try_lead());
+  const Position position = source->changes().read()->position();
+  constexpr int kLooks = 200;
+  int in_time = 0;
+  for (int i = 0; i < kLooks; ++i) {
+    const auto begin = std::chrono::steady_clock::now();
+    source->changes().await_change(position, 1ms, 0ms);
+    const auto took = std::chrono::steady_clock::now() - begin;
+    EXPECT_GE(took, 900us);
+    if (took < 2ms) ++in_time;
+  }
+  EXPECT_GE(in_time, kLooks / 4) << "beside other work";
 }
 
 }  // namespace

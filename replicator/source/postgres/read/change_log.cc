@@ -12,6 +12,13 @@
 #include "replicator/source/postgres/session/stored_value.h"
 
 namespace lockstep {
+namespace {
+
+// pg_sleep() sleeps for whole milliseconds, of what is left until its end, rounded up. What is left is not
+// exact, so 1 ms mostly took 2. (pg_sleep in PostgreSQL's src/backend/utils/adt/misc.c)
+constexpr std::chrono::microseconds kBelowWholeMilliseconds{100};
+
+}  // namespace
 
 std::unique_ptr<SourceTransaction> PostgresChangeLog::begin(Epoch epoch) {
   return std::make_unique<PostgresSourceTransaction>(session_, pipeline_, epoch, expansion_.job_in_hand(),
@@ -62,10 +69,11 @@ bool PostgresChangeLog::await_change(const Position& position, std::chrono::mill
                                      std::chrono::milliseconds at_most) {
   using Seconds = std::chrono::duration<double>;
   const PostgresPosition at = PostgresPosition::from(position);
+  const Seconds pause = check_every - kBelowWholeMilliseconds;
   changed_ =
       noted(!at.cur.empty() || session_
                                    .ask("waiting for changes", "select {schema}.await_change($1, $2, $3)",
-                                        at.prev, Seconds(check_every).count(), Seconds(at_most).count())[0][0]
+                                        at.prev, pause.count(), Seconds(at_most).count())[0][0]
                                    .as<bool>());
   return changed_;
 }
