@@ -179,10 +179,12 @@ std::optional<std::int64_t> ElasticsearchClient::average_stored_size(const std::
   const HttpResponse response = send(doing, "GET", path_of(doing, alias) + "/_stats/docs,store", {}, {403});
   if (response.status == 403) return std::nullopt;
   const json primaries = object_at(object_at(parse_reply(doing, response), "_all"), "primaries");
-  const std::optional<std::int64_t> documents = integer_at(object_at(primaries, "docs"), "count");
+  const json docs = object_at(primaries, "docs");
+  const std::optional<std::int64_t> documents = integer_at(docs, "count");
   const std::optional<std::int64_t> bytes = integer_at(object_at(primaries, "store"), "size_in_bytes");
   if (!documents || !bytes || *documents == 0 || *bytes == 0) return std::nullopt;
-  return *bytes / *documents;
+  // What was replaced or deleted is stored until a merge, and takes about as much.
+  return *bytes / (*documents + integer_at(docs, "deleted").value_or(0));
 }
 
 HttpResponse ElasticsearchClient::send(const std::string& doing, const std::string& method,
