@@ -56,6 +56,12 @@ class OtherVersion : public UsageError {
   using UsageError::UsageError;
 };
 
+/// What this process follows is defined anew: it has to be read again. No trouble.
+class PipelineChanged : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
 /// This process no longer leads its pipeline (a greater epoch exists): it must stop writing and stand by.
 class Deposed : public std::runtime_error {
  public:

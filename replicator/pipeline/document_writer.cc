@@ -92,7 +92,7 @@ void DocumentWriter::send_waiting() {
 
 bool DocumentWriter::holds_back(IndexId index) const {
   if (!bulks_.is_slow(index)) return false;
-  return !bulks_.has_place_for_slow() ||
+  return !bulks_.has_place_for_slow(index) ||
          std::any_of(requests_.begin(), requests_.end(), [&](const auto& each) {
            return each.second.origin.step.lane == Lane::tail() && each.second.alone == index;
          });
@@ -412,7 +412,7 @@ void DocumentWriter::take_outcome(const BulkItem& item, Outcome outcome, Counts&
 bool DocumentWriter::is_superseded_by_us(const BulkItem& item) {
   const RecentWrites::Owner owner = recent_.owner_of_newer(hash_of(item), item.version);
   if (owner == RecentWrites::Owner::kUs) return true;
-  news_.park(item.key, "its write met a greater version that this leader has not sent");
+  news_.park(item.key, "its write met a greater version, of an earlier leader or of a stranger");
   foreign_(item.key, owner);
   return false;
 }

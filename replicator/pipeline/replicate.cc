@@ -337,7 +337,7 @@ class Replication {
   void require_same_revision() {
     if (source_.revision() == pipeline_.revision) return;
     note_quiet();
-    throw Error({"following changes", "`apply` changed the pipeline", "reloading", Retry::kLater});
+    throw PipelineChanged("`apply` has changed the pipeline");
   }
 
   void go_on_with_reindexes() {
@@ -348,8 +348,7 @@ class Replication {
     if (reindexing_.take_added_jobs()) take_jobs();
     if (!changed) return;
     note_quiet();
-    throw Error({"following changes", "a reindex has changed the pipeline's generations", "reloading",
-                 Retry::kLater});
+    throw PipelineChanged("a reindex has changed the pipeline's generations");
   }
 
   void limit_rates() { jobs_.limit_rates(reindexing_.max_rates(), std::chrono::steady_clock::now()); }

@@ -19,6 +19,8 @@ namespace {
 
 // A leadership that lasted so long counts as a success: the next trouble is a new one.
 constexpr std::chrono::seconds kWellAfter{30};
+// What is changed now may change again soon.
+constexpr std::chrono::milliseconds kBeforeReloading{100};
 // During a pause the loop reports so often that it turns: a loop that waits does not hang.
 constexpr std::chrono::milliseconds kPauseStep{1'000};
 
@@ -50,6 +52,10 @@ void LeadershipLoop::run(const std::stop_token& stop) {
       lead_once(stop);
       if (!parts_.reloaded()) return;
       last_reason_.clear();
+    } catch (const PipelineChanged& changed) {
+      spdlog::info("{}: reloading", changed.what());
+      last_reason_.clear();
+      pause(kBeforeReloading, stop);
     } catch (const Deposed& deposed) {
       wait_after_deposition(deposed, stop);
     } catch (const Error& error) {

@@ -33,6 +33,23 @@ TEST_F(Status, ItSaysWhenNobodyRuns) {
   EXPECT_NE(status.at("state"), "following") << status.dump(2);
 }
 
+// It was the age of the oldest of some: the parts of the outbox are read in no order.
+TEST_F(Status, TheLagIsTheAgeOfTheOldestRowHoweverManyWaitInWhicheverPart) {
+  bring_up();
+  execute("update blog.posts set title = 'waiting' where id = 1");
+  execute(
+      "insert into lockstep.outbox (capture, keys, at, slot) "
+      "select min(capture), '{2}', clock_timestamp() - interval '1 hour', 2 "
+      "from lockstep.outbox");
+  execute(
+      "insert into lockstep.outbox (capture, keys, slot) "
+      "select c.capture, '{3}', s from (select min(capture) as capture from lockstep.outbox) as c, "
+      "generate_series(0, 2) as s, generate_series(1, 60000)");
+  const nlohmann::json lag = pipeline_.status().at("lag");
+  EXPECT_GT(lag.at("seconds"), 3'500);
+  EXPECT_EQ(lag.at("rows"), 100'000);
+}
+
 TEST_F(Status, TheNextLeaderGoesOnWithTheNotesOfTheObjective) {
   pipeline_.set_more("[slo]\nlag = '5s'\n");
   follow();

@@ -1,11 +1,9 @@
 #include "replicator/elasticsearch/bulk/bulk_blame.h"
 
 #include <algorithm>
-#include <map>
-#include <string_view>
+#include <functional>
+#include <set>
 #include <utility>
-
-#include "replicator/elasticsearch/bulk/write_probe.h"
 
 namespace lockstep {
 namespace {
@@ -31,15 +29,48 @@ void BulkBlame::settle_doubts(HttpTransport& transport, const BulkRequest& piece
   }
 }
 
-Blame BulkBlame::give_back(HttpTransport& transport, BulkDelivery& delivery, bool is_long) const {
+void BulkBlame::note_taken(const BulkRequest& piece, const BulkReply& reply) {
+  std::set<IndexId> taken;
+  for (std::size_t i = 0; i < reply.items.size(); ++i) {
+    const ItemResult::Verdict verdict = reply.items[i].verdict;
+    if (verdict == ItemResult::Verdict::kApplied || verdict == ItemResult::Verdict::kSuperseded)
+      taken.insert(taken.end(), piece.items()[i].key.index);
+  }
+  const std::lock_guard lock(mutex_);
+  ++last_taken_;
+  for (const IndexId index : taken) taken_[index] = last_taken_;
+}
+
+std::map<std::string_view, std::vector<std::size_t>> BulkBlame::left_by_alias(
+    const BulkDelivery& delivery) const {
   std::map<std::string_view, std::vector<std::size_t>> left;
+  for (const std::size_t item : delivery.left()) left[delivery.request().alias_of(item)].push_back(item);
+  return left;
+}
+
+WriteProbe BulkBlame::ask(HttpTransport& transport, std::string_view alias,
+                          const DocumentKey& document) const {
+  if (!may_ask_()) return {};
+  return probe_write(transport, std::string(alias), document, timeout_);
+}
+
+void BulkBlame::single_out(HttpTransport& transport, BulkDelivery& delivery) const {
+  if (delivery.is_singled_out()) return;
+  for (const auto& [alias, items] : left_by_alias(delivery)) {
+    if (ask(transport, alias, delivery.request().items()[items.front()].key).answer !=
+        WriteProbe::Answer::kTaken)
+      continue;
+    delivery.single_out();
+    return;
+  }
+}
+
+Blame BulkBlame::give_back(HttpTransport& transport, BulkDelivery& delivery, bool is_long) const {
   bool is_taken = false;
   bool is_unknown = false;
-  for (const std::size_t item : delivery.left()) left[delivery.request().alias_of(item)].push_back(item);
-  for (const auto& [alias, items] : left) {
-    if (!may_ask_()) return Blame::kUnknown;
+  for (const auto& [alias, items] : left_by_alias(delivery)) {
     const DocumentKey& document = delivery.request().items()[items.front()].key;
-    const WriteProbe probe = probe_write(transport, std::string(alias), document, timeout_);
+    const WriteProbe probe = ask(transport, alias, document);
     const bool is_busy_alone = probe.answer == WriteProbe::Answer::kUnknown && probe.status != 0 && is_long &&
                                takes_others(transport, document.index);
     if (probe.answer == WriteProbe::Answer::kHeld || is_busy_alone) {
@@ -59,17 +90,28 @@ Blame BulkBlame::give_back(HttpTransport& transport, BulkDelivery& delivery, boo
   return is_unknown ? Blame::kUnknown : Blame::kDocuments;
 }
 
-// Else all of Elasticsearch is busy, and what is held would only be asked for again and again.
-bool BulkBlame::takes_others(HttpTransport& transport, IndexId index) const {
+// Those first that took a write last: where several are busy, one that is not is among them. The others in
+// turn, so that not all ask the same ones.
+std::vector<BulkTarget> BulkBlame::others_of(IndexId index) const {
   const auto own = std::ranges::find(targets_, index, &BulkTarget::index);
-  if (own == targets_.end()) return false;
+  if (own == targets_.end()) return {};
   std::vector<BulkTarget> others(own + 1, targets_.end());
   others.insert(others.end(), targets_.begin(), own);
+  const std::lock_guard lock(mutex_);
+  const auto taken_at = [this](const BulkTarget& target) {
+    const auto taken = taken_.find(target.index);
+    return taken == taken_.end() ? 0 : taken->second;
+  };
+  std::ranges::stable_sort(others, std::greater(), taken_at);
+  return others;
+}
+
+// Else all of Elasticsearch is busy, and what is held would only be asked for again and again.
+bool BulkBlame::takes_others(HttpTransport& transport, IndexId index) const {
+  std::vector<BulkTarget> others = others_of(index);
   if (others.size() > kMostOthersAsked) others.resize(kMostOthersAsked);
   return std::ranges::any_of(others, [&](const BulkTarget& other) {
-    return may_ask_() &&
-           probe_write(transport, other.alias, {other.index, {"lockstep"}, ""}, timeout_).answer ==
-               WriteProbe::Answer::kTaken;
+    return ask(transport, other.alias, {other.index, {"lockstep"}, ""}).answer == WriteProbe::Answer::kTaken;
   });
 }
 

@@ -3,12 +3,18 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
+#include <cstdint>
 #include <functional>
+#include <map>
+#include <mutex>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "replicator/elasticsearch/bulk/bulk_delivery.h"
 #include "replicator/elasticsearch/bulk/bulk_response.h"
+#include "replicator/elasticsearch/bulk/write_probe.h"
 #include "replicator/elasticsearch/transport/http_transport.h"
 #include "replicator/ids.h"
 
@@ -35,6 +41,13 @@ class BulkBlame {
   BulkBlame(std::vector<BulkTarget> targets, std::chrono::milliseconds timeout,
             std::function<bool()> may_ask);
 
+  /// Elasticsearch has answered the piece: its indices take writes, as far as it says.
+  void note_taken(const BulkRequest& piece, const BulkReply& reply);
+
+  /// Sends what is left apart from the next round on, when one of its indices takes writes. REQUIRES:
+  /// !delivery.has_piece().
+  void single_out(HttpTransport& transport, BulkDelivery& delivery) const;
+
   /// Gives back what its index does not take (kHeld). `is_long`: it was tried for long, so documents that are
   /// refused one by one are given back, too (kPutOff), and those of an index that is busy alone. Returns what
   /// is to blame for the rest. REQUIRES: !delivery.has_piece().
@@ -44,11 +57,17 @@ class BulkBlame {
   void settle_doubts(HttpTransport& transport, const BulkRequest& piece, BulkReply& reply) const;
 
  private:
+  std::map<std::string_view, std::vector<std::size_t>> left_by_alias(const BulkDelivery& delivery) const;
+  WriteProbe ask(HttpTransport& transport, std::string_view alias, const DocumentKey& document) const;
+  std::vector<BulkTarget> others_of(IndexId index) const;
   bool takes_others(HttpTransport& transport, IndexId index) const;
 
   const std::vector<BulkTarget> targets_;
   const std::chrono::milliseconds timeout_;
   const std::function<bool()> may_ask_;
+  mutable std::mutex mutex_;
+  std::map<IndexId, std::uint64_t> taken_;  // guarded by mutex_: a greater number for what took a write later
+  std::uint64_t last_taken_ = 0;            // likewise
 };
 
 }  // namespace lockstep

@@ -38,7 +38,10 @@ void PieceLimit::too_large(std::size_t piece_bytes) {
 }
 
 BulkDelivery::BulkDelivery(BulkRequest request)
-    : request_(std::move(request)), outcomes_(request_.items().size()), unknown_(request_.items().size()) {
+    : request_(std::move(request)),
+      outcomes_(request_.items().size()),
+      unsettled_(request_.items().size()),
+      unknown_(request_.items().size()) {
   to_send_.resize(unknown_);
   std::iota(to_send_.begin(), to_send_.end(), std::size_t{0});
 }
@@ -57,6 +60,8 @@ const BulkRequest& BulkDelivery::next_piece(std::size_t most_bytes) {
       to_send_.pop_front();
     }
   }
+  piece_end_ = on_wire_.back() + 1;
+  std::sort(on_wire_.begin(), on_wire_.end());  // a round may begin in the middle
   if (on_wire_.size() == request_.items().size()) return request_;
   piece_ = request_.subset(on_wire_);
   return piece_;
@@ -80,7 +85,7 @@ std::size_t BulkDelivery::answered(BulkReply reply) {
   const std::size_t before = unknown_;
   load_ = load_of(reply);
   // A gateway's 5xx says nothing of the server behind it.
-  settled_ = reply.kind != BulkReply::Kind::kRetry || reply.status == 429 || reply.status < 300;
+  note_settled(reply.kind != BulkReply::Kind::kRetry || reply.status == 429 || reply.status < 300);
   switch (reply.kind) {
     case BulkReply::Kind::kItems: {
       assert(reply.items.size() == on_wire_.size());
@@ -152,7 +157,7 @@ void BulkDelivery::unanswered(bool sent, std::string reason) {
   // out had too much to do. Both need smaller pieces.
   if (sent) limit_.too_much(on_wire_.size());
   load_ = sent ? Load::kOverloaded : Load::kUnknown;
-  settled_ = !sent;
+  note_settled(!sent);
   failure_ = {on_wire_.front(), 0, "no_reply", std::move(reason)};
   put_off_round();
   on_wire_.clear();
@@ -161,8 +166,19 @@ void BulkDelivery::unanswered(bool sent, std::string reason) {
 void BulkDelivery::begin_round() {
   assert(!has_piece());
   std::sort(next_round_.begin(), next_round_.end());
-  to_send_.assign(next_round_.begin(), next_round_.end());
+  const auto first = std::lower_bound(next_round_.begin(), next_round_.end(), begin_at_);
+  to_send_.assign(first, next_round_.end());
+  to_send_.insert(to_send_.end(), next_round_.begin(), first);
   next_round_.clear();
+}
+
+bool BulkDelivery::settled() const {
+  return std::none_of(next_round_.begin(), next_round_.end(),
+                      [this](std::size_t item) { return unsettled_[item]; });
+}
+
+void BulkDelivery::note_settled(bool settled) {
+  for (const std::size_t item : on_wire_) unsettled_[item] = !settled;
 }
 
 BulkResult BulkDelivery::take_part() {
@@ -184,8 +200,13 @@ BulkResult BulkDelivery::take_part() {
   }
   sort_by_item(result.refusals);
 
+  begin_at_ = static_cast<std::size_t>(std::lower_bound(next_round_.begin(), next_round_.end(), begin_at_) -
+                                       next_round_.begin());
   request_ = request_.subset(next_round_);
   outcomes_.resize(next_round_.size());  // those of items without one say nothing
+  std::vector<bool> unsettled;
+  for (const std::size_t item : next_round_) unsettled.push_back(unsettled_[item]);
+  unsettled_ = std::move(unsettled);
   std::iota(next_round_.begin(), next_round_.end(), std::size_t{0});
   return result;
 }
@@ -224,6 +245,7 @@ void BulkDelivery::give_back(const std::vector<std::size_t>& items, Outcome outc
 }
 
 void BulkDelivery::put_off_round() {
+  begin_at_ = piece_end_;
   next_round_.insert(next_round_.end(), on_wire_.begin(), on_wire_.end());
   next_round_.insert(next_round_.end(), to_send_.begin(), to_send_.end());
   to_send_.clear();

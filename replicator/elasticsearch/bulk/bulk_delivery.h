@@ -75,14 +75,16 @@ class BulkDelivery {
   /// Bytes of the last piece.
   std::size_t piece_bytes() const { return piece_bytes_; }
 
-  /// Begins the next round, with the items that must be sent again.
+  /// Begins the next round, with the items that must be sent again, those of the last piece behind the
+  /// others: what is never answered keeps nothing from being sent.
   void begin_round();
 
   /// The items that must be sent again. REQUIRES: !has_piece().
   const std::vector<std::size_t>& left() const { return next_round_; }
 
-  /// Whether the server is done with the last piece: it cannot be on its way any more, nor in work.
-  bool settled() const { return settled_; }
+  /// Whether the server is done with the last piece of each item in left(): none of them can be on its way
+  /// any more, nor in work. REQUIRES: !has_piece().
+  bool settled() const;
 
   /// Sends what is left in small pieces from the next round on, so that what can be written is no longer
   /// turned down together with what cannot.
@@ -117,21 +119,24 @@ class BulkDelivery {
   void set_outcome(std::size_t item, Outcome outcome);
   void refuse(std::size_t item, int status, std::string type, std::string reason);
   void put_off_round();
+  void note_settled(bool settled);
   void split(BulkReply reply);
 
   BulkRequest request_;
   std::vector<Outcome> outcomes_;
+  std::vector<bool> unsettled_;        ///< items whose last piece may still be in work
   std::vector<RefusedItem> refusals_;  ///< and why others were given back
   std::size_t unknown_ = 0;            ///< items without outcome
   std::deque<std::size_t> to_send_;    ///< in this round, in order
   std::vector<std::size_t> on_wire_;   ///< the piece that next_piece() gave out
   std::vector<std::size_t> next_round_;
-  BulkRequest piece_;  ///< on_wire_ as a request of its own, unless it is the whole
+  std::size_t begin_at_ = 0;   ///< the item with which the next round begins, or the next one that is left
+  std::size_t piece_end_ = 0;  ///< the item behind the last one of the piece
+  BulkRequest piece_;          ///< on_wire_ as a request of its own, unless it is the whole
   std::size_t piece_bytes_ = 0;
   Load load_ = Load::kUnknown;
   PieceLimit limit_;
   RefusedItem failure_;  ///< the last one
-  bool settled_ = false;
   bool singled_out_ = false;
 };
 

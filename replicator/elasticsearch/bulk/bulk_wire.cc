@@ -95,6 +95,11 @@ bool BulkWire::is_slow(IndexId index) const {
   return slow_.is_slow(index, SystemClock().now());
 }
 
+bool BulkWire::is_proved_slow(IndexId index) const {
+  const std::lock_guard lock(mutex_);
+  return slow_.is_proved_slow(index, SystemClock().now());
+}
+
 bool BulkWire::goes_apart(IndexId index) const {
   const std::lock_guard lock(mutex_);
   return slow_.goes_apart(index, SystemClock().now());

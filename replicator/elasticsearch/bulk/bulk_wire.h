@@ -50,6 +50,7 @@ class BulkWire {
 
   /// See slow_writes.h.
   bool is_slow(IndexId index) const;
+  bool is_proved_slow(IndexId index) const;
   bool goes_apart(IndexId index) const;
   std::vector<IndexId> slow_for(std::chrono::milliseconds time) const;
 

@@ -75,7 +75,8 @@ bool BulkWriter::has_room() const {
   return room();
 }
 
-bool BulkWriter::has_place_for_slow() const {
+bool BulkWriter::has_place_for_slow(IndexId index) const {
+  if (!wire_.is_proved_slow(index)) return true;
   const std::lock_guard lock(mutex_);
   const auto slow = std::count_if(workers_.begin(), workers_.end(),
                                   [this](const auto& worker) { return wire_.gives_place(worker->ticket); });
@@ -196,8 +197,11 @@ std::optional<BulkResult> BulkWriter::deliver(Worker& worker, Job job) {
     const auto stuck = duration_cast<milliseconds>(now - last_outcome);
     Blame blame = Blame::kUnknown;
     if (!delivery.finished() && !delivery.has_piece() && round >= kRoundsBeforeProbe) {
-      if (delivery.settled() || stuck >= options_.unsettled_patience)
+      if (delivery.settled() || stuck >= options_.unsettled_patience) {
         blame = blame_.give_back(*worker.transport, delivery, stuck >= patience(job.priority));
+      } else {
+        blame_.single_out(*worker.transport, delivery);
+      }
       // What is written already does not wait for what is not: its next write may have come.
       if (!delivery.finished() && blame != Blame::kTogether) {
         BulkResult part = signed_off(delivery.take_part());
@@ -251,6 +255,7 @@ std::size_t BulkWriter::send_piece(Worker& worker, BulkDelivery& delivery, std::
     const HttpResponse response = perform(worker, piece, request);
     BulkReply reply = read_bulk_reply(piece, response);
     blame_.settle_doubts(*worker.transport, piece, reply);
+    blame_.note_taken(piece, reply);
     if (!response.server.empty() && !reply.reason.empty())
       reply.reason = response.server + ": " + reply.reason;
     return delivery.answered(std::move(reply));

@@ -75,9 +75,10 @@ class BulkWriter {
   /// Whether a submit() now would find an idle thread.
   bool has_room() const;
 
-  /// Whether one more request of slow indices would leave enough threads to the others. Requests that wait
-  /// for their next try do not count: they give up in time.
-  bool has_place_for_slow() const;
+  /// Whether one more request of this slow index would leave enough threads to the others. Requests that wait
+  /// for their next try do not count: they give up in time. An index that has only shared a request with a
+  /// slow one always has a place, to prove what it is.
+  bool has_place_for_slow(IndexId index) const;
 
   /// See slow_writes.h.
   bool is_slow(IndexId index) const { return wire_.is_slow(index); }
@@ -149,7 +150,7 @@ class BulkWriter {
   // constant after construction
   const Options options_;
   const std::string path_;
-  const BulkBlame blame_;
+  BulkBlame blame_;
   std::vector<std::unique_ptr<Worker>> workers_;
 
   BulkWire wire_;

@@ -46,14 +46,20 @@ bool SlowWrites::is_slow(IndexId index, SteadyTime now) {
   return slow != slow_.end() && slow->second.lasts && !all_are_proved(now);
 }
 
+bool SlowWrites::is_proved_slow(IndexId index, SteadyTime now) {
+  return is_slow(index, now) && slow_.at(index).is_proved;
+}
+
 std::vector<IndexId> SlowWrites::slow_for(std::chrono::milliseconds time, SteadyTime now) {
   note_long(now);
-  std::vector<IndexId> found;
-  if (all_are_proved(now)) return found;
+  if (all_are_proved(now)) return {};
+  std::vector<IndexId> proved;
+  std::vector<IndexId> suspected;
   for (const auto& [index, slow] : slow_) {
-    if (slow.lasts && now - slow.began >= time && now - slow.last_seen < time) found.push_back(index);
+    if (!slow.lasts || now - slow.began < time || now - slow.last_seen >= time) continue;
+    (slow.is_proved ? proved : suspected).push_back(index);
   }
-  return found;
+  return proved.empty() ? suspected : proved;
 }
 
 bool SlowWrites::goes_apart(IndexId index, SteadyTime now) {

@@ -40,7 +40,11 @@ class SlowWrites {
   /// Whether the index is slow.
   bool is_slow(IndexId index, SteadyTime now);
 
-  /// The indices that have been slow for so long, and were seen to be within the same time.
+  /// Whether it is, by a request of its own: else it may only have shared one with a slow index.
+  bool is_proved_slow(IndexId index, SteadyTime now);
+
+  /// The indices that have been slow for so long, and were seen to be within the same time: those that have
+  /// proved it, or where none has, all that seem so.
   std::vector<IndexId> slow_for(std::chrono::milliseconds time, SteadyTime now);
 
   /// Whether requests to the index should have no other index in them: it is slow, or was lately.

@@ -1,5 +1,6 @@
 #include "replicator/pipeline/isolation/held_indices.h"
 
+#include <spdlog/fmt/fmt.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
@@ -36,16 +37,19 @@ HeldIndices::~HeldIndices() {
 }
 
 void HeldIndices::hold(const DocumentKey& document, const std::string& reason) {
+  int times = 0;
   {
     const std::lock_guard lock(mutex_);
     if (held_.contains(document.index)) return;
+    times = ++times_held_[document.index];
     Held held{document, reason, Backoff(ask_again_, std::random_device()()), steady_clock::now(), {}};
     held.ask_at = held.since + held.backoff.next();
     held_.emplace(document.index, std::move(held));
   }
   const LogField field("index", pipeline_.find(document.index)->alias);
-  spdlog::warn("index {} takes no writes, the others go on: {}", pipeline_.find(document.index)->alias,
-               reason);
+  // Counted, so that the log does not take it for a line that comes again.
+  spdlog::warn("index {} takes no writes{}, the others go on: {}", pipeline_.find(document.index)->alias,
+               times == 1 ? "" : fmt::format(" (time {} since this process leads)", times), reason);
   wake_up_.wake();
 }
 

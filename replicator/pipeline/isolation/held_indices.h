@@ -66,8 +66,9 @@ class HeldIndices {
   const Backoff::Limits ask_again_;
   WakeUp wake_up_;
   mutable std::mutex mutex_;
-  std::map<IndexId, Held> held_;  // guarded by mutex_
-  std::jthread thread_;           // uses all of the above
+  std::map<IndexId, Held> held_;       // guarded by mutex_
+  std::map<IndexId, int> times_held_;  // likewise
+  std::jthread thread_;                // uses all of the above
 };
 
 }  // namespace lockstep

@@ -5,7 +5,7 @@
 namespace lockstep {
 
 inline constexpr const char* kSweepWaits =
-    "after a leader that died it waits until that leader's last write must have landed: "
+    "if an earlier leader has died, it first waits until that leader's last write must have landed: "
     "elasticsearch.request_timeout and 30 s after the lead changed";
 
 }  // namespace lockstep

@@ -251,6 +251,21 @@ TEST_F(LeadershipLoopTest, AnOutageSoonAfterAShortOneIsLoggedToo) {
       << "in " << round << " rounds";
 }
 
+// It was a warning, "trying again until it works", at each `apply`.
+TEST_F(LeadershipLoopTest, AChangedPipelineIsReloadedAndNoTrouble) {
+  testing::internal::CaptureStderr();
+  start_logging(LogFormat::kJson, "info", milliseconds(200));
+  int round = 0;
+  loop([&](Source&, const std::stop_token&) {
+    if (++round == 1) throw PipelineChanged("`apply` has changed the pipeline");
+  }).run(stop_.get_token());
+  start_logging(LogFormat::kText, "error");
+  EXPECT_EQ(round, 2);
+  const std::string text = testing::internal::GetCapturedStderr();
+  EXPECT_THAT(text, testing::HasSubstr("`apply` has changed the pipeline: reloading"));
+  EXPECT_THAT(text, testing::Not(testing::HasSubstr("warn")));
+}
+
 TEST_F(LeadershipLoopTest, AnOutageThatLastsIsLoggedOnce) {
   testing::internal::CaptureStderr();
   start_logging(LogFormat::kJson, "info", milliseconds(1));

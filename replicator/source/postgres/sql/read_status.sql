@@ -10,7 +10,7 @@ select json_build_object(
   'max_outbox_bytes', p.max_outbox_size,
   'takes_no_writes', current_setting('default_transaction_read_only')::boolean,
   'given_up', (select q.last_value in (2, 3) from {schema}.capture_state as q),
-  'pending_age', coalesce(extract(epoch from clock_timestamp() - pending.oldest), 0),
+  'pending_age', coalesce(extract(epoch from clock_timestamp() - first.oldest), 0),
   'leader', (
     select json_build_object(
       'state', s.state, 'reason', s.reason, 'host', s.host, 'pid', s.pid, 'started_at', s.started_at,
@@ -58,9 +58,9 @@ select json_build_object(
 from {schema}.pipeline as p
   join {schema}.checkpoint as c on c.pipeline = p.id
   cross join lateral (
-    select count(*) as rows, min(o.at) as oldest
+    select count(*) as rows
     from (
-      select b.at
+      select
       from {schema}.outbox as b
       where b.txid >= pg_snapshot_xmin(c.prev)
         and not pg_visible_in_snapshot(b.txid, c.prev)
@@ -70,4 +70,18 @@ from {schema}.pipeline as p
       limit $2
     ) as o
   ) as pending
+  cross join lateral ( -- in order, since the leaves are read in none; a constant limit, so that no plan sorts them
+    select min(o.at) as oldest
+    from (
+      select b.at
+      from {schema}.outbox as b
+      where b.txid >= pg_snapshot_xmin(c.prev)
+        and not pg_visible_in_snapshot(b.txid, c.prev)
+        and not coalesce(
+          pg_visible_in_snapshot(b.txid, c.cur) and (b.txid, b.id) <= (c.last_txid, c.last_id), false)
+        and b.capture = any(array(select k.id from {schema}.capture as k where k.pipeline = p.id))
+      order by b.txid, b.id
+      limit 1000
+    ) as o
+  ) as first
 where p.name = $1

@@ -241,8 +241,9 @@ TEST(StatusTextTest, ASweepSaysThatItMayStandStillAndUntilWhen) {
   status.indices[0].jobs = {{.id = JobId{5}, .kind = "sweep", .reason = "it was restored"}};
   EXPECT_THAT(
       status_text("shop", status),
-      HasSubstr("    sweep (it was restored): 0 documents; after a leader that died it waits until that "
-                "leader's last write must have landed: elasticsearch.request_timeout and 30 s"));
+      HasSubstr(
+          "    sweep (it was restored): 0 documents; if an earlier leader has died, it first waits until "
+          "that leader's last write must have landed: elasticsearch.request_timeout and 30 s"));
 }
 
 TEST(StatusTextTest, AJobThatNobodyCanReadIsShownByItsWordWithTheReason) {

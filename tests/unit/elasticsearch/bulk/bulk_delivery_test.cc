@@ -100,7 +100,7 @@ TEST(BulkDelivery, PiecesAreNoLargerThanAllowedUnlessOneDocumentIs) {
   EXPECT_EQ(delivery.piece_bytes(), line);
   delivery.unanswered(false, "refused");
   delivery.begin_round();
-  EXPECT_EQ(ids_of(delivery.next_piece(3 * line)), (std::vector<std::string>{"0", "1", "2"}));
+  EXPECT_EQ(ids_of(delivery.next_piece(3 * line)), (std::vector<std::string>{"1", "2", "3"}));
   EXPECT_EQ(delivery.piece_bytes(), 3 * line);
   delivery.answered(whole(Kind::kRetry, 429));
   EXPECT_FALSE(delivery.has_piece()) << "the rest of the round is put off as well";
@@ -367,6 +367,42 @@ TEST(BulkDelivery, WhatHasItsOutcomeIsTakenWhileTheRestIsSentAgain) {
   EXPECT_EQ(ids_of(rest.request), (std::vector<std::string>{"1", "4"}));
   EXPECT_EQ(rest.outcomes, std::vector<Outcome>(2, Outcome::kApplied));
   EXPECT_TRUE(rest.refusals.empty());
+}
+
+// A document for which something in front of Elasticsearch cuts the connection kept others from being sent.
+TEST(BulkDelivery, WhatIsNeverAnsweredKeepsNothingFromBeingSent) {
+  BulkDelivery delivery(bulk_of(6));
+  int rounds = 0;
+  while (delivery.left().size() != 1) {
+    ASSERT_LT(++rounds, 20);
+    if (rounds > 1) delivery.begin_round();
+    while (delivery.has_piece()) {
+      const BulkRequest& piece = delivery.next_piece();
+      if (piece.body().find("\"_id\":\"0\"") != std::string::npos) {
+        delivery.unanswered(true, "cut");
+      } else {
+        delivery.answered(items_reply(piece, applied));
+      }
+    }
+  }
+  EXPECT_FALSE(delivery.settled());
+}
+
+TEST(BulkDelivery, WhatMayBeOnItsWayIsNotSettledByAnAnswerForOthers) {
+  BulkDelivery delivery(bulk_of(2));
+  delivery.next_piece();
+  delivery.unanswered(true, "timed out");
+  delivery.begin_round();
+  EXPECT_EQ(delivery.next_piece().items().size(), 1u);
+  delivery.unanswered(true, "timed out");
+  delivery.begin_round();
+  delivery.next_piece();
+  delivery.answered(whole(Kind::kRetry, 429));
+  while (delivery.has_piece()) {
+    delivery.next_piece();
+    delivery.unanswered(true, "timed out");
+  }
+  EXPECT_FALSE(delivery.settled());
 }
 
 TEST(BulkDelivery, WithoutAReplyAPieceMayStillBeOnItsWay) {

@@ -335,12 +335,38 @@ TEST(BulkWriter, RequestsOfASlowIndexGiveTheirPlacesToOthers) {
   EXPECT_FALSE(writer.has_room());
   ASSERT_TRUE(gets_room(writer, gate));
   EXPECT_TRUE(writer.is_slow({1}));
-  EXPECT_FALSE(writer.has_place_for_slow()) << "the rest is for the others";
+  EXPECT_FALSE(writer.has_place_for_slow({1})) << "the rest is for the others";
   const std::uint64_t quick = writer.submit(bulk_of_index({2}, "quick"));
   const std::vector<BulkResult> results = take_all(writer, 1);
   ASSERT_EQ(results.size(), 1u);
   EXPECT_EQ(results[0].ticket, quick);
   EXPECT_EQ(gate.waiting(), 2);
+  gate.open();
+  EXPECT_EQ(take_all(writer, 2).size(), 2u);
+}
+
+// Quick indices that had shared a request with slow ones found no place beside them.
+TEST(BulkWriter, AnIndexThatOnlySharedARequestWithASlowOneHasAPlace) {
+  BulkEndpoint endpoint;
+  Gate gate;
+  BulkWriter::Options options = quick_options(2);
+  options.indices = 4;
+  options.slow_request = milliseconds(50);
+  BulkWriter writer(options, answering([&](const HttpRequest& request) -> HttpResponse {
+                      if (request.body.find("slow") != std::string_view::npos) gate.wait();
+                      return {200, endpoint.apply(request.body)};
+                    }));
+  BulkRequest shared = bulk_of_index({1}, "slow1");
+  shared.index("posts", {IndexId{2}, DocumentId{"quick"}, ""}, DocumentVersion(Epoch{1}, 5), "{}");
+  writer.submit(std::move(shared));
+  writer.submit(bulk_of_index({1}, "slow2"));
+  ASSERT_TRUE(wait_until([&] { return !writer.has_place_for_slow({1}); }));
+  ASSERT_TRUE(gets_room(writer, gate));
+  EXPECT_TRUE(writer.is_slow({2}));
+  EXPECT_TRUE(writer.has_place_for_slow({2}));
+  writer.submit(bulk_of_index({2}, "other"));
+  EXPECT_EQ(take_all(writer, 1).size(), 1u);
+  EXPECT_FALSE(writer.is_slow({2}));
   gate.open();
   EXPECT_EQ(take_all(writer, 2).size(), 2u);
 }
@@ -353,7 +379,7 @@ TEST(BulkWriter, RequestsThatAreRefusedAgainAndAgainLeaveThePlacesOfSlowIndices)
   writer.submit(bulk_of_index({1}, "a"));
   writer.submit(bulk_of_index({1}, "b"));
   ASSERT_TRUE(wait_until([&] { return writer.state().retries > 10; }));
-  EXPECT_TRUE(writer.has_place_for_slow());
+  EXPECT_TRUE(writer.has_place_for_slow({1}));
 }
 
 TEST(BulkWriter, WhoWaitsForRoomFindsWhatASlowRequestGives) {
@@ -610,6 +636,30 @@ TEST(BulkWriter, AnIndexThatIsTooBusyForAnyWriteIsHeldOnlyWhileOthersAreTaken) {
   EXPECT_EQ(results[0].outcomes, std::vector<Outcome>(2, Outcome::kHeld));
   EXPECT_EQ(results[0].refusals.at(0).status, 429);
   EXPECT_FALSE(writer.state().waiting);
+}
+
+// It asked three others in their order, which were busy, too, and so all of them were waited for.
+TEST(BulkWriter, WhereSeveralIndicesAreBusyTheOnesThatTakeWritesSpeakAgainstThem) {
+  BulkWriter::Options options = quick_options();
+  options.patience = milliseconds(20);
+  for (int i = 1; i <= 8; ++i) options.targets.push_back({{i}, "index" + std::to_string(i)});
+  const std::set<std::string> busy = {"posts", "index1", "index2", "index3", "index4", "index5", "index7"};
+  BulkWriter writer(options, answering([&](const HttpRequest& request) {
+                      return answer_items(request,
+                                          [&](const nlohmann::json& action) -> std::pair<int, std::string> {
+                                            if (busy.contains(action.at("_index")))
+                                              return {429, "es_rejected_execution_exception"};
+                                            return {200, ""};
+                                          });
+                    }));
+  BulkRequest quick;
+  quick.index("index6", {IndexId{6}, DocumentId{"a"}, ""}, DocumentVersion(Epoch{1}, 5), "{}");
+  writer.submit(std::move(quick));
+  ASSERT_EQ(take_all(writer, 1).size(), 1u);
+  writer.submit(bulk_of("a", 1));
+  const std::vector<BulkResult> results = take_all(writer, 1);
+  ASSERT_EQ(results.size(), 1u);
+  EXPECT_EQ(results[0].outcomes, std::vector<Outcome>{Outcome::kHeld});
 }
 
 // The pipeline was "waiting for Elasticsearch", and not ready, because of one document.
