@@ -180,12 +180,11 @@ bool DocumentWriter::send_first(Queue& queue) {
   Whole& first = queue.whole.front();
   if (&queue == &jobs_waiting_) first.request = without_overtaken(std::move(first.request));
   const std::vector<BulkItem>& items = first.request.items();
-  std::vector<std::size_t> free;
   std::vector<std::size_t> behind;
   bool all_have_one_behind = true;
   for (std::size_t i = 0; i < items.size(); ++i) {
     const std::size_t before = claims_.count_before(hash_of(items[i]));
-    (before == 0 ? free : behind).push_back(i);
+    if (before > 0) behind.push_back(i);
     if (before < 2) all_have_one_behind = false;
   }
   if (!behind.empty() && (queue.is_full() || all_have_one_behind)) {
@@ -198,13 +197,14 @@ bool DocumentWriter::send_first(Queue& queue) {
     claim_and_send(std::move(whole.request), whole.origin);
     return true;
   }
-  if (!free.empty()) {
+  BulkRequest later = whole.request.split_off(behind);
+  if (!whole.request.empty()) {
     acknowledgements_.bulk_added(whole.origin.step);
     open_.insert(whole.origin.number);
     if (whole.origin.step.lane != Lane::tail()) ++job_requests_;
-    claim_and_send(whole.request.subset(free), whole.origin);
+    claim_and_send(std::move(whole.request), whole.origin);
   }
-  Behind part{whole.request.subset(behind), whole.origin, 0, clock_.now()};
+  Behind part{std::move(later), whole.origin, 0, clock_.now()};
   part.claim = claim_documents(part.request);
   queue.bytes_behind += part.request.bytes();
   queue.behind.push_back(std::move(part));

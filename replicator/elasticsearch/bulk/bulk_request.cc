@@ -124,6 +124,30 @@ std::string_view BulkRequest::lines(std::size_t item) const {
   return std::string_view(body_).substr(begin, end - begin);
 }
 
+BulkRequest BulkRequest::split_off(const std::vector<std::size_t>& items) {
+  BulkRequest part = subset(items);
+  const std::vector<Alias> aliases = std::exchange(aliases_, {});
+  std::size_t kept = 0;
+  std::size_t end = 0;  // of what is kept
+  auto leaves = items.begin();
+  for (std::size_t i = 0; i < items_.size(); ++i) {
+    if (leaves != items.end() && *leaves == i) {
+      ++leaves;
+      continue;
+    }
+    const std::string_view its_lines = lines(i);
+    std::memmove(body_.data() + end, its_lines.data(), its_lines.size());
+    const std::size_t begin = std::exchange(end, end + its_lines.size());
+    alias_of_[kept] = alias_number(aliases[alias_of_[i]].name, items_[i].action);
+    if (kept != i) items_[kept] = std::move(items_[i]);
+    items_[kept++].begin = begin;
+  }
+  items_.resize(kept);
+  alias_of_.resize(kept);
+  body_.resize(end);
+  return part;
+}
+
 BulkRequest BulkRequest::subset(const std::vector<std::size_t>& items) const {
   std::size_t bytes = 0;
   for (const std::size_t item : items) bytes += lines(item).size();

@@ -68,6 +68,10 @@ class BulkRequest {
   /// A request of only these items, in the given (ascending) order.
   BulkRequest subset(const std::vector<std::size_t>& items) const;
 
+  /// Takes these items (ascending) out of this request, and returns them as one of their own. What is left is
+  /// not copied.
+  BulkRequest split_off(const std::vector<std::size_t>& items);
+
  private:
   struct Alias {
     explicit Alias(std::string_view its_name);

@@ -121,5 +121,40 @@ TEST(BulkRequest, GuardsEveryAliasFromWhichItOnlyDeletes) {
   EXPECT_EQ(request.subset({1, 2}).guards(), 2u) << "a part needs its own guards";
 }
 
+TEST(BulkRequest, WhatIsSplitOffAndWhatIsLeftAreTheSubsetsOfThese) {
+  constexpr std::size_t kItems = 6;
+  for (std::size_t chosen = 0; chosen < 1U << kItems; ++chosen) {
+    BulkRequest request;
+    for (std::size_t i = 0; i < kItems; ++i) {
+      const std::string alias = i % 3 == 0 ? "posts" : "users";
+      const DocumentKey key{IndexId{static_cast<int>(i % 3)}, DocumentId{std::to_string(i)}, ""};
+      if (i % 2 == 0) {
+        request.index(alias, key, DocumentVersion(Epoch{1}, 5),
+                      "{\"n\":\"" + std::string(i * 7, 'x') + "\"}");
+      } else {
+        request.remove(alias, key, DocumentVersion(Epoch{1}, 5));
+      }
+    }
+    std::vector<std::size_t> off;
+    std::vector<std::size_t> left;
+    for (std::size_t i = 0; i < kItems; ++i) ((chosen >> i & 1) != 0 ? off : left).push_back(i);
+    const BulkRequest expected_off = request.subset(off);
+    const BulkRequest expected_left = request.subset(left);
+    const BulkRequest part = request.split_off(off);
+    const auto expect_equal = [](const BulkRequest& is, const BulkRequest& expected) {
+      EXPECT_EQ(is.body(), expected.body());
+      EXPECT_EQ(is.guard_lines(), expected.guard_lines());
+      ASSERT_EQ(is.items().size(), expected.items().size());
+      for (std::size_t i = 0; i < is.items().size(); ++i) {
+        EXPECT_EQ(is.items()[i].key, expected.items()[i].key);
+        EXPECT_EQ(is.lines(i), expected.lines(i));
+        EXPECT_EQ(is.alias_of(i), expected.alias_of(i));
+      }
+    };
+    expect_equal(part, expected_off);
+    expect_equal(request, expected_left);
+  }
+}
+
 }  // namespace
 }  // namespace lockstep
