@@ -199,7 +199,8 @@ const std::vector<Key<ReplicationConfig>>& keys_of() {
                                             "changed rows, becomes a job of its own beside the tail, so "
                                             "that small changes do not wait for it. What is below it does "
                                             "hold them up, for as long as Elasticsearch takes to write it, "
-                                            "about a second at most. Lower it where Elasticsearch is slow "
+                                            "about a second at most; several, one after another, add up. "
+                                            "Lower it where Elasticsearch is slow "
                                             "and every millisecond counts.",
                                         .example = "10000",
                                         .least = 1,
