@@ -110,12 +110,23 @@ bool Reindexing::turn() {
   const bool has_answer = take_answer();
   if (changed_pipeline_) return true;
   read();
-  if (!has_answer || now < not_before_) return false;
-  stuck_.clear();
-  for (const Reindex& reindex : all_) {
-    if (!asked_ && !changed_pipeline_) act_or_wait(reindex);
+  if (!has_answer) return false;
+  const auto rests = [&](const Reindex& reindex) { return now < seen_[reindex.id].not_before; };
+  if (std::none_of(all_.begin(), all_.end(), rests)) stuck_.clear();
+  for (const Reindex& reindex : in_turn()) {
+    if (!asked_ && !changed_pipeline_ && !rests(reindex)) act_or_wait(reindex);
   }
   return changed_pipeline_;
+}
+
+// Those behind the one that asked last come first: one that asks in vain again and again keeps none from
+// asking.
+std::vector<Reindex> Reindexing::in_turn() const {
+  std::vector<Reindex> turn = all_;
+  const auto next =
+      std::find_if(turn.begin(), turn.end(), [this](const Reindex& each) { return each.id > last_asked_; });
+  std::rotate(turn.begin(), next, turn.end());
+  return turn;
 }
 
 void Reindexing::read() {
@@ -163,8 +174,8 @@ bool Reindexing::take_answer() {
   try {
     conclude = asked.answer.get();
   } catch (const Error& error) {
-    not_before_ = std::chrono::steady_clock::now() + kAfterFailure;
     if (reindex == all_.end()) return true;
+    seen_[asked.reindex].not_before = std::chrono::steady_clock::now() + kAfterFailure;
     if (error.retryable())
       note(*reindex, error.what());
     else
@@ -423,6 +434,7 @@ DesiredIndex Reindexing::desired(const Reindex& reindex) const {
 }
 
 void Reindexing::ask(const Reindex& reindex, std::function<Conclusion(ElasticsearchClient&)> question) {
+  last_asked_ = reindex.id;
   asked_.emplace(Asked{reindex.id, std::async(std::launch::async, [this, question = std::move(question)] {
                          Conclusion conclusion;
                          std::exception_ptr failure;

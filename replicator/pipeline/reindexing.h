@@ -91,7 +91,8 @@ class Reindexing {
   struct Seen {
     std::optional<SteadyTime> at;
     bool live_is_gone = false;
-    std::string misplaced;  ///< empty: the alias stands for the live generation
+    std::string misplaced;    ///< empty: the alias stands for the live generation
+    SteadyTime not_before{};  ///< after a failure, so that the others have their turn
   };
 
   struct Asked {
@@ -102,6 +103,7 @@ class Reindexing {
   void read();
   void tell();
   bool take_answer();
+  std::vector<Reindex> in_turn() const;
   void act_or_wait(const Reindex& reindex);
   void act(const Reindex& reindex);
   void create(const Reindex& reindex);
@@ -130,10 +132,10 @@ class Reindexing {
   const Epoch epoch_;
   const std::function<void()> on_answer_;
   ElasticsearchClient elasticsearch_;
-  std::optional<Asked> asked_;               // uses elasticsearch_
+  std::optional<Asked> asked_;  // uses elasticsearch_
+  ReindexId last_asked_;
   std::vector<Reindex> all_;                 // as of the last turn
   std::map<std::string, std::string> told_;  // what the board has of them
-  SteadyTime not_before_{};                  // after a failure
   std::map<ReindexId, Seen> seen_;
   bool at_rest_ = true;
   bool changed_pipeline_ = false;

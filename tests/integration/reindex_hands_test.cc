@@ -174,5 +174,23 @@ TEST_F(ReindexByHand, AComparisonThatCannotGoOnSaysWhy) {
   EXPECT_TRUE(wait_until([&] { return pipeline_.status().at("warnings").empty(); }, kPatience));
 }
 
+// The one that waits for a person asked again and again, and another one never began.
+TEST_F(ReindexByHand, OneThatCannotEndKeepsNoneOfTheOthersFromGoingOn) {
+  ElasticsearchIndex& more =
+      pipeline_.add_index("more", "search.posts", blog_tracks(), mapping_of_title("text"));
+  need_reindex();
+  pipeline_.must("reindex", {posts_.alias()});
+  change_alias("add", 1);
+  change_alias("remove", 2);
+  const auto finish = begin_reindex({"--finish", posts_.alias()});
+  EXPECT_TRUE(says(*finish, "stands for " + generation(1)));
+  pipeline_.set_mapping("more", mapping_of_title("keyword"));
+  pipeline_.must("reindex", {more.alias()}, std::chrono::seconds(60));
+  EXPECT_THAT(more.server().expect("GET", "/_alias/" + more.alias()).begin().key(), HasSubstr("-000002"));
+  pipeline_.must("reindex", {"--finish", "--force", posts_.alias()});
+  EXPECT_EQ(finish->wait(kPatience), 0) << finish->err();
+  EXPECT_TRUE(becomes_equal());
+}
+
 }  // namespace
 }  // namespace lockstep::support
