@@ -53,7 +53,6 @@
 #include "replicator/pipeline/step_refreshes.h"
 #include "replicator/pipeline/tail_deletions.h"
 #include "replicator/source/applied.h"
-#include "replicator/source/snapshot.h"
 
 namespace lockstep {
 

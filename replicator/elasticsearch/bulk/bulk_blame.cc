@@ -1,6 +1,7 @@
 #include "replicator/elasticsearch/bulk/bulk_blame.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <functional>
 #include <set>
 #include <utility>
@@ -10,6 +11,12 @@ namespace {
 
 // That are asked for a word against one that is busy.
 constexpr std::size_t kMostOthersAsked = 3;
+
+std::map<std::string_view, std::vector<std::size_t>> left_by_alias(const BulkDelivery& delivery) {
+  std::map<std::string_view, std::vector<std::size_t>> left;
+  for (const std::size_t item : delivery.left()) left[delivery.request().alias_of(item)].push_back(item);
+  return left;
+}
 
 }  // namespace
 
@@ -39,13 +46,6 @@ void BulkBlame::note_taken(const BulkRequest& piece, const BulkReply& reply) {
   const std::lock_guard lock(mutex_);
   ++last_taken_;
   for (const IndexId index : taken) taken_[index] = last_taken_;
-}
-
-std::map<std::string_view, std::vector<std::size_t>> BulkBlame::left_by_alias(
-    const BulkDelivery& delivery) const {
-  std::map<std::string_view, std::vector<std::size_t>> left;
-  for (const std::size_t item : delivery.left()) left[delivery.request().alias_of(item)].push_back(item);
-  return left;
 }
 
 WriteProbe BulkBlame::ask(HttpTransport& transport, std::string_view alias,

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <chrono>
-#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -57,7 +56,6 @@ class BulkBlame {
   void settle_doubts(HttpTransport& transport, const BulkRequest& piece, BulkReply& reply) const;
 
  private:
-  std::map<std::string_view, std::vector<std::size_t>> left_by_alias(const BulkDelivery& delivery) const;
   WriteProbe ask(HttpTransport& transport, std::string_view alias, const DocumentKey& document) const;
   std::vector<BulkTarget> others_of(IndexId index) const;
   bool takes_others(HttpTransport& transport, IndexId index) const;

@@ -60,9 +60,10 @@ const BulkRequest& BulkDelivery::next_piece(std::size_t most_bytes) {
       to_send_.pop_front();
     }
   }
-  piece_end_ = on_wire_.back() + 1;
-  std::sort(on_wire_.begin(), on_wire_.end());  // a round may begin in the middle
-  if (on_wire_.size() == request_.items().size()) return request_;
+  if (on_wire_.size() == request_.items().size()) {
+    std::sort(on_wire_.begin(), on_wire_.end());  // the round may have begun in the middle
+    return request_;
+  }
   piece_ = request_.subset(on_wire_);
   return piece_;
 }
@@ -245,7 +246,7 @@ void BulkDelivery::give_back(const std::vector<std::size_t>& items, Outcome outc
 }
 
 void BulkDelivery::put_off_round() {
-  begin_at_ = piece_end_;
+  begin_at_ = on_wire_.back() + 1;
   next_round_.insert(next_round_.end(), on_wire_.begin(), on_wire_.end());
   next_round_.insert(next_round_.end(), to_send_.begin(), to_send_.end());
   to_send_.clear();

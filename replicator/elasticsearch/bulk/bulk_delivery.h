@@ -130,9 +130,8 @@ class BulkDelivery {
   std::deque<std::size_t> to_send_;    ///< in this round, in order
   std::vector<std::size_t> on_wire_;   ///< the piece that next_piece() gave out
   std::vector<std::size_t> next_round_;
-  std::size_t begin_at_ = 0;   ///< the item with which the next round begins, or the next one that is left
-  std::size_t piece_end_ = 0;  ///< the item behind the last one of the piece
-  BulkRequest piece_;          ///< on_wire_ as a request of its own, unless it is the whole
+  std::size_t begin_at_ = 0;  ///< the item with which the next round begins, or the next one that is left
+  BulkRequest piece_;         ///< on_wire_ as a request of its own, unless it is the whole
   std::size_t piece_bytes_ = 0;
   Load load_ = Load::kUnknown;
   PieceLimit limit_;

@@ -65,7 +65,7 @@ class BulkRequest {
   /// The lines of one item.
   std::string_view lines(std::size_t item) const;
 
-  /// A request of only these items, in the given (ascending) order.
+  /// A request of only these items, in the given order.
   BulkRequest subset(const std::vector<std::size_t>& items) const;
 
   /// Takes these items (ascending) out of this request, and returns them as one of their own. What is left is

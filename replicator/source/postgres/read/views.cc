@@ -222,7 +222,7 @@ ViewPageEnd PostgresViews::render_page(const PostgresIndex& index, const std::op
     DocumentIds ids;
     for (const pqxx::row& row :
          after ? listing.run_once(select, limit, after->text) : listing.run_once(select, limit))
-      ids.push_back({std::string(text_of(row[0]))});
+      ids.push_back({std::string(id_of(row))});
     return ids;
   };
   const std::string by_ids = statement_by_ids(index);
@@ -233,7 +233,7 @@ ViewPageEnd PostgresViews::render_page(const PostgresIndex& index, const std::op
       });
   if (routes != nullptr) {
     DocumentIds ids;
-    for (const pqxx::row& row : rows) ids.push_back({std::string(text_of(row[0]))});
+    for (const pqxx::row& row : rows) ids.push_back({std::string(id_of(row))});
     routes->load(ids);
   }
   const std::unordered_set<std::string_view> ambiguous = ambiguous_ids(rows);
@@ -267,7 +267,7 @@ ViewList PostgresViews::list_page(const AppliedIndex& index, const std::optional
   list.end = static_cast<std::int64_t>(rows.size()) < limit;
   list.documents.reserve(static_cast<std::size_t>(rows.size()));
   for (const pqxx::row& row : rows) {
-    const std::string_view id = text_of(row[0]);
+    const std::string_view id = id_of(row);
     if (!list.documents.empty() && list.documents.back().id.text == id) continue;  // several rows have it
     list.documents.push_back(
         {{std::string(id)}, row[1].is_null() ? std::string() : std::string(text_of(row[1]))});

@@ -1,4 +1,5 @@
 -- What `status` tells of a pipeline, as one JSON object and from one snapshot; durations in seconds.
+--   pending_rows  pending_rows.sql
 --   $1  the pipeline's name
 --   $2  the most rows to count as pending
 select json_build_object(
@@ -61,12 +62,7 @@ from {schema}.pipeline as p
     select count(*) as rows
     from (
       select
-      from {schema}.outbox as b
-      where b.txid >= pg_snapshot_xmin(c.prev)
-        and not pg_visible_in_snapshot(b.txid, c.prev)
-        and not coalesce(
-          pg_visible_in_snapshot(b.txid, c.cur) and (b.txid, b.id) <= (c.last_txid, c.last_id), false)
-        and b.capture in (select k.id from {schema}.capture as k where k.pipeline = p.id)
+      {pending_rows}
       limit $2
     ) as o
   ) as pending
@@ -74,12 +70,7 @@ from {schema}.pipeline as p
     select min(o.at) as oldest
     from (
       select b.at
-      from {schema}.outbox as b
-      where b.txid >= pg_snapshot_xmin(c.prev)
-        and not pg_visible_in_snapshot(b.txid, c.prev)
-        and not coalesce(
-          pg_visible_in_snapshot(b.txid, c.cur) and (b.txid, b.id) <= (c.last_txid, c.last_id), false)
-        and b.capture = any(array(select k.id from {schema}.capture as k where k.pipeline = p.id))
+      {pending_rows}
       order by b.txid, b.id
       limit 1000
     ) as o

@@ -144,8 +144,10 @@ std::optional<PipelineStatus> PostgresStatus::read() {
       direct.run_once("select to_regclass($1) is not null", session_.schema() + ".pipeline");
   if (!exists[0][0].as<bool>()) return std::nullopt;
   require_migrated(direct, schema_name_);
-  const std::string statement = session_.sql(fill_placeholders(
-      postgres_sql("read_status"), {{"schema", "{schema}"}, {"outbox_size", postgres_sql("outbox_size")}}));
+  const std::string statement = session_.sql(
+      fill_placeholders(postgres_sql("read_status"), {{"schema", "{schema}"},
+                                                      {"outbox_size", postgres_sql("outbox_size")},
+                                                      {"pending_rows", postgres_sql("pending_rows")}}));
   const pqxx::result found = direct.run_once(statement, pipeline_, kMaxPendingRows);
   if (found.empty()) return std::nullopt;
   PipelineStatus status = status_of(nlohmann::json::parse(as_utf8(found[0][0].c_str())));

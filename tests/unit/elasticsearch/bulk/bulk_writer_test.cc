@@ -292,14 +292,19 @@ bool gets_room(const BulkWriter& writer, Gate& gate) {
   return has_room;
 }
 
+/// Takes everything, what has `word` in it only when the gate is open.
+BulkWriter::TransportFactory waiting_at(Gate& gate, BulkEndpoint& endpoint, const std::string& word) {
+  return answering([&gate, &endpoint, word](const HttpRequest& request) -> HttpResponse {
+    if (request.body.find(word) != std::string_view::npos) gate.wait();
+    return {200, endpoint.apply(request.body)};
+  });
+}
+
 // Beside a large change a small one waited for the reply to the one before it.
 TEST(BulkWriter, ABackgroundRequestThatWaitsForTheWireGivesItsPlaceToOthers) {
   BulkEndpoint endpoint;
   Gate gate;
-  BulkWriter writer(quick_options(2), answering([&](const HttpRequest& request) -> HttpResponse {
-                      if (request.body.find("large") != std::string_view::npos) gate.wait();
-                      return {200, endpoint.apply(request.body)};
-                    }));
+  BulkWriter writer(quick_options(2), waiting_at(gate, endpoint, "large"));
   writer.limit_background(1);
   writer.submit(bulk_of("large1", 1), BulkWriter::Priority::kBackground);
   writer.submit(bulk_of("large2", 1), BulkWriter::Priority::kBackground);
@@ -319,17 +324,19 @@ BulkRequest bulk_of_index(IndexId index, const std::string& id) {
   return request;
 }
 
+/// A request takes long after so little.
+BulkWriter::Options options_of_slow_indices(std::size_t indices) {
+  BulkWriter::Options options = quick_options(2);
+  options.indices = indices;
+  options.slow_request = milliseconds(50);
+  return options;
+}
+
 // Three small changes of one slow index stopped all others.
 TEST(BulkWriter, RequestsOfASlowIndexGiveTheirPlacesToOthers) {
   BulkEndpoint endpoint;
   Gate gate;
-  BulkWriter::Options options = quick_options(2);
-  options.indices = 2;
-  options.slow_request = milliseconds(50);
-  BulkWriter writer(options, answering([&](const HttpRequest& request) -> HttpResponse {
-                      if (request.body.find("slow") != std::string_view::npos) gate.wait();
-                      return {200, endpoint.apply(request.body)};
-                    }));
+  BulkWriter writer(options_of_slow_indices(2), waiting_at(gate, endpoint, "slow"));
   writer.submit(bulk_of_index({1}, "slow1"));
   writer.submit(bulk_of_index({1}, "slow2"));
   EXPECT_FALSE(writer.has_room());
@@ -349,13 +356,7 @@ TEST(BulkWriter, RequestsOfASlowIndexGiveTheirPlacesToOthers) {
 TEST(BulkWriter, AnIndexThatOnlySharedARequestWithASlowOneHasAPlace) {
   BulkEndpoint endpoint;
   Gate gate;
-  BulkWriter::Options options = quick_options(2);
-  options.indices = 4;
-  options.slow_request = milliseconds(50);
-  BulkWriter writer(options, answering([&](const HttpRequest& request) -> HttpResponse {
-                      if (request.body.find("slow") != std::string_view::npos) gate.wait();
-                      return {200, endpoint.apply(request.body)};
-                    }));
+  BulkWriter writer(options_of_slow_indices(4), waiting_at(gate, endpoint, "slow"));
   BulkRequest shared = bulk_of_index({1}, "slow1");
   shared.index("posts", {IndexId{2}, DocumentId{"quick"}, ""}, DocumentVersion(Epoch{1}, 5), "{}");
   writer.submit(std::move(shared));
@@ -388,10 +389,7 @@ TEST(BulkWriter, WhoWaitsForRoomFindsWhatASlowRequestGives) {
   BulkWriter::Options options = quick_options(1);
   options.indices = 2;
   options.slow_request = milliseconds(50);
-  BulkWriter writer(options, answering([&](const HttpRequest& request) -> HttpResponse {
-                      if (request.body.find("slow") != std::string_view::npos) gate.wait();
-                      return {200, endpoint.apply(request.body)};
-                    }));
+  BulkWriter writer(options, waiting_at(gate, endpoint, "slow"));
   writer.submit(bulk_of_index({1}, "slow"));
   auto submitted = std::async(std::launch::async, [&] { return writer.submit(bulk_of_index({2}, "quick")); });
   EXPECT_EQ(submitted.wait_for(kDeadline), std::future_status::ready);
