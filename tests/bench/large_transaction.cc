@@ -22,6 +22,8 @@ using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
 constexpr std::int64_t kReadyDocuments = 150'000;  // that are in memory
+constexpr std::int64_t kOwnDocuments = 1'000;      // of these, which the bulks leave alone
+constexpr BulkShape kFlood{256 << 10, 1};          // as a job's, beside small changes
 constexpr const char* kBareBeside = "a bare bulk of one document to GET, beside ready-made bulks";
 
 class LargeTransactions {
@@ -72,17 +74,21 @@ class LargeTransactions {
   std::int64_t changes_ = 0;
 };
 
-/// As bare_writes(), while ready-made bulks of the documents are written over them again and again, one in
-/// flight: what Elasticsearch takes for itself beside a large change.
-std::vector<double> bare_writes_beside(const std::vector<ReadyDocument>& documents, std::int64_t samples,
+/// As bare_writes(), while ready-made bulks, one in flight, are written over all other documents of the same
+/// index again and again: what Elasticsearch takes for itself beside a large change.
+std::vector<double> bare_writes_beside(std::vector<ReadyDocument> documents, std::int64_t samples,
                                        std::chrono::milliseconds period) {
-  constexpr BulkShape kShape{1 << 20, 1};
   Ceiling ceiling(BlogWork::mapping(), documents);
-  ceiling.fill(kShape);
+  ceiling.fill(kFlood);
   let_merges_end();
+  std::vector<std::string> own;
+  for (std::int64_t i = 0; i < kOwnDocuments; ++i) {
+    own.push_back(documents.back().id);
+    documents.pop_back();
+  }
   std::atomic<bool> is_over = false;
   std::future<void> bulks = std::async(std::launch::async, [&] {
-    while (!is_over) ceiling.overwrite(documents, kShape);
+    while (!is_over) ceiling.overwrite(documents, kFlood);
   });
   struct End {
     std::atomic<bool>& is_over;
@@ -90,7 +96,7 @@ std::vector<double> bare_writes_beside(const std::vector<ReadyDocument>& documen
   };
   std::vector<double> milliseconds = [&] {
     const End end{is_over};
-    return bare_writes(static_cast<int>(samples), period);
+    return bare_writes(ceiling.index(), own, static_cast<int>(samples), period);
   }();
   bulks.get();
   return milliseconds;

@@ -12,6 +12,10 @@ using namespace std::chrono_literals;
 constexpr auto kAloneAfter = 1s;       // without small changes
 constexpr microseconds kTarget = 8ms;  // above the least delay
 constexpr microseconds kPageTarget = 8ms;
+// A small change that is delayed so long has probably found no thread free.
+constexpr microseconds kQueued = 16ms;
+// Small changes in a row without that, before jobs may have one request more beside them.
+constexpr int kCalm = 100;
 constexpr auto kLeastWindow = 60s;
 // Fewer documents cost more than they spare.
 constexpr double kLeastDocuments = 300;
@@ -33,6 +37,7 @@ void BackgroundShare::small_change_took(microseconds took, std::size_t beside, S
   note_least(took, now);
   // What jobs did not use says nothing of what there is room for. (RFC 7661)
   if (beside == 0) return;
+  note_queued(took - least_);
   // A single slow one, during a flush or a merge, says nothing about the jobs.
   latest_[next_latest_++ % latest_.size()] = took;
   const microseconds delay = *std::min_element(latest_.begin(), latest_.end()) - least_;
@@ -40,6 +45,18 @@ void BackgroundShare::small_change_took(microseconds took, std::size_t beside, S
   in_flight_ += room > 0 ? kStep * room : kBackOff * in_flight_ * room;
   const double most = static_cast<double>(most_documents_) * static_cast<double>(most_requests_);
   in_flight_ = std::clamp(in_flight_, std::min(kLeastDocuments, most), most);
+}
+
+// A small change waits for a whole page when jobs have a request on each of Elasticsearch's write threads. Too few
+// meet that to show in the least of four: on two threads every tenth, and two requests wrote no faster than one.
+void BackgroundShare::note_queued(microseconds delay) {
+  if (delay > kQueued) {
+    side_by_side_ = std::max<std::size_t>(1, side_by_side_ - 1);
+    calm_ = 0;
+  } else if (++calm_ >= kCalm) {
+    side_by_side_ = std::min(side_by_side_ + 1, most_requests_);
+    calm_ = 0;
+  }
 }
 
 void BackgroundShare::note_least(microseconds took, SteadyTime now) {
@@ -69,7 +86,7 @@ std::int64_t BackgroundShare::documents(SteadyTime now) const {
 std::size_t BackgroundShare::requests(SteadyTime now) const {
   if (is_alone(now)) return most_requests_;
   const double requests = in_flight_ / static_cast<double>(documents(now));
-  return std::clamp<std::size_t>(static_cast<std::size_t>(requests), 1, most_requests_);
+  return std::clamp<std::size_t>(static_cast<std::size_t>(requests), 1, side_by_side_);
 }
 
 bool BackgroundShare::is_alone(SteadyTime now) const {

@@ -34,11 +34,14 @@ class BackgroundShare {
 
  private:
   bool is_alone(SteadyTime now) const;
+  void note_queued(std::chrono::microseconds delay);
   void note_least(std::chrono::microseconds took, SteadyTime now);
 
   const std::size_t most_requests_;
   const std::int64_t most_documents_;
   double in_flight_;                   // documents that jobs may have, beside small changes
+  std::size_t side_by_side_ = 1;       // requests that jobs may have, beside small changes
+  int calm_ = 0;                       // small changes in a row that found a thread free
   double document_microseconds_ = 20;  // to read one; a moving average
   SteadyTime last_small_{};
   std::array<std::chrono::microseconds, 4> latest_{};

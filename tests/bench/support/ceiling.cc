@@ -51,6 +51,7 @@ double Ceiling::fill(BulkShape shape) {
   if (!name_.empty()) index_.server().expect("DELETE", "/" + name_);
   name_ = index_.alias() + "-" + std::to_string(++fills_);
   index_.server().expect("PUT", "/" + name_, mapping_);
+  index_.server().expect("PUT", "/" + name_ + "/_alias/" + index_.alias());
   const std::vector<std::string> ready = bodies(documents_, shape);
   let_merges_end();
   return static_cast<double>(documents_.size()) / send(ready, shape.in_flight);

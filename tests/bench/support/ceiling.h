@@ -29,6 +29,9 @@ class Ceiling {
   /// Fills a new index with all documents; returns documents a second. The index stays until the next fill().
   double fill(BulkShape shape);
 
+  /// That index.
+  const support::ElasticsearchIndex& index() const { return index_; }
+
   /// Writes `documents` over what fill() left there; returns seconds.
   double overwrite(const std::vector<ReadyDocument>& documents, BulkShape shape);
 

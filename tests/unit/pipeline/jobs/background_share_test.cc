@@ -70,6 +70,25 @@ TEST_F(BackgroundShareTest, SmallChangesBeforeALargeOneGiveItNoHeadStart) {
   EXPECT_GT(in_flight(), first) << "what it uses without a delay is its own";
 }
 
+// Two threads: two requests of jobs leave none to a small change, and one in three waits for a whole page. That is
+// too few for the least of four.
+TEST_F(BackgroundShareTest, ASecondRequestThatMakesSmallChangesWaitIsGivenUp) {
+  int slow = 0;
+  for (int i = 0; i < 3000; ++i, now_ += 20ms) {
+    const bool waits = share_.requests(now_) > 1 && i % 3 == 0;
+    if (waits) ++slow;
+    share_.small_change_took(waits ? 40ms : 2ms, share_.requests(now_), now_);
+  }
+  EXPECT_GT(slow, 0) << "a second one is tried now and then";
+  EXPECT_LT(slow, 30) << "less than every hundredth change pays for that";
+}
+
+TEST_F(BackgroundShareTest, JobsHaveTwoRequestsWhereTheseDelayNothing) {
+  for (int i = 0; i < 50; ++i) share_.page_took(1000, 10ms);  // so that pages are short
+  small_changes(60s, 1us);
+  EXPECT_EQ(share_.requests(now_), 2U);
+}
+
 TEST_F(BackgroundShareTest, NothingIsEverStopped) {
   small_changes(5s, 10ms);
   EXPECT_GE(in_flight(), 300);
