@@ -47,8 +47,9 @@ void BackgroundShare::small_change_took(microseconds took, std::size_t beside, S
   in_flight_ = std::clamp(in_flight_, std::min(kLeastDocuments, most), most);
 }
 
-// A small change waits for a whole page when jobs have a request on each of Elasticsearch's write threads. Too few
-// meet that to show in the least of four: on two threads every tenth, and two requests wrote no faster than one.
+// A small change waits for a whole page when jobs have a request on each of Elasticsearch's write threads.
+// Too few meet that to show in the least of four: on two threads every tenth, and two requests wrote no
+// faster than one.
 void BackgroundShare::note_queued(microseconds delay) {
   if (delay > kQueued) {
     side_by_side_ = std::max<std::size_t>(1, side_by_side_ - 1);

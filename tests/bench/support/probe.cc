@@ -11,7 +11,7 @@ namespace {
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
-constexpr auto kPatience = 1min;
+constexpr auto kPatience = 10min;  // what does not step aside lets a change wait for all of a large one
 
 }  // namespace
 

@@ -70,8 +70,8 @@ TEST_F(BackgroundShareTest, SmallChangesBeforeALargeOneGiveItNoHeadStart) {
   EXPECT_GT(in_flight(), first) << "what it uses without a delay is its own";
 }
 
-// Two threads: two requests of jobs leave none to a small change, and one in three waits for a whole page. That is
-// too few for the least of four.
+// Two threads: two requests of jobs leave none to a small change, and one in three waits for a whole page.
+// That is too few for the least of four.
 TEST_F(BackgroundShareTest, ASecondRequestThatMakesSmallChangesWaitIsGivenUp) {
   int slow = 0;
   for (int i = 0; i < 3000; ++i, now_ += 20ms) {
