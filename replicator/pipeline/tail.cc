@@ -46,6 +46,12 @@ std::size_t bytes_of(const Values& values) {
   return bytes;
 }
 
+std::size_t number_of_values(const CapturedChanges& changes) {
+  std::size_t values = 0;
+  for (const CapturedChange& change : changes) values += change.values.size();
+  return values;
+}
+
 // Those of the captures whose values are too long together.
 CapturedChanges take_long(CapturedChanges& changes) {
   const auto is_short = [](const CapturedChange& change) {
@@ -114,6 +120,7 @@ Tail::Tail(const Config& config, const AppliedPipeline& pipeline, SetAside& set_
       most_behind_slow_write_(most_behind_slow_write),
       slow_(pipeline),
       limit_(changes.canceller()),
+      chunk_size_(config.replication.chunk_documents, bulk_bytes_),
       position_(changes.checkpoint()),
       chunk_begin_(position_) {}
 
@@ -142,6 +149,7 @@ bool Tail::step() {
   if (pieces_.empty() && !read(*transaction)) return false;
 
   render(*transaction, documents);
+  chunk_size_.rendered(documents.size().bytes);
   for (Job& job : checkpoint_.settle(*transaction)) {
     slow_.note_job(job);
     jobs_.add(std::move(job));
@@ -167,7 +175,7 @@ bool Tail::read(SourceTransaction& transaction) {
   is_first_step_ = at_end_;
   Changes changes = [&] {
     const ReadingNote note(board_, &ReplicationProgress::loop_reads, "reading the outbox");
-    return transaction.read_changes(position_, {chunk_documents_, fan_out_threshold_});
+    return transaction.read_changes(position_, {chunk_size_.values(), fan_out_threshold_});
   }();
   position_ = changes.next;
   at_end_ = !changes.more;
@@ -180,6 +188,7 @@ bool Tail::read(SourceTransaction& transaction) {
   if (changes.large) {
     make_jobs(transaction, *changes.large);
   } else {
+    chunk_size_.begins(number_of_values(changes.captured));
     resolve(transaction, changes.captured);
   }
   return true;

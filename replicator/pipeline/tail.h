@@ -13,6 +13,7 @@
 
 #include "replicator/config/config.h"
 #include "replicator/pipeline/checkpoint.h"
+#include "replicator/pipeline/chunk_size.h"
 #include "replicator/pipeline/document_writer.h"
 #include "replicator/pipeline/isolation/held_indices.h"
 #include "replicator/pipeline/isolation/reading_limit.h"
@@ -106,6 +107,7 @@ class Tail {
   const int most_behind_slow_write_;
   SlowIndices slow_;
   ReadingLimit limit_;
+  ChunkSize chunk_size_;
 
   Position position_;           // read up to here
   Position chunk_begin_;        // where the chunk that was read last begins

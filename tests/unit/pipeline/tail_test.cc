@@ -78,6 +78,16 @@ TEST_F(TailTest, ALargeBatchIsReadInChunks) {
   EXPECT_EQ(world_.difference(), "");
 }
 
+TEST_F(TailTest, ABacklogLeavesNoSmallRequestBehindEachLargeOne) {
+  world_.config.replication.chunk_documents = 200;
+  world_.config.elasticsearch.bulk_bytes = 200 * 500 * 4 / 5;  // four fifths of a chunk
+  for (int i = 0; i < 2'000; ++i) world_.put_post(std::to_string(i), std::string(400, 'x'), i);
+  Leader leader(world_);
+  ASSERT_TRUE(leader.catch_up());
+  EXPECT_LE(world_.elasticsearch.bulk_requests(), 2'000U / 160U + 3U) << "two of each chunk would be twenty";
+  EXPECT_EQ(world_.difference(), "");
+}
+
 TEST_F(TailTest, DocumentsLargerThanABulkAreRenderedOverSeveralTransactions) {
   world_.config.elasticsearch.bulk_bytes = 1'000;
   world_.add_silently(60);
