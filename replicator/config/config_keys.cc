@@ -205,11 +205,12 @@ const std::vector<Key<ReplicationConfig>>& keys_of() {
                                         .example = "10000",
                                         .least = 1,
                                         .most = 10'000'000}),
-      key<&Section::chunk_documents>({.name = "chunk_documents",
-                                      .description = "How many documents lockstep renders from one snapshot.",
-                                      .example = "2000",
-                                      .least = 1,
-                                      .most = 100'000}),
+      key<&Section::chunk_documents>(
+          {.name = "chunk_documents",
+           .description = "How many documents lockstep renders from one snapshot, at most.",
+           .example = "2000",
+           .least = 1,
+           .most = 100'000}),
       key<&Section::max_refused_share>(
           {.name = "max_refused_share",
            .description =
