@@ -15,6 +15,9 @@ constexpr std::size_t kSmallBytes = 64 * 1024;
 constexpr std::chrono::milliseconds kPatience{3'000};
 constexpr std::chrono::milliseconds kPatienceInTheWay{1'000};
 
+// A job's page waits so long while the tail takes all room there is.
+constexpr std::chrono::milliseconds kPagePatience{200};
+
 // What waits behind other writes, at most: it is kept in memory, and each request is one more on the wire.
 constexpr std::size_t kMostBytesBehind = 1024 * 1024;
 constexpr std::size_t kMostRequestsBehind = 32;
@@ -64,6 +67,7 @@ void DocumentWriter::submit(Lane lane, StepDocuments documents, StepEnd end) {
   if (is_jobs) {
     job_requests_ += documents.requests_.size();
     awaits_page_ = false;
+    page_waits_since_.reset();
   }
   for (BulkRequest& request : documents.requests_) {
     for (const BulkItem& item : request.items()) ++pending_[item.key.index];
@@ -154,7 +158,17 @@ void DocumentWriter::await_page() {
 
 void DocumentWriter::drop_page() {
   awaits_page_ = false;
+  page_waits_since_.reset();
   forget_deletions();
+}
+
+void DocumentWriter::page_waits() {
+  if (!page_waits_since_) page_waits_since_ = clock_.now();
+}
+
+bool DocumentWriter::jobs_go_first() const {
+  return page_waits_since_ && job_requests_in_flight() == 0 &&
+         clock_.now() - *page_waits_since_ >= kPagePatience;
 }
 
 // What has been sent, or waits behind another write of its document, has its turn (W1).

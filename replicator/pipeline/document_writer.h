@@ -99,8 +99,12 @@ class DocumentWriter {
 
   /// Whether a step of one request can be sent without waiting for Elasticsearch, but for documents that have
   /// another write in flight.
-  bool has_room() const { return has_room_behind_page() && !deletions_.is_full(); }
+  bool has_room() const { return has_room_behind_page() && !deletions_.is_full() && !jobs_go_first(); }
   bool has_room_for_jobs() const { return has_room_behind_page() && jobs_waiting_.has_room(); }
+
+  /// A job's page has found no room. After a while the tail leaves it the next one: where there is one place,
+  /// small changes without end would take it every time.
+  void page_waits();
 
   /// Whether changes of the index should become a job before they are rendered: it is slow, and has a request
   /// of the tail in flight (W7).
@@ -217,6 +221,7 @@ class DocumentWriter {
   };
 
   bool has_room_behind_page() const { return bulks_.has_room() && tail_waiting_.has_room(); }
+  bool jobs_go_first() const;
   void forget_deletions();
   void send_waiting();
   void send_behind(Queue& queue);
@@ -264,6 +269,7 @@ class DocumentWriter {
   RecentWrites recent_;
   TailDeletions deletions_;  // noted while a page is read, or waits as a whole
   bool awaits_page_ = false;
+  std::optional<SteadyTime> page_waits_since_;  // for room
   std::function<void(std::chrono::microseconds)> small_change_ = [](std::chrono::microseconds) {};
   IntakeRate intake_;
   std::map<IndexId, std::int64_t> pending_;

@@ -1,5 +1,7 @@
 #include "replicator/service/health.h"
 
+#include <algorithm>
+
 #include "replicator/service/readable.h"
 
 namespace lockstep {
@@ -27,6 +29,11 @@ Health with_slow_reading(Health health, const ReplicationProgress& progress) {
   return health;
 }
 
+bool follows_nothing(const ReplicationProgress& progress) {
+  return !progress.indices.empty() &&
+         std::ranges::all_of(progress.indices, [](const auto& index) { return index.second.set_aside; });
+}
+
 Health judge_turns(const ReplicationProgress& progress, SteadyTime now) {
   const std::string state(to_string(progress.state));
   if (now - progress.turned_at > kHungAfter) {
@@ -43,6 +50,11 @@ Health judge_turns(const ReplicationProgress& progress, SteadyTime now) {
     return {Verdict::kGood, Verdict::kBad,
             state + ", but nothing was acknowledged for " + since(progress.advanced_at, now)};
   }
+  if (follows_nothing(progress))
+    return {Verdict::kGood, Verdict::kBad,
+            state + ", but no index is followed, `lockstep status` says why: " +
+                progress.indices.begin()->second.alias +
+                (progress.indices.size() > 1 ? " and all others" : "")};
   return {Verdict::kGood, Verdict::kGood, state};
 }
 

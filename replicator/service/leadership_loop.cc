@@ -54,6 +54,7 @@ void LeadershipLoop::run(const std::stop_token& stop) {
       last_reason_.clear();
     } catch (const PipelineChanged& changed) {
       spdlog::info("{}: reloading", changed.what());
+      pipeline_changed_ = true;
       last_reason_.clear();
       pause(kBeforeReloading, stop);
     } catch (const Deposed& deposed) {
@@ -79,6 +80,12 @@ void LeadershipLoop::run(const std::stop_token& stop) {
       }
       const LogField error_field("error", "source_away");
       wait_after(absent.what(), PipelineState::kWaitingForSource, backoff_, stop);
+    } catch (const UsageError& error) {
+      note_fatal(error.what());
+      if (!pipeline_changed_ || parts_.on_refusal == Parts::OnRefusal::kEnd) throw;
+      // No wrong usage: the file that goes with what was applied is read by the next process.
+      throw Error({"going on after `lockstep apply`", error.what(),
+                   "this process has read its configuration before that: start it again"});
     } catch (const std::exception& error) {
       note_fatal(error.what());
       throw;

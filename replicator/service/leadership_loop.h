@@ -70,7 +70,8 @@ class LeadershipLoop {
   bool is_told_ = false;     // the log has it
   SteadyTime led_at_{};      // when replicate() was last called
   bool has_been_up_ = false;
-  bool leading_ = false;  // replicate() has been reached in this round
+  bool pipeline_changed_ = false;  // since this process has read its configuration
+  bool leading_ = false;           // replicate() has been reached in this round
 };
 
 }  // namespace lockstep

@@ -12,6 +12,9 @@ namespace {
 // That are asked for a word against one that is busy.
 constexpr std::size_t kMostOthersAsked = 3;
 
+// The _id of a question that is about no document.
+constexpr std::string_view kNobody = "lockstep";
+
 std::map<std::string_view, std::vector<std::size_t>> left_by_alias(const BulkDelivery& delivery) {
   std::map<std::string_view, std::vector<std::size_t>> left;
   for (const std::size_t item : delivery.left()) left[delivery.request().alias_of(item)].push_back(item);
@@ -54,12 +57,21 @@ WriteProbe BulkBlame::ask(HttpTransport& transport, std::string_view alias,
   return probe_write(transport, std::string(alias), document, timeout_);
 }
 
+// What refuses or cuts off a whole request may do so for the document's name, which the question has, too:
+// then the index is asked under another one.
+WriteProbe BulkBlame::ask_of_index(HttpTransport& transport, std::string_view alias,
+                                   const DocumentKey& document) const {
+  WriteProbe probe = ask(transport, alias, document);
+  if (probe.answer != WriteProbe::Answer::kUnknown || !probe.is_of_request) return probe;
+  WriteProbe other = ask(transport, alias, {document.index, {std::string(kNobody)}, ""});
+  return other.answer == WriteProbe::Answer::kTaken ? other : probe;
+}
+
 void BulkBlame::single_out(HttpTransport& transport, BulkDelivery& delivery) const {
   if (delivery.is_singled_out()) return;
   for (const auto& [alias, items] : left_by_alias(delivery)) {
-    if (ask(transport, alias, delivery.request().items()[items.front()].key).answer !=
-        WriteProbe::Answer::kTaken)
-      continue;
+    const DocumentKey& document = delivery.request().items()[items.front()].key;
+    if (ask_of_index(transport, alias, document).answer != WriteProbe::Answer::kTaken) continue;
     delivery.single_out();
     return;
   }
@@ -70,7 +82,7 @@ Blame BulkBlame::give_back(HttpTransport& transport, BulkDelivery& delivery, boo
   bool is_unknown = false;
   for (const auto& [alias, items] : left_by_alias(delivery)) {
     const DocumentKey& document = delivery.request().items()[items.front()].key;
-    const WriteProbe probe = ask(transport, alias, document);
+    const WriteProbe probe = ask_of_index(transport, alias, document);
     const bool is_busy_alone = probe.answer == WriteProbe::Answer::kUnknown && probe.status != 0 && is_long &&
                                takes_others(transport, document.index);
     if (probe.answer == WriteProbe::Answer::kHeld || is_busy_alone) {
@@ -111,7 +123,8 @@ bool BulkBlame::takes_others(HttpTransport& transport, IndexId index) const {
   std::vector<BulkTarget> others = others_of(index);
   if (others.size() > kMostOthersAsked) others.resize(kMostOthersAsked);
   return std::ranges::any_of(others, [&](const BulkTarget& other) {
-    return ask(transport, other.alias, {other.index, {"lockstep"}, ""}).answer == WriteProbe::Answer::kTaken;
+    return ask(transport, other.alias, {other.index, {std::string(kNobody)}, ""}).answer ==
+           WriteProbe::Answer::kTaken;
   });
 }
 

@@ -57,6 +57,8 @@ class BulkBlame {
 
  private:
   WriteProbe ask(HttpTransport& transport, std::string_view alias, const DocumentKey& document) const;
+  WriteProbe ask_of_index(HttpTransport& transport, std::string_view alias,
+                          const DocumentKey& document) const;
   std::vector<BulkTarget> others_of(IndexId index) const;
   bool takes_others(HttpTransport& transport, IndexId index) const;
 

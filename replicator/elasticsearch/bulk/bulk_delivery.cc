@@ -25,7 +25,7 @@ void PieceLimit::came_through() {
 }
 
 void PieceLimit::fix(std::size_t items) {
-  fixed_ = std::max<std::size_t>(1, items);
+  fixed_ = std::max<std::size_t>(1, std::min(items, fixed_ / 2));
   items_ = std::min(items_, fixed_);
 }
 
@@ -233,7 +233,6 @@ void BulkDelivery::refuse(std::size_t item, int status, std::string type, std::s
 }
 
 void BulkDelivery::single_out() {
-  singled_out_ = true;
   limit_.fix(next_round_.size() / kMostPieces);
 }
 

@@ -31,6 +31,7 @@ class PieceLimit {
   void came_through();
   /// From now on pieces have at most so many items, however many come through.
   void fix(std::size_t items);
+  bool is_one() const { return fixed_ == 1; }
   /// A piece of so many items was rejected, timed out or was cut off.
   void too_much(std::size_t piece_items);
   /// 413 for a piece of so many bytes. Never relaxed: the server's limit does not change while we send.
@@ -86,10 +87,11 @@ class BulkDelivery {
   /// any more, nor in work. REQUIRES: !has_piece().
   bool settled() const;
 
-  /// Sends what is left in small pieces from the next round on, so that what can be written is no longer
-  /// turned down together with what cannot.
+  /// Sends what is left in small pieces from the next round on, smaller ones each time, so that what can be
+  /// written is no longer turned down together with what cannot.
   void single_out();
-  bool is_singled_out() const { return singled_out_; }
+  /// Whether each item is sent by itself.
+  bool is_singled_out() const { return limit_.is_one(); }
 
   /// Gives these items of left() an outcome without having written them: kHeld or kPutOff, because of `why`
   /// (its `item` does not count). REQUIRES: `items` are in left().
@@ -136,7 +138,6 @@ class BulkDelivery {
   Load load_ = Load::kUnknown;
   PieceLimit limit_;
   RefusedItem failure_;  ///< the last one
-  bool singled_out_ = false;
 };
 
 }  // namespace lockstep

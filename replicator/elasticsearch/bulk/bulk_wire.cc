@@ -4,6 +4,13 @@
 #include <utility>
 
 namespace lockstep {
+namespace {
+
+// Of background requests, none of which is on the wire: small changes without end would keep them off it
+// where there is one place.
+constexpr std::chrono::milliseconds kLongestWait{500};
+
+}  // namespace
 
 BulkWire::BulkWire(int requests, std::size_t bytes, SlowWrites slow)
     : requests_(std::max(1, requests)),
@@ -15,8 +22,8 @@ BulkWire::BulkWire(int requests, std::size_t bytes, SlowWrites slow)
 std::optional<BulkWire::Pass> BulkWire::enter(std::uint64_t ticket, const BulkRequest& request,
                                               BulkPriority priority) {
   std::unique_lock lock(mutex_);
-  if (priority == BulkPriority::kBackground) ++background_waiting_;
   SteadyTime now = SystemClock().now();
+  if (priority == BulkPriority::kBackground && background_waiting_++ == 0) background_waits_since_ = now;
   while (!closed_ && !has_room(priority, now)) {
     if (const std::optional<SteadyTime> next = slow_.next_change(now)) {
       freed_.wait_until(lock, *next);
@@ -28,7 +35,10 @@ std::optional<BulkWire::Pass> BulkWire::enter(std::uint64_t ticket, const BulkRe
   if (priority == BulkPriority::kBackground) --background_waiting_;
   if (closed_) return std::nullopt;
   ++on_wire_;
-  if (priority == BulkPriority::kBackground) ++background_on_wire_;
+  if (priority == BulkPriority::kBackground) {
+    ++background_on_wire_;
+    background_waits_since_ = now;
+  }
   slow_.sent(ticket, request, priority, now);
   note_room(now);
   return Pass{priority, ticket, window_.generation(), window_.bytes()};
@@ -37,8 +47,11 @@ std::optional<BulkWire::Pass> BulkWire::enter(std::uint64_t ticket, const BulkRe
 void BulkWire::leave(const Pass& pass, BulkDelivery::Load load, std::size_t piece_bytes) {
   const std::lock_guard lock(mutex_);
   --on_wire_;
-  if (pass.priority == BulkPriority::kBackground) --background_on_wire_;
   const SteadyTime now = SystemClock().now();
+  if (pass.priority == BulkPriority::kBackground) {
+    --background_on_wire_;
+    background_waits_since_ = now;
+  }
   const bool gave_place = gives_places() && slow_.gives_place(pass.ticket, now);
   slow_.came_back(pass.ticket, load == BulkDelivery::Load::kTaken, now);
   note_room(now);
@@ -123,9 +136,14 @@ bool BulkWire::has_room(BulkPriority priority, SteadyTime now) const {
   const std::size_t background_given = places_given(BulkPriority::kBackground, now);
   const std::size_t given = background_given + places_given(BulkPriority::kNormal, now);
   if (on_wire_ - given >= static_cast<std::size_t>(window_.requests())) return false;
+  if (priority == BulkPriority::kNormal && background_starves(now)) return false;
   const auto fastest = static_cast<std::size_t>(search_.setting().requests);
   return priority == BulkPriority::kNormal ||
          background_on_wire_ - background_given < std::min(background_limit_, fastest);
+}
+
+bool BulkWire::background_starves(SteadyTime now) const {
+  return background_waiting_ > 0 && background_on_wire_ == 0 && now - background_waits_since_ >= kLongestWait;
 }
 
 void BulkWire::note_room(SteadyTime now) {

@@ -70,6 +70,7 @@ class BulkWire {
  private:
   bool has_room(BulkPriority priority, SteadyTime now) const;
   std::size_t places_given(BulkPriority priority, SteadyTime now) const;
+  bool background_starves(SteadyTime now) const;
   bool gives_places() const { return window_.requests() >= requests_; }
   void note_room(SteadyTime now);
 
@@ -85,6 +86,7 @@ class BulkWire {
   std::size_t on_wire_ = 0;
   std::size_t background_on_wire_ = 0;
   std::size_t background_waiting_ = 0;
+  SteadyTime background_waits_since_{};  // or when one was last on the wire
   std::size_t background_limit_ = static_cast<std::size_t>(-1);
   bool closed_ = false;
 };

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "replicator/elasticsearch/bulk/bulk_response.h"
+#include "replicator/elasticsearch/transport/error_reply.h"
 #include "replicator/log/log.h"
 #include "replicator/log/log_repeats.h"
 
@@ -23,6 +24,8 @@ using std::chrono::steady_clock;
 constexpr milliseconds kProbeTimeout{2'000};
 // How often the owner looks for room that nobody tells of.
 constexpr milliseconds kLookForRoom{50};
+// Of an _id in a message.
+constexpr std::size_t kShownId = 100;
 // A failure that is over so soon is worth no question.
 constexpr int kRoundsBeforeProbe = 2;
 
@@ -32,6 +35,16 @@ std::string bulk_path(milliseconds request_timeout) {
   const milliseconds wait = std::min(milliseconds(5'000), request_timeout / 2);
   return "/_bulk?require_alias=true&timeout=" + std::to_string(wait.count()) +
          "ms&filter_path=" + std::string(kBulkFilterPath);
+}
+
+// Once it is known that one document is left, people are told which.
+RefusedItem named_failure(const BulkDelivery& delivery) {
+  RefusedItem failure = delivery.failure();
+  if (!delivery.is_singled_out() || delivery.left().size() != 1) return failure;
+  const std::size_t item = delivery.left().front();
+  failure.reason = "document \"" + shortened(delivery.request().items()[item].key.id.text, kShownId) +
+                   "\" of index " + delivery.request().alias_of(item) + ": " + failure.reason;
+  return failure;
 }
 
 }  // namespace
@@ -214,7 +227,7 @@ std::optional<BulkResult> BulkWriter::deliver(Worker& worker, Job job) {
     // It may be put off with the next try, and others wait for that.
     if (delivery.is_singled_out() && delivery.settled() && stuck < patience(job.priority))
       pause = std::min(pause, patience(job.priority) - stuck);
-    if (!wait_for_retry(worker, delivery.failure(), with_outcome, blame, pause)) return std::nullopt;
+    if (!wait_for_retry(worker, named_failure(delivery), with_outcome, blame, pause)) return std::nullopt;
     delivery.begin_round();
   }
   note_progress(worker);

@@ -23,15 +23,15 @@ WriteProbe read_probe(const DocumentKey& key, const std::string& alias, const Ht
   asked.index(alias, key, DocumentVersion(), "{}");
   BulkReply reply = read_bulk_reply(asked, response);
   if (reply.kind != BulkReply::Kind::kItems)
-    return {Answer::kUnknown, reply.status, std::move(reply.type), std::move(reply.reason)};
+    return {Answer::kUnknown, reply.status, std::move(reply.type), std::move(reply.reason), true};
   ItemResult& item = reply.items.front();
-  if (item.verdict == Verdict::kSuperseded) return {Answer::kTaken, item.status, {}, {}};
+  if (item.verdict == Verdict::kSuperseded) return {Answer::kTaken, item.status, {}, {}, false};
   // Without a routing where the mapping wants one: the document lacks it, not the index.
-  if (item.type == "routing_missing_exception") return {Answer::kTaken, item.status, {}, {}};
+  if (item.type == "routing_missing_exception") return {Answer::kTaken, item.status, {}, {}, false};
   const bool busy = item.status == 429 && item.type != "cluster_block_exception";
   const bool impossible = item.verdict == Verdict::kApplied;
   return {busy || impossible ? Answer::kUnknown : Answer::kHeld, item.status, std::move(item.type),
-          std::move(item.reason)};
+          std::move(item.reason), false};
 }
 
 }  // namespace
@@ -46,6 +46,7 @@ WriteProbe probe_write(HttpTransport& transport, const std::string& alias, const
   request.body = body;
   request.content_type = "application/x-ndjson";
   request.timeout = timeout;
+  const auto begun = std::chrono::steady_clock::now();
   try {
     const HttpResponse response = transport.perform(request);
     WriteProbe probe = read_probe(key, alias, response);
@@ -53,7 +54,7 @@ WriteProbe probe_write(HttpTransport& transport, const std::string& alias, const
       probe.reason = response.server + ": " + probe.reason;
     return probe;
   } catch (const std::exception& error) {
-    return {Answer::kUnknown, 0, {}, error.what()};
+    return {Answer::kUnknown, 0, {}, error.what(), std::chrono::steady_clock::now() - begun < timeout / 2};
   }
 }
 

@@ -20,9 +20,10 @@ struct WriteProbe {
     kUnknown,  ///< Elasticsearch is away or overloaded, so nobody knows
   };
   Answer answer = Answer::kUnknown;
-  int status = 0;      ///< of the item; 0: none
-  std::string type;    ///< error.type when kHeld
-  std::string reason;  ///< one line, with the remedy where there is one; empty when kTaken
+  int status = 0;              ///< of the item; 0: none
+  std::string type;            ///< error.type when kHeld
+  std::string reason;          ///< one line, with the remedy where there is one; empty when kTaken
+  bool is_of_request = false;  ///< kUnknown, and the request as a whole was refused or cut off, at once
 };
 
 /// Asks for `alias` under the _id and the routing of `key`. Waits at most `timeout`, and half of it for a

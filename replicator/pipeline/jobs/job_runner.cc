@@ -123,7 +123,11 @@ void JobRunner::take(FanOutList list) {
 bool JobRunner::turn() {
   if (jobs_.empty() && being_read_ == nullptr) return false;
   const bool has_worked = !ready_ && (being_read_ != nullptr ? take_page() : read_page());
-  if (!ready_ || !has_room()) return has_worked;
+  if (!ready_) return has_worked;
+  if (!has_room()) {
+    writer_.page_waits();
+    return has_worked;
+  }
   ReadPage ready = *std::exchange(ready_, std::nullopt);
   StepEnd end;
   end.progress = std::move(ready.page.progress);

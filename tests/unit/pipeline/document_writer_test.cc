@@ -67,6 +67,19 @@ class Slowness {
   const std::shared_ptr<std::atomic<int>> held_ = std::make_shared<std::atomic<int>>(0);
 };
 
+// With one bulk request in flight, small changes without end took the place every time: a fan-out stood at 0.
+TEST_F(DocumentWriterTest, TheTailLeavesTheNextPlaceToAPageThatHasWaited) {
+  leader_.writer.page_waits();
+  world_.clock.advance(std::chrono::milliseconds(199));
+  leader_.writer.page_waits();
+  EXPECT_TRUE(leader_.writer.has_room());
+  world_.clock.advance(std::chrono::milliseconds(1));
+  EXPECT_FALSE(leader_.writer.has_room());
+  EXPECT_TRUE(leader_.writer.has_room_for_jobs());
+  leader_.writer.submit(Lane{JobId{1}}, write("1"), {});
+  EXPECT_TRUE(leader_.writer.has_room());
+}
+
 TEST_F(DocumentWriterTest, NothingIsAcknowledgedBeforeItsOutcomeIsKnown) {
   world_.elasticsearch.hold();
   submit(write("1"), "1");

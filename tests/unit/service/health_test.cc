@@ -33,6 +33,19 @@ TEST_F(HealthTest, ALoopThatTurnsWithoutGettingAnywhereIsNotReady) {
   EXPECT_EQ(health.reason, "following, but nothing was acknowledged for 31.0 s");
 }
 
+TEST_F(HealthTest, NobodyIsReadyWhoFollowsNoIndex) {
+  progress_.state = PipelineState::kFollowing;
+  progress_.indices[IndexId{1}].alias = "posts";
+  progress_.indices[IndexId{2}].alias = "users";
+  progress_.indices[IndexId{1}].set_aside = true;
+  EXPECT_EQ(after(seconds(1)).ready, Verdict::kGood);
+  progress_.indices[IndexId{2}].set_aside = true;
+  EXPECT_EQ(after(seconds(1)).alive, Verdict::kGood);
+  EXPECT_EQ(after(seconds(1)).ready, Verdict::kBad);
+  EXPECT_EQ(after(seconds(1)).reason,
+            "following, but no index is followed, `lockstep status` says why: posts and all others");
+}
+
 TEST_F(HealthTest, WhatTakesLongIsPartOfTheReasonWhateverTheVerdict) {
   progress_.state = PipelineState::kFollowing;
   progress_.slow_reading = "rendering documents of posts has taken 7.0 s";

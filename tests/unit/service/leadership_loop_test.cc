@@ -266,6 +266,25 @@ TEST_F(LeadershipLoopTest, AChangedPipelineIsReloadedAndNoTrouble) {
   EXPECT_THAT(text, testing::Not(testing::HasSubstr("warn")));
 }
 
+// A service manager does not start again what has ended with 2, and so the first `apply` that added an index
+// stopped all of them.
+TEST_F(LeadershipLoopTest, AnApplyThatOurConfigurationIsTooOldForIsNoWrongUsage) {
+  int round = 0;
+  LeadershipLoop loop({.open_source = [this] { return std::make_unique<fake::FakeSource>(database_); },
+                       .replicate =
+                           [&](Source&, const std::stop_token&) {
+                             if (++round == 1) throw PipelineChanged("`apply` has changed the pipeline");
+                             throw UsageError("the indices are not those of the last `lockstep apply`");
+                           },
+                       .reloaded = [this] { return reloads_.exchange(false); },
+                       .reconnect = {milliseconds(1), milliseconds(2)},
+                       .standby_poll = milliseconds(1),
+                       .on_refusal = LeadershipLoop::Parts::OnRefusal::kKeepTrying},
+                      board_, clock_);
+  EXPECT_THROW(loop.run(stop_.get_token()), Error);
+  EXPECT_EQ(round, 2);
+}
+
 TEST_F(LeadershipLoopTest, AnOutageThatLastsIsLoggedOnce) {
   testing::internal::CaptureStderr();
   start_logging(LogFormat::kJson, "info", milliseconds(1));

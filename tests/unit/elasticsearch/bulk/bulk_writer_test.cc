@@ -574,6 +574,58 @@ TEST(BulkWriter, ADocumentThatFailsWhileItsIndexTakesOthersIsPutOffAlone) {
   EXPECT_EQ(results[1].refusals.at(0).status, 429);
 }
 
+// Its neighbours were put off with it, by fives: pieces of so many were not cut further.
+TEST(BulkWriter, NoNeighbourOfADocumentThatFailsTheWholeRequestIsPutOff) {
+  BulkWriter::Options options = quick_options();
+  options.patience = milliseconds(20);
+  options.unsettled_patience = milliseconds(300);
+  BulkWriter writer(options, answering([&](const HttpRequest& request) -> HttpResponse {
+                      for (const char* poison : {"\"a3\"", "\"a700\"", "\"a1499\""}) {
+                        if (request.body.find(poison) != std::string_view::npos) return {503, "<html>"};
+                      }
+                      return answer_items(
+                          request, [](const nlohmann::json&) { return std::pair(200, std::string()); });
+                    }));
+  writer.submit(bulk_of("a", 1'500));
+  std::set<std::string> put_off;
+  for (const BulkResult& result : take_all(writer, 1)) {
+    for (std::size_t i = 0; i < result.outcomes.size(); ++i) {
+      if (result.outcomes[i] != Outcome::kApplied) put_off.insert(result.request.items()[i].key.id.text);
+    }
+  }
+  EXPECT_EQ(put_off, (std::set<std::string>{"a1499", "a3", "a700"}));
+}
+
+// The question whether its index takes writes has the document's _id, and was cut off, too: so nobody could
+// tell, and it was tried for ever.
+TEST(BulkWriter, ADocumentWhoseNameCutsEveryRequestIsPutOffAndNamed) {
+  BulkWriter::Options options = quick_options();
+  options.patience = milliseconds(20);
+  options.unsettled_patience = milliseconds(300);
+  std::atomic<bool> is_named = false;
+  BulkWriter writer(options, answering([&](const HttpRequest& request) -> HttpResponse {
+                      if (request.body.find("\"a3\"") != std::string_view::npos)
+                        throw TransportError("Empty reply from server", true);
+                      return answer_items(
+                          request, [](const nlohmann::json&) { return std::pair(200, std::string()); });
+                    }));
+  writer.submit(bulk_of("a", 8));
+  std::set<std::string> put_off;
+  bool is_last = false;
+  ASSERT_TRUE(wait_until([&] {
+    if (writer.state().reason == "document \"a3\" of index posts: Empty reply from server") is_named = true;
+    for (const BulkResult& result : writer.take(milliseconds(1))) {
+      is_last = result.is_last;
+      for (std::size_t i = 0; i < result.outcomes.size(); ++i) {
+        if (result.outcomes[i] != Outcome::kApplied) put_off.insert(result.request.items()[i].key.id.text);
+      }
+    }
+    return is_last;
+  }));
+  EXPECT_EQ(put_off, std::set<std::string>{"a3"});
+  EXPECT_TRUE(is_named);
+}
+
 // The pause before the last try was up to twice the patience: 4.7 s instead of 2.
 TEST(BulkWriter, WhatIsPutOffDoesNotWaitLongerThanThePatience) {
   BulkWriter::Options options = quick_options();
