@@ -43,8 +43,8 @@ TEST_F(SmallChangeCost, ADocumentIsThreeRoundTripsBehindItsChange) {
   Position position = source->changes().checkpoint();
   constexpr int kStatementsArePrepared = 2;
   int counted = 0;
-  for (int i = 1; i <= 20; ++i) {
-    defined_.database().execute("update thing set n = -n where id = " + std::to_string(i));
+  for (int i = 1; i <= 20 || (counted == 0 && i <= 500); ++i) {
+    defined_.database().execute("update thing set n = -n where id = " + std::to_string(1 + i % 20));
     const std::int64_t before = proxy.round_trips();
     const auto transaction = source->changes().begin(epoch);
     transaction->take_snapshot();

@@ -153,9 +153,18 @@ bool JobRunner::read_page() {
   return false;
 }
 
+// Further ones join the one that has not begun. Side by side all would write the same documents, and a table
+// that is emptied every second would never be caught up with.
+bool JobRunner::waits_for_one_of_its_kind(const RunningJob& job) const {
+  const bool is_for_all = job.kind() == JobKind::kBackfill || job.kind() == JobKind::kSweep;
+  return is_for_all && !job.has_begun() && std::any_of(jobs_.begin(), jobs_.end(), [&](const auto& other) {
+           return other->kind() == job.kind() && other->index().id == job.index().id && other->has_begun();
+         });
+}
+
 bool JobRunner::is_ready(RunningJob& job) {
   const IndexId index = job.index().id;
-  if (set_aside_.contains(index)) return false;
+  if (set_aside_.contains(index) || waits_for_one_of_its_kind(job)) return false;
   const bool waits = held_.contains(index) || writer_.holds_back_page(index);
   if (waits && !job.keeps_rows()) return false;
   if (const auto pause = not_before_.find(job.id()); pause != not_before_.end()) {

@@ -97,6 +97,7 @@ class JobRunner {
   void take(FanOutList list);
   bool has_room();
   RateLimit* limit_of(const RunningJob& job);
+  bool waits_for_one_of_its_kind(const RunningJob& job) const;
   bool is_ready(RunningJob& job);
   PageLimits limits_of(RunningJob& job);
   bool read_page();

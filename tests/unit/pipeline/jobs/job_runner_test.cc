@@ -453,6 +453,26 @@ TEST_F(JobRunnerTest, ATruncateDuringABackfillOfWhichNothingIsSavedIsNotTakenFor
   EXPECT_EQ(world_.difference(), "");
 }
 
+// Each began beside the others, and all wrote the same documents: 24 backfills of 120,000 documents in 45 s.
+TEST_F(JobRunnerTest, ATableThatIsEmptiedAgainAndAgainHasTwoBackfillsAtMost) {
+  world_.add_silently(95);
+  Leader leader(world_);
+  for (int i = 0; i < 8; ++i) {
+    world_.database.commit([](Change& change) { change.truncated(kUserRows); });
+    ASSERT_TRUE(leader.tail.turn());
+    ASSERT_TRUE(page(leader));
+    ASSERT_TRUE(page(leader));
+    std::map<JobKind, int> jobs;
+    const State state = world_.database.state();
+    for (const auto& [id, stored] : state.jobs) ++jobs[stored.job.kind];
+    EXPECT_LE(jobs[JobKind::kBackfill], 2);
+    EXPECT_LE(jobs[JobKind::kSweep], 2);
+  }
+  ASSERT_TRUE(leader.catch_up());
+  EXPECT_EQ(world_.difference(), "");
+  EXPECT_TRUE(no_jobs());
+}
+
 TEST_F(JobRunnerTest, ATruncateDuringASweepOfWhichNothingIsSavedIsNotTakenForDone) {
   for (int i = 10; i < 35; ++i) world_.put_post(std::to_string(i), "ann");
   Leader leader(world_);
