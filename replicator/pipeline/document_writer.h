@@ -98,7 +98,7 @@ class DocumentWriter {
   void take_outcomes(std::chrono::milliseconds wait);
 
   /// Whether a step of one request can be sent without waiting for Elasticsearch, but for documents that have
-  /// another write in flight.
+  /// another write in flight. Not for the tail while a page of jobs goes first, see page_waits().
   bool has_room() const { return has_room_behind_page() && !deletions_.is_full() && !jobs_go_first(); }
   bool has_room_for_jobs() const { return has_room_behind_page() && jobs_waiting_.has_room(); }
 

@@ -139,9 +139,9 @@ const AppliedPipeline& load_applied(const Config& config, Source& source) {
   std::sort(configured.begin(), configured.end());
   std::sort(applied.begin(), applied.end());
   if (configured != applied) {
-    throw UsageError(config.file.string() +
-                     ": the indices are not those of the last `lockstep apply`; see what "
-                     "differs with `lockstep plan`, then run `lockstep apply`");
+    throw OtherIndices(config.file.string() +
+                       ": the indices are not those of the last `lockstep apply`; see what "
+                       "differs with `lockstep plan`, then run `lockstep apply`");
   }
   return pipeline;
 }

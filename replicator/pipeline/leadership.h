@@ -10,12 +10,20 @@
 #include "replicator/document_version.h"
 #include "replicator/elasticsearch/admin/client.h"
 #include "replicator/elasticsearch/admin/index_plan.h"
+#include "replicator/error.h"
 #include "replicator/ids.h"
 #include "replicator/source/source.h"
 
 namespace lockstep {
 
-/// Reloads what `apply` has left in the source, and returns it. Throws UsageError when the configuration
+/// The configuration names other indices than the last `lockstep apply` did. Of a process that has led
+/// before, the file was read before that.
+class OtherIndices : public UsageError {
+ public:
+  using UsageError::UsageError;
+};
+
+/// Reloads what `apply` has left in the source, and returns it. Throws OtherIndices when the configuration
 /// names other indices.
 const AppliedPipeline& load_applied(const Config& config, Source& source);
 

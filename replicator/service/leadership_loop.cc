@@ -11,6 +11,7 @@
 #include "replicator/log/log.h"
 #include "replicator/log/log_repeats.h"
 #include "replicator/pause.h"
+#include "replicator/pipeline/leadership.h"
 #include "replicator/service/health.h"
 #include "replicator/source/source_absent.h"
 
@@ -54,7 +55,6 @@ void LeadershipLoop::run(const std::stop_token& stop) {
       last_reason_.clear();
     } catch (const PipelineChanged& changed) {
       spdlog::info("{}: reloading", changed.what());
-      pipeline_changed_ = true;
       last_reason_.clear();
       pause(kBeforeReloading, stop);
     } catch (const Deposed& deposed) {
@@ -80,9 +80,9 @@ void LeadershipLoop::run(const std::stop_token& stop) {
       }
       const LogField error_field("error", "source_away");
       wait_after(absent.what(), PipelineState::kWaitingForSource, backoff_, stop);
-    } catch (const UsageError& error) {
+    } catch (const OtherIndices& error) {
       note_fatal(error.what());
-      if (!pipeline_changed_ || parts_.on_refusal == Parts::OnRefusal::kEnd) throw;
+      if (!may_outwait_refusals()) throw;
       // No wrong usage: the file that goes with what was applied is read by the next process.
       throw Error({"going on after `lockstep apply`", error.what(),
                    "this process has read its configuration before that: start it again"});

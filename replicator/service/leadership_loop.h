@@ -70,8 +70,7 @@ class LeadershipLoop {
   bool is_told_ = false;     // the log has it
   SteadyTime led_at_{};      // when replicate() was last called
   bool has_been_up_ = false;
-  bool pipeline_changed_ = false;  // since this process has read its configuration
-  bool leading_ = false;           // replicate() has been reached in this round
+  bool leading_ = false;  // replicate() has been reached in this round
 };
 
 }  // namespace lockstep

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "replicator/log/log_repeats.h"
+#include "replicator/pipeline/leadership.h"
 #include "replicator/source/source_absent.h"
 #include "tests/support/eventually.h"
 #include "tests/support/fake_source.h"
@@ -32,21 +33,24 @@ class LeadershipLoopTest : public testing::Test {
                           board_, clock_);
   }
 
-  // A service that Elasticsearch refuses until it is granted something.
-  LeadershipLoop refused_service(const std::atomic<bool>& is_granted) {
+  LeadershipLoop service(Replicate replicate) {
     return LeadershipLoop({.open_source = [this] { return std::make_unique<fake::FakeSource>(database_); },
-                           .replicate =
-                               [&](Source&, const std::stop_token&) {
-                                 if (!is_granted)
-                                   throw Error({"reading an index", "HTTP 401", "check the credentials",
-                                                Retry::kNever, Server::kElasticsearch});
-                               },
+                           .replicate = std::move(replicate),
                            .reloaded = [this] { return reloads_.exchange(false); },
                            .reconnect = {milliseconds(1), milliseconds(2)},
                            .refused = refused_,
                            .standby_poll = milliseconds(1),
                            .on_refusal = LeadershipLoop::Parts::OnRefusal::kKeepTrying},
                           board_, clock_);
+  }
+
+  // Elasticsearch refuses it until it is granted something.
+  LeadershipLoop refused_service(const std::atomic<bool>& is_granted) {
+    return service([&](Source&, const std::stop_token&) {
+      if (!is_granted)
+        throw Error(
+            {"reading an index", "HTTP 401", "check the credentials", Retry::kNever, Server::kElasticsearch});
+    });
   }
 
   void has_been_up() {
@@ -270,17 +274,11 @@ TEST_F(LeadershipLoopTest, AChangedPipelineIsReloadedAndNoTrouble) {
 // stopped all of them.
 TEST_F(LeadershipLoopTest, AnApplyThatOurConfigurationIsTooOldForIsNoWrongUsage) {
   int round = 0;
-  LeadershipLoop loop({.open_source = [this] { return std::make_unique<fake::FakeSource>(database_); },
-                       .replicate =
-                           [&](Source&, const std::stop_token&) {
-                             if (++round == 1) throw PipelineChanged("`apply` has changed the pipeline");
-                             throw UsageError("the indices are not those of the last `lockstep apply`");
-                           },
-                       .reloaded = [this] { return reloads_.exchange(false); },
-                       .reconnect = {milliseconds(1), milliseconds(2)},
-                       .standby_poll = milliseconds(1),
-                       .on_refusal = LeadershipLoop::Parts::OnRefusal::kKeepTrying},
-                      board_, clock_);
+  has_been_up();
+  LeadershipLoop loop = service([&](Source&, const std::stop_token&) {
+    if (++round == 1) throw PipelineChanged("`apply` has changed the pipeline");
+    throw OtherIndices("the indices are not those of the last `lockstep apply`");
+  });
   EXPECT_THROW(loop.run(stop_.get_token()), Error);
   EXPECT_EQ(round, 2);
 }

@@ -71,6 +71,12 @@ std::vector<BulkResult> take_all(BulkWriter& writer, int requests) {
   return results;
 }
 
+void add_unwritten(const BulkResult& result, std::set<std::string>& ids) {
+  for (std::size_t i = 0; i < result.outcomes.size(); ++i) {
+    if (result.outcomes[i] != Outcome::kApplied) ids.insert(result.request.items()[i].key.id.text);
+  }
+}
+
 /// Until it is said that all of it has been refused again and again.
 bool is_repeated(BulkWriter& writer, std::uint64_t ticket) {
   const auto end = std::chrono::steady_clock::now() + kDeadline;
@@ -588,11 +594,7 @@ TEST(BulkWriter, NoNeighbourOfADocumentThatFailsTheWholeRequestIsPutOff) {
                     }));
   writer.submit(bulk_of("a", 1'500));
   std::set<std::string> put_off;
-  for (const BulkResult& result : take_all(writer, 1)) {
-    for (std::size_t i = 0; i < result.outcomes.size(); ++i) {
-      if (result.outcomes[i] != Outcome::kApplied) put_off.insert(result.request.items()[i].key.id.text);
-    }
-  }
+  for (const BulkResult& result : take_all(writer, 1)) add_unwritten(result, put_off);
   EXPECT_EQ(put_off, (std::set<std::string>{"a1499", "a3", "a700"}));
 }
 
@@ -602,7 +604,7 @@ TEST(BulkWriter, ADocumentWhoseNameCutsEveryRequestIsPutOffAndNamed) {
   BulkWriter::Options options = quick_options();
   options.patience = milliseconds(20);
   options.unsettled_patience = milliseconds(300);
-  std::atomic<bool> is_named = false;
+  bool is_named = false;
   BulkWriter writer(options, answering([&](const HttpRequest& request) -> HttpResponse {
                       if (request.body.find("\"a3\"") != std::string_view::npos)
                         throw TransportError("Empty reply from server", true);
@@ -616,9 +618,7 @@ TEST(BulkWriter, ADocumentWhoseNameCutsEveryRequestIsPutOffAndNamed) {
     if (writer.state().reason == "document \"a3\" of index posts: Empty reply from server") is_named = true;
     for (const BulkResult& result : writer.take(milliseconds(1))) {
       is_last = result.is_last;
-      for (std::size_t i = 0; i < result.outcomes.size(); ++i) {
-        if (result.outcomes[i] != Outcome::kApplied) put_off.insert(result.request.items()[i].key.id.text);
-      }
+      add_unwritten(result, put_off);
     }
     return is_last;
   }));
