@@ -60,6 +60,7 @@ class Drafter {
   }
 
   DraftTracks draft() {
+    if (documents_.root.empty()) return without_root();
     add_root();
     for (const auto& [table, times] : documents_.reads) add_table(table);
     return std::move(drafted_);
@@ -71,6 +72,20 @@ class Drafter {
   void add_step(Step step) {
     std::vector<Step>& steps = steps_[step.from];
     if (std::find(steps.begin(), steps.end(), step) == steps.end()) steps.push_back(std::move(step));
+  }
+
+  // Nobody knows where paths should end.
+  DraftTracks without_root() const {
+    DraftTracks drafted;
+    for (const auto& [name, times] : documents_.reads) {
+      drafted.unknown.push_back(
+          {name,
+           "what leads from " + name +
+               " to an _id, since the view does not tell which table's row gives it (it "
+               "has several columns, or comes from a union or an expression)",
+           {}});
+    }
+    return drafted;
   }
 
   void add_root() {

@@ -43,7 +43,7 @@ struct DraftTracks {
 
 /// What leads to documents: which tables, which joins between them, and where the _id comes from.
 struct DocumentJoins {
-  std::string root;
+  std::string root;                  ///< empty: nobody knows, and every table stays without a track
   std::string root_column;           ///< of `root`; its value is the _id
   std::map<std::string, int> reads;  ///< how often a path may come to each table; with the root
   std::vector<Join> joins;

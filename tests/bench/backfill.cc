@@ -14,8 +14,10 @@ void run(const Parameters& parameters, Report& report) {
   const BulkShape shape = ceiling.find_best(report);
   ServerCpu cpu(work.database());
   for (std::int64_t round = 0; round < parameters["rounds"]; ++round) {
+    cpu.restart();
     const double ready_made = ceiling.fill(shape);
     report.add("ceiling", "documents/s", ready_made);
+    report.add("ceiling: CPU of Elasticsearch", "s", cpu.elasticsearch());
     work.begin_anew();
     let_merges_end();
     cpu.restart();

@@ -6,6 +6,7 @@
 #include "tests/bench/support/blog_work.h"
 #include "tests/bench/support/ceiling.h"
 #include "tests/bench/support/change_cost.h"
+#include "tests/bench/support/server_cpu.h"
 
 namespace lockstep::benchmarks {
 namespace {
@@ -30,14 +31,25 @@ void run(const Parameters& parameters, Report& report) {
   work.begin_anew();
   work.catch_up();
   const auto program = work.follow();
+  ServerCpu cpu(work.database());
   for (std::int64_t round = -1; round < parameters["rounds"]; ++round) {
+    search(ceiling.index());
     let_merges_end();
+    cpu.restart();
     const double ready_made = ceiling.overwrite(posts_of_one, shape);
+    const double cpu_of_ready_made = cpu.elasticsearch();
+    search(work.index());
     let_merges_end();
+    const double own_before = support::cpu_seconds(program->pid());
+    cpu.restart();
     const double renamed = seconds_to_rename(work, static_cast<std::int64_t>(posts_of_one.size()), round);
     if (round < 0) continue;  // to warm up
     report.add("ready-made bulk", "s", ready_made);
+    report.add("ready-made bulk: CPU of Elasticsearch", "s", cpu_of_ready_made);
     report.add("rename, commit to the last document", "s", renamed);
+    report.add("rename: CPU of Elasticsearch", "s", cpu.elasticsearch());
+    report.add("rename: CPU of PostgreSQL", "s", cpu.postgresql());
+    report.add("rename: CPU of lockstep", "s", support::cpu_seconds(program->pid()) - own_before);
     report.add("rename / ready-made bulk", "", renamed / ready_made);
   }
   work.require_equal();

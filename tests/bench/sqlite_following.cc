@@ -91,6 +91,7 @@ class SqliteWork {
     const std::chrono::duration<double> wrote = std::chrono::steady_clock::now() - begin;
     report_.add("the writer, triggers but no lockstep", "changes/s",
                 static_cast<double>(changes) / wrote.count());
+    search(index_);
     let_merges_end();
     const support::MeasuredRun drained = catch_up();
     const double rate = static_cast<double>(changes) / drained.seconds;
@@ -154,6 +155,8 @@ void run(const Parameters& parameters, Report& report) {
   for (std::int64_t round = 0; round < parameters["rounds"]; ++round) {
     const double fill = ceiling.fill(shape);
     report.add("ceiling", "documents/s", fill);
+    search(ceiling.index());
+    let_merges_end();
     const double overwrite = static_cast<double>(changes) / ceiling.overwrite(changed, shape);
     report.add("ceiling of writing over them", "documents/s", overwrite);
     work.backfill(fill);

@@ -129,6 +129,21 @@ TEST_F(PreflightTest, SubqueryWithoutAnIndexIsFoundWithTheStatementThatMendsIt) 
   EXPECT_THAT(check(), IsEmpty());
 }
 
+// It named the column of the join, of which an index changes nothing.
+TEST_F(PreflightTest, AnIdOfSeveralColumnsBelowAUnionIsFoundWithTheIndexOfItsExpression) {
+  execute(
+      "create table s.notes (a integer, b integer, post_id integer, note text); "
+      "insert into s.notes select i, i, i % 1000, repeat('n', 100) from generate_series(1, 20000) as i; "
+      "create view s.w as select n.a::text || ':' || n.b::text as _id, p.title from s.notes as n "
+      "join s.posts as p on p.id = n.post_id union all select 'post-' || id::text, title from s.posts");
+  defined_.add_index("s.w", {track_by_row("s.notes", "a::text || ':' || b::text"),
+                             track_by_row("s.posts", "'post-' || id::text")});
+  EXPECT_THAT(check(),
+              Contains(HasSubstr("create index on s.notes ((((a)::text || ':'::text) || (b)::text))")));
+  execute("create index on s.notes ((((a)::text || ':'::text) || (b)::text))");
+  EXPECT_THAT(check(), Not(Contains(HasSubstr("create index on s.notes"))));
+}
+
 TEST_F(PreflightTest, SubqueryByALaterColumnOfAnIndexIsFound) {
   execute(
       "create table s.notes (id integer primary key, post_id integer, note text); "

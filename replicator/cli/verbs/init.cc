@@ -210,10 +210,6 @@ class Init final : public Verb {
 
   static Draft of_view(const ViewShape& view, const std::string& statements, SchemaReader& reader,
                        const TableGraph& graph) {
-    if (view.root.empty())
-      throw UsageError("view " + view.name +
-                       " does not tell which table's row gives its _id (a union, an expression); "
-                       "write the tracks by hand, as docs/configuration.md shows");
     Draft draft;
     draft.view = view.name;
     draft.view_sql = statements;

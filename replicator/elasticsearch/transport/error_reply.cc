@@ -138,6 +138,7 @@ ErrorCause read_error_cause(simdjson::dom::element error) {
     if (!reason.empty()) reason += ": ";
     reason += cause;
   }
+  if (reason.ends_with(';')) reason.pop_back();  // behind each block; what to do about it comes behind one
   return {.type = std::string(text_at(error, "type")),
           .breaker = text_at(innermost, "type") == "circuit_breaking_exception",
           .reason = shortened(in_one_line(without_received_bytes(reason)), kMaxReasonBytes)};

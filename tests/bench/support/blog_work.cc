@@ -92,10 +92,27 @@ std::vector<ReadyDocument> BlogWork::ready_documents(const std::string& conditio
   return documents;
 }
 
+void BlogWork::render(const std::vector<ReadyDocument>& documents) const {
+  constexpr std::size_t kAtOnce = 2'000;
+  const std::unique_ptr<pqxx::connection> connection = database_.connect();
+  pqxx::nontransaction session(*connection);
+  session.exec("set enable_seqscan = off");
+  for (std::size_t begin = 0; begin < documents.size(); begin += kAtOnce) {
+    std::string ids;
+    for (std::size_t i = begin; i < std::min(begin + kAtOnce, documents.size()); ++i)
+      ids += (ids.empty() ? "" : ",") + documents[i].id;
+    session.exec("select row_to_json(v)::text from blog.documents as v where _id = any('{" + ids + "}')");
+  }
+}
+
 std::string single_row_updates(std::int64_t last) {
   return "\\set id random(1, " + std::to_string(last) +
          ")\nupdate blog.posts set title = 'title ' || :client_id || ' ' || clock_timestamp() where id = "
          ":id;\n";
+}
+
+void search(const support::ElasticsearchIndex& index) {
+  index.server().expect("GET", "/" + index.alias() + "/_search?size=0");
 }
 
 void let_merges_end() {

@@ -55,6 +55,9 @@ class BlogWork {
   /// The view's rows as a bulk request takes them; `condition` is SQL over the view.
   std::vector<ReadyDocument> ready_documents(const std::string& condition = "true");
 
+  /// PostgreSQL renders these documents, on a connection of its own, as lockstep asks it to, 2,000 at a time.
+  void render(const std::vector<ReadyDocument>& documents) const;
+
  private:
   const std::int64_t posts_;
   support::PostgresDatabase database_;
@@ -66,6 +69,11 @@ class BlogWork {
 
 /// A pgbench script of single-row updates in posts 1 to `last`.
 std::string single_row_updates(std::int64_t last);
+
+/// Searches the index once. Elasticsearch refreshes only what was searched, or asked for a document, in the
+/// last 30 s (index.search.idle.after). Elsewhere it keeps what was written in memory, where it finds its
+/// version without a look at the index: so indices are compared when all of them have been searched.
+void search(const support::ElasticsearchIndex& index);
 
 /// Waits until Elasticsearch has no merge under way, so that work does not pay for what came before it.
 void let_merges_end();

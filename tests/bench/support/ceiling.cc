@@ -22,12 +22,12 @@ constexpr std::size_t kMebibyte = 1 << 20;
 constexpr BulkShape kShapes[] = {{kMebibyte / 2, 2}, {kMebibyte, 1},     {kMebibyte, 2},
                                  {kMebibyte, 3},     {2 * kMebibyte, 2}, {5 * kMebibyte, 2}};
 
+}  // namespace
+
 std::string text(BulkShape shape) {
   return "bulks of " + std::to_string(shape.bytes / 1024) + " KiB, " + std::to_string(shape.in_flight) +
          " in flight";
 }
-
-}  // namespace
 
 Ceiling::Ceiling(std::string mapping, std::vector<ReadyDocument> documents)
     : mapping_(std::move(mapping)), documents_(std::move(documents)), index_("ceiling") {}

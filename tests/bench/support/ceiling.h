@@ -18,6 +18,9 @@ struct BulkShape {
   int in_flight = 1;
 };
 
+/// "bulks of 1024 KiB, 2 in flight"
+std::string text(BulkShape shape);
+
 class Ceiling {
  public:
   Ceiling(std::string mapping, std::vector<ReadyDocument> documents);
@@ -32,7 +35,7 @@ class Ceiling {
   /// That index.
   const support::ElasticsearchIndex& index() const { return index_; }
 
-  /// Writes `documents` over what fill() left there; returns seconds.
+  /// Writes `documents` over what fill() left there; returns seconds. See search().
   double overwrite(const std::vector<ReadyDocument>& documents, BulkShape shape);
 
  private:

@@ -4,12 +4,12 @@
 
 #include <sys/types.h>
 
-#include "tests/support/elasticsearch_index.h"
 #include "tests/support/postgres_database.h"
 
 namespace lockstep::benchmarks {
 
-/// CPU seconds from construction, or from the last restart(). REQUIRES: PostgreSQL runs on this machine.
+/// CPU seconds from construction, or from the last restart(). REQUIRES: both servers run on this machine,
+/// Elasticsearch as one node.
 class ServerCpu {
  public:
   explicit ServerCpu(support::PostgresDatabase& database);
@@ -23,7 +23,7 @@ class ServerCpu {
   double elasticsearch_total() const;
 
   pid_t postmaster_ = 0;
-  mutable support::ElasticsearchServer server_;
+  pid_t elasticsearch_ = 0;
   double postgresql_before_ = 0;
   double elasticsearch_before_ = 0;
 };

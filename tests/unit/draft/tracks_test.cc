@@ -51,6 +51,16 @@ TEST(TracksTest, AnIdThatIsNotThePrimaryKeyIsTakenFromTheRow) {
   EXPECT_THAT(drafted.missing_indices[0].columns, ElementsAre("customer_id"));
 }
 
+TEST(TracksTest, WhereNoTableGivesTheIdEachTableIsNamedAndNoneHasATrack) {
+  ViewShape view = orders_with({"customers"});
+  view.root.clear();
+  view.root_column.clear();
+  const DraftTracks drafted = tracks_of(view);
+  EXPECT_THAT(drafted.tracks, IsEmpty());
+  ASSERT_THAT(drafted.unknown, SizeIs(2));
+  EXPECT_THAT(drafted.unknown[0].reason, HasSubstr("what leads from shop.customers to an _id"));
+}
+
 TEST(TracksTest, AForeignKeyToTheDocumentIsItsId) {
   const auto tracks = of_table(tracks_of(orders_with({"lines"})), "shop.lines");
   ASSERT_THAT(tracks, SizeIs(1));

@@ -212,6 +212,30 @@ class RowChecks {
     return {};
   }
 
+  // What a scan compares with the values that are asked for, without the table's alias: "((a)::text || b)" of
+  // "((((x.a)::text || x.b) = ANY ($1)) AND x.c)". Empty: it compares nothing with them.
+  static std::string asked_expression(const std::string& alias, const std::string& filter) {
+    const std::size_t end = filter.find(" = ANY ($1)");
+    if (end == std::string::npos) return {};
+    std::size_t begin = end;
+    for (int open = 0; begin > 0; --begin) {
+      const char c = filter[begin - 1];
+      if (c == '(' && open-- == 0) break;
+      if (c == ')') ++open;
+    }
+    std::string expression = filter.substr(begin, end - begin);
+    const std::string qualified = alias + ".";
+    for (std::size_t at = 0; (at = expression.find(qualified, at)) != std::string::npos;) {
+      const bool inside = at > 0 && (std::isalnum(static_cast<unsigned char>(expression[at - 1])) != 0 ||
+                                     expression[at - 1] == '_');
+      if (inside)
+        ++at;
+      else
+        expression.erase(at, qualified.size());
+    }
+    return expression;
+  }
+
   void scans_in(const nlohmann::json& plan, const std::string& conditions,
                 std::map<std::string, std::string>& scanned) {
     if (reads_all(plan)) {
@@ -220,14 +244,17 @@ class RowChecks {
       const pqxx::result big =
           transaction_.run_once(postgres_sql("is_large"), schema, relation, kSmallTablePages);
       if (!big.empty()) {
-        const std::string column = sought_column(plan.value("Alias", ""), conditions);
+        const std::string alias = plan.value("Alias", "");
+        const std::string column = sought_column(alias, conditions);
+        // What it joins says nothing where it looks for the values that are asked for.
+        const std::string asked = asked_expression(alias, plan.value("Filter", ""));
         // The planner reads all of it by choice: what it compares has an index.
-        if (!column.empty() && has_index(schema, relation, column))
+        if (asked.empty() && !column.empty() && has_index(schema, relation, column))
           return scans_below(plan, conditions, scanned);
-        scanned.emplace(big[0][0].c_str(),
-                        column.empty()
-                            ? "create an index for it"
-                            : "create index on " + std::string(big[0][0].c_str()) + " (" + column + ")");
+        const std::string create = "create index on " + std::string(big[0][0].c_str()) + " (";
+        scanned.emplace(big[0][0].c_str(), !asked.empty()    ? create + asked + ")"
+                                           : !column.empty() ? create + column + ")"
+                                                             : "create an index for it");
       }
     }
     scans_below(plan, conditions, scanned);

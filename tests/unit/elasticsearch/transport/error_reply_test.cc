@@ -61,6 +61,13 @@ TEST(ErrorReplyTest, AProxyThatQuotesTheRequestIsNotQuoted) {
   EXPECT_EQ(read_error_reply("").reason, "");
 }
 
+// "… read-only-allow-delete block];; free disk space"
+TEST(ErrorReplyTest, NoSemicolonStandsBehindABlockBesideTheOneBeforeTheAdvice) {
+  const ErrorCause cause = read_error_reply(
+      R"({"error": {"type": "cluster_block_exception", "reason": "index [a] blocked by: [FORBIDDEN/8/b];"}})");
+  EXPECT_EQ(cause.reason, "index [a] blocked by: [FORBIDDEN/8/b]");
+}
+
 TEST(ErrorReplyTest, TheAdviceNamesTheBlockThatIsSet) {
   const auto remedy = [](const std::string& blocks) {
     return remedy_of_blocks("index [posts-000001] blocked by: " + blocks);
