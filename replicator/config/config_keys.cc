@@ -379,7 +379,8 @@ const std::vector<Key<TrackConfig>>& keys_of() {
           {.name = "keys",
            .description =
                "An SQL query that turns the changed rows' values (`$1`, an array; SQLite: a JSON array) "
-               "into `_id`s. It runs after the change: the changed row may be gone by then, so a query that "
+               "into `_id`s. The value of a key of several columns is a JSON array, and `$1` a `jsonb[]`. It "
+               "runs after the change: the changed row may be gone by then, so a query that "
                "looks for it in its own table finds nothing for a delete. Excludes `column`.",
            .example = R"sql("select blogpost_id from blog.blogpost_tags where tag_id = any($1)")sql"}),
       key<&TrackConfig::columns>({.name = "columns",

@@ -144,6 +144,31 @@ TEST_F(PreflightTest, AnIdOfSeveralColumnsBelowAUnionIsFoundWithTheIndexOfItsExp
   EXPECT_THAT(check(), Not(Contains(HasSubstr("create index on s.notes"))));
 }
 
+// `check` said "no errors", and a deleted row's document stayed for good.
+TEST_F(PreflightTest, KeysThatLookForAChangedRowInItsOwnTableAreFound) {
+  execute("create view s.w as select 'p' || id as _id, title from s.posts");
+  TrackConfig keys = track("s.posts");
+  keys.keys = "select 'p' || id from s.posts where id = any($1)";
+  defined_.add_index("s.w", {keys});
+  EXPECT_THAT(check(), Contains(HasSubstr("where a deleted one is not found, so its documents stay")));
+}
+
+// The statement kept the alias, and one for columns of two tables is none.
+TEST_F(PreflightTest, TheIndexOfAnExpressionHasNoAliasAndIsOfOneTable) {
+  execute(
+      "create table s.notes (a integer, b text, post_id integer); "
+      "insert into s.notes select i, repeat('n', 100), i % 1000 from generate_series(1, 20000) as i; "
+      "create view s.w as select 'n' || \"A\".a::text as _id from s.notes as \"A\" union all "
+      "select 'm' || \"A\".a::text from s.notes as \"A\"; "
+      "create view s.x as select n.a::text || p.title as _id from s.notes as n join s.posts as p on p.id = "
+      "n.post_id");
+  defined_.add_index("s.w", {track_by_row("s.notes", "'n' || a::text")});
+  EXPECT_THAT(check(), Contains(HasSubstr("create index on s.notes (('n'::text || (a)::text)), which")));
+  defined_.config().indices.clear();
+  defined_.add_index("s.x", {track_by_row("s.notes", "b"), track_by_row("s.posts", "title")});
+  EXPECT_THAT(check(), Contains(HasSubstr("no index can serve ((a)::text || p.title)")));
+}
+
 TEST_F(PreflightTest, SubqueryByALaterColumnOfAnIndexIsFound) {
   execute(
       "create table s.notes (id integer primary key, post_id integer, note text); "

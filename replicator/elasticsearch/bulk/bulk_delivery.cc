@@ -11,6 +11,12 @@ namespace {
 
 // Of what is left, when the item to blame is looked for.
 constexpr std::size_t kMostPieces = 256;
+// So many documents that failed by themselves, one in so many of those that were sent so, are not to blame.
+constexpr std::size_t kManyAlone = 4;
+constexpr std::size_t kManyOf = 5;
+constexpr int kMostLifts = 4;
+// Documents that are answered 429 one after the other: then the server is busy, and the others wait, too.
+constexpr std::size_t kBusyInTurn = 2;
 
 void sort_by_item(std::vector<RefusedItem>& refusals) {
   std::sort(refusals.begin(), refusals.end(),
@@ -29,6 +35,10 @@ void PieceLimit::fix(std::size_t items) {
   items_ = std::min(items_, fixed_);
 }
 
+void PieceLimit::lift() {
+  items_ = fixed_ = static_cast<std::size_t>(-1);
+}
+
 void PieceLimit::too_much(std::size_t piece_items) {
   items_ = std::max<std::size_t>(1, std::min(items_, piece_items) / 2);
 }
@@ -41,6 +51,7 @@ BulkDelivery::BulkDelivery(BulkRequest request)
     : request_(std::move(request)),
       outcomes_(request_.items().size()),
       unsettled_(request_.items().size()),
+      failed_alone_(request_.items().size()),
       unknown_(request_.items().size()) {
   to_send_.resize(unknown_);
   std::iota(to_send_.begin(), to_send_.end(), std::size_t{0});
@@ -94,9 +105,11 @@ std::size_t BulkDelivery::answered(BulkReply reply) {
         ItemResult& result = reply.items[i];
         switch (result.verdict) {
           case ItemResult::Verdict::kApplied:
+            note_taken(on_wire_[i]);
             set_outcome(on_wire_[i], Outcome::kApplied);
             break;
           case ItemResult::Verdict::kSuperseded:
+            note_taken(on_wire_[i]);
             set_outcome(on_wire_[i], Outcome::kSuperseded);
             break;
           case ItemResult::Verdict::kRefused:
@@ -110,13 +123,16 @@ std::size_t BulkDelivery::answered(BulkReply reply) {
         }
       }
       limit_.came_through();
+      busy_in_turn_ = 0;
       break;
     }
     case BulkReply::Kind::kRetry:
       failure_ = {on_wire_.front(), reply.status, std::move(reply.type), std::move(reply.reason)};
-      if (reply.status == 429 && on_wire_.size() == 1) {
-        next_round_.push_back(on_wire_.front());  // it may be this one; the wire slows the others down if not
+      note_failed();
+      if (reply.status == 429 && on_wire_.size() == 1 && ++busy_in_turn_ < kBusyInTurn) {
+        next_round_.push_back(on_wire_.front());  // it may be this one
       } else {
+        busy_in_turn_ = 0;
         put_off_round();
       }
       break;
@@ -159,6 +175,7 @@ void BulkDelivery::unanswered(bool sent, std::string reason) {
   if (sent) limit_.too_much(on_wire_.size());
   load_ = sent ? Load::kOverloaded : Load::kUnknown;
   note_settled(!sent);
+  note_failed();
   failure_ = {on_wire_.front(), 0, "no_reply", std::move(reason)};
   put_off_round();
   on_wire_.clear();
@@ -180,6 +197,29 @@ bool BulkDelivery::settled() const {
 
 void BulkDelivery::note_settled(bool settled) {
   for (const std::size_t item : on_wire_) unsettled_[item] = !settled;
+}
+
+void BulkDelivery::note_failed() {
+  if (on_wire_.size() > 1 || failed_alone_[on_wire_.front()]) return;
+  failed_alone_[on_wire_.front()] = true;
+  ++alone_failed_;
+  if (alone_failed_ >= kManyAlone && alone_failed_ * kManyOf >= alone_failed_ + alone_taken_) lift();
+}
+
+// What failed by itself and is taken later did not fail for what it is.
+void BulkDelivery::note_taken(std::size_t item) {
+  asked_apart_ = 0;
+  if (on_wire_.size() == 1) ++alone_taken_;
+  if (failed_alone_[item]) lift();
+  failed_alone_[item] = false;
+}
+
+// The server refuses some of the requests, whatever is in them: small ones are only more of them.
+void BulkDelivery::lift() {
+  if (!limit_.is_fixed()) return;
+  limit_.lift();
+  ++lifts_;
+  asked_apart_ = 0;
 }
 
 BulkResult BulkDelivery::take_part() {
@@ -208,6 +248,9 @@ BulkResult BulkDelivery::take_part() {
   std::vector<bool> unsettled;
   for (const std::size_t item : next_round_) unsettled.push_back(unsettled_[item]);
   unsettled_ = std::move(unsettled);
+  std::vector<bool> failed_alone;
+  for (const std::size_t item : next_round_) failed_alone.push_back(failed_alone_[item]);
+  failed_alone_ = std::move(failed_alone);
   std::iota(next_round_.begin(), next_round_.end(), std::size_t{0});
   return result;
 }
@@ -233,6 +276,10 @@ void BulkDelivery::refuse(std::size_t item, int status, std::string type, std::s
 }
 
 void BulkDelivery::single_out() {
+  if (!limit_.is_fixed()) {
+    if (lifts_ > 0 && ++asked_apart_ < (2 << std::min(lifts_, kMostLifts))) return;
+    alone_failed_ = alone_taken_ = 0;
+  }
   limit_.fix(next_round_.size() / kMostPieces);
 }
 

@@ -32,6 +32,9 @@ class PieceLimit {
   /// From now on pieces have at most so many items, however many come through.
   void fix(std::size_t items);
   bool is_one() const { return fixed_ == 1; }
+  bool is_fixed() const { return fixed_ != static_cast<std::size_t>(-1); }
+  /// Pieces may be as large as at first, but for what is too large.
+  void lift();
   /// A piece of so many items was rejected, timed out or was cut off.
   void too_much(std::size_t piece_items);
   /// 413 for a piece of so many bytes. Never relaxed: the server's limit does not change while we send.
@@ -88,7 +91,8 @@ class BulkDelivery {
   bool settled() const;
 
   /// Sends what is left in small pieces from the next round on, smaller ones each time, so that what can be
-  /// written is no longer turned down together with what cannot.
+  /// written is no longer turned down together with what cannot. Until it turns out that requests fail
+  /// whatever is in them; then it has to be asked for more often before it is done again.
   void single_out();
   /// Whether each item is sent by itself.
   bool is_singled_out() const { return limit_.is_one(); }
@@ -122,12 +126,21 @@ class BulkDelivery {
   void refuse(std::size_t item, int status, std::string type, std::string reason);
   void put_off_round();
   void note_settled(bool settled);
+  void note_failed();
+  void note_taken(std::size_t item);
+  void lift();
   void split(BulkReply reply);
 
   BulkRequest request_;
   std::vector<Outcome> outcomes_;
   std::vector<bool> unsettled_;        ///< items whose last piece may still be in work
   std::vector<RefusedItem> refusals_;  ///< and why others were given back
+  std::vector<bool> failed_alone_;     ///< items whose piece held nothing else and failed as a whole
+  std::size_t alone_failed_ = 0;       ///< how many since they were singled out, and
+  std::size_t alone_taken_ = 0;        ///< how many such pieces came through
+  int lifts_ = 0;                      ///< how often singling out turned out to be no use
+  int asked_apart_ = 0;                ///< single_out() since then, with nothing taken
+  std::size_t busy_in_turn_ = 0;       ///< pieces of one item that were answered 429, with none between them
   std::size_t unknown_ = 0;            ///< items without outcome
   std::deque<std::size_t> to_send_;    ///< in this round, in order
   std::vector<std::size_t> on_wire_;   ///< the piece that next_piece() gave out

@@ -236,7 +236,7 @@ class Designer {
       for (const Way& way : by) columns += (columns.empty() ? "" : " and ") + listed(way.names);
       warn(line,
            "view " + index.view + " comes to rows of " + table + " by " + columns + ", and fewer tracks of " +
-               table + " follow: a change of it misses documents",
+               table + " follow: a change of it may miss documents",
            "add [[index.track]] table = \"" + table +
                "\" for each, with the column of the view, or with keys");
     }

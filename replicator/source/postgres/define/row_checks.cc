@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <regex>
@@ -141,29 +142,78 @@ class RowChecks {
       warn_of_scans(index, track.line,
                     "finding the documents of " + index.alias + " for a changed row of " + track.table,
                     track.resolver_query, design_.captures[track.capture].value_type);
+      warn_of_own_table(index, track);
     }
+  }
+
+  // A query that looks for a changed row by its key, in its own table and nowhere else.
+  void warn_of_own_table(const IndexDesign& index, const TrackDesign& track) {
+    const PostgresRelation& table = design_.tables.at(track.table).relation;
+    const std::vector<const PostgresColumn*> key = table.primary_key();
+    if (key.size() != 1) return;
+    const std::string what = "looking at keys of " + track.table;
+    explain(index, track.line, what, track.resolver_query, design_.captures[track.capture].value_type,
+            [&](const nlohmann::json& plan) {
+              std::vector<const nlohmann::json*> reads;
+              readers_in(plan, reads);
+              if (reads.size() != 1) return;
+              const nlohmann::json& read = *reads.front();
+              if (read.at("Relation Name").get<std::string>() != unquoted(table.alias)) return;
+              const std::string conditions =
+                  read.value("Filter", "") + read.value("Index Cond", "") + read.value("Recheck Cond", "");
+              if (asked_expression(read.value("Alias", ""), conditions) != key.front()->quoted) return;
+              warn(track.line,
+                   "keys of table " + track.table +
+                       " look for a changed row in that table, where a deleted one "
+                       "is not found, so its documents stay",
+                   "say row = \"…\" instead, with what the query selects");
+            });
+  }
+
+  static void readers_in(const nlohmann::json& plan, std::vector<const nlohmann::json*>& reads) {
+    if (plan.contains("Relation Name")) reads.push_back(&plan);
+    if (!plan.contains("Plans")) return;
+    for (const nlohmann::json& below : plan.at("Plans")) readers_in(below, reads);
+  }
+
+  static std::string unquoted(std::string name) {
+    if (!name.starts_with('"')) return name;
+    std::string plain;
+    for (std::size_t i = 1; i + 1 < name.size(); ++i) {
+      plain += name[i];
+      if (name[i] == '"') ++i;
+    }
+    return plain;
   }
 
   void warn_of_scans(const IndexDesign& index, const std::string& place, const std::string& what,
                      const std::string& query, const std::string& type) {
+    std::map<std::string, std::string> scanned;  // with the remedy, by table
+    explain(index, place, what, query, type, [&](const nlohmann::json& plan) {
+      std::string conditions;
+      conditions_in(plan, conditions);
+      scans_in(plan, conditions, scanned);
+    });
+    for (const auto& [table, remedy] : scanned) warn(place, what + " reads the whole of " + table, remedy);
+  }
+
+  // The plan for whatever values, where no index is left out that could serve.
+  void explain(const IndexDesign& index, const std::string& place, const std::string& what,
+               const std::string& query, const std::string& type,
+               const std::function<void(const nlohmann::json&)>& on_plan) {
     constexpr const char* kForgetProbe = "deallocate lockstep_search_probe";
     const std::string prepare = "prepare lockstep_search_probe(" + type + "[]) as " + query;
     if (complaint_about(transaction_, prepare)) return;
     // A prepared statement outlives the savepoint.
     transaction_.execute(kForgetProbe);
-    std::map<std::string, std::string> scanned;  // with the remedy, by table
     look(index, place, what,
          {"set local enable_seqscan = off", "set local plan_cache_mode = force_generic_plan", prepare,
           "explain (format json, verbose) execute lockstep_search_probe('{}')"},
          [&](const pqxx::result& result) {
-           const auto plan = nlohmann::json::parse(result[0][0].c_str()).at(0).at("Plan");
-           std::string conditions;
-           conditions_in(plan, conditions);
-           scans_in(plan, conditions, scanned);
+           on_plan(nlohmann::json::parse(result[0][0].c_str()).at(0).at("Plan"));
          });
     // Fails when the look ended before the statement was prepared.
     complaint_about(transaction_, std::string(kForgetProbe));
-    for (const auto& [table, remedy] : scanned) warn(place, what + " reads the whole of " + table, remedy);
   }
 
   // Whether a node reads all of its table. Without a condition that compares, an index scan does so too, and
@@ -224,16 +274,45 @@ class RowChecks {
       if (c == ')') ++open;
     }
     std::string expression = filter.substr(begin, end - begin);
-    const std::string qualified = alias + ".";
-    for (std::size_t at = 0; (at = expression.find(qualified, at)) != std::string::npos;) {
-      const bool inside = at > 0 && (std::isalnum(static_cast<unsigned char>(expression[at - 1])) != 0 ||
-                                     expression[at - 1] == '_');
-      if (inside)
-        ++at;
-      else
-        expression.erase(at, qualified.size());
+    std::string quoted;
+    for (const char c : alias) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
+    for (const std::string& qualified : {alias + ".", '"' + quoted + "\"."}) {
+      for (std::size_t at = 0; (at = expression.find(qualified, at)) != std::string::npos;) {
+        const bool inside = at > 0 && (std::isalnum(static_cast<unsigned char>(expression[at - 1])) != 0 ||
+                                       expression[at - 1] == '_');
+        if (inside)
+          ++at;
+        else
+          expression.erase(at, qualified.size());
+      }
     }
     return expression;
+  }
+
+  // `create` up to the parenthesis.
+  static std::string index_of(const std::string& create, const std::string& expression) {
+    if (expression.front() != '(') return create + expression + ")";
+    if (names_other_table(expression))
+      return "no index can serve " + expression + ", which has columns of several tables; take those of one";
+    return create + expression +
+           "), which PostgreSQL refuses where a part is not immutable, as a date, a time or an enum as text "
+           "is "
+           "not";
+  }
+
+  // REQUIRES: the own table's alias is not in it.
+  static bool names_other_table(const std::string& expression) {
+    static const std::regex kLiteral("'[^']*'");
+    static const std::regex kQualified(R"([a-z0-9_$"]\.[a-z_"])");
+    return std::regex_search(std::regex_replace(expression, kLiteral, ""), kQualified);
+  }
+
+  // As asked_expression(), where a join compares parts of this table and of another one. Else empty.
+  static std::string asked_of_join(const std::string& alias, const std::string& conditions) {
+    constexpr const char* kNobody = " ";
+    const std::string asked = asked_expression(alias, conditions);
+    const bool has_part = asked != asked_expression(kNobody, conditions);
+    return has_part && names_other_table(asked) ? asked : "";
   }
 
   void scans_in(const nlohmann::json& plan, const std::string& conditions,
@@ -247,12 +326,13 @@ class RowChecks {
         const std::string alias = plan.value("Alias", "");
         const std::string column = sought_column(alias, conditions);
         // What it joins says nothing where it looks for the values that are asked for.
-        const std::string asked = asked_expression(alias, plan.value("Filter", ""));
+        std::string asked = asked_expression(alias, plan.value("Filter", ""));
+        if (asked.empty()) asked = asked_of_join(alias, conditions);
         // The planner reads all of it by choice: what it compares has an index.
         if (asked.empty() && !column.empty() && has_index(schema, relation, column))
           return scans_below(plan, conditions, scanned);
         const std::string create = "create index on " + std::string(big[0][0].c_str()) + " (";
-        scanned.emplace(big[0][0].c_str(), !asked.empty()    ? create + asked + ")"
+        scanned.emplace(big[0][0].c_str(), !asked.empty()    ? index_of(create, asked)
                                            : !column.empty() ? create + column + ")"
                                                              : "create an index for it");
       }

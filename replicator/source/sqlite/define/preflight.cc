@@ -291,7 +291,8 @@ class Preflight {
     if (read < kManyRows || read < 2 * documents) return;
     warn(place, what + " reads " + std::to_string(read) + " rows one after the other" + scanned(query),
          "create an index on the columns by which they are found: EXPLAIN QUERY PLAN of " +
-             in_one_line(without_own_function(query)) + " says SCAN where it is missing");
+             in_one_line(without_own_function(query)) +
+             " says SCAN where it is missing; in a union, cast null to the type of the other branch");
   }
 
   SqliteConnection& connection_;
