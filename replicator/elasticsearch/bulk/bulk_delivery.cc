@@ -203,15 +203,20 @@ void BulkDelivery::note_failed() {
   if (on_wire_.size() > 1 || failed_alone_[on_wire_.front()]) return;
   failed_alone_[on_wire_.front()] = true;
   ++alone_failed_;
-  if (alone_failed_ >= kManyAlone && alone_failed_ * kManyOf >= alone_failed_ + alone_taken_) lift();
+  const bool are_many =
+      alone_failed_ >= kManyAlone && alone_failed_ * kManyOf >= alone_failed_ + alone_taken_;
+  // Once, unless there is proof: many documents may be to blame, too.
+  if (are_many && (lifts_ == 0 || is_by_chance_)) lift();
 }
 
 // What failed by itself and is taken later did not fail for what it is.
 void BulkDelivery::note_taken(std::size_t item) {
   asked_apart_ = 0;
   if (on_wire_.size() == 1) ++alone_taken_;
-  if (failed_alone_[item]) lift();
+  if (!failed_alone_[item]) return;
   failed_alone_[item] = false;
+  is_by_chance_ = true;
+  lift();
 }
 
 // The server refuses some of the requests, whatever is in them: small ones are only more of them.

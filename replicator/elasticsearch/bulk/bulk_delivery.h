@@ -138,6 +138,7 @@ class BulkDelivery {
   std::vector<bool> failed_alone_;     ///< items whose piece held nothing else and failed as a whole
   std::size_t alone_failed_ = 0;       ///< how many since they were singled out, and
   std::size_t alone_taken_ = 0;        ///< how many such pieces came through
+  bool is_by_chance_ = false;          ///< an item that failed alone was taken later
   int lifts_ = 0;                      ///< how often singling out turned out to be no use
   int asked_apart_ = 0;                ///< single_out() since then, with nothing taken
   std::size_t busy_in_turn_ = 0;       ///< pieces of one item that were answered 429, with none between them

@@ -320,22 +320,25 @@ TEST(BulkDelivery, EveryItemGetsItsOneOutcomeWhateverTheServerDoes) {
   }
 }
 
-// As BulkWriter does: what fails as a whole twice is singled out. Returns the number of pieces.
-int pieces_until_done(std::size_t items, const std::function<bool()>& fails, bool by_cut) {
+using Fails = std::function<bool(const BulkRequest&)>;
+
+// As BulkWriter does: what fails as a whole twice is singled out. Returns the number of pieces until no more
+// than `left` documents have no outcome.
+int pieces_until_done(std::size_t items, const Fails& fails, bool by_cut, std::size_t left = 0) {
   BulkDelivery delivery(bulk_of(items));
   int pieces = 0;
   for (int round = 1; !delivery.finished(); ++round) {
     while (delivery.has_piece()) {
       const BulkRequest& piece = delivery.next_piece();
       ++pieces;
-      if (!fails())
+      if (!fails(piece))
         delivery.answered(items_reply(piece, applied));
       else if (by_cut)
         delivery.unanswered(true, "cut");
       else
         delivery.answered(whole(Kind::kRetry, 429));
     }
-    if (delivery.finished()) break;
+    if (delivery.left().size() <= left) break;
     if (round >= 2) delivery.single_out();
     delivery.begin_round();
   }
@@ -350,8 +353,19 @@ TEST(BulkDelivery, AServerThatRefusesHalfOfTheRequestsGetsNoneForEachDocument) {
     int pieces = 0;
     for (int i = 0; i < 20; ++i)
       pieces += pieces_until_done(
-          2'000, [&] { return random() % 2 == 0; }, by_cut);
+          2'000, [&](const BulkRequest&) { return random() % 2 == 0; }, by_cut);
     EXPECT_LT(pieces, 20 * 100) << (by_cut ? "cut" : "429");
+  }
+}
+
+// They are told from chance after one more try of the whole.
+TEST(BulkDelivery, WhereHalfOfTheDocumentsAreToBlameTheOthersAreWrittenSoon) {
+  const auto is_to_blame = [](const BulkItem& item) { return std::stoi(item.key.id.text) % 2 == 0; };
+  for (const bool by_cut : {false, true}) {
+    const int pieces = pieces_until_done(
+        40, [&](const BulkRequest& piece) { return std::ranges::any_of(piece.items(), is_to_blame); }, by_cut,
+        20);
+    EXPECT_LT(pieces, 100) << (by_cut ? "cut" : "429");
   }
 }
 
