@@ -50,8 +50,7 @@ std::string unknown_text(const UnknownTrack& track, const SqlDialect& dialect) {
   if (!known.empty()) known = "# It is needed beside these:\n" + known;
   return "\n# Not known: " + track.reason +
          ".\n# Say what leads from a changed row to _ids: row, if its own columns make them; column, if the "
-         "view "
-         "shows its\n# key; else keys. Or ignore = true if its changes don't matter.\n"
+         "view shows its\n# key; else keys. Or ignore = true if its changes don't matter.\n"
          "# [[index.track]]\n# table = " +
          toml_string(track.table) + "\n# keys = \"select … where " + dialect.is_among_values("…", "=") +
          "\"\n" + known;

@@ -7,6 +7,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include <random>
 #include <sstream>
 #include <string>
@@ -44,6 +45,11 @@ class InitFixture : public testing::Test {
     std::stringstream content;
     content << in.rdbuf();
     return content.str();
+  }
+
+  /// Of the mapping that init wrote.
+  nlohmann::json fields() const {
+    return nlohmann::json::parse(text(".json")).at("mappings").at("properties");
   }
 
   Completed init(const std::vector<std::string>& arguments) const {

@@ -56,7 +56,7 @@ TEST_F(Init, FromAViewWritesTracksThatMissNoChange) {
   ASSERT_EQ(made.exit_code, 0) << made.err;
   EXPECT_THAT(made.out, HasSubstr("wrote " + file(".toml").string()));
   EXPECT_THAT(made.out, Not(HasSubstr("not known")));
-  const auto fields = nlohmann::json::parse(text(".json")).at("mappings").at("properties");
+  const nlohmann::json fields = this->fields();
   EXPECT_EQ(fields.at("stores").at("type"), "text") << "JSON texts are no objects";
   EXPECT_EQ(fields.at("actors").at("type"), "object");
   EXPECT_EQ(fields.at("rating").at("type"), "keyword");
@@ -168,7 +168,7 @@ TEST_F(Init, TakesWhateverComesIntoAColumnThatIsEmptyYet) {
   const Completed made = init({"--view", "search.empty"});
   EXPECT_EQ(made.exit_code, 0) << made.err;
   EXPECT_THAT(made.out, HasSubstr("! not known: what is in column later"));
-  const auto fields = nlohmann::json::parse(text(".json")).at("mappings").at("properties");
+  const nlohmann::json fields = this->fields();
   EXPECT_EQ(fields.at("later").at("enabled"), false) << "texts would be refused by an object";
 }
 
@@ -179,7 +179,7 @@ TEST_F(Init, AColumnOfJsonTextsInATableIsNoObject) {
   const Completed made = init({"--table", "rental.books"});
   ASSERT_EQ(made.exit_code, 0) << made.err;
   EXPECT_THAT(made.out, HasSubstr("! not known: what is in field later"));
-  const auto fields = nlohmann::json::parse(text(".json")).at("mappings").at("properties");
+  const nlohmann::json fields = this->fields();
   EXPECT_EQ(fields.at("tags").at("type"), "text");
   EXPECT_EQ(fields.at("later").at("enabled"), false);
 }
@@ -192,7 +192,7 @@ TEST_F(Init, AViewWhoseIdHasSeveralColumnsOrIsAUnionLeavesAPlaceForEachTrack) {
   const Completed made = init({"--view", "search.copies"});
   ASSERT_EQ(made.exit_code, 0) << made.err;
   EXPECT_THAT(made.out, HasSubstr("! not known: what leads from rental.copies to an _id"));
-  EXPECT_EQ(nlohmann::json::parse(text(".json")).at("mappings").at("properties").size(), 1U);
+  EXPECT_EQ(fields().size(), 1U);
   EXPECT_THAT(text(".toml"), HasSubstr("# table = \"rental.copies\""));
   const Completed checked = lockstep("check");
   EXPECT_EQ(checked.exit_code, 2);

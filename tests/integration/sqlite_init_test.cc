@@ -8,6 +8,7 @@
 #include <random>
 #include <sstream>
 
+#include "tests/integration/init_fixture.h"
 #include "tests/support/elasticsearch_index.h"
 #include "tests/support/program.h"
 #include "tests/support/random_seed.h"
@@ -46,12 +47,6 @@ const std::vector<std::string> kStatements = {
     R"(update "Refund" set "InvoiceId" = {m}, "Line" = {n} % 4 + 1 where "RefundId" = {n})",
     R"(delete from "Refund" where "RefundId" = {n} and {m} = 1)",
 };
-
-std::string filled(std::string statement, const std::string& hole, int number) {
-  for (std::size_t at; (at = statement.find(hole)) != std::string::npos;)
-    statement.replace(at, hole.size(), std::to_string(number));
-  return statement;
-}
 
 class SqliteInit : public testing::Test {
  protected:

@@ -26,7 +26,6 @@ void sort_by_item(std::vector<RefusedItem>& refusals) {
 }  // namespace
 
 void PieceLimit::came_through() {
-  constexpr std::size_t kUnlimited = static_cast<std::size_t>(-1);
   items_ = std::min(fixed_, items_ > kUnlimited / 2 ? kUnlimited : items_ * 2);
 }
 
@@ -36,7 +35,7 @@ void PieceLimit::fix(std::size_t items) {
 }
 
 void PieceLimit::lift() {
-  items_ = fixed_ = static_cast<std::size_t>(-1);
+  items_ = fixed_ = kUnlimited;
 }
 
 void PieceLimit::too_much(std::size_t piece_items) {
@@ -132,7 +131,6 @@ std::size_t BulkDelivery::answered(BulkReply reply) {
       if (reply.status == 429 && on_wire_.size() == 1 && ++busy_in_turn_ < kBusyInTurn) {
         next_round_.push_back(on_wire_.front());  // it may be this one
       } else {
-        busy_in_turn_ = 0;
         put_off_round();
       }
       break;
@@ -188,6 +186,7 @@ void BulkDelivery::begin_round() {
   to_send_.assign(first, next_round_.end());
   to_send_.insert(to_send_.end(), next_round_.begin(), first);
   next_round_.clear();
+  busy_in_turn_ = 0;
 }
 
 bool BulkDelivery::settled() const {
@@ -250,12 +249,13 @@ BulkResult BulkDelivery::take_part() {
                                        next_round_.begin());
   request_ = request_.subset(next_round_);
   outcomes_.resize(next_round_.size());  // those of items without one say nothing
-  std::vector<bool> unsettled;
-  for (const std::size_t item : next_round_) unsettled.push_back(unsettled_[item]);
-  unsettled_ = std::move(unsettled);
-  std::vector<bool> failed_alone;
-  for (const std::size_t item : next_round_) failed_alone.push_back(failed_alone_[item]);
-  failed_alone_ = std::move(failed_alone);
+  const auto of_those_left = [this](const std::vector<bool>& items) {
+    std::vector<bool> left;
+    for (const std::size_t item : next_round_) left.push_back(items[item]);
+    return left;
+  };
+  unsettled_ = of_those_left(unsettled_);
+  failed_alone_ = of_those_left(failed_alone_);
   std::iota(next_round_.begin(), next_round_.end(), std::size_t{0});
   return result;
 }

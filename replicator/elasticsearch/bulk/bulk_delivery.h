@@ -32,7 +32,7 @@ class PieceLimit {
   /// From now on pieces have at most so many items, however many come through.
   void fix(std::size_t items);
   bool is_one() const { return fixed_ == 1; }
-  bool is_fixed() const { return fixed_ != static_cast<std::size_t>(-1); }
+  bool is_fixed() const { return fixed_ != kUnlimited; }
   /// Pieces may be as large as at first, but for what is too large.
   void lift();
   /// A piece of so many items was rejected, timed out or was cut off.
@@ -41,9 +41,11 @@ class PieceLimit {
   void too_large(std::size_t piece_bytes);
 
  private:
-  std::size_t items_ = static_cast<std::size_t>(-1);
-  std::size_t bytes_ = static_cast<std::size_t>(-1);
-  std::size_t fixed_ = static_cast<std::size_t>(-1);
+  static constexpr std::size_t kUnlimited = static_cast<std::size_t>(-1);
+
+  std::size_t items_ = kUnlimited;
+  std::size_t bytes_ = kUnlimited;
+  std::size_t fixed_ = kUnlimited;
 };
 
 class BulkDelivery {
@@ -141,10 +143,11 @@ class BulkDelivery {
   bool is_by_chance_ = false;          ///< an item that failed alone was taken later
   int lifts_ = 0;                      ///< how often singling out turned out to be no use
   int asked_apart_ = 0;                ///< single_out() since then, with nothing taken
-  std::size_t busy_in_turn_ = 0;       ///< pieces of one item that were answered 429, with none between them
-  std::size_t unknown_ = 0;            ///< items without outcome
-  std::deque<std::size_t> to_send_;    ///< in this round, in order
-  std::vector<std::size_t> on_wire_;   ///< the piece that next_piece() gave out
+  std::size_t busy_in_turn_ =
+      0;                     ///< pieces of one item that were answered 429 in this round, one after the other
+  std::size_t unknown_ = 0;  ///< items without outcome
+  std::deque<std::size_t> to_send_;   ///< in this round, in order
+  std::vector<std::size_t> on_wire_;  ///< the piece that next_piece() gave out
   std::vector<std::size_t> next_round_;
   std::size_t begin_at_ = 0;  ///< the item with which the next round begins, or the next one that is left
   BulkRequest piece_;         ///< on_wire_ as a request of its own, unless it is the whole

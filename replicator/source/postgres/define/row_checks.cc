@@ -1,15 +1,14 @@
 #include "replicator/source/postgres/define/row_checks.h"
 
 #include <algorithm>
-#include <cctype>
 #include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <regex>
 #include <string_view>
 #include <utility>
 
 #include "replicator/source/postgres/catalog/column_origin.h"
+#include "replicator/source/postgres/define/query_plan.h"
 #include "replicator/source/postgres/session/statement.h"
 
 namespace lockstep {
@@ -131,73 +130,47 @@ class RowChecks {
     if (!lacks_rights) check_rights_of_functions(index, statements);
   }
 
-  // Finds searches that have no index: with sequential scans off, the planner takes one only if it must.
   void check_searches(const IndexDesign& index) {
     // Whole rows: the planner leaves out a subquery that nobody asks for.
     const std::string by_id = "select v.* from " + index.view + " as v where v._id = any($1)";
-    warn_of_scans(index, index.line, "rendering documents of view " + index.view + " by their _id", by_id,
-                  index.id_type);
+    const std::string rendering = "rendering documents of view " + index.view + " by their _id";
+    explain(index, index.line, rendering, by_id, index.id_type,
+            [&](const nlohmann::json& plan) { warn_of_scans(index.line, rendering, plan); });
     for (const TrackDesign& track : index.tracks) {
       if (track.resolver_query.empty()) continue;
-      warn_of_scans(index, track.line,
-                    "finding the documents of " + index.alias + " for a changed row of " + track.table,
-                    track.resolver_query, design_.captures[track.capture].value_type);
-      warn_of_own_table(index, track);
+      const std::string finding =
+          "finding the documents of " + index.alias + " for a changed row of " + track.table;
+      explain(index, track.line, finding, track.resolver_query, design_.captures[track.capture].value_type,
+              [&](const nlohmann::json& plan) {
+                warn_of_scans(track.line, finding, plan);
+                warn_of_own_table(track, plan);
+              });
     }
   }
 
   // A query that looks for a changed row by its key, in its own table and nowhere else.
-  void warn_of_own_table(const IndexDesign& index, const TrackDesign& track) {
+  void warn_of_own_table(const TrackDesign& track, const nlohmann::json& plan) {
     const PostgresRelation& table = design_.tables.at(track.table).relation;
     const std::vector<const PostgresColumn*> key = table.primary_key();
-    if (key.size() != 1) return;
-    const std::string what = "looking at keys of " + track.table;
-    explain(index, track.line, what, track.resolver_query, design_.captures[track.capture].value_type,
-            [&](const nlohmann::json& plan) {
-              std::vector<const nlohmann::json*> reads;
-              readers_in(plan, reads);
-              if (reads.size() != 1) return;
-              const nlohmann::json& read = *reads.front();
-              if (read.at("Relation Name").get<std::string>() != unquoted(table.alias)) return;
-              const std::string conditions =
-                  read.value("Filter", "") + read.value("Index Cond", "") + read.value("Recheck Cond", "");
-              if (asked_expression(read.value("Alias", ""), conditions) != key.front()->quoted) return;
-              warn(track.line,
-                   "keys of table " + track.table +
-                       " look for a changed row in that table, where a deleted one "
-                       "is not found, so its documents stay",
-                   "say row = \"…\" instead, with what the query selects");
-            });
+    const std::vector<const nlohmann::json*> reads = table_reads(plan);
+    if (key.size() != 1 || reads.size() != 1) return;
+    const nlohmann::json& read = *reads.front();
+    if (!is_name(read.at("Relation Name").get<std::string>(), table.alias)) return;
+    if (asked_expression(read.value("Alias", ""), own_conditions_of(read)) != key.front()->quoted) return;
+    warn(track.line,
+         "keys of table " + track.table +
+             " look for a changed row in that table, where a deleted one is not found, so its documents stay",
+         "say row = \"…\" instead, with what the query selects");
   }
 
-  static void readers_in(const nlohmann::json& plan, std::vector<const nlohmann::json*>& reads) {
-    if (plan.contains("Relation Name")) reads.push_back(&plan);
-    if (!plan.contains("Plans")) return;
-    for (const nlohmann::json& below : plan.at("Plans")) readers_in(below, reads);
-  }
-
-  static std::string unquoted(std::string name) {
-    if (!name.starts_with('"')) return name;
-    std::string plain;
-    for (std::size_t i = 1; i + 1 < name.size(); ++i) {
-      plain += name[i];
-      if (name[i] == '"') ++i;
-    }
-    return plain;
-  }
-
-  void warn_of_scans(const IndexDesign& index, const std::string& place, const std::string& what,
-                     const std::string& query, const std::string& type) {
+  // Searches that have no index.
+  void warn_of_scans(const std::string& place, const std::string& what, const nlohmann::json& plan) {
     std::map<std::string, std::string> scanned;  // with the remedy, by table
-    explain(index, place, what, query, type, [&](const nlohmann::json& plan) {
-      std::string conditions;
-      conditions_in(plan, conditions);
-      scans_in(plan, conditions, scanned);
-    });
+    scans_in(plan, conditions_of(plan), scanned);
     for (const auto& [table, remedy] : scanned) warn(place, what + " reads the whole of " + table, remedy);
   }
 
-  // The plan for whatever values, where no index is left out that could serve.
+  // The plan for whatever values: with sequential scans off, the planner takes one only if it must.
   void explain(const IndexDesign& index, const std::string& place, const std::string& what,
                const std::string& query, const std::string& type,
                const std::function<void(const nlohmann::json&)>& on_plan) {
@@ -238,57 +211,6 @@ class RowChecks {
            condition.find("." + std::string(first[0][0].c_str()) + ")") != std::string::npos;
   }
 
-  // Every condition of a plan, one a line.
-  static void conditions_in(const nlohmann::json& plan, std::string& conditions) {
-    for (const char* const name :
-         {"Filter", "Join Filter", "Hash Cond", "Merge Cond", "Recheck Cond", "Index Cond"})
-      conditions += plan.value(name, "") + "\n";
-    if (!plan.contains("Plans")) return;
-    for (const nlohmann::json& below : plan.at("Plans")) conditions_in(below, conditions);
-  }
-
-  // The first column of a table that must equal something: "(c.post_id = p.id)" or "(p.id = c.post_id)".
-  static std::string sought_column(const std::string& alias, const std::string& conditions) {
-    constexpr const char* kName = "(\"[^\"]+\"|[a-z_][a-z0-9_$]*)";
-    std::string name;
-    for (const char c : alias)
-      name +=
-          std::isalnum(static_cast<unsigned char>(c)) || c == '_' ? std::string(1, c) : std::string("\\") + c;
-    const std::regex left("\\(" + name + "\\." + kName + " = ");
-    const std::regex right(" = " + name + "\\." + kName + "\\)");
-    std::smatch found;
-    if (std::regex_search(conditions, found, left) || std::regex_search(conditions, found, right))
-      return found[1];
-    return {};
-  }
-
-  // What a scan compares with the values that are asked for, without the table's alias: "((a)::text || b)" of
-  // "((((x.a)::text || x.b) = ANY ($1)) AND x.c)". Empty: it compares nothing with them.
-  static std::string asked_expression(const std::string& alias, const std::string& filter) {
-    const std::size_t end = filter.find(" = ANY ($1)");
-    if (end == std::string::npos) return {};
-    std::size_t begin = end;
-    for (int open = 0; begin > 0; --begin) {
-      const char c = filter[begin - 1];
-      if (c == '(' && open-- == 0) break;
-      if (c == ')') ++open;
-    }
-    std::string expression = filter.substr(begin, end - begin);
-    std::string quoted;
-    for (const char c : alias) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
-    for (const std::string& qualified : {alias + ".", '"' + quoted + "\"."}) {
-      for (std::size_t at = 0; (at = expression.find(qualified, at)) != std::string::npos;) {
-        const bool inside = at > 0 && (std::isalnum(static_cast<unsigned char>(expression[at - 1])) != 0 ||
-                                       expression[at - 1] == '_');
-        if (inside)
-          ++at;
-        else
-          expression.erase(at, qualified.size());
-      }
-    }
-    return expression;
-  }
-
   // `create` up to the parenthesis.
   static std::string index_of(const std::string& create, const std::string& expression) {
     if (expression.front() != '(') return create + expression + ")";
@@ -296,23 +218,7 @@ class RowChecks {
       return "no index can serve " + expression + ", which has columns of several tables; take those of one";
     return create + expression +
            "), which PostgreSQL refuses where a part is not immutable, as a date, a time or an enum as text "
-           "is "
-           "not";
-  }
-
-  // REQUIRES: the own table's alias is not in it.
-  static bool names_other_table(const std::string& expression) {
-    static const std::regex kLiteral("'[^']*'");
-    static const std::regex kQualified(R"([a-z0-9_$"]\.[a-z_"])");
-    return std::regex_search(std::regex_replace(expression, kLiteral, ""), kQualified);
-  }
-
-  // As asked_expression(), where a join compares parts of this table and of another one. Else empty.
-  static std::string asked_of_join(const std::string& alias, const std::string& conditions) {
-    constexpr const char* kNobody = " ";
-    const std::string asked = asked_expression(alias, conditions);
-    const bool has_part = asked != asked_expression(kNobody, conditions);
-    return has_part && names_other_table(asked) ? asked : "";
+           "is not";
   }
 
   void scans_in(const nlohmann::json& plan, const std::string& conditions,
