@@ -81,8 +81,8 @@ void run_service(const LiveConfig& live, RunUntil until, ProgressBoard& board, c
                              const auto ask_to_end = [&] { end.request_stop(); };
                              const std::stop_callback at_stop(stopped, ask_to_end);
                              const std::stop_callback at_reload(values.replaced, ask_to_end);
-                             replicate(*values.config, source, values.make_transport, board, until,
-                                       end.get_token());
+                             Leader({*values.config, source, values.make_transport, board, clock})
+                                 .run(until, end.get_token());
                            },
                        .reloaded = [&] { return values.replaced.stop_requested(); },
                        .on_refusal = until == RunUntil::kStopped ? OnRefusal::kKeepTrying : OnRefusal::kEnd},

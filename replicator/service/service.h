@@ -3,8 +3,8 @@
 
 #include <stop_token>
 
+#include "replicator/pipeline/leader.h"
 #include "replicator/pipeline/progress.h"
-#include "replicator/pipeline/replicate.h"
 #include "replicator/service/live_config.h"
 
 namespace lockstep {

@@ -4,9 +4,10 @@
 #include <chrono>
 
 #include "replicator/cli/text/progress_line.h"
+#include "replicator/clock.h"
 #include "replicator/error.h"
 #include "replicator/pause.h"
-#include "replicator/pipeline/replicate.h"
+#include "replicator/pipeline/leader.h"
 #include "replicator/process/stop_signals.h"
 
 namespace lockstep {
@@ -19,6 +20,7 @@ constexpr std::chrono::milliseconds kPoll{100};
 void finish_jobs(const Config& config, Source& source, const BulkWriter::TransportFactory& transports,
                  const std::vector<JobId>& jobs) {
   const StopSignals signals;
+  const SystemClock clock;
   ProgressBoard board;
   ProgressLine line;
   const auto all_done = [&] {
@@ -27,7 +29,7 @@ void finish_jobs(const Config& config, Source& source, const BulkWriter::Transpo
   };
   while (!signals.token().stop_requested()) {
     if (source.lead().try_lead()) {
-      replicate(config, source, transports, board, RunUntil::kCaughtUp, signals.token());
+      Leader({config, source, transports, board, clock}).run(RunUntil::kCaughtUp, signals.token());
       break;
     }
     if (all_done()) break;

@@ -15,7 +15,10 @@ namespace {
 
 class DocumentWriterTest : public testing::Test {
  protected:
-  DocumentWriterTest() { world_.clock.stop(); }
+  DocumentWriterTest() {
+    world_.clock.stop();
+    leader_.checkpoint.end_trials();  // as a leader that has been idle once
+  }
 
   StepDocuments write(const std::string& id, const std::string& json = "{}") {
     StepDocuments documents(leader_.versions.epoch(), leader_.number(), 100'000);

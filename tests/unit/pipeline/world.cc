@@ -15,21 +15,14 @@ std::string post_json(const std::string& user, int n) {
   return R"({"user":")" + user + R"(","n":)" + std::to_string(n) + "}";
 }
 
-BulkWriter::Options quick_options(const World& world) {
-  const Config& config = world.config;
-  BulkWriter::Options options;
-  options.bulk_bytes = static_cast<std::size_t>(config.elasticsearch.bulk_bytes);
-  options.bulks_in_flight = config.elasticsearch.bulks_in_flight;
-  options.indices = world.pipeline.indices.size();
-  options.slow_request = world.slow_request;
-  options.backoff = {milliseconds(1), milliseconds(5)};
-  return options;
-}
-
-Epoch led_epoch(FakeSource& source) {
-  Lead& lead = source.lead();
-  lead.try_lead();
-  return lead.raise_epoch({}, lead.known_partners());
+LeaderPatience quick(const World& world, SteadyTime write_lifetime_over) {
+  LeaderPatience patience;
+  patience.slow_request = world.slow_request;
+  patience.with_document = milliseconds(500);
+  patience.bulk_backoff = patience.ask_held_again = {milliseconds(1), milliseconds(5)};
+  patience.most_behind_slow_write = world.most_behind_slow_write;
+  patience.write_lifetime_over = write_lifetime_over;
+  return patience;
 }
 
 }  // namespace
@@ -99,6 +92,12 @@ void World::rename_user(const std::string& user, int n) {
   });
 }
 
+void World::make_beside(const std::string& alias) {
+  pipeline.indices.front().beside = alias;
+  database.apply(pipeline);
+  std::erase_if(config.indices, [&](const IndexConfig& index) { return index.alias == posts().alias; });
+}
+
 void World::put_file(const std::string& id, const std::string& routing, int n) {
   database.commit([&](Change& change) {
     change.put(kFiles, id, "{\"n\":" + std::to_string(n) + "}", routing).captured(kFileRows, {id});
@@ -131,40 +130,18 @@ std::string World::difference() const {
   return text;
 }
 
+LeaderOfWorld::LeaderOfWorld(World& of)
+    : its_world(of), source(of.database), transports(of.elasticsearch.transports()) {
+  source.lead().try_lead();
+}
+
 Leader::Leader(World& of, SteadyTime write_lifetime_over)
-    : world(of),
-      source(world.database),
-      versions(led_epoch(source)),
-      bulks(quick_options(world), world.elasticsearch.transports()),
-      writer(bulks, board, world.pipeline, world.clock),
-      held(world.pipeline, world.elasticsearch.transports()(), [] {}, {milliseconds(1), milliseconds(5)}),
-      checkpoint(world.pipeline, source.changes(), writer, board, versions.epoch(),
-                 RefusedShare(of.config.replication.max_refused_share, of.pipeline)),
-      set_aside(world.pipeline, source.changes(), versions.epoch()),
-      jobs(
-          world.config, world.pipeline, set_aside, held, source.changes(), writer, checkpoint, versions,
-          board, [&of] { return std::make_shared<ElasticsearchClient>(of.elasticsearch.transports()()); },
-          write_lifetime_over, [] {}),
-      tail(world.config, world.pipeline, set_aside, held, source.changes(), writer, checkpoint, versions,
-           board,
-           {[this](Job job) { jobs.add(std::move(job)); }, [this](JobId job) { return jobs.has(job); }},
-           world.most_behind_slow_write) {
-  writer.on_held(
-      [this](const DocumentKey& document, const std::string& reason) { held.hold(document, reason); });
-  checkpoint.on_parked([this](const std::vector<Job>& added) {
-    for (const Job& job : added) jobs.add_parked(job, steady_clock::now());
-  });
+    : LeaderOfWorld(of),
+      lockstep::Leader({of.config, source, transports, board, of.clock}, quick(of, write_lifetime_over)) {
   checkpoint.on_saved([this](const Acknowledged& news) {
-    jobs.saved(news);
+    after_save(news);
     saved.push_back(news);
   });
-  for (Job& job : source.changes().jobs().readable) jobs.add(std::move(job));
-  for (const AppliedIndex& index : world.pipeline.indices) {
-    const std::int64_t letters = dead_letters(index.id);
-    if (letters == 0) continue;
-    writer.expect_dead_letters(index.id);
-    checkpoint.begin_trial(index.id, letters);
-  }
 }
 
 std::int64_t Leader::dead_letters(IndexId index) {
@@ -185,18 +162,12 @@ bool Leader::take_all_outcomes() {
 bool Leader::catch_up() {
   const auto end = steady_clock::now() + kDeadline;
   while (steady_clock::now() < end) {
-    writer.take_outcomes(milliseconds(0));
-    bool worked = tail.turn();
-    worked = jobs.turn() || worked;
-    if (worked) continue;
+    if (turn()) continue;
     if (!writer.idle()) {
       writer.take_outcomes(milliseconds(20));
-      continue;
-    }
-    checkpoint.end_trials();
-    if (writer.has_news()) {
+    } else if (writer.has_news()) {
       save();
-    } else if (tail.idle() && tail.at_end() && jobs.all_done()) {
+    } else if (at_rest()) {
       save();
       return true;
     }

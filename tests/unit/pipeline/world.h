@@ -12,10 +12,7 @@
 #include "replicator/clock.h"
 #include "replicator/config/config.h"
 #include "replicator/elasticsearch/admin/client.h"
-#include "replicator/pipeline/checkpoint.h"
-#include "replicator/pipeline/document_writer.h"
-#include "replicator/pipeline/jobs/job_runner.h"
-#include "replicator/pipeline/tail.h"
+#include "replicator/pipeline/leader.h"
 #include "tests/support/fake_source.h"
 #include "tests/unit/pipeline/fake_elasticsearch.h"
 
@@ -54,6 +51,8 @@ struct World {
   void add_silently(int posts, const std::string& user = "ann");
   /// Changes all posts of a user, one change in the outbox.
   void rename_user(const std::string& user, int n);
+  /// From now on the posts are a generation beside the one that this alias names. Before the first leader.
+  void make_beside(const std::string& alias);
   void put_file(const std::string& id, const std::string& routing, int n = 0);
   void remove_file(const std::string& id);
 
@@ -70,8 +69,18 @@ struct World {
   int most_behind_slow_write = Tail::kMostBehindSlowWrite;  ///< to the leaders that come
 };
 
-/// What replicate() stands on, without its loop. Destroying it is a kill: what is not saved is lost.
-class Leader {
+/// What a leader of a world has to itself.
+struct LeaderOfWorld {
+  explicit LeaderOfWorld(World& of);
+
+  World& its_world;
+  FakeSource source;
+  ProgressBoard board;
+  BulkWriter::TransportFactory transports;
+};
+
+/// The program's leader in a world. Destroying it is a kill: what is not saved is lost.
+class Leader : public LeaderOfWorld, public lockstep::Leader {
  public:
   explicit Leader(World& of, SteadyTime write_lifetime_over = {});
 
@@ -85,22 +94,11 @@ class Leader {
   void save() { checkpoint.save(tail.position()); }
 
   /// A number for the documents of a step, as those of a transaction get it.
-  std::int64_t number() { return versions.number(*source.changes().begin(versions.epoch())); }
+  std::int64_t number() { return versions.number(*changes.begin(versions.epoch())); }
 
   /// Dead letters of an index in the source.
   std::int64_t dead_letters(IndexId index);
 
-  World& world;
-  FakeSource source;
-  ProgressBoard board;
-  VersionCounter versions;
-  BulkWriter bulks;
-  DocumentWriter writer;
-  HeldIndices held;
-  Checkpoint checkpoint;
-  SetAside set_aside;
-  JobRunner jobs;
-  Tail tail;
   std::vector<Acknowledged> saved;  ///< what each save has saved
 };
 

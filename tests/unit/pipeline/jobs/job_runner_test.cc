@@ -490,7 +490,7 @@ TEST_F(JobRunnerTest, ATruncateDuringASweepOfWhichNothingIsSavedIsNotTakenForDon
 
 // A reindex used to swap a generation in of which no document was as the view gives it.
 TEST_F(JobRunnerTest, BesideAnotherGenerationAComparisonNotesWhatIsNotKeptAsItWasWritten) {
-  world_.pipeline.indices[0].beside = "searched";
+  world_.make_beside("searched");
   world_.add_silently(25);
   world_.put_post("wanted", "eve", 1);
   world_.put_post("unwanted", "eve", 2);
@@ -512,7 +512,7 @@ TEST_F(JobRunnerTest, BesideAnotherGenerationAComparisonNotesWhatIsNotKeptAsItWa
 }
 
 TEST_F(JobRunnerTest, WhatIsWrittenAgainBeforeAComparisonLooksAtItIsNotNoted) {
-  world_.pipeline.indices[0].beside = "searched";
+  world_.make_beside("searched");
   world_.add_silently(5);
   world_.elasticsearch.keep_otherwise(R"("user":"ann")", R"({"user":"somebody"})");
   world_.database.add_job(kPosts, JobKind::kComparison);

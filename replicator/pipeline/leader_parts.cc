@@ -1,0 +1,93 @@
+#include "replicator/pipeline/leader_parts.h"
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+namespace lockstep {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto kTargetInterval = 10s;  // between looks whether the indices are still the same
+constexpr auto kWriteSurvives = 30s;   // its time-out: in Elasticsearch's queues, when its sender has died
+
+BulkWriter::Options bulk_options(const Config& config, const LeaderPatience& patience,
+                                 const AppliedPipeline& pipeline, TargetWatch& targets) {
+  BulkWriter::Options options;
+  options.indices = pipeline.indices.size();
+  for (const AppliedIndex& index : pipeline.indices) options.targets.push_back({index.id, index.target()});
+  options.may_send = [&targets] { return targets.is_recent(); };
+  options.bulks_in_flight = config.elasticsearch.bulks_in_flight;
+  options.bulk_bytes = static_cast<std::size_t>(config.elasticsearch.bulk_bytes);
+  options.request_timeout = config.elasticsearch.request_timeout;
+  options.backoff = patience.bulk_backoff;
+  options.slow_request = patience.slow_request;
+  options.patience = patience.with_document;
+  options.background_patience = patience.with_document;
+  return options;
+}
+
+SteadyTime end_of_earlier_writes(const Config& config, const KnownPartners& last) {
+  if (last.place.empty() || last.quiet) return {};
+  return std::chrono::steady_clock::now() + config.elasticsearch.request_timeout + kWriteSurvives;
+}
+
+}  // namespace
+
+LeaderParts::LeaderParts(const LeaderWorld& of, const LeaderPatience& patience)
+    : world(of),
+      changes(world.source.changes()),
+      pipeline(load_applied(world.config, world.source)),
+      elasticsearch(world.make_transport()),
+      write_lifetime_over(patience.write_lifetime_over.value_or(
+          end_of_earlier_writes(world.config, world.source.lead().known_partners()))),
+      lead(take_epoch(pipeline, world.source, elasticsearch)),
+      versions(lead.epoch),
+      targets(pipeline, versions.epoch(), world.source.lead().known_partners().targets,
+              world.make_transport(), world.config.elasticsearch.request_timeout, kTargetInterval),
+      bulks(bulk_options(world.config, patience, pipeline, targets), world.make_transport),
+      writer(bulks, world.board, pipeline, world.clock),
+      held(
+          pipeline, world.make_transport(), [this] { wake_up.wake(); }, patience.ask_held_again),
+      foreign(pipeline, versions.epoch(), world.board, world.make_transport(),
+              world.config.elasticsearch.request_timeout, [this] { wake_up.wake(); }),
+      checkpoint(pipeline, changes, writer, world.board, versions.epoch(),
+                 RefusedShare(world.config.replication.max_refused_share, pipeline)),
+      set_aside(pipeline, changes, versions.epoch()),
+      jobs(
+          world.config, pipeline, set_aside, held, changes, writer, checkpoint, versions, world.board,
+          [make_transport = world.make_transport, timeout = world.config.elasticsearch.request_timeout] {
+            return std::make_shared<ElasticsearchClient>(make_transport(), timeout);
+          },
+          write_lifetime_over, [this] { wake_up.wake(); }),
+      tail(world.config, pipeline, set_aside, held, changes, writer, checkpoint, versions, world.board,
+           {[this](Job job) { jobs.add(std::move(job)); }, [this](JobId job) { return jobs.has(job); }},
+           patience.most_behind_slow_write),
+      reindexing({world.config, pipeline, world.source, set_aside, held, jobs, world.board}, versions.epoch(),
+                 world.make_transport(), [this] { wake_up.wake(); }),
+      report({pipeline, world.source, bulks, writer, set_aside, held, jobs, tail}, versions.epoch(),
+             world.board) {
+  connect();
+}
+
+// What one part hears of another one.
+void LeaderParts::connect() {
+  bulks.on_finished([this] { wake_up.wake(); });
+  if (world.config.replication.refresh == ReplicationConfig::Refresh::kAfterBatch) {
+    refresher.emplace(pipeline, world.make_transport(), world.config.elasticsearch.request_timeout,
+                      [this] { wake_up.wake(); });
+    writer.refresh_with(*refresher);
+  }
+  writer.on_held(
+      [this](const DocumentKey& document, const std::string& reason) { held.hold(document, reason); });
+  writer.on_foreign([this](const DocumentKey& document, RecentWrites::Owner owner) {
+    foreign.note(document.index, {document.id, document.routing}, owner);
+  });
+  checkpoint.on_parked([this](const std::vector<Job>& parked) {
+    for (const Job& job : parked) jobs.add_parked(job, std::chrono::steady_clock::now());
+  });
+  for (const auto& [index, why] : lead.unfit) set_aside.keep(index, why);
+}
+
+}  // namespace lockstep

@@ -1,0 +1,85 @@
+// What a leader is made of, and how its parts know of one another: composed here and nowhere else, so that
+// the service, commands and tests run the same pipeline. Which thread runs what: replicator/README.md.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "replicator/backoff.h"
+#include "replicator/clock.h"
+#include "replicator/config/config.h"
+#include "replicator/elasticsearch/admin/client.h"
+#include "replicator/elasticsearch/bulk/bulk_writer.h"
+#include "replicator/pipeline/checkpoint.h"
+#include "replicator/pipeline/document_writer.h"
+#include "replicator/pipeline/foreign_writes.h"
+#include "replicator/pipeline/isolation/held_indices.h"
+#include "replicator/pipeline/isolation/set_aside.h"
+#include "replicator/pipeline/jobs/job_runner.h"
+#include "replicator/pipeline/leadership.h"
+#include "replicator/pipeline/progress_report.h"
+#include "replicator/pipeline/refresher.h"
+#include "replicator/pipeline/reindexing.h"
+#include "replicator/pipeline/tail.h"
+#include "replicator/pipeline/target_watch.h"
+#include "replicator/pipeline/wake_up.h"
+#include "replicator/source/source.h"
+
+namespace lockstep {
+
+/// The world outside: all of it must outlive the leader. `source` leads (Lead::try_lead).
+struct LeaderWorld {
+  const Config& config;
+  Source& source;
+  const BulkWriter::TransportFactory& make_transport;
+  ProgressBoard& board;
+  const Clock& clock;  ///< of the document writer
+};
+
+/// How long it waits for Elasticsearch, and how often it asks again.
+struct LeaderPatience {
+  std::chrono::milliseconds with_document{2'000};  ///< while its index takes others
+  std::chrono::milliseconds slow_request{1'000};   ///< BulkWriter::Options::slow_request
+  Backoff::Limits bulk_backoff;
+  Backoff::Limits ask_held_again = HeldIndices::kAskAgain;
+  int most_behind_slow_write = Tail::kMostBehindSlowWrite;
+  /// Until then a write of an earlier leader may land. None: as the source and the configuration tell.
+  std::optional<SteadyTime> write_lifetime_over = {};
+};
+
+/// Constructing it takes the lead of the pipeline: raises the epoch (leadership.h) and takes up the jobs that
+/// are there. The members are in the order in which they come to life.
+struct LeaderParts {
+  LeaderParts(const LeaderWorld& of, const LeaderPatience& patience);
+  ~LeaderParts() = default;
+  LeaderParts(const LeaderParts&) = delete;
+  LeaderParts& operator=(const LeaderParts&) = delete;
+
+  const LeaderWorld world;
+  ChangeLog& changes;
+  const AppliedPipeline pipeline;  ///< a copy: threads read it, and the source may reload its own
+  ElasticsearchClient elasticsearch;
+  const SteadyTime write_lifetime_over;
+  const TakenLead lead;
+  VersionCounter versions;
+  TargetWatch targets;
+  WakeUp wake_up;  ///< outlives what calls it from other threads
+  BulkWriter bulks;
+  std::optional<Refresher> refresher;  ///< for replication.refresh = "after_batch"
+  DocumentWriter writer;
+  HeldIndices held;
+  ForeignWrites foreign;
+  Checkpoint checkpoint;
+  SetAside set_aside;
+  JobRunner jobs;
+  Tail tail;
+  Reindexing reindexing;
+  ProgressReport report;
+
+ private:
+  void connect();
+};
+
+}  // namespace lockstep
