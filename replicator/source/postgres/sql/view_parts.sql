@@ -51,7 +51,7 @@
          array_agg(r.part::integer) as parts, c.oid::regclass::text as name
   from reached as r join pg_class as c on c.oid = r.oid
   where r.class = 'pg_class'::regclass and c.relkind <> 'S'
-  group by c.oid
+  group by c.oid, c.relkind, c.reloptions, c.relrowsecurity, c.relforcerowsecurity -- catalogs have primary keys since 14
 ), parts (name, state, origin) as (
   select case r.relkind when 'v' then 'view ' when 'm' then 'materialized view ' when 'c' then 'type ' when 'f' then 'foreign table '
          else 'table ' end || r.name,
