@@ -35,13 +35,13 @@ class OutboxCare {
 
   /// Brings what is captured in line with the parts of tracked tables (partitions) that have come or gone,
   /// for which no trigger fires: notes the rows of those that can be read, and adds comparisons for the
-  /// others. Returns what it did, in sentences. What it could not do goes into the log, once. REQUIRES:
-  /// leading, no transaction open.
+  /// others. Returns what it did, in sentences. What it could not do is one of differences_from_applied().
+  /// REQUIRES: leading, no transaction open.
   virtual std::vector<std::string> follow_parts() = 0;
 
   /// What has changed in the source since the last `apply`, in words: triggers that are gone or disabled or
-  /// do not fit their table any more, other definitions of what documents are made of. Changes are missed,
-  /// documents out of date, or more is noted than needed.
+  /// do not fit their table any more, parts that cannot be followed, other definitions of what documents are
+  /// made of. Changes are missed, documents out of date, or more is noted than needed.
   virtual std::vector<std::string> differences_from_applied() = 0;
 };
 

@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <csignal>
+
 #include "tests/support/eventually.h"
 #include "tests/support/pipeline_under_test.h"
 
@@ -39,8 +41,36 @@ class Partitions : public testing::Test {
     program_ = pipeline_.start();
     ASSERT_EQ(pipeline_.difference_within(kPatience), "");
   }
+  void stop() {
+    program_->signal(SIGTERM);
+    ASSERT_EQ(program_->wait(kPatience), 0);
+  }
   bool says(const std::string& text) {
     return wait_until([&] { return program_->err().find(text) != std::string::npos; }, kTold);
+  }
+  bool warns(const std::string& text) {
+    return wait_until(
+        [&] { return pipeline_.status().at("warnings").dump().find(text) != std::string::npos; }, kTold);
+  }
+  /// That what was committed before is there when `wait` has ended.
+  void expect_no_difference_after_wait(const std::vector<std::string>& arguments = {}) {
+    pipeline_.must("wait", arguments);
+    EXPECT_EQ(pipeline_.difference(), "");
+  }
+  std::string xid_of(const std::string& sql) {
+    return database_.value(sql + "; select pg_current_xact_id()").value();
+  }
+  /// `sql` takes a table out of the view and `back` puts it back. Meanwhile its rows change, and their
+  /// documents go, while a session that writes to it keeps the service from looking at its rows.
+  void expect_documents_after(const std::string& table, const ElasticsearchIndex& index,
+                              const std::string& document, const std::string& sql, const std::string& back) {
+    database_.execute(sql);
+    const auto writer = database_.connect();
+    execute(*writer, "begin; update " + table + " set name = 'open' where id = 2");
+    database_.execute("update " + table + " set name = 'meanwhile' where id > 10 and id % 4 = 0");
+    ASSERT_TRUE(wait_until([&] { return !index.get(document); }, kPatience));
+    execute(*writer, "commit; " + back);
+    expect_no_difference_after_wait();
   }
   std::int64_t triggers_of(const std::string& table) {
     return database_.number("select count(*) from pg_trigger where tgenabled = 'A' and tgrelid = '" + table +
@@ -127,6 +157,110 @@ TEST_F(Partitions, PartitionsThatCameAndWentWhileNoServiceRanAreSeenToBeforeItHa
   pipeline_.catch_up();
   EXPECT_EQ(pipeline_.difference(), "");
   EXPECT_THAT(pipeline_.must("check"), HasSubstr("pipeline test: no errors\n"));
+}
+
+// `wait` ended with 0, and the row was missing for two seconds.
+TEST_F(Partitions, WaitIncludesRowsInsertedStraightIntoANewPartition) {
+  database_.execute(
+      "create table day_3 partition of days for values in (3); insert into day_3 values (1, 3, 'a')");
+  expect_no_difference_after_wait();
+  const std::string xid = xid_of(
+      "create table day_4 partition of days for values in (4); insert into day_4 values (1, 4, 'straight')");
+  expect_no_difference_after_wait({"--xid", xid});
+  // The service may have followed the partition before `wait` looks.
+  const std::string seen = xid_of(
+      "create table day_5 partition of days for values in (5); insert into day_5 values (1, 5, 'straight')");
+  ASSERT_TRUE(says("public.day_5 is a new part"));
+  expect_no_difference_after_wait({"--xid", seen});
+}
+
+TEST_F(Partitions, WaitIncludesWhatADetachedAttachedOrDroppedPartitionChanges) {
+  database_.execute("alter table days detach partition day_1");
+  expect_no_difference_after_wait();
+  expect_no_difference_after_wait(
+      {"--xid", xid_of("alter table days attach partition day_1 for values in (1)")});
+  database_.execute("alter table days detach partition day_2" +
+                    std::string(database_.number("show server_version_num") < 140000 ? "" : " concurrently"));
+  expect_no_difference_after_wait();
+  expect_no_difference_after_wait({"--xid", xid_of("drop table day_1")});
+}
+
+TEST_F(Partitions, WithoutAServiceWaitNamesThePartThatIsNotFollowed) {
+  program_->kill();
+  database_.execute("create table day_3 partition of days for values in (3)");
+  const Completed late = pipeline_.lockstep("wait", {"--timeout", "100ms"});
+  EXPECT_EQ(late.exit_code, 1);
+  EXPECT_THAT(late.err, HasSubstr("public.day_3 is a new part of public.days; `lockstep run` has not"));
+}
+
+// Its oid and the tables above it were as before, so nothing was noted: 11 documents of 99 were missing for
+// good.
+TEST_F(Partitions, APartDetachedChangedAndAttachedAgainKeepsItsDocuments) {
+  expect_documents_after("day_1", pipeline_.index("entries"), "1-12",
+                         "alter table days detach partition day_1",
+                         "alter table days attach partition day_1 for values in (1)");
+}
+
+TEST_F(Partitions, ATableThatInheritsAgainKeepsItsDocuments) {
+  database_.execute(
+      "create table orders (id integer primary key, name text); create table old_orders () inherits "
+      "(orders); "
+      "insert into old_orders select i, 'name ' || i from generate_series(1, 40) as i; "
+      "create view all_orders as select id as _id, name from orders");
+  program_.reset();
+  pipeline_.add_index("orders", "public.all_orders", track("public.orders", {{"row", "id"}}));
+  pipeline_.apply();
+  start();
+  expect_documents_after("old_orders", pipeline_.index("orders"), "12",
+                         "alter table old_orders no inherit orders", "alter table old_orders inherit orders");
+}
+
+// The documents were there for as long as a transaction that had read the table was open.
+TEST_F(Partitions, AReaderOfADetachedPartKeepsNothingWaiting) {
+  database_.execute("alter table days detach partition day_1");
+  const auto reader = database_.connect();
+  execute(*reader, "begin; select count(*) from day_1");
+  expect_no_difference_after_wait();
+  EXPECT_EQ(triggers_of("day_1"), 4) << "the test would prove nothing";
+  EXPECT_THAT(pipeline_.must("check"), HasSubstr("pipeline test: no errors\n"));
+  execute(*reader, "commit");
+  // What stays is in nobody's way when it becomes a part again.
+  database_.execute("alter table days attach partition day_1 for values in (1)");
+  EXPECT_TRUE(says("public.day_1 is a new part of public.days; the documents of its rows (25)"));
+  expect_no_difference_after_wait();
+}
+
+TEST_F(Partitions, ApplyDropsTriggersThatAReaderOfADetachedPartHasKept) {
+  const auto reader = database_.connect();
+  database_.execute("alter table days detach partition day_1");
+  execute(*reader, "begin; select count(*) from day_1");
+  expect_no_difference_after_wait();
+  execute(*reader, "commit");
+  pipeline_.apply();
+  EXPECT_EQ(triggers_of("day_1"), 0);
+}
+
+TEST_F(Partitions, APartThatAWriterHoldsIsNamedAndKeepsNoOtherPartWaiting) {
+  program_->kill();
+  database_.execute(
+      "create table day_3 partition of days for values in (3); create table day_4 partition of days for "
+      "values "
+      "in (4); create table day_5 partition of days for values in (5)");
+  const auto writer = database_.connect();
+  execute(*writer, "begin; insert into day_4 values (1, 4, 'open')");
+  database_.execute(
+      "insert into day_3 values (1, 3, 'straight'); insert into day_5 values (1, 5, 'straight')");
+  start();
+  const std::string waits =
+      "public.day_4 is a new part of public.days, and changes of its rows are not followed: it waits for a "
+      "lock "
+      "on public.day_4 that session " +
+      std::string(execute(*writer, "select pg_backend_pid()")[0][0].c_str());
+  EXPECT_TRUE(warns(waits));
+  EXPECT_TRUE(says(waits));
+  execute(*writer, "commit");
+  expect_no_difference_after_wait();
+  EXPECT_TRUE(wait_until([&] { return pipeline_.status().at("warnings").empty(); }, kTold + seconds(5)));
 }
 
 // The role of `run` makes no trigger by rights of its own.

@@ -351,7 +351,8 @@ std::string parts_body(const TriggerCode& code, std::string_view schema_name, in
     const std::string function = code.schema + "." + trigger_function_name(pipeline, relation, event);
     body.blocks["events"].push_back(
         {{{"create", format_text(create_always_trigger_sql(trigger, part, function, event))},
-          {"drop", format_text("drop trigger if exists " + trigger + " on " + part)}},
+          {"drop", format_text("drop trigger if exists " + trigger + " on " + part)},
+          {"function", quoted_literal(function)}},
          {}});
   }
   std::string ids;

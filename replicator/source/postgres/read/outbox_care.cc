@@ -1,13 +1,11 @@
 #include "replicator/source/postgres/read/outbox_care.h"
 
-#include <spdlog/spdlog.h>
-
 #include <algorithm>
 #include <chrono>
-#include <functional>
 #include <utility>
 
 #include "replicator/error.h"
+#include "replicator/source/pipeline_status.h"
 #include "replicator/source/postgres/catalog/differences.h"
 #include "replicator/source/postgres/read/lead_holders.h"
 #include "replicator/source/postgres/session/statement.h"
@@ -21,6 +19,7 @@ constexpr auto kLeafAge = std::chrono::minutes(10);          // or when they hav
 // Shares of the limit: below a quarter nothing is done about it; a leaf with an eighth of it is large.
 constexpr std::int64_t kSmallShares = 4;
 constexpr std::int64_t kTurnShares = 8;
+constexpr auto kLatePart = std::chrono::seconds(2);  // a part that is not followed for so long is named
 
 }  // namespace
 
@@ -164,35 +163,69 @@ std::vector<std::string> PostgresOutboxCare::follow_parts_of(const std::string& 
 
 std::vector<std::string> PostgresOutboxCare::follow_parts() {
   std::vector<std::string> lines;
-  std::map<std::string, std::string> unfollowed;
-  const auto attempt = [&](const std::string& tables, const std::function<void()>& step) {
+  std::map<std::string, std::string> functions;  // by tracked table
+  errors_.clear();
+  look_for_unfollowed();
+  for (const auto& [what, part] : unfollowed_) functions[part.table] = part.function;
+  for (const auto& [table, function] : functions) {
+    if (function.empty()) continue;  // an older lockstep has applied it: its triggers are missed, and named
     try {
-      step();
+      for (std::string& line : follow_parts_of(table, function)) lines.push_back(std::move(line));
     } catch (const PostgresError& error) {
       if (!session_.is_open()) throw;
-      if (error.retryable()) return;  // somebody uses the part
-      unfollowed[tables] = error.what();
-      if (unfollowed_[tables] == error.what()) return;
-      spdlog::warn(
-          "partitions of {} have come or gone, and changes of their rows are not followed: {}; run `lockstep "
-          "apply`. If a right is missing, `lockstep check` names it",
-          tables, error.what());
+      if (!error.retryable()) errors_[table] = error.what();
     }
-  };
-  pqxx::result changed;
-  attempt("tables", [&] {
-    changed = session_.ask("looking for parts of tables", postgres_sql("find_changed_parts"), pipeline_.id(),
-                           schema_name_);
-  });
-  for (const pqxx::row& row : changed) {
-    const std::string table = row[0].c_str();
-    if (row[1].is_null()) continue;  // an older lockstep has applied it: its triggers are missed, and named
-    attempt(table, [&] {
-      for (std::string& line : follow_parts_of(table, row[1].c_str())) lines.push_back(std::move(line));
-    });
   }
-  unfollowed_ = std::move(unfollowed);
+  if (!functions.empty()) look_for_unfollowed();
   return lines;
+}
+
+void PostgresOutboxCare::look_for_unfollowed() {
+  const auto now = std::chrono::steady_clock::now();
+  std::map<std::string, UnfollowedPart> found;
+  try {
+    for (const pqxx::row& row :
+         session_.ask("looking for parts of tables", postgres_sql("find_changed_parts"), pipeline_.id(),
+                      schema_name_)) {
+      const auto known = unfollowed_.find(row[3].c_str());
+      found[row[3].c_str()] = {row[0].c_str(), row[1].c_str(), row[2].c_str(),
+                               known == unfollowed_.end() ? now : known->second.since};
+    }
+  } catch (const PostgresError& error) {
+    if (!session_.is_open()) throw;
+    if (error.retryable()) return;
+    found = {{"partitions of tracked tables may have come or gone", {}}};
+    errors_[""] = error.what();
+  }
+  unfollowed_ = std::move(found);
+}
+
+std::vector<std::string> PostgresOutboxCare::unfollowed_parts() {
+  std::vector<std::string> sentences;
+  const auto late = std::chrono::steady_clock::now() - kLatePart;
+  for (const auto& [what, part] : unfollowed_) {
+    const auto error = errors_.find(part.table);
+    if (error == errors_.end() && part.since > late) continue;
+    std::string sentence = what + ", and changes of its rows are not followed: ";
+    if (error != errors_.end())
+      sentence += error->second + "; run `lockstep apply`. If a right is missing, `lockstep check` names it";
+    else if (const std::string holders = holders_of(part.oid); !holders.empty())
+      sentence += holders;
+    else
+      sentence += "run `lockstep apply`";
+    sentences.push_back(std::move(sentence));
+  }
+  return sentences;
+}
+
+std::string PostgresOutboxCare::holders_of(const std::string& part) {
+  std::string holders;
+  for (const pqxx::row& row :
+       session_.ask("asking who holds a part of a table", postgres_sql("part_holders"), part)) {
+    const LockWait wait{{}, row[0].c_str(), row[1].as<int>(), row[2].c_str(), row[3].c_str()};
+    holders += (holders.empty() ? "" : ", and ") + reason_of(wait);
+  }
+  return holders;
 }
 
 std::vector<std::string> PostgresOutboxCare::differences_from_applied() {
@@ -209,6 +242,7 @@ std::vector<std::string> PostgresOutboxCare::differences_from_applied() {
     if (error.sqlstate() != sqlstate::kLockNotAvailable) throw;
   }
   std::vector<std::string> differences = known_differences_;
+  for (std::string& sentence : unfollowed_parts()) differences.push_back(std::move(sentence));
   for (const pqxx::row& row : session_.ask("looking for rights that are lent", postgres_sql("rights_at_risk"),
                                            pipeline_.id(), schema_name_)) {
     differences.emplace_back(row[0].c_str());

@@ -48,6 +48,13 @@ class PostgresOutboxCare final : public OutboxCare {
     std::int64_t pending() const { return bytes > passed ? bytes - passed : 0; }
   };
 
+  struct UnfollowedPart {
+    std::string table;     // the tracked one
+    std::string function;  // which follows its parts; empty: there is none
+    std::string oid;
+    SteadyTime since;
+  };
+
   struct Outbox {
     std::vector<Leaf> leaves;
     std::optional<std::int64_t> limit;  // none: no pipeline of the schema has one
@@ -70,8 +77,16 @@ class PostgresOutboxCare final : public OutboxCare {
   /// Calls the function that follows the parts of `table`, and returns what it says.
   std::vector<std::string> follow_parts_of(const std::string& table, const std::string& function);
 
+  /// Looks for parts that have come, gone or moved and are not followed.
+  void look_for_unfollowed();
+  /// Those of them that keep waiting or cannot be followed, in sentences.
+  std::vector<std::string> unfollowed_parts();
+  /// The sessions that hold a part so that it cannot be followed, in words; empty: there is none.
+  std::string holders_of(const std::string& part);
+
   std::vector<std::string> known_differences_;
-  std::map<std::string, std::string> unfollowed_;  // why, by tracked table
+  std::map<std::string, UnfollowedPart> unfollowed_;  // by what has happened to them, in words
+  std::map<std::string, std::string> errors_;         // of following parts, by tracked table
   PostgresSession& session_;
   const PostgresPipeline& pipeline_;
   const std::string schema_name_;

@@ -1,14 +1,16 @@
 -- Body of the function that follows the parts of a tracked table, its partitions and the tables that inherit from it, as they
--- come and go (define/triggers.h, T6). It returns a sentence for each that did. A new part gets its triggers, one that has left
--- loses them, one that has moved below the tracked table keeps them. Then the values of its rows are noted, as if each row had been inserted, or deleted. What it cannot read any
--- more, or would read for long, becomes a comparison of the indices that follow the table.
--- It runs nothing that belongs to another role than the tracked table does: a part of somebody else is left to `apply`.
+-- come and go (define/triggers.h, T6). It returns a sentence for each that did. A part gets the triggers that it lacks. Then the
+-- values of its rows are noted, as if each row had been inserted, or deleted. What it cannot read any more, or would read for
+-- long, becomes a comparison of the indices that follow the table. A part that has left loses its triggers unless a session
+-- reads it: those that stay do no harm, and `apply` drops them.
+-- A part that another session holds is left for the next look, so that the others need not wait for it.
+-- It runs nothing that belongs to another role than the tracked table does: a part of another role is left to `apply`.
 --   {schema}    lockstep's schema
 --   {part}      the row of the outbox into which d.key goes
 --   {pipeline}  its id
 --   {relation}  the tracked table's name as a literal
 --   {ids}       the ids of the captures
---   events      once for each trigger: {create}, {drop}, texts for format() of the part's name
+--   events      once for each trigger: {create}, {drop}, texts for format() of the part's name, {function} a literal
 --   captures    once for each: {id}, {keys} a query of its values, as key, likewise
 #variable_conflict use_column
 declare
@@ -18,6 +20,8 @@ declare
   found_keys text[];
   change text;
   reason text;
+  patience text := '';
+  has_followed boolean := false;
 begin
   if current_setting('transaction_isolation') <> 'read committed' then
     -- An older snapshot would overlook what others wrote before the lock.
@@ -33,39 +37,45 @@ begin
     )
     select coalesce(m.oid, k.oid) as oid, m.oid is not null as is_part, m.oid is not null and k.oid is not null as has_moved,
            k.name as known_as, c.relkind = 'f' as is_foreign,
-           c.relowner = t.relowner as has_same_owner, quote_ident(n.nspname) || '.' || quote_ident(c.relname) as name
+           c.relowner = t.relowner as has_same_owner, case when m.oid is not null or r.name = k.name then r.name end as name,
+           c.oid is null as is_dropped
     from members as m
       full join (select p.table_oid as oid, p.name, p.above
                  from {schema}.part as p
                  where p.pipeline = {pipeline} and p.relation = {relation}) as k on k.oid = m.oid
       left join pg_class as c on c.oid = coalesce(m.oid, k.oid)
       left join pg_namespace as n on n.oid = c.relnamespace
+      -- In a restored database the oid that is known may be another table's.
+      cross join lateral (select quote_ident(n.nspname) || '.' || quote_ident(c.relname)) as r(name)
       join pg_class as t on t.oid = to_regclass({relation})
     where m.oid is null or k.oid is null or k.above <> {schema}.tables_above(m.oid)
     order by 1
   loop
     continue when part.is_part and not part.is_foreign and not part.has_same_owner;
-    change := format(case when part.has_moved then '%s, a part of %s, is below other tables now'
+    change := format(case when part.has_moved then '%s, a part of %s, is below other tables now, or was attached again'
                           when part.is_part then '%s is a new part of %s'
-                          when part.name is null then '%s, a part of %s, was dropped'
+                          when part.is_dropped then '%s, a part of %s, was dropped'
+                          when part.name is null then '%s is no part of %s any more, and has another name'
                           else '%s is no part of %s any more' end, coalesce(part.name, part.known_as), {relation});
     reason := null;
     if part.name is null or part.is_foreign or not part.has_same_owner then
       reason := change;
     else
-      -- Whoever writes to it without triggers, or with those that go, ends before what is read below.
-      execute format(case when part.is_part then 'lock table only %s in share row exclusive mode'
-                          else 'lock table only %s in access exclusive mode' end, part.name);
+      begin
+        -- A session that writes to it without triggers ends before what is read below.
+        execute format('lock table only %s in share row exclusive mode' || patience, part.name);
+      exception
+        when lock_not_available then
+          patience := ' nowait';
+          continue;
+      end;
       continue when to_regclass(part.name) is distinct from part.oid;
-      if part.has_moved then
-        null; -- it has its triggers
-      elsif part.is_part then
+      if part.is_part then
 {#events}
-        execute format({create}, part.name);
-{/events}
-      else
-{#events}
-        execute format({drop}, part.name);
+        if not exists (select from pg_trigger as t
+                       where t.tgrelid = part.oid and t.tgenabled = 'A' and t.tgfoid = {function}::regproc) then
+          execute format({create}, part.name);
+        end if;
 {/events}
       end if;
       execute format('select count(*) from (select from only %s limit %s) as r', part.name, most + 1) into number;
@@ -95,11 +105,23 @@ begin
         end loop;
 {/captures}
       end if;
+      if not part.is_part then
+        begin
+          execute format('lock table only %s in access exclusive mode' || patience, part.name);
+{#events}
+          execute format({drop}, part.name);
+{/events}
+        exception
+          when lock_not_available then
+            patience := ' nowait';
+        end;
+      end if;
     end if;
+    has_followed := true;
     if part.is_part then
       insert into {schema}.part (pipeline, relation, table_oid, name, above)
       values ({pipeline}, {relation}, part.oid, part.name, {schema}.tables_above(part.oid))
-      on conflict (pipeline, relation, table_oid) do update set above = excluded.above;
+      on conflict (pipeline, relation, table_oid) do update set name = excluded.name, above = excluded.above;
     else
       delete from {schema}.part as p where p.pipeline = {pipeline} and p.relation = {relation} and p.table_oid = part.oid;
     end if;
@@ -116,4 +138,7 @@ begin
       return next reason || '; the indices that follow it are compared with their views';
     end if;
   end loop;
+  if has_followed then
+    update {schema}.pipeline as p set parts_followed = pg_snapshot_xmax(pg_current_snapshot()) where p.id = {pipeline};
+  end if;
 end

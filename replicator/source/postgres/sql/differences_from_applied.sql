@@ -72,7 +72,7 @@ from {schema}.part as p
 where p.pipeline = $1 and exists (select from members as m where m.relation = p.relation and m.oid is not null)
   and not exists (select from members as m where m.relation = p.relation and m.oid = p.table_oid)
 union all
-select false, p.name || ', a part of ' || p.relation || ', is below other tables now, and the documents of its rows may be out of date; a running service sees to them within seconds, and `lockstep apply` does'
+select false, p.name || ', a part of ' || p.relation || ', is below other tables now, or was attached again, and the documents of its rows may be out of date; a running service sees to them within seconds, and `lockstep apply` does'
 from {schema}.part as p
 where p.pipeline = $1 and exists (select from members as m where m.relation = p.relation and m.oid = p.table_oid)
   and p.above <> {schema}.tables_above(p.table_oid)

@@ -32,14 +32,12 @@ AppliedState pending(std::string reason) {
 
 }  // namespace
 
-/// Without a transaction the point is a snapshot, taken when it begins.
+/// Without a transaction the point is a snapshot, taken when it begins, or as soon as P4 allows.
 class PostgresAppliedPoint final : public AppliedPoint {
  public:
   PostgresAppliedPoint(PostgresAppliedWatch& watch, std::optional<TransactionId> transaction)
       : watch_(watch), transaction_(transaction) {
-    if (transaction_) return;
-    now_.emplace(
-        watch_.session_.ask("asking what is committed", "select pg_current_snapshot()::text")[0][0].c_str());
+    if (!transaction_) take_point();
   }
 
   AppliedState look() override {
@@ -76,6 +74,8 @@ class PostgresAppliedPoint final : public AppliedPoint {
       if (state.kind != Kind::kApplied) return state;
       committed_ = true;
     }
+    if (!is_taken_) take_point();
+    if (!is_taken_) return pending(unfollowed_ + "; `lockstep run` has not followed it yet");
     const pqxx::result row = watch_.session_.ask("asking how far Elasticsearch is",
                                                  postgres_sql("read_checkpoint"), watch_.pipeline_);
     if (row.empty()) {
@@ -103,6 +103,24 @@ class PostgresAppliedPoint final : public AppliedPoint {
     return jobs_.look(unfinished());
   }
 
+  // P4. REQUIRES: the transaction, if any, has committed.
+  void take_point() {
+    const std::optional<std::string> transaction =
+        transaction_ ? std::optional(std::to_string(transaction_->value)) : std::nullopt;
+    const pqxx::row row = watch_.session_.ask(
+        "asking what is committed",
+        fill_placeholders(postgres_sql("take_point"),
+                          {{"schema", "{schema}"}, {"changed_parts", postgres_sql("find_changed_parts")}}),
+        watch_.pipeline_, watch_.schema_name_, transaction)[0];
+    unfollowed_ = row[1].c_str();
+    if (!unfollowed_.empty()) {
+      is_late_ = true;
+      return;
+    }
+    is_taken_ = true;
+    if (!transaction_ || is_late_ || row[2].as<bool>()) now_.emplace(row[0].c_str());
+  }
+
   // kApplied: it has committed.
   AppliedState transaction_state() {
     const std::string number = std::to_string(transaction_->value);
@@ -121,7 +139,7 @@ class PostgresAppliedPoint final : public AppliedPoint {
 
   // Not P1.
   bool is_pending(const Checkpoint& at) {
-    if (transaction_) {
+    if (!now_) {
       if (at.prev.sees(transaction_->value)) return false;
       return watch_.session_
           .ask("looking for pending changes", postgres_sql("find_pending_of_transaction"), watch_.captures_,
@@ -158,14 +176,17 @@ class PostgresAppliedPoint final : public AppliedPoint {
   PostgresAppliedWatch& watch_;
   const std::optional<TransactionId> transaction_;
   bool committed_ = false;
-  std::optional<PostgresSnapshot> now_;  // without a transaction
+  bool is_taken_ = false;                // P4 holds
+  bool is_late_ = false;                 // it did not at first
+  std::string unfollowed_;               // not P4: which part, in words
+  std::optional<PostgresSnapshot> now_;  // the point; none: it is the transaction
   AwaitedJobs jobs_;                     // of P2; it has looked: P1 holds
   std::string generation_;
   Every ask_leader_{kAskLeaderAgain};
 };
 
 PostgresAppliedWatch::PostgresAppliedWatch(const Config& config)
-    : session_(config.source, config.pipeline + " wait") {
+    : session_(config.source, config.pipeline + " wait"), schema_name_(config.source.schema) {
   const pqxx::row row = require_applied(session_, config.source.schema, config.pipeline,
                                         statement_with_place(session_, "find_pipeline"));
   if (row[4].as<bool>()) {

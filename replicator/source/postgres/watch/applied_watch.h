@@ -7,7 +7,12 @@
 //     checkpoint moved over it;
 //
 // P3. no index is set aside, a comparison has been added for any dropped changes, and the last leader has
-//     seen this database.
+//     seen this database;
+//
+// P4. the point sees no part of a tracked table that is not followed yet: what was inserted straight into a
+//     new partition, and what a detached one has taken away, is noted in the outbox only once the leader has
+//     followed it. So the point is a snapshot in which every part is followed. That of a transaction is one,
+//     too, if parts may have been followed after it.
 //
 // Rows of other tables do not count, so the checkpoint of an idle pipeline need not move.
 #pragma once
@@ -45,6 +50,7 @@ class PostgresAppliedWatch final : public AppliedWatch {
   void load_captures();
 
   PostgresSession session_;
+  const std::string schema_name_;  // not quoted
   int pipeline_ = 0;
   std::string identity_;
   PostgresPlace place_;

@@ -216,6 +216,8 @@ declare
   found_keys text[];
   change text;
   reason text;
+  patience text := '';
+  has_followed boolean := false;
 begin
   if current_setting('transaction_isolation') <> 'read committed' then
     -- An older snapshot would overlook what others wrote before the lock.
@@ -231,46 +233,60 @@ begin
     )
     select coalesce(m.oid, k.oid) as oid, m.oid is not null as is_part, m.oid is not null and k.oid is not null as has_moved,
            k.name as known_as, c.relkind = 'f' as is_foreign,
-           c.relowner = t.relowner as has_same_owner, quote_ident(n.nspname) || '.' || quote_ident(c.relname) as name
+           c.relowner = t.relowner as has_same_owner, case when m.oid is not null or r.name = k.name then r.name end as name,
+           c.oid is null as is_dropped
     from members as m
       full join (select p.table_oid as oid, p.name, p.above
                  from lockstep.part as p
                  where p.pipeline = 1 and p.relation = 'blog.blogposts') as k on k.oid = m.oid
       left join pg_class as c on c.oid = coalesce(m.oid, k.oid)
       left join pg_namespace as n on n.oid = c.relnamespace
+      -- In a restored database the oid that is known may be another table's.
+      cross join lateral (select quote_ident(n.nspname) || '.' || quote_ident(c.relname)) as r(name)
       join pg_class as t on t.oid = to_regclass('blog.blogposts')
     where m.oid is null or k.oid is null or k.above <> lockstep.tables_above(m.oid)
     order by 1
   loop
     continue when part.is_part and not part.is_foreign and not part.has_same_owner;
-    change := format(case when part.has_moved then '%s, a part of %s, is below other tables now'
+    change := format(case when part.has_moved then '%s, a part of %s, is below other tables now, or was attached again'
                           when part.is_part then '%s is a new part of %s'
-                          when part.name is null then '%s, a part of %s, was dropped'
+                          when part.is_dropped then '%s, a part of %s, was dropped'
+                          when part.name is null then '%s is no part of %s any more, and has another name'
                           else '%s is no part of %s any more' end, coalesce(part.name, part.known_as), 'blog.blogposts');
     reason := null;
     if part.name is null or part.is_foreign or not part.has_same_owner then
       reason := change;
     else
-      -- Whoever writes to it without triggers, or with those that go, ends before what is read below.
-      execute format(case when part.is_part then 'lock table only %s in share row exclusive mode'
-                          else 'lock table only %s in access exclusive mode' end, part.name);
+      begin
+        -- A session that writes to it without triggers ends before what is read below.
+        execute format('lock table only %s in share row exclusive mode' || patience, part.name);
+      exception
+        when lock_not_available then
+          patience := ' nowait';
+          continue;
+      end;
       continue when to_regclass(part.name) is distinct from part.oid;
-      if part.has_moved then
-        null; -- it has its triggers
-      elsif part.is_part then
-        execute format($lockstep$create trigger lockstep_1_insert after insert on %1$s referencing new table as new_rows for each statement execute function lockstep.capture_1_blogposts_e7ea6df8_insert();
+      if part.is_part then
+        if not exists (select from pg_trigger as t
+                       where t.tgrelid = part.oid and t.tgenabled = 'A' and t.tgfoid = 'lockstep.capture_1_blogposts_e7ea6df8_insert'::regproc) then
+          execute format($lockstep$create trigger lockstep_1_insert after insert on %1$s referencing new table as new_rows for each statement execute function lockstep.capture_1_blogposts_e7ea6df8_insert();
 alter table %1$s enable always trigger lockstep_1_insert$lockstep$, part.name);
-        execute format($lockstep$create trigger lockstep_1_update after update on %1$s referencing old table as old_rows new table as new_rows for each statement execute function lockstep.capture_1_blogposts_e7ea6df8_update();
+        end if;
+        if not exists (select from pg_trigger as t
+                       where t.tgrelid = part.oid and t.tgenabled = 'A' and t.tgfoid = 'lockstep.capture_1_blogposts_e7ea6df8_update'::regproc) then
+          execute format($lockstep$create trigger lockstep_1_update after update on %1$s referencing old table as old_rows new table as new_rows for each statement execute function lockstep.capture_1_blogposts_e7ea6df8_update();
 alter table %1$s enable always trigger lockstep_1_update$lockstep$, part.name);
-        execute format($lockstep$create trigger lockstep_1_delete after delete on %1$s referencing old table as old_rows for each statement execute function lockstep.capture_1_blogposts_e7ea6df8_delete();
+        end if;
+        if not exists (select from pg_trigger as t
+                       where t.tgrelid = part.oid and t.tgenabled = 'A' and t.tgfoid = 'lockstep.capture_1_blogposts_e7ea6df8_delete'::regproc) then
+          execute format($lockstep$create trigger lockstep_1_delete after delete on %1$s referencing old table as old_rows for each statement execute function lockstep.capture_1_blogposts_e7ea6df8_delete();
 alter table %1$s enable always trigger lockstep_1_delete$lockstep$, part.name);
-        execute format($lockstep$create trigger lockstep_1_truncate after truncate on %1$s for each statement execute function lockstep.capture_1_blogposts_e7ea6df8_truncate();
+        end if;
+        if not exists (select from pg_trigger as t
+                       where t.tgrelid = part.oid and t.tgenabled = 'A' and t.tgfoid = 'lockstep.capture_1_blogposts_e7ea6df8_truncate'::regproc) then
+          execute format($lockstep$create trigger lockstep_1_truncate after truncate on %1$s for each statement execute function lockstep.capture_1_blogposts_e7ea6df8_truncate();
 alter table %1$s enable always trigger lockstep_1_truncate$lockstep$, part.name);
-      else
-        execute format($lockstep$drop trigger if exists lockstep_1_insert on %1$s$lockstep$, part.name);
-        execute format($lockstep$drop trigger if exists lockstep_1_update on %1$s$lockstep$, part.name);
-        execute format($lockstep$drop trigger if exists lockstep_1_delete on %1$s$lockstep$, part.name);
-        execute format($lockstep$drop trigger if exists lockstep_1_truncate on %1$s$lockstep$, part.name);
+        end if;
       end if;
       execute format('select count(*) from (select from only %s limit %s) as r', part.name, most + 1) into number;
       if number > most then
@@ -297,11 +313,24 @@ alter table %1$s enable always trigger lockstep_1_truncate$lockstep$, part.name)
           insert into lockstep.outbox (capture, keys) values (1, found_keys);
         end loop;
       end if;
+      if not part.is_part then
+        begin
+          execute format('lock table only %s in access exclusive mode' || patience, part.name);
+          execute format($lockstep$drop trigger if exists lockstep_1_insert on %1$s$lockstep$, part.name);
+          execute format($lockstep$drop trigger if exists lockstep_1_update on %1$s$lockstep$, part.name);
+          execute format($lockstep$drop trigger if exists lockstep_1_delete on %1$s$lockstep$, part.name);
+          execute format($lockstep$drop trigger if exists lockstep_1_truncate on %1$s$lockstep$, part.name);
+        exception
+          when lock_not_available then
+            patience := ' nowait';
+        end;
+      end if;
     end if;
+    has_followed := true;
     if part.is_part then
       insert into lockstep.part (pipeline, relation, table_oid, name, above)
       values (1, 'blog.blogposts', part.oid, part.name, lockstep.tables_above(part.oid))
-      on conflict (pipeline, relation, table_oid) do update set above = excluded.above;
+      on conflict (pipeline, relation, table_oid) do update set name = excluded.name, above = excluded.above;
     else
       delete from lockstep.part as p where p.pipeline = 1 and p.relation = 'blog.blogposts' and p.table_oid = part.oid;
     end if;
@@ -318,6 +347,9 @@ alter table %1$s enable always trigger lockstep_1_truncate$lockstep$, part.name)
       return next reason || '; the indices that follow it are compared with their views';
     end if;
   end loop;
+  if has_followed then
+    update lockstep.pipeline as p set parts_followed = pg_snapshot_xmax(pg_current_snapshot()) where p.id = 1;
+  end if;
 end
 $lockstep1$;
 revoke all on function lockstep.capture_1_blogposts_e7ea6df8_parts() from public;
@@ -529,6 +561,8 @@ declare
   found_keys text[];
   change text;
   reason text;
+  patience text := '';
+  has_followed boolean := false;
 begin
   if current_setting('transaction_isolation') <> 'read committed' then
     -- An older snapshot would overlook what others wrote before the lock.
@@ -544,46 +578,60 @@ begin
     )
     select coalesce(m.oid, k.oid) as oid, m.oid is not null as is_part, m.oid is not null and k.oid is not null as has_moved,
            k.name as known_as, c.relkind = 'f' as is_foreign,
-           c.relowner = t.relowner as has_same_owner, quote_ident(n.nspname) || '.' || quote_ident(c.relname) as name
+           c.relowner = t.relowner as has_same_owner, case when m.oid is not null or r.name = k.name then r.name end as name,
+           c.oid is null as is_dropped
     from members as m
       full join (select p.table_oid as oid, p.name, p.above
                  from lockstep.part as p
                  where p.pipeline = 1 and p.relation = 'blog.users') as k on k.oid = m.oid
       left join pg_class as c on c.oid = coalesce(m.oid, k.oid)
       left join pg_namespace as n on n.oid = c.relnamespace
+      -- In a restored database the oid that is known may be another table's.
+      cross join lateral (select quote_ident(n.nspname) || '.' || quote_ident(c.relname)) as r(name)
       join pg_class as t on t.oid = to_regclass('blog.users')
     where m.oid is null or k.oid is null or k.above <> lockstep.tables_above(m.oid)
     order by 1
   loop
     continue when part.is_part and not part.is_foreign and not part.has_same_owner;
-    change := format(case when part.has_moved then '%s, a part of %s, is below other tables now'
+    change := format(case when part.has_moved then '%s, a part of %s, is below other tables now, or was attached again'
                           when part.is_part then '%s is a new part of %s'
-                          when part.name is null then '%s, a part of %s, was dropped'
+                          when part.is_dropped then '%s, a part of %s, was dropped'
+                          when part.name is null then '%s is no part of %s any more, and has another name'
                           else '%s is no part of %s any more' end, coalesce(part.name, part.known_as), 'blog.users');
     reason := null;
     if part.name is null or part.is_foreign or not part.has_same_owner then
       reason := change;
     else
-      -- Whoever writes to it without triggers, or with those that go, ends before what is read below.
-      execute format(case when part.is_part then 'lock table only %s in share row exclusive mode'
-                          else 'lock table only %s in access exclusive mode' end, part.name);
+      begin
+        -- A session that writes to it without triggers ends before what is read below.
+        execute format('lock table only %s in share row exclusive mode' || patience, part.name);
+      exception
+        when lock_not_available then
+          patience := ' nowait';
+          continue;
+      end;
       continue when to_regclass(part.name) is distinct from part.oid;
-      if part.has_moved then
-        null; -- it has its triggers
-      elsif part.is_part then
-        execute format($lockstep$create trigger lockstep_1_insert after insert on %1$s referencing new table as new_rows for each statement execute function lockstep.capture_1_users_33a421cb_insert();
+      if part.is_part then
+        if not exists (select from pg_trigger as t
+                       where t.tgrelid = part.oid and t.tgenabled = 'A' and t.tgfoid = 'lockstep.capture_1_users_33a421cb_insert'::regproc) then
+          execute format($lockstep$create trigger lockstep_1_insert after insert on %1$s referencing new table as new_rows for each statement execute function lockstep.capture_1_users_33a421cb_insert();
 alter table %1$s enable always trigger lockstep_1_insert$lockstep$, part.name);
-        execute format($lockstep$create trigger lockstep_1_update after update on %1$s referencing old table as old_rows new table as new_rows for each statement execute function lockstep.capture_1_users_33a421cb_update();
+        end if;
+        if not exists (select from pg_trigger as t
+                       where t.tgrelid = part.oid and t.tgenabled = 'A' and t.tgfoid = 'lockstep.capture_1_users_33a421cb_update'::regproc) then
+          execute format($lockstep$create trigger lockstep_1_update after update on %1$s referencing old table as old_rows new table as new_rows for each statement execute function lockstep.capture_1_users_33a421cb_update();
 alter table %1$s enable always trigger lockstep_1_update$lockstep$, part.name);
-        execute format($lockstep$create trigger lockstep_1_delete after delete on %1$s referencing old table as old_rows for each statement execute function lockstep.capture_1_users_33a421cb_delete();
+        end if;
+        if not exists (select from pg_trigger as t
+                       where t.tgrelid = part.oid and t.tgenabled = 'A' and t.tgfoid = 'lockstep.capture_1_users_33a421cb_delete'::regproc) then
+          execute format($lockstep$create trigger lockstep_1_delete after delete on %1$s referencing old table as old_rows for each statement execute function lockstep.capture_1_users_33a421cb_delete();
 alter table %1$s enable always trigger lockstep_1_delete$lockstep$, part.name);
-        execute format($lockstep$create trigger lockstep_1_truncate after truncate on %1$s for each statement execute function lockstep.capture_1_users_33a421cb_truncate();
+        end if;
+        if not exists (select from pg_trigger as t
+                       where t.tgrelid = part.oid and t.tgenabled = 'A' and t.tgfoid = 'lockstep.capture_1_users_33a421cb_truncate'::regproc) then
+          execute format($lockstep$create trigger lockstep_1_truncate after truncate on %1$s for each statement execute function lockstep.capture_1_users_33a421cb_truncate();
 alter table %1$s enable always trigger lockstep_1_truncate$lockstep$, part.name);
-      else
-        execute format($lockstep$drop trigger if exists lockstep_1_insert on %1$s$lockstep$, part.name);
-        execute format($lockstep$drop trigger if exists lockstep_1_update on %1$s$lockstep$, part.name);
-        execute format($lockstep$drop trigger if exists lockstep_1_delete on %1$s$lockstep$, part.name);
-        execute format($lockstep$drop trigger if exists lockstep_1_truncate on %1$s$lockstep$, part.name);
+        end if;
       end if;
       execute format('select count(*) from (select from only %s limit %s) as r', part.name, most + 1) into number;
       if number > most then
@@ -610,11 +658,24 @@ alter table %1$s enable always trigger lockstep_1_truncate$lockstep$, part.name)
           insert into lockstep.outbox (capture, keys) values (2, found_keys);
         end loop;
       end if;
+      if not part.is_part then
+        begin
+          execute format('lock table only %s in access exclusive mode' || patience, part.name);
+          execute format($lockstep$drop trigger if exists lockstep_1_insert on %1$s$lockstep$, part.name);
+          execute format($lockstep$drop trigger if exists lockstep_1_update on %1$s$lockstep$, part.name);
+          execute format($lockstep$drop trigger if exists lockstep_1_delete on %1$s$lockstep$, part.name);
+          execute format($lockstep$drop trigger if exists lockstep_1_truncate on %1$s$lockstep$, part.name);
+        exception
+          when lock_not_available then
+            patience := ' nowait';
+        end;
+      end if;
     end if;
+    has_followed := true;
     if part.is_part then
       insert into lockstep.part (pipeline, relation, table_oid, name, above)
       values (1, 'blog.users', part.oid, part.name, lockstep.tables_above(part.oid))
-      on conflict (pipeline, relation, table_oid) do update set above = excluded.above;
+      on conflict (pipeline, relation, table_oid) do update set name = excluded.name, above = excluded.above;
     else
       delete from lockstep.part as p where p.pipeline = 1 and p.relation = 'blog.users' and p.table_oid = part.oid;
     end if;
@@ -631,6 +692,9 @@ alter table %1$s enable always trigger lockstep_1_truncate$lockstep$, part.name)
       return next reason || '; the indices that follow it are compared with their views';
     end if;
   end loop;
+  if has_followed then
+    update lockstep.pipeline as p set parts_followed = pg_snapshot_xmax(pg_current_snapshot()) where p.id = 1;
+  end if;
 end
 $lockstep1$;
 revoke all on function lockstep.capture_1_users_33a421cb_parts() from public;
