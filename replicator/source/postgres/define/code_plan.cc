@@ -94,9 +94,32 @@ std::set<unsigned> CodePlanner::parts_for_function(const TableDesign& table) con
   for (const TableMember& member : table.members) {
     // A part of two tracked tables has the triggers of the other one already.
     if (known.contains(member.oid) || wanted_triggers_.contains({member.oid, trigger})) continue;
-    if (member.kind == 'f' || member.owner == table.relation.owner) parts.insert(member.oid);
+    if (has_trigger_of_another_function(table.relation.name, member.oid)) continue;
+    if (is_left_to_function(table, member)) parts.insert(member.oid);
   }
   return parts;
+}
+
+bool CodePlanner::is_left_to_function(const TableDesign& table, const TableMember& member) {
+  return member.kind == 'f' || member.owner == table.relation.owner;
+}
+
+// With the patience of `apply`, since the function leaves out what another session holds.
+void CodePlanner::lock_for_function(const TableMember& member) {
+  if (member.kind != 'f') lock(member.name, kForCreation);
+}
+
+// Left from a table that it was a part of, or disabled: plan_trigger() replaces it.
+bool CodePlanner::has_trigger_of_another_function(const std::string& relation, unsigned part) const {
+  return std::any_of(
+      in_.applied.triggers.begin(), in_.applied.triggers.end(), [&](const AppliedTrigger& applied) {
+        if (applied.table_oid != part) return false;
+        for (const TriggerEvent event : kTriggerEvents) {
+          if (applied.name != trigger_name(in_.schema_name, pipeline_, event)) continue;
+          return !applied.as_made || applied.function != trigger_function_name(pipeline_, relation, event);
+        }
+        return false;
+      });
 }
 
 void CodePlanner::plan_parts(const TableDesign& table, const std::string& function, bool is_followed,
@@ -109,11 +132,16 @@ void CodePlanner::plan_parts(const TableDesign& table, const std::string& functi
   std::string changes;
   for (const TableMember& member : table.members) {
     const bool is_known = gone.erase(member.oid) > 0 && is_followed;
+    const bool has_moved = in_.applied.moved_parts.contains({relation, member.oid});
+    if (is_known && has_moved && !is_left_to_function(table, member)) gaps_.insert(relation);
     if (for_function.contains(member.oid)) {
       changes += (changes.empty() ? "" : ", ") + member.name + " is new";
-    } else if (is_known && in_.applied.moved_parts.contains({relation, member.oid})) {
-      changes += (changes.empty() ? "" : ", ") + member.name + " is below other tables";
-    } else if (!is_known) {
+      lock_for_function(member);
+    } else if (is_known && has_moved && is_left_to_function(table, member)) {
+      changes +=
+          (changes.empty() ? "" : ", ") + member.name + " is below other tables, or was attached again";
+      lock_for_function(member);
+    } else if (!is_known || has_moved) {
       noted += (noted.empty() ? "" : ", ") + std::string("(") + std::to_string(pipeline_) + ", " +
                in_.transaction.quote(relation) + ", " + std::to_string(member.oid) + "::oid, " +
                in_.transaction.quote(member.name) + ")";
@@ -125,7 +153,10 @@ void CodePlanner::plan_parts(const TableDesign& table, const std::string& functi
         {Action::kCreate, "list of the parts of " + relation, "so that those that come and go are noticed",
          (is_followed ? "" : "delete from " + table_name + " where " + of_relation + ";\n") + "insert into " +
              table_name + " (pipeline, relation, table_oid, name, above) select v.*, " + schema_ +
-             ".tables_above(v.part) from (values " + noted + ") as v(pipeline, relation, part, name)"});
+             ".tables_above(v.part) from (values " + noted +
+             ") as v(pipeline, relation, part, name) on conflict (pipeline, relation, table_oid) do update "
+             "set name "
+             "= excluded.name, above = excluded.above"});
   }
   if (!is_followed) return;
   for (const auto& [oid, name] : gone) {

@@ -41,6 +41,9 @@ class CodePlanner {
   /// The parts whose triggers the table's own function makes (triggers.h, T6): those that came since the
   /// last apply. REQUIRES: the other tables have not all been planned, or it has this table's parts anyway.
   std::set<unsigned> parts_for_function(const TableDesign& table) const;
+  static bool is_left_to_function(const TableDesign& table, const TableMember& member);
+  void lock_for_function(const TableMember& member);
+  bool has_trigger_of_another_function(const std::string& relation, unsigned part) const;
   void plan_parts(const TableDesign& table, const std::string& function, bool is_followed,
                   const std::set<unsigned>& for_function);
   void forget_parts();
