@@ -63,6 +63,13 @@ class Drafter {
     if (documents_.root.empty()) return without_root();
     add_root();
     for (const auto& [table, times] : documents_.reads) add_table(table);
+    for (const auto& [name, clause] : documents_.everywhere) {
+      const GraphTable& root = table(documents_.root);
+      add_query(
+          {name, "", {}, {}},
+          "select " + as_value("t1", root.column(documents_.root_column)) + "\nfrom " + root.name + " as t1",
+          name + " → every document: " + clause, drafted_.tracks);
+    }
     return std::move(drafted_);
   }
 
@@ -159,12 +166,17 @@ class Drafter {
     const std::string query = query_of(path);
     std::string words = first.from;
     for (const Step& step : path) words += " → " + step.to;
-    // Values that are the ids need no query; the others of one table that begin alike share a track.
+    add_query({first.from, row, {}, {}}, query, words, tracks);
+  }
+
+  // Values that are the ids need no query; the others of one table that begin alike share a track.
+  static void add_query(DraftTrack wanted, const std::string& query, const std::string& words,
+                        std::vector<DraftTrack>& tracks) {
     const auto is_same = [&](const DraftTrack& track) {
-      return track.table == first.from && track.row == row && track.queries.empty() == query.empty();
+      return track.table == wanted.table && track.row == wanted.row && track.queries.empty() == query.empty();
     };
     auto track = std::find_if(tracks.begin(), tracks.end(), is_same);
-    if (track == tracks.end()) track = tracks.insert(track, {first.from, row, {}, {}});
+    if (track == tracks.end()) track = tracks.insert(track, std::move(wanted));
     if (!query.empty()) add_once(track->queries, query);
     add_once(track->paths, words);
   }
@@ -267,7 +279,7 @@ class Drafter {
 }  // namespace
 
 DocumentJoins joins_of_view(const TableGraph& graph, const ViewShape& view) {
-  DocumentJoins documents{view.root, view.root_column, view.reads, {}, view.unreached};
+  DocumentJoins documents{view.root, view.root_column, view.reads, {}, view.unreached, view.everywhere};
   for (const auto& [name, times] : view.reads) {
     for (const ForeignKey& key : graph.at(name).foreign_keys) {
       if (view.reads.contains(key.table))

@@ -47,7 +47,8 @@ struct DocumentJoins {
   std::string root_column;           ///< of `root`; its value is the _id
   std::map<std::string, int> reads;  ///< how often a path may come to each table; with the root
   std::vector<Join> joins;
-  std::set<std::string> unreached = {};  ///< as in ViewShape
+  std::set<std::string> unreached = {};                ///< as in ViewShape
+  std::map<std::string, std::string> everywhere = {};  ///< likewise
 };
 
 /// More paths than that from one table are not followed: it becomes unknown.

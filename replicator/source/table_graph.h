@@ -80,7 +80,9 @@ struct ViewShape {
   std::vector<Join> joins;           ///< what its conditions say is equal, a column at a time
   /// Rows of two places of its tables count together only where all these columns are equal.
   std::vector<Join> links;
-  std::set<std::string> unreached;   ///< tables that it reads in a place from where no links lead to the root
+  std::set<std::string> unreached;  ///< tables that it reads in a place from where no links lead to the root
+  std::map<std::string, std::string> everywhere;  ///< tables whose rows may change any document, and by which
+                                                  ///< clause of the view
   std::vector<std::string> unknown;  ///< what nobody can tell, in words: "when foreign table … changes"
   bool recursive = false;
 };

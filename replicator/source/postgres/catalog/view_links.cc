@@ -6,6 +6,8 @@
 
 #include "replicator/source/postgres/catalog/catalog.h"
 #include "replicator/source/postgres/catalog/node_tree.h"
+#include "replicator/source/postgres/catalog/place_conditions.h"
+#include "replicator/source/postgres/catalog/row_partitions.h"
 #include "replicator/source/postgres/catalog/view_reads.h"
 #include "replicator/source/postgres/session/statement.h"
 
@@ -34,36 +36,12 @@ Origins at(const Output& output, long number) {
   return number > 0 && index < output.size() ? output[index] : Origins{};
 }
 
-using Pair = std::pair<std::size_t, std::size_t>;
-using Columns = std::set<std::pair<int, int>>;
-// What a condition asks for: by two places, what is equal; of several sets one at least.
-using Condition = std::map<Pair, std::vector<Columns>>;
-
-void add_and(Condition& to, const Condition& other) {
-  for (const auto& [places, sets] : other) {
-    std::vector<Columns>& known = to[places];
-    if (known.size() == 1 && sets.size() == 1)
-      known.front().insert(sets.front().begin(), sets.front().end());
-    else if (known.empty() || sets.size() == 1)
-      known = sets;
-  }
-}
-
-void add_or(Condition& to, const Condition& other) {
-  std::erase_if(to, [&](const auto& some) { return !other.contains(some.first); });
-  for (auto& [places, sets] : to) {
-    for (const Columns& columns : other.at(places)) {
-      if (std::find(sets.begin(), sets.end(), columns) == sets.end()) sets.push_back(columns);
-    }
-  }
-}
-
 // The places that one side of a join has, as they were numbered.
 struct Range {
   std::size_t begin = 0;
   std::size_t end = 0;
   bool contains(std::size_t place) const { return begin <= place && place < end; }
-  bool touches(const Pair& places) const { return contains(places.first) || contains(places.second); }
+  bool touches(const PlacePair& places) const { return contains(places.first) || contains(places.second); }
 };
 
 class Walker {
@@ -75,10 +53,11 @@ class Walker {
     ViewLinks links;
     links.tables = tables_;
     for (const auto& [places, sets] : conditions_) {
-      for (const Columns& columns : sets) links.links.push_back({places.first, places.second, columns});
+      for (const EqualColumns& columns : sets) links.links.push_back({places.first, places.second, columns});
     }
-    for (const PlaceColumn& document : documents) links.documents.insert(document.place);
+    for (const PlaceColumn& document : documents) links.documents.emplace(document.place, document.column);
     links.reached = reached_from(links.documents);
+    links.partitions = std::move(partitions_);
     return links;
   }
 
@@ -92,9 +71,9 @@ class Walker {
   };
 
   // By each of them.
-  std::set<std::size_t> reached_from(const std::set<std::size_t>& documents) const {
+  std::set<std::size_t> reached_from(const std::map<std::size_t, int>& documents) const {
     std::set<std::size_t> all;
-    for (const std::size_t document : documents) {
+    for (const auto& [document, column] : documents) {
       std::set<std::size_t> reached{document};
       for (bool grown = true; grown;) {
         grown = false;
@@ -136,6 +115,7 @@ class Walker {
   Output in_query(const PostgresNode& query, const std::string& recursive = {}) {
     if (scopes_.size() > kMostNested) throw NodeTreeError("its queries are nested too deeply");
     scopes_.push_back({&query, {}, {}, {}});
+    const std::size_t begin = tables_.size();
     if (const PostgresNode* tree = query.field("jointree")) in_from(*tree);
     Output output;
     if (const PostgresNode* operations = query.field("setOperations")) {
@@ -152,8 +132,40 @@ class Walker {
       if (name != "rtable" && name != "cteList") in_expressions(value);
     }
     if (const PostgresNode* having = query.field("havingQual")) add_and(conditions_, condition_of(*having));
+    add_partitions(query, begin);
     scopes_.pop_back();
     return output;
+  }
+
+  // REQUIRES: the query is walked, and its places are those from `begin` on.
+  void add_partitions(const PostgresNode& query, std::size_t begin) {
+    const auto is_chosen = [&](const auto& some) {
+      return some.first.first < begin && begin <= some.first.second;
+    };
+    if (std::any_of(conditions_.begin(), conditions_.end(), is_chosen)) return;
+    for (const RowPartition& rows : partitions_of(query)) {
+      ViewPartition partition{.clause = rows.clause, .begin = begin, .end = tables_.size()};
+      for (const PostgresNode* const expression : rows.by) {
+        std::vector<ColumnOfPlace> value;
+        for (const PlaceColumn& origin : origins_of(*expression))
+          value.emplace_back(origin.place, origin.column);
+        partition.by_expression = partition.by_expression || value.empty();
+        if (!value.empty()) partition.by.push_back(std::move(value));
+      }
+      for (const PostgresNode* const expression : rows.values) add_deciding(*expression, partition);
+      partitions_.push_back(std::move(partition));
+    }
+  }
+
+  // An aggregate depends on which rows there are.
+  void add_deciding(const PostgresNode& node, ViewPartition& partition) {
+    if (node.is("QUERY")) return;
+    for (std::size_t place = partition.begin; node.is("AGGREF") && place < partition.end; ++place)
+      partition.deciding.insert(place);
+    for (const PlaceColumn& origin : node.is("VAR") ? origins_of(node) : Origins{})
+      partition.deciding.insert(origin.place);
+    for (const PostgresNode& item : node.items) add_deciding(item, partition);
+    for (const auto& [name, value] : node.fields) add_deciding(value, partition);
   }
 
   // Of union, intersect and except: a row comes from any of them.
@@ -195,7 +207,7 @@ class Walker {
   }
 
   // The rows of an outer join's own side are there whatever its condition says.
-  void add_join(long kind, const Range& left, const Range& right, Condition condition) {
+  void add_join(long kind, const Range& left, const Range& right, PlaceCondition condition) {
     std::erase_if(condition, [&](const auto& some) {
       if (kind == kInner) return false;
       if (kind == kLeft) return !right.touches(some.first);
@@ -330,12 +342,12 @@ class Walker {
 
   // --- what is equal ---
 
-  Condition condition_of(const PostgresNode& node) {
-    Condition condition;
+  PlaceCondition condition_of(const PostgresNode& node) {
+    PlaceCondition condition;
     if (node.is("BOOLEXPR") && node.field("boolop") != nullptr && node.field("boolop")->text != "not") {
       const bool all = node.field("boolop")->text == "and";
       for (const PostgresNode& part : node.list("args")) {
-        const Condition other = condition_of(part);
+        const PlaceCondition other = condition_of(part);
         if (&part == &node.list("args").front())
           condition = other;
         else
@@ -350,7 +362,7 @@ class Walker {
     return condition;
   }
 
-  static void add_equality(Condition& condition, const PlaceColumn& some, const PlaceColumn& other) {
+  static void add_equality(PlaceCondition& condition, const PlaceColumn& some, const PlaceColumn& other) {
     if (some.place == other.place || some.is_cast || other.is_cast) return;
     const bool ordered = some.place < other.place;
     const PlaceColumn& first = ordered ? some : other;
@@ -403,7 +415,8 @@ class Walker {
   std::vector<Origins> arguments_;   // of the function whose body is walked
   const Output* sublink_ = nullptr;  // what the query gives to whose rows something is compared
   std::vector<unsigned> tables_;
-  Condition conditions_;
+  std::vector<ViewPartition> partitions_;
+  PlaceCondition conditions_;
   int nested_ = 0;
 };
 

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "replicator/source/postgres/catalog/view_partitions.h"
 #include "replicator/source/postgres/session/transaction.h"
 
 namespace lockstep {
@@ -21,10 +22,12 @@ struct ViewLink {
 };
 
 struct ViewLinks {
-  std::vector<unsigned> tables;     ///< by place: the oid of the table or whatever else has rows
-  std::vector<ViewLink> links;      ///< two of the same places: either holds
-  std::set<std::size_t> documents;  ///< the places whose row gives the _id
-  std::set<std::size_t> reached;    ///< those from which links lead there, and they themselves
+  std::vector<unsigned> tables;          ///< by place: the oid of the table or whatever else has rows
+  std::vector<ViewLink> links;           ///< two of the same places: either holds
+  std::map<std::size_t, int> documents;  ///< the places whose row gives the _id, with its column
+  std::set<std::size_t> reached;         ///< those from which links lead there, and they themselves
+  /// All but those of queries that an outer row chooses the rows of: these lead to that row.
+  std::vector<ViewPartition> partitions;
 };
 
 /// Follows the view's query through subqueries, `with`, views and functions with an SQL body. What is equal

@@ -7,6 +7,7 @@
 #include "replicator/source/index_definition.h"
 #include "replicator/source/postgres/catalog/node_tree.h"
 #include "replicator/source/postgres/catalog/view_links.h"
+#include "replicator/source/postgres/define/partition_tracks.h"
 #include "replicator/source/postgres/define/resolver.h"
 
 namespace lockstep {
@@ -216,6 +217,10 @@ class Designer {
       return warn(config.line, "whether the tracks follow every join of view " + index.view +
                                    " is not known: " + error.what());
     }
+    for (auto& [is_certain, line, message, remedy] :
+         find_untracked_partitions(transaction_, config, index.view, links))
+      is_certain ? fault(line, std::move(message), std::move(remedy))
+                 : warn(line, std::move(message), std::move(remedy));
     std::map<std::string, std::vector<Way>> ways;
     for (std::size_t place = 0; place < links.tables.size(); ++place) {
       if (const PostgresRelation& table = relation_of(links.tables[place]); table.is_table())

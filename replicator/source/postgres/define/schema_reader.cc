@@ -138,13 +138,16 @@ ViewShape PostgresSchemaReader::view(PostgresTransaction& transaction, const std
       shape.unknown.push_back("when " + std::string(kind_name(table.kind)) + " " + table.name + " changes");
   }
   add_joins(transaction, view->oid, &ViewJoins::together, shape);
+  // A function's body is not counted; it names a table at least once.
+  for (auto& [table, times] : shape.reads) times = std::max(times, 1);
   try {
-    add_links(transaction, read_links(transaction, view->oid, id->number), shape);
+    const ViewLinks links = read_links(transaction, view->oid, id->number);
+    add_links(transaction, links, shape);
+    for (const ViewPartition& partition : partitions_over_documents(links))
+      add_partition(transaction, partition, links, shape);
   } catch (const NodeTreeError& error) {
     throw Error({.doing = "reading the joins of the view", .cause = error.what()});
   }
-  // A function's body is not counted; it names a table at least once.
-  for (auto& [table, times] : shape.reads) times = std::max(times, 1);
   return shape;
 }
 
@@ -246,6 +249,42 @@ void PostgresSchemaReader::add_links(PostgresTransaction& transaction, const Vie
       join.other_columns.push_back(right.column(other)->quoted);
     }
     shape.links.push_back(std::move(join));
+  }
+}
+
+// A path goes from a row to those of its partition as if the view joined them, so it comes to their table
+// once more.
+void PostgresSchemaReader::add_partition(PostgresTransaction& transaction, const ViewPartition& partition,
+                                         const ViewLinks& links, ViewShape& shape) {
+  const auto table_at = [&](std::size_t place) {
+    const auto read = shape.reads.find(whole_table(transaction, links.tables[place]).name);
+    return read == shape.reads.end() ? std::string() : read->first;
+  };
+  const auto peers = columns_of_peers(partition, links);
+  std::set<std::string> twice;
+  for (const auto& [place, columns] : peers) {
+    for (const auto& [other, other_columns] : peers) {
+      Join join{table_at(place), {}, table_at(other), {}};
+      if (join.table.empty() || join.other.empty()) continue;
+      const PostgresRelation left = describe_relation(transaction, links.tables[place]);
+      const PostgresRelation right = describe_relation(transaction, links.tables[other]);
+      for (const int column : columns) join.columns.push_back(left.column(column)->quoted);
+      for (const int column : other_columns) join.other_columns.push_back(right.column(column)->quoted);
+      shape.links.push_back(std::move(join));
+    }
+    twice.insert(table_at(place));
+  }
+  const bool of_documents = std::all_of(
+      peers.begin(), peers.end(), [&](const auto& peer) { return links.documents.contains(peer.first); });
+  for (std::size_t place = partition.begin; place < partition.end && !of_documents; ++place)
+    twice.insert(table_at(place));
+  for (const std::size_t place : partition.deciding) {
+    if (peers.empty() && !table_at(place).empty())
+      shape.everywhere.emplace(table_at(place), partition.clause);
+  }
+  for (const std::string& table : twice) {
+    if (const auto read = shape.reads.find(table); read != shape.reads.end() && !peers.empty())
+      ++read->second;
   }
 }
 
