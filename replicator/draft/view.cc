@@ -370,7 +370,7 @@ class Drafter {
     if (!part.link.empty()) rows.from.push_back(part.link);
     rows.from.push_back("where " + part.condition);
     if (part.count == Part::Count::kFirst)
-      rows.from.push_back(order_of(part) + (part.table->key.empty() ? "limit 1" : " limit 1"));
+      rows.from.push_back(order_of(part) + (order_columns(*part.table).empty() ? "limit 1" : " limit 1"));
     if (part.count == Part::Count::kOne || part.count == Part::Count::kFirst)
       return dialect_.json_object(rows, indent);
     const auto is_taken = [&](const std::string& key) {
@@ -378,17 +378,30 @@ class Drafter {
         return each.column->quoted == key && each.field == each.column->name;
       });
     };
-    if (std::all_of(part.table->key.begin(), part.table->key.end(), is_taken))
-      rows.order = part.table->key;
-    else if (!part.table->key.empty())
+    const ColumnNames order = order_columns(*part.table);
+    if (std::all_of(order.begin(), order.end(), is_taken))
+      rows.order = order;
+    else
       rows.from.push_back(order_of(part));
     return part.count == Part::Count::kValues ? dialect_.json_values(rows, indent)
                                               : dialect_.json_array(rows, indent);
   }
 
+  // Without a key: all that a database can order by.
+  static ColumnNames order_columns(const GraphTable& table) {
+    if (!table.key.empty()) return table.key;
+    ColumnNames order;
+    for (const GraphColumn& column : table.columns) {
+      const bool has_order = column.kind != ValueKind::kObject && column.kind != ValueKind::kMixed &&
+                             column.kind != ValueKind::kOpaque && !column.json_in_text;
+      if (has_order) order.push_back(column.quoted);
+    }
+    return order;
+  }
+
   static std::string order_of(const Part& part) {
     std::string order;
-    for (const std::string& column : part.table->key)
+    for (const std::string& column : order_columns(*part.table))
       order += (order.empty() ? "order by " : ", ") + part.alias + "." + column;
     return order;
   }

@@ -119,7 +119,8 @@ TEST_F(PreflightTest, SubqueryWithoutAnIndexIsFoundWithTheStatementThatMendsIt) 
   execute(
       "create table s.notes (id integer primary key, post_id integer, note text); "
       "insert into s.notes select i, i % 1000, repeat('n', 100) from generate_series(1, 20000) as i; "
-      "create view s.w as select p.id as _id, p.title, (select jsonb_agg(n.note) from s.notes as n where "
+      "create view s.w as select p.id as _id, p.title, (select jsonb_agg(n.note order by n.note) from "
+      "s.notes as n where "
       "n.post_id = p.id) as notes from s.posts as p");
   defined_.add_index("s.w", {track("s.posts"), track_by_row("s.notes", "post_id")});
   EXPECT_THAT(check(),
@@ -174,7 +175,8 @@ TEST_F(PreflightTest, SubqueryByALaterColumnOfAnIndexIsFound) {
       "create table s.notes (id integer primary key, post_id integer, note text); "
       "insert into s.notes select i, i % 1000, repeat('n', 100) from generate_series(1, 20000) as i; "
       "create unique index on s.notes (note, id, post_id); "
-      "create view s.w as select p.id as _id, p.title, (select jsonb_agg(n.id) from s.notes as n where "
+      "create view s.w as select p.id as _id, p.title, (select jsonb_agg(n.id order by n.id) from s.notes as "
+      "n where "
       "n.post_id = p.id) as notes from s.posts as p; analyze s.notes");
   defined_.add_index("s.w", {track("s.posts"), track_by_row("s.notes", "post_id")});
   EXPECT_THAT(check(), Contains(HasSubstr("; create index on s.notes (post_id)")));
@@ -190,7 +192,8 @@ TEST_F(PreflightTest, SubqueryOverManySmallPartitionsIsFoundOnce) {
       "values "
       "in (%s)', i, i); end loop; end $$; "
       "insert into s.notes select i, i % 10, i % 1000, repeat('n', 100) from generate_series(1, 20000) as i; "
-      "create view s.w as select p.id as _id, p.title, (select jsonb_agg(n.note) from s.notes as n where "
+      "create view s.w as select p.id as _id, p.title, (select jsonb_agg(n.note order by n.note) from "
+      "s.notes as n where "
       "n.post_id = p.id) as notes from s.posts as p; analyze s.notes");
   defined_.add_index("s.w", {track("s.posts"), track_by_row("s.notes", "post_id")});
   const std::vector<std::string> lines = check();

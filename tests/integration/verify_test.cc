@@ -201,6 +201,31 @@ TEST_F(Verify, ADocumentMuchLargerThanThePagesIsComparedToo) {
             (std::multiset<std::string>{posts_.alias() + "\tdifferent\t\"4\""}));
 }
 
+TEST_F(Verify, AnArrayInAnotherOrderIsReorderedAndNotDifferentForEver) {
+  execute(
+      "create table blog.tags (id integer primary key, post_id integer not null, name text, hits integer); "
+      "insert into blog.tags select i, 1, 'tag ' || i, 0 from generate_series(1, 3) i; "
+      "create view search.tagged as select p.id as _id, p.title, (select json_agg(t.name) from blog.tags t "
+      "where "
+      "t.post_id = p.id) as tags from blog.posts p");
+  ElasticsearchIndex& tagged = pipeline_.add_index(
+      "tagged", "search.tagged", track("blog.posts") + track("blog.tags", {{"row", "post_id"}}));
+  bring_up();
+  execute("update blog.tags set hits = 1 where id = 1");  // no document shows it, and the row moves
+  const Completed verified = pipeline_.lockstep("verify", {tagged.alias()});
+  EXPECT_EQ(verified.exit_code, 3) << verified.err;
+  EXPECT_EQ(verified.out, tagged.alias() + "\treordered\t\"1\"\n");
+  EXPECT_NE(verified.err.find("1 is equal but for the order of an array"), std::string::npos) << verified.err;
+  EXPECT_NE(verified.err.find("--any-order"), std::string::npos) << verified.err;
+  const Completed in_any_order = pipeline_.lockstep("verify", {tagged.alias(), "--any-order"});
+  EXPECT_EQ(in_any_order.exit_code, 0) << in_any_order.out << in_any_order.err;
+  EXPECT_EQ(in_any_order.out, "");
+  EXPECT_NE(in_any_order.err.find("1 is equal but for the order of an array"), std::string::npos)
+      << in_any_order.err;
+  tagged.damage("1", R"({"title":"altered","tags":["tag 1","tag 2"]})");
+  EXPECT_EQ(pipeline_.lockstep("verify", {tagged.alias(), "--any-order"}).exit_code, 3);
+}
+
 TEST_F(Verify, EveryWayToWriteOneValueIsEqual) {
   execute(
       "create table blog.raw (id integer primary key, payload json); "

@@ -163,6 +163,31 @@ TEST_F(PartitionsOfViews, ATableWhoseColumnsDecideNeedsATrackToTheWholePartition
               IsEmpty());
 }
 
+TEST_F(PartitionsOfViews, AListOfRowsWithoutAnOrderIsAWarningThatNamesTheFunction) {
+  TrackConfig by_player = track("s.addresses");
+  by_player.row = "player_id";
+  const std::string begin = "select p.id as _id, (select ";
+  const std::string from = " from s.addresses a where a.player_id = p.id) as x from s.players p";
+  for (const char* const list :
+       {"json_agg(a.street)", "jsonb_agg(a)", "array_agg(a.id)", "string_agg(a.street, ', ')"})
+    EXPECT_THAT(findings(begin + list + from, {track("s.players"), by_player}),
+                AllOf(HasSubstr("warning: "), HasSubstr("lists rows in no order: ")))
+        << list;
+  EXPECT_THAT(
+      findings("select p.id as _id, array(select street from s.addresses a where a.player_id = p.id) as x "
+               "from s.players p",
+               {track("s.players"), by_player}),
+      HasSubstr("array(select"));
+  for (const char* const list : {"json_agg(a.street order by a.id)", "array_agg(distinct a.street)",
+                                 "count(*)", "max(a.street)", "jsonb_object_agg(a.id, a.street)"})
+    EXPECT_THAT(findings(begin + list + from, {track("s.players"), by_player}), IsEmpty()) << list;
+  EXPECT_THAT(
+      findings(begin + "json_agg(b.street) from (select * from s.addresses a where a.player_id = p.id order "
+                       "by a.since) b) as x from s.players p",
+               {track("s.players"), by_player}),
+      IsEmpty());
+}
+
 TEST_F(PartitionsOfViews, EverydayViewsWithWindowsAndLimitsRaiseNoAlarm) {
   TrackConfig by_player = track("s.addresses");
   by_player.row = "player_id";

@@ -33,13 +33,17 @@ std::string line_of(const AppliedIndex& index, const DifferingDocument& differin
 std::string summary_of(const VerifiedIndex& index) {
   std::string text = index.alias + ": " + grouped(index.documents) + " documents compared, ";
   if (index.missing + index.different + index.surplus == 0) {
-    text += index.ingest_pipelines.empty() ? "equal" : "equal in the fields of the view";
+    text += index.reordered > 0 ? "none missing, different or surplus" : "equal";
+    if (!index.ingest_pipelines.empty()) text += " in the fields of the view";
   } else {
     text += grouped(index.missing) + " missing, " + grouped(index.different) + " different, " +
             grouped(index.surplus) + " surplus";
   }
   for (const std::string& pipeline : index.ingest_pipelines)
     text += "; the ingest pipeline " + pipeline + " may add other fields, which are not compared";
+  if (index.reordered > 0)
+    text += "; " + grouped(index.reordered) + (index.reordered == 1 ? " is" : " are") +
+            " equal but for the order of an array";
   if (!index.unproven.empty()) text += "; not proven yet, " + index.unproven;
   if (index.undecided > 0) text += "; " + grouped(index.undecided) + " never stopped changing";
   return text + "\n";
@@ -64,6 +68,8 @@ class Verify final : public Verb {
     pipeline_.add_to(options);
     options.option("ALIAS", aliases_, "The indices to compare; default: all of the pipeline's");
     options.flag("--repair", repair_, "Write the documents that differ, and no others");
+    options.flag("--any-order", any_order_,
+                 "Count documents as equal that differ in the order of arrays alone");
   }
 
   ExitCode run() override {
@@ -109,13 +115,20 @@ class Verify final : public Verb {
                                      line_.clear();
                                      std::cout << line_of(index, differing, still) << std::flush;
                                    }},
-                              repair);
+                              repair, order());
     Results results;
+    bool is_reordered = false;
     for (const AppliedIndex* index : indices) {
       const VerifiedIndex verified = verification.compare(*index);
       line_.clear();
       std::cerr << summary_of(verified);
-      if (!verified.equal()) results.unequal.push_back(index);
+      is_reordered = is_reordered || (verified.reordered > 0 && !any_order_);
+      if (!verified.equal(order())) results.unequal.push_back(index);
+    }
+    if (is_reordered) {
+      std::cerr
+          << "an array without an order differs with each reading: write it into the view, json_agg(… order "
+             "by …), or compare with --any-order\n";
     }
     if (!results.unequal.empty() && !verification.led()) {
       std::cerr << "nobody runs this pipeline: pending changes count as differences\n";
@@ -123,6 +136,8 @@ class Verify final : public Verb {
     results.repairs = verification.repairs();
     return results;
   }
+
+  ArrayOrder order() const { return any_order_ ? ArrayOrder::kAny : ArrayOrder::kCounts; }
 
   void show(const VerifyProgress& progress) {
     if (progress.done < last_done_) rate_ = RateMeter();  // another pass
@@ -147,6 +162,7 @@ class Verify final : public Verb {
   PipelineOption pipeline_;
   std::vector<std::string> aliases_;
   bool repair_ = false;
+  bool any_order_ = false;
   ProgressLine line_;
   RateMeter rate_;
   std::int64_t last_done_ = 0;

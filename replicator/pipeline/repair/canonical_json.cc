@@ -50,9 +50,13 @@ std::string digest_of(std::string_view text) {
   return digest.append(bytes_of(sha256(text)));
 }
 
+enum class Elements { kInOrder, kInAnyOrder };
+
 // Takes in what the parser reports; nlohmann's own values would cut long numbers.
 class CanonicalWriter : public nlohmann::json_sax<nlohmann::json> {
  public:
+  explicit CanonicalWriter(Elements elements) : elements_(elements) {}
+
   using Members = std::vector<std::pair<std::string, std::string>>;  // names and values
 
   std::string take() { return std::move(root_); }
@@ -85,8 +89,9 @@ class CanonicalWriter : public nlohmann::json_sax<nlohmann::json> {
  private:
   struct Composite {
     bool object = false;
-    Members members;       // of an object
-    std::string elements;  // of an array, the first of them perhaps as a digest
+    Members members;                     // of an object
+    std::string elements;                // of an array, the first of them perhaps as a digest
+    std::vector<std::string> unordered;  // likewise, until they are sorted
   };
 
   static std::string text_of(const string_t& given) {
@@ -94,13 +99,15 @@ class CanonicalWriter : public nlohmann::json_sax<nlohmann::json> {
   }
 
   bool open(bool object) {
-    open_.push_back({object, {}, {}});
+    open_.push_back({object, {}, {}, {}});
     return true;
   }
 
   bool close() {
     Composite composite = std::move(open_.back());
     open_.pop_back();
+    std::sort(composite.unordered.begin(), composite.unordered.end());
+    for (const std::string& element : composite.unordered) add_element(element, composite.elements);
     if (!composite.object) return value('[' + std::move(composite.elements) + ']');
     std::stable_sort(composite.members.begin(), composite.members.end(),
                      [](const auto& a, const auto& b) { return a.first < b.first; });
@@ -119,22 +126,28 @@ class CanonicalWriter : public nlohmann::json_sax<nlohmann::json> {
       root_ = std::move(text);
     } else if (open_.back().object) {
       open_.back().members.back().second = std::move(text);
+    } else if (elements_ == Elements::kInAnyOrder) {
+      open_.back().unordered.push_back(std::move(text));
     } else {
-      std::string& elements = open_.back().elements;
-      if (elements.size() > kLong) elements = digest_of(elements);
-      if (!elements.empty()) elements += ',';
-      elements += text;
+      add_element(text, open_.back().elements);
     }
     return true;
   }
 
+  static void add_element(const std::string& text, std::string& elements) {
+    if (elements.size() > kLong) elements = digest_of(elements);
+    if (!elements.empty()) elements += ',';
+    elements += text;
+  }
+
+  const Elements elements_;
   std::vector<Composite> open_;
   std::string root_;
   std::optional<Members> root_members_;
 };
 
-std::optional<CanonicalWriter> written(std::string_view text) {
-  CanonicalWriter writer;
+std::optional<CanonicalWriter> written(std::string_view text, Elements elements) {
+  CanonicalWriter writer(elements);
   try {
     if (!nlohmann::json::sax_parse(text, &writer)) return std::nullopt;
     return writer;
@@ -143,31 +156,51 @@ std::optional<CanonicalWriter> written(std::string_view text) {
   }
 }
 
-}  // namespace
-
-std::optional<std::string> canonical_json(std::string_view text) {
-  std::optional<CanonicalWriter> writer = written(text);
+std::optional<std::string> canonical(std::string_view text, Elements elements) {
+  std::optional<CanonicalWriter> writer = written(text, elements);
   if (!writer) return std::nullopt;
   return writer->take();
 }
 
-bool has_same_members(std::string_view expected, std::string_view actual) {
+bool is_same(std::string_view left, std::string_view right, Elements elements) {
+  if (left == right) return true;
+  const std::optional<std::string> text = canonical(left, elements);
+  return text && text == canonical(right, elements);
+}
+
+bool has_members(std::string_view expected, std::string_view actual, Elements elements) {
   if (expected == actual) return true;
-  std::optional<CanonicalWriter> wanted = written(expected);
-  std::optional<CanonicalWriter> found = written(actual);
+  std::optional<CanonicalWriter> wanted = written(expected, elements);
+  std::optional<CanonicalWriter> found = written(actual, elements);
   if (!wanted || !found) return false;
   auto members = wanted->take_members();
   auto among = found->take_members();
-  if (!members || !among) return same_json(expected, actual);
+  if (!members || !among) return is_same(expected, actual, elements);
   std::sort(members->begin(), members->end());
   std::sort(among->begin(), among->end());
   return std::includes(among->begin(), among->end(), members->begin(), members->end());
 }
 
+}  // namespace
+
+std::optional<std::string> canonical_json(std::string_view text) {
+  return canonical(text, Elements::kInOrder);
+}
+
 bool same_json(std::string_view left, std::string_view right) {
-  if (left == right) return true;
-  const std::optional<std::string> canonical = canonical_json(left);
-  return canonical && canonical == canonical_json(right);
+  return is_same(left, right, Elements::kInOrder);
+}
+
+bool same_json_in_any_order(std::string_view left, std::string_view right) {
+  return is_same(left, right, Elements::kInAnyOrder);
+}
+
+bool has_same_members(std::string_view expected, std::string_view actual) {
+  return has_members(expected, actual, Elements::kInOrder);
+}
+
+bool has_same_members_in_any_order(std::string_view expected, std::string_view actual) {
+  return has_members(expected, actual, Elements::kInAnyOrder);
 }
 
 }  // namespace lockstep

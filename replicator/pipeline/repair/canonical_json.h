@@ -16,8 +16,12 @@ std::optional<std::string> canonical_json(std::string_view text);
 /// Whether two texts are the same JSON value. Texts that are not JSON are the same only when they are equal.
 bool same_json(std::string_view left, std::string_view right);
 
+/// Whether two texts are the same JSON value when the order of the elements of arrays does not count.
+bool same_json_in_any_order(std::string_view left, std::string_view right);
+
 /// Whether each member of the object `expected` is the same JSON value in the object `actual`, which may have
 /// further members. Texts that are not JSON objects are compared as same_json() does.
 bool has_same_members(std::string_view expected, std::string_view actual);
+bool has_same_members_in_any_order(std::string_view expected, std::string_view actual);
 
 }  // namespace lockstep

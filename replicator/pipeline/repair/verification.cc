@@ -50,6 +50,8 @@ std::string_view to_string(Difference difference) {
       return "missing";
     case Difference::kDifferent:
       return "different";
+    case Difference::kReordered:
+      return "reordered";
     case Difference::kSurplus:
       return "surplus";
   }
@@ -57,12 +59,13 @@ std::string_view to_string(Difference difference) {
 }
 
 Verification::Verification(const Config& config, Source& source, ElasticsearchClient& elasticsearch,
-                           Listener listener, Repair repair)
+                           Listener listener, Repair repair, ArrayOrder order)
     : config_(config),
       source_(source),
       elasticsearch_(elasticsearch),
       listener_(std::move(listener)),
       repair_(repair),
+      order_(order),
       led_(source.lead().is_led()) {}
 
 VerifiedIndex Verification::compare(const AppliedIndex& index) {
@@ -269,15 +272,18 @@ void Verification::judge_expected(const AppliedIndex& index, const std::vector<F
         undecided.surplus.push_back({id, before.documents.at(id)->routing});
     }
     std::vector<DifferingDocument> differing;
-    fetch_documents(elasticsearch_, index.target(), locations_in(view, expected),
-                    [&](std::size_t i, const std::optional<StoredDocument>& stored) {
-                      const FoundDocument& document = expected[i];
-                      if (!stored || stored->routing != document.routing) {
-                        differing.push_back({document, Difference::kMissing, {}});
-                      } else if (!is_equal(compared_, view.at(document.id)->json, stored->source)) {
-                        differing.push_back({document, Difference::kDifferent, {}});
-                      }
-                    });
+    fetch_documents(
+        elasticsearch_, index.target(), locations_in(view, expected),
+        [&](std::size_t i, const std::optional<StoredDocument>& stored) {
+          const FoundDocument& document = expected[i];
+          if (!stored || stored->routing != document.routing) {
+            differing.push_back({document, Difference::kMissing, {}});
+          } else if (!is_equal(compared_, view.at(document.id)->json, stored->source)) {
+            const bool any_order =
+                is_equal_in_any_order(compared_, view.at(document.id)->json, stored->source);
+            differing.push_back({document, any_order ? Difference::kReordered : Difference::kDifferent, {}});
+          }
+        });
     if (differing.empty()) continue;
 
     DocumentIds again;
@@ -376,6 +382,10 @@ void Verification::found(const AppliedIndex& index, std::vector<DifferingDocumen
         break;
       case Difference::kDifferent:
         ++result_.different;
+        break;
+      case Difference::kReordered:
+        ++result_.reordered;
+        if (order_ == ArrayOrder::kAny) continue;
         break;
       case Difference::kSurplus:
         ++result_.surplus;

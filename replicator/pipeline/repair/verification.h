@@ -24,11 +24,16 @@ namespace lockstep {
 enum class Difference {
   kMissing,    ///< the view has it, the index does not
   kDifferent,  ///< both have it, with other contents
+  kReordered,  ///< both have it, with elements of an array in another order
   kSurplus,    ///< the index has it, the view does not, or not under that routing
 };
 
-/// "missing", "different", "surplus".
+/// "missing", "different", "reordered", "surplus".
 std::string_view to_string(Difference difference);
+
+/// Whether the order of an array's elements is a part of its contents. A view that gives them in no order
+/// (json_agg without order by) may give them in another one each time.
+enum class ArrayOrder { kCounts, kAny };
 
 struct DifferingDocument {
   FoundDocument document;
@@ -42,6 +47,7 @@ struct VerifiedIndex {
   std::int64_t documents = 0;  ///< of the view
   std::int64_t missing = 0;
   std::int64_t different = 0;
+  std::int64_t reordered = 0;
   std::int64_t surplus = 0;
   std::int64_t undecided = 0;  ///< changed between all looks at them, or faster than changes are applied
   /// Why what the index makes of its documents is not proven, although their contents may be equal: they are
@@ -50,7 +56,10 @@ struct VerifiedIndex {
   /// Not empty: only the fields that the view has were compared, since these may add others.
   std::vector<std::string> ingest_pipelines = {};
 
-  bool equal() const { return missing + different + surplus == 0 && unproven.empty(); }
+  bool equal(ArrayOrder order) const {
+    const std::int64_t differing = missing + different + surplus;
+    return differing + (order == ArrayOrder::kCounts ? reordered : 0) == 0 && unproven.empty();
+  }
 };
 
 struct VerifyProgress {
@@ -72,7 +81,7 @@ class Verification {
 
   /// The references must outlive this.
   Verification(const Config& config, Source& source, ElasticsearchClient& elasticsearch, Listener listener,
-               Repair repair);
+               Repair repair, ArrayOrder order = ArrayOrder::kCounts);
 
   /// Compares an index. With Repair::kYes it adds jobs to the source that write what differs: whether they
   /// have mended it, only another comparison tells. Throws Error when either side fails.
@@ -145,6 +154,7 @@ class Verification {
   ElasticsearchClient& elasticsearch_;
   Listener listener_;
   const Repair repair_;
+  const ArrayOrder order_;  // kAny: reordered documents are counted, and neither reported nor repaired
   bool led_;
   std::vector<FoundDocument> to_repair_;
   std::vector<JobId> repairs_;

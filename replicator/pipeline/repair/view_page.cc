@@ -26,6 +26,11 @@ bool is_equal(Compared compared, std::string_view of_view, std::string_view stor
   return compared == Compared::kWhole ? same_json(of_view, stored) : has_same_members(of_view, stored);
 }
 
+bool is_equal_in_any_order(Compared compared, std::string_view of_view, std::string_view stored) {
+  return compared == Compared::kWhole ? same_json_in_any_order(of_view, stored)
+                                      : has_same_members_in_any_order(of_view, stored);
+}
+
 std::vector<FoundDocument> find_different(ElasticsearchClient& elasticsearch, const AppliedIndex& index,
                                           const ViewPage& page, Compared compared) {
   std::vector<FoundDocument> different;

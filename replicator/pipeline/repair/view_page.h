@@ -35,6 +35,9 @@ Compared compared_through(const std::vector<std::string>& ingest_pipelines);
 /// Whether a stored document is what the view gives.
 bool is_equal(Compared compared, std::string_view of_view, std::string_view stored);
 
+/// The same, whatever the order of the elements of its arrays is.
+bool is_equal_in_any_order(Compared compared, std::string_view of_view, std::string_view stored);
+
 /// Returns those of the page that differ in Elasticsearch, are under another routing there, or are missing.
 std::vector<FoundDocument> find_different(ElasticsearchClient& elasticsearch, const AppliedIndex& index,
                                           const ViewPage& page, Compared compared);

@@ -57,6 +57,14 @@ TEST(ViewTest, RowsThatReferToItAreAnArrayInTheOrderOfTheirKey) {
   EXPECT_THAT(names(view.fields.back().fields), ElementsAre("id", "order_id", "maker", "number", "products"));
 }
 
+TEST(ViewTest, RowsWithoutAKeyAreAnArrayInTheOrderOfTheirColumns) {
+  TableGraph graph = shop_graph();
+  graph.at("shop.lines").key.clear();
+  graph.at("shop.lines").columns.back().kind = ValueKind::kObject;  // JSON has no order
+  EXPECT_THAT(draft_view(graph, "search.orders", "orders", {"lines"}, kPostgres).sql,
+              HasSubstr("json_agg(row_to_json(part_.*) order by part_.id, part_.order_id, part_.maker)"));
+}
+
 TEST(ViewTest, ATableOfLinksIsPassedThrough) {
   const DraftView view = orders_with({"tags"});
   EXPECT_THAT(view.sql, HasSubstr("join shop.order_tags as order_tags on order_tags.tag_id = tags.id"));

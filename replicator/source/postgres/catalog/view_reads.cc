@@ -8,6 +8,7 @@
 #include "replicator/source/postgres/catalog/catalog.h"
 #include "replicator/source/postgres/catalog/node_tree.h"
 #include "replicator/source/postgres/catalog/sql_text.h"
+#include "replicator/source/postgres/catalog/unordered_lists.h"
 #include "replicator/source/postgres/session/array.h"
 #include "replicator/source/postgres/session/statement.h"
 
@@ -189,12 +190,22 @@ class Reader {
   // A newer server may write trees that this cannot read: then nothing is known, and every update counts.
   References references_in(const std::string& name, const char* tree) {
     try {
-      return Walker().walk_all(parse_node_tree(tree));
+      const PostgresNode root = parse_node_tree(tree);
+      add_unordered(unordered_lists_in(root));
+      return Walker().walk_all(root);
     } catch (const NodeTreeError&) {
       reads_.opaque.insert(name);
       tree_unknown_ = true;
       return {};
     }
+  }
+
+  void add_unordered(const UnorderedLists& lists) {
+    if (lists.array_of_query) reads_.unordered.insert("array(select …)");
+    if (lists.aggregates.empty()) return;
+    for (const pqxx::row& row :
+         transaction_.run(postgres_sql("listing_aggregates"), array_of(lists.aggregates)))
+      reads_.unordered.insert(row[0].c_str());
   }
 
   void add_columns(const char* catalog, unsigned oid, unsigned own_view) {

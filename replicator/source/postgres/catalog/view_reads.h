@@ -33,6 +33,7 @@ struct ViewReads {
   /// Functions of the application that are declared volatile, as PostgreSQL declares what says nothing else:
   /// they are called for all rows behind a page.
   std::set<std::string> volatile_functions;
+  std::set<std::string> unordered;    ///< what lists rows in no order: "json_agg", "array(select …)"
   std::set<std::string> environment;  ///< what depends on more than rows: "now()", "tablesample", …
   std::set<std::string> row_secured;  ///< tables of which policies show the view only a part
 

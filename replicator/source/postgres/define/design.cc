@@ -131,6 +131,12 @@ class Designer {
                "; so PostgreSQL calls them for every document behind a page, each time that it reads one",
            "declare them stable if they change nothing: alter function … stable");
     }
+    if (!reads.unordered.empty()) {
+      warn(config.line,
+           view + " lists rows in no order: " + listed(reads.unordered) +
+               "; the same rows may give another array later, which `lockstep verify` reports",
+           "write the order into the call: json_agg(… order by …)");
+    }
     if (!reads.environment.empty()) {
       warn(config.line, view + " depends on more than rows: " + listed(reads.environment) +
                             "; documents are not written again when that changes");

@@ -131,6 +131,9 @@ ViewShape PostgresSchemaReader::view(PostgresTransaction& transaction, const std
   const ViewReads reads = read_view(transaction, view->oid);
   for (const std::string& function : reads.opaque)
     shape.unknown.push_back("what " + function + " reads; write tracks for it by hand");
+  for (const std::string& list : reads.unordered)
+    shape.unknown.push_back("in which order " + list +
+                            " lists rows; write it into the call: json_agg(… order by …)");
   for (const auto& [oid, table] : reads.tables) {
     if (table.kind == 'r' || table.kind == 'p')
       shape.reads.emplace(whole_table(transaction, oid).name, 0);

@@ -14,6 +14,18 @@ TEST(CanonicalJsonTest, TheOrderOfElementsAndOfEqualNamesCounts) {
   EXPECT_NE(canonical_json(R"({"a":1,"a":2})"), canonical_json(R"({"a":2,"a":1})"));
 }
 
+TEST(CanonicalJsonTest, InAnyOrderElementsAreComparedAsABag) {
+  EXPECT_TRUE(same_json_in_any_order(R"({"a":[1,{"b":[2,3]}]})", R"({"a":[{"b":[3,2]},1.0]})"));
+  EXPECT_FALSE(same_json_in_any_order("[1,1,2]", "[1,2,2]"));
+  EXPECT_FALSE(same_json_in_any_order("[1,2]", "[1,2,2]"));
+  EXPECT_FALSE(same_json_in_any_order("[[1,2],[3]]", "[[1],[2,3]]"));
+  const std::string large(10'000, 'x');
+  EXPECT_TRUE(same_json_in_any_order("[\"" + large + "\",\"" + large + "y\"]",
+                                     "[\"" + large + "y\",\"" + large + "\"]"));
+  EXPECT_TRUE(has_same_members_in_any_order(R"({"a":[1,2]})", R"({"a":[2,1],"b":0})"));
+  EXPECT_FALSE(has_same_members_in_any_order(R"({"a":[1,2]})", R"({"a":[2],"b":0})"));
+}
+
 TEST(CanonicalJsonTest, EscapedCharactersAreTheCharacters) {
   EXPECT_EQ(canonical_json(R"("\u00e9\/\n")"), canonical_json("\"é/\\u000a\""));
 }

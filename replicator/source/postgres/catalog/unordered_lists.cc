@@ -1,0 +1,66 @@
+#include "replicator/source/postgres/catalog/unordered_lists.h"
+
+#include <string_view>
+#include <vector>
+
+namespace lockstep {
+namespace {
+
+constexpr long kArraySublink = 6;  // SubLinkType of primnodes.h
+
+class Search {
+ public:
+  UnorderedLists in(const PostgresNode& tree) {
+    walk(tree);
+    return found_;
+  }
+
+ private:
+  void walk(const PostgresNode& node) {
+    for (const PostgresNode& item : node.items) walk(item);
+    if (node.kind != PostgresNode::Kind::kRecord) return;
+    if (node.is("AGGREF")) add(node);
+    if (node.is("SUBLINK") && node.number("subLinkType", -1) == kArraySublink) {
+      const PostgresNode* const query = node.field("subselect");
+      if (query != nullptr && !is_ordered(*query)) found_.array_of_query = true;
+    }
+    const bool opens_scope = node.is("QUERY");
+    if (opens_scope) queries_.push_back(&node);
+    for (const auto& [name, value] : node.fields) walk(value);
+    if (opens_scope) queries_.pop_back();
+  }
+
+  // `distinct` sorts.
+  void add(const PostgresNode& aggregate) {
+    if (!aggregate.list("aggorder").empty() || !aggregate.list("aggdistinct").empty()) return;
+    if (!queries_.empty() && reads_in_order(*queries_.back())) return;
+    found_.aggregates.insert(static_cast<unsigned>(aggregate.number("aggfnoid", 0)));
+  }
+
+  static bool is_ordered(const PostgresNode& query) {
+    return !query.list("sortClause").empty() || reads_in_order(query);
+  }
+
+  // Its only source is a subquery with an order.
+  static bool reads_in_order(const PostgresNode& query) {
+    const PostgresNode* const from = query.field("jointree");
+    if (from == nullptr || from->list("fromlist").size() != 1) return false;
+    const PostgresNode& source = from->list("fromlist").front();
+    const auto number = static_cast<std::size_t>(source.number("rtindex", 0));
+    const std::vector<PostgresNode>& entries = query.list("rtable");
+    if (!source.is("RANGETBLREF") || number == 0 || number > entries.size()) return false;
+    const PostgresNode* const subquery = entries[number - 1].field("subquery");
+    return subquery != nullptr && !subquery->list("sortClause").empty();
+  }
+
+  std::vector<const PostgresNode*> queries_;  // the current one, last, and those around it
+  UnorderedLists found_;
+};
+
+}  // namespace
+
+UnorderedLists unordered_lists_in(const PostgresNode& tree) {
+  return Search().in(tree);
+}
+
+}  // namespace lockstep
