@@ -144,12 +144,14 @@ class Drafter {
 
   void add_parent(Part& at, const GraphTable& parent, const ForeignKey& key) {
     std::string field = parent.own;
-    if (key.columns.size() == 1) {
+    if (key.columns.size() == 1 && key.period.empty()) {
       const std::string& column = at.table->column(key.columns.front()).name;
       if (column.ends_with("_id") && column.size() > 3) field = column.substr(0, column.size() - 3);
     }
-    Part& part = add_whole_part(at, parent, Part::Count::kOne, field);
-    part.condition = equal(parent, part.alias, key.references, at.alias, key.columns);
+    const Part::Count count = key.period.empty() ? Part::Count::kOne : Part::Count::kMany;
+    Part& part = add_whole_part(at, parent, count, field);
+    part.condition = equal(parent, part.alias, key.references, at.alias, key.columns) +
+                     at_one_time(key, at.alias, part.alias);
     add_join(*at.table, key);
   }
 
@@ -157,7 +159,8 @@ class Drafter {
     std::string field = child.own;
     if (one_of_several) field += "_by_" + child.column(key.columns.front()).name;
     Part& part = add_whole_part(at, child, Part::Count::kMany, field);
-    part.condition = equal(child, part.alias, key.columns, at.alias, key.references);
+    part.condition = equal(child, part.alias, key.columns, at.alias, key.references) +
+                     at_one_time(key, part.alias, at.alias);
     add_join(child, key);
   }
 
@@ -166,8 +169,10 @@ class Drafter {
     Part& part = add_whole_part(at, wanted, Part::Count::kMany, wanted.own);
     const std::string alias = new_alias(link);
     part.link = "join " + link.name + " as " + alias + " on " +
-                equal(link, alias, far.columns, part.alias, far.references);
-    part.condition = equal(link, alias, near.columns, at.alias, near.references);
+                equal(link, alias, far.columns, part.alias, far.references) +
+                at_one_time(far, alias, part.alias);
+    part.condition =
+        equal(link, alias, near.columns, at.alias, near.references) + at_one_time(near, alias, at.alias);
     part.links = &link;
     add_join(link, near);
     add_join(link, far);
@@ -265,6 +270,7 @@ class Drafter {
                 quoted_columns(*at.table, shape.columns_above, shape.place)};
       }
       part.condition = equal(table, part.alias, join.columns, at.alias, join.other_columns);
+      if (shape.own_columns.empty()) part.condition += at_one_time(table, part.alias, *at.table, at.alias);
       is_single = join.columns == table.key;
       joins_.joins.push_back(std::move(join));
     }
@@ -283,8 +289,10 @@ class Drafter {
     const Join near = join_between(link, *at.table, place);
     const std::string alias = new_alias(link);
     part.link = "join " + link.name + " as " + alias + " on " +
-                equal(link, alias, far.columns, part.alias, far.other_columns);
-    part.condition = equal(link, alias, near.columns, at.alias, near.other_columns);
+                equal(link, alias, far.columns, part.alias, far.other_columns) +
+                at_one_time(link, alias, *part.table, part.alias);
+    part.condition = equal(link, alias, near.columns, at.alias, near.other_columns) +
+                     at_one_time(link, alias, *at.table, at.alias);
     part.links = &link;
     joins_.joins.push_back(near);
     joins_.joins.push_back(far);
@@ -336,6 +344,21 @@ class Drafter {
       text += (text.empty() ? "" : " and ") + alias + "." + columns[i] + " " +
               table.column(columns[i]).equality + " " + other + "." + others[i];
     return text;
+  }
+
+  // Rows of a temporal key belong together as long as both are valid.
+  static std::string at_one_time(const ForeignKey& key, const std::string& alias, const std::string& other) {
+    return key.period.empty()
+               ? ""
+               : " and " + other + "." + key.referenced_period + " && " + alias + "." + key.period;
+  }
+
+  // REQUIRES: one foreign key joins the two tables, from either side.
+  static std::string at_one_time(const GraphTable& some, const std::string& alias, const GraphTable& other,
+                                 const std::string& other_alias) {
+    for (const ForeignKey& key : keys_to(some, other)) return at_one_time(key, alias, other_alias);
+    for (const ForeignKey& key : keys_to(other, some)) return at_one_time(key, other_alias, alias);
+    return "";
   }
 
   // --- what it looks like ---

@@ -43,6 +43,10 @@ struct ForeignKey {
   ColumnNames columns;
   std::string table;       ///< the one that it refers to
   ColumnNames references;  ///< that table's columns, in the order of `columns`
+  /// Of a temporal key: the column with the time of the row, and that of the rows that it refers to. These
+  /// cover it together, so there may be several. Empty: it is none.
+  std::string period = {};
+  std::string referenced_period = {};
 };
 
 struct GraphTable {

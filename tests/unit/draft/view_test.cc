@@ -65,6 +65,24 @@ TEST(ViewTest, RowsWithoutAKeyAreAnArrayInTheOrderOfTheirColumns) {
               HasSubstr("json_agg(row_to_json(part_.*) order by part_.id, part_.order_id, part_.maker)"));
 }
 
+TEST(ViewTest, ATemporalKeyRefersToAllRowsThatAreValidMeanwhile) {
+  TableGraph graph = shop_graph();
+  for (const auto& [name, column] :
+       {std::pair("shop.orders", "during"), std::pair("shop.customers", "valid")})
+    graph.at(name).columns.push_back({.name = column, .quoted = column, .type = "daterange"});
+  graph.at("shop.customers").key = {"id", "valid"};
+  for (ForeignKey& key : graph.at("shop.orders").foreign_keys) {
+    if (key.table == "shop.customers")
+      std::tie(key.period, key.referenced_period) = std::pair("during", "valid");
+  }
+  const DraftView orders = draft_view(graph, "search.orders", "orders", {"customers"}, kPostgres);
+  EXPECT_THAT(orders.sql,
+              HasSubstr("where customers.id = orders.customer_id and customers.valid && orders.during"));
+  EXPECT_THAT(orders.sql, HasSubstr("json_agg(row_to_json(part_.*) order by part_.id, part_.valid)"));
+  EXPECT_THAT(orders.joins.joins, ElementsAre(testing::Field(&Join::columns, ElementsAre("customer_id"))))
+      << "a changed customer changes the orders of any time";
+}
+
 TEST(ViewTest, ATableOfLinksIsPassedThrough) {
   const DraftView view = orders_with({"tags"});
   EXPECT_THAT(view.sql, HasSubstr("join shop.order_tags as order_tags on order_tags.tag_id = tags.id"));

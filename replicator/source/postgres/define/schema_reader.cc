@@ -76,7 +76,9 @@ TableGraph PostgresSchemaReader::tables() {
     const auto from = by_oid.find(row[0].as<unsigned>());
     const auto to = by_oid.find(row[1].as<unsigned>());
     if (from == by_oid.end() || to == by_oid.end()) continue;
-    from->second->foreign_keys.push_back({names_in(row[2]), to->second->name, names_in(row[3])});
+    from->second->foreign_keys.push_back({names_in(row[2]), to->second->name, names_in(row[3]),
+                                          row[4].is_null() ? "" : row[4].c_str(),
+                                          row[5].is_null() ? "" : row[5].c_str()});
   }
   for (const pqxx::row& row : transaction.run_once(postgres_sql("user_indices"))) {
     const auto table = by_oid.find(row[0].as<unsigned>());
