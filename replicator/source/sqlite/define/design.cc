@@ -6,6 +6,7 @@
 
 #include "replicator/config/nearest_name.h"
 #include "replicator/source/index_definition.h"
+#include "replicator/source/sqlite/catalog/compared_rows.h"
 #include "replicator/source/sqlite/catalog/table.h"
 #include "replicator/source/sqlite/define/resolver.h"
 #include "replicator/source/sqlite/session/statement.h"
@@ -118,6 +119,7 @@ class Designer {
     std::set<std::string> covered;
     for (const TrackConfig& track : config.tracks) add_track(track, *view, reads, index, covered);
     find_untracked(config, *view, reads, covered);
+    warn_of_compared_rows(config, *view, reads);
     design_.indices.push_back(std::move(index));
   }
 
@@ -173,6 +175,19 @@ class Designer {
                 "\" with what leads from its rows to documents, or with ignore = true if changes of it don't "
                 "matter");
     }
+  }
+
+  // Where `keys` is given, nobody can tell whether it leads to all of these documents.
+  void warn_of_compared_rows(const IndexConfig& config, const SqliteTable& view,
+                             const SqliteViewReads& reads) {
+    const bool has_keys = std::any_of(config.tracks.begin(), config.tracks.end(),
+                                      [](const TrackConfig& track) { return !track.keys.empty(); });
+    const std::set<std::string> clauses = clauses_that_compare_rows(connection_, reads.views);
+    if (clauses.empty() || has_keys) return;
+    warn(config.line,
+         "view " + view.name + " has " + listed(clauses) +
+             ": where it compares rows of several documents, a changed row changes those of the others",
+         "add a track with row, what these rows have in common, and keys from there to all of their _ids");
   }
 
   // --- tracks ---

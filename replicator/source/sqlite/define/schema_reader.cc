@@ -8,6 +8,7 @@
 
 #include "replicator/error.h"
 #include "replicator/source/sqlite/catalog/column_origin.h"
+#include "replicator/source/sqlite/catalog/compared_rows.h"
 #include "replicator/source/sqlite/catalog/sql_tokens.h"
 #include "replicator/source/sqlite/catalog/value_kind.h"
 #include "replicator/source/sqlite/catalog/view_joins.h"
@@ -162,7 +163,12 @@ ViewShape SqliteSchemaReader::described_view(const std::string& name) {
     shape.root_column = plain_or_quoted(origin->column);
   }
   const SqliteViewJoins joins = read_view_joins(connection_, view->name);
-  for (const auto& [read, columns] : read_view(connection_, view->name).tables) {
+  const SqliteViewReads reads = read_view(connection_, view->name);
+  for (const std::string& clause : clauses_that_compare_rows(connection_, reads.views))
+    shape.unknown.push_back(
+        "which other documents a changed row changes, for the view has " + clause +
+        "; add a track with row and keys to all of them, unless they are of one document");
+  for (const auto& [read, columns] : reads.tables) {
     const std::optional<SqliteTable> table = find_table(connection_, read);
     if (!table || !is_applications(*table)) {
       shape.unknown.push_back("when " + read + " changes, which can have no triggers");

@@ -240,6 +240,25 @@ TEST_F(SqliteDefinitionTest, CheckNamesWhatCannotBeFollowed) {
   EXPECT_THAT(checked(), Contains(HasSubstr("journal_mode = wal")));
 }
 
+TEST_F(SqliteDefinitionTest, AViewThatRanksOrLimitsItsRowsIsNamedUntilKeysLeadToTheOthers) {
+  application_.execute(
+      "create view ranked as select id as _id, rank() over (partition by user_id order by hits) as place "
+      "from "
+      "posts; create view best as select id as _id, title from posts order by hits limit 3; "
+      "create view latest as select u.id as _id, (select p.title from posts p where p.user_id = u.id order "
+      "by "
+      "p.id desc limit 1) as title, (select sum(over) from (select 1 as over)) as one from users u");
+  EXPECT_THAT(checked_with(sqlite_index("ranked", {sqlite_track("posts")})),
+              Contains(HasSubstr("view ranked has a window function")));
+  EXPECT_THAT(checked_with(sqlite_index("best", {sqlite_track("posts")})),
+              Contains(HasSubstr("view best has limit")));
+  TrackConfig by_user = sqlite_track("posts");
+  by_user.row = "user_id";
+  EXPECT_THAT(checked_with(sqlite_index("latest", {sqlite_track("users"), by_user})), IsEmpty());
+  by_user.keys = "select id from posts where user_id in (select value from json_each($1))";
+  EXPECT_THAT(checked_with(sqlite_index("ranked", {sqlite_track("posts"), by_user})), IsEmpty());
+}
+
 TEST_F(SqliteDefinitionTest, AColumnOfJsonThatHoldsPlainTextIsNamedWithADocumentAndTheRemedy) {
   application_.execute(
       "insert into users values (1, 'ann', 'a'); insert into posts values (7, 1, 'plain', 0)");
