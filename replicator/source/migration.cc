@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "replicator/source/checksum.h"
+#include "replicator/unknown_value.h"
 
 namespace lockstep {
 namespace {
@@ -41,7 +42,13 @@ std::vector<Migration> read_migrations(std::span<const EmbeddedFile> files) {
   return migrations;
 }
 
-OtherVersion newer_schema(const std::string& schema_name, int number, std::size_t known) {
+void require_next_migration(std::int64_t applied, std::int64_t number) {
+  if (number == applied + 1) return;
+  throw unfit_value("lockstep's table of migrations", "number", std::to_string(number),
+                    std::to_string(applied + 1) + ", the next one");
+}
+
+OtherVersion newer_schema(const std::string& schema_name, std::int64_t number, std::size_t known) {
   return OtherVersion("schema \"" + schema_name + "\" was migrated by a newer lockstep: it has migration " +
                       std::to_string(number) + ", this is lockstep " LOCKSTEP_VERSION ", which knows " +
                       std::to_string(known) + "; install that version of lockstep or a newer one");

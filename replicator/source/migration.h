@@ -1,6 +1,7 @@
 // A step of the making of lockstep's own tables: one file of migrations/, compiled in.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -25,8 +26,12 @@ struct Migration {
 /// The migrations in `files`, in order. Throws std::logic_error unless they are numbered 1, 2, 3, … .
 std::vector<Migration> read_migrations(std::span<const EmbeddedFile> files);
 
+/// Throws Error unless `number`, which a row of lockstep's table of migrations has, is the next one behind
+/// `applied`, that of the row in front of it or 0.
+void require_next_migration(std::int64_t applied, std::int64_t number);
+
 /// A schema has migration `number`, of which this lockstep knows only `known`.
-OtherVersion newer_schema(const std::string& schema_name, int number, std::size_t known);
+OtherVersion newer_schema(const std::string& schema_name, std::int64_t number, std::size_t known);
 /// A schema lacks migrations that this lockstep knows.
 OtherVersion older_schema(const std::string& schema_name);
 /// Another text of this migration was applied, by lockstep `applied_by`.

@@ -41,6 +41,15 @@ TEST_P(DefinedSourceContract, ANullInTheCheckpointIsNamedByWhoeverReadsIt) {
   EXPECT_THAT(error_of([&] { world().watch()->begin(std::nullopt)->look(); }), named("last_id"));
 }
 
+TEST_P(DefinedSourceContract, AMigrationNumberedZeroIsNamed) {
+  world().plant_migration(0);
+  const auto named = AllOf(HasSubstr("table of migrations"), HasSubstr("its number is 0, not 1"));
+  EXPECT_THAT(error_of([&] { world_->open(); }), named);
+  EXPECT_THAT(error_of([&] { world().watch(); }), named);
+  EXPECT_THAT(error_of([&] { world().status()->read(); }), named);
+  EXPECT_THAT(error_of([&] { world().definition(DefinedWorld::Configuration::kApplied)->plan(); }), named);
+}
+
 TEST_P(DefinedSourceContract, ANullInAnIndexIsNamedByWhoeverReadsIt) {
   world().plant_null("index", "fields");
   const auto named = AllOf(HasSubstr("table index"), HasSubstr("column fields is null"));

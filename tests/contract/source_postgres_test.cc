@@ -172,6 +172,10 @@ class PostgresWorld final : public DefinedWorld {
     database_.execute("alter table lockstep." + table + " alter " + column + " drop not null");
     database_.execute("update lockstep." + table + " set " + column + " = null");
   }
+  void plant_migration(int number) override {
+    database_.execute("insert into lockstep.migration (number, name, checksum, applied_by) values (" +
+                      std::to_string(number) + ", '', '', '')");
+  }
   void plant_text(const std::string& table, const std::string& column, const std::string& text) override {
     database_.execute("update lockstep." + table + " set " + column + " = '" + text + "'");
   }

@@ -206,6 +206,10 @@ class SqliteWorld final : public DefinedWorld {
     database.execute("pragma schema_version = " + std::to_string(std::stoi(version) + 1));
     Database(file_).execute("update " + name + " set " + column + " = null");
   }
+  void plant_migration(int number) override {
+    Database(file_).execute("insert into lockstep_migration (number, name, checksum, applied_by) values (" +
+                            std::to_string(number) + ", '', '', '')");
+  }
   void plant_text(const std::string& table, const std::string& column, const std::string& text) override {
     Database(file_).execute("update lockstep_" + table + " set " + column + " = '" + text + "'");
   }

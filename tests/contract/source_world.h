@@ -126,6 +126,8 @@ class DefinedWorld : public SourceWorld {
   virtual void replace_view() = 0;
   /// Writes a job of `docs` into lockstep's own tables, as no lockstep would.
   virtual void plant_job(const std::string& kind, const std::string& position) = 0;
+  /// Writes a row of this number into lockstep's table of migrations, as no lockstep would.
+  virtual void plant_migration(int number) = 0;
   /// Puts null into a column of one of lockstep's own tables, in every row.
   virtual void plant_null(const std::string& table, const std::string& column) = 0;
   /// Puts a text into a column of one of lockstep's own tables, in every row.

@@ -1,6 +1,7 @@
 #include "replicator/source/postgres/session/migrations.h"
 
 #include "replicator/embedded_file.h"
+#include "replicator/source/postgres/session/stored_value.h"
 
 namespace lockstep {
 namespace {
@@ -30,23 +31,24 @@ std::vector<Migration> pending_migrations(PostgresTransaction& transaction, cons
       "where n.nspname = $1 and c.relname = 'migration')",
       schema_name);
   if (is_new[0][0].as<bool>()) return migrations;
-  std::size_t applied = 0;
+  const auto known = static_cast<std::int64_t>(migrations.size());
+  std::int64_t applied = 0;
   for (const pqxx::row& row : transaction.run_once(transaction.session().sql(
            // An older schema has no such column.
            "select m.number, m.checksum, m.applied_by, (to_jsonb(m) ->> 'oldest_program')::integer "
            "from {schema}.migration as m order by m.number"))) {
-    const auto number = row[0].as<std::size_t>();
-    if (number > migrations.size()) {
-      const auto oldest_program = row[3].is_null() ? number : row[3].as<std::size_t>();
-      if (use == SchemaUse::kServe && oldest_program <= migrations.size()) continue;
-      throw newer_schema(schema_name, row[0].as<int>(), migrations.size());
+    const auto number = stored<std::int64_t>(row[0], "migration");
+    if (number > known) {
+      const auto oldest_program = row[3].is_null() ? number : row[3].as<std::int64_t>();
+      if (use == SchemaUse::kServe && oldest_program <= known) continue;
+      throw newer_schema(schema_name, number, migrations.size());
     }
-    if (row[1].c_str() != migrations[number - 1].checksum) {
-      throw altered_migration(migrations[number - 1], row[2].c_str());
-    }
+    require_next_migration(applied, number);
+    const Migration& migration = migrations[static_cast<std::size_t>(applied)];
+    if (row[1].c_str() != migration.checksum) throw altered_migration(migration, row[2].c_str());
     applied = number;
   }
-  return {migrations.begin() + static_cast<std::ptrdiff_t>(applied), migrations.end()};
+  return {migrations.begin() + applied, migrations.end()};
 }
 
 void require_migrated(PostgresTransaction& transaction, const std::string& schema_name) {

@@ -28,19 +28,20 @@ bool has_own_tables(SqliteConnection& connection) {
 std::vector<Migration> pending_migrations(SqliteConnection& connection) {
   const std::vector<Migration> migrations = read_migrations(sqlite_migrations());
   if (!has_own_tables(connection)) return migrations;
-  std::size_t applied = 0;
+  std::int64_t applied = 0;
   SqliteStatement rows(connection, kReading,
                        "select number, checksum, applied_by from {schema}_migration order by number");
   while (rows.step()) {
-    const auto number = static_cast<std::size_t>(rows[0].integer());
-    if (number > migrations.size()) {
-      throw newer_schema(connection.schema(), static_cast<int>(number), migrations.size());
+    const std::int64_t number = stored_integer(rows[0], "migration");
+    if (number > static_cast<std::int64_t>(migrations.size())) {
+      throw newer_schema(connection.schema(), number, migrations.size());
     }
-    const Migration& known = migrations.at(number - 1);
+    require_next_migration(applied, number);
+    const Migration& known = migrations[static_cast<std::size_t>(applied)];
     if (rows[1].text() != known.checksum) throw altered_migration(known, std::string(rows[2].text()));
     applied = number;
   }
-  return {migrations.begin() + static_cast<std::ptrdiff_t>(applied), migrations.end()};
+  return {migrations.begin() + applied, migrations.end()};
 }
 
 void require_migrated(SqliteConnection& connection) {
