@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "replicator/source/postgres/session/session.h"
 #include "tests/support/eventually.h"
 #include "tests/support/pipeline_under_test.h"
 #include "tests/support/servers.h"
@@ -137,6 +138,35 @@ TEST(ServersAsTheyAre, ADatabaseThatTakesNoWritesForAMomentIsWaitedFor) {
   database.execute("update items set name = 'after' where id = 1");
   EXPECT_EQ(pipeline.difference_within(kPatience), "") << program->err();
   EXPECT_TRUE(program->running());
+}
+
+// PostgreSQL 17 has one more than 15, and it ended each transaction that rendered for long, without a word.
+TEST(ServersAsTheyAre, TimeoutsOfTheDatabaseEndNoLargeChange) {
+  PostgresDatabase database;
+  PipelineUnderTest pipeline(database);
+  database.execute(
+      "create table items (id integer primary key, name text); "
+      "insert into items select i, 'item ' || i from generate_series(1, 10) i; "
+      "create view items_view as select id as _id, name, pg_sleep(0.02)::text as pause from items");
+  pipeline.add_index("items", "public.items_view", track("public.items"));
+  pipeline.apply();
+  const std::string timeouts =
+      " from pg_settings where name ~ '^(statement|lock|transaction|idle_session|"
+      "idle_in_transaction_session)_timeout$'";
+  database.execute("do $$ declare n text; begin for n in select name" + timeouts +
+                   " loop execute format('alter database %I set %I = %L', current_database(), n, '100ms'); "
+                   "end loop; end $$");
+  SourceConfig source;
+  source.url = database.url();
+  source.password = Secret(database.password());
+  PostgresSession session(source, "test");
+  const pqxx::result set = session.ask(
+      "asking for timeouts", "select string_agg(name, ', ') filter (where setting <> '0')" + timeouts);
+  EXPECT_TRUE(set[0][0].is_null()) << set[0][0].c_str();
+  pipeline.must("run", {"--until-caught-up"}, std::chrono::seconds(20));
+  database.execute("update items set name = 'changed'");
+  pipeline.must("run", {"--until-caught-up"}, std::chrono::seconds(20));
+  pipeline.must("verify");
 }
 
 // The names of our own tables and views came back in quotes, so that they were taken for gone.

@@ -16,6 +16,12 @@ bool is_of_passing_class(std::string_view sqlstate) {
   return code_class == "08" || code_class == "40" || code_class == "53" || code_class == "58";
 }
 
+// idle_in_transaction_session_timeout, transaction_timeout: a session of ours has none, so something else has
+// set them in it.
+bool ends_by_timeout(std::string_view sqlstate) {
+  return sqlstate == "25P03" || sqlstate == "25P04";
+}
+
 // Whether the same statement may work later, by SQLSTATE class or code.
 bool worth_a_retry(std::string_view sqlstate) {
   if (sqlstate.size() != 5) return false;
@@ -25,6 +31,7 @@ bool worth_a_retry(std::string_view sqlstate) {
   for (const char* code : {"55P03", "57014", "57P01", "57P02", "57P03", "55006", "57P05"}) {
     if (sqlstate == code) return true;
   }
+  if (ends_by_timeout(sqlstate)) return true;
   return sqlstate == kReadOnly;
 }
 
@@ -43,6 +50,11 @@ std::string remedy_for(std::string_view sqlstate) {
            "UTF8";
   if (sqlstate == kReadOnly) {
     return "the server takes no writes now; is default_transaction_read_only on, or is it a standby?";
+  }
+  if (ends_by_timeout(sqlstate)) {
+    return "a time-out of PostgreSQL has ended the session (SQLSTATE " + std::string(sqlstate) +
+           "): take transaction_timeout or idle_in_transaction_session_timeout from the role, the database "
+           "and what the view calls";
   }
   return {};
 }
@@ -82,7 +94,9 @@ bool PostgresError::is_trouble_of_statement() const {
 PostgresError lost_connection(std::string_view doing, const std::string& last_words) {
   const std::string lost = "the connection to PostgreSQL was lost";
   if (!last_words.empty()) return unanswered(doing, lost + "; its last words: " + last_words);
-  return unanswered(doing, lost, "PostgreSQL's log says whether it has ended the session");
+  return unanswered(doing, lost,
+                    "PostgreSQL's log says whether it has ended the session, by transaction_timeout "
+                    "(SQLSTATE 25P04) for instance");
 }
 
 PostgresError no_connection(std::string_view doing, const std::string& message) {

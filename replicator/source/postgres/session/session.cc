@@ -37,6 +37,7 @@ set quote_all_identifiers = off;
 set array_nulls = on;
 set idle_in_transaction_session_timeout = 0;
 set statement_timeout = 0;
+set lock_timeout = 0;
 set synchronous_commit = on;
 set default_transaction_isolation = 'read committed';
 set tcp_keepalives_idle = 5;
@@ -45,11 +46,12 @@ set tcp_keepalives_count = 3;
 set tcp_user_timeout = 10000;
 )sql";
 
-// The schema as a name, and the encoding. A session may rest for long between the pages of a job;
-// PostgreSQL 13 does not have the setting that would end it.
+// The schema as a name, and the encoding. A session may rest for long between the pages of a job, and one of
+// its transactions render for long. The settings that would end them came with PostgreSQL 14 and 17.
 constexpr const char* kAskForFacts = R"sql(
 select quote_ident($1), current_setting('server_encoding'),
-       (select set_config(name, '0', false) from pg_catalog.pg_settings where name = 'idle_session_timeout')
+       (select count(set_config(name, '0', false)) from pg_catalog.pg_settings
+        where name in ('idle_session_timeout', 'transaction_timeout'))
 )sql";
 
 // A standby tells nothing of this either, but is refused elsewhere, by its name.

@@ -60,12 +60,17 @@ TEST(PostgresErrorTest, ALostConnectionIsCalledThatWhateverLibpqxxCallsIt) {
     EXPECT_STREQ(
         translated(pqxx::broken_connection(text)).what(),
         "opening a batch: the connection to PostgreSQL was lost; PostgreSQL's log says whether it has "
-        "ended the session");
+        "ended the session, by transaction_timeout (SQLSTATE 25P04) for instance");
   }
   EXPECT_STREQ(
       translated(pqxx::in_doubt_error("WARNING: Connection lost while committing transaction ''.")).what(),
       "opening a batch: the connection to PostgreSQL was lost in the commit, and nobody here knows "
       "whether it took effect");
+}
+
+TEST(PostgresErrorTest, ATimeoutThatEndsTheSessionIsNamedWithWhatToDo) {
+  EXPECT_THAT(translated(refused("25P04")).what(), testing::AllOf(testing::HasSubstr("SQLSTATE 25P04"),
+                                                                  testing::HasSubstr("transaction_timeout")));
 }
 
 TEST(PostgresErrorTest, WhatPostgresSaidLastIsTold) {
@@ -96,7 +101,8 @@ TEST(PostgresErrorTest, WhatLibpqxxThrowsWithoutItsCodeHasOne) {
 }
 
 TEST(PostgresErrorTest, TheCodeDecidesWhetherARetryMakesSense) {
-  for (const char* code : {"08006", "40001", "40P01", "53100", "58030", "55P03", "57014", "57P01", "57P03"}) {
+  for (const char* code :
+       {"08006", "40001", "40P01", "53100", "58030", "55P03", "57014", "57P01", "57P03", "25P03", "25P04"}) {
     EXPECT_TRUE(translated(refused(code)).retryable()) << code;
   }
   for (const char* code : {"22012", "23505", "42501", "42601", "42P01", "55000", "57000", "XX000"}) {
