@@ -6,6 +6,7 @@
 #include "replicator/source/postgres/session/session.h"
 #include "tests/support/eventually.h"
 #include "tests/support/pipeline_under_test.h"
+#include "tests/support/private_postgres.h"
 #include "tests/support/servers.h"
 
 namespace lockstep::support {
@@ -167,6 +168,41 @@ TEST(ServersAsTheyAre, TimeoutsOfTheDatabaseEndNoLargeChange) {
   database.execute("update items set name = 'changed'");
   pipeline.must("run", {"--until-caught-up"}, std::chrono::seconds(20));
   pipeline.must("verify");
+}
+
+// Apply workers fire no statement triggers. Only `check` reported it.
+TEST(ServersAsTheyAre, ChangesThatASubscriptionMakesAreNoSilence) {
+  const PrivatePostgres server({"wal_level=logical"});
+  PostgresDatabase publisher(server.url());
+  PostgresDatabase database(server.url());
+  constexpr const char* kParted =
+      "create table items (id integer primary key, name text) partition by range (id); "
+      "create table items_low partition of items for values from (0) to (1000); ";
+  publisher.execute(std::string(kParted) +
+                    "create publication changes for table items with (publish_via_partition_root = true)");
+  publisher.execute("select pg_create_logical_replication_slot('changes', 'pgoutput')");
+  PipelineUnderTest pipeline(database);
+  database.execute(std::string(kParted) + "create view items_view as select id as _id, name from items_low");
+  pipeline.add_index("items", "public.items_view", track("public.items_low"));
+  pipeline.apply();
+  const auto program = pipeline.start();
+  const auto warnings = [&] { return pipeline.status().at("warnings").dump(); };
+  ASSERT_TRUE(wait_until([&] { return pipeline.status().at("state") == "following"; }, kPatience));
+  EXPECT_EQ(warnings(), "[]");
+  database.execute("create subscription changes connection '" + publisher.url() +
+                   "' publication changes with (create_slot = false)");
+  const std::string warning = "changes of public.items_low that a subscription makes are not followed";
+  EXPECT_TRUE(
+      wait_until([&] { return warnings().find(warning) != std::string::npos; }, std::chrono::seconds(20)))
+      << program->err();
+  publisher.execute("insert into items values (1, 'one')");
+  ASSERT_TRUE(wait_until([&] { return database.number("select count(*) from items") == 1; }, kPatience));
+  const Completed waited = pipeline.lockstep("wait");
+  EXPECT_EQ(waited.exit_code, 0);
+  EXPECT_THAT(waited.err, HasSubstr(warning));
+  EXPECT_THAT(program->err(), HasSubstr(warning));
+  EXPECT_THAT(pipeline.must("check"), HasSubstr("filled by a subscription"));
+  database.execute("drop subscription changes");
 }
 
 // The names of our own tables and views came back in quotes, so that they were taken for gone.

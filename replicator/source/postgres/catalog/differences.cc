@@ -5,12 +5,17 @@
 
 namespace lockstep {
 
+std::string is_subscribed_sql(std::string_view table) {
+  return fill_placeholders(postgres_sql("is_subscribed"), {{"table", std::string(table)}});
+}
+
 std::vector<Difference> differences_from_applied(PostgresTransaction& transaction, int pipeline,
                                                  const std::string& schema_name) {
   const std::string parts = view_parts_sql(transaction.session(), "c.oid", "w.whole_rows");
-  const std::string statement =
-      fill_placeholders(postgres_sql("differences_from_applied"),
-                        {{"schema", transaction.session().schema()}, {"parts", parts}});
+  const std::string statement = fill_placeholders(postgres_sql("differences_from_applied"),
+                                                  {{"schema", transaction.session().schema()},
+                                                   {"parts", parts},
+                                                   {"subscribed", is_subscribed_sql("w.oid")}});
   std::vector<Difference> differences;
   const Doing comparing("looking for what has changed since the last apply");
   for (const pqxx::row& row : transaction.run_filled(comparing, statement, pipeline, schema_name))

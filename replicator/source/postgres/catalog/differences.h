@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "replicator/source/postgres/session/transaction.h"
@@ -11,8 +12,11 @@ namespace lockstep {
 
 struct Difference {
   std::string text;            ///< one sentence, with what to do
-  bool loses_changes = false;  ///< a table is gone, or triggers are missing or disabled
+  bool loses_changes = false;  ///< a table is gone, triggers are missing or disabled, or do not fire
 };
+
+/// An SQL expression: whether a subscription fills the table whose oid `table`, an expression, gives.
+std::string is_subscribed_sql(std::string_view table);
 
 /// REQUIRES: the pipeline is applied. `schema_name` is lockstep's, not quoted. Waits for locks on views and
 /// what they read.

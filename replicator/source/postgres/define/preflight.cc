@@ -233,7 +233,8 @@ class Preflight {
   }
 
   void check_one_table(unsigned oid, const std::string& name) {
-    const pqxx::row facts = only_row(transaction_.run(postgres_sql("table_facts"), oid));
+    const pqxx::row facts = only_row(transaction_.run(
+        fill_placeholders(postgres_sql("table_facts"), {{"subscribed", is_subscribed_sql("c.oid")}}), oid));
     const std::string persistence = facts[0].c_str();
     if (persistence == "u") {
       warn("table " + name, "it is unlogged: a crash of the server empties it, and no trigger fires",
@@ -247,7 +248,8 @@ class Preflight {
            "run apply as a role that has bypassrls");
     }
     if (facts[4].as<bool>()) {
-      warn("table " + name, "it is filled by a subscription, whose changes fire no statement trigger");
+      warn("table " + name, "it is filled by a subscription, whose changes fire no statement trigger",
+           "let source.url lead to the publisher, or run `lockstep verify --repair` after them");
     }
   }
 

@@ -1,7 +1,7 @@
 -- What is no longer as the last apply left it, or belongs to nothing: whether changes are lost, and one sentence.
 --   $1  the pipeline
 --   $2  name of lockstep's schema
--- The hole "parts" is view_parts.sql, of view c.oid and the array w.whole_rows.
+-- The hole "parts" is view_parts.sql, of view c.oid and the array w.whole_rows; "subscribed" is is_subscribed.sql, of w.oid.
 with recursive members (relation, oid) as (
   -- By the catalog: to_regclass would want the right to use the schema.
   select t.relation, c.oid
@@ -91,3 +91,8 @@ select false, 'job ' || j.id || ' is of index ' || coalesce(j.index::text, 'null
 from {schema}.job as j
 where j.pipeline = $1
   and not exists (select 1 from {schema}.index as i where i.id = j.index and i.pipeline = j.pipeline)
+union all
+select true, 'changes of ' || w.name || ' that a subscription makes are not followed, since they fire no statement trigger; '
+       || 'let source.url lead to the publisher, or run `lockstep verify --repair` after them'
+from watched as w
+where {subscribed}
