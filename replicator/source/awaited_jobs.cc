@@ -17,7 +17,7 @@ std::string pending_changes(const std::vector<UnfinishedWork>& work) {
   return work.empty() ? pending : pending + ", beside them: " + work.front().what;
 }
 
-AppliedState AwaitedJobs::look(const std::vector<UnfinishedWork>& work) {
+AppliedState AwaitedJobs::look(const std::vector<UnfinishedWork>& work, const std::string& altered) {
   std::vector<KnownJob> left;
   std::string what;
   for (const UnfinishedWork& each : work) {
@@ -28,6 +28,10 @@ AppliedState AwaitedJobs::look(const std::vector<UnfinishedWork>& work) {
     if (jobs_ && !is_known(*each.job) && !(each.is_repair && has_ended_since(work, each.index))) continue;
     if (left.empty()) what = each.what;
     left.push_back({*each.job, each.index});
+  }
+  if (!altered.empty()) {
+    jobs_.reset();  // likewise, once it is put back or applied
+    return pending(altered);
   }
   jobs_ = std::move(left);
   if (jobs_->empty()) return {AppliedState::Kind::kApplied};

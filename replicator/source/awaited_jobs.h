@@ -24,14 +24,16 @@ std::string pending_changes(const std::vector<UnfinishedWork>& work);
 
 class AwaitedJobs {
  public:
-  /// Whether look() has been called, and no index was set aside then.
+  /// Whether look() has been called, and no index was set aside or altered then.
   bool has_looked() const { return jobs_.has_value(); }
 
   /// Whoever leads now, or the last `apply`, may have replaced the jobs.
   void forget() { jobs_.reset(); }
 
   /// kApplied: all of them are over. REQUIRES: the tail has passed the point, and `work` is newer than that.
-  AppliedState look(const std::vector<UnfinishedWork>& work);
+  /// `altered`: which index is made of other definitions than the applied ones, asked for before `work`;
+  /// empty: none.
+  AppliedState look(const std::vector<UnfinishedWork>& work, const std::string& altered = {});
 
  private:
   struct KnownJob {

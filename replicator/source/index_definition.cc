@@ -69,6 +69,12 @@ std::string repetition_text(const std::string& reason, bool is_id_changed) {
   return text;
 }
 
+std::string reason_to_compare(const std::vector<std::string>& replaced) {
+  std::string names;
+  for (const std::string& name : replaced) names += (names.empty() ? "" : ", ") + name;
+  return names + " may have been another for a while since the last apply";
+}
+
 std::string definition_text(const IndexConfig& index) {
   json tracks = json::array();
   for (const TrackConfig& track : index.tracks) tracks.push_back(track_json(track));

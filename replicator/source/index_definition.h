@@ -25,6 +25,9 @@ const IndexConfig& definition_for_reindex(const Config& config, const std::strin
 /// What `plan` says of writing all documents of an index again. `reason`: why.
 std::string repetition_text(const std::string& reason, bool is_id_changed);
 
+/// Why an index is compared with its view when these parts of its definition are what they were.
+std::string reason_to_compare(const std::vector<std::string>& replaced);
+
 /// The definition as one JSON text. Equal definitions have equal texts.
 std::string definition_text(const IndexConfig& index);
 

@@ -82,7 +82,7 @@ TEST_F(RollingUpgrade, AnOlderProgramLeavesAReindexAsItIs) {
 }
 
 TEST_F(RollingUpgrade, ANewerProgramWaitsForTheApplyAndSaysSo) {
-  // As before the newest migration, 0017_memberships, which can run twice.
+  // As before the newest migration, 0018_origins, which makes or replaces a function.
   database_.execute("delete from lockstep.migration where number = " + std::to_string(newest_));
   const auto program = pipeline_.start();
   EXPECT_TRUE(says(*program, "run `lockstep apply`"));

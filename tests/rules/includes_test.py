@@ -35,7 +35,9 @@ MAY_INCLUDE = {
     "source/postgres/view_reader": [
         "source/", "config", "source/postgres/session", "source/postgres/define", "source/postgres/read"
     ],
-    "source/postgres/watch": ["source/", "source/outbox", "config", "source/postgres/session", "source/postgres/read"],
+    "source/postgres/watch": [
+        "source/", "source/outbox", "config", "source/postgres/session", "source/postgres/catalog", "source/postgres/read"
+    ],
     "source/sqlite": ["source/", "source/outbox", "config"],
     "draft": ["source/"],
     "elasticsearch": ["config", "log"],

@@ -8,7 +8,9 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 # Where the warnings are written.
 SQL = ["replicator/source/postgres/sql/differences_from_applied.sql", "replicator/source/postgres/sql/rights_at_risk.sql",
        "replicator/source/sqlite/sql/rows_of_no_index.sql"]
-CODE = {"replicator/source/sqlite/define/differences.cc": ["in_words", "add_view_differences"],
+CODE = {"replicator/source/postgres/catalog/differences.cc": ["difference_of"],
+        "replicator/source/index_definition.cc": ["reason_to_compare"],
+        "replicator/source/sqlite/define/differences.cc": ["in_words", "add_view_differences"],
         "replicator/source/sqlite/define/wanted.cc": ["misfit"],
         "replicator/pipeline/progress_report.cc": ["ProgressReport::find_differences", "ProgressReport::note_troubles"],
         "replicator/elasticsearch/bulk/bulk_writer.cc": ["BulkWriter::state"],

@@ -3,56 +3,114 @@
 #include <nlohmann/json.hpp>
 
 #include "replicator/source/postgres/session/array.h"
-#include "replicator/source/postgres/session/place.h"
 #include "replicator/source/postgres/session/statement.h"
 
 namespace lockstep {
 namespace {
 
+using nlohmann::json;
+
 constexpr const char* kParts = "parts";
 constexpr const char* kWholeRows = "whole_rows";
+constexpr const char* kRows = "rows";
+constexpr const char* kOrigin = "origin";
+constexpr const char* kChanged = "changed";
 constexpr const char* kDatabase = "database";  // the part that tells in which database the others were read
 constexpr std::size_t kChecksumLetters = 32;   // in another database the first checksum alone counts
+
+std::set<std::string> names_in(const json& stored, const char* key) {
+  return stored.contains(key) ? stored.at(key).get<std::set<std::string>>() : std::set<std::string>();
+}
+
+std::string_view checksum_of(std::string_view part) {
+  return part.substr(0, kChecksumLetters);
+}
+
+std::string origin_sql(std::string_view view, std::string_view rows) {
+  return fill_placeholders(
+      without_comment(postgres_sql("origin")),
+      {{"view", view}, {"rows", rows}, {"origin", without_comment(postgres_sql("row_origin"))}});
+}
 
 }  // namespace
 
 std::string ViewParts::text() const {
-  return nlohmann::json{{kParts, parts}, {kWholeRows, whole_rows}}.dump();
+  json stored{{kParts, parts}, {kWholeRows, whole_rows}, {kRows, json::parse(rows)}, {kOrigin, origin}};
+  if (!changed.empty()) stored[kChanged] = changed;
+  return stored.dump();
 }
 
-std::vector<std::string> ViewParts::changed_since(std::string_view stored) const {
-  if (!stored.starts_with('{')) return {"an older lockstep, which knew less of it, has applied it"};
-  const auto before = nlohmann::json::parse(stored).at(kParts).get<std::map<std::string, std::string>>();
+bool is_view_parts(std::string_view stored) {
+  return stored.starts_with('{');
+}
+
+PartsComparison ViewParts::compared_with(std::string_view stored) const {
+  if (!is_view_parts(stored)) return {{"an older lockstep, which knew less of it, has applied it"}, {}};
+  const json known = json::parse(stored);
+  const auto before = known.at(kParts).get<std::map<std::string, std::string>>();
   const auto database = before.find(kDatabase);
   const bool is_same_database = database != before.end() && database->second == parts.at(kDatabase);
-  const std::size_t letters = is_same_database ? std::string::npos : kChecksumLetters;
-  std::set<std::string> names;
-  for (const auto& [name, sum] : parts) {
-    const auto known = before.find(name);
-    if (known == before.end() || known->second.substr(0, letters) != sum.substr(0, letters))
-      names.insert(name);
+  std::set<std::string> others;
+  std::set<std::string> replaced = names_in(known, kChanged);
+  if (!known.contains(kOrigin)) replaced.insert("an older lockstep, which noted less of it, has applied it");
+  for (const auto& [name, part] : parts) {
+    const auto found = before.find(name);
+    if (found == before.end() || checksum_of(found->second) != checksum_of(part)) {
+      others.insert(name);
+    } else if (is_same_database && known.contains(kOrigin) && found->second != part) {
+      replaced.insert(name);
+    }
   }
-  for (const auto& [name, sum] : before) {
-    if (!parts.contains(name)) names.insert(name);
+  for (const auto& [name, part] : before) {
+    if (!parts.contains(name)) others.insert(name);
   }
-  names.erase(kDatabase);
-  return {names.begin(), names.end()};
+  others.erase(kDatabase);
+  return {{others.begin(), others.end()}, {replaced.begin(), replaced.end()}};
+}
+
+std::string marked_as_changed(std::string_view stored, const std::vector<std::string>& changed) {
+  if (!is_view_parts(stored)) return std::string(stored);
+  json marked = json::parse(stored);
+  std::set<std::string> names = names_in(marked, kChanged);
+  names.insert(changed.begin(), changed.end());
+  marked[kChanged] = names;
+  return marked.dump();
+}
+
+std::set<std::string> stored_whole_rows(std::string_view stored) {
+  return is_view_parts(stored) ? names_in(json::parse(stored), kWholeRows) : std::set<std::string>();
 }
 
 ViewParts read_view_parts(PostgresTransaction& transaction, unsigned view, std::set<std::string> whole_rows) {
-  const std::string names = array_literal({whole_rows.begin(), whole_rows.end()});
+  const std::string names = transaction.quote(array_literal({whole_rows.begin(), whole_rows.end()}));
+  const std::string oid = std::to_string(view);
   const pqxx::result found = transaction.run_once(
-      "select " +
-      view_parts_sql(transaction.session(), std::to_string(view), transaction.quote(names) + "::text[]") +
-      "::text");
-  return {nlohmann::json::parse(found[0][0].c_str()).get<std::map<std::string, std::string>>(),
-          std::move(whole_rows)};
+      fill_placeholders(without_comment(postgres_sql("view_parts")),
+                        {{"view", oid},
+                         {"whole_rows", names + "::text[]"},
+                         {"schema_text", transaction.quote(transaction.session().schema())},
+                         {"row_origin", without_comment(postgres_sql("row_origin"))},
+                         {"origin", origin_sql(oid, "objects")}}));
+  const json read = json::parse(found[0][0].c_str());
+  return {read.at(kParts).get<std::map<std::string, std::string>>(),
+          std::move(whole_rows),
+          read.at(kRows).dump(),
+          read.at(kOrigin).get<std::string>(),
+          {}};
 }
 
-std::string view_parts_sql(PostgresSession& session, std::string_view view, std::string_view whole_rows) {
-  const std::string place = place_expression(session);
-  return fill_placeholders(without_comment(postgres_sql("view_parts")),
-                           {{"view", view}, {"whole_rows", whole_rows}, {"place", place}});
+std::string read_definitions_sql() {
+  const std::string origin =
+      origin_sql("c.oid",
+                 "(select (e.row ->> 0)::oid, (e.row ->> 1)::oid, (e.row ->> 2)::integer[] "
+                 "from jsonb_array_elements(d.stored -> 'rows') as e(row))");
+  return fill_placeholders(postgres_sql("read_definitions"), {{"schema", "{schema}"}, {"origin", origin}});
+}
+
+std::string listed(const std::vector<std::string>& names) {
+  std::string list;
+  for (const std::string& name : names) list += (list.empty() ? "" : ", ") + name;
+  return list;
 }
 
 }  // namespace lockstep

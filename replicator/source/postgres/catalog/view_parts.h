@@ -1,6 +1,6 @@
 // What the documents of a view are made of besides rows: the definitions of the views, tables, functions and
-// types below it. A change of one of them fires no trigger. `apply` keeps what it found, and the leader and
-// the next `apply` compare it with what is there now.
+// types below it. A change of one of them fires no trigger. `apply` keeps what it found, and the leader,
+// `wait` and the next `apply` compare it with what is there now.
 #pragma once
 
 #include <map>
@@ -13,23 +13,45 @@
 
 namespace lockstep {
 
+/// Names of parts, in order.
+struct PartsComparison {
+  std::vector<std::string> changed;  ///< they are others now
+  std::vector<std::string>
+      replaced;  ///< they are the same again, and were others meanwhile, or may have been
+};
+
 struct ViewParts {
-  /// "function s.f(integer)" → checksum of its definition, and for a table another one (view_parts.sql).
+  /// "function s.f(integer)" → checksum of its definition, and another one (view_parts.sql).
   std::map<std::string, std::string> parts;
   std::set<std::string> whole_rows;  ///< names, quoted, of the tables that are read as whole rows
+  std::string rows;                  ///< JSON: where they are in the catalogue
+  std::string origin;                ///< checksum of what these rows came from
+  std::set<std::string> changed;     ///< parts that the leader has found to be others; of a stored text alone
 
   /// As lockstep's table "index" keeps them: JSON.
   std::string text() const;
 
-  /// The names of the parts that are others in `stored`, a text(), in order; empty: none. A text that an
-  /// older lockstep has stored, a mere checksum, gives one name that says so.
-  std::vector<std::string> changed_since(std::string_view stored) const;
+  /// What is not as in `stored`, a text(). Of a text that an older lockstep has stored a name says so: a mere
+  /// checksum counts as changed, one without origin as replaced.
+  PartsComparison compared_with(std::string_view stored) const;
 };
+
+/// Such a text with a mark that these parts were found to be others: lasts until a comparison is asked for.
+std::string marked_as_changed(std::string_view stored, const std::vector<std::string>& changed);
+
+/// Whether `stored` is a text of ViewParts, not the mere checksum of an older lockstep.
+bool is_view_parts(std::string_view stored);
+
+/// The whole rows of such a text; none for a mere checksum.
+std::set<std::string> stored_whole_rows(std::string_view stored);
 
 /// `view` is an oid, `whole_rows` as in ViewParts.
 ViewParts read_view_parts(PostgresTransaction& transaction, unsigned view, std::set<std::string> whole_rows);
 
-/// The subselect of view_parts.sql; both are SQL expressions.
-std::string view_parts_sql(PostgresSession& session, std::string_view view, std::string_view whole_rows);
+/// read_definitions.sql.
+std::string read_definitions_sql();
+
+/// "a, b"
+std::string listed(const std::vector<std::string>& names);
 
 }  // namespace lockstep

@@ -74,6 +74,7 @@ class Rights {
     own_function("note_outbox_passed", "integer, bigint");
     own_function("tables_above", "oid");
     own_function("advance_reindex", "bigint, bigint, text, text, text, text, text, text, bigint, text");
+    own_function("note_definition", "integer, text, text, text");
     for (const IndexDesign& index : design_.indices) resolvers_of(index);
     functions_of_tables();
     return std::move(grants_);

@@ -46,12 +46,6 @@ class Planner {
 
   std::string quoted_or_null(const std::string& text) const { return text.empty() ? "null" : quote(text); }
 
-  static std::string listed(const std::vector<std::string>& names) {
-    std::string list;
-    for (const std::string& name : names) list += (list.empty() ? "" : ", ") + name;
-    return list;
-  }
-
   std::string text_array(const std::vector<std::string>& items) const {
     std::string list;
     for (const std::string& item : items) list += (list.empty() ? "" : ", ") + quote(item);
@@ -168,7 +162,7 @@ class Planner {
   static std::string reason_to_repeat(const IndexDesign& index, const AppliedIndexRow& applied,
                                       const Tracks& tracks, const CodePlanner& code) {
     if (applied.view != index.view) return "another view: " + index.view;
-    const std::vector<std::string> changed = index.parts.changed_since(applied.definition);
+    const std::vector<std::string> changed = index.parts.compared_with(applied.definition).changed;
     if (!changed.empty() || applied.id_type != index.id_type || applied.routed != index.routed ||
         applied.fields != index.fields) {
       return "the view or what it reads has changed" + (changed.empty() ? "" : ": " + listed(changed));
@@ -215,6 +209,13 @@ class Planner {
   }
 
   void note_definition(const IndexDesign& index, const AppliedIndexRow& applied) {
+    const std::vector<std::string> replaced = index.parts.compared_with(applied.definition).replaced;
+    if (!replaced.empty()) {
+      const std::string why = reason_to_compare(replaced);
+      prepare(Action::kChange, "index " + index.alias, why + ": it is compared with its view",
+              "select " + schema_ + ".note_definition(" + std::to_string(applied.id) + ", " +
+                  quote(applied.definition) + ", " + quote(index.parts.text()) + ", " + quote(why) + ")");
+    }
     if (applied.configured == index.configured) return;
     prepare(Action::kChange, "index " + index.alias, "note how it is defined",
             "update " + schema_ + ".index set configured = " + quote(index.configured) +

@@ -117,7 +117,7 @@ class Preflight {
     }
     for (Difference& difference :
          differences_from_applied(transaction_, *applied_.pipeline, config_.source.schema)) {
-      if (!difference.loses_changes) warn("source", std::move(difference.text));
+      if (!difference.loses_changes && !difference.text.empty()) warn("source", std::move(difference.text));
     }
   }
 

@@ -228,17 +228,33 @@ std::string PostgresOutboxCare::holders_of(const std::string& part) {
   return holders;
 }
 
+std::vector<Difference> PostgresOutboxCare::find_differences() {
+  PostgresTransaction transaction(session_, "looking for what has changed since the last apply");
+  transaction.execute("set local lock_timeout = '100ms'");
+  return lockstep::differences_from_applied(transaction, pipeline_.id(), schema_name_);
+}
+
+// A commit that comes between leaves the note to the next time.
+void PostgresOutboxCare::note(const DefinitionNote& note) {
+  if (note.known == note.now) return;
+  const pqxx::result noted =
+      session_.ask("noting what an index is made of", "select {schema}.note_definition($1, $2, $3, $4)",
+                   note.index, note.known, note.now, note.why);
+  if (!note.why.empty() && noted[0][0].as<bool>())
+    spdlog::info("{}: the index is compared with its view", note.why);
+}
+
 std::vector<std::string> PostgresOutboxCare::differences_from_applied() {
   try {
-    PostgresTransaction transaction(session_, "looking for what has changed since the last apply");
-    transaction.execute("set local lock_timeout = '100ms'");
-    std::vector<std::string> differences;
-    for (Difference& difference :
-         lockstep::differences_from_applied(transaction, pipeline_.id(), schema_name_))
-      differences.push_back(std::move(difference.text));
-    known_differences_ = std::move(differences);
+    std::vector<std::string> found;
+    for (Difference& difference : find_differences()) {
+      if (difference.note) note(*difference.note);
+      const bool is_settled = difference.text.empty() || (difference.note && !difference.note->why.empty());
+      if (!is_settled) found.push_back(std::move(difference.text));
+    }
+    known_differences_ = std::move(found);
   } catch (const PostgresError& error) {
-    // Somebody is changing a table or a view at this moment.
+    // Another session is changing a table or a view at this moment.
     if (error.sqlstate() != sqlstate::kLockNotAvailable) throw;
   }
   std::vector<std::string> differences = known_differences_;

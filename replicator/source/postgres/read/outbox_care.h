@@ -10,6 +10,7 @@
 
 #include "replicator/clock.h"
 #include "replicator/source/outbox_care.h"
+#include "replicator/source/postgres/catalog/differences.h"
 #include "replicator/source/postgres/read/outbox_limit.h"
 #include "replicator/source/postgres/read/pipeline.h"
 #include "replicator/source/postgres/session/session.h"
@@ -83,6 +84,9 @@ class PostgresOutboxCare final : public OutboxCare {
   std::vector<std::string> unfollowed_parts();
   /// The sessions that hold a part so that it cannot be followed, in words; empty: there is none.
   std::string holders_of(const std::string& part);
+  std::vector<Difference> find_differences();
+  /// Stores what an index is made of, and asks for the comparison that this wants.
+  void note(const DefinitionNote& note);
 
   std::vector<std::string> known_differences_;
   std::map<std::string, UnfollowedPart> unfollowed_;  // by what has happened to them, in words

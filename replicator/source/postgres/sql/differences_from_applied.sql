@@ -1,7 +1,8 @@
--- What is no longer as the last apply left it, or belongs to nothing: whether changes are lost, and one sentence.
+-- What is no longer as the last apply left it, but for views (read_definitions.sql), or belongs to nothing: whether changes are
+-- lost, and one sentence.
 --   $1  the pipeline
 --   $2  name of lockstep's schema
--- The hole "parts" is view_parts.sql, of view c.oid and the array w.whole_rows; "subscribed" is is_subscribed.sql, of w.oid.
+-- The hole "subscribed" is is_subscribed.sql, of w.oid.
 with recursive members (relation, oid) as (
   -- By the catalog: to_regclass would want the right to use the schema.
   select t.relation, c.oid
@@ -31,13 +32,6 @@ with recursive members (relation, oid) as (
     left join pg_class as c on c.oid = m.oid
     left join pg_namespace as n on n.oid = c.relnamespace
   where c.relkind is distinct from 'f'
-), followed as (
-  select i.alias, i.view, c.oid, i.definition,
-         case when starts_with(i.definition, chr(123)) then i.definition::jsonb end as applied
-  from {schema}.index as i
-    left join (pg_class as c join pg_namespace as n on n.oid = c.relnamespace)
-      on n.nspname = (parse_ident(i.view))[1] and c.relname = (parse_ident(i.view))[2]
-  where i.pipeline = $1
 )
 select true,
        case when w.oid is null then 'table ' || w.relation || ' is gone or has another name'
@@ -45,27 +39,6 @@ select true,
        || '; run `lockstep apply`'
 from watched as w
 where w.oid is null or w.triggers < 4
-union all
-select false,
-       case when c.oid is null then 'view ' || c.view || ' is gone'
-            when c.applied is null then 'index ' || c.alias || ' was applied by an older lockstep, which noted less of what view '
-                                        || c.view || ' reads: documents may be out of date; run `lockstep apply`'
-            else 'index ' || c.alias || ': ' || d.names
-                 || ' changed since the last apply; documents may be out of date until `lockstep apply` is run' end
-from followed as c
-  cross join lateral (
-    select array_agg(o.name) as whole_rows from jsonb_array_elements_text(c.applied -> 'whole_rows') as o(name)) as w
-  cross join lateral (
-    select case when c.applied is not null and c.oid is not null then {parts} end as parts) as n
-  cross join lateral (
-    -- In another database than that of the apply, the first checksum alone counts.
-    select case when n.parts ->> 'database' = c.applied -> 'parts' ->> 'database' then 65 else 32 end as letters) as l
-  cross join lateral (
-    select string_agg(coalesce(a.key, b.key), ', ' order by coalesce(a.key, b.key)) as names
-    from jsonb_each_text(c.applied -> 'parts') as a
-      full join jsonb_each_text(n.parts) as b on b.key = a.key
-    where left(a.value, l.letters) is distinct from left(b.value, l.letters) and coalesce(a.key, b.key) <> 'database') as d
-where c.oid is null or c.applied is null or d.names is not null
 union all
 select false, p.name || ' is no part of ' || p.relation || ' any more, and the documents of its rows are still there; a running service sees to them within seconds, and `lockstep apply` does'
 from {schema}.part as p

@@ -1,12 +1,14 @@
--- A query of what the documents of a view are made of, besides rows: names and checksums as one jsonb object. Whatever
--- makes them other documents without firing a trigger must change a checksum. Fills a place where a subselect may be.
---   {view}        oid of the view, or null
---   {place}       place.sql or place_without_wal.sql
---   {whole_rows}  array of the quoted names of the tables that it takes as whole rows, of which pg_depend does not tell
+-- A query of what the documents of a view are made of, besides rows: "parts", names and checksums, "rows", where they are in the
+-- catalogue, and "origin", origin.sql of these. Whatever makes them other documents without firing a trigger must change a checksum.
+--   {view}         oid of the view
+--   {schema_text}  lockstep's schema, as a literal
+--   {whole_rows}   array of the quoted names of the tables that it takes as whole rows, of which pg_depend does not tell
+--   {row_origin}   row_origin.sql
+--   {origin}       origin.sql of "objects"
 -- reached: objects, followed through pg_depend, and of tables the columns; 0: none in particular, -1: each.
--- A second checksum follows that of a table's definition: which transactions made its columns what they are, since `alter
--- column ... using` can keep the type. It means something in this "database" alone, and nothing in one restored from a dump.
-(with recursive reached (class, oid, part) as (
+-- A second checksum follows that of a part's definition: where its rows came from, since what was replaced may be put back, and
+-- `alter column ... using` can keep the type. It means something in this "database" alone, and nothing in one restored from a dump.
+with recursive reached (class, oid, part) as (
   select 'pg_class'::regclass::oid, s.oid, s.part
   from (select {view}::oid, 0
         union all
@@ -46,13 +48,17 @@
   left join pg_class as c on n.class = 'pg_class'::regclass and c.oid = n.oid
   where n.class in ('pg_class'::regclass, 'pg_proc'::regclass, 'pg_operator'::regclass, 'pg_type'::regclass)
     and n.oid >= 16384 and (n.class, n.oid) <> (reached.class, reached.oid)
+), objects (class, oid, parts) as (
+  select r.class, r.oid, array_agg(r.part order by r.part) from reached as r group by r.class, r.oid
+), origins (class, oid, origin) as (
+  select r.class, r.oid, {row_origin} from objects as r
 ), relations as (
   select c.oid, c.relkind, c.reloptions, c.relrowsecurity, c.relforcerowsecurity,
          array_agg(r.part::integer) as parts, c.oid::regclass::text as name
   from reached as r join pg_class as c on c.oid = r.oid
   where r.class = 'pg_class'::regclass and c.relkind <> 'S'
   group by c.oid, c.relkind, c.reloptions, c.relrowsecurity, c.relforcerowsecurity -- catalogs have primary keys since 14
-), parts (name, state, origin) as (
+), parts (name, state, class, oid) as (
   select case r.relkind when 'v' then 'view ' when 'm' then 'materialized view ' when 'c' then 'type ' when 'f' then 'foreign table '
          else 'table ' end || r.name,
          concat_ws(' ', r.reloptions, r.relrowsecurity, r.relforcerowsecurity,
@@ -69,18 +75,14 @@
                                                 pg_get_expr(p.polqual, p.polrelid)), ', ' order by p.polname)
                     from pg_policy as p
                     where p.polrelid = r.oid)),
-         case when r.relkind not in ('v', 'm') then
-           (select string_agg(a.attnum || ' ' || a.xmin, ', ' order by a.attnum)
-            from pg_attribute as a
-            where a.attrelid = r.oid and a.attnum > 0 and not a.attisdropped and (-1 = any(r.parts) or a.attnum = any(r.parts)))
-         end
+         'pg_class'::regclass, r.oid
   from relations as r
   union all
   select 'type ' || format_type(t.oid, null),
          concat_ws(' ', t.typtype, format_type(t.typbasetype, t.typtypmod), format_type(g.rngsubtype, null),
                    (select string_agg(quote_literal(e.enumlabel), ', ' order by e.enumsortorder)
                     from pg_enum as e where e.enumtypid = t.oid)),
-         null
+         'pg_type'::regclass, t.oid
   from reached as r
     join pg_type as t on t.oid = r.oid
     left join pg_range as g on g.rngtypid = t.oid
@@ -88,18 +90,25 @@
   union all
   select 'function ' || p.oid::regprocedure::text,
          case when p.prokind = 'a' then to_jsonb(a)::text else pg_get_functiondef(p.oid) end,
-         null
+         'pg_proc'::regclass, p.oid
   from reached as r
     join pg_proc as p on p.oid = r.oid
     left join pg_aggregate as a on a.aggfnoid = p.oid
   where r.class = 'pg_proc'::regclass
   union all
-  select 'operator ' || o.oid::regoperator::text, o.oprcode::regprocedure::text, null
+  select 'operator ' || o.oid::regoperator::text, o.oprcode::regprocedure::text, 'pg_operator'::regclass, o.oid
   from reached as r join pg_operator as o on o.oid = r.oid
   where r.class = 'pg_operator'::regclass
   union all
-  select 'database',
-{place},
-         null
+  select 'database', concat_ws('/', d.oid, n.oid, c.oid), null, null
+  from pg_database as d
+    left join pg_namespace as n on n.oid = to_regnamespace({schema_text})
+    left join pg_class as c on c.relnamespace = n.oid and c.relname = 'checkpoint'
+  where d.datname = current_database()
 )
-select coalesce(jsonb_object_agg(p.name, concat_ws(' ', md5(p.state), md5(p.origin))) filter (where p.state is not null), jsonb_build_object()) from parts as p)
+select jsonb_build_object(
+  'parts', (select coalesce(jsonb_object_agg(p.name, concat_ws(' ', md5(p.state), md5(o.origin))) filter (where p.state is not null),
+                            jsonb_build_object())
+            from parts as p left join origins as o on o.class = p.class and o.oid = p.oid),
+  'rows', (select jsonb_agg(jsonb_build_array(o.class::bigint, o.oid::bigint, o.parts::text) order by o.class, o.oid) from objects as o),
+  'origin', {origin})::text

@@ -9,6 +9,7 @@
 #include "replicator/error.h"
 #include "replicator/source/awaited_jobs.h"
 #include "replicator/source/outbox/sweep_wait.h"
+#include "replicator/source/postgres/catalog/differences.h"
 #include "replicator/source/postgres/read/lead_holders.h"
 #include "replicator/source/postgres/read/pipeline.h"
 #include "replicator/source/postgres/read/position.h"
@@ -100,7 +101,9 @@ class PostgresAppliedPoint final : public AppliedPoint {
           "the outbox was full, so changes were dropped; the leader has to compare every index first");
     }
     if (!jobs_.has_looked() && is_pending(at)) return pending(pending_changes(unfinished()));
-    return jobs_.look(unfinished());
+    // Before the jobs: one transaction adds the comparison, and ends the difference.
+    const std::string altered = watch_.altered_index();
+    return jobs_.look(unfinished(), altered);
   }
 
   // P4. REQUIRES: the transaction, if any, has committed.
@@ -208,6 +211,25 @@ void PostgresAppliedWatch::load_captures() {
     captures.push_back({row[0].as<int>()});
   }
   captures_ = ids_literal(captures);
+}
+
+std::string PostgresAppliedWatch::altered_index() {
+  constexpr const char* kDoing = "looking for what has changed since the last apply";
+  {
+    PostgresTransaction direct(session_, kDoing, Isolation::kEachStatement);
+    if (are_as_stored(direct, pipeline_)) return {};
+  }
+  try {
+    PostgresTransaction transaction(session_, kDoing);
+    transaction.execute("set local lock_timeout = '100ms'");
+    for (Difference& difference : altered_indices(transaction, pipeline_, Generations::kSearched)) {
+      if (!difference.text.empty()) return std::move(difference.text);
+    }
+    return {};
+  } catch (const PostgresError& error) {
+    if (error.sqlstate() != sqlstate::kLockNotAvailable) throw;
+    return "another session is changing a view, or what it reads, at this moment";
+  }
 }
 
 PostgresAppliedWatch::TransactionState PostgresAppliedWatch::state_of(TransactionId transaction) {

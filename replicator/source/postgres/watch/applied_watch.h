@@ -14,6 +14,9 @@
 //     followed it. So the point is a snapshot in which every part is followed. That of a transaction is one,
 //     too, if parts may have been followed after it.
 //
+// P4. no index that is searched is made of other definitions than its documents were: what was replaced
+//     waits for `apply`, and for the comparison of P2 once it is put back.
+//
 // Rows of other tables do not count, so the checkpoint of an idle pipeline need not move.
 #pragma once
 
@@ -48,6 +51,9 @@ class PostgresAppliedWatch final : public AppliedWatch {
 
   /// Loads the ids of the pipeline's captures, which change with an `apply`.
   void load_captures();
+
+  /// What P4 lacks, and what to do, by a snapshot from after this was called; empty: nothing.
+  std::string altered_index();
 
   PostgresSession session_;
   const std::string schema_name_;  // not quoted

@@ -1,0 +1,198 @@
+// A view, or what it is made of, is replaced, rows change, and it is put back: no document stays as it was
+// rendered in between, and neither `wait` nor `status` is content before that.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <ostream>
+#include <string>
+
+#include "tests/integration/items_and_others.h"
+#include "tests/support/eventually.h"
+#include "tests/support/pipeline_under_test.h"
+
+namespace lockstep::support {
+namespace {
+
+using std::chrono::seconds;
+using testing::HasSubstr;
+using testing::Not;
+
+/// What a difference of definitions may take until `status` shows it.
+constexpr seconds kPromised{15};
+
+struct Member {
+  const char* name;
+  const char* definition;  ///< statements, of others_view for one
+  const char* replace;
+  const char* put_back;
+  const char* named;  ///< the part, as the warning names it
+};
+
+std::ostream& operator<<(std::ostream& out, const Member& member) {
+  return out << member.name;
+}
+
+constexpr const char* kShout =
+    "create or replace function shout(t text) returns text language sql immutable as 'select upper(t)'; ";
+constexpr const char* kQuiet =
+    "create or replace function shout(t text) returns text language sql immutable as 'select lower(t)'; ";
+
+// What is replaced, so that documents differ and the shape of the view does not.
+const Member kMembers[] = {
+    {"View", "", "create or replace view others_view as select id as _id, name || '!' as name from others",
+     "create or replace view others_view as select id as _id, name from others", "view public.others_view"},
+    {"NestedView",
+     "create view inner_view as select id, name from others; "
+     "create or replace view others_view as select id as _id, name from inner_view",
+     "create or replace view inner_view as select id, name || '!' as name from others",
+     "create or replace view inner_view as select id, name from others", "view public.inner_view"},
+    {"Function",
+     "create function shout(t text) returns text language sql immutable as 'select upper(t)'; "
+     "create or replace view others_view as select id as _id, public.shout(name) as name from others",
+     kQuiet, kShout, "function public.shout(text)"},
+    {"FunctionWithSqlBody",
+     "create function shout(t text) returns text language sql immutable return upper(t); "
+     "create or replace view others_view as select id as _id, public.shout(name) as name from others",
+     "create or replace function shout(t text) returns text language sql immutable return lower(t)",
+     "create or replace function shout(t text) returns text language sql immutable return upper(t)",
+     "function public.shout(text)"},
+    {"EnumLabel",
+     "create type mood as enum ('sad', 'happy'); alter table others add column mood mood default 'sad'; "
+     "create or replace view others_view as select id as _id, name, mood from others",
+     "alter type mood rename value 'sad' to 'blue'", "alter type mood rename value 'blue' to 'sad'",
+     "type public.mood"},
+    {"AttributeOfAType",
+     "create type pair as (a integer, b text); alter table others add column pair pair default '(1,x)'; "
+     "create or replace view others_view as select id as _id, name, to_jsonb(pair) as pair from others",
+     "alter type pair rename attribute a to c", "alter type pair rename attribute c to a",
+     "type public.pair"},
+    {"ColumnBelowAWholeRow",
+     "create or replace view others_view as select id as _id, name, to_jsonb(o) as other from others as o",
+     "alter table others add column colour text default 'red'", "alter table others drop column colour",
+     "table public.others"},
+    {"ViewOptions", "", "alter view others_view set (security_barrier = true)",
+     "alter view others_view reset (security_barrier)", "view public.others_view"},
+};
+
+class ReplacedDefinitions : public testing::TestWithParam<Member> {
+ protected:
+  ReplacedDefinitions() : pipeline_(database_) {
+    add_items_and_others(pipeline_);
+    if (*GetParam().definition != '\0') database_.execute(GetParam().definition);
+    pipeline_.apply();
+    program_ = pipeline_.start();
+    pipeline_.must("wait");
+  }
+
+  void TearDown() override {
+    if (HasFailure()) std::cout << program_->err();
+  }
+
+  void replace_and_render() {
+    database_.execute(GetParam().replace);
+    database_.execute("update others set name = name || ' again' where id <= 10");
+    ASSERT_TRUE(wait_until(
+        [&] {
+          return pipeline_.index("others").get("10")->json.find("gain") != std::string::npos ||
+                 pipeline_.index("others").get("10")->json.find("GAIN") != std::string::npos;
+        },
+        kPatience));
+  }
+  std::string warnings() { return pipeline_.status().at("warnings").dump(); }
+
+  PostgresDatabase database_;
+  PipelineUnderTest pipeline_;
+  std::unique_ptr<Program> program_;
+};
+
+TEST_P(ReplacedDefinitions, AreNamedWithinThePromisedTimeAndWaitIsNotContent) {
+  database_.execute(GetParam().replace);
+  EXPECT_TRUE(wait_until([&] { return warnings().find(GetParam().named) != std::string::npos; }, kPromised))
+      << warnings();
+  EXPECT_THAT(program_->err(), HasSubstr(GetParam().named));
+  const Completed waited = pipeline_.lockstep("wait", {"--timeout", "500ms"});
+  EXPECT_EQ(waited.exit_code, 1);
+  EXPECT_THAT(waited.err, HasSubstr(std::string(GetParam().named) + " changed since the last apply"));
+  pipeline_.apply();
+  pipeline_.must("wait");
+  pipeline_.must("verify");
+}
+
+TEST_P(ReplacedDefinitions, ADefinitionReplacedAndPutBackLeavesNoWrongDocuments) {
+  replace_and_render();
+  database_.execute(GetParam().put_back);
+  pipeline_.must("wait");
+  pipeline_.must("verify");
+  EXPECT_EQ(warnings(), "[]");
+  EXPECT_THAT(pipeline_.must("plan"), HasSubstr("nothing to do"));
+}
+
+TEST_P(ReplacedDefinitions, OneThatIsPutBackWhileNoServiceRunsIsComparedByApply) {
+  replace_and_render();
+  ASSERT_TRUE(wait_until([&] { return warnings().find(GetParam().named) != std::string::npos; }, kPatience));
+  program_->signal(SIGTERM);
+  EXPECT_EQ(program_->wait(kPatience), 0);
+  database_.execute(GetParam().put_back);
+  EXPECT_EQ(pipeline_.lockstep("wait", {"--timeout", "500ms"}).exit_code, 1);
+  EXPECT_THAT(pipeline_.must("check"), HasSubstr("may have been another for a while"));
+  EXPECT_THAT(pipeline_.must("plan"), HasSubstr("it is compared with its view"));
+  pipeline_.apply();
+  EXPECT_THAT(pipeline_.must("plan"), HasSubstr("nothing to do"));
+  pipeline_.catch_up();
+  pipeline_.must("verify");
+}
+
+TEST_P(ReplacedDefinitions, OneThatWasPutBackUnseenIsComparedByTheNextService) {
+  replace_and_render();
+  program_->signal(SIGTERM);
+  EXPECT_EQ(program_->wait(kPatience), 0);
+  database_.execute(GetParam().put_back);
+  program_ = pipeline_.start();
+  pipeline_.must("wait");
+  pipeline_.must("verify");
+}
+
+// Where row security is switched on and off, no row of the catalogue tells: the leader has to have seen it.
+TEST(ReplacedPolicies, RowsThatAPolicyHidForAWhileComeBack) {
+  PostgresDatabase database;
+  PipelineUnderTest pipeline(database);
+  add_items_and_others(pipeline);
+  const std::string owner = database.create_role("owner");
+  database.execute("grant create on database " + database.name() + " to " + owner +
+                   "; alter table items owner to " + owner + "; alter table others owner to " + owner +
+                   "; alter view items_view owner to " + owner + "; alter view others_view owner to " +
+                   owner +
+                   "; alter table others enable row level security, force row level security; "
+                   "create policy seen on others using (true)");
+  pipeline.set_role(owner);
+  pipeline.apply();
+  const std::unique_ptr<Program> program = pipeline.start();
+  pipeline.must("wait");
+  const auto is_gone = [&](int id) {
+    return wait_until([&] { return !pipeline.index("others").get(std::to_string(id)); }, kPatience);
+  };
+
+  database.execute(
+      "alter policy seen on others using (id > 10); update others set name = 'new' where id = 1");
+  EXPECT_TRUE(is_gone(1));
+  database.execute("alter policy seen on others using (true)");
+  pipeline.must("wait");
+  pipeline.must("verify");
+
+  database.execute("drop policy seen on others; update others set name = 'newer' where id = 2");
+  EXPECT_TRUE(is_gone(2));
+  const auto warns = [&] { return pipeline.status().at("warnings").dump() != "[]"; };
+  EXPECT_TRUE(wait_until(warns, kPromised));
+  database.execute("alter table others disable row level security");
+  database.execute("alter table others enable row level security; create policy seen on others using (true)");
+  pipeline.must("wait");
+  pipeline.must("verify");
+  if (testing::Test::HasFailure()) std::cout << program->err();
+}
+
+INSTANTIATE_TEST_SUITE_P(Of, ReplacedDefinitions, testing::ValuesIn(kMembers),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+}  // namespace
+}  // namespace lockstep::support
