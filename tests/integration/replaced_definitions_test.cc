@@ -4,12 +4,16 @@
 #include <gtest/gtest.h>
 
 #include <csignal>
+#include <filesystem>
+#include <memory>
 #include <ostream>
 #include <string>
 
 #include "tests/integration/items_and_others.h"
 #include "tests/support/eventually.h"
 #include "tests/support/pipeline_under_test.h"
+#include "tests/support/sqlite_application.h"
+#include "tests/support/temporary_folder.h"
 
 namespace lockstep::support {
 namespace {
@@ -190,6 +194,99 @@ TEST(ReplacedPolicies, RowsThatAPolicyHidForAWhileComeBack) {
   pipeline.must("verify");
   if (testing::Test::HasFailure()) std::cout << program->err();
 }
+
+/// A view and one below it in a SQLite file, which are dropped and made otherwise.
+class SqliteReplacedDefinitions : public testing::TestWithParam<const char*> {
+ protected:
+  SqliteReplacedDefinitions() : application_(file_), pipeline_("sqlite:" + file_.string()) {
+    application_.execute(
+        "pragma journal_mode = wal; create table others (id integer primary key, name text); "
+        "insert into others with recursive n(i) as (select 1 union all select i + 1 from n where i < 50) "
+        "select i, 'other ' || i from n; create view inner_view as select id, name from others; "
+        "create view others_view as select id as _id, name from inner_view");
+    make_view("name");
+    pipeline_.add_index("others", "others_view", track("others"));
+    pipeline_.apply();
+    program_ = pipeline_.start();
+    pipeline_.must("wait");
+  }
+
+  void TearDown() override {
+    if (HasFailure()) std::cout << program_->err();
+  }
+
+  bool is_outer() const { return GetParam() == std::string("others_view"); }
+  std::string named() const { return std::string("view ") + GetParam(); }
+  void make_view(const std::string& name) {
+    application_.execute(std::string("begin; drop view ") + GetParam() + "; create view " + GetParam() +
+                         " as select id" + (is_outer() ? " as _id" : "") + ", " + name + " as name from " +
+                         (is_outer() ? "inner_view" : "others") + "; commit");
+  }
+  void replace_and_render() {
+    make_view("name || '!'");
+    application_.execute("update others set name = 'again' where id <= 10");
+    ASSERT_TRUE(wait_until(
+        [&] { return pipeline_.index("others").get("10")->json.find("again!") != std::string::npos; },
+        kPatience));
+  }
+  void stop() {
+    program_->signal(SIGTERM);
+    ASSERT_EQ(program_->wait(kPatience), 0);
+  }
+  std::string warnings() { return pipeline_.status().at("warnings").dump(); }
+
+  const TemporaryFolder folder_;
+  const std::filesystem::path file_ = folder_.path() / "application.db";
+  SqliteApplication application_;
+  PipelineUnderTest pipeline_;
+  std::unique_ptr<Program> program_;
+};
+
+TEST_P(SqliteReplacedDefinitions, AreNamedWithinThePromisedTimeAndWaitIsNotContent) {
+  make_view("name || '!'");
+  EXPECT_TRUE(wait_until([&] { return warnings().find(named()) != std::string::npos; }, kPromised));
+  const Completed waited = pipeline_.lockstep("wait", {"--timeout", "500ms"});
+  EXPECT_EQ(waited.exit_code, 1);
+  EXPECT_THAT(waited.err, HasSubstr("are made of has changed: " + named()));
+  pipeline_.apply();
+  pipeline_.must("wait");
+  pipeline_.must("verify");
+}
+
+TEST_P(SqliteReplacedDefinitions, ADefinitionReplacedAndPutBackLeavesNoWrongDocuments) {
+  replace_and_render();
+  make_view("name");
+  pipeline_.must("wait");
+  pipeline_.must("verify");
+  EXPECT_EQ(warnings(), "[]");
+  EXPECT_THAT(program_->err(), HasSubstr(named() + " may have been another for a while"));
+  EXPECT_EQ(pipeline_.lockstep("wait", {"--timeout", "500ms"}).exit_code, 0);
+}
+
+TEST_P(SqliteReplacedDefinitions, OneThatIsPutBackWhileNoServiceRunsIsComparedByApply) {
+  replace_and_render();
+  stop();
+  make_view("name");
+  EXPECT_EQ(pipeline_.lockstep("wait", {"--timeout", "500ms"}).exit_code, 1);
+  EXPECT_THAT(pipeline_.must("check"), HasSubstr("may have been another for a while"));
+  EXPECT_THAT(pipeline_.must("plan"), HasSubstr("it is compared with its view"));
+  pipeline_.apply();
+  EXPECT_THAT(pipeline_.must("plan"), HasSubstr("nothing to do"));
+  pipeline_.catch_up();
+  pipeline_.must("verify");
+}
+
+TEST_P(SqliteReplacedDefinitions, OneThatWasPutBackUnseenIsComparedByTheNextService) {
+  replace_and_render();
+  stop();
+  make_view("name");
+  program_ = pipeline_.start();
+  pipeline_.must("wait");
+  pipeline_.must("verify");
+}
+
+INSTANTIATE_TEST_SUITE_P(Of, SqliteReplacedDefinitions, testing::Values("others_view", "inner_view"),
+                         [](const auto& info) { return std::string(info.param); });
 
 INSTANTIATE_TEST_SUITE_P(Of, ReplacedDefinitions, testing::ValuesIn(kMembers),
                          [](const auto& info) { return std::string(info.param.name); });

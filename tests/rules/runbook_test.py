@@ -10,6 +10,7 @@ SQL = ["replicator/source/postgres/sql/differences_from_applied.sql", "replicato
        "replicator/source/sqlite/sql/rows_of_no_index.sql"]
 CODE = {"replicator/source/postgres/catalog/differences.cc": ["difference_of"],
         "replicator/source/index_definition.cc": ["reason_to_compare"],
+        "replicator/source/sqlite/define/altered_indices.cc": ["text"],
         "replicator/source/sqlite/define/differences.cc": ["in_words", "add_view_differences"],
         "replicator/source/sqlite/define/wanted.cc": ["misfit"],
         "replicator/pipeline/progress_report.cc": ["ProgressReport::find_differences", "ProgressReport::note_troubles"],

@@ -12,6 +12,8 @@
 namespace lockstep {
 namespace {
 
+constexpr const char* kNote = "changed";  // not the name of a part: those begin with a kind
+
 std::string schema_text(SqliteConnection& connection, const std::string& name) {
   SqliteStatement found(connection, "reading the schema of the database",
                         "select sql from main.sqlite_schema where name = ?1 and type in ('table', 'view')",
@@ -33,6 +35,15 @@ std::string declarations(SqliteConnection& connection, const std::string& name, 
   return is_computed ? schema_text(connection, name) : text;
 }
 
+SqliteViewParts stored_parts(std::string_view stored) {
+  try {
+    return nlohmann::json::parse(stored).get<SqliteViewParts>();
+  } catch (const nlohmann::json::exception& error) {
+    throw Error({"reading what an index was made from", error.what(),
+                 "lockstep's tables were written by something else; remove the pipeline and apply it again"});
+  }
+}
+
 }  // namespace
 
 SqliteViewParts read_view_parts(SqliteConnection& connection, const SqliteViewReads& reads) {
@@ -47,14 +58,24 @@ std::string to_text(const SqliteViewParts& parts) {
   return nlohmann::json(parts).dump();
 }
 
-std::vector<std::string> changed_parts(const SqliteViewParts& parts, std::string_view stored) {
-  SqliteViewParts before;
-  try {
-    before = nlohmann::json::parse(stored).get<SqliteViewParts>();
-  } catch (const nlohmann::json::exception& error) {
-    throw Error({"reading what an index was made from", error.what(),
-                 "lockstep's tables were written by something else; remove the pipeline and apply it again"});
+std::vector<std::string> noted_parts(std::string_view stored) {
+  const SqliteViewParts before = stored_parts(stored);
+  const auto note = before.find(kNote);
+  return note == before.end() ? std::vector<std::string>() : std::vector{note->second};
+}
+
+std::string with_note(std::string_view stored, const std::vector<std::string>& changed) {
+  SqliteViewParts noted = stored_parts(stored);
+  std::string& names = noted[kNote];
+  for (const std::string& name : changed) {
+    if (names.find(name) == std::string::npos) names += (names.empty() ? "" : ", ") + name;
   }
+  return to_text(noted);
+}
+
+std::vector<std::string> changed_parts(const SqliteViewParts& parts, std::string_view stored) {
+  SqliteViewParts before = stored_parts(stored);
+  before.erase(kNote);
   std::set<std::string> names;
   for (const auto& [name, sum] : parts) {
     const auto known = before.find(name);

@@ -24,4 +24,10 @@ std::string to_text(const SqliteViewParts& parts);
 /// any other text.
 std::vector<std::string> changed_parts(const SqliteViewParts& parts, std::string_view stored);
 
+/// `stored` with a note that these parts were found to be others. It is none of the parts.
+std::string with_note(std::string_view stored, const std::vector<std::string>& changed);
+
+/// The names in that note; empty: there is none. Throws as changed_parts() does.
+std::vector<std::string> noted_parts(std::string_view stored);
+
 }  // namespace lockstep

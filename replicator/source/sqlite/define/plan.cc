@@ -262,6 +262,17 @@ class Planner {
   }
 
   void note_definition(const SqliteIndexDesign& index, const SqliteAppliedIndex& applied) {
+    if (const std::vector<std::string> replaced = noted_parts(applied.definition); !replaced.empty()) {
+      const std::string why = reason_to_compare(replaced);
+      Filling noted = filling();
+      noted.holes["id"] = std::to_string(applied.id);
+      noted.holes["definition"] = quoted_text(to_text(index.parts));
+      noted.holes["reason"] = quoted_text(why);
+      noted.blocks["jobs"];
+      if (applied.followed) noted.blocks["jobs"] = {job("comparison", why), job("sweep", why)};
+      step(Action::kChange, "index " + index.alias, why + ": it is compared with its view",
+           statements("note_definition", noted));
+    }
     if (applied.configured == index.configured) return;
     step(Action::kChange, "index " + index.alias, "note how it is defined",
          "update " + schema_ + "_index set configured = " + quoted_text(index.configured) +

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <thread>
 
+#include "replicator/source/sqlite/define/altered_indices.h"
 #include "replicator/source/sqlite/read/changes.h"
 #include "replicator/source/sqlite/read/jobs.h"
 #include "replicator/source/sqlite/read/transaction.h"
@@ -21,10 +22,25 @@ constexpr SavePace kUnlessAwaited{std::chrono::seconds(1), std::chrono::seconds(
 
 }  // namespace
 
-std::unique_ptr<SourceTransaction> SqliteChangeLog::begin(Epoch epoch) {
+// What is rendered from other definitions than those that were applied has to be compared once they are put
+// back, whatever becomes of this process.
+template <typename Reading, typename Open>
+std::unique_ptr<Reading> SqliteChangeLog::noted(const Open& open) {
   wal_care_.before_reading();
-  return std::make_unique<SqliteSourceTransaction>(connection_, pipeline_, first_seen_, history_, epoch,
-                                                   expansion_.job_in_hand());
+  while (true) {
+    std::unique_ptr<Reading> reading = open();
+    if (connection_.schema_version() == noted_at_) return reading;
+    reading.reset();
+    noted_at_ = note_altered_indices(connection_, pipeline_.applied.name);
+  }
+}
+
+std::unique_ptr<SourceTransaction> SqliteChangeLog::begin(Epoch epoch) {
+  leads_ = true;
+  return noted<SourceTransaction>([&] {
+    return std::make_unique<SqliteSourceTransaction>(connection_, pipeline_, first_seen_, history_, epoch,
+                                                     expansion_.job_in_hand());
+  });
 }
 
 std::unique_ptr<SourceTransaction> SqliteChangeLog::begin_repair() {
@@ -34,8 +50,10 @@ std::unique_ptr<SourceTransaction> SqliteChangeLog::begin_repair() {
 }
 
 std::unique_ptr<SourceSnapshot> SqliteChangeLog::read() {
+  const auto open = [&] { return std::make_unique<SqliteSourceSnapshot>(connection_, pipeline_); };
+  if (leads_) return noted<SourceSnapshot>(open);
   wal_care_.before_reading();
-  return std::make_unique<SqliteSourceSnapshot>(connection_, pipeline_);
+  return open();
 }
 
 Position SqliteChangeLog::checkpoint() {

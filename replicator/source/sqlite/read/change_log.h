@@ -1,6 +1,7 @@
 // The stream of changes in a SQLite file: a position is the id of a row of the outbox.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 
@@ -46,6 +47,10 @@ class SqliteChangeLog final : public ChangeLog {
   std::optional<FanOutList> expand(const AppliedIndex& index, const Job& fan_out) override;
 
  private:
+  /// What `open` opens, once what it would render from is noted.
+  template <typename Reading, typename Open>
+  std::unique_ptr<Reading> noted(const Open& open);
+
   SqliteConnection& connection_;
   const SqlitePipeline& pipeline_;
   SqliteHistory& history_;
@@ -55,6 +60,8 @@ class SqliteChangeLog final : public ChangeLog {
   SqliteWakeup wakeup_;
   ByteLock awaited_;
   FirstSeen first_seen_;
+  bool leads_ = false;
+  std::optional<std::int64_t> noted_at_;  // the version of the schema for which altered indices are noted
 };
 
 }  // namespace lockstep

@@ -1,11 +1,13 @@
 #include "replicator/source/sqlite/read/outbox_care.h"
 
+#include <spdlog/spdlog.h>
 #include <sqlite3.h>
 
 #include <algorithm>
 #include <chrono>
 
 #include "replicator/source/outbox/full_outbox.h"
+#include "replicator/source/sqlite/define/altered_indices.h"
 #include "replicator/source/sqlite/define/differences.h"
 #include "replicator/source/sqlite/read/changes.h"
 #include "replicator/source/sqlite/session/outbox_row.h"
@@ -156,8 +158,19 @@ std::vector<std::string> SqliteOutboxCare::follow_parts() {
   }
 }
 
+void SqliteOutboxCare::have_put_back_compared() {
+  const ShortPatience patience(connection_);
+  try {
+    for (const std::string& line : compare_put_back(connection_, pipeline_.applied.name))
+      spdlog::info("{}", line);
+  } catch (const SqliteError& error) {
+    if (error.primary_code() != SQLITE_BUSY) throw;  // another connection writes; there is a next time
+  }
+}
+
 std::vector<std::string> SqliteOutboxCare::differences_from_applied() {
   constexpr const char* kComparing = "looking for what has changed since the last apply";
+  have_put_back_compared();
   const SqliteSnapshot snapshot(connection_, kComparing);
   std::vector<std::string> differences;
   for (SqliteDifference& difference : lockstep::differences_from_applied(connection_, pipeline_.applied.name))

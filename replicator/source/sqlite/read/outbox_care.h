@@ -27,6 +27,8 @@ class SqliteOutboxCare final : public OutboxCare {
   std::vector<std::string> differences_from_applied() override;
 
  private:
+  /// Asks for comparisons of the indices whose definitions are what they were.
+  void have_put_back_compared();
   /// Removes the rows before this one, slice by slice, for some 20 ms at most. Returns whether none is left.
   bool remove_before(std::int64_t row);
 

@@ -7,6 +7,7 @@
 #include "replicator/error.h"
 #include "replicator/source/awaited_jobs.h"
 #include "replicator/source/outbox/sweep_wait.h"
+#include "replicator/source/sqlite/define/altered_indices.h"
 #include "replicator/source/sqlite/define/differences.h"
 #include "replicator/source/sqlite/read/changes.h"
 #include "replicator/source/sqlite/session/statement.h"
@@ -72,7 +73,7 @@ class SqliteAppliedPoint final : public AppliedPoint {
           "the outbox was full, so changes were dropped; the leader has to compare every index first");
     if (std::string lost = watch_.lost_changes(); !lost.empty()) return pending(std::move(lost));
     if (!jobs_.has_looked() && is_pending(last_id)) return pending(pending_changes(unfinished()));
-    return jobs_.look(unfinished());
+    return jobs_.look(unfinished(), watch_.altered_index());
   }
 
   // Not P1.
@@ -141,6 +142,20 @@ std::string SqliteAppliedWatch::lost_changes() {
   std::string lost = lockstep::lost_changes(connection_, name_);
   if (lost.empty()) whole_at_ = version;
   return lost;
+}
+
+std::string SqliteAppliedWatch::altered_index() {
+  SqliteStatement row(connection_, "looking for what has changed since the last apply",
+                      "select group_concat(definition, char(10)) from {schema}_index where pipeline = ?1",
+                      pipeline_);
+  row.step();
+  const std::pair seen{connection_.schema_version(), row[0].is_null() ? "" : std::string(row[0].text())};
+  if (unaltered_at_ == seen) return {};
+  for (const SqliteAlteredIndex& index : altered_indices(connection_, load_applied(connection_, name_))) {
+    if (index.is_followed && index.is_searched) return index.text();
+  }
+  unaltered_at_ = seen;
+  return {};
 }
 
 std::vector<SearchedIndex> SqliteAppliedWatch::searched_indices() {

@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "replicator/config/config.h"
 #include "replicator/source/applied_watch.h"
@@ -33,12 +34,17 @@ class SqliteAppliedWatch final : public AppliedWatch {
   /// Why changes are lost in the snapshot that is open; empty: none are.
   std::string lost_changes();
 
+  /// An index whose documents may be of other definitions than the applied ones, and what to do, in the
+  /// snapshot that is open; empty: there is none.
+  std::string altered_index();
+
   SqliteConnection connection_;
   const std::string name_;
   const int pipeline_;
   ByteLock lead_;
   std::optional<std::int64_t> whole_at_;  // the version of the schema at which no changes were lost
-  ByteLock awaited_;                      // shared while a point is pending: the leader looks at it
+  std::optional<std::pair<std::int64_t, std::string>> unaltered_at_;  // likewise, and the definitions
+  ByteLock awaited_;  // shared while a point is pending: the leader looks at it
 };
 
 }  // namespace lockstep
