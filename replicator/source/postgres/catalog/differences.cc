@@ -45,7 +45,7 @@ Difference difference_of(PostgresTransaction& transaction, const StoredDefinitio
     return {"index " + stored.alias + " was applied by an older lockstep, which noted less of what view " +
             stored.view + " reads: documents may be out of date; run `lockstep apply`"};
   }
-  const PartsComparison parts = now.compared_with(stored.definition);
+  const PartsComparison parts = now.compared_with(transaction, stored.definition);
   if (!parts.changed.empty()) {
     return {"index " + stored.alias + ": " + listed(parts.changed) +
                 " changed since the last apply; documents may be out of date until `lockstep apply` is run",

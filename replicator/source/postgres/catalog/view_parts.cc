@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "replicator/source/postgres/catalog/catalog.h"
 #include "replicator/source/postgres/session/array.h"
 #include "replicator/source/postgres/session/statement.h"
 
@@ -15,6 +16,8 @@ constexpr const char* kWholeRows = "whole_rows";
 constexpr const char* kRows = "rows";
 constexpr const char* kOrigin = "origin";
 constexpr const char* kChanged = "changed";
+constexpr const char* kVersion = "version";
+constexpr const char* kViews = "views";        // their texts
 constexpr const char* kDatabase = "database";  // the part that tells in which database the others were read
 constexpr std::size_t kChecksumLetters = 32;   // in another database the first checksum alone counts
 
@@ -26,6 +29,21 @@ std::string_view checksum_of(std::string_view part) {
   return part.substr(0, kChecksumLetters);
 }
 
+// The stored checksum is the view's but for the text, and the server makes the same of both texts.
+bool is_reprinted(PostgresTransaction& transaction, const std::string& stored_text,
+                  std::string_view stored_checksum, const ViewState& now) {
+  const pqxx::result before =
+      transaction.run_once("select md5(concat_ws(' ', $1::text, $2::text, nullif($3::text, '')))", now.before,
+                           stored_text, now.after);
+  if (before[0][0].c_str() != stored_checksum) return false;
+  bool is_same = false;
+  complaint_about(transaction,
+                  {"create temporary view lockstep_reprinted as " + stored_text,
+                   "select pg_get_viewdef('pg_temp.lockstep_reprinted'::regclass)"},
+                  [&](const pqxx::result& printed) { is_same = printed[0][0].c_str() == now.text; });
+  return is_same;
+}
+
 std::string origin_sql(std::string_view view, std::string_view rows) {
   return fill_placeholders(
       without_comment(postgres_sql("origin")),
@@ -35,7 +53,9 @@ std::string origin_sql(std::string_view view, std::string_view rows) {
 }  // namespace
 
 std::string ViewParts::text() const {
-  json stored{{kParts, parts}, {kWholeRows, whole_rows}, {kRows, json::parse(rows)}, {kOrigin, origin}};
+  json stored{{kParts, parts},   {kWholeRows, whole_rows}, {kRows, json::parse(rows)},
+              {kOrigin, origin}, {kVersion, version},      {kViews, json::object()}};
+  for (const auto& [name, view] : views) stored[kViews][name] = view.text;
   if (!changed.empty()) stored[kChanged] = changed;
   return stored.dump();
 }
@@ -44,7 +64,7 @@ bool is_view_parts(std::string_view stored) {
   return stored.starts_with('{');
 }
 
-PartsComparison ViewParts::compared_with(std::string_view stored) const {
+PartsComparison ViewParts::compared_with(PostgresTransaction& transaction, std::string_view stored) const {
   if (!is_view_parts(stored)) return {{"an older lockstep, which knew less of it, has applied it"}, {}};
   const json known = json::parse(stored);
   const auto before = known.at(kParts).get<std::map<std::string, std::string>>();
@@ -65,6 +85,14 @@ PartsComparison ViewParts::compared_with(std::string_view stored) const {
     if (!parts.contains(name)) others.insert(name);
   }
   others.erase(kDatabase);
+  if (known.contains(kVersion) && known.at(kVersion) != version) {
+    std::erase_if(others, [&](const std::string& name) {
+      const auto view = views.find(name);
+      return view != views.end() && known.at(kViews).contains(name) &&
+             is_reprinted(transaction, known.at(kViews).at(name).get<std::string>(),
+                          checksum_of(before.at(name)), view->second);
+    });
+  }
   return {{others.begin(), others.end()}, {replaced.begin(), replaced.end()}};
 }
 
@@ -92,11 +120,18 @@ ViewParts read_view_parts(PostgresTransaction& transaction, unsigned view, std::
                          {"row_origin", without_comment(postgres_sql("row_origin"))},
                          {"origin", origin_sql(oid, "objects")}}));
   const json read = json::parse(found[0][0].c_str());
-  return {read.at(kParts).get<std::map<std::string, std::string>>(),
-          std::move(whole_rows),
-          read.at(kRows).dump(),
-          read.at(kOrigin).get<std::string>(),
-          {}};
+  ViewParts parts{read.at(kParts).get<std::map<std::string, std::string>>(),
+                  std::move(whole_rows),
+                  read.at(kRows).dump(),
+                  read.at(kOrigin).get<std::string>(),
+                  {},
+                  read.at(kVersion).get<int>(),
+                  {}};
+  for (const auto& [name, state] : read.at(kViews).items()) {
+    parts.views[name] = {state.at(0).get<std::string>(), state.at(1).get<std::string>(),
+                         state.at(2).is_null() ? "" : state.at(2).get<std::string>()};
+  }
+  return parts;
 }
 
 std::string read_definitions_sql() {

@@ -20,20 +20,31 @@ struct PartsComparison {
       replaced;  ///< they are the same again, and were others meanwhile, or may have been
 };
 
+/// What the checksum of a view is of: these, joined by blanks.
+struct ViewState {
+  std::string before;
+  std::string text;  ///< as the server prints its definition
+  std::string after;
+};
+
 struct ViewParts {
   /// "function s.f(integer)" → checksum of its definition, and another one (view_parts.sql).
   std::map<std::string, std::string> parts;
-  std::set<std::string> whole_rows;  ///< names, quoted, of the tables that are read as whole rows
-  std::string rows;                  ///< JSON: where they are in the catalogue
-  std::string origin;                ///< checksum of what these rows came from
-  std::set<std::string> changed;     ///< parts that the leader has found to be others; of a stored text alone
+  std::set<std::string> whole_rows;        ///< names, quoted, of the tables that are read as whole rows
+  std::string rows;                        ///< JSON: where they are in the catalogue
+  std::string origin;                      ///< checksum of what these rows came from
+  std::map<std::string, ViewState> views;  ///< by the names of their parts
+  int version = 0;                         ///< the server's, which prints the views: 15
+  std::set<std::string> changed;  ///< parts that the leader has found to be others; of a stored text alone
 
   /// As lockstep's table "index" keeps them: JSON.
   std::string text() const;
 
   /// What is not as in `stored`, a text(). Of a text that an older lockstep has stored a name says so: a mere
   /// checksum counts as changed, one without origin as replaced.
-  PartsComparison compared_with(std::string_view stored) const;
+  /// Changes the database for a moment: a view counts as the same that only another version of the server has
+  /// printed otherwise, which a temporary view shows. Where none can be made, it counts as changed.
+  PartsComparison compared_with(PostgresTransaction& transaction, std::string_view stored) const;
 };
 
 /// Such a text with a mark that these parts were found to be others: lasts until a comparison is asked for.

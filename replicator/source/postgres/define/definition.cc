@@ -118,7 +118,6 @@ PlanStep PostgresDefinition::step_of(const Migration& migration) const {
 
 std::vector<PlanStep> PostgresDefinition::plan() {
   PostgresTransaction transaction(session_, "planning");
-  transaction.execute("set transaction read only");
   plan_lookups_once(transaction);
   std::vector<PlanStep> steps = to_hand_over(transaction);
   if (!steps.empty()) return steps;
@@ -126,6 +125,7 @@ std::vector<PlanStep> PostgresDefinition::plan() {
   const PipelineDesign design = sound_design(transaction, Definitions::kWanted);
   for (PlanStep& step : steps_of(make(transaction, design, Ids::kPredicted)))
     steps.push_back(std::move(step));
+  transaction.execute("set transaction read only");  // the application's code runs from here on
   // A view that cannot be read would only be set aside.
   std::vector<Finding> findings;
   check_documents(transaction, design, findings);

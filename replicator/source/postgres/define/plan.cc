@@ -159,10 +159,11 @@ class Planner {
   }
 
   // Why the documents of an applied index may differ from its view now; empty: they don't.
-  static std::string reason_to_repeat(const IndexDesign& index, const AppliedIndexRow& applied,
-                                      const Tracks& tracks, const CodePlanner& code) {
+  std::string reason_to_repeat(const IndexDesign& index, const AppliedIndexRow& applied, const Tracks& tracks,
+                               const CodePlanner& code) const {
     if (applied.view != index.view) return "another view: " + index.view;
-    const std::vector<std::string> changed = index.parts.compared_with(applied.definition).changed;
+    const std::vector<std::string> changed =
+        index.parts.compared_with(in_.transaction, applied.definition).changed;
     if (!changed.empty() || applied.id_type != index.id_type || applied.routed != index.routed ||
         applied.fields != index.fields) {
       return "the view or what it reads has changed" + (changed.empty() ? "" : ": " + listed(changed));
@@ -209,7 +210,8 @@ class Planner {
   }
 
   void note_definition(const IndexDesign& index, const AppliedIndexRow& applied) {
-    const std::vector<std::string> replaced = index.parts.compared_with(applied.definition).replaced;
+    const std::vector<std::string> replaced =
+        index.parts.compared_with(in_.transaction, applied.definition).replaced;
     if (!replaced.empty()) {
       const std::string why = reason_to_compare(replaced);
       prepare(Action::kChange, "index " + index.alias, why + ": it is compared with its view",

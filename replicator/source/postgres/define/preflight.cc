@@ -38,6 +38,7 @@ class Preflight {
     check_rights();
     for (const auto& [name, table] : design_.tables) check_table(table);
     warn_of_differences();
+    transaction_.execute("set transaction read only");  // the application's code runs from here on
     check_rows(transaction_, design_, findings_);
     return std::move(findings_);
   }
@@ -309,7 +310,6 @@ class Preflight {
 
 std::vector<Finding> check_postgres(PostgresSession& session, const Config& config) {
   PostgresTransaction transaction(session, "checking the source");
-  transaction.execute("set transaction read only");
   plan_lookups_once(transaction);
   return Preflight(transaction, config).check();
 }

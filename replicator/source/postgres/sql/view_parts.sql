@@ -1,5 +1,5 @@
 -- A query of what the documents of a view are made of, besides rows: "parts", names and checksums, "rows", where they are in the
--- catalogue, and "origin", origin.sql of these. Whatever makes them other documents without firing a trigger must change a checksum.
+-- catalogue, "origin", origin.sql of these, and "views", what their checksums are of, as this "version" of the server prints them. Whatever makes them other documents without firing a trigger must change a checksum.
 --   {view}         oid of the view
 --   {schema_text}  lockstep's schema, as a literal
 --   {whole_rows}   array of the quoted names of the tables that it takes as whole rows, of which pg_depend does not tell
@@ -58,11 +58,12 @@ with recursive reached (class, oid, part) as (
   from reached as r join pg_class as c on c.oid = r.oid
   where r.class = 'pg_class'::regclass and c.relkind <> 'S'
   group by c.oid, c.relkind, c.reloptions, c.relrowsecurity, c.relforcerowsecurity -- catalogs have primary keys since 14
-), parts (name, state, class, oid) as (
+), described (name, before, text, after, oid, relkind) as (
   select case r.relkind when 'v' then 'view ' when 'm' then 'materialized view ' when 'c' then 'type ' when 'f' then 'foreign table '
          else 'table ' end || r.name,
-         concat_ws(' ', r.reloptions, r.relrowsecurity, r.relforcerowsecurity,
-                   case when r.relkind in ('v', 'm') then pg_get_viewdef(r.oid) end,
+         concat_ws(' ', r.reloptions, r.relrowsecurity, r.relforcerowsecurity),
+         case when r.relkind in ('v', 'm') then pg_get_viewdef(r.oid) end,
+         nullif(concat_ws(' ',
                    (select string_agg(concat_ws(' ', quote_ident(a.attname), format_type(a.atttypid, a.atttypmod),
                                                 a.attcollation::regcollation,
                                                 case when a.attgenerated::text <> '' then pg_get_expr(f.adbin, f.adrelid) end),
@@ -74,9 +75,11 @@ with recursive reached (class, oid, part) as (
                    (select string_agg(concat_ws(' ', p.polname, p.polcmd, p.polpermissive, p.polroles,
                                                 pg_get_expr(p.polqual, p.polrelid)), ', ' order by p.polname)
                     from pg_policy as p
-                    where p.polrelid = r.oid)),
-         'pg_class'::regclass, r.oid
+                    where p.polrelid = r.oid)), ''),
+         r.oid, r.relkind
   from relations as r
+), parts (name, state, class, oid) as (
+  select d.name, concat_ws(' ', d.before, d.text, d.after), 'pg_class'::regclass, d.oid from described as d
   union all
   select 'type ' || format_type(t.oid, null),
          concat_ws(' ', t.typtype, format_type(t.typbasetype, t.typtypmod), format_type(g.rngsubtype, null),
@@ -111,4 +114,7 @@ select jsonb_build_object(
                             jsonb_build_object())
             from parts as p left join origins as o on o.class = p.class and o.oid = p.oid),
   'rows', (select jsonb_agg(jsonb_build_array(o.class::bigint, o.oid::bigint, o.parts::text) order by o.class, o.oid) from objects as o),
+  'views', (select coalesce(jsonb_object_agg(d.name, jsonb_build_array(d.before, d.text, d.after)), jsonb_build_object())
+            from described as d where d.relkind = 'v'),
+  'version', current_setting('server_version_num')::integer / 10000,
   'origin', {origin})::text
