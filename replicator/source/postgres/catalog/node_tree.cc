@@ -85,6 +85,7 @@ class Parser {
     node.kind = PostgresNode::Kind::kRecord;
     ++at_;
     node.text = token();
+    if (node.text == "RTE") node.text = "RANGETBLENTRY";  // as PostgreSQL 13 and 14 have it
     while (peek() != '}') {
       if (text_[at_] != ':') fail();
       ++at_;

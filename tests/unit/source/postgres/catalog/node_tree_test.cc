@@ -24,6 +24,11 @@ TEST(PostgresNodeTreeTest, ReadsRecordsListsAndAtoms) {
   EXPECT_TRUE(query.list("missing").empty());
 }
 
+TEST(PostgresNodeTreeTest, TableOfAViewIsFoundInTheTreeOfPostgres13) {
+  const PostgresNode tree = parse_node_tree("({QUERY :rtable ({RTE :rtekind 0 :relid 16400})})");
+  EXPECT_TRUE(tree.items.at(0).list("rtable").at(0).is("RANGETBLENTRY"));
+}
+
 TEST(PostgresNodeTreeTest, LeavesTheBytesOfConstantsOut) {
   const PostgresNode tree =
       parse_node_tree("{CONST :constlen -1 :constvalue 8 [ 32 0 0 0 97 98 ] :location -1}");
