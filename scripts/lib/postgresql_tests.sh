@@ -1,0 +1,28 @@
+# shellcheck shell=bash
+# Which tests are run against another PostgreSQL than Debian's: the source under its contract, and what reads the catalog, defines
+# triggers, or asks how the server behaves.
+
+# tests_of_postgresql: prints a regular expression for their names.
+tests_of_postgresql() {
+  local catalog='CompositeKeyTest|GoldenPlanTest|HostileSchemaTest|ImageOfKeysTest|InheritanceTest|Init|InvokerTest|ManyTables|MigrationsTest'
+  catalog+='|MusicbrainzInit|Names/HostileNamesTest|NorthwindInit|PartitionsTest|PreflightTest|RightsTest|RolesTest|SearchPathTest'
+  catalog+='|SettingsTest|TableChangesTest|TableWithoutKeyTest|TracksTest|TriggersTest|Types/ImageTest|Changes/ChangedPartsTest|View[A-Za-z]*Test'
+  local program='Apply|Examples/ExampleTest|LeadTest|LockStatements|Logins|ManagedDatabase|OpenTransactions|OutboxReading|PartitionedViews'
+  program+='|Partitions|ProgramRoles|SchemaChanges|Views|Wait'
+  printf '^(contract\\.(Postgres|Postgresql)/|contract\\.PostgresLocks|integration\\.(%s|%s)\\.)\n' "$catalog" "$program"
+}
+
+# tests_not_on_postgresql VERSION: prints a regular expression for those that a version cannot have: 13 no functions with an SQL body,
+# 13 and 14 neither MERGE nor security_invoker; the package of 17 has no ICU, that of 18 neither ICU nor XML.
+tests_not_on_postgresql() {
+  local sql_body='(RolesTest|TableChangesTest|Changes/ChangedPartsTest)\.|ViewLinksTest\.FollowsSubqueries|OutboxReading\.ConsumedRows'
+  sql_body+='|ViewReadsTest\.(WholeRowPassedToAFunction|FunctionWithAnSqlBody|WholeRowInAFunctionWithAnSqlBody|TableThatOnlyAFunctionReads)'
+  local since_15='TriggersTest\.MergeIsCaptured|InvokerTest\.'
+  case $1 in
+    13) printf '%s|%s\n' "$since_15" "$sql_body" ;;
+    14) printf '%s\n' "$since_15" ;;
+    17) echo 'TracksTest\.IdWithALooseCollation' ;;
+    18) echo 'TracksTest\.IdWithALooseCollation|ImageTest\..*"xml"' ;;
+    *) echo '^$' ;;
+  esac
+}
