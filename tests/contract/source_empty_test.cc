@@ -241,6 +241,7 @@ class EmptyWorld final : public DefinedWorld {
   void drop_trigger() override {}
   void replace_view() override {}
   void plant_job(const std::string&, const std::string&) override {}
+  void plant_migration(int) override {}
   void plant_null(const std::string&, const std::string&) override {}
   void plant_text(const std::string&, const std::string&, const std::string&) override {}
   void plant_outbox_rows(CaptureId, int) override {}
