@@ -85,9 +85,9 @@ std::string is_subscribed_sql(std::string_view table) {
 
 std::vector<Difference> differences_from_applied(PostgresTransaction& transaction, int pipeline,
                                                  const std::string& schema_name) {
-  const std::string statement =
-      fill_placeholders(postgres_sql("differences_from_applied"),
-                        {{"schema", transaction.session().schema()}, {"subscribed", is_subscribed_sql("w.oid")}});
+  const std::string statement = fill_placeholders(
+      postgres_sql("differences_from_applied"),
+      {{"schema", transaction.session().schema()}, {"subscribed", is_subscribed_sql("w.oid")}});
   std::vector<Difference> differences = altered_indices(transaction, pipeline, Generations::kAll);
   const Doing comparing("looking for what has changed since the last apply");
   for (const pqxx::row& row : transaction.run_filled(comparing, statement, pipeline, schema_name))
