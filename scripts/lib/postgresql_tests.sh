@@ -6,17 +6,19 @@
 tests_of_postgresql() {
   local catalog='CompositeKeyTest|GoldenPlanTest|HostileSchemaTest|ImageOfKeysTest|InheritanceTest|Init|InvokerTest|ManyTables|MigrationsTest'
   catalog+='|MusicbrainzInit|Names/HostileNamesTest|NorthwindInit|PartitionsTest|PreflightTest|RightsTest|RolesTest|SearchPathTest'
-  catalog+='|SettingsTest|TableChangesTest|TableWithoutKeyTest|TracksTest|TriggersTest|Types/ImageTest|Changes/ChangedPartsTest|View[A-Za-z]*Test'
+  catalog+='|HotelInit|LeagueInit|PartitionsOfViews|ReplacedPolicies|ReprintedDefinitions|SettingsTest|TableChangesTest|TableWithoutKeyTest|TracksTest|TriggersTest|Types/ImageTest|Changes/ChangedPartsTest|View[A-Za-z]*Test'
   local program='Apply|Examples/ExampleTest|LeadTest|LockStatements|Logins|ManagedDatabase|OpenTransactions|OutboxReading|PartitionedViews'
   program+='|Partitions|ProgramRoles|SchemaChanges|Views|Wait'
-  printf '^(contract\\.(Postgres|Postgresql)/|contract\\.PostgresLocks|integration\\.(%s|%s)\\.)\n' "$catalog" "$program"
+  printf '^(contract\\.(Postgres|Postgresql)/|contract\\.PostgresLocks|integration\\.(%s|%s)\\.|integration\\.Of/ReplacedDefinitions\\.OneThatIsPutBackWhile)\n' "$catalog" "$program"
 }
 
 # tests_not_on_postgresql VERSION: prints a regular expression for those that a version cannot have: 13 no functions with an SQL body,
-# 13 and 14 neither MERGE nor security_invoker; the package of 17 has no ICU, that of 18 neither ICU nor XML.
+# 13 and 14 neither MERGE nor security_invoker; the package of 17 has no ICU, that of 18 neither ICU nor XML. On 13, reading behind
+# 60,000 consumed rows looks at 1,400 blocks of the outbox in place of 200 at most, which OutboxReading.ConsumedRows… reports.
 tests_not_on_postgresql() {
   local sql_body='(RolesTest|TableChangesTest|Changes/ChangedPartsTest)\.|ViewLinksTest\.FollowsSubqueries|OutboxReading\.ConsumedRows'
   sql_body+='|ViewReadsTest\.(WholeRowPassedToAFunction|FunctionWithAnSqlBody|WholeRowInAFunctionWithAnSqlBody|TableThatOnlyAFunctionReads)'
+  sql_body+='|ReplacedDefinitions\..*/FunctionWithSqlBody'
   local since_15='TriggersTest\.MergeIsCaptured|InvokerTest\.'
   case $1 in
     13) printf '%s|%s\n' "$since_15" "$sql_body" ;;

@@ -126,7 +126,12 @@ class HotelInit : public InitFixture {
 };
 
 TEST_F(HotelInit, ATemporalKeyFindsTheRoomsOfTheTimeAndMissesNoChange) {
-  if (!has_temporal_keys()) GTEST_SKIP() << "this server has no temporal keys; CI runs PostgreSQL 18, too";
+  if (!has_temporal_keys()) {
+    // There is nothing to find before PostgreSQL 18, which CI runs as well.
+    EXPECT_ANY_THROW(
+        database_.execute("create table k (during daterange, primary key (during without overlaps))"));
+    return;
+  }
   draft("search.bookings", {"--table", "hotel.bookings", "--with", "rooms"});
   database_.run(file(".sql"));
   EXPECT_EQ(

@@ -84,9 +84,6 @@ class ReplacedDefinitions : public testing::TestWithParam<Member> {
   ReplacedDefinitions() : pipeline_(database_) { add_items_and_others(pipeline_); }
 
   void SetUp() override {
-    if (GetParam().name == std::string("FunctionWithSqlBody") &&
-        database_.number("select current_setting('server_version_num')::integer") < 140'000)
-      GTEST_SKIP() << "PostgreSQL 13 has no SQL bodies";
     if (*GetParam().definition != '\0') database_.execute(GetParam().definition);
     pipeline_.apply();
     program_ = pipeline_.start();
