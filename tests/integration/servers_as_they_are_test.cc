@@ -205,6 +205,58 @@ TEST(ServersAsTheyAre, ChangesThatASubscriptionMakesAreNoSilence) {
   database.execute("drop subscription changes");
 }
 
+// Triggers took 03/04 for the 4th of March, the view for the 3rd of April.
+TEST(ServersAsTheyAre, ARowExpressionMeansTheSameToTriggersAndToTheView) {
+  PostgresDatabase database;
+  PipelineUnderTest pipeline(database);
+  database.execute("alter database " + database.name() + " set datestyle = 'SQL, DMY'");
+  database.execute("alter database " + database.name() + " set default_text_search_config = 'english'");
+  database.execute(
+      "set datestyle = 'ISO, MDY'; create table bookings (id integer primary key, day text, hits integer); "
+      "insert into bookings values (1, '03/04/2024', 1); "
+      "create function day_number(d date) returns integer language sql immutable as $$ select d - "
+      "date '2000-01-01' $$; "
+      "create view bookings_view as select public.day_number(b.day::date)::text || "
+      "to_tsvector('houses')::text as _id, sum(b.hits) as hits from bookings as b group by 1");
+  pipeline.add_index("bookings", "public.bookings_view",
+                     track("public.bookings",
+                           {{"row", "public.day_number(day::date)::text || to_tsvector('houses')::text"}}));
+  pipeline.apply();
+  const auto program = pipeline.start();
+  EXPECT_TRUE(wait_until([&] { return pipeline.status().at("state") == "following"; }, kPatience));
+  database.execute(
+      "set datestyle = 'SQL, MDY'; set default_text_search_config = 'simple'; set transform_null_equals = "
+      "on; "
+      "update bookings set hits = 2; insert into bookings values (2, '25/12/2024', 1)");
+  EXPECT_EQ(pipeline.lockstep("wait").exit_code, 0);
+  pipeline.must("verify");
+  EXPECT_EQ(pipeline.must("plan"), "nothing to do\n");
+  EXPECT_EQ(pipeline.status().at("warnings").dump(), "[]");
+}
+
+TEST(ServersAsTheyAre, ADateStyleThatChangesAfterTheApplyIsNoSilence) {
+  PostgresDatabase database;
+  PipelineUnderTest pipeline(database);
+  database.execute(
+      "create table bookings (id integer primary key, day text); "
+      "create view bookings_view as select (day::date)::text as _id, count(*) as n from bookings group by 1");
+  pipeline.add_index("bookings", "public.bookings_view",
+                     track("public.bookings", {{"row", "(day::date)::text"}}));
+  pipeline.apply();
+  database.execute("alter database " + database.name() + " set datestyle = 'ISO, DMY'");
+  const auto program = pipeline.start();
+  const std::string warning = "triggers take DateStyle for ISO, MDY, and lockstep's session has ISO, DMY";
+  EXPECT_TRUE(
+      wait_until([&] { return pipeline.status().at("warnings").dump().find(warning) != std::string::npos; },
+                 std::chrono::seconds(20)))
+      << pipeline.status().dump(2);
+  EXPECT_THAT(pipeline.must("check"), HasSubstr(warning));
+  pipeline.apply();
+  EXPECT_TRUE(
+      wait_until([&] { return pipeline.status().at("warnings").dump() == "[]"; }, std::chrono::seconds(20)))
+      << pipeline.status().dump(2);
+}
+
 // The names of our own tables and views came back in quotes, so that they were taken for gone.
 TEST(ServersAsTheyAre, ADatabaseThatQuotesAllNamesIsFollowed) {
   PostgresDatabase database;

@@ -25,6 +25,7 @@ class Designer {
       : transaction_(transaction), config_(config) {}
 
   PipelineDesign design(const std::vector<IndexConfig>& indices) {
+    design_.settings = value_settings(transaction_);
     if (config_.replication.max_outbox_size > 0)
       design_.max_outbox_size = config_.replication.max_outbox_size;
     for (const IndexConfig& index : indices) {

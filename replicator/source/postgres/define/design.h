@@ -16,6 +16,7 @@
 #include "replicator/source/postgres/catalog/view_reads.h"
 #include "replicator/source/postgres/define/capture.h"
 #include "replicator/source/postgres/session/transaction.h"
+#include "replicator/source/postgres/session/value_settings.h"
 
 namespace lockstep {
 
@@ -56,6 +57,7 @@ struct TableDesign {
 
 struct PipelineDesign {
   std::optional<std::int64_t> max_outbox_size;  ///< bytes; none: no limit
+  ValueSettings settings;                       ///< what values of captures depend on, in this session
   std::vector<IndexDesign> indices;
   std::vector<CaptureDesign> captures;
   std::map<std::string, TableDesign> tables;  ///< by quoted name

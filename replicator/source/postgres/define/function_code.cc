@@ -18,7 +18,7 @@ std::string set_clauses(const std::vector<std::string>& settings) {
     const std::string value = setting.substr(equals + 1);
     // The search_path is a list of names, the others are texts.
     const bool is_list = setting.starts_with("search_path");
-    clauses += " set " + setting.substr(0, equals) + " = " + (is_list ? value : "'" + value + "'");
+    clauses += " set " + setting.substr(0, equals) + " = " + (is_list ? value : quoted_literal(value));
   }
   return clauses;
 }

@@ -8,10 +8,6 @@
 namespace lockstep {
 namespace {
 
-// T4: with these settings a value has the same text, whatever the writer's session has set.
-constexpr const char* kTextForms[] = {"DateStyle=ISO, MDY", "IntervalStyle=postgres", "TimeZone=UTC",
-                                      "bytea_output=hex",   "extra_float_digits=1",   "lc_monetary=C"};
-
 // Also columns that are added later.
 bool counts_whole_row(const TableDesign& table, const CaptureDesign& capture) {
   return !capture.columns && !table.every_update && table.every_column;
@@ -95,10 +91,17 @@ std::vector<std::string> trigger_settings(const PipelineDesign& design, const Ta
 
 std::vector<std::string> parts_settings(const PipelineDesign& design, const TableDesign& table) {
   std::vector<std::string> settings = {kSearchPath};
-  const bool text_is_fixed =
-      std::all_of(table.captures.begin(), table.captures.end(),
-                  [&](std::size_t capture) { return design.captures[capture].settings_free; });
-  if (!text_is_fixed) settings.insert(settings.end(), std::begin(kTextForms), std::end(kTextForms));
+  const auto has_any = [&](const auto& is_such) {
+    return std::any_of(table.captures.begin(), table.captures.end(),
+                       [&](std::size_t capture) { return is_such(design.captures[capture]); });
+  };
+  const auto add = [&](const std::vector<std::string>& more) {
+    settings.insert(settings.end(), more.begin(), more.end());
+  };
+  if (has_any([](const CaptureDesign& capture) { return !capture.settings_free; }))
+    add(design.settings.of_texts);
+  if (has_any([](const CaptureDesign& capture) { return capture.is_expression; }))
+    add(design.settings.of_expressions);
   std::sort(settings.begin(), settings.end());
   return settings;
 }

@@ -16,8 +16,9 @@ TriggerCode trigger_code(const PipelineDesign& design, const TableDesign& table,
 /// Whether the triggers take nothing but columns of the server's own types, whose texts no row can make fail.
 bool captures_own_types(const PipelineDesign& design, const TableDesign& table);
 
-/// The settings that a table's trigger functions run with (FunctionCode::settings). Each costs a writer a
-/// twelfth of what a single-row update adds, so there are none where none could matter (triggers.h, T4).
+/// The settings that a table's trigger functions run with (FunctionCode::settings). The first costs a writer
+/// an eighth of what a single-row update adds, each other one a fortieth, so there are none where none could
+/// matter (triggers.h, T4).
 std::vector<std::string> trigger_settings(const PipelineDesign& design, const TableDesign& table);
 
 /// Those of the function that follows the table's parts (triggers.h, T6).

@@ -251,13 +251,6 @@ std::string plain(std::string_view text, std::size_t limit) {
   return plain;
 }
 
-// Relations' names hold no backslash that would mean more than itself in a standard text.
-std::string quoted_literal(std::string_view text) {
-  std::string literal = "'";
-  for (const char c : text) literal += c == '\'' ? std::string("''") : std::string(1, c);
-  return literal + "'";
-}
-
 std::string short_checksum(std::string_view text) {
   return checksum(text).substr(8);
 }
@@ -286,6 +279,12 @@ std::string format_text(const std::string& text) {
 }
 
 }  // namespace
+
+std::string quoted_literal(std::string_view text) {
+  std::string literal = "'";
+  for (const char c : text) literal += c == '\'' ? std::string("''") : std::string(1, c);
+  return literal + "'";
+}
 
 std::string_view event_name(TriggerEvent event) {
   switch (event) {

@@ -17,7 +17,8 @@
 //
 // T4. Neither the settings of the writer's session nor the rights of its role matter. The functions are
 //     security definer and qualify names, types and operators. They have a fixed search_path besides, unless
-//     all they run is the server's own: no expression, no type of an extension, no limit of the outbox.
+//     all they run is the server's own: no expression, no type of an extension, no limit of the outbox. What
+//     values depend on is fixed as lockstep's own session has it (session/value_settings.h).
 //
 // T5. No change of a table, a type or a function makes a writer fail. What looks at rows is in a block that
 //     may fail; then the values of all changed rows are noted, or the whole table. The inserts are outside of
@@ -113,6 +114,9 @@ std::string create_trigger_sql(std::string_view trigger, std::string_view relati
 /// the documents too.
 std::string create_always_trigger_sql(std::string_view trigger, std::string_view relation,
                                       std::string_view function, TriggerEvent event);
+
+/// A text as a literal, where standard_conforming_strings is on.
+std::string quoted_literal(std::string_view text);
 
 /// A text as a dollar-quoted literal.
 std::string dollar_quoted(std::string_view text);

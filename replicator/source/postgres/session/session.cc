@@ -11,6 +11,7 @@
 #include "replicator/error.h"
 #include "replicator/source/postgres/session/login.h"
 #include "replicator/source/postgres/session/pooler.h"
+#include "replicator/source/postgres/session/value_settings.h"
 #include "replicator/source/template.h"
 
 namespace lockstep {
@@ -19,22 +20,13 @@ namespace {
 // jit and parallel workers cost more than they save on queries of milliseconds. The outbox's statistics are
 // always stale, and would make the planner choose sequential scans. Where nothing else is possible, that
 // makes a small table look so expensive that it is scanned by parallel workers, whose start takes 10 ms.
-// Dates, floats and names get one text form whatever the role's defaults are. The server notices within 11 s
-// that our machine is gone, and frees the lead: by its own defaults that takes longer than 15 minutes. On a
-// unix socket these settings do nothing.
+// The server notices within 11 s that our machine is gone, and frees the lead: by its own defaults that takes
+// longer than 15 minutes. On a unix socket these settings do nothing.
 constexpr const char* kSessionSettings = R"sql(
 set jit = off;
 set enable_seqscan = off;
 set max_parallel_workers_per_gather = 0;
 set search_path = '';
-set timezone = 'UTC';
-set datestyle = 'ISO';
-set intervalstyle = 'postgres';
-set extra_float_digits = 1;
-set bytea_output = 'hex';
-set standard_conforming_strings = on;
-set quote_all_identifiers = off;
-set array_nulls = on;
 set idle_in_transaction_session_timeout = 0;
 set statement_timeout = 0;
 set lock_timeout = 0;
@@ -149,7 +141,7 @@ PostgresSession::PostgresSession(const SourceConfig& source, const std::string& 
       return connect(parameters);
     });  // before the settings, which a pooler would give to others
     pqxx::nontransaction setup(*connection_);
-    setup.exec(kSessionSettings);
+    setup.exec(kSessionSettings + value_settings_sql());
     const pqxx::row facts = setup.exec_params1(kAskForFacts, source.schema);
     schema_ = facts[0].c_str();
     const std::string encoding = facts[1].c_str();

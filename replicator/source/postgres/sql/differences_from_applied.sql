@@ -69,3 +69,11 @@ select true, 'changes of ' || w.name || ' that a subscription makes are not foll
        || 'let source.url lead to the publisher, or run `lockstep verify --repair` after them'
 from watched as w
 where {subscribed}
+union all
+select false, 'triggers take ' || s.name || ' for ' || s.value || ', and lockstep''s session has ' || current_setting(s.name)
+       || ', so documents of changed rows may not be found; run `lockstep apply`'
+from (select distinct split_part(c.setting, '=', 1), substr(c.setting, strpos(c.setting, '=') + 1)
+      from pg_proc as p join pg_namespace as n on n.oid = p.pronamespace
+        cross join unnest(p.proconfig) as c(setting)
+      where n.nspname = $2 and starts_with(p.proname, 'capture_' || $1 || '_')) as s(name, value)
+where s.name not in ('search_path', 'lock_timeout') and s.value <> current_setting(s.name)
