@@ -10,6 +10,7 @@
 #include "replicator/error.h"
 #include "replicator/pipeline/own_refusals.h"
 #include "replicator/pipeline/refused_share.h"
+#include "replicator/source/index_definition.h"
 
 namespace lockstep {
 namespace {
@@ -411,13 +412,24 @@ std::string Reindexing::obstacle(const Reindex& reindex) {
   const IndexId beside = *reindex.beside;
   if (parts_.set_aside.contains(beside)) return "its view cannot be read: see `lockstep status`";
   if (const std::string held = parts_.held.reason(beside); !held.empty()) return held;
-  if (reindex.is_forced || seen_[reindex.id].live_is_gone) return "";
+  if (seen_[reindex.id].live_is_gone) return "";
+  if (const std::string shape = reshaped(reindex); !shape.empty())
+    return "the view has got another shape since " + reindex.beside_name + " was defined, " + shape +
+           ": run `lockstep apply`, which writes its documents again";
+  if (reindex.is_forced) return "";
   const std::int64_t refused = parts_.source.reindexes().refused_beside(reindex);
   if (refused == 0) return "";
   return std::to_string(refused) + " documents that " + reindex.live_name + " has are refused by " +
          reindex.beside_name + " or changed there: see why with `lockstep dead-letters list --index " +
          reindex.beside_name + "`; take the reindex back with `lockstep reindex --abort " + reindex.alias +
          "`, or do without them with `lockstep reindex --force " + reindex.alias + "`";
+}
+
+// A kept generation continues without what its view got later.
+std::string Reindexing::reshaped(const Reindex& reindex) {
+  const AppliedIndex* const beside = parts_.pipeline.find(*reindex.beside);
+  if (reindex.was_swapped || beside == nullptr) return "";
+  return shape_text(parts_.source.changes().read()->reshaped(*beside));
 }
 
 DesiredIndex Reindexing::desired(const Reindex& reindex) const {

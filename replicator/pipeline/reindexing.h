@@ -122,6 +122,7 @@ class Reindexing {
   std::string too_many_refused_so_far(const Reindex& reindex, const UnfinishedJobs& jobs);
   void judge_filled(const Reindex& reindex);
   std::string obstacle(const Reindex& reindex);
+  std::string reshaped(const Reindex& reindex);
   DesiredIndex desired(const Reindex& reindex) const;
   void ask(const Reindex& reindex, std::function<Conclusion(ElasticsearchClient&)> question);
   void advance(const Reindex& reindex, const ReindexStep& step);

@@ -11,6 +11,8 @@ namespace {
 
 using nlohmann::json;
 
+constexpr const char* kRoutingColumn = "column _routing";
+
 json track_json(const TrackConfig& track) {
   return {{"table", track.table}, {"column", track.column},   {"row", track.row},
           {"keys", track.keys},   {"columns", track.columns}, {"ignore", track.ignore}};
@@ -157,7 +159,7 @@ std::vector<DefinitionDifference> compare_shapes(const DocumentShape& is, const 
   };
   compare("view", is.view, wanted.view);
   compare("column _id", is.id_type, wanted.id_type);
-  compare("column _routing", is.routed ? "a column" : "", wanted.routed ? "a column" : "");
+  compare(kRoutingColumn, is.routed ? "a column" : "", wanted.routed ? "a column" : "");
   const auto has = [](const DocumentShape& shape, const std::string& field) {
     return std::find(shape.fields.begin(), shape.fields.end(), field) != shape.fields.end();
   };
@@ -166,6 +168,21 @@ std::vector<DefinitionDifference> compare_shapes(const DocumentShape& is, const 
   for (const std::string& field : wanted.fields)
     if (!has(is, field)) compare("column " + field, "", "a column");
   return differences;
+}
+
+bool is_later_field(const DefinitionDifference& difference) {
+  return difference.is.empty() && difference.place != kRoutingColumn;
+}
+
+std::string shape_text(const std::vector<DefinitionDifference>& differences) {
+  std::string text;
+  for (const DefinitionDifference& each : differences) {
+    text += (text.empty() ? "" : ", ") + each.place;
+    text += each.is.empty()       ? " is not in the documents"
+            : each.wanted.empty() ? " is gone from the view"
+                                  : " is " + each.is + ", in the view " + each.wanted;
+  }
+  return text;
 }
 
 }  // namespace lockstep

@@ -59,4 +59,10 @@ struct DocumentShape {
 /// What is to change from `is` to `wanted`.
 std::vector<DefinitionDifference> compare_shapes(const DocumentShape& is, const DocumentShape& wanted);
 
+/// Whether it is a field of the view that the documents do not have.
+bool is_later_field(const DefinitionDifference& difference);
+
+/// "column length is not in the documents, column _id is integer, in the view text"
+std::string shape_text(const std::vector<DefinitionDifference>& differences);
+
 }  // namespace lockstep

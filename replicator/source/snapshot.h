@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "replicator/source/applied.h"
+#include "replicator/source/definition.h"
 #include "replicator/source/outbox/change.h"
 
 namespace lockstep {
@@ -86,6 +87,10 @@ class SourceSnapshot {
   /// Returns those of `found` that the view does not have, or has under another routing.
   virtual std::vector<StaleDocument> stale(const AppliedIndex& index,
                                            const std::vector<FoundDocument>& found) = 0;
+
+  /// How the view as it is would give documents of another shape than the index has: columns, _routing, the
+  /// type of _id. Empty: it would not, or the view is gone, which reading it reports.
+  virtual std::vector<DefinitionDifference> reshaped(const AppliedIndex& index) = 0;
 
   /// Throws ViewError when the view, of which it reads a document at most, or a query that leads to its
   /// documents cannot be executed, ViewTooSlow when it has to wait for a lock.

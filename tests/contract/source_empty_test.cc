@@ -50,6 +50,7 @@ class EmptyTransaction final : public SourceTransaction {
   std::vector<StaleDocument> stale(const AppliedIndex&, const std::vector<FoundDocument>&) override {
     return {};
   }
+  std::vector<DefinitionDifference> reshaped(const AppliedIndex&) override { return {}; }
   void require_readable(const AppliedIndex&) override {}
 
   Changes read_changes(const Position&, const ChunkLimits&) override { return {}; }

@@ -34,6 +34,7 @@ class FakeTransaction final : public SourceTransaction {
   std::optional<std::int64_t> estimate_documents(const AppliedIndex& index) override;
   std::vector<StaleDocument> stale(const AppliedIndex& index,
                                    const std::vector<FoundDocument>& found) override;
+  std::vector<DefinitionDifference> reshaped(const AppliedIndex& /*index*/) override { return {}; }
   void require_readable(const AppliedIndex& index) override;
 
   Changes read_changes(const Position& from, const ChunkLimits& limits) override;

@@ -34,7 +34,10 @@ std::string summary_of(const VerifiedIndex& index) {
   std::string text = index.alias + ": " + grouped(index.documents) + " documents compared, ";
   if (index.missing + index.different + index.surplus == 0) {
     text += index.reordered > 0 ? "none missing, different or surplus" : "equal";
-    if (!index.ingest_pipelines.empty()) text += " in the fields of the view";
+    if (!index.reshaped.empty() || !index.without.empty())
+      text += " in the fields that they have";
+    else if (!index.ingest_pipelines.empty())
+      text += " in the fields of the view";
   } else {
     text += grouped(index.missing) + " missing, " + grouped(index.different) + " different, " +
             grouped(index.surplus) + " surplus";
@@ -45,6 +48,10 @@ std::string summary_of(const VerifiedIndex& index) {
     text += "; " + grouped(index.reordered) + (index.reordered == 1 ? " is" : " are") +
             " equal but for the order of an array";
   if (!index.unproven.empty()) text += "; not proven yet, " + index.unproven;
+  if (!index.reshaped.empty())
+    text +=
+        "; the view has another shape since the last `apply`, " + index.reshaped + ": run `lockstep apply`";
+  if (!index.without.empty()) text += "; kept without what its view got later, " + index.without;
   if (index.undecided > 0) text += "; " + grouped(index.undecided) + " never stopped changing";
   return text + "\n";
 }

@@ -13,6 +13,7 @@
 #include "replicator/elasticsearch/admin/index_plan.h"
 #include "replicator/elasticsearch/admin/ingest_pipelines.h"
 #include "replicator/elasticsearch/read/document_reader.h"
+#include "replicator/source/index_definition.h"
 
 namespace lockstep {
 namespace {
@@ -91,6 +92,7 @@ VerifiedIndex Verification::compare(const AppliedIndex& index) {
   judge_refused(index);
   repair(index);
   result_.unproven = unwritten(index);
+  compare_shape(index);
   return result_;
 }
 
@@ -111,6 +113,20 @@ std::string Verification::unwritten(const AppliedIndex& index) {
       return "a backfill writes every document again: " + job.reason;
   }
   return "";
+}
+
+// Last, since the view may have been replaced meanwhile.
+void Verification::compare_shape(const AppliedIndex& index) {
+  std::vector<DefinitionDifference> differences = source_.changes().read()->reshaped(index);
+  const std::vector<Reindex> reindexes = source_.reindexes().all();
+  const bool is_kept = std::any_of(reindexes.begin(), reindexes.end(), [&](const Reindex& each) {
+    return each.was_swapped && each.beside == index.id;
+  });
+  const auto later = std::stable_partition(
+      differences.begin(), differences.end(),
+      [&](const DefinitionDifference& each) { return !is_kept || !is_later_field(each); });
+  result_.without = shape_text({later, differences.end()});
+  result_.reshaped = shape_text({differences.begin(), later});
 }
 
 // Where changes come faster than they are applied, each wait is longer than the one before. So all suspects

@@ -53,12 +53,18 @@ struct VerifiedIndex {
   /// Why what the index makes of its documents is not proven, although their contents may be equal: they are
   /// written again, for a mapping that counts for later writes only, say. Empty: nothing.
   std::string unproven = {};
+  /// What the view as it is has and the documents were not made from, so that it was not compared. Of a kept
+  /// generation only what `apply` is to bring in line. Empty: nothing.
+  std::string reshaped = {};
+  /// Of a kept generation: what its view got later, which it continues without. Empty: nothing.
+  std::string without = {};
   /// Not empty: only the fields that the view has were compared, since these may add others.
   std::vector<std::string> ingest_pipelines = {};
 
   bool equal(ArrayOrder order) const {
     const std::int64_t differing = missing + different + surplus;
-    return differing + (order == ArrayOrder::kCounts ? reordered : 0) == 0 && unproven.empty();
+    return differing + (order == ArrayOrder::kCounts ? reordered : 0) == 0 && unproven.empty() &&
+           reshaped.empty();
   }
 };
 
@@ -140,6 +146,7 @@ class Verification {
   std::vector<DifferingDocument> still_refused(const AppliedIndex& index,
                                                const std::vector<FoundDocument>& documents);
   std::string unwritten(const AppliedIndex& index);
+  void compare_shape(const AppliedIndex& index);
 
   bool wait_for(const AppliedIndex& index, const Position& position,
                 const std::optional<SteadyTime>& deadline);

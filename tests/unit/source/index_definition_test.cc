@@ -137,6 +137,9 @@ TEST(DifferencesOfShapes, NeedANewIndexWhereTheViewIsAnother) {
   }
   EXPECT_THAT(places, ElementsAre("view", "column _id", "column _routing", "column title"));
   EXPECT_EQ(another[3].wanted, "");
+  EXPECT_EQ(shape_text(compare_shapes(is, {"v", "text", false, {"body", "length"}})),
+            "column _id is integer, in the view text, column title is gone from the view, "
+            "column length is not in the documents");
 }
 
 }  // namespace

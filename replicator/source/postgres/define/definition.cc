@@ -12,6 +12,7 @@
 #include "replicator/error.h"
 #include "replicator/source/index_definition.h"
 #include "replicator/source/postgres/catalog/catalog.h"
+#include "replicator/source/postgres/catalog/view_shape.h"
 #include "replicator/source/postgres/define/applied.h"
 #include "replicator/source/postgres/define/grants.h"
 #include "replicator/source/postgres/define/row_checks.h"
@@ -263,14 +264,9 @@ std::map<std::string, std::vector<DefinitionDifference>> PostgresDefinition::dif
     std::string why;
     const std::optional<PostgresRelation> view = find_relation(transaction, index.view, why);
     if (row == known.indices.end() || !view) continue;
-    DocumentShape wanted{view->name, row->second.id_type, false, {}};
-    for (const PostgresColumn& column : view->columns) {
-      if (column.name == "_id") wanted.id_type = column.type;
-      if (column.name == "_routing") wanted.routed = true;
-      if (!column.name.starts_with('_')) wanted.fields.push_back(column.name);
-    }
-    const AppliedIndexRow& is = row->second;
-    auto found = compare_shapes({is.view, is.id_type, is.routed, is.fields}, wanted);
+    const AppliedIndexRow& applied = row->second;
+    const DocumentShape is{applied.view, applied.id_type, applied.routed, applied.fields};
+    auto found = compare_shapes(is, shape_of(*view, is));
     if (!found.empty()) differences.emplace(index.alias, std::move(found));
   }
   return differences;

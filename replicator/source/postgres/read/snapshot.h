@@ -32,6 +32,9 @@ class PostgresReading : public Contract {
                                    const std::vector<FoundDocument>& found) override {
     return views_.stale(index, found);
   }
+  std::vector<DefinitionDifference> reshaped(const AppliedIndex& index) override {
+    return views_.reshaped(index);
+  }
   void require_readable(const AppliedIndex& index) override { views_.require_readable(index); }
 
  protected:

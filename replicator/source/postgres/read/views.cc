@@ -5,7 +5,9 @@
 #include <string>
 #include <unordered_set>
 
+#include "replicator/source/index_definition.h"
 #include "replicator/source/postgres/catalog/planner_estimate.h"
+#include "replicator/source/postgres/catalog/view_shape.h"
 #include "replicator/source/postgres/read/failing_row.h"
 #include "replicator/source/postgres/read/ids.h"
 #include "replicator/source/postgres/read/position.h"
@@ -315,6 +317,15 @@ std::vector<StaleDocument> PostgresViews::stale(const AppliedIndex& index,
     stale.push_back({{{row[0].c_str()}, row[1].c_str()}, row[2].as<bool>()});
   }
   return stale;
+}
+
+std::vector<DefinitionDifference> PostgresViews::reshaped(const AppliedIndex& index) {
+  const PostgresIndex& own = pipeline_.index(index.id);
+  std::string why;
+  const std::optional<PostgresRelation> view = find_relation(transaction_, own.view, why);
+  if (!view) return {};
+  const DocumentShape is{own.view, own.id_type, own.routed, own.fields};
+  return compare_shapes(is, shape_of(*view, is));
 }
 
 void PostgresViews::require_readable(const AppliedIndex& index) {

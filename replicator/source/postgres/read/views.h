@@ -35,6 +35,7 @@ class PostgresViews {
   ViewList list_page(const AppliedIndex& index, const std::optional<DocumentId>& after, std::int64_t limit);
   std::int64_t estimate_documents(const AppliedIndex& index);
   std::vector<StaleDocument> stale(const AppliedIndex& index, const std::vector<FoundDocument>& found);
+  std::vector<DefinitionDifference> reshaped(const AppliedIndex& index);
   void require_readable(const AppliedIndex& index);
 
   // As those of SourceTransaction.

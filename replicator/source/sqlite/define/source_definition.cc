@@ -10,6 +10,7 @@
 #include "replicator/error.h"
 #include "replicator/source/index_definition.h"
 #include "replicator/source/sqlite/catalog/index_text.h"
+#include "replicator/source/sqlite/catalog/view_shape.h"
 #include "replicator/source/sqlite/define/applied.h"
 #include "replicator/source/sqlite/define/design.h"
 #include "replicator/source/sqlite/define/plan.h"
@@ -132,13 +133,10 @@ std::map<std::string, std::vector<DefinitionDifference>> SqliteSourceDefinition:
     const auto row = applied.indices.find(index.alias);
     const std::optional<SqliteTable> view = find_table(connection_, index.view);
     if (row == applied.indices.end() || !view || !view->complaint.empty()) continue;
-    const SqliteAppliedIndex& is = row->second;
-    DocumentShape wanted{view->name, is.id_type, false, {}};
-    for (const SqliteTableColumn& column : view->columns) {
-      if (column.name == "_routing") wanted.routed = true;
-      if (!column.name.starts_with('_')) wanted.fields.push_back(column.name);
-    }
-    auto found = compare_shapes({is.view, is.id_type, is.routed, is.fields}, wanted);
+    const SqliteAppliedIndex& applied_index = row->second;
+    const DocumentShape is{applied_index.view, applied_index.id_type, applied_index.routed,
+                           applied_index.fields};
+    auto found = compare_shapes(is, shape_of(*view, is));
     if (!found.empty()) differences.emplace(index.alias, std::move(found));
   }
   return differences;

@@ -34,6 +34,9 @@ class SqliteReading : public Contract {
                                    const std::vector<FoundDocument>& found) override {
     return views_.stale(pipeline_.index(index.id), found);
   }
+  std::vector<DefinitionDifference> reshaped(const AppliedIndex& index) override {
+    return views_.reshaped(pipeline_.index(index.id));
+  }
   void require_readable(const AppliedIndex& index) override {
     views_.require_readable(pipeline_.index(index.id));
   }

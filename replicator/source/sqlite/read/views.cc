@@ -13,6 +13,8 @@
 
 #include "replicator/hex.h"
 #include "replicator/one_line.h"
+#include "replicator/source/index_definition.h"
+#include "replicator/source/sqlite/catalog/view_shape.h"
 #include "replicator/source/sqlite/read/ids.h"
 #include "replicator/source/sqlite/read/json_text.h"
 #include "replicator/source/sqlite/session/exact_value.h"
@@ -358,6 +360,14 @@ std::vector<StaleDocument> SqliteViews::stale(const SqliteIndex& index,
     if (!is_right) stale.push_back({document, first != last});
   }
   return stale;
+}
+
+std::vector<DefinitionDifference> SqliteViews::reshaped(const SqliteIndex& index) {
+  const std::optional<SqliteTable> view = find_table(connection_, index.view);
+  if (!view || !view->complaint.empty()) return {};
+  DocumentShape is{view->name, "", index.routed, {}};
+  for (const SqliteField& field : index.fields) is.fields.push_back(field.name);
+  return compare_shapes(is, shape_of(*view, is));
 }
 
 void SqliteViews::require_readable(const SqliteIndex& index) {

@@ -37,6 +37,7 @@ class SqliteViews {
   ViewList list_page(const SqliteIndex& index, const std::optional<DocumentId>& after, std::int64_t limit);
   std::optional<std::int64_t> estimate_documents(const SqliteIndex& index);
   std::vector<StaleDocument> stale(const SqliteIndex& index, const std::vector<FoundDocument>& found);
+  std::vector<DefinitionDifference> reshaped(const SqliteIndex& index);
   void require_readable(const SqliteIndex& index);
 
  private:
