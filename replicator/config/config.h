@@ -86,6 +86,9 @@ struct IndexConfig {
   std::vector<std::string> json_columns;  ///< of the view, texts that hold JSON; only in SQLite
   std::vector<TrackConfig> tracks;
   int line = 0;
+
+  /// Of a generation that keeps the fields that it has: its documents get no others of its view. None: all.
+  std::optional<std::vector<std::string>> fields = {};
 };
 
 struct HttpConfig {

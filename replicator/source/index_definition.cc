@@ -51,6 +51,7 @@ IndexConfig as_stored(const Config& config, const StoredIndex& index) {
     throw unfit_value("index " + index.name, "configured", "\"" + index.configured + "\"",
                       "a definition that lockstep has written");
   }
+  if (index.followed) kept.fields = index.fields;
   return kept;
 }
 
@@ -98,6 +99,7 @@ std::vector<IndexConfig> wanted_indices(const Config& config, const std::vector<
     }
     IndexConfig of_beside = index;
     of_beside.alias = beside->name;
+    if (beside->was_swapped) of_beside.fields = beside->fields;
     const std::string text = definition_text(index);
     if (live->configured == beside->configured || beside->configured.empty()) {
       wanted.push_back(index);
@@ -108,6 +110,7 @@ std::vector<IndexConfig> wanted_indices(const Config& config, const std::vector<
     } else {
       wanted.push_back(index);
       wanted.push_back(as_stored(config, *beside));
+      if (!beside->was_swapped) wanted.back().fields.reset();
     }
   }
   return wanted;
@@ -146,8 +149,20 @@ void attribute_findings(const Config& config, const IndexConfig& index, std::siz
       std::remove_if(begin, findings.end(),
                      [](const Finding& each) { return each.severity == Finding::Severity::kWarning; }),
       findings.end());
-  for (std::size_t i = first; i < findings.size(); ++i)
+  for (std::size_t i = first; i < findings.size(); ++i) {
     findings[i].message = "index " + index.alias + " as it was applied: " + findings[i].message;
+    // Its own would be about a file that describes another one.
+    findings[i].remedy =
+        "the configuration describes it otherwise now: run `lockstep apply`, or end the reindex that keeps "
+        "it";
+  }
+}
+
+void keep_fields(const IndexConfig& index, std::vector<std::string>& fields) {
+  if (!index.fields) return;
+  std::erase_if(fields, [&](const std::string& field) {
+    return std::find(index.fields->begin(), index.fields->end(), field) == index.fields->end();
+  });
 }
 
 std::vector<DefinitionDifference> compare_shapes(const DocumentShape& is, const DocumentShape& wanted) {

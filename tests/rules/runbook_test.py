@@ -11,7 +11,7 @@ SQL = ["replicator/source/postgres/sql/differences_from_applied.sql", "replicato
 CODE = {"replicator/source/postgres/catalog/differences.cc": ["difference_of"],
         "replicator/source/index_definition.cc": ["reason_to_compare"],
         "replicator/source/sqlite/define/altered_indices.cc": ["text"],
-        "replicator/source/sqlite/define/differences.cc": ["in_words", "add_view_differences"],
+        "replicator/source/sqlite/define/differences.cc": ["in_words", "add_missing_fields", "add_view_differences"],
         "replicator/source/sqlite/define/wanted.cc": ["misfit"],
         "replicator/pipeline/progress_report.cc": ["ProgressReport::find_differences", "ProgressReport::note_troubles"],
         "replicator/elasticsearch/bulk/bulk_writer.cc": ["BulkWriter::state"],

@@ -101,6 +101,38 @@ TEST(WantedIndices, TheGenerationThatTheConfigurationDoesNotDescribeKeepsItsDefi
       << "an older lockstep has stored no definition";
 }
 
+/// Whether each index keeps its field "title" alone; "" for all fields of its view.
+std::vector<std::string> kept_fields(const std::vector<IndexConfig>& indices) {
+  std::vector<std::string> kept;
+  for (const IndexConfig& index : indices) {
+    std::vector<std::string> fields = {"title", "length"};
+    keep_fields(index, fields);
+    kept.push_back(fields.size() == 2 ? "" : fields.at(0));
+  }
+  return kept;
+}
+
+TEST(WantedIndices, TheGenerationBesideKeepsItsFieldsOnceTheAliasHasMoved) {
+  const StoredIndex live{"posts", "", kOld, false, true, {"title"}};
+  StoredIndex beside{"posts-000002", "posts", kOld, false, true, {"title"}};
+  EXPECT_THAT(kept_fields(wanted_indices(config_with("search.posts"), {live, beside})), ElementsAre("", ""));
+  beside.was_swapped = true;
+  EXPECT_THAT(kept_fields(wanted_indices(config_with("search.posts"), {live, beside})),
+              ElementsAre("", "title"));
+  beside.configured = kNew;
+  EXPECT_THAT(kept_fields(wanted_indices(config_with("search.posts"), {live, beside})),
+              ElementsAre("", "title"));
+  EXPECT_THAT(kept_fields(wanted_indices(config_with("search.posts_2"), {live, beside})),
+              ElementsAre("title", "title"));
+}
+
+TEST(StoredIndices, KeepTheirFieldsExceptOneThatAReindexIsAboutToBeginWith) {
+  const StoredIndex live{"posts", "", kOld, false, true, {"title"}};
+  const StoredIndex next{"posts (next)", "posts", kOld, false, false, {"title"}};
+  EXPECT_THAT(kept_fields(stored_indices(config_with("search.posts"), {live, next})),
+              ElementsAre("title", ""));
+}
+
 TEST(RedefinedAliases, AreThoseWhoseStoredDefinitionIsAnother) {
   EXPECT_THAT(redefined(config_with("search.posts"), {{"posts", "", kOld}}), IsEmpty());
   EXPECT_THAT(redefined(config_with("search.posts"), {{"posts", "", kThird}}), ElementsAre("posts"));
@@ -118,6 +150,7 @@ TEST(FindingsOfAKeptDefinition, SayWhoseTheyAreAndItsWarningsAreLeftOut) {
   ASSERT_THAT(findings, SizeIs(2));
   EXPECT_EQ(findings[0].message, "before");
   EXPECT_EQ(findings[1].message, "index posts-000001 as it was applied: a fault");
+  EXPECT_THAT(findings[1].remedy, HasSubstr("lockstep apply"));
 }
 
 TEST(DifferencesOfShapes, NeedANewIndexWhereTheViewIsAnother) {

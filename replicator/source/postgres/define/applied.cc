@@ -64,10 +64,13 @@ void load_generations(PostgresTransaction& transaction, AppliedObjects& state) {
   const std::string table = transaction.session().schema() + ".reindex";
   // A schema of an older lockstep has no such table.
   if (transaction.run_once("select to_regclass($1) is null", table)[0][0].as<bool>()) return;
-  for (const pqxx::row& row :
-       transaction.run_once("select beside, alias from " + table + " where pipeline = $1", *state.pipeline)) {
+  for (const pqxx::row& row : transaction.run_once(
+           "select beside, alias, kept_until is not null from " + table + " where pipeline = $1",
+           *state.pipeline)) {
     for (auto& [alias, index] : state.indices) {
-      if (!row[0].is_null() && index.id == row[0].as<int>()) index.beside = row[1].c_str();
+      if (row[0].is_null() || index.id != row[0].as<int>()) continue;
+      index.beside = row[1].c_str();
+      index.was_swapped = row[2].as<bool>();
     }
   }
 }
@@ -108,7 +111,9 @@ void load_parts(PostgresTransaction& transaction, AppliedObjects& state) {
 
 std::vector<StoredIndex> stored_indices_of(const AppliedObjects& applied) {
   std::vector<StoredIndex> indices;
-  for (const auto& [name, index] : applied.indices) indices.push_back({name, index.beside, index.configured});
+  for (const auto& [name, index] : applied.indices)
+    indices.push_back(
+        {name, index.beside, index.configured, index.was_swapped, index.followed, index.fields});
   return indices;
 }
 

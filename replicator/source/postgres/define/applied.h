@@ -35,7 +35,8 @@ struct AppliedIndexRow {
   std::string configured;  ///< as definition_text() of it; empty: an older lockstep has stored none
   bool followed = true;    ///< false: a reindex is about to begin with it
   std::set<std::pair<int, std::string>> tracks;  ///< capture and resolver; the resolver may be empty
-  std::string beside;  ///< the alias whose other generation this is; empty: it is the alias's own
+  std::string beside;        ///< the alias whose other generation this is; empty: it is the alias's own
+  bool was_swapped = false;  ///< of such a generation: the alias has moved since the reindex began
 };
 
 struct AppliedFunction {

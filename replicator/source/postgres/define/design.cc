@@ -106,6 +106,7 @@ class Designer {
       if (column.name == "_routing") index.routed = true;
       if (!column.name.starts_with('_')) index.fields.push_back(column.name);
     }
+    keep_fields(config, index.fields);
     return true;
   }
 

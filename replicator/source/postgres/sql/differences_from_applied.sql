@@ -40,6 +40,19 @@ select true,
 from watched as w
 where w.oid is null or w.triggers < 4
 union all
+select false, 'index ' || i.alias || ': its documents have no ' || k.names || ', which view ' || i.view || ' has; run `lockstep apply`'
+from {schema}.index as i
+  join pg_namespace as n on n.nspname = (parse_ident(i.view))[1]
+  join pg_class as c on c.relnamespace = n.oid and c.relname = (parse_ident(i.view))[2]
+  cross join lateral (
+    -- A kept generation continues without what its view got later.
+    select string_agg(a.attname, ', ' order by a.attnum) as names
+    from pg_attribute as a
+    where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped and not starts_with(a.attname::text, '_')
+      and a.attname <> all (i.fields)
+      and not exists (select from {schema}.reindex as r where r.beside = i.id and r.kept_until is not null)) as k
+where i.pipeline = $1 and k.names is not null
+union all
 select false, p.name || ' is no part of ' || p.relation || ' any more, and the documents of its rows are still there; a running service sees to them within seconds, and `lockstep apply` does'
 from {schema}.part as p
 where p.pipeline = $1 and exists (select from members as m where m.relation = p.relation and m.oid is not null)

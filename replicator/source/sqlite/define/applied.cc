@@ -112,12 +112,15 @@ class Loader {
   void load_generations() {
     // The tables of an older lockstep lack this one.
     if (!find_table(connection_, connection_.schema() + "_reindex")) return;
-    SqliteStatement rows(connection_, kDoing,
-                         "select beside, alias from {schema}_reindex where pipeline = ?1",
-                         *applied_.pipeline);
+    SqliteStatement rows(
+        connection_, kDoing,
+        "select beside, alias, kept_until is not null from {schema}_reindex where pipeline = ?1",
+        *applied_.pipeline);
     while (rows.step()) {
       for (auto& [alias, index] : applied_.indices) {
-        if (rows[0].optional_integer() == index.id) index.beside = stored_text(rows[1], "reindex");
+        if (rows[0].optional_integer() != index.id) continue;
+        index.beside = stored_text(rows[1], "reindex");
+        index.was_swapped = stored_integer(rows[2], "reindex") != 0;
       }
     }
   }
@@ -147,7 +150,9 @@ SqliteApplied load_applied(SqliteConnection& connection, const std::string& pipe
 
 std::vector<StoredIndex> stored_indices_of(const SqliteApplied& applied) {
   std::vector<StoredIndex> indices;
-  for (const auto& [name, index] : applied.indices) indices.push_back({name, index.beside, index.configured});
+  for (const auto& [name, index] : applied.indices)
+    indices.push_back(
+        {name, index.beside, index.configured, index.was_swapped, index.followed, index.fields});
   return indices;
 }
 

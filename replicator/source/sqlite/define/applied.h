@@ -23,9 +23,10 @@ struct SqliteAppliedIndex {
   std::vector<std::string> fields;
   std::vector<std::string> json_fields;
   std::string definition;
-  std::string configured;   ///< as definition_text() of it; empty: an older lockstep has stored none
-  bool followed = true;     ///< false: a reindex is about to begin with it
-  std::string beside = {};  ///< the alias beside whose index it is; empty: its own
+  std::string configured;    ///< as definition_text() of it; empty: an older lockstep has stored none
+  bool followed = true;      ///< false: a reindex is about to begin with it
+  std::string beside = {};   ///< the alias beside whose index it is; empty: its own
+  bool was_swapped = false;  ///< of one beside: the alias has moved since the reindex began
   std::set<std::pair<int, std::string>> tracks;  ///< capture and resolver; the resolver may be empty
 
   bool operator==(const SqliteAppliedIndex&) const = default;

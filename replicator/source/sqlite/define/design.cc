@@ -140,6 +140,10 @@ class Designer {
             "it has " + column_names(view));
       return false;
     }
+    keep_fields(config, index.fields);
+    std::erase_if(index.json_fields, [&](const std::string& field) {
+      return std::find(index.fields.begin(), index.fields.end(), field) == index.fields.end();
+    });
     return true;
   }
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "replicator/source/sqlite/catalog/index_text.h"
+#include "replicator/source/sqlite/catalog/view_shape.h"
 #include "replicator/source/sqlite/define/altered_indices.h"
 #include "replicator/source/sqlite/define/applied.h"
 #include "replicator/source/sqlite/define/plan.h"
@@ -95,15 +96,36 @@ void add_capture_differences(SqliteConnection& connection, const SqliteApplied& 
     differences.push_back({in_words(broken), broken.is_missing});
 }
 
+// A kept generation continues without what its view got later.
+void add_missing_fields(const std::string& alias, const SqliteAppliedIndex& index, const SqliteTable& view,
+                        std::vector<SqliteDifference>& differences) {
+  if (index.was_swapped) return;
+  std::string names;
+  for (const std::string& field : shape_of(view, {}).fields) {
+    const bool is_known = std::find(index.fields.begin(), index.fields.end(), field) != index.fields.end();
+    if (!is_known) names += (names.empty() ? "" : ", ") + field;
+  }
+  if (!names.empty())
+    differences.push_back({"index " + alias + ": its documents have no " + names + ", which view " +
+                           view.name + " has; run `lockstep apply`"});
+}
+
 void add_view_differences(SqliteConnection& connection, const SqliteApplied& applied,
                           std::vector<SqliteDifference>& differences) {
-  for (const auto& [alias, index] : applied.indices) {
-    if (find_table(connection, index.view)) continue;
-    differences.push_back({"view " + index.view + " of index " + alias +
-                           " is gone; create it, or change the configuration and run `lockstep apply`"});
-  }
-  for (const SqliteAlteredIndex& index : altered_indices(connection, applied))
+  std::set<std::string> altered;
+  for (const SqliteAlteredIndex& index : altered_indices(connection, applied)) {
+    altered.insert(index.alias);
     differences.push_back({index.text()});
+  }
+  for (const auto& [alias, index] : applied.indices) {
+    const std::optional<SqliteTable> view = find_table(connection, index.view);
+    if (!view) {
+      differences.push_back({"view " + index.view + " of index " + alias +
+                             " is gone; create it, or change the configuration and run `lockstep apply`"});
+    } else if (!altered.contains(alias)) {
+      add_missing_fields(alias, index, *view, differences);
+    }
+  }
 }
 
 void add_comparisons(SqliteConnection& connection, const SqliteApplied& applied, const Broken& broken) {
