@@ -106,7 +106,8 @@ class ReindexVerb final : public Verb {
                                       config.elasticsearch.request_timeout);
     const auto fields = definition_->document_fields();
     const auto differences = definition_->definition_differences();
-    const std::set<std::string> redefined = redefined_aliases(differences);
+    redefined_ = redefined_aliases(differences);
+    reshaped_ = aliases_of(differences);
     if (mapping_ && aliases_.size() != 1)
       throw UsageError("--mapping: name the one index that it is for: lockstep reindex ALIAS --mapping FILE");
     chosen_indices(pipeline, aliases_);         // throws for an unknown one
@@ -122,8 +123,7 @@ class ReindexVerb final : public Verb {
       if (is_named && !dry_run_ && is_under_way(source.reindexes(), index.alias)) {
         // Its alias may be anywhere, or gone: that is what --force is for.
         before[index.alias] = reindex_of(source.reindexes(), index.alias)->live_name;
-        start(source.reindexes(), {index.alias, text, keep, max_rate_.value_or(std::nullopt)},
-              redefined.contains(index.alias));
+        start(source.reindexes(), {index.alias, text, keep, max_rate_.value_or(std::nullopt)});
         continue;
       }
       if (const auto known = differences.find(index.alias); known != differences.end())
@@ -137,8 +137,7 @@ class ReindexVerb final : public Verb {
         if (!plan.other_aliases.empty())
           std::cerr << index.alias << ": " << other_aliases_text(plan.other_aliases) << '\n';
         log_command("reindex", config.pipeline);
-        start(source.reindexes(), {index.alias, text, keep, max_rate_.value_or(std::nullopt)},
-              redefined.contains(index.alias));
+        start(source.reindexes(), {index.alias, text, keep, max_rate_.value_or(std::nullopt)});
       }
       before[index.alias] = plan.index;
     }
@@ -217,10 +216,18 @@ class ReindexVerb final : public Verb {
     return redefined;
   }
 
-  /// `is_redefined`: the new index has another view or other tracks.
-  void start(Reindexes& reindexes, const WantedReindex& wanted, bool is_redefined) const {
+  static std::set<std::string> aliases_of(
+      const std::map<std::string, std::vector<DefinitionDifference>>& differences) {
+    std::set<std::string> aliases;
+    for (const auto& [alias, found] : differences) aliases.insert(alias);
+    return aliases;
+  }
+
+  void start(Reindexes& reindexes, const WantedReindex& wanted) const {
     const std::string& alias = wanted.alias;
-    if (is_redefined ? definition_->start_reindex(wanted, progress()) : reindexes.start(wanted)) {
+    const bool is_redefined = redefined_.contains(alias);
+    const bool takes_definition = is_redefined || reshaped_.contains(alias);
+    if (takes_definition ? definition_->start_reindex(wanted, progress()) : reindexes.start(wanted)) {
       if (force_)
         reindexes.want(reindex_of(reindexes, alias)->id, ReindexWish::kNone, Reindexes::Force::kYes);
       return;
@@ -344,6 +351,8 @@ class ReindexVerb final : public Verb {
 
   PipelineOption pipeline_;
   std::unique_ptr<SourceDefinition> definition_;  // for a new one
+  std::set<std::string> redefined_;               // aliases whose new index has another view or other tracks
+  std::set<std::string> reshaped_;                // whose view is another one than the index was made from
   std::vector<std::string> aliases_;
   std::string keep_ = "7d";
   std::optional<std::string> mapping_;
