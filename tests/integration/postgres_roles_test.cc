@@ -247,6 +247,56 @@ TEST_F(RolesTest, NobodyElseCanCallTheFunctions) {
   }
 }
 
+// The schema belonged to the member, and the owner was shut out.
+TEST(MemberTest, WhatAMemberOfTheOwnerAppliesBelongsToTheOwner) {
+  DefinedDatabase defined(
+      "create schema s; create table s.t (id integer primary key, x text); "
+      "create view s.v as select id as _id, x from s.t");
+  support::PostgresDatabase& database = defined.database();
+  const std::string owner = database.create_role("owner");
+  const std::string member = database.create_role("member");
+  database.execute("alter schema s owner to " + owner + "; alter table s.t owner to " + owner +
+                   "; alter view s.v owner to " + owner + "; grant " + owner + " to " + member +
+                   "; grant create on database " + database.name() + " to " + member);
+  defined.add_index("s.v", {track("s.t")});
+  const auto as = [&](const std::string& role) {
+    Config config = defined.config();
+    config.source.url = database.url_as(role);
+    return config;
+  };
+  const auto plan_as = [&](const std::string& role) {
+    const Config config = as(role);
+    PostgresSession session(config.source, "test");
+    std::vector<std::string> steps;
+    for (const PlanStep& step : PostgresDefinition(session, config).plan())
+      steps.push_back(step.object + ": " + step.detail);
+    return steps;
+  };
+  EXPECT_THAT(plan_as(member), ::testing::Contains("owner of schema lockstep and of what is in it: " + owner +
+                                                   ", the owner of the tracked tables"));
+  defined.apply(member);
+  EXPECT_EQ(
+      database.value("select string_agg(distinct pg_get_userbyid(o), ', ') from (select nspowner from "
+                     "pg_namespace where nspname = 'lockstep' union select relowner from pg_class where "
+                     "relnamespace = 'lockstep'::regnamespace union select proowner from pg_proc where "
+                     "pronamespace = 'lockstep'::regnamespace) as each(o)"),
+      owner);
+  for (const std::string& role : {owner, member}) {
+    EXPECT_THAT(plan_as(role), ::testing::IsEmpty());
+    const Config config = as(role);
+    PostgresSession session(config.source, "test");
+    EXPECT_THAT(check_postgres(session, config), ::testing::IsEmpty());
+  }
+  defined.add_index("s.v", {track_by_row("s.t", "id + 0")});
+  defined.apply(member);
+  EXPECT_EQ(defined.captured_by("insert into s.t values (1, 'x')"),
+            (Lines{"s.t (id + 0): 1", "s.t (id): 1"}));
+  const Config config = as(owner);
+  PostgresSession session(config.source, "test");
+  PostgresDefinition(session, config).remove({});
+  EXPECT_EQ(database.number("select count(*) from pg_namespace where nspname = 'lockstep'"), 0);
+}
+
 TEST(InvokerTest, ViewThatReadsWithTheRightsOfItsReaderNeedsMoreGrants) {
   DefinedDatabase defined(
       "create schema s; create table s.t (id integer primary key, x text); create table s.u (id integer "

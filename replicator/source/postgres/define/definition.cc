@@ -126,6 +126,7 @@ std::vector<PlanStep> PostgresDefinition::plan() {
   const PipelineDesign design = sound_design(transaction, Definitions::kWanted);
   for (PlanStep& step : steps_of(make(transaction, design, Ids::kPredicted)))
     steps.push_back(std::move(step));
+  if (std::optional<PlanStep> given = give_to_owner(transaction, config_)) steps.push_back(std::move(*given));
   transaction.execute("set transaction read only");  // the application's code runs from here on
   // A view that cannot be read would only be set aside.
   std::vector<Finding> findings;
@@ -208,6 +209,13 @@ void PostgresDefinition::apply(const Progress& progress) {
   carry_out("applying the configuration", progress, [&](PostgresTransaction& transaction) {
     return make_and_reload(transaction, Definitions::kWanted);
   });
+  carry_out("giving lockstep's schema to the owner of the tables", progress,
+            [&](PostgresTransaction& transaction) {
+              DefinitionPlan plan;
+              if (std::optional<PlanStep> given = give_to_owner(transaction, config_))
+                plan.preparation.push_back(std::move(*given));
+              return plan;
+            });
 }
 
 DefinitionPlan PostgresDefinition::make_and_reload(PostgresTransaction& transaction,

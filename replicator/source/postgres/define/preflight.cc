@@ -167,7 +167,7 @@ class Preflight {
       fault("table " + name,
             "it belongs to " + owner + ", and its triggers run with the rights of " + schema_owner_ +
                 ", a superuser, whom the owner can have run any code",
-            remedy_for_schema_of_superuser());
+            remedy_by_its_owner());
       return;
     }
   }
@@ -177,7 +177,7 @@ class Preflight {
     return !found.empty() && found[0][0].as<bool>();
   }
 
-  std::string remedy_for_schema_of_superuser() const {
+  std::string remedy_by_its_owner() const {
     return "run `lockstep apply` once as " + schema_owner_ +
            ": it gives lockstep's schema to the owner of the tracked tables";
   }
@@ -210,7 +210,12 @@ class Preflight {
   }
 
   std::string remedy_for_schema_of_others(const std::string& quoted_user) const {
-    if (is_superuser(schema_owner_)) return remedy_for_schema_of_superuser();
+    if (is_superuser(schema_owner_)) return remedy_by_its_owner();
+    // The other way round it would be a circle.
+    const bool is_member =
+        transaction_.run_once("select pg_has_role($1, current_user, 'member')", schema_owner_)[0][0]
+            .as<bool>();
+    if (is_member) return remedy_by_its_owner();
     return "run apply as " + schema_owner_ + ", or grant " + session_.quote_name(schema_owner_) + " to " +
            quoted_user;
   }

@@ -148,6 +148,46 @@ void require_readable_by(PostgresTransaction& transaction, const std::string& ro
                    missing[0][0].c_str());
 }
 
+bool has_schema(PostgresTransaction& transaction, const Config& config) {
+  return text(transaction, "select count(*) from pg_namespace where nspname = $1", config.source.schema) !=
+         "0";
+}
+
+std::vector<PlanStep> steps_to(const std::string& role, PostgresTransaction& transaction,
+                               const Config& config) {
+  const std::string quoted = text(transaction, "select quote_ident($1)", role);
+  std::vector<PlanStep> steps;
+  for (const pqxx::row& row :
+       transaction.run_once(postgres_sql("objects_to_hand_over"), config.source.schema, role)) {
+    const std::string object = row[0].c_str();
+    const bool is_schema = object.starts_with("schema ");
+    steps.push_back({PlanStep::Action::kChange, "owner of " + object,
+                     quoted + " instead of " + row[1].c_str() +
+                         (is_schema ? "; from now on run `lockstep apply` as " + quoted : ""),
+                     "alter " + object + " owner to " + quoted});
+  }
+  if (steps.empty()) return steps;
+  require_readable_by(transaction, role, config);
+  for (const pqxx::row& row :
+       transaction.run_once(postgres_sql("default_grantees"), config.source.schema, role)) {
+    steps.push_back({PlanStep::Action::kChange, "default privileges of " + quoted,
+                     std::string(row[0].c_str()) + " may call the functions of later applies",
+                     "alter default privileges for role " + quoted + " in schema " +
+                         transaction.session().schema() + " grant execute on functions to " +
+                         row[0].c_str()});
+  }
+  return steps;
+}
+
+// Empty: the session gives nothing away.
+std::string owner_to_give_to(PostgresTransaction& transaction, const Config& config) {
+  const std::set<std::string> owners = owners_of_tables(transaction, config);
+  if (owners.size() != 1) return {};
+  const pqxx::result found =
+      transaction.run_once(postgres_sql("owner_of_member"), config.source.schema, *owners.begin());
+  return found[0][0].as<bool>() ? *owners.begin() : "";
+}
+
 }  // namespace
 
 std::vector<LentRight> lent_rights(PostgresTransaction& transaction, const Config& config) {
@@ -180,32 +220,25 @@ Finding to_finding(const std::vector<LentRight>& lent, const Config& config) {
 }
 
 std::vector<PlanStep> hand_over(PostgresTransaction& transaction, const Config& config) {
-  const std::string has_schema =
-      text(transaction, "select count(*) from pg_namespace where nspname = $1", config.source.schema);
-  if (has_schema == "0") return {};
-  const std::string role = heir(transaction, config);
+  if (!has_schema(transaction, config)) return {};
+  return steps_to(heir(transaction, config), transaction, config);
+}
+
+std::optional<PlanStep> give_to_owner(PostgresTransaction& transaction, const Config& config) {
+  const std::string role = owner_to_give_to(transaction, config);
+  if (role.empty()) return std::nullopt;
   const std::string quoted = text(transaction, "select quote_ident($1)", role);
-  std::vector<PlanStep> steps;
-  for (const pqxx::row& row :
-       transaction.run_once(postgres_sql("objects_to_hand_over"), config.source.schema, role)) {
-    const std::string object = row[0].c_str();
-    const bool is_schema = object.starts_with("schema ");
-    steps.push_back({PlanStep::Action::kChange, "owner of " + object,
-                     quoted + " instead of " + row[1].c_str() +
-                         (is_schema ? "; from now on run `lockstep apply` as " + quoted : ""),
-                     "alter " + object + " owner to " + quoted});
+  const std::string schema = "schema " + transaction.session().schema();
+  PlanStep all{PlanStep::Action::kChange, "owner of " + schema + " and of what is in it",
+               quoted + ", the owner of the tracked tables", ""};
+  if (!has_schema(transaction, config)) {
+    all.sql = "alter " + schema + " owner to " + quoted;
+    return all;
   }
-  if (steps.empty()) return steps;
-  require_readable_by(transaction, role, config);
-  for (const pqxx::row& row :
-       transaction.run_once(postgres_sql("default_grantees"), config.source.schema, role)) {
-    steps.push_back({PlanStep::Action::kChange, "default privileges of " + quoted,
-                     std::string(row[0].c_str()) + " may call the functions of later applies",
-                     "alter default privileges for role " + quoted + " in schema " +
-                         transaction.session().schema() + " grant execute on functions to " +
-                         row[0].c_str()});
-  }
-  return steps;
+  for (const PlanStep& step : steps_to(role, transaction, config))
+    all.sql += (all.sql.empty() ? "" : ";\n") + step.sql;
+  if (all.sql.empty()) return std::nullopt;
+  return all;
 }
 
 }  // namespace lockstep

@@ -7,6 +7,7 @@
 // owners lack. They ask the catalog alone, before anything is planned or run (docs/security.md).
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -43,5 +44,11 @@ Finding to_finding(const std::vector<LentRight>& lent, const Config& config);
 /// to anybody else. Throws UsageError when the tables have several owners, or when that owner could not go on
 /// with what it is given.
 std::vector<PlanStep> hand_over(PostgresTransaction& transaction, const Config& config);
+
+/// The step that gives the schema, also one that is still to be made, and everything in it to the one owner
+/// of all tracked tables, for a session of another role that is a member of it. Else the owner could neither
+/// apply nor remove what belongs to its tables. None: all belongs to that owner, or the session's role cannot
+/// or need not give it.
+std::optional<PlanStep> give_to_owner(PostgresTransaction& transaction, const Config& config);
 
 }  // namespace lockstep
