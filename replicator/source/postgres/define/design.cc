@@ -387,6 +387,7 @@ class Designer {
     if (!resolver.warning.empty()) warn(config.line, resolver.warning, resolver.remedy);
     track.resolver_query = std::move(resolver.query);
     track.through_view = resolver.through_view;
+    track.keys = trimmed(config.keys);
     return true;
   }
 

@@ -24,6 +24,7 @@ struct TrackDesign {
   std::size_t capture = 0;  ///< position in PipelineDesign::captures
   /// SQL from $1, an array of the value type, to texts. Empty: the values are the ids.
   std::string resolver_query;
+  std::string keys;           ///< the query of the configuration that it is made of; empty: there is none
   std::string line;           ///< "<file>:<line>"
   bool through_view = false;  ///< the query asks the view, so it misses a document that has left it
   std::string table;

@@ -9,6 +9,7 @@
 #include "replicator/source/postgres/catalog/differences.h"
 #include "replicator/source/postgres/define/applied.h"
 #include "replicator/source/postgres/define/design.h"
+#include "replicator/source/postgres/define/expression_checks.h"
 #include "replicator/source/postgres/define/grants.h"
 #include "replicator/source/postgres/define/row_checks.h"
 #include "replicator/source/postgres/define/triggers.h"
@@ -27,6 +28,9 @@ class Preflight {
  public:
   Preflight(PostgresTransaction& transaction, const Config& config)
       : transaction_(transaction), session_(transaction.session()), config_(config) {}
+
+  /// Empty until check() has looked at it, and where nothing may be trusted.
+  const PipelineDesign& design() const { return design_; }
 
   std::vector<Finding> check() {
     if (!check_server() || !check_trust(config_) || !check_schema()) return std::move(findings_);
@@ -314,9 +318,19 @@ class Preflight {
 }  // namespace
 
 std::vector<Finding> check_postgres(PostgresSession& session, const Config& config) {
-  PostgresTransaction transaction(session, "checking the source");
-  plan_lookups_once(transaction);
-  return Preflight(transaction, config).check();
+  std::vector<Finding> findings;
+  PipelineDesign design;
+  {
+    PostgresTransaction transaction(session, "checking the source");
+    plan_lookups_once(transaction);
+    Preflight preflight(transaction, config);
+    findings = preflight.check();
+    design = preflight.design();
+  }
+  PostgresTransaction trial(session, "looking at the expressions of tracks");
+  plan_lookups_once(trial);
+  check_expressions(trial, design, findings);
+  return findings;
 }
 
 }  // namespace lockstep

@@ -1,0 +1,101 @@
+#include "replicator/source/postgres/define/expression_checks.h"
+
+#include <optional>
+#include <set>
+#include <string>
+
+#include "replicator/source/postgres/catalog/view_reads.h"
+#include "replicator/source/postgres/define/resolver.h"
+#include "replicator/source/postgres/session/array.h"
+
+namespace lockstep {
+namespace {
+
+constexpr const char* kCreateProbe = "create view pg_temp.lockstep_expression_probe as ";
+constexpr const char* kFindProbe = "select 'pg_temp.lockstep_expression_probe'::regclass::oid";
+
+std::string with_values(std::string query, const std::string& values) {
+  constexpr std::string_view kParameter = "$1";
+  for (std::size_t at = query.find(kParameter); at != std::string::npos;
+       at = query.find(kParameter, at + values.size()))
+    query.replace(at, kParameter.size(), values);
+  return query;
+}
+
+// None: the server takes no such view here, for a standby or without the right to temporary objects.
+std::optional<ViewReads> reads_of(PostgresTransaction& transaction, const std::string& query) {
+  std::optional<ViewReads> reads;
+  complaint_about(transaction, {kCreateProbe + query, kFindProbe}, [&](const pqxx::result& found) {
+    reads = read_view(transaction, found[0][0].as<unsigned>());
+  });
+  return reads;
+}
+
+// Functions of the application that PostgreSQL is told to call again for the same arguments.
+std::set<std::string> not_immutable(PostgresTransaction& transaction, const ViewReads& reads) {
+  std::vector<std::string> oids;
+  for (const unsigned function : reads.functions) oids.push_back(std::to_string(function));
+  std::set<std::string> names;
+  for (const pqxx::row& row : transaction.run_once("select p.oid::regprocedure::text from pg_proc as p where "
+                                                   "p.oid = any($1::oid[]) and p.provolatile "
+                                                   "<> 'i'",
+                                                   array_literal(oids)))
+    names.insert(row[0].c_str());
+  return names;
+}
+
+std::string listed(const std::set<std::string>& names) {
+  std::string list;
+  for (const std::string& name : names) list += (list.empty() ? "" : ", ") + name;
+  return list;
+}
+
+void check_row(PostgresTransaction& transaction, const TrackDesign& track, const PipelineDesign& design,
+               std::vector<Finding>& findings) {
+  const CaptureDesign& capture = design.captures[track.capture];
+  const PostgresRelation& table = design.tables.at(track.table).relation;
+  const auto reads = reads_of(transaction, "select (" + capture.expression + "\n) as value from only " +
+                                               table.name + " as " + table.alias);
+  if (!reads) return;
+  std::set<std::string> others = not_immutable(transaction, *reads);
+  others.insert(reads->environment.begin(), reads->environment.end());
+  for (const auto& [oid, read] : reads->tables) {
+    if (oid != table.oid) others.insert("table " + read.name);
+  }
+  if (others.empty()) return;
+  findings.push_back(
+      {Finding::Severity::kWarning, track.line,
+       "row: " + capture.expression + " depends on more than the changed row: " + listed(others) +
+           "; the trigger takes its value when the row changes, and the view may have another one later",
+       "declare functions immutable that are (alter function … immutable), or let keys = \"select …\" look "
+       "into "
+       "tables"});
+}
+
+void check_keys(PostgresTransaction& transaction, const TrackDesign& track, const PipelineDesign& design,
+                std::vector<Finding>& findings) {
+  const std::string values = "(null::" + design.captures[track.capture].value_type + "[])";
+  const auto reads = reads_of(transaction, with_values(without_semicolon(track.keys), values));
+  if (!reads) return;
+  std::set<std::string> others = reads->volatile_functions;
+  others.insert(reads->environment.begin(), reads->environment.end());
+  if (others.empty()) return;
+  findings.push_back({Finding::Severity::kWarning, track.line,
+                      "keys: the query depends on more than rows: " + listed(others) +
+                          "; which documents it finds may be others later",
+                      "select by columns of tables alone"});
+}
+
+}  // namespace
+
+void check_expressions(PostgresTransaction& transaction, const PipelineDesign& design,
+                       std::vector<Finding>& findings) {
+  for (const IndexDesign& index : design.indices) {
+    for (const TrackDesign& track : index.tracks) {
+      if (design.captures[track.capture].is_expression) check_row(transaction, track, design, findings);
+      if (!track.keys.empty()) check_keys(transaction, track, design, findings);
+    }
+  }
+}
+
+}  // namespace lockstep

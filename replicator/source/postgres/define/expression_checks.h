@@ -1,0 +1,18 @@
+// What a track's `row` or `keys` depends on besides the changed row and the database's rows: a trigger takes
+// a value when a row changes, and the view is read later.
+#pragma once
+
+#include <vector>
+
+#include "replicator/source/definition.h"
+#include "replicator/source/postgres/define/design.h"
+
+namespace lockstep {
+
+/// Adds a warning for each such track to `findings`. What an expression calls is known by its tree, and the
+/// server shows the tree of views alone: so each becomes a temporary view for a moment, which is rolled back.
+/// Changes nothing besides. REQUIRES: the transaction may write, and is never committed.
+void check_expressions(PostgresTransaction& transaction, const PipelineDesign& design,
+                       std::vector<Finding>& findings);
+
+}  // namespace lockstep
