@@ -373,7 +373,9 @@ const std::vector<Key<TrackConfig>>& keys_of() {
       key<&TrackConfig::row>(
           {.name = "row",
            .description = "The value to take from the changed row, its old and its new version: a column or "
-                          "an SQL expression. Without it: the primary key.",
+                          "an SQL expression, which is evaluated under the database's settings "
+                          "(`DateStyle`, `lc_monetary`), whatever the writer's session has. Without it: the "
+                          "primary key.",
            .example = R"("blogpost_id")"}),
       key<&TrackConfig::keys>(
           {.name = "keys",
