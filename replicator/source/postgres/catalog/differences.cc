@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "replicator/source/index_definition.h"
+#include "replicator/source/postgres/session/array.h"
 #include "replicator/source/postgres/session/statement.h"
 
 namespace lockstep {
@@ -89,8 +90,14 @@ std::vector<Difference> differences_from_applied(PostgresTransaction& transactio
       postgres_sql("differences_from_applied"),
       {{"schema", transaction.session().schema()}, {"subscribed", is_subscribed_sql("w.oid")}});
   std::vector<Difference> differences = altered_indices(transaction, pipeline, Generations::kAll);
+  std::vector<std::string> changed;
+  for (const Difference& difference : differences) {
+    if (difference.note && !difference.text.empty())
+      changed.push_back(std::to_string(difference.note->index));
+  }
   const Doing comparing("looking for what has changed since the last apply");
-  for (const pqxx::row& row : transaction.run_filled(comparing, statement, pipeline, schema_name))
+  for (const pqxx::row& row :
+       transaction.run_filled(comparing, statement, pipeline, schema_name, array_literal(changed)))
     differences.push_back({row[1].c_str(), row[0].as<bool>()});
   for (const pqxx::row& row :
        transaction.run(comparing, postgres_sql("check_functions"), pipeline, schema_name)) {

@@ -2,6 +2,7 @@
 -- lost, and one sentence.
 --   $1  the pipeline
 --   $2  name of lockstep's schema
+--   $3  the indices whose view is named as changed
 -- The hole "subscribed" is is_subscribed.sql, of w.oid.
 with recursive members (relation, oid) as (
   -- By the catalog: to_regclass would want the right to use the schema.
@@ -51,7 +52,7 @@ from {schema}.index as i
     where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped and not starts_with(a.attname::text, '_')
       and a.attname <> all (i.fields)
       and not exists (select from {schema}.reindex as r where r.beside = i.id and r.kept_until is not null)) as k
-where i.pipeline = $1 and k.names is not null
+where i.pipeline = $1 and k.names is not null and i.id <> all($3::integer[])
 union all
 select false, p.name || ' is no part of ' || p.relation || ' any more, and the documents of its rows are still there; a running service sees to them within seconds, and `lockstep apply` does'
 from {schema}.part as p
