@@ -12,6 +12,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::SizeIs;
 
 TEST_P(SourceContract, WhatIsPassedIsPruned) {
   lead();
@@ -93,6 +94,19 @@ TEST_P(DefinedSourceContract, AReplacedViewIsToldUntilApplyHasSeenIt) {
   EXPECT_THAT(source_->outbox().differences_from_applied(), ElementsAre(HasSubstr("docs")));
   world().definition(DefinedWorld::Configuration::kApplied)->apply({});
   EXPECT_THAT(source_->outbox().differences_from_applied(), IsEmpty());
+}
+
+TEST_P(DefinedSourceContract, AViewWithOneMoreColumnIsOfAnotherShapeUntilApplyHasSeenIt) {
+  lead();
+  const auto reshaped = [&] {
+    source_->reload();
+    return source_->changes().read()->reshaped(source_->pipeline().indices.front());
+  };
+  EXPECT_THAT(reshaped(), IsEmpty());
+  world().replace_view();
+  EXPECT_THAT(reshaped(), SizeIs(1));
+  world().definition(DefinedWorld::Configuration::kApplied)->apply({});
+  EXPECT_THAT(reshaped(), IsEmpty());
 }
 
 }  // namespace
