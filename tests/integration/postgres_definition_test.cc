@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstdlib>
 #include <filesystem>
+#include <regex>
 #include <thread>
 
 #include "replicator/error.h"
@@ -81,6 +82,11 @@ TEST_F(BlogTest, PlanTellsExactlyWhatApplyDoes) {
   PostgresSession session(defined_.config().source, "test");
   PostgresDefinition(session, defined_.config())
       .apply({[&](const PlanStep& step) { done.push_back(step.object + "|" + step.sql); }, {}});
+  // But for the names of tables that are there only afterwards.
+  const std::regex database(R"re("database":"[^"]*")re");
+  for (auto* steps : {&planned, &done}) {
+    for (std::string& step : *steps) step = std::regex_replace(step, database, "");
+  }
   EXPECT_EQ(planned, done);
 }
 
