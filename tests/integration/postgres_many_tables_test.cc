@@ -37,8 +37,8 @@ Config pipeline_of(PostgresDatabase& database, int tables) {
   for (int i = 1; i < tables; ++i) {
     const std::string child = "s.child_" + std::to_string(i);
     sql += "create table " + child + " (id bigint primary key, parent_id bigint, name text);";
-    columns += ", (select json_agg(c.name) from " + child + " as c where c.parent_id = p.id) as child_" +
-               std::to_string(i);
+    columns += ", (select json_agg(c.name order by c.id) from " + child +
+               " as c where c.parent_id = p.id) as child_" + std::to_string(i);
     index.tracks.push_back(track_by_row(child, "parent_id"));
   }
   config.indices.push_back(index);
