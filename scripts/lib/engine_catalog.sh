@@ -3,7 +3,7 @@
 # The core of each comes as one zip file; 7.10 and 2.19 are completed with modules (scripting, analysis, joins,
 # by-query requests) that are published as single jars.
 
-readonly kEngines=(elasticsearch-7.10 elasticsearch-8.19 opensearch-2.19 opensearch-3.6)
+readonly kEngines=(elasticsearch-7.10 elasticsearch-8.19 elasticsearch-9.5 opensearch-2.19 opensearch-3.6)
 readonly kRecipe=1 # raise it when anything below changes what a fetched engine consists of
 
 # describe_engine NAME: sets engine_* for the others to read; fails on an unknown name.
@@ -12,6 +12,7 @@ describe_engine() {
   engine_daemon_options=()
   engine_modules=()
   engine_security='' # yes: it has users and roles; coordinates: of the plugin that brings them
+  engine_sha256=''   # of the zip file, where the registry has no checksum of it
   case $engine in
     elasticsearch-7.10)
       engine_version=7.10.2
@@ -23,6 +24,13 @@ describe_engine() {
       engine_java_lowest=17 engine_java_highest=25
       engine_daemon_options=(-d) # or a second Java would stay beside the server
       engine_security=yes
+      ;;
+    elasticsearch-9.5)
+      engine_version=9.5.0
+      engine_java_lowest=21 engine_java_highest=25
+      engine_daemon_options=(-d)
+      engine_security=yes
+      engine_sha256=db0e275fd790f723eca7bcde96069fd6fed304ad23afdb70c8c09553dd9e8b1b
       ;;
     opensearch-2.19)
       engine_version=2.19.4 # the newest with a published security plugin

@@ -26,7 +26,7 @@ configure_engine() {
     echo 'cluster.routing.allocation.disk.threshold_enabled: false' # a nearly full disk must not block a test
     if [[ $security == yes ]]; then
       "security_settings_of_$engine_family" "$dir"
-    elif [[ $engine == elasticsearch-8.19 ]]; then
+    elif [[ $engine_security == yes ]]; then
       echo 'xpack.security.enabled: false'
     fi
   } >"$dir/config/$engine_family.yml"

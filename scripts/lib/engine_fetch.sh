@@ -46,10 +46,10 @@ run_logged() {
 
 # run_maven PROJECT: downloads are tried three times, for networks that fail now and then.
 run_maven() {
-  local attempt log=$1.log
+  local attempt log=$1.log strict=(-C) # a file whose checksum is wrong or missing is an error
+  [[ -z $engine_sha256 ]] || strict=()
   for attempt in 1 2 3; do
-    # -C: a file whose checksum is wrong is an error
-    if busy "fetching $engine" run_logged "$log" mvn -q -B -C -Dstyle.color=never -f "$1" dependency:copy; then return 0; fi
+    if busy "fetching $engine" run_logged "$log" mvn -q -B "${strict[@]}" -Dstyle.color=never -f "$1" dependency:copy; then return 0; fi
     ((attempt == 3)) || say "Maven failed; trying again"
   done
   cat "$log" >&2
@@ -66,7 +66,7 @@ fetch_engine() {
 }
 
 fetch_into_cache() {
-  local home=$1 cache stage module tool
+  local home=$1 cache stage zip module tool
   cache=$(dirname "$home")
   for tool in mvn unzip; do
     command -v "$tool" >/dev/null || fail "$tool is missing; scripts/install installs it"
@@ -83,7 +83,10 @@ fetch_into_cache() {
     project_file "$stage" >"$stage/pom.xml"
     run_maven "$stage/pom.xml" ||
       fail "could not fetch $engine with Maven (see above); check the network and Maven's settings, then try again"
-    unzip -q "$stage/$engine_family-$engine_version.zip" -d "$stage/unzipped"
+    zip=$stage/$engine_family-$engine_version.zip
+    [[ -z $engine_sha256 ]] || sha256sum --check --status <<<"$engine_sha256  $zip" ||
+      fail "$(basename "$zip") is not the file that scripts/lib/engine_catalog.sh names (its SHA-256 differs); remove it from Maven's store and try again"
+    unzip -q "$zip" -d "$stage/unzipped"
     for module in "${engine_modules[@]}"; do
       module_descriptor "$module" >"$stage/modules/$module/plugin-descriptor.properties"
       module_policy "$module" >"$stage/modules/$module/plugin-security.policy"

@@ -87,7 +87,8 @@ Privileges documented(const std::string& family) {
 class Secured : public testing::Test {
  protected:
   void SetUp() override {
-    if (engine_name() != "elasticsearch-8.19" && engine_name() != "opensearch-2.19")
+    if (engine_name() != "elasticsearch-8.19" && engine_name() != "elasticsearch-9.5" &&
+        engine_name() != "opensearch-2.19")
       GTEST_SKIP() << "the test build of " << engine_name() << " has no security";
     is_opensearch_ = engine_name().starts_with("opensearch");
     data_ = folder_.path() / "engine";
