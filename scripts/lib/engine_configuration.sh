@@ -4,14 +4,15 @@
 
 yaml_string() { printf "'%s'" "${1//\'/\'\'}"; }
 
-# configure_engine DIR HOME PORT HEAP CLUSTERED SECURITY INDICES
+# configure_engine DIR HOME PORT HEAP SHORT_LIVED CLUSTERED SECURITY INDICES
 configure_engine() {
-  local dir=$1 home=$2 port=$3 heap=$4 clustered=$5 security=$6 indices=$7 file
+  local dir=$1 home=$2 port=$3 heap=$4 short_lived=$5 clustered=$6 security=$7 indices=$8 file
   server_folder "$dir"/{config,config/jvm.options.d,data,logs,tmp,run,snapshots}
   cp "$home/config/log4j2.properties" "$dir/config/"
   # The options of the distribution, without those that write into its own folder or fix the heap
   grep -vE '^-Xm[sx]|gc\.log|gc\*|HeapDump|ErrorFile|^8:' "$home/config/jvm.options" >"$dir/config/jvm.options"
   printf '%s\n' "-Xms$heap" "-Xmx$heap" "-XX:ErrorFile=$dir/logs/hs_err_pid%p.log" >>"$dir/config/jvm.options"
+  [[ $short_lived == no ]] || echo '-XX:TieredStopAtLevel=1' >>"$dir/config/jvm.options"
   {
     echo 'cluster.name: lockstep'
     echo "node.name: $engine"

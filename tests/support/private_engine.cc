@@ -39,7 +39,7 @@ void PrivateEngine::thaw() {
 }
 
 std::string PrivateEngine::start() {
-  std::vector<std::string> arguments{name_};
+  std::vector<std::string> arguments{name_, "--short-lived"};
   arguments.insert(arguments.end(), options_.begin(), options_.end());
   return control("start", arguments);
 }
