@@ -4,6 +4,8 @@
 #include <chrono>
 #include <utility>
 
+#include <spdlog/spdlog.h>
+
 #include "replicator/error.h"
 #include "replicator/source/pipeline_status.h"
 #include "replicator/source/postgres/catalog/differences.h"
