@@ -107,10 +107,10 @@ struct LogConfig {
 
 struct ReplicationConfig {
   std::chrono::milliseconds poll_interval{5};  ///< how often the source checks for changes while idle
-  std::int64_t fan_out_threshold = 10'000;  ///< a change of more documents than this becomes a job of its own
-  std::int64_t chunk_documents = 2'000;     ///< documents rendered from one snapshot
-  double max_refused_share = 0.5;           ///< more new dead letters among an index's documents stop it
-  std::int64_t max_outbox_size = 0;         ///< bytes; beyond it nothing is captured; 0: no limit
+  std::int64_t fan_out_threshold = 10'000;     ///< documents of a change that are written at once, at most
+  std::int64_t chunk_documents = 2'000;        ///< documents rendered from one snapshot
+  double max_refused_share = 0.5;              ///< more new dead letters among an index's documents stop it
+  std::int64_t max_outbox_size = 0;            ///< bytes; beyond it nothing is captured; 0: no limit
   enum class Refresh { kInterval, kAfterBatch };
   Refresh refresh = Refresh::kInterval;  ///< when what was written becomes searchable
 };

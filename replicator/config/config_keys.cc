@@ -193,18 +193,18 @@ const std::vector<Key<ReplicationConfig>>& keys_of() {
            .example = R"("5ms")",
            .least = 1,
            .most = 60 * kSecond}),
-      key<&Section::fan_out_threshold>({.name = "fan_out_threshold",
-                                        .description =
-                                            "A change of more documents than this, or a transaction of more "
-                                            "changed rows, becomes a job of its own beside the tail, so "
-                                            "that small changes do not wait for it. What is below it does "
-                                            "hold them up, for as long as Elasticsearch takes to write it, "
-                                            "about a second at most; several, one after another, add up. "
-                                            "Lower it where Elasticsearch is slow "
-                                            "and every millisecond counts.",
-                                        .example = "10000",
-                                        .least = 1,
-                                        .most = 10'000'000}),
+      key<&Section::fan_out_threshold>(
+          {.name = "fan_out_threshold",
+           .description = "To how many documents one change may lead, and how many rows "
+                          "one transaction may change, to be written at once while nothing "
+                          "else waits. A change of more documents, or any of many while more "
+                          "waits to be read or the index has something due, becomes due: it "
+                          "is written beside the tail, so that small changes do not wait for "
+                          "it. Lower it where Elasticsearch is slow and every millisecond "
+                          "counts.",
+           .example = "10000",
+           .least = 1,
+           .most = 10'000'000}),
       key<&Section::chunk_documents>(
           {.name = "chunk_documents",
            .description = "How many documents lockstep renders from one snapshot, at most.",

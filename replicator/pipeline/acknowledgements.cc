@@ -46,6 +46,7 @@ void Acknowledgements::advance(Lane lane) {
       if (!end.progress->total) end.progress->total = job.total;
       job = std::move(*end.progress);
     }
+    if (end.written) pages_.push_back(*end.written);
     state.steps.pop_front();
     ++state.first;
   }
@@ -58,6 +59,7 @@ Acknowledged Acknowledgements::take() {
   news.position = std::exchange(position_, std::nullopt);
   for (auto& [id, progress] : jobs_) news.jobs.push_back(std::move(progress));
   jobs_.clear();
+  news.written_pages = std::exchange(pages_, {});
   return news;
 }
 

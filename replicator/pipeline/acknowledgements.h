@@ -1,7 +1,7 @@
 // Which work Elasticsearch has acknowledged, and so how far the checkpoint may move.
 //
-// Work comes in lanes (the tail, and each job). A lane's work comes in steps, and a step's documents in one
-// or more bulk requests. Promise 1 rests on these:
+// Work comes in lanes (the tail, each job, and what is due of each index). A lane's work comes in steps, and
+// a step's documents in one or more bulk requests. Promise 1 rests on these:
 //
 // A1. A step is complete when each of its bulks has come back with an outcome for every item.
 //
@@ -22,10 +22,13 @@
 
 namespace lockstep {
 
-/// The tail, or a job.
+/// The tail, a job, or what is due of an index.
 struct Lane {
-  std::optional<JobId> job;  ///< none: the tail
+  std::optional<JobId> job = {};
+  std::optional<IndexId> due = {};
   static Lane tail() { return {}; }
+  static Lane of(JobId job) { return {job, {}}; }
+  static Lane due_of(IndexId index) { return {{}, index}; }
   auto operator<=>(const Lane&) const = default;
 };
 
@@ -33,8 +36,11 @@ struct Lane {
 struct StepEnd {
   std::optional<Position> position;     ///< of the tail; none when further steps of the chunk follow
   std::optional<JobProgress> progress;  ///< of a job
-  SteadyTime oldest_change{};           ///< when the oldest of the step's changes was written
-  std::int64_t rows = 0;                ///< outbox rows behind it
+  std::optional<DueNumber> written;     ///< the page of what is due that is over
+  /// What cannot be written becomes due again as of then; none: of the tail, it becomes due.
+  std::optional<DueNumber> since;
+  SteadyTime oldest_change{};  ///< when the oldest of the step's changes was written
+  std::int64_t rows = 0;       ///< outbox rows behind it
 };
 
 struct StepId {
@@ -59,11 +65,11 @@ class Acknowledgements {
   /// Whether all steps before this one in its lane are complete. REQUIRES: the step is not complete.
   bool is_first(StepId step) const;
 
-  /// Takes the tail's position and the jobs' progress acknowledged since the last call.
+  /// Takes the tail's position, the jobs' progress and the pages acknowledged since the last call.
   Acknowledged take();
 
   /// Whether take() would return something.
-  bool has_news() const { return position_.has_value() || !jobs_.empty(); }
+  bool has_news() const { return position_.has_value() || !jobs_.empty() || !pages_.empty(); }
 
   /// Steps of the lane that are not complete, or behind one that is not.
   std::size_t open(Lane lane) const;
@@ -96,6 +102,7 @@ class Acknowledgements {
   std::map<Lane, LaneState> lanes_;  // those with steps
   std::optional<Position> position_;
   std::map<JobId, JobProgress> jobs_;
+  std::vector<DueNumber> pages_;
   std::int64_t rows_ = 0;
   DelayHistogram delays_;
 };

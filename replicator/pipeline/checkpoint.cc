@@ -1,13 +1,15 @@
 #include "replicator/pipeline/checkpoint.h"
 
 #include <algorithm>
-#include <iterator>
 
 namespace lockstep {
 namespace {
 
 // Documents kept in memory during a trial, at most, while the index with the refusals has few.
 constexpr std::int64_t kMostUnsaved = 10 * RefusedShare::kWindow;
+
+// What was in the way of a write may still be.
+constexpr std::chrono::milliseconds kPause{500};
 
 }  // namespace
 
@@ -19,14 +21,14 @@ void Checkpoint::begin_trial(IndexId index, std::int64_t dead_letters) {
 
 // A commit waits for the disk, and each change would wait with it. So it commits only when the source needs
 // it, or a save is due.
-std::vector<Job> Checkpoint::settle(SourceTransaction& transaction) {
+void Checkpoint::settle(SourceTransaction& transaction) {
   const bool is_due = writer_.has_news() && age(std::chrono::steady_clock::now()) >= pace().busy;
-  if (!is_due && transaction.may_be_shown()) return {};
-  return save_and_commit(transaction, take_news());
+  if (!is_due && transaction.may_be_shown()) return;
+  save_and_commit(transaction, take_news());
 }
 
 void Checkpoint::make_durable() {
-  save_and_commit(*changes_.begin(epoch_), take_news());
+  save_and_commit(*changes_.begin(versions_.epoch()), take_news());
 }
 
 // What is refused is kept in memory with its errors, and people look for it.
@@ -38,7 +40,7 @@ void Checkpoint::save(const Position& read_to) {
   const bool waits = waits_for_more();
   News news = take_news();
   if (!waits && writer_.acknowledgements().open(Lane::tail()) == 0) news.acknowledged.position = read_to;
-  save_and_commit(*changes_.begin(epoch_), news);
+  save_and_commit(*changes_.begin(versions_.epoch()), news);
 }
 
 bool Checkpoint::waits_for_more() const {
@@ -55,33 +57,22 @@ bool Checkpoint::waits_for_more() const {
 
 Checkpoint::News Checkpoint::take_news() {
   if (waits_for_more()) return {};
-  News news{writer_.take_acknowledged(), writer_.take_parked()};
+  News news{writer_.take_acknowledged(), writer_.take_unwritten()};
   for (const DeadLetter& letter : news.acknowledged.refused) on_trial_.erase(letter.index);
   return news;
 }
 
-Checkpoint::PutOff Checkpoint::add_jobs(SourceTransaction& transaction,
-                                        const std::map<IndexId, ParkedDocuments>& parked) {
-  PutOff put_off;
+void Checkpoint::make_due(SourceTransaction& transaction,
+                          const std::map<IndexId, UnwrittenDocuments>& unwritten) {
   for (const AppliedIndex& index : pipeline_.indices) {
-    const auto found = parked.find(index.id);
-    if (found == parked.end()) continue;
-    std::vector<FoundDocument> documents = parked_jobs_.without_job(index.id, found->second.documents);
-    if (documents.empty()) continue;
-    transaction.add_repair(index, documents, ParkedJobs::reason_for(found->second.reason));
-    put_off.emplace(index.id, std::move(documents));
+    const auto found = unwritten.find(index.id);
+    if (found == unwritten.end()) continue;
+    const auto& [documents, reason, since] = found->second;
+    transaction.add_repair(index, documents, {versions_.next(), since, reason, kPause});
   }
-  return put_off;
 }
 
-void Checkpoint::note_added(const std::vector<Job>& added, const PutOff& put_off) {
-  for (const auto& [index, documents] : put_off) parked_jobs_.added(added, index, documents);
-  std::vector<Job> jobs;
-  std::ranges::copy_if(added, std::back_inserter(jobs), ParkedJobs::is_of_parked);
-  parked_listener_(jobs);
-}
-
-std::vector<Job> Checkpoint::save_and_commit(SourceTransaction& transaction, const News& news) {
+void Checkpoint::save_and_commit(SourceTransaction& transaction, const News& news) {
   const ReadingNote note(
       board_, &ReplicationProgress::loop_reads,
       "saving the checkpoint (a commit waits for the disk, and for a synchronous standby)");
@@ -91,14 +82,13 @@ std::vector<Job> Checkpoint::save_and_commit(SourceTransaction& transaction, con
     transaction.may_be_shown();  // throws Deposed: a deposed leader judges nothing
     fresh = transaction.new_dead_letters(acknowledged.refused);
   }
-  const PutOff put_off = add_jobs(transaction, news.parked);
+  make_due(transaction, news.unwritten);
   transaction.save(acknowledged);
   refused_share_.count(acknowledged, fresh);  // throws before the commit (K2)
-  std::vector<Job> added = transaction.commit();
+  Committed added = transaction.commit();
   saved_at_ = std::chrono::steady_clock::now();
   listener_(acknowledged);
-  if (!put_off.empty()) note_added(added, put_off);
-  return added;
+  added_listener_(std::move(added));
 }
 
 }  // namespace lockstep

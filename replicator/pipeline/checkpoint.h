@@ -7,8 +7,9 @@
 //
 // K2. What RefusedShare rejects is not committed.
 //
-// K3. The checkpoint does not move over a parked document before there is a job that writes it: one commit
-//     saves both (W4).
+// K3. The checkpoint does not move over a document that could not be written before it is due: one commit
+// saves
+//     both (W4).
 #pragma once
 
 #include <chrono>
@@ -17,13 +18,12 @@
 #include <map>
 #include <memory>
 #include <utility>
-#include <vector>
 
 #include "replicator/clock.h"
 #include "replicator/pipeline/document_writer.h"
-#include "replicator/pipeline/jobs/parked_jobs.h"
 #include "replicator/pipeline/progress.h"
 #include "replicator/pipeline/refused_share.h"
+#include "replicator/pipeline/version_counter.h"
 #include "replicator/source/change_log.h"
 
 namespace lockstep {
@@ -32,25 +32,19 @@ class Checkpoint {
  public:
   /// All references must outlive this. `board` says when a save takes long.
   Checkpoint(const AppliedPipeline& pipeline, ChangeLog& changes, DocumentWriter& writer,
-             ProgressBoard& board, Epoch epoch, RefusedShare refused_share)
+             ProgressBoard& board, const VersionCounter& versions, RefusedShare refused_share)
       : pipeline_(pipeline),
         changes_(changes),
         writer_(writer),
         board_(board),
-        epoch_(epoch),
+        versions_(versions),
         refused_share_(std::move(refused_share)) {}
 
   /// Calls `listener` after each save with what was saved.
   void on_saved(std::function<void(const Acknowledged&)> listener) { listener_ = std::move(listener); }
 
-  /// Calls `listener` after each commit that saved parked documents with the jobs that it added for them.
-  void on_parked(std::function<void(const std::vector<Job>&)> listener) {
-    parked_listener_ = std::move(listener);
-  }
-
-  /// The job reads its documents next: what is parked from now on needs another one. Call it before the
-  /// transaction that begins the job.
-  void job_begins(JobId job) { parked_jobs_.begins(job); }
+  /// Calls `listener` after each commit with what it has added.
+  void on_added(std::function<void(Committed)> listener) { added_listener_ = std::move(listener); }
 
   /// Puts an index that starts with so many dead letters on trial: from now on its refusals are saved only
   /// together with enough documents to judge them. So a service that is started again and again, and stops
@@ -62,9 +56,9 @@ class Checkpoint {
   void end_trials() { on_trial_.clear(); }
 
   /// Settles a transaction whose documents Elasticsearch is shown next: what it saw is durable afterwards.
-  /// The caller may end it when they are on their way: that is a round trip to the source. Returns the jobs
-  /// that it has added. Throws Deposed or Error.
-  std::vector<Job> settle(SourceTransaction& transaction);
+  /// The caller may end it when they are on their way: that is a round trip to the source. Throws Deposed or
+  /// Error.
+  void settle(SourceTransaction& transaction);
 
   /// Makes durable what any snapshot until now has seen, by a commit that also saves what has been
   /// acknowledged. Throws Deposed or Error.
@@ -84,27 +78,23 @@ class Checkpoint {
   /// What one commit saves.
   struct News {
     Acknowledged acknowledged;
-    std::map<IndexId, ParkedDocuments> parked;
+    std::map<IndexId, UnwrittenDocuments> unwritten;
   };
 
   bool waits_for_more() const;
   News take_news();
-  std::vector<Job> save_and_commit(SourceTransaction& transaction, const News& news);
-  /// Parked documents that have a new job.
-  using PutOff = std::map<IndexId, std::vector<FoundDocument>>;
-  PutOff add_jobs(SourceTransaction& transaction, const std::map<IndexId, ParkedDocuments>& parked);
-  void note_added(const std::vector<Job>& added, const PutOff& put_off);
+  void save_and_commit(SourceTransaction& transaction, const News& news);
+  void make_due(SourceTransaction& transaction, const std::map<IndexId, UnwrittenDocuments>& unwritten);
 
   const AppliedPipeline& pipeline_;
   ChangeLog& changes_;
   DocumentWriter& writer_;
   ProgressBoard& board_;
-  const Epoch epoch_;
+  const VersionCounter& versions_;
   RefusedShare refused_share_;
-  ParkedJobs parked_jobs_;
   std::map<IndexId, std::int64_t> on_trial_;  // documents to wait for
   std::function<void(const Acknowledged&)> listener_ = [](const Acknowledged&) {};
-  std::function<void(const std::vector<Job>&)> parked_listener_ = [](const std::vector<Job>&) {};
+  std::function<void(Committed)> added_listener_ = [](const Committed&) {};
   SteadyTime saved_at_ = std::chrono::steady_clock::now();
 };
 

@@ -29,10 +29,12 @@ void DocumentNews::add_never_written(AcknowledgedWrite write) {
   if (with_dead_letters_.contains(write.index)) no_longer_refused_.push_back(std::move(write));
 }
 
-void DocumentNews::park(const DocumentKey& document, const std::string& reason) {
-  ParkedDocuments& parked = parked_[document.index];
-  parked.documents.push_back({document.id, document.routing});
-  parked.reason = reason;
+void DocumentNews::add_unwritten(const DocumentKey& document, const std::string& reason,
+                                 std::optional<DueNumber> since) {
+  UnwrittenDocuments& unwritten = unwritten_[document.index];
+  unwritten.documents.push_back({document.id, document.routing});
+  unwritten.reason = reason;
+  if (since) unwritten.since = std::min(unwritten.since.value_or(*since), *since);
 }
 
 void DocumentNews::expect_no_dead_letters(IndexId index) {
@@ -41,7 +43,7 @@ void DocumentNews::expect_no_dead_letters(IndexId index) {
 }
 
 bool DocumentNews::empty() const {
-  return refused_.empty() && no_longer_refused_.empty() && gone_routes_.empty() && parked_.empty();
+  return refused_.empty() && no_longer_refused_.empty() && gone_routes_.empty() && unwritten_.empty();
 }
 
 void DocumentNews::take(Acknowledged& news) {

@@ -1,9 +1,10 @@
 // What became of documents, until the checkpoint saves it: which are written, refused, or not refused any
-// more, and which are parked for a job (W4, document_writer.h).
+// more, and which become due again (W4, document_writer.h).
 #pragma once
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -17,10 +18,11 @@
 
 namespace lockstep {
 
-/// Documents of one index that wait for a job.
-struct ParkedDocuments {
+/// Documents of one index that could not be written.
+struct UnwrittenDocuments {
   std::vector<FoundDocument> documents;  ///< with the routings under which they were to be written
   std::string reason;                    ///< in words, of the last one
+  std::optional<DueNumber> since;        ///< the oldest of those that were due before; none: none was
 };
 
 class DocumentNews {
@@ -36,8 +38,8 @@ class DocumentNews {
   /// Elasticsearch never had a document of this key, nor will it.
   void add_never_written(AcknowledgedWrite write);
 
-  /// A job writes it later.
-  void park(const DocumentKey& document, const std::string& reason);
+  /// It could not be written, and becomes due again. `since`: since when it was; none: it was not.
+  void add_unwritten(const DocumentKey& document, const std::string& reason, std::optional<DueNumber> since);
 
   /// Whether the source has dead letters of an index. Only then are applied writes reported, so that their
   /// dead letters go.
@@ -47,9 +49,9 @@ class DocumentNews {
   /// Whether there is nothing to take.
   bool empty() const;
 
-  /// Moves all but what is parked into `news`.
+  /// Moves all but what is not written into `news`.
   void take(Acknowledged& news);
-  std::map<IndexId, ParkedDocuments> take_parked() { return std::exchange(parked_, {}); }
+  std::map<IndexId, UnwrittenDocuments> take_unwritten() { return std::exchange(unwritten_, {}); }
 
   /// Parts of what take() would give.
   const std::map<IndexId, std::int64_t>& documents() const { return documents_; }
@@ -62,7 +64,7 @@ class DocumentNews {
   std::vector<DeadLetter> refused_;
   std::vector<AcknowledgedWrite> no_longer_refused_;
   std::vector<AcknowledgedWrite> gone_routes_;
-  std::map<IndexId, ParkedDocuments> parked_;
+  std::map<IndexId, UnwrittenDocuments> unwritten_;
 };
 
 }  // namespace lockstep

@@ -10,8 +10,8 @@ namespace {
 
 constexpr std::size_t kSmallBytes = 64 * 1024;
 
-// A write of a document waits so long for the ones before it. Then it is parked. Less while it is in the way
-// of others.
+// A write of a document waits so long for the ones before it. Then the document becomes due. Less while it is
+// in the way of others.
 constexpr std::chrono::milliseconds kPatience{3'000};
 constexpr std::chrono::milliseconds kPatienceInTheWay{1'000};
 
@@ -58,6 +58,7 @@ bool DocumentWriter::tail_has_request_younger_than(std::chrono::milliseconds age
 void DocumentWriter::submit(Lane lane, StepDocuments documents, StepEnd end) {
   for (DeadLetter& letter : documents.refused_) news_.add_refused(std::move(letter));
   for (AcknowledgedWrite& write : documents.never_written_) news_.add_never_written(std::move(write));
+  const std::optional<DueNumber> since = end.since;
   std::erase_if(documents.requests_, [](const BulkRequest& request) { return request.empty(); });
   std::optional<std::set<IndexId>> refresh = refreshes_.note(lane, documents.requests_, end);
   const StepId step =
@@ -73,7 +74,7 @@ void DocumentWriter::submit(Lane lane, StepDocuments documents, StepEnd end) {
     for (const BulkItem& item : request.items()) ++pending_[item.key.index];
     if (!is_jobs) deletions_.note(request);
     open_.insert(taken_over_);
-    const Origin origin{step, taken_over_++, request.bytes() <= kSmallBytes};
+    const Origin origin{step, since, taken_over_++, request.bytes() <= kSmallBytes};
     (is_jobs ? jobs_waiting_ : tail_waiting_).whole.push_back({std::move(request), origin});
   }
   send_waiting();
@@ -82,7 +83,7 @@ void DocumentWriter::submit(Lane lane, StepDocuments documents, StepEnd end) {
 // First what waits behind another write, of both: others may wait behind it.
 void DocumentWriter::send_waiting() {
   for (Queue* queue : {&tail_waiting_, &jobs_waiting_}) {
-    park_what_waits_long(*queue);
+    give_up_what_waits_long(*queue);
     send_behind(*queue);
   }
   for (Queue* queue : {&tail_waiting_, &jobs_waiting_}) {
@@ -138,7 +139,7 @@ void DocumentWriter::set_slow_apart() {
     }
     for (const std::size_t i : of_index) {
       --pending_[index];
-      news_.park(first.request.items()[i].key, std::string(kSlowIndex));
+      news_.add_unwritten(first.request.items()[i].key, std::string(kSlowIndex), first.origin.since);
     }
   }
   if (parts.empty()) parts.push_back({{}, first.origin});
@@ -252,7 +253,7 @@ void DocumentWriter::claim_and_send(BulkRequest request, const Origin& origin) {
 
 // REQUIRES: it has claimed its documents.
 void DocumentWriter::send(BulkRequest request, const Origin& origin, Claim claim) {
-  if (request.empty()) {  // all of it is parked
+  if (request.empty()) {  // all of it is due again
     done_with(origin);
     return;
   }
@@ -273,19 +274,19 @@ void DocumentWriter::done_with(const Origin& origin) {
   if (origin.step.lane != Lane::tail()) --job_requests_;
 }
 
-void DocumentWriter::park_what_waits_long(Queue& queue) {
+void DocumentWriter::give_up_what_waits_long(Queue& queue) {
   const bool in_the_way = !queue.has_room();
   const SteadyTime long_ago = clock_.now() - (in_the_way ? kPatienceInTheWay : kPatience);
   for (Behind& each : queue.behind) {
     if (!waits_long(each.request, each.claim, each.since, long_ago)) continue;
     queue.bytes_behind -= each.request.bytes();
-    each.request = park_colliding(each.request, each.claim);
+    each.request = give_up_colliding(each.request, each.claim, each.origin);
     queue.bytes_behind += each.request.bytes();
   }
   if (queue.whole.empty() || !queue.whole.front().since) return;
   Whole& first = queue.whole.front();
   if (waits_long(first.request, kNoClaim, *first.since, long_ago))
-    first.request = park_colliding(first.request, kNoClaim);
+    first.request = give_up_colliding(first.request, kNoClaim, first.origin);
 }
 
 // For a write that fails again and again, or one that is on its way for long: both may take minutes.
@@ -303,7 +304,7 @@ bool DocumentWriter::waits_long(const BulkRequest& request, Claim claim, SteadyT
 }
 
 // Returns what is left of the request.
-BulkRequest DocumentWriter::park_colliding(const BulkRequest& request, Claim claim) {
+BulkRequest DocumentWriter::give_up_colliding(const BulkRequest& request, Claim claim, const Origin& origin) {
   std::vector<std::size_t> free;
   const std::vector<BulkItem>& items = request.items();
   for (std::size_t i = 0; i < items.size(); ++i) {
@@ -313,7 +314,7 @@ BulkRequest DocumentWriter::park_colliding(const BulkRequest& request, Claim cla
     }
     --pending_[items[i].key.index];
     claims_.remove(hash_of(items[i]), claim);
-    news_.park(items[i].key, "another write of the document takes long");
+    news_.add_unwritten(items[i].key, "another write of the document takes long", origin.since);
   }
   return request.subset(free);
 }
@@ -358,10 +359,10 @@ void DocumentWriter::take_result(BulkResult result) {
     // It was tried for long, so it is a dead letter, which the leader tries again at leisure.
     if (outcome == Outcome::kPutOff) outcome = Outcome::kRefused;
     const BulkItem& item = items[refusal.item];
-    take_refusal(item, outcome, std::move(refusal));
+    take_refusal(item, outcome, std::move(refusal), in_flight.origin);
   }
   for (std::size_t i = 0; i < items.size(); ++i)
-    take_outcome(items[i], result.outcomes[i], counts[items[i].key.index]);
+    take_outcome(items[i], result.outcomes[i], counts[items[i].key.index], in_flight.origin);
   note_repeated(in_flight, result);
   if (result.is_last) take_last(result);
   board_.update([&](ReplicationProgress& progress) {
@@ -393,17 +394,19 @@ void DocumentWriter::take_last(const BulkResult& result) {
   if (done.origin.step.lane == Lane::tail() && done.origin.is_small) small_change_(result.took);
 }
 
-void DocumentWriter::take_refusal(const BulkItem& item, Outcome outcome, RefusedItem refusal) {
+void DocumentWriter::take_refusal(const BulkItem& item, Outcome outcome, RefusedItem refusal,
+                                  const Origin& origin) {
   if (outcome == Outcome::kRefused) {
     news_.add_refused({item.key.index, item.key.id, item.key.routing, item.version, refusal.status,
                        std::move(refusal.type), std::move(refusal.reason)});
     return;
   }
   held_(item.key, refusal.reason);
-  news_.park(item.key, refusal.reason);
+  news_.add_unwritten(item.key, refusal.reason, origin.since);
 }
 
-void DocumentWriter::take_outcome(const BulkItem& item, Outcome outcome, Counts& counts) {
+void DocumentWriter::take_outcome(const BulkItem& item, Outcome outcome, Counts& counts,
+                                  const Origin& origin) {
   switch (outcome) {
     case Outcome::kHeld:
     case Outcome::kPutOff:  // a refusal, to take_result()
@@ -412,21 +415,24 @@ void DocumentWriter::take_outcome(const BulkItem& item, Outcome outcome, Counts&
       ++counts.refused;
       return;
     case Outcome::kSuperseded:
-      if (!is_superseded_by_us(item)) return;
+      if (!is_superseded_by_us(item, origin)) return;
       ++counts.superseded;
       break;
     case Outcome::kApplied:
       ++(item.action == BulkAction::kIndex ? counts.documents : counts.deletes);
       break;
   }
+  if (item.action == BulkAction::kIndex) written_.add(item.key.index, item.key.id, item.version);
   news_.add_written(item, outcome == Outcome::kSuperseded);
 }
 
-// False: the document is parked. What has the greater version may be anything but the state that we wanted.
-bool DocumentWriter::is_superseded_by_us(const BulkItem& item) {
+// False: the document is due again. What has the greater version may be anything but the state that we
+// wanted.
+bool DocumentWriter::is_superseded_by_us(const BulkItem& item, const Origin& origin) {
   const RecentWrites::Owner owner = recent_.owner_of_newer(hash_of(item), item.version);
   if (owner == RecentWrites::Owner::kUs) return true;
-  news_.park(item.key, "its write met a greater version, of an earlier leader or of a stranger");
+  news_.add_unwritten(item.key, "its write met a greater version, of an earlier leader or of a stranger",
+                      origin.since);
   foreign_(item.key, owner);
   return false;
 }

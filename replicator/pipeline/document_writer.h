@@ -11,18 +11,20 @@
 // W3. With a refresher, a step of the tail is acknowledged when what it has written is searchable, and the
 //     last step of a job when what the whole job has written is.
 //
-// W4. A document that cannot be written now is parked: its step goes on without it, and the checkpoint that
-//     passes it saves a job that writes it later. So it stops neither the others nor the loop.
+// W4. A document that cannot be written now becomes due again: its step goes on without it, and the commit
+// that
+//     passes it makes it due. So it stops neither the others nor the loop.
 //
 // W5. A write that meets a greater version is superseded only by a newer write of this process. Any other
-//     such version something else has given: the document is parked, and written from what the view gives
-//     then.
+//     such version something else has given: the document becomes due again, and is written from what the
+//     view gives then.
 //
 // W6. A write of a page that the tail has overtaken with a deletion is not sent: reading the page may have
 //     taken so long that Elasticsearch has forgotten the version of the deletion.
 //
 // W7. What is of a slow index (slow_writes.h) goes in requests of its own. While the tail has one of them in
-//     flight, further documents of the index are parked, and jobs have one request of the index, beside it.
+//     flight, further documents of the index become due, and the work beside the tail has one request of the
+//     index, beside it.
 #pragma once
 
 #include <chrono>
@@ -52,6 +54,7 @@
 #include "replicator/pipeline/step_documents.h"
 #include "replicator/pipeline/step_refreshes.h"
 #include "replicator/pipeline/tail_deletions.h"
+#include "replicator/pipeline/written_documents.h"
 #include "replicator/source/applied.h"
 
 namespace lockstep {
@@ -94,7 +97,7 @@ class DocumentWriter {
   void submit(Lane lane, StepDocuments documents, StepEnd end);
 
   /// Takes the outcomes that have come back, waiting up to `wait` for the first, and sends what has waited
-  /// for room or for another write of its document. Such a document is parked when that write takes long.
+  /// for room or for another write of its document. Such a document becomes due when that write takes long.
   void take_outcomes(std::chrono::milliseconds wait);
 
   /// Whether a step of one request can be sent without waiting for Elasticsearch, but for documents that have
@@ -126,9 +129,15 @@ class DocumentWriter {
   Acknowledged take_acknowledged();
   bool has_news() const { return acknowledgements_.has_news() || !news_.empty(); }
 
-  /// Takes what is parked. REQUIRES: saved together with what take_acknowledged() returns, by which the
-  /// checkpoint may pass it.
-  std::map<IndexId, ParkedDocuments> take_parked() { return news_.take_parked(); }
+  /// Takes what could not be written. REQUIRES: saved together with what take_acknowledged() returns, by
+  /// which the checkpoint may pass it.
+  std::map<IndexId, UnwrittenDocuments> take_unwritten() { return news_.take_unwritten(); }
+
+  /// Whether Elasticsearch has acknowledged a write of the document under this version or a greater one, and
+  /// a wait for it may end. False: that is not known. Any thread may ask.
+  bool is_written_since(IndexId index, const DocumentId& id, DocumentVersion version) const {
+    return !refreshes_.is_on() && written_.has(index, id, version);
+  }
 
   /// How many requests were taken over until now; and how many of the first of them have all their outcomes.
   std::uint64_t requests_taken_over() const { return taken_over_; }
@@ -180,8 +189,9 @@ class DocumentWriter {
   /// Where a request comes from, or a part of one.
   struct Origin {
     StepId step;
-    std::uint64_t number = 0;  ///< in the order in which requests were taken over
-    bool is_small = false;     ///< the whole request
+    std::optional<DueNumber> since = {};  ///< StepEnd::since
+    std::uint64_t number = 0;             ///< in the order in which requests were taken over
+    bool is_small = false;                ///< the whole request
   };
 
   struct InFlight {
@@ -232,15 +242,15 @@ class DocumentWriter {
   void claim_and_send(BulkRequest request, const Origin& origin);
   void send(BulkRequest request, const Origin& origin, Claim claim);
   void done_with(const Origin& origin);
-  void park_what_waits_long(Queue& queue);
+  void give_up_what_waits_long(Queue& queue);
   bool waits_long(const BulkRequest& request, Claim claim, SteadyTime since, SteadyTime long_ago) const;
-  BulkRequest park_colliding(const BulkRequest& request, Claim claim);
+  BulkRequest give_up_colliding(const BulkRequest& request, Claim claim, const Origin& origin);
   void take_result(BulkResult result);
   void take_last(const BulkResult& result);
   void note_repeated(InFlight& in_flight, const BulkResult& result);
-  void take_refusal(const BulkItem& item, Outcome outcome, RefusedItem refusal);
-  void take_outcome(const BulkItem& item, Outcome outcome, Counts& counts);
-  bool is_superseded_by_us(const BulkItem& item);
+  void take_refusal(const BulkItem& item, Outcome outcome, RefusedItem refusal, const Origin& origin);
+  void take_outcome(const BulkItem& item, Outcome outcome, Counts& counts, const Origin& origin);
+  bool is_superseded_by_us(const BulkItem& item, const Origin& origin);
   bool collides(const BulkItem& item, Claim claim) const {
     return claims_.count_before(hash_of(item), claim) > 0;
   }
@@ -267,6 +277,7 @@ class DocumentWriter {
   std::function<void(const DocumentKey&, RecentWrites::Owner)> foreign_ = [](const DocumentKey&,
                                                                              RecentWrites::Owner) {};
   RecentWrites recent_;
+  WrittenDocuments written_;
   TailDeletions deletions_;  // noted while a page is read, or waits as a whole
   bool awaits_page_ = false;
   std::optional<SteadyTime> page_waits_since_;  // for room

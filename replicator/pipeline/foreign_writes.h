@@ -2,8 +2,8 @@
 // write with a version of its own), so that our next writes get greater ones.
 //
 // Elasticsearch keeps such a version as it keeps ours, and turns down what is older: without a look at it a
-// document would stay as somebody else has left it, for good. The documents themselves are parked (W4): a job
-// writes them again from what the view gives then, which may take several tries until the versions are above.
+// document would stay as somebody else has left it, for good. The documents themselves become due again (W4):
+// they are written from what the view gives then, which may take several tries until the versions are above.
 #pragma once
 
 #include <chrono>

@@ -133,12 +133,12 @@ bool Leader::take_turns() {
 }
 
 void Leader::stop_following(const ViewError& error) {
-  set_aside.add(error.index(), error.what());
+  standing.pause(error.index(), error.what());
   jobs.forget(error.index());
 }
 
 void Leader::stop_following(const UnreadableJob& job) {
-  set_aside.add(job.index, job.why);
+  standing.pause(job.index, job.why);
   jobs.forget(job.index);
 }
 
@@ -183,8 +183,8 @@ bool Leader::at_rest() const {
 bool Leader::caught_up() {
   if (!at_rest()) return false;
   require_nothing_given_up();
-  if (!set_aside.empty()) {
-    throw Error({"catching up", "not all indices could be followed: " + set_aside.text(),
+  if (const std::string paused = standing.paused_text(); !paused.empty()) {
+    throw Error({"catching up", "not all indices could be followed: " + paused,
                  "do what they say; if a view is as you want it, run `lockstep apply`"});
   }
   if (!reindexing.at_rest()) {
@@ -229,12 +229,13 @@ void Leader::take_jobs() {
   if (!unfinished.readable.empty() || !unfinished.unreadable.empty()) require_same_revision();
   report.note_unreadable(unfinished.unreadable);
   for (const UnreadableJob& job : unfinished.unreadable) {
-    if (pipeline.find(job.index) != nullptr && !set_aside.contains(job.index)) stop_following(job);
+    if (pipeline.find(job.index) != nullptr && !standing.is_paused(job.index)) stop_following(job);
   }
   for (Job& job : unfinished.readable) {
     if (job.kind == JobKind::kBackfill) filled_.insert(job.index);
     jobs.add(std::move(job));
   }
+  jobs.note_due(changes.due());
 }
 
 void Leader::follow_parts() {
@@ -355,16 +356,15 @@ void Leader::require_nothing_given_up() {
 }
 
 void Leader::take_back_readable() {
-  for (const auto& [index, why] : targets.unfit()) set_aside.keep(index, why);
-  for (Job& job : set_aside.take_back_readable(std::chrono::steady_clock::now(), held))
-    jobs.add(std::move(job));
+  for (const auto& [index, why] : targets.unfit()) standing.keep_paused(index, why);
+  jobs.add(standing.take_back_readable(std::chrono::steady_clock::now()));
 }
 
 // Those that somebody has to mend first are retried by people.
 void Leader::retry_dead_letters() {
   std::vector<IndexId> ids;
   for (const AppliedIndex& index : pipeline.indices) {
-    if (!held.contains(index.id) && !set_aside.contains(index.id)) ids.push_back(index.id);
+    if (standing.takes_writes(index.id) && !standing.is_paused(index.id)) ids.push_back(index.id);
   }
   std::map<IndexId, std::vector<FoundDocument>> due;
   for (const DeadLetter& letter : world.source.dead_letters().find_due(ids, kDeadLettersAtOnce))
@@ -373,9 +373,10 @@ void Leader::retry_dead_letters() {
   const std::unique_ptr<SourceTransaction> transaction = changes.begin(versions.epoch());
   for (const AppliedIndex& index : pipeline.indices) {
     if (due.contains(index.id))
-      transaction->add_repair(index, due.at(index.id), "dead letters are tried again");
+      transaction->add_repair(index, due.at(index.id),
+                              {versions.next(), std::nullopt, "dead letters are tried again"});
   }
-  for (Job& job : transaction->commit()) jobs.add(std::move(job));
+  jobs.add(transaction->commit());
 }
 
 void Leader::note_progress() {

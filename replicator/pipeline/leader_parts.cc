@@ -48,26 +48,26 @@ LeaderParts::LeaderParts(const LeaderWorld& of, const LeaderPatience& patience)
               world.make_transport(), world.config.elasticsearch.request_timeout, kTargetInterval),
       bulks(bulk_options(world.config, patience, pipeline, targets), world.make_transport),
       writer(bulks, world.board, pipeline, world.clock),
-      held(
-          pipeline, world.make_transport(), [this] { wake_up.wake(); }, patience.ask_held_again),
       foreign(pipeline, versions.epoch(), world.board, world.make_transport(),
               world.config.elasticsearch.request_timeout, [this] { wake_up.wake(); }),
-      checkpoint(pipeline, changes, writer, world.board, versions.epoch(),
+      checkpoint(pipeline, changes, writer, world.board, versions,
                  RefusedShare(world.config.replication.max_refused_share, pipeline)),
-      set_aside(pipeline, changes, versions.epoch()),
+      standing(pipeline, changes, versions.epoch(),
+               {world.make_transport(), [this] { wake_up.wake(); },
+                [this](IndexId index) { return writer.holds_back(index); },
+                [this](IndexId index, SteadyTime time) { return jobs.is_due_since(index, time); }},
+               patience.with_index),
       jobs(
-          world.config, pipeline, set_aside, held, changes, writer, checkpoint, versions, world.board,
+          world.config, pipeline, standing, changes, writer, checkpoint, versions, world.board,
           [make_transport = world.make_transport, timeout = world.config.elasticsearch.request_timeout] {
             return std::make_shared<ElasticsearchClient>(make_transport(), timeout);
           },
           write_lifetime_over, [this] { wake_up.wake(); }),
-      tail(world.config, pipeline, set_aside, held, changes, writer, checkpoint, versions, world.board,
-           {[this](Job job) { jobs.add(std::move(job)); }, [this](JobId job) { return jobs.has(job); }},
-           patience.most_behind_slow_write),
-      reindexing({world.config, pipeline, world.source, set_aside, held, jobs, world.board}, versions.epoch(),
+      tail(world.config, pipeline, standing, changes, writer, checkpoint, versions, world.board,
+           [this](IndexId index) { return jobs.is_due(index); }),
+      reindexing({world.config, pipeline, world.source, standing, jobs, world.board}, versions.epoch(),
                  world.make_transport(), [this] { wake_up.wake(); }),
-      report({pipeline, world.source, bulks, writer, set_aside, held, jobs, tail}, versions.epoch(),
-             world.board) {
+      report({pipeline, world.source, bulks, writer, standing, jobs, tail}, versions.epoch(), world.board) {
   connect();
 }
 
@@ -80,14 +80,12 @@ void LeaderParts::connect() {
     writer.refresh_with(*refresher);
   }
   writer.on_held(
-      [this](const DocumentKey& document, const std::string& reason) { held.hold(document, reason); });
+      [this](const DocumentKey& document, const std::string& reason) { standing.hold(document, reason); });
   writer.on_foreign([this](const DocumentKey& document, RecentWrites::Owner owner) {
     foreign.note(document.index, {document.id, document.routing}, owner);
   });
-  checkpoint.on_parked([this](const std::vector<Job>& parked) {
-    for (const Job& job : parked) jobs.add_parked(job, std::chrono::steady_clock::now());
-  });
-  for (const auto& [index, why] : lead.unfit) set_aside.keep(index, why);
+  checkpoint.on_added([this](Committed added) { jobs.add(std::move(added)); });
+  for (const auto& [index, why] : lead.unfit) standing.keep_paused(index, why);
 }
 
 }  // namespace lockstep

@@ -15,8 +15,7 @@
 #include "replicator/pipeline/checkpoint.h"
 #include "replicator/pipeline/document_writer.h"
 #include "replicator/pipeline/foreign_writes.h"
-#include "replicator/pipeline/isolation/held_indices.h"
-#include "replicator/pipeline/isolation/set_aside.h"
+#include "replicator/pipeline/isolation/standing.h"
 #include "replicator/pipeline/jobs/job_runner.h"
 #include "replicator/pipeline/leadership.h"
 #include "replicator/pipeline/progress_report.h"
@@ -43,8 +42,7 @@ struct LeaderPatience {
   std::chrono::milliseconds with_document{2'000};  ///< while its index takes others
   std::chrono::milliseconds slow_request{1'000};   ///< BulkWriter::Options::slow_request
   Backoff::Limits bulk_backoff;
-  Backoff::Limits ask_held_again = HeldIndices::kAskAgain;
-  int most_behind_slow_write = Tail::kMostBehindSlowWrite;
+  Standing::Patience with_index = {};
   /// Until then a write of an earlier leader may land. None: as the source and the configuration tell.
   std::optional<SteadyTime> write_lifetime_over = {};
 };
@@ -69,10 +67,9 @@ struct LeaderParts {
   BulkWriter bulks;
   std::optional<Refresher> refresher;  ///< for replication.refresh = "after_batch"
   DocumentWriter writer;
-  HeldIndices held;
   ForeignWrites foreign;
   Checkpoint checkpoint;
-  SetAside set_aside;
+  Standing standing;
   JobRunner jobs;
   Tail tail;
   Reindexing reindexing;

@@ -62,7 +62,8 @@ bool is_fresh(const ReplicationProgress& progress, std::chrono::milliseconds obj
   if (progress.lag > objective || now - progress.lag_known_at > std::max(objective, kLagHolds)) return false;
   return std::all_of(progress.indices.begin(), progress.indices.end(), [&](const auto& entry) {
     const IndexProgress& index = entry.second;
-    return !index.set_aside && index.unreadable_jobs.empty() &&
+    const bool is_due = index.due && now - index.due_known_at + index.due->oldest_age > objective;
+    return !index.set_aside && index.unreadable_jobs.empty() && !is_due &&
            std::none_of(index.jobs.begin(), index.jobs.end(), [&](const JobStatus& job) {
              return job.kind != JobKind::kBackfill && now - job.taken_up_at > objective;
            });
@@ -73,11 +74,14 @@ std::string status_document(const ReplicationProgress& progress, double document
                             const std::optional<Freshness>& freshness) {
   nlohmann::ordered_json indices = nlohmann::ordered_json::object();
   for (const auto& [id, index] : progress.indices) {
-    indices[index.alias] = {{"documents", index.documents},
-                            {"deletes", index.deletes},
-                            {"superseded", index.superseded},
-                            {"refused", index.refused},
-                            {"dead_letters", index.dead_letters}};
+    const auto due_rate = progress.due_rates.find(id);
+    indices[index.alias] = {
+        {"documents", index.documents},
+        {"deletes", index.deletes},
+        {"superseded", index.superseded},
+        {"refused", index.refused},
+        {"dead_letters", index.dead_letters},
+        {"due_per_second", due_rate == progress.due_rates.end() ? 0.0 : due_rate->second}};
   }
   nlohmann::ordered_json jobs = nlohmann::ordered_json::object();
   for (const auto& [id, rate] : progress.job_rates)

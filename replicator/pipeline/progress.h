@@ -17,6 +17,7 @@
 #include "replicator/document_version.h"
 #include "replicator/pipeline/delay_histogram.h"
 #include "replicator/pipeline/freshness.h"
+#include "replicator/source/outbox/due.h"
 #include "replicator/source/outbox/job.h"
 
 namespace lockstep {
@@ -70,6 +71,9 @@ struct IndexProgress {
   std::int64_t pending = 0;       ///< writes that are read and have no outcome
   bool set_aside = false;         ///< its view or a job cannot be read, so it is not followed
   std::vector<JobStatus> jobs = {};  ///< not finished, oldest first
+  std::optional<DueList> due = {};   ///< what is due of it, as of due_known_at; none: nothing
+  SteadyTime due_known_at{};
+  std::int64_t due_written = 0;  ///< documents of what was due that this process has rendered
   std::vector<JobId> unreadable_jobs = {};
 };
 
@@ -89,8 +93,9 @@ struct ReplicationProgress {
 
   std::map<IndexId, IndexProgress> indices;
   /// Documents a second of the jobs that advance, as measured over the last minute at most, in this
-  /// leadership.
+  /// leadership; likewise of what is due.
   std::map<JobId, double> job_rates = {};
+  std::map<IndexId, double> due_rates = {};
   /// Those that are not over, by alias: why each waits; empty: it does not. None while this process does not
   /// lead.
   std::map<std::string, std::string> reindexes = {};
@@ -145,8 +150,8 @@ std::string why_it_waits(const ReplicationProgress& progress);
 std::int64_t documents_applied(const ReplicationProgress& progress);
 
 /// Whether everything committed longer ago than `objective` is in Elasticsearch, as far as this process
-/// knows: it replicates, no index is set aside, and neither a change nor a job that repairs documents is
-/// older. The backfill of a new index is no such job: its documents were not there before.
+/// knows: it replicates, no index is set aside, and neither a change nor what is due nor a job that repairs
+/// documents is older. The backfill of a new index is no such job: its documents were not there before.
 bool is_fresh(const ReplicationProgress& progress, std::chrono::milliseconds objective, SteadyTime now);
 
 /// The JSON that the leader puts into pipeline_status.document; docs/monitoring.md names its keys. The caller

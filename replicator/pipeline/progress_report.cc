@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <utility>
 
 #include "replicator/source/outbox/full_outbox.h"
@@ -61,17 +62,12 @@ void ProgressReport::measure_outbox() {
 }
 
 void ProgressReport::note_troubles(const std::vector<std::string>& misplaced) {
-  const auto alias_of = [&](IndexId index) { return parts_.pipeline.find(index)->alias; };
   std::vector<std::string> troubles = misplaced;
-  for (const auto& [index, job] : parts_.jobs.progress()) {
-    if (job.trouble.empty()) continue;
-    troubles.push_back("the " + std::string(name_of(job.kind)) + " of " + alias_of(index) +
-                       " cannot go on: " + job.trouble);
-  }
+  std::ranges::move(parts_.jobs.troubles(), std::back_inserter(troubles));
   BulkWriterState bulks = parts_.bulks.state();
   if (!bulks.unanswered.empty()) troubles.push_back(std::move(bulks.unanswered));
   for (const IndexId index : bulks.slow)
-    troubles.push_back("Elasticsearch is slow to write index " + alias_of(index) +
+    troubles.push_back("Elasticsearch is slow to write index " + parts_.pipeline.find(index)->alias +
                        ": its changes wait, those of other indices do not");
   if (troubles == troubles_) return;
   troubles_ = std::move(troubles);
@@ -112,8 +108,9 @@ void ProgressReport::update() {
   const auto jobs = parts_.jobs.progress();
   const bool backfilling = std::any_of(jobs.begin(), jobs.end(),
                                        [](const auto& job) { return job.second.kind == JobKind::kBackfill; });
-  const std::string held = parts_.held.text();
+  const std::string held = parts_.standing.held_text();
   const DocumentWriter::Delays delays = parts_.writer.take_delays();
+  bool is_any_due = false;
   board_.update([&](ReplicationProgress& progress) {
     progress.state = bulks.waiting || !held.empty() ? PipelineState::kWaitingForElasticsearch
                      : backfilling                  ? PipelineState::kBackfilling
@@ -121,10 +118,16 @@ void ProgressReport::update() {
     progress.reason = held.empty() ? bulks.reason : held;
     progress.epoch = epoch_;
     for (const AppliedIndex& index : parts_.pipeline.indices) {
-      progress.indices[index.id].alias = index.alias;
-      progress.indices[index.id].set_aside = parts_.set_aside.contains(index.id);
-      progress.indices[index.id].jobs.clear();
-      progress.indices[index.id].pending = parts_.writer.pending(index.id);
+      IndexProgress& told = progress.indices[index.id];
+      told.alias = index.alias;
+      told.set_aside = parts_.standing.is_paused(index.id);
+      told.jobs.clear();
+      told.pending = parts_.writer.pending(index.id);
+      const DueWork& due = parts_.jobs.due(index.id);
+      told.due = due.list();
+      told.due_known_at = due.list_known_at();
+      told.due_written = due.rendered();
+      is_any_due = is_any_due || due.is_due();
     }
     for (const auto& [index, job] : jobs) {
       JobStatus& told = progress.indices[index].jobs.emplace_back(job);
@@ -141,7 +144,7 @@ void ProgressReport::update() {
     progress.lag = oldest ? std::chrono::duration_cast<std::chrono::microseconds>(now - *oldest) : 0us;
     progress.lag_known_at = now;
     progress.turned_at = now;
-    if (!progress.pending && jobs.empty()) progress.advanced_at = now;
+    if (!progress.pending && jobs.empty() && !is_any_due) progress.advanced_at = now;
   });
 }
 

@@ -7,8 +7,7 @@
 
 #include "replicator/elasticsearch/bulk/bulk_writer.h"
 #include "replicator/pipeline/document_writer.h"
-#include "replicator/pipeline/isolation/held_indices.h"
-#include "replicator/pipeline/isolation/set_aside.h"
+#include "replicator/pipeline/isolation/standing.h"
 #include "replicator/pipeline/jobs/job_runner.h"
 #include "replicator/pipeline/progress.h"
 #include "replicator/pipeline/tail.h"
@@ -24,8 +23,7 @@ class ProgressReport {
     Source& source;
     BulkWriter& bulks;
     DocumentWriter& writer;
-    const SetAside& set_aside;
-    const HeldIndices& held;
+    const Standing& standing;
     const JobRunner& jobs;
     const Tail& tail;
   };

@@ -40,12 +40,12 @@ bool is_kept(const Reindex& reindex) {
   return reindex.state == ReindexState::kKept;
 }
 
-Standing standing_of(ElasticsearchClient& client, const Reindex& reindex) {
-  return standing_of(client, reindex.alias, reindex.live_name, reindex.beside_name);
+AliasState state_of_alias(ElasticsearchClient& client, const Reindex& reindex) {
+  return state_of_alias(client, reindex.alias, reindex.live_name, reindex.beside_name);
 }
 
 // What to do while searches do not see the live generation.
-std::string way_out(const Standing& standing, const Reindex& reindex) {
+std::string way_out(const AliasState& standing, const Reindex& reindex) {
   const auto command = [&](const std::string& options) {
     return "`lockstep reindex " + options + " " + reindex.alias + "`";
   };
@@ -65,7 +65,7 @@ std::string way_out(const Standing& standing, const Reindex& reindex) {
 }
 
 // Empty: searches see the live generation, or the one that takes its place.
-std::string misplaced(const Standing& standing, const Reindex& reindex) {
+std::string misplaced(const AliasState& standing, const Reindex& reindex) {
   const std::string why = why_unseen(standing, reindex.alias, reindex.live_name);
   const bool has_moved =
       reindex.state == ReindexState::kSwapping && standing.at == std::vector{reindex.beside_name};
@@ -75,7 +75,7 @@ std::string misplaced(const Standing& standing, const Reindex& reindex) {
 // Throws Error when the generation beside is searched, or is all that is left. What is forced is to take the
 // alias away from it, where there is another one.
 void require_needless(ElasticsearchClient& client, const Reindex& reindex) {
-  const Standing standing = standing_of(client, reindex);
+  const AliasState standing = state_of_alias(client, reindex);
   if (!standing.has_beside || standing.at == std::vector{reindex.live_name}) return;
   if (reindex.is_forced && standing.has_live) {
     return move_alias(client, reindex.alias, reindex.beside_name, reindex.live_name, TakeFrom::kAnybody);
@@ -246,10 +246,11 @@ void Reindexing::fill(const Reindex& reindex) {
   const UnfinishedJobs jobs = parts_.source.changes().jobs();
   if (std::string failure = too_many_refused_so_far(reindex, jobs); !failure.empty())
     return let_go(reindex, std::move(failure));
-  if (has_jobs(reindex, jobs)) {
+  if (has_work(reindex, jobs)) {
     if (!seen.misplaced.empty()) return note(reindex, seen.misplaced);
-    const std::string held = parts_.held.reason(*reindex.beside);
-    return note(reindex, held.empty() ? parts_.jobs.trouble(*reindex.beside) : held);
+    const bool is_held = !parts_.standing.takes_writes(*reindex.beside);
+    return note(reindex,
+                is_held ? parts_.standing.reason(*reindex.beside) : parts_.jobs.trouble(*reindex.beside));
   }
   if (is_filling) return judge_filled(reindex);
   if (const std::string reason = obstacle(reindex); !reason.empty())
@@ -261,7 +262,7 @@ void Reindexing::fill(const Reindex& reindex) {
 void Reindexing::prepare(const Reindex& reindex) {
   ask(reindex,
       [this, reindex, mapping = desired(reindex).mapping](ElasticsearchClient& client) -> Conclusion {
-        const Standing standing = standing_of(client, reindex);
+        const AliasState standing = state_of_alias(client, reindex);
         if (!reindex.is_forced)
           require_movable(standing, reindex.alias, reindex.live_name, reindex.beside_name);
         if (!reindex.was_swapped) finish_filling(client, reindex.beside_name, mapping);
@@ -274,7 +275,7 @@ void Reindexing::swap(const Reindex& reindex) {
   if (look(reindex)) return;
   ask(reindex, [this, reindex](ElasticsearchClient& client) -> Conclusion {
     if (reindex.wish == ReindexWish::kAbort && !reindex.was_swapped) {
-      const Standing standing = standing_of(client, reindex);
+      const AliasState standing = state_of_alias(client, reindex);
       const bool has_moved = standing.at == std::vector{reindex.beside_name};
       if (!has_moved && standing.has_live) return [this, reindex] { advance(reindex, dropping()); };
     }
@@ -296,7 +297,7 @@ void Reindexing::keep(const Reindex& reindex) {
                                           reindex.alias + "` moves it back, --finish ends the reindex");
   }
   if (reindex.wish == ReindexWish::kBack) {
-    if (has_jobs(reindex, parts_.source.changes().jobs()))
+    if (has_work(reindex, parts_.source.changes().jobs()))
       return note(reindex, "the other index is being written");
     if (const std::string reason = obstacle(reindex); !reason.empty())
       return wait_for_a_person(reindex, reason);
@@ -311,13 +312,13 @@ bool Reindexing::look(const Reindex& reindex) {
   if (seen.at && now - *seen.at < kLookInterval) return false;
   seen.at = now;
   ask(reindex, [this, reindex](ElasticsearchClient& client) -> Conclusion {
-    return [this, reindex, standing = standing_of(client, reindex)] { judge(reindex, standing); };
+    return [this, reindex, standing = state_of_alias(client, reindex)] { judge(reindex, standing); };
   });
   return true;
 }
 
 // An index that somebody has deleted cannot be followed on.
-void Reindexing::judge(const Reindex& reindex, const Standing& standing) {
+void Reindexing::judge(const Reindex& reindex, const AliasState& standing) {
   if (!standing.has_beside) return advance(reindex, dropping("somebody has deleted " + reindex.beside_name));
   Seen& seen = seen_[reindex.id];
   seen.live_is_gone = !standing.has_live;
@@ -347,20 +348,12 @@ void Reindexing::drop(const Reindex& reindex) {
   });
 }
 
-// Whether something is still to be written into the generation beside that the live one has. Fan-outs that
-// both have come again and again under load, and are no reason to wait.
-bool Reindexing::has_jobs(const Reindex& reindex, const UnfinishedJobs& jobs) {
-  const auto has_fan_out = [&](IndexId index) {
-    return std::any_of(jobs.readable.begin(), jobs.readable.end(),
-                       [&](const Job& job) { return job.index == index && job.kind == JobKind::kFanOut; });
-  };
-  const bool has_whole = std::any_of(jobs.readable.begin(), jobs.readable.end(), [&](const Job& job) {
-    return job.index == *reindex.beside && job.kind != JobKind::kFanOut;
-  });
-  const bool has_unreadable =
-      std::any_of(jobs.unreadable.begin(), jobs.unreadable.end(),
-                  [&](const UnreadableJob& job) { return job.index == *reindex.beside; });
-  return has_whole || has_unreadable || (has_fan_out(*reindex.beside) && !has_fan_out(*reindex.live));
+// Whether something is still to be written into the generation beside that the live one has. What is due of
+// both comes again and again under load, and is no reason to wait.
+bool Reindexing::has_work(const Reindex& reindex, const UnfinishedJobs& jobs) {
+  const auto of_beside = [&](const auto& job) { return job.index == *reindex.beside; };
+  return std::ranges::any_of(jobs.readable, of_beside) || std::ranges::any_of(jobs.unreadable, of_beside) ||
+         (parts_.jobs.is_due(*reindex.beside) && !parts_.jobs.is_due(*reindex.live));
 }
 
 std::int64_t Reindexing::refused_by(IndexId index) {
@@ -410,8 +403,8 @@ void Reindexing::judge_filled(const Reindex& reindex) {
 // Why the alias may not move to the generation beside, apart from what Elasticsearch says; empty: it may.
 std::string Reindexing::obstacle(const Reindex& reindex) {
   const IndexId beside = *reindex.beside;
-  if (parts_.set_aside.contains(beside)) return "its view cannot be read: see `lockstep status`";
-  if (const std::string held = parts_.held.reason(beside); !held.empty()) return held;
+  if (parts_.standing.is_paused(beside)) return "its view cannot be read: see `lockstep status`";
+  if (!parts_.standing.takes_writes(beside)) return parts_.standing.reason(beside);
   if (seen_[reindex.id].live_is_gone) return "";
   if (const std::string shape = reshaped(reindex); !shape.empty())
     return "the view has got another shape since " + reindex.beside_name + " was defined, " + shape +

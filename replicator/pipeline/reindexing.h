@@ -30,8 +30,7 @@
 #include "replicator/elasticsearch/admin/client.h"
 #include "replicator/elasticsearch/admin/generations.h"
 #include "replicator/elasticsearch/admin/index_plan.h"
-#include "replicator/pipeline/isolation/held_indices.h"
-#include "replicator/pipeline/isolation/set_aside.h"
+#include "replicator/pipeline/isolation/standing.h"
 #include "replicator/pipeline/jobs/job_runner.h"
 #include "replicator/pipeline/progress.h"
 #include "replicator/source/source.h"
@@ -45,8 +44,7 @@ class Reindexing {
     const Config& config;
     const AppliedPipeline& pipeline;
     Source& source;
-    const SetAside& set_aside;
-    const HeldIndices& held;
+    const Standing& standing;
     const JobRunner& jobs;
     ProgressBoard& board;
   };
@@ -113,10 +111,10 @@ class Reindexing {
   void drop(const Reindex& reindex);
   void prepare(const Reindex& reindex);
   bool look(const Reindex& reindex);
-  void judge(const Reindex& reindex, const Standing& standing);
+  void judge(const Reindex& reindex, const AliasState& standing);
   void let_go(const Reindex& reindex, std::string failure = {});
 
-  static bool has_jobs(const Reindex& reindex, const UnfinishedJobs& jobs);
+  bool has_work(const Reindex& reindex, const UnfinishedJobs& jobs);
   std::int64_t refused_by(IndexId index);
   std::string too_many_refused(const DeadLetterFilter& its, std::int64_t documents);
   std::string too_many_refused_so_far(const Reindex& reindex, const UnfinishedJobs& jobs);

@@ -17,12 +17,12 @@ std::optional<std::set<IndexId>> StepRefreshes::note(Lane lane, const std::vecto
   for (const BulkRequest& request : requests) {
     for (const BulkItem& item : request.items()) written.insert(item.key.index);
   }
-  const bool of_job = lane != Lane::tail();
-  if (of_job && !(end.progress && end.progress->finished)) return std::nullopt;
+  if (lane.job && !(end.progress && end.progress->finished)) return std::nullopt;
+  if (lane.due && !end.written) return std::nullopt;
   std::set<IndexId> indices = std::move(written);
   written_.erase(lane);
   if (!indices.empty()) return indices;
-  return of_job ? std::optional(all_) : std::nullopt;
+  return lane.job ? std::optional(all_) : std::nullopt;
 }
 
 void StepRefreshes::advance(Acknowledgements& acknowledgements) {

@@ -25,7 +25,8 @@ class StepRefreshes {
   bool is_on() const { return refresher_ != nullptr; }
 
   /// Takes note of what the next step of the lane writes, and returns which indices are to be refreshed when
-  /// it is applied; none: it needs no refresh. Pages of a job are refreshed together, at its end.
+  /// it is applied; none: it needs no refresh. Pages of a job are refreshed together, at its end, and
+  /// likewise the steps of a page of what is due.
   std::optional<std::set<IndexId>> note(Lane lane, const std::vector<BulkRequest>& requests,
                                         const StepEnd& end);
 

@@ -8,8 +8,10 @@
 namespace lockstep {
 namespace {
 
-// Of one index that is held: what is joined to a job is looked through at each further change.
-constexpr int kMostHeldBack = 500;
+// While more waits to be read or to be written, a change of a row that leads to few documents is written at
+// once, and any other becomes due: it would be written as often as it comes.
+constexpr std::int64_t kSmallDocuments = 100;
+constexpr std::int64_t kSmallDocumentsOfValue = 4;
 
 // How long small changes are looked for among those of a chunk that lead to too many documents together, and
 // each half of them. Those that come meanwhile wait.
@@ -102,36 +104,33 @@ std::vector<CapturedChange> of_index(const AppliedIndex& index, const std::vecto
 
 }  // namespace
 
-Tail::Tail(const Config& config, const AppliedPipeline& pipeline, SetAside& set_aside,
-           const HeldIndices& held, ChangeLog& changes, DocumentWriter& writer, Checkpoint& checkpoint,
-           VersionCounter& versions, ProgressBoard& board, Jobs jobs, int most_behind_slow_write)
+Tail::Tail(const Config& config, const AppliedPipeline& pipeline, Standing& standing, ChangeLog& changes,
+           DocumentWriter& writer, Checkpoint& checkpoint, VersionCounter& versions, ProgressBoard& board,
+           std::function<bool(IndexId)> is_due)
     : chunk_documents_(config.replication.chunk_documents),
       fan_out_threshold_(config.replication.fan_out_threshold),
       bulk_bytes_(static_cast<std::size_t>(config.elasticsearch.bulk_bytes)),
       pipeline_(pipeline),
-      set_aside_(set_aside),
-      held_(held),
+      standing_(standing),
       changes_(changes),
       writer_(writer),
       checkpoint_(checkpoint),
       versions_(versions),
       board_(board),
-      jobs_(std::move(jobs)),
-      most_behind_slow_write_(most_behind_slow_write),
-      slow_(pipeline),
+      is_due_(std::move(is_due)),
       limit_(changes.canceller()),
       chunk_size_(config.replication.chunk_documents, bulk_bytes_),
       position_(changes.checkpoint()),
       chunk_begin_(position_) {}
 
 bool Tail::turn() {
-  slow_.release(std::chrono::steady_clock::now(), jobs_.is_unfinished);
+  standing_.release(std::chrono::steady_clock::now());
   try {
     return step();
   } catch (const ViewTooSlow& too_slow) {
     if (pipeline_.find(too_slow.index())->routed) throw ViewError(too_slow.parts(), too_slow.index());
     rewind();
-    slow_.add(too_slow, std::chrono::steady_clock::now());
+    standing_.note_too_slow(too_slow, std::chrono::steady_clock::now());
     return true;
   }
 }
@@ -146,15 +145,13 @@ bool Tail::step() {
   }
   std::unique_ptr<SourceTransaction> transaction = changes_.begin(versions_.epoch());
   StepDocuments documents(versions_.epoch(), versions_.number(*transaction), bulk_bytes_);
+  version_ = documents.version();
   if (pieces_.empty() && !read(*transaction)) return false;
 
   render(*transaction, documents);
   chunk_size_.rendered(documents.size().bytes);
-  for (Job& job : checkpoint_.settle(*transaction)) {
-    slow_.note_job(job);
-    jobs_.add(std::move(job));
-  }
-  for (const auto& [index, reason] : std::exchange(to_set_aside_, {})) set_aside_.added(index, reason);
+  checkpoint_.settle(*transaction);
+  for (const auto& [index, reason] : std::exchange(to_pause_, {})) standing_.note_paused(index, reason);
 
   StepEnd end = pieces_.empty() ? std::exchange(end_, StepEnd{}) : StepEnd{};
   if (!pieces_.empty()) end.oldest_change = end_.oldest_change;
@@ -165,7 +162,7 @@ bool Tail::step() {
 void Tail::rewind() {
   position_ = chunk_begin_;
   pieces_.clear();
-  to_set_aside_.clear();
+  to_pause_.clear();
   end_ = {};
   at_end_ = false;
 }
@@ -186,7 +183,7 @@ bool Tail::read(SourceTransaction& transaction) {
   end_.rows = changes.rows;
   end_.oldest_change = std::chrono::steady_clock::now() - changes.oldest_age;
   if (changes.large) {
-    make_jobs(transaction, *changes.large);
+    make_due(transaction, *changes.large);
   } else {
     chunk_size_.begins(number_of_values(changes.captured));
     resolve(transaction, changes.captured);
@@ -194,12 +191,19 @@ bool Tail::read(SourceTransaction& transaction) {
   return true;
 }
 
+std::int64_t Tail::most_at_once(IndexId index, const std::vector<CapturedChange>& changes) const {
+  const bool has_time = at_end_ && !is_due_(index) && writer_.acknowledgements().open(Lane::tail()) == 0;
+  if (has_time) return fan_out_threshold_;
+  const auto values = static_cast<std::int64_t>(number_of_values(changes));
+  return std::min(fan_out_threshold_, kSmallDocuments + kSmallDocumentsOfValue * values);
+}
+
 // The small changes that came with a large one: half by half, a page of documents at most. What is large, or
-// not looked at in time, is a fan-out.
+// not looked at in time, becomes due.
 void Tail::separate(SourceTransaction& transaction, const AppliedIndex& index,
-                    const std::vector<CapturedChange>& changes) {
+                    const std::vector<CapturedChange>& changes, std::int64_t room) {
   const auto end = std::chrono::steady_clock::now() + kSeparateFor;
-  std::int64_t room = std::min(chunk_documents_, fan_out_threshold_);
+  room = std::min(room, chunk_documents_);
   CapturedChanges large;
   DocumentIds small;
   std::deque<CapturedChanges> too_many{changes};
@@ -223,76 +227,72 @@ void Tail::separate(SourceTransaction& transaction, const AppliedIndex& index,
     look_at(std::move(first));
     look_at(std::move(second));
   }
-  if (!large.empty()) transaction.add_fan_out(index, large);
+  if (!large.empty()) transaction.add_due_changes(index, large, version_);
   std::sort(small.begin(), small.end());
   small.erase(std::unique(small.begin(), small.end()), small.end());
   if (!small.empty()) pieces_.push_back({&index, std::move(small)});
 }
 
-// Which indices the transaction concerns nobody knows yet. The list of an index that it does not concern
-// comes out empty.
-void Tail::make_jobs(SourceTransaction& transaction, const LargeTransaction& large) {
+// Which indices the transaction concerns nobody knows yet.
+void Tail::make_due(SourceTransaction& transaction, const LargeTransaction& large) {
   for (const AppliedIndex& index : pipeline_.indices) {
-    if (set_aside_.contains(index.id)) continue;  // it will be compared
-    const auto add_job = [&] { transaction.add_large_transaction(index, large); };
-    if (held_.contains(index.id)) {
-      hold_back(transaction, index, add_job);
-    } else {
-      add_job();
-    }
+    const auto add = [&] { transaction.add_due_transaction(index, large, version_); };
+    if (follows(transaction, index, add)) add();
   }
 }
 
 void Tail::resolve(SourceTransaction& transaction, const std::vector<CapturedChange>& changes) {
   for (const AppliedIndex& index : pipeline_.indices) {
-    if (set_aside_.contains(index.id)) continue;  // it will be compared
+    if (standing_.is_paused(index.id)) continue;  // it will be compared
     std::vector<CapturedChange> own = of_index(index, changes);
     if (std::erase_if(own, [](const CapturedChange& change) { return change.everything; }) > 0) {
       // The rows of a truncated table are gone. Only a look at all documents tells which ones they made.
       for (const JobKind kind : {JobKind::kBackfill, JobKind::kSweep})
         transaction.add_job(index.id, kind, std::string(kEverythingChanged));
     }
-    if (!is_held_back(index.id)) {
-      held_back_.erase(index.id);
-    } else if (!own.empty()) {
-      hold_back(transaction, index, [&] { transaction.add_fan_out(index, own); });
-      continue;
-    }
+    if (own.empty()) continue;
+    if (!follows(transaction, index, [&] { transaction.add_due_changes(index, own, version_); })) continue;
     if (const CapturedChanges long_ones = take_long(own); !long_ones.empty())
-      transaction.add_fan_out(index, long_ones);
+      transaction.add_due_changes(index, long_ones, version_);
     if (own.empty()) continue;
     const ReadingNote note(board_, &ReplicationProgress::loop_reads,
                            "finding changed documents of " + index.alias);
-    std::optional<DocumentIds> ids = transaction.resolve(index, own, {fan_out_threshold_});
+    const std::int64_t most = most_at_once(index.id, own);
+    std::optional<DocumentIds> ids = transaction.resolve(index, own, {most});
     if (!ids) {
-      separate(transaction, index, own);
+      separate(transaction, index, own, most);
     } else if (!ids->empty()) {
       pieces_.push_back({&index, *std::move(ids)});
     }
   }
 }
 
-// The changes join one job, which finds their documents when the index takes writes again, or beside the tail
-// when its view is slow, or it is slow to write. After many of them a comparison of the whole index is less
-// work, and nothing more is written down.
-void Tail::hold_back(SourceTransaction& transaction, const AppliedIndex& index,
-                     const std::function<void()>& add_fan_out) {
-  const bool is_held = held_.contains(index.id);
-  const bool is_slow_to_write = !is_held && !slow_.contains(index.id);
-  if (++held_back_[index.id] <= (is_slow_to_write ? most_behind_slow_write_ : kMostHeldBack)) {
-    add_fan_out();
-  } else {
-    const std::string reason =
-        is_held ? "Elasticsearch took none of many changes: " + held_.reason(index.id)
-                : "many changes came meanwhile: " +
-                      (is_slow_to_write ? std::string(kSlowIndex) : slow_.reason(index.id));
-    transaction.set_aside(index.id, reason);
-    to_set_aside_.emplace_back(index.id, reason);
+// The documents of what becomes due are found when the index takes writes again, or beside the tail when its
+// view is slow, or it is slow to write. After many such chunks a comparison of the whole index is less work,
+// and nothing more is written down.
+bool Tail::follows(SourceTransaction& transaction, const AppliedIndex& index,
+                   const std::function<void()>& make_due) {
+  switch (standing_.of(index.id)) {
+    case Standing::Kind::kFollowed:
+      standing_.follow_chunk(index.id);
+      return true;
+    case Standing::Kind::kPaused:
+      return false;  // it will be compared
+    case Standing::Kind::kDeferred:
+      break;
   }
+  const std::optional<std::string> why_pause = standing_.defer_chunk(index.id);
+  if (!why_pause) {
+    make_due();
+    return false;
+  }
+  transaction.set_aside(index.id, *why_pause);
+  to_pause_.emplace_back(index.id, *why_pause);
+  return false;
 }
 
 void Tail::step_aside(SourceTransaction& transaction, Piece& piece, const std::string& reason) {
-  transaction.add_rendering(*piece.index, std::exchange(piece.ids, {}), reason);
+  transaction.add_due(*piece.index, std::exchange(piece.ids, {}), {version_, std::nullopt, reason});
 }
 
 void Tail::render(SourceTransaction& transaction, StepDocuments& documents) {
@@ -300,10 +300,8 @@ void Tail::render(SourceTransaction& transaction, StepDocuments& documents) {
   while (!pieces_.empty() && !is_nearly_full(documents.size().bytes, bulk_bytes_) &&
          !(is_first && documents.size().documents >= static_cast<std::size_t>(kFirstDocuments))) {
     Piece& piece = pieces_.front();
-    if (held_.contains(piece.index->id)) {
-      step_aside(transaction, piece, held_.reason(piece.index->id));
-    } else if (writer_.holds_back(piece.index->id)) {
-      step_aside(transaction, piece, std::string(kSlowIndex));
+    if (standing_.of(piece.index->id) != Standing::Kind::kFollowed) {
+      step_aside(transaction, piece, standing_.reason(piece.index->id));
     } else if (renderings_[piece.index->id].size().of(piece.ids.size()) > most_bytes()) {
       step_aside(transaction, piece, std::string(kLarge));
     } else {

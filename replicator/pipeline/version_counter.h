@@ -25,6 +25,12 @@ class VersionCounter {
     return ++counter_;
   }
 
+  /// Above the versions of all transactions that have their number, and not above those of any that has not.
+  DocumentVersion next() const {
+    const std::lock_guard lock(mutex_);
+    return DocumentVersion(epoch_, (counter_ + 1) * kVersionsEach);
+  }
+
   /// From now on the counter's versions are above `version`, which something else has given to a document.
   /// The counter only rises, so V1 stands. False, and nothing is done: only a later epoch is above it, or the
   /// jump would take more than half of this epoch's numbers.
@@ -42,7 +48,7 @@ class VersionCounter {
       (std::int64_t{1} << (DocumentVersion::kCounterBits - 1)) / kVersionsEach;
 
   const Epoch epoch_;
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::int64_t counter_ = 0;  // guarded by mutex_
 };
 

@@ -18,44 +18,59 @@ std::optional<std::chrono::milliseconds> time_left(std::int64_t done, std::optio
       std::llround(static_cast<double>(*total - done) * 1'000 / documents_per_second));
 }
 
-void JobRates::begin(Measured& job, const JobStatus& status, SteadyTime now) {
-  job = {status.taken_up_at, status.done, now, false, RateMeter(kWindow)};
-  job.rate.add(now, status.done);
+void JobRates::begin(Measured& work, const Count& count, SteadyTime now) {
+  work = {count.taken_up_at, count.done, now, false, RateMeter(kWindow)};
+  work.rate.add(now, count.done);
 }
 
-void JobRates::count(Measured& job, const JobStatus& status, SteadyTime now) {
-  if (status.done > job.done) {
-    job.done = status.done;
-    job.advanced_at = now;
-    job.has_advanced = true;
-  } else if (!job.has_advanced || now - job.advanced_at >= kStands) {
-    return begin(job, status, now);  // the time in which it stands is none of its rate
+void JobRates::add(Measured& work, const Count& count, SteadyTime now) {
+  if (count.done > work.done) {
+    work.done = count.done;
+    work.advanced_at = now;
+    work.has_advanced = true;
+  } else if (!work.has_advanced || now - work.advanced_at >= kStands) {
+    return begin(work, count, now);  // the time in which it stands is none of its rate
   }
-  job.rate.add(now, status.done);
+  work.rate.add(now, count.done);
+}
+
+template <class Id>
+std::map<Id, double> JobRates::measure(std::map<Id, Measured>& known, const std::map<Id, Count>& counts,
+                                       SteadyTime now) {
+  std::map<Id, Measured> measured;
+  std::map<Id, double> rates;
+  for (const auto& [id, count] : counts) {
+    const auto before = known.find(id);
+    Measured& work = measured[id];
+    const bool goes_on = before != known.end() && before->second.taken_up_at == count.taken_up_at &&
+                         count.done >= before->second.done && !count.waits;
+    if (goes_on) {
+      work = std::move(before->second);
+      add(work, count, now);
+    } else {
+      begin(work, count, now);
+    }
+    if (work.has_advanced) rates[id] = work.rate.per_second();
+  }
+  known = std::move(measured);
+  return rates;
 }
 
 void JobRates::look(ProgressBoard& board, SteadyTime now) {
   const ReplicationProgress progress = board.read();
-  std::map<JobId, Measured> jobs;
-  std::map<JobId, double> rates;
+  std::map<JobId, Count> jobs;
+  std::map<IndexId, Count> due;
   for (const auto& [id, index] : progress.indices) {
     if (!replicates(progress.state)) break;
-    for (const JobStatus& status : index.jobs) {
-      const auto known = jobs_.find(status.id);
-      Measured& job = jobs[status.id];
-      const bool goes_on = known != jobs_.end() && known->second.taken_up_at == status.taken_up_at &&
-                           status.done >= known->second.done && !status.waits;
-      if (goes_on) {
-        job = std::move(known->second);
-        count(job, status, now);
-      } else {
-        begin(job, status, now);
-      }
-      if (job.has_advanced) rates[status.id] = job.rate.per_second();
-    }
+    for (const JobStatus& job : index.jobs) jobs[job.id] = {job.taken_up_at, job.done, job.waits};
+    if (index.due) due[id] = {{}, index.due_written, false};
   }
-  jobs_ = std::move(jobs);
-  board.update([&](ReplicationProgress& told) { told.job_rates = std::move(rates); });
+  std::map<JobId, double> job_rates = measure(jobs_, jobs, now);
+  std::map<IndexId, double> due_rates = measure(due_, due, now);
+  board.update([&](ReplicationProgress& told) {
+    told.job_rates = std::move(job_rates);
+    told.due_rates = std::move(due_rates);
+  });
 }
 
 }  // namespace lockstep

@@ -1,5 +1,5 @@
-// How fast each job advances now. The loop only counts; whoever measures stands beside it, so that a loop
-// that hangs is seen to advance nothing.
+// How fast each job, and what is due of each index, advances now. The loop only counts; whoever measures
+// stands beside it, so that a loop that hangs is seen to advance nothing.
 #pragma once
 
 #include <chrono>
@@ -21,14 +21,21 @@ std::optional<std::chrono::milliseconds> time_left(std::int64_t done, std::optio
 /// For one thread.
 class JobRates {
  public:
-  /// A job that has not advanced for so long stands.
+  /// What has not advanced for so long stands.
   static constexpr std::chrono::seconds kStands{15};
 
-  /// Counts the jobs on `board`, and tells it their rates. Call it about once a second.
+  /// Counts on `board` what its jobs have done and what was due, and tells it the rates. Call it about once a
+  /// second.
   void look(ProgressBoard& board, SteadyTime now);
 
  private:
-  /// Of one job, since this process took it up, or since it went on after it stood.
+  struct Count {
+    SteadyTime taken_up_at;
+    std::int64_t done = 0;
+    bool waits = false;
+  };
+
+  /// Since this process took it up, or since it went on after it stood.
   struct Measured {
     SteadyTime taken_up_at;
     std::int64_t done = 0;
@@ -37,10 +44,14 @@ class JobRates {
     RateMeter rate;
   };
 
-  static void begin(Measured& job, const JobStatus& status, SteadyTime now);
-  static void count(Measured& job, const JobStatus& status, SteadyTime now);
+  template <class Id>
+  static std::map<Id, double> measure(std::map<Id, Measured>& known, const std::map<Id, Count>& counts,
+                                      SteadyTime now);
+  static void begin(Measured& work, const Count& count, SteadyTime now);
+  static void add(Measured& work, const Count& count, SteadyTime now);
 
   std::map<JobId, Measured> jobs_;
+  std::map<IndexId, Measured> due_;
 };
 
 }  // namespace lockstep

@@ -44,6 +44,15 @@ std::map<JobId, double> job_rates_of(const PipelineStatus& status) {
   return rates;
 }
 
+std::map<std::string, double> due_rates_of(const PipelineStatus& status) {
+  std::map<std::string, double> rates;
+  if (!is_running(status)) return rates;
+  const auto report = nlohmann::json::parse(status.leader->document);
+  const auto indices = report.value("indices", nlohmann::json::object());
+  for (const auto& [alias, index] : indices.items()) rates[alias] = index.value("due_per_second", 0.0);
+  return rates;
+}
+
 std::vector<std::string> warnings_of(const PipelineStatus& status) {
   std::vector<std::string> warnings;
   if (!status.leader) return warnings;

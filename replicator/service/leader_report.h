@@ -34,6 +34,9 @@ std::optional<FreshnessReport> freshness_of(const PipelineStatus& status);
 /// Throws nlohmann::json::exception when the report cannot be read.
 std::map<JobId, double> job_rates_of(const PipelineStatus& status);
 
+/// Likewise of what is due of each index, by its alias.
+std::map<std::string, double> due_rates_of(const PipelineStatus& status);
+
 /// What somebody has to see to, such as documents that may be out of date: what a leader that runs has found,
 /// and a state or notes of the objective that this lockstep does not know. Throws nlohmann::json::exception
 /// when the report cannot be read.

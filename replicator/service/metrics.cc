@@ -26,8 +26,7 @@ constexpr std::array kStates = {PipelineState::kConnecting,
                                 PipelineState::kFollowing,
                                 PipelineState::kWaitingForElasticsearch,
                                 PipelineState::kWaitingForSource};
-constexpr std::array kJobKinds = {JobKind::kBackfill, JobKind::kComparison, JobKind::kFanOut,
-                                  JobKind::kSweep};
+constexpr std::array kJobKinds = {JobKind::kBackfill, JobKind::kComparison, JobKind::kSweep};
 
 double seconds(std::chrono::steady_clock::duration duration) {
   return std::chrono::duration<double>(duration).count();
@@ -213,6 +212,28 @@ void add_indices(Families& families, const ReplicationProgress& progress) {
   each(&IndexProgress::pending);
 }
 
+void add_due(Families& families, const ReplicationProgress& progress, SteadyTime now) {
+  const auto each = [&](const auto& value) {
+    for (const auto& [id, index] : progress.indices) {
+      families.add(index.due ? static_cast<double>(value(id, index)) : 0, {{"index", index.alias}});
+    }
+  };
+  families.gauge("lockstep_due_documents",
+                 "Documents that are due: to be rendered and written again, beside the tail");
+  each([](IndexId, const IndexProgress& index) { return index.due->documents; });
+  families.gauge("lockstep_due_oldest_seconds",
+                 "For how long the oldest of what is due has been due; 0 when nothing is");
+  each([&](IndexId, const IndexProgress& index) {
+    return seconds(now - index.due_known_at + index.due->oldest_age);
+  });
+  families.gauge("lockstep_due_documents_per_second",
+                 "Documents a second of what is due; 0 while none is written");
+  each([&](IndexId id, const IndexProgress&) {
+    const auto rate = progress.due_rates.find(id);
+    return rate == progress.due_rates.end() ? 0.0 : rate->second;
+  });
+}
+
 void add_jobs(Families& families, const ReplicationProgress& progress, SteadyTime now) {
   const auto each = [&](const auto& value) {
     for (const auto& [id, index] : progress.indices) {
@@ -237,7 +258,7 @@ void add_jobs(Families& families, const ReplicationProgress& progress, SteadyTim
     families.add(oldest, {{"index", index.alias}});
   }
   families.gauge("lockstep_job_documents",
-                 "Documents of the jobs that are not finished, as far as known; about, but for fan-outs");
+                 "Documents of the jobs that are not finished, about, as far as known");
   each([](const JobStatus& job) { return job.total.value_or(job.done); });
   families.gauge("lockstep_job_documents_per_second",
                  "Documents a second of the jobs that are not finished; of one that stands, 0");
@@ -271,6 +292,7 @@ Families all_families(const std::string& pipeline, const ReplicationProgress& pr
   add_state(families, progress, now);
   add_work(families, progress);
   add_indices(families, progress);
+  add_due(families, progress, now);
   add_jobs(families, progress, now);
   add_certificates(families, certificates);
   add_process(families);

@@ -24,16 +24,15 @@ Reading slow_turn(const ReplicationProgress& progress, SteadyTime now) {
   return {"a turn of the replication loop", progress.turned_at};
 }
 
-// The oldest list of documents that a large change still lacks. None: each has its list, or gets it soon.
-Reading slow_list(const ReplicationProgress& progress, SteadyTime now) {
+// Changes whose documents are not found yet, for long. None: all are found, or will be soon.
+Reading slow_list(const ReplicationProgress& progress) {
   Reading oldest;
   for (const auto& [id, index] : progress.indices) {
-    for (const JobStatus& job : index.jobs) {
-      const bool is_slow = now - job.taken_up_at >= SlowReadings::kSlow;
-      if (job.kind != JobKind::kFanOut || job.total || !is_slow) continue;
-      if (oldest.what.empty() || job.taken_up_at < oldest.since)
-        oldest = {"finding the documents of a large change of " + index.alias, job.taken_up_at};
-    }
+    if (!index.due || index.due->changes == 0 || index.due->documents > 0 || index.set_aside) continue;
+    if (index.due->oldest_age < SlowReadings::kSlow) continue;
+    const SteadyTime since = index.due_known_at - index.due->oldest_age;
+    if (oldest.what.empty() || since < oldest.since)
+      oldest = {"finding the documents of a large change of " + index.alias, since};
   }
   return oldest;
 }
@@ -52,7 +51,7 @@ std::vector<SlowReadings::Slow> SlowReadings::find(const ReplicationProgress& pr
                                                    const AskForLocks& ask) {
   const Reading turn = slow_turn(progress, now);
   const Reading page = now - progress.job_reads.since < kSlow ? Reading{} : progress.job_reads;
-  const Reading list = slow_list(progress, now);
+  const Reading list = slow_list(progress);
   if (turn.what.empty() && page.what.empty() && list.what.empty()) return {};
   const std::vector<LockWait> locks = ask();
   std::vector<Slow> slow;

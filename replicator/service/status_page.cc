@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "replicator/service/due_json.h"
 #include "replicator/service/health.h"
 #include "replicator/service/job_rates.h"
 #include "replicator/service/leader_report.h"
@@ -63,25 +64,42 @@ std::vector<std::string> troubles_of(const ReplicationProgress& progress, const 
   return troubles;
 }
 
-// A standby knows of jobs from the source alone.
-std::int64_t jobs_of(const ReplicationProgress& progress, const PipelineStatus* status) {
-  std::size_t jobs = 0;
-  if (status != nullptr) {
-    for (const IndexStatus& index : status->indices) jobs += index.jobs.size();
-  } else {
-    for (const auto& [id, index] : progress.indices) jobs += index.jobs.size();
+// Besides the changes that are pending.
+struct UnderWay {
+  std::int64_t jobs = 0;
+  std::int64_t documents = 0;  // that are due
+  bool is_any_due = false;
+
+  void add(std::size_t more_jobs, const std::optional<DueList>& due) {
+    jobs += static_cast<std::int64_t>(more_jobs);
+    is_any_due = is_any_due || due;
+    if (due) documents += due->documents;
   }
-  return static_cast<std::int64_t>(jobs);
+};
+
+// A standby knows of it from the source alone.
+UnderWay under_way(const ReplicationProgress& progress, const PipelineStatus* status) {
+  UnderWay work;
+  if (status != nullptr) {
+    for (const IndexStatus& index : status->indices) work.add(index.jobs.size(), index.due);
+  } else {
+    for (const auto& [id, index] : progress.indices) work.add(index.jobs.size(), index.due);
+  }
+  return work;
 }
 
 // That everything is there is said only when nothing is known to be missing.
-std::string lag_sentence(const ReplicationProgress& progress, std::int64_t jobs, bool is_in_trouble) {
-  std::string text = progress.pending ? "The oldest pending change is " + readable(progress.lag) + " old."
-                     : jobs > 0 || is_in_trouble ? "No other change is pending."
-                                                 : "Everything that was committed is in Elasticsearch.";
-  if (jobs > 0)
-    text = (jobs == 1 ? "A job is" : grouped(jobs) + " jobs are") + std::string(" under way. ") + text;
-  return text;
+std::string lag_sentence(const ReplicationProgress& progress, const UnderWay& work, bool is_in_trouble) {
+  std::string text;
+  if (work.jobs > 0)
+    text += (work.jobs == 1 ? "A job is" : grouped(work.jobs) + " jobs are") + std::string(" under way. ");
+  if (work.documents > 0)
+    text += counted(work.documents, "document") + (work.documents == 1 ? " is" : " are") + " due. ";
+  else if (work.is_any_due)
+    text += "Changes are due whose documents are still to be found. ";
+  if (progress.pending) return text + "The oldest pending change is " + readable(progress.lag) + " old.";
+  return text + (text.empty() && !is_in_trouble ? "Everything that was committed is in Elasticsearch."
+                                                : "No other change is pending.");
 }
 
 // Empty: no state in which a process waits for a server.
@@ -138,7 +156,6 @@ Json job_json(const IndexStatus::Job& job, const std::map<JobId, double>& rates)
           {"reason", job.reason},
           {"done", job.done},
           {"total", job.total ? Json(*job.total) : Json(nullptr)},
-          {"total_is_estimate", job.is_estimate()},
           {"seconds_left", left ? Json(seconds(*left)) : Json(nullptr)},
           {"unreadable", !job.unreadable.empty()}};
 }
@@ -165,11 +182,28 @@ Json counters_json(const IndexProgress& index, const ReplicationProgress& progre
   return counters;
 }
 
+// By alias, as the process measures them that writes.
+std::map<std::string, double> due_rates_of(const ReplicationProgress& progress,
+                                           const PipelineStatus* status) {
+  if (!progress.leads && status != nullptr) return due_rates_of(*status);
+  std::map<std::string, double> rates;
+  for (const auto& [id, rate] : progress.due_rates) {
+    const auto index = progress.indices.find(id);
+    if (index != progress.indices.end()) rates[index->second.alias] = rate;
+  }
+  return rates;
+}
+
 Json indices_json(const ReplicationProgress& progress, const PipelineStatus* status) {
   Json indices = Json::array();
   const Json document =
       status != nullptr && status->leader ? Json::parse(status->leader->document) : Json::object();
   const auto rates = progress.leads || status == nullptr ? progress.job_rates : job_rates_of(*status);
+  const std::map<std::string, double> due_rates = due_rates_of(progress, status);
+  const auto due_of = [&](const std::string& alias, const std::optional<DueList>& due) {
+    const auto rate = due_rates.find(alias);
+    return due_json(due, rate == due_rates.end() ? 0 : rate->second);
+  };
   if (status == nullptr) {
     for (const auto& [id, index] : progress.indices) {
       Json json = counters_json(index, progress, document);
@@ -177,6 +211,7 @@ Json indices_json(const ReplicationProgress& progress, const PipelineStatus* sta
                    {"dead_letters", index.dead_letters},
                    {"set_aside", index.set_aside || !index.unreadable_jobs.empty()},
                    {"refused", Json::array()},
+                   {"due", due_of(index.alias, index.due)},
                    {"jobs", Json::array()}});
       for (const JobStatus& job : index.jobs) json["jobs"].push_back(job_json(job, rates));
       indices.push_back(std::move(json));
@@ -192,6 +227,7 @@ Json indices_json(const ReplicationProgress& progress, const PipelineStatus* sta
                  {"dead_letters", index.dead_letters},
                  {"set_aside", !index.set_aside.empty()},
                  {"refused", Json::array()},
+                 {"due", due_of(index.alias, index.due)},
                  {"jobs", Json::array()}});
     for (const IndexStatus::Refused& kind : index.refused)
       json["refused"].push_back({{"error", kind.error}, {"documents", kind.documents}});
@@ -251,15 +287,15 @@ Headline headline_of(const ReplicationProgress& progress, const PipelineStatus* 
     const std::string word = word_of_waiting(*progress.leader_state);
     if (!word.empty()) return {Tone::kBad, word, text + "It waits: " + progress.leader_reason};
   }
-  const std::int64_t jobs = jobs_of(progress, status);
+  const UnderWay work = under_way(progress, status);
   const std::vector<std::string> troubles = troubles_of(progress, status);
   if (!troubles.empty()) {
     std::string list;
     for (const std::string& trouble : troubles) list += (list.empty() ? "" : ", ") + trouble;
     list.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(list.front())));
-    return {Tone::kWarn, "Needs attention", text + list + ". " + lag_sentence(progress, jobs, true)};
+    return {Tone::kWarn, "Needs attention", text + list + ". " + lag_sentence(progress, work, true)};
   }
-  text += lag_sentence(progress, jobs, false);
+  text += lag_sentence(progress, work, false);
   if (stands_by) return {Tone::kGood, "Standing by", text};
   if (backfills) return {Tone::kBusy, "Backfilling", "A new index is being filled. " + text};
   return {Tone::kGood, "Following", text};

@@ -47,7 +47,7 @@ class ChangeLog {
   virtual Position checkpoint() = 0;
 
   /// Whether Elasticsearch has acknowledged everything of this pipeline that was committed before `position`,
-  /// apart from what has become jobs.
+  /// apart from what is due or has become jobs.
   virtual bool has_passed(const Position& position) = 0;
 
   /// Whether anything may have been committed behind `position`: a cheap question. False is certain.
@@ -72,9 +72,13 @@ class ChangeLog {
   /// The jobs that are not finished. A job that cannot be read stops its own index, and no other.
   virtual UnfinishedJobs jobs() = 0;
 
-  /// Makes the list of a fan-out, beside everything else that is done here: none while it is not complete
-  /// (call again). REQUIRES: leading, no transaction open.
-  virtual std::optional<FanOutList> expand(const AppliedIndex& index, const Job& fan_out) = 0;
+  /// The lists of what is due that are not empty.
+  virtual std::vector<DueList> due() = 0;
+
+  /// Finds the documents of the index's due changes, in the order in which they became due and as many at a
+  /// time as memory allows, and makes pages of them, beside everything else that is done here: none while
+  /// that is not complete (call again). Of one index at a time. REQUIRES: leading, no transaction open.
+  virtual std::optional<FoundDue> find_due(const AppliedIndex& index) = 0;
 };
 
 }  // namespace lockstep

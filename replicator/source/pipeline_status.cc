@@ -2,10 +2,6 @@
 
 namespace lockstep {
 
-bool IndexStatus::Job::is_estimate() const {
-  return total && kind != name_of(JobKind::kFanOut);
-}
-
 std::string in_words(const LeadHolder& stranger) {
   const std::string session = stranger.pid == 0 ? "a prepared transaction"
                                                 : "session " + std::to_string(stranger.pid) + " of role " +

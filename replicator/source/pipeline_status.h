@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "replicator/document_version.h"
+#include "replicator/source/outbox/due.h"
 #include "replicator/source/outbox/job.h"
 
 namespace lockstep {
@@ -55,12 +56,11 @@ struct IndexStatus {
     std::string unreadable;  ///< why it cannot be read; empty: it can
     std::string reason;
     std::int64_t done = 0;
-    std::optional<std::int64_t> total = {};
-
-    /// Whether `total` is an estimate: of all but a fan-out, whose list is counted.
-    bool is_estimate() const;
+    std::optional<std::int64_t> total = {};  ///< an estimate
   };
   std::vector<Job> jobs;  ///< not finished, oldest first
+
+  std::optional<DueList> due = {};  ///< none: nothing is due
 
   /// Dead letters with the same `error.type` of Elasticsearch's.
   struct Refused {

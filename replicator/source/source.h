@@ -19,7 +19,7 @@
 //
 // It shares the rest of this folder and outbox/, and implements none of it: the values that the contracts
 // speak of (applied.h, TransactionId, PlanStep and Finding in definition.h), the texts in which the kinds and
-// positions of jobs are stored (outbox/job.h), awaited_jobs.h, migration.h, checksum.h. Only open_source.cc
+// positions of jobs are stored (outbox/job.h), awaited_work.h, migration.h, checksum.h. Only open_source.cc
 // asks which database it is.
 #pragma once
 

@@ -19,20 +19,21 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "replicator/document_version.h"
 #include "replicator/source/outbox/acknowledged.h"
+#include "replicator/source/outbox/due.h"
 #include "replicator/source/snapshot.h"
 
 namespace lockstep {
 
-/// A page of the list of a fan-out.
-struct FanOutPage {
-  DocumentIds ids;
-  JobPosition position;  ///< behind the page
-  bool end = false;      ///< the list has no further documents
+/// What a commit has added.
+struct Committed {
+  std::vector<Job> jobs = {};
+  std::set<IndexId> due = {};  ///< indices of which more is due
 };
 
 /// At most one is open on a Source at a time. Destroying it without commit() drops what it has recorded.
@@ -47,14 +48,14 @@ class SourceTransaction : public SourceSnapshot {
   /// What this snapshot sees behind `from`. Costs no more than a chunk, however large a transaction is.
   virtual Changes read_changes(const Position& from, const ChunkLimits& limits) = 0;
 
-  /// The documents of `index` that the changes lead to; none when these are not found within `limits`. What
-  /// is not is found beside the tail, by a fan-out. REQUIRES: no change says `everything`.
+  /// The documents of `index` that the changes lead to; none when these are not found within `limits`.
+  /// REQUIRES: no change says `everything`.
   virtual std::optional<DocumentIds> resolve(const AppliedIndex& index,
                                              const std::vector<CapturedChange>& changes,
                                              const SearchLimits& limits) = 0;
 
-  /// The list of a fan-out behind `after`, at most `limit` documents.
-  virtual FanOutPage fan_out_page(JobId job, const JobPosition& after, std::int64_t limit) = 0;
+  /// What is due of the index, apart from the pages with the numbers `in_hand`.
+  virtual NextDue next_due(IndexId index, const std::vector<DueNumber>& in_hand) = 0;
 
   // --- documents that will be written ---
 
@@ -71,28 +72,31 @@ class SourceTransaction : public SourceSnapshot {
   /// Adds a job over a whole index, unless one of its kind that nobody has begun exists.
   virtual void add_job(IndexId index, JobKind kind, const std::string& reason) = 0;
 
-  /// Makes a fan-out of the documents that the changes lead to, or lets the changes join a fan-out of the
-  /// index whose list nobody has begun to make. Where a fan-out whose list is being made or done comes from
-  /// the same rows, the new one waits behind it: a row that changes again and again has two fan-outs at most.
-  virtual void add_fan_out(const AppliedIndex& index, const std::vector<CapturedChange>& changes) = 0;
+  /// Notes the changes as due: their documents are found later (ChangeLog::find_due). A rendering under
+  /// `as_of` or a greater version makes up for them. REQUIRES: no change says `everything`.
+  virtual void add_due_changes(const AppliedIndex& index, const std::vector<CapturedChange>& changes,
+                               DocumentVersion as_of) = 0;
 
-  /// Makes a fan-out of the documents of `index` that the transaction's changes lead to.
-  virtual void add_large_transaction(const AppliedIndex& index, const LargeTransaction& transaction) = 0;
+  /// Notes the changes of the transaction as due, whatever documents of `index` they lead to. The outbox
+  /// keeps its rows until these are found.
+  virtual void add_due_transaction(const AppliedIndex& index, const LargeTransaction& transaction,
+                                   DocumentVersion as_of) = 0;
 
-  /// Makes a fan-out of these documents, wherever Elasticsearch has them.
-  virtual void add_rendering(const AppliedIndex& index, const DocumentIds& ids,
-                             const std::string& reason) = 0;
+  /// Makes these documents due, wherever Elasticsearch has them. An id that is given twice counts once.
+  virtual void add_due(const AppliedIndex& index, const DocumentIds& ids, const DueOrigin& origin) = 0;
 
-  /// Adds the jobs after which these documents are what the view gives, each under its routing and no other.
-  /// `routing` is where a document was found, or where it belongs. Anybody may call this; whoever leads does
-  /// the jobs.
+  /// Makes these documents due, each under its routing and no other. What rendering by _id does not reach,
+  /// a sweep deletes: it is added as a job. With a pause, documents that are left alone for a while already
+  /// join these: so one that waits for its next try is due once, however often it changes. `routing` is where
+  /// a document was found, or where it belongs. Anybody may call this; whoever leads writes them.
   virtual void add_repair(const AppliedIndex& index, const std::vector<FoundDocument>& documents,
-                          const std::string& reason) = 0;
+                          const DueOrigin& origin) = 0;
 
   /// Marks the job as begun.
   virtual void begin_job(JobId job) = 0;
 
-  /// Stops following the index, and forgets its comparisons and sweeps, apart from those that cannot be read.
+  /// Stops following the index, and forgets its comparisons and sweeps, apart from those that cannot be read:
+  /// it will be compared.
   virtual void set_aside(IndexId index, const std::string& reason) = 0;
   /// Follows it again.
   virtual void take_back(IndexId index) = 0;
@@ -114,9 +118,8 @@ class SourceTransaction : public SourceSnapshot {
   /// that the snapshot sees is durable. False: commit(). Throws Deposed.
   virtual bool may_be_shown() = 0;
 
-  /// Writes what is recorded, durably, and returns the jobs that this added or that changes have joined.
-  /// Throws Deposed.
-  virtual std::vector<Job> commit() = 0;
+  /// Writes what is recorded, durably, and returns what this added. Throws Deposed.
+  virtual Committed commit() = 0;
 };
 
 }  // namespace lockstep

@@ -63,26 +63,22 @@ bool SourceContract::becomes_smaller_by_pruning() {
   });
 }
 
-std::vector<Job> SourceContract::save(const Acknowledged& acknowledged) {
+Committed SourceContract::save(const Acknowledged& acknowledged) {
   const auto transaction = begin();
   transaction->save(acknowledged);
   return transaction->commit();
 }
 
-Job SourceContract::fan_out_of_changes(const AppliedIndex& index) {
+void SourceContract::make_due(const AppliedIndex& index, DocumentVersion as_of) {
   const auto transaction = begin();
   const Changes changes = transaction->read_changes(position_, {100'000});
-  transaction->add_fan_out(index, changes.captured);
+  transaction->add_due_changes(index, changes.captured, as_of);
   Acknowledged acknowledged;
   acknowledged.position = position_ = changes.next;
   transaction->save(acknowledged);
-  const std::vector<Job> jobs = transaction->commit();
-  EXPECT_EQ(jobs.size(), 1U);
-  if (jobs.size() != 1) return {};
-  EXPECT_EQ(jobs[0].kind, JobKind::kFanOut);
-  EXPECT_EQ(jobs[0].index, index.id);
-  EXPECT_EQ(jobs[0].position, JobPosition(NotBegun{}));
-  return jobs[0];
+  const Committed added = transaction->commit();
+  EXPECT_EQ(added.due, std::set<IndexId>{index.id});
+  EXPECT_TRUE(added.jobs.empty());
 }
 
 SourceContract::SteppedOver SourceContract::step_over(const ChunkLimits& limits) {
@@ -93,7 +89,7 @@ SourceContract::SteppedOver SourceContract::step_over(const ChunkLimits& limits)
     if (changes.large) {
       EXPECT_EQ(changes.rows, 1);
       EXPECT_TRUE(changes.captured.empty());
-      transaction->add_large_transaction(docs(), *changes.large);
+      transaction->add_due_transaction(docs(), *changes.large, version(1));
     }
     for (const CapturedChange& change : changes.captured) {
       for (const std::string& value : change.values) ++all.reported[value];
@@ -101,41 +97,64 @@ SourceContract::SteppedOver SourceContract::step_over(const ChunkLimits& limits)
     Acknowledged acknowledged;
     acknowledged.position = position_ = changes.next;
     transaction->save(acknowledged);
-    for (Job& job : transaction->commit()) all.jobs.push_back(std::move(job));
+    Committed added = transaction->commit();
+    all.due.merge(added.due);
+    for (Job& job : added.jobs) all.jobs.push_back(std::move(job));
     more = changes.more;
   }
   return all;
 }
 
-Job SourceContract::job_of_transaction(int first, int things) {
+void SourceContract::make_transaction_due(int first, int things) {
   drain();
   writer_->begin();
   for (int i = 0; i < things; ++i) writer_->insert_thing(first + i, 0);
   writer_->commit();
-  const SteppedOver over = step_over({10, things - 1});
-  EXPECT_EQ(over.jobs.size(), 1U);
-  return over.jobs.empty() ? Job{} : over.jobs.front();
+  EXPECT_EQ(step_over({10, things - 1}).due, std::set<IndexId>{docs().id});
 }
 
-bool SourceContract::expands_to(const AppliedIndex& index, const Job& fan_out, std::int64_t documents) {
-  return becomes_true([&] {
-    const std::optional<FanOutList> list = source_->changes().expand(index, fan_out);
-    return list && list->documents == documents;
+bool SourceContract::finds(const AppliedIndex& index, std::int64_t documents) {
+  std::optional<FoundDue> found;
+  const bool is_over = becomes_true([&] {
+    found = source_->changes().find_due(index);
+    return found.has_value();
   });
+  return is_over && found->documents == documents;
 }
 
-std::vector<std::string> SourceContract::listed(JobId fan_out, std::int64_t page) {
+std::vector<DuePage> SourceContract::due_pages(IndexId index) {
+  std::vector<DuePage> pages;
+  std::vector<DueNumber> in_hand;
+  const auto transaction = begin();
+  while (std::optional<DuePage> page = transaction->next_due(index, in_hand).page) {
+    EXPECT_LE(page->ids.size(), static_cast<std::size_t>(kDuePageDocuments));
+    EXPECT_FALSE(page->ids.empty());
+    EXPECT_TRUE(in_hand.empty() || in_hand.back() < page->number);
+    in_hand.push_back(page->number);
+    pages.push_back(*std::move(page));
+  }
+  return pages;
+}
+
+std::vector<std::string> SourceContract::due_documents(IndexId index) {
   std::vector<std::string> ids;
-  JobPosition after = NotBegun{};
-  for (bool end = false; !end;) {
-    const FanOutPage read = begin()->fan_out_page(fan_out, after, page);
-    EXPECT_LE(static_cast<std::int64_t>(read.ids.size()), page);
-    for (const DocumentId& id : read.ids) ids.push_back(id.text);
-    after = read.position;
-    end = read.end || read.ids.empty();
-    EXPECT_EQ(end, read.end) << "an empty page is the last one";
+  for (const DuePage& page : due_pages(index)) {
+    for (const DocumentId& id : page.ids) ids.push_back(id.text);
   }
   return ids;
+}
+
+std::optional<DueList> SourceContract::due_list(IndexId index) {
+  for (DueList& list : source_->changes().due()) {
+    if (list.index == index) return std::move(list);
+  }
+  return std::nullopt;
+}
+
+void SourceContract::take_off(const std::vector<DuePage>& pages) {
+  Acknowledged acknowledged;
+  for (const DuePage& page : pages) acknowledged.written_pages.push_back(page.number);
+  save(acknowledged);
 }
 
 std::vector<Job> SourceContract::jobs_of(IndexId index, JobKind kind) {
@@ -161,7 +180,7 @@ void SourceContract::finish_jobs() {
 std::vector<Job> SourceContract::add_job(IndexId index, JobKind kind, const std::string& reason) {
   const auto transaction = begin();
   transaction->add_job(index, kind, reason);
-  return transaction->commit();
+  return transaction->commit().jobs;
 }
 
 DeadLetter SourceContract::refused(const AppliedIndex& index, const std::string& id,

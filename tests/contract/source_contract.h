@@ -64,24 +64,32 @@ class SourceContract : public testing::TestWithParam<MakeWorld> {
   bool becomes_smaller_by_pruning();
 
   /// Saves this in a transaction of its own; returns what commit() has returned.
-  std::vector<Job> save(const Acknowledged& acknowledged);
+  Committed save(const Acknowledged& acknowledged);
 
-  /// The changes that nobody has read, made to a fan-out of `index`, with the position saved. Fails the test
-  /// unless commit() returns exactly that job.
-  Job fan_out_of_changes(const AppliedIndex& index);
+  /// The changes that nobody has read become due of `index`, as of `as_of`, with the position saved. Fails
+  /// the test unless commit() returns exactly that.
+  void make_due(const AppliedIndex& index, DocumentVersion as_of);
+  void make_due(const AppliedIndex& index) { make_due(index, version(1)); }
   /// What has become visible, as the tail reads it, with the position saved.
   struct SteppedOver {
     Reported reported;      ///< in chunks
-    std::vector<Job> jobs;  ///< of `docs`, made of large transactions
+    std::set<IndexId> due;  ///< `docs`, of a large transaction
+    std::vector<Job> jobs;  ///< that this has added
   };
   SteppedOver step_over(const ChunkLimits& limits);
-  /// A change of so many things in one transaction, from this id on, made to a job as by step_over().
-  Job job_of_transaction(int first, int things);
+  /// A change of so many things in one transaction, from this id on, becomes due as by step_over().
+  void make_transaction_due(int first, int things);
 
-  /// Whether the list of the fan-out gets complete with so many documents.
-  bool expands_to(const AppliedIndex& index, const Job& fan_out, std::int64_t documents);
-  /// The whole list of a fan-out, in pages.
-  std::vector<std::string> listed(JobId fan_out, std::int64_t page);
+  /// Whether the documents of the index's due changes are found, so many.
+  bool finds(const AppliedIndex& index, std::int64_t documents);
+  /// The pages of what is due of an index, in their order.
+  std::vector<DuePage> due_pages(IndexId index);
+  /// Their documents.
+  std::vector<std::string> due_documents(IndexId index);
+  /// The list of what is due of an index; none: it is empty.
+  std::optional<DueList> due_list(IndexId index);
+  /// These pages are written.
+  void take_off(const std::vector<DuePage>& pages);
 
   /// The jobs of this kind in the source, oldest first.
   std::vector<Job> jobs_of(IndexId index, JobKind kind);

@@ -1,7 +1,5 @@
-// Jobs: how they are added, how far they have come, and the lists of fan-outs.
+// Jobs: how they are added, and how far they have come.
 #include <gmock/gmock.h>
-
-#include <algorithm>
 
 #include "replicator/error.h"
 #include "tests/contract/source_contract.h"
@@ -10,7 +8,6 @@ namespace lockstep {
 namespace {
 
 using testing::HasSubstr;
-using testing::UnorderedElementsAre;
 
 TEST_P(SourceContract, AJobIsAddedUnlessOneThatNobodyHasBegunExists) {
   lead();
@@ -38,19 +35,15 @@ TEST_P(SourceContract, AJobIsAddedUnlessOneThatNobodyHasBegunExists) {
 TEST_P(SourceContract, EachKindOfJobKeepsItsPositionAndWhatItHasDone) {
   lead();
   finish_jobs();
-  writer_->insert_things(1, 3);
-  const Job fan_out = fan_out_of_changes(docs());
-  ASSERT_TRUE(expands_to(docs(), fan_out, 3));
   const std::vector<std::pair<JobKind, JobPosition>> kinds{
       {JobKind::kBackfill, AfterDocument{{"17"}}},
       {JobKind::kComparison, AfterDocument{{"18"}}},
       {JobKind::kSweep, Scanning{}},
-      {JobKind::kFanOut, AfterNumber{2}},
   };
   for (const auto& each : kinds) {
     const JobKind kind = each.first;
     const JobPosition& position = each.second;
-    const std::vector<Job> added = kind == JobKind::kFanOut ? std::vector{fan_out} : add_job(docs().id, kind);
+    const std::vector<Job> added = add_job(docs().id, kind);
     ASSERT_EQ(added.size(), 1U) << name_of(kind);
     const JobId job = added[0].id;
     const auto progress = [&, kind = kind](const JobPosition& at, std::int64_t documents, bool finished) {
@@ -121,300 +114,6 @@ TEST_P(SourceContract, JobsComeOldestFirst) {
   EXPECT_LT(jobs[1].id, jobs[2].id);
 }
 
-// --- fan-outs ---
-
-TEST_P(SourceContract, AFanOutJobIsKeptUntilItIsFinished) {
-  lead();
-  for (int i = 1; i <= 20; ++i) writer_->insert_thing(i, 0);
-  const Job job = fan_out_of_changes(docs());
-  source_.reset();
-  lead();
-  const std::optional<Job> stored = find_job(job.id);
-  ASSERT_TRUE(stored);
-  EXPECT_FALSE(stored->total);
-  EXPECT_TRUE(expands_to(docs(), job, 20));
-  EXPECT_TRUE(expands_to(docs(), job, 20)) << "found once";
-  EXPECT_EQ(find_job(job.id)->total, 20);
-  std::set<DocumentId> ids;
-  JobPosition after = NotBegun{};
-  for (bool end = false; !end;) {
-    const auto transaction = begin();
-    const FanOutPage page = transaction->fan_out_page(job.id, after, 6);
-    ids.insert(page.ids.begin(), page.ids.end());
-    after = page.position;
-    end = page.end;
-    Acknowledged acknowledged;
-    acknowledged.jobs.push_back(
-        {job.id, JobKind::kFanOut, page.position, static_cast<std::int64_t>(page.ids.size()), page.end});
-    transaction->save(acknowledged);
-    transaction->commit();
-    ASSERT_TRUE(end || !page.ids.empty());
-  }
-  EXPECT_EQ(ids.size(), 20U);
-  EXPECT_FALSE(find_job(job.id));
-}
-
-// --- large transactions ---
-
-TEST_P(SourceContract, ALargeTransactionIsSteppedOverUnread) {
-  lead();
-  finish_jobs();
-  drain();
-  writer_->insert_thing(1, 0);
-  writer_->begin();
-  for (int i = 101; i <= 160; ++i) writer_->insert_thing(i, 0);
-  writer_->commit();
-  writer_->insert_thing(2, 0);
-  const SteppedOver over = step_over({10, 50});
-  const bool alone = world_->tells_transactions_apart();
-  const std::size_t documents = alone ? 60 : 62;
-  EXPECT_EQ(over.reported, (alone ? Reported{{"1", 1}, {"2", 1}} : Reported{}));
-  ASSERT_EQ(over.jobs.size(), 1U);
-  const std::optional<Job> stored = find_job(over.jobs[0].id);
-  ASSERT_TRUE(stored);
-  EXPECT_EQ(stored->kind, JobKind::kFanOut);
-  EXPECT_TRUE(stored->keeps_rows);
-  EXPECT_FALSE(stored->total);
-  EXPECT_TRUE(expands_to(docs(), over.jobs[0], static_cast<std::int64_t>(documents)));
-  EXPECT_FALSE(find_job(over.jobs[0].id)->keeps_rows);
-  const std::vector<std::string> list = listed(over.jobs[0].id, 7);
-  EXPECT_EQ(list.size(), documents);
-  EXPECT_EQ(std::set<std::string>(list.begin(), list.end()).size(), documents);
-}
-
-TEST_P(SourceContract, ATransactionUpToTheLimitIsRead) {
-  lead();
-  drain();
-  writer_->begin();
-  for (int i = 101; i <= 150; ++i) writer_->insert_thing(i, 0);
-  writer_->commit();
-  const SteppedOver over = step_over({10, 50});
-  EXPECT_EQ(over.reported.size(), 50U);
-  EXPECT_TRUE(over.jobs.empty());
-}
-
-TEST_P(SourceContract, WhatIsLeftOfALargeTransactionIsSteppedOver) {
-  lead();
-  drain();
-  writer_->begin();
-  for (int i = 101; i <= 160; ++i) writer_->insert_thing(i, 0);
-  writer_->commit();
-  const Changes begun = begin()->read_changes(position_, {10});
-  ASSERT_TRUE(begun.more);
-  position_ = begun.next;
-  const SteppedOver over = step_over({10, 40});
-  EXPECT_TRUE(over.reported.empty());
-  ASSERT_EQ(over.jobs.size(), 1U);
-  EXPECT_TRUE(expands_to(docs(), over.jobs[0], 60 - begun.rows));
-}
-
-TEST_P(SourceContract, NoLargeChangeJoinsALargeTransaction) {
-  lead();
-  const Job transaction = job_of_transaction(1, 100);
-  writer_->insert_thing(1000, 0);
-  EXPECT_NE(fan_out_of_changes(docs()).id, transaction.id);
-}
-
-TEST_P(SourceContract, TheNextLeaderGoesOnWithTheListOfALargeTransaction) {
-  lead();
-  constexpr int kThings = 5'000;
-  const Job job = job_of_transaction(1, kThings);
-  for (int i = 0; i < 3; ++i) {
-    source_->changes().expand(docs(), job);
-    source_.reset();
-    lead();
-  }
-  // Who ends between a page and the note of how far it came leaves documents that the next one lists again.
-  EXPECT_TRUE(becomes_true([&] {
-    const std::optional<FanOutList> list = source_->changes().expand(docs(), job);
-    return list && list->documents >= kThings;
-  }));
-  const std::vector<std::string> list = listed(job.id, 1000);
-  EXPECT_EQ(std::set<std::string>(list.begin(), list.end()).size(), std::size_t{kThings});
-}
-
-TEST_P(SourceContract, RowsOfALargeTransactionAreNotPrunedBeforeItsListIsMade) {
-  lead();
-  const Job job = job_of_transaction(1, 3'000);
-  drain();
-  world_->age_outbox();
-  source_->outbox().prune();
-  EXPECT_TRUE(expands_to(docs(), job, 3'000));
-}
-
-TEST_P(SourceContract, TheOutboxIsPrunedWhileALargeTransactionIsReplayed) {
-  lead();
-  const Job job = job_of_transaction(1, 3'000);
-  ASSERT_TRUE(expands_to(docs(), job, 3'000));
-  world_->age_outbox();
-  EXPECT_TRUE(becomes_smaller_by_pruning());
-  EXPECT_EQ(listed(job.id, 1000).size(), 3'000U);
-}
-
-TEST_P(SourceContract, ATruncateInALargeTransactionIsNotLost) {
-  lead();
-  finish_jobs();
-  drain();
-  writer_->begin();
-  for (int i = 1; i <= 60; ++i) writer_->insert_thing(i, 0);
-  writer_->truncate_things();
-  for (int i = 1; i <= 60; ++i) writer_->insert_thing(100 + i, 0);
-  writer_->commit();
-  const SteppedOver over = step_over({10, 100});
-  ASSERT_FALSE(over.jobs.empty());
-  EXPECT_TRUE(expands_to(docs(), over.jobs[0], 120));
-  const std::size_t comparisons = world_->truncating_names_rows() ? 0 : 1;
-  EXPECT_EQ(jobs_of(docs().id, JobKind::kBackfill).size(), comparisons);
-  EXPECT_EQ(jobs_of(docs().id, JobKind::kSweep).size(), comparisons);
-}
-
-// --- fan-outs that join ---
-
-TEST_P(SourceContract, LargeChangesJoinAFanOutThatNobodyHasBegunToExpand) {
-  lead();
-  const auto change_of = [&](int id) {
-    writer_->insert_thing(id, 0);
-    return fan_out_of_changes(docs());
-  };
-  const Job first = change_of(1);
-  EXPECT_EQ(change_of(2).id, first.id);
-  ASSERT_TRUE(expands_to(docs(), first, 2));
-  writer_->delete_things();
-  const Job second = change_of(1);
-  EXPECT_NE(second.id, first.id);
-  EXPECT_EQ(second.behind, first.id) << "both are of the row with the key 1";
-  const Job third = change_of(3);
-  EXPECT_NE(third.id, second.id) << "it need not wait for the first one";
-  EXPECT_FALSE(third.behind);
-  writer_->delete_things();
-  EXPECT_EQ(change_of(1).id, second.id);
-  const std::optional<Job> stored = find_job(second.id);
-  ASSERT_TRUE(stored);
-  EXPECT_EQ(stored->behind, first.id);
-}
-
-TEST_P(SourceContract, AFanOutIsReadInPagesOfAnySize) {
-  lead();
-  writer_->insert_things(1, 4500);
-  const Job job = fan_out_of_changes(docs());
-  ASSERT_TRUE(expands_to(docs(), job, 4500));
-  for (const std::int64_t limit : {700, 2000, 5000}) {
-    std::set<std::string> ids;
-    for (const std::string& id : listed(job.id, limit)) EXPECT_TRUE(ids.insert(id).second) << id << " twice";
-    EXPECT_EQ(ids.size(), 4500U);
-  }
-}
-
-TEST_P(SourceContract, AFanOutFindsTheDocumentsThatAValueLeadsTo) {
-  lead();
-  writer_->insert_town(1, "Ulm");
-  for (int i = 1; i <= 7; ++i) writer_->insert_parcel(i, 1);
-  writer_->insert_parcel(8, 2);
-  drain();
-  writer_->rename_town(1, "Bonn");
-  const Job job = fan_out_of_changes(parcels());
-  ASSERT_TRUE(expands_to(parcels(), job, 7));
-  std::vector<std::string> ids = listed(job.id, 3);
-  std::sort(ids.begin(), ids.end());
-  EXPECT_EQ(ids, (std::vector<std::string>{"1", "2", "3", "4", "5", "6", "7"}));
-}
-
-TEST_P(SourceContract, AFanOutGoesOnBehindWhatIsAcknowledged) {
-  lead();
-  writer_->insert_things(1, 10);
-  const Job job = fan_out_of_changes(docs());
-  ASSERT_TRUE(expands_to(docs(), job, 10));
-  const FanOutPage first = begin()->fan_out_page(job.id, NotBegun{}, 4);
-  EXPECT_EQ(first.ids.size(), 4U);
-  EXPECT_FALSE(first.end);
-  EXPECT_EQ(first.position, JobPosition(AfterNumber{4}));
-  Acknowledged acknowledged;
-  acknowledged.jobs.push_back({job.id, JobKind::kFanOut, first.position, 4, false});
-  save(acknowledged);
-  source_.reset();
-  lead();
-  const std::optional<Job> stored = find_job(job.id);
-  ASSERT_TRUE(stored);
-  const FanOutPage rest = begin()->fan_out_page(job.id, stored->position, 100);
-  EXPECT_EQ(rest.ids.size(), 6U);
-  EXPECT_TRUE(rest.end);
-  EXPECT_EQ(rest.position, JobPosition(AfterNumber{10}));
-  for (const DocumentId& id : rest.ids)
-    EXPECT_EQ(std::count(first.ids.begin(), first.ids.end(), id), 0) << id.text;
-}
-
-// --- repairs ---
-
-std::vector<Job> repair(Source& source, const AppliedIndex& index,
-                        const std::vector<FoundDocument>& documents) {
-  const auto transaction = source.changes().begin_repair();
-  transaction->add_repair(index, documents, "they differ");
-  return transaction->commit();
-}
-
-TEST_P(SourceContract, ARepairHasItsDocumentsAtOnceAndTheLeaderFindsIt) {
-  lead();
-  const std::vector<Job> jobs = repair(*other(), docs(), {{{"1"}, ""}, {{"2"}, ""}, {{"1"}, ""}});
-  ASSERT_EQ(jobs.size(), 1U);
-  EXPECT_EQ(jobs[0].kind, JobKind::kFanOut);
-  EXPECT_EQ(jobs[0].index, docs().id);
-  EXPECT_EQ(jobs[0].total, 2);
-  const std::optional<Job> found = find_job(jobs[0].id);
-  ASSERT_TRUE(found);
-  EXPECT_EQ(found->reason, "they differ");
-  EXPECT_EQ(found->total, 2);
-  EXPECT_EQ(listed(jobs[0].id, 10), (std::vector<std::string>{"1", "2"}));
-}
-
-std::vector<Job> render(SourceTransaction& transaction, const AppliedIndex& index, const DocumentIds& ids) {
-  transaction.add_rendering(index, ids, "they are large");
-  return transaction.commit();
-}
-
-TEST_P(SourceContract, DocumentsToBeRenderedHaveAFanOut) {
-  lead();
-  const std::vector<Job> jobs = render(*begin(), docs(), {{"2"}, {"1"}, {"2"}});
-  ASSERT_EQ(jobs.size(), 1U);
-  EXPECT_EQ(jobs[0].kind, JobKind::kFanOut);
-  EXPECT_EQ(jobs[0].total, 2);
-  EXPECT_EQ(find_job(jobs[0].id)->reason, "they are large");
-  EXPECT_THAT(listed(jobs[0].id, 10), UnorderedElementsAre("1", "2"));
-}
-
-TEST_P(SourceContract, WhatARenderingCannotReachIsSwept) {
-  lead();
-  const std::vector<Job> jobs = repair(*source_, docs(), {{{"1"}, "a routing"}, {{"2"}, ""}});
-  ASSERT_EQ(jobs.size(), 2U);
-  EXPECT_EQ(jobs[0].kind, JobKind::kFanOut);
-  EXPECT_EQ(listed(jobs[0].id, 10), std::vector<std::string>{"2"});
-  EXPECT_EQ(jobs[1].kind, JobKind::kSweep);
-  EXPECT_EQ(jobs_of(docs().id, JobKind::kSweep).size(), 1U);
-}
-
-TEST_P(SourceContract, ARepairedDocumentIsDeletedWhereItWasFound) {
-  lead();
-  writer_->insert_town(1, "Ulm");
-  writer_->insert_parcel(1, 1);
-  const std::vector<Job> jobs = repair(*source_, parcels(), {{{"1"}, "Bonn"}});
-  ASSERT_EQ(jobs.size(), 1U);
-  EXPECT_EQ(listed(jobs[0].id, 10), std::vector<std::string>{"1"});
-  Rendered documents;
-  begin()->render_for(version(1), parcels(), {{"1"}}, 1 << 20, documents.sink());
-  EXPECT_EQ(documents.routing.at("1"), "Ulm");
-  EXPECT_EQ(documents.stale_routings.at("1"), std::set<std::string>{"Bonn"});
-}
-
-// As a document that had been found without a routing it was deleted there, before each write.
-TEST_P(SourceContract, ADocumentToBeRenderedIsNotTakenForOneWithoutARouting) {
-  lead();
-  writer_->insert_town(1, "Ulm");
-  writer_->insert_parcel(1, 1);
-  ASSERT_EQ(render(*begin(), parcels(), {{"1"}}).size(), 1U);
-  Rendered documents;
-  begin()->render_for(version(1), parcels(), {{"1"}}, 1 << 20, documents.sink());
-  EXPECT_EQ(documents.stale_routings.at("1"), std::set<std::string>{});
-}
-
 // --- what nobody knows ---
 
 TEST_P(DefinedSourceContract, AJobOfAnUnknownKindIsNamedAndLeavesTheOthersReadable) {
@@ -434,10 +133,8 @@ TEST_P(DefinedSourceContract, AJobOfAnUnknownKindIsNamedAndLeavesTheOthersReadab
 
 TEST_P(DefinedSourceContract, AJobAtAnUnknownPositionIsNamedAsWhatItIs) {
   source_ = world_->open();
-  const std::vector<std::pair<std::string, std::string>> planted{{"sweep", "halfway"},
-                                                                 {"fan_out", "the third"},
-                                                                 {"backfill", "halfway"},
-                                                                 {"comparison", "99999999999999999999"}};
+  const std::vector<std::pair<std::string, std::string>> planted{
+      {"sweep", "halfway"}, {"backfill", "halfway"}, {"comparison", "99999999999999999999"}};
   for (const auto& [kind, position] : planted) world().plant_job(kind, position);
   const std::vector<UnreadableJob> jobs = source_->changes().jobs().unreadable;
   ASSERT_EQ(jobs.size(), planted.size());

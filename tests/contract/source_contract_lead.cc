@@ -78,11 +78,11 @@ TEST_P(SnapshotSourceContract, S5_ARepairNeedsNoLead) {
   const auto second = other();
   second->lead().raise_epoch({}, {});
   const auto transaction = second->changes().begin_repair();
-  transaction->add_repair(docs(), {{{"1"}, ""}}, "a test");
+  transaction->add_repair(docs(), {{{"1"}, ""}}, {.reason = "a test"});
   source_->lead().raise_epoch({}, {});
-  std::vector<Job> jobs;
-  EXPECT_NO_THROW(jobs = transaction->commit());
-  EXPECT_EQ(jobs.size(), 1U);
+  Committed added;
+  EXPECT_NO_THROW(added = transaction->commit());
+  EXPECT_EQ(added.due, std::set<IndexId>{docs().id});
 }
 
 TEST_P(SourceContract, S5_AnEpochIsAboveWhatElasticsearchHasSeen) {

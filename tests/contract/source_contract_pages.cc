@@ -113,15 +113,17 @@ TEST_P(PagesSourceContract, S5_APageThatSeesALaterEpochIsNotShown) {
   EXPECT_THROW(page->may_be_shown(), Deposed);
 }
 
-TEST_P(PagesSourceContract, APageReadsTheListOfAFanOut) {
+TEST_P(PagesSourceContract, APageReadsWhatIsDue) {
   lead();
   writer_->insert_things(1, 5);
-  const Job job = fan_out_of_changes(docs());
-  ASSERT_TRUE(expands_to(docs(), job, 5));
+  make_due(docs());
+  ASSERT_TRUE(finds(docs(), 5));
   Pages pages(*source_, docs(), epoch_);
   const auto page = pages.begin();
   page->take_snapshot();
-  EXPECT_EQ(page->fan_out_page(job.id, AfterNumber{0}, 3).ids.size(), 3U);
+  const NextDue next = page->next_due(docs().id, {});
+  ASSERT_TRUE(next.page);
+  EXPECT_EQ(next.page->ids.size(), 5U);
 }
 
 TEST_P(PagesSourceContract, ACancelledConnectionReadsNothingMore) {

@@ -8,6 +8,7 @@ namespace {
 struct Seen {
   Position checkpoint;
   std::size_t jobs = 0;
+  std::int64_t due = 0;
   std::int64_t dead_letters = 0;
   std::string set_aside;
   bool operator==(const Seen&) const = default;
@@ -16,7 +17,9 @@ struct Seen {
 Seen seen_by(Source& source) {
   source.reload();
   const AppliedIndex& parcels = source.pipeline().indices.at(1);
-  return {source.changes().checkpoint(), source.changes().jobs().readable.size(),
+  std::int64_t due = 0;
+  for (const DueList& list : source.changes().due()) due += list.documents + list.changes;
+  return {source.changes().checkpoint(), source.changes().jobs().readable.size(), due,
           source.dead_letters().count({{parcels.id}, {}, ""}), parcels.set_aside};
 }
 
@@ -28,8 +31,8 @@ class Everything {
   void record(SourceTransaction& transaction, const Position& from) const {
     const Changes changes = transaction.read_changes(from, {1000});
     transaction.add_job(docs_.id, JobKind::kComparison, "a test");
-    transaction.add_fan_out(docs_, changes.captured);
-    transaction.add_repair(docs_, {{{"2"}, ""}}, "a test");
+    transaction.add_due_changes(docs_, changes.captured, DocumentVersion());
+    transaction.add_repair(docs_, {{{"2"}, ""}}, {.reason = "a test"});
     transaction.set_aside(parcels_.id, "a test");
     Acknowledged acknowledged;
     acknowledged.position = changes.next;
@@ -51,10 +54,13 @@ TEST_P(SourceContract, S6_NobodySeesWhatIsRecordedBeforeTheCommit) {
   const auto transaction = begin();
   Everything(docs(), parcels(), refused(parcels(), "1", 1)).record(*transaction, position_);
   EXPECT_EQ(seen_by(*observer), before);
-  EXPECT_EQ(transaction->commit().size(), 3U);
+  const Committed added = transaction->commit();
+  EXPECT_EQ(added.jobs.size(), 1U);
+  EXPECT_EQ(added.due, std::set<IndexId>{docs().id});
   const Seen after = seen_by(*observer);
   EXPECT_NE(after.checkpoint, before.checkpoint);
-  EXPECT_EQ(after.jobs, before.jobs + 3);
+  EXPECT_EQ(after.jobs, before.jobs + 1);
+  EXPECT_EQ(after.due, before.due + 2);
   EXPECT_EQ(after.dead_letters, 1);
   EXPECT_EQ(after.set_aside, "a test");
 }
@@ -77,7 +83,7 @@ TEST_P(SourceContract, S6_ACommitReturnsTheJobsThatItHasAdded) {
   const auto transaction = begin();
   transaction->add_job(docs().id, JobKind::kComparison, "the first");
   transaction->add_job(parcels().id, JobKind::kSweep, "the second");
-  const std::vector<Job> jobs = transaction->commit();
+  const std::vector<Job> jobs = transaction->commit().jobs;
   ASSERT_EQ(jobs.size(), 2U);
   EXPECT_EQ(jobs[0].index, docs().id);
   EXPECT_EQ(jobs[0].kind, JobKind::kComparison);
@@ -147,7 +153,7 @@ TEST_P(SourceContract, AnIndexThatIsSetAsideForgetsItsComparisonsAndSweepsOnly) 
   lead();
   finish_jobs();
   writer_->insert_thing(1, 0);
-  fan_out_of_changes(docs());
+  make_due(docs());
   for (const JobKind kind : {JobKind::kBackfill, JobKind::kComparison, JobKind::kSweep}) {
     EXPECT_EQ(add_job(docs().id, kind).size(), 1U);
     EXPECT_EQ(add_job(parcels().id, kind).size(), 1U);
@@ -158,7 +164,7 @@ TEST_P(SourceContract, AnIndexThatIsSetAsideForgetsItsComparisonsAndSweepsOnly) 
   EXPECT_EQ(jobs_of(docs().id, JobKind::kComparison).size(), 0U);
   EXPECT_EQ(jobs_of(docs().id, JobKind::kSweep).size(), 0U);
   EXPECT_EQ(jobs_of(docs().id, JobKind::kBackfill).size(), 1U);
-  EXPECT_EQ(jobs_of(docs().id, JobKind::kFanOut).size(), 1U);
+  EXPECT_TRUE(due_list(docs().id));
   EXPECT_EQ(jobs_of(parcels().id, JobKind::kComparison).size(), 1U);
   EXPECT_EQ(jobs_of(parcels().id, JobKind::kSweep).size(), 1U);
 }

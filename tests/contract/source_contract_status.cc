@@ -69,7 +69,7 @@ TEST_P(DefinedSourceContract, StatusTellsOfEachIndexWhatItsJobsAndDeadLettersAre
   save(acknowledged);
   {
     const auto transaction = begin();
-    transaction->add_repair(docs(), {{{"1"}, ""}, {{"2"}, ""}}, "they differ");
+    transaction->add_repair(docs(), {{{"1"}, ""}, {{"2"}, ""}}, {.reason = "they differ"});
     transaction->set_aside(parcels().id, "its view is gone");
     transaction->commit();
   }
@@ -84,20 +84,23 @@ TEST_P(DefinedSourceContract, StatusTellsOfEachIndexWhatItsJobsAndDeadLettersAre
   EXPECT_EQ(docs_status.refused[0].error, refused(docs(), "1", 1).error_type);
   EXPECT_EQ(docs_status.refused[0].documents, 2);
   EXPECT_EQ(docs_status.set_aside, "");
-  ASSERT_EQ(docs_status.jobs.size(), 2U);
+  ASSERT_EQ(docs_status.jobs.size(), 1U);
   EXPECT_EQ(docs_status.jobs[0].kind, "comparison");
   EXPECT_EQ(docs_status.jobs[0].reason, "somebody asked for it");
   EXPECT_EQ(docs_status.jobs[0].done, 3);
   EXPECT_FALSE(docs_status.jobs[0].total) << "nobody has said how many";
-  EXPECT_EQ(docs_status.jobs[1].kind, "fan_out");
-  EXPECT_EQ(docs_status.jobs[1].done, 0);
-  EXPECT_EQ(docs_status.jobs[1].total, 2);
+  ASSERT_TRUE(docs_status.due);
+  EXPECT_EQ(docs_status.due->documents, 2);
+  EXPECT_EQ(docs_status.due->changes, 0);
+  EXPECT_EQ(docs_status.due->reason, "they differ");
+  EXPECT_LT(docs_status.due->oldest_age, std::chrono::minutes(10));
   const IndexStatus& parcels_status = status->indices[1];
   EXPECT_EQ(parcels_status.alias, "parcels");
   EXPECT_EQ(parcels_status.dead_letters, 0);
   EXPECT_TRUE(parcels_status.refused.empty());
   EXPECT_EQ(parcels_status.set_aside, "its view is gone");
   EXPECT_TRUE(parcels_status.jobs.empty());
+  EXPECT_FALSE(parcels_status.due);
 }
 
 TEST_P(DefinedSourceContract, StatusTellsThatChangesWereLeftOut) {

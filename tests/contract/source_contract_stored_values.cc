@@ -113,14 +113,14 @@ TEST_P(DefinedSourceContract, RowsInALargeTransactionThatNoTriggerWroteAreTold) 
   drain();
   world().plant_outbox_rows(CaptureId{4711}, 60);
   const SteppedOver over = step_over({10, 50});
-  ASSERT_EQ(over.jobs.size(), 1U);
-  std::optional<FanOutList> list;
+  ASSERT_EQ(over.due.size(), 1U);
+  std::optional<FoundDue> found;
   ASSERT_TRUE(becomes_true([&] {
-    list = source_->changes().expand(docs(), over.jobs[0]);
-    return list.has_value();
+    found = source_->changes().find_due(docs());
+    return found.has_value();
   }));
-  EXPECT_EQ(list->documents, 0);
-  EXPECT_THAT(list->unknown_captures, ElementsAre(CaptureId{4711}));
+  EXPECT_EQ(found->documents, 0);
+  EXPECT_THAT(found->unknown_captures, ElementsAre(CaptureId{4711}));
 }
 
 TEST_P(DefinedSourceContract, ARowOfAnIndexThatNobodyHasIsTold) {

@@ -58,9 +58,7 @@ class EmptyTransaction final : public SourceTransaction {
                                      const SearchLimits&) override {
     return DocumentIds{};
   }
-  FanOutPage fan_out_page(JobId, const JobPosition& after, std::int64_t) override {
-    return {{}, after, true};
-  }
+  NextDue next_due(IndexId, const std::vector<DueNumber>&) override { return {}; }
   DocumentIds render_for(DocumentVersion, const AppliedIndex&, const DocumentIds&, std::int64_t,
                          const DocumentSink&) override {
     return {};
@@ -71,10 +69,10 @@ class EmptyTransaction final : public SourceTransaction {
   }
 
   void add_job(IndexId, JobKind, const std::string&) override {}
-  void add_fan_out(const AppliedIndex&, const std::vector<CapturedChange>&) override {}
-  void add_large_transaction(const AppliedIndex&, const LargeTransaction&) override {}
-  void add_rendering(const AppliedIndex&, const DocumentIds&, const std::string&) override {}
-  void add_repair(const AppliedIndex&, const std::vector<FoundDocument>&, const std::string&) override {}
+  void add_due_changes(const AppliedIndex&, const std::vector<CapturedChange>&, DocumentVersion) override {}
+  void add_due_transaction(const AppliedIndex&, const LargeTransaction&, DocumentVersion) override {}
+  void add_due(const AppliedIndex&, const DocumentIds&, const DueOrigin&) override {}
+  void add_repair(const AppliedIndex&, const std::vector<FoundDocument>&, const DueOrigin&) override {}
   void begin_job(JobId) override {}
   void set_aside(IndexId, const std::string&) override {}
   void take_back(IndexId) override {}
@@ -82,7 +80,7 @@ class EmptyTransaction final : public SourceTransaction {
   void save(const Acknowledged&) override {}
   std::vector<std::size_t> new_dead_letters(const std::vector<DeadLetter>&) override { return {}; }
   bool may_be_shown() override { return false; }
-  std::vector<Job> commit() override { return {}; }
+  Committed commit() override { return {}; }
 };
 
 class EmptyReindexes final : public Reindexes {
@@ -149,7 +147,8 @@ class EmptySource final : public Source,
   bool is_awaited() override { return false; }
   SavePace save_pace() override { return {}; }
   UnfinishedJobs jobs() override { return {}; }
-  std::optional<FanOutList> expand(const AppliedIndex&, const Job&) override { return std::nullopt; }
+  std::vector<DueList> due() override { return {}; }
+  std::optional<FoundDue> find_due(const AppliedIndex&) override { return std::nullopt; }
 
   std::chrono::system_clock::time_point now() override { return {}; }
   std::int64_t count(const DeadLetterFilter&) override { return 0; }

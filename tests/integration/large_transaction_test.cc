@@ -17,7 +17,7 @@ constexpr const char* kManyStatements =
 
 class LargeTransaction : public ManyPostsTest {
  protected:
-  std::int64_t jobs() { return database_.number("select count(*) from lockstep.job"); }
+  std::int64_t due() { return database_.number("select count(*) from lockstep.due"); }
 
   void overtake(const std::string& large) {
     follow();
@@ -29,7 +29,7 @@ class LargeTransaction : public ManyPostsTest {
     EXPECT_TRUE(appears("99"));
     EXPECT_TRUE(appears("100"));
     EXPECT_TRUE(becomes("8999", document_of("overtaking")));
-    EXPECT_GT(jobs(), 0) << "the large transaction was over too soon to tell";
+    EXPECT_GT(due(), 0) << "the large transaction was over too soon to tell";
     EXPECT_EQ(document("8998"), document_of("post 8998")) << "it is not applied yet";
     proxy_.disturb({});
     EXPECT_TRUE(becomes_equal());
@@ -49,7 +49,7 @@ class LargeTransaction : public ManyPostsTest {
     }
     proxy_.disturb({});
     EXPECT_TRUE(becomes_equal());
-    EXPECT_TRUE(wait_until([&] { return jobs() == 0; }, kPatience));
+    EXPECT_TRUE(wait_until([&] { return due() == 0; }, kPatience));
     EXPECT_EQ(document("8000"), document_of("post 8000!"));
   }
 
@@ -77,7 +77,7 @@ TEST_F(LargeTransaction, SmallChangesDoNotWaitForATransactionThatWasOpenForLong)
   late.commit();
   execute("insert into blog.posts (id, author_id, title) values (100, 2, 'after')");
   EXPECT_TRUE(appears("100"));
-  EXPECT_GT(jobs(), 0) << "the large transaction was over too soon to tell";
+  EXPECT_GT(due(), 0) << "the large transaction was over too soon to tell";
   proxy_.disturb({});
   EXPECT_TRUE(becomes_equal());
 }
@@ -127,7 +127,7 @@ TEST_F(LargeTransaction, WaitReturnsWhenItIsThereAndNotBefore) {
   execute(kOneStatement);
   const Completed early = pipeline_.lockstep("wait", {"--timeout", "1s"});
   EXPECT_NE(early.exit_code, 0);
-  EXPECT_THAT(early.err, testing::HasSubstr("job")) << early.err;
+  EXPECT_THAT(early.err, testing::HasSubstr("are due")) << early.err;
   proxy_.disturb({});
   pipeline_.must("wait");
   EXPECT_TRUE(is_equal());
@@ -137,9 +137,8 @@ TEST_F(LargeTransaction, TheOutboxIsPrunedWhileItIsReplayed) {
   follow();
   proxy_.hold_bulks();
   execute(kManyStatements);
-  const char* const in_outbox =
-      "select count(*) from lockstep.job where transaction is not null or total is null";
-  ASSERT_TRUE(wait_until([&] { return jobs() > 0 && database_.number(in_outbox) == 0; }, kPatience));
+  const char* const in_outbox = "select count(*) from lockstep.due where ids is null";
+  ASSERT_TRUE(wait_until([&] { return due() > 0 && database_.number(in_outbox) == 0; }, kPatience));
   execute(
       "update lockstep.outbox set slot = (slot + 2) % 3 where slot = extract(epoch from now())::bigint / 600 "
       "% 3");
@@ -151,7 +150,7 @@ TEST_F(LargeTransaction, TheOutboxIsPrunedWhileItIsReplayed) {
       },
       kPatience))
       << outbox_rows() << " rows are left";
-  EXPECT_GT(jobs(), 0);
+  EXPECT_GT(due(), 0);
   proxy_.release_bulks();
   EXPECT_TRUE(becomes_equal());
 }

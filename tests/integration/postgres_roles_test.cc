@@ -10,6 +10,7 @@
 #include "replicator/source/postgres/define/preflight.h"
 #include "replicator/source/source.h"
 #include "tests/integration/defined_database.h"
+#include "tests/support/eventually.h"
 
 namespace lockstep {
 namespace {
@@ -58,14 +59,8 @@ class RolesTest : public ::testing::Test {
 };
 
 JobPosition finished(JobKind kind) {
-  switch (kind) {
-    case JobKind::kFanOut:
-      return AfterNumber{100};
-    case JobKind::kSweep:
-      return Scanning{};
-    default:
-      return AfterDocument{DocumentId{"100"}};
-  }
+  if (kind == JobKind::kSweep) return Scanning{};
+  return AfterDocument{DocumentId{"100"}};
 }
 
 // `check` said "no errors", and every index was set aside at its first page.
@@ -134,8 +129,9 @@ TEST_F(RolesTest, RoleWithTheGrantsRunsAllStatementsOfTheTail) {
     transaction->render_for(DocumentVersion(epoch, 1), index, *ids, 1 << 20, count);
     EXPECT_GE(documents, 20);
     transaction->render_page_for(DocumentVersion(epoch, 2), index, std::nullopt, 10, 1 << 20, count);
-    transaction->add_fan_out(index, changes.captured);
-    transaction->add_repair(index, {{DocumentId{"3"}, "4"}}, "test");
+    transaction->add_due_changes(index, changes.captured, DocumentVersion(epoch, 1));
+    transaction->add_due(index, {{"7"}}, {.reason = "test"});
+    transaction->add_repair(index, {{DocumentId{"3"}, "4"}}, {.reason = "test"});
     transaction->stale(index, {{DocumentId{"1"}, "2"}, {DocumentId{"nothing"}, ""}});
     transaction->add_job(index.id, JobKind::kSweep, "test");
     Acknowledged acknowledged;
@@ -146,20 +142,21 @@ TEST_F(RolesTest, RoleWithTheGrantsRunsAllStatementsOfTheTail) {
     acknowledged.gone_routes.push_back({index.id, DocumentId{"2"}, "3", DocumentVersion(epoch, 1)});
     transaction->save(acknowledged);
     transaction->may_be_shown();
-    EXPECT_GE(transaction->commit().size(), 3u);
+    const Committed added = transaction->commit();
+    EXPECT_GE(added.jobs.size(), 1u);
+    EXPECT_EQ(added.due, std::set<IndexId>{index.id});
   }
   {
-    const std::vector<Job> jobs = log.jobs().readable;
-    const auto fan_out =
-        std::find_if(jobs.begin(), jobs.end(), [](const Job& job) { return job.kind == JobKind::kFanOut; });
-    ASSERT_NE(fan_out, jobs.end());
+    EXPECT_TRUE(
+        support::wait_until([&] { return log.find_due(index).has_value(); }, std::chrono::seconds(20)));
     const auto transaction = log.begin(epoch);
-    transaction->begin_job(fan_out->id);
-    transaction->fan_out_page(fan_out->id, NotBegun{}, 10);
+    const NextDue next = transaction->next_due(index.id, {});
+    ASSERT_TRUE(next.page);
     Acknowledged acknowledged;
-    acknowledged.jobs.push_back({fan_out->id, JobKind::kFanOut, AfterNumber{1}, 1, false});
+    acknowledged.written_pages.push_back(next.page->number);
     transaction->save(acknowledged);
     transaction->commit();
+    EXPECT_EQ(log.due().size(), 1u);
   }
   {
     const std::vector<Job> jobs = log.jobs().readable;

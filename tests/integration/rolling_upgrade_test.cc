@@ -39,6 +39,23 @@ class RollingUpgrade : public testing::Test {
     return wait_until([&] { return program.err().find(text) != std::string::npos; }, kPatience);
   }
 
+  /// As before the newest migration, 0019_due.
+  void take_back_newest() {
+    database_.execute(
+        "drop table lockstep.due; "
+        "alter table lockstep.job add column behind bigint, add column joined integer not null default 0, "
+        "add column transaction xid8, add column read_to bigint; "
+        "alter table lockstep.job drop constraint job_kind_check; "
+        "create table lockstep.job_page (job bigint not null references lockstep.job on delete cascade, "
+        "number bigint not null, ids text[] not null, primary key (job, number)); "
+        "create table lockstep.job_change (job bigint not null references lockstep.job on delete cascade, "
+        "capture integer not null, keys text[] not null); "
+        "alter table lockstep.job add constraint job_kind_check "
+        "check (kind in ('backfill', 'comparison', 'fan_out', 'sweep')); "
+        "delete from lockstep.migration where number = " +
+        std::to_string(newest_));
+  }
+
   PostgresDatabase database_;
   PipelineUnderTest pipeline_;
   std::int64_t newest_ = 0;
@@ -82,13 +99,47 @@ TEST_F(RollingUpgrade, AnOlderProgramLeavesAReindexAsItIs) {
 }
 
 TEST_F(RollingUpgrade, ANewerProgramWaitsForTheApplyAndSaysSo) {
-  // As before the newest migration, 0018_origins, which makes or replaces a function.
-  database_.execute("delete from lockstep.migration where number = " + std::to_string(newest_));
+  take_back_newest();
   const auto program = pipeline_.start();
   EXPECT_TRUE(says(*program, "run `lockstep apply`"));
   EXPECT_TRUE(program->running());
   pipeline_.apply();
   EXPECT_TRUE(follows(*program, "after the apply"));
+}
+
+TEST_F(RollingUpgrade, TheFanOutsOfAnOlderProgramBecomeDue) {
+  database_.execute(
+      "insert into items select i, 'item' from generate_series(2, 30) as i on conflict do nothing");
+  pipeline_.must("run", {"--until-caught-up"});
+  // What it has passed and not written: a list, a change without one, a transaction whose rows are still
+  // there.
+  database_.execute("update items set name = 'listed' where id between 2 and 10");
+  database_.execute("update items set name = 'changed' where id between 11 and 20");
+  database_.execute("update items set name = 'large' where id between 21 and 30");
+  const std::string large =
+      database_.value("select max(txid::text::bigint)::text from lockstep.outbox").value();
+  database_.execute(
+      "update lockstep.checkpoint set prev = pg_current_snapshot(), cur = null, last_txid = '0', last_id = "
+      "0");
+  take_back_newest();
+  database_.execute(
+      "insert into lockstep.job (pipeline, index, kind, reason, total) select pipeline, id, 'fan_out', 'a "
+      "list', 9 "
+      "from lockstep.index; "
+      "insert into lockstep.job_page select max(id), 9, array['2','3','4','5','6','7','8','9','10'] from "
+      "lockstep.job; "
+      "insert into lockstep.job (pipeline, index, kind, reason) select pipeline, id, 'fan_out', 'a change' "
+      "from lockstep.index; "
+      "insert into lockstep.job_change select (select max(id) from lockstep.job), c.id, "
+      "array['11','12','13','14','15','16','17','18','19','20'] from lockstep.capture as c; "
+      "insert into lockstep.job (pipeline, index, kind, reason, transaction, read_to) "
+      "select pipeline, id, 'fan_out', 'a transaction', '" +
+      large + "'::xid8, 0 from lockstep.index");
+  pipeline_.apply();
+  EXPECT_EQ(database_.number("select count(*) from lockstep.due"), 3);
+  pipeline_.must("run", {"--until-caught-up"});
+  EXPECT_EQ(pipeline_.difference_within(kPatience), "");
+  EXPECT_EQ(database_.number("select count(*) from lockstep.due"), 0);
 }
 
 }  // namespace

@@ -79,7 +79,7 @@ class SlowReadings : public testing::Test {
   }
 
   int times_stepped_aside() const {
-    static const std::regex kLine("its changes become jobs for a while");
+    static const std::regex kLine("its changes become due for a while");
     const std::string log = program_->err();
     return static_cast<int>(std::distance(std::sregex_iterator(log.begin(), log.end(), kLine), {}));
   }
@@ -101,7 +101,7 @@ TEST_F(SlowReadings, ALockOnTheTableOfOneIndexIsNamedAndHoldsUpNoOther) {
   EXPECT_THAT(told, HasSubstr(" of " + pipeline_.index("items").alias() + " has taken "));
   EXPECT_THAT(told, HasSubstr("pg_terminate_backend(" + session + ")"));
   told = pipeline_.lockstep("wait", {"--timeout", "1ms"}).err;
-  EXPECT_THAT(told, HasSubstr("fan_out of " + pipeline_.index("items").alias()));
+  EXPECT_THAT(told, HasSubstr("documents of " + pipeline_.index("items").alias() + " are due"));
   EXPECT_THAT(told, HasSubstr(holder));
   EXPECT_THAT(program_->err(), HasSubstr(holder));
   execute("update notes set text = 'changed again' where id in (5, 6)");

@@ -173,10 +173,11 @@ TEST_F(Wait, AFanOutIsWaitedForToItsEnd) {
   });
   execute("update blog.authors set name = 'stuck' where id = 1");
   ASSERT_TRUE(
-      wait_until([&] { return database_.number("select count(*) from lockstep.job") > 0; }, kPatience));
+      wait_until([&] { return database_.number("select count(*) from lockstep.due") > 0; }, kPatience));
   const Completed late = wait({"--timeout", "500ms"});
   EXPECT_EQ(late.exit_code, 1);
-  EXPECT_THAT(late.err, HasSubstr("a job is not finished: fan_out of " + posts_.alias()));
+  EXPECT_THAT(late.err,
+              AllOf(HasSubstr("not all is written yet: "), HasSubstr("of " + posts_.alias() + " are due")));
   proxy_.disturb({});
   EXPECT_EQ(wait().exit_code, 0);
   EXPECT_TRUE(is_equal());

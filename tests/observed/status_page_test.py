@@ -72,7 +72,7 @@ class StatusPage(unittest.TestCase):
         self.assertTrue(browser.shows("✓ Following", "h1"), browser.text())
         self.assertTrue(wait_until(lambda: browser.text("#letters") == ""), browser.text("#letters"))
 
-    def test_jobs_generations_warnings_and_what_is_not_followed_are_told_with_numbers(self):
+    def test_what_is_due_jobs_generations_warnings_and_what_is_not_followed_are_told_with_numbers(self):
         browser = self.open()
         status = self.shop.status()
         status["headline"] = {"tone": "warn", "word": "Needs attention", "text": "One index is not followed"}
@@ -81,17 +81,27 @@ class StatusPage(unittest.TestCase):
                                 "keep_seconds": None, "waits": False, "failed": False}]
         status["slo"] = {"lag_seconds": 2, "share": 0.98765, "known_seconds": 86350}
         status["standbys"] = [{"host": "10.0.0.7", "since": "2026-01-31T12:00:00Z"}]
-        status["indices"][0].update(set_aside=True, jobs=[{"kind": "fan_out", "reason": "a change of shop.vendor", "done": 120000,
-                                                           "total": 300000, "total_is_estimate": True, "seconds_left": 42.0,
-                                                           "unreadable": False}])
-        browser.run("const told = arguments[0]; window.fetch = async () => ({ ok: true, json: async () => told }); refresh()", status)
+        status["indices"][0].update(
+            set_aside=True,
+            due={"documents": 16200, "changes": 0, "oldest_seconds": 2.1, "reason": "a change of many documents",
+                 "documents_per_second": 8100.0, "seconds_left": 2.0},
+            jobs=[{"kind": "comparison", "reason": "it was restored", "done": 120000, "total": 300000, "seconds_left": 42.0,
+                   "unreadable": False}])
+        told = "const told = arguments[0]; window.fetch = async () => ({ ok: true, json: async () => told }); refresh()"
+        browser.run(told, status)
         self.assertTrue(browser.shows("120,000 of about 300,000 documents (40 %), about 42.0 s left", "#jobs"), browser.text())
         self.assertEqual(browser.run("return document.querySelector('progress').position"), 0.4)
+        self.assertIn("a change of many documents", browser.text("#due"))
+        self.assertIn("16,200 documents, the oldest for 2.1 s, 8,100/s, about 2.0 s left", browser.text("#due"))
         self.assertIn("a <b>trigger</b> is missing", browser.text("#attention"))
         self.assertIn("is not followed", browser.text("#attention"))
         self.assertIn("one-000001, and one-000002: filling", browser.text("#indices"))
         self.assertIn("10.0.0.7", browser.text("#facts"))
         self.assertIn("within 2.0 s for 98.76 % of the last day", browser.text("#facts"))
+        status["indices"][0]["due"].update(documents=1, changes=3, documents_per_second=0, seconds_left=None)
+        browser.run(told, status)
+        self.assertTrue(browser.shows("1 document, and changes whose documents are still to be found, the oldest for 2.1 s", "#due"),
+                        browser.text("#due"))
 
     def test_a_phone_needs_no_sideways_scrolling(self):
         browser = self.open(width=375, height=800)

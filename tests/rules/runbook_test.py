@@ -14,6 +14,7 @@ CODE = {"replicator/source/postgres/catalog/differences.cc": ["difference_of"],
         "replicator/source/sqlite/define/differences.cc": ["in_words", "add_missing_fields", "add_view_differences"],
         "replicator/source/sqlite/define/wanted.cc": ["misfit"],
         "replicator/pipeline/progress_report.cc": ["ProgressReport::find_differences", "ProgressReport::note_troubles"],
+        "replicator/pipeline/jobs/job_runner.cc": ["JobRunner::troubles"],
         "replicator/elasticsearch/bulk/bulk_writer.cc": ["BulkWriter::state"],
         "replicator/source/postgres/read/outbox_care.cc": ["PostgresOutboxCare::unfollowed_parts"],
         "replicator/source/pipeline_status.cc": ["in_words"],
@@ -23,7 +24,7 @@ LEAST = 13  # characters: a shorter text is a word, not a warning
 # A text is put together from literals, values and what joins them.
 NESTED = r"\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)"
 SQL_PARTS = (r"'(?:[^']|'')*'", rf"[a-z_][\w.]*(?:{NESTED})?(?:::\w+)?", r"\s*\|\|\s*")
-CODE_PARTS = (r'"(?:[^"\\]|\\.)*"(?:\s*"(?:[^"\\]|\\.)*")*', rf"(?:[\w.:]+(?:{NESTED})?|{NESTED})", r"\s*\+\s*")
+CODE_PARTS = (r'"(?:[^"\\]|\\.)*"(?:\s*"(?:[^"\\]|\\.)*")*', rf"(?:(?:[\w.:]|->)+(?:{NESTED})?(?:->\w+)?|{NESTED})", r"\s*\+\s*")
 
 
 def unquoted(literal):

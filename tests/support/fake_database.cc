@@ -50,10 +50,28 @@ std::optional<Job> add_whole_index_job(State& state, IndexId index, JobKind kind
   return insert(state, std::move(stored));
 }
 
-std::map<std::int64_t, std::string> numbered(const std::vector<std::string>& ids) {
-  std::map<std::int64_t, std::string> documents;
-  for (const std::string& id : ids) documents.emplace(static_cast<std::int64_t>(documents.size()) + 1, id);
-  return documents;
+std::size_t StoredDue::documents() const {
+  std::size_t sum = 0;
+  for (const auto& [number, stored] : pages) sum += stored.page.ids.size();
+  return sum;
+}
+
+void add_pages(State& state, IndexId index, const std::vector<std::string>& ids, const StoredPage& like) {
+  StoredPage page = like;
+  std::set<std::string> listed;
+  const auto end_page = [&] {
+    if (page.page.ids.empty()) return;
+    page.page.number = {++state.last_due};
+    if (like.page.since == kSinceItself) page.page.since = page.page.number;
+    state.due[index].pages.emplace(page.page.number, page);
+    page.page.ids.clear();
+  };
+  for (const std::string& id : ids) {
+    if (!listed.insert(id).second) continue;
+    page.page.ids.push_back({id});
+    if (page.page.ids.size() == static_cast<std::size_t>(kDuePageDocuments)) end_page();
+  }
+  end_page();
 }
 
 // --- Change ---
@@ -119,15 +137,22 @@ void Database::apply(AppliedPipeline pipeline) {
   pipeline_ = std::move(pipeline);
 }
 
-JobId Database::add_job(IndexId index, JobKind kind, const Values& ids) {
+JobId Database::add_job(IndexId index, JobKind kind) {
   const std::lock_guard lock(mutex_);
   StoredJob stored;
   stored.job.index = index;
   stored.job.kind = kind;
   stored.job.reason = "a test";
-  stored.documents = numbered(ids);
-  if (kind == JobKind::kFanOut) stored.job.total = static_cast<std::int64_t>(ids.size());
   return insert(state_, std::move(stored)).id;
+}
+
+void Database::add_due(IndexId index, const Values& ids) {
+  const std::lock_guard lock(mutex_);
+  StoredPage like;
+  like.page.since = kSinceItself;
+  like.since = std::chrono::steady_clock::now();
+  like.reason = "a test";
+  add_pages(state_, index, ids, like);
 }
 
 void Database::set_unreadable_jobs(std::vector<UnreadableJob> jobs) {

@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "replicator/clock.h"
 #include "replicator/source/pipeline_status.h"
 #include "replicator/source/source.h"
 
@@ -45,8 +46,32 @@ using RoutedId = std::tuple<IndexId, std::string, std::string>;  ///< index, _id
 
 struct StoredJob {
   Job job;
-  std::vector<CapturedChange> changes;            ///< of a fan-out: what its list is made from
-  std::map<std::int64_t, std::string> documents;  ///< the list of a fan-out, by number
+};
+
+/// Changes of one index whose documents are still to be found.
+struct DueChanges {
+  DueNumber number;
+  std::vector<CapturedChange> changes;
+  std::optional<DocumentVersion> as_of;
+  std::string reason;
+  SteadyTime since{};
+  bool keeps_rows = false;  ///< of a large transaction
+};
+
+struct StoredPage {
+  DuePage page;
+  std::string reason;
+  SteadyTime since{};
+  SteadyTime not_before{};
+};
+
+/// What is due of one index.
+struct StoredDue {
+  std::vector<DueChanges> changes;  ///< oldest first
+  std::map<DueNumber, StoredPage> pages;
+
+  bool empty() const { return changes.empty() && pages.empty(); }
+  std::size_t documents() const;
 };
 
 struct StoredLetter {
@@ -71,6 +96,8 @@ struct State {
   std::map<JobId, StoredJob> jobs;
   std::vector<UnreadableJob> unreadable_jobs;
   JobId next_job{1};
+  std::map<IndexId, StoredDue> due;
+  std::int64_t last_due = 0;
   std::map<RoutedId, StoredLetter> dead_letters;
   std::map<RoutedId, DocumentVersion> routes;
 };
@@ -85,8 +112,11 @@ Job insert(State& state, StoredJob stored);
 /// As SourceTransaction::add_job().
 std::optional<Job> add_whole_index_job(State& state, IndexId index, JobKind kind, const std::string& reason);
 
-/// The list of a fan-out, numbered from 1.
-std::map<std::int64_t, std::string> numbered(const std::vector<std::string>& ids);
+/// Of a page that comes from nothing older.
+inline constexpr DueNumber kSinceItself{-1};
+
+/// Adds pages of these documents, each once.
+void add_pages(State& state, IndexId index, const std::vector<std::string>& ids, const StoredPage& like);
 
 /// One transaction of an application.
 class Change {
@@ -107,9 +137,9 @@ class Change {
   State& state_;
 };
 
-/// Where a transaction of the pipeline is when the database calls its hook. kExpand is a call of
-/// ChangeLog::expand().
-enum class Step { kBegin, kReadChanges, kRender, kSave, kCommit, kCommitted, kExpand };
+/// Where a transaction of the pipeline is when the database calls its hook. kFind is a call of
+/// ChangeLog::find_due().
+enum class Step { kBegin, kReadChanges, kRender, kSave, kCommit, kCommitted, kFind };
 
 /// The server. All connections share it. Thread-safe.
 class Database {
@@ -132,8 +162,10 @@ class Database {
   AppliedPipeline pipeline() const;
   /// What `apply` would do.
   void apply(AppliedPipeline pipeline);
-  /// Adds a job that nobody has begun. `ids` is the list of a fan-out.
-  JobId add_job(IndexId index, JobKind kind, const Values& ids = {});
+  /// Adds a job that nobody has begun.
+  JobId add_job(IndexId index, JobKind kind);
+  /// Makes these documents due, on one page, as another process does.
+  void add_due(IndexId index, const Values& ids);
   /// Stores these jobs, and no others, that nobody can read.
   void set_unreadable_jobs(std::vector<UnreadableJob> jobs);
 
@@ -151,7 +183,7 @@ class Database {
   void read_pages_beside() { reads_pages_beside_ = true; }
   bool reads_pages_beside() const { return reads_pages_beside_; }
 
-  /// Whether connections beside the leader's can be opened: for pages, and for lists of fan-outs.
+  /// Whether connections beside the leader's can be opened: for pages, and for finding due documents.
   void give_side_connections(bool give) { gives_side_connections_ = give; }
   bool gives_side_connections() const { return gives_side_connections_; }
 

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cctype>
 #include <ctime>
+#include <iterator>
 #include <stdexcept>
 #include <thread>
 #include <utility>
@@ -201,35 +202,82 @@ UnfinishedJobs FakeSource::jobs() {
   });
 }
 
-std::optional<FanOutList> FakeSource::expand(const AppliedIndex& index, const Job& fan_out) {
-  database_.require_present();
-  database_.step(Step::kExpand);
-  if (connection_.open > 0) throw std::logic_error("a transaction is open on this connection");
-  require_side_connection(database_);
-  const std::optional<JobId> expanded = std::exchange(connection_.expanding, std::nullopt);
-  if (expanded) make_list(*expanded);
-  const std::optional<std::int64_t> total = ask([&](const State& state) {
-    const auto stored = state.jobs.find(fan_out.id);
-    return stored == state.jobs.end() ? std::optional<std::int64_t>(0) : stored->second.job.total;
+std::vector<DueList> FakeSource::due() {
+  return ask([](const State& state) {
+    const SteadyTime now = std::chrono::steady_clock::now();
+    std::vector<DueList> lists;
+    for (const auto& [index, due] : state.due) {
+      DueList& list = lists.emplace_back(DueList{.index = index});
+      SteadyTime oldest = now;
+      const auto note = [&](DueNumber number, DueNumber since, SteadyTime at, const std::string& reason) {
+        if (list.newest == DueNumber{} || since < list.oldest) list.oldest = since;
+        list.newest = std::max(list.newest, number);
+        if (list.reason.empty() || at < oldest) list.reason = reason;
+        oldest = std::min(oldest, at);
+      };
+      for (const DueChanges& each : due.changes) {
+        note(each.number, each.number, each.since, each.reason);
+        list.changes += each.keeps_rows ? 1 : static_cast<std::int64_t>(each.changes.size());
+        list.keeps_rows = list.keeps_rows || each.keeps_rows;
+      }
+      for (const auto& [number, stored] : due.pages)
+        note(number, stored.page.since, stored.since, stored.reason);
+      list.documents = static_cast<std::int64_t>(due.documents());
+      list.oldest_age = std::chrono::floor<std::chrono::milliseconds>(now - oldest);
+    }
+    return lists;
   });
-  if (total) return FanOutList{*total};
-  database_.require_readable(index);
-  connection_.expanding = fan_out.id;
-  return std::nullopt;
 }
 
-void FakeSource::make_list(JobId fan_out) {
+std::optional<FoundDue> FakeSource::find_due(const AppliedIndex& index) {
+  database_.require_present();
+  database_.step(Step::kFind);
+  if (connection_.open > 0) throw std::logic_error("a transaction is open on this connection");
+  require_side_connection(database_);
+  if (connection_.finding && *connection_.finding != index.id) return std::nullopt;
+  database_.require_readable(index);
+  if (!std::exchange(connection_.finding, index.id)) return std::nullopt;
+  connection_.finding.reset();
+  return FoundDue{make_pages(index.id)};
+}
+
+std::int64_t FakeSource::make_pages(IndexId index) {
   const State seen = database_.state();
-  const auto found = seen.jobs.find(fan_out);
-  if (found == seen.jobs.end() || found->second.job.total) return;
-  const std::vector<std::string> ids =
-      database_.resolve(seen, found->second.job.index, found->second.changes);
+  const auto found = seen.due.find(index);
+  if (found == seen.due.end()) return 0;
+  std::int64_t documents = 0;
+  const std::vector<DueChanges>& entries = found->second.changes;
+  for (auto first = entries.begin(); first != entries.end();) {
+    auto end = std::next(first);  // a large transaction is found by itself
+    if (!first->keeps_rows)
+      end = std::find_if(first, entries.end(), [](const auto& each) { return each.keeps_rows; });
+    documents += make_pages(seen, index, {first, end});
+    first = end;
+  }
+  return documents;
+}
+
+std::int64_t FakeSource::make_pages(const State& seen, IndexId index,
+                                    const std::vector<DueChanges>& entries) {
+  std::vector<CapturedChange> changes;
+  StoredPage like;
+  like.page.since = entries.front().number;
+  like.page.as_of = entries.front().as_of;
+  like.reason = entries.front().reason;
+  like.since = entries.front().since;
+  for (const DueChanges& each : entries) {
+    changes.insert(changes.end(), each.changes.begin(), each.changes.end());
+    like.page.as_of = each.as_of && like.page.as_of ? std::max(like.page.as_of, each.as_of) : std::nullopt;
+  }
+  const std::vector<std::string> ids = database_.resolve(seen, index, changes);
   const std::lock_guard lock(database_.mutex_);
-  const auto stored = database_.state_.jobs.find(fan_out);
-  if (stored == database_.state_.jobs.end()) return;
-  stored->second.documents = numbered(ids);
-  stored->second.job.total = static_cast<std::int64_t>(ids.size());
-  stored->second.job.keeps_rows = false;
+  StoredDue& due = database_.state_.due[index];
+  std::erase_if(due.changes, [&](const DueChanges& each) {
+    return each.number >= entries.front().number && each.number <= entries.back().number;
+  });
+  add_pages(database_.state_, index, ids, like);
+  if (due.empty()) database_.state_.due.erase(index);
+  return static_cast<std::int64_t>(ids.size());
 }
 
 // --- DeadLetterBox ---

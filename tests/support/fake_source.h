@@ -73,8 +73,9 @@ class FakeSource final : public Source,
   bool is_awaited() override;
   SavePace save_pace() override { return {}; }
   UnfinishedJobs jobs() override;
-  /// Says none once for each fan-out, as if making its list took a while.
-  std::optional<FanOutList> expand(const AppliedIndex& index, const Job& fan_out) override;
+  std::vector<DueList> due() override;
+  /// Says none once, as if finding the documents took a while.
+  std::optional<FoundDue> find_due(const AppliedIndex& index) override;
 
   std::chrono::system_clock::time_point now() override;
   std::int64_t count(const DeadLetterFilter& filter) override;
@@ -95,7 +96,8 @@ class FakeSource final : public Source,
   /// Asks the state as it is now. Throws Error while the database is away.
   template <typename Question>
   auto ask(const Question& question) const;
-  void make_list(JobId fan_out);
+  std::int64_t make_pages(IndexId index);
+  std::int64_t make_pages(const State& seen, IndexId index, const std::vector<DueChanges>& entries);
 
   Database& database_;
   AppliedPipeline pipeline_;

@@ -28,59 +28,42 @@ RoutedId key_of(const DeadLetter& letter) {
   return {letter.index, letter.id.text, letter.routing};
 }
 
-// The number behind which a fan-out goes on.
-std::int64_t number_of(const JobPosition& position) {
-  if (const auto* after = std::get_if<AfterNumber>(&position)) return after->number;
-  if (std::holds_alternative<NotBegun>(position) || std::holds_alternative<Begun>(position)) return 0;
-  throw std::logic_error("not the position of a fan-out");
-}
-
-bool share_a_row(const std::vector<CapturedChange>& left, const std::vector<CapturedChange>& right) {
-  for (const CapturedChange& a : left) {
-    for (const CapturedChange& b : right) {
-      if (a.capture != b.capture) continue;
-      for (const std::string& value : a.values) {
-        if (has(b.values, value)) return true;
-      }
-    }
-  }
-  return false;
-}
-
-// The newest fan-out of the index whose list is made or being made and that comes from the same rows.
-std::optional<JobId> fan_out_ahead(const State& state, IndexId index, std::optional<JobId> expanding,
-                                   const std::vector<CapturedChange>& changes) {
-  std::optional<JobId> ahead;
-  for (const auto& [id, stored] : state.jobs) {
-    if (stored.job.index != index || stored.job.kind != JobKind::kFanOut) continue;
-    if ((stored.job.total || id == expanding) && share_a_row(stored.changes, changes)) ahead = id;
-  }
-  return ahead;
-}
-
-// The newest fan-out that waits for the same one and whose list nobody has begun to make.
-StoredJob* fan_out_to_join(State& state, IndexId index, std::optional<JobId> expanding,
-                           std::optional<JobId> behind) {
-  StoredJob* joined = nullptr;
-  for (auto& [id, stored] : state.jobs) {
-    if (stored.job.index == index && stored.job.kind == JobKind::kFanOut && !stored.job.total &&
-        !stored.job.keeps_rows && stored.job.behind == behind && id != expanding)
-      joined = &stored;
-  }
-  return joined;
-}
-
 void save_progress(State& state, const JobProgress& progress) {
   const auto stored = state.jobs.find(progress.job);
   if (stored == state.jobs.end()) return;
-  if (progress.kind == JobKind::kFanOut) {
-    auto& documents = stored->second.documents;
-    documents.erase(documents.begin(), documents.upper_bound(number_of(progress.position)));
-  }
   stored->second.job.position = progress.position;
   stored->second.job.done += progress.done_documents;
   if (progress.total) stored->second.job.total = progress.total;
   if (progress.finished) state.jobs.erase(stored);
+}
+
+void write_pages(State& state, Committed& added, IndexId index, const std::vector<std::string>& ids,
+                 const DueOrigin& origin) {
+  if (ids.empty()) return;
+  StoredPage like;
+  like.page.since = origin.since.value_or(kSinceItself);
+  like.page.as_of = origin.as_of;
+  like.reason = origin.reason;
+  like.since = std::chrono::steady_clock::now();
+  like.not_before = like.since + origin.pause;
+  add_pages(state, index, ids, like);
+  added.due.insert(index);
+}
+
+// Whether the document is left alone for a while already; then it is due as of `origin`, too.
+bool joins(State& state, IndexId index, const std::string& id, const DueOrigin& origin) {
+  bool has_joined = false;
+  const auto due = state.due.find(index);
+  if (due == state.due.end()) return false;
+  for (auto& [number, stored] : due->second.pages) {
+    if (stored.not_before <= std::chrono::steady_clock::now() || !has(stored.page.ids, DocumentId{id}))
+      continue;
+    DuePage& page = stored.page;
+    page.as_of = page.as_of && origin.as_of ? std::max(page.as_of, origin.as_of) : std::nullopt;
+    page.since = std::min(page.since, origin.since.value_or(number));
+    has_joined = true;
+  }
+  return has_joined;
 }
 
 void save_letter(State& state, const DeadLetter& letter) {
@@ -152,7 +135,7 @@ RenderedDocument FakeTransaction::rendered_for(DocumentVersion version, const Ap
       document.stale_routings.push_back(routing);
   }
   if (row != nullptr) {
-    record([key = RoutedId{index.id, id, row->routing}, version](State& state, std::vector<Job>&) {
+    record([key = RoutedId{index.id, id, row->routing}, version](State& state, Committed&) {
       state.routes[key] = version;
     });
   }
@@ -321,123 +304,118 @@ std::optional<DocumentIds> FakeTransaction::resolve(const AppliedIndex& index,
   return ids;
 }
 
-FanOutPage FakeTransaction::fan_out_page(JobId job, const JobPosition& after, std::int64_t limit) {
-  FanOutPage page;
-  std::int64_t number = number_of(after);
-  const auto& documents = seen_.jobs.at(job).documents;
-  auto document = documents.upper_bound(number);
-  for (; document != documents.end() && static_cast<std::int64_t>(page.ids.size()) < limit; ++document) {
-    page.ids.push_back({document->second});
-    number = document->first;
+NextDue FakeTransaction::next_due(IndexId index, const std::vector<DueNumber>& in_hand) {
+  NextDue next;
+  const auto found = seen_.due.find(index);
+  if (found == seen_.due.end()) return next;
+  const StoredDue& due = found->second;
+  next.has_changes = !due.changes.empty();
+  next.keeps_rows = std::ranges::any_of(due.changes, &DueChanges::keeps_rows);
+  const SteadyTime now = std::chrono::steady_clock::now();
+  std::optional<SteadyTime> ready_at;
+  for (const auto& [number, stored] : due.pages) {
+    if (has(in_hand, number)) continue;
+    if (stored.not_before <= now) {
+      next.page = stored.page;
+      return next;
+    }
+    ready_at = std::min(ready_at.value_or(stored.not_before), stored.not_before);
   }
-  page.position = AfterNumber{number};
-  page.end = static_cast<std::int64_t>(page.ids.size()) < limit;
-  return page;
+  if (ready_at) next.ready_in = std::chrono::ceil<std::chrono::milliseconds>(*ready_at - now);
+  return next;
 }
 
 // --- recording ---
 
 void FakeTransaction::add_job(IndexId index, JobKind kind, const std::string& reason) {
-  record([=](State& state, std::vector<Job>& added) {
+  record([=](State& state, Committed& added) {
     if (std::optional<Job> job = add_whole_index_job(state, index, kind, reason))
-      added.push_back(*std::move(job));
+      added.jobs.push_back(*std::move(job));
   });
 }
 
-void FakeTransaction::add_fan_out(const AppliedIndex& index, const std::vector<CapturedChange>& changes) {
-  record(
-      [index = index.id, changes, expanding = connection_.expanding](State& state, std::vector<Job>& added) {
-        const std::optional<JobId> behind = fan_out_ahead(state, index, expanding, changes);
-        if (StoredJob* joined = fan_out_to_join(state, index, expanding, behind)) {
-          joined->changes.insert(joined->changes.end(), changes.begin(), changes.end());
-          added.push_back(joined->job);
-          return;
-        }
-        StoredJob stored;
-        stored.job.index = index;
-        stored.job.kind = JobKind::kFanOut;
-        stored.job.reason = "a change of many documents";
-        stored.job.behind = behind;
-        stored.changes = changes;
-        added.push_back(insert(state, std::move(stored)));
-      });
+void FakeTransaction::add_due_changes(const AppliedIndex& index, const std::vector<CapturedChange>& changes,
+                                      DocumentVersion as_of) {
+  record([=, index = index.id](State& state, Committed& added) {
+    state.due[index].changes.push_back(
+        {{++state.last_due}, changes, as_of, std::string(kManyDocuments), std::chrono::steady_clock::now()});
+    added.due.insert(index);
+  });
 }
 
-void FakeTransaction::add_large_transaction(const AppliedIndex& index, const LargeTransaction& transaction) {
+void FakeTransaction::add_due_transaction(const AppliedIndex& index, const LargeTransaction& transaction,
+                                          DocumentVersion as_of) {
   const auto first = static_cast<std::size_t>(std::stoull(transaction.text));
-  StoredJob stored;
-  stored.job.index = index.id;
-  stored.job.kind = JobKind::kFanOut;
-  stored.job.reason = "a transaction of many changes";
-  stored.job.keeps_rows = true;
+  DueChanges due;
+  due.as_of = as_of;
+  due.reason = kManyChanges;
+  due.keeps_rows = true;
   bool everything = false;
   for (std::size_t row = first; row < end_of_transaction(seen_, first); ++row) {
     const OutboxRow& changed = seen_.outbox[row];
     if (!has(index.captures, changed.capture)) continue;
     everything |= changed.everything;
-    stored.changes.push_back({changed.capture, changed.values});
+    due.changes.push_back({changed.capture, changed.values});
   }
-  record([stored](State& state, std::vector<Job>& added) { added.push_back(insert(state, stored)); });
+  record([due, index = index.id](State& state, Committed& added) {
+    DueChanges numbered = due;
+    numbered.number = {++state.last_due};
+    numbered.since = std::chrono::steady_clock::now();
+    state.due[index].changes.push_back(std::move(numbered));
+    added.due.insert(index);
+  });
   if (!everything) return;
   for (const JobKind kind : {JobKind::kBackfill, JobKind::kSweep})
     add_job(index.id, kind, std::string(kEverythingChanged));
 }
 
-void FakeTransaction::add_rendering(const AppliedIndex& index, const DocumentIds& ids,
-                                    const std::string& reason) {
-  std::set<std::string> each_once;
-  for (const DocumentId& id : ids) each_once.insert(id.text);
-  if (each_once.empty()) return;
-  StoredJob stored;
-  stored.job.index = index.id;
-  stored.job.kind = JobKind::kFanOut;
-  stored.job.reason = reason;
-  stored.job.total = static_cast<std::int64_t>(each_once.size());
-  stored.documents = numbered({each_once.begin(), each_once.end()});
-  record([stored](State& state, std::vector<Job>& added) { added.push_back(insert(state, stored)); });
+void FakeTransaction::add_due(const AppliedIndex& index, const DocumentIds& ids, const DueOrigin& origin) {
+  std::vector<std::string> texts;
+  for (const DocumentId& id : ids) texts.push_back(id.text);
+  record([=, index = index.id](State& state, Committed& added) {
+    write_pages(state, added, index, texts, origin);
+  });
 }
 
 void FakeTransaction::add_repair(const AppliedIndex& index, const std::vector<FoundDocument>& documents,
-                                 const std::string& reason) {
-  std::set<std::string> ids;
+                                 const DueOrigin& origin) {
+  std::vector<std::string> ids;
   std::vector<RoutedId> routes;
   bool beyond_reach = false;
   for (const FoundDocument& document : documents) {
     if (!index.routed && !document.routing.empty()) {
-      beyond_reach = true;  // a fan-out writes it without a routing
+      beyond_reach = true;  // a rendering writes it without a routing
       continue;
     }
-    ids.insert(document.id.text);
+    ids.push_back(document.id.text);
     if (index.routed) routes.emplace_back(index.id, document.id.text, document.routing);
   }
-  record([=, index = index.id](State& state, std::vector<Job>& added) {
+  record([=, index = index.id](State& state, Committed& added) {
+    std::vector<std::string> others = ids;
+    if (origin.pause.count() > 0)
+      std::erase_if(others, [&](const auto& id) { return joins(state, index, id, origin); });
+    write_pages(state, added, index, others, origin);
+  });
+  record([=, index = index.id, reason = origin.reason](State& state, Committed& added) {
     for (const RoutedId& route : routes) state.routes.try_emplace(route);
-    StoredJob stored;
-    stored.job.index = index;
-    stored.job.reason = reason;
-    if (!ids.empty()) {
-      StoredJob fan_out = stored;
-      fan_out.job.kind = JobKind::kFanOut;
-      fan_out.job.total = static_cast<std::int64_t>(ids.size());
-      fan_out.documents = numbered({ids.begin(), ids.end()});
-      added.push_back(insert(state, std::move(fan_out)));
-    }
-    if (beyond_reach) {
-      stored.job.kind = JobKind::kSweep;
-      added.push_back(insert(state, std::move(stored)));
-    }
+    if (!beyond_reach) return;
+    StoredJob sweep;
+    sweep.job.index = index;
+    sweep.job.reason = reason;
+    sweep.job.kind = JobKind::kSweep;
+    added.jobs.push_back(insert(state, std::move(sweep)));
   });
 }
 
 void FakeTransaction::begin_job(JobId job) {
-  record([job](State& state, std::vector<Job>&) {
+  record([job](State& state, Committed&) {
     const auto stored = state.jobs.find(job);
     if (stored != state.jobs.end() && !has_begun(stored->second)) stored->second.job.position = Begun{};
   });
 }
 
 void FakeTransaction::set_aside(IndexId index, const std::string& reason) {
-  record([index, reason](State& state, std::vector<Job>&) {
+  record([index, reason](State& state, Committed&) {
     state.set_aside.emplace(index, reason);
     std::erase_if(state.jobs, [&](const auto& job) {
       return job.second.job.index == index &&
@@ -447,18 +425,22 @@ void FakeTransaction::set_aside(IndexId index, const std::string& reason) {
 }
 
 void FakeTransaction::take_back(IndexId index) {
-  record([index](State& state, std::vector<Job>&) { state.set_aside.erase(index); });
+  record([index](State& state, Committed&) { state.set_aside.erase(index); });
 }
 
 void FakeTransaction::skip_changes() {
-  record([rows = seen_.outbox.size()](State& state, std::vector<Job>&) { state.position = rows; });
+  record([rows = seen_.outbox.size()](State& state, Committed&) { state.position = rows; });
 }
 
 void FakeTransaction::save(const Acknowledged& acknowledged) {
   database_.step(Step::kSave);
-  record([acknowledged](State& state, std::vector<Job>&) {
+  record([acknowledged](State& state, Committed&) {
     if (acknowledged.position) state.position = rows_of(*acknowledged.position);
     for (const JobProgress& progress : acknowledged.jobs) save_progress(state, progress);
+    for (auto& [index, due] : state.due) {
+      for (const DueNumber page : acknowledged.written_pages) due.pages.erase(page);
+    }
+    std::erase_if(state.due, [](const auto& due) { return due.second.empty(); });
     for (const DeadLetter& letter : acknowledged.refused) save_letter(state, letter);
     for (const AcknowledgedWrite& write : acknowledged.no_longer_refused) {
       std::erase_if(state.dead_letters, [&](const auto& stored) {
@@ -491,10 +473,10 @@ bool FakeTransaction::may_be_shown() {
   return database_.durable_ && recorded_.empty();
 }
 
-std::vector<Job> FakeTransaction::commit() {
+Committed FakeTransaction::commit() {
   database_.step(Step::kCommit);
   database_.require_present();
-  std::vector<Job> added;
+  Committed added;
   {
     const std::lock_guard lock(database_.mutex_);
     if (epoch_ && database_.state_.epoch != *epoch_) throw Deposed("another process has taken the lead");

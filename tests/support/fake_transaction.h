@@ -14,7 +14,7 @@ namespace lockstep::fake {
 /// What a connection knows beside the database. Its transactions share it.
 struct Connection {
   int open = 0;                         ///< transactions
-  std::optional<JobId> expanding = {};  ///< the fan-out whose list is being made
+  std::optional<IndexId> finding = {};  ///< whose due documents are being found
 };
 
 class FakeTransaction final : public SourceTransaction {
@@ -40,7 +40,7 @@ class FakeTransaction final : public SourceTransaction {
   Changes read_changes(const Position& from, const ChunkLimits& limits) override;
   std::optional<DocumentIds> resolve(const AppliedIndex& index, const std::vector<CapturedChange>& changes,
                                      const SearchLimits& limits) override;
-  FanOutPage fan_out_page(JobId job, const JobPosition& after, std::int64_t limit) override;
+  NextDue next_due(IndexId index, const std::vector<DueNumber>& in_hand) override;
 
   DocumentIds render_for(DocumentVersion version, const AppliedIndex& index, const DocumentIds& ids,
                          std::int64_t max_bytes, const DocumentSink& sink) override;
@@ -49,11 +49,13 @@ class FakeTransaction final : public SourceTransaction {
                               std::int64_t max_bytes, const DocumentSink& sink) override;
 
   void add_job(IndexId index, JobKind kind, const std::string& reason) override;
-  void add_fan_out(const AppliedIndex& index, const std::vector<CapturedChange>& changes) override;
-  void add_large_transaction(const AppliedIndex& index, const LargeTransaction& transaction) override;
-  void add_rendering(const AppliedIndex& index, const DocumentIds& ids, const std::string& reason) override;
+  void add_due_changes(const AppliedIndex& index, const std::vector<CapturedChange>& changes,
+                       DocumentVersion as_of) override;
+  void add_due_transaction(const AppliedIndex& index, const LargeTransaction& transaction,
+                           DocumentVersion as_of) override;
+  void add_due(const AppliedIndex& index, const DocumentIds& ids, const DueOrigin& origin) override;
   void add_repair(const AppliedIndex& index, const std::vector<FoundDocument>& documents,
-                  const std::string& reason) override;
+                  const DueOrigin& origin) override;
   void begin_job(JobId job) override;
   void set_aside(IndexId index, const std::string& reason) override;
   void take_back(IndexId index) override;
@@ -62,11 +64,11 @@ class FakeTransaction final : public SourceTransaction {
   std::vector<std::size_t> new_dead_letters(const std::vector<DeadLetter>& refused) override;
 
   bool may_be_shown() override;
-  std::vector<Job> commit() override;
+  Committed commit() override;
 
  private:
-  /// Changes the state, and adds the jobs that commit() returns.
-  using Write = std::function<void(State&, std::vector<Job>&)>;
+  /// Changes the state, and what commit() returns.
+  using Write = std::function<void(State&, Committed&)>;
 
   void record(Write write) { recorded_.push_back(std::move(write)); }
   RenderedDocument rendered(const AppliedIndex& index, const std::string& id, const Row* row) const;

@@ -31,6 +31,9 @@ Work work_of(const ReplicationProgress& progress) {
       work.done += job.done;
       work.total += std::max(job.total.value_or(0), job.done);
     }
+    if (!index.due) continue;
+    work.done += index.due_written;
+    work.total += index.due_written + index.due->documents;
   }
   return work;
 }

@@ -10,8 +10,8 @@
 
 namespace lockstep {
 
-/// "[#########           ] 12,345 of 48,000 documents  25 %  3,400/s  10.4 s left", or the status line if no
-/// job says how much there is to do. `columns` is the width of the terminal.
+/// "[#########           ] 12,345 of 48,000 documents  25 %  3,400/s  10.4 s left", or the status line if it
+/// is not known how much there is to do. `columns` is the width of the terminal.
 std::string catch_up_line(const ReplicationProgress& progress, double documents_per_second, int columns);
 
 /// The whole status line when it has a reason, other than `told`, that does not fit into `columns`; otherwise

@@ -59,12 +59,12 @@ std::vector<std::string> job_lines(const PipelineStatus& status) {
   std::vector<std::string> lines;
   const std::map<JobId, double> rates = job_rates_of(status);
   for (const IndexStatus& index : status.indices) {
-    for (const JobGroup& group : groups_of(index.jobs, rates)) {
-      const IndexStatus::Job& job = group.all;
+    for (const IndexStatus::Job& job : index.jobs) {
       if (!job.total || *job.total <= 0) continue;
-      lines.push_back("  " + index.alias + " " + kind_text(group));
-      lines.push_back("    " +
-                      progress_bar(std::min(job.done, *job.total), *job.total, group.documents_per_second));
+      const auto rate = rates.find(job.id);
+      lines.push_back("  " + index.alias + " " + job.kind);
+      lines.push_back("    " + progress_bar(std::min(job.done, *job.total), *job.total,
+                                            rate == rates.end() ? 0 : rate->second));
     }
   }
   return lines;
@@ -133,12 +133,16 @@ std::string status_line(const std::optional<PipelineStatus>& status) {
               ? ", nothing pending"
               : ", lag " + readable(status->pending_age) + ", " + plural(status->pending_rows, "pending row");
   line += ", " + rate_text(rate_of(*status));
-  std::int64_t dead_letters = 0, jobs = 0;
+  std::int64_t dead_letters = 0, jobs = 0, due = 0;
+  bool is_any_due = false;
   for (const IndexStatus& index : status->indices) {
     dead_letters += index.dead_letters;
     jobs += static_cast<std::int64_t>(index.jobs.size());
+    is_any_due = is_any_due || index.due;
+    if (index.due) due += index.due->documents;
     if (!index.set_aside.empty()) line += ", " + index.alias + " is not followed";
   }
+  if (is_any_due) line += ", " + (due > 0 ? plural(due, "document") : std::string("changes")) + " due";
   if (jobs > 0) line += ", " + plural(jobs, "job");
   if (dead_letters > 0) line += ", " + plural(dead_letters, "dead letter");
   const std::size_t warnings = warnings_of(*status).size();

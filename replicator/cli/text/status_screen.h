@@ -41,7 +41,7 @@ std::string status_screen(const std::string& pipeline, const std::optional<Pipel
                           const StatusTrends& trends, const std::string& trouble, ScreenSize size,
                           Glyphs glyphs);
 
-/// "following, lag 12 ms, 3,400/s, 3 dead letters, 1 warning", without line feed.
+/// "following, lag 12 ms, 3 pending rows, 3,400/s, 3,200 documents due, 3 dead letters", without line feed.
 std::string status_line(const std::optional<PipelineStatus>& status);
 
 }  // namespace lockstep

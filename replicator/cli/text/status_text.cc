@@ -12,6 +12,7 @@
 
 #include "replicator/pipeline/progress.h"
 #include "replicator/quantity.h"
+#include "replicator/service/due_json.h"
 #include "replicator/service/job_rates.h"
 #include "replicator/service/leader_report.h"
 #include "replicator/service/readable.h"
@@ -48,12 +49,21 @@ std::string pointer_of(const std::string& alias, const char* counter) {
   return "/indices/" + escaped + "/" + counter;
 }
 
-using Rates = std::map<JobId, double>;
+struct Rates {
+  std::map<JobId, double> jobs;
+  std::map<std::string, double> due;  // by alias
 
-double rate_of(const IndexStatus::Job& job, const Rates& rates) {
-  const auto rate = rates.find(job.id);
-  return rate == rates.end() ? 0 : rate->second;
-}
+  explicit Rates(const PipelineStatus& status) : jobs(job_rates_of(status)), due(due_rates_of(status)) {}
+
+  double of(const IndexStatus::Job& job) const {
+    const auto rate = jobs.find(job.id);
+    return rate == jobs.end() ? 0 : rate->second;
+  }
+  double of_due(const IndexStatus& index) const {
+    const auto rate = due.find(index.alias);
+    return rate == due.end() ? 0 : rate->second;
+  }
+};
 
 Json index_json(const IndexStatus& index, const Json& counters, const Rates& rates) {
   Json json = {{"view", index.view}};
@@ -62,16 +72,16 @@ Json index_json(const IndexStatus& index, const Json& counters, const Rates& rat
   }
   json["dead_letters"] = index.dead_letters;
   json["set_aside"] = index.set_aside;
+  json["due"] = due_json(index.due, rates.of_due(index));
   json["jobs"] = Json::array();
   for (const IndexStatus::Job& job : index.jobs) {
-    const auto left = time_left(job.done, job.total, rate_of(job, rates));
+    const auto left = time_left(job.done, job.total, rates.of(job));
     json["jobs"].push_back({{"id", job.id.value},
                             {"kind", job.kind},
                             {"unreadable", job.unreadable},
                             {"reason", job.reason},
                             {"done", job.done},
                             {"total", job.total ? Json(*job.total) : Json(nullptr)},
-                            {"total_is_estimate", job.is_estimate()},
                             {"seconds_left", left ? Json(seconds(*left)) : Json(nullptr)}});
   }
   return json;
@@ -112,24 +122,41 @@ std::string lead_text(const LeadHolder& holder) {
                      holder.since.empty() ? "" : ", connected " + holder.since);
 }
 
-// A job's own reason says why it was added, and not what keeps it waiting now.
-std::string waits_text(const IndexStatus::Job& job, const std::string& state) {
-  if (state == to_string(PipelineState::kWaitingForElasticsearch)) return ", and waits for Elasticsearch";
-  return job.kind == name_of(JobKind::kSweep) ? "; " + std::string(kSweepWaits) : "";
+// Neither a job's reason nor that of what is due says what keeps it waiting now.
+std::string waits_text(const std::string& state) {
+  return state == to_string(PipelineState::kWaitingForElasticsearch) ? ", and waits for Elasticsearch" : "";
 }
 
-std::string job_line(const JobGroup& group, const std::string& state) {
-  const IndexStatus::Job& job = group.all;
-  std::string line = "    " + kind_text(group) + " (" + job.reason + "): ";
+std::string waits_text(const IndexStatus::Job& job, const std::string& state) {
+  const std::string waits = waits_text(state);
+  if (!waits.empty() || job.kind != name_of(JobKind::kSweep)) return waits;
+  return "; " + std::string(kSweepWaits);
+}
+
+std::string job_line(const IndexStatus::Job& job, double documents_per_second, const std::string& state) {
+  std::string line = "    " + job.kind + " (" + job.reason + "): ";
   if (!job.unreadable.empty()) return line + "it cannot be done: " + job.unreadable + "\n";
   line += grouped(job.done);
   const std::string end = waits_text(job, state) + "\n";
   if (!job.total) return line + " documents" + end;
-  line += (job.is_estimate() ? " of about " : " of ") + grouped(*job.total) + " documents";
+  line += " of about " + grouped(*job.total) + " documents";
   if (*job.total > 0) line += fmt::format(", {} %", std::min<std::int64_t>(100, job.done * 100 / *job.total));
-  if (const auto left = time_left(job.done, job.total, group.documents_per_second))
+  if (const auto left = time_left(job.done, job.total, documents_per_second))
     return line + ", about " + readable(*left) + " left\n";
   return line + end;
+}
+
+std::string due_line(const DueList& due, double documents_per_second, const std::string& state) {
+  std::string line = "    due: ";
+  if (due.documents > 0) line += grouped(due.documents) + (due.documents == 1 ? " document" : " documents");
+  if (due.changes > 0)
+    line += std::string(due.documents > 0 ? ", and " : "") + "changes whose documents are still to be found";
+  if (!due.reason.empty()) line += " (" + due.reason + ")";
+  line += ", the oldest for " + readable(due.oldest_age);
+  if (documents_per_second <= 0) return line + waits_text(state) + "\n";
+  line += fmt::format(", {} documents/s", grouped(std::llround(documents_per_second)));
+  if (const auto left = time_left(due, documents_per_second)) line += ", about " + readable(*left) + " left";
+  return line + "\n";
 }
 
 std::string spaced(std::string state) {
@@ -155,31 +182,6 @@ std::string freshness_text(const FreshnessReport& report) {
   const bool is_a_day = report.known + Freshness::kStep >= Freshness::kSteps * Freshness::kStep;
   return fmt::format("within {} for {} % of the last {}", duration_text(report.objective), percent,
                      is_a_day ? "day" : readable(report.known) + "; more is not known");
-}
-
-std::vector<JobGroup> groups_of(const std::vector<IndexStatus::Job>& jobs,
-                                const std::map<JobId, double>& rates) {
-  std::vector<JobGroup> groups;
-  for (const IndexStatus::Job& job : jobs) {
-    const auto same = std::find_if(groups.begin(), groups.end(), [&](const JobGroup& group) {
-      return group.all.kind == job.kind && group.all.reason == job.reason &&
-             group.all.unreadable == job.unreadable && group.all.total.has_value() == job.total.has_value();
-    });
-    if (same == groups.end()) {
-      groups.push_back({job, rate_of(job, rates)});
-      continue;
-    }
-    ++same->jobs;
-    same->all.done += job.done;
-    if (job.total) *same->all.total += *job.total;
-    same->documents_per_second += rate_of(job, rates);
-  }
-  return groups;
-}
-
-std::string kind_text(const JobGroup& group) {
-  return group.jobs == 1 ? group.all.kind
-                         : grouped(static_cast<std::int64_t>(group.jobs)) + " × " + group.all.kind;
 }
 
 std::string lag_text(const PipelineStatus& status) {
@@ -209,7 +211,7 @@ std::string indices_text(const PipelineStatus& status, const Json& counters) {
   std::size_t width = std::string_view("index").size();
   for (const IndexStatus& index : status.indices) width = std::max(width, index.alias.size());
   const std::string state = state_of(status);
-  const Rates rates = job_rates_of(status);
+  const Rates rates(status);
   std::string text = fmt::format("\n  {:<{}}  {:>14}  {:>14}  {:>12}  {:>12}\n", "index", width, "written",
                                  "deleted", "superseded", "dead letters");
   for (const IndexStatus& index : status.indices) {
@@ -220,7 +222,8 @@ std::string indices_text(const PipelineStatus& status, const Json& counters) {
         fmt::format("  {:<{}}  {:>14}  {:>14}  {:>12}  {:>12}\n", index.alias, width, counter("documents"),
                     counter("deletes"), counter("superseded"), grouped(index.dead_letters));
     if (!index.set_aside.empty()) text += "    set aside: " + index.set_aside + "\n";
-    for (const JobGroup& group : groups_of(index.jobs, rates)) text += job_line(group, state);
+    if (index.due) text += due_line(*index.due, rates.of_due(index), state);
+    for (const IndexStatus::Job& job : index.jobs) text += job_line(job, rates.of(job), state);
   }
   return text;
 }
@@ -260,7 +263,7 @@ std::string status_json(const std::string& pipeline, const std::optional<Pipelin
   };
   for (const LeadHolder& holder : known.lead) json["lead"].push_back(holder_json(holder));
   for (const ReindexStatus& reindex : known.reindexes) json["reindexes"].push_back(reindex_json(reindex));
-  const Rates rates = job_rates_of(known);
+  const Rates rates(known);
   for (const IndexStatus& index : known.indices)
     json["indices"][index.alias] = index_json(index, counters, rates);
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);

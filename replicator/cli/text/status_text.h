@@ -2,10 +2,8 @@
 // do not change.
 #pragma once
 
-#include <map>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "replicator/pipeline/freshness.h"
 #include "replicator/source/pipeline_status.h"
@@ -24,21 +22,6 @@ std::string freshness_text(const FreshnessReport& report);
 
 /// "12 ms, 3 rows", "nothing pending".
 std::string lag_text(const PipelineStatus& status);
-
-/// Jobs of an index that differ in nothing but how far they are.
-struct JobGroup {
-  IndexStatus::Job all;             ///< the first one, with the documents of all
-  double documents_per_second = 0;  ///< of those that advance
-  std::size_t jobs = 1;
-};
-
-/// In the order of their first jobs. So hundreds of equal jobs take one line. `rates`: those of jobs that
-/// advance.
-std::vector<JobGroup> groups_of(const std::vector<IndexStatus::Job>& jobs,
-                                const std::map<JobId, double>& rates);
-
-/// "fan_out", "65 × fan_out".
-std::string kind_text(const JobGroup& group);
 
 /// One JSON object on one line, without line feed.
 std::string status_json(const std::string& pipeline, const std::optional<PipelineStatus>& status);

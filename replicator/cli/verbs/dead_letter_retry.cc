@@ -9,14 +9,14 @@
 
 #include "replicator/cli/text/dead_letter_text.h"
 #include "replicator/cli/verbs/dead_letter_pages.h"
-#include "replicator/cli/verbs/finish_jobs.h"
+#include "replicator/cli/verbs/finish_work.h"
 #include "replicator/elasticsearch/transport/curl_transport.h"
 #include "replicator/service/readable.h"
 
 namespace lockstep {
 namespace {
 
-constexpr std::size_t kRetriedTogether = 10'000;  // documents of one job
+constexpr std::size_t kRetriedTogether = 10'000;  // documents
 
 class DeadLetterRetry {
  public:
@@ -29,9 +29,9 @@ class DeadLetterRetry {
       std::cerr << kNoDeadLetter;
       return ExitCode::kDone;
     }
-    add_jobs();
+    make_due();
     std::cerr << "trying " << dead_letters_text(found_) << " again\n";
-    finish_jobs(config_, source_, make_transport_factory(config_.elasticsearch), jobs_);
+    finish_work(config_, source_, make_transport_factory(config_.elasticsearch), work_);
     const std::int64_t refused = print_refused();
     if (refused == 0) {
       std::cerr << "none of them is refused any more\n";
@@ -50,20 +50,20 @@ class DeadLetterRetry {
       documents.push_back({letter.id, letter.routing});
       DocumentIds& ids = tried_[letter.index];
       if (ids.empty() || ids.back() != letter.id) ids.push_back(letter.id);
-      if (documents.size() >= kRetriedTogether) add_jobs();
+      if (documents.size() >= kRetriedTogether) make_due();
     }
     found_ += static_cast<std::int64_t>(page.size());
   }
 
-  // The same jobs as repair a document that differs from its view: they write what the view gives then.
-  void add_jobs() {
+  // As a document that differs from its view: what the view gives then is written.
+  void make_due() {
     const std::unique_ptr<SourceTransaction> transaction = source_.changes().begin_repair();
     for (const AppliedIndex& index : pipeline_.indices) {
       const auto documents = documents_.find(index.id);
       if (documents != documents_.end())
-        transaction->add_repair(index, documents->second, "dead-letters retry");
+        transaction->add_repair(index, documents->second, {.reason = "dead-letters retry"});
     }
-    for (const Job& job : transaction->commit()) jobs_.push_back(job.id);
+    work_.add(transaction->commit(), source_.changes());
     documents_.clear();
   }
 
@@ -91,9 +91,9 @@ class DeadLetterRetry {
   const Config& config_;
   Source& source_;
   const AppliedPipeline pipeline_;                           // as of now: replication may reload the source's
-  std::map<IndexId, std::vector<FoundDocument>> documents_;  // that have no job yet
+  std::map<IndexId, std::vector<FoundDocument>> documents_;  // that are not due yet
   std::map<IndexId, DocumentIds> tried_;                     // each once: pages are in the order of ids
-  std::vector<JobId> jobs_;
+  AddedWork work_;
   std::int64_t found_ = 0;  // dead letters
 };
 

@@ -9,7 +9,7 @@
 #include "replicator/cli/text/difference_text.h"
 #include "replicator/cli/text/progress_line.h"
 #include "replicator/cli/verb.h"
-#include "replicator/cli/verbs/finish_jobs.h"
+#include "replicator/cli/verbs/finish_work.h"
 #include "replicator/elasticsearch/admin/client.h"
 #include "replicator/elasticsearch/transport/curl_transport.h"
 #include "replicator/error.h"
@@ -93,7 +93,7 @@ class Verify final : public Verb {
                                   repair_ ? Verification::Repair::kYes : Verification::Repair::kNo, "");
     if (!found.repairs.empty()) {
       std::cerr << "repairing\n";
-      finish_jobs(config, *source, transports, found.repairs);
+      finish_work(config, *source, transports, found.repairs);
       std::cerr << "comparing again what differed\n";
       source.reset();  // it may have led, which a comparison would wait for
       source = open_source(config, "verify");
@@ -110,7 +110,7 @@ class Verify final : public Verb {
 
   struct Results {
     Indices unequal;
-    std::vector<JobId> repairs;
+    AddedWork repairs;
   };
 
   Results compare(const Config& config, Source& source, ElasticsearchClient& elasticsearch,

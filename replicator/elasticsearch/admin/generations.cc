@@ -200,13 +200,13 @@ void finish_filling(ElasticsearchClient& client, const std::string& index, const
   client.refresh(index);
 }
 
-Standing standing_of(ElasticsearchClient& client, const std::string& alias, const std::string& live,
-                     const std::string& beside) {
+AliasState state_of_alias(ElasticsearchClient& client, const std::string& alias, const std::string& live,
+                          const std::string& beside) {
   return {names_of(client.indices_of(alias)), !client.indices_of(live).empty(),
           !client.indices_of(beside).empty()};
 }
 
-std::string why_unseen(const Standing& standing, const std::string& alias, const std::string& live) {
+std::string why_unseen(const AliasState& standing, const std::string& alias, const std::string& live) {
   if (standing.at == std::vector{live}) return "";
   std::string why = "the alias " + alias + " stands for " + in_words(standing.at) + ", not for " + live;
   if (!standing.has_live) why += ", which somebody has deleted";
@@ -221,7 +221,7 @@ void require_as_healthy(ElasticsearchClient& client, const std::string& index, c
                "waiting until its shards are as safe", Retry::kLater, Server::kElasticsearch});
 }
 
-void require_movable(const Standing& standing, const std::string& alias, const std::string& from,
+void require_movable(const AliasState& standing, const std::string& alias, const std::string& from,
                      const std::string& to) {
   const bool is_free = standing.at.empty() && !standing.has_live;
   if (is_free || standing.at == std::vector{from} || standing.at == std::vector{to}) return;
@@ -235,7 +235,7 @@ void move_alias(ElasticsearchClient& client, const std::string& alias, const std
   std::vector<std::string> at = names_of(found);
   if (at != std::vector{to}) {
     if (take_from == TakeFrom::kExpected)
-      require_movable(standing_of(client, alias, from, to), alias, from, to);
+      require_movable(state_of_alias(client, alias, from, to), alias, from, to);
     client.refresh(to);
     json actions = json::array();
     for (const std::string& index : at) {

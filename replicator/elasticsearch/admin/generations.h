@@ -43,17 +43,17 @@ TwoGenerations create_beside(ElasticsearchClient& client, const DesiredIndex& de
 void finish_filling(ElasticsearchClient& client, const std::string& index, const IndexMapping& mapping);
 
 /// Where an alias with two generations stands, and which of them are there.
-struct Standing {
+struct AliasState {
   std::vector<std::string> at;  ///< the real indices that the alias stands for
   bool has_live = false;
   bool has_beside = false;
 };
 
-Standing standing_of(ElasticsearchClient& client, const std::string& alias, const std::string& live,
-                     const std::string& beside);
+AliasState state_of_alias(ElasticsearchClient& client, const std::string& alias, const std::string& live,
+                          const std::string& beside);
 
 /// Why searches do not see the generation `live`, which the alias should stand for; empty: they do.
-std::string why_unseen(const Standing& standing, const std::string& alias, const std::string& live);
+std::string why_unseen(const AliasState& standing, const std::string& alias, const std::string& live);
 
 /// Throws a retryable Error while `index` is less healthy than `than`. REQUIRES: both are there.
 void require_as_healthy(ElasticsearchClient& client, const std::string& index, const std::string& than);
@@ -70,7 +70,7 @@ void move_alias(ElasticsearchClient& client, const std::string& alias, const std
 
 /// Throws Error when the alias cannot move from the generation `from` to `to`: it stands for another index.
 /// It may stand for `to` already, and for nothing when `from` is gone.
-void require_movable(const Standing& standing, const std::string& alias, const std::string& from,
+void require_movable(const AliasState& standing, const std::string& alias, const std::string& from,
                      const std::string& to);
 
 /// All indices ALIAS-NNNNNN, in the order of their numbers; and after them the one behind the alias and the

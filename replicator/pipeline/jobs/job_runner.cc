@@ -9,7 +9,6 @@
 #include "replicator/log/log.h"
 #include "replicator/pipeline/jobs/backfill.h"
 #include "replicator/pipeline/jobs/comparison.h"
-#include "replicator/pipeline/jobs/fan_out.h"
 #include "replicator/pipeline/jobs/sweep.h"
 #include "replicator/pipeline/rendering.h"
 
@@ -23,21 +22,19 @@ constexpr std::size_t kOpenSteps = 4;
 // Pages that one job asks Elasticsearch for at a time: it looks one up while the source renders the next.
 constexpr std::size_t kAskedPages = 2;
 
-// Until a job for parked documents begins, and until a job is tried again when Elasticsearch or the source
-// has not answered it.
-constexpr std::chrono::milliseconds kParkedPause{500};
+// Until work is tried again when Elasticsearch or the source has not answered it.
 constexpr std::chrono::milliseconds kFailurePause{10'000};
 constexpr std::chrono::milliseconds kSourcePause{2'000};
 
-// A fan-out or a sweep that takes longer is told when it is done.
+// A sweep that takes longer is told when it is done.
 constexpr std::chrono::seconds kLongJob{5};
 
 bool is_source_away(const Error& error) {
   return error.parts().server == Server::kSource && error.retryable();
 }
 
-std::string reading(const RunningJob& job) {
-  return "reading a page of the " + std::string(name_of(job.kind())) + " of " + job.index().alias;
+std::string reading(const PagedWork& work) {
+  return "reading a page of " + work.name();
 }
 
 bool is_whole(JobKind kind) {
@@ -46,13 +43,12 @@ bool is_whole(JobKind kind) {
 
 }  // namespace
 
-JobRunner::JobRunner(const Config& config, const AppliedPipeline& pipeline, const SetAside& set_aside,
-                     const HeldIndices& held, ChangeLog& changes, DocumentWriter& writer,
-                     Checkpoint& checkpoint, VersionCounter& versions, ProgressBoard& board,
-                     OpenClient open_client, SteadyTime write_lifetime_over, std::function<void()> on_read)
+JobRunner::JobRunner(const Config& config, const AppliedPipeline& pipeline, const Standing& standing,
+                     ChangeLog& changes, DocumentWriter& writer, Checkpoint& checkpoint,
+                     VersionCounter& versions, ProgressBoard& board, OpenClient open_client,
+                     SteadyTime write_lifetime_over, std::function<void()> on_read)
     : pipeline_(pipeline),
-      set_aside_(set_aside),
-      held_(held),
+      standing_(standing),
       changes_(changes),
       writer_(writer),
       checkpoint_(checkpoint),
@@ -68,31 +64,66 @@ JobRunner::JobRunner(const Config& config, const AppliedPipeline& pipeline, cons
   });
   if (std::unique_ptr<PageConnection> connection = changes.page_connection())
     reader_ = std::make_unique<PageReader>(std::move(connection), versions, open_client_, std::move(on_read));
+  for (const AppliedIndex& index : pipeline.indices) add_due(index);
+}
+
+void JobRunner::add_due(const AppliedIndex& index) {
+  auto work = std::make_unique<DueWork>(
+      index, DueWork::World{changes_,
+                            [this](IndexId in, const DocumentId& id, DocumentVersion version) {
+                              return writer_.is_written_since(in, id, version);
+                            },
+                            [this](FoundDue found) { take(std::move(found)); }});
+  due_[index.id] = work.get();
+  work_.push_back(std::move(work));
 }
 
 void JobRunner::add(Job job) {
   if (has(job.id)) return;
   const AppliedIndex* const index = pipeline_.find(job.index);
   if (index == nullptr) return;  // added by an `apply` that this process has not seen
-  jobs_.push_back(make(std::move(job), *index));
+  std::unique_ptr<RunningJob> running = make(std::move(job), *index);
+  jobs_[running->id()] = running.get();
+  work_.push_back(std::move(running));
 }
 
-void JobRunner::add_parked(Job job, SteadyTime now) {
-  if (!has(job.id)) not_before_[job.id] = now + kParkedPause;
-  add(std::move(job));
+void JobRunner::add(Committed committed) {
+  for (Job& job : committed.jobs) add(std::move(job));
+  for (const IndexId index : committed.due) {
+    if (const auto due = due_.find(index); due != due_.end()) due->second->note_added();
+  }
+}
+
+void JobRunner::note_due(const std::vector<DueList>& lists) {
+  for (const auto& [index, due] : due_) {
+    const auto list = std::ranges::find(lists, index, &DueList::index);
+    due->note_list(list == lists.end() ? std::nullopt : std::optional(*list));
+  }
+}
+
+std::unique_ptr<PagedWork> JobRunner::extract(Lane lane) {
+  const auto found = std::ranges::find_if(work_, [&](const auto& each) { return each->lane() == lane; });
+  if (found == work_.end()) return nullptr;
+  std::unique_ptr<PagedWork> work = std::move(*found);
+  work_.erase(found);
+  if (lane.job) jobs_.erase(*lane.job);
+  return work;
 }
 
 void JobRunner::forget(IndexId index) {
-  for (std::unique_ptr<RunningJob>& running : jobs_) {
-    if (running->index().id != index) continue;
-    if (ready_ && ready_->lane.job == running->id()) {
+  std::vector<Lane> lanes;
+  for (const auto& work : work_) {
+    if (work->index().id == index) lanes.push_back(work->lane());
+  }
+  for (const Lane lane : lanes) {
+    if (ready_ && ready_->lane == lane) {
       ready_.reset();
       writer_.drop_page();
     }
-    if (running.get() == being_read_) forgotten_ = std::move(running);
+    std::unique_ptr<PagedWork> work = extract(lane);
+    if (work.get() == being_read_) forgotten_ = std::move(work);
   }
-  jobs_.remove(nullptr);
-  jobs_.remove_if([&](const auto& running) { return running->index().id == index; });
+  add_due(*pipeline_.find(index));
 }
 
 std::unique_ptr<RunningJob> JobRunner::make(Job job, const AppliedIndex& index) {
@@ -101,10 +132,6 @@ std::unique_ptr<RunningJob> JobRunner::make(Job job, const AppliedIndex& index) 
       return std::make_unique<Backfill>(std::move(job), index);
     case JobKind::kComparison:
       return std::make_unique<Comparison>(std::move(job), index);
-    case JobKind::kFanOut:
-      return std::make_unique<FanOut>(
-          std::move(job), index, changes_, [this](JobId id) { return has(id); },
-          [this](FanOutList list) { take(std::move(list)); });
     case JobKind::kSweep:
       return std::make_unique<Sweep>(std::move(job), index, writer_, write_lifetime_over_);
   }
@@ -112,16 +139,15 @@ std::unique_ptr<RunningJob> JobRunner::make(Job job, const AppliedIndex& index) 
 }
 
 bool JobRunner::has(JobId job) const {
-  return std::any_of(jobs_.begin(), jobs_.end(), [&](const auto& running) { return running->id() == job; });
+  return jobs_.contains(job);
 }
 
-void JobRunner::take(FanOutList list) {
-  unknown_captures_.insert(list.unknown_captures.begin(), list.unknown_captures.end());
-  for (Job& job : list.added) add(std::move(job));
+void JobRunner::take(FoundDue found) {
+  unknown_captures_.insert(found.unknown_captures.begin(), found.unknown_captures.end());
+  for (Job& job : found.added) add(std::move(job));
 }
 
 bool JobRunner::turn() {
-  if (jobs_.empty() && being_read_ == nullptr) return false;
   const bool has_worked = !ready_ && (being_read_ != nullptr ? take_page() : read_page());
   if (!ready_) return has_worked;
   if (!has_room()) {
@@ -130,7 +156,9 @@ bool JobRunner::turn() {
   }
   ReadPage ready = *std::exchange(ready_, std::nullopt);
   StepEnd end;
-  end.progress = std::move(ready.page.progress);
+  end.progress = std::move(ready.page.end.progress);
+  end.written = ready.page.end.written;
+  end.since = ready.page.end.since;
   writer_.submit(ready.lane, std::move(ready.page.documents), std::move(end));
   return true;
 }
@@ -144,10 +172,10 @@ bool JobRunner::has_room() {
 }
 
 bool JobRunner::read_page() {
-  for (std::size_t tries = jobs_.size(); tries > 0 && !jobs_.empty(); --tries) {
-    const JobId id = jobs_.front()->id();
-    const bool has_read = read_page(*jobs_.front());
-    if (!jobs_.empty() && jobs_.front()->id() == id) jobs_.splice(jobs_.end(), jobs_, jobs_.begin());
+  for (std::size_t tries = work_.size(); tries > 0; --tries) {
+    const Lane lane = work_.front()->lane();
+    const bool has_read = read_page(*work_.front());
+    if (work_.front()->lane() == lane) work_.splice(work_.end(), work_, work_.begin());
     if (has_read) return true;
   }
   return false;
@@ -155,105 +183,106 @@ bool JobRunner::read_page() {
 
 // Further ones join the one that has not begun. Side by side all would write the same documents, and a table
 // that is emptied every second would never be caught up with.
-bool JobRunner::waits_for_one_of_its_kind(const RunningJob& job) const {
-  const bool is_for_all = job.kind() == JobKind::kBackfill || job.kind() == JobKind::kSweep;
-  return is_for_all && !job.has_begun() && std::any_of(jobs_.begin(), jobs_.end(), [&](const auto& other) {
-           return other->kind() == job.kind() && other->index().id == job.index().id && other->has_begun();
-         });
+bool JobRunner::waits_for_one_of_its_kind(const PagedWork& work) const {
+  const auto job = work.lane().job ? jobs_.find(*work.lane().job) : jobs_.end();
+  if (job == jobs_.end() || job->second->kind() == JobKind::kComparison || work.has_begun()) return false;
+  return std::ranges::any_of(jobs_, [&](const auto& other) {
+    return other.second->kind() == job->second->kind() && other.second->index().id == work.index().id &&
+           other.second->has_begun();
+  });
 }
 
-bool JobRunner::is_ready(RunningJob& job) {
-  const IndexId index = job.index().id;
-  if (set_aside_.contains(index) || waits_for_one_of_its_kind(job)) return false;
-  const bool waits = held_.contains(index) || writer_.holds_back_page(index);
-  if (waits && !job.keeps_rows()) return false;
-  if (const auto pause = not_before_.find(job.id()); pause != not_before_.end()) {
+bool JobRunner::is_ready(PagedWork& work) {
+  const IndexId index = work.index().id;
+  if (standing_.is_paused(index) || waits_for_one_of_its_kind(work)) return false;
+  const bool waits = !standing_.takes_writes(index) || writer_.holds_back_page(index);
+  if (waits && !work.keeps_rows()) return false;
+  if (const auto pause = not_before_.find(work.lane()); pause != not_before_.end()) {
     if (std::chrono::steady_clock::now() < pause->second) return false;
     not_before_.erase(pause);
   }
-  if (const RateLimit* const limit = limit_of(job);
+  if (const RateLimit* const limit = limit_of(work);
       limit != nullptr && limit->documents(std::chrono::steady_clock::now()) == 0)
     return false;
-  const std::size_t most_open = job.awaits_outcomes() ? 1 : kOpenSteps;
-  if (job.all_read() || writer_.acknowledgements().open(Lane{job.id()}) >= most_open) return false;
-  return job.is_ready() && !waits;
+  const std::size_t most_open = work.awaits_outcomes() ? 1 : kOpenSteps;
+  if (work.all_read() || writer_.acknowledgements().open(work.lane()) >= most_open) return false;
+  return work.is_ready() && !waits;
 }
 
-PageLimits JobRunner::limits_of(RunningJob& job) {
+PageLimits JobRunner::limits_of(PagedWork& work) {
   const SteadyTime now = std::chrono::steady_clock::now();
   PageLimits limits{share_.documents(now), writer_.job_bytes(), std::min(kAskedPages, share_.requests(now))};
-  if (!job.has_begun()) limits.documents = std::min(limits.documents, kFirstDocuments);
-  if (const RateLimit* const limit = limit_of(job)) {
-    job.note_limit();
+  if (!work.has_begun()) limits.documents = std::min(limits.documents, kFirstDocuments);
+  if (const RateLimit* const limit = limit_of(work)) {
+    jobs_.at(*work.lane().job)->note_limit();
     limits.documents = std::min(limits.documents, limit->documents(now));
     limits.ahead = 1;  // what is read counts when it is used
   }
   return limits;
 }
 
-// A fan-out's list is made on a connection of its own, too.
-bool JobRunner::read_page(RunningJob& job) {
+// What is due is found on a connection of its own, too.
+bool JobRunner::read_page(PagedWork& work) {
   try {
-    if (!is_ready(job)) return false;
+    if (!is_ready(work)) return false;
   } catch (const Error& error) {
     if (!is_source_away(error)) throw;
-    put_off(job, error);
+    put_off(work, error);
     return false;
   }
-  const PageLimits limits = limits_of(job);
-  if (!job.has_begun()) checkpoint_.job_begins(job.id());
+  const PageLimits limits = limits_of(work);
   writer_.await_page();
   try {
-    if (reader_ == nullptr || job.index().routed) {
-      std::optional<JobPage> page = read_here(job, limits);
+    if (reader_ == nullptr || work.index().routed) {
+      std::optional<PageInStep> page = read_here(work, limits);
       if (page) {
-        note(job, *std::move(page));
+        note(work, *std::move(page));
         return true;
       }
       writer_.drop_page();
       return false;
     }
     // Committed before the page's snapshot is taken: what changes behind that joins no job that has begun.
-    if (!job.has_begun()) {
+    if (work.lane().job && !work.has_begun()) {
       std::unique_ptr<SourceTransaction> transaction = changes_.begin(versions_.epoch());
-      job.begin(*transaction);
+      work.begin(*transaction);
       checkpoint_.settle(*transaction);
     }
-    reader_->start(job, limits);
-    being_read_ = &job;
-    read_note_.emplace(board_, &ReplicationProgress::job_reads, reading(job));
+    reader_->start(work, limits);
+    being_read_ = &work;
+    read_note_.emplace(board_, &ReplicationProgress::job_reads, reading(work));
     return true;
   } catch (const Error& error) {
     writer_.drop_page();
     const bool is_too_slow = dynamic_cast<const ViewTooSlow*>(&error) != nullptr;
     if (!is_too_slow && error.parts().server != Server::kElasticsearch) throw;
-    put_off(job, error);
-    if (is_too_slow) take_up_again(job.id());
+    put_off(work, error);
+    if (is_too_slow) take_up_again(work.lane());
     return false;
   }
 }
 
 // None: Elasticsearch has not answered yet, and the tail does not wait for that.
-std::optional<JobPage> JobRunner::read_here(RunningJob& job, const PageLimits& limits) {
+std::optional<PageInStep> JobRunner::read_here(PagedWork& work, const PageLimits& limits) {
   const SteadyTime begun = std::chrono::steady_clock::now();
   const LookAhead ask{[this] { return changes_.read(); }, open_client_, false};
-  if (!job.look_ahead(ask, limits)) return std::nullopt;
+  if (!work.look_ahead(ask, limits)) return std::nullopt;
   std::unique_ptr<SourceTransaction> transaction = changes_.begin(versions_.epoch());
   StepDocuments documents(versions_.epoch(), versions_.number(*transaction),
                           static_cast<std::size_t>(limits.bytes));
-  job.begin(*transaction);
-  JobProgress progress = [&] {
-    const ReadingNote note(board_, &ReplicationProgress::loop_reads, reading(job));
-    return job.read_page(*transaction, documents, limits);
+  work.begin(*transaction);
+  PageEnd end = [&] {
+    const ReadingNote note(board_, &ReplicationProgress::loop_reads, reading(work));
+    return work.read_page(*transaction, documents, limits);
   }();
-  checkpoint_.settle(*transaction);  // a page adds no jobs
-  return JobPage{
-      std::move(documents), std::move(progress), true,
+  checkpoint_.settle(*transaction);
+  return PageInStep{
+      std::move(documents), std::move(end), true,
       std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - begun)};
 }
 
 bool JobRunner::take_page() {
-  std::optional<JobPage> page;
+  std::optional<PageInStep> page;
   try {
     page = reader_->take();
     if (!page) return false;
@@ -263,60 +292,64 @@ bool JobRunner::take_page() {
     return true;
   } catch (const Error& error) {
     writer_.drop_page();
-    const RunningJob* const job = end_reading();
+    const PagedWork* const work = end_reading();
     const bool source_is_away = is_source_away(error);
     if (!source_is_away && error.parts().server != Server::kElasticsearch) throw;
-    if (job == nullptr) return true;
-    put_off(*job, error);
-    if (source_is_away) take_up_again(job->id());
+    if (work == nullptr) return true;
+    put_off(*work, error);
+    if (source_is_away) take_up_again(work->lane());
     return true;
   }
-  RunningJob* const job = end_reading();
+  PagedWork* const work = end_reading();
   if (!page->is_durable) checkpoint_.make_durable();
-  if (job == nullptr) {
+  if (work == nullptr) {
     writer_.drop_page();
   } else {
-    note(*job, *std::move(page));
+    note(*work, *std::move(page));
   }
   return true;
 }
 
-RunningJob* JobRunner::end_reading() {
+PagedWork* JobRunner::end_reading() {
   read_note_.reset();
-  RunningJob* const job = std::exchange(being_read_, nullptr);
-  return std::exchange(forgotten_, nullptr) == nullptr ? job : nullptr;
+  PagedWork* const work = std::exchange(being_read_, nullptr);
+  return std::exchange(forgotten_, nullptr) == nullptr ? work : nullptr;
 }
 
 // What it had in hand of its page is lost.
-void JobRunner::take_up_again(JobId id) {
-  jobs_.remove_if([&](const auto& running) { return running->id() == id; });
+void JobRunner::take_up_again(Lane lane) {
+  if (lane.due) return due_.at(*lane.due)->start_over();
+  extract(lane);
   for (Job& job : changes_.jobs().readable) {
-    if (job.id == id) add(std::move(job));
+    if (job.id == lane.job) add(std::move(job));
   }
 }
 
-void JobRunner::note(RunningJob& job, JobPage page) {
-  job.note(page.progress);
-  troubles_.erase(job.id());
-  share_.page_took(page.progress.done_documents, page.took);
-  if (RateLimit* const limit = limit_of(job))
-    limit->took(page.progress.done_documents, std::chrono::steady_clock::now() - page.took);
-  ready_.emplace(ReadPage{Lane{job.id()}, std::move(page)});
+void JobRunner::note(PagedWork& work, PageInStep page) {
+  work.note(page.end);
+  troubles_.erase(work.lane());
+  share_.page_took(page.end.documents, page.took);
+  if (RateLimit* const limit = limit_of(work))
+    limit->took(page.end.documents, std::chrono::steady_clock::now() - page.took);
+  ready_.emplace(ReadPage{work.lane(), std::move(page)});
 }
 
-// What Elasticsearch does not answer about one index (it is closed, say) stops the jobs of no other, and what
+// What Elasticsearch does not answer about one index (it is closed, say) stops the work on no other, and what
 // the source does not answer beside the tail does not stop the tail.
-void JobRunner::put_off(const RunningJob& job, const Error& error) {
-  const LogField field("index", job.index().alias);
-  spdlog::warn("job {} of index {} is tried again: {}", job.id().value, job.index().alias, error.what());
-  troubles_[job.id()] = error.what();
-  not_before_[job.id()] = std::chrono::steady_clock::now() +
-                          (error.parts().server == Server::kSource ? kSourcePause : kFailurePause);
+void JobRunner::put_off(const PagedWork& work, const Error& error) {
+  const LogField field("index", work.index().alias);
+  spdlog::warn("{} is tried again: {}", work.name(), error.what());
+  troubles_[work.lane()] = error.what();
+  not_before_[work.lane()] = std::chrono::steady_clock::now() +
+                             (error.parts().server == Server::kSource ? kSourcePause : kFailurePause);
 }
 
 bool JobRunner::all_done() const {
-  return std::all_of(jobs_.begin(), jobs_.end(),
-                     [&](const auto& running) { return set_aside_.contains(running->index().id); });
+  const auto is_over = [&](IndexId index, bool is_done) { return is_done || standing_.is_paused(index); };
+  return std::ranges::all_of(jobs_,
+                             [&](const auto& job) { return is_over(job.second->index().id, false); }) &&
+         std::ranges::all_of(due_,
+                             [&](const auto& due) { return is_over(due.first, !due.second->is_due()); });
 }
 
 void JobRunner::limit_rates(const std::map<IndexId, std::int64_t>& rates, SteadyTime now) {
@@ -328,25 +361,27 @@ void JobRunner::limit_rates(const std::map<IndexId, std::int64_t>& rates, Steady
 }
 
 // What carries changes is never limited.
-RateLimit* JobRunner::limit_of(const RunningJob& job) {
-  const auto limit = limits_.find(job.index().id);
-  return limit == limits_.end() || !is_whole(job.kind()) ? nullptr : &limit->second;
+RateLimit* JobRunner::limit_of(const PagedWork& work) {
+  const auto limit = limits_.find(work.index().id);
+  if (limit == limits_.end() || !work.lane().job) return nullptr;
+  return is_whole(jobs_.at(*work.lane().job)->kind()) ? &limit->second : nullptr;
 }
 
 std::vector<JobRunner::Measured> JobRunner::saved(const Acknowledged& acknowledged) {
+  for (const auto& [index, due] : due_) due->note_written(acknowledged.written_pages);
   std::vector<Measured> measured;
   for (const JobProgress& progress : acknowledged.jobs) {
     if (!progress.finished) continue;
-    const auto job = std::find_if(jobs_.begin(), jobs_.end(),
-                                  [&](const auto& running) { return running->id() == progress.job; });
-    not_before_.erase(progress.job);
-    troubles_.erase(progress.job);
+    const Lane lane = Lane::of(progress.job);
+    not_before_.erase(lane);
+    troubles_.erase(lane);
+    const auto job = jobs_.find(progress.job);
     if (job == jobs_.end()) continue;
     const SteadyTime now = std::chrono::steady_clock::now();
-    tell_end(**job, now);
-    const std::optional<Pace> pace = (*job)->pace(now);
-    if (is_whole(progress.kind) && pace) measured.push_back({(*job)->index().id, progress.kind, *pace});
-    jobs_.erase(job);
+    tell_end(*job->second, now);
+    const std::optional<Pace> pace = job->second->pace(now);
+    if (is_whole(progress.kind) && pace) measured.push_back({job->second->index().id, progress.kind, *pace});
+    extract(lane);
   }
   return measured;
 }
@@ -358,23 +393,31 @@ void JobRunner::tell_end(const RunningJob& job, SteadyTime now) {
 }
 
 std::string JobRunner::trouble(IndexId index) const {
-  for (const auto& running : jobs_) {
-    const auto trouble = troubles_.find(running->id());
-    if (running->index().id == index && trouble != troubles_.end()) return trouble->second;
+  for (const auto& work : work_) {
+    const auto trouble = troubles_.find(work->lane());
+    if (work->index().id == index && trouble != troubles_.end()) return trouble->second;
   }
   return "";
 }
 
+std::vector<std::string> JobRunner::troubles() const {
+  std::vector<std::string> all;
+  for (const auto& work : work_) {
+    const auto trouble = troubles_.find(work->lane());
+    if (trouble != troubles_.end()) all.push_back(work->name() + " cannot go on: " + trouble->second);
+  }
+  return all;
+}
+
 std::vector<std::pair<IndexId, JobStatus>> JobRunner::progress() const {
   std::vector<std::pair<IndexId, JobStatus>> all;
-  for (const auto& running : jobs_) {
-    JobStatus& job = all.emplace_back(running->index().id, running->status()).second;
-    if (const auto trouble = troubles_.find(job.id); trouble != troubles_.end())
-      job.trouble = trouble->second;
+  for (const auto& [id, running] : jobs_) {
     const IndexId index = running->index().id;
-    job.waits = !job.trouble.empty() || set_aside_.contains(index) || held_.contains(index);
+    JobStatus& job = all.emplace_back(index, running->status()).second;
+    if (const auto trouble = troubles_.find(Lane::of(id)); trouble != troubles_.end())
+      job.trouble = trouble->second;
+    job.waits = !job.trouble.empty() || standing_.is_paused(index) || !standing_.takes_writes(index);
   }
-  std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.second.id < b.second.id; });
   return all;
 }
 

@@ -1,5 +1,5 @@
-// Works off the jobs beside the tail: gives them turns, one page a turn, each page from a fresh snapshot
-// under its own version. What has been acknowledged survives a restart.
+// Does the work beside the tail, the jobs and what is due: gives each turns, one page a turn, each page from
+// a fresh snapshot under its own version. What has been acknowledged survives a restart.
 //
 // Pages are read beside the tail (page_reader.h), those of an index with a routing on the leader's
 // connection: its transaction also remembers where each document is (R1).
@@ -19,9 +19,9 @@
 #include "replicator/elasticsearch/admin/client.h"
 #include "replicator/pipeline/checkpoint.h"
 #include "replicator/pipeline/document_writer.h"
-#include "replicator/pipeline/isolation/held_indices.h"
-#include "replicator/pipeline/isolation/set_aside.h"
+#include "replicator/pipeline/isolation/standing.h"
 #include "replicator/pipeline/jobs/background_share.h"
+#include "replicator/pipeline/jobs/due_work.h"
 #include "replicator/pipeline/jobs/page_reader.h"
 #include "replicator/pipeline/jobs/rate_limit.h"
 #include "replicator/pipeline/jobs/running_job.h"
@@ -35,19 +35,28 @@ class JobRunner {
   /// All references must outlive this. `open_client` opens those that the jobs ask Elasticsearch with.
   /// `write_lifetime_over`: from then on no write of an earlier leader can be on its way.
   /// `on_read` is called, from another thread, when a page was read beside the tail.
-  JobRunner(const Config& config, const AppliedPipeline& pipeline, const SetAside& set_aside,
-            const HeldIndices& held, ChangeLog& changes, DocumentWriter& writer, Checkpoint& checkpoint,
-            VersionCounter& versions, ProgressBoard& board, OpenClient open_client,
-            SteadyTime write_lifetime_over, std::function<void()> on_read);
+  JobRunner(const Config& config, const AppliedPipeline& pipeline, const Standing& standing,
+            ChangeLog& changes, DocumentWriter& writer, Checkpoint& checkpoint, VersionCounter& versions,
+            ProgressBoard& board, OpenClient open_client, SteadyTime write_lifetime_over,
+            std::function<void()> on_read);
 
   /// Ignores a job that it has already.
   void add(Job job);
 
-  /// Adds a job for parked documents, which begins after a moment: what was in their way may still be.
-  void add_parked(Job job, SteadyTime now);
+  /// Takes note of what a commit has added.
+  void add(Committed committed);
 
-  /// Forgets the jobs of an index as far as they are read here, so that add() takes them up again as the
-  /// source has them. Call it when reading one of them has thrown a ViewError.
+  /// The lists of what is due, as the source has them.
+  void note_due(const std::vector<DueList>& lists);
+
+  /// Whether something of the index is due.
+  bool is_due(IndexId index) const { return due_.at(index)->is_due(); }
+
+  /// Whether something of the index may have been due at that time already.
+  bool is_due_since(IndexId index, SteadyTime time) const { return due_.at(index)->is_due_since(time); }
+
+  /// Forgets what is read here of an index, so that add() takes its jobs up again as the source has them.
+  /// Call it when reading one of its pages has thrown a ViewError.
   void forget(IndexId index);
 
   /// Reads a page of the job whose turn it is, or begins to, or hands over the page that was read. True when
@@ -60,7 +69,8 @@ class JobRunner {
   /// Whether the job is here and its end is not saved.
   bool has(JobId job) const;
 
-  /// Whether every job is acknowledged and its end saved, apart from jobs of indices that are set aside.
+  /// Whether every job is acknowledged and its end saved, and nothing is due, apart from indices that are set
+  /// aside.
   bool all_done() const;
 
   /// How many documents of these indices their backfills and comparisons may read in a second; of all others,
@@ -74,14 +84,21 @@ class JobRunner {
     Pace pace;
   };
 
-  /// Forgets the jobs that a save has finished, and returns what they have measured. Call it after each save.
+  /// Forgets the jobs and pages that a save has finished, and returns what the jobs have measured. Call it
+  /// after each save.
   std::vector<Measured> saved(const Acknowledged& acknowledged);
 
-  /// Why a job of the index cannot go on now; empty: each can, or waits for what others say.
+  /// Why work on the index cannot go on now; empty: it can, or waits for what others say.
   std::string trouble(IndexId index) const;
+
+  /// "the backfill of posts cannot go on: …"
+  std::vector<std::string> troubles() const;
 
   /// For `status`: oldest first.
   std::vector<std::pair<IndexId, JobStatus>> progress() const;
+
+  /// What is due of an index; for `status`.
+  const DueWork& due(IndexId index) const { return *due_.at(index); }
 
   /// As Tail::unknown_captures(), of rows of large transactions.
   const std::set<CaptureId>& unknown_captures() const { return unknown_captures_; }
@@ -90,31 +107,32 @@ class JobRunner {
   /// A page that waits until Elasticsearch has room.
   struct ReadPage {
     Lane lane;
-    JobPage page;
+    PageInStep page;
   };
 
   std::unique_ptr<RunningJob> make(Job job, const AppliedIndex& index);
-  void take(FanOutList list);
+  void add_due(const AppliedIndex& index);
+  void take(FoundDue found);
   bool has_room();
-  RateLimit* limit_of(const RunningJob& job);
-  bool waits_for_one_of_its_kind(const RunningJob& job) const;
-  bool is_ready(RunningJob& job);
-  PageLimits limits_of(RunningJob& job);
+  RateLimit* limit_of(const PagedWork& work);
+  bool waits_for_one_of_its_kind(const PagedWork& work) const;
+  bool is_ready(PagedWork& work);
+  PageLimits limits_of(PagedWork& work);
   bool read_page();
-  bool read_page(RunningJob& job);
-  std::optional<JobPage> read_here(RunningJob& job, const PageLimits& limits);
+  bool read_page(PagedWork& work);
+  std::optional<PageInStep> read_here(PagedWork& work, const PageLimits& limits);
   bool take_page();
-  /// The job whose page was being read. Null: it was forgotten meanwhile.
-  RunningJob* end_reading();
+  /// The work whose page was being read. Null: it was forgotten meanwhile.
+  PagedWork* end_reading();
   /// From where the source has it.
-  void take_up_again(JobId id);
-  void put_off(const RunningJob& job, const Error& error);
-  void note(RunningJob& job, JobPage page);
+  void take_up_again(Lane lane);
+  void put_off(const PagedWork& work, const Error& error);
+  void note(PagedWork& work, PageInStep page);
+  std::unique_ptr<PagedWork> extract(Lane lane);
   static void tell_end(const RunningJob& job, SteadyTime now);
 
   const AppliedPipeline& pipeline_;
-  const SetAside& set_aside_;
-  const HeldIndices& held_;
+  const Standing& standing_;
   ChangeLog& changes_;
   DocumentWriter& writer_;
   Checkpoint& checkpoint_;
@@ -124,16 +142,18 @@ class JobRunner {
   const std::size_t most_requests_;  // in flight
   const SteadyTime write_lifetime_over_;
   BackgroundShare share_;
-  std::list<std::unique_ptr<RunningJob>> jobs_;  // the front one has its turn
-  std::map<JobId, SteadyTime> not_before_;       // of those that wait a moment
-  std::map<JobId, std::string> troubles_;        // of those that a server does not answer
+  std::list<std::unique_ptr<PagedWork>> work_;  // the front one has its turn
+  std::map<JobId, RunningJob*> jobs_;           // of work_
+  std::map<IndexId, DueWork*> due_;             // likewise, of each index
+  std::map<Lane, SteadyTime> not_before_;       // of those that wait a moment
+  std::map<Lane, std::string> troubles_;        // of those that a server does not answer
   std::map<IndexId, RateLimit> limits_;
   std::optional<ReadPage> ready_;
   std::set<CaptureId> unknown_captures_;
-  std::unique_ptr<RunningJob> forgotten_;  // being read, and its page is not wanted any more
-  RunningJob* being_read_ = nullptr;       // by reader_: one of jobs_, or forgotten_
-  std::optional<ReadingNote> read_note_;   // of it
-  std::unique_ptr<PageReader> reader_;     // null: the source has no connection for it; ends before the jobs
+  std::unique_ptr<PagedWork> forgotten_;  // being read, and its page is not wanted any more
+  PagedWork* being_read_ = nullptr;       // by reader_: one of work_, or forgotten_
+  std::optional<ReadingNote> read_note_;  // of it
+  std::unique_ptr<PageReader> reader_;    // null: the source has no connection for it; ends before the work
 };
 
 }  // namespace lockstep

@@ -18,12 +18,12 @@ PageReader::~PageReader() {
   } while (page_.wait_for(std::chrono::milliseconds(50)) != std::future_status::ready);
 }
 
-void PageReader::start(RunningJob& job, const PageLimits& limits) {
-  std::promise<JobPage> promise;
+void PageReader::start(PagedWork& work, const PageLimits& limits) {
+  std::promise<PageInStep> promise;
   page_ = promise.get_future();
-  thread_ = std::jthread([this, &job, limits, promise = std::move(promise)]() mutable {
+  thread_ = std::jthread([this, &work, limits, promise = std::move(promise)]() mutable {
     try {
-      promise.set_value(read(job, limits));
+      promise.set_value(read(work, limits));
     } catch (...) {
       promise.set_exception(std::current_exception());
     }
@@ -31,20 +31,21 @@ void PageReader::start(RunningJob& job, const PageLimits& limits) {
   });
 }
 
-std::optional<JobPage> PageReader::take() {
+std::optional<PageInStep> PageReader::take() {
   if (page_.wait_for(std::chrono::seconds(0)) != std::future_status::ready) return std::nullopt;
   return page_.get();
 }
 
-JobPage PageReader::read(RunningJob& job, const PageLimits& limits) {
+PageInStep PageReader::read(PagedWork& work, const PageLimits& limits) {
   const SteadyTime begun = std::chrono::steady_clock::now();
   const Epoch epoch = versions_.epoch();
-  job.look_ahead({[&] { return connection_->begin(epoch); }, [this] { return open_client(); }, true}, limits);
+  work.look_ahead({[&] { return connection_->begin(epoch); }, [this] { return open_client(); }, true},
+                  limits);
   const std::unique_ptr<SourceTransaction> transaction = connection_->begin(epoch);
   StepDocuments documents(epoch, versions_.number(*transaction), static_cast<std::size_t>(limits.bytes));
-  JobProgress progress = job.read_page(*transaction, documents, limits);
+  PageEnd end = work.read_page(*transaction, documents, limits);
   const bool is_durable = transaction->may_be_shown();
-  return {std::move(documents), std::move(progress), is_durable,
+  return {std::move(documents), std::move(end), is_durable,
           std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - begun)};
 }
 

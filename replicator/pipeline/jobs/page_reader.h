@@ -1,5 +1,5 @@
-// Reads pages of jobs in a thread and on a connection of its own, so that neither the tail nor the jobs wait
-// for what the other one reads. One page at a time.
+// Reads pages of work beside the tail in a thread and on a connection of its own, so that neither the tail
+// nor the jobs wait for what the other one reads. One page at a time.
 #pragma once
 
 #include <chrono>
@@ -12,22 +12,22 @@
 #include <vector>
 
 #include "replicator/elasticsearch/admin/client.h"
-#include "replicator/pipeline/jobs/running_job.h"
+#include "replicator/pipeline/jobs/paged_work.h"
 #include "replicator/pipeline/step_documents.h"
 #include "replicator/pipeline/version_counter.h"
 #include "replicator/source/page_connection.h"
 
 namespace lockstep {
 
-/// A page of a job that was read and is not handed over.
-struct JobPage {
+/// A page that was read and is not handed over.
+struct PageInStep {
   StepDocuments documents;
-  JobProgress progress;
+  PageEnd end;
   bool is_durable = false;  ///< what it saw; else the leader has to commit first (S4)
   std::chrono::microseconds took{};
 };
 
-/// For one thread, which reads nothing of the job itself meanwhile.
+/// For one thread, which reads nothing of the work itself meanwhile.
 class PageReader {
  public:
   /// Calls `on_read` from the reading thread when a page is there. `versions` must outlive this.
@@ -38,15 +38,15 @@ class PageReader {
   PageReader(const PageReader&) = delete;
   PageReader& operator=(const PageReader&) = delete;
 
-  /// Reads the next page of the job, which must live until take() has given it. REQUIRES: take() has given
+  /// Reads the next page of the work, which must live until take() has given it. REQUIRES: take() has given
   /// the page before.
-  void start(RunningJob& job, const PageLimits& limits);
+  void start(PagedWork& work, const PageLimits& limits);
 
   /// The page that was started; none: it is not read yet. Throws what reading it has thrown.
-  std::optional<JobPage> take();
+  std::optional<PageInStep> take();
 
  private:
-  JobPage read(RunningJob& job, const PageLimits& limits);
+  PageInStep read(PagedWork& work, const PageLimits& limits);
   std::shared_ptr<ElasticsearchClient> open_client();
   void cancel();
 
@@ -56,7 +56,7 @@ class PageReader {
   const std::function<void()> on_read_;
   std::mutex mutex_;
   std::vector<std::weak_ptr<ElasticsearchClient>> opened_;  // those that cancel() cuts off
-  std::future<JobPage> page_;
+  std::future<PageInStep> page_;
   std::jthread thread_;
 };
 

@@ -8,8 +8,12 @@
 namespace lockstep {
 
 RunningJob::RunningJob(Job job, const AppliedIndex& index)
-    : job_(std::move(job)), index_(index), position_(job_.position) {
+    : PagedWork(index), job_(std::move(job)), position_(job_.position) {
   if (std::holds_alternative<NotBegun>(position_)) position_ = Begun{};
+}
+
+std::string RunningJob::name() const {
+  return "the " + std::string(name_of(job_.kind)) + " of " + index().alias;
 }
 
 JobStatus RunningJob::status() const {
@@ -32,23 +36,25 @@ std::chrono::milliseconds RunningJob::age(SteadyTime now) const {
 std::string RunningJob::text_of_end(SteadyTime now) const {
   const std::int64_t here = read_;
   const std::string before = job_.done == 0 ? "" : fmt::format(", the last {} of them", here);
-  return fmt::format("the {} of {} is done: {} documents{} in {:.1f} s", name_of(job_.kind), index_.alias,
-                     job_.done + here, before, std::chrono::duration<double>(age(now)).count());
+  return fmt::format("{} is done: {} documents{} in {:.1f} s", name(), job_.done + here, before,
+                     std::chrono::duration<double>(age(now)).count());
 }
 
-JobProgress RunningJob::read_page(SourceTransaction& transaction, StepDocuments& documents,
-                                  const PageLimits& limits) {
-  const std::int64_t done = read(transaction, documents, limits);
-  read_ += done;
-  JobProgress progress{job_.id, job_.kind, position_, done, all_read_};
+PageEnd RunningJob::read_page(SourceTransaction& transaction, StepDocuments& documents,
+                              const PageLimits& limits) {
+  PageEnd page;
+  page.documents = read(transaction, documents, limits);
+  page.since = kDueBeforeAll;
+  read_ += page.documents;
+  page.progress = {job_.id, job_.kind, position_, page.documents, all_read_};
   const bool is_over_view = job_.kind == JobKind::kBackfill || job_.kind == JobKind::kComparison;
   if (is_over_view && !job_.total && !all_read_ && !std::exchange(has_estimated_, true))
-    progress.total = transaction.estimate_documents(index_);
-  return progress;
+    page.progress->total = transaction.estimate_documents(index());
+  return page;
 }
 
-void RunningJob::note(const JobProgress& progress) {
-  if (progress.total) job_.total = progress.total;
+void RunningJob::note(const PageEnd& page) {
+  if (page.progress->total) job_.total = page.progress->total;
 }
 
 std::optional<DocumentId> RunningJob::last_document() const {

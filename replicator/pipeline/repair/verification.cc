@@ -343,7 +343,7 @@ void Verification::judge_surplus(const AppliedIndex& index, const std::vector<Fo
   found(index, std::move(surplus));
 }
 
-// Waits until Elasticsearch has acknowledged everything before `position`, large changes that became jobs
+// Waits until Elasticsearch has acknowledged everything before `position`, what is due
 // included. False: `deadline` came first.
 bool Verification::wait_for(const AppliedIndex& index, const Position& position,
                             const std::optional<SteadyTime>& deadline) {
@@ -358,16 +358,8 @@ bool Verification::wait_for(const AppliedIndex& index, const Position& position,
   };
   if (!led_) return true;
   if (!wait([&] { return source_.changes().has_passed(position); })) return false;
-  std::set<JobId> jobs;
-  for (const Job& job : source_.changes().jobs().readable) {
-    if (job.index == index.id) jobs.insert(job.id);
-  }
-  for (const JobId repair : repairs_) jobs.erase(repair);
-  return wait([&] {
-    if (jobs.empty()) return true;
-    const UnfinishedJobs left = source_.changes().jobs();
-    return std::none_of(jobs.begin(), jobs.end(), [&](JobId job) { return left.contains(job); });
-  });
+  const AddedWork work = AddedWork::all_of(index.id, source_.changes());
+  return wait([&] { return work.is_done(source_.changes()); });
 }
 
 bool Verification::still_led() {
@@ -416,8 +408,8 @@ void Verification::found(const AppliedIndex& index, std::vector<DifferingDocumen
 void Verification::repair(const AppliedIndex& index) {
   if (to_repair_.empty()) return;
   const std::unique_ptr<SourceTransaction> transaction = source_.changes().begin_repair();
-  transaction->add_repair(index, std::exchange(to_repair_, {}), "verify --repair");
-  for (const Job& job : transaction->commit()) repairs_.push_back(job.id);
+  transaction->add_repair(index, std::exchange(to_repair_, {}), {.reason = "verify --repair"});
+  repairs_.add(transaction->commit(), source_.changes());
 }
 
 void Verification::report(VerifyProgress::Phase phase) {

@@ -17,6 +17,7 @@
 #include "replicator/elasticsearch/admin/client.h"
 #include "replicator/pipeline/repair/passes.h"
 #include "replicator/pipeline/repair/view_page.h"
+#include "replicator/source/added_work.h"
 #include "replicator/source/source.h"
 
 namespace lockstep {
@@ -93,8 +94,8 @@ class Verification {
   /// have mended it, only another comparison tells. Throws Error when either side fails.
   VerifiedIndex compare(const AppliedIndex& index);
 
-  /// The jobs that compare() has added.
-  const std::vector<JobId>& repairs() const { return repairs_; }
+  /// What compare() has added.
+  const AddedWork& repairs() const { return repairs_; }
 
   /// Whether some process led the pipeline. If not, nothing was waited for.
   bool led() const { return led_; }
@@ -164,7 +165,7 @@ class Verification {
   const ArrayOrder order_;  // kAny: reordered documents are counted, and neither reported nor repaired
   bool led_;
   std::vector<FoundDocument> to_repair_;
-  std::vector<JobId> repairs_;
+  AddedWork repairs_;
   VerifiedIndex result_;                  // of the index at hand
   Compared compared_ = Compared::kWhole;  // likewise
   VerifyProgress progress_;               // likewise

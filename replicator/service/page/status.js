@@ -165,18 +165,27 @@ function attention(status) {
   return list;
 }
 
+function dueRow([alias, due]) {
+  const found = due.documents ? [plural(due.documents, 'document')] : [];
+  if (due.changes) found.push('changes whose documents are still to be found');
+  const speed = due.documents_per_second ? `, ${rate(due.documents_per_second)}` : '';
+  const left = due.seconds_left === null ? '' : `, about ${duration(due.seconds_left)} left`;
+  return element('li', {}, element('strong', {}, alias), due.reason ? ` ${due.reason}` : '', element('br', {}),
+                 `${found.join(', and ')}, the oldest for ${duration(due.oldest_seconds)}${speed}${left}`);
+}
+
 function jobRow([alias, job]) {
-  const total = job.total === null ? '' : ` of ${job.total_is_estimate ? 'about ' : ''}${grouped(job.total)}`;
+  const total = job.total === null ? '' : ` of about ${grouped(job.total)}`;
   const share = job.total ? ` (${Math.min(100, Math.floor(job.done * 100 / job.total))} %)` : '';
   const left = job.seconds_left === null ? '' : `, about ${duration(job.seconds_left)} left`;
-  const row = element('li', {}, element('strong', {}, alias), ` ${job.kind.replaceAll('_', ' ')}: ${job.reason}`, element('br', {}));
+  const row = element('li', {}, element('strong', {}, alias), ` ${job.kind}: ${job.reason}`, element('br', {}));
   if (job.unreadable) {
     row.append(element('span', { class: 'bad' }, 'It cannot be done. '), help('What to do', 'set-aside'));
     return row;
   }
   row.append(`${grouped(job.done)}${total} documents${share}${left}`);
   if (job.total) {
-    row.append(element('progress', { max: job.total, value: Math.min(job.done, job.total), 'aria-label': `${alias}: ${job.kind.replaceAll('_', ' ')}` }));
+    row.append(element('progress', { max: job.total, value: Math.min(job.done, job.total), 'aria-label': `${alias}: ${job.kind}` }));
   }
   return row;
 }
@@ -259,6 +268,7 @@ function render(status) {
   showSection('letters', letters, 'table', list => table(
     [{ text: 'error' }, { text: 'index' }, { text: 'documents', number: true }, { text: 'help' }],
     list.map(([alias, error, documents]) => [error, alias, grouped(documents), help('What to do', error)])));
+  showSection('due', status.indices.filter(index => index.due).map(index => [index.alias, index.due]), 'ul', list => list.map(dueRow));
   const jobs = status.indices.flatMap(index => index.jobs.map(job => [index.alias, job]));
   showSection('jobs', jobs, 'ul', list => list.map(jobRow));
   show($('indices').querySelector('table'), [status.indices, status.reindexes], () => table(

@@ -10,6 +10,7 @@
 #include "replicator/document_version.h"
 #include "replicator/source/outbox/change.h"
 #include "replicator/source/outbox/dead_letter.h"
+#include "replicator/source/outbox/due.h"
 #include "replicator/source/outbox/job.h"
 
 namespace lockstep {
@@ -25,6 +26,8 @@ struct AcknowledgedWrite {
 struct Acknowledged {
   std::optional<Position> position;  ///< none: the tail has not moved
   std::vector<JobProgress> jobs;
+  std::vector<DueNumber>
+      written_pages;  ///< of which every document has its outcome: they are not due any more
   std::vector<DeadLetter> refused;
   std::vector<AcknowledgedWrite> no_longer_refused;  ///< applied now: older dead letters go
   std::vector<AcknowledgedWrite> gone_routes;        ///< deleted under this routing, which is forgotten

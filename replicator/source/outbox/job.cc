@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <type_traits>
 #include <utility>
 
@@ -11,10 +10,9 @@
 namespace lockstep {
 namespace {
 
-constexpr std::array<std::pair<JobKind, std::string_view>, 4> kKinds = {{
+constexpr std::array<std::pair<JobKind, std::string_view>, 3> kKinds = {{
     {JobKind::kBackfill, "backfill"},
     {JobKind::kComparison, "comparison"},
-    {JobKind::kFanOut, "fan_out"},
     {JobKind::kSweep, "sweep"},
 }};
 
@@ -22,14 +20,6 @@ constexpr std::string_view kScanning = "scanning";
 
 std::string text_of(JobId job) {
   return "job " + std::to_string(job.value);
-}
-
-// 0 is what lockstep stores before the first document of the list is acknowledged.
-std::optional<AfterNumber> after_number(std::string_view text) {
-  AfterNumber position;
-  const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), position.number);
-  if (fault != std::errc() || end != text.data() + text.size() || position.number < 0) return std::nullopt;
-  return position;
 }
 
 }  // namespace
@@ -52,7 +42,6 @@ std::optional<std::string> to_text(const JobPosition& position) {
         if constexpr (std::is_same_v<At, NotBegun>) return std::nullopt;
         if constexpr (std::is_same_v<At, Begun>) return "";
         if constexpr (std::is_same_v<At, AfterDocument>) return at.id.text;
-        if constexpr (std::is_same_v<At, AfterNumber>) return std::to_string(at.number);
         if constexpr (std::is_same_v<At, Scanning>) return std::string(kScanning);
       },
       position);
@@ -65,9 +54,6 @@ JobPosition job_position(const std::optional<std::string>& text, JobKind kind, J
     case JobKind::kBackfill:
     case JobKind::kComparison:
       return AfterDocument{DocumentId{*text}};
-    case JobKind::kFanOut:
-      if (const std::optional<AfterNumber> position = after_number(*text)) return *position;
-      break;
     case JobKind::kSweep:
       if (*text == kScanning) return Scanning{};
       break;

@@ -1,4 +1,4 @@
-// Work beside the tail, kept in the source so that it survives whoever does it.
+// Scans of a whole index beside the tail, kept in the source so that they survive whoever does them.
 //
 // A job reads pages of documents. Its position says how far Elasticsearch has acknowledged them; each kind of
 // job has one kind of position, and the text in which a source stores it is the same in every source.
@@ -6,7 +6,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -19,11 +18,10 @@ namespace lockstep {
 enum class JobKind {
   kBackfill,    ///< writes every document of the view
   kComparison,  ///< writes the documents of the view that differ in Elasticsearch or are missing there
-  kFanOut,      ///< writes a list of documents that the source keeps in pages
   kSweep,       ///< deletes documents that the view does not have
 };
 
-/// "backfill", "comparison", "fan_out", "sweep".
+/// "backfill", "comparison", "sweep".
 std::string_view name_of(JobKind kind);
 
 /// Throws Error for none and for any other text, naming it and the job.
@@ -42,17 +40,12 @@ struct AfterDocument {
   DocumentId id;
   bool operator==(const AfterDocument&) const = default;
 };
-/// Fan-out: everything up to the document with this number of the list; the first one has number 1.
-struct AfterNumber {
-  std::int64_t number = 0;
-  bool operator==(const AfterNumber&) const = default;
-};
 /// Sweep: something is acknowledged; the next leader starts the scan over.
 struct Scanning {
   bool operator==(const Scanning&) const = default;
 };
 
-using JobPosition = std::variant<NotBegun, Begun, AfterDocument, AfterNumber, Scanning>;
+using JobPosition = std::variant<NotBegun, Begun, AfterDocument, Scanning>;
 
 /// The stored text; none for NotBegun.
 std::optional<std::string> to_text(const JobPosition& position);
@@ -67,22 +60,9 @@ struct Job {
   JobKind kind = JobKind::kBackfill;
   JobPosition position;
   std::int64_t done = 0;  ///< documents acknowledged
-  /// Documents: of a fan-out exactly, of a job over a whole view about. None: its list is not made yet, or
-  /// they are not known.
+  /// Documents of the view, about. None: they are not known.
   std::optional<std::int64_t> total;
   std::string reason;
-  /// The fan-out that must be over before the list of this one is made. None: nothing to wait for.
-  std::optional<JobId> behind = {};
-  /// A fan-out of a large transaction, whose rows the outbox keeps until the list is made.
-  bool keeps_rows = false;
-};
-
-/// What is known once the list of a fan-out is made.
-struct FanOutList {
-  std::int64_t documents = 0;
-  /// Jobs that a change of `everything` among the rows has added.
-  std::vector<Job> added = {};
-  std::set<CaptureId> unknown_captures = {};  ///< as Changes has them
 };
 
 /// A job that this lockstep cannot take as what it is stored as: its kind, its position or another value.

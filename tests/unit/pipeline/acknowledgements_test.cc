@@ -12,9 +12,9 @@ StepEnd at(const std::string& position, std::int64_t rows = 1) {
   return end;
 }
 
-StepEnd of_job(std::int64_t job, std::int64_t number, std::int64_t documents) {
+StepEnd of_job(std::int64_t job, const std::string& after, std::int64_t documents) {
   StepEnd end;
-  end.progress = JobProgress{JobId{job}, JobKind::kFanOut, AfterNumber{number}, documents, false};
+  end.progress = JobProgress{JobId{job}, JobKind::kBackfill, AfterDocument{{after}}, documents, false};
   return end;
 }
 
@@ -57,8 +57,9 @@ TEST(AcknowledgementsTest, EachRowOfTheTailThatWroteSomethingCountsAsLongAsTheOl
   old.oldest_change = std::chrono::steady_clock::now() - std::chrono::seconds(20);
   const StepId step = acknowledgements.add(Lane::tail(), 1, old);
   EXPECT_EQ(acknowledgements.end_of(step).rows, 3);
-  acknowledgements.add(Lane::tail(), 0, at("20", 5));                                    // wrote nothing
-  acknowledgements.bulk_done(acknowledgements.add(Lane{JobId{7}}, 1, of_job(7, 1, 1)));  // no change of a row
+  acknowledgements.add(Lane::tail(), 0, at("20", 5));  // wrote nothing
+  acknowledgements.bulk_done(
+      acknowledgements.add(Lane::of(JobId{7}), 1, of_job(7, "1", 1)));  // no change of a row
   EXPECT_EQ(acknowledgements.take_delays().sum_seconds, 0) << "not acknowledged yet";
   acknowledgements.bulk_done(step);
   const DelayHistogram delays = acknowledgements.take_delays();
@@ -108,24 +109,24 @@ TEST(AcknowledgementsTest, WhatWasTakenIsNotGivenAgain) {
 
 TEST(AcknowledgementsTest, LanesDoNotWaitForEachOther) {
   Acknowledgements acknowledgements;
-  acknowledgements.add(Lane{JobId{7}}, 1, of_job(7, 100, 50));
+  acknowledgements.add(Lane::of(JobId{7}), 1, of_job(7, "100", 50));
   acknowledgements.add(Lane::tail(), 0, at("10"));
   EXPECT_EQ(position_of(acknowledgements), "10");
-  EXPECT_EQ(acknowledgements.open(Lane{JobId{7}}), 1U);
+  EXPECT_EQ(acknowledgements.open(Lane::of(JobId{7})), 1U);
 }
 
 TEST(AcknowledgementsTest, AJobsProgressAddsUpUntilItIsTaken) {
   Acknowledgements acknowledgements;
-  acknowledgements.add(Lane{JobId{7}}, 0, of_job(7, 100, 50));
-  acknowledgements.add(Lane{JobId{7}}, 0, of_job(7, 200, 30));
-  acknowledgements.add(Lane{JobId{8}}, 0, of_job(8, 5, 1));
+  acknowledgements.add(Lane::of(JobId{7}), 0, of_job(7, "100", 50));
+  acknowledgements.add(Lane::of(JobId{7}), 0, of_job(7, "200", 30));
+  acknowledgements.add(Lane::of(JobId{8}), 0, of_job(8, "5", 1));
   const Acknowledged news = acknowledgements.take();
   ASSERT_EQ(news.jobs.size(), 2U);
   EXPECT_EQ(news.jobs[0].job, JobId{7});
-  EXPECT_EQ(news.jobs[0].position, JobPosition(AfterNumber{200}));
+  EXPECT_EQ(news.jobs[0].position, JobPosition(AfterDocument{{"200"}}));
   EXPECT_EQ(news.jobs[0].done_documents, 80);
   EXPECT_EQ(news.jobs[1].job, JobId{8});
-  acknowledgements.add(Lane{JobId{7}}, 0, of_job(7, 300, 20));
+  acknowledgements.add(Lane::of(JobId{7}), 0, of_job(7, "300", 20));
   EXPECT_EQ(acknowledgements.take().jobs.at(0).done_documents, 20);
 }
 
@@ -156,12 +157,12 @@ TEST(AcknowledgementsTest, TheOldestChangeIsThatOfTheFirstOpenStep) {
 
 TEST(AcknowledgementsTest, ALaneThatHasEndedMayBeginAgain) {
   Acknowledgements acknowledgements;
-  acknowledgements.bulk_done(acknowledgements.add(Lane{JobId{7}}, 1, of_job(7, 100, 50)));
+  acknowledgements.bulk_done(acknowledgements.add(Lane::of(JobId{7}), 1, of_job(7, "100", 50)));
   acknowledgements.take();
-  const StepId again = acknowledgements.add(Lane{JobId{7}}, 1, of_job(7, 200, 50));
-  EXPECT_EQ(acknowledgements.open(Lane{JobId{7}}), 1U);
+  const StepId again = acknowledgements.add(Lane::of(JobId{7}), 1, of_job(7, "200", 50));
+  EXPECT_EQ(acknowledgements.open(Lane::of(JobId{7})), 1U);
   acknowledgements.bulk_done(again);
-  EXPECT_EQ(acknowledgements.take().jobs.at(0).position, JobPosition(AfterNumber{200}));
+  EXPECT_EQ(acknowledgements.take().jobs.at(0).position, JobPosition(AfterDocument{{"200"}}));
 }
 
 TEST(AcknowledgementsTest, AStepKnowsWhatIsLeftOfItAndBeforeIt) {

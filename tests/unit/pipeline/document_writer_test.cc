@@ -289,7 +289,7 @@ TEST_F(DocumentWriterTest, OtherDocumentsDoNotWait) {
 }
 
 // W4: the loop used to stand still until the first write had its outcome.
-TEST_F(DocumentWriterTest, AChangeOfADocumentWhoseWriteTakesLongIsParkedWhenItIsInTheWay) {
+TEST_F(DocumentWriterTest, AChangeOfADocumentWhoseWriteTakesLongBecomesDueWhenItIsInTheWay) {
   world_.elasticsearch.hold();
   submit(write("1"), "1");
   submit(write("1"), "2");
@@ -304,14 +304,14 @@ TEST_F(DocumentWriterTest, AChangeOfADocumentWhoseWriteTakesLongIsParkedWhenItIs
   world_.elasticsearch.release();
   ASSERT_TRUE(leader_.take_all_outcomes());
   EXPECT_EQ(taken().position, Position{"3"});
-  const auto parked = leader_.writer.take_parked();
-  ASSERT_EQ(parked.at(kPosts).documents.size(), 2U);
-  EXPECT_EQ(parked.at(kPosts).documents[0].id.text, "1");
+  const auto unwritten = leader_.writer.take_unwritten();
+  ASSERT_EQ(unwritten.at(kPosts).documents.size(), 2U);
+  EXPECT_EQ(unwritten.at(kPosts).documents[0].id.text, "1");
   EXPECT_EQ(world_.elasticsearch.operations_on("1").size(), 1U);
   EXPECT_EQ(leader_.writer.pending(kPosts), 0);
 }
 
-TEST_F(DocumentWriterTest, AChangeThatIsInNobodysWayWaitsLongerBeforeItIsParked) {  // W4
+TEST_F(DocumentWriterTest, AChangeThatIsInNobodysWayWaitsLongerBeforeItBecomesDue) {  // W4
   world_.elasticsearch.hold();
   submit(write("1"), "1");
   submit(write("1"), "2");
@@ -324,10 +324,10 @@ TEST_F(DocumentWriterTest, AChangeThatIsInNobodysWayWaitsLongerBeforeItIsParked)
   world_.elasticsearch.release();
   ASSERT_TRUE(leader_.take_all_outcomes());
   EXPECT_EQ(taken().position, Position{"2"});
-  EXPECT_EQ(leader_.writer.take_parked().at(kPosts).documents.size(), 1U);
+  EXPECT_EQ(leader_.writer.take_unwritten().at(kPosts).documents.size(), 1U);
 }
 
-TEST_F(DocumentWriterTest, AChangeOfADocumentWhoseWriteFailsIsParkedAtOnceAndTheOthersGoOn) {  // W4
+TEST_F(DocumentWriterTest, AChangeOfADocumentWhoseWriteFailsBecomesDueAtOnceAndTheOthersGoOn) {  // W4
   std::atomic<bool> takes_everything = false;
   world_.elasticsearch.intercept([&](const HttpRequest& request) -> std::optional<HttpResponse> {
     if (takes_everything || request.body.find("\"_id\":\"1\"") == std::string_view::npos) return std::nullopt;
@@ -340,11 +340,11 @@ TEST_F(DocumentWriterTest, AChangeOfADocumentWhoseWriteFailsIsParkedAtOnceAndThe
   ASSERT_TRUE(eventually([&] {
     leader_.writer.take_outcomes(std::chrono::milliseconds(1));
     return leader_.writer.pending(kPosts) == 1;
-  })) << "the other document is written, and the write behind the failing one is parked";
+  })) << "the other document is written, and the write behind the failing one is due";
   takes_everything = true;
   ASSERT_TRUE(leader_.take_all_outcomes());
   EXPECT_EQ(taken().position, Position{"2"});
-  ASSERT_EQ(leader_.writer.take_parked().at(kPosts).documents.size(), 1U);
+  ASSERT_EQ(leader_.writer.take_unwritten().at(kPosts).documents.size(), 1U);
   EXPECT_TRUE(world_.elasticsearch.overlaps().empty());
 }
 
@@ -463,7 +463,7 @@ TEST_F(DocumentWriterTest, ASupersededWriteCountsAsDoneAndClearsNothing) {
 }
 
 // W5: it was taken for superseded, so the change was lost for good.
-TEST_F(DocumentWriterTest, AWriteThatMeetsAForeignVersionIsParkedAndWrittenAgain) {
+TEST_F(DocumentWriterTest, AWriteThatMeetsAForeignVersionBecomesDueAndIsWrittenAgain) {
   submit(write("1", "{\"n\":1}"));
   ASSERT_TRUE(leader_.take_all_outcomes());
   for (int i = 0; i < 100; ++i) world_.elasticsearch.damage("posts", "1", "{\"n\":0}");
@@ -472,7 +472,7 @@ TEST_F(DocumentWriterTest, AWriteThatMeetsAForeignVersionIsParkedAndWrittenAgain
   submit(write("1", "{\"n\":2}"), "9");
   ASSERT_TRUE(leader_.take_all_outcomes());
   EXPECT_EQ(taken().position, Position{"9"}) << "the others go on";
-  EXPECT_EQ(leader_.writer.take_parked().at(kPosts).documents.size(), 1U);
+  EXPECT_EQ(leader_.writer.take_unwritten().at(kPosts).documents.size(), 1U);
   EXPECT_EQ(owners, std::vector<RecentWrites::Owner>{RecentWrites::Owner::kOthers});
   EXPECT_EQ(leader_.board.read().indices[kPosts].superseded, 0);
 }
@@ -511,10 +511,10 @@ TEST(SlowIndex, WaitsAlone) {  // W7
   slowness.end();
   ASSERT_TRUE(leader.take_all_outcomes());
   EXPECT_EQ(leader.writer.take_acknowledged().position, Position{"4"});
-  const auto parked = leader.writer.take_parked();
-  ASSERT_EQ(parked.at(kPosts).documents.size(), 1U);
-  EXPECT_EQ(parked.at(kPosts).documents[0].id.text, "4");
-  EXPECT_EQ(parked.at(kPosts).reason, kSlowIndex);
+  const auto unwritten = leader.writer.take_unwritten();
+  ASSERT_EQ(unwritten.at(kPosts).documents.size(), 1U);
+  EXPECT_EQ(unwritten.at(kPosts).documents[0].id.text, "4");
+  EXPECT_EQ(unwritten.at(kPosts).reason, kSlowIndex);
   EXPECT_EQ(leader.writer.pending(kPosts), 0);
   EXPECT_FALSE(leader.writer.holds_back(kPosts)) << "one request is tried";
   submit(step(world.posts(), "5"), "5");
@@ -562,7 +562,6 @@ TEST(SlowIndex, ItsChangesBecomeAJobAndEqualTheViewInTheEnd) {  // W7
   EXPECT_TRUE(world.elasticsearch.overlaps().empty());
 }
 
-// What joins a job is looked through at each further change, and is read together.
 TEST(SlowIndex, ThatHardlyAnswersIsComparedWhenItDoes) {
   World world;
   world.slow_request = std::chrono::milliseconds(100);
@@ -576,24 +575,22 @@ TEST(SlowIndex, ThatHardlyAnswersIsComparedWhenItDoes) {
     return leader.writer.holds_back(kPosts);
   }));
   for (int n = 1; n <= 51; ++n) {
-    EXPECT_TRUE(leader.set_aside.empty()) << n;
+    EXPECT_EQ(leader.standing.paused_text(), "") << n;
     world.put_post("2", "bob", n);
     leader.tail.turn();
   }
-  ASSERT_TRUE(leader.set_aside.contains(kPosts));
+  ASSERT_TRUE(leader.standing.is_paused(kPosts));
   EXPECT_EQ(world.database.state().set_aside.at(kPosts),
             "many changes came meanwhile: Elasticsearch is slow to write the index");
-  EXPECT_EQ(leader.jobs.progress().size(), 1U);
   slowness.end();
   ASSERT_TRUE(leader.take_all_outcomes());
-  for (Job& job : leader.set_aside.take_back_readable(
-           std::chrono::steady_clock::now() + std::chrono::hours(1), leader.held))
-    leader.jobs.add(std::move(job));
+  leader.jobs.add(
+      leader.standing.take_back_readable(std::chrono::steady_clock::now() + std::chrono::hours(1)));
   ASSERT_TRUE(leader.catch_up());
   EXPECT_EQ(world.difference(), "");
 }
 
-TEST(SlowIndex, MakesTheListOfALargeTransactionAtOnce) {  // the outbox keeps its rows until then
+TEST(SlowIndex, FindsTheDocumentsOfALargeTransactionAtOnce) {  // the outbox keeps its rows until then
   World world;
   world.slow_request = std::chrono::milliseconds(100);
   world.config.replication.fan_out_threshold = 10;
@@ -601,14 +598,15 @@ TEST(SlowIndex, MakesTheListOfALargeTransactionAtOnce) {  // the outbox keeps it
   Leader leader(world);
   Slowness slowness(world.elasticsearch, "posts");
   world.add_silently(15);
-  const auto lists_made = [&] {
-    const auto jobs = world.database.state().jobs;
-    return std::count_if(jobs.begin(), jobs.end(), [](const auto& job) { return job.second.job.total > 0; });
+  const auto has_rows = [&] {
+    const State state = world.database.state();
+    return std::ranges::any_of(state.due.at(kPosts).changes, &DueChanges::keeps_rows);
   };
   const auto follow = [&] {
     leader.writer.take_outcomes(std::chrono::milliseconds(1));
     leader.tail.turn();
     leader.jobs.turn();
+    leader.jobs.note_due(leader.changes.due());
   };
   world.put_post("1", "bob");
   ASSERT_TRUE(eventually([&] { return follow(), leader.writer.holds_back(kPosts); }));
@@ -617,7 +615,8 @@ TEST(SlowIndex, MakesTheListOfALargeTransactionAtOnce) {  // the outbox keeps it
   world.database.commit([&](Change& change) {
     for (int i = 0; i < 40; ++i) change.captured(kPostRows, {"p" + std::to_string(i)});
   });
-  EXPECT_TRUE(eventually([&] { return follow(), lists_made() == 2; }));
+  ASSERT_TRUE(eventually([&] { return follow(), has_rows(); }));
+  EXPECT_TRUE(eventually([&] { return follow(), !has_rows(); }));
   slowness.end();
   ASSERT_TRUE(leader.catch_up());
   EXPECT_EQ(world.difference(), "");

@@ -201,10 +201,12 @@ TEST_F(IsFreshTest, AnIndexThatIsNotFollowedIsNot) {
   EXPECT_FALSE(is_fresh());
 }
 
-TEST_F(IsFreshTest, AnOldFanOutIsNotAndAYoungOneIs) {
-  add_job(JobKind::kFanOut, seconds(1));
+TEST_F(IsFreshTest, WhatIsDueForLongIsNotAndForAShortTimeIs) {
+  IndexProgress& index = progress_.indices[IndexId{1}];
+  index.due_known_at = now_;
+  index.due = DueList{.index = {1}, .documents = 5, .oldest_age = seconds(1)};
   EXPECT_TRUE(is_fresh());
-  add_job(JobKind::kFanOut, seconds(3));
+  index.due->oldest_age = seconds(3);
   EXPECT_FALSE(is_fresh());
 }
 

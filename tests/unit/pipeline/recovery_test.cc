@@ -99,16 +99,20 @@ TEST_F(RecoveryTest, TheSavedPositionIsNeverPastWhatElasticsearchHas) {
   fill(world);
   std::size_t checked = 0;
   Leader leader(world);
-  // Every row before the position has documents that are not older than the row, or they are part of a job.
+  // Every row before the position has documents that are not older than the row, or they are due.
   world.database.at_step([&](Step step) {
     if (step != Step::kCommitted) return;
     ++checked;
     const State state = world.database.state();
     std::set<std::string> waiting;
-    for (const auto& [id, job] : state.jobs) {
-      for (const auto& [number, document] : job.documents) waiting.insert(document);
-      for (const CapturedChange& change : job.changes)
-        waiting.insert(change.values.begin(), change.values.end());  // not listed yet
+    for (const auto& [index, due] : state.due) {
+      for (const auto& [number, stored] : due.pages) {
+        for (const DocumentId& id : stored.page.ids) waiting.insert(id.text);
+      }
+      for (const DueChanges& each : due.changes) {
+        for (const CapturedChange& change : each.changes)
+          waiting.insert(change.values.begin(), change.values.end());  // not found yet
+      }
     }
     for (std::size_t row = 0; row < state.position; ++row) {
       if (state.outbox[row].capture != kPostRows) continue;

@@ -122,17 +122,17 @@ TEST_F(RefresherTest, WhatComesDuringARefreshSharesTheNext) {
 }
 
 TEST_F(RefresherTest, AJobIsRefreshedAtItsEnd) {
-  const Lane lane{JobId{7}};
+  const Lane lane = Lane::of(JobId{7});
   StepEnd first;
-  first.progress = JobProgress{JobId{7}, JobKind::kFanOut, AfterNumber{1}, 1, false};
+  first.progress = JobProgress{JobId{7}, JobKind::kBackfill, AfterDocument{{"1"}}, 1, false};
   StepEnd last;
-  last.progress = JobProgress{JobId{7}, JobKind::kFanOut, AfterNumber{1}, 0, true};
+  last.progress = JobProgress{JobId{7}, JobKind::kBackfill, AfterDocument{{"1"}}, 0, true};
   submit(lane, post("1"), std::move(first));
   ASSERT_TRUE(reaches([&] { return leader_.writer.idle(); }));
   EXPECT_TRUE(gate_.paths().empty());
   world_.elasticsearch.hold();
   StepEnd second;
-  second.progress = JobProgress{JobId{7}, JobKind::kFanOut, AfterNumber{2}, 1, false};
+  second.progress = JobProgress{JobId{7}, JobKind::kBackfill, AfterDocument{{"2"}}, 1, false};
   submit(lane, post("2"), std::move(second));
   StepDocuments nothing(leader_.versions.epoch(), leader_.number(), 100'000);
   submit(lane, std::move(nothing), std::move(last));

@@ -151,7 +151,7 @@ class TooManyRefusals : public testing::Test {
       documents.push_back({stored.letter.id, stored.letter.routing});
     FakeSource source(world_.database);
     const auto transaction = source.changes().begin_repair();
-    transaction->add_repair(world_.posts(), documents, "a test");
+    transaction->add_repair(world_.posts(), documents, {.reason = "a test"});
     transaction->commit();
   }
 

@@ -135,7 +135,7 @@ TEST_F(TailTest, AFanOutUpToTheThresholdStaysInTheTail) {
   world_.rename_user("ann", 1);
   Leader leader(world_);
   EXPECT_GE(follow(leader), 1);
-  EXPECT_TRUE(world_.database.state().jobs.empty());
+  EXPECT_TRUE(world_.database.state().due.empty());
   ASSERT_TRUE(leader.catch_up());
   EXPECT_EQ(world_.difference(), "");
 }
@@ -151,8 +151,9 @@ TEST_F(TailTest, FewDocumentsThatAreLargeStepAside) {
   ASSERT_TRUE(leader.take_all_outcomes());
   EXPECT_EQ(world_.elasticsearch.operations_on("small").size(), 1U);
   EXPECT_LT(world_.elasticsearch.operations().size(), 20U);
-  ASSERT_EQ(leader.jobs.progress().size(), 1U);
-  EXPECT_EQ(leader.jobs.progress()[0].second.reason,
+  const State state = world_.database.state();
+  ASSERT_EQ(state.due.at(kPosts).pages.size(), 1U);
+  EXPECT_EQ(state.due.at(kPosts).pages.begin()->second.reason,
             "not many documents, but Elasticsearch needs a second or more for them");
   ASSERT_TRUE(leader.catch_up());
   EXPECT_EQ(world_.difference(), "");
@@ -168,7 +169,7 @@ TEST_F(TailTest, ADocumentWithARoutingThatStepsAsideIsNotDeletedMeanwhile) {
   });
   Leader leader(world_);
   ASSERT_GE(follow(leader), 1);
-  ASSERT_EQ(leader.jobs.progress().size(), 1U) << "none has stepped aside";
+  ASSERT_TRUE(leader.jobs.is_due(kFiles)) << "none has stepped aside";
   ASSERT_TRUE(leader.catch_up());
   EXPECT_EQ(world_.difference(), "");
   for (const Operation& operation : world_.elasticsearch.operations()) EXPECT_FALSE(operation.is_delete);
@@ -184,36 +185,33 @@ TEST_F(TailTest, LongValuesAreNotLookedUpInTheTail) {
   world_.rename_user(long_name, 1);
   world_.put_file("small", "a", 1);
   ASSERT_GE(follow(leader), 1);
-  EXPECT_EQ(world_.database.state().jobs.size(), 1U);
+  EXPECT_EQ(world_.database.state().due.size(), 1U);
   ASSERT_TRUE(leader.take_all_outcomes());
   EXPECT_EQ(world_.elasticsearch.operations_on("small").size(), 1U);
   ASSERT_TRUE(leader.catch_up());
   EXPECT_EQ(world_.difference(), "");
 }
 
-TEST_F(TailTest, AFanOutBeyondTheThresholdBecomesAJobAndThePositionGoesOn) {
+TEST_F(TailTest, AFanOutBeyondTheThresholdBecomesDueAndThePositionGoesOn) {
   world_.config.replication.fan_out_threshold = 20;
   world_.add_silently(21);
   world_.rename_user("ann", 1);
   world_.put_post("small", "bob");
   Leader leader(world_);
   EXPECT_EQ(follow(leader), 1);
-  const auto jobs = world_.database.state().jobs;
-  ASSERT_EQ(jobs.size(), 1U);
-  const Job& job = jobs.begin()->second.job;
-  EXPECT_EQ(job.kind, JobKind::kFanOut);
+  ASSERT_EQ(world_.database.state().due.at(kPosts).changes.size(), 1U);
   EXPECT_TRUE(eventually([&] {
-    const std::optional<FanOutList> list = leader.source.changes().expand(world_.posts(), job);
-    return list && list->documents == 21;
+    const std::optional<FoundDue> found = leader.changes.find_due(world_.posts());
+    return found && found->documents == 21;
   }));
-  EXPECT_EQ(world_.database.state().jobs.begin()->second.documents.size(), 21U);
+  EXPECT_EQ(world_.database.state().due.at(kPosts).documents(), 21U);
   ASSERT_TRUE(leader.take_all_outcomes());
   EXPECT_TRUE(world_.elasticsearch.get("posts", "small")) << "what changed with it does not wait for it";
   leader.save();
   EXPECT_EQ(world_.database.state().position, 2U);
   ASSERT_TRUE(leader.catch_up());
   EXPECT_EQ(world_.difference(), "");
-  EXPECT_TRUE(world_.database.state().jobs.empty());
+  EXPECT_TRUE(world_.database.state().due.empty());
 }
 
 TEST_F(TailTest, SmallChangesThatComeWithALargeOneAreAppliedAtOnceEachOnce) {
@@ -235,7 +233,7 @@ TEST_F(TailTest, SmallChangesThatComeWithALargeOneAreAppliedAtOnceEachOnce) {
   EXPECT_EQ(world_.difference(), "");
 }
 
-TEST_F(TailTest, ALargeTransactionBecomesAJobAndWhatComesAfterItIsAppliedAtOnce) {
+TEST_F(TailTest, ALargeTransactionBecomesDueAndWhatComesAfterItIsAppliedAtOnce) {
   world_.config.replication.fan_out_threshold = 20;
   Leader leader(world_);
   ASSERT_TRUE(leader.catch_up());
@@ -257,10 +255,10 @@ TEST_F(TailTest, ALargeTransactionBecomesAJobAndWhatComesAfterItIsAppliedAtOnce)
   leader.save();
   const State state = world_.database.state();
   EXPECT_EQ(state.position, state.outbox.size());
-  EXPECT_EQ(state.jobs.size(), world_.pipeline.indices.size());
+  EXPECT_EQ(state.due.size(), world_.pipeline.indices.size());
   ASSERT_TRUE(leader.catch_up());
   EXPECT_EQ(world_.difference(), "");
-  EXPECT_TRUE(world_.database.state().jobs.empty());
+  EXPECT_TRUE(world_.database.state().due.empty());
 }
 
 // Elasticsearch had nothing to do until two thousand documents were rendered.

@@ -19,8 +19,8 @@ LeaderPatience quick(const World& world, SteadyTime write_lifetime_over) {
   LeaderPatience patience;
   patience.slow_request = world.slow_request;
   patience.with_document = milliseconds(500);
-  patience.bulk_backoff = patience.ask_held_again = {milliseconds(1), milliseconds(5)};
-  patience.most_behind_slow_write = world.most_behind_slow_write;
+  patience.bulk_backoff = patience.with_index.ask_again = {milliseconds(1), milliseconds(5)};
+  patience.with_index.most_behind_slow_write = world.most_behind_slow_write;
   patience.write_lifetime_over = write_lifetime_over;
   return patience;
 }

@@ -66,7 +66,7 @@ struct World {
   StoppableClock clock;  ///< of the writers
   /// After so long without an answer an index is slow, to the leaders that come: never, on a busy machine.
   std::chrono::milliseconds slow_request = std::chrono::hours(1);
-  int most_behind_slow_write = Tail::kMostBehindSlowWrite;  ///< to the leaders that come
+  int most_behind_slow_write = Standing::Patience{}.most_behind_slow_write;  ///< to the leaders that come
 };
 
 /// What a leader of a world has to itself.

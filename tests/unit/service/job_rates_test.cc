@@ -76,6 +76,31 @@ TEST_F(JobRatesTest, AJobThatWaitsForAServerHasNoRateAtOnce) {
   EXPECT_EQ(rate_after(seconds(1), 0), 0);
 }
 
+// Many jobs side by side took turns, so that each seemed to stand.
+TEST_F(JobRatesTest, WhatIsDueOfAnIndexHasTheRateAtWhichItIsWritten) {
+  const auto due_rate_after = [&](seconds time, std::int64_t documents_a_second) {
+    for (seconds passed{0}; passed < time; ++passed) {
+      now_ += seconds(1);
+      tell([&](ReplicationProgress& progress) {
+        progress.indices[IndexId{1}].due_written += documents_a_second;
+      });
+      rates_.look(board_, now_);
+    }
+    const auto rates = board_.read().due_rates;
+    return rates.contains(IndexId{1}) ? rates.at(IndexId{1}) : 0.0;
+  };
+  EXPECT_EQ(due_rate_after(seconds(5), 100), 0) << "nothing is due";
+  tell([](ReplicationProgress& progress) {
+    progress.indices[IndexId{1}].due = {.index = IndexId{1}, .documents = 50'000};
+  });
+  EXPECT_EQ(due_rate_after(seconds(30), 0), 0) << "its documents are being found";
+  EXPECT_DOUBLE_EQ(due_rate_after(seconds(10), 8'100), 8'100);
+  EXPECT_EQ(due_rate_after(JobRates::kStands, 0), 0) << "it stands";
+  EXPECT_DOUBLE_EQ(due_rate_after(seconds(3), 50), 50);
+  tell([](ReplicationProgress& progress) { progress.indices[IndexId{1}].due_written = 10; });
+  EXPECT_EQ(due_rate_after(seconds(1), 0), 0) << "another leadership counts from 0";
+}
+
 TEST_F(JobRatesTest, WhoLeadsNoLongerKnowsNoRate) {
   rate_after(seconds(1), 0);
   ASSERT_GT(rate_after(seconds(10), 200), 0);

@@ -44,9 +44,13 @@ TEST(MetricsTest, CountsByPipelineAndIndex) {
       .dead_letters = 1,
       .pending = 6,
       .jobs =
-          {{.id = JobId{1}, .kind = JobKind::kFanOut, .done = 10, .total = 30, .taken_up_at = clock.now()},
-           {.id = JobId{2}, .kind = JobKind::kFanOut, .done = 5, .taken_up_at = clock.now()}},
+          {{.id = JobId{1}, .kind = JobKind::kBackfill, .done = 10, .total = 30, .taken_up_at = clock.now()},
+           {.id = JobId{2}, .kind = JobKind::kBackfill, .done = 5, .taken_up_at = clock.now()}},
+      .due = DueList{.documents = 12'340, .oldest_age = std::chrono::milliseconds(500)},
+      .due_known_at = clock.now(),
       .unreadable_jobs = {JobId{9}}};
+  progress.indices[IndexId{4}] = {.alias = "users"};
+  progress.due_rates = {{IndexId{3}, 8'100}};
   progress.job_rates = {{JobId{1}, 2.5}, {JobId{77}, 100}};
   progress.outbox_max_bytes = 1'048'576;
   progress.reindexes = {{"posts", "the index is blocked"}, {"users", ""}};
@@ -69,14 +73,20 @@ TEST(MetricsTest, CountsByPipelineAndIndex) {
            "lockstep_slow_reading_seconds{pipeline=\"shop\"} 9\n",
            "lockstep_outbox_rows_total{pipeline=\"shop\"} 12\n",
            "lockstep_outbox_max_bytes{pipeline=\"shop\"} 1048576\n",
-           "lockstep_jobs{pipeline=\"shop\",index=\"po\\\"sts\",kind=\"fan_out\"} 2\n",
-           "lockstep_jobs{pipeline=\"shop\",index=\"po\\\"sts\",kind=\"backfill\"} 0\n",
-           "lockstep_job_documents_done{pipeline=\"shop\",index=\"po\\\"sts\",kind=\"fan_out\"} 15\n",
-           "lockstep_job_documents_per_second{pipeline=\"shop\",index=\"po\\\"sts\",kind=\"fan_out\"} 2.5\n",
+           "lockstep_jobs{pipeline=\"shop\",index=\"po\\\"sts\",kind=\"backfill\"} 2\n",
+           "lockstep_jobs{pipeline=\"shop\",index=\"po\\\"sts\",kind=\"comparison\"} 0\n",
+           "lockstep_job_documents_done{pipeline=\"shop\",index=\"po\\\"sts\",kind=\"backfill\"} 15\n",
+           "lockstep_job_documents_per_second{pipeline=\"shop\",index=\"po\\\"sts\",kind=\"backfill\"} 2.5\n",
            "lockstep_job_documents_per_second{pipeline=\"shop\",index=\"po\\\"sts\",kind=\"sweep\"} 0\n",
+           "lockstep_due_documents{pipeline=\"shop\",index=\"po\\\"sts\"} 12340\n",
+           "lockstep_due_documents{pipeline=\"shop\",index=\"users\"} 0\n",
+           "lockstep_due_oldest_seconds{pipeline=\"shop\",index=\"po\\\"sts\"} 2.5\n",
+           "lockstep_due_oldest_seconds{pipeline=\"shop\",index=\"users\"} 0\n",
+           "lockstep_due_documents_per_second{pipeline=\"shop\",index=\"po\\\"sts\"} 8100\n",
+           "lockstep_due_documents_per_second{pipeline=\"shop\",index=\"users\"} 0\n",
            "lockstep_oldest_job_seconds{pipeline=\"shop\",index=\"po\\\"sts\"} 2\n",
            "lockstep_pending_writes{pipeline=\"shop\",index=\"po\\\"sts\"} 6\n",
-           "lockstep_job_documents{pipeline=\"shop\",index=\"po\\\"sts\",kind=\"fan_out\"} 35\n",
+           "lockstep_job_documents{pipeline=\"shop\",index=\"po\\\"sts\",kind=\"backfill\"} 35\n",
        }) {
     EXPECT_THAT(text, HasSubstr(line));
   }
@@ -116,7 +126,7 @@ TEST(MetricsTest, ACertificateThatHasExpiredIsBelowZero) {
 TEST(MetricsTest, NoLabelIsOneThatPrometheusGivesItself) {
   ReplicationProgress progress;
   progress.indices[IndexId{3}] = {
-      .alias = "posts", .jobs = {{.id = JobId{1}, .kind = JobKind::kFanOut}}, .unreadable_jobs = {JobId{9}}};
+      .alias = "posts", .jobs = {{.id = JobId{1}, .kind = JobKind::kSweep}}, .unreadable_jobs = {JobId{9}}};
   const std::string text =
       metrics_text("shop", progress, {{"es1:9200", std::chrono::system_clock::now()}}, {});
   EXPECT_THAT(text, HasSubstr("job_id=\"9\""));

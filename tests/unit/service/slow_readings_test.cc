@@ -71,26 +71,43 @@ TEST_F(SlowReadingsTest, WhoHoldsTheLockIsNamedWithWhatToDo) {
 TEST_F(SlowReadingsTest, APageOfAJobMayTakeLongerUnlessItWaitsForALock) {
   tell([&](ReplicationProgress& progress) {
     progress.turned_at = begin_ + seconds(60);
-    progress.job_reads = {"reading a page of the fan_out of posts", begin_};
+    progress.job_reads = {"reading a page of what is due of posts", begin_};
   });
   EXPECT_EQ(after(SlowReadings::kSlowOther - seconds(1)), "");
-  EXPECT_EQ(after(seconds(25)), "reading a page of the fan_out of posts has taken 25.0 s");
+  EXPECT_EQ(after(seconds(25)), "reading a page of what is due of posts has taken 25.0 s");
   locks_ = {{LockWait::Waiter::kPages, "app.items", 4711, "app", "psql"}};
   EXPECT_THAT(after(seconds(4)),
-              AllOf(HasSubstr("page of the fan_out of posts has taken 4.0 s"), HasSubstr("session 4711")));
+              AllOf(HasSubstr("page of what is due of posts has taken 4.0 s"), HasSubstr("session 4711")));
 }
 
-TEST_F(SlowReadingsTest, AListOfALargeChangeIsNamedWhileALockKeepsItFromBeingMade) {
+TEST_F(SlowReadingsTest, ChangesWhoseDocumentsALockKeepsFromBeingFoundAreNamed) {
   tell([&](ReplicationProgress& progress) {
     progress.turned_at = begin_ + seconds(60);
     IndexProgress& posts = progress.indices[IndexId{1}];
     posts.alias = "posts";
-    posts.jobs.push_back({.id = JobId{3}, .kind = JobKind::kFanOut, .taken_up_at = begin_});
+    posts.due = {.index = IndexId{1}, .changes = 2, .oldest_age = seconds(1)};
+    posts.due_known_at = begin_ + seconds(1);
   });
-  EXPECT_EQ(after(seconds(25)), "") << "it may have to wait for its turn";
   locks_ = {{LockWait::Waiter::kLists, "app.items", 4711, "app", "psql"}};
+  EXPECT_EQ(after(seconds(2)), "");
+  EXPECT_EQ(asked_, 0);
+  const auto tell_due = [&](std::int64_t documents) {
+    tell([&](ReplicationProgress& progress) {
+      IndexProgress& posts = progress.indices[IndexId{1}];
+      posts.due->oldest_age = seconds(24);
+      posts.due->documents = documents;
+      posts.due_known_at = begin_ + seconds(24);
+    });
+  };
+  tell_due(0);
   EXPECT_THAT(after(seconds(25)),
               HasSubstr("finding the documents of a large change of posts has taken 25.0 s: it waits"));
+  locks_.clear();
+  EXPECT_EQ(after(seconds(25)), "") << "it may have to wait for its turn";
+  asked_ = 0;
+  tell_due(500);
+  EXPECT_EQ(after(seconds(25)), "") << "these are written first";
+  EXPECT_EQ(asked_, 0);
 }
 
 TEST_F(SlowReadingsTest, ALoopThatHasNotBegunOrDoesNotLeadIsNotJudged) {

@@ -110,7 +110,7 @@ TEST_F(StatusPageTest, WhatSomebodyHasToSeeToIsNamed) {
 
 TEST_F(StatusPageTest, EverythingIsThereOnlyWhenNothingIsUnderWay) {
   EXPECT_EQ(headline().text, "Everything that was committed is in Elasticsearch.");
-  progress_.indices[IndexId{1}].jobs.push_back({.id = JobId{1}, .kind = JobKind::kFanOut});
+  progress_.indices[IndexId{1}].jobs.push_back({.id = JobId{1}, .kind = JobKind::kSweep});
   EXPECT_EQ(headline().text, "A job is under way. No other change is pending.");
   progress_.pending = true;
   progress_.lag = milliseconds(12);
@@ -119,6 +119,21 @@ TEST_F(StatusPageTest, EverythingIsThereOnlyWhenNothingIsUnderWay) {
   status.indices.resize(1);
   status.indices[0].jobs.resize(2);
   EXPECT_THAT(headline(&status).text, HasSubstr("2 jobs are under way."));
+}
+
+TEST_F(StatusPageTest, NotEverythingIsThereWhileSomethingIsDue) {
+  progress_.indices[IndexId{1}].due = DueList{.changes = 1};
+  EXPECT_EQ(headline().text,
+            "Changes are due whose documents are still to be found. No other change is pending.");
+  progress_.indices[IndexId{1}].due = DueList{.documents = 12'340, .changes = 1};
+  EXPECT_EQ(headline().text, "12,340 documents are due. No other change is pending.");
+  PipelineStatus status;
+  status.indices.resize(2);
+  EXPECT_EQ(headline(&status).text, "Everything that was committed is in Elasticsearch.")
+      << "the source knows better";
+  for (IndexStatus& index : status.indices) index.due = DueList{.documents = 10};
+  status.indices[0].jobs.resize(1);
+  EXPECT_EQ(headline(&status).text, "A job is under way. 20 documents are due. No other change is pending.");
 }
 
 // A page that asks a source, and what it says.
@@ -138,7 +153,8 @@ class StatusPageJsonTest : public StatusPageTest {
     leader.state = "following";
     leader.host = "app1";
     leader.pid = 4711;
-    leader.document = R"({"indices": {"posts": {"documents": 77, "deletes": 1, "superseded": 0}},
+    leader.document = R"({"indices": {"posts": {"documents": 77, "deletes": 1, "superseded": 0,
+                                               "due_per_second": 50.0}},
                          "jobs": {"4": {"documents_per_second": 3.0}}})";
     status_.leader = leader;
     status_.standbys = std::vector<Standby>{{.host = "10.0.0.7", .since = "2026-01-31T12:00:00Z"}};
@@ -150,11 +166,15 @@ class StatusPageJsonTest : public StatusPageTest {
     index.refused = {{"mapper_parsing_exception", 2}};
     IndexStatus::Job job;
     job.id = JobId{4};
-    job.kind = "fan_out";
+    job.kind = "comparison";
     job.done = 10;
     job.total = 40;
     job.unreadable = "its position is \"secret\"";
     index.jobs.push_back(job);
+    index.due = DueList{.index = IndexId{1},
+                        .documents = 1'000,
+                        .oldest_age = milliseconds(2'100),
+                        .reason = "a change of many documents"};
     status_.indices.push_back(index);
     status_.reindexes.push_back(
         {"posts", "failed", "posts-000001", "posts-000002", "", "secret", "secret", {}});
@@ -175,6 +195,7 @@ class StatusPageJsonTest : public StatusPageTest {
 
 TEST_F(StatusPageJsonTest, ItTellsWhoLeadsWhoStandsByAndHowFarJobsAre) {
   progress_.job_rates = {{JobId{4}, 2}};
+  progress_.due_rates = {{IndexId{1}, 100}};
   const nlohmann::json json = page();
   EXPECT_EQ(json["headline"]["tone"], "warn") << "a reindex has failed";
   EXPECT_EQ(json["leader"]["pid"], 4711);
@@ -182,6 +203,13 @@ TEST_F(StatusPageJsonTest, ItTellsWhoLeadsWhoStandsByAndHowFarJobsAre) {
   EXPECT_EQ(json["standbys"][0]["host"], "10.0.0.7");
   EXPECT_EQ(json["indices"][0]["refused"][0]["error"], "mapper_parsing_exception");
   EXPECT_EQ(json["indices"][0]["jobs"][0]["seconds_left"], 15.0) << "the leader knows its own speed best";
+  const nlohmann::json due = {{"documents", 1'000},
+                              {"changes", 0},
+                              {"oldest_seconds", 2.1},
+                              {"reason", "a change of many documents"},
+                              {"documents_per_second", 100.0},
+                              {"seconds_left", 10.0}};
+  EXPECT_EQ(json["indices"][0]["due"], due);
   EXPECT_EQ(json["indices"][0]["documents"], 12) << "the leader knows its own counters best";
   EXPECT_EQ(json["servers"]["elasticsearch"]["answers"], true);
   EXPECT_EQ(json["history"]["lag"].size(), static_cast<std::size_t>(History::kSteps));
@@ -196,6 +224,12 @@ TEST_F(StatusPageJsonTest, AStandbyTellsWhatTheLeaderSays) {
   EXPECT_EQ(json["servers"]["elasticsearch"]["answers"], false);
   EXPECT_EQ(json["servers"]["database"]["answers"], true);
   EXPECT_EQ(json["indices"][0]["jobs"][0]["seconds_left"], 10.0);
+  EXPECT_EQ(json["indices"][0]["due"]["seconds_left"], 20.0);
+}
+
+TEST_F(StatusPageJsonTest, AnIndexOfWhichNothingIsDueSaysSo) {
+  status_.indices[0].due.reset();
+  EXPECT_TRUE(page()["indices"][0]["due"].is_null());
 }
 
 TEST_F(StatusPageJsonTest, WhatMayHoldAValueOfARowIsLeftOut) {

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "replicator/error.h"
+#include "replicator/source/postgres/read/due.h"
 #include "replicator/source/postgres/read/jobs.h"
 #include "replicator/source/postgres/read/page_connection.h"
 #include "replicator/source/postgres/read/position.h"
@@ -21,13 +22,11 @@ constexpr std::chrono::microseconds kBelowWholeMilliseconds{100};
 }  // namespace
 
 std::unique_ptr<SourceTransaction> PostgresChangeLog::begin(Epoch epoch) {
-  return std::make_unique<PostgresSourceTransaction>(session_, pipeline_, epoch, expansion_.job_in_hand(),
-                                                     &sharing_);
+  return std::make_unique<PostgresSourceTransaction>(session_, pipeline_, epoch, &sharing_);
 }
 
 std::unique_ptr<SourceTransaction> PostgresChangeLog::begin_repair() {
-  return std::make_unique<PostgresSourceTransaction>(session_, pipeline_, std::nullopt, std::nullopt,
-                                                     nullptr);
+  return std::make_unique<PostgresSourceTransaction>(session_, pipeline_, std::nullopt, nullptr);
 }
 
 std::unique_ptr<PageConnection> PostgresChangeLog::page_connection() {
@@ -99,8 +98,13 @@ UnfinishedJobs PostgresChangeLog::jobs() {
   return load_jobs(direct, pipeline_);
 }
 
-std::optional<FanOutList> PostgresChangeLog::expand(const AppliedIndex& index, const Job& fan_out) {
-  return expansion_.advance(pipeline_, pipeline_.index(index.id), fan_out.id);
+std::vector<DueList> PostgresChangeLog::due() {
+  PostgresTransaction direct(session_, "loading what is due", Isolation::kEachStatement);
+  return load_due(direct, pipeline_);
+}
+
+std::optional<FoundDue> PostgresChangeLog::find_due(const AppliedIndex& index) {
+  return finder_.advance(pipeline_, pipeline_.index(index.id));
 }
 
 }  // namespace lockstep

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "replicator/source/change_log.h"
-#include "replicator/source/postgres/read/expansion.h"
+#include "replicator/source/postgres/read/due_finder.h"
 #include "replicator/source/postgres/read/pipeline.h"
 #include "replicator/source/postgres/read/shared_rendering.h"
 #include "replicator/source/postgres/session/session.h"
@@ -29,7 +29,7 @@ class PostgresChangeLog final : public ChangeLog {
         source_(source),
         purpose_(purpose),
         sharing_(source, purpose + ", rendering"),
-        expansion_(source, purpose + ", large changes") {}
+        finder_(source, purpose + ", large changes") {}
 
   std::unique_ptr<SourceTransaction> begin(Epoch epoch) override;
   std::unique_ptr<SourceTransaction> begin_repair() override;
@@ -50,7 +50,8 @@ class PostgresChangeLog final : public ChangeLog {
   bool is_awaited() override;
   SavePace save_pace() override { return {}; }
   UnfinishedJobs jobs() override;
-  std::optional<FanOutList> expand(const AppliedIndex& index, const Job& fan_out) override;
+  std::vector<DueList> due() override;
+  std::optional<FoundDue> find_due(const AppliedIndex& index) override;
 
  private:
   /// `changed`, which it notes for stood_still(): whatever was committed makes another snapshot current.
@@ -61,7 +62,7 @@ class PostgresChangeLog final : public ChangeLog {
   const SourceConfig source_;
   const std::string purpose_;
   SharedRendering sharing_;
-  PostgresExpansion expansion_;
+  PostgresDueFinder finder_;
   bool changed_ = false;                      // await_change() has said so, and nobody has read since
   bool stood_still_ = false;                  // no look has found a change since the last stood_still()
   std::unique_ptr<PostgresAwaited> awaited_;  // listens from the first is_awaited() on

@@ -5,8 +5,7 @@
 namespace lockstep {
 
 std::unique_ptr<SourceTransaction> PostgresPageConnection::begin(Epoch epoch) {
-  return std::make_unique<PostgresSourceTransaction>(session_.session(), pipeline_, epoch, std::nullopt,
-                                                     &sharing_);
+  return std::make_unique<PostgresSourceTransaction>(session_.session(), pipeline_, epoch, &sharing_);
 }
 
 }  // namespace lockstep

@@ -9,6 +9,7 @@
 #include "replicator/source/postgres/read/ids.h"
 #include "replicator/source/postgres/read/position.h"
 #include "replicator/source/postgres/read/routes.h"
+#include "replicator/source/postgres/session/array.h"
 #include "replicator/source/postgres/session/statement.h"
 #include "replicator/source/postgres/session/stored_value.h"
 
@@ -23,14 +24,12 @@ Deposed deposed() {
 
 PostgresSourceTransaction::PostgresSourceTransaction(PostgresSession& session,
                                                      const PostgresPipeline& pipeline,
-                                                     std::optional<Epoch> epoch,
-                                                     std::optional<JobId> being_expanded,
-                                                     SharedRendering* sharing)
+                                                     std::optional<Epoch> epoch, SharedRendering* sharing)
     : PostgresReading(session, pipeline, "opening a transaction", Isolation::kRepeatableRead, sharing),
       pipeline_(pipeline),
       jobs_(transaction_, pipeline.id()),
-      epoch_(epoch),
-      being_expanded_(being_expanded) {}
+      due_(transaction_),
+      epoch_(epoch) {}
 
 Epoch PostgresSourceTransaction::required_epoch() const {
   if (!epoch_) throw std::logic_error("a repair's transaction does what only a leader's may do");
@@ -54,8 +53,8 @@ std::optional<DocumentIds> PostgresSourceTransaction::resolve(const AppliedIndex
   return find_ids(transaction_, pipeline_.index(index.id), changes, limits);
 }
 
-FanOutPage PostgresSourceTransaction::fan_out_page(JobId job, const JobPosition& after, std::int64_t limit) {
-  return jobs_.page(job, after, limit);
+NextDue PostgresSourceTransaction::next_due(IndexId index, const std::vector<DueNumber>& in_hand) {
+  return due_.next(index, in_hand);
 }
 
 std::vector<std::size_t> PostgresSourceTransaction::new_dead_letters(const std::vector<DeadLetter>& refused) {
@@ -74,38 +73,67 @@ PostgresJobs& PostgresSourceTransaction::written_jobs() {
   return jobs_;
 }
 
-void PostgresSourceTransaction::note_added(Job job) {
-  const bool is_known =
-      std::any_of(added_.begin(), added_.end(), [&](const Job& other) { return other.id == job.id; });
-  if (!is_known) added_.push_back(std::move(job));
+PostgresDue& PostgresSourceTransaction::written_due() {
+  transaction_.note_write();
+  return due_;
 }
 
 void PostgresSourceTransaction::add_job(IndexId index, JobKind kind, const std::string& reason) {
-  if (std::optional<Job> job = written_jobs().add(index, kind, reason)) note_added(*std::move(job));
+  if (std::optional<Job> job = written_jobs().add(index, kind, reason))
+    added_.jobs.push_back(*std::move(job));
 }
 
-void PostgresSourceTransaction::add_fan_out(const AppliedIndex& index,
-                                            const std::vector<CapturedChange>& changes) {
-  note_added(written_jobs().add_fan_out(pipeline_.index(index.id), changes, being_expanded_));
+void PostgresSourceTransaction::add_due_changes(const AppliedIndex& index,
+                                                const std::vector<CapturedChange>& changes,
+                                                DocumentVersion as_of) {
+  written_due().add(index.id, changes, as_of);
+  added_.due.insert(index.id);
 }
 
-void PostgresSourceTransaction::add_large_transaction(const AppliedIndex& index,
-                                                      const LargeTransaction& transaction) {
-  note_added(written_jobs().add_large_transaction(pipeline_.index(index.id),
-                                                  PostgresLargeTransaction::from(transaction)));
+void PostgresSourceTransaction::add_due_transaction(const AppliedIndex& index,
+                                                    const LargeTransaction& transaction,
+                                                    DocumentVersion as_of) {
+  written_due().add(index.id, PostgresLargeTransaction::from(transaction), as_of);
+  added_.due.insert(index.id);
 }
 
-void PostgresSourceTransaction::add_rendering(const AppliedIndex& index, const DocumentIds& ids,
-                                              const std::string& reason) {
-  if (std::optional<Job> job = written_jobs().add_rendering(index.id, ids, reason))
-    note_added(*std::move(job));
+void PostgresSourceTransaction::add_due(const AppliedIndex& index, const DocumentIds& ids,
+                                        const DueOrigin& origin) {
+  const std::string query = "select unnest(" + transaction_.quote(ids_literal(ids)) + "::text[]) as k";
+  if (written_due().add_pages(index.id, query, origin) > 0) added_.due.insert(index.id);
 }
 
-void PostgresSourceTransaction::add_repair(const AppliedIndex& index,
-                                           const std::vector<FoundDocument>& documents,
-                                           const std::string& reason) {
-  for (Job& job : written_jobs().add_repair(pipeline_.index(index.id), documents, reason))
-    note_added(std::move(job));
+// A page is rendered by _id. That reaches no text that is no value of the _id's type and, where the view has
+// no routing, no document under one; a sweep deletes those.
+void PostgresSourceTransaction::add_repair(const AppliedIndex& applied,
+                                           const std::vector<FoundDocument>& found, const DueOrigin& origin) {
+  const PostgresIndex& index = pipeline_.index(applied.id);
+  // One that waits for its next try may change as often as it likes.
+  const std::vector<FoundDocument> documents =
+      origin.pause.count() > 0 ? written_due().without_waiting(index.id, found, origin) : found;
+  DocumentIds all_ids;
+  std::vector<std::string> all_routings;
+  for (const FoundDocument& document : documents) {
+    all_ids.push_back(document.id);
+    all_routings.push_back(document.routing);
+  }
+  const std::string ids = ids_literal(all_ids);
+  const std::string routings = array_literal(all_routings);
+  const std::string repairable =
+      castable_id(index, "f.id") + " is not null" + (index.routed ? "" : " and f.routing = ''");
+  const auto filled = [&](std::string_view name) {
+    return fill_placeholders(postgres_sql(name),
+                             {{"schema", transaction_.session().schema()}, {"repairable", repairable}});
+  };
+  const Doing doing("noting documents to be repaired");
+  const std::string repairable_ids =
+      fill_placeholders(postgres_sql("repairable_documents"), {{"ids", transaction_.quote(ids)},
+                                                               {"routings", transaction_.quote(routings)},
+                                                               {"repairable", repairable}});
+  if (written_due().add_pages(index.id, repairable_ids, origin) > 0) added_.due.insert(index.id);
+  if (index.routed) transaction_.run_filled(doing, filled("add_found_routes"), index.id.value, ids, routings);
+  if (!transaction_.run_filled(doing, filled("find_unrepairable"), ids, routings).empty())
+    added_.jobs.push_back(written_jobs().insert(index.id, JobKind::kSweep, origin.reason));
 }
 
 void PostgresSourceTransaction::begin_job(JobId job) {
@@ -123,7 +151,7 @@ void PostgresSourceTransaction::set_aside(IndexId index, const std::string& reas
   for (const Job& job : load_jobs(transaction_, pipeline_).readable) {
     if (is_forgotten(job)) transaction_.run(doing, "delete from {schema}.job where id = $1", job.id.value);
   }
-  std::erase_if(added_, is_forgotten);
+  std::erase_if(added_.jobs, is_forgotten);
 }
 
 void PostgresSourceTransaction::take_back(IndexId index) {
@@ -184,12 +212,13 @@ void PostgresSourceTransaction::write_acknowledged() {
   if (epoch_ || checkpoint_ || !acknowledged_.empty()) write_checkpoint(required_epoch());
   for (const Acknowledged& acknowledged : acknowledged_) {
     for (const JobProgress& progress : acknowledged.jobs) jobs_.save(progress);
+    due_.take_off(acknowledged.written_pages);
     save_dead_letters(transaction_, acknowledged);
     forget_routes(transaction_, acknowledged.gone_routes);
   }
 }
 
-std::vector<Job> PostgresSourceTransaction::commit() {
+Committed PostgresSourceTransaction::commit() {
   try {
     write_acknowledged();
     transaction_.commit(Doing("committing the checkpoint"));

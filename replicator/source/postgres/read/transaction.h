@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "replicator/source/postgres/read/changes.h"
+#include "replicator/source/postgres/read/due.h"
 #include "replicator/source/postgres/read/jobs.h"
 #include "replicator/source/postgres/read/pipeline.h"
 #include "replicator/source/postgres/read/snapshot.h"
@@ -16,17 +17,16 @@ namespace lockstep {
 
 class PostgresSourceTransaction final : public PostgresReading<SourceTransaction> {
  public:
-  /// Of the leader of `epoch`; without one, for add_repair(). `being_expanded` is the fan-out whose list is
-  /// being made. `sharing` helps to render, unless it is null. All must outlive this. Throws Error.
+  /// Of the leader of `epoch`; without one, for add_repair(). `sharing` helps to render, unless it is null.
+  /// All must outlive this. Throws Error.
   PostgresSourceTransaction(PostgresSession& session, const PostgresPipeline& pipeline,
-                            std::optional<Epoch> epoch, std::optional<JobId> being_expanded,
-                            SharedRendering* sharing);
+                            std::optional<Epoch> epoch, SharedRendering* sharing);
 
   void take_snapshot() override;
   Changes read_changes(const Position& from, const ChunkLimits& limits) override;
   std::optional<DocumentIds> resolve(const AppliedIndex& index, const std::vector<CapturedChange>& changes,
                                      const SearchLimits& limits) override;
-  FanOutPage fan_out_page(JobId job, const JobPosition& after, std::int64_t limit) override;
+  NextDue next_due(IndexId index, const std::vector<DueNumber>& in_hand) override;
 
   DocumentIds render_for(DocumentVersion version, const AppliedIndex& index, const DocumentIds& ids,
                          std::int64_t max_bytes, const DocumentSink& sink) override {
@@ -39,11 +39,13 @@ class PostgresSourceTransaction final : public PostgresReading<SourceTransaction
   }
 
   void add_job(IndexId index, JobKind kind, const std::string& reason) override;
-  void add_fan_out(const AppliedIndex& index, const std::vector<CapturedChange>& changes) override;
-  void add_large_transaction(const AppliedIndex& index, const LargeTransaction& transaction) override;
-  void add_rendering(const AppliedIndex& index, const DocumentIds& ids, const std::string& reason) override;
+  void add_due_changes(const AppliedIndex& index, const std::vector<CapturedChange>& changes,
+                       DocumentVersion as_of) override;
+  void add_due_transaction(const AppliedIndex& index, const LargeTransaction& transaction,
+                           DocumentVersion as_of) override;
+  void add_due(const AppliedIndex& index, const DocumentIds& ids, const DueOrigin& origin) override;
   void add_repair(const AppliedIndex& index, const std::vector<FoundDocument>& documents,
-                  const std::string& reason) override;
+                  const DueOrigin& origin) override;
   void begin_job(JobId job) override;
   void set_aside(IndexId index, const std::string& reason) override;
   void take_back(IndexId index) override;
@@ -52,25 +54,25 @@ class PostgresSourceTransaction final : public PostgresReading<SourceTransaction
   std::vector<std::size_t> new_dead_letters(const std::vector<DeadLetter>& refused) override;
 
   bool may_be_shown() override;
-  std::vector<Job> commit() override;
+  Committed commit() override;
 
  private:
   Epoch required_epoch() const;
   /// For statements that write: what the snapshot has told is not all that there is any more.
   PostgresTransaction& writing();
   PostgresJobs& written_jobs();
-  void note_added(Job job);
+  PostgresDue& written_due();
   void write_checkpoint(Epoch epoch);
   void write_acknowledged();
 
   const PostgresPipeline& pipeline_;
   PostgresJobs jobs_;
+  PostgresDue due_;
   const std::optional<Epoch> epoch_;
-  const std::optional<JobId> being_expanded_;
   std::optional<PostgresSeen> seen_;        // none: nothing has been read, or not by take_snapshot()
   std::optional<Position> checkpoint_;      // for commit()
   std::vector<Acknowledged> acknowledged_;  // for commit()
-  std::vector<Job> added_;                  // for commit() to return
+  Committed added_;                         // for commit() to return
 };
 
 }  // namespace lockstep

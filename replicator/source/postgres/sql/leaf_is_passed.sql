@@ -1,6 +1,6 @@
 -- Whether every pipeline has passed all rows of a leaf, since all of their transactions are visible in its snapshot, and no
--- fan-out needs one for its list. A transaction that is open and has written nothing into the leaf holds nothing up. The
--- fan-outs of an index that is set aside need none: it will be compared. A limit makes the planner walk the index.
+-- large transaction is due whose documents are still to be found by one. A transaction that is open and has written nothing
+-- into the leaf holds nothing up. What is due of an index that is set aside needs none: it will be compared. A limit makes the planner walk the index.
 --   leaf  its quoted name
 select not exists (
   select from {schema}.checkpoint as c
@@ -11,8 +11,8 @@ select not exists (
         cross join lateral (select from {leaf} as o where o.txid = running.txid limit 1) as found)
 ) and not exists (
   select
-  from {schema}.job as j
-  where j.transaction is not null
-    and not exists (select from {schema}.set_aside as a where a.index = j.index)
-    and exists (select from {leaf} as o where o.txid = j.transaction and o.id > j.read_to)
+  from {schema}.due as d
+  where d.transaction is not null
+    and not exists (select from {schema}.set_aside as a where a.index = d.index)
+    and exists (select from {leaf} as o where o.txid = d.transaction and o.id > d.read_to)
 )

@@ -51,6 +51,15 @@ select json_build_object(
           'done', j.done, 'total', j.total, 'created_at', j.created_at) order by j.id), '[]')
         from {schema}.job as j
         where j.index = i.id
+      ),
+      'due', (
+        select json_build_object(
+          'documents', coalesce(sum(d.documents), 0), 'changes', count(*) filter (where d.ids is null),
+          'age', extract(epoch from clock_timestamp() - min(d.due_at)),
+          'reason', (array_agg(d.reason order by d.due_at, d.number))[1])
+        from {schema}.due as d
+        where d.index = i.id
+        having count(*) > 0
       )) order by i.id), '[]')
     from {schema}.index as i
     where i.pipeline = p.id and i.followed

@@ -7,7 +7,7 @@
 
 #include "replicator/clock.h"
 #include "replicator/error.h"
-#include "replicator/source/awaited_jobs.h"
+#include "replicator/source/awaited_work.h"
 #include "replicator/source/outbox/sweep_wait.h"
 #include "replicator/source/postgres/catalog/differences.h"
 #include "replicator/source/postgres/read/lead_holders.h"
@@ -89,7 +89,7 @@ class PostgresAppliedPoint final : public AppliedPoint {
     if (generation != generation_) {
       // Another `apply` or another leader may have replaced the jobs.
       generation_ = generation;
-      jobs_.forget();
+      work_.forget();
       watch_.load_captures();
     }
     if (!is_same({row[0][6].c_str(), row[0][7].c_str()}, watch_.place_)) {
@@ -100,10 +100,10 @@ class PostgresAppliedPoint final : public AppliedPoint {
       return pending(
           "the outbox was full, so changes were dropped; the leader has to compare every index first");
     }
-    if (!jobs_.has_looked() && is_pending(at)) return pending(pending_changes(unfinished()));
+    if (!work_.has_looked() && is_pending(at)) return pending(pending_changes(unfinished()));
     // Before the jobs: one transaction adds the comparison, and ends the difference.
     const std::string altered = watch_.altered_index();
-    return jobs_.look(unfinished(), altered);
+    return work_.look(unfinished(), altered);
   }
 
   // P4. REQUIRES: the transaction, if any, has committed.
@@ -168,9 +168,11 @@ class PostgresAppliedPoint final : public AppliedPoint {
     std::vector<UnfinishedWork> work;
     for (const pqxx::row& row : watch_.session_.ask("looking for unfinished jobs",
                                                     postgres_sql("unfinished_work"), watch_.pipeline_)) {
-      UnfinishedWork each{{}, {row[2].as<int>()}, row[1].c_str(), row[3].as<bool>()};
+      UnfinishedWork each{.what = row[1].c_str()};
       if (!row[0].is_null()) each.job = JobId{row[0].as<std::int64_t>()};
-      if (row[4].as<bool>(false)) each.what += std::string("; ") + kSweepWaits;
+      if (!row[3].is_null())
+        each.due = {DueNumber{row[3].as<std::int64_t>()}, DueNumber{row[4].as<std::int64_t>()}};
+      if (row[2].as<bool>(false)) each.what += std::string("; ") + kSweepWaits;
       work.push_back(std::move(each));
     }
     return work;
@@ -183,7 +185,7 @@ class PostgresAppliedPoint final : public AppliedPoint {
   bool is_late_ = false;                 // it did not at first
   std::string unfollowed_;               // not P4: which part, in words
   std::optional<PostgresSnapshot> now_;  // the point; none: it is the transaction
-  AwaitedJobs jobs_;                     // of P2; it has looked: P1 holds
+  AwaitedWork work_;                     // of P2; it has looked: P1 holds
   std::string generation_;
   Every ask_leader_{kAskLeaderAgain};
 };

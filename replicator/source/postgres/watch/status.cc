@@ -81,6 +81,11 @@ IndexStatus index_of(const nlohmann::json& json) {
   }
   if (!json.at("set_aside").is_null()) index.set_aside = json.at("set_aside");
   for (const nlohmann::json& job : json.at("jobs")) index.jobs.push_back(job_of(job));
+  if (const nlohmann::json& due = json.at("due"); !due.is_null()) {
+    index.due = DueList{.index = index.id, .documents = due.at("documents"), .changes = due.at("changes")};
+    index.due->oldest_age = duration_of(due.at("age"));
+    index.due->reason = due.at("reason");
+  }
   return index;
 }
 

@@ -5,6 +5,7 @@
 
 #include "replicator/source/sqlite/define/altered_indices.h"
 #include "replicator/source/sqlite/read/changes.h"
+#include "replicator/source/sqlite/read/due.h"
 #include "replicator/source/sqlite/read/jobs.h"
 #include "replicator/source/sqlite/read/transaction.h"
 #include "replicator/source/sqlite/session/statement.h"
@@ -38,15 +39,14 @@ std::unique_ptr<Reading> SqliteChangeLog::noted(const Open& open) {
 std::unique_ptr<SourceTransaction> SqliteChangeLog::begin(Epoch epoch) {
   leads_ = true;
   return noted<SourceTransaction>([&] {
-    return std::make_unique<SqliteSourceTransaction>(connection_, pipeline_, first_seen_, history_, epoch,
-                                                     expansion_.job_in_hand());
+    return std::make_unique<SqliteSourceTransaction>(connection_, pipeline_, first_seen_, history_, epoch);
   });
 }
 
 std::unique_ptr<SourceTransaction> SqliteChangeLog::begin_repair() {
   wal_care_.before_reading();
   return std::make_unique<SqliteSourceTransaction>(connection_, pipeline_, first_seen_, history_,
-                                                   std::nullopt, expansion_.job_in_hand());
+                                                   std::nullopt);
 }
 
 std::unique_ptr<SourceSnapshot> SqliteChangeLog::read() {
@@ -113,8 +113,12 @@ UnfinishedJobs SqliteChangeLog::jobs() {
   return load_jobs(connection_, pipeline_);
 }
 
-std::optional<FanOutList> SqliteChangeLog::expand(const AppliedIndex& index, const Job& fan_out) {
-  return expansion_.advance(pipeline_, pipeline_.index(index.id), fan_out.id);
+std::vector<DueList> SqliteChangeLog::due() {
+  return load_due(connection_, pipeline_.id());
+}
+
+std::optional<FoundDue> SqliteChangeLog::find_due(const AppliedIndex& index) {
+  return finder_.advance(pipeline_, pipeline_.index(index.id));
 }
 
 }  // namespace lockstep

@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "replicator/source/change_log.h"
-#include "replicator/source/sqlite/read/expansion.h"
+#include "replicator/source/sqlite/read/due_finder.h"
 #include "replicator/source/sqlite/read/first_seen.h"
 #include "replicator/source/sqlite/read/history.h"
 #include "replicator/source/sqlite/read/pipeline.h"
@@ -25,7 +25,7 @@ class SqliteChangeLog final : public ChangeLog {
       : connection_(connection),
         pipeline_(pipeline),
         history_(history),
-        expansion_(source),
+        finder_(source),
         wal_care_(connection, clock_),
         wakeup_(connection.file()),
         awaited_(connection.file(), LockPurpose::kAwaited, pipeline.id()) {}
@@ -44,7 +44,8 @@ class SqliteChangeLog final : public ChangeLog {
   bool is_awaited() override;
   SavePace save_pace() override;
   UnfinishedJobs jobs() override;
-  std::optional<FanOutList> expand(const AppliedIndex& index, const Job& fan_out) override;
+  std::vector<DueList> due() override;
+  std::optional<FoundDue> find_due(const AppliedIndex& index) override;
 
  private:
   /// What `open` opens, once what it would render from is noted.
@@ -54,7 +55,7 @@ class SqliteChangeLog final : public ChangeLog {
   SqliteConnection& connection_;
   const SqlitePipeline& pipeline_;
   SqliteHistory& history_;
-  SqliteExpansion expansion_;
+  SqliteDueFinder finder_;
   const SystemClock clock_{};
   SqliteWalCare wal_care_;
   SqliteWakeup wakeup_;

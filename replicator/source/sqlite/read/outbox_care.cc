@@ -76,15 +76,15 @@ bool SqliteOutboxCare::remove_before(std::int64_t row) {
   }
 }
 
-// Rows of which a fan-out makes its list stay. The fan-outs of an index that is set aside need none: it will
-// be compared.
+// Rows of a large change stay whose documents are still to be found. What is due of an index that is set
+// aside needs none: it will be compared.
 void SqliteOutboxCare::prune() {
   std::int64_t passed = 0;
   {
     SqliteStatement row(
         connection_, kPruning,
         "select min(coalesce((select min(last_id) from {schema}_checkpoint), 0), "
-        "coalesce((select min(read_from) from {schema}_job where read_to is not null "
+        "coalesce((select min(read_from) from {schema}_due where read_to is not null "
         "and index_id not in (select index_id from {schema}_set_aside)), 9223372036854775807))");
     row.step();
     passed = row[0].integer();

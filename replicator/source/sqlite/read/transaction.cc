@@ -8,6 +8,7 @@
 #include "replicator/source/sqlite/read/dead_letters.h"
 #include "replicator/source/sqlite/read/ids.h"
 #include "replicator/source/sqlite/read/lead.h"
+#include "replicator/source/sqlite/read/routes.h"
 #include "replicator/source/sqlite/session/statement.h"
 
 namespace lockstep {
@@ -23,14 +24,13 @@ Deposed deposed() {
 
 SqliteSourceTransaction::SqliteSourceTransaction(SqliteConnection& connection, const SqlitePipeline& pipeline,
                                                  const FirstSeen& first_seen, SqliteHistory& history,
-                                                 std::optional<Epoch> epoch,
-                                                 std::optional<JobId> being_expanded)
+                                                 std::optional<Epoch> epoch)
     : SqliteReading(connection, pipeline, "opening a transaction"),
       first_seen_(first_seen),
       history_(history),
       epoch_(epoch),
-      being_expanded_(being_expanded),
-      jobs_(connection, pipeline.id()) {
+      jobs_(connection, pipeline.id()),
+      due_(connection) {
   if (epoch_ && !history_.goes_on(connection_, pipeline_.id())) throw_gone_back();
 }
 
@@ -60,8 +60,8 @@ std::optional<DocumentIds> SqliteSourceTransaction::resolve(const AppliedIndex& 
   return find_ids(connection_, pipeline_, pipeline_.index(index.id), changes, limits);
 }
 
-FanOutPage SqliteSourceTransaction::fan_out_page(JobId job, const JobPosition& after, std::int64_t limit) {
-  return read_fan_out_page(connection_, job, after, limit);
+NextDue SqliteSourceTransaction::next_due(IndexId index, const std::vector<DueNumber>& in_hand) {
+  return read_next_due(connection_, index, in_hand);
 }
 
 std::vector<std::size_t> SqliteSourceTransaction::new_dead_letters(const std::vector<DeadLetter>& refused) {
@@ -99,45 +99,60 @@ void SqliteSourceTransaction::keep_routes(SqliteRoutes& routes) {
 
 // --- jobs and indices ---
 
-void SqliteSourceTransaction::note_added(Job job) {
-  const bool is_known =
-      std::any_of(added_.begin(), added_.end(), [&](const Job& other) { return other.id == job.id; });
-  if (!is_known) added_.push_back(std::move(job));
-}
-
 void SqliteSourceTransaction::add_job(IndexId index, JobKind kind, const std::string& reason) {
   steps_.emplace_back([=, this] {
-    if (std::optional<Job> job = jobs_.add(index, kind, reason)) note_added(*std::move(job));
+    if (std::optional<Job> job = jobs_.add(index, kind, reason)) added_.jobs.push_back(*std::move(job));
   });
 }
 
-void SqliteSourceTransaction::add_fan_out(const AppliedIndex& index,
-                                          const std::vector<CapturedChange>& changes) {
-  const SqliteIndex& own = pipeline_.index(index.id);
-  steps_.emplace_back(
-      [this, &own, changes] { note_added(jobs_.add_fan_out(own, changes, being_expanded_)); });
-}
-
-void SqliteSourceTransaction::add_large_transaction(const AppliedIndex& index,
-                                                    const LargeTransaction& transaction) {
-  const SqliteIndex& own = pipeline_.index(index.id);
-  const SqliteRows rows = SqliteRows::from(transaction);
-  steps_.emplace_back([this, &own, rows] { note_added(jobs_.add_large_change(own, rows)); });
-}
-
-void SqliteSourceTransaction::add_rendering(const AppliedIndex& index, const DocumentIds& ids,
-                                            const std::string& reason) {
-  steps_.emplace_back([this, index = index.id, ids, reason] {
-    if (!ids.empty()) note_added(jobs_.add_rendering(index, ids, reason));
+void SqliteSourceTransaction::add_due_changes(const AppliedIndex& index,
+                                              const std::vector<CapturedChange>& changes,
+                                              DocumentVersion as_of) {
+  steps_.emplace_back([=, this, index = index.id] {
+    due_.add(index, changes, as_of);
+    added_.due.insert(index);
   });
 }
 
-void SqliteSourceTransaction::add_repair(const AppliedIndex& index,
+void SqliteSourceTransaction::add_due_transaction(const AppliedIndex& index,
+                                                  const LargeTransaction& transaction,
+                                                  DocumentVersion as_of) {
+  steps_.emplace_back([=, this, index = index.id, rows = SqliteRows::from(transaction)] {
+    due_.add(index, rows, as_of);
+    added_.due.insert(index);
+  });
+}
+
+void SqliteSourceTransaction::write_due(IndexId index, const DocumentIds& ids, const DueOrigin& origin) {
+  if (ids.empty()) return;
+  due_.add(index, ids, origin);
+  added_.due.insert(index);
+}
+
+void SqliteSourceTransaction::add_due(const AppliedIndex& index, const DocumentIds& ids,
+                                      const DueOrigin& origin) {
+  steps_.emplace_back([=, this, index = index.id] { write_due(index, ids, origin); });
+}
+
+// A page is rendered by _id. That reaches no text that is no value of the _id's type and, where the view has
+// no routing, no document under one; a sweep deletes those.
+void SqliteSourceTransaction::add_repair(const AppliedIndex& applied,
                                          const std::vector<FoundDocument>& documents,
-                                         const std::string& reason) {
-  const SqliteIndex& own = pipeline_.index(index.id);
-  steps_.emplace_back([this, &own, documents, reason] {
-    for (Job& job : jobs_.add_repair(own, documents, reason)) note_added(std::move(job));
+                                         const DueOrigin& origin) {
+  const SqliteIndex& index = pipeline_.index(applied.id);
+  std::vector<FoundDocument> within_reach;
+  DocumentIds ids;
+  for (const FoundDocument& document : documents) {
+    if (!can_be_id(index, document.id.text) || !(index.routed || document.routing.empty())) continue;
+    within_reach.push_back(document);
+    ids.push_back(document.id);
+  }
+  const bool is_all = within_reach.size() == documents.size();
+  steps_.emplace_back([=, this, index = index.id, is_routed = index.routed] {
+    // One that waits for its next try may change as often as it likes.
+    write_due(index, origin.pause.count() > 0 ? due_.without_waiting(index, ids, origin) : ids, origin);
+    if (is_routed) add_found_routes(connection_, index, within_reach);
+    if (!is_all) added_.jobs.push_back(jobs_.insert(index, JobKind::kSweep, origin.reason));
   });
 }
 
@@ -162,7 +177,7 @@ void SqliteSourceTransaction::forget_jobs_of(IndexId index) {
   for (const Job& job : load_jobs(connection_, pipeline_).readable) {
     if (is_forgotten(job)) jobs_.remove(job.id);
   }
-  std::erase_if(added_, is_forgotten);
+  std::erase_if(added_.jobs, is_forgotten);
 }
 
 void SqliteSourceTransaction::take_back(IndexId index) {
@@ -206,6 +221,7 @@ bool SqliteSourceTransaction::write_checkpoint(std::int64_t number) {
 void SqliteSourceTransaction::write_acknowledged() {
   for (const Acknowledged& acknowledged : acknowledged_) {
     for (const JobProgress& progress : acknowledged.jobs) jobs_.save(progress);
+    due_.take_off(acknowledged.written_pages);
     save_dead_letters(connection_, acknowledged);
     forget_routes(connection_, acknowledged.gone_routes);
   }
@@ -224,7 +240,7 @@ bool SqliteSourceTransaction::write() {
 }
 
 // What the snapshot saw is durable together with what is written behind it.
-std::vector<Job> SqliteSourceTransaction::commit() {
+Committed SqliteSourceTransaction::commit() {
   snapshot_.end();
   if (!write()) {
     if (!history_.goes_on(connection_, pipeline_.id())) throw_gone_back();

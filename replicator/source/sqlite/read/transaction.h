@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "replicator/source/sqlite/read/due.h"
 #include "replicator/source/sqlite/read/first_seen.h"
 #include "replicator/source/sqlite/read/history.h"
 #include "replicator/source/sqlite/read/jobs.h"
@@ -18,16 +19,14 @@ namespace lockstep {
 
 class SqliteSourceTransaction final : public SqliteReading<SourceTransaction> {
  public:
-  /// Of the leader of `epoch`; without one, for add_repair(). `being_expanded` is the fan-out whose list is
-  /// being made. The references must outlive this. Throws Error.
+  /// Of the leader of `epoch`; without one, for add_repair(). The references must outlive this. Throws Error.
   SqliteSourceTransaction(SqliteConnection& connection, const SqlitePipeline& pipeline,
-                          const FirstSeen& first_seen, SqliteHistory& history, std::optional<Epoch> epoch,
-                          std::optional<JobId> being_expanded);
+                          const FirstSeen& first_seen, SqliteHistory& history, std::optional<Epoch> epoch);
 
   Changes read_changes(const Position& from, const ChunkLimits& limits) override;
   std::optional<DocumentIds> resolve(const AppliedIndex& index, const std::vector<CapturedChange>& changes,
                                      const SearchLimits& limits) override;
-  FanOutPage fan_out_page(JobId job, const JobPosition& after, std::int64_t limit) override;
+  NextDue next_due(IndexId index, const std::vector<DueNumber>& in_hand) override;
 
   DocumentIds render_for(DocumentVersion version, const AppliedIndex& index, const DocumentIds& ids,
                          std::int64_t max_bytes, const DocumentSink& sink) override;
@@ -36,11 +35,13 @@ class SqliteSourceTransaction final : public SqliteReading<SourceTransaction> {
                               std::int64_t max_bytes, const DocumentSink& sink) override;
 
   void add_job(IndexId index, JobKind kind, const std::string& reason) override;
-  void add_fan_out(const AppliedIndex& index, const std::vector<CapturedChange>& changes) override;
-  void add_large_transaction(const AppliedIndex& index, const LargeTransaction& transaction) override;
-  void add_rendering(const AppliedIndex& index, const DocumentIds& ids, const std::string& reason) override;
+  void add_due_changes(const AppliedIndex& index, const std::vector<CapturedChange>& changes,
+                       DocumentVersion as_of) override;
+  void add_due_transaction(const AppliedIndex& index, const LargeTransaction& transaction,
+                           DocumentVersion as_of) override;
+  void add_due(const AppliedIndex& index, const DocumentIds& ids, const DueOrigin& origin) override;
   void add_repair(const AppliedIndex& index, const std::vector<FoundDocument>& documents,
-                  const std::string& reason) override;
+                  const DueOrigin& origin) override;
   void begin_job(JobId job) override;
   void set_aside(IndexId index, const std::string& reason) override;
   void take_back(IndexId index) override;
@@ -49,12 +50,12 @@ class SqliteSourceTransaction final : public SqliteReading<SourceTransaction> {
   std::vector<std::size_t> new_dead_letters(const std::vector<DeadLetter>& refused) override;
 
   bool may_be_shown() override;
-  std::vector<Job> commit() override;
+  Committed commit() override;
 
  private:
   Epoch required_epoch() const;
   void keep_routes(SqliteRoutes& routes);
-  void note_added(Job job);
+  void write_due(IndexId index, const DocumentIds& ids, const DueOrigin& origin);
   void forget_jobs_of(IndexId index);
   [[noreturn]] void throw_gone_back();
   /// False: another process leads, or the file went back.
@@ -65,12 +66,12 @@ class SqliteSourceTransaction final : public SqliteReading<SourceTransaction> {
   const FirstSeen& first_seen_;
   SqliteHistory& history_;
   const std::optional<Epoch> epoch_;
-  const std::optional<JobId> being_expanded_;
   SqliteJobs jobs_;                           // for commit()
+  SqliteDue due_;                             // likewise
   std::vector<std::function<void()>> steps_;  // for commit()
   std::optional<Position> checkpoint_;        // for commit()
   std::vector<Acknowledged> acknowledged_;    // for commit()
-  std::vector<Job> added_;                    // for commit() to return
+  Committed added_;                           // for commit() to return
 };
 
 }  // namespace lockstep

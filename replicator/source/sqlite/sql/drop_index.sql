@@ -1,6 +1,5 @@
 -- Everything that lockstep has of an index.
-delete from {schema}_job_change where job in (select id from {schema}_job where index_id = {id});
-delete from {schema}_job_page where job in (select id from {schema}_job where index_id = {id});
+delete from {schema}_due where index_id = {id};
 delete from {schema}_job where index_id = {id};
 delete from {schema}_track where index_id = {id};
 delete from {schema}_set_aside where index_id = {id};

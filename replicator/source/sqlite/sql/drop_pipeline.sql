@@ -5,9 +5,8 @@ delete from {schema}_set_aside where index_id = {id};
 delete from {schema}_route where index_id = {id};
 delete from {schema}_dead_letter where index_id = {id};
 delete from {schema}_pace where index_id = {id};
+delete from {schema}_due where index_id = {id};
 {/indices}
-delete from {schema}_job_change where job in (select id from {schema}_job where pipeline = {pipeline});
-delete from {schema}_job_page where job in (select id from {schema}_job where pipeline = {pipeline});
 delete from {schema}_job where pipeline = {pipeline};
 delete from {schema}_capture where pipeline = {pipeline};
 delete from {schema}_index where pipeline = {pipeline};

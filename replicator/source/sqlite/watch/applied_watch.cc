@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "replicator/error.h"
-#include "replicator/source/awaited_jobs.h"
+#include "replicator/source/awaited_work.h"
 #include "replicator/source/outbox/sweep_wait.h"
 #include "replicator/source/sqlite/define/altered_indices.h"
 #include "replicator/source/sqlite/define/differences.h"
@@ -63,7 +63,7 @@ class SqliteAppliedPoint final : public AppliedPoint {
                                    std::to_string(stored_integer(row[2], "pipeline"));
     if (generation != generation_) {
       generation_ = generation;
-      jobs_.forget();
+      work_.forget();
     }
     if (row[3].text() != connection.file().place())
       return pending(
@@ -72,8 +72,8 @@ class SqliteAppliedPoint final : public AppliedPoint {
       return pending(
           "the outbox was full, so changes were dropped; the leader has to compare every index first");
     if (std::string lost = watch_.lost_changes(); !lost.empty()) return pending(std::move(lost));
-    if (!jobs_.has_looked() && is_pending(last_id)) return pending(pending_changes(unfinished()));
-    return jobs_.look(unfinished(), watch_.altered_index());
+    if (!work_.has_looked() && is_pending(last_id)) return pending(pending_changes(unfinished()));
+    return work_.look(unfinished(), watch_.altered_index());
   }
 
   // Not P1.
@@ -89,25 +89,30 @@ class SqliteAppliedPoint final : public AppliedPoint {
   std::vector<UnfinishedWork> unfinished() {
     SqliteStatement row(
         watch_.connection_, "looking for unfinished jobs",
-        "select null as job, i.alias || ': ' || coalesce(nullif(a.reason, ''), 'no reason is stored'), i.id, "
-        "0, 0 "
+        "select null as job, i.alias || ': ' || coalesce(nullif(a.reason, ''), 'no reason is stored'), 0, "
+        "null, null "
         "from {schema}_set_aside as a join {schema}_index as i on i.id = a.index_id where i.pipeline = ?1 "
         "and not exists (select 1 from {schema}_reindex as r where r.beside = i.id) "
         "union all "
+        "select null, case when sum(d.documents) > 0 then sum(d.documents) || ' documents of ' || i.alias || "
+        "' are due' else 'documents of ' || i.alias || ' are due that are still to be found' end, 0, "
+        "min(coalesce(d.since, d.number)), max(d.number) "
+        "from {schema}_due as d join {schema}_index as i on i.id = d.index_id where i.pipeline = ?1 "
+        "and not exists (select 1 from {schema}_reindex as r where r.beside = i.id) group by i.id "
+        "union all "
         "select j.id, coalesce(j.kind, 'a job of no kind') || ' of ' || i.alias || ', ' || j.done || "
-        "coalesce(case when j.kind = 'fan_out' then ' of ' else ' of about ' end || j.total, '') "
-        "|| ' documents so far', i.id, "
-        "coalesce(j.kind = 'fan_out' and j.reason <> '', 0), coalesce(j.kind = 'sweep', 0) "
+        "coalesce(' of about ' || j.total, '') || ' documents so far', coalesce(j.kind = 'sweep', 0), "
+        "null, null "
         "from {schema}_job as j join {schema}_index as i on i.id = j.index_id where j.pipeline = ?1 "
         "and not exists (select 1 from {schema}_reindex as r where r.beside = i.id) "
         "order by 1",
         watch_.pipeline_);
     std::vector<UnfinishedWork> work;
     while (row.step()) {
-      UnfinishedWork each{
-          {}, {static_cast<int>(row[2].integer())}, std::string(row[1].text()), row[3].integer() != 0};
+      UnfinishedWork each{.what = std::string(row[1].text())};
       if (!row[0].is_null()) each.job = JobId{row[0].integer()};
-      if (row[4].integer() != 0) each.what += std::string("; ") + kSweepWaits;
+      if (!row[3].is_null()) each.due = {DueNumber{row[3].integer()}, DueNumber{row[4].integer()}};
+      if (row[2].integer() != 0) each.what += std::string("; ") + kSweepWaits;
       work.push_back(std::move(each));
     }
     return work;
@@ -115,7 +120,7 @@ class SqliteAppliedPoint final : public AppliedPoint {
 
   SqliteAppliedWatch& watch_;
   const std::int64_t up_to_;
-  AwaitedJobs jobs_;  // of P2; it has looked: P1 holds
+  AwaitedWork work_;  // of P2; it has looked: P1 holds
   std::string generation_;
 };
 

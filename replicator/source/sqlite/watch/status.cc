@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "replicator/error.h"
+#include "replicator/source/sqlite/read/due.h"
 #include "replicator/source/sqlite/read/outbox_care.h"
 #include "replicator/source/sqlite/session/byte_lock.h"
 #include "replicator/source/sqlite/session/migrations.h"
@@ -84,6 +85,10 @@ std::vector<IndexStatus> indices_of(SqliteConnection& connection, int pipeline) 
     for (const IndexStatus::Refused& kind : index.refused) index.dead_letters += kind.documents;
     index.jobs = jobs_of(connection, index.id);
     indices.push_back(std::move(index));
+  }
+  for (DueList& list : load_due(connection, pipeline)) {
+    const auto index = std::ranges::find(indices, list.index, &IndexStatus::id);
+    if (index != indices.end()) index->due = std::move(list);
   }
   return indices;
 }

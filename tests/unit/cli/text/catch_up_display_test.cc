@@ -22,6 +22,15 @@ TEST(CatchUpDisplayTest, AnEstimateThatWasTooLowIsNotPassed) {
             "[####################] 50,000 of 50,000 documents  100 %  3,600/s");
 }
 
+// The bar stood at its end while the documents of a large change were written.
+TEST(CatchUpDisplayTest, WhatIsDueCountsInTheBar) {
+  ReplicationProgress progress = backfilling(2'000, 8'000);
+  progress.indices[IndexId{2}] = {
+      .alias = "users", .due = DueList{.documents = 30'000}, .due_written = 10'000};
+  EXPECT_EQ(catch_up_line(progress, 3'600, 120),
+            "[#####               ] 12,000 of 48,000 documents  25 %  3,600/s  10.0 s left");
+}
+
 TEST(CatchUpDisplayTest, WithoutJobsItIsTheStatusLine) {
   ReplicationProgress progress;
   progress.state = PipelineState::kFollowing;

@@ -27,7 +27,7 @@ PipelineStatus following() {
   posts.dead_letters = 3;
   IndexStatus::Job job;
   job.id = JobId{4};
-  job.kind = "fan_out";
+  job.kind = "comparison";
   job.reason = "a change of blog.users";
   job.done = 250;
   job.total = 1'000;
@@ -50,12 +50,14 @@ TEST(SparklineTest, ABarIsAsHighAsItsValueAndTheNewestComeLast) {
   EXPECT_EQ(sparkline({}, 1, 9, Glyphs::kUnicode), "");
 }
 
-TEST(StatusScreenTest, EqualJobsShareABar) {
+TEST(StatusScreenTest, WhatIsDueHasALineAndNoBar) {
   PipelineStatus status = following();
-  status.indices[0].jobs.assign(65, status.indices[0].jobs[0]);
+  status.indices[0].jobs.clear();
+  status.indices[0].due =
+      DueList{.documents = 3'200, .oldest_age = milliseconds(2'100), .reason = "a change"};
   const std::string screen = status_screen("shop", status, {}, "", {80, 40}, Glyphs::kUnicode);
-  EXPECT_THAT(screen, HasSubstr("\n  posts 65 × fan_out\n"));
-  EXPECT_THAT(screen, Not(HasSubstr("more line")));
+  EXPECT_THAT(screen, HasSubstr("\n    due: 3,200 documents (a change), the oldest for 2.1 s"));
+  EXPECT_THAT(screen, Not(HasSubstr("[")));
 }
 
 TEST(StatusScreenTest, ItShowsBarsOfLagAndRateAndOfEachJob) {
@@ -100,6 +102,10 @@ TEST(StatusScreenTest, ItSaysThatTheSourceDoesNotAnswerAndKeepsWhatWasKnown) {
 TEST(StatusLineTest, ItIsOneLineWithWhatCounts) {
   PipelineStatus status = following();
   EXPECT_EQ(status_line(status), "following, nothing pending, 3,400/s, 1 job, 3 dead letters, 1 warning");
+  status.indices.front().due = DueList{.documents = 3'200, .changes = 1};
+  EXPECT_THAT(status_line(status), HasSubstr("3,400/s, 3,200 documents due, 1 job,"));
+  status.indices.front().due->documents = 0;
+  EXPECT_THAT(status_line(status), HasSubstr("3,400/s, changes due, 1 job,"));
   status.indices.front().set_aside = "its view\nis gone";
   status.pending_rows = 1;
   status.pending_age = seconds(2);

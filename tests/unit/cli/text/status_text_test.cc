@@ -22,6 +22,7 @@ PipelineStatus following() {
   progress.warnings = {"changes of blog.users are not followed"};
   progress.bulk_retries = 7;
   progress.job_rates = {{JobId{4}, 1'200}};
+  progress.due_rates = {{IndexId{1}, 8'100}};
   PipelineStatus status;
   status.identity = "5e0c1a2b";
   status.epoch = Epoch{7};
@@ -103,13 +104,13 @@ TEST(StatusTextTest, TheJsonHasTheDocumentedKeys) {
           {"refused", 1},
           {"dead_letters", 1},
           {"set_aside", ""},
+          {"due", nullptr},
           {"jobs", json::array({{{"id", 4},
                                  {"kind", "backfill"},
                                  {"unreadable", ""},
                                  {"reason", "new index"},
                                  {"done", 12'000},
                                  {"total", 48'000},
-                                 {"total_is_estimate", true},
                                  {"seconds_left", 30.0}}})}}}}},
   };
   EXPECT_EQ(status, expected) << status.dump(2);
@@ -118,7 +119,9 @@ TEST(StatusTextTest, TheJsonHasTheDocumentedKeys) {
 TEST(StatusTextTest, EveryKeyIsInTheReference) {
   std::ifstream file(LOCKSTEP_SOURCE_DIR "/docs/monitoring.md");
   const std::string reference{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  const json status = json::parse(status_json("shop", following()));
+  PipelineStatus known = following();
+  known.indices[0].due = DueList{.documents = 1};
+  const json status = json::parse(status_json("shop", known));
   for (const auto& [key, value] : status.items()) {
     if (value.is_object()) continue;
     EXPECT_THAT(reference, HasSubstr("`" + key + "`"));
@@ -130,6 +133,8 @@ TEST(StatusTextTest, EveryKeyIsInTheReference) {
   }
   for (const auto& [key, value] : status["indices"]["posts"].items())
     EXPECT_THAT(reference, HasSubstr("." + key));
+  for (const auto& [key, value] : status["indices"]["posts"]["due"].items())
+    EXPECT_THAT(reference, HasSubstr("." + key + "`"));
 }
 
 TEST(StatusTextTest, TheTextSaysWhatMatters) {
@@ -195,23 +200,53 @@ TEST(StatusTextTest, NotesOfTheObjectiveThatNobodyCanReadAreAWarning) {
               HasSubstr("warning     reading lockstep's table pipeline_status: its document.slo is 7, not"));
 }
 
-// Reason and warnings were pushed off the screen, and nothing said that Elasticsearch was away.
-TEST(StatusTextTest, HundredsOfEqualJobsTakeOneLineThatSaysWhatTheyWaitFor) {
+// Hundreds of equal jobs pushed reason and warnings off the screen, and nothing said that Elasticsearch was
+// away.
+TEST(StatusTextTest, WhatIsDueOfAnIndexTakesOneLineThatSaysWhatItWaitsFor) {
   PipelineStatus status = following();
+  const auto due_line = [&](const DueList& due) {
+    status.indices[0].due = due;
+    const std::string text = status_text("shop", status);
+    const std::size_t at = text.find("    due: ");
+    EXPECT_EQ(text.find("    due: ", at + 1), std::string::npos) << text;
+    return at == std::string::npos ? text : text.substr(at, text.find('\n', at) - at);
+  };
+  const std::chrono::milliseconds age(2'100);
+  EXPECT_EQ(
+      due_line({.documents = 16'200, .oldest_age = age, .reason = "a change of many documents"}),
+      "    due: 16,200 documents (a change of many documents), the oldest for 2.1 s, 8,100 documents/s, "
+      "about 2.0 s left");
+  EXPECT_EQ(due_line({.documents = 1, .changes = 3, .oldest_age = age, .reason = "verify --repair"}),
+            "    due: 1 document, and changes whose documents are still to be found (verify --repair), the "
+            "oldest for 2.1 s, 8,100 documents/s")
+      << "how long it takes is known when they are found";
+  status.leader->document = status_document({}, 0);
+  EXPECT_EQ(due_line({.changes = 3, .oldest_age = age}),
+            "    due: changes whose documents are still to be found, the oldest for 2.1 s");
   status.leader->state = "waiting_for_elasticsearch";
-  IndexStatus::Job parked{
-      .id = JobId{5}, .kind = "fan_out", .reason = "another write takes long", .total = 2'000};
-  status.indices[0].jobs.assign(65, parked);
-  status.indices[0].jobs[7].done = 1'300;
-  status.indices[0].jobs.push_back({.id = JobId{99}, .kind = "fan_out", .reason = "a change of blog.users"});
-  const std::string text = status_text("shop", status);
-  EXPECT_THAT(text,
-              HasSubstr("    65 × fan_out (another write takes long): 1,300 of 130,000 documents, 1 %, "
-                        "and waits for Elasticsearch\n"
-                        "    fan_out (a change of blog.users): 0 documents, and waits for Elasticsearch\n"));
-  EXPECT_EQ(text.find("fan_out (another", text.find("fan_out (another") + 1), std::string::npos) << text;
-  EXPECT_EQ(json::parse(status_json("shop", status))["indices"]["posts"]["jobs"].size(), 66U)
-      << "each by itself";
+  EXPECT_EQ(due_line({.documents = 7, .oldest_age = age}),
+            "    due: 7 documents, the oldest for 2.1 s, and waits for Elasticsearch");
+}
+
+TEST(StatusTextTest, TheJsonHasTheKeysOfWhatIsDue) {
+  PipelineStatus status = following();
+  status.indices[0].due = DueList{.documents = 16'200,
+                                  .oldest_age = std::chrono::milliseconds(2'100),
+                                  .reason = "a change of many documents"};
+  const auto due = [&] { return json::parse(status_json("shop", status))["indices"]["posts"]["due"]; };
+  const json expected = {{"documents", 16'200},
+                         {"changes", 0},
+                         {"oldest_seconds", 2.1},
+                         {"reason", "a change of many documents"},
+                         {"documents_per_second", 8'100.0},
+                         {"seconds_left", 2.0}};
+  EXPECT_EQ(due(), expected);
+  status.indices[0].due->changes = 1;
+  EXPECT_EQ(due()["seconds_left"], nullptr) << "not all of its documents are found";
+  status.indices[0].due->changes = 0;
+  status.leader->age = std::chrono::hours(1);
+  EXPECT_EQ(due()["documents_per_second"], 0.0) << "nobody runs it";
+  EXPECT_EQ(due()["seconds_left"], nullptr);
 }
 
 // The estimate divided by the age of the job's row, whoever had run it in that time.

@@ -17,7 +17,6 @@ namespace {
 using testing::Contains;
 using testing::ContainsRegex;
 using testing::HasSubstr;
-using testing::Not;
 
 /// What is logged while it lives.
 class Logged {
@@ -89,7 +88,7 @@ TEST_F(JobRunnerTest, AJobThatWaitsForItsIndexSaysSo) {
   world_.database.add_job(kPosts, JobKind::kBackfill);
   Leader leader(world_);
   EXPECT_FALSE(leader.jobs.progress().at(0).second.waits);
-  leader.set_aside.add(kPosts, "it fails");
+  leader.standing.pause(kPosts, "it fails");
   EXPECT_TRUE(leader.jobs.progress().at(0).second.waits);
 }
 
@@ -149,21 +148,6 @@ TEST_F(JobRunnerTest, TheEndOfAComparisonIsLogged) {
   Leader leader(world_);
   ASSERT_TRUE(leader.catch_up());
   EXPECT_THAT(logged.lines(), Contains(HasSubstr("the comparison of posts is done: 0 documents in ")));
-}
-
-TEST_F(JobRunnerTest, TheEndOfAShortFanOutIsNotLogged) {
-  world_.config.replication.fan_out_threshold = 5;
-  for (int i = 0; i < 20; ++i) world_.put_post("p" + std::to_string(i), "ann");
-  world_.rename_user("ann", 1);
-  const Logged logged;
-  Leader leader(world_);
-  ASSERT_TRUE(leader.catch_up());
-  const auto ended = [](const Acknowledged& saved) {
-    return std::ranges::any_of(
-        saved.jobs, [](const JobProgress& job) { return job.kind == JobKind::kFanOut && job.finished; });
-  };
-  EXPECT_TRUE(std::ranges::any_of(leader.saved, ended));
-  EXPECT_THAT(logged.lines(), Not(Contains(HasSubstr("is done"))));
 }
 
 TEST_F(JobRunnerTest, TheNextLeaderResumesABackfillAtThePositionThatWasAcknowledged) {
@@ -281,64 +265,6 @@ TEST_F(JobRunnerTest, JobsLeaveOneBulkToTheTail) {
   EXPECT_TRUE(leader.tail.turn()) << "a small change does not wait for a big one";
   world_.elasticsearch.release();
   ASSERT_TRUE(leader.catch_up());
-}
-
-TEST_F(JobRunnerTest, AFanOutWritesItsDocumentsAndForgetsThemPageByPage) {
-  world_.add_silently(35);
-  Values ids = all_posts();
-  ids.push_back("gone");
-  world_.elasticsearch.damage("posts", "gone", "{}");
-  world_.database.add_job(kPosts, JobKind::kFanOut, ids);
-  Leader leader(world_);
-  ASSERT_TRUE(page(leader));
-  leader.save();
-  EXPECT_EQ(world_.database.state().jobs.begin()->second.documents.size(), 26U);
-  ASSERT_TRUE(leader.catch_up());
-  EXPECT_EQ(world_.difference(), "");
-  EXPECT_TRUE(no_jobs());
-}
-
-TEST_F(JobRunnerTest, TheNextLeaderResumesAFanOut) {
-  world_.add_silently(35);
-  Values ids = all_posts();
-  world_.database.add_job(kPosts, JobKind::kFanOut, ids);
-  {
-    Leader leader(world_);
-    for (int i = 0; i < 2; ++i) ASSERT_TRUE(page(leader));
-    leader.save();
-  }
-  Leader next(world_);
-  ASSERT_TRUE(next.catch_up());
-  EXPECT_EQ(world_.difference(), "");
-  EXPECT_EQ(world_.elasticsearch.operations().size(), 35U) << "each document once";
-}
-
-TEST_F(JobRunnerTest, AFanOutWaitsForTheOneThatItIsBehind) {
-  world_.add_silently(35);
-  const JobId ahead = world_.database.add_job(kPosts, JobKind::kFanOut, all_posts());
-  Leader leader(world_);
-  Job behind{
-      world_.database.add_job(kPosts, JobKind::kFanOut, {"p0000"}), kPosts, JobKind::kFanOut, {}, 0, {}, ""};
-  behind.behind = ahead;
-  leader.jobs.add(behind);
-  ASSERT_TRUE(leader.catch_up());
-  EXPECT_EQ(world_.elasticsearch.operations().size(), 36U);
-  EXPECT_EQ(world_.elasticsearch.operations().back().id, "p0000");
-  EXPECT_TRUE(no_jobs());
-}
-
-TEST_F(JobRunnerTest, APageThatIsLargerThanABulkIsWrittenInParts) {
-  world_.config.elasticsearch.bulk_bytes = 60;
-  world_.add_silently(10);
-  Values ids = all_posts();
-  world_.database.add_job(kPosts, JobKind::kFanOut, ids);
-  Leader leader(world_);
-  ASSERT_TRUE(page(leader));
-  leader.save();
-  EXPECT_EQ(world_.database.state().jobs.begin()->second.documents.size(), 10U)
-      << "the page is acknowledged as a whole";
-  ASSERT_TRUE(leader.catch_up());
-  EXPECT_EQ(world_.difference(), "");
 }
 
 TEST_F(JobRunnerTest, ASweepDeletesWhatNoViewHasAndNothingElse) {

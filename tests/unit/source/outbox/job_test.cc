@@ -15,7 +15,7 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 constexpr JobId kJob{4711};
-constexpr JobKind kKinds[] = {JobKind::kBackfill, JobKind::kComparison, JobKind::kFanOut, JobKind::kSweep};
+constexpr JobKind kKinds[] = {JobKind::kBackfill, JobKind::kComparison, JobKind::kSweep};
 
 std::string complaint_of(const std::function<void()>& step) {
   try {
@@ -33,13 +33,12 @@ void expect_round_trip(const JobPosition& position, JobKind kind) {
 TEST(JobTest, EachKindHasItsStoredName) {
   EXPECT_EQ(name_of(JobKind::kBackfill), "backfill");
   EXPECT_EQ(name_of(JobKind::kComparison), "comparison");
-  EXPECT_EQ(name_of(JobKind::kFanOut), "fan_out");
   EXPECT_EQ(name_of(JobKind::kSweep), "sweep");
   for (const JobKind kind : kKinds) EXPECT_EQ(job_kind(std::string(name_of(kind)), kJob), kind);
 }
 
 TEST(JobTest, AnUnknownKindThrowsNamingKindAndJob) {
-  for (const char* kind : {"Sweep", "sweeps", "fan-out", "rename"}) {
+  for (const char* kind : {"Sweep", "sweeps", "fan_out", "rename"}) {
     EXPECT_THAT(complaint_of([&] { job_kind(kind, kJob); }),
                 AllOf(HasSubstr("4711"), HasSubstr("\"" + std::string(kind) + "\"")));
   }
@@ -52,7 +51,6 @@ TEST(JobTest, PositionsHaveTheirStoredTexts) {
   EXPECT_EQ(to_text(NotBegun{}), std::nullopt);
   EXPECT_EQ(to_text(Begun{}), "");
   EXPECT_EQ(to_text(AfterDocument{{"shop 7"}}), "shop 7");
-  EXPECT_EQ(to_text(AfterNumber{2'000}), "2000");
   EXPECT_EQ(to_text(Scanning{}), "scanning");
 }
 
@@ -68,17 +66,10 @@ TEST(JobTest, EachKindReadsItsOwnPosition) {
     expect_round_trip(AfterDocument{{id}}, JobKind::kBackfill);
     expect_round_trip(AfterDocument{{id}}, JobKind::kComparison);
   }
-  expect_round_trip(AfterNumber{0}, JobKind::kFanOut);
-  expect_round_trip(AfterNumber{1}, JobKind::kFanOut);
-  expect_round_trip(AfterNumber{9'000'000'000}, JobKind::kFanOut);
   expect_round_trip(Scanning{}, JobKind::kSweep);
 }
 
 TEST(JobTest, AnUnknownPositionThrowsNamingPositionAndJob) {
-  for (const char* text : {"scanning", "x", "12 ", "-1", "1.5", "99999999999999999999"}) {
-    EXPECT_THAT(complaint_of([&] { job_position(text, JobKind::kFanOut, kJob); }),
-                AllOf(HasSubstr("4711"), HasSubstr("\"" + std::string(text) + "\"")));
-  }
   for (const char* text : {"12", "Scanning", " "}) {
     EXPECT_THAT(complaint_of([&] { job_position(text, JobKind::kSweep, kJob); }),
                 AllOf(HasSubstr("4711"), HasSubstr("\"" + std::string(text) + "\"")));

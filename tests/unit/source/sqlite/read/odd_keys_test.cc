@@ -10,6 +10,7 @@
 #include "replicator/error.h"
 #include "replicator/source/sqlite/define/source_definition.h"
 #include "replicator/source/sqlite/read/source.h"
+#include "tests/support/eventually.h"
 #include "tests/unit/source/sqlite/application.h"
 
 namespace lockstep {
@@ -132,7 +133,7 @@ TEST_F(SqliteOddKeysTest, AnExpressionSeesTheValueThatTheRowHas) {
             (Documents{{"x\0\xfe"s, {"{\"name\":\"odd\"}", ""}}}));
 }
 
-// A page of a list of a fan-out or of a repair had U+FFFD in its place.
+// A page of what is due had U+FFFD in its place.
 TEST_F(SqliteOddKeysTest, ARepairReachesTheDocumentWhateverTheKeyIs) {
   apply(kUntyped, {sqlite_track("t")});
   std::vector<FoundDocument> wanted;
@@ -142,13 +143,12 @@ TEST_F(SqliteOddKeysTest, ARepairReachesTheDocumentWhateverTheKeyIs) {
     expected.insert(id);
   }
   const auto repair = source_->changes().begin_repair();
-  repair->add_repair(docs(), wanted, "a test");
-  const std::vector<Job> jobs = repair->commit();
-  ASSERT_EQ(jobs.size(), 1U);
+  repair->add_repair(docs(), wanted, {.reason = "a test"});
+  ASSERT_EQ(repair->commit().due.size(), 1U);
   std::set<std::string> listed;
-  for (const DocumentId& id :
-       source_->changes().begin(epoch_)->fan_out_page(jobs[0].id, AfterNumber{0}, 100).ids)
-    listed.insert(id.text);
+  const NextDue due = source_->changes().begin(epoch_)->next_due(docs().id, {});
+  ASSERT_TRUE(due.page);
+  for (const DocumentId& id : due.page->ids) listed.insert(id.text);
   EXPECT_EQ(listed, expected);
 }
 
@@ -262,20 +262,24 @@ TEST_F(SqliteOddKeysTest, LongOnesFillAChunkSooner) {
   EXPECT_EQ(values.size(), 20U);
 }
 
-TEST_F(SqliteOddKeysTest, AFanOutTakesNoMoreOfThemThanFitIntoMemory) {
+TEST_F(SqliteOddKeysTest, OnlySoManyOfThemAsFitIntoMemoryAreLookedUpAtATime) {
   apply("create table t (k text primary key, name); create view docs as select k as _id, name from t",
         {sqlite_track("t")});
   Position position = source_->changes().begin(epoch_)->position();
-  std::set<std::int64_t> jobs;
   for (int i = 0; i < 10; ++i) {
     application_->execute("insert into t values (printf('%0300000d', " + std::to_string(i) + "), 1)");
     const auto transaction = source_->changes().begin(epoch_);
     const Changes changes = transaction->read_changes(position, {2'000, kMuch});
     position = changes.next;
-    transaction->add_fan_out(docs(), changes.captured);
-    for (const Job& job : transaction->commit()) jobs.insert(job.id.value);
+    transaction->add_due_changes(docs(), changes.captured, DocumentVersion());
+    transaction->commit();
   }
-  EXPECT_EQ(jobs.size(), 3U) << "four changes of 300 KB in each";
+  EXPECT_TRUE(support::wait_until([&] { return source_->changes().find_due(docs()).has_value(); },
+                                  std::chrono::seconds(10)));
+  std::vector<DueNumber> pages;
+  while (const auto page = source_->changes().begin(epoch_)->next_due(docs().id, pages).page)
+    pages.push_back(page->number);
+  EXPECT_EQ(pages.size(), 3U) << "four changes of 300 KB in each";
 }
 
 TEST_F(SqliteOddKeysTest, AFileInUtf16IsReadAsItIsInUtf8) {

@@ -1,6 +1,5 @@
-#include "replicator/cli/verbs/finish_jobs.h"
+#include "replicator/cli/verbs/finish_work.h"
 
-#include <algorithm>
 #include <chrono>
 
 #include "replicator/cli/text/progress_line.h"
@@ -17,22 +16,18 @@ constexpr std::chrono::milliseconds kPoll{100};
 
 }  // namespace
 
-void finish_jobs(const Config& config, Source& source, const BulkWriter::TransportFactory& transports,
-                 const std::vector<JobId>& jobs) {
+void finish_work(const Config& config, Source& source, const BulkWriter::TransportFactory& transports,
+                 const AddedWork& work) {
   const StopSignals signals;
   const SystemClock clock;
   ProgressBoard board;
   ProgressLine line;
-  const auto all_done = [&] {
-    const UnfinishedJobs left = source.changes().jobs();
-    return std::none_of(jobs.begin(), jobs.end(), [&](JobId job) { return left.contains(job); });
-  };
   while (!signals.token().stop_requested()) {
     if (source.lead().try_lead()) {
       Leader({config, source, transports, board, clock}).run(RunUntil::kCaughtUp, signals.token());
       break;
     }
-    if (all_done()) break;
+    if (work.is_done(source.changes())) break;
     if (line.due()) line.show("waiting for the process that leads");
     pause(kPoll, signals.token());
   }

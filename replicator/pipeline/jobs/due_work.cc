@@ -1,0 +1,110 @@
+#include "replicator/pipeline/jobs/due_work.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+namespace lockstep {
+
+DueWork::DueWork(const AppliedIndex& index, World world) : PagedWork(index), world_(std::move(world)) {}
+
+void DueWork::note_added() {
+  look_again_ = true;
+  is_list_new_ = false;  // it may lack that
+  is_empty_ = false;
+}
+
+void DueWork::note_list(std::optional<DueList> list) {
+  list_ = std::move(list);
+  list_known_at_ = std::chrono::steady_clock::now();
+  if (!list_) return;
+  note_added();
+  is_list_new_ = true;
+}
+
+bool DueWork::is_due_since(SteadyTime time) const {
+  const bool is_younger = list_ && list_known_at_ - list_->oldest_age > time;
+  return is_due() && !is_younger;
+}
+
+void DueWork::note_written(const std::vector<DueNumber>& pages) {
+  std::erase_if(awaited_, [&](DueNumber page) { return std::ranges::find(pages, page) != pages.end(); });
+}
+
+void DueWork::start_over() {
+  page_.reset();
+  has_read_ = false;
+  note_added();
+}
+
+void DueWork::note(const PageEnd& page) {
+  if (page.written) awaited_.push_back(*page.written);
+  if (page.is_empty && !look_again_) is_empty_ = true;
+}
+
+// What keeps rows is found first: the outbox grows meanwhile. All else is found when the pages are written,
+// so that changes of the same rows are looked up together.
+bool DueWork::is_ready() {
+  if (std::exchange(look_again_, false)) {
+    may_have_pages_ = true;
+    not_before_ = {};
+    if (std::exchange(is_list_new_, false)) {
+      may_have_pages_ = list_->documents > 0;
+      has_changes_ = list_->changes > 0;
+      keeps_rows_ = list_->keeps_rows;
+    }
+  }
+  in_hand_ = awaited_;
+  const auto has_pages = [&] { return may_have_pages_ && std::chrono::steady_clock::now() >= not_before_; };
+  if (is_finding_ || keeps_rows_ || (has_changes_ && !page_ && !has_pages())) find();
+  return page_ || has_pages();
+}
+
+void DueWork::find() {
+  is_finding_ = true;
+  std::optional<FoundDue> found = world_.changes.find_due(index());
+  if (!found) return;
+  is_finding_ = has_changes_ = keeps_rows_ = false;
+  may_have_pages_ = true;
+  not_before_ = {};
+  world_.on_found(*std::move(found));
+}
+
+// False: there is none now.
+bool DueWork::take_page(SourceTransaction& transaction) {
+  NextDue next = transaction.next_due(index().id, in_hand_);
+  has_changes_ = next.has_changes;
+  keeps_rows_ = next.keeps_rows;
+  page_ = std::move(next.page);
+  if (!page_) {
+    has_read_ = false;
+    may_have_pages_ = next.ready_in.has_value();
+    if (next.ready_in) not_before_ = std::chrono::steady_clock::now() + *next.ready_in;
+    return false;
+  }
+  return true;
+}
+
+PageEnd DueWork::read_page(SourceTransaction& transaction, StepDocuments& documents,
+                           const PageLimits& limits) {
+  PageEnd end;
+  if (!page_ && !take_page(transaction)) {
+    end.is_empty = !may_have_pages_ && !has_changes_;
+    return end;
+  }
+  if (const std::optional<DocumentVersion> as_of = page_->as_of) {
+    std::erase_if(page_->ids,
+                  [&](const DocumentId& id) { return world_.is_written_since(index().id, id, *as_of); });
+  }
+  const std::size_t before = page_->ids.size();
+  rendering_.render(transaction, index(), page_->ids, documents, static_cast<std::size_t>(limits.bytes),
+                    limits.documents);
+  end.documents = static_cast<std::int64_t>(before - page_->ids.size());
+  end.since = page_->since;
+  rendered_ += end.documents;
+  has_read_ = true;
+  if (page_->ids.empty()) end.written = std::exchange(page_, std::nullopt)->number;
+  return end;
+}
+
+}  // namespace lockstep

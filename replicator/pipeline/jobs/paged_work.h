@@ -1,0 +1,96 @@
+// Work that is done beside the tail, a page at a time, each page from a fresh snapshot under its own version:
+// a job, or what is due of an index.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "replicator/elasticsearch/admin/client.h"
+#include "replicator/pipeline/acknowledgements.h"
+#include "replicator/pipeline/step_documents.h"
+#include "replicator/source/transaction.h"
+
+namespace lockstep {
+
+/// How much a page holds.
+struct PageLimits {
+  std::int64_t documents = 0;  ///< at most
+  std::int64_t bytes = 0;      ///< about
+  std::size_t ahead = 1;       ///< pages that a job may ask Elasticsearch for at a time
+};
+
+/// Opens a client for what a job asks beside everything else.
+using OpenClient = std::function<std::shared_ptr<ElasticsearchClient>()>;
+
+/// What a job may ask before a page's transaction is opened. It does so in the thread that reads the page.
+struct LookAhead {
+  std::function<std::unique_ptr<SourceSnapshot>()> read;  ///< opens a snapshot
+  OpenClient open_client;                                 ///< the job keeps it, and nobody else has it
+  bool may_wait;  ///< for what it has asked; else others wait for this thread
+};
+
+/// What a page was, once it is read.
+struct PageEnd {
+  std::int64_t documents = 0;                ///< that are done with it
+  std::optional<JobProgress> progress = {};  ///< of a job
+  std::optional<DueNumber> written = {};     ///< of what is due: the page of the list that it completes
+  std::optional<DueNumber> since = {};       ///< since when its documents are due
+  bool is_empty = false;                     ///< of what is due: nothing more is
+};
+
+class PagedWork {
+ public:
+  /// `index` must outlive this.
+  explicit PagedWork(const AppliedIndex& index) : index_(index) {}
+  virtual ~PagedWork() = default;
+  PagedWork(const PagedWork&) = delete;
+  PagedWork& operator=(const PagedWork&) = delete;
+
+  const AppliedIndex& index() const { return index_; }
+  virtual Lane lane() const = 0;
+
+  /// "the backfill of posts"
+  virtual std::string name() const = 0;
+
+  /// Whether this process has begun it. Its first page is small, so that Elasticsearch has something to do
+  /// soon.
+  virtual bool has_begun() const = 0;
+
+  /// Whether nothing is left to read.
+  virtual bool all_read() const = 0;
+
+  /// Whether pages can be read. False: ask again later. REQUIRES: no transaction is open.
+  virtual bool is_ready() { return true; }
+
+  /// Whether it asks Elasticsearch next for what its pages have written, so that they must have their
+  /// outcomes before it is called again.
+  virtual bool awaits_outcomes() const { return false; }
+
+  /// Whether the outbox keeps rows for it. Such work is asked whether it is ready even when its index takes
+  /// nothing now: is_ready() reads these rows.
+  virtual bool keeps_rows() const { return false; }
+
+  /// Asks Elasticsearch what the next page needs to know, before a transaction is opened that would have to
+  /// wait for the answer. False, only where it may not wait: it has not answered yet; call it again later.
+  /// REQUIRES: is_ready(), not all_read(), no transaction is open.
+  virtual bool look_ahead(const LookAhead& /*ask*/, const PageLimits& /*limits*/) { return true; }
+
+  /// Marks it as begun in the source, where that says so, unless this process has done so.
+  virtual void begin(SourceTransaction& /*transaction*/) {}
+
+  /// Reads the next page, and adds its documents. REQUIRES: begin() was called, and look_ahead() has returned
+  /// true for this page.
+  virtual PageEnd read_page(SourceTransaction& transaction, StepDocuments& documents,
+                            const PageLimits& limits) = 0;
+
+  /// What a page has said of the whole work. REQUIRES: no page of it is being read.
+  virtual void note(const PageEnd& /*page*/) {}
+
+ private:
+  const AppliedIndex& index_;
+};
+
+}  // namespace lockstep

@@ -1,0 +1,39 @@
+// Which version of documents Elasticsearch has acknowledged lately, so that what became due before need not
+// be written once more (U2, source/outbox/due.h).
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+
+#include "replicator/document_version.h"
+#include "replicator/ids.h"
+
+namespace lockstep {
+
+/// For any thread.
+class WrittenDocuments {
+ public:
+  /// Of so many it remembers each, and of no more than twice as many any.
+  static constexpr std::size_t kRemembered = 32'768;
+
+  /// Elasticsearch has this version of the document, or a newer one of ours.
+  void add(IndexId index, const DocumentId& id, DocumentVersion version);
+
+  /// Whether Elasticsearch has the document under `version` or a greater one. False: that is not known.
+  bool has(IndexId index, const DocumentId& id, DocumentVersion version) const;
+
+ private:
+  using Versions = std::map<IndexId, std::unordered_map<std::string, DocumentVersion>>;
+
+  static bool has(const Versions& versions, IndexId index, const DocumentId& id, DocumentVersion version);
+
+  mutable std::mutex mutex_;
+  Versions latest_;         // guarded by mutex_
+  Versions before_;         // guarded by mutex_: until latest_ took its place
+  std::size_t number_ = 0;  // guarded by mutex_: of documents in latest_
+};
+
+}  // namespace lockstep

@@ -1,0 +1,59 @@
+// What is due, as lockstep.due keeps it: changes and large transactions whose documents are still to be
+// found, and pages of documents.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "replicator/source/outbox/due.h"
+#include "replicator/source/postgres/read/pipeline.h"
+#include "replicator/source/postgres/read/position.h"
+#include "replicator/source/postgres/session/transaction.h"
+#include "replicator/source/transaction.h"
+
+namespace lockstep {
+
+/// As ChangeLog::due(). Throws Error.
+std::vector<DueList> load_due(PostgresTransaction& transaction, const PostgresPipeline& pipeline);
+
+/// Every function throws Error.
+class PostgresDue {
+ public:
+  /// `transaction` must outlive this.
+  explicit PostgresDue(PostgresTransaction& transaction) : transaction_(transaction) {}
+
+  void add(IndexId index, const std::vector<CapturedChange>& changes, DocumentVersion as_of);
+  void add(IndexId index, const PostgresLargeTransaction& transaction, DocumentVersion as_of);
+
+  /// Makes the documents due whose ids the query gives; returns how many these are.
+  std::int64_t add_pages(IndexId index, const std::string& ids_query, const DueOrigin& origin);
+
+  /// Those of the documents that are not left alone for a while already. The others are due as of `origin`,
+  /// too.
+  std::vector<FoundDocument> without_waiting(IndexId index, const std::vector<FoundDocument>& documents,
+                                             const DueOrigin& origin);
+
+  NextDue next(IndexId index, const std::vector<DueNumber>& in_hand);
+
+  /// The greatest number of the changes whose documents are still to be found; none: there are none.
+  std::optional<DueNumber> last_change(IndexId index);
+
+  /// Finds the documents of the oldest changes up to this number, as many as fit the memory, or of a part of
+  /// a large transaction, and makes pages of them. Adds what is found to `found`. False: there were none.
+  bool find(const PostgresPipeline& pipeline, const PostgresIndex& index, DueNumber up_to, FoundDue& found);
+
+  void take_off(const std::vector<DueNumber>& pages);
+
+ private:
+  struct Found;
+
+  void find_part(const PostgresPipeline& pipeline, const PostgresIndex& index, const Found& transaction,
+                 FoundDue& found);
+  std::int64_t add_found(IndexId index, const std::string& ids_query, const Found& origin);
+
+  PostgresTransaction& transaction_;
+};
+
+}  // namespace lockstep

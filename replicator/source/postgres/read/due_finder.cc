@@ -1,0 +1,45 @@
+#include "replicator/source/postgres/read/due_finder.h"
+
+#include <chrono>
+
+#include "replicator/source/postgres/read/due.h"
+#include "replicator/source/postgres/read/ids.h"
+
+namespace lockstep {
+
+PostgresDueFinder::~PostgresDueFinder() {
+  if (!found_.valid()) return;
+  do session_.cancel();
+  while (found_.wait_for(std::chrono::milliseconds(50)) != std::future_status::ready);
+}
+
+std::optional<FoundDue> PostgresDueFinder::advance(const PostgresPipeline& pipeline,
+                                                   const PostgresIndex& index) {
+  if (!found_.valid()) {
+    index_ = index.id;
+    found_ = std::async(std::launch::async, [this, pipeline, index] { return find(pipeline, index); });
+    return std::nullopt;
+  }
+  if (index_ != index.id || found_.wait_for(std::chrono::seconds(0)) != std::future_status::ready)
+    return std::nullopt;
+  return found_.get();
+}
+
+FoundDue PostgresDueFinder::find(const PostgresPipeline& pipeline, const PostgresIndex& index) {
+  FoundDue found;
+  std::optional<DueNumber> up_to;
+  reading_view(index, [&] {
+    for (bool is_more = true; is_more;) {
+      PostgresTransaction transaction(session_.session(),
+                                      "finding the documents of a large change of " + index.alias,
+                                      Isolation::kRepeatableRead);
+      PostgresDue due(transaction);
+      if (!up_to) up_to = due.last_change(index.id);
+      is_more = up_to && due.find(pipeline, index, *up_to, found);
+      transaction.commit();
+    }
+  });
+  return found;
+}
+
+}  // namespace lockstep

@@ -1,0 +1,60 @@
+// Finds the documents of due changes beside the tail, on a connection and in a thread of its own: for
+// hundreds of thousands of documents that takes a second.
+//
+// The ids are gathered in a temporary table, which is this connection's own, while a snapshot is open. They
+// are copied into the application's file page by page, each in a short transaction. They come from a
+// newer snapshot than the change: a document that no longer depends on the changed row has changed itself
+// meanwhile, and its own tracks lead to it.
+#pragma once
+
+#include <cstdint>
+#include <future>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "replicator/config/config.h"
+#include "replicator/source/outbox/due.h"
+#include "replicator/source/sqlite/read/due.h"
+#include "replicator/source/sqlite/read/pipeline.h"
+#include "replicator/source/sqlite/read/position.h"
+#include "replicator/source/sqlite/session/connection.h"
+
+namespace lockstep {
+
+class SqliteDueFinder {
+ public:
+  /// Connects when there is something to do.
+  explicit SqliteDueFinder(SourceConfig source) : source_(std::move(source)) {}
+  /// Ends what is being done; the next leader does it again.
+  ~SqliteDueFinder();
+  SqliteDueFinder(const SqliteDueFinder&) = delete;
+  SqliteDueFinder& operator=(const SqliteDueFinder&) = delete;
+
+  /// As ChangeLog::find_due(). Throws Error; ViewError when it would fail again.
+  std::optional<FoundDue> advance(const SqlitePipeline& pipeline, const SqliteIndex& index);
+
+ private:
+  FoundDue find(const SqlitePipeline& pipeline, const SqliteIndex& index);
+  /// Finds the documents of the oldest changes, or of a part of a large one. False: there are none.
+  bool find_oldest(const SqlitePipeline& pipeline, const SqliteIndex& index, DueNumber up_to,
+                   FoundDue& found);
+  /// Gathers what some of the rows lead to; returns those that are left.
+  std::optional<SqliteRows> gather_rows(const SqlitePipeline& pipeline, const SqliteIndex& index,
+                                        const SqliteRows& rows, FoundDue& found);
+  void gather(const SqlitePipeline& pipeline, const SqliteIndex& index,
+              const std::vector<CapturedChange>& changes);
+  /// Makes pages of what was gathered; returns how many documents these have.
+  std::int64_t write_pages(const SqliteIndex& index, const SqliteDueChanges& due);
+  bool is_cancelled();
+
+  const SourceConfig source_;
+  std::mutex mutex_;
+  std::unique_ptr<SqliteConnection> connection_;  // guarded by mutex_, except that the thread uses it
+  bool is_cancelled_ = false;                     // guarded by mutex_
+  IndexId index_;                                 // in hand, while found_ is valid
+  std::future<FoundDue> found_;
+};
+
+}  // namespace lockstep
