@@ -36,7 +36,7 @@ struct Lane {
 struct StepEnd {
   std::optional<Position> position;     ///< of the tail; none when further steps of the chunk follow
   std::optional<JobProgress> progress;  ///< of a job
-  std::optional<DueNumber> written;     ///< the page of what is due that is over
+  std::optional<WrittenPage> written;   ///< the page of what is due that is over
   /// What cannot be written becomes due again as of then; none: of the tail, it becomes due.
   std::optional<DueNumber> since;
   SteadyTime oldest_change{};  ///< when the oldest of the step's changes was written
@@ -102,7 +102,7 @@ class Acknowledgements {
   std::map<Lane, LaneState> lanes_;  // those with steps
   std::optional<Position> position_;
   std::map<JobId, JobProgress> jobs_;
-  std::vector<DueNumber> pages_;
+  std::vector<WrittenPage> pages_;
   std::int64_t rows_ = 0;
   DelayHistogram delays_;
 };

@@ -8,9 +8,6 @@ namespace {
 // Documents kept in memory during a trial, at most, while the index with the refusals has few.
 constexpr std::int64_t kMostUnsaved = 10 * RefusedShare::kWindow;
 
-// What was in the way of a write may still be.
-constexpr std::chrono::milliseconds kPause{500};
-
 }  // namespace
 
 void Checkpoint::begin_trial(IndexId index, std::int64_t dead_letters) {
@@ -68,7 +65,7 @@ void Checkpoint::make_due(SourceTransaction& transaction,
     const auto found = unwritten.find(index.id);
     if (found == unwritten.end()) continue;
     const auto& [documents, reason, since] = found->second;
-    transaction.add_repair(index, documents, {versions_.next(), since, reason, kPause});
+    transaction.add_repair(index, documents, {versions_.next(), since, reason, kTriedAgainAfter});
   }
 }
 
@@ -82,8 +79,8 @@ void Checkpoint::save_and_commit(SourceTransaction& transaction, const News& new
     transaction.may_be_shown();  // throws Deposed: a deposed leader judges nothing
     fresh = transaction.new_dead_letters(acknowledged.refused);
   }
-  make_due(transaction, news.unwritten);
   transaction.save(acknowledged);
+  make_due(transaction, news.unwritten);
   refused_share_.count(acknowledged, fresh);  // throws before the commit (K2)
   Committed added = transaction.commit();
   saved_at_ = std::chrono::steady_clock::now();

@@ -86,9 +86,10 @@ class SourceTransaction : public SourceSnapshot {
   virtual void add_due(const AppliedIndex& index, const DocumentIds& ids, const DueOrigin& origin) = 0;
 
   /// Makes these documents due, each under its routing and no other. What rendering by _id does not reach,
-  /// a sweep deletes: it is added as a job. With a pause, documents that are left alone for a while already
-  /// join these: so one that waits for its next try is due once, however often it changes. `routing` is where
-  /// a document was found, or where it belongs. Anybody may call this; whoever leads writes them.
+  /// a sweep deletes: it is added as a job. With a pause, those that are on a page behind a pause
+  /// already join it, unless save() was called for that page: one that fails again and again is due once.
+  /// `routing` is where a document was found, or where it belongs. Anybody may call this; whoever leads
+  /// writes them.
   virtual void add_repair(const AppliedIndex& index, const std::vector<FoundDocument>& documents,
                           const DueOrigin& origin) = 0;
 

@@ -153,7 +153,7 @@ std::optional<DueList> SourceContract::due_list(IndexId index) {
 
 void SourceContract::take_off(const std::vector<DuePage>& pages) {
   Acknowledged acknowledged;
-  for (const DuePage& page : pages) acknowledged.written_pages.push_back(page.number);
+  for (const DuePage& page : pages) acknowledged.written_pages.push_back({page.number, page.as_of});
   save(acknowledged);
 }
 

@@ -355,7 +355,7 @@ TEST_P(SourceContract, WithoutACommitNothingBecomesDueAndNothingIsTakenOff) {
     transaction->add_due(docs(), {{"2"}}, {});
     transaction->add_due_changes(docs(), transaction->read_changes(position_, {100}).captured, version(1));
     Acknowledged acknowledged;
-    acknowledged.written_pages.push_back(number);
+    acknowledged.written_pages.push_back({number});
     transaction->save(acknowledged);
   }
   EXPECT_EQ(due_documents(docs().id), Ids{"1"});
@@ -401,7 +401,36 @@ TEST_P(SourceContract, ADocumentThatWaitsForItsNextTryIsDueOnceHoweverOftenItCha
   EXPECT_EQ(pages[0].as_of, version(9)) << "an older rendering does not make up for the last change";
   EXPECT_EQ(pages[1].ids, (DocumentIds{{"3"}}));
   put_off({{{"1"}, ""}}, 11);
-  EXPECT_EQ(due_list(docs().id).value().documents, 4) << "the page may be in hand";
+  EXPECT_EQ(due_list(docs().id).value().documents, 3) << "nor while its page is tried";
+}
+
+TEST_P(SourceContract, ADocumentThatBecomesDueAgainWhileItsPageIsTriedIsTriedAgainAfterAPause) {  // U1
+  lead();
+  const auto fail = [&](const std::string& id, std::int64_t as_of, const std::vector<DuePage>& written) {
+    const auto transaction = begin();
+    Acknowledged acknowledged;
+    for (const DuePage& page : written) acknowledged.written_pages.push_back({page.number, page.as_of});
+    transaction->save(acknowledged);
+    transaction->add_repair(docs(), {{{id}, ""}},
+                            {version(as_of), {}, "it was refused", std::chrono::milliseconds(1)});
+    return transaction->commit();
+  };
+  fail("1", 4, {});
+  ASSERT_TRUE(becomes_true([&] { return due_pages(docs().id).size() == 1; }));
+  const std::vector<DuePage> read = due_pages(docs().id);
+  fail("1", 7, {});
+  EXPECT_EQ(due_documents(docs().id), Ids{"1"}) << "it is on the page that was read";
+  const Committed joined = fail("2", 8, read);
+  EXPECT_EQ(joined.due, std::set<IndexId>{docs().id});
+  EXPECT_EQ(due_list(docs().id).value().documents, 2);
+  ASSERT_TRUE(becomes_true([&] { return due_pages(docs().id).size() == 2; }));
+  EXPECT_EQ(due_pages(docs().id)[0].number, read[0].number);
+  EXPECT_EQ(due_pages(docs().id)[0].as_of, version(7));
+  fail("1", 9, due_pages(docs().id));
+  ASSERT_TRUE(becomes_true([&] { return due_pages(docs().id).size() == 1; }));
+  EXPECT_GT(due_pages(docs().id)[0].number, read[0].number) << "what is taken off is not joined";
+  take_off(due_pages(docs().id));
+  EXPECT_FALSE(due_list(docs().id));
 }
 
 TEST_P(SourceContract, WhatARenderingCannotReachIsSwept) {

@@ -153,7 +153,7 @@ TEST_F(RolesTest, RoleWithTheGrantsRunsAllStatementsOfTheTail) {
     const NextDue next = transaction->next_due(index.id, {});
     ASSERT_TRUE(next.page);
     Acknowledged acknowledged;
-    acknowledged.written_pages.push_back(next.page->number);
+    acknowledged.written_pages.push_back({next.page->number, next.page->as_of});
     transaction->save(acknowledged);
     transaction->commit();
     EXPECT_EQ(log.due().size(), 1u);

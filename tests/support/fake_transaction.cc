@@ -45,7 +45,7 @@ void write_pages(State& state, Committed& added, IndexId index, const std::vecto
   like.page.as_of = origin.as_of;
   like.reason = origin.reason;
   like.since = std::chrono::steady_clock::now();
-  like.not_before = like.since + origin.pause;
+  if (origin.pause.count() > 0) like.not_before = like.since + origin.pause;
   add_pages(state, index, ids, like);
   added.due.insert(index);
 }
@@ -56,9 +56,11 @@ bool joins(State& state, IndexId index, const std::string& id, const DueOrigin& 
   const auto due = state.due.find(index);
   if (due == state.due.end()) return false;
   for (auto& [number, stored] : due->second.pages) {
-    if (stored.not_before <= std::chrono::steady_clock::now() || !has(stored.page.ids, DocumentId{id}))
-      continue;
     DuePage& page = stored.page;
+    if (!has(page.ids, DocumentId{id})) continue;
+    const bool waits = stored.not_before > std::chrono::steady_clock::now();
+    const bool is_tried = stored.not_before > SteadyTime{} && page.as_of && page.as_of < origin.as_of;
+    if (!waits && !is_tried) continue;
     page.as_of = page.as_of && origin.as_of ? std::max(page.as_of, origin.as_of) : std::nullopt;
     page.since = std::min(page.since, origin.since.value_or(number));
     has_joined = true;
@@ -434,11 +436,20 @@ void FakeTransaction::skip_changes() {
 
 void FakeTransaction::save(const Acknowledged& acknowledged) {
   database_.step(Step::kSave);
-  record([acknowledged](State& state, Committed&) {
+  record([acknowledged](State& state, Committed& added) {
     if (acknowledged.position) state.position = rows_of(*acknowledged.position);
     for (const JobProgress& progress : acknowledged.jobs) save_progress(state, progress);
     for (auto& [index, due] : state.due) {
-      for (const DueNumber page : acknowledged.written_pages) due.pages.erase(page);
+      for (const WrittenPage& written : acknowledged.written_pages) {
+        const auto stored = due.pages.find(written.number);
+        if (stored == due.pages.end()) continue;
+        if (stored->second.page.as_of == written.as_of) {
+          due.pages.erase(stored);
+        } else {
+          stored->second.not_before = std::chrono::steady_clock::now() + kTriedAgainAfter;
+          added.due.insert(index);
+        }
+      }
     }
     std::erase_if(state.due, [](const auto& due) { return due.second.empty(); });
     for (const DeadLetter& letter : acknowledged.refused) save_letter(state, letter);

@@ -27,8 +27,10 @@ bool DueWork::is_due_since(SteadyTime time) const {
   return is_due() && !is_younger;
 }
 
-void DueWork::note_written(const std::vector<DueNumber>& pages) {
-  std::erase_if(awaited_, [&](DueNumber page) { return std::ranges::find(pages, page) != pages.end(); });
+void DueWork::note_written(const std::vector<WrittenPage>& pages) {
+  std::erase_if(awaited_, [&](DueNumber page) {
+    return std::ranges::find(pages, page, &WrittenPage::number) != pages.end();
+  });
 }
 
 void DueWork::start_over() {
@@ -38,7 +40,7 @@ void DueWork::start_over() {
 }
 
 void DueWork::note(const PageEnd& page) {
-  if (page.written) awaited_.push_back(*page.written);
+  if (page.written) awaited_.push_back(page.written->number);
   if (page.is_empty && !look_again_) is_empty_ = true;
 }
 
@@ -103,7 +105,10 @@ PageEnd DueWork::read_page(SourceTransaction& transaction, StepDocuments& docume
   end.since = page_->since;
   rendered_ += end.documents;
   has_read_ = true;
-  if (page_->ids.empty()) end.written = std::exchange(page_, std::nullopt)->number;
+  if (page_->ids.empty()) {
+    end.written = {page_->number, page_->as_of};
+    page_.reset();
+  }
   return end;
 }
 

@@ -36,8 +36,8 @@ class DueWork final : public PagedWork {
   /// The list as the source has it now; none: it is empty there.
   void note_list(std::optional<DueList> list);
 
-  /// These pages are not in the list any more.
-  void note_written(const std::vector<DueNumber>& pages);
+  /// These pages are not in the list any more, unless note_added() follows.
+  void note_written(const std::vector<WrittenPage>& pages);
 
   /// What was in hand is read again. REQUIRES: no page of it is being read.
   void start_over();

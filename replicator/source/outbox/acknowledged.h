@@ -26,8 +26,7 @@ struct AcknowledgedWrite {
 struct Acknowledged {
   std::optional<Position> position;  ///< none: the tail has not moved
   std::vector<JobProgress> jobs;
-  std::vector<DueNumber>
-      written_pages;  ///< of which every document has its outcome: they are not due any more
+  std::vector<WrittenPage> written_pages;  ///< of what is due
   std::vector<DeadLetter> refused;
   std::vector<AcknowledgedWrite> no_longer_refused;  ///< applied now: older dead letters go
   std::vector<AcknowledgedWrite> gone_routes;        ///< deleted under this routing, which is forgotten

@@ -46,9 +46,14 @@ struct DueOrigin {
   std::optional<DocumentVersion> as_of = {};
   /// Since when they are due, for `wait`. None: from now on.
   std::optional<DueNumber> since = {};
-  std::string reason = {};            ///< in words, for `status`
-  std::chrono::milliseconds pause{};  ///< for which they are left alone
+  std::string reason = {};  ///< in words, for `status`
+  /// For which they are left alone. Those that wait for such a pause already, or are tried behind one, are
+  /// due once, however often they fail.
+  std::chrono::milliseconds pause{};
 };
+
+/// What becomes due again while its page is tried is left alone for so long.
+inline constexpr std::chrono::milliseconds kTriedAgainAfter{500};
 
 /// Documents of one index that are due.
 struct DuePage {
@@ -56,6 +61,13 @@ struct DuePage {
   DueNumber since;  ///< what it comes from; itself, or older
   std::optional<DocumentVersion> as_of = {};
   DocumentIds ids = {};
+};
+
+/// A page of which every document has its outcome: it is not due any more, unless something joined it since
+/// it was read, which has raised its `as_of`.
+struct WrittenPage {
+  DueNumber number;
+  std::optional<DocumentVersion> as_of = {};  ///< as it was read
 };
 
 /// The list of an index as a snapshot sees it, without the pages that are in hand.

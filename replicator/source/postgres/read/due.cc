@@ -31,6 +31,12 @@ std::string numbers_literal(const std::vector<DueNumber>& numbers) {
   return array_literal(texts);
 }
 
+std::vector<DueNumber> numbers_of(const std::vector<WrittenPage>& pages) {
+  std::vector<DueNumber> numbers;
+  for (const WrittenPage& page : pages) numbers.push_back(page.number);
+  return numbers;
+}
+
 std::optional<std::int64_t> optional_number(const pqxx::field& field) {
   return field.is_null() ? std::nullopt : std::optional(stored<std::int64_t>(field, kTable));
 }
@@ -122,14 +128,16 @@ std::int64_t PostgresDue::add_found(IndexId index, const std::string& ids_query,
 
 std::vector<FoundDocument> PostgresDue::without_waiting(IndexId index,
                                                         const std::vector<FoundDocument>& documents,
-                                                        const DueOrigin& origin) {
+                                                        const DueOrigin& origin,
+                                                        const std::vector<WrittenPage>& written) {
   DocumentIds ids;
   for (const FoundDocument& document : documents) ids.push_back(document.id);
   const auto as_of = origin.as_of ? std::optional(origin.as_of->value()) : std::nullopt;
   const auto since = origin.since ? std::optional(origin.since->value) : std::nullopt;
   std::set<std::string> waiting;
-  for (const pqxx::row& row : transaction_.run(kAdding, postgres_sql("join_waiting_pages"), index.value,
-                                               ids_literal(ids), as_of, since)) {
+  for (const pqxx::row& row :
+       transaction_.run(kAdding, postgres_sql("join_waiting_pages"), index.value, ids_literal(ids), as_of,
+                        since, numbers_literal(numbers_of(written)))) {
     for (std::string& id : parse_array(row[0].c_str())) waiting.insert(std::move(id));
   }
   std::vector<FoundDocument> others;
@@ -188,7 +196,7 @@ bool PostgresDue::find(const PostgresPipeline& pipeline, const PostgresIndex& in
   }
   // In the order in which the resolver finds the ids: it knows which documents lie together.
   found.documents += add_found(index.id, ids_query(transaction_, index, changes), origin);
-  take_off(numbers);
+  forget(numbers);
   return true;
 }
 
@@ -210,14 +218,30 @@ void PostgresDue::find_part(const PostgresPipeline& pipeline, const PostgresInde
     transaction_.run(kFinding, "update {schema}.due set read_to = $2 where number = $1",
                      transaction.number.value, part.last_id);
   } else {
-    take_off({transaction.number});
+    forget({transaction.number});
   }
 }
 
-void PostgresDue::take_off(const std::vector<DueNumber>& numbers) {
-  if (numbers.empty()) return;
-  transaction_.run(Doing("taking off what is written"),
-                   "delete from {schema}.due where number = any($1::bigint[])", numbers_literal(numbers));
+void PostgresDue::forget(const std::vector<DueNumber>& changes) {
+  transaction_.run(kFinding, "delete from {schema}.due where number = any($1::bigint[])",
+                   numbers_literal(changes));
+}
+
+std::vector<IndexId> PostgresDue::take_off(const std::vector<WrittenPage>& pages) {
+  std::vector<IndexId> joined;
+  if (pages.empty()) return joined;
+  std::string versions;
+  for (const WrittenPage& page : pages) {
+    versions += versions.empty() ? "{" : ",";
+    versions += literal(page.as_of ? std::optional(page.as_of->value()) : std::nullopt);
+  }
+  const double pause = std::chrono::duration<double>(kTriedAgainAfter).count();
+  for (const pqxx::row& row :
+       transaction_.run(Doing("taking off what is written"), postgres_sql("take_off_pages"),
+                        numbers_literal(numbers_of(pages)), versions + "}", pause)) {
+    joined.push_back({row[0].as<int>()});
+  }
+  return joined;
 }
 
 }  // namespace lockstep

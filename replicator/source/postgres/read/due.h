@@ -30,10 +30,11 @@ class PostgresDue {
   /// Makes the documents due whose ids the query gives; returns how many these are.
   std::int64_t add_pages(IndexId index, const std::string& ids_query, const DueOrigin& origin);
 
-  /// Those of the documents that are not left alone for a while already. The others are due as of `origin`,
-  /// too.
+  /// Those of the documents that are not on a page behind a pause already, apart from the pages of `written`.
+  /// The others are due as of `origin`, too.
   std::vector<FoundDocument> without_waiting(IndexId index, const std::vector<FoundDocument>& documents,
-                                             const DueOrigin& origin);
+                                             const DueOrigin& origin,
+                                             const std::vector<WrittenPage>& written);
 
   NextDue next(IndexId index, const std::vector<DueNumber>& in_hand);
 
@@ -44,10 +45,13 @@ class PostgresDue {
   /// a large transaction, and makes pages of them. Adds what is found to `found`. False: there were none.
   bool find(const PostgresPipeline& pipeline, const PostgresIndex& index, DueNumber up_to, FoundDue& found);
 
-  void take_off(const std::vector<DueNumber>& pages);
+  /// Returns the indices of those that documents have joined since they were read: they are tried again.
+  std::vector<IndexId> take_off(const std::vector<WrittenPage>& pages);
 
  private:
   struct Found;
+
+  void forget(const std::vector<DueNumber>& changes);
 
   void find_part(const PostgresPipeline& pipeline, const PostgresIndex& index, const Found& transaction,
                  FoundDue& found);

@@ -1,10 +1,10 @@
 #include "replicator/source/postgres/read/outbox_care.h"
 
+#include <spdlog/spdlog.h>
+
 #include <algorithm>
 #include <chrono>
 #include <utility>
-
-#include <spdlog/spdlog.h>
 
 #include "replicator/error.h"
 #include "replicator/source/pipeline_status.h"

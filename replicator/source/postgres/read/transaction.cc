@@ -108,9 +108,9 @@ void PostgresSourceTransaction::add_due(const AppliedIndex& index, const Documen
 void PostgresSourceTransaction::add_repair(const AppliedIndex& applied,
                                            const std::vector<FoundDocument>& found, const DueOrigin& origin) {
   const PostgresIndex& index = pipeline_.index(applied.id);
-  // One that waits for its next try may change as often as it likes.
   const std::vector<FoundDocument> documents =
-      origin.pause.count() > 0 ? written_due().without_waiting(index.id, found, origin) : found;
+      origin.pause.count() > 0 ? written_due().without_waiting(index.id, found, origin, written_pages_)
+                               : found;
   DocumentIds all_ids;
   std::vector<std::string> all_routings;
   for (const FoundDocument& document : documents) {
@@ -169,6 +169,8 @@ void PostgresSourceTransaction::skip_changes() {
 
 void PostgresSourceTransaction::save(const Acknowledged& acknowledged) {
   if (acknowledged.position) checkpoint_ = acknowledged.position;
+  written_pages_.insert(written_pages_.end(), acknowledged.written_pages.begin(),
+                        acknowledged.written_pages.end());
   acknowledged_.push_back(acknowledged);
 }
 
@@ -212,10 +214,11 @@ void PostgresSourceTransaction::write_acknowledged() {
   if (epoch_ || checkpoint_ || !acknowledged_.empty()) write_checkpoint(required_epoch());
   for (const Acknowledged& acknowledged : acknowledged_) {
     for (const JobProgress& progress : acknowledged.jobs) jobs_.save(progress);
-    due_.take_off(acknowledged.written_pages);
     save_dead_letters(transaction_, acknowledged);
     forget_routes(transaction_, acknowledged.gone_routes);
   }
+  const std::vector<IndexId> joined = due_.take_off(written_pages_);
+  added_.due.insert(joined.begin(), joined.end());
 }
 
 Committed PostgresSourceTransaction::commit() {

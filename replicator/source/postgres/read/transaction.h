@@ -72,6 +72,7 @@ class PostgresSourceTransaction final : public PostgresReading<SourceTransaction
   std::optional<PostgresSeen> seen_;        // none: nothing has been read, or not by take_snapshot()
   std::optional<Position> checkpoint_;      // for commit()
   std::vector<Acknowledged> acknowledged_;  // for commit()
+  std::vector<WrittenPage> written_pages_;  // of acknowledged_
   Committed added_;                         // for commit() to return
 };
 

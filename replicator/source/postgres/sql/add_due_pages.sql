@@ -4,7 +4,9 @@
 --   ids        query of the ids as k, nulls and duplicates among them
 with pages as (
   insert into {schema}.due (index, as_of, since, due_at, not_before, reason, ids, documents)
-  select {index}, {as_of}, {since}, {due_at}, clock_timestamp() + make_interval(secs => {pause}), {reason}, page.ids, cardinality(page.ids)
+  select {index}, {as_of}, {since}, {due_at},
+         case when {pause} > 0 then clock_timestamp() + make_interval(secs => {pause}) else '-infinity' end,
+         {reason}, page.ids, cardinality(page.ids)
   from (
     select min(d.number) as first, array_agg(d.id order by d.number) as ids
     from (

@@ -163,16 +163,20 @@ void SqliteDue::add_page(IndexId index, const DocumentIds& ids, const DueOrigin&
       .run();
 }
 
-DocumentIds SqliteDue::without_waiting(IndexId index, const DocumentIds& ids, const DueOrigin& origin) {
+DocumentIds SqliteDue::without_waiting(IndexId index, const DocumentIds& ids, const DueOrigin& origin,
+                                       const std::vector<WrittenPage>& written) {
   std::set<std::string> wanted;
   for (const DocumentId& id : ids) wanted.insert(id.text);
   std::set<std::string> waiting;
   std::vector<std::int64_t> joined;
   {
     SqliteStatement page(connection_, kAdding,
-                         "select number, ids from {schema}_due where index_id = ?1 and not_before > ?2",
-                         index.value, due_now());
+                         "select number, ids from {schema}_due where index_id = ?1 and ids is not null "
+                         "and (not_before > ?2 or (not_before > 0 and as_of < ?3))",
+                         index.value, due_now(), value_of(origin.as_of));
     while (page.step()) {
+      if (std::ranges::find(written, DueNumber{page[0].integer()}, &WrittenPage::number) != written.end())
+        continue;
       bool joins = false;
       for (std::string& id : stored_texts(page[1], kTable)) {
         if (!wanted.contains(id)) continue;
@@ -197,12 +201,26 @@ DocumentIds SqliteDue::without_waiting(IndexId index, const DocumentIds& ids, co
   return others;
 }
 
-void SqliteDue::take_off(const std::vector<DueNumber>& numbers) {
-  if (numbers.empty()) return;
-  SqliteStatement(connection_, "taking off what is written",
+void SqliteDue::forget(const std::vector<DueNumber>& changes) {
+  SqliteStatement(connection_, kFinding,
                   "delete from {schema}_due where number in (select value from json_each(?1))",
-                  numbers_array(numbers))
+                  numbers_array(changes))
       .run();
+}
+
+std::vector<IndexId> SqliteDue::take_off(const std::vector<WrittenPage>& pages) {
+  constexpr const char* kDoing = "taking off what is written";
+  std::vector<IndexId> joined;
+  for (const WrittenPage& page : pages) {
+    SqliteStatement(connection_, kDoing, "delete from {schema}_due where number = ?1 and as_of is ?2",
+                    page.number.value, value_of(page.as_of))
+        .run();
+    SqliteStatement left(connection_, kDoing,
+                         "update {schema}_due set not_before = ?2 where number = ?1 returning index_id",
+                         page.number.value, due_now() + kTriedAgainAfter.count());
+    while (left.step()) joined.push_back({static_cast<int>(left[0].integer())});
+  }
+  return joined;
 }
 
 std::optional<DueNumber> last_due_change(SqliteConnection& connection, IndexId index) {

@@ -34,14 +34,19 @@ class SqliteDue {
   /// Makes these documents due, each once.
   void add(IndexId index, const DocumentIds& ids, const DueOrigin& origin);
 
-  /// Those of the documents that are not left alone for a while already. The others are due as of `origin`,
-  /// too.
-  DocumentIds without_waiting(IndexId index, const DocumentIds& ids, const DueOrigin& origin);
+  /// Those of the documents that are not on a page behind a pause already, apart from the pages of `written`.
+  /// The others are due as of `origin`, too.
+  DocumentIds without_waiting(IndexId index, const DocumentIds& ids, const DueOrigin& origin,
+                              const std::vector<WrittenPage>& written);
 
   /// A page of documents, at most kDuePageDocuments. `due_at`: milliseconds since 1970.
   void add_page(IndexId index, const DocumentIds& ids, const DueOrigin& origin, std::int64_t due_at);
 
-  void take_off(const std::vector<DueNumber>& numbers);
+  /// Changes whose documents are found.
+  void forget(const std::vector<DueNumber>& changes);
+
+  /// Returns the indices of those that documents have joined since they were read: they are tried again.
+  std::vector<IndexId> take_off(const std::vector<WrittenPage>& pages);
 
  private:
   std::int64_t next_number();

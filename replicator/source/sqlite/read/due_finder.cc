@@ -91,7 +91,7 @@ bool SqliteDueFinder::find_oldest(const SqlitePipeline& pipeline, const SqliteIn
                     due.numbers.front().value, left->behind)
         .run();
   } else {
-    SqliteDue(*connection_).take_off(due.numbers);
+    SqliteDue(*connection_).forget(due.numbers);
   }
   write.commit(kDoing);
   return true;

@@ -149,8 +149,8 @@ void SqliteSourceTransaction::add_repair(const AppliedIndex& applied,
   }
   const bool is_all = within_reach.size() == documents.size();
   steps_.emplace_back([=, this, index = index.id, is_routed = index.routed] {
-    // One that waits for its next try may change as often as it likes.
-    write_due(index, origin.pause.count() > 0 ? due_.without_waiting(index, ids, origin) : ids, origin);
+    const bool may_join = origin.pause.count() > 0;
+    write_due(index, may_join ? due_.without_waiting(index, ids, origin, written_pages_) : ids, origin);
     if (is_routed) add_found_routes(connection_, index, within_reach);
     if (!is_all) added_.jobs.push_back(jobs_.insert(index, JobKind::kSweep, origin.reason));
   });
@@ -196,6 +196,8 @@ void SqliteSourceTransaction::skip_changes() {
 
 void SqliteSourceTransaction::save(const Acknowledged& acknowledged) {
   if (acknowledged.position) checkpoint_ = acknowledged.position;
+  written_pages_.insert(written_pages_.end(), acknowledged.written_pages.begin(),
+                        acknowledged.written_pages.end());
   acknowledged_.push_back(acknowledged);
 }
 
@@ -221,10 +223,11 @@ bool SqliteSourceTransaction::write_checkpoint(std::int64_t number) {
 void SqliteSourceTransaction::write_acknowledged() {
   for (const Acknowledged& acknowledged : acknowledged_) {
     for (const JobProgress& progress : acknowledged.jobs) jobs_.save(progress);
-    due_.take_off(acknowledged.written_pages);
     save_dead_letters(connection_, acknowledged);
     forget_routes(connection_, acknowledged.gone_routes);
   }
+  const std::vector<IndexId> joined = due_.take_off(written_pages_);
+  added_.due.insert(joined.begin(), joined.end());
 }
 
 bool SqliteSourceTransaction::write() {

@@ -71,6 +71,7 @@ class SqliteSourceTransaction final : public SqliteReading<SourceTransaction> {
   std::vector<std::function<void()>> steps_;  // for commit()
   std::optional<Position> checkpoint_;        // for commit()
   std::vector<Acknowledged> acknowledged_;    // for commit()
+  std::vector<WrittenPage> written_pages_;    // of acknowledged_
   Committed added_;                           // for commit() to return
 };
 
