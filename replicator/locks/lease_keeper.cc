@@ -20,13 +20,13 @@ SteadyTime end_of_lease(const LockManager& locks, SteadyTime since) {
 LeaseKeeper::LeaseKeeper(LockManager& locks, Operation& operation, SteadyTime since,
                          std::function<void()> lost)
     : locks_(locks), operation_(operation), lost_(std::move(lost)), good_until_(end_of_lease(locks, since)) {
-  thread_ = std::jthread([this](const std::stop_token& stop) { keep(stop); });
+  thread_ = std::jthread([this, lease = locks.lease()](const std::stop_token& stop) { keep(stop, lease); });
 }
 
 LeaseKeeper::~LeaseKeeper() = default;
 
 void LeaseKeeper::between_renewals(const std::function<void()>& action) {
-  const std::lock_guard lock(in_use_);
+  const MutexLock lock(in_use_);
   action();
 }
 
@@ -36,13 +36,12 @@ std::optional<LeaseKeeper::Loss> LeaseKeeper::stop() {
   return loss_;
 }
 
-void LeaseKeeper::keep(const std::stop_token& stop) {
+void LeaseKeeper::keep(const std::stop_token& stop, std::chrono::milliseconds lease) {
   const SystemClock clock;
-  const std::chrono::milliseconds lease = locks_.lease();
   std::chrono::milliseconds next = lease / 3;
   while (pause(next, stop)) {
     next = lease / 3;
-    const std::lock_guard in_use(in_use_);
+    const MutexLock in_use(in_use_);
     const SteadyTime sent = clock.now();
     try {
       locks_.renew(operation_);

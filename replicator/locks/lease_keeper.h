@@ -4,7 +4,6 @@
 
 #include <atomic>
 #include <functional>
-#include <mutex>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -12,6 +11,7 @@
 
 #include "replicator/clock.h"
 #include "replicator/locks/lock_manager.h"
+#include "replicator/mutex.h"
 
 namespace lockstep {
 
@@ -45,14 +45,14 @@ class LeaseKeeper {
   std::optional<Loss> stop();
 
  private:
-  void keep(const std::stop_token& stop);
+  void keep(const std::stop_token& stop, std::chrono::milliseconds lease);
 
-  LockManager& locks_;
-  Operation& operation_;
+  Mutex in_use_;
+  LockManager& locks_ LOCKSTEP_GUARDED_BY(in_use_);
+  Operation& operation_ LOCKSTEP_GUARDED_BY(in_use_);
   const std::function<void()> lost_;
   std::atomic<SteadyTime> good_until_;
-  std::optional<Loss> loss_;
-  std::mutex in_use_;  // guards what locks_ and operation_ refer to
+  std::optional<Loss> loss_;  // of the thread, until it has ended
   std::jthread thread_;
 };
 

@@ -26,6 +26,7 @@
 #include "replicator/error.h"
 #include "replicator/log/log_repeats.h"
 #include "replicator/log/repeat_filter.h"
+#include "replicator/mutex.h"
 
 namespace lockstep {
 namespace {
@@ -55,8 +56,8 @@ std::string_view level_name(spdlog::level::level_enum level) {
   return "error";
 }
 
-std::mutex process_fields_mutex;
-std::map<std::string, std::string, std::less<>> process_fields;  // guarded by process_fields_mutex
+Mutex process_fields_mutex;
+std::map<std::string, std::string, std::less<>> process_fields LOCKSTEP_GUARDED_BY(process_fields_mutex);
 thread_local std::vector<std::pair<const char*, std::string>> thread_fields;
 thread_local bool last_line_was_left_out = false;
 
@@ -64,7 +65,7 @@ thread_local bool last_line_was_left_out = false;
 std::vector<std::pair<std::string, std::string>> fields_of_line() {
   std::vector<std::pair<std::string, std::string>> fields;
   {
-    const std::lock_guard lock(process_fields_mutex);
+    const MutexLock lock(process_fields_mutex);
     fields.assign(process_fields.begin(), process_fields.end());
   }
   fields.insert(fields.end(), thread_fields.begin(), thread_fields.end());
@@ -195,7 +196,7 @@ spdlog::sink_ptr make_sink(LogFormat format) {
 }  // namespace
 
 void set_log_field(std::string_view name, const std::string& value) {
-  const std::lock_guard lock(process_fields_mutex);
+  const MutexLock lock(process_fields_mutex);
   process_fields.insert_or_assign(std::string(name), value);
 }
 

@@ -37,7 +37,7 @@ ForeignWrites::~ForeignWrites() {
 
 void ForeignWrites::note(IndexId index, const FoundDocument& document, RecentWrites::Owner owner) {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     Noted& noted = to_look_at_[index];
     if (noted.size() >= kMostDocuments) return;
     noted.emplace(document, owner);
@@ -46,7 +46,7 @@ void ForeignWrites::note(IndexId index, const FoundDocument& document, RecentWri
 }
 
 std::optional<ForeignVersion> ForeignWrites::take_greatest() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return std::exchange(greatest_, std::nullopt);
 }
 
@@ -60,7 +60,7 @@ void ForeignWrites::run(const std::stop_token& stop) {
 void ForeignWrites::look() {
   std::map<IndexId, Noted> all;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     all = std::exchange(to_look_at_, {});
   }
   for (const auto& [index, noted] : all) {
@@ -94,7 +94,7 @@ void ForeignWrites::look_at(const AppliedIndex& index, const Noted& noted) {
   if (foreign > 0) report(index.id, foreign);
   if (!greatest) return;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     greatest_ = std::max(greatest_, greatest);
   }
   on_found_();
@@ -116,7 +116,7 @@ bool ForeignWrites::remove_beyond_reach(const AppliedIndex& index, const Documen
 void ForeignWrites::report(IndexId index, std::int64_t foreign) {
   board_.update([&](ReplicationProgress& progress) { progress.indices[index].foreign += foreign; });
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     const SteadyTime now = std::chrono::steady_clock::now();
     const auto warned = warned_at_.find(index);
     if (warned != warned_at_.end() && now - warned->second < kInterval) return;

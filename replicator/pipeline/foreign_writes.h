@@ -10,7 +10,6 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <stop_token>
 #include <thread>
@@ -20,6 +19,7 @@
 #include "replicator/document_version.h"
 #include "replicator/elasticsearch/admin/client.h"
 #include "replicator/elasticsearch/read/stored_versions.h"
+#include "replicator/mutex.h"
 #include "replicator/pipeline/progress.h"
 #include "replicator/pipeline/recent_writes.h"
 #include "replicator/pipeline/wake_up.h"
@@ -81,11 +81,11 @@ class ForeignWrites {
   const std::function<void()> on_found_;
   ElasticsearchClient elasticsearch_;
   WakeUp wake_up_;
-  std::mutex mutex_;
-  std::map<IndexId, Noted> to_look_at_;      // guarded by mutex_
-  std::optional<ForeignVersion> greatest_;   // likewise
-  std::map<IndexId, SteadyTime> warned_at_;  // likewise
-  std::jthread thread_;                      // uses all of the above
+  Mutex mutex_;
+  std::map<IndexId, Noted> to_look_at_ LOCKSTEP_GUARDED_BY(mutex_);
+  std::optional<ForeignVersion> greatest_ LOCKSTEP_GUARDED_BY(mutex_);
+  std::map<IndexId, SteadyTime> warned_at_ LOCKSTEP_GUARDED_BY(mutex_);
+  std::jthread thread_;  // uses all of the above
 };
 
 }  // namespace lockstep

@@ -102,12 +102,12 @@ std::string status_document(const ReplicationProgress& progress, double document
 }
 
 void ProgressBoard::update(const std::function<void(ReplicationProgress&)>& change) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   change(progress_);
 }
 
 ReplicationProgress ProgressBoard::read() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return progress_;
 }
 

@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <mutex>
 #include <optional>
 #include <set>
 #include <string>
@@ -15,6 +14,7 @@
 
 #include "replicator/clock.h"
 #include "replicator/document_version.h"
+#include "replicator/mutex.h"
 #include "replicator/pipeline/delay_histogram.h"
 #include "replicator/pipeline/freshness.h"
 #include "replicator/source/outbox/due.h"
@@ -168,8 +168,8 @@ class ProgressBoard {
   ReplicationProgress read() const;
 
  private:
-  mutable std::mutex mutex_;
-  ReplicationProgress progress_;  // guarded by mutex_
+  mutable Mutex mutex_;
+  ReplicationProgress progress_ LOCKSTEP_GUARDED_BY(mutex_);
 };
 
 /// Says on the board what is being read from the source, for as long as it lives.

@@ -32,7 +32,7 @@ Refresher::~Refresher() {
 
 void Refresher::add(StepId step, const std::set<IndexId>& indices) {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     steps_.push_back(step);
     indices_.insert(indices.begin(), indices.end());
   }
@@ -40,7 +40,7 @@ void Refresher::add(StepId step, const std::set<IndexId>& indices) {
 }
 
 std::vector<StepId> Refresher::take_finished() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return std::exchange(finished_, {});
 }
 
@@ -49,7 +49,7 @@ void Refresher::run(const std::stop_token& stop) {
     std::vector<StepId> steps;
     std::set<IndexId> indices;
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       steps = std::exchange(steps_, {});
       indices = std::exchange(indices_, {});
     }
@@ -61,7 +61,7 @@ void Refresher::run(const std::stop_token& stop) {
     while (!stop.stop_requested() && !refresh(indices)) never_woken.wait(backoff_.next(), stop);
     if (stop.stop_requested()) return;
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       finished_.insert(finished_.end(), steps.begin(), steps.end());
     }
     on_finished_();

@@ -7,7 +7,6 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <set>
 #include <stop_token>
 #include <string>
@@ -16,6 +15,7 @@
 
 #include "replicator/backoff.h"
 #include "replicator/elasticsearch/admin/client.h"
+#include "replicator/mutex.h"
 #include "replicator/pipeline/acknowledgements.h"
 #include "replicator/pipeline/wake_up.h"
 #include "replicator/source/applied.h"
@@ -50,11 +50,11 @@ class Refresher {
   Backoff backoff_;
   std::string last_logged_;  // of the thread
   WakeUp wake_up_;
-  std::mutex mutex_;
-  std::vector<StepId> steps_;     // guarded by mutex_: for the next request
-  std::set<IndexId> indices_;     // likewise
-  std::vector<StepId> finished_;  // likewise
-  std::jthread thread_;           // uses all of the above
+  Mutex mutex_;
+  std::vector<StepId> steps_ LOCKSTEP_GUARDED_BY(mutex_);  // for the next request
+  std::set<IndexId> indices_ LOCKSTEP_GUARDED_BY(mutex_);  // likewise
+  std::vector<StepId> finished_ LOCKSTEP_GUARDED_BY(mutex_);
+  std::jthread thread_;  // uses all of the above
 };
 
 }  // namespace lockstep

@@ -30,7 +30,7 @@ TargetWatch::~TargetWatch() {
 }
 
 void TargetWatch::note(const SourceMark& source) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   to_note_ = source;
   newest_ = source;
   is_noted_ = false;
@@ -39,12 +39,12 @@ void TargetWatch::note(const SourceMark& source) {
 void TargetWatch::note_now(const SourceMark& source, std::chrono::milliseconds at_most) {
   note(source);
   wake_up_.wake();
-  std::unique_lock lock(mutex_);
-  noted_.wait_for(lock, at_most, [&] { return is_noted_; });
+  MutexLock lock(mutex_);
+  noted_.wait_for(lock, at_most, [this]() LOCKSTEP_REQUIRES(mutex_) { return is_noted_; });
 }
 
 void TargetWatch::require_same_targets() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (later_) throw Deposed("a later leader writes into the pipeline's indices");
   const std::string changed = lost_.empty() ? replaced_ : lost_.begin()->second;
   if (changed.empty()) return;
@@ -52,25 +52,25 @@ void TargetWatch::require_same_targets() {
 }
 
 std::set<IndexId> TargetWatch::lost() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   std::set<IndexId> lost;
   for (const auto& [index, why] : lost_) lost.insert(index);
   return lost;
 }
 
 std::map<IndexId, std::string> TargetWatch::unfit() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return unfit_;
 }
 
 std::optional<std::string> TargetWatch::place_of_later_leader() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return later_;
 }
 
 bool TargetWatch::is_recent() {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     const bool is_wrong = later_ || !lost_.empty();
     if (!is_wrong && std::chrono::steady_clock::now() - looked_at_ < kTrusted) return true;
   }
@@ -90,7 +90,7 @@ void TargetWatch::look() {
   std::optional<SourceMark> to_note;
   std::optional<SourceMark> newest;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     to_note = std::exchange(to_note_, std::nullopt);
     newest = newest_;
   }
@@ -112,7 +112,7 @@ void TargetWatch::look() {
   }
   if (!is_same) return;
   if (!noted) note_later(to_note);
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   looked_at_ = begin;
   is_noted_ = !to_note_;
   noted_.notify_all();
@@ -120,7 +120,7 @@ void TargetWatch::look() {
 
 // Unless there is a newer one.
 void TargetWatch::note_later(const std::optional<SourceMark>& source) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (!to_note_) to_note_ = source;
 }
 
@@ -131,19 +131,19 @@ bool TargetWatch::look_at(const AppliedIndex& index) {
     marked = read(index);
   } catch (const Error& error) {
     if (error.parts().server != Server::kNone) throw;
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     lost_[index.id] = error.what();
     return false;
   }
   if (!marked) return true;
   const auto target = targets_.find(index.id);
   if (target != targets_.end() && target->second != marked->uuid) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     replaced_ = "the index of " + index.alias + " has been replaced";
     return false;
   }
   if (!marked->mark.doubt.empty()) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     replaced_ = "the index of " + index.alias + ": " + marked->mark.doubt;
     return false;
   }
@@ -159,11 +159,11 @@ bool TargetWatch::look_at_unfit(const AppliedIndex& index, const SourceMark& new
     if (!note_in(index, newest)) return true;
   } catch (const Error& error) {
     if (error.retryable()) throw;
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     unfit_[index.id] = error.what();
     return true;
   }
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   replaced_ = "the index of " + index.alias + " is as it has to be again";
   return false;
 }
@@ -180,7 +180,7 @@ std::optional<MarkedIndex> TargetWatch::read(const AppliedIndex& index) {
 
 bool TargetWatch::is_later(const MarkedIndex& marked) {
   if (marked.mark.epoch <= epoch_) return false;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   later_ = marked.mark.source.place;
   return true;
 }

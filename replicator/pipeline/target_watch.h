@@ -11,7 +11,6 @@
 #include <condition_variable>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <set>
 #include <stop_token>
@@ -22,6 +21,7 @@
 #include "replicator/document_version.h"
 #include "replicator/elasticsearch/admin/client.h"
 #include "replicator/elasticsearch/admin/index_plan.h"
+#include "replicator/mutex.h"
 #include "replicator/pipeline/wake_up.h"
 #include "replicator/source/applied.h"
 
@@ -83,17 +83,18 @@ class TargetWatch {
   const std::chrono::milliseconds interval_;
   ElasticsearchClient elasticsearch_;
   WakeUp wake_up_;
-  std::mutex mutex_;
-  std::condition_variable noted_;
-  std::optional<SourceMark> to_note_;  // guarded by mutex_
-  std::optional<SourceMark> newest_;   // likewise: the last that was to be noted
-  bool is_noted_ = true;               // likewise: nothing is left to note
-  std::string replaced_;              // likewise: the index that is not what it was at the beginning, and how
-  std::optional<std::string> later_;  // likewise: the place of a later leader's source
-  std::map<IndexId, std::string> lost_;   // likewise: why
-  std::map<IndexId, std::string> unfit_;  // likewise
-  SteadyTime looked_at_;                  // likewise: the begin of the last look that found nothing wrong
-  std::jthread thread_;                   // uses all of the above
+  Mutex mutex_;
+  std::condition_variable_any noted_;
+  std::optional<SourceMark> to_note_ LOCKSTEP_GUARDED_BY(mutex_);
+  std::optional<SourceMark> newest_ LOCKSTEP_GUARDED_BY(mutex_);  // the last that was to be noted
+  bool is_noted_ LOCKSTEP_GUARDED_BY(mutex_) = true;              // nothing is left to note
+  /// The index that is not what it was at the beginning, and how.
+  std::string replaced_ LOCKSTEP_GUARDED_BY(mutex_);
+  std::optional<std::string> later_ LOCKSTEP_GUARDED_BY(mutex_);     // the place of a later leader's source
+  std::map<IndexId, std::string> lost_ LOCKSTEP_GUARDED_BY(mutex_);  // why
+  std::map<IndexId, std::string> unfit_ LOCKSTEP_GUARDED_BY(mutex_);
+  SteadyTime looked_at_ LOCKSTEP_GUARDED_BY(mutex_);  // the begin of the last look that found nothing wrong
+  std::jthread thread_;                               // uses all of the above
 };
 
 }  // namespace lockstep

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <mutex>
 
 #include "replicator/document_version.h"
+#include "replicator/mutex.h"
 #include "replicator/source/transaction.h"
 
 namespace lockstep {
@@ -20,14 +20,14 @@ class VersionCounter {
   /// Takes the transaction's snapshot and a number for its documents, in one step: so numbers are in the
   /// order of the snapshots (V1), whichever thread and connection a transaction belongs to.
   std::int64_t number(SourceTransaction& transaction) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     transaction.take_snapshot();
     return ++counter_;
   }
 
   /// Above the versions of all transactions that have their number, and not above those of any that has not.
   DocumentVersion next() const {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     return DocumentVersion(epoch_, (counter_ + 1) * kVersionsEach);
   }
 
@@ -37,7 +37,7 @@ class VersionCounter {
   bool rise_above(DocumentVersion version) {
     const std::int64_t number = (version.value() - DocumentVersion(epoch_, 0).value()) / kVersionsEach;
     if (number > kMostJumped) return false;
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     counter_ = std::max(counter_, number);
     return true;
   }
@@ -48,8 +48,8 @@ class VersionCounter {
       (std::int64_t{1} << (DocumentVersion::kCounterBits - 1)) / kVersionsEach;
 
   const Epoch epoch_;
-  mutable std::mutex mutex_;
-  std::int64_t counter_ = 0;  // guarded by mutex_
+  mutable Mutex mutex_;
+  std::int64_t counter_ LOCKSTEP_GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace lockstep

@@ -195,7 +195,7 @@ WaitAnswer Waiter::wait(const WaitRequest& request, const Progress& progress, co
 
 std::unique_ptr<AppliedWatch> Waiter::take_watch() {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (!idle_.empty()) {
       std::unique_ptr<AppliedWatch> watch = std::move(idle_.back());
       idle_.pop_back();
@@ -206,7 +206,7 @@ std::unique_ptr<AppliedWatch> Waiter::take_watch() {
 }
 
 void Waiter::put_back(std::unique_ptr<AppliedWatch> watch) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (idle_.size() < kKeptWatches) idle_.push_back(std::move(watch));
 }
 

@@ -5,13 +5,13 @@
 #include <chrono>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <stop_token>
 #include <string>
 #include <vector>
 
 #include "replicator/elasticsearch/bulk/bulk_writer.h"
+#include "replicator/mutex.h"
 #include "replicator/source/applied_watch.h"
 
 namespace lockstep {
@@ -73,8 +73,8 @@ class Waiter {
   const std::vector<std::string> aliases_;
   const std::chrono::milliseconds request_timeout_;
   const Words words_;
-  std::mutex mutex_;
-  std::vector<std::unique_ptr<AppliedWatch>> idle_;  // guarded by mutex_
+  Mutex mutex_;
+  std::vector<std::unique_ptr<AppliedWatch>> idle_ LOCKSTEP_GUARDED_BY(mutex_);
 };
 
 }  // namespace lockstep

@@ -3,8 +3,9 @@
 
 #include <chrono>
 #include <condition_variable>
-#include <mutex>
 #include <stop_token>
+
+#include "replicator/mutex.h"
 
 namespace lockstep {
 
@@ -13,22 +14,22 @@ class WakeUp {
   /// Ends the current or the next wait at once. From any thread.
   void wake() {
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       awake_ = true;
     }
     changed_.notify_one();
   }
 
   void wait(std::chrono::milliseconds at_most, const std::stop_token& stop) {
-    std::unique_lock lock(mutex_);
-    changed_.wait_for(lock, stop, at_most, [&] { return awake_; });
+    MutexLock lock(mutex_);
+    changed_.wait_for(lock, stop, at_most, [this]() LOCKSTEP_REQUIRES(mutex_) { return awake_; });
     awake_ = false;
   }
 
  private:
-  std::mutex mutex_;
+  Mutex mutex_;
   std::condition_variable_any changed_;
-  bool awake_ = false;  // guarded by mutex_
+  bool awake_ LOCKSTEP_GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace lockstep

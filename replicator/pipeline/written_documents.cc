@@ -6,7 +6,7 @@
 namespace lockstep {
 
 void WrittenDocuments::add(IndexId index, const DocumentId& id, DocumentVersion version) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto [known, is_new] = latest_[index].try_emplace(id.text, version);
   known->second = std::max(known->second, version);
   if (!is_new || ++number_ < kRemembered) return;
@@ -23,7 +23,7 @@ bool WrittenDocuments::has(const Versions& versions, IndexId index, const Docume
 }
 
 bool WrittenDocuments::has(IndexId index, const DocumentId& id, DocumentVersion version) const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return has(latest_, index, id, version) || has(before_, index, id, version);
 }
 

@@ -4,12 +4,12 @@
 
 #include <cstddef>
 #include <map>
-#include <mutex>
 #include <string>
 #include <unordered_map>
 
 #include "replicator/document_version.h"
 #include "replicator/ids.h"
+#include "replicator/mutex.h"
 
 namespace lockstep {
 
@@ -30,10 +30,10 @@ class WrittenDocuments {
 
   static bool has(const Versions& versions, IndexId index, const DocumentId& id, DocumentVersion version);
 
-  mutable std::mutex mutex_;
-  Versions latest_;         // guarded by mutex_
-  Versions before_;         // guarded by mutex_: until latest_ took its place
-  std::size_t number_ = 0;  // guarded by mutex_: of documents in latest_
+  mutable Mutex mutex_;
+  Versions latest_ LOCKSTEP_GUARDED_BY(mutex_);
+  Versions before_ LOCKSTEP_GUARDED_BY(mutex_);         // until latest_ took its place
+  std::size_t number_ LOCKSTEP_GUARDED_BY(mutex_) = 0;  // of documents in latest_
 };
 
 }  // namespace lockstep

@@ -17,7 +17,7 @@ CertificateWatch::CertificateWatch(std::function<std::vector<std::string>()> url
       thread_([this](const std::stop_token& stop) { run(stop); }) {}
 
 CertificateExpiries CertificateWatch::expiries() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return expiries_;
 }
 
@@ -31,7 +31,7 @@ bool CertificateWatch::look_at_all() {
     try {
       const std::optional<ServerCertificate> certificate = look_(url);
       if (!certificate) continue;
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       expiries_[certificate->server] = certificate->expires;
     } catch (const std::exception& error) {
       // Whoever writes to the server says that it is away.

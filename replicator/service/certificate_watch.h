@@ -4,7 +4,6 @@
 #include <chrono>
 #include <functional>
 #include <map>
-#include <mutex>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -12,6 +11,7 @@
 #include <vector>
 
 #include "replicator/elasticsearch/transport/server_certificate.h"
+#include "replicator/mutex.h"
 
 namespace lockstep {
 
@@ -43,9 +43,9 @@ class CertificateWatch {
   const std::function<std::vector<std::string>()> urls_;
   const Look look_;
   const Intervals intervals_;
-  mutable std::mutex mutex_;
-  CertificateExpiries expiries_;  // guarded by mutex_
-  std::jthread thread_;           // uses everything above
+  mutable Mutex mutex_;
+  CertificateExpiries expiries_ LOCKSTEP_GUARDED_BY(mutex_);
+  std::jthread thread_;  // uses everything above
 };
 
 }  // namespace lockstep

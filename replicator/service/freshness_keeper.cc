@@ -30,24 +30,24 @@ void FreshnessKeeper::go_on_from(const std::optional<LeaderReport>& last, WallTi
                  duration_text(published->objective()), duration_text(objective_));
     published.reset();
   }
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (!notes_ || (published && notes_->until() < published->until()))
     notes_ = published ? std::move(*published) : Freshness(objective_, now);
   notes_->note(now, false);  // nobody led since then
 }
 
 void FreshnessKeeper::note(const ReplicationProgress& progress, SteadyTime now, WallTime at) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (notes_) notes_->note(at, is_fresh(progress, objective_, now));
 }
 
 std::optional<Freshness> FreshnessKeeper::notes() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return notes_;
 }
 
 std::optional<FreshnessReport> FreshnessKeeper::report(WallTime now) const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return notes_ ? notes_->report(now) : std::nullopt;
 }
 

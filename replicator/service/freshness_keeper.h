@@ -2,10 +2,10 @@
 #pragma once
 
 #include <chrono>
-#include <mutex>
 #include <optional>
 
 #include "replicator/clock.h"
+#include "replicator/mutex.h"
 #include "replicator/pipeline/freshness.h"
 #include "replicator/pipeline/progress.h"
 #include "replicator/source/pipeline_status.h"
@@ -33,8 +33,8 @@ class FreshnessKeeper {
 
  private:
   const std::chrono::milliseconds objective_;
-  mutable std::mutex mutex_;
-  std::optional<Freshness> notes_;  // guarded by mutex_
+  mutable Mutex mutex_;
+  std::optional<Freshness> notes_ LOCKSTEP_GUARDED_BY(mutex_);
 };
 
 }  // namespace lockstep

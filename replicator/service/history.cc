@@ -12,7 +12,7 @@ std::int64_t step_of(WallTime at) {
 }  // namespace
 
 void History::add(WallTime at, const Sample& sample) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   std::int64_t number = step_of(at);
   // What came before has a time that is still to come.
   if (!steps_.empty() && steps_.back().number > number + 1) steps_.clear();
@@ -33,7 +33,7 @@ void History::add(WallTime at, const Sample& sample) {
 }
 
 std::vector<History::Point> History::points(WallTime now) const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   std::vector<Point> points(kSteps);
   const std::int64_t first = step_of(now) - kSteps + 1;
   for (const Step& step : steps_) {

@@ -4,10 +4,10 @@
 #include <chrono>
 #include <cstdint>
 #include <deque>
-#include <mutex>
 #include <optional>
 #include <vector>
 
+#include "replicator/mutex.h"
 #include "replicator/wall_time.h"
 
 namespace lockstep {
@@ -48,9 +48,9 @@ class History {
     std::int64_t documents = 0;
   };
 
-  mutable std::mutex mutex_;
-  std::deque<Step> steps_;           // guarded by mutex_: ascending; those without a sample are missing
-  std::optional<Count> last_count_;  // guarded by mutex_
+  mutable Mutex mutex_;
+  std::deque<Step> steps_ LOCKSTEP_GUARDED_BY(mutex_);  // ascending; those without a sample are missing
+  std::optional<Count> last_count_ LOCKSTEP_GUARDED_BY(mutex_);
 };
 
 }  // namespace lockstep

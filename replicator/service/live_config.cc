@@ -44,12 +44,12 @@ LiveConfig::LiveConfig(Config config, MakeFactory make_factory)
 }
 
 LiveConfig::Values LiveConfig::values() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return values_;
 }
 
 void LiveConfig::reload(const std::function<Config()>& read) {
-  const std::lock_guard one_at_a_time(reloading_);
+  const MutexLock one_at_a_time(reloading_);
   try {
     const Values before = values();
     Values after = made(read());
@@ -59,7 +59,7 @@ void LiveConfig::reload(const std::function<Config()>& read) {
     spdlog::info("reloaded: what is in flight is finished, then replication begins anew with the new values");
     std::stop_source replaced;
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       std::swap(replaced, replaced_);
       after.replaced = replaced_.get_token();
       values_ = std::move(after);

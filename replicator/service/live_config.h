@@ -5,13 +5,13 @@
 
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <stop_token>
 #include <string>
 #include <vector>
 
 #include "replicator/config/config.h"
 #include "replicator/elasticsearch/bulk/bulk_writer.h"
+#include "replicator/mutex.h"
 
 namespace lockstep {
 
@@ -42,10 +42,10 @@ class LiveConfig {
   Values made(Config config) const;
 
   const MakeFactory make_factory_;
-  std::mutex reloading_;  // held by who takes over something
-  mutable std::mutex mutex_;
-  std::stop_source replaced_;  // guarded by mutex_, as is values_
-  Values values_;
+  Mutex reloading_ LOCKSTEP_ACQUIRED_BEFORE(mutex_);  // held by who takes over something; guards no member
+  mutable Mutex mutex_;
+  std::stop_source replaced_ LOCKSTEP_GUARDED_BY(mutex_);
+  Values values_ LOCKSTEP_GUARDED_BY(mutex_);
 };
 
 }  // namespace lockstep

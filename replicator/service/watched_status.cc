@@ -16,20 +16,19 @@ WatchedStatus::WatchedStatus(std::function<std::unique_ptr<StatusReader>()> open
       thread_([this](const std::stop_token& stop) { run(stop); }) {}
 
 WatchedStatus::Look WatchedStatus::look() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   looked_at_ = clock_.now();
   looked_.notify_one();
   return look_;
 }
 
 void WatchedStatus::run(const std::stop_token& stop) {
-  const auto is_watched = [this] { return looked_at_ && clock_.now() - *looked_at_ < intervals_.interest; };
   while (!stop.stop_requested()) {
     {
-      std::unique_lock lock(mutex_);
+      MutexLock lock(mutex_);
       if (!is_watched()) {
         reader_.reset();
-        looked_.wait(lock, stop, is_watched);
+        looked_.wait(lock, stop, [this]() LOCKSTEP_REQUIRES(mutex_) { return is_watched(); });
       }
     }
     if (stop.stop_requested()) return;
@@ -38,16 +37,20 @@ void WatchedStatus::run(const std::stop_token& stop) {
   }
 }
 
+bool WatchedStatus::is_watched() const {
+  return looked_at_ && clock_.now() - *looked_at_ < intervals_.interest;
+}
+
 void WatchedStatus::read() {
   try {
     if (!reader_) reader_ = open_reader_();
     Look fresh{true, reader_->read(), clock_.now(), ""};
     if (!fresh.status) fresh.trouble = "the pipeline has not been applied";
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     look_ = std::move(fresh);
   } catch (const std::exception& error) {
     reader_.reset();
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     look_.is_known = true;
     look_.trouble = in_one_line(error.what());
   }

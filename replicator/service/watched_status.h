@@ -7,13 +7,13 @@
 #include <condition_variable>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <stop_token>
 #include <string>
 #include <thread>
 
 #include "replicator/clock.h"
+#include "replicator/mutex.h"
 #include "replicator/source/pipeline_status.h"
 
 namespace lockstep {
@@ -47,17 +47,18 @@ class WatchedStatus {
  private:
   void run(const std::stop_token& stop);
   void read();
+  bool is_watched() const LOCKSTEP_REQUIRES(mutex_);
 
   const std::function<std::unique_ptr<StatusReader>()> open_reader_;
   const Clock& clock_;
   const Intervals intervals_;
   std::unique_ptr<StatusReader> reader_;  // of the thread
 
-  std::mutex mutex_;
+  Mutex mutex_;
   std::condition_variable_any looked_;
-  std::optional<SteadyTime> looked_at_;  // guarded by mutex_
-  Look look_;                            // guarded by mutex_
-  std::jthread thread_;                  // uses everything above
+  std::optional<SteadyTime> looked_at_ LOCKSTEP_GUARDED_BY(mutex_);
+  Look look_ LOCKSTEP_GUARDED_BY(mutex_);
+  std::jthread thread_;  // uses everything above
 };
 
 }  // namespace lockstep

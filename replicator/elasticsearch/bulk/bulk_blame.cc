@@ -46,7 +46,7 @@ void BulkBlame::note_taken(const BulkRequest& piece, const BulkReply& reply) {
     if (verdict == ItemResult::Verdict::kApplied || verdict == ItemResult::Verdict::kSuperseded)
       taken.insert(taken.end(), piece.items()[i].key.index);
   }
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   ++last_taken_;
   for (const IndexId index : taken) taken_[index] = last_taken_;
 }
@@ -109,8 +109,8 @@ std::vector<BulkTarget> BulkBlame::others_of(IndexId index) const {
   if (own == targets_.end()) return {};
   std::vector<BulkTarget> others(own + 1, targets_.end());
   others.insert(others.end(), targets_.begin(), own);
-  const std::lock_guard lock(mutex_);
-  const auto taken_at = [this](const BulkTarget& target) {
+  const MutexLock lock(mutex_);
+  const auto taken_at = [this](const BulkTarget& target) LOCKSTEP_REQUIRES(mutex_) {
     const auto taken = taken_.find(target.index);
     return taken == taken_.end() ? 0 : taken->second;
   };

@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,6 +15,7 @@
 #include "replicator/elasticsearch/bulk/write_probe.h"
 #include "replicator/elasticsearch/transport/http_transport.h"
 #include "replicator/ids.h"
+#include "replicator/mutex.h"
 
 namespace lockstep {
 
@@ -65,9 +65,10 @@ class BulkBlame {
   const std::vector<BulkTarget> targets_;
   const std::chrono::milliseconds timeout_;
   const std::function<bool()> may_ask_;
-  mutable std::mutex mutex_;
-  std::map<IndexId, std::uint64_t> taken_;  // guarded by mutex_: a greater number for what took a write later
-  std::uint64_t last_taken_ = 0;            // likewise
+  mutable Mutex mutex_;
+  /// A greater number for what took a write later.
+  std::map<IndexId, std::uint64_t> taken_ LOCKSTEP_GUARDED_BY(mutex_);
+  std::uint64_t last_taken_ LOCKSTEP_GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace lockstep

@@ -21,7 +21,7 @@ BulkWire::BulkWire(int requests, std::size_t bytes, SlowWrites slow)
 
 std::optional<BulkWire::Pass> BulkWire::enter(std::uint64_t ticket, const BulkRequest& request,
                                               BulkPriority priority) {
-  std::unique_lock lock(mutex_);
+  MutexLock lock(mutex_);
   SteadyTime now = SystemClock().now();
   if (priority == BulkPriority::kBackground && background_waiting_++ == 0) background_waits_since_ = now;
   while (!closed_ && !has_room(priority, now)) {
@@ -45,7 +45,7 @@ std::optional<BulkWire::Pass> BulkWire::enter(std::uint64_t ticket, const BulkRe
 }
 
 void BulkWire::leave(const Pass& pass, BulkDelivery::Load load, std::size_t piece_bytes) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   --on_wire_;
   const SteadyTime now = SystemClock().now();
   if (pass.priority == BulkPriority::kBackground) {
@@ -75,7 +75,7 @@ void BulkWire::leave(const Pass& pass, BulkDelivery::Load load, std::size_t piec
 }
 
 void BulkWire::limit_background(std::size_t requests) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const std::size_t before = std::exchange(background_limit_, std::max<std::size_t>(1, requests));
   if (background_limit_ == before) return;
   search_.interrupted();
@@ -83,48 +83,48 @@ void BulkWire::limit_background(std::size_t requests) {
 }
 
 std::size_t BulkWire::background_waiting() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return background_waiting_;
 }
 
 std::size_t BulkWire::background_bytes() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return search_.setting().bytes;
 }
 
 BulkWire::Limits BulkWire::limits() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return {window_.requests(), std::min(window_.bytes(), bytes_)};
 }
 
 void BulkWire::close() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   closed_ = true;
   freed_.notify_all();
 }
 
 bool BulkWire::is_slow(IndexId index) const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return slow_.is_slow(index, SystemClock().now());
 }
 
 bool BulkWire::is_proved_slow(IndexId index) const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return slow_.is_proved_slow(index, SystemClock().now());
 }
 
 bool BulkWire::goes_apart(IndexId index) const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return slow_.goes_apart(index, SystemClock().now());
 }
 
 std::vector<IndexId> BulkWire::slow_for(std::chrono::milliseconds time) const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return slow_.slow_for(time, SystemClock().now());
 }
 
 bool BulkWire::gives_place(std::uint64_t ticket) const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return gives_places() && slow_.gives_place(ticket, SystemClock().now());
 }
 

@@ -6,7 +6,6 @@
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
-#include <mutex>
 #include <optional>
 #include <vector>
 
@@ -15,6 +14,7 @@
 #include "replicator/elasticsearch/bulk/congestion_window.h"
 #include "replicator/elasticsearch/bulk/slow_writes.h"
 #include "replicator/elasticsearch/bulk/throughput_search.h"
+#include "replicator/mutex.h"
 
 namespace lockstep {
 
@@ -68,27 +68,26 @@ class BulkWire {
   void close();
 
  private:
-  bool has_room(BulkPriority priority, SteadyTime now) const;
-  std::size_t places_given(BulkPriority priority, SteadyTime now) const;
-  bool background_starves(SteadyTime now) const;
-  bool gives_places() const { return window_.requests() >= requests_; }
-  void note_room(SteadyTime now);
+  bool has_room(BulkPriority priority, SteadyTime now) const LOCKSTEP_REQUIRES(mutex_);
+  std::size_t places_given(BulkPriority priority, SteadyTime now) const LOCKSTEP_REQUIRES(mutex_);
+  bool background_starves(SteadyTime now) const LOCKSTEP_REQUIRES(mutex_);
+  bool gives_places() const LOCKSTEP_REQUIRES(mutex_) { return window_.requests() >= requests_; }
+  void note_room(SteadyTime now) LOCKSTEP_REQUIRES(mutex_);
 
   const int requests_;
   const std::size_t bytes_;
 
-  mutable std::mutex mutex_;
-  std::condition_variable freed_;  // also when closed
-  // guarded by mutex_
-  CongestionWindow window_;
-  mutable SlowWrites slow_;  // it notes at each look what takes long by then
-  ThroughputSearch search_;
-  std::size_t on_wire_ = 0;
-  std::size_t background_on_wire_ = 0;
-  std::size_t background_waiting_ = 0;
-  SteadyTime background_waits_since_{};  // or when one was last on the wire
-  std::size_t background_limit_ = static_cast<std::size_t>(-1);
-  bool closed_ = false;
+  mutable Mutex mutex_;
+  std::condition_variable_any freed_;  // also when closed
+  CongestionWindow window_ LOCKSTEP_GUARDED_BY(mutex_);
+  mutable SlowWrites slow_ LOCKSTEP_GUARDED_BY(mutex_);  // it notes at each look what takes long by then
+  ThroughputSearch search_ LOCKSTEP_GUARDED_BY(mutex_);
+  std::size_t on_wire_ LOCKSTEP_GUARDED_BY(mutex_) = 0;
+  std::size_t background_on_wire_ LOCKSTEP_GUARDED_BY(mutex_) = 0;
+  std::size_t background_waiting_ LOCKSTEP_GUARDED_BY(mutex_) = 0;
+  SteadyTime background_waits_since_ LOCKSTEP_GUARDED_BY(mutex_){};  // or when one was last on the wire
+  std::size_t background_limit_ LOCKSTEP_GUARDED_BY(mutex_) = static_cast<std::size_t>(-1);
+  bool closed_ LOCKSTEP_GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace lockstep

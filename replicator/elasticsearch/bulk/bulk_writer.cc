@@ -52,12 +52,14 @@ RefusedItem named_failure(const BulkDelivery& delivery) {
 struct BulkWriter::Worker {
   std::unique_ptr<HttpTransport> transport;
   Backoff backoff;
-  std::uint64_t ticket = 0;              // guarded by mutex_: of the request in hand
-  std::string reason;                    // guarded by mutex_: why the last try failed; empty when it did not
-  Blame blame = Blame::kUnknown;         // guarded by mutex_: for that
-  bool stuck = false;                    // guarded by mutex_: a whole round brought no outcome
-  const BulkRequest* on_wire = nullptr;  // guarded by mutex_: the piece without a reply; null: none
-  SteadyTime on_wire_since{};            // guarded by mutex_
+  std::uint64_t ticket LOCKSTEP_GUARDED_BY(&BulkWriter::mutex_) = 0;  // of the request in hand
+  /// Why the last try failed; empty when it did not.
+  std::string reason LOCKSTEP_GUARDED_BY(&BulkWriter::mutex_);
+  Blame blame LOCKSTEP_GUARDED_BY(&BulkWriter::mutex_) = Blame::kUnknown;  // for that
+  bool stuck LOCKSTEP_GUARDED_BY(&BulkWriter::mutex_) = false;             // a whole round brought no outcome
+  /// The piece without a reply; null: none.
+  const BulkRequest* on_wire LOCKSTEP_GUARDED_BY(&BulkWriter::mutex_) = nullptr;
+  SteadyTime on_wire_since LOCKSTEP_GUARDED_BY(&BulkWriter::mutex_){};
   std::thread thread;
 };
 
@@ -84,21 +86,22 @@ BulkWriter::~BulkWriter() {
 }
 
 bool BulkWriter::has_room() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return room();
 }
 
 bool BulkWriter::has_place_for_slow(IndexId index) const {
   if (!wire_.is_proved_slow(index)) return true;
-  const std::lock_guard lock(mutex_);
-  const auto slow = std::count_if(workers_.begin(), workers_.end(),
-                                  [this](const auto& worker) { return wire_.gives_place(worker->ticket); });
+  const MutexLock lock(mutex_);
+  const auto slow = std::count_if(
+      workers_.begin(), workers_.end(),
+      [this](const auto& worker) LOCKSTEP_REQUIRES(mutex_) { return wire_.gives_place(worker->ticket); });
   return static_cast<std::size_t>(slow) < workers_.size() / 2;
 }
 
 std::uint64_t BulkWriter::submit(BulkRequest request, Priority priority) {
   const auto submitted = steady_clock::now();
-  std::unique_lock lock(mutex_);
+  MutexLock lock(mutex_);
   // Room comes with time, too: when a request has taken long, or waits for its next try.
   while (!room() && !stopping_) job_ended_.wait_for(lock, kLookForRoom);
   const std::uint64_t ticket = next_ticket_++;
@@ -110,20 +113,22 @@ std::uint64_t BulkWriter::submit(BulkRequest request, Priority priority) {
 }
 
 std::vector<BulkResult> BulkWriter::take(milliseconds wait) {
-  std::unique_lock lock(mutex_);
+  MutexLock lock(mutex_);
   // A wait of no time would be a system call that puts the thread to sleep.
   if (wait > milliseconds(0))
-    job_ended_.wait_for(lock, wait, [this] { return !finished_.empty() || (stopping_ && busy_ == 0); });
+    job_ended_.wait_for(lock, wait, [this]() LOCKSTEP_REQUIRES(mutex_) {
+      return !finished_.empty() || (stopping_ && busy_ == 0);
+    });
   return std::exchange(finished_, {});
 }
 
 void BulkWriter::on_finished(std::function<void()> wake) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   wake_ = std::move(wake);
 }
 
 std::size_t BulkWriter::outstanding() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return queue_.size() + static_cast<std::size_t>(busy_) + finished_.size();
 }
 
@@ -133,7 +138,7 @@ BulkWriterState BulkWriter::state() const {
   state.most_in_flight = limits.requests;
   state.most_bytes = limits.bytes;
   state.slow = wire_.slow_for(options_.long_request);
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const SteadyTime now = steady_clock::now();
   for (const auto& worker : workers_) {
     if (worker->on_wire != nullptr && now - worker->on_wire_since >= options_.long_request) {
@@ -153,14 +158,14 @@ BulkWriterState BulkWriter::state() const {
 }
 
 void BulkWriter::stop(milliseconds grace) {
-  std::unique_lock lock(mutex_);
+  MutexLock lock(mutex_);
   stopping_ = true;  // before the wire closes: who is turned away there looks here
   wire_.close();
   queue_.clear();
   job_came_.notify_all();
   stop_came_.notify_all();
   job_ended_.notify_all();
-  job_ended_.wait_for(lock, grace, [this] { return busy_ == 0; });
+  job_ended_.wait_for(lock, grace, [this]() LOCKSTEP_REQUIRES(mutex_) { return busy_ == 0; });
   if (busy_ > 0) {
     for (const auto& worker : workers_) worker->transport->cancel();
   }
@@ -168,8 +173,8 @@ void BulkWriter::stop(milliseconds grace) {
 
 void BulkWriter::run(Worker& worker) {
   while (true) {
-    std::unique_lock lock(mutex_);
-    job_came_.wait(lock, [this] { return stopping_ || !queue_.empty(); });
+    MutexLock lock(mutex_);
+    job_came_.wait(lock, [this]() LOCKSTEP_REQUIRES(mutex_) { return stopping_ || !queue_.empty(); });
     if (queue_.empty()) return;
     Job job = std::move(queue_.front());
     queue_.pop_front();
@@ -183,7 +188,7 @@ void BulkWriter::run(Worker& worker) {
 void BulkWriter::hand_over(std::optional<BulkResult> result) {
   std::function<void()> wake;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (!result || result->is_last) --busy_;
     if (result) {
       finished_.push_back(*std::move(result));
@@ -260,11 +265,13 @@ std::size_t BulkWriter::send_piece(Worker& worker, BulkDelivery& delivery, std::
   request.timeout = options_.request_timeout;
   try {
     // It may not send for the reason that kept the last try from its answer.
-    if (!options_.may_send())
+    if (!options_.may_send()) {
+      const MutexLock lock(mutex_);
       throw TransportError(worker.reason.empty()
                                ? "Elasticsearch has not confirmed for some time that this process still leads"
                                : worker.reason,
                            false);
+    }
     const HttpResponse response = perform(worker, piece, request);
     BulkReply reply = read_bulk_reply(piece, response);
     blame_.settle_doubts(*worker.transport, piece, reply);
@@ -283,7 +290,7 @@ std::size_t BulkWriter::send_piece(Worker& worker, BulkDelivery& delivery, std::
 // What is on the wire is noted, so that state() can name it.
 HttpResponse BulkWriter::perform(Worker& worker, const BulkRequest& piece, const HttpRequest& request) {
   const auto note = [&](const BulkRequest* on_wire) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     worker.on_wire = on_wire;
     worker.on_wire_since = steady_clock::now();
   };
@@ -300,12 +307,11 @@ HttpResponse BulkWriter::perform(Worker& worker, const BulkRequest& piece, const
 
 void BulkWriter::note_progress(Worker& worker) {
   worker.backoff.reset();
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   worker.reason.clear();
   note_unstuck(worker);
 }
 
-// REQUIRES: mutex_ is held.
 void BulkWriter::note_unstuck(Worker& worker) {
   if (!std::exchange(worker.stuck, false)) return;
   if (--stuck_ == 0) end_outage();
@@ -317,7 +323,7 @@ milliseconds BulkWriter::patience(Priority priority) const {
 
 bool BulkWriter::wait_for_retry(Worker& worker, const RefusedItem& failure, std::size_t with_outcome,
                                 Blame blame, milliseconds pause) {
-  std::unique_lock lock(mutex_);
+  MutexLock lock(mutex_);
   worker.reason = failure.reason;
   worker.blame = blame;
   if (blame != Blame::kUnknown) note_unstuck(worker);
@@ -331,7 +337,7 @@ bool BulkWriter::wait_for_retry(Worker& worker, const RefusedItem& failure, std:
     if (!std::exchange(worker.stuck, true) && ++stuck_ == 1) begin_outage();
     if (!outage_is_told_) tell_outage(failure);
   }
-  return !stop_came_.wait_for(lock, pause, [this] { return stopping_; });
+  return !stop_came_.wait_for(lock, pause, [this]() LOCKSTEP_REQUIRES(mutex_) { return stopping_; });
 }
 
 bool BulkWriter::room() const {
@@ -344,9 +350,10 @@ bool BulkWriter::room() const {
 // on the wire yet: small changes do not wait for these.
 std::size_t BulkWriter::places_given() const {
   return wire_.background_waiting() +
-         static_cast<std::size_t>(std::count_if(workers_.begin(), workers_.end(), [this](const auto& worker) {
-           return !worker->reason.empty() || wire_.gives_place(worker->ticket);
-         }));
+         static_cast<std::size_t>(std::count_if(
+             workers_.begin(), workers_.end(), [this](const auto& worker) LOCKSTEP_REQUIRES(mutex_) {
+               return !worker->reason.empty() || wire_.gives_place(worker->ticket);
+             }));
 }
 
 void BulkWriter::begin_outage() {

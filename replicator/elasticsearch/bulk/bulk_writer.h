@@ -10,7 +10,6 @@
 #include <deque>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -20,6 +19,7 @@
 #include "replicator/elasticsearch/bulk/bulk_result.h"
 #include "replicator/elasticsearch/bulk/bulk_wire.h"
 #include "replicator/elasticsearch/transport/http_transport.h"
+#include "replicator/mutex.h"
 
 namespace lockstep {
 
@@ -136,16 +136,16 @@ class BulkWriter {
   std::size_t send_piece(Worker& worker, BulkDelivery& delivery, std::size_t most_bytes);
   HttpResponse perform(Worker& worker, const BulkRequest& piece, const HttpRequest& request);
   void note_progress(Worker& worker);
-  void note_unstuck(Worker& worker);
+  void note_unstuck(Worker& worker) LOCKSTEP_REQUIRES(mutex_);
   /// False when stop() was called. `with_outcome`: how many items of the round got their outcome.
   bool wait_for_retry(Worker& worker, const RefusedItem& failure, std::size_t with_outcome, Blame blame,
                       std::chrono::milliseconds pause);
   std::chrono::milliseconds patience(Priority priority) const;
-  bool room() const;
-  std::size_t places_given() const;
-  void begin_outage();
-  void tell_outage(const RefusedItem& failure);
-  void end_outage();
+  bool room() const LOCKSTEP_REQUIRES(mutex_);
+  std::size_t places_given() const LOCKSTEP_REQUIRES(mutex_);
+  void begin_outage() LOCKSTEP_REQUIRES(mutex_);
+  void tell_outage(const RefusedItem& failure) LOCKSTEP_REQUIRES(mutex_);
+  void end_outage() LOCKSTEP_REQUIRES(mutex_);
 
   // constant after construction
   const Options options_;
@@ -155,22 +155,21 @@ class BulkWriter {
 
   BulkWire wire_;
 
-  mutable std::mutex mutex_;
-  std::condition_variable job_came_;   // for idle workers; also when stopping
-  std::condition_variable stop_came_;  // for workers that wait before the next try
-  std::condition_variable job_ended_;  // for the owner; also when stopping
-  // guarded by mutex_
-  std::deque<Job> queue_;
-  std::vector<BulkResult> finished_;
-  std::function<void()> wake_;
-  int busy_ = 0;  // workers with a job
-  std::uint64_t next_ticket_ = 1;
-  std::uint64_t retries_ = 0;
-  bool stopping_ = false;
-  int stuck_ = 0;  // workers that are stuck; an outage lasts while there is one
-  std::chrono::steady_clock::time_point outage_began_;
-  std::uint64_t outage_retries_ = 0;
-  bool outage_is_told_ = false;  // the log has it
+  mutable Mutex mutex_;
+  std::condition_variable_any job_came_;   // for idle workers; also when stopping
+  std::condition_variable_any stop_came_;  // for workers that wait before the next try
+  std::condition_variable_any job_ended_;  // for the owner; also when stopping
+  std::deque<Job> queue_ LOCKSTEP_GUARDED_BY(mutex_);
+  std::vector<BulkResult> finished_ LOCKSTEP_GUARDED_BY(mutex_);
+  std::function<void()> wake_ LOCKSTEP_GUARDED_BY(mutex_);
+  int busy_ LOCKSTEP_GUARDED_BY(mutex_) = 0;  // workers with a job
+  std::uint64_t next_ticket_ LOCKSTEP_GUARDED_BY(mutex_) = 1;
+  std::uint64_t retries_ LOCKSTEP_GUARDED_BY(mutex_) = 0;
+  bool stopping_ LOCKSTEP_GUARDED_BY(mutex_) = false;
+  int stuck_ LOCKSTEP_GUARDED_BY(mutex_) = 0;  // workers that are stuck; an outage lasts while there is one
+  std::chrono::steady_clock::time_point outage_began_ LOCKSTEP_GUARDED_BY(mutex_);
+  std::uint64_t outage_retries_ LOCKSTEP_GUARDED_BY(mutex_) = 0;
+  bool outage_is_told_ LOCKSTEP_GUARDED_BY(mutex_) = false;  // the log has it
 };
 
 }  // namespace lockstep

@@ -39,7 +39,7 @@ HeldIndices::~HeldIndices() {
 void HeldIndices::hold(const DocumentKey& document, const std::string& reason) {
   int times = 0;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (held_.contains(document.index)) return;
     times = ++times_held_[document.index];
     Held held{document, reason, Backoff(ask_again_, std::random_device()()), steady_clock::now(), {}};
@@ -54,23 +54,23 @@ void HeldIndices::hold(const DocumentKey& document, const std::string& reason) {
 }
 
 bool HeldIndices::contains(IndexId index) const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return held_.contains(index);
 }
 
 bool HeldIndices::empty() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return held_.empty();
 }
 
 std::string HeldIndices::reason(IndexId index) const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto held = held_.find(index);
   return held == held_.end() ? "" : held->second.reason;
 }
 
 std::string HeldIndices::text() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   std::string text;
   for (const auto& [index, held] : held_) {
     if (!text.empty()) text += "; ";
@@ -86,7 +86,7 @@ void HeldIndices::run(const std::stop_token& stop) {
 milliseconds HeldIndices::ask_those_due() {
   std::vector<DocumentKey> due;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     for (const auto& [index, held] : held_) {
       if (held.ask_at <= steady_clock::now()) due.push_back(held.document);
     }
@@ -95,7 +95,7 @@ milliseconds HeldIndices::ask_those_due() {
     take_answer(document.index,
                 probe_write(*transport_, pipeline_.find(document.index)->target(), document, kProbeTimeout));
   }
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   milliseconds pause = kNobodyIsHeld;
   for (const auto& [index, held] : held_)
     pause = std::min(pause, std::max(ceil<milliseconds>(held.ask_at - steady_clock::now()), milliseconds(1)));
@@ -105,7 +105,7 @@ milliseconds HeldIndices::ask_those_due() {
 void HeldIndices::take_answer(IndexId index, const WriteProbe& probe) {
   SteadyTime since;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     Held& held = held_.at(index);
     if (probe.answer != WriteProbe::Answer::kTaken) {
       if (probe.answer == WriteProbe::Answer::kHeld) held.reason = probe.reason;

@@ -7,7 +7,6 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <stop_token>
 #include <string>
 #include <thread>
@@ -15,6 +14,7 @@
 #include "replicator/backoff.h"
 #include "replicator/clock.h"
 #include "replicator/elasticsearch/bulk/write_probe.h"
+#include "replicator/mutex.h"
 #include "replicator/pipeline/wake_up.h"
 #include "replicator/source/applied.h"
 
@@ -65,10 +65,10 @@ class HeldIndices {
   const std::function<void()> on_released_;
   const Backoff::Limits ask_again_;
   WakeUp wake_up_;
-  mutable std::mutex mutex_;
-  std::map<IndexId, Held> held_;       // guarded by mutex_
-  std::map<IndexId, int> times_held_;  // likewise
-  std::jthread thread_;                // uses all of the above
+  mutable Mutex mutex_;
+  std::map<IndexId, Held> held_ LOCKSTEP_GUARDED_BY(mutex_);
+  std::map<IndexId, int> times_held_ LOCKSTEP_GUARDED_BY(mutex_);
+  std::jthread thread_;  // uses all of the above
 };
 
 }  // namespace lockstep

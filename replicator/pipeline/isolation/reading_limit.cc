@@ -40,26 +40,27 @@ void ReadingLimit::run(const AppliedIndex& index, std::chrono::milliseconds limi
 // The thread is woken only when it would wake too late by itself. Else it finds the new end when the old one
 // has come.
 void ReadingLimit::begin(std::chrono::milliseconds limit) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   end_ = std::chrono::steady_clock::now() + limit;
   is_cancelled_ = false;
   if (*end_ < waits_until_) begun_.notify_one();
 }
 
 bool ReadingLimit::end() {
-  const std::lock_guard lock(mutex_);  // a cancellation that is on its way ends first
+  const MutexLock lock(mutex_);  // a cancellation that is on its way ends first
   end_.reset();
   return is_cancelled_;
 }
 
 void ReadingLimit::watch(const std::stop_token& stop) {
-  std::unique_lock lock(mutex_);
+  MutexLock lock(mutex_);
   while (!stop.stop_requested()) {
     waits_until_ = SteadyTime::max();
-    begun_.wait(lock, stop, [this] { return end_.has_value(); });
+    begun_.wait(lock, stop, [this]() LOCKSTEP_REQUIRES(mutex_) { return end_.has_value(); });
     if (!end_) continue;
     waits_until_ = *end_;
-    begun_.wait_until(lock, stop, waits_until_, [this] { return end_ && *end_ < waits_until_; });
+    begun_.wait_until(lock, stop, waits_until_,
+                      [this]() LOCKSTEP_REQUIRES(mutex_) { return end_ && *end_ < waits_until_; });
     if (stop.stop_requested() || !end_ || std::chrono::steady_clock::now() < *end_) continue;
     is_cancelled_ = true;
     cancel_();

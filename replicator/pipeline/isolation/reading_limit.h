@@ -8,12 +8,12 @@
 #include <chrono>
 #include <condition_variable>
 #include <functional>
-#include <mutex>
 #include <optional>
 #include <stop_token>
 #include <thread>
 
 #include "replicator/clock.h"
+#include "replicator/mutex.h"
 #include "replicator/source/applied.h"
 
 namespace lockstep {
@@ -39,12 +39,13 @@ class ReadingLimit {
   bool end();
 
   const std::function<void()> cancel_;
-  std::mutex mutex_;
+  Mutex mutex_;
   std::condition_variable_any begun_;
-  std::optional<SteadyTime> end_;  // guarded by mutex_; none: nothing is read
-  bool is_cancelled_ = false;      // guarded by mutex_
-  SteadyTime waits_until_{};       // guarded by mutex_: the thread, for an end; max: for a reading to begin
-  std::jthread thread_;            // uses everything above
+  std::optional<SteadyTime> end_ LOCKSTEP_GUARDED_BY(mutex_);  // none: nothing is read
+  bool is_cancelled_ LOCKSTEP_GUARDED_BY(mutex_) = false;
+  /// The thread, for an end; max: for a reading to begin.
+  SteadyTime waits_until_ LOCKSTEP_GUARDED_BY(mutex_){};
+  std::jthread thread_;  // uses everything above
 };
 
 }  // namespace lockstep

@@ -51,7 +51,7 @@ PageInStep PageReader::read(PagedWork& work, const PageLimits& limits) {
 
 std::shared_ptr<ElasticsearchClient> PageReader::open_client() {
   std::shared_ptr<ElasticsearchClient> client = open_client_();
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   std::erase_if(opened_, [](const auto& opened) { return opened.expired(); });
   opened_.push_back(client);
   return client;
@@ -59,7 +59,7 @@ std::shared_ptr<ElasticsearchClient> PageReader::open_client() {
 
 void PageReader::cancel() {
   connection_->cancel();
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   for (const std::weak_ptr<ElasticsearchClient>& opened : opened_) {
     if (const auto client = opened.lock()) client->cancel();
   }

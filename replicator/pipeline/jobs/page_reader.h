@@ -6,12 +6,12 @@
 #include <functional>
 #include <future>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <thread>
 #include <vector>
 
 #include "replicator/elasticsearch/admin/client.h"
+#include "replicator/mutex.h"
 #include "replicator/pipeline/jobs/paged_work.h"
 #include "replicator/pipeline/step_documents.h"
 #include "replicator/pipeline/version_counter.h"
@@ -54,8 +54,9 @@ class PageReader {
   VersionCounter& versions_;
   const OpenClient open_client_;
   const std::function<void()> on_read_;
-  std::mutex mutex_;
-  std::vector<std::weak_ptr<ElasticsearchClient>> opened_;  // those that cancel() cuts off
+  Mutex mutex_;
+  /// Those that cancel() cuts off.
+  std::vector<std::weak_ptr<ElasticsearchClient>> opened_ LOCKSTEP_GUARDED_BY(mutex_);
   std::future<PageInStep> page_;
   std::jthread thread_;
 };

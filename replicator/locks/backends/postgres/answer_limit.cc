@@ -17,22 +17,24 @@ AnswerLimit::~AnswerLimit() {
 }
 
 void AnswerLimit::begin(std::chrono::milliseconds limit) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   end_ = SystemClock().now() + limit;
   wake_.notify_one();
 }
 
 bool AnswerLimit::end() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   end_.reset();
   return passed_;
 }
 
 void AnswerLimit::watch(const std::stop_token& stop) {
-  std::unique_lock lock(mutex_);
-  while (wake_.wait(lock, stop, [this] { return end_.has_value(); })) {
+  MutexLock lock(mutex_);
+  while (wake_.wait(lock, stop, [this]() LOCKSTEP_REQUIRES(mutex_) { return end_.has_value(); })) {
     const SteadyTime end = *end_;
-    if (wake_.wait_until(lock, stop, end, [&] { return end_ != end; }) || stop.stop_requested()) continue;
+    if (wake_.wait_until(lock, stop, end, [&]() LOCKSTEP_REQUIRES(mutex_) { return end_ != end; }) ||
+        stop.stop_requested())
+      continue;
     passed_ = true;
     end_.reset();
     ::shutdown(socket_, SHUT_RDWR);

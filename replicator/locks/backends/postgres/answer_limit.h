@@ -4,11 +4,11 @@
 
 #include <chrono>
 #include <condition_variable>
-#include <mutex>
 #include <optional>
 #include <thread>
 
 #include "replicator/clock.h"
+#include "replicator/mutex.h"
 
 namespace lockstep {
 
@@ -28,12 +28,10 @@ class AnswerLimit {
   void watch(const std::stop_token& stop);
 
   const int socket_;
-  std::mutex mutex_;
+  Mutex mutex_;
   std::condition_variable_any wake_;
-  // guarded by mutex_
-  std::optional<SteadyTime> end_;
-  bool passed_ = false;
-
+  std::optional<SteadyTime> end_ LOCKSTEP_GUARDED_BY(mutex_);
+  bool passed_ LOCKSTEP_GUARDED_BY(mutex_) = false;
   std::jthread thread_;  // last: everything else exists while it runs
 };
 

@@ -2,10 +2,10 @@
 #pragma once
 
 #include <memory>
-#include <mutex>
 #include <string>
 #include <utility>
 
+#include "replicator/mutex.h"
 #include "replicator/source/postgres/session/session.h"
 
 namespace lockstep {
@@ -30,9 +30,10 @@ class PostgresSideSession {
  private:
   const SourceConfig source_;
   const std::string purpose_;
-  std::mutex mutex_;
-  std::unique_ptr<PostgresSession> session_;  // guarded by mutex_, except that the thread uses it
-  bool is_cancelled_ = false;                 // guarded by mutex_
+  Mutex mutex_;
+  /// The thread works with the session itself without the lock: only cancel() is for others.
+  std::unique_ptr<PostgresSession> session_ LOCKSTEP_GUARDED_BY(mutex_);
+  bool is_cancelled_ LOCKSTEP_GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace lockstep

@@ -27,18 +27,18 @@ constexpr std::int64_t kDocumentsAtOnce = kDuePageDocuments;
 SqliteDueFinder::~SqliteDueFinder() {
   if (!found_.valid()) return;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     is_cancelled_ = true;
   }
   // A statement may begin just after an interruption, so once is not enough.
   while (found_.wait_for(std::chrono::milliseconds(50)) != std::future_status::ready) {
-    const std::lock_guard lock(mutex_);
-    if (connection_) connection_->interrupt();
+    const MutexLock lock(mutex_);
+    if (interrupted_ != nullptr) interrupted_->interrupt();
   }
 }
 
 bool SqliteDueFinder::is_cancelled() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return is_cancelled_;
 }
 
@@ -57,8 +57,9 @@ FoundDue SqliteDueFinder::find(const SqlitePipeline& pipeline, const SqliteIndex
   if (!connection_) {
     auto connection = std::make_unique<SqliteConnection>(source_);
     connection->execute(kDoing, kCreateGathered);
-    const std::lock_guard lock(mutex_);
     connection_ = std::move(connection);
+    const MutexLock lock(mutex_);
+    interrupted_ = connection_.get();
   }
   FoundDue found;
   const std::optional<DueNumber> up_to = last_due_change(*connection_, index.id);

@@ -10,11 +10,11 @@
 #include <cstdint>
 #include <future>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <vector>
 
 #include "replicator/config/config.h"
+#include "replicator/mutex.h"
 #include "replicator/source/outbox/due.h"
 #include "replicator/source/sqlite/read/due.h"
 #include "replicator/source/sqlite/read/pipeline.h"
@@ -50,10 +50,12 @@ class SqliteDueFinder {
   bool is_cancelled();
 
   const SourceConfig source_;
-  std::mutex mutex_;
-  std::unique_ptr<SqliteConnection> connection_;  // guarded by mutex_, except that the thread uses it
-  bool is_cancelled_ = false;                     // guarded by mutex_
-  IndexId index_;                                 // in hand, while found_ is valid
+  std::unique_ptr<SqliteConnection> connection_;  // of the thread
+  Mutex mutex_;
+  /// connection_, for interrupt() by others; null: there is none.
+  SqliteConnection* interrupted_ LOCKSTEP_GUARDED_BY(mutex_) = nullptr;
+  bool is_cancelled_ LOCKSTEP_GUARDED_BY(mutex_) = false;
+  IndexId index_;  // in hand, while found_ is valid
   std::future<FoundDue> found_;
 };
 

@@ -7,11 +7,11 @@
 #include <cerrno>
 #include <cstring>
 #include <map>
-#include <mutex>
 #include <utility>
 #include <vector>
 
 #include "replicator/error.h"
+#include "replicator/mutex.h"
 
 namespace lockstep {
 namespace {
@@ -28,8 +28,8 @@ using FileNumber = std::pair<dev_t, ino_t>;
 
 /// Descriptors that no lock uses.
 struct Spare {
-  std::mutex mutex;
-  std::map<FileNumber, std::vector<int>> descriptors;  // guarded by mutex
+  Mutex mutex;
+  std::map<FileNumber, std::vector<int>> descriptors LOCKSTEP_GUARDED_BY(mutex);
 };
 
 Spare& spare() {
@@ -43,7 +43,7 @@ int open_descriptor(const SqliteFile& file) {
   if (stat(file.path().c_str(), &found) != 0) throw failed(kDoing, errno);
   {
     Spare& kept = spare();
-    const std::lock_guard lock(kept.mutex);
+    const MutexLock lock(kept.mutex);
     std::vector<int>& descriptors = kept.descriptors[{found.st_dev, found.st_ino}];
     if (!descriptors.empty()) {
       const int descriptor = descriptors.back();
@@ -64,7 +64,7 @@ void keep_descriptor(int descriptor) {
     return;
   }
   Spare& kept = spare();
-  const std::lock_guard lock(kept.mutex);
+  const MutexLock lock(kept.mutex);
   kept.descriptors[{found.st_dev, found.st_ino}].push_back(descriptor);
 }
 
