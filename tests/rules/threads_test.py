@@ -1,4 +1,4 @@
-"""What threads share: every mutex is one that clang checks, and guards something."""
+"""Threads and what they share: every mutex is one that clang checks, guards something, and is in the drawing of the map."""
 
 import pathlib
 import re
@@ -15,6 +15,8 @@ UNCHECKED = re.compile(
 )
 NO_LOCK_OF_OURS = re.compile(r"//.*|base_sink<std::mutex>")
 MUTEX = re.compile(r"^\s*(?:mutable |static )*Mutex (\w+)[ ;]", re.MULTILINE)
+THREAD = re.compile(r"std::j?thread \w+;|std::async\(")
+CLASS = re.compile(r"^(?:class|struct) (\w+)", re.MULTILINE)
 
 # What clang has to find, and nothing else: these comments are its own (-verify).
 COUNTER = """
@@ -80,6 +82,10 @@ def idle_mutexes(text: str) -> list[str]:
     return [name for name in MUTEX.findall(text) if name not in named]
 
 
+def drawing() -> str:
+    return (PROGRAM / "README.md").read_text().partition("## Threads\n")[2].partition("```\n")[2].partition("```")[0]
+
+
 class Threads(unittest.TestCase):
     def test_every_mutex_is_one_that_clang_checks(self):
         self.assertEqual({unit: found for unit, text in sources().items() if (found := unchecked(text))}, {})
@@ -95,6 +101,21 @@ class Threads(unittest.TestCase):
         idle = {f"{unit}: {name}" for unit, text in sources().items() for name in idle_mutexes(text)}
         # One reload after the other, and a pause that only the request to stop ends.
         self.assertEqual(idle, {"service/live_config: reloading_", "pause: mutex"})
+
+    def test_every_thread_and_every_mutex_is_in_the_drawing(self):
+        drawn = set(re.findall(r"\w+", drawing()))
+        missing = [
+            unit for unit, text in sources().items()
+            if unit != "pause" and (THREAD.search(text) or MUTEX.search(text)) and not drawn & set(CLASS.findall(text))
+        ]
+        self.assertEqual(missing, [])
+
+    def test_what_the_drawing_shows_exists(self):
+        text = "".join(sources().values())
+        self.assertEqual([name for name in re.findall(r"\[(\w+)\]", drawing()) if f"class {name} " not in text], [])
+
+    def test_the_drawing_fits_on_a_screen(self):
+        self.assertLessEqual(len(drawing().splitlines()), 40)
 
     def test_what_is_shared_and_used_without_its_mutex_does_not_compile(self):
         clang = shutil.which("clang++-14")
