@@ -54,6 +54,10 @@ class SourceDefinition {
   /// The aliases whose index has another definition (view, JSON columns, tracks) than the configuration says.
   virtual std::vector<std::string> redefined_aliases() = 0;
 
+  /// The aliases whose index was applied when its view, or what that reads, was another: it may read tables
+  /// and columns now whose changes are not captured. Leaves out the indices whose view cannot be found.
+  virtual std::vector<std::string> altered_aliases() = 0;
+
   /// Starts a reindex as Reindexes::start() does, whose new generation has the definition that the
   /// configuration says; makes what captures its changes, and leaves every other index as it is. False: the
   /// alias has a reindex that has not failed. Throws as plan() does.

@@ -161,6 +161,7 @@ TEST_P(ReindexedSourceContract, AChangeInPlaceReachesOnlyTheGenerationThatItIsOf
   fill_other_view();
   swap_generations();
   finish_jobs();
+  EXPECT_THAT(world().definition(kApplied)->altered_aliases(), IsEmpty());
   world().replace_view();
   const auto definition = world().definition(kWithOtherView);
   EXPECT_THAT(definition->plan(), ElementsAre(Field(&PlanStep::object, "index docs-000001")));

@@ -207,6 +207,7 @@ class EmptyDefinition final : public SourceDefinition {
   std::vector<std::string> applied_aliases() override { return {}; }
   std::map<std::string, std::vector<DefinitionDifference>> definition_differences() override { return {}; }
   std::vector<std::string> redefined_aliases() override { return {}; }
+  std::vector<std::string> altered_aliases() override { return {}; }
   bool start_reindex(const WantedReindex&, const Progress&) override { return false; }
   void drop_unneeded(const Progress&) override {}
   void refill(const std::vector<std::string>&, const std::string&) override {}

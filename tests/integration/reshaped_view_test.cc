@@ -224,5 +224,22 @@ TEST_P(ReshapedView, AReindexRefusesAColumnOfATableThatNoTrackNames) {
   expect_equal();
 }
 
+// It ended with 0, and changes of the other table, or of the other column, did not reach the new index.
+TEST_P(ReshapedView, AReindexOfAViewThatReadsAnotherTableThroughAColumnItHadDoesNotMissItsChanges) {
+  replace_view("p.id as _id, p.title, t.tag as body", "posts as p left join tags as t on t.post_id = p.id");
+  const Completed refused = pipeline_->lockstep("reindex", {posts_->alias()});
+  EXPECT_EQ(refused.exit_code, 2) << refused.out << refused.err;
+  EXPECT_THAT(refused.err, HasSubstr("tags"));
+  EXPECT_EQ(state(), "none");
+
+  execute("alter table posts add column subtitle text");
+  replace_view("p.id as _id, p.title, p.subtitle as body");
+  pipeline_->must("reindex", {posts_->alias()});
+  execute("update posts set subtitle = 'now read' where id = 1");
+  expect_equal();
+  EXPECT_THAT(posts_->get("1")->json, HasSubstr("now read"));
+  EXPECT_THAT(pipeline_->must("plan"), HasSubstr("nothing to do"));
+}
+
 }  // namespace
 }  // namespace lockstep::support

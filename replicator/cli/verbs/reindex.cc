@@ -107,7 +107,8 @@ class ReindexVerb final : public Verb {
     const auto fields = definition_->document_fields();
     const auto differences = definition_->definition_differences();
     redefined_ = redefined_aliases(differences);
-    reshaped_ = aliases_of(differences);
+    const std::vector<std::string> altered = definition_->altered_aliases();
+    altered_ = {altered.begin(), altered.end()};
     if (mapping_ && aliases_.size() != 1)
       throw UsageError("--mapping: name the one index that it is for: lockstep reindex ALIAS --mapping FILE");
     chosen_indices(pipeline, aliases_);         // throws for an unknown one
@@ -216,17 +217,10 @@ class ReindexVerb final : public Verb {
     return redefined;
   }
 
-  static std::set<std::string> aliases_of(
-      const std::map<std::string, std::vector<DefinitionDifference>>& differences) {
-    std::set<std::string> aliases;
-    for (const auto& [alias, found] : differences) aliases.insert(alias);
-    return aliases;
-  }
-
   void start(Reindexes& reindexes, const WantedReindex& wanted) const {
     const std::string& alias = wanted.alias;
     const bool is_redefined = redefined_.contains(alias);
-    const bool takes_definition = is_redefined || reshaped_.contains(alias);
+    const bool takes_definition = is_redefined || altered_.contains(alias);
     if (takes_definition ? definition_->start_reindex(wanted, progress()) : reindexes.start(wanted)) {
       if (force_)
         reindexes.want(reindex_of(reindexes, alias)->id, ReindexWish::kNone, Reindexes::Force::kYes);
@@ -352,7 +346,7 @@ class ReindexVerb final : public Verb {
   PipelineOption pipeline_;
   std::unique_ptr<SourceDefinition> definition_;  // for a new one
   std::set<std::string> redefined_;               // aliases whose new index has another view or other tracks
-  std::set<std::string> reshaped_;                // whose view is another one than the index was made from
+  std::set<std::string> altered_;                 // whose view has changed since the last apply
   std::vector<std::string> aliases_;
   std::string keep_ = "7d";
   std::optional<std::string> mapping_;

@@ -33,6 +33,7 @@ class FakeDefinition final : public SourceDefinition {
     return differences;
   }
   std::vector<std::string> redefined_aliases() override { return {}; }
+  std::vector<std::string> altered_aliases() override { return {}; }
   bool start_reindex(const WantedReindex&, const Progress&) override { return false; }
   void drop_unneeded(const Progress&) override {}
   void refill(const std::vector<std::string>& aliases, const std::string& reason) override {

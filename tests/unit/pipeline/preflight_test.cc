@@ -29,6 +29,7 @@ class CheckedDefinition final : public SourceDefinition {
   std::vector<std::string> applied_aliases() override { throw std::logic_error("check does not ask this"); }
   std::map<std::string, std::vector<DefinitionDifference>> definition_differences() override { return {}; }
   std::vector<std::string> redefined_aliases() override { return {}; }
+  std::vector<std::string> altered_aliases() override { return {}; }
   bool start_reindex(const WantedReindex&, const Progress&) override { return false; }
   void drop_unneeded(const Progress&) override {}
   void refill(const std::vector<std::string>&, const std::string&) override {

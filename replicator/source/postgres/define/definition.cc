@@ -12,6 +12,7 @@
 #include "replicator/error.h"
 #include "replicator/source/index_definition.h"
 #include "replicator/source/postgres/catalog/catalog.h"
+#include "replicator/source/postgres/catalog/view_parts.h"
 #include "replicator/source/postgres/catalog/view_shape.h"
 #include "replicator/source/postgres/define/applied.h"
 #include "replicator/source/postgres/define/grants.h"
@@ -283,6 +284,19 @@ std::map<std::string, std::vector<DefinitionDifference>> PostgresDefinition::dif
 std::vector<std::string> PostgresDefinition::redefined_aliases() {
   PostgresTransaction transaction(session_, "comparing definitions");
   return redefined(config_, stored_indices_of(applied(transaction)));
+}
+
+std::vector<std::string> PostgresDefinition::altered_aliases() {
+  PostgresTransaction transaction(session_, "comparing definitions");
+  std::vector<std::string> aliases;
+  for (const auto& [alias, index] : applied(transaction).indices) {
+    std::string why;
+    const std::optional<PostgresRelation> view = find_relation(transaction, index.view, why);
+    if (!view || !index.beside.empty()) continue;
+    const ViewParts now = read_view_parts(transaction, view->oid, stored_whole_rows(index.definition));
+    if (!now.compared_with(transaction, index.definition).changed.empty()) aliases.push_back(alias);
+  }
+  return aliases;
 }
 
 // Without the migrations: who owns a part of the schema could have them run code.

@@ -50,6 +50,7 @@ class PostgresDefinition {
   /// As SourceDefinition's.
   std::map<std::string, std::vector<DefinitionDifference>> differences();
   std::vector<std::string> redefined_aliases();
+  std::vector<std::string> altered_aliases();
   bool start_reindex(const WantedReindex& wanted, const Progress& progress);
   void drop_unneeded(const Progress& progress);
 

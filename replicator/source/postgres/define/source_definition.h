@@ -27,6 +27,7 @@ class PostgresSourceDefinition final : public SourceDefinition {
     return definition_.differences();
   }
   std::vector<std::string> redefined_aliases() override { return definition_.redefined_aliases(); }
+  std::vector<std::string> altered_aliases() override { return definition_.altered_aliases(); }
   bool start_reindex(const WantedReindex& wanted, const Progress& progress) override {
     return definition_.start_reindex(wanted, progress);
   }

@@ -11,6 +11,7 @@
 #include "replicator/source/index_definition.h"
 #include "replicator/source/sqlite/catalog/index_text.h"
 #include "replicator/source/sqlite/catalog/view_shape.h"
+#include "replicator/source/sqlite/define/altered_indices.h"
 #include "replicator/source/sqlite/define/applied.h"
 #include "replicator/source/sqlite/define/design.h"
 #include "replicator/source/sqlite/define/plan.h"
@@ -145,6 +146,16 @@ std::map<std::string, std::vector<DefinitionDifference>> SqliteSourceDefinition:
 std::vector<std::string> SqliteSourceDefinition::redefined_aliases() {
   const SqliteSnapshot snapshot(connection_, "comparing definitions");
   return redefined(config_, stored_indices_of(load_applied(connection_, config_.pipeline)));
+}
+
+std::vector<std::string> SqliteSourceDefinition::altered_aliases() {
+  const SqliteSnapshot snapshot(connection_, "comparing definitions");
+  std::vector<std::string> aliases;
+  for (const SqliteAlteredIndex& index :
+       altered_indices(connection_, load_applied(connection_, config_.pipeline))) {
+    if (index.is_searched && !index.changed.empty()) aliases.push_back(index.alias);
+  }
+  return aliases;
 }
 
 SqliteSourceDefinition::Draft SqliteSourceDefinition::make_draft(Definitions definitions) {

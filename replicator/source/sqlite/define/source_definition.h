@@ -33,6 +33,7 @@ class SqliteSourceDefinition final : public SourceDefinition {
   std::vector<std::string> applied_aliases() override;
   std::map<std::string, std::vector<DefinitionDifference>> definition_differences() override;
   std::vector<std::string> redefined_aliases() override;
+  std::vector<std::string> altered_aliases() override;
   bool start_reindex(const WantedReindex& wanted, const Progress& progress) override;
   void drop_unneeded(const Progress& progress) override;
   void refill(const std::vector<std::string>& aliases, const std::string& reason) override;
