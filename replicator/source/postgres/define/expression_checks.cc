@@ -1,11 +1,13 @@
 #include "replicator/source/postgres/define/expression_checks.h"
 
+#include <functional>
 #include <optional>
 #include <set>
 #include <string>
 
 #include "replicator/source/postgres/catalog/view_reads.h"
 #include "replicator/source/postgres/define/resolver.h"
+#include "replicator/source/postgres/define/temporal_keys.h"
 #include "replicator/source/postgres/session/array.h"
 
 namespace lockstep {
@@ -23,10 +25,15 @@ std::string with_values(std::string query, const std::string& values) {
 }
 
 // None: the server takes no such view here, for a standby or without the right to temporary objects.
-std::optional<ViewReads> reads_of(PostgresTransaction& transaction, const std::string& query) {
+// `look` gets the oid of the query's view while it is there.
+std::optional<ViewReads> reads_of(
+    PostgresTransaction& transaction, const std::string& query,
+    const std::function<void(unsigned view)>& look = [](unsigned) {}) {
   std::optional<ViewReads> reads;
   complaint_about(transaction, {kCreateProbe + query, kFindProbe}, [&](const pqxx::result& found) {
-    reads = read_view(transaction, found[0][0].as<unsigned>());
+    const auto view = found[0][0].as<unsigned>();
+    reads = read_view(transaction, view);
+    look(view);
   });
   return reads;
 }
@@ -73,9 +80,10 @@ void check_row(PostgresTransaction& transaction, const TrackDesign& track, const
 }
 
 void check_keys(PostgresTransaction& transaction, const TrackDesign& track, const PipelineDesign& design,
-                std::vector<Finding>& findings) {
+                TemporalKeys& temporal, std::vector<Finding>& findings) {
   const std::string values = "(null::" + design.captures[track.capture].value_type + "[])";
-  const auto reads = reads_of(transaction, with_values(without_semicolon(track.keys), values));
+  const auto reads = reads_of(transaction, with_values(without_semicolon(track.keys), values),
+                              [&](unsigned query) { temporal.check_keys(track, query); });
   if (!reads) return;
   std::set<std::string> others = reads->volatile_functions;
   others.insert(reads->environment.begin(), reads->environment.end());
@@ -90,10 +98,13 @@ void check_keys(PostgresTransaction& transaction, const TrackDesign& track, cons
 
 void check_expressions(PostgresTransaction& transaction, const PipelineDesign& design,
                        std::vector<Finding>& findings) {
+  TemporalKeys temporal(transaction, findings);
   for (const IndexDesign& index : design.indices) {
+    temporal.check_view(index);
     for (const TrackDesign& track : index.tracks) {
+      temporal.check_track(track, design.captures[track.capture]);
       if (design.captures[track.capture].is_expression) check_row(transaction, track, design, findings);
-      if (!track.keys.empty()) check_keys(transaction, track, design, findings);
+      if (!track.keys.empty()) check_keys(transaction, track, design, temporal, findings);
     }
   }
 }

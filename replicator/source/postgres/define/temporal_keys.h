@@ -1,0 +1,46 @@
+// Temporal foreign keys (PostgreSQL 18): `foreign key (room_id, period during)`. Rows of the other table
+// cover the period together, each a part of it. Where a view or a track compares the two periods by `=`, it
+// finds none of them, and nothing is wrong with the documents but that they are empty.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "replicator/source/definition.h"
+#include "replicator/source/postgres/catalog/catalog.h"
+#include "replicator/source/postgres/catalog/view_joins.h"
+#include "replicator/source/postgres/define/design.h"
+
+namespace lockstep {
+
+class TemporalKeys {
+ public:
+  /// REQUIRES: `transaction` and `findings` outlive this.
+  TemporalKeys(PostgresTransaction& transaction, std::vector<Finding>& findings);
+
+  /// Add an error for two periods of one key that are compared by `=`: by the view, by what the track finds
+  /// documents by, or by its `keys`, which are the view `query` for a moment. REQUIRES: the view is there.
+  void check_view(const IndexDesign& index);
+  void check_track(const TrackDesign& track, const CaptureDesign& capture);
+  void check_keys(const TrackDesign& track, unsigned query);
+
+ private:
+  struct Key {
+    unsigned table = 0;
+    unsigned referenced = 0;
+    std::string period;  // quoted
+    std::string referenced_period;
+  };
+
+  bool compares(const Key& key, RelationColumn some, RelationColumn other);
+  void check(const std::string& place, const std::string& what, RelationColumn some, RelationColumn other);
+  /// The quoted name of a column, if it is one of the table `whole` or of its partitions.
+  std::optional<std::string> name_of(RelationColumn column, unsigned whole);
+
+  PostgresTransaction& transaction_;
+  std::vector<Finding>& findings_;
+  std::vector<Key> keys_;
+};
+
+}  // namespace lockstep
