@@ -8,9 +8,13 @@ namespace {
 
 using nlohmann::json;
 
+bool is_true(const json& value) {
+  return value == true || value == "true";
+}
+
 /// Whether this part of "_source" leaves documents as they are.
 bool keeps_documents(const std::string& key, const json& value) {
-  if (key == "enabled") return value == true || value == "true";
+  if (key == "enabled") return is_true(value);
   if (key == "mode") return value == "stored";
   return value.is_array() && value.empty();  // excludes, includes
 }
@@ -34,6 +38,14 @@ std::optional<UnfitIndex> why_unfit(const json& mappings, const json& settings) 
         "a _source that is not kept whole, so that nobody can compare its documents with their view",
         "leave out what limits _source; in the view, begin the names of columns that nobody is to see with "
         "_"};
+  }
+  if (const auto enabled = mappings.find("enabled"); enabled != mappings.end() && !is_true(*enabled)) {
+    return UnfitIndex{
+        "\"enabled\": false at the root of its mapping, so that no field is indexed and no search finds a "
+        "document by one",
+        "leave it out, and give an index that has it another one with `lockstep reindex`; where no field is "
+        "to "
+        "be searched, \"dynamic\": false without properties does that"};
   }
   if (const auto forgetting = forgets_deletions_early(settings))
     return UnfitIndex{forgetting->problem, forgetting->remedy};

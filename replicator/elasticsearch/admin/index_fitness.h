@@ -1,6 +1,6 @@
 // What no index may have that lockstep follows, whoever set it: the mapping file, an index template, a
-// person, or whoever made an index that is adopted. Documents would not stay as they are written, or nobody
-// could compare them with their view.
+// person, or whoever made an index that is adopted. Documents would not stay as they are written, or no
+// comparison with their view and no search would find them.
 #pragma once
 
 #include <nlohmann/json.hpp>

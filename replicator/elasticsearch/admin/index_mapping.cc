@@ -148,6 +148,12 @@ class MappingComparison {
         add(field, key, found == field.actual.end() ? "" : shown(*found), wanted);
       }
     }
+    // No field below a disabled root is indexed, whatever is done to it.
+    const auto enabled = field.actual.find("enabled");
+    if (field.name.empty() && enabled != field.actual.end() && scalar_text(*enabled) == "false" &&
+        !field.wanted.contains("enabled"))
+      differences_.push_back(
+          {field.place(), "enabled", "false", "", Way::kNewIndex, Reach::kEveryDocument, {}});
     for (const std::string_view key : kReset) {
       const auto found = field.actual.find(key);
       if (found != field.actual.end() && !field.wanted.contains(key))

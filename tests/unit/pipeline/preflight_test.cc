@@ -10,7 +10,9 @@
 namespace lockstep {
 namespace {
 
+using testing::Contains;
 using testing::ElementsAre;
+using testing::Field;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
@@ -200,6 +202,14 @@ TEST_F(PreflightTest, AnIndexThatForgetsDeletionsEarlyIsRefused) {
                                                ": a write that arrives late may bring a deleted document "
                                                "back; set it to 60s or more, or to null");
   }
+}
+
+TEST_F(PreflightTest, AnIndexInWhichNoSearchFindsAnythingIsNamedThoughTheMappingFileIsSound) {
+  answers_.by_path["/posts?"] = {200, R"({"posts-000001": {"aliases": {"posts": {}}, "settings": {},
+      "mappings": {"enabled": false, "_meta": {"lockstep": {"pipeline": "shop", "identity": "uuid-1"}}}}})"};
+  EXPECT_THAT(check().findings,
+              Contains(Field(&Finding::message,
+                             HasSubstr("index posts has \"enabled\": false at the root of its mapping"))));
 }
 
 TEST_F(PreflightTest, AnEngineThatIsTooOldIsRefused) {

@@ -94,6 +94,12 @@ TEST(CompareMappings, TellsAdditionsFromChangesAndFromWhatNeedsANewIndex) {
               testing::UnorderedElementsAre("field o.n: type is long, wanted integer"));
 }
 
+TEST(CompareMappings, AnIndexThatIsDisabledAtItsRootNeedsANewOneThoughTheFileDoesNotNameThat) {
+  EXPECT_THAT(texts(compare_mappings(json::object(), {{"enabled", false}}), Way::kNewIndex),
+              testing::ElementsAre("mapping: enabled is false, wanted unset"));
+  EXPECT_TRUE(compare_mappings(json::object(), {{"enabled", true}}).empty());
+}
+
 std::vector<std::string> places(const std::vector<MappingDifference>& differences, Reach reach) {
   std::vector<std::string> found;
   for (const MappingDifference& difference : differences) {

@@ -78,6 +78,27 @@ TEST(PlanIndex, LeavesNoIndexThatATemplateHasMadeUnfit) {
   EXPECT_EQ(script.requests.back().path, "/posts-000001");
 }
 
+TEST(PlanIndex, AnIndexWhoseMappingIsDisabledAtItsRootIsRefusedSinceSearchesFindNothing) {
+  const auto expect_refused = [](const std::optional<IndexPlan>& plan) {
+    ASSERT_TRUE(plan);
+    EXPECT_EQ(plan->kind, Kind::kRefuse);
+    EXPECT_THAT(plan->problem, HasSubstr("\"enabled\": false at the root of its mapping"));
+  };
+  expect_refused(refusal_of_mapping(desired(R"({"mappings": {"enabled": false}})")));
+  expect_refused(refusal_of_mapping(desired(
+      R"({"mappings": {"enabled": "false", "dynamic": "strict", "properties": {"a": {"type": "text"}}}})")));
+  EXPECT_FALSE(refusal_of_mapping(desired(R"({"mappings": {"enabled": true}})")));
+  EXPECT_FALSE(refusal_of_mapping(
+      desired(R"({"mappings": {"properties": {"a": {"type": "object", "enabled": false}}}})")));
+
+  // By an index template.
+  const HttpResponse made{200, R"({"posts-000001": {"mappings": {"enabled": false}, "settings": {}}})"};
+  Script script{{{404, kNoIndex}, simulated(kMapping), {200, "{}"}, kDone, made, kDone}, {}};
+  ElasticsearchClient client = client_of(script);
+  EXPECT_THROW(apply_index_plan(client, desired(), plan_index(client, desired())), Error);
+  EXPECT_EQ(script.requests.back().method, "DELETE");
+}
+
 TEST(PlanIndex, RefusesAMappingThatDoesNotKeepDocumentsWhole) {
   for (const char* const mapping :
        {R"({"mappings": {"_source": {"enabled": false}}})",
@@ -320,6 +341,7 @@ TEST(PlanIndex, AdoptsNoIndexWhoseDocumentsNobodyCanCompareOrKeep) {
       {"no source", state({{"_source", {{"enabled", false}}}}, none), "a _source that is not kept whole"},
       {"synthetic", state(none, {{"index.mapping.source.mode", "synthetic"}}),
        "a _source that is not kept whole"},
+      {"disabled", state({{"enabled", false}}, none), "\"enabled\": false at the root"},
       {"policy", state(none, {{"index.lifecycle.name", "weekly"}}), "the lifecycle policy weekly"},
       {"async", state(none, {{"index.translog.durability", "async"}}), "index.translog.durability async"},
       {"stream", state(none, none, ".ds-posts-000001"), "belongs to a data stream"},
