@@ -158,6 +158,38 @@ TEST_P(ReplacedDefinitions, OneThatWasPutBackUnseenIsComparedByTheNextService) {
   pipeline_.must("verify");
 }
 
+// `wait` ended with 1 until `apply` was run, which wrote every document again.
+TEST(GrownEnum, WaitIsContentWhenAnEnumGetsALabelWithoutAnApply) {
+  PostgresDatabase database;
+  PipelineUnderTest pipeline(database);
+  add_items_and_others(pipeline);
+  database.execute(
+      "create type mood as enum ('sad', 'happy'); alter table others add column mood mood default 'sad'; "
+      "create or replace view others_view as select id as _id, name, mood from others");
+  pipeline.apply();
+  const std::unique_ptr<Program> program = pipeline.start();
+  pipeline.must("wait");
+  database.execute("alter type mood add value 'angry' before 'happy'");
+  database.execute("alter type mood add value 'calm'");
+  database.execute(
+      "update others set mood = 'angry' where id = 1; update others set mood = 'calm' where id = 2");
+  pipeline.must("wait");
+  EXPECT_THAT(pipeline.index("others").get("1")->json, HasSubstr("angry"));
+  pipeline.must("verify");
+  EXPECT_EQ(pipeline.status().at("warnings").dump(), "[]");
+  EXPECT_THAT(pipeline.must("check"), Not(HasSubstr("mood")));
+  EXPECT_THAT(pipeline.must("plan"), HasSubstr("nothing to do"));
+  EXPECT_EQ(database.number("select count(*) from lockstep.job"), 0);
+
+  // A label that was another meanwhile is one whose documents may be.
+  database.execute("alter type mood rename value 'happy' to 'glad'");
+  database.execute("alter type mood rename value 'glad' to 'happy'; alter type mood add value 'bored'");
+  pipeline.must("wait");
+  EXPECT_THAT(program->err(), HasSubstr("type public.mood may have been another for a while"));
+  pipeline.must("verify");
+  if (testing::Test::HasFailure()) std::cout << program->err();
+}
+
 // Where row security is switched on and off, no row of the catalogue tells: the leader has to have seen it.
 TEST(ReplacedPolicies, RowsThatAPolicyHidForAWhileComeBack) {
   PostgresDatabase database;

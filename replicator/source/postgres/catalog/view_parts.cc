@@ -1,5 +1,6 @@
 #include "replicator/source/postgres/catalog/view_parts.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "replicator/source/postgres/catalog/catalog.h"
@@ -18,6 +19,7 @@ constexpr const char* kOrigin = "origin";
 constexpr const char* kChanged = "changed";
 constexpr const char* kVersion = "version";
 constexpr const char* kViews = "views";        // their texts
+constexpr const char* kLabels = "labels";      // of enums
 constexpr const char* kDatabase = "database";  // the part that tells in which database the others were read
 constexpr std::size_t kChecksumLetters = 32;   // in another database the first checksum alone counts
 
@@ -44,6 +46,26 @@ bool is_reprinted(PostgresTransaction& transaction, const std::string& stored_te
   return is_same;
 }
 
+enum class LabelsBefore { kSame, kOthers, kOthersMeanwhile };
+
+// Of the labels that `known`, a stored text, has of an enum: they are there, in their order, or came back.
+LabelsBefore labels_before(const json& known, const std::string& name, const ViewParts& now,
+                           bool is_same_database) {
+  const auto labels = now.labels.find(name);
+  if (labels == now.labels.end() || !known.contains(kLabels) || !known.at(kLabels).contains(name))
+    return LabelsBefore::kOthers;
+  LabelsBefore found = LabelsBefore::kSame;
+  auto next = labels->second.begin();
+  for (const auto& before : known.at(kLabels).at(name).get<EnumLabels>()) {
+    next = std::find_if(next, labels->second.end(),
+                        [&](const auto& each) { return each.first == before.first; });
+    if (next == labels->second.end()) return LabelsBefore::kOthers;
+    if (is_same_database && *next != before) found = LabelsBefore::kOthersMeanwhile;
+    ++next;
+  }
+  return found;
+}
+
 std::string origin_sql(std::string_view view, std::string_view rows) {
   return fill_placeholders(
       without_comment(postgres_sql("origin")),
@@ -53,8 +75,8 @@ std::string origin_sql(std::string_view view, std::string_view rows) {
 }  // namespace
 
 std::string ViewParts::text() const {
-  json stored{{kParts, parts},   {kWholeRows, whole_rows}, {kRows, json::parse(rows)},
-              {kOrigin, origin}, {kVersion, version},      {kViews, json::object()}};
+  json stored{{kParts, parts},     {kWholeRows, whole_rows}, {kRows, json::parse(rows)}, {kOrigin, origin},
+              {kVersion, version}, {kViews, json::object()}, {kLabels, labels}};
   for (const auto& [name, view] : views) stored[kViews][name] = view.text;
   if (!changed.empty()) stored[kChanged] = changed;
   return stored.dump();
@@ -76,7 +98,9 @@ PartsComparison ViewParts::compared_with(PostgresTransaction& transaction, std::
   for (const auto& [name, part] : parts) {
     const auto found = before.find(name);
     if (found == before.end() || checksum_of(found->second) != checksum_of(part)) {
-      others.insert(name);
+      const LabelsBefore its = labels_before(known, name, *this, is_same_database);
+      if (its == LabelsBefore::kOthers) others.insert(name);
+      if (its == LabelsBefore::kOthersMeanwhile) replaced.insert(name);
     } else if (is_same_database && known.contains(kOrigin) && found->second != part) {
       replaced.insert(name);
     }
@@ -125,6 +149,7 @@ ViewParts read_view_parts(PostgresTransaction& transaction, unsigned view, std::
                   read.at(kRows).dump(),
                   read.at(kOrigin).get<std::string>(),
                   {},
+                  read.at(kLabels).get<std::map<std::string, EnumLabels>>(),
                   read.at(kVersion).get<int>(),
                   {}};
   for (const auto& [name, state] : read.at(kViews).items()) {

@@ -7,6 +7,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "replicator/source/postgres/session/transaction.h"
@@ -27,6 +28,8 @@ struct ViewState {
   std::string after;
 };
 
+using EnumLabels = std::vector<std::pair<std::string, std::string>>;
+
 struct ViewParts {
   /// "function s.f(integer)" → checksum of its definition, and another one (view_parts.sql).
   std::map<std::string, std::string> parts;
@@ -34,7 +37,9 @@ struct ViewParts {
   std::string rows;                        ///< JSON: where they are in the catalogue
   std::string origin;                      ///< checksum of what these rows came from
   std::map<std::string, ViewState> views;  ///< by the names of their parts
-  int version = 0;                         ///< the server's, which prints the views: 15
+  /// Of enums, by the names of their parts: the labels in order, each with where its row came from.
+  std::map<std::string, EnumLabels> labels;
+  int version = 0;                ///< the server's, which prints the views: 15
   std::set<std::string> changed;  ///< parts that the leader has found to be others; of a stored text alone
 
   /// As lockstep's table "index" keeps them: JSON.
@@ -43,7 +48,8 @@ struct ViewParts {
   /// What is not as in `stored`, a text(). Of a text that an older lockstep has stored a name says so: a mere
   /// checksum counts as changed, one without origin as replaced.
   /// Changes the database for a moment: a view counts as the same that only another version of the server has
-  /// printed otherwise, which a temporary view shows. Where none can be made, it counts as changed.
+  /// printed otherwise, which a temporary view shows. Where none can be made, it counts as changed. An enum
+  /// that has got labels counts as the same: no row had them.
   PartsComparison compared_with(PostgresTransaction& transaction, std::string_view stored) const;
 };
 

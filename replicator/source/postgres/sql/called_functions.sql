@@ -25,7 +25,8 @@ select p.oid, p.oid::regprocedure::text, p.prokind = 'a',
          and (p.provolatile = 'v'
               or p.provolatile = 's'
                  and (p.pronargs = 0 or p.proname ~ '^(pg|txid|inet|has|row_security)_' or p.proname ~ '^(obj|shobj|col)_description$'
-                      or p.proname in ('current_setting', 'current_schemas', 'currval', 'to_regclass', 'to_regproc', 'to_regtype')
+                      or p.proname in ('current_setting', 'current_schemas', 'currval', 'to_regclass', 'to_regproc', 'to_regtype',
+                                       'enum_first', 'enum_last', 'enum_range')
                       or p.proname = 'age' and p.pronargs = 1)),
        p.oid < 16384
          and (p.proname ~ '^(query|table|schema|database|cursor)_to_xml' or p.proname in ('ts_stat', 'lo_get', 'loread')

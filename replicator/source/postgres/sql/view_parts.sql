@@ -1,5 +1,6 @@
 -- A query of what the documents of a view are made of, besides rows: "parts", names and checksums, "rows", where they are in the
--- catalogue, "origin", origin.sql of these, and "views", what their checksums are of, as this "version" of the server prints them. Whatever makes them other documents without firing a trigger must change a checksum.
+-- catalogue, "origin", origin.sql of these, "views", what their checksums are of, as this "version" of the server prints them, and
+-- "labels" of enums, in order, each with where its row came from. Whatever makes them other documents without firing a trigger must change a checksum.
 --   {view}         oid of the view
 --   {schema_text}  lockstep's schema, as a literal
 --   {whole_rows}   array of the quoted names of the tables that it takes as whole rows, of which pg_depend does not tell
@@ -116,5 +117,12 @@ select jsonb_build_object(
   'rows', (select jsonb_agg(jsonb_build_array(o.class::bigint, o.oid::bigint, o.parts::text) order by o.class, o.oid) from objects as o),
   'views', (select coalesce(jsonb_object_agg(d.name, jsonb_build_array(d.before, d.text, d.after)), jsonb_build_object())
             from described as d where d.relkind = 'v'),
+  'labels', (select coalesce(jsonb_object_agg('type ' || format_type(t.oid, null), e.labels), jsonb_build_object())
+             from reached as r
+               join pg_type as t on t.oid = r.oid
+               cross join lateral (
+                 select jsonb_agg(jsonb_build_array(l.enumlabel, l.oid || ' ' || l.xmin) order by l.enumsortorder) as labels
+                 from pg_enum as l where l.enumtypid = t.oid) as e
+             where r.class = 'pg_type'::regclass and e.labels is not null),
   'version', current_setting('server_version_num')::integer / 10000,
   'origin', {origin})::text
