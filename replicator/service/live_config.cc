@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "replicator/error.h"
+#include "replicator/listed.h"
 #include "replicator/log/log.h"
 
 namespace lockstep {
@@ -15,12 +16,6 @@ std::vector<std::string> aliases_of(const Config& config) {
   std::vector<std::string> aliases;
   for (const IndexConfig& index : config.indices) aliases.push_back(index.alias);
   return aliases;
-}
-
-std::string listed(const std::vector<std::string>& names) {
-  std::string text;
-  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
-  return text;
 }
 
 }  // namespace

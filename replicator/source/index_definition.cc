@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "replicator/error.h"
+#include "replicator/listed.h"
 #include "replicator/unknown_value.h"
 
 namespace lockstep {
@@ -73,9 +74,7 @@ std::string repetition_text(const std::string& reason, bool is_id_changed) {
 }
 
 std::string reason_to_compare(const std::vector<std::string>& replaced) {
-  std::string names;
-  for (const std::string& name : replaced) names += (names.empty() ? "" : ", ") + name;
-  return names + " may have been another for a while since the last apply";
+  return listed(replaced) + " may have been another for a while since the last apply";
 }
 
 std::string definition_text(const IndexConfig& index) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "replicator/listed.h"
 #include "replicator/source/index_definition.h"
 #include "replicator/source/postgres/session/array.h"
 #include "replicator/source/postgres/session/statement.h"

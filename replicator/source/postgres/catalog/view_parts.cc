@@ -167,10 +167,4 @@ std::string read_definitions_sql() {
   return fill_placeholders(postgres_sql("read_definitions"), {{"schema", "{schema}"}, {"origin", origin}});
 }
 
-std::string listed(const std::vector<std::string>& names) {
-  std::string list;
-  for (const std::string& name : names) list += (list.empty() ? "" : ", ") + name;
-  return list;
-}
-
 }  // namespace lockstep

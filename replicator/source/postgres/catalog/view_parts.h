@@ -68,7 +68,4 @@ ViewParts read_view_parts(PostgresTransaction& transaction, unsigned view, std::
 /// read_definitions.sql.
 std::string read_definitions_sql();
 
-/// "a, b"
-std::string listed(const std::vector<std::string>& names);
-
 }  // namespace lockstep

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "replicator/listed.h"
 #include "replicator/source/checksum.h"
 #include "replicator/source/index_definition.h"
 #include "replicator/source/postgres/catalog/node_tree.h"
@@ -12,12 +13,6 @@
 
 namespace lockstep {
 namespace {
-
-std::string listed(const std::set<std::string>& names) {
-  std::string text;
-  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
-  return text;
-}
 
 class Designer {
  public:

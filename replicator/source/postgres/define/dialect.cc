@@ -2,14 +2,10 @@
 
 #include <algorithm>
 
+#include "replicator/listed.h"
+
 namespace lockstep {
 namespace {
-
-std::string listed(const std::vector<std::string>& texts, const std::string& before = {}) {
-  std::string list;
-  for (const std::string& text : texts) list += (list.empty() ? "" : ", ") + before + text;
-  return list;
-}
 
 // "(select … from (the rows) as part_)".
 std::string of_rows(const std::string& selected, const JsonRows& rows, const std::string& indent) {

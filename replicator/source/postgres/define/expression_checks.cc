@@ -5,6 +5,7 @@
 #include <set>
 #include <string>
 
+#include "replicator/listed.h"
 #include "replicator/source/postgres/catalog/view_reads.h"
 #include "replicator/source/postgres/define/resolver.h"
 #include "replicator/source/postgres/define/temporal_keys.h"
@@ -49,12 +50,6 @@ std::set<std::string> not_immutable(PostgresTransaction& transaction, const View
                                                    array_literal(oids)))
     names.insert(row[0].c_str());
   return names;
-}
-
-std::string listed(const std::set<std::string>& names) {
-  std::string list;
-  for (const std::string& name : names) list += (list.empty() ? "" : ", ") + name;
-  return list;
 }
 
 void check_row(PostgresTransaction& transaction, const TrackDesign& track, const PipelineDesign& design,

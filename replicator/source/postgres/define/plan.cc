@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "replicator/listed.h"
 #include "replicator/quantity.h"
 #include "replicator/source/index_definition.h"
 #include "replicator/source/postgres/catalog/planner_estimate.h"

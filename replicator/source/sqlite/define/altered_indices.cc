@@ -3,6 +3,7 @@
 #include <optional>
 #include <utility>
 
+#include "replicator/listed.h"
 #include "replicator/source/index_definition.h"
 #include "replicator/source/sqlite/catalog/index_text.h"
 #include "replicator/source/sqlite/catalog/view_parts.h"
@@ -15,12 +16,6 @@ namespace lockstep {
 namespace {
 
 constexpr const char* kNoting = "noting what an index is made of";
-
-std::string listed(const std::vector<std::string>& names) {
-  std::string list;
-  for (const std::string& name : names) list += (list.empty() ? "" : ", ") + name;
-  return list;
-}
 
 struct Found {
   std::int64_t schema_version = 0;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "replicator/config/nearest_name.h"
+#include "replicator/listed.h"
 #include "replicator/source/index_definition.h"
 #include "replicator/source/sqlite/catalog/compared_rows.h"
 #include "replicator/source/sqlite/catalog/table.h"
@@ -24,12 +25,6 @@ std::string remedy_for(const std::string& complaint) {
     if (complaint.find(lacking) != std::string::npos) return kOnlyItsOwn;
   }
   return "mend the view";
-}
-
-std::string listed(const std::set<std::string>& names) {
-  std::string text;
-  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
-  return text;
 }
 
 std::string column_names(const SqliteTable& table) {

@@ -1,6 +1,7 @@
 #include "replicator/source/sqlite/define/dialect.h"
 
 #include "replicator/error.h"
+#include "replicator/listed.h"
 #include "replicator/source/sqlite/catalog/index_text.h"
 #include "replicator/source/sqlite/catalog/sql_tokens.h"
 #include "replicator/source/sqlite/catalog/table.h"
@@ -9,12 +10,6 @@ namespace lockstep {
 namespace {
 
 constexpr std::size_t kMostFields = 63;  // a function takes 127 arguments, up to SQLite 3.47
-
-std::string listed(const std::vector<std::string>& texts, const std::string& before = {}) {
-  std::string list;
-  for (const std::string& text : texts) list += (list.empty() ? "" : ", ") + before + text;
-  return list;
-}
 
 std::string value_in_json(const JsonRows::Field& field) {
   const std::string& value = field.expression;

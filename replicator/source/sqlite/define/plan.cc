@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "replicator/embedded_file.h"
+#include "replicator/listed.h"
 #include "replicator/quantity.h"
 #include "replicator/source/index_definition.h"
 #include "replicator/source/sqlite/catalog/index_text.h"
@@ -22,12 +23,6 @@ namespace {
 
 using Action = PlanStep::Action;
 using Tracks = std::set<std::pair<int, std::string>>;  // capture and resolver, which may be empty
-
-std::string listed(const std::vector<std::string>& names) {
-  std::string list;
-  for (const std::string& name : names) list += (list.empty() ? "" : ", ") + name;
-  return list;
-}
 
 std::string quoted_or_null(const std::string& text) {
   return text.empty() ? "null" : quoted_text(text);
