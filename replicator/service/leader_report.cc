@@ -1,5 +1,6 @@
 #include "replicator/service/leader_report.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "replicator/error.h"
@@ -13,8 +14,14 @@ bool is_running(const PipelineStatus& status) {
   return status.leader && status.leader->age <= kSilentAfter && status.leader->state != kStoppedState;
 }
 
+bool is_starting(const PipelineStatus& status) {
+  return !status.leader && std::any_of(status.lead.begin(), status.lead.end(),
+                                       [](const LeadHolder& holder) { return holder.is_lockstep; });
+}
+
 std::string reason_of(const PipelineStatus& status) {
   if (!is_running(status) && !status.obstacle.empty()) return status.obstacle;
+  if (is_starting(status)) return "a process has taken the lead, and has not reported yet";
   if (!status.leader) return "it has never run";
   const std::string& reason = status.leader->reason;
   if (status.leader->state == kStoppedState) return reason.empty() ? "it was stopped" : reason;

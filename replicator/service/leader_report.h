@@ -22,6 +22,9 @@ inline constexpr std::chrono::seconds kSilentAfter{10};
 /// Whether a leader reports what it does.
 bool is_running(const PipelineStatus& status);
 
+/// Whether the first leader that the pipeline has ever had leads, and has reported nothing yet.
+bool is_starting(const PipelineStatus& status);
+
 /// Why nobody runs the pipeline ("it has never run"), or the reason that its leader gives, which may be
 /// empty.
 std::string reason_of(const PipelineStatus& status);

@@ -232,6 +232,7 @@ std::string indices_text(const PipelineStatus& status, const Json& counters) {
 
 std::string state_of(const std::optional<PipelineStatus>& status) {
   if (!status) return "not_applied";
+  if (is_starting(*status)) return "starting";
   return is_running(*status) ? status->leader->state : "not_running";
 }
 

@@ -10,7 +10,7 @@
 
 namespace lockstep {
 
-/// "not_applied", "not_running", or the state that the leader has published.
+/// "not_applied", "not_running", "starting", or the state that the leader has published.
 std::string state_of(const std::optional<PipelineStatus>& status);
 
 /// "of posts: filling, posts-000002 beside posts-000001".

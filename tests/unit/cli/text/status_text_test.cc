@@ -353,6 +353,20 @@ TEST(StatusTextTest, ALeaderThatSaysNothingIsNotRunning) {
   EXPECT_EQ(json::parse(status_json("shop", status))["documents_per_second"], 0);
 }
 
+TEST(StatusTextTest, APipelineThatStartsForTheFirstTimeIsNotCalledOneThatHasNeverRun) {
+  PipelineStatus status = following();
+  status.leader.reset();
+  EXPECT_EQ(state_of(status), "not_running");
+  EXPECT_THAT(status_text("shop", status), HasSubstr("it has never run"));
+  status.lead = {{.pid = 7, .user = "stranger", .is_lockstep = false}};
+  EXPECT_EQ(state_of(status), "not_running") << "its session does not count";
+  status.lead = {{.pid = 8, .user = "lockstep", .application = "shop"}};
+  EXPECT_EQ(state_of(status), "starting");
+  EXPECT_THAT(status_text("shop", status),
+              HasSubstr("a process has taken the lead, and has not reported yet"));
+  EXPECT_EQ(json::parse(status_json("shop", status))["state"], "starting");
+}
+
 TEST(StatusTextTest, ALeaderThatStoppedSaysWhy) {
   PipelineStatus status = following();
   status.leader->state = "stopped";
