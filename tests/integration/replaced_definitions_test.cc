@@ -190,6 +190,20 @@ TEST(GrownEnum, WaitIsContentWhenAnEnumGetsALabelWithoutAnApply) {
   if (testing::Test::HasFailure()) std::cout << program->err();
 }
 
+// `apply` wrote every document again after `set (fillfactor = 70)`.
+TEST(StorageOptions, OfATableAreNoDifferenceThoughThoseOfAViewAre) {
+  PostgresDatabase database;
+  PipelineUnderTest pipeline(database);
+  add_items_and_others(pipeline);
+  pipeline.apply();
+  database.execute("alter table others set (fillfactor = 70, autovacuum_enabled = false)");
+  EXPECT_THAT(pipeline.must("check"), Not(HasSubstr("changed since the last apply")));
+  EXPECT_THAT(pipeline.must("plan"), HasSubstr("nothing to do"));
+  database.execute("alter view others_view set (security_barrier = true)");
+  EXPECT_THAT(pipeline.must("check"), HasSubstr("view public.others_view changed since the last apply"));
+  EXPECT_THAT(pipeline.must("plan"), HasSubstr("view public.others_view"));
+}
+
 // Where row security is switched on and off, no row of the catalogue tells: the leader has to have seen it.
 TEST(ReplacedPolicies, RowsThatAPolicyHidForAWhileComeBack) {
   PostgresDatabase database;

@@ -62,7 +62,8 @@ with recursive reached (class, oid, part) as (
 ), described (name, before, text, after, oid, relkind) as (
   select case r.relkind when 'v' then 'view ' when 'm' then 'materialized view ' when 'c' then 'type ' when 'f' then 'foreign table '
          else 'table ' end || r.name,
-         concat_ws(' ', r.reloptions, r.relrowsecurity, r.relforcerowsecurity),
+         -- a table's options are about storage
+         concat_ws(' ', case when r.relkind = 'v' then r.reloptions end, r.relrowsecurity, r.relforcerowsecurity),
          case when r.relkind in ('v', 'm') then pg_get_viewdef(r.oid) end,
          nullif(concat_ws(' ',
                    (select string_agg(concat_ws(' ', quote_ident(a.attname), format_type(a.atttypid, a.atttypmod),
