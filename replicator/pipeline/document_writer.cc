@@ -422,7 +422,8 @@ void DocumentWriter::take_outcome(const BulkItem& item, Outcome outcome, Counts&
       ++(item.action == BulkAction::kIndex ? counts.documents : counts.deletes);
       break;
   }
-  if (item.action == BulkAction::kIndex) written_.add(item.key.index, item.key.id, item.version);
+  if (item.action == BulkAction::kIndex && is_due_(item.key.index))
+    written_.add(item.key.index, item.key.id, item.version);
   news_.add_written(item, outcome == Outcome::kSuperseded);
 }
 

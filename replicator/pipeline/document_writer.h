@@ -91,6 +91,10 @@ class DocumentWriter {
   void await_page();
   void drop_page();
 
+  /// Remembers for is_written_since() only what is written into indices of which `is_due` returns true:
+  /// nothing else is asked for, since what becomes due later is due as of a later version.
+  void remember_while(std::function<bool(IndexId)> is_due) { is_due_ = std::move(is_due); }
+
   /// Takes over a step's documents. They are sent as soon as Elasticsearch has room, now or in
   /// take_outcomes(), those with another write in flight behind it. REQUIRES: has_room(), for a job
   /// has_room_for_jobs(): so at most one step waits as a whole.
@@ -276,6 +280,7 @@ class DocumentWriter {
                                                                          const std::string&) {};
   std::function<void(const DocumentKey&, RecentWrites::Owner)> foreign_ = [](const DocumentKey&,
                                                                              RecentWrites::Owner) {};
+  std::function<bool(IndexId)> is_due_ = [](IndexId) { return true; };
   RecentWrites recent_;
   WrittenDocuments written_;
   TailDeletions deletions_;  // noted while a page is read, or waits as a whole

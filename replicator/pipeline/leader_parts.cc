@@ -81,6 +81,7 @@ void LeaderParts::connect() {
   }
   writer.on_held(
       [this](const DocumentKey& document, const std::string& reason) { standing.hold(document, reason); });
+  writer.remember_while([this](IndexId index) { return jobs.is_due(index); });
   writer.on_foreign([this](const DocumentKey& document, RecentWrites::Owner owner) {
     foreign.note(document.index, {document.id, document.routing}, owner);
   });

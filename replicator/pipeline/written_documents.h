@@ -17,7 +17,7 @@ namespace lockstep {
 class WrittenDocuments {
  public:
   /// Of so many it remembers each, and of no more than twice as many any.
-  static constexpr std::size_t kRemembered = 32'768;
+  static constexpr std::size_t kRemembered = 16'384;
 
   /// Elasticsearch has this version of the document, or a newer one of ours.
   void add(IndexId index, const DocumentId& id, DocumentVersion version);
