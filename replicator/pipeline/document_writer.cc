@@ -193,7 +193,7 @@ void DocumentWriter::send_behind(Queue& queue) {
 // it waits whole, and so the changes that come meanwhile are read together. False: it waits.
 bool DocumentWriter::send_first(Queue& queue) {
   Whole& first = queue.whole.front();
-  if (&queue == &jobs_waiting_) first.request = without_overtaken(std::move(first.request));
+  if (&queue == &jobs_waiting_) first.request = without_overtaken(std::move(first.request), first.origin);
   const std::vector<BulkItem>& items = first.request.items();
   std::vector<std::size_t> behind;
   bool all_have_one_behind = true;
@@ -226,14 +226,17 @@ bool DocumentWriter::send_first(Queue& queue) {
   return true;
 }
 
-// The tail has the newer state, whatever becomes of its own write (W6).
-BulkRequest DocumentWriter::without_overtaken(BulkRequest request) {
+// The tail has the newer state, whatever becomes of its own write (W6). That has no outcome yet, and who
+// waits for what is due waits for no later change: so the document stays due.
+BulkRequest DocumentWriter::without_overtaken(BulkRequest request, const Origin& origin) {
   if (deletions_.empty()) return request;
   const std::vector<BulkItem>& items = request.items();
   std::vector<std::size_t> rest;
   for (std::size_t i = 0; i < items.size(); ++i) {
     if (deletions_.has_newer(items[i])) {
       --pending_[items[i].key.index];
+      if (origin.step.lane.due)
+        news_.add_unwritten(items[i].key, "it was deleted while its page was read", origin.since);
     } else {
       rest.push_back(i);
     }

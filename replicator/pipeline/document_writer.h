@@ -20,7 +20,8 @@
 //     view gives then.
 //
 // W6. A write of a page that the tail has overtaken with a deletion is not sent: reading the page may have
-//     taken so long that Elasticsearch has forgotten the version of the deletion.
+//     taken so long that Elasticsearch has forgotten the version of the deletion. What was due stays due
+//     (U1): the deletion has no outcome yet.
 //
 // W7. What is of a slow index (slow_writes.h) goes in requests of its own. While the tail has one of them in
 //     flight, further documents of the index become due, and the work beside the tail has one request of the
@@ -241,7 +242,7 @@ class DocumentWriter {
   void send_behind(Queue& queue);
   bool send_first(Queue& queue);
   void set_slow_apart();
-  BulkRequest without_overtaken(BulkRequest request);
+  BulkRequest without_overtaken(BulkRequest request, const Origin& origin);
   Claim claim_documents(const BulkRequest& request);
   void claim_and_send(BulkRequest request, const Origin& origin);
   void send(BulkRequest request, const Origin& origin, Claim claim);

@@ -189,6 +189,30 @@ TEST_F(PageReaderTest, ADocumentThatIsDeletedWhileItsPageWaitsForRoomDoesNotCome
   EXPECT_EQ(world_.difference(), "");
 }
 
+// `wait` ended, since the page was over, while Elasticsearch still had a state from before it (U1).
+TEST_F(PageReaderTest, ADocumentThatIsDeletedWhileItsPageIsReadStaysDueUntilItIsGone) {
+  world_.add_silently(1);
+  world_.database.add_due(kPosts, {"p0000"});
+  const auto pages = [&] { return world_.database.state().due[kPosts].pages; };
+  const DueNumber number = pages().begin()->first;
+  Leader leader(world_);
+  stop_in_page(leader);
+  world_.remove_post("p0000");
+  world_.elasticsearch.hold();
+  ASSERT_TRUE(leader.tail.turn());
+  go_on();
+  ASSERT_TRUE(eventually([&] {
+    leader.jobs.turn();
+    return !leader.jobs.has_page_in_hand();
+  }));
+  leader.save();
+  ASSERT_EQ(pages().size(), 1U);
+  EXPECT_EQ(pages().begin()->second.page.since, number);
+  world_.elasticsearch.release();
+  ASSERT_TRUE(leader.catch_up());
+  EXPECT_EQ(world_.difference(), "");
+}
+
 TEST_F(PageReaderTest, WhatAPageSawIsDurableBeforeElasticsearchIsShownIt) {  // S4
   world_.add_silently(30);
   world_.database.add_job(kPosts, JobKind::kBackfill);
