@@ -233,6 +233,17 @@ bool JobRunner::read_page(PagedWork& work) {
   const PageLimits limits = limits_of(work);
   writer_.await_page();
   try {
+    // Committed before the page's snapshot is taken: what changes behind that joins no job that has begun.
+    if (work.lane().job && !work.has_begun()) {
+      std::unique_ptr<SourceTransaction> transaction = changes_.begin(versions_.epoch());
+      work.begin(*transaction);
+      checkpoint_.settle(*transaction);
+      transaction.reset();
+      if (!work.is_ready()) {
+        writer_.drop_page();
+        return true;
+      }
+    }
     if (reader_ == nullptr || work.index().routed) {
       std::optional<PageInStep> page = read_here(work, limits);
       if (page) {
@@ -241,12 +252,6 @@ bool JobRunner::read_page(PagedWork& work) {
       }
       writer_.drop_page();
       return false;
-    }
-    // Committed before the page's snapshot is taken: what changes behind that joins no job that has begun.
-    if (work.lane().job && !work.has_begun()) {
-      std::unique_ptr<SourceTransaction> transaction = changes_.begin(versions_.epoch());
-      work.begin(*transaction);
-      checkpoint_.settle(*transaction);
     }
     reader_->start(work, limits);
     being_read_ = &work;

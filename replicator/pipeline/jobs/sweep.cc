@@ -10,7 +10,7 @@ Sweep::Sweep(Job job, const AppliedIndex& index, const DocumentWriter& writer, S
     : RunningJob(std::move(job), index), writer_(writer), write_lifetime_over_(write_lifetime_over) {}
 
 bool Sweep::is_ready() {
-  if (scan_) return true;
+  if (scan_ || !has_begun()) return true;  // what is truncated until it begins joins it
   // Not before: a page of another job may have been read and not taken over when this job came.
   if (!requests_before_) requests_before_ = writer_.requests_taken_over();
   return writer_.requests_done_before() >= *requests_before_ &&

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <latch>
 #include <memory>
 
 #include "tests/unit/pipeline/world.h"
@@ -338,6 +339,37 @@ TEST_F(JobRunnerTest, ASweepBeginsWhenWhatWasOnItsWayHasLanded) {
   ASSERT_TRUE(eventually([&] { return leader.tail.turn(); }));
   for (int i = 0; i < 10; ++i) leader.jobs.turn();
   world_.elasticsearch.release();
+  ASSERT_TRUE(leader.catch_up());
+  EXPECT_EQ(world_.difference(), "");
+}
+
+// The second truncate joined the sweep, which waited for what was on its way before the first one alone.
+TEST_F(JobRunnerTest, WhatIsTruncatedWhileASweepWaitsIsNotOverlooked) {
+  std::latch first_may_land{1};
+  std::latch late_may_land{1};
+  world_.elasticsearch.intercept([&](const HttpRequest& request) -> std::optional<HttpResponse> {
+    if (request.body.find("\"first\"") != std::string_view::npos) first_may_land.wait();
+    if (request.body.find("\"late\"") != std::string_view::npos) late_may_land.wait();
+    return std::nullopt;
+  });
+  const auto truncate = [&](Leader& leader, const std::string& post) {
+    world_.database.commit([&](Change& change) { change.remove(kPosts, post).truncated(kPostRows); });
+    ASSERT_TRUE(eventually([&] { return leader.tail.turn(); }));
+  };
+  Leader leader(world_);
+  world_.put_post("first", "ann", 1);
+  ASSERT_TRUE(leader.tail.turn());
+  truncate(leader, "other");
+  for (int i = 0; i < 10; ++i) leader.jobs.turn();
+  world_.put_post("late", "ann", 1);
+  ASSERT_TRUE(eventually([&] { return leader.tail.turn(); }));
+  truncate(leader, "late");
+  first_may_land.count_down();
+  for (int i = 0; i < 50; ++i) {
+    leader.jobs.turn();
+    leader.writer.take_outcomes(std::chrono::milliseconds(2));
+  }
+  late_may_land.count_down();
   ASSERT_TRUE(leader.catch_up());
   EXPECT_EQ(world_.difference(), "");
 }
