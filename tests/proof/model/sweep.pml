@@ -6,7 +6,7 @@
 
    Writers, failures and Elasticsearch are one process each, and there are two replicators. Each step is atomic; whatever can
    happen between two steps is tried. Variants, each without one of the safeguards: SCAN_AT_ONCE, ONE_LOOK, PAGE_IN_HAND,
-   FINISH_EARLY. */
+   JOIN_WAITING, FINISH_EARLY. */
 
 #ifndef TRANSACTIONS
 #define TRANSACTIONS 3      /* that writers commit */
@@ -74,13 +74,15 @@ inline apply(i) {           /* external_gte */
 }
 
 #define of_deposed(i) (item[i].phase != FREE && item[i].epoch < epoch)
+#define is_unanswered(i) (item[i].phase == SENT && item[i].epoch < epoch)
 #define is_late(i) (item[i].phase == LATE || of_deposed(i))
 #define is_unsent(replicator) (unsent[replicator] && leads_under[replicator] < epoch)
 
 /* No write of an earlier leader is on its way, and none can be sent: a request ends with its time-out, and a leader that has not
-   seen its own epoch lately sends nothing. The program waits for so long; the model has no clock. */
+   seen its own epoch lately sends nothing. The program waits for so long; the model has no clock. After a leader that ends with an
+   answer to all that it has sent, it does not wait: what has been repeated may still be on its way then, and is no newer. */
 #define write_lifetime_over \
-  (!of_deposed(0) && !of_deposed(1) && !of_deposed(2) && !is_unsent(1) && !is_unsent(2))
+  (!is_unanswered(0) && !is_unanswered(1) && !is_unanswered(2) && !is_unsent(1) && !is_unsent(2))
 
 /* The version of a deleted document is forgotten at any time, but not while a request or a page in hand is older than the deletion,
    or nobody waits for it any more. */
@@ -228,9 +230,15 @@ end_follow:
        acknowledged = read;
        consider(0); consider(1); consider(2);
        checkpoint = acknowledged; acknowledged = 0 }
-  :: atomic { jobs != 0 && sweep == ASLEEP && !in_hand ->
+#ifdef JOIN_WAITING
+  :: atomic { jobs != 0 && sweep == ASLEEP && !in_hand -> sweep = WAITING; wait_for = counter }
+  :: atomic { epoch == mine && sweep == WAITING && sweeping == 0 -> sweeping = jobs }
+  :: atomic { sweep == WAITING && sweeping != 0 && may_scan ->
+#else
+  :: atomic { epoch == mine && jobs != 0 && sweep == ASLEEP && !in_hand ->  /* it begins: what comes later does not join it */
        sweep = WAITING; sweeping = jobs; wait_for = counter }
   :: atomic { sweep == WAITING && may_scan ->
+#endif
        sweep = SCANNING; found = index != 0; early = !write_lifetime_over }
   :: atomic { epoch == mine && sweep == SCANNING && !in_hand ->  /* its page: which of what was found does the view not have? */
        if
