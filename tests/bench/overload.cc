@@ -24,6 +24,15 @@ using Clock = std::chrono::steady_clock;
 
 constexpr BulkShape kReadyBulk{1 << 20, 2};
 
+/// Writes that Elasticsearch has taken, those into indices that are gone now among them: a reindex ends one.
+std::int64_t operations() {
+  support::ElasticsearchServer server;
+  std::int64_t all = 0;
+  for (const auto& node : server.expect("GET", "/_nodes/stats/indices/indexing").at("nodes"))
+    all += node.at("indices").at("indexing").at("index_total").get<std::int64_t>();
+  return all;
+}
+
 double seconds_since(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
 }
@@ -73,6 +82,7 @@ class Overload {
   void finish() { work_.pipeline().must("verify", {}, kPatienceForWork); }
 
  private:
+  /// Beside the same searchers as what is compared with it.
   double ready_bulk() {
     search(ceiling_.index());
     let_merges_end();
@@ -100,17 +110,17 @@ class Overload {
   }
 
   void under_load(const std::string& with, std::int64_t searchers, bool with_reindex) {
+    Crowd others;
+    for (std::int64_t i = 0; i < searchers; ++i) others.add(searcher());
     const double bulk = ready_bulk();
     report_.add("ready bulk of all documents" + with, "s", bulk);
     report_.control("ready bulk of all documents" + with);
     const std::unique_ptr<support::Program> service = work_.pipeline().start();
     Probe(work_.connect(), work_.orders()).change(work_.quiet_change(++probes_));
-    const std::int64_t before = operations(work_.orders());
+    const std::int64_t before = operations();
     due_ = 0;
     Crowd writers;
-    Crowd others;
     for (std::int64_t i = 0; i < parameters_["writers"]; ++i) writers.add(writer());
-    for (std::int64_t i = 0; i < searchers; ++i) others.add(searcher());
     std::vector<double> quiet;
     std::vector<double> hot;
     others.add(prober(quiet, [this](std::int64_t n) { return work_.quiet_change(n); }));
@@ -124,7 +134,7 @@ class Overload {
       if (with_reindex && &each == written + 1)
         reindexed = std::async(std::launch::async, [this] { return reindex(); });
       std::this_thread::sleep_until(until);
-      const std::int64_t now = operations(work_.orders());
+      const std::int64_t now = operations();
       each = now - at;
       at = now;
     }
@@ -138,7 +148,7 @@ class Overload {
     const double documents = static_cast<double>(ready_.size());
     report_.add("demand: due documents / documents" + with, "", static_cast<double>(due_) / documents);
     report_.add("work: written documents / documents" + with, "",
-                static_cast<double>(operations(work_.orders()) - before) / documents);
+                static_cast<double>(operations() - before) / documents);
     report_.add("written, first third" + with, "documents/s",
                 written[0] * 1000. / static_cast<double>(third.count()));
     report_.add("written, last third / first third" + with, "",
