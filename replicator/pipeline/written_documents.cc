@@ -1,30 +1,49 @@
 #include "replicator/pipeline/written_documents.h"
 
 #include <algorithm>
-#include <utility>
+#include <array>
+#include <functional>
+#include <string>
 
 namespace lockstep {
+namespace {
 
-void WrittenDocuments::add(IndexId index, const DocumentId& id, DocumentVersion version) {
-  const MutexLock lock(mutex_);
-  const auto [known, is_new] = latest_[index].try_emplace(id.text, version);
-  known->second = std::max(known->second, version);
-  if (!is_new || ++number_ < kRemembered) return;
-  before_ = std::exchange(latest_, {});
-  number_ = 0;
+constexpr std::size_t kSlots = 2 * WrittenDocuments::kRemembered;
+
+// FNV-1a of 64 bits (Fowler, Noll, Vo).
+std::uint64_t hash_of(IndexId index, const std::string& id) {
+  std::uint64_t hash = 14695981039346656037ULL ^ static_cast<std::uint32_t>(index.value);
+  for (const char byte : id) hash = (hash ^ static_cast<unsigned char>(byte)) * 1099511628211ULL;
+  return hash;
 }
 
-bool WrittenDocuments::has(const Versions& versions, IndexId index, const DocumentId& id,
-                           DocumentVersion version) {
-  const auto of_index = versions.find(index);
-  if (of_index == versions.end()) return false;
-  const auto known = of_index->second.find(id.text);
-  return known != of_index->second.end() && known->second >= version;
+}  // namespace
+
+// A document is in one of two slots, a cache of two ways: of the two the older one makes room.
+WrittenDocuments::Place WrittenDocuments::place_of(IndexId index, const DocumentId& id) {
+  const std::size_t other = std::hash<std::string>()(id.text) + static_cast<std::size_t>(index.value);
+  return {other % kSlots, hash_of(index, id.text)};
+}
+
+void WrittenDocuments::add(IndexId index, const DocumentId& id, DocumentVersion version) {
+  const Place place = place_of(index, id);
+  const MutexLock lock(mutex_);
+  if (slots_.empty()) slots_.resize(kSlots);
+  const std::array<Slot*, 2> ways{&slots_[place.slot], &slots_[place.slot ^ 1]};
+  const auto known =
+      std::ranges::find_if(ways, [&](const Slot* slot) { return slot->document == place.document; });
+  Slot& slot = known != ways.end() ? **known : **std::ranges::min_element(ways, {}, &Slot::version);
+  if (known == ways.end()) slot = {place.document, version};
+  slot.version = std::max(slot.version, version);
 }
 
 bool WrittenDocuments::has(IndexId index, const DocumentId& id, DocumentVersion version) const {
+  const Place place = place_of(index, id);
   const MutexLock lock(mutex_);
-  return has(latest_, index, id, version) || has(before_, index, id, version);
+  if (slots_.empty()) return false;
+  return std::ranges::any_of(std::array{slots_[place.slot], slots_[place.slot ^ 1]}, [&](const Slot& slot) {
+    return slot.document == place.document && slot.version >= version;
+  });
 }
 
 }  // namespace lockstep

@@ -3,9 +3,8 @@
 #pragma once
 
 #include <cstddef>
-#include <map>
-#include <string>
-#include <unordered_map>
+#include <cstdint>
+#include <vector>
 
 #include "replicator/document_version.h"
 #include "replicator/ids.h"
@@ -16,8 +15,9 @@ namespace lockstep {
 /// For any thread.
 class WrittenDocuments {
  public:
-  /// Of so many it remembers each, and of no more than twice as many any.
-  static constexpr std::size_t kRemembered = 16'384;
+  /// Of so many documents at least, and of no more than twice as many. A document that is forgotten is only
+  /// written once more.
+  static constexpr std::size_t kRemembered = 8'192;
 
   /// Elasticsearch has this version of the document, or a newer one of ours.
   void add(IndexId index, const DocumentId& id, DocumentVersion version);
@@ -26,14 +26,19 @@ class WrittenDocuments {
   bool has(IndexId index, const DocumentId& id, DocumentVersion version) const;
 
  private:
-  using Versions = std::map<IndexId, std::unordered_map<std::string, DocumentVersion>>;
+  struct Place {
+    std::size_t slot;
+    std::uint64_t document;  // another hash: two documents share both of them at odds of 1 in 2^78
+  };
+  struct Slot {
+    std::uint64_t document = 0;
+    DocumentVersion version;
+  };
 
-  static bool has(const Versions& versions, IndexId index, const DocumentId& id, DocumentVersion version);
+  static Place place_of(IndexId index, const DocumentId& id);
 
   mutable Mutex mutex_;
-  Versions latest_ LOCKSTEP_GUARDED_BY(mutex_);
-  Versions before_ LOCKSTEP_GUARDED_BY(mutex_);         // until latest_ took its place
-  std::size_t number_ LOCKSTEP_GUARDED_BY(mutex_) = 0;  // of documents in latest_
+  std::vector<Slot> slots_ LOCKSTEP_GUARDED_BY(mutex_);  // none until the first write
 };
 
 }  // namespace lockstep

@@ -23,7 +23,7 @@ const Doing kFinding("finding the documents of a large change");
 // Of a large transaction, in one transaction of ours: enough rows that a million of them do not take long,
 // few enough values for a small memory.
 constexpr std::int64_t kRowsAtOnce = 1'000;
-constexpr std::int64_t kValuesAtOnce = 10'000;
+constexpr std::int64_t kValuesAtOnce = 5'000;
 
 std::string numbers_literal(const std::vector<DueNumber>& numbers) {
   std::vector<std::string> texts;
