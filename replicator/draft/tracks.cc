@@ -16,6 +16,7 @@ struct Step {
   ColumnNames from_columns;
   std::string to;
   ColumnNames to_columns;
+  ColumnNames nulls;  // of both
 
   bool operator==(const Step&) const = default;
 };
@@ -29,7 +30,7 @@ std::set<std::pair<std::string, std::string>> pairs_of(const Join& join) {
 }
 
 Join reversed(const Join& join) {
-  return {join.other, join.other_columns, join.table, join.columns};
+  return {join.other, join.other_columns, join.table, join.columns, join.nulls};
 }
 
 // Whether `wide` asks for everything that `narrow` does, and so follows from the same condition.
@@ -38,6 +39,7 @@ bool includes(const Join& wide, const Join& narrow) {
     if (wide.table != other.table || wide.other != other.other) continue;
     const auto all = pairs_of(wide);
     const auto some = pairs_of(other);
+    if (other.nulls != wide.nulls && !other.nulls.empty()) continue;
     if (std::includes(all.begin(), all.end(), some.begin(), some.end())) return true;
   }
   return false;
@@ -54,8 +56,8 @@ class Drafter {
   Drafter(const TableGraph& graph, const DocumentJoins& documents, const SqlDialect& dialect)
       : graph_(graph), documents_(documents), dialect_(dialect) {
     for (const Join& join : documents.joins) {
-      add_step({join.table, join.columns, join.other, join.other_columns});
-      add_step({join.other, join.other_columns, join.table, join.columns});
+      add_step({join.table, join.columns, join.other, join.other_columns, join.nulls});
+      add_step({join.other, join.other_columns, join.table, join.columns, join.nulls});
     }
   }
 
@@ -63,13 +65,6 @@ class Drafter {
     if (documents_.root.empty()) return without_root();
     add_root();
     for (const auto& [table, times] : documents_.reads) add_table(table);
-    for (const auto& [name, clause] : documents_.everywhere) {
-      const GraphTable& root = table(documents_.root);
-      add_query(
-          {name, "", {}, {}},
-          "select " + as_value("t1", root.column(documents_.root_column)) + "\nfrom " + root.name + " as t1",
-          name + " → every document: " + clause, drafted_.tracks);
-    }
     return std::move(drafted_);
   }
 
@@ -101,8 +96,22 @@ class Drafter {
     need_index(documents_.root, {documents_.root_column});
   }
 
+  // No path leads to more than that; only deleted documents are found by their own row.
+  void add_every_document(const std::string& name, const std::string& why) {
+    const GraphTable& root = table(documents_.root);
+    add_query(
+        {name, "", {}, {}},
+        "select " + as_value("t1", root.column(documents_.root_column)) + "\nfrom " + root.name + " as t1",
+        name + " → every document: " + why, drafted_.tracks);
+  }
+
   void add_table(const std::string& name) {
+    const auto clause = documents_.everywhere.find(name);
+    if (clause != documents_.everywhere.end()) return add_every_document(name, clause->second);
     const std::optional<std::vector<Path>> paths = paths_from(name);
+    if (const auto compared = documents_.compared.find(name); !paths && compared != documents_.compared.end())
+      return add_every_document(
+          name, compared->second + ", and more than " + std::to_string(kMaxPaths) + " paths of keys");
     if (!paths) {
       drafted_.unknown.push_back({name,
                                   "more than " + std::to_string(kMaxPaths) + " paths of keys lead from " +
@@ -158,8 +167,8 @@ class Drafter {
 
   void add_path(const Path& path, std::vector<DraftTrack>& tracks) {
     for (const Step& step : path) {
-      need_index(step.to, step.to_columns);
-      need_index(step.from, step.from_columns);
+      need_index(step.to, with_nulls(step.to_columns, step));
+      need_index(step.from, with_nulls(step.from_columns, step));
     }
     const Step& first = path.front();
     const std::string row = row_of(first);
@@ -185,11 +194,27 @@ class Drafter {
     if (std::find(texts.begin(), texts.end(), text) == texts.end()) texts.push_back(text);
   }
 
+  static ColumnNames with_nulls(ColumnNames columns, const Step& step) {
+    columns.insert(columns.end(), step.nulls.begin(), step.nulls.end());
+    return columns;
+  }
+
   std::string row_of(const Step& first) const {
     const GraphTable& changed = table(first.from);
-    if (first.from_columns == changed.key) return "";
-    if (first.from_columns.size() == 1) return first.from_columns.front();
-    return dialect_.several_columns(first.from_columns);
+    if (first.from_columns == changed.key && first.nulls.empty()) return "";
+    std::string row = first.from_columns.size() == 1 ? first.from_columns.front()
+                                                     : dialect_.several_columns(first.from_columns);
+    if (first.nulls.empty()) return row;
+    // Of other rows nothing is noted.
+    if (first.from_columns.empty()) row = "1";
+    return "case when " + joined(null_in("", first), " and ") + " then " + row + " end";
+  }
+
+  static std::vector<std::string> null_in(const std::string& alias, const Step& step) {
+    std::vector<std::string> conditions;
+    for (const std::string& column : step.nulls)
+      conditions.push_back((alias.empty() ? "" : alias + ".") + column + " is null");
+    return conditions;
   }
 
   // From $1, the values of the path's first columns, to the _ids. Empty: they are the _ids.
@@ -208,10 +233,13 @@ class Drafter {
         const bool several = step.from_columns.size() > 1;
         from = several ? dialect_.values_as_rows() + "\njoin " + step.to + " as t1 on " + by_value(step)
                        : step.to + " as t1";
-        if (!several) {
+        std::vector<std::string> conditions = null_in("t1", step);
+        if (step.from_columns.size() == 1) {
           const GraphColumn& column = table(step.to).column(step.to_columns[0]);
-          where = "\nwhere " + dialect_.is_among_values(as_value("t1", column), column.equality);
+          conditions.insert(conditions.begin(),
+                            dialect_.is_among_values(as_value("t1", column), column.equality));
         }
+        if (!conditions.empty()) where = "\nwhere " + joined(conditions, " and ");
       } else {
         from +=
             "\njoin " + step.to + " as " + alias + " on " + by_columns(step, alias, "t" + std::to_string(i));
@@ -232,6 +260,9 @@ class Drafter {
     for (std::size_t i = 0; i < step.to_columns.size(); ++i)
       conditions.push_back(alias + "." + compared(step.to, step.to_columns[i]) + " " + before + "." +
                            step.from_columns[i]);
+    for (const std::string& side : {before, alias}) {
+      for (const std::string& condition : null_in(side, step)) conditions.push_back(condition);
+    }
     return joined(conditions, " and ");
   }
 
@@ -279,7 +310,8 @@ class Drafter {
 }  // namespace
 
 DocumentJoins joins_of_view(const TableGraph& graph, const ViewShape& view) {
-  DocumentJoins documents{view.root, view.root_column, view.reads, {}, view.unreached, view.everywhere};
+  DocumentJoins documents{view.root,      view.root_column, view.reads,   {},
+                          view.unreached, view.everywhere,  view.compared};
   for (const auto& [name, times] : view.reads) {
     for (const ForeignKey& key : graph.at(name).foreign_keys) {
       if (view.reads.contains(key.table))

@@ -49,6 +49,7 @@ struct DocumentJoins {
   std::vector<Join> joins;
   std::set<std::string> unreached = {};                ///< as in ViewShape
   std::map<std::string, std::string> everywhere = {};  ///< likewise
+  std::map<std::string, std::string> compared = {};    ///< likewise
 };
 
 /// More paths than that from one table are not followed: it becomes unknown.

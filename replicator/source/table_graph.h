@@ -73,6 +73,7 @@ struct Join {
   ColumnNames columns;
   std::string other;
   ColumnNames other_columns;
+  ColumnNames nulls = {};  ///< of both, which are one table: columns that are null in both rows
 };
 
 struct ViewShape {
@@ -87,6 +88,8 @@ struct ViewShape {
   std::set<std::string> unreached;  ///< tables that it reads in a place from where no links lead to the root
   std::map<std::string, std::string> everywhere;  ///< tables whose rows may change any document, and by which
                                                   ///< clause of the view
+  /// Tables whose rows change the documents of other rows, and by which clause: the links lead to these.
+  std::map<std::string, std::string> compared;
   std::vector<std::string> unknown;  ///< what nobody can tell, in words: "when foreign table … changes"
   bool recursive = false;
 };

@@ -62,3 +62,40 @@ left join (select distinct on (p.team_id) p.team_id, p.name from league.players 
            order by p.team_id, p.score desc, p.id) as best on best.team_id = t.id
 left join lateral (select g.minute from league.goals as g join league.players as p on p.id = g.player_id
                    where p.team_id = t.id order by g.minute desc limit 1) as last on true;
+
+-- What lets a row in comes from a table that is joined, summed, asked for or picked from.
+create view search.admitted as
+select p.id as _id, p.name
+from league.players as p join league.teams as t on t.id = p.team_id
+where t.region <> 'region 1' order by p.score, p.id limit 10;
+
+create view search.standings as
+select t.id as _id, rank() over (order by g.number desc) as place
+from league.teams as t
+cross join lateral (select count(*) as number from league.goals as g join league.players as p on p.id = g.player_id
+                    where p.team_id = t.id) as g;
+
+create view search.numbered_scorers as
+select p.id as _id, row_number() over (partition by p.position order by p.id) as number
+from league.players as p where exists (select from league.goals as g where g.player_id = p.id);
+
+create view search.by_last_goal as
+select p.id as _id, count(*) over (partition by last.minute) as number
+from league.players as p
+cross join lateral (select g.minute from league.goals as g where g.player_id = p.id order by g.id desc limit 1) as last;
+
+create view search.by_pair as
+select p.id as _id, rank() over (partition by q.position order by p.score, p.id) as place
+from league.players as p join league.players as q on q.id = p.score;
+
+create view search.two_windows as
+select id as _id, rank() over (partition by team_id, position order by score) as place,
+       count(*) over (partition by score) as number
+from league.players;
+
+-- The rows of a window, and those of them that are picked.
+create view search.first_places as
+select * from (select distinct on (x.place) x.id as _id, x.place, x.name
+               from (select id, name, rank() over (partition by position order by score) as place
+                     from league.players) as x
+               order by x.place, x.id) as y;

@@ -206,6 +206,47 @@ TEST(TracksTest, AJoinByAPartOfAForeignKeyIsAPathOfItsOwnAndOneByMoreIsNot) {
   EXPECT_THAT(of_table(drafted, "shop.lines"), SizeIs(1));
 }
 
+TEST(TracksTest, RowsWithoutAValueLeadToOneAnother) {
+  ViewShape view = orders_with({"lines"});
+  view.reads["shop.lines"] = 2;
+  view.links = {{"shop.lines", {"maker"}, "shop.lines", {"maker"}},
+                {"shop.lines", {}, "shop.lines", {}, {"maker"}},
+                {"shop.lines", {"id"}, "shop.lines", {"id"}, {"number"}}};
+  std::map<std::string, std::string> queries;
+  for (const DraftTrack& track : of_table(tracks_of(view), "shop.lines")) {
+    for (const std::string& query : track.queries) queries[track.row] += query + ";\n";
+  }
+  EXPECT_THAT(queries["maker"], HasSubstr("where t1.maker = any($1)"));
+  EXPECT_THAT(queries["case when maker is null then 1 end"], HasSubstr("where t1.maker is null"));
+  EXPECT_THAT(queries["case when number is null then id end"],
+              HasSubstr("where t1.id = any($1) and t1.number is null"));
+}
+
+TEST(TracksTest, ATableThatMayChangeAnyDocumentHasNoOtherTrackThanThat) {
+  ViewShape view = orders_with({"customers", "lines"});
+  view.everywhere = {{"shop.customers", "limit or offset"}};
+  view.unreached = {"shop.customers"};
+  const DraftTracks drafted = tracks_of(view);
+  const std::vector<DraftTrack> tracks = of_table(drafted, "shop.customers");
+  ASSERT_THAT(tracks, SizeIs(1));
+  EXPECT_THAT(tracks[0].queries, ElementsAre("select t1.id\nfrom shop.orders as t1"));
+  EXPECT_THAT(drafted.unknown, IsEmpty());
+}
+
+TEST(TracksTest, TooManyPathsToAPartitionLeadToEveryDocument) {
+  TableGraph graph = shop_graph();
+  for (std::size_t i = 0; i <= kMaxPaths; ++i)
+    graph["shop.orders"].foreign_keys.push_back(
+        {{"customer_id"}, "shop.customers", {"id" + std::to_string(i)}});
+  ViewShape view = orders_with({"customers"});
+  view.compared = {{"shop.customers", "a window function"}};
+  const DraftTracks drafted = tracks_of(view, graph);
+  EXPECT_THAT(drafted.unknown, IsEmpty());
+  ASSERT_THAT(of_table(drafted, "shop.customers"), SizeIs(1));
+  EXPECT_THAT(of_table(drafted, "shop.customers")[0].queries,
+              ElementsAre("select t1.id\nfrom shop.orders as t1"));
+}
+
 TEST(TracksTest, ATableThatNothingLeadsFromIsNamed) {
   const DraftTracks drafted = tracks_of(orders_with({"products"}));
   ASSERT_THAT(drafted.unknown, SizeIs(1));

@@ -33,6 +33,7 @@ void read_columns(PostgresTransaction& transaction, PostgresRelation& relation) 
     column.computed_on_read = row[9].as<bool>();
     column.fixed_width = row[10].as<bool>();
     column.key_position = row[11].as<int>();
+    column.nullable = row[12].as<bool>();
     relation.columns.push_back(std::move(column));
   }
 }

@@ -24,6 +24,7 @@ struct PostgresColumn {
   bool deterministic = true;      ///< equal texts are the same texts
   bool computed_on_read = false;  ///< a virtual generated column: not stored
   bool fixed_width = true;
+  bool nullable = true;
   int key_position = -1;  ///< position in the primary key, from 0; -1: not part of it
 };
 

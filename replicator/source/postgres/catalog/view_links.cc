@@ -18,6 +18,7 @@ enum RangeTableKind : long { kRelation = 0, kSubquery = 1, kJoin = 2, kFunction 
 enum JoinKind : long { kInner = 0, kLeft = 1, kFull = 2, kRight = 3 };
 enum SublinkKind : long { kAny = 2, kRowCompare = 3 };
 enum ParameterKind : long { kOfFunction = 0, kOfSublink = 2 };
+constexpr long kIsNotNull = 1;   // a NULLTEST's kind
 constexpr int kMostNested = 64;  // views, functions and subqueries in one another
 
 constexpr long kText = 25, kVarchar = 1043;
@@ -49,9 +50,11 @@ class Walker {
   explicit Walker(PostgresTransaction& transaction) : transaction_(transaction) {}
 
   ViewLinks walk(unsigned view, int id) {
+    id_target_ = id;
     const Origins documents = at(in_view(view), id);
     ViewLinks links;
     links.tables = tables_;
+    if (is_id_known_) links.id_columns = std::move(id_columns_);
     for (const auto& [places, sets] : conditions_) {
       for (const EqualColumns& columns : sets) links.links.push_back({places.first, places.second, columns});
     }
@@ -116,69 +119,104 @@ class Walker {
     if (scopes_.size() > kMostNested) throw NodeTreeError("its queries are nested too deeply");
     scopes_.push_back({&query, {}, {}, {}});
     const std::size_t begin = tables_.size();
+    const long id = std::exchange(id_target_, 0);
     if (const PostgresNode* tree = query.field("jointree")) in_from(*tree);
     Output output;
     if (const PostgresNode* operations = query.field("setOperations")) {
-      output = in_branches(*operations, recursive);
+      output = in_branches(*operations, recursive, id);
     } else {
       for (const PostgresNode& target : query.list("targetList")) {
         const long number = target.number("resno", 0);
         if (number <= 0 || target.field("expr") == nullptr) continue;
         if (output.size() < static_cast<std::size_t>(number)) output.resize(static_cast<std::size_t>(number));
         output[static_cast<std::size_t>(number - 1)] = origins_of(*target.field("expr"));
+        if (number == id) is_id_known_ = add_columns(*target.field("expr"), id_columns_) && is_id_known_;
       }
     }
     for (const auto& [name, value] : query.fields) {
-      if (name != "rtable" && name != "cteList") in_expressions(value);
+      if (name != "rtable" && name != "cteList" && name != "targetList") in_expressions(value);
+    }
+    std::set<std::size_t> aside;  // places that change a row, and no other one
+    for (const PostgresNode& target : query.list("targetList")) {
+      std::size_t place = tables_.size();
+      in_expressions(target);
+      for (; place < tables_.size() && !decides(query, target); ++place) aside.insert(place);
     }
     if (const PostgresNode* having = query.field("havingQual")) add_and(conditions_, condition_of(*having));
-    add_partitions(query, begin);
+    add_partitions(query, begin, aside);
+    for (std::size_t place = begin; place < tables_.size() && !passes_rows(query); ++place)
+      picked_.insert(place);
     scopes_.pop_back();
     return output;
   }
 
   // REQUIRES: the query is walked, and its places are those from `begin` on.
-  void add_partitions(const PostgresNode& query, std::size_t begin) {
+  void add_partitions(const PostgresNode& query, std::size_t begin, const std::set<std::size_t>& aside) {
     const auto is_chosen = [&](const auto& some) {
       return some.first.first < begin && begin <= some.first.second;
     };
-    if (std::any_of(conditions_.begin(), conditions_.end(), is_chosen)) return;
+    if (std::any_of(conditions_.begin(), conditions_.end(), is_chosen) || is_correlated(query)) return;
+    ++levels_;
     for (const RowPartition& rows : partitions_of(query)) {
-      ViewPartition partition{.clause = rows.clause, .begin = begin, .end = tables_.size()};
-      for (const PostgresNode* const expression : rows.by) {
-        std::vector<ColumnOfPlace> value;
-        for (const PlaceColumn& origin : origins_of(*expression))
-          value.emplace_back(origin.place, origin.column);
-        partition.by_expression = partition.by_expression || value.empty();
-        if (!value.empty()) partition.by.push_back(std::move(value));
+      ViewPartition partition{.clause = rows.clause,
+                              .level = levels_,
+                              .begin = begin,
+                              .end = tables_.size(),
+                              .present = present_};
+      for (std::size_t place = begin; place < partition.end; ++place) {
+        if (!aside.contains(place)) partition.deciding.insert(place);
       }
-      for (const PostgresNode* const expression : rows.values) add_deciding(*expression, partition);
+      for (const PostgresNode* const expression : rows.by) add_value(*expression, partition);
+      connect(partition, conditions_, optional_);
       partitions_.push_back(std::move(partition));
     }
   }
 
-  // An aggregate depends on which rows there are.
-  void add_deciding(const PostgresNode& node, ViewPartition& partition) {
-    if (node.is("QUERY")) return;
-    for (std::size_t place = partition.begin; node.is("AGGREF") && place < partition.end; ++place)
-      partition.deciding.insert(place);
-    for (const PlaceColumn& origin : node.is("VAR") ? origins_of(node) : Origins{})
-      partition.deciding.insert(origin.place);
-    for (const PostgresNode& item : node.items) add_deciding(item, partition);
-    for (const auto& [name, value] : node.fields) add_deciding(value, partition);
+  // What the rows of the partition have in common: a column, one of each branch of a union, or an expression.
+  void add_value(const PostgresNode& expression, ViewPartition& partition) {
+    const Origins origins = origins_of(expression);
+    for (const PlaceColumn& origin : origins) partition.shared.emplace(origin.place, origin.column);
+    if (origins.size() == 1 && is_row(origins.front().place))
+      partition.anchors[origins.front().place].insert(origins.front().column);
+    std::set<ColumnOfPlace> columns;
+    if (!origins.empty() || !add_columns(expression, columns) || columns.empty()) return;
+    const std::size_t place = columns.begin()->first;
+    const bool is_of_one_row = std::all_of(columns.begin(), columns.end(),
+                                           [&](const auto& column) { return column.first == place; });
+    if (is_of_one_row && is_row(place)) partition.expressed.insert(columns.begin(), columns.end());
+  }
+
+  // Whether a value of this place is that of a row of a table, wherever the query has a row: not of one that
+  // was picked, and none that may be missing.
+  bool is_row(std::size_t place) const { return !picked_.contains(place) && !optional_.contains(place); }
+
+  // The columns that an expression is made of. False: it depends on more.
+  bool add_columns(const PostgresNode& node, std::set<ColumnOfPlace>& columns) {
+    if (node.is("VAR")) {
+      const Origins origins = origins_of(node);
+      for (const PlaceColumn& origin : origins) columns.emplace(origin.place, origin.column);
+      return origins.size() == 1;
+    }
+    if (node.is("SUBLINK") || node.is("AGGREF") || node.is("WINDOWFUNC") || node.is("PARAM")) return false;
+    if (node.is("FUNCEXPR") && node.number("funcid", 0) >= kFirstOwnOid) return false;
+    return std::all_of(node.items.begin(), node.items.end(),
+                       [&](const PostgresNode& item) { return add_columns(item, columns); }) &&
+           std::all_of(node.fields.begin(), node.fields.end(),
+                       [&](const PostgresNodeField& field) { return add_columns(field.value, columns); });
   }
 
   // Of union, intersect and except: a row comes from any of them.
-  Output in_branches(const PostgresNode& node, const std::string& recursive) {
+  Output in_branches(const PostgresNode& node, const std::string& recursive, long id) {
     if (node.is("RANGETBLREF")) {
+      id_target_ = id;
       const long number = node.number("rtindex", 0);
       in_entry(number);
       return scopes_.back().outputs[number];
     }
     if (node.field("larg") == nullptr || node.field("rarg") == nullptr) return {};
-    Output output = in_branches(*node.field("larg"), recursive);
+    Output output = in_branches(*node.field("larg"), recursive, id);
     if (!recursive.empty()) scopes_[scopes_.size() - 2].begun[recursive] = output;
-    const Output other = in_branches(*node.field("rarg"), recursive);
+    const Output other = in_branches(*node.field("rarg"), recursive, id);
     for (std::size_t i = 0; i < output.size(); ++i) {
       const Origins more = at(other, static_cast<long>(i) + 1);
       // A column that one branch does not tell is not told.
@@ -195,12 +233,20 @@ class Walker {
       in_entry(node.number("rtindex", 0));
     } else if (node.is("FROMEXPR")) {
       for (const PostgresNode& item : node.list("fromlist")) in_from(item);
-      if (const PostgresNode* condition = node.field("quals")) add_and(conditions_, condition_of(*condition));
+      if (const PostgresNode* condition = node.field("quals")) {
+        add_and(conditions_, condition_of(*condition));
+        add_present(*condition);
+      }
     } else if (node.is("JOINEXPR") && node.field("larg") != nullptr && node.field("rarg") != nullptr) {
       const Range left = in_from(*node.field("larg"));
       const Range right = in_from(*node.field("rarg"));
-      if (const PostgresNode* condition = node.field("quals"))
-        add_join(node.number("jointype", -1), left, right, condition_of(*condition));
+      const long kind = node.number("jointype", -1);
+      if (kind == kLeft || kind == kFull) add_optional(right);
+      if (kind == kRight || kind == kFull) add_optional(left);
+      if (const PostgresNode* condition = node.field("quals")) {
+        add_join(kind, left, right, condition_of(*condition));
+        if (kind == kInner) add_present(*condition);
+      }
     }
     range.end = tables_.size();
     return range;
@@ -215,6 +261,29 @@ class Walker {
       return !left.touches(some.first) || !right.touches(some.first);
     });
     add_and(conditions_, condition);
+  }
+
+  void add_optional(const Range& range) {
+    for (std::size_t place = range.begin; place < range.end; ++place) optional_.insert(place);
+  }
+
+  // A null is neither equal nor not null.
+  void add_present(const PostgresNode& condition) {
+    const PostgresNode* const operation = condition.field("boolop");
+    if (condition.is("BOOLEXPR") && operation != nullptr && operation->text == "and") {
+      for (const PostgresNode& part : condition.list("args")) add_present(part);
+    } else if (condition.is("NULLTEST") && condition.number("nulltesttype", -1) == kIsNotNull &&
+               condition.field("arg") != nullptr) {
+      add_present_value(*condition.field("arg"));
+    } else if (condition.is("OPEXPR") && condition.list("args").size() == 2 &&
+               is_equality(condition.number("opno", 0))) {
+      for (const PostgresNode& argument : condition.list("args")) add_present_value(argument);
+    }
+  }
+
+  void add_present_value(const PostgresNode& value) {
+    const Origins origins = origins_of(value);
+    if (origins.size() == 1) present_.emplace(origins.front().place, origins.front().column);
   }
 
   const PostgresNode* entry(const Scope& scope, long number) const {
@@ -248,10 +317,12 @@ class Walker {
   }
 
   void in_relation(long number, unsigned oid) {
-    if (describe_relation(transaction_, oid).kind == 'v') {
+    const PostgresRelation relation = describe_relation(transaction_, oid);
+    if (relation.kind == 'v') {
       Output output = in_view(oid);
       scopes_.back().outputs[number] = std::move(output);
     } else {
+      if (!relation.is_table()) picked_.insert(tables_.size());
       scopes_.back().places[number] = tables_.size();
       tables_.push_back(oid);
     }
@@ -325,12 +396,15 @@ class Walker {
     const pqxx::result body = transaction_.run(postgres_sql("function_tree"), call.number("funcid", 0));
     if (body.empty() || body[0][0].is_null()) return {};
     const PostgresNode tree = parse_node_tree(body[0][0].c_str());
-    return outside(0, [&] {
+    std::size_t place = tables_.size();
+    Output returned = outside(0, [&] {
       arguments.swap(arguments_);
       Output output = in_statements(tree);
       arguments.swap(arguments_);
       return output;
     });
+    for (; place < tables_.size(); ++place) picked_.insert(place);  // it may return the first row alone
+    return returned;
   }
 
   Output in_statements(const PostgresNode& node) {
@@ -416,7 +490,14 @@ class Walker {
   const Output* sublink_ = nullptr;  // what the query gives to whose rows something is compared
   std::vector<unsigned> tables_;
   std::vector<ViewPartition> partitions_;
+  std::size_t levels_ = 0;  // of partitions
   PlaceCondition conditions_;
+  std::set<std::size_t> optional_;   // places that may have no row where the query around has one
+  std::set<std::size_t> picked_;     // those whose rows may come out of their query, or not, for other rows
+  std::set<ColumnOfPlace> present_;  // columns that are not null in any row that counts
+  long id_target_ = 0;               // which column of the query that is walked next gives the _id; 0: none
+  std::set<ColumnOfPlace> id_columns_;
+  bool is_id_known_ = true;
   int nested_ = 0;
 };
 

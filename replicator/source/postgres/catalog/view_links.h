@@ -25,7 +25,9 @@ struct ViewLinks {
   std::vector<unsigned> tables;          ///< by place: the oid of the table or whatever else has rows
   std::vector<ViewLink> links;           ///< two of the same places: either holds
   std::map<std::size_t, int> documents;  ///< the places whose row gives the _id, with its column
-  std::set<std::size_t> reached;         ///< those from which links lead there, and they themselves
+  /// All that the _id is made of; empty: nobody can tell.
+  std::set<ColumnOfPlace> id_columns;
+  std::set<std::size_t> reached;  ///< those from which links lead there, and they themselves
   /// All but those of queries that an outer row chooses the rows of: these lead to that row.
   std::vector<ViewPartition> partitions;
 };

@@ -7,82 +7,120 @@
 namespace lockstep {
 namespace {
 
-// Two places may be linked by one of several conditions: then none of them is certain.
-bool is_certain(const ViewLink& link, const std::vector<ViewLink>& links) {
-  return std::count_if(links.begin(), links.end(), [&](const ViewLink& other) {
-           return other.place == link.place && other.other == link.other;
-         }) == 1;
-}
-
 bool reaches_other_documents(const ViewPartition& partition, const ViewLinks& links) {
-  const std::set<ColumnOfPlace> shared = shared_columns(partition, links);
+  bool is_followed = false;
   for (const auto& [place, column] : links.documents) {
-    if (partition.contains(place) && !shared.contains({place, column})) return true;
+    if (!partition.contains(place)) continue;
+    if (!partition.shared.contains({place, column})) return true;
+    is_followed = true;
+  }
+  for (const ColumnOfPlace& column : links.id_columns) {
+    if (!partition.contains(column.first)) continue;
+    if (!partition.shared.contains(column)) return true;
+    is_followed = true;
   }
   for (const ViewLink& link : links.links) {
     const bool first = partition.contains(link.place);
     if (first == partition.contains(link.other)) continue;
     for (const auto& [column, other] : link.columns) {
-      if (!shared.contains(first ? ColumnOfPlace{link.place, column} : ColumnOfPlace{link.other, other}))
+      if (!partition.shared.contains(first ? ColumnOfPlace{link.place, column}
+                                           : ColumnOfPlace{link.other, other}))
         return true;
     }
+    is_followed = true;
   }
-  return false;
+  return !is_followed;
 }
 
-bool is_of_document(const std::vector<ColumnOfPlace>& value, const ViewLinks& links) {
-  return std::all_of(value.begin(), value.end(),
-                     [&](const ColumnOfPlace& column) { return links.documents.contains(column.first); });
+void add_shared(ViewPartition& partition, const PlaceCondition& conditions,
+                const std::set<std::size_t>& optional) {
+  // Two places may be linked by one of several conditions: then none of them is certain. Where a row may be
+  // missing, null is equal to nothing.
+  const auto pass = [&](const ColumnOfPlace& from, const ColumnOfPlace& to) {
+    return !optional.contains(from.first) && partition.shared.contains(from) &&
+           partition.shared.insert(to).second;
+  };
+  for (bool grown = true; grown;) {
+    grown = false;
+    for (const auto& [places, sets] : conditions) {
+      if (!partition.contains(places.first) || !partition.contains(places.second) || sets.size() != 1)
+        continue;
+      for (const auto& [column, other] : sets.front()) {
+        const ColumnOfPlace some{places.first, column};
+        const ColumnOfPlace equal{places.second, other};
+        grown = pass(some, equal) || pass(equal, some) || grown;
+      }
+    }
+  }
+}
+
+std::set<std::size_t> connected_to(std::size_t anchor, const ViewPartition& partition,
+                                   const PlaceCondition& conditions) {
+  std::set<std::size_t> places{anchor};
+  for (bool grown = true; grown;) {
+    grown = false;
+    for (const auto& [pair, sets] : conditions) {
+      if (!partition.contains(pair.first) || !partition.contains(pair.second) ||
+          places.contains(pair.first) == places.contains(pair.second))
+        continue;
+      places.insert({pair.first, pair.second});
+      grown = true;
+    }
+  }
+  return places;
+}
+
+// What a row changes by the one level, another one makes something else of.
+bool is_in_several_levels(std::size_t place, const std::vector<ViewPartition>& partitions) {
+  std::set<std::size_t> levels;
+  for (const ViewPartition& partition : partitions) {
+    if (partition.deciding.contains(place)) levels.insert(partition.level);
+  }
+  return levels.size() > 1;
 }
 
 }  // namespace
 
-std::set<ColumnOfPlace> shared_columns(const ViewPartition& partition, const ViewLinks& links) {
-  std::set<ColumnOfPlace> shared;
-  for (const std::vector<ColumnOfPlace>& value : partition.by) shared.insert(value.begin(), value.end());
-  for (bool grown = true; grown;) {
-    grown = false;
-    for (const ViewLink& link : links.links) {
-      if (!partition.contains(link.place) || !partition.contains(link.other)) continue;
-      if (!is_certain(link, links.links)) continue;
-      for (const auto& [column, other] : link.columns) {
-        const ColumnOfPlace some{link.place, column};
-        const ColumnOfPlace equal{link.other, other};
-        if (shared.contains(some) == shared.contains(equal)) continue;
-        shared.insert({some, equal});
-        grown = true;
+void connect(ViewPartition& partition, const PlaceCondition& conditions,
+             const std::set<std::size_t>& optional) {
+  add_shared(partition, conditions, optional);
+  for (const auto& [anchor, columns] : partition.anchors)
+    partition.connected[anchor] = connected_to(anchor, partition, conditions);
+  for (const auto& [places, sets] : conditions) {
+    if (!partition.contains(places.first) || !partition.contains(places.second)) continue;
+    for (const EqualColumns& columns : sets) {
+      for (const auto& [column, other] : columns) {
+        partition.linked[places.first].insert(column);
+        partition.linked[places.second].insert(other);
       }
     }
   }
-  return shared;
 }
 
 std::vector<ViewPartition> partitions_over_documents(const ViewLinks& links) {
   std::vector<ViewPartition> found;
-  for (ViewPartition partition : links.partitions) {
-    if (!reaches_other_documents(partition, links)) continue;
-    for (const auto& [place, column] : links.documents) {
-      if (partition.contains(place)) partition.deciding.insert(place);
+  for (const ViewPartition& partition : links.partitions) {
+    if (reaches_other_documents(partition, links)) found.push_back(partition);
+  }
+  for (ViewPartition& partition : found) {
+    const std::optional<std::size_t> anchor = anchor_of(partition, links);
+    for (const std::size_t place : partition.deciding) {
+      if (!anchor || !partition.connected.at(*anchor).contains(place) || is_in_several_levels(place, found))
+        partition.everywhere.insert(place);
     }
-    found.push_back(std::move(partition));
   }
   return found;
 }
 
-std::vector<std::pair<std::size_t, std::set<int>>> columns_of_peers(const ViewPartition& partition,
-                                                                    const ViewLinks& links) {
-  if (partition.by.empty()) return {};
-  auto chosen = std::find_if(partition.by.begin(), partition.by.end(),
-                             [&](const auto& value) { return is_of_document(value, links); });
-  if (chosen == partition.by.end()) chosen = partition.by.begin();
-  std::vector<std::pair<std::size_t, std::set<int>>> columns;
-  for (const auto& [place, column] : *chosen) columns.push_back({place, {column}});
-  if (columns.size() > 1) return columns;
-  for (const std::vector<ColumnOfPlace>& value : partition.by) {
-    if (value.size() == 1 && value.front().first == columns.front().first)
-      columns.front().second.insert(value.front().second);
-  }
-  return columns;
+std::optional<std::size_t> anchor_of(const ViewPartition& partition, const ViewLinks& links) {
+  const auto is_better = [&](const auto& some, const auto& other) {
+    const auto rank = [&](std::size_t place) {
+      return std::pair(links.documents.contains(place), partition.connected.at(place).size());
+    };
+    return rank(some.first) < rank(other.first);
+  };
+  const auto best = std::max_element(partition.anchors.begin(), partition.anchors.end(), is_better);
+  return best == partition.anchors.end() ? std::nullopt : std::optional(best->first);
 }
 
 }  // namespace lockstep

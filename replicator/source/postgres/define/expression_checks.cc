@@ -7,37 +7,13 @@
 
 #include "replicator/listed.h"
 #include "replicator/source/postgres/catalog/view_reads.h"
+#include "replicator/source/postgres/define/probe.h"
 #include "replicator/source/postgres/define/resolver.h"
 #include "replicator/source/postgres/define/temporal_keys.h"
 #include "replicator/source/postgres/session/array.h"
 
 namespace lockstep {
 namespace {
-
-constexpr const char* kCreateProbe = "create view pg_temp.lockstep_expression_probe as ";
-constexpr const char* kFindProbe = "select 'pg_temp.lockstep_expression_probe'::regclass::oid";
-
-std::string with_values(std::string query, const std::string& values) {
-  constexpr std::string_view kParameter = "$1";
-  for (std::size_t at = query.find(kParameter); at != std::string::npos;
-       at = query.find(kParameter, at + values.size()))
-    query.replace(at, kParameter.size(), values);
-  return query;
-}
-
-// None: the server takes no such view here, for a standby or without the right to temporary objects.
-// `look` gets the oid of the query's view while it is there.
-std::optional<ViewReads> reads_of(
-    PostgresTransaction& transaction, const std::string& query,
-    const std::function<void(unsigned view)>& look = [](unsigned) {}) {
-  std::optional<ViewReads> reads;
-  complaint_about(transaction, {kCreateProbe + query, kFindProbe}, [&](const pqxx::result& found) {
-    const auto view = found[0][0].as<unsigned>();
-    reads = read_view(transaction, view);
-    look(view);
-  });
-  return reads;
-}
 
 // Functions of the application that PostgreSQL is told to call again for the same arguments.
 std::set<std::string> not_immutable(PostgresTransaction& transaction, const ViewReads& reads) {
@@ -56,8 +32,8 @@ void check_row(PostgresTransaction& transaction, const TrackDesign& track, const
                std::vector<Finding>& findings) {
   const CaptureDesign& capture = design.captures[track.capture];
   const PostgresRelation& table = design.tables.at(track.table).relation;
-  const auto reads = reads_of(transaction, "select (" + capture.expression + "\n) as value from only " +
-                                               table.name + " as " + table.alias);
+  const auto reads = reads_of_query(transaction, "select (" + capture.expression + "\n) as value from only " +
+                                                     table.name + " as " + table.alias);
   if (!reads) return;
   std::set<std::string> others = not_immutable(transaction, *reads);
   others.insert(reads->environment.begin(), reads->environment.end());
@@ -77,8 +53,11 @@ void check_row(PostgresTransaction& transaction, const TrackDesign& track, const
 void check_keys(PostgresTransaction& transaction, const TrackDesign& track, const PipelineDesign& design,
                 TemporalKeys& temporal, std::vector<Finding>& findings) {
   const std::string values = "(null::" + design.captures[track.capture].value_type + "[])";
-  const auto reads = reads_of(transaction, with_values(without_semicolon(track.keys), values),
-                              [&](unsigned query) { temporal.check_keys(track, query); });
+  std::optional<ViewReads> reads;
+  ask_of_query(transaction, with_values(without_semicolon(track.keys), values), [&](unsigned query) {
+    reads = read_view(transaction, query);
+    temporal.check_keys(track, query);
+  });
   if (!reads) return;
   std::set<std::string> others = reads->volatile_functions;
   others.insert(reads->environment.begin(), reads->environment.end());

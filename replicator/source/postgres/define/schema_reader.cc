@@ -148,8 +148,10 @@ ViewShape PostgresSchemaReader::view(PostgresTransaction& transaction, const std
   try {
     const ViewLinks links = read_links(transaction, view->oid, id->number);
     add_links(transaction, links, shape);
+    std::map<std::string, int> more_reads;
     for (const ViewPartition& partition : partitions_over_documents(links))
-      add_partition(transaction, partition, links, shape);
+      add_partition(transaction, partition, links, shape, more_reads);
+    for (const auto& [table, times] : more_reads) shape.reads[table] += times;
   } catch (const NodeTreeError& error) {
     throw Error({.doing = "reading the joins of the view", .cause = error.what()});
   }
@@ -257,40 +259,34 @@ void PostgresSchemaReader::add_links(PostgresTransaction& transaction, const Vie
   }
 }
 
-// A path goes from a row to those of its partition as if the view joined them, so it comes to their table
-// once more.
+// A path goes from a row to those of its partition as if the view joined them, so it may come to each of its
+// places once more.
 void PostgresSchemaReader::add_partition(PostgresTransaction& transaction, const ViewPartition& partition,
-                                         const ViewLinks& links, ViewShape& shape) {
-  const auto table_at = [&](std::size_t place) {
-    const auto read = shape.reads.find(whole_table(transaction, links.tables[place]).name);
-    return read == shape.reads.end() ? std::string() : read->first;
-  };
-  const auto peers = columns_of_peers(partition, links);
-  std::set<std::string> twice;
-  for (const auto& [place, columns] : peers) {
-    for (const auto& [other, other_columns] : peers) {
-      Join join{table_at(place), {}, table_at(other), {}};
-      if (join.table.empty() || join.other.empty()) continue;
-      const PostgresRelation left = describe_relation(transaction, links.tables[place]);
-      const PostgresRelation right = describe_relation(transaction, links.tables[other]);
-      for (const int column : columns) join.columns.push_back(left.column(column)->quoted);
-      for (const int column : other_columns) join.other_columns.push_back(right.column(column)->quoted);
-      shape.links.push_back(std::move(join));
-    }
-    twice.insert(table_at(place));
-  }
-  const bool of_documents = std::all_of(
-      peers.begin(), peers.end(), [&](const auto& peer) { return links.documents.contains(peer.first); });
-  for (std::size_t place = partition.begin; place < partition.end && !of_documents; ++place)
-    twice.insert(table_at(place));
+                                         const ViewLinks& links, ViewShape& shape,
+                                         std::map<std::string, int>& more_reads) {
+  std::map<std::string, int> places;
   for (const std::size_t place : partition.deciding) {
-    if (peers.empty() && !table_at(place).empty())
-      shape.everywhere.emplace(table_at(place), partition.clause);
+    const auto read = shape.reads.find(whole_table(transaction, links.tables[place]).name);
+    if (read == shape.reads.end()) continue;
+    ++places[read->first];
+    (partition.everywhere.contains(place) ? shape.everywhere : shape.compared)
+        .emplace(read->first, partition.clause);
   }
-  for (const std::string& table : twice) {
-    if (const auto read = shape.reads.find(table); read != shape.reads.end() && !peers.empty())
-      ++read->second;
+  const std::optional<std::size_t> anchor = anchor_of(partition, links);
+  if (!anchor || partition.everywhere == partition.deciding) return;
+  for (const auto& [table, times] : places) more_reads[table] = std::max(more_reads[table], times);
+  const PostgresRelation table = describe_relation(transaction, links.tables[*anchor]);
+  const std::string name = whole_table(transaction, table.oid).name;
+  ColumnNames columns, present, nullable;
+  for (const int number : partition.anchors.at(*anchor)) {
+    const PostgresColumn& column = *table.column(number);
+    const bool has_nulls = column.nullable && !partition.present.contains({*anchor, number});
+    columns.push_back(column.quoted);
+    (has_nulls ? nullable : present).push_back(column.quoted);
   }
+  shape.links.push_back({name, columns, name, columns});
+  // Null is equal to nothing, and the rows without a value are a partition, too.
+  for (const std::string& column : nullable) shape.links.push_back({name, present, name, present, {column}});
 }
 
 PostgresRelation PostgresSchemaReader::whole_table(PostgresTransaction& transaction, unsigned oid) {

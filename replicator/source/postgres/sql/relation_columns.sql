@@ -1,5 +1,6 @@
 -- The columns of a relation, with the type that is below any domains.
 --   $1  oid
+-- nullable: rows may have no value there; a constraint that is not valid yet, as PostgreSQL 18 has them, proves nothing.
 -- equality: the operator by which the type's default B-tree compares, qualified where it is not one of the
 -- server's own. settings_free: whether the type's text form is the same whatever a session has set.
 select a.attnum, a.attname, quote_ident(a.attname), format_type(b.oid, -1), b.oid,
@@ -9,7 +10,10 @@ select a.attnum, a.attname, quote_ident(a.attname), format_type(b.oid, -1), b.oi
        coalesce(l.collisdeterministic, true),
        a.attgenerated::text = 'v',
        a.attlen > 0,
-       coalesce(array_position(i.indkey[0:i.indnkeyatts - 1], a.attnum), -1)
+       coalesce(array_position(i.indkey[0:i.indnkeyatts - 1], a.attnum), -1),
+       not a.attnotnull or exists (select from pg_constraint as n
+                                   where n.conrelid = a.attrelid and n.contype = 'n' and a.attnum = any(n.conkey)
+                                     and not n.convalidated)
 from pg_attribute as a
 cross join lateral (
   with recursive base (oid, typtype, typbasetype, typarray) as (
