@@ -1,14 +1,20 @@
 #include "replicator/source/sqlite/define/design.h"
 
 #include <algorithm>
+#include <initializer_list>
+#include <optional>
 #include <set>
+#include <string_view>
 #include <utility>
 
 #include "replicator/config/nearest_name.h"
 #include "replicator/listed.h"
 #include "replicator/source/index_definition.h"
+#include "replicator/source/sqlite/catalog/column_origin.h"
 #include "replicator/source/sqlite/catalog/compared_rows.h"
+#include "replicator/source/sqlite/catalog/sql_tokens.h"
 #include "replicator/source/sqlite/catalog/table.h"
+#include "replicator/source/sqlite/catalog/view_links.h"
 #include "replicator/source/sqlite/define/resolver.h"
 #include "replicator/source/sqlite/session/statement.h"
 
@@ -115,6 +121,7 @@ class Designer {
     for (const TrackConfig& track : config.tracks) add_track(track, *view, reads, index, covered);
     find_untracked(config, *view, reads, covered);
     warn_of_compared_rows(config, *view, reads);
+    warn_of_unreached(config, *view);
     design_.indices.push_back(std::move(index));
   }
 
@@ -176,17 +183,85 @@ class Designer {
     }
   }
 
-  // Where `keys` is given, nobody can tell whether it leads to all of these documents.
+  // Nothing but a column in common, or every document, is known to be enough.
   void warn_of_compared_rows(const IndexConfig& config, const SqliteTable& view,
                              const SqliteViewReads& reads) {
-    const bool has_keys = std::any_of(config.tracks.begin(), config.tracks.end(),
-                                      [](const TrackConfig& track) { return !track.keys.empty(); });
-    const std::set<std::string> clauses = clauses_that_compare_rows(connection_, reads.views);
-    if (clauses.empty() || has_keys) return;
-    warn(config.line,
-         "view " + view.name + " has " + listed(clauses) +
-             ": where it compares rows of several documents, a changed row changes those of the others",
-         "add a track with row, what these rows have in common, and keys from there to all of their _ids");
+    for (const SqliteComparedRows& compared : compared_rows(connection_, reads.views)) {
+      std::set<std::string> tables;
+      for (const std::string& table : compared.tables) {
+        const bool is_followed = std::all_of(compared.by.begin(), compared.by.end(), [&](const auto& by) {
+          return is_followed_to_all(config, table, by);
+        });
+        if (!is_followed) tables.insert(table);
+      }
+      if (tables.empty()) continue;
+      warn(
+          config.line,
+          "view " + view.name + " has " + listed(compared.clauses) +
+              ": where it compares rows of several documents, a changed row of " + listed(tables) +
+              " changes those of the others",
+          "add a track with row, what these rows have in common, and keys from there to all of their _ids (a "
+          "null is a value there, too), or with keys that select every _id: select … where $1 is not null");
+    }
+  }
+
+  bool is_followed_to_all(const IndexConfig& config, const std::string& name,
+                          const std::set<std::string>& by) {
+    const std::optional<SqliteTable> table = find_table(connection_, name);
+    if (!table || table->kind != SqliteTable::Kind::kTable) return true;  // reported without this
+    bool has_values = false;
+    bool has_null = false;
+    for (const TrackConfig& track : config.tracks) {
+      const std::optional<SqliteTable> tracked = find_table(connection_, track.table);
+      if (!tracked || tracked->name != table->name) continue;
+      if (track.ignore) return true;
+      const bool takes_null = mentions(track.row, {"null", "isnull", "coalesce", "ifnull"});
+      if (!track.keys.empty() && !mentions(track.keys, {"json_each"}) && !takes_null) return true;
+      if (takes_null) has_null = true;
+      const std::vector<const SqliteTableColumn*> key = table->primary_key();
+      const SqliteTableColumn* const column =
+          track.row.empty() && key.size() == 1 ? key.front() : table->column(track.row);
+      const bool is_common = column != nullptr && std::any_of(by.begin(), by.end(), [&](const auto& other) {
+                               return is_same_name(other, column->name);
+                             });
+      if (!is_common) continue;
+      has_values = true;
+      // Without keys the rows are of the document with that _id.
+      if (column->not_null || column->key_position >= 0 || track.keys.empty()) has_null = true;
+    }
+    return has_values && has_null;
+  }
+
+  static bool mentions(const std::string& sql, std::initializer_list<std::string_view> words) {
+    SqlTokens tokens(sql);
+    for (std::optional<SqlToken> token = tokens.next(); token; token = tokens.next()) {
+      if (std::any_of(words.begin(), words.end(), [&](std::string_view word) { return token->is(word); }))
+        return true;
+    }
+    return false;
+  }
+
+  // A track that leads to the document of its own row is not enough for a table that is read once more.
+  void warn_of_unreached(const IndexConfig& config, const SqliteTable& view) {
+    if (!column_origin(connection_, view.name, "_id")) return;
+    for (const std::string& name : read_view_links(connection_, view.name).unreached) {
+      std::optional<int> line;
+      bool leads_elsewhere = false;
+      for (const TrackConfig& track : config.tracks) {
+        const std::optional<SqliteTable> tracked = find_table(connection_, track.table);
+        if (!tracked || tracked->name != name) continue;
+        line = track.line;
+        leads_elsewhere = leads_elsewhere || track.ignore || !track.row.empty() || !track.column.empty() ||
+                          !track.keys.empty();
+      }
+      if (!line || leads_elsewhere) continue;
+      warn(*line,
+           "view " + view.name + " reads " + name +
+               " in a place from which no equality leads to the documents, and its only track leads to the "
+               "document of a row's own key: a change of it may miss documents",
+           "add a track of " + name +
+               " with keys that select these _ids, or every _id: select … where $1 is not null");
+    }
   }
 
   // --- tracks ---

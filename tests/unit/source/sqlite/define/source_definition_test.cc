@@ -256,7 +256,59 @@ TEST_F(SqliteDefinitionTest, AViewThatRanksOrLimitsItsRowsIsNamedUntilKeysLeadTo
   by_user.row = "user_id";
   EXPECT_THAT(checked_with(sqlite_index("latest", {sqlite_track("users"), by_user})), IsEmpty());
   by_user.keys = "select id from posts where user_id in (select value from json_each($1))";
-  EXPECT_THAT(checked_with(sqlite_index("ranked", {sqlite_track("posts"), by_user})), IsEmpty());
+  TrackConfig by_nobody = sqlite_track("posts");
+  by_nobody.row = "case when user_id is null then 1 end";
+  by_nobody.keys = "select id from posts where user_id is null and $1 is not null";
+  EXPECT_THAT(checked_with(sqlite_index("ranked", {sqlite_track("posts"), by_user, by_nobody})), IsEmpty());
+}
+
+TEST_F(SqliteDefinitionTest, ALimitOrAWindowBelowTheViewIsNamedWithTheTables) {
+  application_.execute(
+      "create view places as select id, user_id, rank() over (partition by user_id order by hits) as place "
+      "from "
+      "posts; "
+      "create view best as select u.id as _id from users u where u.id in (select user_id from posts order by "
+      "hits limit 1); "
+      "create view joined as select u.id as _id, x.n from users u join (select p.user_id, sum(p.hits) n from "
+      "posts p group by p.user_id order by n limit 2) x on x.user_id = u.id; "
+      "create view first as with top as (select id from users order by id limit 2) select p.id as _id from "
+      "posts p join top on top.id = p.user_id; "
+      "create view nested as select p.id as _id, r.place from posts p join places r on r.id = p.id");
+  TrackConfig by_user = sqlite_track("posts");
+  by_user.row = "user_id";
+  by_user.keys = "select id from users where id in (select value from json_each($1))";
+  for (const char* const view : {"best", "joined"}) {
+    EXPECT_THAT(checked_with(sqlite_index(view, {sqlite_track("users"), by_user})),
+                Contains(HasSubstr(std::string("view ") + view + " has limit: ")))
+        << view;
+    TrackConfig every_user = sqlite_track("users");
+    every_user.keys = "select id from users where $1 is not null";
+    TrackConfig every = sqlite_track("posts");
+    every.keys = "select id from users where $1 is not null";
+    EXPECT_THAT(checked_with(sqlite_index(view, {sqlite_track("users"), every_user, every})), IsEmpty())
+        << view;
+  }
+  TrackConfig by_own = sqlite_track("users");
+  by_own.keys = "select id from posts where user_id in (select value from json_each($1))";
+  EXPECT_THAT(checked_with(sqlite_index("first", {sqlite_track("posts"), by_own})),
+              Contains(HasSubstr("view first has limit: ")));
+  TrackConfig by_hits = sqlite_track("posts");
+  by_hits.row = "hits";
+  by_hits.keys = "select id from posts where hits in (select value from json_each($1))";
+  EXPECT_THAT(checked_with(sqlite_index("nested", {sqlite_track("posts"), by_hits})),
+              Contains(HasSubstr("view nested has a window function")));
+}
+
+TEST_F(SqliteDefinitionTest, ATableThatIsReadOnceMoreWithoutAnEqualityIsNamed) {
+  application_.execute(
+      "create view compared as select p.id as _id, (select count(*) from posts q where q.hits > p.hits) as "
+      "place "
+      "from posts p");
+  EXPECT_THAT(checked_with(sqlite_index("compared", {sqlite_track("posts")})),
+              Contains(HasSubstr("view compared reads posts in a place from which no equality leads")));
+  TrackConfig every = sqlite_track("posts");
+  every.keys = "select id from posts where $1 is not null";
+  EXPECT_THAT(checked_with(sqlite_index("compared", {sqlite_track("posts"), every})), IsEmpty());
 }
 
 TEST_F(SqliteDefinitionTest, AColumnOfJsonThatHoldsPlainTextIsNamedWithADocumentAndTheRemedy) {
