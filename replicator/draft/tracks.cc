@@ -16,7 +16,8 @@ struct Step {
   ColumnNames from_columns;
   std::string to;
   ColumnNames to_columns;
-  ColumnNames nulls;  // of both
+  bool is_partition;
+  ColumnNames nulls;
 
   bool operator==(const Step&) const = default;
 };
@@ -30,7 +31,7 @@ std::set<std::pair<std::string, std::string>> pairs_of(const Join& join) {
 }
 
 Join reversed(const Join& join) {
-  return {join.other, join.other_columns, join.table, join.columns, join.nulls};
+  return {join.other, join.other_columns, join.table, join.columns, join.is_partition, join.nulls};
 }
 
 // Whether `wide` asks for everything that `narrow` does, and so follows from the same condition.
@@ -39,6 +40,7 @@ bool includes(const Join& wide, const Join& narrow) {
     if (wide.table != other.table || wide.other != other.other) continue;
     const auto all = pairs_of(wide);
     const auto some = pairs_of(other);
+    if (other.is_partition != wide.is_partition) continue;
     if (other.nulls != wide.nulls && !other.nulls.empty()) continue;
     if (std::includes(all.begin(), all.end(), some.begin(), some.end())) return true;
   }
@@ -56,8 +58,8 @@ class Drafter {
   Drafter(const TableGraph& graph, const DocumentJoins& documents, const SqlDialect& dialect)
       : graph_(graph), documents_(documents), dialect_(dialect) {
     for (const Join& join : documents.joins) {
-      add_step({join.table, join.columns, join.other, join.other_columns, join.nulls});
-      add_step({join.other, join.other_columns, join.table, join.columns, join.nulls});
+      add_step({join.table, join.columns, join.other, join.other_columns, join.is_partition, join.nulls});
+      add_step({join.other, join.other_columns, join.table, join.columns, join.is_partition, join.nulls});
     }
   }
 
@@ -147,7 +149,7 @@ class Drafter {
       const auto steps = steps_.find(path.empty() ? name : path.back().to);
       if (steps == steps_.end()) continue;
       for (const Step& step : steps->second) {
-        if (visits(name, path, step.to) >= documents_.reads.at(step.to)) continue;
+        if (!may_take(name, path, step)) continue;
         Path longer = path;
         longer.push_back(step);
         if (step.to == documents_.root) {
@@ -160,9 +162,16 @@ class Drafter {
     return found;
   }
 
-  static int visits(const std::string& first, const Path& path, const std::string& name) {
-    const auto is_there = [&](const Step& step) { return step.to == name; };
-    return (first == name ? 1 : 0) + static_cast<int>(std::count_if(path.begin(), path.end(), is_there));
+  // On either side of a partition a path comes to a table as often as without one.
+  bool may_take(const std::string& first, const Path& path, const Step& step) const {
+    const auto partition =
+        std::find_if(path.begin(), path.end(), [](const Step& taken) { return taken.is_partition; });
+    if (step.is_partition) return partition == path.end();
+    const auto begin = partition == path.end() ? path.begin() : partition;
+    const auto visits =
+        std::count_if(begin, path.end(), [&](const Step& taken) { return taken.to == step.to; });
+    const bool begins_there = partition == path.end() && first == step.to;
+    return visits + (begins_there ? 1 : 0) < documents_.reads.at(step.to);
   }
 
   void add_path(const Path& path, std::vector<DraftTrack>& tracks) {

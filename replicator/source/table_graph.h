@@ -73,7 +73,9 @@ struct Join {
   ColumnNames columns;
   std::string other;
   ColumnNames other_columns;
-  ColumnNames nulls = {};  ///< of both, which are one table: columns that are null in both rows
+  /// Rows of one table that are computed together: a path leads from one to the others at most once.
+  bool is_partition = false;
+  ColumnNames nulls = {};  ///< of a partition: columns that are null in both rows
 };
 
 struct ViewShape {

@@ -208,10 +208,9 @@ TEST(TracksTest, AJoinByAPartOfAForeignKeyIsAPathOfItsOwnAndOneByMoreIsNot) {
 
 TEST(TracksTest, RowsWithoutAValueLeadToOneAnother) {
   ViewShape view = orders_with({"lines"});
-  view.reads["shop.lines"] = 2;
-  view.links = {{"shop.lines", {"maker"}, "shop.lines", {"maker"}},
-                {"shop.lines", {}, "shop.lines", {}, {"maker"}},
-                {"shop.lines", {"id"}, "shop.lines", {"id"}, {"number"}}};
+  view.links = {{"shop.lines", {"maker"}, "shop.lines", {"maker"}, true},
+                {"shop.lines", {}, "shop.lines", {}, true, {"maker"}},
+                {"shop.lines", {"id"}, "shop.lines", {"id"}, true, {"number"}}};
   std::map<std::string, std::string> queries;
   for (const DraftTrack& track : of_table(tracks_of(view), "shop.lines")) {
     for (const std::string& query : track.queries) queries[track.row] += query + ";\n";

@@ -112,11 +112,15 @@ class Search {
                  : Leads::kToAllWithValues;
     }
     if (partition.everywhere.contains(place)) return Leads::kToFewer;
-    if (partition.anchors.contains(place)) return Leads::kNotKnown;
+    // Those that it finds by the row itself are not found by one that is gone, or has another value by now.
+    if (partition.anchors.contains(place))
+      return has_keys && keys_lead(track, partition, table) == Leads::kToFewer ? Leads::kToFewer
+                                                                               : Leads::kNotKnown;
     const auto linked = partition.linked.find(place);
     if (!has_keys || linked == partition.linked.end() || !is_in(*track.columns, linked->second))
       return Leads::kToFewer;
-    return keys_lead(track, partition, table);
+    const Leads by_keys = keys_lead(track, partition, table);
+    return by_keys == Leads::kToAllWithValues ? Leads::kToFewer : by_keys;
   }
 
   // `keys` need no value where `row` tells that there is none.
@@ -147,7 +151,7 @@ class Search {
       if (!is_by_nulls && std::none_of(track.keys->links.begin(), track.keys->links.end(), is_peer)) continue;
       const PostgresRelation relation = describe_relation(transaction_, peers);
       const bool has_nulls = !nullable_columns(partition, anchor, relation).empty();
-      return has_nulls && !handles_null(track.config->keys) ? Leads::kToFewer : Leads::kToAll;
+      return has_nulls && !handles_null(track.config->keys) ? Leads::kToAllWithValues : Leads::kToAll;
     }
     return Leads::kToFewer;
   }

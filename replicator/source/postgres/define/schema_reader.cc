@@ -148,10 +148,8 @@ ViewShape PostgresSchemaReader::view(PostgresTransaction& transaction, const std
   try {
     const ViewLinks links = read_links(transaction, view->oid, id->number);
     add_links(transaction, links, shape);
-    std::map<std::string, int> more_reads;
     for (const ViewPartition& partition : partitions_over_documents(links))
-      add_partition(transaction, partition, links, shape, more_reads);
-    for (const auto& [table, times] : more_reads) shape.reads[table] += times;
+      add_partition(transaction, partition, links, shape);
   } catch (const NodeTreeError& error) {
     throw Error({.doing = "reading the joins of the view", .cause = error.what()});
   }
@@ -259,22 +257,17 @@ void PostgresSchemaReader::add_links(PostgresTransaction& transaction, const Vie
   }
 }
 
-// A path goes from a row to those of its partition as if the view joined them, so it may come to each of its
-// places once more.
+// A path goes from a row to those of its partition as if the view joined them.
 void PostgresSchemaReader::add_partition(PostgresTransaction& transaction, const ViewPartition& partition,
-                                         const ViewLinks& links, ViewShape& shape,
-                                         std::map<std::string, int>& more_reads) {
-  std::map<std::string, int> places;
+                                         const ViewLinks& links, ViewShape& shape) {
   for (const std::size_t place : partition.deciding) {
-    const auto read = shape.reads.find(whole_table(transaction, links.tables[place]).name);
-    if (read == shape.reads.end()) continue;
-    ++places[read->first];
+    const std::string table = whole_table(transaction, links.tables[place]).name;
+    if (!shape.reads.contains(table)) continue;
     (partition.everywhere.contains(place) ? shape.everywhere : shape.compared)
-        .emplace(read->first, partition.clause);
+        .emplace(table, partition.clause);
   }
   const std::optional<std::size_t> anchor = anchor_of(partition, links);
   if (!anchor || partition.everywhere == partition.deciding) return;
-  for (const auto& [table, times] : places) more_reads[table] = std::max(more_reads[table], times);
   const PostgresRelation table = describe_relation(transaction, links.tables[*anchor]);
   const std::string name = whole_table(transaction, table.oid).name;
   ColumnNames columns, present, nullable;
@@ -284,9 +277,10 @@ void PostgresSchemaReader::add_partition(PostgresTransaction& transaction, const
     columns.push_back(column.quoted);
     (has_nulls ? nullable : present).push_back(column.quoted);
   }
-  shape.links.push_back({name, columns, name, columns});
+  shape.links.push_back({name, columns, name, columns, true});
   // Null is equal to nothing, and the rows without a value are a partition, too.
-  for (const std::string& column : nullable) shape.links.push_back({name, present, name, present, {column}});
+  for (const std::string& column : nullable)
+    shape.links.push_back({name, present, name, present, true, {column}});
 }
 
 PostgresRelation PostgresSchemaReader::whole_table(PostgresTransaction& transaction, unsigned oid) {

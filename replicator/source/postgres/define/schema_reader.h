@@ -38,9 +38,8 @@ class PostgresSchemaReader final : public SchemaReader {
   using Entries = std::map<unsigned, int> ViewJoins::*;
   void add_joins(PostgresTransaction& transaction, unsigned view, Entries entries, ViewShape& shape);
   void add_links(PostgresTransaction& transaction, const ViewLinks& links, ViewShape& shape);
-  /// `more_reads`: how much more often a path may come to each table.
   void add_partition(PostgresTransaction& transaction, const ViewPartition& partition, const ViewLinks& links,
-                     ViewShape& shape, std::map<std::string, int>& more_reads);
+                     ViewShape& shape);
   PostgresRelation whole_table(PostgresTransaction& transaction, unsigned oid);
 
   const SourceConfig source_;
