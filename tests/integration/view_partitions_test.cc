@@ -37,6 +37,18 @@ class LeagueInit : public InitFixture {
     draft(view, {"--view", view});
     expect_that_no_change_is_missed(8);
   }
+
+  // One by one: what one leaves as it was, the next may have written again.
+  void expect_that_each_is_followed(const std::string& view, const std::vector<std::string>& changes) {
+    draft(view, {"--view", view});
+    must("up", {"--until-caught-up"});
+    for (const std::string& change : changes) {
+      database_.execute(change);
+      must("run", {"--until-caught-up"});
+      const Completed verified = lockstep("verify");
+      EXPECT_EQ(verified.exit_code, 0) << change << "\n" << verified.out << text(".toml");
+    }
+  }
 };
 
 TEST_F(LeagueInit, ARankOverAPartitionChangesAllDocumentsOfThePartition) {
@@ -45,6 +57,15 @@ TEST_F(LeagueInit, ARankOverAPartitionChangesAllDocumentsOfThePartition) {
 
 TEST_F(LeagueInit, ARunningNumberOverAllRowsChangesAllDocuments) {
   expect_that_no_change_of_is_missed("search.running");
+}
+
+TEST_F(LeagueInit, RowsWithoutAPartitionAreAPartitionToo) {
+  expect_that_each_is_followed(
+      "search.ranked",
+      {"update league.players set team_id = null where id < 9",
+       "update league.players set score = 100 where id = 1",
+       "insert into league.players values (41, null, 'goal', 'new', 200)",
+       "update league.players set team_id = 5 where id = 1", "delete from league.players where id = 41"});
 }
 
 TEST_F(LeagueInit, DistinctOnTakesAnotherRowWhenTheFirstOneChanges) {
@@ -64,23 +85,34 @@ TEST_F(LeagueInit, ARankByACountChangesTheDocumentsOfThePartition) {
 }
 
 TEST_F(LeagueInit, ALimitOverAJoinLetsDocumentsInWhenAConditionOnTheOtherTableChanges) {
-  expect_that_no_change_of_is_missed("search.admitted");
+  expect_that_each_is_followed("search.admitted",
+                               {"update league.teams set region = 'region 1' where region = 'region 0'",
+                                "update league.teams set region = 'region 2' where id = 1"});
 }
 
 TEST_F(LeagueInit, ARankByACountOfALateralChangesAllDocuments) {
-  expect_that_no_change_of_is_missed("search.standings");
+  expect_that_each_is_followed(
+      "search.standings", {"delete from league.goals where player_id = 1",
+                           "insert into league.goals select n + 200, 4, 5 from generate_series(1, 20) as n"});
 }
 
 TEST_F(LeagueInit, AWindowOverRowsThatExistElsewhereChangesThePartition) {
-  expect_that_no_change_of_is_missed("search.numbered_scorers");
+  expect_that_each_is_followed("search.numbered_scorers", {"delete from league.goals where player_id = 1",
+                                                           "insert into league.goals values (200, 1, 5)"});
 }
 
 TEST_F(LeagueInit, APartitionByTheNewestRowOfAnotherTableIsLeftByADocument) {
-  expect_that_no_change_of_is_missed("search.by_last_goal");
+  expect_that_each_is_followed(
+      "search.by_last_goal",
+      {"insert into league.goals values (200, 1, 7), (201, 2, 7), (202, 3, 7)",
+       "insert into league.goals values (203, 1, 8)", "delete from league.goals where id = 203"});
 }
 
 TEST_F(LeagueInit, APartitionByAColumnOfTheSameTableChangesTheDocumentsOfTheOtherRows) {
-  expect_that_no_change_of_is_missed("search.by_pair");
+  expect_that_each_is_followed(
+      "search.by_pair",
+      {"delete from league.players where id = 1", "update league.players set score = 1 where id = 30",
+       "update league.players set position = 'position 2' where id = 7"});
 }
 
 TEST_F(LeagueInit, TwoWindowsOfOneTableChangeTheDocumentsOfBothPartitions) {
@@ -88,7 +120,9 @@ TEST_F(LeagueInit, TwoWindowsOfOneTableChangeTheDocumentsOfBothPartitions) {
 }
 
 TEST_F(LeagueInit, DistinctOnARankChangesDocumentsOfOtherPartitions) {
-  expect_that_no_change_of_is_missed("search.first_places");
+  expect_that_each_is_followed("search.first_places",
+                               {"update league.players set score = 100 where score = 0",
+                                "update league.players set score = -1 where id = 40"});
 }
 
 TEST_F(LeagueInit, RowsOfOneDocumentAreComparedWithoutMoreTracks) {
