@@ -46,7 +46,7 @@ void Acknowledgements::advance(Lane lane) {
       if (!end.progress->total) end.progress->total = job.total;
       job = std::move(*end.progress);
     }
-    if (end.written) pages_.push_back(*end.written);
+    pages_.insert(pages_.end(), end.written.begin(), end.written.end());
     state.steps.pop_front();
     ++state.first;
   }

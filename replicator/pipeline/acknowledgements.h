@@ -36,7 +36,7 @@ struct Lane {
 struct StepEnd {
   std::optional<Position> position;     ///< of the tail; none when further steps of the chunk follow
   std::optional<JobProgress> progress;  ///< of a job
-  std::optional<WrittenPage> written;   ///< the page of what is due that is over
+  std::vector<WrittenPage> written;     ///< the pages of what is due that are over
   /// What cannot be written becomes due again as of then; none: of the tail, it becomes due.
   std::optional<DueNumber> since;
   SteadyTime oldest_change{};  ///< when the oldest of the step's changes was written

@@ -18,7 +18,7 @@ std::optional<std::set<IndexId>> StepRefreshes::note(Lane lane, const std::vecto
     for (const BulkItem& item : request.items()) written.insert(item.key.index);
   }
   if (lane.job && !(end.progress && end.progress->finished)) return std::nullopt;
-  if (lane.due && !end.written) return std::nullopt;
+  if (lane.due && end.written.empty()) return std::nullopt;
   std::set<IndexId> indices = std::move(written);
   written_.erase(lane);
   if (!indices.empty()) return indices;

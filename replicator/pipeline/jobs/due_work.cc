@@ -5,6 +5,13 @@
 #include <utility>
 
 namespace lockstep {
+namespace {
+
+// Of which nothing is left to write, in one reading: large changes of the same rows list their documents
+// again and again.
+constexpr std::size_t kMostPagesAtOnce = 100;
+
+}  // namespace
 
 DueWork::DueWork(const AppliedIndex& index, World world) : PagedWork(index), world_(std::move(world)) {}
 
@@ -40,7 +47,7 @@ void DueWork::start_over() {
 }
 
 void DueWork::note(const PageEnd& page) {
-  if (page.written) awaited_.push_back(page.written->number);
+  for (const WrittenPage& written : page.written) awaited_.push_back(written.number);
   if (page.is_empty && !look_again_) is_empty_ = true;
 }
 
@@ -90,13 +97,15 @@ bool DueWork::take_page(SourceTransaction& transaction) {
 PageEnd DueWork::read_page(SourceTransaction& transaction, StepDocuments& documents,
                            const PageLimits& limits) {
   PageEnd end;
-  if (!page_ && !take_page(transaction)) {
-    end.is_empty = !may_have_pages_ && !has_changes_;
-    return end;
-  }
-  if (const std::optional<DocumentVersion> as_of = page_->as_of) {
-    std::erase_if(page_->ids,
-                  [&](const DocumentId& id) { return world_.is_written_since(index().id, id, *as_of); });
+  while (true) {
+    if (!page_ && !take_page(transaction)) {
+      end.is_empty = !may_have_pages_ && !has_changes_;
+      return end;
+    }
+    leave_out_written();
+    if (!page_->ids.empty()) break;
+    end.written.push_back(finish_page());
+    if (end.written.size() >= kMostPagesAtOnce) return end;
   }
   const std::size_t before = page_->ids.size();
   rendering_.render(transaction, index(), page_->ids, documents, static_cast<std::size_t>(limits.bytes),
@@ -105,11 +114,22 @@ PageEnd DueWork::read_page(SourceTransaction& transaction, StepDocuments& docume
   end.since = page_->since;
   rendered_ += end.documents;
   has_read_ = true;
-  if (page_->ids.empty()) {
-    end.written = {page_->number, page_->as_of};
-    page_.reset();
-  }
+  if (page_->ids.empty()) end.written.push_back(finish_page());
   return end;
+}
+
+void DueWork::leave_out_written() {
+  if (!page_->as_of) return;
+  std::erase_if(page_->ids,
+                [&](const DocumentId& id) { return world_.is_written_since(index().id, id, *page_->as_of); });
+}
+
+// The snapshot that is open has it in the list still.
+WrittenPage DueWork::finish_page() {
+  const WrittenPage written{page_->number, page_->as_of};
+  in_hand_.push_back(page_->number);
+  page_.reset();
+  return written;
 }
 
 }  // namespace lockstep

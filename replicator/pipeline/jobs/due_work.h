@@ -69,6 +69,8 @@ class DueWork final : public PagedWork {
 
  private:
   bool take_page(SourceTransaction& transaction);
+  void leave_out_written();
+  WrittenPage finish_page();
   void find();
 
   const World world_;

@@ -157,7 +157,7 @@ bool JobRunner::turn() {
   ReadPage ready = *std::exchange(ready_, std::nullopt);
   StepEnd end;
   end.progress = std::move(ready.page.end.progress);
-  end.written = ready.page.end.written;
+  end.written = std::move(ready.page.end.written);
   end.since = ready.page.end.since;
   writer_.submit(ready.lane, std::move(ready.page.documents), std::move(end));
   return true;

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "replicator/elasticsearch/admin/client.h"
 #include "replicator/pipeline/acknowledgements.h"
@@ -36,7 +37,7 @@ struct LookAhead {
 struct PageEnd {
   std::int64_t documents = 0;                ///< that are done with it
   std::optional<JobProgress> progress = {};  ///< of a job
-  std::optional<WrittenPage> written = {};   ///< of what is due: the page of the list that it completes
+  std::vector<WrittenPage> written = {};     ///< of what is due: the pages of the list that it completes
   std::optional<DueNumber> since = {};       ///< since when its documents are due
   bool is_empty = false;                     ///< of what is due: nothing more is
 };

@@ -106,6 +106,31 @@ TEST_F(DueWorkTest, ManyChangesOfTheSameDocumentsCostNoMoreThanTheDocumentsThere
   EXPECT_LE(world_.elasticsearch.operations().size() - before, std::size_t{3 * kUsers * kPostsEach});
 }
 
+// Each such page took a transaction and a commit, so that a list of 400 pages that were written already took
+// ten seconds.
+TEST_F(DueWorkTest, ManyPagesOfDocumentsThatAreWrittenTakeOneReading) {
+  constexpr int kPages = 50;
+  world_.add_silently(10);
+  Leader leader(world_);
+  ASSERT_TRUE(leader.catch_up());
+  const AppliedIndex& posts = *world_.pipeline.find(kPosts);
+  DocumentIds ids;
+  for (const std::string& id : all_posts()) ids.push_back({id});
+  for (int n = 0; n < kPages; ++n) {
+    const auto transaction = leader.changes.begin(leader.versions.epoch());
+    transaction->add_due(posts, ids, {leader.versions.next(), std::nullopt, "a test"});
+    leader.jobs.add(transaction->commit());
+  }
+  std::atomic<int> commits = 0;
+  world_.database.at_step([&](Step step) {
+    if (step == Step::kSave) ++commits;
+  });
+  ASSERT_TRUE(leader.catch_up());
+  EXPECT_TRUE(nothing_due());
+  EXPECT_EQ(world_.difference(), "");
+  EXPECT_LE(commits, 10);
+}
+
 TEST_F(DueWorkTest, ASmallChangeIsWrittenAtOnceWhileManyDocumentsAreDue) {
   put_posts_of_users(1, 300);
   world_.put_post("other", "bob");
