@@ -34,16 +34,17 @@ class Search {
  public:
   Search(PostgresTransaction& transaction, const IndexConfig& config, const std::string& view,
          const ViewLinks& links)
-      : transaction_(transaction), view_(view), links_(links) {
-    for (const TrackConfig& track : config.tracks) {
+      : transaction_(transaction), config_(config), view_(view), links_(links) {}
+
+  std::vector<UntrackedPartition> find() {
+    const std::vector<ViewPartition> partitions = partitions_over_documents(links_);
+    if (partitions.empty()) return {};  // as in most views, whose tracks cost no look at their tables then
+    for (const TrackConfig& track : config_.tracks) {
       std::string why;
       if (const auto table = find_relation(transaction_, track.table, why))
         tracks_.push_back({&track, table->name, {}, {}});
     }
-  }
-
-  std::vector<UntrackedPartition> find() {
-    for (const ViewPartition& partition : partitions_over_documents(links_)) {
+    for (const ViewPartition& partition : partitions) {
       for (const std::size_t place : partition.deciding) {
         const PostgresRelation table = describe_relation(transaction_, links_.tables[place]);
         if (table.is_table()) look_at(partition, place, table);
@@ -259,6 +260,7 @@ class Search {
   }
 
   PostgresTransaction& transaction_;
+  const IndexConfig& config_;
   const std::string& view_;
   const ViewLinks& links_;
   std::vector<Track> tracks_;
