@@ -30,7 +30,7 @@ void Checkpoint::make_durable() {
 
 // What is refused is kept in memory with its errors, and people look for it.
 SavePace Checkpoint::pace() const {
-  return writer_.unsaved_refusals().empty() ? changes_.save_pace() : SavePace{};
+  return writer_.news().refused().empty() ? changes_.save_pace() : SavePace{};
 }
 
 void Checkpoint::save(const Position& read_to) {
@@ -42,10 +42,10 @@ void Checkpoint::save(const Position& read_to) {
 
 bool Checkpoint::waits_for_more() const {
   if (on_trial_.empty()) return false;
-  const std::map<IndexId, std::int64_t>& documents = writer_.unsaved_documents();
+  const std::map<IndexId, std::int64_t>& documents = writer_.news().documents();
   std::int64_t all = 0;
   for (const auto& [index, count] : documents) all += count;
-  const std::vector<DeadLetter>& refused = writer_.unsaved_refusals();
+  const std::vector<DeadLetter>& refused = writer_.news().refused();
   return all < kMostUnsaved && std::any_of(refused.begin(), refused.end(), [&](const DeadLetter& letter) {
            const auto trial = on_trial_.find(letter.index);
            return trial != on_trial_.end() && documents.at(letter.index) < trial->second;
@@ -54,7 +54,7 @@ bool Checkpoint::waits_for_more() const {
 
 Checkpoint::News Checkpoint::take_news() {
   if (waits_for_more()) return {};
-  News news{writer_.take_acknowledged(), writer_.take_unwritten()};
+  News news{writer_.take_acknowledged(), writer_.news().take_unwritten()};
   for (const DeadLetter& letter : news.acknowledged.refused) on_trial_.erase(letter.index);
   return news;
 }

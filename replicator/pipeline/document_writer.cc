@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 #include <iterator>
+#include <stdexcept>
 #include <utility>
 
 namespace lockstep {
@@ -170,6 +171,11 @@ void DocumentWriter::page_waits() {
 bool DocumentWriter::jobs_go_first() const {
   return page_waits_since_ && job_requests_in_flight() == 0 &&
          clock_.now() - *page_waits_since_ >= kPagePatience;
+}
+
+bool DocumentWriter::has_room_for_jobs(std::size_t on_wire, std::size_t in_hand) {
+  bulks_.limit_background(on_wire);
+  return has_room_behind_page() && jobs_waiting_.has_room() && job_requests_in_flight() < in_hand;
 }
 
 // What has been sent, or waits behind another write of its document, has its turn (W1).
@@ -358,11 +364,8 @@ void DocumentWriter::take_result(BulkResult result) {
     claims_.remove(hash_of(item), claim);
   }
   for (RefusedItem& refusal : result.refusals) {
-    Outcome& outcome = result.outcomes[refusal.item];
-    // It was tried for long, so it is a dead letter, which the leader tries again at leisure.
-    if (outcome == Outcome::kPutOff) outcome = Outcome::kRefused;
-    const BulkItem& item = items[refusal.item];
-    take_refusal(item, outcome, std::move(refusal), in_flight.origin);
+    const std::size_t item = refusal.item;
+    take_refusal(items[item], result.outcomes[item], std::move(refusal), in_flight.origin);
   }
   for (std::size_t i = 0; i < items.size(); ++i)
     take_outcome(items[i], result.outcomes[i], counts[items[i].key.index], in_flight.origin);
@@ -394,7 +397,8 @@ void DocumentWriter::take_last(const BulkResult& result) {
   const InFlight done = requests_.extract(result.ticket).mapped();
   if (done.bytes_taken > kSmallBytes) intake_.note(done.bytes_taken, result.took, requests_.size());
   done_with(done.origin);
-  if (done.origin.step.lane == Lane::tail() && done.origin.is_small) small_change_(result.took);
+  if (done.origin.step.lane == Lane::tail() && done.origin.is_small)
+    others_.hear_small_change(result.took, job_requests_in_flight());
 }
 
 void DocumentWriter::take_refusal(const BulkItem& item, Outcome outcome, RefusedItem refusal,
@@ -404,16 +408,17 @@ void DocumentWriter::take_refusal(const BulkItem& item, Outcome outcome, Refused
                        std::move(refusal.type), std::move(refusal.reason)});
     return;
   }
-  held_(item.key, refusal.reason);
+  others_.hear_held(item.key, refusal.reason);
   news_.add_unwritten(item.key, refusal.reason, origin.since);
 }
 
 void DocumentWriter::take_outcome(const BulkItem& item, Outcome outcome, Counts& counts,
                                   const Origin& origin) {
   switch (outcome) {
-    case Outcome::kHeld:
-    case Outcome::kPutOff:  // a refusal, to take_result()
+    case Outcome::kNotTaken:
       return;
+    case Outcome::kDoubtful:
+      throw std::logic_error("a bulk result leaves in doubt whether a document was refused");
     case Outcome::kRefused:
       ++counts.refused;
       return;
@@ -425,7 +430,7 @@ void DocumentWriter::take_outcome(const BulkItem& item, Outcome outcome, Counts&
       ++(item.action == BulkAction::kIndex ? counts.documents : counts.deletes);
       break;
   }
-  if (item.action == BulkAction::kIndex && is_due_(item.key.index))
+  if (item.action == BulkAction::kIndex && others_.is_due(item.key.index))
     written_.add(item.key.index, item.key.id, item.version);
   news_.add_written(item, outcome == Outcome::kSuperseded);
 }
@@ -437,7 +442,7 @@ bool DocumentWriter::is_superseded_by_us(const BulkItem& item, const Origin& ori
   if (owner == RecentWrites::Owner::kUs) return true;
   news_.add_unwritten(item.key, "its write met a greater version, of an earlier leader or of a stranger",
                       origin.since);
-  foreign_(item.key, owner);
+  others_.hear_foreign(item.key, owner);
   return false;
 }
 

@@ -76,25 +76,25 @@ class DocumentWriter {
   /// From now on what is acknowledged is searchable (W3). `refresher` must outlive this.
   void refresh_with(Refresher& refresher) { refreshes_.use(refresher); }
 
-  /// Calls `listener` when an index does not take a write of this document, nor of any other, with the
-  /// reason.
-  void on_held(std::function<void(const DocumentKey&, const std::string&)> listener) {
-    held_ = std::move(listener);
-  }
-
-  /// Calls `listener` when a write of this document has met a version that is not known to be ours (W5).
-  void on_foreign(std::function<void(const DocumentKey&, RecentWrites::Owner)> listener) {
-    foreign_ = std::move(listener);
-  }
+  /// What others hear of it, and tell it.
+  struct Others {
+    /// An index does not take a write of this document, nor of any other, for this reason.
+    std::function<void(const DocumentKey&, const std::string&)> hear_held = [](const auto&, const auto&) {};
+    /// A write of this document has met a version that is not known to be ours (W5).
+    std::function<void(const DocumentKey&, RecentWrites::Owner)> hear_foreign = [](const auto&, auto) {};
+    /// A small request of the tail has its outcomes, so long after it was submitted, with so many requests of
+    /// jobs in flight.
+    std::function<void(std::chrono::microseconds, std::size_t)> hear_small_change = [](auto, auto) {};
+    /// Whether the index has something due: only then it remembers what it writes there, for
+    /// is_written_since(), since what becomes due later is due as of a later version.
+    std::function<bool(IndexId)> is_due = [](IndexId) { return true; };
+  };
+  void connect(Others others) { others_ = std::move(others); }
 
   /// Call it before a page of a job is read, until submit() takes the page over or drop_page() says that
   /// there is none (W6).
   void await_page();
   void drop_page();
-
-  /// Remembers for is_written_since() only what is written into indices of which `is_due` returns true:
-  /// nothing else is asked for, since what becomes due later is due as of a later version.
-  void remember_while(std::function<bool(IndexId)> is_due) { is_due_ = std::move(is_due); }
 
   /// Takes over a step's documents. They are sent as soon as Elasticsearch has room, now or in
   /// take_outcomes(), those with another write in flight behind it. REQUIRES: has_room(), for a job
@@ -108,7 +108,10 @@ class DocumentWriter {
   /// Whether a step of one request can be sent without waiting for Elasticsearch, but for documents that have
   /// another write in flight. Not for the tail while a page of jobs goes first, see page_waits().
   bool has_room() const { return has_room_behind_page() && !deletions_.is_full() && !jobs_go_first(); }
-  bool has_room_for_jobs() const { return has_room_behind_page() && jobs_waiting_.has_room(); }
+
+  /// The same for a page of a job, while jobs have at most so many requests on the wire, and in hand.
+  /// Requests of which nothing but refused documents is left do not count.
+  bool has_room_for_jobs(std::size_t on_wire, std::size_t in_hand);
 
   /// A job's page has found no room. After a while the tail leaves it the next one: where there is one place,
   /// small changes without end would take it every time.
@@ -124,9 +127,6 @@ class DocumentWriter {
   /// Of requests that were not small.
   const IntakeRate& intake() const { return intake_; }
 
-  /// How many requests of jobs may be on the wire at once.
-  void limit_jobs(std::size_t requests) { bulks_.limit_background(requests); }
-
   /// How large a page of a job should be, at most, to be fast.
   std::int64_t job_bytes() const { return static_cast<std::int64_t>(bulks_.background_bytes()); }
 
@@ -134,9 +134,9 @@ class DocumentWriter {
   Acknowledged take_acknowledged();
   bool has_news() const { return acknowledgements_.has_news() || !news_.empty(); }
 
-  /// Takes what could not be written. REQUIRES: saved together with what take_acknowledged() returns, by
-  /// which the checkpoint may pass it.
-  std::map<IndexId, UnwrittenDocuments> take_unwritten() { return news_.take_unwritten(); }
+  /// What became of documents. REQUIRES: what could not be written is saved together with what
+  /// take_acknowledged() returns, by which the checkpoint may pass it.
+  DocumentNews& news() { return news_; }
 
   /// Whether Elasticsearch has acknowledged a write of the document under this version or a greater one, and
   /// a wait for it may end. False: that is not known. Any thread may ask.
@@ -147,20 +147,6 @@ class DocumentWriter {
   /// How many requests were taken over until now; and how many of the first of them have all their outcomes.
   std::uint64_t requests_taken_over() const { return taken_over_; }
   std::uint64_t requests_done_before() const { return open_.empty() ? taken_over_ : *open_.begin(); }
-
-  /// Parts of what take_acknowledged() would return.
-  const std::map<IndexId, std::int64_t>& unsaved_documents() const { return news_.documents(); }
-  const std::vector<DeadLetter>& unsaved_refusals() const { return news_.refused(); }
-
-  /// See document_news.h.
-  void expect_dead_letters(IndexId index) { news_.expect_dead_letters(index); }
-  void expect_no_dead_letters(IndexId index) { news_.expect_no_dead_letters(index); }
-
-  /// Calls `listener` for each small request of the tail that has its outcomes, with the time since it was
-  /// submitted.
-  void on_small_change(std::function<void(std::chrono::microseconds)> listener) {
-    small_change_ = std::move(listener);
-  }
 
   /// How long the tail's rows took, since the last call.
   struct Delays {
@@ -174,8 +160,6 @@ class DocumentWriter {
 
   const Acknowledgements& acknowledgements() const { return acknowledgements_; }
   std::size_t requests_in_flight() const { return requests_.size(); }
-  /// Without those of which nothing but refused documents is left.
-  std::size_t job_requests_in_flight() const { return job_requests_ - refused_job_requests_; }
 
   /// Whether a request of the tail is on the wire, and was sent less than so long ago.
   bool tail_has_request_younger_than(std::chrono::milliseconds age) const;
@@ -237,6 +221,7 @@ class DocumentWriter {
 
   bool has_room_behind_page() const { return bulks_.has_room() && tail_waiting_.has_room(); }
   bool jobs_go_first() const;
+  std::size_t job_requests_in_flight() const { return job_requests_ - refused_job_requests_; }
   void forget_deletions();
   void send_waiting();
   void send_behind(Queue& queue);
@@ -277,17 +262,12 @@ class DocumentWriter {
   std::multiset<std::uint64_t> open_;  // numbers of requests without all their outcomes, of each part
   std::size_t job_requests_ = 0;       // of requests_ and jobs_waiting_
   std::size_t refused_job_requests_ = 0;
-  std::function<void(const DocumentKey&, const std::string&)> held_ = [](const DocumentKey&,
-                                                                         const std::string&) {};
-  std::function<void(const DocumentKey&, RecentWrites::Owner)> foreign_ = [](const DocumentKey&,
-                                                                             RecentWrites::Owner) {};
-  std::function<bool(IndexId)> is_due_ = [](IndexId) { return true; };
+  Others others_;
   RecentWrites recent_;
   WrittenDocuments written_;
   TailDeletions deletions_;  // noted while a page is read, or waits as a whole
   bool awaits_page_ = false;
   std::optional<SteadyTime> page_waits_since_;  // for room
-  std::function<void(std::chrono::microseconds)> small_change_ = [](std::chrono::microseconds) {};
   IntakeRate intake_;
   std::map<IndexId, std::int64_t> pending_;
 };

@@ -79,12 +79,15 @@ void LeaderParts::connect() {
                       [this] { wake_up.wake(); });
     writer.refresh_with(*refresher);
   }
-  writer.on_held(
-      [this](const DocumentKey& document, const std::string& reason) { standing.hold(document, reason); });
-  writer.remember_while([this](IndexId index) { return jobs.is_due(index); });
-  writer.on_foreign([this](const DocumentKey& document, RecentWrites::Owner owner) {
-    foreign.note(document.index, {document.id, document.routing}, owner);
-  });
+  writer.connect({.hear_held = [this](const DocumentKey& document,
+                                      const std::string& reason) { standing.hold(document, reason); },
+                  .hear_foreign =
+                      [this](const DocumentKey& document, RecentWrites::Owner owner) {
+                        foreign.note(document.index, {document.id, document.routing}, owner);
+                      },
+                  .hear_small_change = [this](std::chrono::microseconds took,
+                                              std::size_t beside) { jobs.hear_small_change(took, beside); },
+                  .is_due = [this](IndexId index) { return jobs.is_due(index); }});
   checkpoint.on_added([this](Committed added) { jobs.add(std::move(added)); });
   for (const auto& [index, why] : lead.unfit) standing.keep_paused(index, why);
 }

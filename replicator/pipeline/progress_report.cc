@@ -25,9 +25,9 @@ std::int64_t ProgressReport::count_dead_letters(IndexId index) {
   all.indices = {index};
   const std::int64_t count = parts_.source.dead_letters().count(all);
   if (count == 0)
-    parts_.writer.expect_no_dead_letters(index);
+    parts_.writer.news().expect_no_dead_letters(index);
   else
-    parts_.writer.expect_dead_letters(index);
+    parts_.writer.news().expect_dead_letters(index);
   board_.update([&](ReplicationProgress& progress) { progress.indices[index].dead_letters = count; });
   return count;
 }

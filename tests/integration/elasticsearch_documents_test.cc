@@ -299,7 +299,7 @@ TEST_F(ElasticsearchDocumentsContract, AMissingAliasHoldsItsOwnDocumentsAndIsNev
     writer().submit(std::move(request));
     const std::vector<BulkResult> results = writer().take(30s);
     ASSERT_EQ(results.size(), 1u);
-    EXPECT_EQ(results[0].outcomes, (std::vector<Outcome>{Outcome::kApplied, Outcome::kHeld}));
+    EXPECT_EQ(results[0].outcomes, (std::vector<Outcome>{Outcome::kApplied, Outcome::kNotTaken}));
     ASSERT_EQ(results[0].refusals.size(), 1u);
     EXPECT_THAT(results[0].refusals[0].reason, HasSubstr("lockstep apply"));
     EXPECT_TRUE(fetch("here")) << "the other index's documents do not wait";
@@ -318,12 +318,12 @@ TEST_F(ElasticsearchDocumentsContract, ABlockedIndexHoldsItsDocuments) {
     return results.empty() ? BulkResult() : std::move(results.front());
   };
   const BulkResult blocked = outcome();
-  ASSERT_EQ(blocked.outcomes, std::vector<Outcome>{Outcome::kHeld});
+  ASSERT_EQ(blocked.outcomes, std::vector<Outcome>{Outcome::kNotTaken});
   EXPECT_EQ(blocked.refusals[0].type, "cluster_block_exception");
   server().expect("PUT", "/" + alias() + "/_settings",
                   R"({"index.blocks.read_only_allow_delete":null,"index.blocks.write":true})");
   const BulkResult other = outcome();
-  ASSERT_EQ(other.outcomes, std::vector<Outcome>{Outcome::kHeld});
+  ASSERT_EQ(other.outcomes, std::vector<Outcome>{Outcome::kNotTaken});
   EXPECT_NE(other.refusals[0].reason.find("; set index.blocks.write to null"), std::string::npos)
       << other.refusals[0].reason;
   server().expect("PUT", "/" + alias() + "/_settings", R"({"index.blocks.write":null})");
@@ -341,7 +341,7 @@ TEST_F(ElasticsearchDocumentsContract, AnAliasOfTwoIndicesHoldsItsDocuments) {
   const std::vector<BulkResult> results = writer().take(30s);
   server().expect("DELETE", "/" + second);
   ASSERT_EQ(results.size(), 1u);
-  EXPECT_EQ(results[0].outcomes, std::vector<Outcome>(2, Outcome::kHeld));
+  EXPECT_EQ(results[0].outcomes, std::vector<Outcome>(2, Outcome::kNotTaken));
 }
 
 }  // namespace

@@ -31,19 +31,19 @@ void BulkBlame::settle_doubts(HttpTransport& transport, const BulkRequest& piece
   std::map<std::string_view, WriteProbe> probes;
   for (std::size_t i = 0; i < reply.items.size(); ++i) {
     ItemResult& item = reply.items[i];
-    if (item.verdict != ItemResult::Verdict::kDoubtful) continue;
+    if (item.outcome != Outcome::kDoubtful) continue;
     const std::string& alias = piece.alias_of(i);
     if (!probes.contains(alias))
       probes.emplace(alias, probe_write(transport, alias, piece.items()[i].key, timeout_));
-    if (probes.at(alias).answer == WriteProbe::Answer::kTaken) item.verdict = ItemResult::Verdict::kRefused;
+    if (probes.at(alias).answer == WriteProbe::Answer::kTaken) item.outcome = Outcome::kRefused;
   }
 }
 
 void BulkBlame::note_taken(const BulkRequest& piece, const BulkReply& reply) {
   std::set<IndexId> taken;
   for (std::size_t i = 0; i < reply.items.size(); ++i) {
-    const ItemResult::Verdict verdict = reply.items[i].verdict;
-    if (verdict == ItemResult::Verdict::kApplied || verdict == ItemResult::Verdict::kSuperseded)
+    const Outcome outcome = reply.items[i].outcome;
+    if (outcome == Outcome::kApplied || outcome == Outcome::kSuperseded)
       taken.insert(taken.end(), piece.items()[i].key.index);
   }
   const MutexLock lock(mutex_);
@@ -77,7 +77,7 @@ void BulkBlame::single_out(HttpTransport& transport, BulkDelivery& delivery) con
   }
 }
 
-Blame BulkBlame::give_back(HttpTransport& transport, BulkDelivery& delivery, bool is_long) const {
+bool BulkBlame::give_back(HttpTransport& transport, BulkDelivery& delivery, bool is_long) const {
   bool is_taken = false;
   bool is_unknown = false;
   for (const auto& [alias, items] : left_by_alias(delivery)) {
@@ -86,20 +86,20 @@ Blame BulkBlame::give_back(HttpTransport& transport, BulkDelivery& delivery, boo
     const bool is_busy_alone = probe.answer == WriteProbe::Answer::kUnknown && probe.status != 0 && is_long &&
                                takes_others(transport, document.index);
     if (probe.answer == WriteProbe::Answer::kHeld || is_busy_alone) {
-      delivery.give_back(items, Outcome::kHeld, {0, probe.status, probe.type, probe.reason});
+      delivery.give_back(items, Outcome::kNotTaken, {0, probe.status, probe.type, probe.reason});
     } else if (probe.answer == WriteProbe::Answer::kTaken) {
       is_taken = true;
       if (is_long && delivery.is_singled_out())
-        delivery.give_back(items, Outcome::kPutOff, delivery.failure());
+        delivery.give_back(items, Outcome::kRefused, delivery.failure());
     } else {
       is_unknown = true;
     }
   }
   if (is_taken && !delivery.is_singled_out()) {
     delivery.single_out();
-    return Blame::kTogether;
+    return true;
   }
-  return is_unknown ? Blame::kUnknown : Blame::kDocuments;
+  return !is_unknown;
 }
 
 // Those first that took a write last: where several are busy, one that is not is among them. The others in

@@ -25,13 +25,6 @@ struct BulkTarget {
   std::string alias;
 };
 
-/// Why what is left of a request is repeated.
-enum class Blame {
-  kUnknown,    ///< nobody knows: Elasticsearch is away, or overloaded
-  kTogether,   ///< the index takes writes; these were refused together so far, and are sent apart now
-  kDocuments,  ///< the index takes writes, but not of these documents
-};
-
 /// May be used by several threads at once, each with a transport of its own.
 class BulkBlame {
  public:
@@ -47,10 +40,11 @@ class BulkBlame {
   /// !delivery.has_piece().
   void single_out(HttpTransport& transport, BulkDelivery& delivery) const;
 
-  /// Gives back what its index does not take (kHeld). `is_long`: it was tried for long, so documents that are
-  /// refused one by one are given back, too (kPutOff), and those of an index that is busy alone. Returns what
-  /// is to blame for the rest. REQUIRES: !delivery.has_piece().
-  Blame give_back(HttpTransport& transport, BulkDelivery& delivery, bool is_long) const;
+  /// Gives back what its index does not take (kNotTaken). `is_long`: it was tried for long, so documents that
+  /// are refused one by one are given back, too (kRefused), and those of an index that is busy alone. What
+  /// was refused together so far is sent apart from the next round on. Returns whether the documents are to
+  /// blame for what is left, since their index takes writes. REQUIRES: !delivery.has_piece().
+  bool give_back(HttpTransport& transport, BulkDelivery& delivery, bool is_long) const;
 
   /// Settles which items of a reply were refused for good: those whose index takes other writes.
   void settle_doubts(HttpTransport& transport, const BulkRequest& piece, BulkReply& reply) const;

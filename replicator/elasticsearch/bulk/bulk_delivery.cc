@@ -96,26 +96,25 @@ std::size_t BulkDelivery::answered(BulkReply reply) {
   const std::size_t before = unknown_;
   load_ = load_of(reply);
   // A gateway's 5xx says nothing of the server behind it.
-  note_settled(reply.kind != BulkReply::Kind::kRetry || reply.status == 429 || reply.status < 300);
+  const bool has_no_outcome =
+      reply.kind == BulkReply::Kind::kRetry || reply.kind == BulkReply::Kind::kOverloaded;
+  note_settled(!has_no_outcome || reply.status == 429 || reply.status < 300);
   switch (reply.kind) {
     case BulkReply::Kind::kItems: {
       assert(reply.items.size() == on_wire_.size());
       for (std::size_t i = 0; i < on_wire_.size(); ++i) {
         ItemResult& result = reply.items[i];
-        switch (result.verdict) {
-          case ItemResult::Verdict::kApplied:
+        switch (result.outcome) {
+          case Outcome::kApplied:
+          case Outcome::kSuperseded:
             note_taken(on_wire_[i]);
-            set_outcome(on_wire_[i], Outcome::kApplied);
+            set_outcome(on_wire_[i], result.outcome);
             break;
-          case ItemResult::Verdict::kSuperseded:
-            note_taken(on_wire_[i]);
-            set_outcome(on_wire_[i], Outcome::kSuperseded);
-            break;
-          case ItemResult::Verdict::kRefused:
+          case Outcome::kRefused:
             refuse(on_wire_[i], result.status, std::move(result.type), std::move(result.reason));
             break;
-          case ItemResult::Verdict::kDoubtful:  // nobody could tell whether the index is to blame
-          case ItemResult::Verdict::kRetry:
+          case Outcome::kDoubtful:  // nobody could tell whether the index is to blame
+          case Outcome::kNotTaken:
             failure_ = {on_wire_[i], result.status, std::move(result.type), std::move(result.reason)};
             next_round_.push_back(on_wire_[i]);
             break;
@@ -125,6 +124,7 @@ std::size_t BulkDelivery::answered(BulkReply reply) {
       busy_in_turn_ = 0;
       break;
     }
+    case BulkReply::Kind::kOverloaded:
     case BulkReply::Kind::kRetry:
       failure_ = {on_wire_.front(), reply.status, std::move(reply.type), std::move(reply.reason)};
       note_failed();
@@ -143,35 +143,24 @@ std::size_t BulkDelivery::answered(BulkReply reply) {
   return before - unknown_;
 }
 
-BulkDelivery::Load BulkDelivery::load_of(const BulkReply& reply) const {
-  const auto says_overload = [](int status) { return status == 429 || status == 503; };
-  switch (reply.kind) {
-    case BulkReply::Kind::kItems: {
-      const bool overloaded =
-          std::any_of(reply.items.begin(), reply.items.end(), [&](const ItemResult& item) {
-            return item.verdict == ItemResult::Verdict::kRetry && says_overload(item.status);
-          });
-      return overloaded ? Load::kOverloaded : Load::kTaken;
-    }
-    case BulkReply::Kind::kRetry:
-      return says_overload(reply.status) ? Load::kOverloaded : Load::kUnknown;
-    case BulkReply::Kind::kTooLarge: {
-      const bool is_one_to_blame = std::any_of(on_wire_.begin(), on_wire_.end(), [&](std::size_t item) {
-        return request_.lines(item).size() > piece_bytes_ / 2;
-      });
-      return is_one_to_blame ? Load::kUnknown : Load::kTooLarge;
-    }
-    case BulkReply::Kind::kRejected:
-      break;
-  }
-  return Load::kUnknown;
+BulkReply::Kind BulkDelivery::load_of(const BulkReply& reply) const {
+  const auto is_overload = [](const ItemResult& item) {
+    return item.outcome == Outcome::kNotTaken && tells_overload(item.status);
+  };
+  if (std::ranges::any_of(reply.items, is_overload)) return BulkReply::Kind::kOverloaded;
+  const auto is_to_blame = [this](std::size_t item) {
+    return request_.lines(item).size() > piece_bytes_ / 2;
+  };
+  if (reply.kind == BulkReply::Kind::kTooLarge && std::ranges::any_of(on_wire_, is_to_blame))
+    return BulkReply::Kind::kRetry;
+  return reply.kind;
 }
 
 void BulkDelivery::unanswered(bool sent, std::string reason) {
   // A server that refuses a large body may reset the connection before we can read its 413; one that timed
   // out had too much to do. Both need smaller pieces.
   if (sent) limit_.too_much(on_wire_.size());
-  load_ = sent ? Load::kOverloaded : Load::kUnknown;
+  load_ = sent ? BulkReply::Kind::kOverloaded : BulkReply::Kind::kRetry;
   note_settled(!sent);
   note_failed();
   failure_ = {on_wire_.front(), 0, "no_reply", std::move(reason)};

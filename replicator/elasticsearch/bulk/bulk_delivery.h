@@ -69,14 +69,9 @@ class BulkDelivery {
   /// There was no reply. `sent`: whether the server may have got the piece. Puts the rest of the round off.
   void unanswered(bool sent, std::string reason);
 
-  /// What the outcome of the last piece says about how much the server can take.
-  enum class Load {
-    kUnknown,     ///< nothing: it failed for another reason
-    kTaken,       ///< it came through
-    kOverloaded,  ///< 429 or 503 for all or some items, or no reply
-    kTooLarge,    ///< 413, and no single document is to blame
-  };
-  Load load() const { return load_; }
+  /// What the last piece tells of how much the server can take. kItems: it came through. kOverloaded: 429 or
+  /// 503 for all or some items, or no reply. kTooLarge: and no single document is to blame. Others: nothing.
+  BulkReply::Kind load() const { return load_; }
 
   /// Bytes of the last piece.
   std::size_t piece_bytes() const { return piece_bytes_; }
@@ -99,7 +94,7 @@ class BulkDelivery {
   /// Whether each item is sent by itself.
   bool is_singled_out() const { return limit_.is_one(); }
 
-  /// Gives these items of left() an outcome without having written them: kHeld or kPutOff, because of `why`
+  /// Gives these items of left() an outcome without having written them, kNotTaken or kRefused: `why`
   /// (its `item` does not count). REQUIRES: `items` are in left().
   void give_back(const std::vector<std::size_t>& items, Outcome outcome, const RefusedItem& why);
 
@@ -123,7 +118,7 @@ class BulkDelivery {
   };
   /// The first items of to_send_ that go in one piece.
   Together next_together() const;
-  Load load_of(const BulkReply& reply) const;
+  BulkReply::Kind load_of(const BulkReply& reply) const;
   void set_outcome(std::size_t item, Outcome outcome);
   void refuse(std::size_t item, int status, std::string type, std::string reason);
   void put_off_round();
@@ -152,7 +147,7 @@ class BulkDelivery {
   std::size_t begin_at_ = 0;  ///< the item with which the next round begins, or the next one that is left
   BulkRequest piece_;         ///< on_wire_ as a request of its own, unless it is the whole
   std::size_t piece_bytes_ = 0;
-  Load load_ = Load::kUnknown;
+  BulkReply::Kind load_ = BulkReply::Kind::kRetry;
   PieceLimit limit_;
   RefusedItem failure_;  ///< the last one
 };

@@ -14,7 +14,6 @@ namespace {
 
 using simdjson::SUCCESS;
 using simdjson::dom::element;
-using Verdict = ItemResult::Verdict;
 
 constexpr std::string_view kNoIndex = "index_not_found_exception";
 constexpr std::string_view kVersionConflict = "version_conflict_engine_exception";
@@ -38,13 +37,14 @@ bool is_temporary(int status) {
   return status == 401 || status == 403 || may_work_later(status);
 }
 
-Verdict judge(BulkAction action, int status, std::string_view error_type) {
-  if (is_2xx(status)) return Verdict::kApplied;
-  if (status == 404 && action == BulkAction::kDelete && error_type.empty()) return Verdict::kApplied;
-  if (status == 409 && error_type == kVersionConflict) return Verdict::kSuperseded;
-  if (is_temporary(status)) return Verdict::kRetry;
-  if (error_type == kNoIndex || error_type == kIndexClosed || error_type == kBlocked) return Verdict::kRetry;
-  return error_type == kIllegalArgument ? Verdict::kDoubtful : Verdict::kRefused;
+Outcome judge(BulkAction action, int status, std::string_view error_type) {
+  if (is_2xx(status)) return Outcome::kApplied;
+  if (status == 404 && action == BulkAction::kDelete && error_type.empty()) return Outcome::kApplied;
+  if (status == 409 && error_type == kVersionConflict) return Outcome::kSuperseded;
+  if (is_temporary(status)) return Outcome::kNotTaken;
+  if (error_type == kNoIndex || error_type == kIndexClosed || error_type == kBlocked)
+    return Outcome::kNotTaken;
+  return error_type == kIllegalArgument ? Outcome::kDoubtful : Outcome::kRefused;
 }
 
 std::string remedy(int status, const ErrorCause& cause) {
@@ -83,11 +83,11 @@ std::optional<ItemResult> read_item(const BulkItem& asked, element answer) {
 
   ItemResult result;
   result.status = static_cast<int>(status);
-  result.verdict = judge(asked.action, result.status, cause.type);
-  if (result.verdict == Verdict::kRefused || result.verdict == Verdict::kDoubtful) {
+  result.outcome = judge(asked.action, result.status, cause.type);
+  if (result.outcome == Outcome::kRefused || result.outcome == Outcome::kDoubtful) {
     result.type = std::move(cause.type);
     result.reason = std::move(cause.reason);
-  } else if (result.verdict == Verdict::kRetry) {
+  } else if (result.outcome == Outcome::kNotTaken) {
     cause.reason = without_request(cause.reason);
     result.reason = explained(result.status, cause);
     result.type = std::move(cause.type);
@@ -145,13 +145,14 @@ BulkReply read_bulk_reply(const BulkRequest& request, const HttpResponse& respon
     return {BulkReply::Kind::kTooLarge, {}, 413, "content_too_large", std::move(reason)};
   }
   const bool refused = response.status == 400 && !cause.type.empty() &&
-                       judge(BulkAction::kIndex, response.status, cause.type) != Verdict::kRetry;
+                       judge(BulkAction::kIndex, response.status, cause.type) != Outcome::kNotTaken;
   if (refused) {
     return {BulkReply::Kind::kRejected, {}, 400, std::move(cause.type), std::move(cause.reason)};
   }
   cause.reason = without_request(cause.reason);
   std::string reason = explained(response.status, cause);
-  return {BulkReply::Kind::kRetry, {}, response.status, std::move(cause.type), std::move(reason)};
+  const auto kind = tells_overload(response.status) ? BulkReply::Kind::kOverloaded : BulkReply::Kind::kRetry;
+  return {kind, {}, response.status, std::move(cause.type), std::move(reason)};
 }
 
 }  // namespace lockstep

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "replicator/elasticsearch/bulk/bulk_request.h"
+#include "replicator/elasticsearch/bulk/bulk_result.h"
 #include "replicator/elasticsearch/transport/http_transport.h"
 
 namespace lockstep {
@@ -16,14 +17,7 @@ namespace lockstep {
 inline constexpr std::string_view kBulkFilterPath = "errors,items.*._id,items.*.status,items.*.error";
 
 struct ItemResult {
-  enum class Verdict : std::uint8_t {
-    kApplied,     ///< 2xx, or a delete of a document that does not exist
-    kSuperseded,  ///< 409 version conflict: Elasticsearch has a newer version
-    kRefused,     ///< for good
-    kDoubtful,    ///< refused, for good if the index takes other writes (write_probe.h)
-    kRetry,       ///< may work later
-  };
-  Verdict verdict = Verdict::kApplied;
+  Outcome outcome = Outcome::kApplied;
   int status = 0;      ///< HTTP status of the item
   std::string type;    ///< error.type; empty when applied or superseded
   std::string reason;  ///< for people, with the remedy where there is one; empty when applied or superseded
@@ -31,10 +25,11 @@ struct ItemResult {
 
 struct BulkReply {
   enum class Kind : std::uint8_t {
-    kItems,     ///< `items` has one result for each item of the request
-    kRetry,     ///< no outcome is known: the same request may work later
-    kTooLarge,  ///< 413: no item was applied, smaller requests may work
-    kRejected,  ///< 400 for the whole request: no item was applied, one of them is to blame
+    kItems,       ///< `items` has one result for each item of the request
+    kOverloaded,  ///< no outcome is known, and Elasticsearch has too much to do (429, 503): later, and less
+    kRetry,       ///< no outcome is known, for another reason: the same request may work later
+    kTooLarge,    ///< 413: no item was applied, smaller requests may work
+    kRejected,    ///< 400 for the whole request: no item was applied, one of them is to blame
   };
   Kind kind = Kind::kItems;
   std::vector<ItemResult> items;  ///< empty unless kItems
@@ -42,6 +37,11 @@ struct BulkReply {
   std::string type;               ///< unless kItems: error.type, or "content_too_large"; may be empty
   std::string reason;             ///< unless kItems: one line, with the remedy where there is one
 };
+
+/// Whether an HTTP status means that Elasticsearch has too much to do.
+inline bool tells_overload(int status) {
+  return status == 429 || status == 503;
+}
 
 /// Reads the reply to `request`, which was sent with its guard lines. Never throws for what the server sent.
 BulkReply read_bulk_reply(const BulkRequest& request, const HttpResponse& response);

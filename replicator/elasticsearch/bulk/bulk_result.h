@@ -11,12 +11,18 @@
 
 namespace lockstep {
 
+/// The fate of one item.
+///
+///              ┌── kDoubtful ──┐ the index takes other writes
+///   in flight ─┼── kRefused ◀──┴─ of a reply, or time and again while the index takes writes: dead letter
+///              ├── kApplied, kSuperseded
+///              └── kNotTaken ── of a reply: sent again; of a result: due again
 enum class Outcome : std::uint8_t {
   kApplied,     ///< 2xx, or a delete of a document that does not exist (404)
-  kSuperseded,  ///< 409: Elasticsearch already has a newer version
-  kRefused,     ///< refused for good: becomes a dead letter
-  kHeld,        ///< not written: its index takes no writes now, whichever document they are of
-  kPutOff,      ///< not written, time and again, although its index takes writes
+  kSuperseded,  ///< 409 version conflict: Elasticsearch has a newer version
+  kRefused,     ///< for good
+  kNotTaken,  ///< may work later; in a result: its index takes no writes now, whichever document they are of
+  kDoubtful,  ///< only in a reply: refused, for good if the index takes other writes (write_probe.h)
 };
 
 /// Why Elasticsearch did not write an item.
@@ -34,7 +40,7 @@ struct BulkResult {
   bool rest_is_refused = false;       ///< the rest is repeated although its index takes other writes
   BulkRequest request;                ///< empty: all of it is repeated
   std::vector<Outcome> outcomes;      ///< one for each item of the request, in its order
-  std::vector<RefusedItem> refusals;  ///< one for each kRefused, kHeld and kPutOff
+  std::vector<RefusedItem> refusals;  ///< one for each kRefused and kNotTaken
   std::chrono::microseconds took{};   ///< from submit() to the last outcome
 };
 

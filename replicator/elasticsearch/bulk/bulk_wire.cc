@@ -44,7 +44,7 @@ std::optional<BulkWire::Pass> BulkWire::enter(std::uint64_t ticket, const BulkRe
   return Pass{priority, ticket, window_.generation(), window_.bytes()};
 }
 
-void BulkWire::leave(const Pass& pass, BulkDelivery::Load load, std::size_t piece_bytes) {
+void BulkWire::leave(const Pass& pass, BulkReply::Kind load, std::size_t piece_bytes) {
   const MutexLock lock(mutex_);
   --on_wire_;
   const SteadyTime now = SystemClock().now();
@@ -53,22 +53,23 @@ void BulkWire::leave(const Pass& pass, BulkDelivery::Load load, std::size_t piec
     background_waits_since_ = now;
   }
   const bool gave_place = gives_places() && slow_.gives_place(pass.ticket, now);
-  slow_.came_back(pass.ticket, load == BulkDelivery::Load::kTaken, now);
+  slow_.came_back(pass.ticket, load == BulkReply::Kind::kItems, now);
   note_room(now);
   switch (load) {
-    case BulkDelivery::Load::kTaken:
+    case BulkReply::Kind::kItems:
       window_.came_through();
       search_.came_through(piece_bytes, now);
       break;
-    case BulkDelivery::Load::kOverloaded:
+    case BulkReply::Kind::kOverloaded:
       // What a slow index does not take says nothing of the others.
       if (!gave_place) window_.overloaded(pass.generation);
       search_.interrupted();
       break;
-    case BulkDelivery::Load::kTooLarge:
+    case BulkReply::Kind::kTooLarge:
       window_.too_large(piece_bytes);
       break;
-    case BulkDelivery::Load::kUnknown:
+    case BulkReply::Kind::kRetry:
+    case BulkReply::Kind::kRejected:
       break;
   }
   freed_.notify_all();

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "replicator/clock.h"
-#include "replicator/elasticsearch/bulk/bulk_delivery.h"
+#include "replicator/elasticsearch/bulk/bulk_response.h"
 #include "replicator/elasticsearch/bulk/congestion_window.h"
 #include "replicator/elasticsearch/bulk/slow_writes.h"
 #include "replicator/elasticsearch/bulk/throughput_search.h"
@@ -36,8 +36,8 @@ class BulkWire {
   /// its ticket enters once more.
   std::optional<Pass> enter(std::uint64_t ticket, const BulkRequest& request, BulkPriority priority);
 
-  /// The request has come back: the window and the search learn from what it met.
-  void leave(const Pass& pass, BulkDelivery::Load load, std::size_t piece_bytes);
+  /// The request has come back: the window and the search learn from what it met (BulkDelivery::load()).
+  void leave(const Pass& pass, BulkReply::Kind load, std::size_t piece_bytes);
 
   /// At most so many background requests at once, at least 1. No limit at first.
   void limit_background(std::size_t requests);

@@ -55,8 +55,8 @@ struct BulkWriter::Worker {
   std::uint64_t ticket LOCKSTEP_GUARDED_BY(&BulkWriter::mutex_) = 0;  // of the request in hand
   /// Why the last try failed; empty when it did not.
   std::string reason LOCKSTEP_GUARDED_BY(&BulkWriter::mutex_);
-  Blame blame LOCKSTEP_GUARDED_BY(&BulkWriter::mutex_) = Blame::kUnknown;  // for that
-  bool stuck LOCKSTEP_GUARDED_BY(&BulkWriter::mutex_) = false;             // a whole round brought no outcome
+  bool takes_others LOCKSTEP_GUARDED_BY(&BulkWriter::mutex_) = false;  // its index does, all the same
+  bool stuck LOCKSTEP_GUARDED_BY(&BulkWriter::mutex_) = false;         // a whole round brought no outcome
   /// The piece without a reply; null: none.
   const BulkRequest* on_wire LOCKSTEP_GUARDED_BY(&BulkWriter::mutex_) = nullptr;
   SteadyTime on_wire_since LOCKSTEP_GUARDED_BY(&BulkWriter::mutex_){};
@@ -73,7 +73,7 @@ BulkWriter::BulkWriter(const Options& options, const TransportFactory& make_tran
   // and so do those of slow indices.
   for (int i = 0; i < 2 * std::max(1, options.bulks_in_flight); ++i) {
     workers_.push_back(std::make_unique<Worker>(
-        Worker{make_transport(), Backoff(options.backoff, seed()), 0, {}, {}, false, nullptr, {}, {}}));
+        Worker{make_transport(), Backoff(options.backoff, seed()), 0, {}, false, false, nullptr, {}, {}}));
   }
   for (const auto& worker : workers_) {
     worker->thread = std::thread([this, &worker = *worker] { run(worker); });
@@ -148,7 +148,7 @@ BulkWriterState BulkWriter::state() const {
           " writes, the first of index " + request.alias_of(0) + ", for more than " +
           std::to_string(duration_cast<std::chrono::seconds>(options_.long_request).count()) + " seconds";
     }
-    if (worker->reason.empty() || worker->blame != Blame::kUnknown) continue;
+    if (worker->reason.empty() || worker->takes_others) continue;
     state.waiting = true;
     state.reason = worker->reason;
   }
@@ -213,17 +213,18 @@ std::optional<BulkResult> BulkWriter::deliver(Worker& worker, Job job) {
     const auto now = steady_clock::now();
     if (with_outcome > 0) last_outcome = now;
     const auto stuck = duration_cast<milliseconds>(now - last_outcome);
-    Blame blame = Blame::kUnknown;
+    bool takes_others = false;
     if (!delivery.finished() && !delivery.has_piece() && round >= kRoundsBeforeProbe) {
+      const bool is_apart = delivery.is_singled_out();
       if (delivery.settled() || stuck >= options_.unsettled_patience) {
-        blame = blame_.give_back(*worker.transport, delivery, stuck >= patience(job.priority));
+        takes_others = blame_.give_back(*worker.transport, delivery, stuck >= patience(job.priority));
       } else {
         blame_.single_out(*worker.transport, delivery);
       }
       // What is written already does not wait for what is not: its next write may have come.
-      if (!delivery.finished() && blame != Blame::kTogether) {
+      if (!delivery.finished() && (is_apart || !takes_others)) {
         BulkResult part = signed_off(delivery.take_part());
-        part.rest_is_refused = blame == Blame::kDocuments;
+        part.rest_is_refused = takes_others;
         hand_over(std::move(part));
       }
     }
@@ -232,7 +233,8 @@ std::optional<BulkResult> BulkWriter::deliver(Worker& worker, Job job) {
     // It may be put off with the next try, and others wait for that.
     if (delivery.is_singled_out() && delivery.settled() && stuck < patience(job.priority))
       pause = std::min(pause, patience(job.priority) - stuck);
-    if (!wait_for_retry(worker, named_failure(delivery), with_outcome, blame, pause)) return std::nullopt;
+    if (!wait_for_retry(worker, named_failure(delivery), with_outcome, takes_others, pause))
+      return std::nullopt;
     delivery.begin_round();
   }
   note_progress(worker);
@@ -322,17 +324,16 @@ milliseconds BulkWriter::patience(Priority priority) const {
 }
 
 bool BulkWriter::wait_for_retry(Worker& worker, const RefusedItem& failure, std::size_t with_outcome,
-                                Blame blame, milliseconds pause) {
+                                bool takes_others, milliseconds pause) {
   MutexLock lock(mutex_);
   worker.reason = failure.reason;
-  worker.blame = blame;
-  if (blame != Blame::kUnknown) note_unstuck(worker);
+  worker.takes_others = takes_others;
+  if (takes_others) note_unstuck(worker);
   ++retries_;
   ++outage_retries_;
   // While other items come through, Elasticsearch only sheds load: not worth a line in the log.
   // Nor is what is over with the next try, or turns out to be the fault of one document or index.
-  const bool lasts =
-      with_outcome == 0 && worker.backoff.tries() >= kRoundsBeforeProbe && blame == Blame::kUnknown;
+  const bool lasts = with_outcome == 0 && worker.backoff.tries() >= kRoundsBeforeProbe && !takes_others;
   if (lasts && !stopping_) {
     if (!std::exchange(worker.stuck, true) && ++stuck_ == 1) begin_outage();
     if (!outage_is_told_) tell_outage(failure);

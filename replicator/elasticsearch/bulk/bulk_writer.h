@@ -44,10 +44,11 @@ class BulkWriter {
     std::chrono::milliseconds request_timeout{60'000};
     Backoff::Limits backoff;
     /// How long a request is repeated, without one more outcome, while its index takes other writes. Then
-    /// what is left comes back as kPutOff, so that it is in nobody's way.
+    /// what is left comes back as kRefused, so that it is in nobody's way.
     std::chrono::milliseconds patience{500};
     std::chrono::milliseconds background_patience{10'000};
-    /// The same for a request that may still be on its way: its last try had no reply. It concerns kHeld too.
+    /// The same for a request that may still be on its way: its last try had no reply. It concerns kNotTaken,
+    /// too.
     std::chrono::milliseconds unsettled_patience{30'000};
     /// A request without a reply, or an index that is slow, for so long is named in the state.
     std::chrono::milliseconds long_request{8'000};
@@ -138,7 +139,8 @@ class BulkWriter {
   void note_progress(Worker& worker);
   void note_unstuck(Worker& worker) LOCKSTEP_REQUIRES(mutex_);
   /// False when stop() was called. `with_outcome`: how many items of the round got their outcome.
-  bool wait_for_retry(Worker& worker, const RefusedItem& failure, std::size_t with_outcome, Blame blame,
+  /// `takes_others`: the index of what is left takes other writes.
+  bool wait_for_retry(Worker& worker, const RefusedItem& failure, std::size_t with_outcome, bool takes_others,
                       std::chrono::milliseconds pause);
   std::chrono::milliseconds patience(Priority priority) const;
   bool room() const LOCKSTEP_REQUIRES(mutex_);

@@ -9,7 +9,6 @@ namespace lockstep {
 namespace {
 
 using Answer = WriteProbe::Answer;
-using Verdict = ItemResult::Verdict;
 
 std::string probe_body(const std::string& alias, const DocumentKey& key) {
   std::string body;
@@ -25,11 +24,11 @@ WriteProbe read_probe(const DocumentKey& key, const std::string& alias, const Ht
   if (reply.kind != BulkReply::Kind::kItems)
     return {Answer::kUnknown, reply.status, std::move(reply.type), std::move(reply.reason), true};
   ItemResult& item = reply.items.front();
-  if (item.verdict == Verdict::kSuperseded) return {Answer::kTaken, item.status, {}, {}, false};
+  if (item.outcome == Outcome::kSuperseded) return {Answer::kTaken, item.status, {}, {}, false};
   // Without a routing where the mapping wants one: the document lacks it, not the index.
   if (item.type == "routing_missing_exception") return {Answer::kTaken, item.status, {}, {}, false};
   const bool busy = item.status == 429 && item.type != "cluster_block_exception";
-  const bool impossible = item.verdict == Verdict::kApplied;
+  const bool impossible = item.outcome == Outcome::kApplied;
   return {busy || impossible ? Answer::kUnknown : Answer::kHeld, item.status, std::move(item.type),
           std::move(item.reason), false};
 }

@@ -59,9 +59,6 @@ JobRunner::JobRunner(const Config& config, const AppliedPipeline& pipeline, cons
       most_requests_(static_cast<std::size_t>(std::max(1, config.elasticsearch.bulks_in_flight - 1))),
       write_lifetime_over_(write_lifetime_over),
       share_(most_requests_, config.replication.chunk_documents) {
-  writer_.on_small_change([this](std::chrono::microseconds took) {
-    share_.small_change_took(took, writer_.job_requests_in_flight(), std::chrono::steady_clock::now());
-  });
   if (std::unique_ptr<PageConnection> connection = changes.page_connection())
     reader_ = std::make_unique<PageReader>(std::move(connection), versions, open_client_, std::move(on_read));
   for (const AppliedIndex& index : pipeline.indices) add_due(index);
@@ -165,10 +162,8 @@ bool JobRunner::turn() {
 
 bool JobRunner::has_room() {
   const std::size_t on_wire = share_.requests(std::chrono::steady_clock::now());
-  writer_.limit_jobs(on_wire);
   // One more may wait for the wire, so that Elasticsearch does not wait for us.
-  return writer_.has_room_for_jobs() &&
-         writer_.job_requests_in_flight() < std::min(on_wire + 1, most_requests_);
+  return writer_.has_room_for_jobs(on_wire, std::min(on_wire + 1, most_requests_));
 }
 
 bool JobRunner::read_page() {

@@ -55,6 +55,11 @@ class JobRunner {
   /// Whether something of the index may have been due at that time already.
   bool is_due_since(IndexId index, SteadyTime time) const { return due_.at(index)->is_due_since(time); }
 
+  /// A small change was written while so many requests of jobs were in flight.
+  void hear_small_change(std::chrono::microseconds took, std::size_t beside) {
+    share_.small_change_took(took, beside, std::chrono::steady_clock::now());
+  }
+
   /// Forgets what is read here of an index, so that add() takes its jobs up again as the source has them.
   /// Call it when reading one of its pages has thrown a ViewError.
   void forget(IndexId index);

@@ -78,7 +78,7 @@ TEST_F(DocumentWriterTest, TheTailLeavesTheNextPlaceToAPageThatHasWaited) {
   EXPECT_TRUE(leader_.writer.has_room());
   world_.clock.advance(std::chrono::milliseconds(1));
   EXPECT_FALSE(leader_.writer.has_room());
-  EXPECT_TRUE(leader_.writer.has_room_for_jobs());
+  EXPECT_TRUE(leader_.writer.has_room_for_jobs(1, 1));
   leader_.writer.submit(Lane{JobId{1}}, write("1"), {});
   EXPECT_TRUE(leader_.writer.has_room());
 }
@@ -304,7 +304,7 @@ TEST_F(DocumentWriterTest, AChangeOfADocumentWhoseWriteTakesLongBecomesDueWhenIt
   world_.elasticsearch.release();
   ASSERT_TRUE(leader_.take_all_outcomes());
   EXPECT_EQ(taken().position, Position{"3"});
-  const auto unwritten = leader_.writer.take_unwritten();
+  const auto unwritten = leader_.writer.news().take_unwritten();
   ASSERT_EQ(unwritten.at(kPosts).documents.size(), 2U);
   EXPECT_EQ(unwritten.at(kPosts).documents[0].id.text, "1");
   EXPECT_EQ(world_.elasticsearch.operations_on("1").size(), 1U);
@@ -324,7 +324,7 @@ TEST_F(DocumentWriterTest, AChangeThatIsInNobodysWayWaitsLongerBeforeItBecomesDu
   world_.elasticsearch.release();
   ASSERT_TRUE(leader_.take_all_outcomes());
   EXPECT_EQ(taken().position, Position{"2"});
-  EXPECT_EQ(leader_.writer.take_unwritten().at(kPosts).documents.size(), 1U);
+  EXPECT_EQ(leader_.writer.news().take_unwritten().at(kPosts).documents.size(), 1U);
 }
 
 TEST_F(DocumentWriterTest, AChangeOfADocumentWhoseWriteFailsBecomesDueAtOnceAndTheOthersGoOn) {  // W4
@@ -344,7 +344,7 @@ TEST_F(DocumentWriterTest, AChangeOfADocumentWhoseWriteFailsBecomesDueAtOnceAndT
   takes_everything = true;
   ASSERT_TRUE(leader_.take_all_outcomes());
   EXPECT_EQ(taken().position, Position{"2"});
-  ASSERT_EQ(leader_.writer.take_unwritten().at(kPosts).documents.size(), 1U);
+  ASSERT_EQ(leader_.writer.news().take_unwritten().at(kPosts).documents.size(), 1U);
   EXPECT_TRUE(world_.elasticsearch.overlaps().empty());
 }
 
@@ -391,7 +391,7 @@ TEST_F(DocumentWriterTest, RefusedThenAppliedLeavesNoDeadLetter) {
 
 TEST_F(DocumentWriterTest, AppliedThenRefusedLeavesTheDeadLetter) {
   world_.elasticsearch.refuse("poison");
-  leader_.writer.expect_dead_letters(kPosts);
+  leader_.writer.news().expect_dead_letters(kPosts);
   submit(write("1", "{\"n\":1}"));
   submit(write("1", "{\"poison\":2}"));
   ASSERT_TRUE(leader_.take_all_outcomes());
@@ -427,11 +427,11 @@ TEST_F(DocumentWriterTest, AppliedWritesAreReportedOnlyWhereThereAreDeadLetters)
   submit(write("1"));
   ASSERT_TRUE(leader_.take_all_outcomes());
   EXPECT_TRUE(taken().no_longer_refused.empty());
-  leader_.writer.expect_dead_letters(kPosts);
+  leader_.writer.news().expect_dead_letters(kPosts);
   submit(write("1"));
   ASSERT_TRUE(leader_.take_all_outcomes());
   EXPECT_EQ(taken().no_longer_refused.size(), 1U);
-  leader_.writer.expect_no_dead_letters(kPosts);
+  leader_.writer.news().expect_no_dead_letters(kPosts);
   submit(write("1"));
   ASSERT_TRUE(leader_.take_all_outcomes());
   EXPECT_TRUE(taken().no_longer_refused.empty());
@@ -441,7 +441,7 @@ TEST_F(DocumentWriterTest, ARefusalThatIsNotSavedYetIsNotForgotten) {
   world_.elasticsearch.refuse("poison");
   submit(write("1", "{\"poison\":1}"));
   ASSERT_TRUE(leader_.take_all_outcomes());
-  leader_.writer.expect_no_dead_letters(kPosts);  // the source was asked before the letter was saved
+  leader_.writer.news().expect_no_dead_letters(kPosts);  // the source was asked before the letter was saved
   submit(write("1", "{}"));
   ASSERT_TRUE(leader_.take_all_outcomes());
   EXPECT_EQ(taken().no_longer_refused.size(), 1U);
@@ -451,7 +451,7 @@ TEST_F(DocumentWriterTest, ASupersededWriteCountsAsDoneAndClearsNothing) {
   const StepDocuments older = write("1", "{\"n\":1}");
   submit(write("1", "{\"n\":2}"));
   ASSERT_TRUE(leader_.take_all_outcomes());
-  leader_.writer.expect_dead_letters(kPosts);
+  leader_.writer.news().expect_dead_letters(kPosts);
   taken();
   submit(older, "9");
   ASSERT_TRUE(leader_.take_all_outcomes());
@@ -468,11 +468,12 @@ TEST_F(DocumentWriterTest, AWriteThatMeetsAForeignVersionBecomesDueAndIsWrittenA
   ASSERT_TRUE(leader_.take_all_outcomes());
   for (int i = 0; i < 100; ++i) world_.elasticsearch.damage("posts", "1", "{\"n\":0}");
   std::vector<RecentWrites::Owner> owners;
-  leader_.writer.on_foreign([&](const DocumentKey&, RecentWrites::Owner owner) { owners.push_back(owner); });
+  leader_.writer.connect(
+      {.hear_foreign = [&](const DocumentKey&, RecentWrites::Owner owner) { owners.push_back(owner); }});
   submit(write("1", "{\"n\":2}"), "9");
   ASSERT_TRUE(leader_.take_all_outcomes());
   EXPECT_EQ(taken().position, Position{"9"}) << "the others go on";
-  EXPECT_EQ(leader_.writer.take_unwritten().at(kPosts).documents.size(), 1U);
+  EXPECT_EQ(leader_.writer.news().take_unwritten().at(kPosts).documents.size(), 1U);
   EXPECT_EQ(owners, std::vector<RecentWrites::Owner>{RecentWrites::Owner::kOthers});
   EXPECT_EQ(leader_.board.read().indices[kPosts].superseded, 0);
 }
@@ -511,7 +512,7 @@ TEST(SlowIndex, WaitsAlone) {  // W7
   slowness.end();
   ASSERT_TRUE(leader.take_all_outcomes());
   EXPECT_EQ(leader.writer.take_acknowledged().position, Position{"4"});
-  const auto unwritten = leader.writer.take_unwritten();
+  const auto unwritten = leader.writer.news().take_unwritten();
   ASSERT_EQ(unwritten.at(kPosts).documents.size(), 1U);
   EXPECT_EQ(unwritten.at(kPosts).documents[0].id.text, "4");
   EXPECT_EQ(unwritten.at(kPosts).reason, kSlowIndex);

@@ -11,7 +11,6 @@ namespace lockstep {
 namespace {
 
 using Kind = BulkReply::Kind;
-using Verdict = ItemResult::Verdict;
 
 BulkRequest bulk_of(std::size_t items, std::size_t document_bytes = 10) {
   BulkRequest request;
@@ -37,10 +36,10 @@ BulkReply items_reply(const BulkRequest& piece, const std::function<ItemResult(c
 }
 
 ItemResult applied(const std::string&) {
-  return {Verdict::kApplied, 200, "", ""};
+  return {Outcome::kApplied, 200, "", ""};
 }
 ItemResult rejected_for_load() {
-  return {Verdict::kRetry, 429, "es_rejected_execution_exception", "busy"};
+  return {Outcome::kNotTaken, 429, "es_rejected_execution_exception", "busy"};
 }
 
 BulkReply whole(Kind kind, int status) {
@@ -67,10 +66,10 @@ TEST(BulkDelivery, AnEmptyRequestIsFinished) {
 TEST(BulkDelivery, OnlyItemsWithoutOutcomeAreSentAgain) {
   BulkDelivery delivery(bulk_of(4));
   delivery.answered(items_reply(delivery.next_piece(), [](const std::string& id) -> ItemResult {
-    if (id == "0") return {Verdict::kSuperseded, 409, "", ""};
-    if (id == "1") return {Verdict::kRetry, 503, "unavailable_shards_exception", "shard away"};
-    if (id == "2") return {Verdict::kRefused, 400, "mapper_parsing_exception", "no number"};
-    return {Verdict::kApplied, 201, "", ""};
+    if (id == "0") return {Outcome::kSuperseded, 409, "", ""};
+    if (id == "1") return {Outcome::kNotTaken, 503, "unavailable_shards_exception", "shard away"};
+    if (id == "2") return {Outcome::kRefused, 400, "mapper_parsing_exception", "no number"};
+    return {Outcome::kApplied, 201, "", ""};
   }));
   EXPECT_FALSE(delivery.finished());
   EXPECT_FALSE(delivery.has_piece()) << "there is a wait before the next round";
@@ -131,7 +130,6 @@ TEST(BulkDelivery, AWriteGoesWithItsDeletesUnderOldRoutingsWhileTheServerTakesTh
 }
 
 TEST(BulkDelivery, TellsHowMuchTheServerCanTake) {
-  using Load = BulkDelivery::Load;
   const auto load_after = [](BulkReply reply) {
     BulkDelivery delivery(bulk_of(4));
     delivery.next_piece();
@@ -141,28 +139,28 @@ TEST(BulkDelivery, TellsHowMuchTheServerCanTake) {
   const auto items_after = [](int status) {
     BulkDelivery delivery(bulk_of(4));
     delivery.answered(items_reply(delivery.next_piece(), [&](const std::string& id) -> ItemResult {
-      if (id == "2") return {Verdict::kRetry, status, "some_type", "why"};
-      return {Verdict::kApplied, 200, "", ""};
+      if (id == "2") return {Outcome::kNotTaken, status, "some_type", "why"};
+      return {Outcome::kApplied, 200, "", ""};
     }));
     return delivery.load();
   };
-  EXPECT_EQ(items_after(429), Load::kOverloaded);
-  EXPECT_EQ(items_after(503), Load::kOverloaded);
-  EXPECT_EQ(items_after(500), Load::kTaken);
-  EXPECT_EQ(load_after(whole(Kind::kRetry, 429)), Load::kOverloaded);
-  EXPECT_EQ(load_after(whole(Kind::kRetry, 503)), Load::kOverloaded);
-  EXPECT_EQ(load_after(whole(Kind::kRetry, 500)), Load::kUnknown);
-  EXPECT_EQ(load_after(whole(Kind::kTooLarge, 413)), Load::kTooLarge);
-  EXPECT_EQ(load_after(whole(Kind::kRejected, 400)), Load::kUnknown);
+  EXPECT_EQ(items_after(429), Kind::kOverloaded);
+  EXPECT_EQ(items_after(503), Kind::kOverloaded);
+  EXPECT_EQ(items_after(500), Kind::kItems);
+  EXPECT_EQ(load_after(whole(Kind::kOverloaded, 429)), Kind::kOverloaded);
+  EXPECT_EQ(load_after(whole(Kind::kOverloaded, 503)), Kind::kOverloaded);
+  EXPECT_EQ(load_after(whole(Kind::kRetry, 500)), Kind::kRetry);
+  EXPECT_EQ(load_after(whole(Kind::kTooLarge, 413)), Kind::kTooLarge);
+  EXPECT_EQ(load_after(whole(Kind::kRejected, 400)), Kind::kRejected);
 
   BulkDelivery silent(bulk_of(4));
   silent.next_piece();
   silent.unanswered(true, "timed out");
-  EXPECT_EQ(silent.load(), Load::kOverloaded);
+  EXPECT_EQ(silent.load(), Kind::kOverloaded);
   silent.begin_round();
   silent.next_piece();
   silent.unanswered(false, "refused");
-  EXPECT_EQ(silent.load(), Load::kUnknown);
+  EXPECT_EQ(silent.load(), Kind::kRetry);
 
   BulkRequest one_large = bulk_of(4);
   one_large.index("posts", {1, "large", ""}, DocumentVersion(Epoch{1}, 9),
@@ -170,7 +168,7 @@ TEST(BulkDelivery, TellsHowMuchTheServerCanTake) {
   BulkDelivery delivery(std::move(one_large));
   delivery.next_piece();
   delivery.answered(whole(Kind::kTooLarge, 413));
-  EXPECT_EQ(delivery.load(), Load::kUnknown) << "one document is to blame";
+  EXPECT_EQ(delivery.load(), Kind::kRetry) << "one document is to blame";
 }
 
 TEST(BulkDelivery, ServerErrorsDoNotShrinkPieces) {
@@ -290,13 +288,13 @@ TEST(BulkDelivery, EveryItemGetsItsOneOutcomeWhateverTheServerDoes) {
         }
         default:
           delivery.answered(items_reply(piece, [&](const std::string& id) -> ItemResult {
-            const auto verdict = static_cast<Verdict>(random() % 5);
-            if (verdict == Verdict::kRetry || verdict == Verdict::kDoubtful) return rejected_for_load();
+            const auto outcome = static_cast<Outcome>(random() % 5);
+            if (outcome == Outcome::kNotTaken || outcome == Outcome::kDoubtful) return rejected_for_load();
             settled.insert(id);
-            expected[std::stoul(id)] = verdict == Verdict::kApplied      ? Outcome::kApplied
-                                       : verdict == Verdict::kSuperseded ? Outcome::kSuperseded
+            expected[std::stoul(id)] = outcome == Outcome::kApplied      ? Outcome::kApplied
+                                       : outcome == Outcome::kSuperseded ? Outcome::kSuperseded
                                                                          : Outcome::kRefused;
-            return {verdict, 400, "t", "r"};
+            return {outcome, 400, "t", "r"};
           }));
       }
     }
@@ -399,10 +397,10 @@ TEST(BulkDelivery, WhatIsSingledOutNoLongerFailsTogether) {
     delivery.answered(too_much ? whole(Kind::kRetry, 429) : items_reply(piece, applied));
   }
   EXPECT_EQ(delivery.left(), std::vector<std::size_t>{3});
-  delivery.give_back({3}, Outcome::kPutOff, delivery.failure());
+  delivery.give_back({3}, Outcome::kRefused, delivery.failure());
   ASSERT_TRUE(delivery.finished());
   const BulkResult result = delivery.take_result();
-  EXPECT_EQ(result.outcomes[3], Outcome::kPutOff);
+  EXPECT_EQ(result.outcomes[3], Outcome::kRefused);
   EXPECT_EQ(std::count(result.outcomes.begin(), result.outcomes.end(), Outcome::kApplied), 7);
   ASSERT_EQ(result.refusals.size(), 1u);
   EXPECT_EQ(result.refusals[0].item, 3u);
@@ -412,8 +410,8 @@ TEST(BulkDelivery, WhatHasItsOutcomeIsTakenWhileTheRestIsSentAgain) {
   BulkDelivery delivery(bulk_of(5));
   delivery.answered(items_reply(delivery.next_piece(), [](const std::string& id) -> ItemResult {
     if (id == "1" || id == "4") return rejected_for_load();
-    if (id == "2") return {Verdict::kRefused, 400, "mapper_parsing_exception", "no number"};
-    return {Verdict::kApplied, 201, "", ""};
+    if (id == "2") return {Outcome::kRefused, 400, "mapper_parsing_exception", "no number"};
+    return {Outcome::kApplied, 201, "", ""};
   }));
   const BulkResult part = delivery.take_part();
   EXPECT_FALSE(part.is_last);

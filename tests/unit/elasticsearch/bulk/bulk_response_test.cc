@@ -8,7 +8,6 @@ namespace lockstep {
 namespace {
 
 using Kind = BulkReply::Kind;
-using Verdict = ItemResult::Verdict;
 
 const DocumentVersion kVersion(Epoch{1}, 1);
 
@@ -37,7 +36,7 @@ struct Row {
   const char* action;
   int status;
   const char* error_type;
-  Verdict verdict;
+  Outcome outcome;
 };
 
 class ItemClassification : public testing::TestWithParam<Row> {};
@@ -55,36 +54,36 @@ TEST_P(ItemClassification, IsByStatusAndType) {
 
   ASSERT_EQ(reply.kind, Kind::kItems) << reply.reason;
   ASSERT_EQ(reply.items.size(), 1u);
-  EXPECT_EQ(reply.items[0].verdict, row.verdict) << body;
+  EXPECT_EQ(reply.items[0].outcome, row.outcome) << body;
   EXPECT_EQ(reply.items[0].status, row.status);
-  const bool explained =
-      row.verdict == Verdict::kRefused || row.verdict == Verdict::kDoubtful || row.verdict == Verdict::kRetry;
+  const bool explained = row.outcome == Outcome::kRefused || row.outcome == Outcome::kDoubtful ||
+                         row.outcome == Outcome::kNotTaken;
   EXPECT_EQ(reply.items[0].type, explained ? type : "");
   EXPECT_EQ(reply.items[0].reason.empty(), !explained);
 }
 
 INSTANTIATE_TEST_SUITE_P(
     Rows, ItemClassification,
-    testing::Values(Row{"index", 200, "", Verdict::kApplied}, Row{"index", 201, "", Verdict::kApplied},
-                    Row{"delete", 200, "", Verdict::kApplied}, Row{"delete", 404, "", Verdict::kApplied},
-                    Row{"index", 409, "version_conflict_engine_exception", Verdict::kSuperseded},
-                    Row{"delete", 409, "version_conflict_engine_exception", Verdict::kSuperseded},
-                    Row{"index", 409, "something_else", Verdict::kRefused},
-                    Row{"index", 404, "index_not_found_exception", Verdict::kRetry},
-                    Row{"delete", 404, "index_not_found_exception", Verdict::kRetry},
-                    Row{"index", 400, "index_closed_exception", Verdict::kRetry},
-                    Row{"index", 403, "cluster_block_exception", Verdict::kRetry},
-                    Row{"index", 429, "cluster_block_exception", Verdict::kRetry},
-                    Row{"index", 403, "security_exception", Verdict::kRetry},
-                    Row{"index", 429, "es_rejected_execution_exception", Verdict::kRetry},
-                    Row{"index", 429, "circuit_breaking_exception", Verdict::kRetry},
-                    Row{"index", 503, "unavailable_shards_exception", Verdict::kRetry},
-                    Row{"index", 500, "i_o_exception", Verdict::kRetry},
-                    Row{"index", 400, "mapper_parsing_exception", Verdict::kRefused},
-                    Row{"index", 400, "document_parsing_exception", Verdict::kRefused},
-                    Row{"index", 400, "illegal_argument_exception", Verdict::kDoubtful},
-                    Row{"index", 400, "strict_dynamic_mapping_exception", Verdict::kRefused},
-                    Row{"index", 404, "something_else", Verdict::kRefused}));
+    testing::Values(Row{"index", 200, "", Outcome::kApplied}, Row{"index", 201, "", Outcome::kApplied},
+                    Row{"delete", 200, "", Outcome::kApplied}, Row{"delete", 404, "", Outcome::kApplied},
+                    Row{"index", 409, "version_conflict_engine_exception", Outcome::kSuperseded},
+                    Row{"delete", 409, "version_conflict_engine_exception", Outcome::kSuperseded},
+                    Row{"index", 409, "something_else", Outcome::kRefused},
+                    Row{"index", 404, "index_not_found_exception", Outcome::kNotTaken},
+                    Row{"delete", 404, "index_not_found_exception", Outcome::kNotTaken},
+                    Row{"index", 400, "index_closed_exception", Outcome::kNotTaken},
+                    Row{"index", 403, "cluster_block_exception", Outcome::kNotTaken},
+                    Row{"index", 429, "cluster_block_exception", Outcome::kNotTaken},
+                    Row{"index", 403, "security_exception", Outcome::kNotTaken},
+                    Row{"index", 429, "es_rejected_execution_exception", Outcome::kNotTaken},
+                    Row{"index", 429, "circuit_breaking_exception", Outcome::kNotTaken},
+                    Row{"index", 503, "unavailable_shards_exception", Outcome::kNotTaken},
+                    Row{"index", 500, "i_o_exception", Outcome::kNotTaken},
+                    Row{"index", 400, "mapper_parsing_exception", Outcome::kRefused},
+                    Row{"index", 400, "document_parsing_exception", Outcome::kRefused},
+                    Row{"index", 400, "illegal_argument_exception", Outcome::kDoubtful},
+                    Row{"index", 400, "strict_dynamic_mapping_exception", Outcome::kRefused},
+                    Row{"index", 404, "something_else", Outcome::kRefused}));
 
 TEST(BulkReply, AMissingAliasNamesTheRemedy) {
   const BulkReply reply = read(one_index(), 200,
@@ -128,7 +127,7 @@ TEST(BulkReply, GuardsAreCountedAndHaveNoResult) {
   const BulkReply reply = read(request, 200, R"({"errors":true,"items":[)" + deleted + "," + guard + "]}");
   ASSERT_EQ(reply.kind, Kind::kItems) << reply.reason;
   ASSERT_EQ(reply.items.size(), 1u);
-  EXPECT_EQ(reply.items[0].verdict, Verdict::kApplied);
+  EXPECT_EQ(reply.items[0].outcome, Outcome::kApplied);
   EXPECT_EQ(read(request, 200, R"({"errors":true,"items":[)" + deleted + "]}").kind, Kind::kRetry);
 }
 
@@ -148,7 +147,7 @@ TEST(BulkReply, WithoutErrorsEveryItemIsApplied) {
       R"({"errors":false,"items":[{"index":{"_id":"a","status":201}},{"delete":{"_id":"b","status":404}}]})");
   ASSERT_EQ(reply.kind, Kind::kItems);
   ASSERT_EQ(reply.items.size(), 2u);
-  EXPECT_EQ(reply.items[1].verdict, Verdict::kApplied);
+  EXPECT_EQ(reply.items[1].outcome, Outcome::kApplied);
 }
 
 class Misfit : public testing::TestWithParam<const char*> {};
@@ -231,10 +230,10 @@ INSTANTIATE_TEST_SUITE_P(
         WholeRow{404, R"({"error":{"type":"index_not_found_exception","reason":"r"},"status":404})",
                  Kind::kRetry, "index_not_found_exception"},
         WholeRow{404, "not here", Kind::kRetry, ""}, WholeRow{405, R"({"error":"no"})", Kind::kRetry, ""},
-        WholeRow{429, R"({"error":{"type":"es_rejected_execution_exception","reason":"r"}})", Kind::kRetry,
-                 "es_rejected_execution_exception"},
+        WholeRow{429, R"({"error":{"type":"es_rejected_execution_exception","reason":"r"}})",
+                 Kind::kOverloaded, "es_rejected_execution_exception"},
         WholeRow{302, "", Kind::kRetry, ""}, WholeRow{502, "<h1>Bad Gateway</h1>", Kind::kRetry, ""},
-        WholeRow{503, R"({"error":{"type":"cluster_block_exception","reason":"r"}})", Kind::kRetry,
+        WholeRow{503, R"({"error":{"type":"cluster_block_exception","reason":"r"}})", Kind::kOverloaded,
                  "cluster_block_exception"}));
 
 TEST(BulkReply, AProxysPageBecomesOneShortPlainLine) {
@@ -252,7 +251,7 @@ TEST(BulkResponse, AReplyThatQuotesHalfOfASurrogatePairIsRead) {
       request, {200, R"({"errors":true,"items":[{"index":{"_id":"a","status":400,"error":{"type":)"
                      R"("mapper_parsing_exception","reason":"Preview of field's value: '\uD800 x'"}}}]})"});
   ASSERT_EQ(reply.kind, Kind::kItems);
-  EXPECT_EQ(reply.items.at(0).verdict, Verdict::kRefused);
+  EXPECT_EQ(reply.items.at(0).outcome, Outcome::kRefused);
   EXPECT_EQ(reply.items.at(0).reason, "Preview of field's value: '\uFFFD x'");
 }
 

@@ -27,16 +27,16 @@ TEST(BulkWireTest, SmallRequestsLeaveTheOnlyPlaceToALargeOneThatHasWaitedHalfASe
   std::jthread large([&] {
     const auto pass = wire.enter(1'000'000, request, BulkPriority::kBackground);
     is_in = true;
-    wire.leave(*pass, BulkDelivery::Load::kTaken, 0);
+    wire.leave(*pass, BulkReply::Kind::kItems, 0);
   });
   EXPECT_TRUE(support::wait_until([&] { return wire.background_waiting() == 1; }, 10s));
   std::this_thread::sleep_for(600ms);
   for (int i = 0; i < 100 && !is_in; ++i) {
-    wire.leave(*small, BulkDelivery::Load::kTaken, 0);
+    wire.leave(*small, BulkReply::Kind::kItems, 0);
     small = wire.enter(++ticket, request, BulkPriority::kNormal);
     if (!is_in) ++small_ones_before;
   }
-  wire.leave(*small, BulkDelivery::Load::kTaken, 0);
+  wire.leave(*small, BulkReply::Kind::kItems, 0);
   EXPECT_EQ(small_ones_before, 0);
 }
 

@@ -555,7 +555,7 @@ TEST(BulkWriter, AnIndexThatTakesNoWritesGivesItsItemsBackAndNoOthers) {
   writer.submit(std::move(request));
   const std::vector<BulkResult> results = take_all(writer, 1);
   ASSERT_EQ(results.size(), 1u);
-  EXPECT_EQ(results[0].outcomes, (std::vector<Outcome>{Outcome::kApplied, Outcome::kHeld}));
+  EXPECT_EQ(results[0].outcomes, (std::vector<Outcome>{Outcome::kApplied, Outcome::kNotTaken}));
   EXPECT_EQ(results[0].refusals.at(0).type, "cluster_block_exception");
   EXPECT_FALSE(writer.state().waiting);
 }
@@ -575,7 +575,7 @@ TEST(BulkWriter, ADocumentThatFailsWhileItsIndexTakesOthersIsPutOffAlone) {
   ASSERT_EQ(results.size(), 2u);
   EXPECT_EQ(results[0].outcomes, std::vector<Outcome>(7, Outcome::kApplied));
   EXPECT_FALSE(results[0].is_last);
-  EXPECT_EQ(results[1].outcomes, std::vector<Outcome>{Outcome::kPutOff});
+  EXPECT_EQ(results[1].outcomes, std::vector<Outcome>{Outcome::kRefused});
   EXPECT_EQ(results[1].request.items().at(0).key.id.text, "a3");
   EXPECT_EQ(results[1].refusals.at(0).status, 429);
 }
@@ -640,7 +640,7 @@ TEST(BulkWriter, WhatIsPutOffDoesNotWaitLongerThanThePatience) {
   writer.submit(bulk_of("a", 1));
   const std::vector<BulkResult> results = take_all(writer, 1);
   ASSERT_EQ(results.size(), 1u);
-  EXPECT_EQ(results[0].outcomes, std::vector<Outcome>{Outcome::kPutOff});
+  EXPECT_EQ(results[0].outcomes, std::vector<Outcome>{Outcome::kRefused});
   EXPECT_LT(results[0].took, milliseconds(600));
 }
 
@@ -683,7 +683,7 @@ TEST(BulkWriter, AnIndexThatIsTooBusyForAnyWriteIsHeldOnlyWhileOthersAreTaken) {
   all_are_busy = false;
   const std::vector<BulkResult> results = take_all(writer, 1);
   ASSERT_EQ(results.size(), 1u);
-  EXPECT_EQ(results[0].outcomes, std::vector<Outcome>(2, Outcome::kHeld));
+  EXPECT_EQ(results[0].outcomes, std::vector<Outcome>(2, Outcome::kNotTaken));
   EXPECT_EQ(results[0].refusals.at(0).status, 429);
   EXPECT_FALSE(writer.state().waiting);
 }
@@ -709,7 +709,7 @@ TEST(BulkWriter, WhereSeveralIndicesAreBusyTheOnesThatTakeWritesSpeakAgainstThem
   writer.submit(bulk_of("a", 1));
   const std::vector<BulkResult> results = take_all(writer, 1);
   ASSERT_EQ(results.size(), 1u);
-  EXPECT_EQ(results[0].outcomes, std::vector<Outcome>{Outcome::kHeld});
+  EXPECT_EQ(results[0].outcomes, std::vector<Outcome>{Outcome::kNotTaken});
 }
 
 // The pipeline was "waiting for Elasticsearch", and not ready, because of one document.
@@ -748,7 +748,7 @@ TEST(BulkWriter, WhatMayBeTheFaultOfTheIndexIsRefusedOnlyIfTheIndexTakesOtherWri
   writer.submit(bulk_of("a", 1));
   results = take_all(writer, 1);
   ASSERT_EQ(results.size(), 1u);
-  EXPECT_EQ(results[0].outcomes, std::vector<Outcome>{Outcome::kHeld});
+  EXPECT_EQ(results[0].outcomes, std::vector<Outcome>{Outcome::kNotTaken});
 }
 
 }  // namespace
