@@ -241,6 +241,29 @@ std::optional<FoundDue> FakeSource::find_due(const AppliedIndex& index) {
   return FoundDue{make_pages(index.id)};
 }
 
+// Returns the documents that are on no page which may be tried now and is no younger than `up_to`.
+std::vector<std::string> join_pages(StoredDue& due, const std::vector<std::string>& ids, const DuePage& like,
+                                    DueNumber up_to) {
+  const std::set<std::string> wanted(ids.begin(), ids.end());
+  std::set<std::string> joined;
+  for (auto& [number, stored] : due.pages) {
+    if (number > up_to || stored.not_before > SteadyTime{}) continue;
+    DuePage& page = stored.page;
+    bool joins = false;
+    for (const DocumentId& id : page.ids) {
+      if (!wanted.contains(id.text)) continue;
+      joined.insert(id.text);
+      joins = true;
+    }
+    if (!joins) continue;
+    page.as_of = page.as_of && like.as_of ? std::max(page.as_of, like.as_of) : std::nullopt;
+    page.since = std::min(page.since, like.since);
+  }
+  std::vector<std::string> others;
+  std::ranges::copy_if(ids, std::back_inserter(others), [&](const auto& id) { return !joined.contains(id); });
+  return others;
+}
+
 std::int64_t FakeSource::make_pages(IndexId index) {
   const State seen = database_.state();
   const auto found = seen.due.find(index);
@@ -275,7 +298,8 @@ std::int64_t FakeSource::make_pages(const State& seen, IndexId index,
   std::erase_if(due.changes, [&](const DueChanges& each) {
     return each.number >= entries.front().number && each.number <= entries.back().number;
   });
-  add_pages(database_.state_, index, ids, like);
+  const DueNumber up_to = seen.due.at(index).changes.back().number;
+  add_pages(database_.state_, index, join_pages(due, ids, like.page, up_to), like);
   if (due.empty()) database_.state_.due.erase(index);
   return static_cast<std::int64_t>(ids.size());
 }

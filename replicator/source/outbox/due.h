@@ -1,11 +1,11 @@
 // What is due: documents that have to be rendered and written again, and changes whose documents are still to
 // be found. Each index has one such list in the source, which survives whoever works it off.
 //
-// U1. Whatever is noted as due stays until Elasticsearch has an outcome for each of its documents: one commit
-//     takes a page off and saves the outcomes, and with them what has become due again.
+// U1. Whatever is noted as due stays until Elasticsearch has an outcome for each of its documents: a page is
+//     taken off when a commit has saved the outcomes, and with them what has become due again.
 //
-// U2. A document that is on several pages is due once: a rendering makes up for every page that became due
-//     before it (DueOrigin::as_of).
+// U2. A document that becomes due again is due once: where it is found, it joins the page that has it; and a
+//     rendering makes up for every page that became due before it (DueOrigin::as_of).
 #pragma once
 
 #include <chrono>

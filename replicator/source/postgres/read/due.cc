@@ -58,6 +58,7 @@ bool is_any_row_changed(const PostgresIndex& index, const std::vector<CapturedCh
 /// A change, or what changes have in common whose documents are found together.
 struct PostgresDue::Found {
   DueNumber number;
+  DueNumber last_before;  ///< the pages that the documents may join: up to this one
   std::optional<std::int64_t> as_of = {};
   std::string due_at = {};
   std::optional<PostgresLargeTransaction> transaction = {};
@@ -105,6 +106,7 @@ std::int64_t PostgresDue::add_pages(IndexId index, const std::string& ids_query,
                          {"due_at", "clock_timestamp()"},
                          {"pause", std::to_string(static_cast<double>(origin.pause.count()) / 1'000)},
                          {"reason", transaction_.quote(transaction_.session().storable(origin.reason))},
+                         {"may_join", "0"},
                          {"documents", std::to_string(kDuePageDocuments)},
                          {"ids", ids_query}});
   return transaction_.run_once(kAdding, statement)[0][0].as<std::int64_t>();
@@ -121,6 +123,7 @@ std::int64_t PostgresDue::add_found(IndexId index, const std::string& ids_query,
        {"due_at", transaction_.quote(origin.due_at) + "::timestamptz"},
        {"pause", "0"},
        {"reason", transaction_.quote(std::string(origin.transaction ? kManyChanges : kManyDocuments))},
+       {"may_join", std::to_string(origin.last_before.value)},
        {"documents", std::to_string(kDuePageDocuments)},
        {"ids", ids_query}});
   return transaction_.run_once(kFinding, statement)[0][0].as<std::int64_t>();
@@ -171,14 +174,18 @@ std::optional<DueNumber> PostgresDue::last_change(IndexId index) {
   return DueNumber{last[0][0].as<std::int64_t>()};
 }
 
-// Who finds them at the same time, such as a leader that is deposed, deletes the same rows: one of the two
-// fails.
-bool PostgresDue::find(const PostgresPipeline& pipeline, const PostgresIndex& index, DueNumber up_to,
+// Who finds them at the same time, such as a leader that is deposed, makes them due once more.
+bool PostgresDue::find(const PostgresPipeline& pipeline, const PostgresIndex& index, Search& search,
                        FoundDue& found) {
-  const pqxx::result rows =
-      transaction_.run(kFinding, postgres_sql("due_changes"), index.id.value, up_to.value, kMostJoinedBytes);
+  const pqxx::result rows = transaction_.run(kFinding, postgres_sql("due_changes"), index.id.value,
+                                             search.up_to.value, kMostJoinedBytes);
   if (rows.empty()) return false;
-  Found origin{{rows[0][0].as<std::int64_t>()}, optional_number(rows[0][5]), rows[0][6].c_str()};
+  const DueNumber first{rows[0][0].as<std::int64_t>()};
+  if (search.in_hand != first)
+    search = {search.up_to,
+              first,
+              {transaction_.run(kFinding, "select max(number) from {schema}.due")[0][0].as<std::int64_t>()}};
+  Found origin{first, search.last_before, optional_number(rows[0][5]), rows[0][6].c_str()};
   if (!rows[0][3].is_null()) {
     origin.transaction = {stored<std::uint64_t>(rows[0][3], kTable),
                           stored<std::int64_t>(rows[0][4], kTable)};
@@ -200,7 +207,7 @@ bool PostgresDue::find(const PostgresPipeline& pipeline, const PostgresIndex& in
   return true;
 }
 
-// A document may be on two pages, of different parts.
+// A document may be on two pages, of different parts: each would be looked up among all pages of the others.
 void PostgresDue::find_part(const PostgresPipeline& pipeline, const PostgresIndex& index,
                             const Found& transaction, FoundDue& found) {
   const TransactionPart part =
@@ -215,8 +222,8 @@ void PostgresDue::find_part(const PostgresPipeline& pipeline, const PostgresInde
   }
   found.documents += add_found(index.id, ids_query(transaction_, index, part.changes.captured), transaction);
   if (part.changes.more) {
-    transaction_.run(kFinding, "update {schema}.due set read_to = $2 where number = $1",
-                     transaction.number.value, part.last_id);
+    transaction_.run(kFinding, "update {schema}.due set read_to = $2 where number = $1 and read_to = $3",
+                     transaction.number.value, part.last_id, transaction.transaction->after);
   } else {
     forget({transaction.number});
   }

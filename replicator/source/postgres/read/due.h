@@ -41,11 +41,20 @@ class PostgresDue {
   /// The greatest number of the changes whose documents are still to be found; none: there are none.
   std::optional<DueNumber> last_change(IndexId index);
 
-  /// Finds the documents of the oldest changes up to this number, as many as fit the memory, or of a part of
-  /// a large transaction, and makes pages of them. Adds what is found to `found`. False: there were none.
-  bool find(const PostgresPipeline& pipeline, const PostgresIndex& index, DueNumber up_to, FoundDue& found);
+  struct Search {
+    DueNumber up_to;             ///< of the changes
+    DueNumber in_hand = {};      ///< the large transaction whose parts are found
+    DueNumber last_before = {};  ///< the last number from before it
+  };
+
+  /// Finds the documents of the oldest changes of `search`, as many as fit the memory, or of a part of a
+  /// large transaction, and makes pages of those that were on none before: the others join theirs.
+  /// Adds what is found to `found`. False: there were no changes. REQUIRES: the transaction is
+  /// kReadCommitted.
+  bool find(const PostgresPipeline& pipeline, const PostgresIndex& index, Search& search, FoundDue& found);
 
   /// Returns the indices of those that documents have joined since they were read: they are tried again.
+  /// REQUIRES: it sees what has been committed until then (kEachStatement, kReadCommitted).
   std::vector<IndexId> take_off(const std::vector<WrittenPage>& pages);
 
  private:

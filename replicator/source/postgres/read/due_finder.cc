@@ -27,15 +27,17 @@ std::optional<FoundDue> PostgresDueFinder::advance(const PostgresPipeline& pipel
 
 FoundDue PostgresDueFinder::find(const PostgresPipeline& pipeline, const PostgresIndex& index) {
   FoundDue found;
-  std::optional<DueNumber> up_to;
+  std::optional<PostgresDue::Search> search;
   reading_view(index, [&] {
     for (bool is_more = true; is_more;) {
       PostgresTransaction transaction(session_.session(),
                                       "finding the documents of a large change of " + index.alias,
-                                      Isolation::kRepeatableRead);
+                                      Isolation::kReadCommitted);
       PostgresDue due(transaction);
-      if (!up_to) up_to = due.last_change(index.id);
-      is_more = up_to && due.find(pipeline, index, *up_to, found);
+      if (!search) {
+        if (const auto last = due.last_change(index.id)) search.emplace().up_to = *last;
+      }
+      is_more = search && due.find(pipeline, index, *search, found);
       transaction.commit();
     }
   });

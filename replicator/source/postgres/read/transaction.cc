@@ -217,7 +217,15 @@ void PostgresSourceTransaction::write_acknowledged() {
     save_dead_letters(transaction_, acknowledged);
     forget_routes(transaction_, acknowledged.gone_routes);
   }
-  const std::vector<IndexId> joined = due_.take_off(written_pages_);
+}
+
+// After that, and seeing more than it: documents that are found meanwhile join these pages (due_finder.h),
+// and a repeatable read would fail over it. A page that is not taken off, since this process ends here, is
+// written again.
+void PostgresSourceTransaction::take_off_written() {
+  if (written_pages_.empty()) return;
+  PostgresTransaction direct(transaction_.session(), "taking off what is written", Isolation::kEachStatement);
+  const std::vector<IndexId> joined = PostgresDue(direct).take_off(written_pages_);
   added_.due.insert(joined.begin(), joined.end());
 }
 
@@ -225,6 +233,7 @@ Committed PostgresSourceTransaction::commit() {
   try {
     write_acknowledged();
     transaction_.commit(Doing("committing the checkpoint"));
+    take_off_written();
   } catch (...) {
     transaction_.close();  // the caller may go on with another transaction while it holds this one
     throw;

@@ -64,6 +64,7 @@ class PostgresSourceTransaction final : public PostgresReading<SourceTransaction
   PostgresDue& written_due();
   void write_checkpoint(Epoch epoch);
   void write_acknowledged();
+  void take_off_written();
 
   const PostgresPipeline& pipeline_;
   PostgresJobs jobs_;

@@ -168,7 +168,7 @@ DocumentIds SqliteDue::without_waiting(IndexId index, const DocumentIds& ids, co
   std::set<std::string> wanted;
   for (const DocumentId& id : ids) wanted.insert(id.text);
   std::set<std::string> waiting;
-  std::vector<std::int64_t> joined;
+  std::vector<DueNumber> joined;
   {
     SqliteStatement page(connection_, kAdding,
                          "select number, ids from {schema}_due where index_id = ?1 and ids is not null "
@@ -183,22 +183,25 @@ DocumentIds SqliteDue::without_waiting(IndexId index, const DocumentIds& ids, co
         waiting.insert(std::move(id));
         joins = true;
       }
-      if (joins) joined.push_back(page[0].integer());
+      if (joins) joined.push_back({page[0].integer()});
     }
   }
-  const std::optional<std::int64_t> since = origin.since ? std::optional(origin.since->value) : std::nullopt;
-  for (const std::int64_t number : joined) {
-    SqliteStatement(connection_, kAdding,
-                    "update {schema}_due set "
-                    "as_of = case when as_of is not null and ?2 is not null then max(as_of, ?2) end, "
-                    "since = min(coalesce(since, number), coalesce(?3, number)) where number = ?1",
-                    number, value_of(origin.as_of), since)
-        .run();
-  }
+  for (const DueNumber page : joined) join_page(page, origin);
   DocumentIds others;
   std::ranges::copy_if(ids, std::back_inserter(others),
                        [&](const DocumentId& id) { return !waiting.contains(id.text); });
   return others;
+}
+
+bool SqliteDue::join_page(DueNumber page, const DueOrigin& origin) {
+  const std::optional<std::int64_t> since = origin.since ? std::optional(origin.since->value) : std::nullopt;
+  SqliteStatement joined(connection_, kAdding,
+                         "update {schema}_due set "
+                         "as_of = case when as_of is not null and ?2 is not null then max(as_of, ?2) end, "
+                         "since = min(coalesce(since, number), coalesce(?3, number)) "
+                         "where number = ?1 and ids is not null returning number",
+                         page.value, value_of(origin.as_of), since);
+  return joined.step();
 }
 
 void SqliteDue::forget(const std::vector<DueNumber>& changes) {

@@ -39,6 +39,9 @@ class SqliteDue {
   DocumentIds without_waiting(IndexId index, const DocumentIds& ids, const DueOrigin& origin,
                               const std::vector<WrittenPage>& written);
 
+  /// Lets documents join this page: whoever renders it after that makes up for them, too. False: it is gone.
+  bool join_page(DueNumber page, const DueOrigin& origin);
+
   /// A page of documents, at most kDuePageDocuments. `due_at`: milliseconds since 1970.
   void add_page(IndexId index, const DocumentIds& ids, const DueOrigin& origin, std::int64_t due_at);
 

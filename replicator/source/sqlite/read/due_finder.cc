@@ -83,7 +83,13 @@ bool SqliteDueFinder::find_oldest(const SqlitePipeline& pipeline, const SqliteIn
       gather(pipeline, index, due.changes);
     }
   }
-  const std::int64_t documents = write_pages(index, due);
+  if (in_hand_ != due.numbers.front()) {
+    in_hand_ = due.numbers.front();
+    SqliteStatement last(*connection_, kDoing, "select max(number) from {schema}_due");
+    last.step();
+    last_before_ = {last[0].integer()};
+  }
+  const std::int64_t documents = join_pages(index, due) + write_pages(index, due);
   if (is_cancelled()) return false;  // perhaps before everything was gathered
   found.documents += documents;
   SqliteWrite write(*connection_, kDoing);
@@ -126,15 +132,47 @@ void SqliteDueFinder::gather(const SqlitePipeline& pipeline, const SqliteIndex& 
   }
 }
 
+// Those that are on a page already, one that no pause keeps back and that is older than the search.
+std::int64_t SqliteDueFinder::join_pages(const SqliteIndex& index, const SqliteDueChanges& due) {
+  std::vector<DueNumber> pages;
+  {
+    SqliteStatement page(*connection_, kDoing,
+                         "select d.number from {schema}_due as d where d.index_id = ?1 and d.number <= ?2 "
+                         "and d.ids is not null and d.not_before = 0 and exists (select 1 from "
+                         "json_each(d.ids) as i join temp.lockstep_gathered as g on g.id = i.value)",
+                         index.id.value, last_before_.value);
+    while (page.step()) pages.push_back({page[0].integer()});
+  }
+  std::int64_t joined = 0;
+  for (const DueNumber page : pages) {
+    if (is_cancelled()) break;
+    SqliteWrite write(*connection_, kDoing);
+    if (SqliteDue(*connection_).join_page(page, due.origin)) {
+      SqliteStatement left(*connection_, kDoing,
+                           "delete from temp.lockstep_gathered where id in (select i.value from {schema}_due "
+                           "as d, json_each(d.ids) as i where d.number = ?1) returning number",
+                           page.value);
+      while (left.step()) ++joined;
+    }
+    write.commit(kDoing);
+  }
+  return joined;
+}
+
 std::int64_t SqliteDueFinder::write_pages(const SqliteIndex& index, const SqliteDueChanges& due) {
   std::int64_t written = 0;
+  std::int64_t last = 0;
   while (!is_cancelled()) {
     DocumentIds ids;
     {
       SqliteStatement rows(*connection_, kDoing,
-                           "select id from temp.lockstep_gathered where number > ?1 order by number limit ?2",
-                           written, kDocumentsAtOnce);
-      while (rows.step()) ids.push_back({std::string(rows[0].text())});
+                           "select id, number from temp.lockstep_gathered where number > ?1 "
+                           "order by number limit ?2",
+                           last, kDocumentsAtOnce);
+      while (rows.step()) {
+        ids.push_back({std::string(rows[0].text())});
+        last = rows[1].integer();
+      }
     }
     if (ids.empty()) break;
     written += static_cast<std::int64_t>(ids.size());

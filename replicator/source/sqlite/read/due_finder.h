@@ -45,12 +45,16 @@ class SqliteDueFinder {
                                         const SqliteRows& rows, FoundDue& found);
   void gather(const SqlitePipeline& pipeline, const SqliteIndex& index,
               const std::vector<CapturedChange>& changes);
-  /// Makes pages of what was gathered; returns how many documents these have.
+  /// What was gathered joins the pages that have it, and leaves; returns how many documents do.
+  std::int64_t join_pages(const SqliteIndex& index, const SqliteDueChanges& due);
+  /// Makes pages of what is left; returns how many documents these have.
   std::int64_t write_pages(const SqliteIndex& index, const SqliteDueChanges& due);
   bool is_cancelled();
 
   const SourceConfig source_;
-  std::unique_ptr<SqliteConnection> connection_;  // of the thread
+  std::unique_ptr<SqliteConnection> connection_;  // of the thread, as the next two
+  DueNumber in_hand_{};                           // the changes whose documents are found
+  DueNumber last_before_{};                       // the last number from before them
   Mutex mutex_;
   /// connection_, for interrupt() by others; null: there is none.
   SqliteConnection* interrupted_ LOCKSTEP_GUARDED_BY(mutex_) = nullptr;
