@@ -64,7 +64,7 @@ class Drafter {
   }
 
   DraftTracks draft() {
-    if (documents_.root.empty()) return without_root();
+    if (!graph_.contains(documents_.root)) return without_root();
     add_root();
     for (const auto& [table, times] : documents_.reads) add_table(table);
     return std::move(drafted_);
@@ -74,6 +74,7 @@ class Drafter {
   const GraphTable& table(const std::string& name) const { return graph_.at(name); }
 
   void add_step(Step step) {
+    if (!graph_.contains(step.from) || !graph_.contains(step.to)) return;
     std::vector<Step>& steps = steps_[step.from];
     if (std::find(steps.begin(), steps.end(), step) == steps.end()) steps.push_back(std::move(step));
   }
@@ -108,6 +109,11 @@ class Drafter {
   }
 
   void add_table(const std::string& name) {
+    if (!graph_.contains(name)) {
+      drafted_.unknown.push_back(
+          {name, name + " belongs to the database itself, so its changes cannot be captured", {}});
+      return;
+    }
     const auto clause = documents_.everywhere.find(name);
     if (clause != documents_.everywhere.end()) return add_every_document(name, clause->second);
     const std::optional<std::vector<Path>> paths = paths_from(name);
@@ -322,7 +328,9 @@ DocumentJoins joins_of_view(const TableGraph& graph, const ViewShape& view) {
   DocumentJoins documents{view.root,      view.root_column, view.reads,   {},
                           view.unreached, view.everywhere,  view.compared};
   for (const auto& [name, times] : view.reads) {
-    for (const ForeignKey& key : graph.at(name).foreign_keys) {
+    const auto table = graph.find(name);  // none: of the database itself
+    if (table == graph.end()) continue;
+    for (const ForeignKey& key : table->second.foreign_keys) {
       if (view.reads.contains(key.table))
         documents.joins.push_back({name, key.columns, key.table, key.references});
     }

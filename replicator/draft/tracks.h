@@ -58,7 +58,7 @@ inline constexpr std::size_t kMaxPaths = 32;
 /// What a view that exists reads: its own joins, and every foreign key between its tables.
 DocumentJoins joins_of_view(const TableGraph& graph, const ViewShape& view);
 
-/// REQUIRES: the graph has the tables of `documents`.
+/// A table that the graph has not stays without a track.
 DraftTracks draft_tracks(const TableGraph& graph, const DocumentJoins& documents, const SqlDialect& dialect);
 
 }  // namespace lockstep

@@ -253,6 +253,20 @@ TEST(TracksTest, ATableThatNothingLeadsFromIsNamed) {
   EXPECT_THAT(of_table(drafted, "shop.products"), IsEmpty());
 }
 
+// `init` ended with "map::at".
+TEST(TracksTest, AViewThatReadsTheDatabasesOwnTablesIsDraftedAndTheseAreNamed) {
+  ViewShape view = orders_with({"customers"});
+  view.reads["pg_catalog.pg_class"] = 1;
+  view.joins.push_back({"shop.orders", {"status"}, "pg_catalog.pg_class", {"relname"}});
+  view.links = view.joins;
+  const DraftTracks drafted = tracks_of(view);
+  EXPECT_THAT(of_table(drafted, "shop.customers"), SizeIs(1));
+  ASSERT_THAT(drafted.unknown, SizeIs(1));
+  EXPECT_THAT(drafted.unknown[0].reason, HasSubstr("pg_catalog.pg_class belongs to the database itself"));
+  view.root = "pg_catalog.pg_class";
+  EXPECT_THAT(tracks_of(view).tracks, IsEmpty());
+}
+
 TEST(TracksTest, TooManyPathsAreNamedAndNoneOfThemIsLeftOutInSilence) {
   TableGraph graph = shop_graph();
   for (std::size_t i = 0; i <= kMaxPaths; ++i)
