@@ -150,6 +150,19 @@ TEST_P(SourceContract, FindingWhatIsDueOfOneIndexLeavesTheOthersAlone) {
   EXPECT_TRUE(due_pages(parcels().id).empty());
 }
 
+// What was found for one was not asked for, and 44 s long nothing was found for the others.
+TEST_P(SourceContract, WhatWasFoundOfOneIndexIsNotInTheWayOfAnother) {
+  lead();
+  writer_->insert_town(1, "Ulm");
+  writer_->insert_parcel(1, 1);
+  make_due(parcels());
+  writer_->insert_thing(1, 0);
+  make_due(docs());
+  EXPECT_FALSE(source_->changes().find_due(docs()));
+  EXPECT_TRUE(finds(parcels(), 1));
+  EXPECT_TRUE(finds(docs(), 1));
+}
+
 TEST_P(SourceContract, ManyDocumentsAreOnPagesOfAFewThousand) {
   lead();
   writer_->insert_things(1, 4500);

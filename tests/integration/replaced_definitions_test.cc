@@ -190,6 +190,46 @@ TEST(GrownEnum, WaitIsContentWhenAnEnumGetsALabelWithoutAnApply) {
   if (testing::Test::HasFailure()) std::cout << program->err();
 }
 
+// All documents stayed as they were, and `status`, `wait`, `check` and `plan` had no word of it.
+TEST(SettingsOfTheDatabase, ThatMakeAViewGiveOtherDocumentsAreNamedAndApplyWritesThese) {
+  PostgresDatabase database;
+  PipelineUnderTest pipeline(database);
+  add_items_and_others(pipeline);
+  database.execute(
+      "alter table others add column day_text text default '03/04/2029'; "
+      "create or replace view others_view as select id as _id, name, day_text::date as day, "
+      "to_tsvector(name)::text as words from others");
+  pipeline.apply();
+  const std::unique_ptr<Program> program = pipeline.start();
+  pipeline.must("wait");
+  EXPECT_THAT(pipeline.index("others").get("1")->json, HasSubstr("2029-03-04"));
+  const auto set = [&](const std::string& setting) {
+    database.execute("do $$ begin execute format('alter database %I set " + setting +
+                     "', current_database()); end $$");
+  };
+  for (const auto& [setting, name] :
+       {std::pair{"datestyle = ''SQL, DMY''", "setting DateStyle"},
+        {"default_text_search_config = ''pg_catalog.german''", "setting default_text_search_config"}}) {
+    set(setting);
+    EXPECT_TRUE(wait_until(
+        [&, name = name] { return pipeline.status().at("warnings").dump().find(name) != std::string::npos; },
+        kPromised))
+        << pipeline.status().at("warnings");
+    const Completed waited = pipeline.lockstep("wait", {"--timeout", "500ms"});
+    EXPECT_EQ(waited.exit_code, 1);
+    EXPECT_THAT(waited.err, HasSubstr(std::string(name) + " changed since the last apply"));
+    pipeline.apply();
+    pipeline.must("wait");
+    pipeline.must("verify");
+    EXPECT_EQ(pipeline.status().at("warnings").dump(), "[]");
+  }
+  EXPECT_THAT(pipeline.index("others").get("1")->json, HasSubstr("2029-04-03"));
+  database.execute("update others set name = 'again' where id = 1");
+  pipeline.must("wait");
+  EXPECT_THAT(pipeline.index("others").get("1")->json, HasSubstr("2029-04-03"));
+  if (testing::Test::HasFailure()) std::cout << program->err();
+}
+
 // `apply` wrote every document again after `set (fillfactor = 70)`.
 TEST(StorageOptions, OfATableAreNoDifferenceThoughThoseOfAViewAre) {
   PostgresDatabase database;

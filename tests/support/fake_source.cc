@@ -234,10 +234,9 @@ std::optional<FoundDue> FakeSource::find_due(const AppliedIndex& index) {
   database_.step(Step::kFind);
   if (connection_.open > 0) throw std::logic_error("a transaction is open on this connection");
   require_side_connection(database_);
-  if (connection_.finding && *connection_.finding != index.id) return std::nullopt;
   database_.require_readable(index);
-  if (!std::exchange(connection_.finding, index.id)) return std::nullopt;
-  connection_.finding.reset();
+  if (connection_.finding.insert(index.id).second) return std::nullopt;
+  connection_.finding.erase(index.id);
   return FoundDue{make_pages(index.id)};
 }
 

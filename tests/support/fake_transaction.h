@@ -13,8 +13,8 @@ namespace lockstep::fake {
 
 /// What a connection knows beside the database. Its transactions share it.
 struct Connection {
-  int open = 0;                         ///< transactions
-  std::optional<IndexId> finding = {};  ///< whose due documents are being found
+  int open = 0;                    ///< transactions
+  std::set<IndexId> finding = {};  ///< whose due documents are being found
 };
 
 class FakeTransaction final : public SourceTransaction {

@@ -11,6 +11,9 @@ namespace {
 // again and again.
 constexpr std::size_t kMostPagesAtOnce = 100;
 
+// Until documents of changes are looked for again while there are pages.
+constexpr std::chrono::milliseconds kFindAgain{5'000};
+
 }  // namespace
 
 DueWork::DueWork(const AppliedIndex& index, World world) : PagedWork(index), world_(std::move(world)) {}
@@ -52,7 +55,7 @@ void DueWork::note(const PageEnd& page) {
 }
 
 // What keeps rows is found first: the outbox grows meanwhile. All else is found when the pages are written,
-// so that changes of the same rows are looked up together.
+// or in a while, so that changes of the same rows are looked up together.
 bool DueWork::is_ready() {
   if (std::exchange(look_again_, false)) {
     may_have_pages_ = true;
@@ -65,7 +68,8 @@ bool DueWork::is_ready() {
   }
   in_hand_ = awaited_;
   const auto has_pages = [&] { return may_have_pages_ && std::chrono::steady_clock::now() >= not_before_; };
-  if (is_finding_ || keeps_rows_ || (has_changes_ && !page_ && !has_pages())) find();
+  const bool is_time = std::chrono::steady_clock::now() - found_at_ >= kFindAgain || (!page_ && !has_pages());
+  if (is_finding_ || keeps_rows_ || (has_changes_ && is_time)) find();
   return page_ || has_pages();
 }
 
@@ -74,6 +78,7 @@ void DueWork::find() {
   std::optional<FoundDue> found = world_.changes.find_due(index());
   if (!found) return;
   is_finding_ = has_changes_ = keeps_rows_ = false;
+  found_at_ = std::chrono::steady_clock::now();
   may_have_pages_ = true;
   not_before_ = {};
   world_.on_found(*std::move(found));

@@ -6,6 +6,7 @@
 #include "replicator/source/postgres/catalog/catalog.h"
 #include "replicator/source/postgres/session/array.h"
 #include "replicator/source/postgres/session/statement.h"
+#include "replicator/source/postgres/session/value_settings.h"
 
 namespace lockstep {
 namespace {
@@ -21,7 +22,8 @@ constexpr const char* kVersion = "version";
 constexpr const char* kViews = "views";        // their texts
 constexpr const char* kLabels = "labels";      // of enums
 constexpr const char* kDatabase = "database";  // the part that tells in which database the others were read
-constexpr std::size_t kChecksumLetters = 32;   // in another database the first checksum alone counts
+constexpr std::string_view kSetting = "setting ";
+constexpr std::size_t kChecksumLetters = 32;  // in another database the first checksum alone counts
 
 std::set<std::string> names_in(const json& stored, const char* key) {
   return stored.contains(key) ? stored.at(key).get<std::set<std::string>>() : std::set<std::string>();
@@ -66,10 +68,19 @@ LabelsBefore labels_before(const json& known, const std::string& name, const Vie
   return found;
 }
 
+std::string settings_sql() {
+  std::string names;
+  for (const std::string& name : settings_of_database())
+    names += (names.empty() ? "array['" : ", '") + name + "'";
+  return fill_placeholders(without_comment(postgres_sql("settings_of_database")), {{"names", names + "]"}});
+}
+
 std::string origin_sql(std::string_view view, std::string_view rows) {
-  return fill_placeholders(
-      without_comment(postgres_sql("origin")),
-      {{"view", view}, {"rows", rows}, {"origin", without_comment(postgres_sql("row_origin"))}});
+  return fill_placeholders(without_comment(postgres_sql("origin")),
+                           {{"view", view},
+                            {"rows", rows},
+                            {"settings", settings_sql()},
+                            {"origin", without_comment(postgres_sql("row_origin"))}});
 }
 
 }  // namespace
@@ -97,6 +108,7 @@ PartsComparison ViewParts::compared_with(PostgresTransaction& transaction, std::
   if (!known.contains(kOrigin)) replaced.insert("an older lockstep, which noted less of it, has applied it");
   for (const auto& [name, part] : parts) {
     const auto found = before.find(name);
+    if (found == before.end() && name.starts_with(kSetting)) continue;  // an older lockstep noted none
     if (found == before.end() || checksum_of(found->second) != checksum_of(part)) {
       const LabelsBefore its = labels_before(known, name, *this, is_same_database);
       if (its == LabelsBefore::kOthers) others.insert(name);
@@ -142,6 +154,7 @@ ViewParts read_view_parts(PostgresTransaction& transaction, unsigned view, std::
                          {"whole_rows", names + "::text[]"},
                          {"schema_text", transaction.quote(transaction.session().schema())},
                          {"row_origin", without_comment(postgres_sql("row_origin"))},
+                         {"settings", settings_sql()},
                          {"origin", origin_sql(oid, "objects")}}));
   const json read = json::parse(found[0][0].c_str());
   ViewParts parts{read.at(kParts).get<std::map<std::string, std::string>>(),

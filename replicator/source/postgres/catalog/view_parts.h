@@ -1,6 +1,6 @@
 // What the documents of a view are made of besides rows: the definitions of the views, tables, functions and
-// types below it. A change of one of them fires no trigger. `apply` keeps what it found, and the leader,
-// `wait` and the next `apply` compare it with what is there now.
+// types below it, and settings of the database. A change of one of them fires no trigger. `apply` keeps what
+// it found, and the leader, `wait` and the next `apply` compare it with what is there now.
 #pragma once
 
 #include <map>

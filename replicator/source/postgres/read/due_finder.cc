@@ -15,14 +15,14 @@ PostgresDueFinder::~PostgresDueFinder() {
 
 std::optional<FoundDue> PostgresDueFinder::advance(const PostgresPipeline& pipeline,
                                                    const PostgresIndex& index) {
+  if (found_.valid() && found_.wait_for(std::chrono::seconds(0)) == std::future_status::ready)
+    results_[index_] = std::move(found_);
+  if (const auto result = results_.extract(index.id)) return result.mapped().get();
   if (!found_.valid()) {
     index_ = index.id;
     found_ = std::async(std::launch::async, [this, pipeline, index] { return find(pipeline, index); });
-    return std::nullopt;
   }
-  if (index_ != index.id || found_.wait_for(std::chrono::seconds(0)) != std::future_status::ready)
-    return std::nullopt;
-  return found_.get();
+  return std::nullopt;
 }
 
 FoundDue PostgresDueFinder::find(const PostgresPipeline& pipeline, const PostgresIndex& index) {

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <future>
+#include <map>
 #include <optional>
 #include <string>
 
@@ -33,6 +34,7 @@ class PostgresDueFinder {
   PostgresSideSession session_;
   IndexId index_;  // in hand, while found_ is valid
   std::future<FoundDue> found_;
+  std::map<IndexId, std::future<FoundDue>> results_;  // ready, for those that ask later
 };
 
 }  // namespace lockstep

@@ -1,5 +1,7 @@
 #include "replicator/source/postgres/session/value_settings.h"
 
+#include <string_view>
+
 #include "replicator/source/postgres/session/array.h"
 
 namespace lockstep {
@@ -16,8 +18,9 @@ struct Setting {
 // Two are missing. Under another xmloption an expression fails or has the same value, and what fails is noted
 // as a whole (triggers.h, T5). To set timezone_abbreviations costs three times as much as all else that a
 // trigger does.
+constexpr std::string_view kDateStyle = "DateStyle";
 constexpr Setting kSettings[] = {
-    {Of::kTexts, "DateStyle", "ISO"},  // the order of day and month stays
+    {Of::kTexts, kDateStyle.data(), "ISO"},  // the order of day and month stays
     {Of::kTexts, "IntervalStyle", "postgres"},
     {Of::kTexts, "TimeZone", "UTC"},
     {Of::kTexts, "bytea_output", "hex"},
@@ -41,6 +44,14 @@ std::string value_settings_sql() {
     if (setting.value != nullptr) sql += "set " + std::string(setting.name) + " = '" + setting.value + "';\n";
   }
   return sql;
+}
+
+std::vector<std::string> settings_of_database() {
+  std::vector<std::string> names;
+  for (const Setting& setting : kSettings) {
+    if (setting.value == nullptr || setting.name == kDateStyle) names.emplace_back(setting.name);
+  }
+  return names;
 }
 
 ValueSettings value_settings(PostgresTransaction& transaction) {

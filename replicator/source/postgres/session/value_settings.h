@@ -23,6 +23,9 @@ struct ValueSettings {
 /// Statements that a new session begins with.
 std::string value_settings_sql();
 
+/// Names of those that are left as the database has them: when one of them changes there, documents do.
+std::vector<std::string> settings_of_database();
+
 /// As the session of this transaction has them.
 ValueSettings value_settings(PostgresTransaction& transaction);
 

@@ -6,6 +6,7 @@
 --   {whole_rows}   array of the quoted names of the tables that it takes as whole rows, of which pg_depend does not tell
 --   {row_origin}   row_origin.sql
 --   {origin}       origin.sql of "objects"
+--   {settings}     settings_of_database.sql
 -- reached: objects, followed through pg_depend, and of tables the columns; 0: none in particular, -1: each.
 -- A second checksum follows that of a part's definition: where its rows came from, since what was replaced may be put back, and
 -- `alter column ... using` can keep the type. It means something in this "database" alone, and nothing in one restored from a dump.
@@ -104,6 +105,8 @@ with recursive reached (class, oid, part) as (
   select 'operator ' || o.oid::regoperator::text, o.oprcode::regprocedure::text, 'pg_operator'::regclass, o.oid
   from reached as r join pg_operator as o on o.oid = r.oid
   where r.class = 'pg_operator'::regclass
+  union all
+  select 'setting ' || settings.name, settings.value, null, null from {settings}
   union all
   select 'database', concat_ws('/', d.oid, n.oid, c.oid), null, null
   from pg_database as d

@@ -43,14 +43,14 @@ bool SqliteDueFinder::is_cancelled() {
 }
 
 std::optional<FoundDue> SqliteDueFinder::advance(const SqlitePipeline& pipeline, const SqliteIndex& index) {
+  if (found_.valid() && found_.wait_for(std::chrono::seconds(0)) == std::future_status::ready)
+    results_[index_] = std::move(found_);
+  if (const auto result = results_.extract(index.id)) return result.mapped().get();
   if (!found_.valid()) {
     index_ = index.id;
     found_ = std::async(std::launch::async, [this, pipeline, index] { return find(pipeline, index); });
-    return std::nullopt;
   }
-  if (index_ != index.id || found_.wait_for(std::chrono::seconds(0)) != std::future_status::ready)
-    return std::nullopt;
-  return found_.get();
+  return std::nullopt;
 }
 
 FoundDue SqliteDueFinder::find(const SqlitePipeline& pipeline, const SqliteIndex& index) {

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <future>
+#include <map>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -61,6 +62,7 @@ class SqliteDueFinder {
   bool is_cancelled_ LOCKSTEP_GUARDED_BY(mutex_) = false;
   IndexId index_;  // in hand, while found_ is valid
   std::future<FoundDue> found_;
+  std::map<IndexId, std::future<FoundDue>> results_;  // ready, for those that ask later
 };
 
 }  // namespace lockstep
