@@ -34,7 +34,7 @@ std::string comment(const std::string& description) {
   return text + line + "\n";
 }
 
-std::string heading(const std::string& section) {
+std::string heading_line(const std::string& section) {
   if (section.empty()) return "";
   return section.starts_with("index") ? "[[" + section + "]]\n" : "[" + section + "]\n";
 }
@@ -51,11 +51,12 @@ std::string config_text(const Config& with_secrets) {
   config.source.url = url_without_secrets(config.source.url);
   std::string text = section_text(config);
   for_each_section([&]<class Section>(const char* name, Section Config::*section) {
-    text += "\n" + heading(name) + section_text(config.*section);
+    text += "\n" + heading_line(name) + section_text(config.*section);
   });
   for (const IndexConfig& index : config.indices) {
-    text += "\n" + heading("index") + section_text(index);
-    for (const TrackConfig& track : index.tracks) text += "\n" + heading("index.track") + section_text(track);
+    text += "\n" + heading_line("index") + section_text(index);
+    for (const TrackConfig& track : index.tracks)
+      text += "\n" + heading_line("index.track") + section_text(track);
   }
   return text;
 }
@@ -65,7 +66,7 @@ std::string sample_config() {
   for (const ConfigKey& key : config_keys()) {
     if (key.section != section) {
       section = key.section;
-      text += "\n" + heading(section);
+      text += "\n" + heading_line(section);
     }
     const bool secret = key.type == "secret";
     const std::string& value = key.default_value.empty() ? key.example : key.default_value;

@@ -80,7 +80,7 @@ const std::map<std::string, std::string> kInstead = {
     {"upsert", "nothing: a document is written as a whole"},
 };
 
-std::string lower(std::string text) {
+std::string lowered(std::string text) {
   std::transform(text.begin(), text.end(), text.begin(),
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   return text;
@@ -222,7 +222,7 @@ class Translator {
     for (const std::string& item : statement.items) result_.columns += ",\n  " + item;
     result_.columns += "\n" + statement.after;
     for (const std::string& column : statement.capital_names())
-      leave(sql->line, "the column " + column + "; Logstash calls it " + lower(column),
+      leave(sql->line, "the column " + column + "; Logstash calls it " + lowered(column),
             "let the view call it as searches do");
     for (const std::string& condition : statement.taken_out)
       leave(sql->line, "the condition " + condition, "nothing: triggers say which rows have changed");

@@ -12,9 +12,9 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-class Translator {
+class SchemaTranslator {
  public:
-  explicit Translator(std::string_view name) : name_(name) {}
+  explicit SchemaTranslator(std::string_view name) : name_(name) {}
 
   std::vector<PgsyncIndex> translate(const Json& file) {
     if (!file.is_array()) fail("", "a schema file is an array of entries, one for each index");
@@ -212,7 +212,7 @@ std::vector<PgsyncIndex> read_pgsync_schema(std::string_view name, std::string_v
     const std::string message = error.what();  // "[json.exception.parse_error.101] parse error at line 3, …"
     throw UsageError(std::string(name) + ": " + message.substr(message.find("] ") + 2));
   }
-  return Translator(name).translate(file);
+  return SchemaTranslator(name).translate(file);
 }
 
 }  // namespace lockstep

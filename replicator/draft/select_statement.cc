@@ -122,9 +122,9 @@ bool is_one_of(const Token& token, std::initializer_list<std::string_view> words
   return token.kind == Token::Kind::kWord && std::find(words.begin(), words.end(), token.text) != words.end();
 }
 
-class Reader {
+class SelectReader {
  public:
-  Reader(const std::string& sql, const std::string& parameter)
+  SelectReader(const std::string& sql, const std::string& parameter)
       : sql_(sql), tokens_(Lexer(sql).tokens()), parameter_(":" + parameter) {}
 
   SelectStatement read() {
@@ -354,7 +354,7 @@ std::vector<std::string> SelectStatement::capital_names() const {
 }
 
 SelectStatement read_select(const std::string& sql, const std::string& parameter) {
-  return Reader(sql, parameter).read();
+  return SelectReader(sql, parameter).read();
 }
 
 }  // namespace lockstep

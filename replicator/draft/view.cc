@@ -53,9 +53,9 @@ bool links(const GraphTable& table, const ForeignKey& some, const ForeignKey& ot
   return both.size() == columns.size() && own == both;
 }
 
-class Drafter {
+class ViewDrafter {
  public:
-  Drafter(const TableGraph& graph, const GraphTable& root, const SqlDialect& dialect)
+  ViewDrafter(const TableGraph& graph, const GraphTable& root, const SqlDialect& dialect)
       : graph_(graph), dialect_(dialect) {
     root_.table = &root;
     root_.alias = new_alias(root);
@@ -509,7 +509,7 @@ const GraphTable& table_called(const TableGraph& graph, const std::string& name)
 
 DraftView draft_view(const TableGraph& graph, const std::string& view, const std::string& table,
                      const std::vector<std::string>& with, const SqlDialect& dialect) {
-  Drafter drafter(graph, root_called(graph, table), dialect);
+  ViewDrafter drafter(graph, root_called(graph, table), dialect);
   std::vector<const GraphTable*> tables;
   for (const std::string& name : with) tables.push_back(&table_called(graph, name));
   drafter.place_all(std::move(tables));
@@ -518,7 +518,7 @@ DraftView draft_view(const TableGraph& graph, const std::string& view, const std
 
 DraftView draft_view(const TableGraph& graph, const std::string& view, const DraftShape& shape,
                      const SqlDialect& dialect) {
-  Drafter drafter(graph, root_called(graph, shape.table), dialect);
+  ViewDrafter drafter(graph, root_called(graph, shape.table), dialect);
   drafter.place_all(shape);
   return drafter.draft(view);
 }

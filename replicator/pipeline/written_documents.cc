@@ -8,7 +8,7 @@
 namespace lockstep {
 namespace {
 
-constexpr std::size_t kSlots = 2 * WrittenDocuments::kRemembered;
+constexpr std::size_t kCacheSlots = 2 * WrittenDocuments::kRemembered;
 
 // FNV-1a of 64 bits (Fowler, Noll, Vo).
 std::uint64_t hash_of(IndexId index, const std::string& id) {
@@ -22,13 +22,13 @@ std::uint64_t hash_of(IndexId index, const std::string& id) {
 // A document is in one of two slots, a cache of two ways: of the two the older one makes room.
 WrittenDocuments::Place WrittenDocuments::place_of(IndexId index, const DocumentId& id) {
   const std::size_t other = std::hash<std::string>()(id.text) + static_cast<std::size_t>(index.value);
-  return {other % kSlots, hash_of(index, id.text)};
+  return {other % kCacheSlots, hash_of(index, id.text)};
 }
 
 void WrittenDocuments::add(IndexId index, const DocumentId& id, DocumentVersion version) {
   const Place place = place_of(index, id);
   const MutexLock lock(mutex_);
-  if (slots_.empty()) slots_.resize(kSlots);
+  if (slots_.empty()) slots_.resize(kCacheSlots);
   const std::array<Slot*, 2> ways{&slots_[place.slot], &slots_[place.slot ^ 1]};
   const auto known =
       std::ranges::find_if(ways, [&](const Slot* slot) { return slot->document == place.document; });

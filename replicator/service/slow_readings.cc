@@ -9,9 +9,9 @@
 namespace lockstep {
 namespace {
 
-using Waiter = LockWait::Waiter;
+using LockWaiter = LockWait::Waiter;
 
-std::string since(SteadyTime then, SteadyTime now) {
+std::string time_since(SteadyTime then, SteadyTime now) {
   return readable(std::chrono::duration_cast<std::chrono::microseconds>(now - then));
 }
 
@@ -37,7 +37,7 @@ Reading slow_list(const ReplicationProgress& progress) {
   return oldest;
 }
 
-std::string why(const std::vector<LockWait>& locks, Waiter waiter) {
+std::string why(const std::vector<LockWait>& locks, LockWaiter waiter) {
   std::string text;
   for (const LockWait& lock : locks) {
     if (lock.waiter == waiter) text += (text.empty() ? "" : ", and ") + reason_of(lock);
@@ -55,15 +55,15 @@ std::vector<SlowReadings::Slow> SlowReadings::find(const ReplicationProgress& pr
   if (turn.what.empty() && page.what.empty() && list.what.empty()) return {};
   const std::vector<LockWait> locks = ask();
   std::vector<Slow> slow;
-  const auto add = [&](const Reading& reading, Waiter waiter, bool also_without_lock) {
+  const auto add = [&](const Reading& reading, LockWaiter waiter, bool also_without_lock) {
     if (reading.what.empty()) return;
     std::string reason = why(locks, waiter);
     if (also_without_lock || !reason.empty())
       slow.push_back({reading.what, std::move(reason), reading.since});
   };
-  add(turn, Waiter::kLoop, true);
-  add(page, Waiter::kPages, now - page.since >= kSlowOther);
-  add(list, Waiter::kLists, false);  // it may have to wait for its turn
+  add(turn, LockWaiter::kLoop, true);
+  add(page, LockWaiter::kPages, now - page.since >= kSlowOther);
+  add(list, LockWaiter::kLists, false);  // it may have to wait for its turn
   return slow;
 }
 
@@ -74,7 +74,7 @@ void SlowReadings::look(ProgressBoard& board, SteadyTime now, const AskForLocks&
   std::string text;
   SteadyTime oldest{};
   for (const Slow& each : slow) {
-    text += (text.empty() ? "" : "; ") + each.what + " has taken " + since(each.since, now);
+    text += (text.empty() ? "" : "; ") + each.what + " has taken " + time_since(each.since, now);
     if (!each.why.empty()) text += ": " + each.why;
     oldest = oldest == SteadyTime{} ? each.since : std::min(oldest, each.since);
   }
@@ -94,7 +94,7 @@ void SlowReadings::log(const std::vector<Slow>& slow, SteadyTime now) {
   }
   if (line == logged_) return;
   if (line.empty()) {
-    spdlog::info("what took long is over, after {}", since(since_, now));
+    spdlog::info("what took long is over, after {}", time_since(since_, now));
   } else {
     if (logged_.empty()) since_ = slow.front().since;
     spdlog::warn("{}", line);

@@ -28,7 +28,7 @@ std::string host_name() {
   return name;
 }
 
-double seconds(std::chrono::steady_clock::duration duration) {
+double in_seconds(std::chrono::steady_clock::duration duration) {
   return std::chrono::duration<double>(duration).count();
 }
 
@@ -156,7 +156,7 @@ Json job_json(const IndexStatus::Job& job, const std::map<JobId, double>& rates)
           {"reason", job.reason},
           {"done", job.done},
           {"total", job.total ? Json(*job.total) : Json(nullptr)},
-          {"seconds_left", left ? Json(seconds(*left)) : Json(nullptr)},
+          {"seconds_left", left ? Json(in_seconds(*left)) : Json(nullptr)},
           {"unreadable", !job.unreadable.empty()}};
 }
 
@@ -245,7 +245,7 @@ Json reindexes_json(const PipelineStatus& status) {
                          {"state", reindex.state},
                          {"live", reindex.live},
                          {"beside", reindex.beside},
-                         {"keep_seconds", is_kept ? Json(seconds(reindex.keep)) : Json(nullptr)},
+                         {"keep_seconds", is_kept ? Json(in_seconds(reindex.keep)) : Json(nullptr)},
                          {"waits", !reindex.reason.empty()},
                          {"failed", !reindex.failure.empty()}});
   }
@@ -257,7 +257,7 @@ Json leader_json(const PipelineStatus& status) {
   return {{"host", status.leader->host},
           {"pid", status.leader->pid},
           {"since", status.leader->started_at},
-          {"heard_seconds", seconds(status.leader->age)},
+          {"heard_seconds", in_seconds(status.leader->age)},
           {"runs", is_running(status)}};
 }
 
@@ -322,7 +322,7 @@ std::string StatusPage::json() const {
        {{"tone", std::string(name_of(headline.tone))}, {"word", headline.word}, {"text", headline.text}}},
       {"state", std::string(to_string(progress.state))},
       {"pending", progress.pending},
-      {"lag_seconds", seconds(progress.lag)},
+      {"lag_seconds", in_seconds(progress.lag)},
       {"slo", to_json(progress.freshness)},
       {"epoch", progress.epoch.value},
       {"bulks_in_flight", progress.bulks_in_flight},
@@ -334,7 +334,7 @@ std::string StatusPage::json() const {
         {"elasticsearch", server_json(progress, state, PipelineState::kWaitingForElasticsearch)}}},
       {"history", history_json(history_, std::chrono::system_clock::now())},
       {"indices", indices_json(progress, status)},
-      {"source_read_seconds", status != nullptr ? Json(seconds(now - look.read_at)) : Json(nullptr)},
+      {"source_read_seconds", status != nullptr ? Json(in_seconds(now - look.read_at)) : Json(nullptr)},
       {"source_trouble", look.trouble},
   };
   if (status != nullptr) {

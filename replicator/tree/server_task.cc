@@ -9,7 +9,6 @@ namespace {
 
 using nlohmann::json;
 
-constexpr int kNotFound = 404;
 constexpr const char* kDoing = "changing documents in the server";
 
 void require_no_failure(const json& reply) {

@@ -13,9 +13,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr int kConflict = 409;
-constexpr int kNotFound = 404;
-constexpr std::size_t kPage = 1'000;
+constexpr std::size_t kScanPage = 1'000;
 
 }  // namespace
 
@@ -51,7 +49,7 @@ void StagedContents::clear_up(LockManager& locks) {
   const auto begins = [](const char* field) { return json{{"prefix", {{field, kStagedKind}}}}; };
   // A mapping made by its first document has a keyword below `kind`.
   const json query = tree_query::any_of({begins("kind"), begins("kind.keyword")});
-  documents_.scan(query, kPage, [&](std::span<const TreeDocument> page) {
+  documents_.scan(query, kScanPage, [&](std::span<const TreeDocument> page) {
     for (const TreeDocument& document : page) {
       if (document.is_staged()) ids.push_back(document.id);
     }

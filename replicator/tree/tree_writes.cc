@@ -14,13 +14,11 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr int kConflict = 409;
-constexpr int kNotFound = 404;
 /// Documents in a bulk request. With more than that left, the server changes them itself.
-constexpr std::size_t kPage = 1'000;
+constexpr std::size_t kBulkDocuments = 1'000;
 constexpr milliseconds kFirstPoll{5};
 constexpr milliseconds kLastPoll{200};
-constexpr const char* kDoing = "changing documents of the tree";
+constexpr const char* kChanging = "changing documents of the tree";
 
 bool is_document_lock(const LockSet& locks) {
   const bool exclusive = std::all_of(locks.begin(), locks.end(), [](const LockRequest& request) {
@@ -50,15 +48,15 @@ TreeWrites::TreeWrites(ElasticsearchClient& client, TreeDocuments& documents, Pa
 void TreeWrites::change(std::span<const TreeDocument> known) {
   const TreeChange change(scope_.intent);
   std::int64_t conflicts = 0;
-  for (std::size_t begin = 0; begin < known.size(); begin += kPage) {
-    const auto page = known.subspan(begin, std::min(kPage, known.size() - begin));
+  for (std::size_t begin = 0; begin < known.size(); begin += kBulkDocuments) {
+    const auto page = known.subspan(begin, std::min(kBulkDocuments, known.size() - begin));
     lease_.persist([&] { conflicts += change_page(change, page); });
   }
   bool done = !known.empty() && conflicts == 0;
   while (!done) {
     lease_.persist([&] {
       documents_.refresh();
-      const bool many = static_cast<std::size_t>(documents_.count(change.query())) > kPage;
+      const bool many = static_cast<std::size_t>(documents_.count(change.query())) > kBulkDocuments;
       const bool in_server = many && painless_ == Painless::kHere && !scope_.locked;
       // What the server has passed over is looked at here, one document at a time.
       if (in_server && change_in_server(change) > 0) return;
@@ -68,10 +66,10 @@ void TreeWrites::change(std::span<const TreeDocument> known) {
 }
 
 std::int64_t TreeWrites::change_by_client(const TreeChange& change) {
-  const std::vector<TreeDocument> first = documents_.find(change.query(), kPage);
-  if (first.size() < kPage) return change_page(change, first);
+  const std::vector<TreeDocument> first = documents_.find(change.query(), kBulkDocuments);
+  if (first.size() < kBulkDocuments) return change_page(change, first);
   std::int64_t conflicts = 0;
-  documents_.scan(change.query(), kPage,
+  documents_.scan(change.query(), kBulkDocuments,
                   [&](std::span<const TreeDocument> page) { conflicts += change_page(change, page); });
   return conflicts;
 }
@@ -89,7 +87,7 @@ std::int64_t TreeWrites::change_page(const TreeChange& change, std::span<const T
   BulkCall bulk(documents_.index());
   for (const TreeDocument& document : those) change.add_to(bulk, document, lease_.token());
   std::int64_t done = 0;
-  for (const BulkOutcome& outcome : bulk.send(client_, kDoing)) {
+  for (const BulkOutcome& outcome : bulk.send(client_, kChanging)) {
     if (outcome.status != kConflict && outcome.status != kNotFound) ++done;
   }
   lease_.progress(done);
@@ -183,10 +181,10 @@ bool TreeWrites::try_put(const Put& put) {
   } else {
     removal.add("delete", put.staged.id, bulk_condition(put.staged), nullptr);
   }
-  for (const BulkOutcome& outcome : writes.send(client_, kDoing)) {
+  for (const BulkOutcome& outcome : writes.send(client_, kChanging)) {
     if (outcome.status == kConflict || outcome.status == kNotFound) return false;
   }
-  for (const BulkOutcome& outcome : removal.send(client_, kDoing)) {
+  for (const BulkOutcome& outcome : removal.send(client_, kChanging)) {
     if (outcome.status == kConflict) return false;
   }
   lease_.progress(1);

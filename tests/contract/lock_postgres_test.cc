@@ -35,7 +35,7 @@ std::unique_ptr<LockManager> open_at(const std::string& url, milliseconds lease 
   return locks;
 }
 
-class PostgresWorld final : public LockWorld {
+class PostgresLockWorld final : public LockWorld {
  public:
   std::unique_ptr<LockManager> open(milliseconds lease) override { return open_at(database_.url(), lease); }
 
@@ -43,11 +43,11 @@ class PostgresWorld final : public LockWorld {
   support::PostgresDatabase database_;
 };
 
-const MakeLockWorld kPostgres = [] { return std::make_unique<PostgresWorld>(); };
+const MakeLockWorld kPostgresLocks = [] { return std::make_unique<PostgresLockWorld>(); };
 
-INSTANTIATE_TEST_SUITE_P(Postgresql, LockContract, testing::Values(kPostgres),
+INSTANTIATE_TEST_SUITE_P(Postgresql, LockContract, testing::Values(kPostgresLocks),
                          [](const auto&) { return std::string("Tables"); });
-INSTANTIATE_TEST_SUITE_P(Postgresql, SharedLockContract, testing::Values(kPostgres),
+INSTANTIATE_TEST_SUITE_P(Postgresql, SharedLockContract, testing::Values(kPostgresLocks),
                          [](const auto&) { return std::string("Tables"); });
 
 class PostgresLocksTest : public testing::Test {

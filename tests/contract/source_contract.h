@@ -134,6 +134,10 @@ class NumberedSourceContract : public DefinedSourceContract {};
 /// Where an index may get a second generation (not in the fake).
 class ReindexedSourceContract : public DefinedSourceContract {
  protected:
+  static constexpr const char* kMapping = R"({"mappings": {"dynamic": false}})";
+  static inline const NewGeneration kTwo{
+      {"docs-000001", "docs-000001-w"}, {"docs-000002", "docs-000002-w"}, 17};
+
   /// The oldest reindex.
   Reindex known() { return source_->reindexes().all().at(0); }
   /// Begins to follow a second generation of `docs`, docs-000002, by the view docs_2.

@@ -23,10 +23,7 @@ using testing::UnorderedElementsAre;
 using enum ReindexState;
 using enum DefinedWorld::Configuration;
 
-constexpr const char* kMapping = R"({"mappings": {"dynamic": false}})";
 constexpr seconds kKeep{1'000};
-
-const NewGeneration kTwo{{"docs-000001", "docs-000001-w"}, {"docs-000002", "docs-000002-w"}, 17};
 
 }  // namespace
 

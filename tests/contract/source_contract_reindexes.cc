@@ -14,10 +14,6 @@ using testing::IsEmpty;
 using testing::SizeIs;
 using enum ReindexState;
 
-constexpr const char* kMapping = R"({"mappings": {"dynamic": false}})";
-
-const NewGeneration kTwo{{"docs-000001", "docs-000001-w"}, {"docs-000002", "docs-000002-w"}, 17};
-
 std::vector<std::string> names_of(const AppliedPipeline& pipeline) {
   std::vector<std::string> names;
   for (const AppliedIndex& index : pipeline.indices)

@@ -251,15 +251,15 @@ class EmptyWorld final : public DefinedWorld {
 };
 
 const auto kEmpty = testing::Values(MakeWorld{[] { return std::make_unique<EmptyWorld>(); }});
-const auto kName = [](const auto&) { return std::string("Empty"); };
+const auto kEmptyName = [](const auto&) { return std::string("Empty"); };
 
-INSTANTIATE_TEST_SUITE_P(Empty, SourceContract, kEmpty, kName);
-INSTANTIATE_TEST_SUITE_P(Empty, SnapshotSourceContract, kEmpty, kName);
-INSTANTIATE_TEST_SUITE_P(Empty, PagesSourceContract, kEmpty, kName);
-INSTANTIATE_TEST_SUITE_P(Empty, ConcurrentSourceContract, kEmpty, kName);
-INSTANTIATE_TEST_SUITE_P(Empty, DefinedSourceContract, kEmpty, kName);
-INSTANTIATE_TEST_SUITE_P(Empty, NumberedSourceContract, kEmpty, kName);
-INSTANTIATE_TEST_SUITE_P(Empty, ReindexedSourceContract, kEmpty, kName);
+INSTANTIATE_TEST_SUITE_P(Empty, SourceContract, kEmpty, kEmptyName);
+INSTANTIATE_TEST_SUITE_P(Empty, SnapshotSourceContract, kEmpty, kEmptyName);
+INSTANTIATE_TEST_SUITE_P(Empty, PagesSourceContract, kEmpty, kEmptyName);
+INSTANTIATE_TEST_SUITE_P(Empty, ConcurrentSourceContract, kEmpty, kEmptyName);
+INSTANTIATE_TEST_SUITE_P(Empty, DefinedSourceContract, kEmpty, kEmptyName);
+INSTANTIATE_TEST_SUITE_P(Empty, NumberedSourceContract, kEmpty, kEmptyName);
+INSTANTIATE_TEST_SUITE_P(Empty, ReindexedSourceContract, kEmpty, kEmptyName);
 
 }  // namespace
 }  // namespace lockstep

@@ -269,12 +269,12 @@ class FakeWorld final : public SourceWorld {
 };
 
 const auto kFake = testing::Values(MakeWorld{[] { return std::make_unique<FakeWorld>(); }});
-const auto kName = [](const auto&) { return std::string("Fake"); };
+const auto kFakeName = [](const auto&) { return std::string("Fake"); };
 
-INSTANTIATE_TEST_SUITE_P(Fake, SourceContract, kFake, kName);
-INSTANTIATE_TEST_SUITE_P(Fake, SnapshotSourceContract, kFake, kName);
-INSTANTIATE_TEST_SUITE_P(Fake, PagesSourceContract, kFake, kName);
-INSTANTIATE_TEST_SUITE_P(Fake, ConcurrentSourceContract, kFake, kName);
+INSTANTIATE_TEST_SUITE_P(Fake, SourceContract, kFake, kFakeName);
+INSTANTIATE_TEST_SUITE_P(Fake, SnapshotSourceContract, kFake, kFakeName);
+INSTANTIATE_TEST_SUITE_P(Fake, PagesSourceContract, kFake, kFakeName);
+INSTANTIATE_TEST_SUITE_P(Fake, ConcurrentSourceContract, kFake, kFakeName);
 
 }  // namespace
 }  // namespace lockstep

@@ -44,14 +44,6 @@ class LazyPostgresWriter final : public PostgresWriter {
   std::string& committed_at_;
 };
 
-TrackConfig track(const std::string& table, const std::string& column, const std::string& row) {
-  TrackConfig track;
-  track.table = table;
-  track.column = column;
-  track.row = row;
-  return track;
-}
-
 class PostgresWorld final : public DefinedWorld {
  public:
   PostgresWorld() {
@@ -214,15 +206,15 @@ class PostgresWorld final : public DefinedWorld {
 };
 
 const auto kPostgres = testing::Values(MakeWorld{[] { return std::make_unique<PostgresWorld>(); }});
-const auto kName = [](const auto&) { return std::string("Postgres"); };
+const auto kPostgresName = [](const auto&) { return std::string("Postgres"); };
 
-INSTANTIATE_TEST_SUITE_P(Postgres, SourceContract, kPostgres, kName);
-INSTANTIATE_TEST_SUITE_P(Postgres, SnapshotSourceContract, kPostgres, kName);
-INSTANTIATE_TEST_SUITE_P(Postgres, PagesSourceContract, kPostgres, kName);
-INSTANTIATE_TEST_SUITE_P(Postgres, ConcurrentSourceContract, kPostgres, kName);
-INSTANTIATE_TEST_SUITE_P(Postgres, DefinedSourceContract, kPostgres, kName);
-INSTANTIATE_TEST_SUITE_P(Postgres, NumberedSourceContract, kPostgres, kName);
-INSTANTIATE_TEST_SUITE_P(Postgres, ReindexedSourceContract, kPostgres, kName);
+INSTANTIATE_TEST_SUITE_P(Postgres, SourceContract, kPostgres, kPostgresName);
+INSTANTIATE_TEST_SUITE_P(Postgres, SnapshotSourceContract, kPostgres, kPostgresName);
+INSTANTIATE_TEST_SUITE_P(Postgres, PagesSourceContract, kPostgres, kPostgresName);
+INSTANTIATE_TEST_SUITE_P(Postgres, ConcurrentSourceContract, kPostgres, kPostgresName);
+INSTANTIATE_TEST_SUITE_P(Postgres, DefinedSourceContract, kPostgres, kPostgresName);
+INSTANTIATE_TEST_SUITE_P(Postgres, NumberedSourceContract, kPostgres, kPostgresName);
+INSTANTIATE_TEST_SUITE_P(Postgres, ReindexedSourceContract, kPostgres, kPostgresName);
 
 }  // namespace
 }  // namespace lockstep

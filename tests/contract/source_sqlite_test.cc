@@ -59,15 +59,7 @@ class SqliteWriter final : public SqlWriter {
   Database database_;
 };
 
-TrackConfig track(const std::string& table, const std::string& column, const std::string& row) {
-  TrackConfig track;
-  track.table = table;
-  track.column = column;
-  track.row = row;
-  return track;
-}
-
-constexpr const char* kDocs =
+constexpr const char* kDocsView =
     "create view docs as select t.id as _id, t.n, "
     "(select json_group_array(p.id) from part p where p.thing_id = t.id) as parts "
     "from thing t where t.n >= 0";
@@ -85,7 +77,7 @@ class SqliteWorld final : public DefinedWorld {
         "create table town (id integer primary key, name text not null); "
         "create table parcel (id integer primary key, town_id integer not null); "
         "create index parcel_town on parcel (town_id); " +
-        std::string(kDocs) +
+        std::string(kDocsView) +
         "; create view parcels as select p.id as _id, t.name as _routing, p.town_id as _town_id, "
         "t.name as town from parcel p left join town t on t.id = p.town_id; "
         "create view docs_2 as select 't' || t.id as _id, t.id as _thing_id, t.n as _town_id, "
@@ -136,7 +128,7 @@ class SqliteWorld final : public DefinedWorld {
   bool truncating_names_rows() const override { return true; }
 
   void break_view() override { database().execute("drop view docs"); }
-  void mend_view() override { database().execute(kDocs); }
+  void mend_view() override { database().execute(kDocsView); }
 
   void age_outbox() override {}  // age does not matter
   void fill_outbox() override {
@@ -180,7 +172,7 @@ class SqliteWorld final : public DefinedWorld {
                      "\"");
   }
   void replace_view() override {
-    std::string view = kDocs;
+    std::string view = kDocsView;
     view.replace(view.find(" as parts"), 9, " as parts, 1 as one_more");
     database().execute("drop view docs; " + view);
   }
@@ -254,14 +246,14 @@ class SqliteWorld final : public DefinedWorld {
 const auto kSqlite = testing::Values(MakeWorld{[] { return std::make_unique<SqliteWorld>("wal"); }});
 const auto kRollback = testing::Values(MakeWorld{[] { return std::make_unique<SqliteWorld>("delete"); }});
 const auto kUtf16 = testing::Values(MakeWorld{[] { return std::make_unique<SqliteWorld>("wal", "UTF-16"); }});
-const auto kName = [](const auto&) { return std::string("Sqlite"); };
+const auto kSqliteName = [](const auto&) { return std::string("Sqlite"); };
 
-INSTANTIATE_TEST_SUITE_P(Sqlite, SourceContract, kSqlite, kName);
-INSTANTIATE_TEST_SUITE_P(Sqlite, SnapshotSourceContract, kSqlite, kName);
-INSTANTIATE_TEST_SUITE_P(Sqlite, DefinedSourceContract, kSqlite, kName);
-INSTANTIATE_TEST_SUITE_P(Sqlite, ReindexedSourceContract, kSqlite, kName);
-INSTANTIATE_TEST_SUITE_P(SqliteUtf16, SourceContract, kUtf16, kName);
-INSTANTIATE_TEST_SUITE_P(SqliteRollback, SourceContract, kRollback, kName);
+INSTANTIATE_TEST_SUITE_P(Sqlite, SourceContract, kSqlite, kSqliteName);
+INSTANTIATE_TEST_SUITE_P(Sqlite, SnapshotSourceContract, kSqlite, kSqliteName);
+INSTANTIATE_TEST_SUITE_P(Sqlite, DefinedSourceContract, kSqlite, kSqliteName);
+INSTANTIATE_TEST_SUITE_P(Sqlite, ReindexedSourceContract, kSqlite, kSqliteName);
+INSTANTIATE_TEST_SUITE_P(SqliteUtf16, SourceContract, kUtf16, kSqliteName);
+INSTANTIATE_TEST_SUITE_P(SqliteRollback, SourceContract, kRollback, kSqliteName);
 
 }  // namespace
 }  // namespace lockstep

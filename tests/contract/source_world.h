@@ -19,6 +19,7 @@
 #include <string>
 #include <vector>
 
+#include "replicator/config/config.h"
 #include "replicator/source/applied_watch.h"
 #include "replicator/source/pipeline_status.h"
 #include "replicator/source/source.h"
@@ -149,5 +150,14 @@ struct MakeWorld {
   /// GoogleTest makes it part of a test's name.
   friend void PrintTo(const MakeWorld& /*world*/, std::ostream* out) { *out << "a world"; }
 };
+
+/// Of an index of its configuration; empty: it has none.
+inline TrackConfig track(const std::string& table, const std::string& column, const std::string& row) {
+  TrackConfig track;
+  track.table = table;
+  track.column = column;
+  track.row = row;
+  return track;
+}
 
 }  // namespace lockstep

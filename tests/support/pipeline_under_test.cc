@@ -10,7 +10,7 @@ namespace lockstep::support {
 namespace {
 
 // A TOML string; nothing in these tests holds three single quotes.
-std::string quoted(const std::string& text) {
+std::string toml_text(const std::string& text) {
   return "'''" + text + "'''";
 }
 
@@ -21,8 +21,8 @@ const char* const kStoringMapping =
         "mappings": {"dynamic": false}})";
 
 std::string track(const std::string& table, const std::vector<std::pair<std::string, std::string>>& keys) {
-  std::string toml = "[[index.track]]\ntable = " + quoted(table) + "\n";
-  for (const auto& [key, value] : keys) toml += key + " = " + quoted(value) + "\n";
+  std::string toml = "[[index.track]]\ntable = " + toml_text(table) + "\n";
+  for (const auto& [key, value] : keys) toml += key + " = " + toml_text(value) + "\n";
   return toml;
 }
 
@@ -53,16 +53,17 @@ void PipelineUnderTest::set_mapping(const std::string& purpose, const std::strin
 }
 
 std::filesystem::path PipelineUnderTest::configuration() const {
-  std::string toml = "pipeline = " + quoted(name_) + "\n\n[source]\nurl = " + quoted(source_url()) + "\n" +
-                     "schema = " + quoted(schema_) + "\n";
+  std::string toml = "pipeline = " + toml_text(name_) + "\n\n[source]\nurl = " + toml_text(source_url()) +
+                     "\n" + "schema = " + toml_text(schema_) + "\n";
   if (database_ != nullptr && !database_->password().empty())
-    toml += "password = " + quoted(database_->password()) + "\n";
-  toml += more_of_source_ + "\n[elasticsearch]\nurls = [" + quoted(elasticsearch_) + "]\n\n" + more_ + "\n";
+    toml += "password = " + toml_text(database_->password()) + "\n";
+  toml +=
+      more_of_source_ + "\n[elasticsearch]\nurls = [" + toml_text(elasticsearch_) + "]\n\n" + more_ + "\n";
   for (const auto& [purpose, index] : indices_) {
     const auto mapping = folder_.write(purpose + ".json", index.mapping);
-    toml += "\n[[index]]\nalias = " + quoted(index.index->alias()) +
-            "\nmapping = " + quoted(mapping.filename().string()) + "\nview = " + quoted(index.view) + "\n" +
-            index.tracks;
+    toml += "\n[[index]]\nalias = " + toml_text(index.index->alias()) +
+            "\nmapping = " + toml_text(mapping.filename().string()) + "\nview = " + toml_text(index.view) +
+            "\n" + index.tracks;
   }
   return folder_.write("lockstep.toml", toml);
 }

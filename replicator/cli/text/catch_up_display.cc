@@ -15,9 +15,8 @@
 namespace lockstep {
 namespace {
 
-constexpr std::chrono::milliseconds kRedraw{200};
+constexpr std::chrono::milliseconds kRedrawPause{200};
 constexpr std::chrono::milliseconds kLogInterval{10'000};
-constexpr const char* kClearLine = "\r\033[K";
 
 struct Work {
   std::int64_t done = 0;
@@ -90,7 +89,7 @@ void CatchUpDisplay::run(const std::stop_token& stop) const {
       spdlog::info("{}", status_line(progress, rate.per_second()));
       logged_at = clock.now();
     }
-    pause(kRedraw, stop);
+    pause(kRedrawPause, stop);
   }
 }
 

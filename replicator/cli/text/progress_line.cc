@@ -15,7 +15,6 @@ namespace {
 constexpr std::chrono::milliseconds kRedraw{200};
 constexpr std::chrono::milliseconds kPrintInterval{10'000};
 constexpr int kBarColumns = 20;
-constexpr const char* kClearLine = "\r\033[K";
 
 }  // namespace
 

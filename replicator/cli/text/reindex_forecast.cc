@@ -14,7 +14,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 using std::chrono::milliseconds;
 
-double seconds(milliseconds time) {
+double in_seconds(milliseconds time) {
   return std::chrono::duration<double>(time).count();
 }
 
@@ -75,12 +75,12 @@ std::string time_text(const ReindexForecast& forecast) {
 }
 
 Json number_or_null(const std::optional<milliseconds>& time) {
-  return time ? Json(seconds(*time)) : Json(nullptr);
+  return time ? Json(in_seconds(*time)) : Json(nullptr);
 }
 
 Json pace_json(const std::optional<Pace>& pace) {
   if (!pace) return nullptr;
-  return {{"documents", pace->documents}, {"seconds", seconds(pace->took)}};
+  return {{"documents", pace->documents}, {"seconds", in_seconds(pace->took)}};
 }
 
 Json forecast_json(const ReindexForecast& forecast) {

@@ -20,11 +20,6 @@ constexpr std::size_t kMostValues = 300;
 constexpr double kLeastLagSeconds = 0.05;  // less is no mountain
 constexpr double kLeastRate = 1;
 
-std::string spaced(std::string state) {
-  std::replace(state.begin(), state.end(), '_', ' ');
-  return state;
-}
-
 std::string duration_text(double seconds) {
   return readable(std::chrono::microseconds(static_cast<std::int64_t>(seconds * 1e6)));
 }

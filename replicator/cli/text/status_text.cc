@@ -159,11 +159,6 @@ std::string due_line(const DueList& due, double documents_per_second, const std:
   return line + "\n";
 }
 
-std::string spaced(std::string state) {
-  std::replace(state.begin(), state.end(), '_', ' ');
-  return state;
-}
-
 std::string outbox_text(const PipelineStatus& status) {
   std::string text = readable_size(status.outbox_bytes);
   if (status.max_outbox_bytes) text += " of " + readable_size(*status.max_outbox_bytes);
@@ -229,6 +224,11 @@ std::string indices_text(const PipelineStatus& status, const Json& counters) {
 }
 
 }  // namespace
+
+std::string spaced(std::string state) {
+  std::replace(state.begin(), state.end(), '_', ' ');
+  return state;
+}
 
 std::string state_of(const std::optional<PipelineStatus>& status) {
   if (!status) return "not_applied";

@@ -13,6 +13,9 @@ namespace lockstep {
 /// "not_applied", "not_running", "starting", or the state that the leader has published.
 std::string state_of(const std::optional<PipelineStatus>& status);
 
+/// A state in words: "not running".
+std::string spaced(std::string state);
+
 /// "of posts: filling, posts-000002 beside posts-000001".
 std::string reindex_text(const ReindexStatus& reindex);
 

@@ -14,7 +14,7 @@
 namespace lockstep {
 namespace {
 
-constexpr std::chrono::milliseconds kPoll{200};
+constexpr std::chrono::milliseconds kPollReindex{200};
 constexpr std::chrono::seconds kReloading{
     3};  // a leader that loads the pipeline again is no leader meanwhile
 
@@ -43,7 +43,7 @@ std::optional<ReindexStatus> ReindexWatch::until(const std::string& alias,
     const bool is_unled = unled_since_ && now - *unled_since_ > kReloading;
     if (is_unled) tell(told_unled_, "it goes on when somebody leads: " + why_unled(status));
     show(*found, *status);
-    pause(kPoll, signals_.token());
+    pause(kPollReindex, signals_.token());
   }
   throw Error({"watching the reindex of " + alias, "interrupted",
                "the service goes on with it: see `lockstep status`, or take it back with --abort"});

@@ -17,7 +17,6 @@ using nlohmann::json;
 
 constexpr int kBadRequest = 400;
 constexpr int kMethodNotAllowed = 405;
-constexpr int kNotFound = 404;
 
 /// "7.10.2" → {7, 10}; 0 for what is not a number.
 std::pair<int, int> major_and_minor(const std::string& version) {

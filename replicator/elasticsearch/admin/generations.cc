@@ -18,7 +18,7 @@ using nlohmann::json;
 
 constexpr const char* kRefresh = "index.refresh_interval";
 constexpr const char* kReplicas = "index.number_of_replicas";
-constexpr const char* kHidden = "index.hidden";
+constexpr const char* kHiddenSetting = "index.hidden";
 
 std::optional<std::int64_t> reindex_of(const IndexState& index) {
   return integer_at(object_at(object_at(index.mappings, "_meta"), "lockstep"), "reindex");
@@ -182,7 +182,7 @@ TwoGenerations create_beside(ElasticsearchClient& client, const DesiredIndex& de
   if (names.beside.empty()) names.beside = create_next(client, desired, epoch, reindex, existing);
   require_alone(client, names.beside);
   require_fit_index(client, names.beside);
-  client.put_settings(names.beside, {{kRefresh, "-1"}, {kReplicas, "0"}, {kHidden, "true"}});
+  client.put_settings(names.beside, {{kRefresh, "-1"}, {kReplicas, "0"}, {kHiddenSetting, "true"}});
   json own = hidden_alias();
   own["index"] = names.live;
   own["alias"] = writing_alias(names.live);
@@ -256,8 +256,8 @@ void move_alias(ElasticsearchClient& client, const std::string& alias, const std
                    Retry::kLater, Server::kElasticsearch});
     }
   }
-  client.put_settings(to, {{kHidden, nullptr}});
-  if (!client.indices_of(from).empty()) client.put_settings(from, {{kHidden, "true"}});
+  client.put_settings(to, {{kHiddenSetting, nullptr}});
+  if (!client.indices_of(from).empty()) client.put_settings(from, {{kHiddenSetting, "true"}});
 }
 
 std::vector<IndexState> generations_of(ElasticsearchClient& client, const std::string& alias,

@@ -8,7 +8,6 @@
 namespace lockstep {
 namespace {
 
-constexpr int kNotFound = 404;
 constexpr const char* kNoPipeline = "_none";
 
 }  // namespace

@@ -15,7 +15,7 @@ constexpr int kMostRoom = 4;
 constexpr double kGain = 1.05;
 constexpr int kTurnsToWin = 3;
 // Smaller requests cost more than they save.
-constexpr std::size_t kLeastBytes = 128 * 1024;
+constexpr std::size_t kLeastTriedBytes = 128 * 1024;
 constexpr int kDirections = 4;
 constexpr std::chrono::seconds kFirstPause{30};
 constexpr std::chrono::seconds kLongestPause{30 * 60};
@@ -113,7 +113,7 @@ std::optional<ThroughputSearch::Setting> ThroughputSearch::neighbour() const {
     default:
       next.bytes = std::min(best_.bytes * 2, most_.bytes);
   }
-  if (next == best_ || next.requests < 1 || next.bytes < std::min(kLeastBytes, most_.bytes))
+  if (next == best_ || next.requests < 1 || next.bytes < std::min(kLeastTriedBytes, most_.bytes))
     return std::nullopt;
   return next;
 }

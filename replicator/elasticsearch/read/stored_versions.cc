@@ -10,9 +10,6 @@ namespace {
 
 using nlohmann::json;
 
-constexpr int kNotFound = 404;
-constexpr int kConflict = 409;
-
 std::string body_of(std::span<const DocumentLocation> wanted) {
   json documents = json::array();
   for (const DocumentLocation& location : wanted) {
@@ -23,19 +20,19 @@ std::string body_of(std::span<const DocumentLocation> wanted) {
   return dumped(json{{"docs", std::move(documents)}});
 }
 
-Error unreadable(const std::string& doing) {
+Error not_as_asked(const std::string& doing) {
   return Error({doing, "the reply is not what was asked for", "is there a proxy in between?", Retry::kLater,
                 Server::kElasticsearch});
 }
 
 std::optional<StoredVersion> read_version(const std::string& doing, const json& reply) {
-  if (reply.contains("error")) throw unreadable(doing);
+  if (reply.contains("error")) throw not_as_asked(doing);
   const auto found = reply.find("found");
   if (found == reply.end() || *found != true) return std::nullopt;
   const auto version = integer_at(reply, "_version");
   const auto seq_no = integer_at(reply, "_seq_no");
   const auto primary_term = integer_at(reply, "_primary_term");
-  if (!version || !seq_no || !primary_term) throw unreadable(doing);
+  if (!version || !seq_no || !primary_term) throw not_as_asked(doing);
   return StoredVersion{DocumentVersion::from_value(*version), *seq_no, *primary_term};
 }
 
@@ -49,7 +46,7 @@ std::vector<std::optional<StoredVersion>> stored_versions(ElasticsearchClient& c
       client.send_json(doing, "POST", "/" + percent_encoded(alias) + "/_mget?_source=false", body_of(wanted));
   const auto documents = reply.find("docs");
   if (documents == reply.end() || !documents->is_array() || documents->size() != wanted.size())
-    throw unreadable(doing);
+    throw not_as_asked(doing);
   std::vector<std::optional<StoredVersion>> versions;
   versions.reserve(wanted.size());
   for (const json& document : *documents) versions.push_back(read_version(doing, document));

@@ -47,7 +47,7 @@ struct FreeText {
 using Headers = std::unique_ptr<curl_slist, FreeList>;
 
 /// One of the configured servers.
-struct Server {
+struct ConfiguredServer {
   std::string url;   ///< without credentials and without a slash at the end
   std::string host;  ///< as the header Host says it
   std::string path;  ///< of the url: "", "/prefix"
@@ -57,7 +57,7 @@ struct Server {
 
 /// Shared by all transports of a factory; constant after construction.
 struct Settings {
-  std::vector<Server> servers;
+  std::vector<ConfiguredServer> servers;
   std::string authorization;          ///< of a header; empty: another way, or none
   std::optional<AwsCredentials> aws;  ///< requests are signed with these
   std::string ca_file;
@@ -74,7 +74,8 @@ std::string url_part(CURLU* url, CURLUPart part, unsigned flags) {
   return text;
 }
 
-Server parse_server(const std::string& text, std::size_t number, const ElasticsearchConfig& config) {
+ConfiguredServer parse_server(const std::string& text, std::size_t number,
+                              const ElasticsearchConfig& config) {
   const std::unique_ptr<CURLU, FreeUrl> url(curl_url());
   const CURLUcode code = curl_url_set(url.get(), CURLUPART_URL, text.c_str(), 0);
   const std::string scheme = code == CURLUE_OK ? url_part(url.get(), CURLUPART_SCHEME, 0) : "";
@@ -84,7 +85,7 @@ Server parse_server(const std::string& text, std::size_t number, const Elasticse
                  "the url number " + std::to_string(number + 1) + " is not an http or https url",
                  "write it like \"https://host:9200\""});
   }
-  Server server{{}, {}, {}, config.username, config.password};
+  ConfiguredServer server{{}, {}, {}, config.username, config.password};
   const std::string username = url_part(url.get(), CURLUPART_USER, CURLU_URLDECODE);
   if (!username.empty()) {
     server.username = username;
@@ -183,10 +184,10 @@ class CurlTransport final : public HttpTransport {
 
  private:
   void set_constant_options();
-  void set_request_options(const HttpRequest& request, std::string_view body, const Server& server);
-  void set_headers(const HttpRequest& request, std::string_view body, const Server& server);
+  void set_request_options(const HttpRequest& request, std::string_view body, const ConfiguredServer& server);
+  void set_headers(const HttpRequest& request, std::string_view body, const ConfiguredServer& server);
   CURLcode transfer();
-  std::string failure(CURLcode code, const Server& server, const HttpRequest& request) const;
+  std::string failure(CURLcode code, const ConfiguredServer& server, const HttpRequest& request) const;
 
   template <typename Value>
   void set(CURLoption option, Value value) {
@@ -246,7 +247,8 @@ void CurlTransport::set_constant_options() {
   if (!settings_->client_key.empty()) set(CURLOPT_SSLKEY, settings_->client_key.c_str());
 }
 
-void CurlTransport::set_headers(const HttpRequest& request, std::string_view body, const Server& server) {
+void CurlTransport::set_headers(const HttpRequest& request, std::string_view body,
+                                const ConfiguredServer& server) {
   const bool encoded = body.data() != request.body.data();
   if (!headers_ || content_type_ != request.content_type || encoded_ != encoded || settings_->aws) {
     headers_.reset();
@@ -270,7 +272,7 @@ void CurlTransport::set_headers(const HttpRequest& request, std::string_view bod
 }
 
 void CurlTransport::set_request_options(const HttpRequest& request, std::string_view body,
-                                        const Server& server) {
+                                        const ConfiguredServer& server) {
   set_headers(request, body, server);
   // Set for each request: no url gets the credentials of another.
   const bool basic = settings_->authorization.empty() && !settings_->aws && !server.username.empty();
@@ -301,7 +303,7 @@ HttpResponse CurlTransport::perform(const HttpRequest& request) {
   std::string failures;
   for (std::size_t tries = 0; tries < rotation_.count() && !cancelled_; ++tries) {
     const std::size_t chosen = rotation_.next(SystemClock().now());
-    const Server& server = settings_->servers[chosen];
+    const ConfiguredServer& server = settings_->servers[chosen];
     set_request_options(request, body, server);
     received_.body.clear();
     received_.most = request.most_reply_bytes;
@@ -352,7 +354,8 @@ CURLcode CurlTransport::transfer() {
   return result;
 }
 
-std::string CurlTransport::failure(CURLcode code, const Server& server, const HttpRequest& request) const {
+std::string CurlTransport::failure(CURLcode code, const ConfiguredServer& server,
+                                   const HttpRequest& request) const {
   if (cancelled_) return server.url + ": " + kCutOff;
   std::string text = server.url + ": ";
   if (code == CURLE_OPERATION_TIMEDOUT) {

@@ -27,6 +27,9 @@ struct HttpResponse {
   std::string server = {};  ///< the url that replied, without credentials, for messages; may be empty
 };
 
+/// Statuses that answer what some requests ask.
+inline constexpr int kNotFound = 404, kConflict = 409;
+
 /// There was no reply: refused, reset, cut off, timed out. Unless `sent` is false, nobody knows whether the
 /// server acted on the request.
 class TransportError : public std::runtime_error {

@@ -20,7 +20,7 @@ constexpr auto kLeastWindow = 60s;
 // Fewer documents cost more than they spare.
 constexpr double kLeastDocuments = 300;
 // Few, so that the least delay shows before there are many.
-constexpr double kFirstDocuments = 500;
+constexpr double kFirstInFlight = 500;
 constexpr double kStep = 4;       // more documents after a small change without delay
 constexpr double kBackOff = 0.2;  // cut by this share when the delay is twice the target
 constexpr double kWeight = 0.2;   // of a new page in the moving average
@@ -30,7 +30,7 @@ constexpr double kWeight = 0.2;   // of a new page in the moving average
 BackgroundShare::BackgroundShare(std::size_t most_requests, std::int64_t most_documents)
     : most_requests_(std::max<std::size_t>(1, most_requests)),
       most_documents_(std::max<std::int64_t>(1, most_documents)),
-      in_flight_(std::min(kFirstDocuments, static_cast<double>(most_documents_))) {}
+      in_flight_(std::min(kFirstInFlight, static_cast<double>(most_documents_))) {}
 
 void BackgroundShare::small_change_took(microseconds took, std::size_t beside, SteadyTime now) {
   last_small_ = now;

@@ -49,7 +49,7 @@ LogstashIndex translated(const std::string& text) {
                                 [](const std::string& file) { return "select id from " + file; });
 }
 
-std::string with(const std::string& from, const std::string& to) {
+std::string pipeline_with(const std::string& from, const std::string& to) {
   std::string text = kProducts;
   return text.replace(text.find(from), from.size(), to);
 }
@@ -115,11 +115,12 @@ TEST(LogstashTest, WhatHasNoCounterpartIsNamedWithItsPlace) {
 }
 
 TEST(LogstashTest, OtherSourcesAndFilesAreTakenToo) {
-  EXPECT_EQ(translated(with("jdbc:postgresql://localhost:5432/shop", "jdbc:sqlite:/var/shop.db")).source_url,
+  EXPECT_EQ(translated(pipeline_with("jdbc:postgresql://localhost:5432/shop", "jdbc:sqlite:/var/shop.db"))
+                .source_url,
             "sqlite:/var/shop.db");
-  EXPECT_EQ(
-      translated(with("jdbc:postgresql://localhost:5432/shop", "jdbc:mysql://localhost/shop")).source_url,
-      "");
+  EXPECT_EQ(translated(pipeline_with("jdbc:postgresql://localhost:5432/shop", "jdbc:mysql://localhost/shop"))
+                .source_url,
+            "");
   EXPECT_EQ(translated("input { jdbc { statement_filepath => \"a.sql\" } }\n"
                        "output { elasticsearch { document_id => \"%{id}\" index => \"a-%{+YYYY}\" } }")
                 .columns,
@@ -127,13 +128,13 @@ TEST(LogstashTest, OtherSourcesAndFilesAreTakenToo) {
 }
 
 TEST(LogstashTest, WhatCannotBeTranslatedAtAllIsAFault) {
-  EXPECT_THAT([] { translated(with("\"%{id}\"", "\"%{id}-%{name}\"")); },
+  EXPECT_THAT([] { translated(pipeline_with("\"%{id}\"", "\"%{id}-%{name}\"")); },
               ThrowsMessage<UsageError>(HasSubstr("products.conf:25: document_id is \"%{id}-%{name}\"")));
-  EXPECT_THAT([] { translated(with("\"%{id}\"", "\"%{isbn}\"")); },
+  EXPECT_THAT([] { translated(pipeline_with("\"%{id}\"", "\"%{isbn}\"")); },
               ThrowsMessage<UsageError>(HasSubstr("isbn, which the statement does not give")));
-  EXPECT_THAT([] { translated(with("document_id", "document_type")); },
+  EXPECT_THAT([] { translated(pipeline_with("document_id", "document_type")); },
               ThrowsMessage<UsageError>(HasSubstr("products.conf:22: it has no document_id")));
-  EXPECT_THAT([] { translated(with("and p.updated_at", "or p.updated_at")); },
+  EXPECT_THAT([] { translated(pipeline_with("and p.updated_at", "or p.updated_at")); },
               ThrowsMessage<UsageError>(HasSubstr("products.conf:12: ")));
   EXPECT_THAT([] { translated("input { stdin { } } output { elasticsearch { } }"); },
               ThrowsMessage<UsageError>("products.conf: it has no input jdbc"));

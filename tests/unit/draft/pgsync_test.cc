@@ -33,7 +33,7 @@ constexpr const char* kOrders = R"([{
   }
 }])";
 
-std::vector<PgsyncIndex> read(const std::string& text) {
+std::vector<PgsyncIndex> read_schema(const std::string& text) {
   return read_pgsync_schema("schema.json", text);
 }
 
@@ -43,7 +43,7 @@ std::string with(const std::string& from, const std::string& to) {
 }
 
 DraftView view_of(const std::string& text) {
-  return draft_view(shop_graph(), "search.orders", read(text).front().document, kPostgres);
+  return draft_view(shop_graph(), "search.orders", read_schema(text).front().document, kPostgres);
 }
 
 TEST(PgsyncTest, ATreeOfNodesBecomesAView) {
@@ -107,7 +107,7 @@ from shop.orders as orders;
 }
 
 TEST(PgsyncTest, MappingsAndSettingsAreTaken) {
-  const std::string mapping = draft_mapping(view_of(kOrders).fields, read(kOrders).front().settings);
+  const std::string mapping = draft_mapping(view_of(kOrders).fields, read_schema(kOrders).front().settings);
   EXPECT_THAT(mapping, HasSubstr("\"number_of_replicas\": 2"));
   EXPECT_THAT(mapping, HasSubstr("\"index.default_pipeline\": \"clean\""));
   EXPECT_THAT(mapping, HasSubstr("\"order_id\": {\n        \"type\": \"keyword\""));
@@ -115,7 +115,7 @@ TEST(PgsyncTest, MappingsAndSettingsAreTaken) {
 
 TEST(PgsyncTest, WhatHasNoCounterpartIsNamedWithItsPlace) {
   std::vector<std::string> lines;
-  const PgsyncIndex index = read(with("\"children\"", "\"auto\": 1, \"children\"")).front();
+  const PgsyncIndex index = read_schema(with("\"children\"", "\"auto\": 1, \"children\"")).front();
   for (const Finding& finding : index.untranslated) lines.push_back(to_line(finding));
   EXPECT_THAT(lines,
               ElementsAre(HasSubstr("schema.json: [0].nodes.transform.concat: fields that are joined"),
@@ -130,13 +130,13 @@ TEST(PgsyncTest, ARowOfSeveralIsTheFirst) {
 }
 
 TEST(PgsyncTest, AFaultIsNamedWithItsPlace) {
-  EXPECT_THAT([] { read("[{]"); },
+  EXPECT_THAT([] { read_schema("[{]"); },
               ThrowsMessage<UsageError>(HasSubstr("schema.json: parse error at line 1")));
-  EXPECT_THAT([] { read("{}"); }, ThrowsMessage<UsageError>(HasSubstr("is an array of entries")));
-  EXPECT_THAT([] { read(with("\"table\": \"tags\"", "\"table\": 1")); },
+  EXPECT_THAT([] { read_schema("{}"); }, ThrowsMessage<UsageError>(HasSubstr("is an array of entries")));
+  EXPECT_THAT([] { read_schema(with("\"table\": \"tags\"", "\"table\": 1")); },
               ThrowsMessage<UsageError>("schema.json: [0].nodes.children[1].table: it is not a text"));
   EXPECT_THAT(
-      [] { read(with("one_to_one", "many")); },
+      [] { read_schema(with("one_to_one", "many")); },
       ThrowsMessage<UsageError>(HasSubstr("[0].nodes.children[0].relationship.type: it is \"many\"")));
   EXPECT_THAT(
       [] { view_of(with("[\"street\"]", "[\"road\"]")); },

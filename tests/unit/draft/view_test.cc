@@ -15,7 +15,7 @@ using testing::SizeIs;
 using testing::ThrowsMessage;
 using testing::UnorderedElementsAre;
 
-DraftView orders_with(const std::vector<std::string>& with) {
+DraftView view_with(const std::vector<std::string>& with) {
   return draft_view(shop_graph(), "search.orders", "orders", with, kPostgres);
 }
 
@@ -26,7 +26,7 @@ std::vector<std::string> names(const std::vector<DraftField>& fields) {
 }
 
 TEST(ViewTest, TheRootsColumnsAreTheFields) {
-  const DraftView view = orders_with({});
+  const DraftView view = view_with({});
   EXPECT_EQ(view.sql,
             "create view search.orders as\nselect\n  orders.id as _id,\n  orders.id,\n  orders.customer_id,\n"
             "  orders.billing_id,\n  orders.shipping_id\nfrom shop.orders as orders;\n");
@@ -34,7 +34,7 @@ TEST(ViewTest, TheRootsColumnsAreTheFields) {
 }
 
 TEST(ViewTest, ARowThatIsReferredToIsAnObjectCalledAsTheColumn) {
-  const DraftView view = orders_with({"customers"});
+  const DraftView view = view_with({"customers"});
   EXPECT_THAT(view.sql, HasSubstr("select row_to_json(part_.*)"));
   EXPECT_THAT(view.sql, HasSubstr("where customers.id = orders.customer_id"));
   EXPECT_EQ(view.fields.back().name, "customer");
@@ -42,7 +42,7 @@ TEST(ViewTest, ARowThatIsReferredToIsAnObjectCalledAsTheColumn) {
 }
 
 TEST(ViewTest, EachForeignKeyToATableIsAnObject) {
-  const DraftView view = orders_with({"addresses"});
+  const DraftView view = view_with({"addresses"});
   EXPECT_THAT(names(view.fields),
               ElementsAre("id", "customer_id", "billing_id", "shipping_id", "billing", "shipping"));
   EXPECT_THAT(view.sql, HasSubstr("shop.addresses as addresses_2"));
@@ -51,7 +51,7 @@ TEST(ViewTest, EachForeignKeyToATableIsAnObject) {
 }
 
 TEST(ViewTest, RowsThatReferToItAreAnArrayInTheOrderOfTheirKey) {
-  const DraftView view = orders_with({"products", "lines"});
+  const DraftView view = view_with({"products", "lines"});
   EXPECT_THAT(view.sql, HasSubstr("json_agg(row_to_json(part_.*) order by part_.id)"));
   EXPECT_THAT(view.sql, HasSubstr("where products.maker = lines.maker and products.number = lines.number"));
   EXPECT_THAT(names(view.fields.back().fields), ElementsAre("id", "order_id", "maker", "number", "products"));
@@ -84,7 +84,7 @@ TEST(ViewTest, ATemporalKeyRefersToAllRowsThatAreValidMeanwhile) {
 }
 
 TEST(ViewTest, ATableOfLinksIsPassedThrough) {
-  const DraftView view = orders_with({"tags"});
+  const DraftView view = view_with({"tags"});
   EXPECT_THAT(view.sql, HasSubstr("join shop.order_tags as order_tags on order_tags.tag_id = tags.id"));
   EXPECT_THAT(view.sql, HasSubstr("where order_tags.order_id = orders.id"));
   EXPECT_THAT(names(view.fields.back().fields), ElementsAre("id", "name"));
@@ -188,7 +188,7 @@ TEST(ViewTest, TakesNamesInOtherLettersWhereOnlyOneIsMeant) {
 
 TEST(ViewTest, NamesATableThatNothingLeadsTo) {
   EXPECT_THAT(
-      [] { orders_with({"products"}); },
+      [] { view_with({"products"}); },
       ThrowsMessage<UsageError>(HasSubstr("shop.products: no foreign key and no table of links joins it")));
 }
 

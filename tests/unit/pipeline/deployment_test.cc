@@ -17,11 +17,11 @@ using testing::IsEmpty;
 constexpr const char* kIdentity = "5e0c1a2b-0000-0000-0000-000000000001";
 
 // What both sides are asked to change, in order.
-using Changes = std::vector<std::string>;
+using ClusterChanges = std::vector<std::string>;
 
 class FakeDefinition final : public SourceDefinition {
  public:
-  explicit FakeDefinition(Changes& changes) : changes_(changes) {}
+  explicit FakeDefinition(ClusterChanges& changes) : changes_(changes) {}
 
   std::string server() override { return "PostgreSQL 15.4"; }
   std::string user() override { return "postgres"; }
@@ -57,13 +57,13 @@ class FakeDefinition final : public SourceDefinition {
   std::map<std::string, std::vector<DefinitionDifference>> differences;  // by alias
 
  private:
-  Changes& changes_;
+  ClusterChanges& changes_;
 };
 
 // Indices by name, enough of Elasticsearch for plan_index and apply_index_plan.
 class FakeIndices final : public HttpTransport {
  public:
-  FakeIndices(std::map<std::string, json>& indices, Changes& changes)
+  FakeIndices(std::map<std::string, json>& indices, ClusterChanges& changes)
       : indices_(indices), changes_(changes) {}
 
   HttpResponse perform(const HttpRequest& request) override {
@@ -109,7 +109,7 @@ class FakeIndices final : public HttpTransport {
   }
 
   std::map<std::string, json>& indices_;
-  Changes& changes_;
+  ClusterChanges& changes_;
 };
 
 class DeploymentTest : public testing::Test {
@@ -136,7 +136,7 @@ class DeploymentTest : public testing::Test {
   }
 
   Config config_;
-  Changes changes_;
+  ClusterChanges changes_;
   std::vector<std::string> told_;
   std::map<std::string, json> indices_;
   FakeDefinition source_{changes_};

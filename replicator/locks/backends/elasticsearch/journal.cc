@@ -17,8 +17,6 @@ namespace {
 
 using nlohmann::json;
 
-constexpr int kNotFound = 404;
-constexpr int kConflict = 409;
 constexpr std::size_t kPrunePage = 1'000;
 constexpr const char* kTokenPlace = "the last fencing token";
 constexpr const char* kDrawing = "drawing a fencing token";

@@ -13,8 +13,6 @@ namespace {
 
 using nlohmann::json;
 
-constexpr int kNotFound = 404;
-constexpr int kConflict = 409;
 constexpr int kTries = 10;
 
 StoredLock stored_lock(const std::string& id, const json& reply) {

@@ -23,7 +23,6 @@ namespace {
 using nlohmann::json;
 using std::chrono::milliseconds;
 
-constexpr int kNotFound = 404;
 /// A holder whose lease has just been renewed lives for that long and a step of the server's clock.
 constexpr milliseconds kAfterALease{1'000};
 constexpr milliseconds kPause{200};

@@ -12,8 +12,6 @@ namespace {
 
 using nlohmann::json;
 
-constexpr int kConflict = 409;
-
 json condition(JournalVersion version) {
   return {{"if_seq_no", version.number}, {"if_primary_term", version.term}};
 }

@@ -12,7 +12,6 @@ namespace {
 
 using nlohmann::json;
 
-constexpr int kConflict = 409;
 constexpr int kMaxCollisions = 8;     // bulks in which items collide with other writers
 constexpr int kRetryOnConflict = 10;  // in the server; more than there usually are sharers
 // Few enough that a busy server answers well within a third of a lease.

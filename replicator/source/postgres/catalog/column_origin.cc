@@ -12,9 +12,7 @@
 namespace lockstep {
 namespace {
 
-enum RangeTableKind : long { kRelation = 0, kSubquery = 1, kJoin = 2, kCte = 6, kGroup = 9 };
 constexpr long kInnerJoin = 0;
-constexpr long kText = 25, kVarchar = 1043;
 
 struct Equality {
   const PostgresNode* left;   // VAR
@@ -23,7 +21,7 @@ struct Equality {
 
 bool is_text(const PostgresNode& node, std::string_view result_type_field) {
   const long type = node.number(result_type_field, 0);
-  return type == kText || type == kVarchar;
+  return type == kTextType || type == kVarcharType;
 }
 
 // The node without casts from one text type to another, which keep the text.

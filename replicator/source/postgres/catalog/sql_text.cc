@@ -25,9 +25,9 @@ bool is_in_word(char c) {
   return begins_word(c) || (c >= '0' && c <= '9') || c == '$';
 }
 
-class Reader {
+class CallReader {
  public:
-  explicit Reader(std::string_view text) : text_(text) {}
+  explicit CallReader(std::string_view text) : text_(text) {}
 
   std::optional<std::set<std::string>> calls() {
     while (at_ < text_.size()) {
@@ -122,7 +122,7 @@ class Reader {
 }  // namespace
 
 std::optional<std::set<std::string>> calls_of_text_without_reads(std::string_view text) {
-  return Reader(text).calls();
+  return CallReader(text).calls();
 }
 
 }  // namespace lockstep

@@ -8,7 +8,7 @@ namespace {
 
 constexpr long kArraySublink = 6;  // SubLinkType of primnodes.h
 
-class Search {
+class ListSearch {
  public:
   UnorderedLists in(const PostgresNode& tree) {
     walk(tree);
@@ -60,7 +60,7 @@ class Search {
 }  // namespace
 
 UnorderedLists unordered_lists_in(const PostgresNode& tree) {
-  return Search().in(tree);
+  return ListSearch().in(tree);
 }
 
 }  // namespace lockstep

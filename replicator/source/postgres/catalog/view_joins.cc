@@ -12,8 +12,6 @@
 namespace lockstep {
 namespace {
 
-enum RangeTableKind : long { kRelation = 0, kJoin = 2 };
-
 // A column of one range table entry.
 struct Column {
   const PostgresNode* entry = nullptr;
@@ -37,9 +35,9 @@ Entries sum(Entries some, const Entries& others) {
 }
 
 // Collects what a query says is equal, in each of its subqueries.
-class Walker {
+class EqualityWalker {
  public:
-  explicit Walker(PostgresTransaction& transaction) : transaction_(transaction) {}
+  explicit EqualityWalker(PostgresTransaction& transaction) : transaction_(transaction) {}
 
   Equals walk_all(const PostgresNode& node) {
     walk(node);
@@ -127,7 +125,7 @@ ViewJoins read_joins(PostgresTransaction& transaction, unsigned view) {
   ViewJoins joins;
   try {
     const PostgresNode tree = parse_node_tree(rule[1].c_str());
-    Walker walker(transaction);
+    EqualityWalker walker(transaction);
     for (const auto& [column, others] : walker.walk_all(tree)) {
       for (const Column& other : others) {
         if (other < column || column.relation() == 0 || other.relation() == 0) continue;

@@ -14,14 +14,11 @@
 namespace lockstep {
 namespace {
 
-enum RangeTableKind : long { kRelation = 0, kSubquery = 1, kJoin = 2, kFunction = 3, kCte = 6, kGroup = 9 };
 enum JoinKind : long { kInner = 0, kLeft = 1, kFull = 2, kRight = 3 };
 enum SublinkKind : long { kAny = 2, kRowCompare = 3 };
 enum ParameterKind : long { kOfFunction = 0, kOfSublink = 2 };
 constexpr long kIsNotNull = 1;   // a NULLTEST's kind
 constexpr int kMostNested = 64;  // views, functions and subqueries in one another
-
-constexpr long kText = 25, kVarchar = 1043;
 
 struct PlaceColumn {
   std::size_t place;
@@ -448,7 +445,8 @@ class Walker {
     const PostgresNode* node = &expression;
     while (node->is("RELABELTYPE") && node->field("arg") != nullptr) node = node->field("arg");
     const long type = node->number("resulttype", 0);
-    if (node->is("COERCEVIAIO") && (type == kText || type == kVarchar) && node->field("arg") != nullptr) {
+    if (node->is("COERCEVIAIO") && (type == kTextType || type == kVarcharType) &&
+        node->field("arg") != nullptr) {
       Origins origins = origins_of(*node->field("arg"));
       for (PlaceColumn& origin : origins) origin.is_cast = true;
       return origins;

@@ -15,17 +15,6 @@
 namespace lockstep {
 namespace {
 
-// RTEKind of PostgreSQL's parsenodes.h, the same in all supported versions.
-enum RangeTableKind : long {
-  kRelation = 0,
-  kSubquery = 1,
-  kJoin = 2,
-  kFunction = 3,
-  kTableFunction = 4,
-  kValues = 5,
-  kCte = 6
-};
-
 // SQLValueFunctionOp of primnodes.h.
 constexpr std::string_view kValueFunctions[] = {
     "current_date", "current_time", "current_time",   "current_timestamp", "current_timestamp",
@@ -42,7 +31,7 @@ struct References {
   std::set<std::string> environment;
 };
 
-class Walker {
+class ReferenceWalker {
  public:
   References walk_all(const PostgresNode& node) {
     walk(node);
@@ -192,7 +181,7 @@ class Reader {
     try {
       const PostgresNode root = parse_node_tree(tree);
       add_unordered(unordered_lists_in(root));
-      return Walker().walk_all(root);
+      return ReferenceWalker().walk_all(root);
     } catch (const NodeTreeError&) {
       reads_.opaque.insert(name);
       tree_unknown_ = true;

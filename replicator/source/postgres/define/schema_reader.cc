@@ -17,7 +17,7 @@
 namespace lockstep {
 namespace {
 
-constexpr const char* kTimeLimit = "5s";  // for the look at the rows of one column
+constexpr const char* kShapesTimeLimit = "5s";  // for the look at the rows of one column
 
 ColumnNames names_in(const pqxx::field& json) {
   return nlohmann::json::parse(json.c_str()).get<ColumnNames>();
@@ -196,7 +196,7 @@ std::string PostgresSchemaReader::look_at(PostgresTransaction& transaction, cons
   std::set<std::string> shapes;
   const std::optional<Complaint> complaint = complaint_about(
       transaction,
-      {std::string("set local statement_timeout = '") + kTimeLimit + "'",
+      {std::string("set local statement_timeout = '") + kShapesTimeLimit + "'",
        fill_placeholders(postgres_sql("json_shapes"), {{"column", column.quoted}, {"view", relation}})},
       [&](const pqxx::result& result) {
         for (const pqxx::row& row : result) shapes.insert(row[0].c_str());

@@ -16,7 +16,7 @@ namespace {
 
 using Oids = std::set<unsigned>;
 
-constexpr const char* kForgetProbe = "deallocate lockstep_trust_probe";
+constexpr const char* kForgetTrustProbe = "deallocate lockstep_trust_probe";
 
 std::string prepared(const std::string& query, const std::string& types = {}) {
   return "prepare lockstep_trust_probe" + types + " as " + query;
@@ -38,7 +38,7 @@ void add_read(PostgresTransaction& transaction, const std::string& schema_name, 
         for (const pqxx::row& row : rows) oids.insert(row[0].as<unsigned>());
       });
   // A prepared statement outlives the savepoint.
-  if (!complaint) transaction.execute(kForgetProbe);
+  if (!complaint) transaction.execute(kForgetTrustProbe);
 }
 
 // Such a value is read from the table alone, so nobody has to ask the server what it reads.

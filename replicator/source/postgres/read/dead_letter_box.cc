@@ -13,7 +13,7 @@ namespace {
 
 using Time = std::chrono::system_clock::time_point;
 
-constexpr std::string_view kTable = "dead_letter";
+constexpr std::string_view kDeadLetterTable = "dead_letter";
 
 // As a timestamptz, to the microsecond: PostgreSQL keeps no more.
 std::optional<std::string> text_of(const std::optional<Time>& time) {
@@ -35,10 +35,10 @@ DeadLetter letter_of(const pqxx::row& row) {
   letter.index = {row[0].as<int>()};
   letter.id = {row[1].c_str()};
   letter.routing = row[2].c_str();
-  letter.version = DocumentVersion::from_value(stored<std::int64_t>(row[3], kTable));
-  letter.status = stored<int>(row[4], kTable);
-  letter.error_type = stored<std::string>(row[5], kTable);
-  letter.reason = stored<std::string>(row[6], kTable);
+  letter.version = DocumentVersion::from_value(stored<std::int64_t>(row[3], kDeadLetterTable));
+  letter.status = stored<int>(row[4], kDeadLetterTable);
+  letter.error_type = stored<std::string>(row[5], kDeadLetterTable);
+  letter.reason = stored<std::string>(row[6], kDeadLetterTable);
   return letter;
 }
 
@@ -76,9 +76,9 @@ std::vector<StoredDeadLetter> PostgresDeadLetterBox::find(const DeadLetterFilter
                                   behind.index.value, behind.id.text, behind.routing, limit)) {
     StoredDeadLetter found;
     found.letter = letter_of(row);
-    found.first_at = stored<std::string>(row[7], kTable);
-    found.last_at = stored<std::string>(row[8], kTable);
-    found.tries = stored<int>(row[9], kTable);
+    found.first_at = stored<std::string>(row[7], kDeadLetterTable);
+    found.last_at = stored<std::string>(row[8], kDeadLetterTable);
+    found.tries = stored<int>(row[9], kDeadLetterTable);
     letters.push_back(std::move(found));
   }
   return letters;

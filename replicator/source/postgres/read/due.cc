@@ -15,7 +15,7 @@
 namespace lockstep {
 namespace {
 
-constexpr std::string_view kTable = "due";
+constexpr std::string_view kDueTable = "due";
 const Doing kLoading("loading what is due");
 const Doing kAdding("noting what is due");
 const Doing kFinding("finding the documents of a large change");
@@ -38,7 +38,7 @@ std::vector<DueNumber> numbers_of(const std::vector<WrittenPage>& pages) {
 }
 
 std::optional<std::int64_t> optional_number(const pqxx::field& field) {
-  return field.is_null() ? std::nullopt : std::optional(stored<std::int64_t>(field, kTable));
+  return field.is_null() ? std::nullopt : std::optional(stored<std::int64_t>(field, kDueTable));
 }
 
 std::string literal(std::optional<std::int64_t> number) {
@@ -162,7 +162,7 @@ NextDue PostgresDue::next(IndexId index, const std::vector<DueNumber>& in_hand) 
   page.number = {row[0].as<std::int64_t>()};
   page.since = {row[1].as<std::int64_t>()};
   if (const auto as_of = optional_number(row[2])) page.as_of = DocumentVersion::from_value(*as_of);
-  for (std::string& id : parse_array(stored<std::string>(row[3], kTable)))
+  for (std::string& id : parse_array(stored<std::string>(row[3], kDueTable)))
     page.ids.push_back({std::move(id)});
   return next;
 }
@@ -187,8 +187,8 @@ bool PostgresDue::find(const PostgresPipeline& pipeline, const PostgresIndex& in
               {transaction_.run(kFinding, "select max(number) from {schema}.due")[0][0].as<std::int64_t>()}};
   Found origin{first, search.last_before, optional_number(rows[0][5]), rows[0][6].c_str()};
   if (!rows[0][3].is_null()) {
-    origin.transaction = {stored<std::uint64_t>(rows[0][3], kTable),
-                          stored<std::int64_t>(rows[0][4], kTable)};
+    origin.transaction = {stored<std::uint64_t>(rows[0][3], kDueTable),
+                          stored<std::int64_t>(rows[0][4], kDueTable)};
     find_part(pipeline, index, origin, found);
     return true;
   }
@@ -197,7 +197,7 @@ bool PostgresDue::find(const PostgresPipeline& pipeline, const PostgresIndex& in
   for (const pqxx::row& row : rows) {
     numbers.push_back({row[0].as<std::int64_t>()});
     changes.push_back(
-        {{stored<int>(row[1], kTable)}, parse_array(stored<std::string>(row[2], kTable)), false});
+        {{stored<int>(row[1], kDueTable)}, parse_array(stored<std::string>(row[2], kDueTable)), false});
     const std::optional<std::int64_t> as_of = optional_number(row[5]);
     origin.as_of = as_of && origin.as_of ? std::max(as_of, origin.as_of) : std::nullopt;
   }

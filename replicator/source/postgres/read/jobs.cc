@@ -12,11 +12,11 @@
 namespace lockstep {
 namespace {
 
-constexpr std::string_view kTable = "job";
-const Doing kLoading("loading the jobs");
-const Doing kAdding("adding a job");
+constexpr std::string_view kJobTable = "job";
+const Doing kLoadingJobs("loading the jobs");
+const Doing kAddingJob("adding a job");
 
-std::optional<std::string> text_of(const pqxx::field& field) {
+std::optional<std::string> text_unless_null(const pqxx::field& field) {
   return field.is_null() ? std::nullopt : std::optional<std::string>(field.c_str());
 }
 
@@ -27,7 +27,7 @@ void require_id_of_view(PostgresTransaction& transaction, const PostgresPipeline
                                   [&](const PostgresIndex& each) { return each.id == job.index; });
   if (after == nullptr || index == pipeline.indices.end()) return;
   const std::string is_id = "select " + castable_id(*index, "$1::text") + " is not null";
-  if (transaction.run(kLoading, is_id, after->id.text)[0][0].as<bool>()) return;
+  if (transaction.run(kLoadingJobs, is_id, after->id.text)[0][0].as<bool>()) return;
   throw unfit_value("job " + std::to_string(job.id.value), "position", "\"" + after->id.text + "\"",
                     "an _id of the type of " + index->view + " (" + index->id_type + ")");
 }
@@ -37,11 +37,11 @@ Job job_of(JobId id, IndexId index, const pqxx::row& row) {
   Job job;
   job.id = id;
   job.index = index;
-  job.kind = job_kind(text_of(row[2]), id);
-  job.position = job_position(text_of(row[3]), job.kind, id);
-  job.done = stored<std::int64_t>(row[4], kTable);
+  job.kind = job_kind(text_unless_null(row[2]), id);
+  job.position = job_position(text_unless_null(row[3]), job.kind, id);
+  job.done = stored<std::int64_t>(row[4], kJobTable);
   if (!row[5].is_null()) job.total = row[5].as<std::int64_t>();
-  job.reason = stored<std::string>(row[6], kTable);
+  job.reason = stored<std::string>(row[6], kJobTable);
   return job;
 }
 
@@ -50,12 +50,12 @@ Job job_of(JobId id, IndexId index, const pqxx::row& row) {
 UnfinishedJobs load_jobs(PostgresTransaction& transaction, const PostgresPipeline& pipeline) {
   UnfinishedJobs jobs;
   for (const pqxx::row& row :
-       transaction.run(kLoading,
+       transaction.run(kLoadingJobs,
                        "select id, index, kind, position, done, total, reason from {schema}.job "
                        "where pipeline = $1 order by id",
                        pipeline.id())) {
     const JobId id{row[0].as<std::int64_t>()};
-    const IndexId index{stored<int>(row[1], kTable)};
+    const IndexId index{stored<int>(row[1], kJobTable)};
     try {
       Job job = job_of(id, index, row);
       require_id_of_view(transaction, pipeline, job);
@@ -75,7 +75,7 @@ Job PostgresJobs::insert(IndexId index, JobKind kind, const std::string& reason)
   job.kind = kind;
   job.reason = reason;
   const pqxx::result row = transaction_.run(
-      kAdding,
+      kAddingJob,
       "insert into {schema}.job (pipeline, index, kind, reason) values ($1, $2, $3, $4) returning id",
       pipeline_, index.value, std::string(name_of(kind)), transaction_.session().storable(reason));
   job.id = {row[0][0].as<std::int64_t>()};
@@ -84,7 +84,7 @@ Job PostgresJobs::insert(IndexId index, JobKind kind, const std::string& reason)
 
 std::optional<Job> PostgresJobs::add(IndexId index, JobKind kind, const std::string& reason) {
   const pqxx::result waiting = transaction_.run(
-      kAdding, "select 1 from {schema}.job where index = $1 and kind = $2 and position is null limit 1",
+      kAddingJob, "select 1 from {schema}.job where index = $1 and kind = $2 and position is null limit 1",
       index.value, std::string(name_of(kind)));
   if (!waiting.empty()) return std::nullopt;
   return insert(index, kind, reason);

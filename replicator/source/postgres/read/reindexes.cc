@@ -11,7 +11,7 @@
 namespace lockstep {
 namespace {
 
-constexpr std::string_view kTable = "reindex";
+constexpr std::string_view kReindexTable = "reindex";
 
 std::optional<IndexId> index_of(const pqxx::field& field) {
   return field.is_null() ? std::nullopt : std::optional(IndexId{field.as<int>()});
@@ -20,19 +20,19 @@ std::optional<IndexId> index_of(const pqxx::field& field) {
 Reindex reindex_of(const pqxx::row& row) {
   Reindex reindex;
   reindex.id = {row[0].as<std::int64_t>()};
-  reindex.alias = stored<std::string>(row[1], kTable);
-  reindex.state = reindex_state(stored<std::string>(row[2], kTable), reindex.id);
-  reindex.mapping = stored<std::string>(row[3], kTable);
+  reindex.alias = stored<std::string>(row[1], kReindexTable);
+  reindex.state = reindex_state(stored<std::string>(row[2], kReindexTable), reindex.id);
+  reindex.mapping = stored<std::string>(row[3], kReindexTable);
   reindex.live = index_of(row[4]);
   reindex.beside = index_of(row[5]);
-  reindex.live_name = stored<std::string>(row[6], kTable);
-  reindex.beside_name = stored<std::string>(row[7], kTable);
+  reindex.live_name = stored<std::string>(row[6], kReindexTable);
+  reindex.beside_name = stored<std::string>(row[7], kReindexTable);
   reindex.wish = reindex_wish(row[8].c_str(), reindex.id);
-  reindex.is_forced = stored<bool>(row[9], kTable);
+  reindex.is_forced = stored<bool>(row[9], kReindexTable);
   reindex.was_swapped = row[10].as<bool>();
   reindex.keep = std::chrono::seconds(row[11].as<std::int64_t>());
-  reindex.reason = stored<std::string>(row[12], kTable);
-  reindex.failure = stored<std::string>(row[13], kTable);
+  reindex.reason = stored<std::string>(row[12], kReindexTable);
+  reindex.failure = stored<std::string>(row[13], kReindexTable);
   reindex.view = row[14].c_str();
   reindex.has_own_definition = row[15].as<bool>();
   if (!row[16].is_null()) reindex.max_rate = row[16].as<std::int64_t>();

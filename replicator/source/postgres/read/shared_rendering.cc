@@ -11,7 +11,7 @@
 namespace lockstep {
 namespace {
 
-using Clock = std::chrono::steady_clock;
+using SteadyClock = std::chrono::steady_clock;
 using Seconds = std::chrono::duration<double>;
 using namespace std::chrono_literals;
 
@@ -34,7 +34,7 @@ constexpr std::chrono::milliseconds kCancelAgain{100};
 
 // Who waits for a lock behind an "alter table", which waits for our own transaction, which waits for him:
 // PostgreSQL does not see this circle. Its own parallel workers share their leader's locks instead.
-constexpr const char* kLockLimit = "; set local lock_timeout = '50ms'";
+constexpr const char* kShortLockLimit = "; set local lock_timeout = '50ms'";
 
 struct ExportedSnapshot {
   std::string name;
@@ -73,8 +73,8 @@ class SharedRendering::Helper {
   bool is_ready() {
     if (connecting_.valid() && connecting_.wait_for(0s) != std::future_status::ready) return false;
     if (connecting_.valid()) is_connected_ = connecting_.get();
-    if (!is_connected_ && Clock::now() >= connects_again_at_) {
-      connects_again_at_ = Clock::now() + kConnectAgain;
+    if (!is_connected_ && SteadyClock::now() >= connects_again_at_) {
+      connects_again_at_ = SteadyClock::now() + kConnectAgain;
       connecting_ = std::async(std::launch::async, [this] { return connects(); });
     }
     return is_connected_;
@@ -85,7 +85,7 @@ class SharedRendering::Helper {
                       const DocumentIds& ids, std::int64_t max_bytes) {
     PostgresTransaction transaction(session_.session(), doing.what, Isolation::kRepeatableReadOnly);
     const pqxx::result seen =
-        transaction.execute("set transaction snapshot " + transaction.quote(snapshot.name) + kLockLimit +
+        transaction.execute("set transaction snapshot " + transaction.quote(snapshot.name) + kShortLockLimit +
                             "; select pg_current_snapshot()::text");
     if (seen[0][0].c_str() != snapshot.text)
       throw Error({doing.what, "a second connection has another snapshot of this name"});
@@ -112,7 +112,7 @@ class SharedRendering::Helper {
 
   PostgresSideSession session_;
   bool is_connected_ = false;
-  Clock::time_point connects_again_at_;
+  SteadyClock::time_point connects_again_at_;
   std::future<bool> connecting_;  // the last member: its thread uses the others
 };
 
@@ -165,7 +165,7 @@ std::vector<pqxx::result> SharedRendering::render(PostgresTransaction& transacti
                                                   IndexId index, const std::string& statement,
                                                   const DocumentIds& ids, std::int64_t max_bytes) {
   const std::vector<Helper*> helpers = helpers_for(index, ids.size());
-  const Clock::time_point begin = Clock::now();
+  const SteadyClock::time_point begin = SteadyClock::now();
   std::vector<pqxx::result> rows;
   if (helpers.empty()) {
     rows.push_back(render_by_ids(transaction, doing, statement, ids, max_bytes));
@@ -173,7 +173,7 @@ std::vector<pqxx::result> SharedRendering::render(PostgresTransaction& transacti
     rows = render_with(helpers, transaction, doing, statement, ids, max_bytes);
   }
   if (!ids.empty()) {
-    const Seconds took = std::max<Seconds>(Clock::now() - begin - kOverhead, 0s);
+    const Seconds took = std::max<Seconds>(SteadyClock::now() - begin - kOverhead, 0s);
     of_a_document_[index] = took * static_cast<double>(helpers.size() + 1) / static_cast<double>(ids.size());
   }
   return rows;

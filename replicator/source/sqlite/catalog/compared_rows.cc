@@ -13,16 +13,10 @@
 namespace lockstep {
 namespace {
 
-constexpr std::string_view kBehindFrom[] = {"where", "group", "having", "window",    "order",
-                                            "limit", "union", "except", "intersect", "select"};
-constexpr std::string_view kBehindTable[] = {"as",    "on",    "using", "join",    "left",    "right", "full",
-                                             "inner", "cross", "outer", "natural", "indexed", "not"};
-
-template <typename Words>
-bool is_one_of(const SqlToken& token, const Words& words) {
-  return std::any_of(std::begin(words), std::end(words),
-                     [&](std::string_view word) { return token.is(word); });
-}
+constexpr std::string_view kOutsideFrom[] = {"where", "group", "having", "window",    "order",
+                                             "limit", "union", "except", "intersect", "select"};
+constexpr std::string_view kNoAlias[] = {"as",    "on",    "using", "join",    "left",    "right", "full",
+                                         "inner", "cross", "outer", "natural", "indexed", "not"};
 
 std::string folded(std::string_view name) {
   std::string text = unquoted_name(name);
@@ -32,9 +26,9 @@ std::string folded(std::string_view name) {
 }
 
 // Reads the text of a view, bracket by bracket.
-class Reader {
+class BracketReader {
  public:
-  explicit Reader(std::string_view sql) {
+  explicit BracketReader(std::string_view sql) {
     SqlTokens tokens(sql);
     for (std::optional<SqlToken> token = tokens.next(); token; token = tokens.next())
       tokens_.push_back(*token);
@@ -85,7 +79,7 @@ class Reader {
     if (token.is("select")) bracket.is_query = true;
     if (token.is("from") || token.is("join")) {
       bracket.from = From::kBeforeTable;
-    } else if (is_one_of(token, kBehindFrom)) {
+    } else if (is_any(token, kOutsideFrom)) {
       bracket.from = From::kOutside;
     } else if (token.is(",") && (bracket.from == From::kBehindTable || bracket.from == From::kInCondition)) {
       bracket.from = From::kBeforeTable;
@@ -94,7 +88,7 @@ class Reader {
     } else if (bracket.from == From::kBeforeTable && token.is_name()) {
       bracket.declared.insert(folded(token.text));
       if (ahead(1) == nullptr || !ahead(1)->is(".")) bracket.from = From::kBehindTable;
-    } else if (bracket.from == From::kBehindTable && token.is_name() && !is_one_of(token, kBehindTable)) {
+    } else if (bracket.from == From::kBehindTable && token.is_name() && !is_any(token, kNoAlias)) {
       bracket.declared.insert(folded(token.text));
     } else if (token.is_name() && ahead(1) != nullptr && ahead(1)->is(".") &&
                bracket.from != From::kBeforeTable && (ahead(3) == nullptr || !ahead(3)->is("."))) {
@@ -118,7 +112,7 @@ class Reader {
       bool is_column = true;
       for (std::size_t count = 4; ahead(count) != nullptr; ++count) {
         const SqlToken& token = *ahead(count);
-        const bool is_end = depth == 0 && (is_one_of(token, kEndOfPartition) || token.is(")"));
+        const bool is_end = depth == 0 && (is_any(token, kEndOfPartition) || token.is(")"));
         if (is_end || (depth == 0 && token.is(","))) {
           if (is_column && !last.empty()) by.insert(last);
           last.clear();
@@ -170,7 +164,7 @@ std::vector<SqliteComparedRows> compared_rows(SqliteConnection& connection,
   std::vector<SqliteComparedRows> found;
   for (const std::string& view : views) {
     const std::string text = text_of_view(connection, view);
-    SqliteComparedRows compared = Reader(text).read();
+    SqliteComparedRows compared = BracketReader(text).read();
     if (compared.clauses.empty()) continue;
     for (const auto& [table, columns] : read_view(connection, view).tables) compared.tables.insert(table);
     found.push_back(std::move(compared));

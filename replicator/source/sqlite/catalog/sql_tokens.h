@@ -1,7 +1,10 @@
 // The words of an SQL text, for what SQLite tells of a statement only by its text.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -19,6 +22,16 @@ struct SqlToken {
   /// Whether it may name something: a word that begins with no digit, or a quoted name.
   bool is_name() const;
 };
+
+/// Whether it is one of these words.
+template <typename Words>
+bool is_any(const SqlToken& token, const Words& words) {
+  return std::any_of(std::begin(words), std::end(words),
+                     [&](std::string_view word) { return token.is(word); });
+}
+
+/// What stands between two selects.
+inline constexpr std::array<std::string_view, 3> kCompoundOperators = {"union", "intersect", "except"};
 
 /// Reads from the beginning; leaves out white space and comments. REQUIRES: `sql` outlives it and its tokens.
 class SqlTokens {

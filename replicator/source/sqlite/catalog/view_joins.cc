@@ -15,21 +15,15 @@ namespace {
 
 using Entries = std::map<std::string, int>;
 
-template <std::size_t Count>
-bool is_any(const SqlToken& token, const std::array<std::string_view, Count>& words) {
-  return std::any_of(words.begin(), words.end(), [&](std::string_view word) { return token.is(word); });
-}
-
 constexpr std::array<std::string_view, 9> kEndOfFrom = {"where", "group",     "having", "window", "order",
                                                         "limit", "returning", "select", "values"};
-constexpr std::array<std::string_view, 3> kCompound = {"union", "intersect", "except"};
 constexpr std::array<std::string_view, 11> kBehindTable = {
     "on", "using", "join", "left", "right", "full", "inner", "cross", "natural", "indexed", "not"};
 constexpr std::array<std::string_view, 14> kOperators = {"+", "-", "*", "/", "%", "|",       "&",
                                                          "<", ">", "~", ".", "(", "collate", "isnull"};
 
 // A table or view in a from clause.
-struct Entry {
+struct TableEntry {
   std::string alias;
   SqliteTable table;
 };
@@ -70,7 +64,7 @@ class Walker {
     for (std::size_t i = 1; i + 1 < tokens_.size(); ++i) add_equality(i);
   }
 
-  std::vector<Entry> entries;
+  std::vector<TableEntry> entries;
   std::vector<SqliteJoin> equal;
   Entries base, all_branches, largest_branch;  // outside of the subqueries that give columns, and inside
   std::vector<std::string> row_views;          // whose rows become its own
@@ -85,12 +79,12 @@ class Walker {
     if (token.is("(")) return open();
     if (token.is(")")) return close();
     if (token.is("recursive")) recursive = true;
-    if (is_any(token, kCompound)) is_compound = is_compound || scope().gives_rows;
+    if (is_any(token, kCompoundOperators)) is_compound = is_compound || scope().gives_rows;
     if (token.is("select")) scope().in_columns = true;
     if (token.is("from") && is_clause()) {
       scope().in_from = scope().at_entry = true;
       scope().in_columns = false;
-    } else if (is_any(token, kEndOfFrom) || is_any(token, kCompound)) {
+    } else if (is_any(token, kEndOfFrom) || is_any(token, kCompoundOperators)) {
       scope().in_from = scope().at_entry = false;
     } else if (scope().in_from && (token.is(",") || token.is("join"))) {
       scope().at_entry = true;
@@ -149,14 +143,14 @@ class Walker {
 
   static bool is_alias(const SqlToken& token) {
     return token.is_name() && !is_any(token, kBehindTable) && !is_any(token, kEndOfFrom) &&
-           !is_any(token, kCompound);
+           !is_any(token, kCompoundOperators);
   }
 
   // --- what is equal ---
 
   void add_natural(const SqliteTable& table) {
     for (const SqliteTableColumn& column : table.columns) {
-      for (const Entry& entry : entries) add_join(entry.table, column.name, table, column.name);
+      for (const TableEntry& entry : entries) add_join(entry.table, column.name, table, column.name);
     }
   }
 
@@ -185,9 +179,9 @@ class Walker {
     if (!left || !right) return;
     if (is_any(tokens_[left->first - 1], kOperators) && !tokens_[left->first - 1].is("(")) return;
     if (right->last + 1 < tokens_.size() && is_any(tokens_[right->last + 1], kOperators)) return;
-    for (const Entry& some : entries) {
+    for (const TableEntry& some : entries) {
       if (!may_be(*left, some)) continue;
-      for (const Entry& other : entries) {
+      for (const TableEntry& other : entries) {
         if (&some != &other && may_be(*right, other))
           add_join(some.table, left->column, other.table, right->column);
       }
@@ -212,7 +206,7 @@ class Walker {
     return Operand{qualifier, unquoted_name(tokens_[last].text), first, last};
   }
 
-  static bool may_be(const Operand& operand, const Entry& entry) {
+  static bool may_be(const Operand& operand, const TableEntry& entry) {
     return operand.qualifier.empty() || is_same_name(operand.qualifier, entry.alias);
   }
 
@@ -253,7 +247,7 @@ SqliteViewJoins read_view_joins(SqliteConnection& connection, const std::string&
   add(joins.entries, walker.all_branches);
   add(joins.together, walker.base);
   add(joins.together, walker.largest_branch);
-  for (const Entry& entry : walker.entries) {
+  for (const TableEntry& entry : walker.entries) {
     if (entry.table.kind != SqliteTable::Kind::kView) continue;
     const SqliteViewJoins inner = read_view_joins(connection, entry.table.name);
     joins.equal.insert(joins.equal.end(), inner.equal.begin(), inner.equal.end());

@@ -19,14 +19,8 @@ using Tokens = std::vector<SqlToken>;
 
 constexpr std::array<std::string_view, 6> kBehindFrom = {"where",  "group", "having",
                                                          "window", "order", "limit"};
-constexpr std::array<std::string_view, 3> kCompound = {"union", "intersect", "except"};
 constexpr std::array<std::string_view, 11> kInFrom = {"on",    "using", "join",    "left",    "right", "full",
                                                       "inner", "cross", "natural", "indexed", "not"};
-
-template <std::size_t Count>
-bool is_any(const SqlToken& token, const std::array<std::string_view, Count>& words) {
-  return std::any_of(words.begin(), words.end(), [&](std::string_view word) { return token.is(word); });
-}
 
 struct Range {
   std::size_t begin = 0;
@@ -160,7 +154,7 @@ class Reader {
       range.begin = in_with(tokens, range, *with);
     }
     for (const Range& branch :
-         split(tokens, range, [](const SqlToken& token) { return is_any(token, kCompound); })) {
+         split(tokens, range, [](const SqlToken& token) { return is_any(token, kCompoundOperators); })) {
       selects.push_back(
           std::make_unique<Select>(Select{with == nullptr ? around : with, &tokens, {}, {}, {}}));
       in_select(tokens, branch, *selects.back());

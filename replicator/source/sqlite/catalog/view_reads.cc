@@ -17,7 +17,7 @@
 namespace lockstep {
 namespace {
 
-constexpr const char* kReading = "looking for what a view reads";
+constexpr const char* kLooking = "looking for what a view reads";
 
 constexpr std::array<std::string_view, 14> kEnvironment = {
     "date",      "time",       "datetime",     "julianday",         "strftime",
@@ -75,7 +75,7 @@ Seen listen(SqliteConnection& connection, const std::string& subject, const std:
 SqliteJoinColumns joins_of(SqliteConnection& connection, const std::set<std::string>& views) {
   SqliteJoinColumns joins;
   for (const std::string& view : views) {
-    SqliteStatement text(connection, kReading,
+    SqliteStatement text(connection, kLooking,
                          "select sql from main.sqlite_schema where name = ?1 and type = 'view'", view);
     if (!text.step()) continue;
     SqliteJoinColumns own = read_join_columns(text[0].text());
@@ -90,14 +90,14 @@ SqliteJoinColumns joins_of(SqliteConnection& connection, const std::set<std::str
 std::vector<std::string> opened_tables(SqliteConnection& connection, const std::string& view) {
   std::vector<std::string> tables;
   std::set<std::int64_t> pages;
-  SqliteStatement program(connection, kReading, "explain select * from main." + quote_sqlite_name(view));
+  SqliteStatement program(connection, kLooking, "explain select * from main." + quote_sqlite_name(view));
   while (program.step()) {
     const std::string_view opcode = program[1].text();
     const bool is_in_main = program[4].optional_integer().value_or(0) == 0;
     if ((opcode == "OpenRead" || opcode == "ReopenIdx") && is_in_main) pages.insert(program[3].integer());
   }
   for (const std::int64_t page : pages) {
-    SqliteStatement owner(connection, kReading, "select tbl_name from main.sqlite_schema where rootpage = ?1",
+    SqliteStatement owner(connection, kLooking, "select tbl_name from main.sqlite_schema where rootpage = ?1",
                           page);
     if (owner.step()) tables.emplace_back(owner[0].text());
   }

@@ -12,7 +12,7 @@
 namespace lockstep {
 namespace {
 
-constexpr const char* kDoing = "looking for what was applied";
+constexpr const char* kLookingForApplied = "looking for what was applied";
 
 int number(const SqliteColumn& column, std::string_view table) {
   return static_cast<int>(stored_integer(column, table));
@@ -37,7 +37,7 @@ class Loader {
 
  private:
   void load_triggers() {
-    SqliteStatement triggers(connection_, kDoing,
+    SqliteStatement triggers(connection_, kLookingForApplied,
                              "select name, tbl_name, sql from main.sqlite_schema where type = 'trigger' and "
                              "substr(name, 1, length(?1)) = ?1",
                              connection_.schema() + "_");
@@ -48,24 +48,25 @@ class Loader {
   }
 
   void load_pipeline() {
-    SqliteStatement counters(connection_, kDoing,
+    SqliteStatement counters(connection_, kLookingForApplied,
                              "select c.pipeline, c.\"index\", c.capture, l.max_rows, (select count(*) from "
                              "{schema}_pipeline) from {schema}_counter as c, {schema}_outbox_limit as l");
     if (!counters.step())
-      throw Error({kDoing, "a row of lockstep's own tables is gone",
+      throw Error({kLookingForApplied, "a row of lockstep's own tables is gone",
                    "remove the pipelines of this file, and apply them again"});
     applied_.last_pipeline = number(counters[0], "counter");
     applied_.last_index = number(counters[1], "counter");
     applied_.last_capture = number(counters[2], "counter");
     applied_.max_rows = counters[3].optional_integer();
     applied_.pipelines = number(counters[4], "pipeline");
-    SqliteStatement found(connection_, kDoing, "select id from {schema}_pipeline where name = ?1", pipeline_);
+    SqliteStatement found(connection_, kLookingForApplied, "select id from {schema}_pipeline where name = ?1",
+                          pipeline_);
     if (found.step()) applied_.pipeline = number(found[0], "pipeline");
   }
 
   void load_captures() {
     SqliteStatement rows(
-        connection_, kDoing,
+        connection_, kLookingForApplied,
         "select id, relation, value, query, columns from {schema}_capture where pipeline = ?1 "
         "order by id",
         *applied_.pipeline);
@@ -78,7 +79,7 @@ class Loader {
       if (const auto columns = rows[4].optional_text()) capture.columns = names_in(*columns);
       if (capture.value.empty())
         throw Error(
-            {kDoing, "capture " + std::to_string(capture.id) + " has no columns",
+            {kLookingForApplied, "capture " + std::to_string(capture.id) + " has no columns",
              "lockstep's tables were written by something else; remove the pipeline and apply it again"});
       applied_.captures.push_back(std::move(capture));
     }
@@ -88,7 +89,7 @@ class Loader {
     // The table of an older lockstep lacks these columns.
     const bool has_definitions =
         find_table(connection_, connection_.schema() + "_index")->column("configured");
-    SqliteStatement rows(connection_, kDoing,
+    SqliteStatement rows(connection_, kLookingForApplied,
                          "select id, alias, view, id_type, routed, fields, json_fields, definition, " +
                              std::string(has_definitions ? "configured, followed" : "null, 1") +
                              " from {schema}_index where pipeline = ?1",
@@ -113,7 +114,7 @@ class Loader {
     // The tables of an older lockstep lack this one.
     if (!find_table(connection_, connection_.schema() + "_reindex")) return;
     SqliteStatement rows(
-        connection_, kDoing,
+        connection_, kLookingForApplied,
         "select beside, alias, kept_until is not null from {schema}_reindex where pipeline = ?1",
         *applied_.pipeline);
     while (rows.step()) {
@@ -126,7 +127,7 @@ class Loader {
   }
 
   void load_tracks(SqliteAppliedIndex& index) {
-    SqliteStatement rows(connection_, kDoing,
+    SqliteStatement rows(connection_, kLookingForApplied,
                          "select capture, resolver from {schema}_track where index_id = ?1", index.id);
     while (rows.step()) {
       const int id = number(rows[0], "track");
@@ -164,7 +165,7 @@ std::vector<std::string> names_in(std::string_view text) {
   try {
     return nlohmann::json::parse(text).get<std::vector<std::string>>();
   } catch (const nlohmann::json::exception& error) {
-    throw Error({kDoing, error.what(),
+    throw Error({kLookingForApplied, error.what(),
                  "lockstep's tables were written by something else; remove the pipeline and apply it again"});
   }
 }

@@ -31,7 +31,7 @@ using Severity = Finding::Severity;
 
 constexpr int kOldestSqlite = 3'038'000;   // sqlite3_libversion_number()
 constexpr std::int64_t kManyRows = 1'000;  // read for one document
-constexpr const char* kDoing = "looking at rows";
+constexpr const char* kLookingAtRows = "looking at rows";
 
 // File systems on which several machines may write one file, by the number that statfs() gives (their
 // headers).
@@ -126,7 +126,7 @@ class Preflight {
   }
 
   void check_journal() {
-    SqliteStatement mode(connection_, kDoing, "pragma journal_mode");
+    SqliteStatement mode(connection_, kLookingAtRows, "pragma journal_mode");
     if (!mode.step() || mode[0].text() == "wal") return;
     warn("source",
          "the journal mode is " + std::string(mode[0].text()) +
@@ -153,14 +153,14 @@ class Preflight {
     look(place, "reading some rows of view " + view->name, [&] { check_ids(place, *view); });
     look(place, "reading some rows of view " + view->name, [&] { check_json(place, *view, index); });
     look(place, "reading some rows of view " + view->name, [&] {
-      SqliteStatement rows(connection_, kDoing, "select * from " + view->quoted + " limit 10");
+      SqliteStatement rows(connection_, kLookingAtRows, "select * from " + view->quoted + " limit 10");
       while (rows.step()) check_values(place, *view, index, rows);
     });
   }
 
   void check_ids(const std::string& place, const SqliteTable& view) {
     SqliteStatement ids(
-        connection_, kDoing,
+        connection_, kLookingAtRows,
         "select count(*), count(_id), count(distinct cast(_id as text)), sum(typeof(_id) = 'blob') "
         "from (select _id from " +
             view.quoted + " limit 10000)");
@@ -176,7 +176,7 @@ class Preflight {
     if (ids[2].integer() < named) {
       fault(place, "_id of view " + view.name + " is not unique", "group its rows, or take another _id");
     }
-    SqliteStatement longest(connection_, kDoing,
+    SqliteStatement longest(connection_, kLookingAtRows,
                             "select cast(_id as text) from (select _id from " + view.quoted +
                                 " where _id is not null limit 10000) "
                                 "order by length(cast(_id as blob)) desc limit 1");
@@ -197,7 +197,7 @@ class Preflight {
       if (view.column(name) == nullptr) continue;  // the design says so
       const std::string column = quote_sqlite_name(name);
       SqliteStatement found(
-          connection_, kDoing,
+          connection_, kLookingAtRows,
           "select count(*), sum(not json_valid(value)), max(iif(json_valid(value), null, id)) "
           "from (select _id as id, " +
               column + " as value from " + view.quoted + " where typeof(" + column +
@@ -227,7 +227,7 @@ class Preflight {
       if (is_json || row[i].type() != SqliteColumn::Type::kText || has_said_json_) continue;
       const std::string_view text = row[i].text();
       if (text.empty() || (text.front() != '{' && text.front() != '[')) continue;
-      SqliteStatement valid(connection_, kDoing, "select json_valid(?1)", text);
+      SqliteStatement valid(connection_, kLookingAtRows, "select json_valid(?1)", text);
       if (!valid.step() || valid[0].integer() == 0) continue;
       has_said_json_ = true;
       warn(place,
@@ -258,14 +258,14 @@ class Preflight {
   }
 
   std::optional<std::string> sample(const std::string& query) {
-    SqliteStatement found(connection_, kDoing, query);
+    SqliteStatement found(connection_, kLookingAtRows, query);
     return found.step() ? found[0].optional_text() : std::nullopt;
   }
 
   // ": SCAN posts, SCAN u", as SQLite's plan has it.
   std::string scanned(const std::string& query) {
     std::string text;
-    SqliteStatement plan(connection_, kDoing, "explain query plan " + query);
+    SqliteStatement plan(connection_, kLookingAtRows, "explain query plan " + query);
     while (plan.step()) {
       const std::string step(plan[3].text());
       if (!step.starts_with("SCAN ") || step.starts_with("SCAN json_each")) continue;

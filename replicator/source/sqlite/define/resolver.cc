@@ -15,7 +15,7 @@
 namespace lockstep {
 namespace {
 
-constexpr const char* kDoing = "looking at a query of the configuration";
+constexpr const char* kLookingAtQuery = "looking at a query of the configuration";
 
 struct Finalize {
   void operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
@@ -27,7 +27,7 @@ Prepared prepare(SqliteConnection& connection, const std::string& query) {
   sqlite3_stmt* statement = nullptr;
   const int code = sqlite3_prepare_v2(connection.handle(), query.c_str(), static_cast<int>(query.size()),
                                       &statement, nullptr);
-  if (code != SQLITE_OK) throw sqlite_error(kDoing, connection.handle(), code);
+  if (code != SQLITE_OK) throw sqlite_error(kLookingAtQuery, connection.handle(), code);
   return Prepared(statement);
 }
 

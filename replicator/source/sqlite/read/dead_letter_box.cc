@@ -13,7 +13,7 @@ namespace {
 
 using Time = std::chrono::system_clock::time_point;
 
-constexpr std::string_view kTable = "dead_letter";
+constexpr std::string_view kDeadLetterTable = "dead_letter";
 
 // The dead letters that a person means: ?1 indices, ?2 ids, empty for any, ?3 error type or part of the
 // reason, empty for any, ?4 and ?5 last refused since and until, null for whenever. The greatest of what
@@ -52,10 +52,10 @@ DeadLetter letter_of(const SqliteStatement& row) {
   letter.index = {static_cast<int>(row[0].integer())};
   letter.id = {std::string(row[1].text())};
   letter.routing = row[2].text();
-  letter.version = DocumentVersion::from_value(stored_integer(row[3], kTable));
-  letter.status = static_cast<int>(stored_integer(row[4], kTable));
-  letter.error_type = stored_text(row[5], kTable);
-  letter.reason = stored_text(row[6], kTable);
+  letter.version = DocumentVersion::from_value(stored_integer(row[3], kDeadLetterTable));
+  letter.status = static_cast<int>(stored_integer(row[4], kDeadLetterTable));
+  letter.error_type = stored_text(row[5], kDeadLetterTable);
+  letter.reason = stored_text(row[6], kDeadLetterTable);
   return letter;
 }
 
@@ -93,8 +93,9 @@ std::vector<StoredDeadLetter> SqliteDeadLetterBox::find(const DeadLetterFilter& 
   row.bind(9, limit);
   std::vector<StoredDeadLetter> letters;
   while (row.step()) {
-    letters.push_back({letter_of(row), stored_text(row[7], kTable), stored_text(row[8], kTable),
-                       static_cast<int>(stored_integer(row[9], kTable))});
+    letters.push_back({letter_of(row), stored_text(row[7], kDeadLetterTable),
+                       stored_text(row[8], kDeadLetterTable),
+                       static_cast<int>(stored_integer(row[9], kDeadLetterTable))});
   }
   return letters;
 }

@@ -14,7 +14,7 @@
 namespace lockstep {
 namespace {
 
-constexpr std::string_view kTable = "due";
+constexpr std::string_view kDueTable = "due";
 constexpr const char* kLoading = "loading what is due";
 constexpr const char* kAdding = "noting what is due";
 constexpr const char* kFinding = "finding the documents of a large change";
@@ -36,7 +36,7 @@ std::optional<std::int64_t> value_of(const std::optional<DocumentVersion>& versi
 
 // In the form in which changes have their values.
 Values values_of(const SqliteColumn& keys) {
-  const std::string text = stored_text(keys, kTable);
+  const std::string text = stored_text(keys, kDueTable);
   try {
     Values values;
     for (const nlohmann::json& key : nlohmann::json::parse(text)) values.push_back(key.dump());
@@ -68,7 +68,7 @@ std::vector<DueList> load_due(SqliteConnection& connection, int pipeline) {
     lists.push_back({IndexId{static_cast<int>(row[0].integer())}, row[1].integer(), row[2].integer(),
                      row[3].integer() != 0, DueNumber{row[4].integer()}, DueNumber{row[5].integer()},
                      std::chrono::milliseconds(std::max<std::int64_t>(0, due_now() - row[6].integer())),
-                     stored_text(row[7], kTable)});
+                     stored_text(row[7], kDueTable)});
   }
   return lists;
 }
@@ -98,7 +98,7 @@ NextDue read_next_due(SqliteConnection& connection, IndexId index, const std::ve
     next.page->number = {page[0].integer()};
     next.page->since = {page[1].optional_integer().value_or(page[0].integer())};
     next.page->as_of = version_of(page[2]);
-    for (std::string& id : stored_texts(page[3], kTable)) next.page->ids.push_back({std::move(id)});
+    for (std::string& id : stored_texts(page[3], kDueTable)) next.page->ids.push_back({std::move(id)});
     return next;
   }
   SqliteStatement waiting(connection, kReading,
@@ -178,7 +178,7 @@ DocumentIds SqliteDue::without_waiting(IndexId index, const DocumentIds& ids, co
       if (std::ranges::find(written, DueNumber{page[0].integer()}, &WrittenPage::number) != written.end())
         continue;
       bool joins = false;
-      for (std::string& id : stored_texts(page[1], kTable)) {
+      for (std::string& id : stored_texts(page[1], kDueTable)) {
         if (!wanted.contains(id)) continue;
         waiting.insert(std::move(id));
         joins = true;
@@ -254,14 +254,14 @@ SqliteDueChanges read_due_changes(SqliteConnection& connection, IndexId index, D
     if (is_first) {
       due.origin.since = due.numbers.front();
       due.origin.reason = to ? kManyChanges : kManyDocuments;
-      due.due_at = stored_integer(row[6], kTable);
+      due.due_at = stored_integer(row[6], kDueTable);
     }
     if (to) {
-      due.rows = SqliteRows{stored_integer(row[3], kTable), *to};
+      due.rows = SqliteRows{stored_integer(row[3], kDueTable), *to};
       break;
     }
     bytes += static_cast<std::int64_t>(row[2].text().size());
-    due.changes.push_back({{static_cast<int>(stored_integer(row[1], kTable))}, values_of(row[2]), false});
+    due.changes.push_back({{static_cast<int>(stored_integer(row[1], kDueTable))}, values_of(row[2]), false});
   }
   return due;
 }

@@ -13,8 +13,6 @@
 namespace lockstep {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
 // The parameter of a query. One of the configuration's own reads json_each() as it is.
 std::string argument_of(const SqliteIndex& index, const std::string& query, const Values& values) {
   std::string exact = json_array(values);
@@ -80,6 +78,7 @@ std::string comparable_ids(const SqliteIndex& index, const DocumentIds& ids) {
     if (index.id_type == SqliteIndex::IdType::kInteger) continue;
     append_exact_text(values.emplace_back(), id.text);
     if (index.id_type == SqliteIndex::IdType::kText) continue;
+    constexpr double kInfinity = std::numeric_limits<double>::infinity();
     for (const double infinity : {kInfinity, -kInfinity}) {
       if (id.text == infinity_text(infinity)) append_exact_infinity(values.emplace_back(), infinity);
     }

@@ -11,9 +11,9 @@
 namespace lockstep {
 namespace {
 
-constexpr std::string_view kTable = "job";
-constexpr const char* kLoading = "loading the jobs";
-constexpr const char* kAdding = "adding a job";
+constexpr std::string_view kJobTable = "job";
+constexpr const char* kLoadingJobs = "loading the jobs";
+constexpr const char* kAddingJob = "adding a job";
 constexpr const char* kSaving = "saving the jobs";
 
 // Otherwise the view would seem to be what cannot be read.
@@ -33,9 +33,9 @@ Job job_of(JobId id, IndexId index, const SqliteStatement& row) {
   job.index = index;
   job.kind = job_kind(row[2].optional_text(), id);
   job.position = job_position(row[3].optional_text(), job.kind, id);
-  job.done = stored_integer(row[4], kTable);
+  job.done = stored_integer(row[4], kJobTable);
   job.total = row[5].optional_integer();
-  job.reason = stored_text(row[6], kTable);
+  job.reason = stored_text(row[6], kJobTable);
   return job;
 }
 
@@ -43,13 +43,13 @@ Job job_of(JobId id, IndexId index, const SqliteStatement& row) {
 
 UnfinishedJobs load_jobs(SqliteConnection& connection, const SqlitePipeline& pipeline) {
   UnfinishedJobs jobs;
-  SqliteStatement row(connection, kLoading,
+  SqliteStatement row(connection, kLoadingJobs,
                       "select id, index_id, kind, position, done, total, reason "
                       "from {schema}_job where pipeline = ?1 order by id",
                       pipeline.id());
   while (row.step()) {
     const JobId id{row[0].integer()};
-    const IndexId index{static_cast<int>(stored_integer(row[1], kTable))};
+    const IndexId index{static_cast<int>(stored_integer(row[1], kJobTable))};
     try {
       Job job = job_of(id, index, row);
       require_id_of_view(pipeline, job);
@@ -62,13 +62,13 @@ UnfinishedJobs load_jobs(SqliteConnection& connection, const SqlitePipeline& pip
 }
 
 Job SqliteJobs::insert(IndexId index, JobKind kind, const std::string& reason) {
-  connection_.execute(kAdding, "update {schema}_counter set job = job + 1");
-  SqliteStatement(connection_, kAdding,
+  connection_.execute(kAddingJob, "update {schema}_counter set job = job + 1");
+  SqliteStatement(connection_, kAddingJob,
                   "insert into {schema}_job (id, pipeline, index_id, kind, reason) "
                   "select job, ?1, ?2, ?3, ?4 from {schema}_counter",
                   pipeline_, index.value, name_of(kind), reason)
       .run();
-  SqliteStatement id(connection_, kAdding, "select job from {schema}_counter");
+  SqliteStatement id(connection_, kAddingJob, "select job from {schema}_counter");
   id.step();
   Job job;
   job.id = {id[0].integer()};
@@ -80,7 +80,7 @@ Job SqliteJobs::insert(IndexId index, JobKind kind, const std::string& reason) {
 
 std::optional<Job> SqliteJobs::add(IndexId index, JobKind kind, const std::string& reason) {
   SqliteStatement waiting(
-      connection_, kAdding,
+      connection_, kAddingJob,
       "select 1 from {schema}_job where pipeline = ?1 and index_id = ?2 and kind = ?3 and position is null",
       pipeline_, index.value, name_of(kind));
   if (waiting.step()) return std::nullopt;

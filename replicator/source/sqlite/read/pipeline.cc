@@ -14,12 +14,12 @@
 namespace lockstep {
 namespace {
 
-constexpr const char* kLoading = "loading the indices";
+constexpr const char* kLoadingIndices = "loading the indices";
 
 void load_tracks(SqliteConnection& connection, SqlitePipeline& pipeline, SqliteIndex& index,
                  AppliedIndex& applied) {
   constexpr std::string_view kCapture = "capture";
-  SqliteStatement rows(connection, kLoading,
+  SqliteStatement rows(connection, kLoadingIndices,
                        "select c.id, c.value, c.query, t.resolver "
                        "from {schema}_track as t join {schema}_capture as c on c.id = t.capture "
                        "where t.index_id = ?1 order by t.id",
@@ -36,7 +36,7 @@ void load_tracks(SqliteConnection& connection, SqlitePipeline& pipeline, SqliteI
 
 void load_indices(SqliteConnection& connection, SqlitePipeline& pipeline) {
   constexpr std::string_view kIndex = "index";
-  SqliteStatement rows(connection, kLoading,
+  SqliteStatement rows(connection, kLoadingIndices,
                        "select i.id, i.alias, i.view, i.id_type, i.routed, i.fields, i.json_fields, "
                        "case when a.index_id is null then '' else coalesce(nullif(a.reason, ''), "
                        "'no reason is stored') end, coalesce(i.written_by, ''), coalesce(r.alias, '') "

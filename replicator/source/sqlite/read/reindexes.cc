@@ -17,7 +17,7 @@ namespace {
 
 using enum ReindexState;
 
-constexpr std::string_view kTable = "reindex";
+constexpr std::string_view kReindexTable = "reindex";
 constexpr const char* kStarting = "starting a reindex";
 constexpr const char* kAdvancing = "taking a reindex from state to state";
 
@@ -50,19 +50,19 @@ std::optional<IndexId> index_of(const SqliteColumn& column) {
 Reindex reindex_of(const SqliteStatement& row) {
   Reindex reindex;
   reindex.id = {row[0].integer()};
-  reindex.alias = stored_text(row[1], kTable);
-  reindex.state = reindex_state(stored_text(row[2], kTable), reindex.id);
-  reindex.mapping = stored_text(row[3], kTable);
+  reindex.alias = stored_text(row[1], kReindexTable);
+  reindex.state = reindex_state(stored_text(row[2], kReindexTable), reindex.id);
+  reindex.mapping = stored_text(row[3], kReindexTable);
   reindex.live = index_of(row[4]);
   reindex.beside = index_of(row[5]);
-  reindex.live_name = stored_text(row[6], kTable);
-  reindex.beside_name = stored_text(row[7], kTable);
-  reindex.wish = reindex_wish(stored_text(row[8], kTable), reindex.id);
-  reindex.is_forced = stored_integer(row[9], kTable) != 0;
+  reindex.live_name = stored_text(row[6], kReindexTable);
+  reindex.beside_name = stored_text(row[7], kReindexTable);
+  reindex.wish = reindex_wish(stored_text(row[8], kReindexTable), reindex.id);
+  reindex.is_forced = stored_integer(row[9], kReindexTable) != 0;
   reindex.was_swapped = row[10].integer() != 0;
   reindex.keep = std::chrono::seconds(row[11].integer());
-  reindex.reason = stored_text(row[12], kTable);
-  reindex.failure = stored_text(row[13], kTable);
+  reindex.reason = stored_text(row[12], kReindexTable);
+  reindex.failure = stored_text(row[13], kReindexTable);
   reindex.view = row[14].text();
   reindex.has_own_definition = row[15].integer() != 0;
   reindex.max_rate = row[16].optional_integer();

@@ -12,7 +12,7 @@ using std::chrono::seconds;
 using testing::HasSubstr;
 using testing::Not;
 
-PipelineStatus following() {
+PipelineStatus following_posts() {
   PipelineStatus status;
   status.epoch = Epoch{7};
   LeaderReport leader;
@@ -51,7 +51,7 @@ TEST(SparklineTest, ABarIsAsHighAsItsValueAndTheNewestComeLast) {
 }
 
 TEST(StatusScreenTest, WhatIsDueHasALineAndNoBar) {
-  PipelineStatus status = following();
+  PipelineStatus status = following_posts();
   status.indices[0].jobs.clear();
   status.indices[0].due =
       DueList{.documents = 3'200, .oldest_age = milliseconds(2'100), .reason = "a change"};
@@ -61,7 +61,7 @@ TEST(StatusScreenTest, WhatIsDueHasALineAndNoBar) {
 }
 
 TEST(StatusScreenTest, ItShowsBarsOfLagAndRateAndOfEachJob) {
-  PipelineStatus status = following();
+  PipelineStatus status = following_posts();
   StatusTrends trends;
   status.pending_rows = 4;
   status.pending_age = milliseconds(1'400);
@@ -78,7 +78,7 @@ TEST(StatusScreenTest, ItShowsBarsOfLagAndRateAndOfEachJob) {
 }
 
 TEST(StatusScreenTest, ItFitsTheScreenAndCountsWhatDoesNot) {
-  PipelineStatus status = following();
+  PipelineStatus status = following_posts();
   StatusTrends trends;
   for (int i = 0; i < 200; ++i) trends.add(status);
   for (int i = 0; i < 30; ++i) status.indices.push_back(status.indices.front());
@@ -92,7 +92,7 @@ TEST(StatusScreenTest, ItFitsTheScreenAndCountsWhatDoesNot) {
 
 TEST(StatusScreenTest, ItSaysThatTheSourceDoesNotAnswerAndKeepsWhatWasKnown) {
   const std::string screen =
-      status_screen("shop", following(), {}, "the source is away", {80, 24}, Glyphs::kAscii);
+      status_screen("shop", following_posts(), {}, "the source is away", {80, 24}, Glyphs::kAscii);
   EXPECT_THAT(screen, HasSubstr("the source is away"));
   EXPECT_THAT(screen, HasSubstr("posts"));
   EXPECT_THAT(status_screen("shop", std::nullopt, {}, "", {80, 24}, Glyphs::kAscii),
@@ -100,7 +100,7 @@ TEST(StatusScreenTest, ItSaysThatTheSourceDoesNotAnswerAndKeepsWhatWasKnown) {
 }
 
 TEST(StatusLineTest, ItIsOneLineWithWhatCounts) {
-  PipelineStatus status = following();
+  PipelineStatus status = following_posts();
   EXPECT_EQ(status_line(status), "following, nothing pending, 3,400/s, 1 job, 3 dead letters, 1 warning");
   status.indices.front().due = DueList{.documents = 3'200, .changes = 1};
   EXPECT_THAT(status_line(status), HasSubstr("3,400/s, 3,200 documents due, 1 job,"));

@@ -9,17 +9,17 @@ namespace {
 
 using Kind = BulkReply::Kind;
 
-const DocumentVersion kVersion(Epoch{1}, 1);
+const DocumentVersion kFirstVersion(Epoch{1}, 1);
 
 BulkRequest one_index() {
   BulkRequest request;
-  request.index("posts", {1, "a", ""}, kVersion, "{}");
+  request.index("posts", {1, "a", ""}, kFirstVersion, "{}");
   return request;
 }
 
 BulkRequest one_delete() {
   BulkRequest request;
-  request.remove("posts", {1, "a", ""}, kVersion);
+  request.remove("posts", {1, "a", ""}, kFirstVersion);
   return request;
 }
 
@@ -141,7 +141,7 @@ TEST(BulkReply, ReasonsAreShortenedBetweenCharacters) {
 
 TEST(BulkReply, WithoutErrorsEveryItemIsApplied) {
   BulkRequest request = one_index();
-  request.remove("posts", {1, "b", ""}, kVersion);
+  request.remove("posts", {1, "b", ""}, kFirstVersion);
   const BulkReply reply = read(
       request, 200,
       R"({"errors":false,"items":[{"index":{"_id":"a","status":201}},{"delete":{"_id":"b","status":404}}]})");
@@ -154,7 +154,7 @@ class Misfit : public testing::TestWithParam<const char*> {};
 
 TEST_P(Misfit, IsNoOutcomeButARetry) {
   BulkRequest request = one_index();
-  request.index("posts", {1, "b", ""}, kVersion, "{}");
+  request.index("posts", {1, "b", ""}, kFirstVersion, "{}");
   const BulkReply reply = read(request, 200, GetParam());
   EXPECT_EQ(reply.kind, Kind::kRetry);
   EXPECT_TRUE(reply.items.empty());
@@ -190,7 +190,7 @@ TEST(BulkReply, EveryCutOfAReplyIsARetry) {
 
 TEST(BulkReply, AnIdIsComparedAsTextNotAsItsEscapes) {
   BulkRequest request;
-  request.index("posts", {1, "a\"\n/東", ""}, kVersion, "{}");
+  request.index("posts", {1, "a\"\n/東", ""}, kFirstVersion, "{}");
   const BulkReply reply =
       read(request, 200, R"({"errors":true,"items":[{"index":{"_id":"a\"\n\/\u6771","status":200}}]})");
   EXPECT_EQ(reply.kind, Kind::kItems) << reply.reason;

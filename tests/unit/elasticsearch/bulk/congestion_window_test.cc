@@ -5,27 +5,27 @@
 namespace lockstep {
 namespace {
 
-constexpr std::size_t kMiB = 1024 * 1024;
+constexpr std::size_t kMebibyte = 1024 * 1024;
 
 TEST(CongestionWindow, BeginsWideOpen) {
-  const CongestionWindow window(4, kMiB);
+  const CongestionWindow window(4, kMebibyte);
   EXPECT_EQ(window.requests(), 4);
   EXPECT_EQ(window.bytes(), CongestionWindow::kNoLimit);
 }
 
 TEST(CongestionWindow, OverloadHalvesBothOnceForAllThatWereOnTheWire) {
-  CongestionWindow window(8, kMiB);
+  CongestionWindow window(8, kMebibyte);
   const auto generation = window.generation();
   for (int i = 0; i < 8; ++i) window.overloaded(generation);
   EXPECT_EQ(window.requests(), 4);
-  EXPECT_EQ(window.bytes(), kMiB / 2);
+  EXPECT_EQ(window.bytes(), kMebibyte / 2);
   window.overloaded(window.generation());
   EXPECT_EQ(window.requests(), 2);
-  EXPECT_EQ(window.bytes(), kMiB / 4);
+  EXPECT_EQ(window.bytes(), kMebibyte / 4);
 }
 
 TEST(CongestionWindow, NeverFallsBelowOneRequestOfAUsefulSize) {
-  CongestionWindow window(3, kMiB);
+  CongestionWindow window(3, kMebibyte);
   for (int i = 0; i < 100; ++i) window.overloaded(window.generation());
   EXPECT_EQ(window.requests(), 1);
   EXPECT_EQ(window.bytes(), 64u * 1024);
@@ -36,7 +36,7 @@ TEST(CongestionWindow, NeverFallsBelowOneRequestOfAUsefulSize) {
 }
 
 TEST(CongestionWindow, GrowsByAStepARoundUntilItIsWideOpenAgain) {
-  CongestionWindow window(8, kMiB);
+  CongestionWindow window(8, kMebibyte);
   for (int i = 0; i < 3; ++i) window.overloaded(window.generation());
   ASSERT_EQ(window.requests(), 1);
   window.came_through();
@@ -46,17 +46,17 @@ TEST(CongestionWindow, GrowsByAStepARoundUntilItIsWideOpenAgain) {
   window.came_through();
   window.came_through();
   EXPECT_EQ(window.requests(), 3);
-  EXPECT_EQ(window.bytes(), kMiB / 8 + 4 * kMiB / 16);
+  EXPECT_EQ(window.bytes(), kMebibyte / 8 + 4 * kMebibyte / 16);
   for (int i = 0; i < 40; ++i) window.came_through();
   EXPECT_EQ(window.requests(), 8);
   EXPECT_EQ(window.bytes(), CongestionWindow::kNoLimit);
 }
 
 TEST(CongestionWindow, WhatIsTooLargeIsNotTriedAgain) {
-  CongestionWindow window(3, 2 * kMiB);
-  window.too_large(2 * kMiB + 500);
+  CongestionWindow window(3, 2 * kMebibyte);
+  window.too_large(2 * kMebibyte + 500);
   for (int i = 0; i < 100; ++i) window.came_through();
-  EXPECT_EQ(window.bytes(), kMiB + 250);
+  EXPECT_EQ(window.bytes(), kMebibyte + 250);
   EXPECT_EQ(window.requests(), 3);
   for (int i = 0; i < 100; ++i) window.too_large(1'000);
   EXPECT_EQ(window.bytes(), 64u * 1024);

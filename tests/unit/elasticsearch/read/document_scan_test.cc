@@ -10,14 +10,14 @@ namespace {
 
 using testing::HasSubstr;
 
-struct Read {
+struct Scanned {
   std::string id, routing;
   std::int64_t version = 0;
-  bool operator==(const Read&) const = default;
+  bool operator==(const Scanned&) const = default;
 };
 
-std::vector<Read> scan(Script& script) {
-  std::vector<Read> found;
+std::vector<Scanned> scan(Script& script) {
+  std::vector<Scanned> found;
   ElasticsearchClient client = client_of(script);
   scan_documents(client, "posts", {}, [&](std::span<const StoredDocument> page) {
     for (const StoredDocument& document : page) {
@@ -39,7 +39,7 @@ constexpr const char* kEmpty =
 
 TEST(ScanDocuments, GivesEveryPageAndEndsTheScan) {
   Script script{{{200, kFirstPage}, {200, kSecondPage}, {200, kEnd}, {200, "{}"}}, {}};
-  EXPECT_EQ(scan(script), (std::vector<Read>{{"a", "", 3}, {"b", "r", 4}, {"c", "", 5}}));
+  EXPECT_EQ(scan(script), (std::vector<Scanned>{{"a", "", 3}, {"b", "r", 4}, {"c", "", 5}}));
   ASSERT_EQ(script.requests.size(), 4u);
   EXPECT_EQ(script.requests[1].body, R"({"scroll":"5m","scroll_id":"s1"})");
   EXPECT_EQ(script.requests[2].body, R"({"scroll":"5m","scroll_id":"s2"})");

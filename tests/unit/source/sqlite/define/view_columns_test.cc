@@ -19,7 +19,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 
-constexpr const char* kTables = R"sql(
+constexpr const char* kJoinedTables = R"sql(
 create table a (ida integer primary key, k int, x text collate nocase, y text);
 create table b (idb integer primary key, k int, x text, z text, g as (z || x));
 create table c (idc integer primary key, k int, w text, x text);
@@ -83,14 +83,14 @@ class RandomViews {
 bool is_accepted(const std::string& view) {
   const ApplicationFolder folder;
   Application application(folder.file("app.db"));
-  application.execute(std::string(kTables) + "create view docs as " + view);
+  application.execute(std::string(kJoinedTables) + "create view docs as " + view);
   return application.attempt("select * from docs") == SQLITE_OK;
 }
 
 class ViewColumns {
  public:
   explicit ViewColumns(const std::string& view) : application_(folder_.file("app.db")) {
-    application_.execute(std::string(kTables) + "create view docs as " + view);
+    application_.execute(std::string(kJoinedTables) + "create view docs as " + view);
     std::vector<TrackConfig> tracks;
     for (const char* const table : {"a", "b", "c"})
       tracks.push_back(sqlite_track(table, "", "", "select value from json_each($1)"));
@@ -161,7 +161,8 @@ TEST(SqliteViewColumnsTest, AnUpdateOfAnyColumnByWhichARandomViewJoinsIsCaptured
 TEST(SqliteViewColumnsTest, ATableThatGivesOnlyColumnsToJoinByIsMissedByCheck) {
   const ApplicationFolder folder;
   Application application(folder.file("app.db"));
-  application.execute(std::string(kTables) + "create view docs as select ida as _id from a join b using (k)");
+  application.execute(std::string(kJoinedTables) +
+                      "create view docs as select ida as _id from a join b using (k)");
   const auto lines = [&](const std::vector<TrackConfig>& tracks) {
     std::vector<std::string> said;
     const Config config = sqlite_config(folder.file("app.db"), {sqlite_index("docs", tracks)});
