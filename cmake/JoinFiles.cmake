@@ -1,8 +1,8 @@
-# Files of one folder compiled together, which reads what they all include once: CMake's unity build. The sanitizer builds take it
-# (CMakePresets.json), since they compile everything for each change of a header. A name in an anonymous namespace is unique in its folder
-# for that (tests/rules/joined_files_test.py).
+# Compiles files of one folder together, which reads what they all include once: CMake's unity build. The presets with sanitizers do,
+# since a change of a header makes them compile everything. For that a name in an anonymous namespace is unique in its folder:
+# tests/rules/joined_files_test.py finds most that are not, the compiler all.
 #
-#   lockstep_join(<target>)  what of its sources is in one folder, LOCKSTEP_JOIN files at a time; generated sources alone
+#   lockstep_join(<target>)  so many of its sources at a time; generated sources alone
 set(LOCKSTEP_JOIN 1 CACHE STRING "How many files of a folder to compile together")
 
 function(lockstep_join target)
