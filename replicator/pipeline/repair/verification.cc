@@ -43,6 +43,19 @@ DocumentIds ids_of(const std::vector<FoundDocument>& documents) {
   return {ids.begin(), ids.end()};
 }
 
+// Two routings may lead to one shard, which finds the document under the other one too.
+std::optional<DocumentVersion> version_under(const std::string& routing,
+                                             const std::optional<StoredDocument>& stored) {
+  return stored && stored->routing == routing ? std::optional(stored->version) : std::nullopt;
+}
+
+// False for one that was not looked up.
+bool is_at(const std::optional<DocumentVersion>& version, const FoundDocument& document,
+           const std::map<FoundDocument, std::optional<DocumentVersion>>& before) {
+  const auto then = before.find(document);
+  return then != before.end() && then->second == version;
+}
+
 }  // namespace
 
 std::string_view to_string(Difference difference) {
@@ -147,6 +160,7 @@ Suspects Verification::judge_once(const AppliedIndex& index, Suspects suspects,
                                   const std::optional<SteadyTime>& deadline) {
   ViewState before = state_of(index, suspects);
   if (!wait_for(index, before.position, deadline)) return suspects;
+  Suspects missing;
   Suspects undecided;
   std::vector<FoundDocument> expected;
   for (const std::vector<FoundDocument>* documents : {&suspects.missing, &suspects.different}) {
@@ -154,15 +168,23 @@ Suspects Verification::judge_once(const AppliedIndex& index, Suspects suspects,
       (before.documents[document.id] ? expected : undecided.surplus).push_back(document);
   }
   for_each_part(expected, [&](const std::vector<FoundDocument>& part) {
-    judge_expected(index, part, before, undecided);
+    judge_expected(index, part, before, missing, undecided);
   });
-  for_each_part(before.stale,
-                [&](const std::vector<FoundDocument>& part) { judge_surplus(index, part, undecided); });
+  for_each_part(before.stale, [&](const std::vector<FoundDocument>& part) {
+    judge_surplus(index, part, before.versions, undecided);
+  });
+  judge_missing(index, std::move(missing), deadline, undecided);
   return undecided;
 }
 
 Verification::ViewState Verification::state_of(const AppliedIndex& index, const Suspects& suspects) {
   ViewState state;
+  for (const std::vector<FoundDocument>* documents :
+       {&suspects.missing, &suspects.different, &suspects.surplus}) {
+    for_each_part(*documents, [&](const std::vector<FoundDocument>& part) {
+      state.versions.merge(versions_of(index, part));
+    });
+  }
   const std::unique_ptr<SourceSnapshot> snapshot = source_.changes().read();
   state.position = snapshot->position();
   for (const std::vector<FoundDocument>* documents : {&suspects.missing, &suspects.different}) {
@@ -272,9 +294,10 @@ std::vector<DifferingDocument> Verification::still_refused(const AppliedIndex& i
   return refused;
 }
 
-// REQUIRES: Elasticsearch has acknowledged all that came `before`, and the view had the documents then.
+// REQUIRES: Elasticsearch has acknowledged all that came `before`, and the view had the documents then. What
+// it has not written since would be as the view was then; what it has written may be on its way.
 void Verification::judge_expected(const AppliedIndex& index, const std::vector<FoundDocument>& suspects,
-                                  const ViewState& before, Suspects& undecided) {
+                                  const ViewState& before, Suspects& missing, Suspects& undecided) {
   DocumentIds ids = ids_of(suspects);
   while (!ids.empty()) {
     View view;
@@ -287,60 +310,71 @@ void Verification::judge_expected(const AppliedIndex& index, const std::vector<F
       else
         undecided.surplus.push_back({id, before.documents.at(id)->routing});
     }
-    std::vector<DifferingDocument> differing;
-    fetch_documents(
-        elasticsearch_, index.target(), locations_in(view, expected),
-        [&](std::size_t i, const std::optional<StoredDocument>& stored) {
-          const FoundDocument& document = expected[i];
-          if (!stored || stored->routing != document.routing) {
-            differing.push_back({document, Difference::kMissing, {}});
-          } else if (!is_equal(compared_, view.at(document.id)->json, stored->source)) {
-            const bool any_order =
-                is_equal_in_any_order(compared_, view.at(document.id)->json, stored->source);
-            differing.push_back({document, any_order ? Difference::kReordered : Difference::kDifferent, {}});
-          }
-        });
-    if (differing.empty()) continue;
-
-    DocumentIds again;
-    for (const DifferingDocument& document : differing) again.push_back(document.document.id);
-    const Fingerprints after = fingerprints(*source_.changes().read(), index, again);
     std::vector<DifferingDocument> certain;
-    for (DifferingDocument& differs : differing) {
-      const DocumentId& id = differs.document.id;
-      const std::optional<Fingerprint>& then = before.documents.at(id);
-      const Expected& now = *view.at(id);
-      if (fingerprint_of(now.routing, now.json) == then && after.at(id) == then) {
-        certain.push_back(std::move(differs));
-      } else {
-        undecided.different.push_back(std::move(differs.document));
-      }
-    }
+    fetch_documents(elasticsearch_, index.target(), locations_in(view, expected),
+                    [&](std::size_t i, const std::optional<StoredDocument>& stored) {
+                      const FoundDocument& document = expected[i];
+                      const Expected& now = *view.at(document.id);
+                      const std::optional<DocumentVersion> version = version_under(now.routing, stored);
+                      if (version && is_equal(compared_, now.json, stored->source)) return;
+                      if (!is_at(version, document, before.versions) ||
+                          fingerprint_of(now.routing, now.json) != before.documents.at(document.id))
+                        undecided.different.push_back(document);
+                      else if (version)
+                        certain.push_back({document, how_they_differ(now.json, stored->source), {}});
+                      else
+                        missing.missing.push_back(document);
+                    });
     found(index, std::move(certain));
   }
 }
 
-// REQUIRES: Elasticsearch has acknowledged all that came before a snapshot without the documents.
-void Verification::judge_surplus(const AppliedIndex& index, const std::vector<FoundDocument>& suspects,
-                                 Suspects& undecided) {
-  Suspects there;
-  look_up_documents(elasticsearch_, index.target(), locations_of(suspects),
+// One that is missing has no version: it may have been written and deleted between two looks. So it has to be
+// missing still when what came before another snapshot with it is applied.
+void Verification::judge_missing(const AppliedIndex& index, Suspects missing,
+                                 const std::optional<SteadyTime>& deadline, Suspects& undecided) {
+  if (missing.size() == 0) return;
+  const ViewState state = state_of(index, missing);
+  if (!wait_for(index, state.position, deadline)) return undecided.add(std::move(missing));
+  for_each_part(missing.missing, [&](const std::vector<FoundDocument>& part) {
+    const Versions versions = versions_of(index, part);
+    const Fingerprints after = fingerprints(*source_.changes().read(), index, ids_of(part));
+    std::vector<DifferingDocument> certain;
+    for (const FoundDocument& document : part) {
+      const std::optional<Fingerprint>& then = state.documents.at(document.id);
+      const bool is_expected = then && then->routing == document.routing && after.at(document.id) == then;
+      if (is_expected && !versions.at(document) && is_at(std::nullopt, document, state.versions))
+        certain.push_back({document, Difference::kMissing, {}});
+      else
+        undecided.missing.push_back(document);
+    }
+    found(index, std::move(certain));
+  });
+}
+
+Verification::Versions Verification::versions_of(const AppliedIndex& index,
+                                                 const std::vector<FoundDocument>& documents) {
+  Versions versions;
+  look_up_documents(elasticsearch_, index.target(), locations_of(documents),
                     [&](std::size_t i, const std::optional<StoredDocument>& stored) {
-                      // Two routings may lead to one shard, which finds the document under the other one too.
-                      if (stored && stored->routing == suspects[i].routing)
-                        there.surplus.push_back(suspects[i]);
+                      versions[documents[i]] = version_under(documents[i].routing, stored);
                     });
-  if (there.surplus.empty()) return;
-  const std::vector<FoundDocument> still = state_of(index, there).stale;
-  const std::set<FoundDocument> certain(still.begin(), still.end());
-  std::vector<DifferingDocument> surplus;
-  for (FoundDocument& document : there.surplus) {
-    if (certain.contains(document))
-      surplus.push_back({std::move(document), Difference::kSurplus, {}});
+  return versions;
+}
+
+// REQUIRES: Elasticsearch has acknowledged all that came before a snapshot without the documents, which had
+// these versions `before`.
+void Verification::judge_surplus(const AppliedIndex& index, const std::vector<FoundDocument>& suspects,
+                                 const Versions& before, Suspects& undecided) {
+  std::vector<DifferingDocument> certain;
+  for (const auto& [document, version] : versions_of(index, suspects)) {
+    if (!version) continue;
+    if (is_at(version, document, before))
+      certain.push_back({document, Difference::kSurplus, {}});
     else
-      undecided.different.push_back(std::move(document));
+      undecided.surplus.push_back(document);
   }
-  found(index, std::move(surplus));
+  found(index, std::move(certain));
 }
 
 // Waits until Elasticsearch has acknowledged everything before `position`, what is due

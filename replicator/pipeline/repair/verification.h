@@ -1,7 +1,8 @@
 // Whether an index equals its view, document by document, while both may be changing (promise 3).
 //
 // Two passes find suspects (passes.h). One is judged once Elasticsearch has acknowledged everything that the
-// view's snapshot saw, and counts if the view still says the same then.
+// view's snapshot saw, and counts if Elasticsearch has not written it since before that snapshot. That the
+// view still says the same then proves nothing: a value may go there and back between two looks.
 #pragma once
 
 #include <cstdint>
@@ -14,6 +15,7 @@
 
 #include "replicator/clock.h"
 #include "replicator/config/config.h"
+#include "replicator/document_version.h"
 #include "replicator/elasticsearch/admin/client.h"
 #include "replicator/pipeline/repair/passes.h"
 #include "replicator/pipeline/repair/view_page.h"
@@ -50,7 +52,8 @@ struct VerifiedIndex {
   std::int64_t different = 0;
   std::int64_t reordered = 0;
   std::int64_t surplus = 0;
-  std::int64_t undecided = 0;  ///< changed between all looks at them, or faster than changes are applied
+  /// Changed or were written between all looks at them, or change faster than changes are applied.
+  std::int64_t undecided = 0;
   /// Why what the index makes of its documents is not proven, although their contents may be equal: they are
   /// written again, for a mapping that counts for later writes only, say. Empty: nothing.
   std::string unproven = {};
@@ -118,8 +121,11 @@ class Verification {
   };
   /// None: the view does not have it.
   using Fingerprints = std::map<DocumentId, std::optional<Fingerprint>>;
+  /// Of documents that were looked up. None: the index did not have it.
+  using Versions = std::map<FoundDocument, std::optional<DocumentVersion>>;
   /// What the view said of suspects in one snapshot.
   struct ViewState {
+    Versions versions;  ///< of the suspects, in the index, just before
     Position position;
     Fingerprints documents;            ///< that were missing or different
     std::vector<FoundDocument> stale;  ///< of those that were surplus
@@ -129,13 +135,21 @@ class Verification {
     return {std::string(routing), std::hash<std::string_view>{}(json)};
   }
 
+  Difference how_they_differ(const std::string& of_view, std::string_view stored) const {
+    return is_equal_in_any_order(compared_, of_view, stored) ? Difference::kReordered
+                                                             : Difference::kDifferent;
+  }
+
   void judge(const AppliedIndex& index, Suspects suspects);
   Suspects judge_once(const AppliedIndex& index, Suspects suspects,
                       const std::optional<SteadyTime>& deadline);
   void judge_expected(const AppliedIndex& index, const std::vector<FoundDocument>& suspects,
-                      const ViewState& before, Suspects& undecided);
-  void judge_surplus(const AppliedIndex& index, const std::vector<FoundDocument>& suspects,
+                      const ViewState& before, Suspects& missing, Suspects& undecided);
+  void judge_missing(const AppliedIndex& index, Suspects missing, const std::optional<SteadyTime>& deadline,
                      Suspects& undecided);
+  void judge_surplus(const AppliedIndex& index, const std::vector<FoundDocument>& suspects,
+                     const Versions& before, Suspects& undecided);
+  Versions versions_of(const AppliedIndex& index, const std::vector<FoundDocument>& documents);
   ViewState state_of(const AppliedIndex& index, const Suspects& suspects);
   Fingerprints fingerprints(SourceSnapshot& snapshot, const AppliedIndex& index, DocumentIds ids);
   DocumentIds read_view(const AppliedIndex& index, const DocumentIds& ids, View& view, Position& seen);
