@@ -98,6 +98,19 @@ TEST_F(PreflightTest, ValuesThatAreNeverIdsAreFound) {
   EXPECT_THAT(check(), IsEmpty());
 }
 
+// `check` warned of what `init` had written for such a view.
+TEST_F(PreflightTest, AViewThatKeepsFewRowsOfItsTableHasTheirIdsAllTheSame) {
+  for (const std::string& rows :
+       {"order by id desc limit 10", "order by id offset 990", "where id > 990", "where id = 1000"}) {
+    execute("drop view if exists s.w; create view s.w as select id as _id, title from s.posts " + rows);
+    defined_.config().indices.clear();
+    defined_.add_index("s.w", {track("s.posts")});
+    EXPECT_THAT(check(), Not(Contains(HasSubstr("has a value that is an _id")))) << rows;
+  }
+  execute("drop view s.w; create view s.w as select 'p' || id as _id from s.posts order by id desc limit 10");
+  EXPECT_THAT(check(), Contains(HasSubstr("none of 100 rows of s.posts has a value that is an _id")));
+}
+
 TEST_F(PreflightTest, SearchWithoutAnIndexIsFound) {
   follow();
   execute(

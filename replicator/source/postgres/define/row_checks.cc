@@ -279,7 +279,7 @@ class RowChecks {
       look(index, track.line, "comparing rows of " + track.table + " with view " + index.view,
            {"set local enable_seqscan = on", statement}, [&](const pqxx::result& result) {
              const pqxx::row row = result[0];
-             if (row[1].as<int>() > 0) return check_references(index, track);
+             if (row[1].as<int>() > 0 || row[3].as<bool>()) return check_references(index, track);
              if (row[0].as<int>() == 0 || !row[2].as<bool>()) return;
              warn(track.line,
                   std::string("none of ") + row[0].c_str() + " rows of " + track.table +
