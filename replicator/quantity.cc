@@ -59,4 +59,21 @@ std::string size_text(std::int64_t bytes) {
   return quantity_text(bytes, kSizeUnits);
 }
 
+std::string grouped(std::int64_t number) {
+  std::string text = std::to_string(number);
+  const std::size_t digits_begin = number < 0 ? 1 : 0;
+  for (std::size_t at = text.size(); at > digits_begin + 3;) {
+    at -= 3;
+    text.insert(at, 1, ',');
+  }
+  return text;
+}
+
+std::string counted(std::int64_t number, std::string_view noun, std::string_view plural) {
+  std::string text = grouped(number) + " ";
+  if (number == 1 || plural.empty()) text += noun;
+  if (number != 1) text += plural.empty() ? "s" : plural;
+  return text;
+}
+
 }  // namespace lockstep

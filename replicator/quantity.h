@@ -1,5 +1,5 @@
 // Durations ("500ms", "10s", "5m", "1h", "7d") and sizes ("512KiB", "2MiB"), as people write them in the
-// configuration and on the command line.
+// configuration and on the command line; and numbers of things.
 #pragma once
 
 #include <chrono>
@@ -21,5 +21,11 @@ std::string duration_text(std::chrono::milliseconds duration);
 
 /// In the greatest unit that divides it: "2MiB", "1000B".
 std::string size_text(std::int64_t bytes);
+
+/// "1,234,567".
+std::string grouped(std::int64_t number);
+
+/// "1 document", "3,000 documents"; `plural` where that is not the noun with an s.
+std::string counted(std::int64_t number, std::string_view noun, std::string_view plural = {});
 
 }  // namespace lockstep

@@ -17,6 +17,7 @@
 #include "replicator/log/log.h"
 #include "replicator/pipeline/leadership.h"
 #include "replicator/pipeline/look_pace.h"
+#include "replicator/quantity.h"
 
 namespace lockstep {
 namespace {
@@ -52,8 +53,9 @@ Leader::Leader(const LeaderWorld& of, const LeaderPatience& patience)
   for (const AppliedIndex& index : pipeline.indices)
     checkpoint.begin_trial(index.id, report.count_dead_letters(index.id));
   set_log_field("epoch", std::to_string(versions.epoch().value));
-  spdlog::info("leading pipeline {} under epoch {}: {} indices, {} jobs", pipeline.name,
-               versions.epoch().value, pipeline.indices.size(), jobs.progress().size());
+  spdlog::info("leading pipeline {} under epoch {}: {}, {}", pipeline.name, versions.epoch().value,
+               counted(std::ssize(pipeline.indices), "index", "indices"),
+               counted(std::ssize(jobs.progress()), "job"));
   world.board.update([&](ReplicationProgress& progress) {
     progress.outbox_max_bytes = world.config.replication.max_outbox_size;
   });
@@ -202,7 +204,7 @@ void Leader::require_filled() const {
     if (index.dead_letters == 0 || index.refused <= index.documents) continue;
     throw Error(
         {"filling index " + index.alias,
-         "Elasticsearch has refused " + std::to_string(index.refused) + " documents and taken " +
+         "Elasticsearch has refused " + counted(index.refused, "document") + " and taken " +
              std::to_string(index.documents),
          "see why with `lockstep dead-letters list`, mend the mapping, the view or the ingest pipeline, "
          "then run `lockstep dead-letters retry --all`"});

@@ -10,6 +10,7 @@
 #include "replicator/error.h"
 #include "replicator/pipeline/own_refusals.h"
 #include "replicator/pipeline/refused_share.h"
+#include "replicator/quantity.h"
 #include "replicator/source/index_definition.h"
 
 namespace lockstep {
@@ -412,9 +413,10 @@ std::string Reindexing::obstacle(const Reindex& reindex) {
   if (reindex.is_forced) return "";
   const std::int64_t refused = parts_.source.reindexes().refused_beside(reindex);
   if (refused == 0) return "";
-  return std::to_string(refused) + " documents that " + reindex.live_name + " has are refused by " +
-         reindex.beside_name + " or changed there: see why with `lockstep dead-letters list --index " +
-         reindex.beside_name + "`; take the reindex back with `lockstep reindex --abort " + reindex.alias +
+  return counted(refused, "document") + " that " + reindex.live_name +
+         (refused == 1 ? " has is" : " has are") + " refused by " + reindex.beside_name +
+         " or changed there: see why with `lockstep dead-letters list --index " + reindex.beside_name +
+         "`; take the reindex back with `lockstep reindex --abort " + reindex.alias +
          "`, or do without them with `lockstep reindex --force " + reindex.alias + "`";
 }
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "replicator/pause.h"
+#include "replicator/quantity.h"
 #include "replicator/service/health.h"
 #include "replicator/service/rate_meter.h"
 #include "replicator/service/readable.h"
@@ -36,8 +37,8 @@ std::string status_line(const ReplicationProgress& progress, double documents_pe
       total += job.total.value_or(job.done);
     }
   }
-  if (total > 0) line += ", jobs at " + grouped(done) + " of " + grouped(total) + " documents";
-  if (dead_letters > 0) line += ", " + grouped(dead_letters) + " dead letters";
+  if (total > 0) line += ", jobs at " + grouped(done) + " of " + counted(total, "document");
+  if (dead_letters > 0) line += ", " + counted(dead_letters, "dead letter");
   return line;
 }
 

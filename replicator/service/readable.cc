@@ -6,17 +6,9 @@
 #include <cmath>
 #include <string_view>
 
-namespace lockstep {
+#include "replicator/quantity.h"
 
-std::string grouped(std::int64_t number) {
-  std::string text = std::to_string(number);
-  const std::size_t digits_begin = number < 0 ? 1 : 0;
-  for (std::size_t at = text.size(); at > digits_begin + 3;) {
-    at -= 3;
-    text.insert(at, 1, ',');
-  }
-  return text;
-}
+namespace lockstep {
 
 std::string readable(std::chrono::microseconds duration) {
   const std::int64_t milliseconds = duration.count() / 1'000;

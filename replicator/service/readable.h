@@ -7,9 +7,6 @@
 
 namespace lockstep {
 
-/// "1,234,567".
-std::string grouped(std::int64_t number);
-
 /// Two leading units at most: "0 ms", "12 ms", "3.4 s", "2 min 5 s", "3 h 12 min", "4 d 6 h".
 std::string readable(std::chrono::microseconds duration);
 

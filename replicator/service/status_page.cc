@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "replicator/quantity.h"
 #include "replicator/service/due_json.h"
 #include "replicator/service/health.h"
 #include "replicator/service/job_rates.h"
@@ -30,11 +31,6 @@ std::string host_name() {
 
 double in_seconds(std::chrono::steady_clock::duration duration) {
   return std::chrono::duration<double>(duration).count();
-}
-
-// "1 dead letter", "3 dead letters".
-std::string counted(std::int64_t number, const std::string& noun) {
-  return grouped(number) + " " + noun + (number == 1 ? "" : "s");
 }
 
 // What somebody has to see to while the rest is followed.

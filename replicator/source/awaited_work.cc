@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "replicator/quantity.h"
+
 namespace lockstep {
 namespace {
 
@@ -52,9 +54,11 @@ AppliedState AwaitedWork::look(const std::vector<UnfinishedWork>& work, const st
   }
   known_->jobs = std::move(jobs);
   if (left.empty()) return {AppliedState::Kind::kApplied};
-  if (left.size() == 1) return pending("not all is written yet: " + left.front()->what);
-  return pending("not all is written yet: " + left.front()->what + ", and " +
-                 std::to_string(left.size() - 1) + " more");
+  const std::string unwritten = "not all is written yet: " + left.front()->what;
+  if (left.size() == 1) return pending(unwritten);
+  return pending(unwritten + ", and " +
+                 counted(std::ssize(left) - 1, "other job or list of what is due",
+                         "other jobs and lists of what is due"));
 }
 
 }  // namespace lockstep

@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "replicator/cli/text/json_text.h"
-#include "replicator/service/readable.h"
+#include "replicator/quantity.h"
 
 namespace lockstep {
 namespace {
@@ -24,7 +24,7 @@ std::string document_line(const DeadLetterDocument& document) {
 }  // namespace
 
 std::string dead_letters_text(std::int64_t count) {
-  return grouped(count) + (count == 1 ? " dead letter" : " dead letters");
+  return counted(count, "dead letter");
 }
 
 std::string dead_letter_line(const std::string& alias, const StoredDeadLetter& stored) {

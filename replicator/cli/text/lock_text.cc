@@ -6,7 +6,7 @@
 
 #include "replicator/cli/text/json_text.h"
 #include "replicator/one_line.h"
-#include "replicator/service/readable.h"
+#include "replicator/quantity.h"
 
 namespace lockstep {
 namespace {

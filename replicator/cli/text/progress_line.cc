@@ -7,6 +7,7 @@
 #include <iostream>
 
 #include "replicator/process/terminal.h"
+#include "replicator/quantity.h"
 #include "replicator/service/readable.h"
 
 namespace lockstep {

@@ -6,6 +6,7 @@
 
 #include "replicator/cli/text/json_text.h"
 #include "replicator/cli/text/plan_text.h"
+#include "replicator/quantity.h"
 #include "replicator/service/readable.h"
 
 namespace lockstep {
@@ -48,7 +49,7 @@ std::string room_text(const ReindexForecast& forecast) {
 
 std::string pace_text(const char* done, const std::optional<Pace>& pace) {
   if (!pace) return "";
-  return grouped(pace->documents) + " documents " + done + " in " + readable(pace->took);
+  return counted(pace->documents, "document") + " " + done + " in " + readable(pace->took);
 }
 
 std::string time_text(const ReindexForecast& forecast) {
@@ -121,9 +122,9 @@ std::optional<milliseconds> time_at(std::int64_t documents, const std::optional<
 std::string forecast_text(const ReindexForecast& forecast) {
   std::string text = forecast.alias + ": a new index beside " + forecast.index + '\n';
   for (const std::string& change : forecast.changes) text += "  " + change + '\n';
-  text += "  " + grouped(forecast.documents) + " documents are written into it";
+  text += "  " + counted(forecast.documents, "document is", "documents are") + " written into it";
   if (forecast.bytes_of_copy > 0)
-    text += ", which take about " + readable_size(forecast.bytes_of_copy) + " for each copy";
+    text += ", about " + readable_size(forecast.bytes_of_copy) + " for each copy";
   if (!forecast.other_aliases.empty()) text += "\n  " + other_aliases_text(forecast.other_aliases);
   text += '\n' + time_text(forecast) + room_text(forecast) + "  then the alias moves, and " + forecast.index +
           " is ";

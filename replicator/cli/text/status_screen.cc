@@ -10,6 +10,7 @@
 
 #include "replicator/cli/text/progress_line.h"
 #include "replicator/cli/text/status_text.h"
+#include "replicator/quantity.h"
 #include "replicator/service/leader_report.h"
 #include "replicator/service/readable.h"
 
@@ -65,10 +66,6 @@ std::vector<std::string> job_lines(const PipelineStatus& status) {
   return lines;
 }
 
-std::string plural(std::int64_t number, const std::string& noun) {
-  return grouped(number) + " " + noun + (number == 1 ? "" : "s");
-}
-
 }  // namespace
 
 void Trend::add(double value) {
@@ -113,7 +110,7 @@ std::string status_screen(const std::string& pipeline, const std::optional<Pipel
   if (lines.size() > size.lines && size.lines > 1) {
     const std::size_t left_out = lines.size() - size.lines + 1;
     lines.resize(size.lines - 1);
-    lines.push_back("  … " + plural(static_cast<std::int64_t>(left_out), "more line"));
+    lines.push_back("  … " + counted(static_cast<std::int64_t>(left_out), "more line"));
   }
   std::string screen;
   for (const std::string& each : lines) screen += (screen.empty() ? "" : "\n") + cut(each, size.columns);
@@ -124,9 +121,9 @@ std::string status_line(const std::optional<PipelineStatus>& status) {
   std::string line = spaced(state_of(status));
   if (!status) return line;
   if (const std::string reason = reason_of(*status); !reason.empty()) line += ": " + reason;
-  line += status->pending_rows == 0
-              ? ", nothing pending"
-              : ", lag " + readable(status->pending_age) + ", " + plural(status->pending_rows, "pending row");
+  line += status->pending_rows == 0 ? ", nothing pending"
+                                    : ", lag " + readable(status->pending_age) + ", " +
+                                          counted(status->pending_rows, "pending row");
   line += ", " + rate_text(rate_of(*status));
   std::int64_t dead_letters = 0, jobs = 0, due = 0;
   bool is_any_due = false;
@@ -137,11 +134,11 @@ std::string status_line(const std::optional<PipelineStatus>& status) {
     if (index.due) due += index.due->documents;
     if (!index.set_aside.empty()) line += ", " + index.alias + " is not followed";
   }
-  if (is_any_due) line += ", " + (due > 0 ? plural(due, "document") : std::string("changes")) + " due";
-  if (jobs > 0) line += ", " + plural(jobs, "job");
-  if (dead_letters > 0) line += ", " + plural(dead_letters, "dead letter");
+  if (is_any_due) line += ", " + (due > 0 ? counted(due, "document") : std::string("changes")) + " due";
+  if (jobs > 0) line += ", " + counted(jobs, "job");
+  if (dead_letters > 0) line += ", " + counted(dead_letters, "dead letter");
   const std::size_t warnings = warnings_of(*status).size();
-  if (warnings > 0) line += ", " + plural(static_cast<std::int64_t>(warnings), "warning");
+  if (warnings > 0) line += ", " + counted(static_cast<std::int64_t>(warnings), "warning");
   return line;
 }
 

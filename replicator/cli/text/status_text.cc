@@ -136,10 +136,9 @@ std::string waits_text(const IndexStatus::Job& job, const std::string& state) {
 std::string job_line(const IndexStatus::Job& job, double documents_per_second, const std::string& state) {
   std::string line = "    " + job.kind + " (" + job.reason + "): ";
   if (!job.unreadable.empty()) return line + "it cannot be done: " + job.unreadable + "\n";
-  line += grouped(job.done);
   const std::string end = waits_text(job, state) + "\n";
-  if (!job.total) return line + " documents" + end;
-  line += " of about " + grouped(*job.total) + " documents";
+  if (!job.total) return line + counted(job.done, "document") + end;
+  line += grouped(job.done) + " of about " + counted(*job.total, "document");
   if (*job.total > 0) line += fmt::format(", {} %", std::min<std::int64_t>(100, job.done * 100 / *job.total));
   if (const auto left = time_left(job.done, job.total, documents_per_second))
     return line + ", about " + readable(*left) + " left\n";
@@ -148,7 +147,7 @@ std::string job_line(const IndexStatus::Job& job, double documents_per_second, c
 
 std::string due_line(const DueList& due, double documents_per_second, const std::string& state) {
   std::string line = "    due: ";
-  if (due.documents > 0) line += grouped(due.documents) + (due.documents == 1 ? " document" : " documents");
+  if (due.documents > 0) line += counted(due.documents, "document");
   if (due.changes > 0)
     line += std::string(due.documents > 0 ? ", and " : "") + "changes whose documents are still to be found";
   if (!due.reason.empty()) line += " (" + due.reason + ")";

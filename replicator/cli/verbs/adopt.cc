@@ -17,8 +17,8 @@
 #include "replicator/pipeline/foreign_writes.h"
 #include "replicator/pipeline/repair/survey.h"
 #include "replicator/process/terminal.h"
+#include "replicator/quantity.h"
 #include "replicator/service/rate_meter.h"
-#include "replicator/service/readable.h"
 
 namespace lockstep {
 namespace {
@@ -94,9 +94,9 @@ class Adopt final : public Verb {
     // What lockstep has made has nothing but what was in the view once.
     const bool is_made_by_lockstep = has_lost_mark && generation_number(alias_, own->index) > 0;
     if (found.surplus > 0 && !delete_surplus_ && !is_made_by_lockstep) {
-      std::cerr << "nothing was changed: " << grouped(found.surplus)
-                << " documents are not in the view; see them with --list, and let them go with "
-                   "--delete-surplus, or add their rows to the view\n";
+      std::cerr << "nothing was changed: " << counted(found.surplus, "document is", "documents are")
+                << " not in the view; list what is surplus with --list, and delete it with --delete-surplus, "
+                   "or add its rows to the view\n";
       return ExitCode::kDifference;
     }
     if (has_lost_mark) {
@@ -175,7 +175,7 @@ class Adopt final : public Verb {
   }
 
   void tell(const IndexPlan& plan, BothSides& sides, const Survey& found) const {
-    std::cout << alias_ << ": " << grouped(found.in_index) << " documents in index " << plan.index << ", "
+    std::cout << alias_ << ": " << counted(found.in_index, "document") << " in index " << plan.index << ", "
               << grouped(found.in_view) << " in the view\n  " << grouped(found.equal())
               << " equal: they stay as they are\n"
               << kind_text("different", found.different, found.examples.different)

@@ -11,7 +11,7 @@
 #include "replicator/cli/verbs/dead_letter_pages.h"
 #include "replicator/cli/verbs/finish_work.h"
 #include "replicator/elasticsearch/transport/curl_transport.h"
-#include "replicator/service/readable.h"
+#include "replicator/quantity.h"
 
 namespace lockstep {
 namespace {

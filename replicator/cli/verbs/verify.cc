@@ -15,6 +15,7 @@
 #include "replicator/error.h"
 #include "replicator/pipeline/leadership.h"
 #include "replicator/pipeline/repair/verification.h"
+#include "replicator/quantity.h"
 #include "replicator/service/rate_meter.h"
 #include "replicator/service/readable.h"
 #include "replicator/source/open_source.h"
@@ -31,7 +32,7 @@ std::string line_of(const AppliedIndex& index, const DifferingDocument& differin
 }
 
 std::string summary_of(const VerifiedIndex& index) {
-  std::string text = index.alias + ": " + grouped(index.documents) + " documents compared, ";
+  std::string text = index.alias + ": " + counted(index.documents, "document") + " compared, ";
   if (index.missing + index.different + index.surplus == 0) {
     text += index.reordered > 0 ? "none missing, different or surplus" : "equal";
     if (!index.reshaped.empty() || !index.without.empty())

@@ -30,7 +30,7 @@ struct CapturedChange {
 
 /// Why the jobs of a change of `everything` are there, for `status`.
 inline constexpr std::string_view kEverythingChanged =
-    "a tracked table was truncated, or its triggers cannot name rows";
+    "a tracked table was truncated, or its trigger could not compute the value of a track";
 
 /// A transaction of many changes, or what is left of it, which nobody has read. Only the source that made it
 /// can read it.

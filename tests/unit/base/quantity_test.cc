@@ -36,5 +36,22 @@ TEST(QuantityTest, TextsUseTheGreatestUnitThatDivides) {
   EXPECT_EQ(size_text(1'000), "1000B");
 }
 
+TEST(QuantityTest, NumbersAreGroupedByThree) {
+  EXPECT_EQ(grouped(0), "0");
+  EXPECT_EQ(grouped(999), "999");
+  EXPECT_EQ(grouped(1'000), "1,000");
+  EXPECT_EQ(grouped(-1'234'567), "-1,234,567");
+  EXPECT_EQ(grouped(-123), "-123");
+}
+
+// "1 indices, 2 jobs", said the log.
+TEST(QuantityTest, OneThingIsNotSeveral) {
+  EXPECT_EQ(counted(0, "job"), "0 jobs");
+  EXPECT_EQ(counted(1, "job"), "1 job");
+  EXPECT_EQ(counted(2'000, "job"), "2,000 jobs");
+  EXPECT_EQ(counted(1, "index", "indices"), "1 index");
+  EXPECT_EQ(counted(2, "index", "indices"), "2 indices");
+}
+
 }  // namespace
 }  // namespace lockstep

@@ -18,14 +18,6 @@ TEST(ReadableTest, SizesHaveOneDigitAndAUnit) {
   EXPECT_EQ(readable_size(std::int64_t{5000} << 40), "5000.0 TiB");
 }
 
-TEST(ReadableTest, NumbersAreGroupedByThree) {
-  EXPECT_EQ(grouped(0), "0");
-  EXPECT_EQ(grouped(999), "999");
-  EXPECT_EQ(grouped(1'000), "1,000");
-  EXPECT_EQ(grouped(-1'234'567), "-1,234,567");
-  EXPECT_EQ(grouped(-123), "-123");
-}
-
 TEST(ReadableTest, DurationsHaveTwoUnitsAtMost) {
   EXPECT_EQ(readable(0ms), "0 ms");
   EXPECT_EQ(readable(999'999us), "999 ms");

@@ -281,6 +281,12 @@ TEST(StatusTextTest, ASweepSaysThatItMayStandStillAndUntilWhen) {
           "that leader's last write must have landed: elasticsearch.request_timeout and 30 s"));
 }
 
+TEST(StatusTextTest, AJobThatHasDoneOneDocumentHasNotDoneDocuments) {
+  PipelineStatus status = following();
+  status.indices[0].jobs = {{.id = JobId{5}, .kind = "sweep", .reason = "it was restored", .done = 1}};
+  EXPECT_THAT(status_text("shop", status), HasSubstr("    sweep (it was restored): 1 document; "));
+}
+
 TEST(StatusTextTest, AJobThatNobodyCanReadIsShownByItsWordWithTheReason) {
   PipelineStatus status = following();
   status.indices[0].jobs[0].kind = "rebuild";
