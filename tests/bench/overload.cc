@@ -28,7 +28,8 @@ constexpr BulkShape kReadyBulk{1 << 20, 2};
 std::int64_t operations() {
   support::ElasticsearchServer server;
   std::int64_t all = 0;
-  for (const auto& node : server.expect("GET", "/_nodes/stats/indices/indexing").at("nodes"))
+  const auto stats = server.expect("GET", "/_nodes/stats/indices/indexing");
+  for (const auto& node : stats.at("nodes"))
     all += node.at("indices").at("indexing").at("index_total").get<std::int64_t>();
   return all;
 }
