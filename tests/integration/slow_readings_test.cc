@@ -101,7 +101,7 @@ TEST_F(SlowReadings, ALockOnTheTableOfOneIndexIsNamedAndHoldsUpNoOther) {
   EXPECT_THAT(told, HasSubstr(" of " + pipeline_.index("items").alias() + " has taken "));
   EXPECT_THAT(told, HasSubstr("pg_terminate_backend(" + session + ")"));
   told = pipeline_.lockstep("wait", {"--timeout", "1ms"}).err;
-  EXPECT_THAT(told, HasSubstr("documents of " + pipeline_.index("items").alias() + " are due"));
+  EXPECT_THAT(told, HasSubstr("document of " + pipeline_.index("items").alias() + " is due"));
   EXPECT_THAT(told, HasSubstr(holder));
   EXPECT_THAT(program_->err(), HasSubstr(holder));
   execute("update notes set text = 'changed again' where id in (5, 6)");

@@ -18,9 +18,8 @@ struct Setting {
 // Two are missing. Under another xmloption an expression fails or has the same value, and what fails is noted
 // as a whole (triggers.h, T5). To set timezone_abbreviations costs three times as much as all else that a
 // trigger does.
-constexpr std::string_view kDateStyle = "DateStyle";
 constexpr Setting kSettings[] = {
-    {Of::kTexts, kDateStyle.data(), "ISO"},  // the order of day and month stays
+    {Of::kTexts, "DateStyle", "ISO"},  // the order of day and month stays
     {Of::kTexts, "IntervalStyle", "postgres"},
     {Of::kTexts, "TimeZone", "UTC"},
     {Of::kTexts, "bytea_output", "hex"},
@@ -49,7 +48,8 @@ std::string value_settings_sql() {
 std::vector<std::string> settings_of_database() {
   std::vector<std::string> names;
   for (const Setting& setting : kSettings) {
-    if (setting.value == nullptr || setting.name == kDateStyle) names.emplace_back(setting.name);
+    if (setting.value == nullptr || std::string_view(setting.name) == "DateStyle")
+      names.emplace_back(setting.name);
   }
   return names;
 }
