@@ -6,7 +6,7 @@
 tests_of_postgresql() {
   local catalog='CompositeKeyTest|GoldenPlanTest|HostileSchemaTest|ImageOfKeysTest|InheritanceTest|Init|InvokerTest|ManyTables|MigrationsTest'
   catalog+='|MusicbrainzInit|Names/HostileNamesTest|NorthwindInit|PartitionsTest|PreflightTest|RightsTest|RolesTest|SearchPathTest'
-  catalog+='|HotelInit|LeagueInit|PartitionsOfViews|ReplacedPolicies|ReprintedDefinitions|SettingsTest|TableChangesTest|TableWithoutKeyTest|TracksTest|TriggersTest|Types/ImageTest|Changes/ChangedPartsTest|View[A-Za-z]*Test'
+  catalog+='|HotelInit|LeagueInit|PartitionsOfViews|ReplacedPolicies|ReprintedDefinitions|SettingsOfTheDatabase|SettingsTest|TableChangesTest|TableWithoutKeyTest|TracksTest|TriggersTest|Types/ImageTest|Changes/ChangedPartsTest|View[A-Za-z]*Test'
   local program='Apply|Examples/ExampleTest|LeadTest|LockStatements|Logins|ManagedDatabase|OpenTransactions|OutboxReading|PartitionedViews'
   program+='|Partitions|ProgramRoles|SchemaChanges|Views|Wait'
   printf '^(contract\\.(Postgres|Postgresql)/|contract\\.PostgresLocks|integration\\.(%s|%s)\\.|integration\\.Of/ReplacedDefinitions\\.OneThatIsPutBackWhile)\n' "$catalog" "$program"
