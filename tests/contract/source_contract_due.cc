@@ -350,6 +350,18 @@ TEST_P(SourceContract, WhatBecomesDueAgainIsDueSinceItWas) {
   EXPECT_EQ(due_list(docs().id).value().oldest, kDueBeforeAll);
 }
 
+// The page of a repair has no `as_of` by which who has read it could tell: the change was taken off with it.
+TEST_P(SourceContract, AChangeOfADocumentWhoseRepairIsInHandStaysDue) {  // U1
+  lead();
+  render(*begin(), docs(), {{"1"}}, {});
+  const std::vector<DuePage> in_hand = due_pages(docs().id);
+  writer_->insert_thing(1, 0);
+  make_due(docs(), version(5));
+  ASSERT_TRUE(finds(docs(), 1));
+  take_off(in_hand);
+  EXPECT_EQ(due_documents(docs().id), Ids{"1"});
+}
+
 TEST_P(SourceContract, APageInHandIsNotGivenAgain) {
   lead();
   render(*begin(), docs(), {{"1"}}, {});

@@ -246,8 +246,8 @@ std::vector<std::string> join_pages(StoredDue& due, const std::vector<std::strin
   const std::set<std::string> wanted(ids.begin(), ids.end());
   std::set<std::string> joined;
   for (auto& [number, stored] : due.pages) {
-    if (number > up_to || stored.not_before > SteadyTime{}) continue;
     DuePage& page = stored.page;
+    if (number > up_to || stored.not_before > SteadyTime{} || !page.as_of) continue;
     bool joins = false;
     for (const DocumentId& id : page.ids) {
       if (!wanted.contains(id.text)) continue;
@@ -255,7 +255,7 @@ std::vector<std::string> join_pages(StoredDue& due, const std::vector<std::strin
       joins = true;
     }
     if (!joins) continue;
-    page.as_of = page.as_of && like.as_of ? std::max(page.as_of, like.as_of) : std::nullopt;
+    page.as_of = like.as_of ? std::max(page.as_of, like.as_of) : std::nullopt;
     page.since = std::min(page.since, like.since);
   }
   std::vector<std::string> others;

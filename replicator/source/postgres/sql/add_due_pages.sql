@@ -1,6 +1,7 @@
 -- Makes documents due, in pages: in the order of the query, each once. Those that are on a page already, one that no pause
--- keeps back, join it: whoever renders it after that makes up for them, too. A page that is taken off at the same time keeps
--- none of them, which `read committed` sees. Returns how many documents there are.
+-- keeps back, join it: whoever renders it after that makes up for them, too. Its `as_of` tells that to whoever has read it
+-- before, so one without joins nothing. A page that is taken off at the same time keeps none of them, which `read committed`
+-- sees. Returns how many documents there are.
 --   index, as_of, since, due_at, pause (seconds), reason  literals
 --   may_join   pages up to this number; 0: none
 --   documents  in a page, at most
@@ -18,13 +19,14 @@ page as (
     select p.number
     from {schema}.due as p cross join unnest(p.ids) as i(id) join found as f on f.id = i.id
     where p.index = {index} and p.number <= {may_join} and p.ids is not null and p.not_before = '-infinity'
+      and p.as_of is not null
   )
   order by d.number
   for update
 ),
 joined as (
   update {schema}.due as d
-  set as_of = case when d.as_of is not null then greatest(d.as_of, {as_of}) end,
+  set as_of = case when {as_of}::bigint is not null then greatest(d.as_of, {as_of}) end,
       since = least(coalesce(d.since, d.number), {since})
   from page
   where d.number = page.number

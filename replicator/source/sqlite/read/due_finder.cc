@@ -132,13 +132,14 @@ void SqliteDueFinder::gather(const SqlitePipeline& pipeline, const SqliteIndex& 
   }
 }
 
-// Those that are on a page already, one that no pause keeps back and that is older than the search.
+// Those that are on a page already, one that no pause keeps back, that is older than the search, and whose
+// `as_of` tells whoever has read it before.
 std::int64_t SqliteDueFinder::join_pages(const SqliteIndex& index, const SqliteDueChanges& due) {
   std::vector<DueNumber> pages;
   {
     SqliteStatement page(*connection_, kDoing,
                          "select d.number from {schema}_due as d where d.index_id = ?1 and d.number <= ?2 "
-                         "and d.ids is not null and d.not_before = 0 and exists (select 1 from "
+                         "and d.as_of is not null and d.not_before = 0 and exists (select 1 from "
                          "json_each(d.ids) as i join temp.lockstep_gathered as g on g.id = i.value)",
                          index.id.value, last_before_.value);
     while (page.step()) pages.push_back({page[0].integer()});
