@@ -109,8 +109,8 @@ class DocumentWriter {
   /// another write in flight. Not for the tail while a page of jobs goes first, see page_waits().
   bool has_room() const { return has_room_behind_page() && !deletions_.is_full() && !jobs_go_first(); }
 
-  /// The same for a page of a job, while jobs have at most so many requests on the wire, and in hand.
-  /// Requests of which nothing but refused documents is left do not count.
+  /// The same for a page of a job, where jobs may have so many requests in hand, without those of which
+  /// nothing but refused documents is left. Lets them have so many `on_wire` from now on.
   bool has_room_for_jobs(std::size_t on_wire, std::size_t in_hand);
 
   /// A job's page has found no room. After a while the tail leaves it the next one: where there is one place,

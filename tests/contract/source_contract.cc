@@ -113,6 +113,14 @@ void SourceContract::make_transaction_due(int first, int things) {
   EXPECT_EQ(step_over({10, things - 1}).due, std::set<IndexId>{docs().id});
 }
 
+void SourceContract::make_parcel_and_thing_due() {
+  writer_->insert_town(1, "Ulm");
+  writer_->insert_parcel(1, 1);
+  make_due(parcels());
+  writer_->insert_thing(1, 0);
+  make_due(docs());
+}
+
 bool SourceContract::finds(const AppliedIndex& index, std::int64_t documents) {
   std::optional<FoundDue> found;
   const bool is_over = becomes_true([&] {

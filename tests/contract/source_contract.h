@@ -70,6 +70,8 @@ class SourceContract : public testing::TestWithParam<MakeWorld> {
   /// the test unless commit() returns exactly that.
   void make_due(const AppliedIndex& index, DocumentVersion as_of);
   void make_due(const AppliedIndex& index) { make_due(index, version(1)); }
+  /// A change of one document of each index.
+  void make_parcel_and_thing_due();
   /// What has become visible, as the tail reads it, with the position saved.
   struct SteppedOver {
     Reported reported;      ///< in chunks

@@ -140,11 +140,7 @@ TEST_P(SourceContract, NumbersAreOfTheWholeSourceAndNeverComeAgain) {
 
 TEST_P(SourceContract, FindingWhatIsDueOfOneIndexLeavesTheOthersAlone) {
   lead();
-  writer_->insert_town(1, "Ulm");
-  writer_->insert_parcel(1, 1);
-  make_due(parcels());
-  writer_->insert_thing(1, 0);
-  make_due(docs());
+  make_parcel_and_thing_due();
   ASSERT_TRUE(finds(docs(), 1));
   EXPECT_GT(due_list(parcels().id).value().changes, 0);
   EXPECT_TRUE(due_pages(parcels().id).empty());
@@ -153,11 +149,7 @@ TEST_P(SourceContract, FindingWhatIsDueOfOneIndexLeavesTheOthersAlone) {
 // What was found for one was not asked for, and 44 s long nothing was found for the others.
 TEST_P(SourceContract, WhatWasFoundOfOneIndexIsNotInTheWayOfAnother) {
   lead();
-  writer_->insert_town(1, "Ulm");
-  writer_->insert_parcel(1, 1);
-  make_due(parcels());
-  writer_->insert_thing(1, 0);
-  make_due(docs());
+  make_parcel_and_thing_due();
   EXPECT_FALSE(source_->changes().find_due(docs()));
   EXPECT_TRUE(finds(parcels(), 1));
   EXPECT_TRUE(finds(docs(), 1));

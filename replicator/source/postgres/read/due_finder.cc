@@ -8,21 +8,15 @@
 namespace lockstep {
 
 PostgresDueFinder::~PostgresDueFinder() {
-  if (!found_.valid()) return;
-  do session_.cancel();
-  while (found_.wait_for(std::chrono::milliseconds(50)) != std::future_status::ready);
+  // A statement may begin just after a cancellation, so once is not enough.
+  for (std::chrono::milliseconds time(0); searches_.is_at_work_after(time);
+       time = std::chrono::milliseconds(50))
+    session_.cancel();
 }
 
 std::optional<FoundDue> PostgresDueFinder::advance(const PostgresPipeline& pipeline,
                                                    const PostgresIndex& index) {
-  if (found_.valid() && found_.wait_for(std::chrono::seconds(0)) == std::future_status::ready)
-    results_[index_] = std::move(found_);
-  if (const auto result = results_.extract(index.id)) return result.mapped().get();
-  if (!found_.valid()) {
-    index_ = index.id;
-    found_ = std::async(std::launch::async, [this, pipeline, index] { return find(pipeline, index); });
-  }
-  return std::nullopt;
+  return searches_.advance(index.id, [this, pipeline, index] { return find(pipeline, index); });
 }
 
 FoundDue PostgresDueFinder::find(const PostgresPipeline& pipeline, const PostgresIndex& index) {

@@ -5,12 +5,11 @@
 // has changed itself meanwhile, and its own tracks lead to it.
 #pragma once
 
-#include <future>
-#include <map>
 #include <optional>
 #include <string>
 
 #include "replicator/source/outbox/due.h"
+#include "replicator/source/outbox/due_searches.h"
 #include "replicator/source/postgres/read/pipeline.h"
 #include "replicator/source/postgres/session/side_session.h"
 
@@ -32,9 +31,7 @@ class PostgresDueFinder {
   FoundDue find(const PostgresPipeline& pipeline, const PostgresIndex& index);
 
   PostgresSideSession session_;
-  IndexId index_;  // in hand, while found_ is valid
-  std::future<FoundDue> found_;
-  std::map<IndexId, std::future<FoundDue>> results_;  // ready, for those that ask later
+  DueSearches searches_;
 };
 
 }  // namespace lockstep

@@ -25,13 +25,12 @@ constexpr std::int64_t kDocumentsAtOnce = kDuePageDocuments;
 }  // namespace
 
 SqliteDueFinder::~SqliteDueFinder() {
-  if (!found_.valid()) return;
   {
     const MutexLock lock(mutex_);
     is_cancelled_ = true;
   }
   // A statement may begin just after an interruption, so once is not enough.
-  while (found_.wait_for(std::chrono::milliseconds(50)) != std::future_status::ready) {
+  while (searches_.is_at_work_after(std::chrono::milliseconds(50))) {
     const MutexLock lock(mutex_);
     if (interrupted_ != nullptr) interrupted_->interrupt();
   }
@@ -43,14 +42,7 @@ bool SqliteDueFinder::is_cancelled() {
 }
 
 std::optional<FoundDue> SqliteDueFinder::advance(const SqlitePipeline& pipeline, const SqliteIndex& index) {
-  if (found_.valid() && found_.wait_for(std::chrono::seconds(0)) == std::future_status::ready)
-    results_[index_] = std::move(found_);
-  if (const auto result = results_.extract(index.id)) return result.mapped().get();
-  if (!found_.valid()) {
-    index_ = index.id;
-    found_ = std::async(std::launch::async, [this, pipeline, index] { return find(pipeline, index); });
-  }
-  return std::nullopt;
+  return searches_.advance(index.id, [this, pipeline, index] { return find(pipeline, index); });
 }
 
 FoundDue SqliteDueFinder::find(const SqlitePipeline& pipeline, const SqliteIndex& index) {

@@ -8,8 +8,6 @@
 #pragma once
 
 #include <cstdint>
-#include <future>
-#include <map>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -17,6 +15,7 @@
 #include "replicator/config/config.h"
 #include "replicator/mutex.h"
 #include "replicator/source/outbox/due.h"
+#include "replicator/source/outbox/due_searches.h"
 #include "replicator/source/sqlite/read/due.h"
 #include "replicator/source/sqlite/read/pipeline.h"
 #include "replicator/source/sqlite/read/position.h"
@@ -60,9 +59,7 @@ class SqliteDueFinder {
   /// connection_, for interrupt() by others; null: there is none.
   SqliteConnection* interrupted_ LOCKSTEP_GUARDED_BY(mutex_) = nullptr;
   bool is_cancelled_ LOCKSTEP_GUARDED_BY(mutex_) = false;
-  IndexId index_;  // in hand, while found_ is valid
-  std::future<FoundDue> found_;
-  std::map<IndexId, std::future<FoundDue>> results_;  // ready, for those that ask later
+  DueSearches searches_;
 };
 
 }  // namespace lockstep

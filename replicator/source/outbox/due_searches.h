@@ -1,0 +1,33 @@
+// The searches for the documents of due changes: of one index at a time, in a thread, beside everything else.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <future>
+#include <map>
+#include <optional>
+
+#include "replicator/ids.h"
+#include "replicator/source/outbox/due.h"
+
+namespace lockstep {
+
+/// For one thread, which asks. REQUIRES: no search is at work when it is destroyed.
+class DueSearches {
+ public:
+  using Find = std::function<FoundDue()>;
+
+  /// What `find` has found for the index since it was asked for; it is kept until its index asks. None: it is
+  /// at work, for this index or for another one. Throws what `find` throws.
+  std::optional<FoundDue> advance(IndexId index, Find find);
+
+  /// Whether a search is at work still, after so long.
+  bool is_at_work_after(std::chrono::milliseconds time) const;
+
+ private:
+  IndexId index_;  // of at_work_, while that is valid
+  std::future<FoundDue> at_work_;
+  std::map<IndexId, std::future<FoundDue>> ended_;
+};
+
+}  // namespace lockstep
