@@ -16,9 +16,6 @@ constexpr std::size_t kSmallBytes = 64 * 1024;
 constexpr std::chrono::milliseconds kPatience{3'000};
 constexpr std::chrono::milliseconds kPatienceInTheWay{1'000};
 
-// A job's page waits so long while the tail takes all room there is.
-constexpr std::chrono::milliseconds kPagePatience{200};
-
 // What waits behind other writes, at most: it is kept in memory, and each request is one more on the wire.
 constexpr std::size_t kMostBytesBehind = 1024 * 1024;
 constexpr std::size_t kMostRequestsBehind = 32;
@@ -66,14 +63,9 @@ void DocumentWriter::submit(Lane lane, StepDocuments documents, StepEnd end) {
       acknowledgements_.add(lane, documents.requests_.size() + (refresh ? 1 : 0), std::move(end));
   if (refresh) refreshes_.add(step, *std::move(refresh));
   const bool is_jobs = lane != Lane::tail();
-  if (is_jobs) {
-    job_requests_ += documents.requests_.size();
-    awaits_page_ = false;
-    page_waits_since_.reset();
-  }
+  if (is_jobs) job_requests_ += documents.requests_.size();
   for (BulkRequest& request : documents.requests_) {
     for (const BulkItem& item : request.items()) ++pending_[item.key.index];
-    if (!is_jobs) deletions_.note(request);
     open_.insert(taken_over_);
     const Origin origin{step, since, taken_over_++, request.bytes() <= kSmallBytes};
     (is_jobs ? jobs_waiting_ : tail_waiting_).whole.push_back({std::move(request), origin});
@@ -89,98 +81,45 @@ void DocumentWriter::send_waiting() {
   }
   for (Queue* queue : {&tail_waiting_, &jobs_waiting_}) {
     while (!queue->whole.empty() && bulks_.has_room()) {
-      if (queue == &tail_waiting_) set_slow_apart();
+      if (queue == &tail_waiting_) defer_slow(queue->whole.front());
       if (!send_first(*queue)) break;
     }
   }
-  forget_deletions();
 }
 
 bool DocumentWriter::holds_back(IndexId index) const {
   if (!bulks_.is_slow(index)) return false;
-  return !bulks_.has_place_for_slow(index) ||
+  return !bulks_.has_place_for_slow() ||
          std::any_of(requests_.begin(), requests_.end(), [&](const auto& each) {
-           return each.second.origin.step.lane == Lane::tail() && each.second.alone == index;
+           return each.second.origin.step.lane == Lane::tail() && each.second.index == index;
          });
 }
 
 bool DocumentWriter::holds_back_page(IndexId index) const {
   if (job_requests_ == 0 || !bulks_.is_slow(index)) return false;
   const auto names_it = [&](const auto& waiting) {
-    return !waiting.request.empty() && waiting.request.items().front().key.index == index;
+    return !waiting.request.empty() && waiting.request.index() == index;
   };
   return std::any_of(jobs_waiting_.whole.begin(), jobs_waiting_.whole.end(), names_it) ||
          std::any_of(jobs_waiting_.behind.begin(), jobs_waiting_.behind.end(), names_it) ||
          std::any_of(requests_.begin(), requests_.end(), [&](const auto& each) {
-           return each.second.origin.step.lane != Lane::tail() && each.second.alone == index;
+           return each.second.origin.step.lane != Lane::tail() && each.second.index == index;
          });
 }
 
-// Takes the first request that waits to parts, when it is of slow indices (W7). The parts of others go first.
-void DocumentWriter::set_slow_apart() {
-  std::vector<std::size_t> others;
-  std::map<IndexId, std::vector<std::size_t>> apart;
-  const std::vector<BulkItem>& items = tail_waiting_.whole.front().request.items();
-  std::map<IndexId, bool> goes_apart;
-  for (std::size_t i = 0; i < items.size(); ++i) {
-    const IndexId index = items[i].key.index;
-    const auto [known, is_new] = goes_apart.try_emplace(index);
-    if (is_new) known->second = bulks_.goes_apart(index);
-    (known->second ? apart[index] : others).push_back(i);
+// Its documents become due when it is of a slow index that has enough in flight (W7).
+void DocumentWriter::defer_slow(Whole& whole) {
+  if (whole.request.empty() || !holds_back(whole.request.index())) return;
+  for (const BulkItem& item : whole.request.items()) {
+    --pending_[item.key.index];
+    news_.add_unwritten(item.key, std::string(kSlowIndex), whole.origin.since);
   }
-  if (apart.empty()) return;
-  if (others.empty() && apart.size() == 1 && !holds_back(apart.begin()->first)) return;
-  const Whole first = std::move(tail_waiting_.whole.front());
-  std::deque<Whole> parts;
-  if (!others.empty()) parts.push_back({first.request.subset(others), first.origin, first.since});
-  for (const auto& [index, of_index] : apart) {
-    if (!holds_back(index)) {
-      parts.push_back({first.request.subset(of_index), first.origin, first.since});
-      continue;
-    }
-    for (const std::size_t i : of_index) {
-      --pending_[index];
-      news_.add_unwritten(first.request.items()[i].key, std::string(kSlowIndex), first.origin.since);
-    }
-  }
-  if (parts.empty()) parts.push_back({{}, first.origin});
-  tail_waiting_.whole.pop_front();
-  for (std::size_t more = parts.size() - 1; more > 0; --more) {
-    acknowledgements_.bulk_added(first.origin.step);
-    open_.insert(first.origin.number);
-  }
-  tail_waiting_.whole.insert(tail_waiting_.whole.begin(), std::make_move_iterator(parts.begin()),
-                             std::make_move_iterator(parts.end()));
-}
-
-void DocumentWriter::await_page() {
-  awaits_page_ = true;
-  deletions_.begin();
-}
-
-void DocumentWriter::drop_page() {
-  awaits_page_ = false;
-  page_waits_since_.reset();
-  forget_deletions();
-}
-
-void DocumentWriter::page_waits() {
-  if (!page_waits_since_) page_waits_since_ = clock_.now();
-}
-
-bool DocumentWriter::jobs_go_first() const {
-  return page_waits_since_ && job_requests_in_flight() == 0 &&
-         clock_.now() - *page_waits_since_ >= kPagePatience;
+  whole.request = {};
 }
 
 bool DocumentWriter::has_room_for_jobs(std::size_t on_wire, std::size_t in_hand) {
   bulks_.limit_background(on_wire);
   return has_room_behind_page() && jobs_waiting_.has_room() && job_requests_in_flight() < in_hand;
-}
-
-// What has been sent, or waits behind another write of its document, has its turn (W1).
-void DocumentWriter::forget_deletions() {
-  if (!awaits_page_ && jobs_waiting_.whole.empty()) deletions_.end();
 }
 
 void DocumentWriter::send_behind(Queue& queue) {
@@ -232,16 +171,16 @@ bool DocumentWriter::send_first(Queue& queue) {
   return true;
 }
 
-// The tail has the newer state, whatever becomes of its own write (W6). That has no outcome yet, and who
-// waits for what is due waits for no later change: so the document stays due.
+// What has deleted it has the newer state, whatever becomes of the deletion (W6). That may have no outcome
+// yet, and who waits for what is due waits for no later change: so what was due stays due.
 BulkRequest DocumentWriter::without_overtaken(BulkRequest request, const Origin& origin) {
-  if (deletions_.empty()) return request;
   const std::vector<BulkItem>& items = request.items();
   std::vector<std::size_t> rest;
   for (std::size_t i = 0; i < items.size(); ++i) {
-    if (deletions_.has_newer(items[i])) {
+    const RecentWrites::Owner deleted = recent_.owner_of_newer_deletion(hash_of(items[i]), items[i].version);
+    if (deleted != RecentWrites::Owner::kOthers) {
       --pending_[items[i].key.index];
-      if (origin.step.lane.due)
+      if (deleted == RecentWrites::Owner::kUnknown || origin.step.lane.due)
         news_.add_unwritten(items[i].key, "it was deleted while its page was read", origin.since);
     } else {
       rest.push_back(i);
@@ -266,14 +205,11 @@ void DocumentWriter::send(BulkRequest request, const Origin& origin, Claim claim
     done_with(origin);
     return;
   }
-  for (const BulkItem& item : request.items()) recent_.add(hash_of(item), item.version);
+  for (const BulkItem& item : request.items())
+    recent_.add(hash_of(item), item.version, item.action == BulkAction::kDelete);
   const bool is_jobs = origin.step.lane != Lane::tail();
   const auto priority = is_jobs ? BulkWriter::Priority::kBackground : BulkWriter::Priority::kNormal;
-  InFlight in_flight{origin, claim, clock_.now()};
-  const IndexId index = request.items().front().key.index;
-  if (std::all_of(request.items().begin(), request.items().end(),
-                  [&](const BulkItem& item) { return item.key.index == index; }))
-    in_flight.alone = index;
+  const InFlight in_flight{origin, claim, clock_.now(), request.index()};
   requests_.emplace(bulks_.submit(std::move(request), priority), in_flight);
 }
 
@@ -355,7 +291,6 @@ void DocumentWriter::take_outcomes(std::chrono::milliseconds wait) {
 
 void DocumentWriter::take_result(BulkResult result) {
   InFlight& in_flight = requests_.at(result.ticket);
-  in_flight.bytes_taken += result.request.bytes();
   const Claim claim = in_flight.claim;
   std::map<IndexId, Counts> counts;
   const std::vector<BulkItem>& items = result.request.items();
@@ -395,7 +330,6 @@ void DocumentWriter::note_repeated(InFlight& in_flight, const BulkResult& result
 
 void DocumentWriter::take_last(const BulkResult& result) {
   const InFlight done = requests_.extract(result.ticket).mapped();
-  if (done.bytes_taken > kSmallBytes) intake_.note(done.bytes_taken, result.took, requests_.size());
   done_with(done.origin);
   if (done.origin.step.lane == Lane::tail() && done.origin.is_small)
     others_.hear_small_change(result.took, job_requests_in_flight());

@@ -19,13 +19,12 @@
 //     such version something else has given: the document becomes due again, and is written from what the
 //     view gives then.
 //
-// W6. A write of a page that the tail has overtaken with a deletion is not sent: reading the page may have
-//     taken so long that Elasticsearch has forgotten the version of the deletion. What was due stays due
-//     (U1): the deletion has no outcome yet.
+// W6. A write of a page that a deletion has overtaken is not sent: reading the page may have taken so long
+//     that Elasticsearch has forgotten the version of the deletion. What was due stays due (U1): the deletion
+//     may have no outcome yet.
 //
-// W7. What is of a slow index (slow_writes.h) goes in requests of its own. While the tail has one of them in
-//     flight, further documents of the index become due, and the work beside the tail has one request of the
-//     index, beside it.
+// W7. While the tail has a request of a slow index (slow_writes.h) in flight, further documents of the index
+//     become due, and the work beside the tail has one request of the index, beside it.
 #pragma once
 
 #include <chrono>
@@ -48,13 +47,11 @@
 #include "replicator/pipeline/acknowledgements.h"
 #include "replicator/pipeline/document_claims.h"
 #include "replicator/pipeline/document_news.h"
-#include "replicator/pipeline/intake_rate.h"
 #include "replicator/pipeline/progress.h"
 #include "replicator/pipeline/recent_writes.h"
 #include "replicator/pipeline/refresher.h"
 #include "replicator/pipeline/step_documents.h"
 #include "replicator/pipeline/step_refreshes.h"
-#include "replicator/pipeline/tail_deletions.h"
 #include "replicator/pipeline/written_documents.h"
 #include "replicator/source/applied.h"
 
@@ -88,13 +85,11 @@ class DocumentWriter {
     /// Whether the index has something due: only then it remembers what it writes there, for
     /// is_written_since(), since what becomes due later is due as of a later version.
     std::function<bool(IndexId)> is_due = [](IndexId) { return true; };
+    /// Whether a page has waited so long for room that the tail leaves it the next one: where there is one
+    /// place, small changes without end would take it every time.
+    std::function<bool()> page_goes_first = [] { return false; };
   };
   void connect(Others others) { others_ = std::move(others); }
-
-  /// Call it before a page of a job is read, until submit() takes the page over or drop_page() says that
-  /// there is none (W6).
-  void await_page();
-  void drop_page();
 
   /// Takes over a step's documents. They are sent as soon as Elasticsearch has room, now or in
   /// take_outcomes(), those with another write in flight behind it. REQUIRES: has_room(), for a job
@@ -106,16 +101,14 @@ class DocumentWriter {
   void take_outcomes(std::chrono::milliseconds wait);
 
   /// Whether a step of one request can be sent without waiting for Elasticsearch, but for documents that have
-  /// another write in flight. Not for the tail while a page of jobs goes first, see page_waits().
-  bool has_room() const { return has_room_behind_page() && !deletions_.is_full() && !jobs_go_first(); }
+  /// another write in flight. Not for the tail while a page goes first.
+  bool has_room() const {
+    return has_room_behind_page() && (job_requests_in_flight() > 0 || !others_.page_goes_first());
+  }
 
   /// The same for a page of a job, where jobs may have so many requests in hand, without those of which
   /// nothing but refused documents is left. Lets them have so many `on_wire` from now on.
   bool has_room_for_jobs(std::size_t on_wire, std::size_t in_hand);
-
-  /// A job's page has found no room. After a while the tail leaves it the next one: where there is one place,
-  /// small changes without end would take it every time.
-  void page_waits();
 
   /// Whether changes of the index should become a job before they are rendered: it is slow, and has a request
   /// of the tail in flight (W7).
@@ -123,12 +116,6 @@ class DocumentWriter {
 
   /// Whether a page of the index would wait for another one: it is slow, and jobs have one in hand (W7).
   bool holds_back_page(IndexId index) const;
-
-  /// Of requests that were not small.
-  const IntakeRate& intake() const { return intake_; }
-
-  /// How large a page of a job should be, at most, to be fast.
-  std::int64_t job_bytes() const { return static_cast<std::int64_t>(bulks_.background_bytes()); }
 
   /// Takes what is to be saved. If it is not saved, the work is repeated.
   Acknowledged take_acknowledged();
@@ -187,10 +174,9 @@ class DocumentWriter {
     Origin origin;
     Claim claim = 0;
     SteadyTime sent;
-    std::optional<IndexId> alone = {};  ///< the index, where it has only one
-    std::size_t bytes_taken = 0;        ///< of the results that have come
-    bool is_repeated = false;           ///< what has no outcome was refused again and again
-    bool is_refused = false;            ///< the same, while its index takes other writes
+    IndexId index;
+    bool is_repeated = false;  ///< what has no outcome was refused again and again
+    bool is_refused = false;   ///< the same, while its index takes other writes
   };
 
   /// A request that has not been sent yet, and claims nothing.
@@ -220,13 +206,11 @@ class DocumentWriter {
   };
 
   bool has_room_behind_page() const { return bulks_.has_room() && tail_waiting_.has_room(); }
-  bool jobs_go_first() const;
   std::size_t job_requests_in_flight() const { return job_requests_ - refused_job_requests_; }
-  void forget_deletions();
   void send_waiting();
   void send_behind(Queue& queue);
   bool send_first(Queue& queue);
-  void set_slow_apart();
+  void defer_slow(Whole& whole);
   BulkRequest without_overtaken(BulkRequest request, const Origin& origin);
   Claim claim_documents(const BulkRequest& request);
   void claim_and_send(BulkRequest request, const Origin& origin);
@@ -265,10 +249,6 @@ class DocumentWriter {
   Others others_;
   RecentWrites recent_;
   WrittenDocuments written_;
-  TailDeletions deletions_;  // noted while a page is read, or waits as a whole
-  bool awaits_page_ = false;
-  std::optional<SteadyTime> page_waits_since_;  // for room
-  IntakeRate intake_;
   std::map<IndexId, std::int64_t> pending_;
 };
 

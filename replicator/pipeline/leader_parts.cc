@@ -87,7 +87,8 @@ void LeaderParts::connect() {
                       },
                   .hear_small_change = [this](std::chrono::microseconds took,
                                               std::size_t beside) { jobs.hear_small_change(took, beside); },
-                  .is_due = [this](IndexId index) { return jobs.is_due(index); }});
+                  .is_due = [this](IndexId index) { return jobs.is_due(index); },
+                  .page_goes_first = [this] { return jobs.page_goes_first(); }});
   checkpoint.on_added([this](Committed added) { jobs.add(std::move(added)); });
   for (const auto& [index, why] : lead.unfit) standing.keep_paused(index, why);
 }

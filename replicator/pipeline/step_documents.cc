@@ -57,9 +57,11 @@ bool is_shortened(std::string_view text) {
 StepDocuments::StepDocuments(Epoch epoch, std::int64_t counter, std::size_t bulk_bytes)
     : delete_version_(epoch, 2 * counter), write_version_(epoch, 2 * counter + 1), bulk_bytes_(bulk_bytes) {}
 
-BulkRequest& StepDocuments::open_request() {
-  if (requests_.empty() || requests_.back().bytes() >= bulk_bytes_) requests_.emplace_back();
-  return requests_.back();
+BulkRequest& StepDocuments::open_request(IndexId index) {
+  const auto open = std::ranges::find_if(requests_, [&](const BulkRequest& request) {
+    return request.bytes() < bulk_bytes_ && (request.empty() || request.index() == index);
+  });
+  return open == requests_.end() ? requests_.emplace_back() : *open;
 }
 
 void StepDocuments::refuse(const DocumentKey& document, const std::string& type, const std::string& reason) {
@@ -114,7 +116,7 @@ void StepDocuments::add(const AppliedIndex& index, const RenderedDocument& docum
     never_written_.push_back({index.id, DocumentId{std::string(document.id)}, "", write_version_});
     return;
   }
-  BulkRequest& request = open_request();
+  BulkRequest& request = open_request(index.id);
   const std::size_t before = request.bytes();
   for (const std::string& routing : document.stale_routings) {
     request.remove(index.target(), under(routing), delete_version_);
@@ -136,7 +138,7 @@ void StepDocuments::note_not_kept(const AppliedIndex& index, const FoundDocument
 
 void StepDocuments::remove(const AppliedIndex& index, const FoundDocument& document) {
   ++size_.documents;
-  open_request().remove(index.target(), {index.id, document.id, document.routing}, delete_version_);
+  open_request(index.id).remove(index.target(), {index.id, document.id, document.routing}, delete_version_);
 }
 
 }  // namespace lockstep

@@ -49,7 +49,7 @@ class StepDocuments {
  private:
   friend class DocumentWriter;
 
-  BulkRequest& open_request();
+  BulkRequest& open_request(IndexId index);
   /// Makes a dead letter of a document that cannot be written, instead of sending it.
   void refuse(const DocumentKey& document, const std::string& type, const std::string& reason);
   bool refuse_what_cannot_be_written(const DocumentKey& document, const RenderedDocument& rendered);

@@ -29,12 +29,10 @@ constexpr std::chrono::milliseconds kGatherFor{5};
 constexpr std::chrono::milliseconds kLongestReading{4'000};
 constexpr std::chrono::milliseconds kLongestRoutedReading{10'000};
 
-// Documents of one index that Elasticsearch is likely to take so long for step aside, too, however few they
-// are: small changes would wait for them. A few requests' worth is no more than a chunk.
-constexpr std::chrono::milliseconds kLongestWriting{1'000};
-constexpr std::size_t kLeastBytes = 2UL * 1024 * 1024;
-constexpr std::size_t kMostBytes = 32UL * 1024 * 1024;
-constexpr std::string_view kLarge = "not many documents, but Elasticsearch needs a second or more for them";
+// Documents of one index that are more than this together become due, however few they are: small changes
+// would wait for them.
+constexpr std::size_t kMostBytes = 8UL * 1024 * 1024;
+constexpr std::string_view kLarge = "not many documents, but large ones";
 
 // Long values, such as addresses of pages, that are more than this together are not looked up here: the
 // statement that names them all takes long to send and to read, whatever it finds.
@@ -302,17 +300,13 @@ void Tail::render(SourceTransaction& transaction, StepDocuments& documents) {
     Piece& piece = pieces_.front();
     if (standing_.of(piece.index->id) != Standing::Kind::kFollowed) {
       step_aside(transaction, piece, standing_.reason(piece.index->id));
-    } else if (renderings_[piece.index->id].size().of(piece.ids.size()) > most_bytes()) {
+    } else if (renderings_[piece.index->id].size().of(piece.ids.size()) > kMostBytes) {
       step_aside(transaction, piece, std::string(kLarge));
     } else {
       render(transaction, documents, piece, is_first ? kFirstDocuments : chunk_documents_);
     }
     if (piece.ids.empty()) pieces_.pop_front();
   }
-}
-
-std::size_t Tail::most_bytes() const {
-  return std::clamp(writer_.intake().bytes_in(kLongestWriting).value_or(kMostBytes), kLeastBytes, kMostBytes);
 }
 
 void Tail::render(SourceTransaction& transaction, StepDocuments& documents, Piece& piece,

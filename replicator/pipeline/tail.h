@@ -75,8 +75,6 @@ class Tail {
                const std::function<void()>& make_due);
   /// What is left of the piece becomes due.
   void step_aside(SourceTransaction& transaction, Piece& piece, const std::string& reason);
-  /// Of documents of one index that are to be rendered.
-  std::size_t most_bytes() const;
   void render(SourceTransaction& transaction, StepDocuments& documents);
   void render(SourceTransaction& transaction, StepDocuments& documents, Piece& piece,
               std::int64_t most_documents);

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <functional>
-#include <set>
 #include <utility>
 
 namespace lockstep {
@@ -15,10 +14,8 @@ constexpr std::size_t kMostOthersAsked = 3;
 // The _id of a question that is about no document.
 constexpr std::string_view kNobody = "lockstep";
 
-std::map<std::string_view, std::vector<std::size_t>> left_by_alias(const BulkDelivery& delivery) {
-  std::map<std::string_view, std::vector<std::size_t>> left;
-  for (const std::size_t item : delivery.left()) left[delivery.request().alias_of(item)].push_back(item);
-  return left;
+const DocumentKey& first_left(const BulkDelivery& delivery) {
+  return delivery.request().items()[delivery.left().front()].key;
 }
 
 }  // namespace
@@ -28,27 +25,22 @@ BulkBlame::BulkBlame(std::vector<BulkTarget> targets, std::chrono::milliseconds 
     : targets_(std::move(targets)), timeout_(timeout), may_ask_(std::move(may_ask)) {}
 
 void BulkBlame::settle_doubts(HttpTransport& transport, const BulkRequest& piece, BulkReply& reply) const {
-  std::map<std::string_view, WriteProbe> probes;
-  for (std::size_t i = 0; i < reply.items.size(); ++i) {
-    ItemResult& item = reply.items[i];
-    if (item.outcome != Outcome::kDoubtful) continue;
-    const std::string& alias = piece.alias_of(i);
-    if (!probes.contains(alias))
-      probes.emplace(alias, probe_write(transport, alias, piece.items()[i].key, timeout_));
-    if (probes.at(alias).answer == WriteProbe::Answer::kTaken) item.outcome = Outcome::kRefused;
+  const auto doubtful = std::ranges::find(reply.items, Outcome::kDoubtful, &ItemResult::outcome);
+  if (doubtful == reply.items.end()) return;
+  const DocumentKey& document = piece.items()[static_cast<std::size_t>(doubtful - reply.items.begin())].key;
+  if (probe_write(transport, piece.alias(), document, timeout_).answer != WriteProbe::Answer::kTaken) return;
+  for (ItemResult& item : reply.items) {
+    if (item.outcome == Outcome::kDoubtful) item.outcome = Outcome::kRefused;
   }
 }
 
 void BulkBlame::note_taken(const BulkRequest& piece, const BulkReply& reply) {
-  std::set<IndexId> taken;
-  for (std::size_t i = 0; i < reply.items.size(); ++i) {
-    const Outcome outcome = reply.items[i].outcome;
-    if (outcome == Outcome::kApplied || outcome == Outcome::kSuperseded)
-      taken.insert(taken.end(), piece.items()[i].key.index);
-  }
+  const bool is_taken = std::ranges::any_of(reply.items, [](const ItemResult& item) {
+    return item.outcome == Outcome::kApplied || item.outcome == Outcome::kSuperseded;
+  });
+  if (!is_taken) return;
   const MutexLock lock(mutex_);
-  ++last_taken_;
-  for (const IndexId index : taken) taken_[index] = last_taken_;
+  taken_[piece.index()] = ++last_taken_;
 }
 
 WriteProbe BulkBlame::ask(HttpTransport& transport, std::string_view alias,
@@ -69,37 +61,26 @@ WriteProbe BulkBlame::ask_of_index(HttpTransport& transport, std::string_view al
 
 void BulkBlame::single_out(HttpTransport& transport, BulkDelivery& delivery) const {
   if (delivery.is_singled_out()) return;
-  for (const auto& [alias, items] : left_by_alias(delivery)) {
-    const DocumentKey& document = delivery.request().items()[items.front()].key;
-    if (ask_of_index(transport, alias, document).answer != WriteProbe::Answer::kTaken) continue;
-    delivery.single_out();
-    return;
-  }
+  const WriteProbe probe = ask_of_index(transport, delivery.request().alias(), first_left(delivery));
+  if (probe.answer == WriteProbe::Answer::kTaken) delivery.single_out();
 }
 
 bool BulkBlame::give_back(HttpTransport& transport, BulkDelivery& delivery, bool is_long) const {
-  bool is_taken = false;
-  bool is_unknown = false;
-  for (const auto& [alias, items] : left_by_alias(delivery)) {
-    const DocumentKey& document = delivery.request().items()[items.front()].key;
-    const WriteProbe probe = ask_of_index(transport, alias, document);
-    const bool is_busy_alone = probe.answer == WriteProbe::Answer::kUnknown && probe.status != 0 && is_long &&
-                               takes_others(transport, document.index);
-    if (probe.answer == WriteProbe::Answer::kHeld || is_busy_alone) {
-      delivery.give_back(items, Outcome::kNotTaken, {0, probe.status, probe.type, probe.reason});
-    } else if (probe.answer == WriteProbe::Answer::kTaken) {
-      is_taken = true;
-      if (is_long && delivery.is_singled_out())
-        delivery.give_back(items, Outcome::kRefused, delivery.failure());
-    } else {
-      is_unknown = true;
-    }
-  }
-  if (is_taken && !delivery.is_singled_out()) {
-    delivery.single_out();
+  const DocumentKey& document = first_left(delivery);
+  const WriteProbe probe = ask_of_index(transport, delivery.request().alias(), document);
+  const bool is_busy_alone = probe.answer == WriteProbe::Answer::kUnknown && probe.status != 0 && is_long &&
+                             takes_others(transport, document.index);
+  if (probe.answer == WriteProbe::Answer::kHeld || is_busy_alone) {
+    delivery.give_back(Outcome::kNotTaken, {0, probe.status, probe.type, probe.reason});
     return true;
   }
-  return !is_unknown;
+  if (probe.answer == WriteProbe::Answer::kUnknown) return false;
+  if (!delivery.is_singled_out()) {
+    delivery.single_out();
+  } else if (is_long) {
+    delivery.give_back(Outcome::kRefused, delivery.failure());
+  }
+  return true;
 }
 
 // Those first that took a write last: where several are busy, one that is not is among them. The others in

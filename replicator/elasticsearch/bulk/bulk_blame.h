@@ -36,14 +36,15 @@ class BulkBlame {
   /// Elasticsearch has answered the piece: its indices take writes, as far as it says.
   void note_taken(const BulkRequest& piece, const BulkReply& reply);
 
-  /// Sends what is left apart from the next round on, when one of its indices takes writes. REQUIRES:
+  /// Sends what is left apart from the next round on, when its index takes writes. REQUIRES:
   /// !delivery.has_piece().
   void single_out(HttpTransport& transport, BulkDelivery& delivery) const;
 
-  /// Gives back what its index does not take (kNotTaken). `is_long`: it was tried for long, so documents that
-  /// are refused one by one are given back, too (kRefused), and those of an index that is busy alone. What
-  /// was refused together so far is sent apart from the next round on. Returns whether the documents are to
-  /// blame for what is left, since their index takes writes. REQUIRES: !delivery.has_piece().
+  /// Gives back what is left when its index does not take it (kNotTaken). `is_long`: it was tried for long,
+  /// so documents that are refused one by one are given back, too (kRefused), and those of an index that is
+  /// busy alone. What was refused together so far is sent apart from the next round on. Returns whether the
+  /// documents are to blame for what is left, since their index takes writes. REQUIRES: !delivery.finished(),
+  /// !delivery.has_piece().
   bool give_back(HttpTransport& transport, BulkDelivery& delivery, bool is_long) const;
 
   /// Settles which items of a reply were refused for good: those whose index takes other writes.

@@ -277,9 +277,8 @@ void BulkDelivery::single_out() {
   limit_.fix(next_round_.size() / kMostPieces);
 }
 
-void BulkDelivery::give_back(const std::vector<std::size_t>& items, Outcome outcome, const RefusedItem& why) {
-  for (const std::size_t item : items) {
-    std::erase(next_round_, item);
+void BulkDelivery::give_back(Outcome outcome, const RefusedItem& why) {
+  for (const std::size_t item : std::exchange(next_round_, {})) {
     refusals_.push_back({item, why.status, why.type, why.reason});
     set_outcome(item, outcome);
   }

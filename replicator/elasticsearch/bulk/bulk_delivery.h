@@ -94,9 +94,9 @@ class BulkDelivery {
   /// Whether each item is sent by itself.
   bool is_singled_out() const { return limit_.is_one(); }
 
-  /// Gives these items of left() an outcome without having written them, kNotTaken or kRefused: `why`
-  /// (its `item` does not count). REQUIRES: `items` are in left().
-  void give_back(const std::vector<std::size_t>& items, Outcome outcome, const RefusedItem& why);
+  /// Gives what is left an outcome without having written it, kNotTaken or kRefused: `why` (its `item` does
+  /// not count). REQUIRES: !has_piece().
+  void give_back(Outcome outcome, const RefusedItem& why);
 
   /// Why the last item of left() was not written, or what hindered its piece.
   const RefusedItem& failure() const { return failure_; }

@@ -4,6 +4,7 @@
 #include <cassert>
 #include <charconv>
 #include <cstring>
+#include <stdexcept>
 #include <utility>
 
 #include "replicator/elasticsearch/transport/text_encoding.h"
@@ -55,39 +56,32 @@ void append_action(std::string& body, BulkAction action, std::string_view alias,
   append_key(body, key);
 }
 
-BulkRequest::Alias::Alias(std::string_view its_name)
-    : name(its_name),
-      index_begin(action_begin(BulkAction::kIndex, its_name)),
-      delete_begin(action_begin(BulkAction::kDelete, its_name)) {}
-
 void BulkRequest::index(std::string_view alias, DocumentKey key, DocumentVersion version,
                         std::string_view json) {
-  assert(!key.id.text.empty() && key.id.text.size() <= kMaxIdBytes);
+  begin_item(alias, key);
   const std::size_t begin = body_.size();
-  const std::uint32_t number = alias_number(alias, BulkAction::kIndex);
-  alias_of_.push_back(number);
   make_room(body_, json.size() + key.id.text.size() + key.routing.size() + alias.size() + kMaxFrame);
-  append_action_line(aliases_[number].index_begin, key, version);
+  append_action_line(index_begin_, key, version);
   append_in_one_line(body_, json);
   items_.push_back({BulkAction::kIndex, std::move(key), version, begin});
 }
 
 void BulkRequest::remove(std::string_view alias, DocumentKey key, DocumentVersion version) {
-  assert(!key.id.text.empty() && key.id.text.size() <= kMaxIdBytes);
+  begin_item(alias, key);
   const std::size_t begin = body_.size();
-  const std::uint32_t number = alias_number(alias, BulkAction::kDelete);
-  alias_of_.push_back(number);
-  append_action_line(aliases_[number].delete_begin, key, version);
+  append_action_line(delete_begin_, key, version);
   items_.push_back({BulkAction::kDelete, std::move(key), version, begin});
 }
 
-std::uint32_t BulkRequest::alias_number(std::string_view name, BulkAction action) {
-  const auto found = std::find_if(aliases_.begin(), aliases_.end(),
-                                  [name](const Alias& alias) { return alias.name == name; });
-  const auto number = static_cast<std::uint32_t>(found - aliases_.begin());
-  if (found == aliases_.end()) aliases_.emplace_back(name);
-  if (action == BulkAction::kIndex) aliases_[number].indexed_into = true;
-  return number;
+void BulkRequest::begin_item(std::string_view alias, const DocumentKey& key) {
+  assert(!key.id.text.empty() && key.id.text.size() <= kMaxIdBytes);
+  if (!items_.empty()) {
+    if (alias != alias_ || key.index != index()) throw std::logic_error("a bulk request of two indices");
+    return;
+  }
+  alias_ = alias;
+  index_begin_ = action_begin(BulkAction::kIndex, alias);
+  delete_begin_ = action_begin(BulkAction::kDelete, alias);
 }
 
 void BulkRequest::append_action_line(const std::string& begin, const DocumentKey& key,
@@ -101,20 +95,16 @@ void BulkRequest::append_action_line(const std::string& begin, const DocumentKey
   body_ += ",\"version_type\":\"external_gte\"}}\n";
 }
 
-std::string BulkRequest::guard_lines() const {
-  std::string lines;
-  for (const Alias& alias : aliases_) {
-    if (alias.indexed_into) continue;
-    lines += "{\"index\":{\"_index\":";
-    append_json_string(lines, alias.name);
-    lines += ",\"_id\":\"lockstep-guard\",\"if_seq_no\":9007199254740991,\"if_primary_term\":1}}\n{}\n";
-  }
-  return lines;
+bool BulkRequest::needs_guard() const {
+  return !items_.empty() && std::none_of(items_.begin(), items_.end(), [](const BulkItem& item) {
+    return item.action == BulkAction::kIndex;
+  });
 }
 
-std::size_t BulkRequest::guards() const {
-  return static_cast<std::size_t>(std::count_if(aliases_.begin(), aliases_.end(),
-                                                [](const Alias& alias) { return !alias.indexed_into; }));
+std::string BulkRequest::guard_lines() const {
+  std::string lines = "{\"index\":{\"_index\":";
+  append_json_string(lines, alias_);
+  return lines + ",\"_id\":\"lockstep-guard\",\"if_seq_no\":9007199254740991,\"if_primary_term\":1}}\n{}\n";
 }
 
 std::string_view BulkRequest::lines(std::size_t item) const {
@@ -126,7 +116,6 @@ std::string_view BulkRequest::lines(std::size_t item) const {
 
 BulkRequest BulkRequest::split_off(const std::vector<std::size_t>& items) {
   BulkRequest part = subset(items);
-  const std::vector<Alias> aliases = std::exchange(aliases_, {});
   std::size_t kept = 0;
   std::size_t end = 0;  // of what is kept
   auto leaves = items.begin();
@@ -138,12 +127,10 @@ BulkRequest BulkRequest::split_off(const std::vector<std::size_t>& items) {
     const std::string_view its_lines = lines(i);
     std::memmove(body_.data() + end, its_lines.data(), its_lines.size());
     const std::size_t begin = std::exchange(end, end + its_lines.size());
-    alias_of_[kept] = alias_number(aliases[alias_of_[i]].name, items_[i].action);
     if (kept != i) items_[kept] = std::move(items_[i]);
     items_[kept++].begin = begin;
   }
   items_.resize(kept);
-  alias_of_.resize(kept);
   body_.resize(end);
   return part;
 }
@@ -152,10 +139,12 @@ BulkRequest BulkRequest::subset(const std::vector<std::size_t>& items) const {
   std::size_t bytes = 0;
   for (const std::size_t item : items) bytes += lines(item).size();
   BulkRequest part;
+  part.alias_ = alias_;
+  part.index_begin_ = index_begin_;
+  part.delete_begin_ = delete_begin_;
   part.body_.reserve(bytes);
   part.items_.reserve(items.size());
   for (const std::size_t item : items) {
-    part.alias_of_.push_back(part.alias_number(aliases_[alias_of_[item]].name, items_[item].action));
     part.items_.push_back(items_[item]);
     part.items_.back().begin = part.body_.size();
     part.body_ += lines(item);

@@ -1,7 +1,8 @@
 // The body of a _bulk request while it is being filled: newline-delimited JSON, with the documents byte by
 // byte as the source rendered them.
 //
-// B1. A bulk names a document at most once, except for deletes of the same id under other routings.
+// B1. A bulk is of one index, so that none waits for another one, and names a document at most once, except
+// for deletes of the same id under other routings.
 #pragma once
 
 #include <cstddef>
@@ -41,7 +42,7 @@ class BulkRequest {
  public:
   /// Appends an item that indexes a document. `json` is one JSON object; raw line feeds in it (they can only
   /// be white space between tokens) become spaces. `alias` goes into the action line. REQUIRES: 0 <
-  /// key.id.text.size() <= kMaxIdBytes.
+  /// key.id.text.size() <= kMaxIdBytes; index and alias are those of the other items (B1).
   void index(std::string_view alias, DocumentKey key, DocumentVersion version, std::string_view json);
 
   /// Appends an item that deletes a document. The same is required.
@@ -52,15 +53,19 @@ class BulkRequest {
   std::size_t bytes() const { return body_.size(); }
   bool empty() const { return items_.empty(); }
 
-  /// Lines of guards() items to send behind body(): for each alias from which this request only deletes, an
-  /// index item that always fails (404 without the alias, else 409). Without it, for a delete with an
+  /// The one of all items. REQUIRES: !empty().
+  IndexId index() const { return items_.front().key.index; }
+
+  /// Through which all items are written.
+  const std::string& alias() const { return alias_; }
+
+  /// Whether guard_lines() have to go behind body(): it only deletes.
+  bool needs_guard() const;
+
+  /// An index item that always fails (404 without the alias, else 409). Without it, for a delete with an
   /// external version, Elasticsearch creates an index of the alias's name, require_alias or not, and reports
   /// the delete as done.
   std::string guard_lines() const;
-  std::size_t guards() const;
-
-  /// The alias that an item is written through.
-  const std::string& alias_of(std::size_t item) const { return aliases_[alias_of_[item]].name; }
 
   /// The lines of one item.
   std::string_view lines(std::size_t item) const;
@@ -73,22 +78,14 @@ class BulkRequest {
   BulkRequest split_off(const std::vector<std::size_t>& items);
 
  private:
-  struct Alias {
-    explicit Alias(std::string_view its_name);
-
-    std::string name;
-    std::string index_begin;    ///< of the action lines that index into it
-    std::string delete_begin;   ///< of those that delete from it
-    bool indexed_into = false;  ///< by an item of this request
-  };
-
-  std::uint32_t alias_number(std::string_view name, BulkAction action);
+  void begin_item(std::string_view alias, const DocumentKey& key);
   void append_action_line(const std::string& begin, const DocumentKey& key, DocumentVersion version);
 
   std::string body_;
   std::vector<BulkItem> items_;
-  std::vector<Alias> aliases_;           ///< few; looked through one by one
-  std::vector<std::uint32_t> alias_of_;  ///< of each item, its number in aliases_
+  std::string alias_;
+  std::string index_begin_;   // of the action lines that index
+  std::string delete_begin_;  // of those that delete
 };
 
 }  // namespace lockstep

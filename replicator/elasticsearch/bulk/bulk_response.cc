@@ -114,10 +114,10 @@ BulkReply read_items(const BulkRequest& request, const HttpResponse& response) {
   const std::vector<BulkItem>& asked = request.items();
   BulkReply reply{BulkReply::Kind::kItems, {}, response.status, {}, {}};
   reply.items.reserve(asked.size());
-  std::size_t guards = 0;
+  bool has_guard = false;
   for (const element answer : answers) {
     if (reply.items.size() == asked.size()) {
-      ++guards;
+      if (std::exchange(has_guard, true)) return retry(response, kMisfit);
     } else if (!errors) {
       // Every item succeeded, so only their number is left to check.
       reply.items.emplace_back();
@@ -128,7 +128,8 @@ BulkReply read_items(const BulkRequest& request, const HttpResponse& response) {
       reply.items.push_back(std::move(*result));
     }
   }
-  if (reply.items.size() != asked.size() || guards != request.guards()) return retry(response, kMisfit);
+  if (reply.items.size() != asked.size() || has_guard != request.needs_guard())
+    return retry(response, kMisfit);
   return reply;
 }
 

@@ -13,11 +13,7 @@ constexpr std::chrono::milliseconds kLongestWait{500};
 }  // namespace
 
 BulkWire::BulkWire(int requests, std::size_t bytes, SlowWrites slow)
-    : requests_(std::max(1, requests)),
-      bytes_(bytes),
-      window_(requests, bytes),
-      slow_(std::move(slow)),
-      search_({requests - 1, bytes}) {}
+    : requests_(std::max(1, requests)), bytes_(bytes), window_(requests, bytes), slow_(std::move(slow)) {}
 
 std::optional<BulkWire::Pass> BulkWire::enter(std::uint64_t ticket, const BulkRequest& request,
                                               BulkPriority priority) {
@@ -40,7 +36,6 @@ std::optional<BulkWire::Pass> BulkWire::enter(std::uint64_t ticket, const BulkRe
     background_waits_since_ = now;
   }
   slow_.sent(ticket, request, priority, now);
-  note_room(now);
   return Pass{priority, ticket, window_.generation(), window_.bytes()};
 }
 
@@ -54,16 +49,13 @@ void BulkWire::leave(const Pass& pass, BulkReply::Kind load, std::size_t piece_b
   }
   const bool gave_place = gives_places() && slow_.gives_place(pass.ticket, now);
   slow_.came_back(pass.ticket, load == BulkReply::Kind::kItems, now);
-  note_room(now);
   switch (load) {
     case BulkReply::Kind::kItems:
       window_.came_through();
-      search_.came_through(piece_bytes, now);
       break;
     case BulkReply::Kind::kOverloaded:
       // What a slow index does not take says nothing of the others.
       if (!gave_place) window_.overloaded(pass.generation);
-      search_.interrupted();
       break;
     case BulkReply::Kind::kTooLarge:
       window_.too_large(piece_bytes);
@@ -77,20 +69,13 @@ void BulkWire::leave(const Pass& pass, BulkReply::Kind load, std::size_t piece_b
 
 void BulkWire::limit_background(std::size_t requests) {
   const MutexLock lock(mutex_);
-  const std::size_t before = std::exchange(background_limit_, std::max<std::size_t>(1, requests));
-  if (background_limit_ == before) return;
-  search_.interrupted();
-  freed_.notify_all();
+  const std::size_t limit = std::max<std::size_t>(1, requests);
+  if (std::exchange(background_limit_, limit) != limit) freed_.notify_all();
 }
 
 std::size_t BulkWire::background_waiting() const {
   const MutexLock lock(mutex_);
   return background_waiting_;
-}
-
-std::size_t BulkWire::background_bytes() const {
-  const MutexLock lock(mutex_);
-  return search_.setting().bytes;
 }
 
 BulkWire::Limits BulkWire::limits() const {
@@ -107,16 +92,6 @@ void BulkWire::close() {
 bool BulkWire::is_slow(IndexId index) const {
   const MutexLock lock(mutex_);
   return slow_.is_slow(index, SystemClock().now());
-}
-
-bool BulkWire::is_proved_slow(IndexId index) const {
-  const MutexLock lock(mutex_);
-  return slow_.is_proved_slow(index, SystemClock().now());
-}
-
-bool BulkWire::goes_apart(IndexId index) const {
-  const MutexLock lock(mutex_);
-  return slow_.goes_apart(index, SystemClock().now());
 }
 
 std::vector<IndexId> BulkWire::slow_for(std::chrono::milliseconds time) const {
@@ -138,17 +113,11 @@ bool BulkWire::has_room(BulkPriority priority, SteadyTime now) const {
   const std::size_t given = background_given + places_given(BulkPriority::kNormal, now);
   if (on_wire_ - given >= static_cast<std::size_t>(window_.requests())) return false;
   if (priority == BulkPriority::kNormal && background_starves(now)) return false;
-  const auto fastest = static_cast<std::size_t>(search_.setting().requests);
-  return priority == BulkPriority::kNormal ||
-         background_on_wire_ - background_given < std::min(background_limit_, fastest);
+  return priority == BulkPriority::kNormal || background_on_wire_ - background_given < background_limit_;
 }
 
 bool BulkWire::background_starves(SteadyTime now) const {
   return background_waiting_ > 0 && background_on_wire_ == 0 && now - background_waits_since_ >= kLongestWait;
-}
-
-void BulkWire::note_room(SteadyTime now) {
-  search_.has_room(has_room(BulkPriority::kNormal, now) && has_room(BulkPriority::kBackground, now), now);
 }
 
 }  // namespace lockstep

@@ -1,6 +1,6 @@
 // Admits bulk requests to the wire: how many may travel at once, and how large each may be. It follows the
-// congestion window, which backs off from overload, and for background requests the throughput search too.
-// While the window is wide open, requests of slow indices give their places to others (slow_writes.h).
+// congestion window, which backs off from overload, and how many background requests there may be. While
+// the window is wide open, requests of slow indices give their places to others (slow_writes.h).
 #pragma once
 
 #include <condition_variable>
@@ -13,7 +13,6 @@
 #include "replicator/elasticsearch/bulk/bulk_response.h"
 #include "replicator/elasticsearch/bulk/congestion_window.h"
 #include "replicator/elasticsearch/bulk/slow_writes.h"
-#include "replicator/elasticsearch/bulk/throughput_search.h"
 #include "replicator/mutex.h"
 
 namespace lockstep {
@@ -36,7 +35,7 @@ class BulkWire {
   /// its ticket enters once more.
   std::optional<Pass> enter(std::uint64_t ticket, const BulkRequest& request, BulkPriority priority);
 
-  /// The request has come back: the window and the search learn from what it met (BulkDelivery::load()).
+  /// The request has come back: the window learns from what it met (BulkDelivery::load()).
   void leave(const Pass& pass, BulkReply::Kind load, std::size_t piece_bytes);
 
   /// At most so many background requests at once, at least 1. No limit at first.
@@ -45,13 +44,8 @@ class BulkWire {
   /// How many background requests wait in enter().
   std::size_t background_waiting() const;
 
-  /// How large a background request should be, at most, to be fast.
-  std::size_t background_bytes() const;
-
   /// See slow_writes.h.
   bool is_slow(IndexId index) const;
-  bool is_proved_slow(IndexId index) const;
-  bool goes_apart(IndexId index) const;
   std::vector<IndexId> slow_for(std::chrono::milliseconds time) const;
 
   /// Whether the ticket's request is on the wire and has given its place to another one.
@@ -72,7 +66,6 @@ class BulkWire {
   std::size_t places_given(BulkPriority priority, SteadyTime now) const LOCKSTEP_REQUIRES(mutex_);
   bool background_starves(SteadyTime now) const LOCKSTEP_REQUIRES(mutex_);
   bool gives_places() const LOCKSTEP_REQUIRES(mutex_) { return window_.requests() >= requests_; }
-  void note_room(SteadyTime now) LOCKSTEP_REQUIRES(mutex_);
 
   const int requests_;
   const std::size_t bytes_;
@@ -81,7 +74,6 @@ class BulkWire {
   std::condition_variable_any freed_;  // also when closed
   CongestionWindow window_ LOCKSTEP_GUARDED_BY(mutex_);
   mutable SlowWrites slow_ LOCKSTEP_GUARDED_BY(mutex_);  // it notes at each look what takes long by then
-  ThroughputSearch search_ LOCKSTEP_GUARDED_BY(mutex_);
   std::size_t on_wire_ LOCKSTEP_GUARDED_BY(mutex_) = 0;
   std::size_t background_on_wire_ LOCKSTEP_GUARDED_BY(mutex_) = 0;
   std::size_t background_waiting_ LOCKSTEP_GUARDED_BY(mutex_) = 0;

@@ -43,7 +43,7 @@ RefusedItem named_failure(const BulkDelivery& delivery) {
   if (!delivery.is_singled_out() || delivery.left().size() != 1) return failure;
   const std::size_t item = delivery.left().front();
   failure.reason = "document \"" + shortened(delivery.request().items()[item].key.id.text, kShownId) +
-                   "\" of index " + delivery.request().alias_of(item) + ": " + failure.reason;
+                   "\" of index " + delivery.request().alias() + ": " + failure.reason;
   return failure;
 }
 
@@ -90,8 +90,7 @@ bool BulkWriter::has_room() const {
   return room();
 }
 
-bool BulkWriter::has_place_for_slow(IndexId index) const {
-  if (!wire_.is_proved_slow(index)) return true;
+bool BulkWriter::has_place_for_slow() const {
   const MutexLock lock(mutex_);
   const auto slow = std::count_if(
       workers_.begin(), workers_.end(),
@@ -145,7 +144,7 @@ BulkWriterState BulkWriter::state() const {
       const BulkRequest& request = *worker->on_wire;
       state.unanswered =
           "Elasticsearch has not answered a request of " + std::to_string(request.items().size()) +
-          " writes, the first of index " + request.alias_of(0) + ", for more than " +
+          " writes of index " + request.alias() + ", for more than " +
           std::to_string(duration_cast<std::chrono::seconds>(options_.long_request).count()) + " seconds";
     }
     if (worker->reason.empty() || worker->takes_others) continue;
@@ -261,7 +260,7 @@ std::size_t BulkWriter::send_piece(Worker& worker, BulkDelivery& delivery, std::
   request.method = "POST";
   request.path = path_;
   std::string guarded;
-  if (piece.guards() > 0) guarded = piece.body() + piece.guard_lines();
+  if (piece.needs_guard()) guarded = piece.body() + piece.guard_lines();
   request.body = guarded.empty() ? std::string_view(piece.body()) : std::string_view(guarded);
   request.content_type = "application/x-ndjson";
   request.timeout = options_.request_timeout;

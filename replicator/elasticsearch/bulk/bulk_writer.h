@@ -76,25 +76,19 @@ class BulkWriter {
   /// Whether a submit() now would find an idle thread.
   bool has_room() const;
 
-  /// Whether one more request of this slow index would leave enough threads to the others. Requests that wait
-  /// for their next try do not count: they give up in time. An index that has only shared a request with a
-  /// slow one always has a place, to prove what it is.
-  bool has_place_for_slow(IndexId index) const;
+  /// Whether one more request of a slow index would leave enough threads to the others. Requests that wait
+  /// for their next try do not count: they give up in time.
+  bool has_place_for_slow() const;
 
   /// See slow_writes.h.
   bool is_slow(IndexId index) const { return wire_.is_slow(index); }
-  bool goes_apart(IndexId index) const { return wire_.goes_apart(index); }
 
   /// Hands a request over; returns its ticket. Blocks while !has_room(). REQUIRES: no item without an outcome
   /// names the same document. After stop() the request is dropped.
   std::uint64_t submit(BulkRequest request, Priority priority = Priority::kNormal);
 
-  /// Allows so many background requests on the wire at once, at least 1; at first all. Fewer travel while
-  /// that is faster (throughput_search.h).
+  /// Allows so many background requests on the wire at once, at least 1; at first all.
   void limit_background(std::size_t requests) { wire_.limit_background(requests); }
-
-  /// How large a background request should be, at most, to be fast.
-  std::size_t background_bytes() const { return wire_.background_bytes(); }
 
   /// The results that have come, in their order; waits up to `wait` for the first one. After stop() it waits
   /// only while a request is on the wire. A request that has failed a few times has a result after each try,

@@ -6,11 +6,8 @@
 namespace lockstep {
 namespace {
 
-// A slow index may be quick in between. What shares a request with it then may wait for the next slow answer.
-constexpr std::chrono::seconds kApartFor{60};
-
-// What an index has proved to be says little once nothing has been written to it for so long.
-constexpr std::chrono::seconds kProvedFor{60};
+// That an index is slow says little once nothing has been written to it for so long.
+constexpr std::chrono::seconds kKnownFor{60};
 
 constexpr std::size_t kBytesPerSecond = 1024 * 1024;
 
@@ -22,7 +19,7 @@ SlowWrites::SlowWrites(std::size_t indices, std::chrono::milliseconds patience)
 void SlowWrites::sent(std::uint64_t ticket, const BulkRequest& request, BulkPriority priority,
                       SteadyTime now) {
   OnWire on_wire;
-  for (const BulkItem& item : request.items()) on_wire.indices.insert(on_wire.indices.end(), item.key.index);
+  on_wire.index = request.index();
   on_wire.priority = priority;
   on_wire.long_at = now + patience_ + std::chrono::milliseconds(1'000 * request.bytes() / kBytesPerSecond);
   on_wire_[ticket] = std::move(on_wire);
@@ -32,10 +29,7 @@ void SlowWrites::came_back(std::uint64_t ticket, bool taken, SteadyTime now) {
   note_long(now);
   const auto request = on_wire_.find(ticket);
   if (taken && now < request->second.long_at) {
-    for (const IndexId index : request->second.indices) {
-      if (const auto slow = slow_.find(index); slow != slow_.end())
-        slow->second.lasts = slow->second.is_proved = false;
-    }
+    if (const auto slow = slow_.find(request->second.index); slow != slow_.end()) slow->second.lasts = false;
   }
   on_wire_.erase(request);
 }
@@ -43,29 +37,17 @@ void SlowWrites::came_back(std::uint64_t ticket, bool taken, SteadyTime now) {
 bool SlowWrites::is_slow(IndexId index, SteadyTime now) {
   note_long(now);
   const auto slow = slow_.find(index);
-  return slow != slow_.end() && slow->second.lasts && !all_are_proved(now);
-}
-
-bool SlowWrites::is_proved_slow(IndexId index, SteadyTime now) {
-  return is_slow(index, now) && slow_.at(index).is_proved;
+  return slow != slow_.end() && slow->second.lasts && !all_are_slow(now);
 }
 
 std::vector<IndexId> SlowWrites::slow_for(std::chrono::milliseconds time, SteadyTime now) {
   note_long(now);
-  if (all_are_proved(now)) return {};
-  std::vector<IndexId> proved;
-  std::vector<IndexId> suspected;
+  if (all_are_slow(now)) return {};
+  std::vector<IndexId> indices;
   for (const auto& [index, slow] : slow_) {
-    if (!slow.lasts || now - slow.began < time || now - slow.last_seen >= time) continue;
-    (slow.is_proved ? proved : suspected).push_back(index);
+    if (slow.lasts && now - slow.began >= time && now - slow.last_seen < time) indices.push_back(index);
   }
-  return proved.empty() ? suspected : proved;
-}
-
-bool SlowWrites::goes_apart(IndexId index, SteadyTime now) {
-  note_long(now);
-  const auto slow = slow_.find(index);
-  return slow != slow_.end() && (slow->second.lasts || now - slow->second.last_seen < kApartFor);
+  return indices;
 }
 
 bool SlowWrites::gives_place(std::uint64_t ticket, SteadyTime now) {
@@ -94,30 +76,23 @@ void SlowWrites::note_long(SteadyTime now) {
   for (auto& [ticket, request] : on_wire_) {
     if (request.priority != BulkPriority::kNormal || now < request.long_at) continue;
     const bool is_new = !std::exchange(request.is_noted, true);
-    for (const IndexId index : request.indices) {
-      Slowness& slow = slow_[index];
-      slow.last_seen = now;
-      if (!is_new) continue;
-      if (!std::exchange(slow.lasts, true)) slow.began = now;
-      if (request.indices.size() == 1) slow.is_proved = true;
-    }
+    Slowness& slow = slow_[request.index];
+    slow.last_seen = now;
+    if (is_new && !std::exchange(slow.lasts, true)) slow.began = now;
   }
 }
 
-bool SlowWrites::all_are_proved(SteadyTime now) const {
-  const auto proved = std::count_if(slow_.begin(), slow_.end(), [&](const auto& index) {
-    return index.second.is_proved && now - index.second.last_seen < kProvedFor;
+bool SlowWrites::all_are_slow(SteadyTime now) const {
+  const auto slow = std::count_if(slow_.begin(), slow_.end(), [&](const auto& index) {
+    return index.second.lasts && now - index.second.last_seen < kKnownFor;
   });
-  return static_cast<std::size_t>(proved) >= indices_;
+  return static_cast<std::size_t>(slow) >= indices_;
 }
 
 bool SlowWrites::gives_place(const OnWire& request, SteadyTime now) const {
-  if (all_are_proved(now)) return false;
-  return now >= request.long_at ||
-         std::any_of(request.indices.begin(), request.indices.end(), [&](IndexId index) {
-           const auto slow = slow_.find(index);
-           return slow != slow_.end() && slow->second.lasts;
-         });
+  if (all_are_slow(now)) return false;
+  const auto slow = slow_.find(request.index);
+  return now >= request.long_at || (slow != slow_.end() && slow->second.lasts);
 }
 
 }  // namespace lockstep

@@ -1,12 +1,10 @@
 // Which indices Elasticsearch writes slowly (an ingest pipeline, a shard that moves, throttled merges),
-// judged by how long requests are on the wire. Their requests give their places to others, and what is
-// written to them waits alone (promise 4).
+// judged by how long requests are on the wire: a request has one index (B1). Their requests give their places
+// to others, and what is written to them waits alone (promise 4).
 //
 // An index is slow from when a request with it, that a small change may have waited for, takes long, until
-// one with it is taken in time. Of a request of several indices nobody knows which one is slow: each of them
-// seems so until it has proved otherwise, in a request of its own. Where all indices have proved slow lately,
-// the cluster is: then none counts as slow, and nothing more is sent than to a quick one. No network, no
-// clock, no threads.
+// one with it is taken in time. Where all indices have been slow lately, the cluster is: then none counts as
+// slow, and nothing more is sent than to a quick one. No network, no clock, no threads.
 #pragma once
 
 #include <chrono>
@@ -14,7 +12,6 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <set>
 #include <vector>
 
 #include "replicator/clock.h"
@@ -23,7 +20,7 @@
 
 namespace lockstep {
 
-/// The wire holds a background request back while the throughput search finds fewer of them faster.
+/// Background requests leave places on the wire to the others.
 enum class BulkPriority : std::uint8_t { kNormal, kBackground };
 
 class SlowWrites {
@@ -31,7 +28,7 @@ class SlowWrites {
   /// Of so many indices. A request takes long after `patience`, and a second more for each MiB of it.
   SlowWrites(std::size_t indices, std::chrono::milliseconds patience);
 
-  /// The ticket's request goes to Elasticsearch, as a whole or in part.
+  /// The ticket's request goes to Elasticsearch, as a whole or in part. REQUIRES: it is not empty.
   void sent(std::uint64_t ticket, const BulkRequest& request, BulkPriority priority, SteadyTime now);
 
   /// It has come back. `taken`: Elasticsearch has written it. REQUIRES: it was sent.
@@ -40,15 +37,8 @@ class SlowWrites {
   /// Whether the index is slow.
   bool is_slow(IndexId index, SteadyTime now);
 
-  /// Whether it is, by a request of its own: else it may only have shared one with a slow index.
-  bool is_proved_slow(IndexId index, SteadyTime now);
-
-  /// The indices that have been slow for so long, and were seen to be within the same time: those that have
-  /// proved it, or where none has, all that seem so.
+  /// The indices that have been slow for so long, and were seen to be within the same time.
   std::vector<IndexId> slow_for(std::chrono::milliseconds time, SteadyTime now);
-
-  /// Whether requests to the index should have no other index in them: it is slow, or was lately.
-  bool goes_apart(IndexId index, SteadyTime now);
 
   /// Whether the ticket's request is on the wire and gives its place to another one: it takes long, or it is
   /// of a slow index.
@@ -62,20 +52,19 @@ class SlowWrites {
 
  private:
   struct OnWire {
-    std::set<IndexId> indices;
+    IndexId index;
     BulkPriority priority = BulkPriority::kNormal;
     SteadyTime long_at;
     bool is_noted = false;  // as taking long
   };
   struct Slowness {
     bool lasts = false;
-    bool is_proved = false;  // by a request of this index alone
-    SteadyTime began;        // the last time
+    SteadyTime began;  // the last time
     SteadyTime last_seen;
   };
 
   void note_long(SteadyTime now);
-  bool all_are_proved(SteadyTime now) const;
+  bool all_are_slow(SteadyTime now) const;
   bool gives_place(const OnWire& request, SteadyTime now) const;
 
   const std::size_t indices_;

@@ -29,6 +29,9 @@ constexpr std::chrono::milliseconds kSourcePause{2'000};
 // A sweep that takes longer is told when it is done.
 constexpr std::chrono::seconds kLongJob{5};
 
+// A page that was read waits so long while the tail takes all room there is.
+constexpr std::chrono::milliseconds kPagePatience{200};
+
 bool is_source_away(const Error& error) {
   return error.parts().server == Server::kSource && error.retryable();
 }
@@ -58,6 +61,7 @@ JobRunner::JobRunner(const Config& config, const AppliedPipeline& pipeline, cons
       // One fewer than there may be, so that the tail never waits for a request of a job.
       most_requests_(static_cast<std::size_t>(std::max(1, config.elasticsearch.bulks_in_flight - 1))),
       write_lifetime_over_(write_lifetime_over),
+      bulk_bytes_(config.elasticsearch.bulk_bytes),
       share_(most_requests_, config.replication.chunk_documents) {
   if (std::unique_ptr<PageConnection> connection = changes.page_connection())
     reader_ = std::make_unique<PageReader>(std::move(connection), versions, open_client_, std::move(on_read));
@@ -113,10 +117,7 @@ void JobRunner::forget(IndexId index) {
     if (work->index().id == index) lanes.push_back(work->lane());
   }
   for (const Lane lane : lanes) {
-    if (ready_ && ready_->lane == lane) {
-      ready_.reset();
-      writer_.drop_page();
-    }
+    if (ready_ && ready_->lane == lane) ready_.reset();
     std::unique_ptr<PagedWork> work = extract(lane);
     if (work.get() == being_read_) forgotten_ = std::move(work);
   }
@@ -147,10 +148,7 @@ void JobRunner::take(FoundDue found) {
 bool JobRunner::turn() {
   const bool has_worked = !ready_ && (being_read_ != nullptr ? take_page() : read_page());
   if (!ready_) return has_worked;
-  if (!has_room()) {
-    writer_.page_waits();
-    return has_worked;
-  }
+  if (!has_room()) return has_worked;
   ReadPage ready = *std::exchange(ready_, std::nullopt);
   StepEnd end;
   end.progress = std::move(ready.page.end.progress);
@@ -158,6 +156,10 @@ bool JobRunner::turn() {
   end.since = ready.page.end.since;
   writer_.submit(ready.lane, std::move(ready.page.documents), std::move(end));
   return true;
+}
+
+bool JobRunner::page_goes_first() const {
+  return ready_ && std::chrono::steady_clock::now() - ready_->since >= kPagePatience;
 }
 
 bool JobRunner::has_room() {
@@ -206,7 +208,7 @@ bool JobRunner::is_ready(PagedWork& work) {
 
 PageLimits JobRunner::limits_of(PagedWork& work) {
   const SteadyTime now = std::chrono::steady_clock::now();
-  PageLimits limits{share_.documents(now), writer_.job_bytes(), std::min(kAskedPages, share_.requests(now))};
+  PageLimits limits{share_.documents(now), bulk_bytes_, std::min(kAskedPages, share_.requests(now))};
   if (!work.has_begun()) limits.documents = std::min(limits.documents, kFirstDocuments);
   if (const RateLimit* const limit = limit_of(work)) {
     jobs_.at(*work.lane().job)->note_limit();
@@ -226,7 +228,6 @@ bool JobRunner::read_page(PagedWork& work) {
     return false;
   }
   const PageLimits limits = limits_of(work);
-  writer_.await_page();
   try {
     // Committed before the page's snapshot is taken: what changes behind that joins no job that has begun.
     if (work.lane().job && !work.has_begun()) {
@@ -234,10 +235,7 @@ bool JobRunner::read_page(PagedWork& work) {
       work.begin(*transaction);
       checkpoint_.settle(*transaction);
       transaction.reset();
-      if (!work.is_ready()) {
-        writer_.drop_page();
-        return true;
-      }
+      if (!work.is_ready()) return true;
     }
     if (reader_ == nullptr || work.index().routed) {
       std::optional<PageInStep> page = read_here(work, limits);
@@ -245,7 +243,6 @@ bool JobRunner::read_page(PagedWork& work) {
         note(work, *std::move(page));
         return true;
       }
-      writer_.drop_page();
       return false;
     }
     reader_->start(work, limits);
@@ -253,7 +250,6 @@ bool JobRunner::read_page(PagedWork& work) {
     read_note_.emplace(board_, &ReplicationProgress::job_reads, reading(work));
     return true;
   } catch (const Error& error) {
-    writer_.drop_page();
     const bool is_too_slow = dynamic_cast<const ViewTooSlow*>(&error) != nullptr;
     if (!is_too_slow && error.parts().server != Server::kElasticsearch) throw;
     put_off(work, error);
@@ -287,11 +283,9 @@ bool JobRunner::take_page() {
     page = reader_->take();
     if (!page) return false;
   } catch (const ViewError&) {
-    writer_.drop_page();
     if (end_reading() != nullptr) throw;
     return true;
   } catch (const Error& error) {
-    writer_.drop_page();
     const PagedWork* const work = end_reading();
     const bool source_is_away = is_source_away(error);
     if (!source_is_away && error.parts().server != Server::kElasticsearch) throw;
@@ -302,11 +296,7 @@ bool JobRunner::take_page() {
   }
   PagedWork* const work = end_reading();
   if (!page->is_durable) checkpoint_.make_durable();
-  if (work == nullptr) {
-    writer_.drop_page();
-  } else {
-    note(*work, *std::move(page));
-  }
+  if (work != nullptr) note(*work, *std::move(page));
   return true;
 }
 
@@ -331,7 +321,7 @@ void JobRunner::note(PagedWork& work, PageInStep page) {
   share_.page_took(page.end.documents, page.took);
   if (RateLimit* const limit = limit_of(work))
     limit->took(page.end.documents, std::chrono::steady_clock::now() - page.took);
-  ready_.emplace(ReadPage{work.lane(), std::move(page)});
+  ready_.emplace(ReadPage{work.lane(), std::move(page), std::chrono::steady_clock::now()});
 }
 
 // What Elasticsearch does not answer about one index (it is closed, say) stops the work on no other, and what

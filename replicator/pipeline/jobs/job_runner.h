@@ -71,6 +71,10 @@ class JobRunner {
   /// Whether a page is being read, or was read and is not handed over.
   bool has_page_in_hand() const { return being_read_ != nullptr || ready_.has_value(); }
 
+  /// Whether a page was read and has waited so long for room in Elasticsearch that the tail leaves it the
+  /// next place.
+  bool page_goes_first() const;
+
   /// Whether the job is here and its end is not saved.
   bool has(JobId job) const;
 
@@ -113,6 +117,7 @@ class JobRunner {
   struct ReadPage {
     Lane lane;
     PageInStep page;
+    SteadyTime since;
   };
 
   std::unique_ptr<RunningJob> make(Job job, const AppliedIndex& index);
@@ -146,6 +151,7 @@ class JobRunner {
   const OpenClient open_client_;
   const std::size_t most_requests_;  // in flight
   const SteadyTime write_lifetime_over_;
+  const std::int64_t bulk_bytes_;
   BackgroundShare share_;
   std::list<std::unique_ptr<PagedWork>> work_;  // the front one has its turn
   std::map<JobId, RunningJob*> jobs_;           // of work_

@@ -14,24 +14,41 @@ DocumentVersion version_at(std::int64_t counter) {
 TEST(RecentWritesTest, AVersionThatNobodyHasSentIsAnothers) {
   RecentWrites writes;
   EXPECT_EQ(writes.owner_of_newer(1, version_at(5)), Owner::kOthers);
-  writes.add(1, version_at(5));
+  writes.add(1, version_at(5), false);
   EXPECT_EQ(writes.owner_of_newer(1, version_at(5)), Owner::kOthers) << "its own version is not newer";
 }
 
 TEST(RecentWritesTest, ANewerWriteOfTheDocumentIsOurs) {
   RecentWrites writes;
-  writes.add(1, version_at(9));
-  writes.add(1, version_at(6));  // a job's page
+  writes.add(1, version_at(9), false);
+  writes.add(1, version_at(6), false);  // a job's page
   EXPECT_EQ(writes.owner_of_newer(1, version_at(6)), Owner::kUs);
   EXPECT_EQ(writes.owner_of_newer(2, version_at(6)), Owner::kOthers) << "of another document";
 }
 
 TEST(RecentWritesTest, WhatIsForgottenIsUnknownNotAnothers) {
   RecentWrites writes;
-  writes.add(1, version_at(9));
-  for (std::size_t document = 2; document < 200'000; ++document) writes.add(document, version_at(10));
+  writes.add(1, version_at(9), false);
+  for (std::size_t document = 2; document < 200'000; ++document) writes.add(document, version_at(10), false);
   EXPECT_EQ(writes.owner_of_newer(1, version_at(6)), Owner::kUnknown);
   EXPECT_EQ(writes.owner_of_newer(1, version_at(11)), Owner::kOthers) << "none of ours was newer";
+}
+
+TEST(RecentWritesTest, ADeletionIsKnownThoughTheDocumentWasWrittenBehindIt) {  // under another routing
+  RecentWrites writes;
+  writes.add(1, version_at(8), true);
+  writes.add(1, version_at(9), false);
+  EXPECT_EQ(writes.owner_of_newer_deletion(1, version_at(7)), Owner::kUs);
+  EXPECT_EQ(writes.owner_of_newer_deletion(1, version_at(8)), Owner::kOthers);
+  EXPECT_EQ(writes.owner_of_newer_deletion(2, version_at(7)), Owner::kOthers) << "of another document";
+}
+
+TEST(RecentWritesTest, ADeletionThatIsForgottenMayHaveBeen) {
+  RecentWrites writes;
+  writes.add(1, version_at(9), true);
+  for (std::size_t document = 2; document < 200'000; ++document) writes.add(document, version_at(10), false);
+  EXPECT_EQ(writes.owner_of_newer_deletion(1, version_at(6)), Owner::kUnknown);
+  EXPECT_EQ(writes.owner_of_newer_deletion(1, version_at(9)), Owner::kOthers) << "the others were written";
 }
 
 }  // namespace

@@ -153,8 +153,7 @@ TEST_F(TailTest, FewDocumentsThatAreLargeStepAside) {
   EXPECT_LT(world_.elasticsearch.operations().size(), 20U);
   const State state = world_.database.state();
   ASSERT_EQ(state.due.at(kPosts).pages.size(), 1U);
-  EXPECT_EQ(state.due.at(kPosts).pages.begin()->second.reason,
-            "not many documents, but Elasticsearch needs a second or more for them");
+  EXPECT_EQ(state.due.at(kPosts).pages.begin()->second.reason, "not many documents, but large ones");
   ASSERT_TRUE(leader.catch_up());
   EXPECT_EQ(world_.difference(), "");
   EXPECT_EQ(world_.elasticsearch.operations().size(), 41U);

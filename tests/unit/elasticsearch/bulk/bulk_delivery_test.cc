@@ -397,7 +397,7 @@ TEST(BulkDelivery, WhatIsSingledOutNoLongerFailsTogether) {
     delivery.answered(too_much ? whole(Kind::kRetry, 429) : items_reply(piece, applied));
   }
   EXPECT_EQ(delivery.left(), std::vector<std::size_t>{3});
-  delivery.give_back({3}, Outcome::kRefused, delivery.failure());
+  delivery.give_back(Outcome::kRefused, delivery.failure());
   ASSERT_TRUE(delivery.finished());
   const BulkResult result = delivery.take_result();
   EXPECT_EQ(result.outcomes[3], Outcome::kRefused);

@@ -90,14 +90,14 @@ TEST(BulkRequest, SubsetHoldsTheLinesOfItsItems) {
   BulkRequest request;
   request.index("posts", {1, "a", ""}, kVersion, R"({"n":1})");
   request.remove("posts", {1, "b", ""}, kVersion);
-  request.index("users", {2, "c", "r"}, kVersion, R"({"n":3})");
+  request.index("posts", {1, "c", "r"}, kVersion, R"({"n":3})");
 
   const BulkRequest part = request.subset({1, 2});
 
   ASSERT_EQ(part.items().size(), 2u);
   EXPECT_EQ(part.items()[0].key, (DocumentKey{1, "b", ""}));
   EXPECT_EQ(part.items()[0].action, BulkAction::kDelete);
-  EXPECT_EQ(part.items()[1].key, (DocumentKey{2, "c", "r"}));
+  EXPECT_EQ(part.items()[1].key, (DocumentKey{1, "c", "r"}));
   EXPECT_EQ(part.items()[1].version, kVersion);
   EXPECT_EQ(part.lines(0), request.lines(1));
   EXPECT_EQ(part.lines(1), request.lines(2));
@@ -105,20 +105,27 @@ TEST(BulkRequest, SubsetHoldsTheLinesOfItsItems) {
   EXPECT_TRUE(request.subset({}).empty());
 }
 
-TEST(BulkRequest, GuardsEveryAliasFromWhichItOnlyDeletes) {
+TEST(BulkRequest, ThatOnlyDeletesNeedsAGuard) {
   BulkRequest request;
+  EXPECT_FALSE(request.needs_guard());
   request.index("posts", {1, "a", ""}, kVersion, "{}");
   request.remove("posts", {1, "b", ""}, kVersion);
-  request.remove("users", {2, "c", ""}, kVersion);
-  request.remove("users", {2, "d", ""}, kVersion);
 
-  EXPECT_EQ(request.guards(), 1u);
+  EXPECT_FALSE(request.needs_guard());
+  const BulkRequest part = request.subset({1});
+  EXPECT_TRUE(part.needs_guard()) << "a part needs its own";
   EXPECT_EQ(
-      request.guard_lines(),
-      R"({"index":{"_index":"users","_id":"lockstep-guard","if_seq_no":9007199254740991,"if_primary_term":1}})"
+      part.guard_lines(),
+      R"({"index":{"_index":"posts","_id":"lockstep-guard","if_seq_no":9007199254740991,"if_primary_term":1}})"
       "\n{}\n");
-  EXPECT_EQ(request.subset({0, 1}).guards(), 0u);
-  EXPECT_EQ(request.subset({1, 2}).guards(), 2u) << "a part needs its own guards";
+}
+
+TEST(BulkRequest, IsOfOneIndex) {
+  BulkRequest request;
+  request.index("posts", {1, "a", ""}, kVersion, "{}");
+  EXPECT_THROW(request.index("users", {2, "a", ""}, kVersion, "{}"), std::logic_error);
+  EXPECT_THROW(request.remove("posts", {2, "b", ""}, kVersion), std::logic_error);
+  EXPECT_EQ(request.items().size(), 1u);
 }
 
 TEST(BulkRequest, WhatIsSplitOffAndWhatIsLeftAreTheSubsetsOfThese) {
@@ -126,13 +133,12 @@ TEST(BulkRequest, WhatIsSplitOffAndWhatIsLeftAreTheSubsetsOfThese) {
   for (std::size_t chosen = 0; chosen < 1U << kItems; ++chosen) {
     BulkRequest request;
     for (std::size_t i = 0; i < kItems; ++i) {
-      const std::string alias = i % 3 == 0 ? "posts" : "users";
-      const DocumentKey key{IndexId{static_cast<int>(i % 3)}, DocumentId{std::to_string(i)}, ""};
+      const DocumentKey key{1, DocumentId{std::to_string(i)}, ""};
       if (i % 2 == 0) {
-        request.index(alias, key, DocumentVersion(Epoch{1}, 5),
+        request.index("posts", key, DocumentVersion(Epoch{1}, 5),
                       "{\"n\":\"" + std::string(i * 7, 'x') + "\"}");
       } else {
-        request.remove(alias, key, DocumentVersion(Epoch{1}, 5));
+        request.remove("posts", key, DocumentVersion(Epoch{1}, 5));
       }
     }
     std::vector<std::size_t> off;
@@ -143,12 +149,12 @@ TEST(BulkRequest, WhatIsSplitOffAndWhatIsLeftAreTheSubsetsOfThese) {
     const BulkRequest part = request.split_off(off);
     const auto expect_equal = [](const BulkRequest& is, const BulkRequest& expected) {
       EXPECT_EQ(is.body(), expected.body());
+      EXPECT_EQ(is.needs_guard(), expected.needs_guard());
       EXPECT_EQ(is.guard_lines(), expected.guard_lines());
       ASSERT_EQ(is.items().size(), expected.items().size());
       for (std::size_t i = 0; i < is.items().size(); ++i) {
         EXPECT_EQ(is.items()[i].key, expected.items()[i].key);
         EXPECT_EQ(is.lines(i), expected.lines(i));
-        EXPECT_EQ(is.alias_of(i), expected.alias_of(i));
       }
     };
     expect_equal(part, expected_off);

@@ -45,7 +45,8 @@ TEST_P(ItemClassification, IsByStatusAndType) {
   const Row& row = GetParam();
   const BulkRequest request = std::string(row.action) == "index" ? one_index() : one_delete();
   const std::string type = row.error_type;
-  const std::string guard = request.guards() > 0 ? R"(,{"index":{"_id":"lockstep-guard","status":409}})" : "";
+  const std::string guard =
+      request.needs_guard() ? R"(,{"index":{"_id":"lockstep-guard","status":409}})" : "";
   const std::string body = std::string(R"({"errors":true,"items":[{")") + row.action +
                            R"(":{"_id":"a","status":)" + std::to_string(row.status) +
                            (type.empty() ? "" : error(type)) + "}}" + guard + "]}";
@@ -118,9 +119,9 @@ TEST(BulkReply, ReasonsNeverShowTheRequestsHeaders) {
   EXPECT_EQ(whole.reason, item.items[0].reason);
 }
 
-TEST(BulkReply, GuardsAreCountedAndHaveNoResult) {
+TEST(BulkReply, TheGuardIsLookedForAndHasNoResult) {
   const BulkRequest request = one_delete();
-  ASSERT_EQ(request.guards(), 1u);
+  ASSERT_TRUE(request.needs_guard());
   const std::string guard =
       R"({"index":{"_id":"lockstep-guard","status":409)" + error("version_conflict_engine_exception") + "}}";
   const std::string deleted = R"({"delete":{"_id":"a","status":404}})";
@@ -129,6 +130,9 @@ TEST(BulkReply, GuardsAreCountedAndHaveNoResult) {
   ASSERT_EQ(reply.items.size(), 1u);
   EXPECT_EQ(reply.items[0].outcome, Outcome::kApplied);
   EXPECT_EQ(read(request, 200, R"({"errors":true,"items":[)" + deleted + "]}").kind, Kind::kRetry);
+  const std::string two = guard + "," + guard;
+  EXPECT_EQ(read(request, 200, R"({"errors":true,"items":[)" + deleted + "," + two + "]}").kind,
+            Kind::kRetry);
 }
 
 TEST(BulkReply, ReasonsAreShortenedBetweenCharacters) {

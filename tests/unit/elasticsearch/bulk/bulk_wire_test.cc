@@ -18,7 +18,8 @@ using namespace std::chrono_literals;
 // woke up, each time, and it stood still for half a minute.
 TEST(BulkWireTest, SmallRequestsLeaveTheOnlyPlaceToALargeOneThatHasWaitedHalfASecond) {
   BulkWire wire(1, 1 << 20, SlowWrites(1, 1s));
-  const BulkRequest request;
+  BulkRequest request;
+  request.index("posts", {1, "1", ""}, DocumentVersion(Epoch{1}, 5), "{}");
   std::uint64_t ticket = 0;
   std::atomic<int> small_ones_before{0};
   std::atomic<bool> is_in{false};

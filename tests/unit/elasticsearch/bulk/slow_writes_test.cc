@@ -13,19 +13,17 @@ using std::chrono::seconds;
 constexpr IndexId kPosts{1};
 constexpr IndexId kUsers{2};
 
-BulkRequest bulk_of(const std::set<IndexId>& indices, const std::string& json = "{}") {
+BulkRequest bulk_of(IndexId index, const std::string& json = "{}") {
   BulkRequest request;
-  for (const IndexId index : indices)
-    request.index("i" + std::to_string(index.value), {index, DocumentId{"1"}, ""},
-                  DocumentVersion(Epoch{1}, 5), json);
+  request.index("i" + std::to_string(index.value), {index, DocumentId{"1"}, ""}, DocumentVersion(Epoch{1}, 5),
+                json);
   return request;
 }
 
 class SlowWritesTest : public testing::Test {
  protected:
-  void send(std::uint64_t ticket, const std::set<IndexId>& indices,
-            BulkPriority priority = BulkPriority::kNormal) {
-    slow_.sent(ticket, bulk_of(indices), priority, now_);
+  void send(std::uint64_t ticket, IndexId index, BulkPriority priority = BulkPriority::kNormal) {
+    slow_.sent(ticket, bulk_of(index), priority, now_);
   }
   void takes(std::uint64_t ticket) { slow_.came_back(ticket, true, now_); }
   bool is_slow(IndexId index) { return slow_.is_slow(index, now_); }
@@ -35,7 +33,7 @@ class SlowWritesTest : public testing::Test {
 };
 
 TEST_F(SlowWritesTest, ARequestThatTakesLongMakesItsIndexSlowAndGivesItsPlace) {
-  send(1, {kPosts});
+  send(1, kPosts);
   EXPECT_EQ(slow_.next_change(now_), now_ + seconds(1));
   now_ += milliseconds(999);
   EXPECT_FALSE(is_slow(kPosts));
@@ -49,25 +47,22 @@ TEST_F(SlowWritesTest, ARequestThatTakesLongMakesItsIndexSlowAndGivesItsPlace) {
 }
 
 TEST_F(SlowWritesTest, ASlowIndexIsOneUntilARequestOfItIsTakenInTime) {
-  send(1, {kPosts});
+  send(1, kPosts);
   now_ += seconds(8);
   takes(1);
   EXPECT_TRUE(is_slow(kPosts)) << "it took long";
-  send(2, {kPosts});
+  send(2, kPosts);
   EXPECT_TRUE(slow_.gives_place(2, now_)) << "from the start";
   slow_.came_back(2, false, now_);
   EXPECT_TRUE(is_slow(kPosts)) << "an error comes fast";
-  send(3, {kPosts});
+  send(3, kPosts);
   takes(3);
   EXPECT_FALSE(is_slow(kPosts));
-  EXPECT_TRUE(slow_.goes_apart(kPosts, now_)) << "it may be slow again at any moment";
-  now_ += seconds(61);
-  EXPECT_FALSE(slow_.goes_apart(kPosts, now_));
 }
 
 TEST_F(SlowWritesTest, AnIndexIsNamedOnceItHasBeenSlowForLongAndNotAtRest) {
   const auto named = [&] { return slow_.slow_for(seconds(8), now_); };
-  send(1, {kPosts});
+  send(1, kPosts);
   now_ += seconds(2);
   EXPECT_TRUE(named().empty());
   now_ += seconds(7);
@@ -80,20 +75,8 @@ TEST_F(SlowWritesTest, AnIndexIsNamedOnceItHasBeenSlowForLongAndNotAtRest) {
   EXPECT_TRUE(is_slow(kPosts));
 }
 
-TEST_F(SlowWritesTest, AnIndexThatSharedASlowRequestProvesItselfBesideIt) {
-  send(1, {kPosts, kUsers});
-  now_ += seconds(2);
-  EXPECT_TRUE(is_slow(kUsers));
-  send(2, {kUsers});
-  takes(2);
-  EXPECT_FALSE(is_slow(kUsers));
-  EXPECT_TRUE(is_slow(kPosts));
-  now_ += seconds(1);
-  EXPECT_FALSE(is_slow(kUsers)) << "the shared request still takes long";
-}
-
 TEST_F(SlowWritesTest, ALargeRequestMayTakeLonger) {
-  slow_.sent(1, bulk_of({kPosts}, "{\"text\":\"" + std::string(2UL * 1024 * 1024, 'x') + "\"}"),
+  slow_.sent(1, bulk_of(kPosts, "{\"text\":\"" + std::string(2UL * 1024 * 1024, 'x') + "\"}"),
              BulkPriority::kNormal, now_);
   now_ += milliseconds(2'999);
   EXPECT_FALSE(is_slow(kPosts));
@@ -102,7 +85,7 @@ TEST_F(SlowWritesTest, ALargeRequestMayTakeLonger) {
 }
 
 TEST_F(SlowWritesTest, APageOfAJobGivesItsPlaceAndMakesNoIndexSlow) {
-  send(1, {kPosts}, BulkPriority::kBackground);
+  send(1, kPosts, BulkPriority::kBackground);
   now_ += seconds(2);
   EXPECT_TRUE(slow_.gives_place(1, now_));
   EXPECT_EQ(slow_.places_given(BulkPriority::kBackground, now_), 1U);
@@ -111,45 +94,32 @@ TEST_F(SlowWritesTest, APageOfAJobGivesItsPlaceAndMakesNoIndexSlow) {
 
 TEST_F(SlowWritesTest, WhereAllAreSlowNoneIsAndNoPlaceIsGiven) {
   SlowWrites of_two(2, seconds(1));
-  of_two.sent(1, bulk_of({kPosts}), BulkPriority::kNormal, now_);
+  of_two.sent(1, bulk_of(kPosts), BulkPriority::kNormal, now_);
   now_ += seconds(2);
   EXPECT_TRUE(of_two.gives_place(1, now_));
-  of_two.sent(2, bulk_of({kUsers}), BulkPriority::kNormal, now_);
+  of_two.sent(2, bulk_of(kUsers), BulkPriority::kNormal, now_);
   now_ += seconds(2);
   EXPECT_FALSE(of_two.is_slow(kPosts, now_));
   EXPECT_EQ(of_two.places_given(BulkPriority::kNormal, now_), 0U);
   of_two.came_back(2, true, now_);
-  of_two.sent(3, bulk_of({kUsers}), BulkPriority::kNormal, now_);
+  of_two.sent(3, bulk_of(kUsers), BulkPriority::kNormal, now_);
   of_two.came_back(3, true, now_);
   EXPECT_TRUE(of_two.is_slow(kPosts, now_)) << "the other one is quick again";
 }
 
 // One that nothing was written to since then stood for a slow cluster, and nothing was done for it.
-TEST_F(SlowWritesTest, WhatAnIndexProvedLongAgoDoesNotCount) {
+TEST_F(SlowWritesTest, ThatAnIndexWasSlowLongAgoDoesNotCount) {
   SlowWrites of_two(2, seconds(1));
-  of_two.sent(1, bulk_of({kUsers}), BulkPriority::kNormal, now_);
+  of_two.sent(1, bulk_of(kUsers), BulkPriority::kNormal, now_);
   now_ += seconds(2);
   of_two.came_back(1, true, now_);
   now_ += seconds(55);
-  of_two.sent(2, bulk_of({kPosts}), BulkPriority::kNormal, now_);
+  of_two.sent(2, bulk_of(kPosts), BulkPriority::kNormal, now_);
   now_ += seconds(2);
   EXPECT_FALSE(of_two.gives_place(2, now_));
   now_ += seconds(3);
   EXPECT_TRUE(of_two.gives_place(2, now_));
   EXPECT_TRUE(of_two.is_slow(kPosts, now_));
-}
-
-// The quick one was taken for slow, and so nothing was done for it.
-TEST_F(SlowWritesTest, ARequestOfAllIndicesDoesNotProveThatAllAreSlow) {
-  SlowWrites of_two(2, seconds(1));
-  of_two.sent(1, bulk_of({kPosts, kUsers}), BulkPriority::kNormal, now_);
-  now_ += seconds(8);
-  EXPECT_TRUE(of_two.is_slow(kUsers, now_));
-  EXPECT_TRUE(of_two.gives_place(1, now_));
-  of_two.came_back(1, true, now_);
-  of_two.sent(2, bulk_of({kPosts}), BulkPriority::kNormal, now_);
-  now_ += seconds(2);
-  EXPECT_TRUE(of_two.gives_place(2, now_));
 }
 
 }  // namespace
