@@ -7,6 +7,9 @@ namespace lockstep {
 
 using SteadyTime = std::chrono::steady_clock::time_point;
 
+/// The time of the machine's monotonic clock, or of the scheduler that is set (scheduler.h).
+SteadyTime steady_now();
+
 class Clock {
  public:
   virtual ~Clock() = default;
@@ -14,10 +17,9 @@ class Clock {
   virtual SteadyTime now() const = 0;
 };
 
-/// The machine's monotonic clock.
 class SystemClock final : public Clock {
  public:
-  SteadyTime now() const override { return std::chrono::steady_clock::now(); }
+  SteadyTime now() const override { return steady_now(); }
 };
 
 /// Says when something that happens once in an interval is due.

@@ -2,7 +2,7 @@
 // that guards it, a function the mutex that its caller must hold. The standard library's mutexes carry no
 // such annotations. After "mutex.h" in https://clang.llvm.org/docs/ThreadSafetyAnalysis.html.
 //
-//   std::condition_variable_any came_;
+//   Condition came_;
 //   Mutex mutex_;
 //   std::deque<Job> queue_ LOCKSTEP_GUARDED_BY(mutex_);
 //   bool has_room() const LOCKSTEP_REQUIRES(mutex_);
@@ -15,6 +15,8 @@
 #pragma once
 
 #include <mutex>
+
+#include "replicator/scheduler.h"
 
 // Prefixed, since these headers are installed, too; g++ knows none of these attributes.
 #ifdef __clang__
@@ -35,15 +37,26 @@ namespace lockstep {
 
 class LOCKSTEP_THREAD_SAFETY(capability("mutex")) Mutex {
  public:
-  void lock() LOCKSTEP_THREAD_SAFETY(acquire_capability()) { mutex_.lock(); }
-  void unlock() LOCKSTEP_THREAD_SAFETY(release_capability()) { mutex_.unlock(); }
+  void lock() LOCKSTEP_THREAD_SAFETY(acquire_capability()) {
+    Scheduler* const scheduler = Scheduler::current();
+    if (scheduler == nullptr) return mutex_.lock();
+    while (is_locked_) scheduler->wait(this, SteadyTime::max());
+    is_locked_ = true;
+  }
+  void unlock() LOCKSTEP_THREAD_SAFETY(release_capability()) {
+    Scheduler* const scheduler = Scheduler::current();
+    if (scheduler == nullptr) return mutex_.unlock();
+    is_locked_ = false;
+    scheduler->wake(this);
+  }
 
  private:
   std::mutex mutex_;
+  bool is_locked_ = false;  // under a scheduler
 };
 
-/// Holds the mutex as long as it lives, but between unlock() and lock(). A std::condition_variable_any waits
-/// with it.
+/// Holds the mutex as long as it lives, but between unlock() and lock(). A Condition (condition.h) waits with
+/// it.
 class LOCKSTEP_THREAD_SAFETY(scoped_lockable) MutexLock {
  public:
   explicit MutexLock(Mutex& mutex) LOCKSTEP_THREAD_SAFETY(acquire_capability(mutex)) : lock_(mutex) {}

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "replicator/clock.h"
+
 namespace lockstep {
 
 StepId Acknowledgements::add(Lane lane, std::size_t bulks, StepEnd end) {
@@ -38,7 +40,7 @@ void Acknowledgements::advance(Lane lane) {
     StepEnd& end = state.steps.front().end;
     rows_ += end.rows;
     if (lane == Lane::tail() && state.steps.front().writes)
-      delays_.add(std::chrono::steady_clock::now() - end.oldest_change, end.rows);
+      delays_.add(steady_now() - end.oldest_change, end.rows);
     if (end.position) position_ = std::move(end.position);
     if (end.progress) {
       JobProgress& job = jobs_[end.progress->job];

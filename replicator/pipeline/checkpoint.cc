@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "replicator/clock.h"
+
 namespace lockstep {
 namespace {
 
@@ -19,7 +21,7 @@ void Checkpoint::begin_trial(IndexId index, std::int64_t dead_letters) {
 // A commit waits for the disk, and each change would wait with it. So it commits only when the source needs
 // it, or a save is due.
 void Checkpoint::settle(SourceTransaction& transaction) {
-  const bool is_due = writer_.has_news() && age(std::chrono::steady_clock::now()) >= pace().busy;
+  const bool is_due = writer_.has_news() && age(steady_now()) >= pace().busy;
   if (!is_due && transaction.may_be_shown()) return;
   save_and_commit(transaction, take_news());
 }
@@ -83,7 +85,7 @@ void Checkpoint::save_and_commit(SourceTransaction& transaction, const News& new
   make_due(transaction, news.unwritten);
   refused_share_.count(acknowledged, fresh);  // throws before the commit (K2)
   Committed added = transaction.commit();
-  saved_at_ = std::chrono::steady_clock::now();
+  saved_at_ = steady_now();
   listener_(acknowledged);
   added_listener_(std::move(added));
 }

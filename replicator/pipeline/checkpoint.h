@@ -95,7 +95,7 @@ class Checkpoint {
   std::map<IndexId, std::int64_t> on_trial_;  // documents to wait for
   std::function<void(const Acknowledged&)> listener_ = [](const Acknowledged&) {};
   std::function<void(Committed)> added_listener_ = [](const Committed&) {};
-  SteadyTime saved_at_ = std::chrono::steady_clock::now();
+  SteadyTime saved_at_ = steady_now();
 };
 
 }  // namespace lockstep

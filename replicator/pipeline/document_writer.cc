@@ -6,6 +6,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "replicator/clock.h"
+
 namespace lockstep {
 namespace {
 
@@ -285,7 +287,7 @@ void DocumentWriter::take_outcomes(std::chrono::milliseconds wait) {
     progress.bulks_in_flight = state.in_flight;
     progress.most_bulks_in_flight = state.most_in_flight;
     progress.most_bulk_bytes = static_cast<std::int64_t>(state.most_bytes);
-    progress.turned_at = std::chrono::steady_clock::now();
+    progress.turned_at = steady_now();
   });
 }
 
@@ -316,7 +318,7 @@ void DocumentWriter::take_result(BulkResult result) {
     }
     if (result.is_last) ++progress.bulk_requests;
     progress.bulk_bytes += static_cast<std::int64_t>(result.request.bytes());
-    if (!items.empty()) progress.advanced_at = std::chrono::steady_clock::now();
+    if (!items.empty()) progress.advanced_at = steady_now();
   });
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "replicator/clock.h"
 #include "replicator/elasticsearch/admin/index_plan.h"
 #include "replicator/log/log.h"
 #include "replicator/pipeline/repair/view_page.h"
@@ -117,7 +118,7 @@ void ForeignWrites::report(IndexId index, std::int64_t foreign) {
   board_.update([&](ReplicationProgress& progress) { progress.indices[index].foreign += foreign; });
   {
     const MutexLock lock(mutex_);
-    const SteadyTime now = std::chrono::steady_clock::now();
+    const SteadyTime now = steady_now();
     const auto warned = warned_at_.find(index);
     if (warned != warned_at_.end() && now - warned->second < kInterval) return;
     warned_at_[index] = now;

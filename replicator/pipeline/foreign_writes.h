@@ -12,7 +12,6 @@
 #include <memory>
 #include <optional>
 #include <stop_token>
-#include <thread>
 #include <vector>
 
 #include "replicator/clock.h"
@@ -25,6 +24,7 @@
 #include "replicator/pipeline/wake_up.h"
 #include "replicator/source/applied.h"
 #include "replicator/source/snapshot.h"
+#include "replicator/thread.h"
 
 namespace lockstep {
 
@@ -85,7 +85,7 @@ class ForeignWrites {
   std::map<IndexId, Noted> to_look_at_ LOCKSTEP_GUARDED_BY(mutex_);
   std::optional<ForeignVersion> greatest_ LOCKSTEP_GUARDED_BY(mutex_);
   std::map<IndexId, SteadyTime> warned_at_ LOCKSTEP_GUARDED_BY(mutex_);
-  std::jthread thread_;  // uses all of the above
+  Thread thread_;  // uses all of the above
 };
 
 }  // namespace lockstep

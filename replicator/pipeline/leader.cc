@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "replicator/clock.h"
 #include "replicator/error.h"
 #include "replicator/log/log.h"
 #include "replicator/pipeline/leadership.h"
@@ -43,7 +44,7 @@ Leader::Leader(const LeaderWorld& of, const LeaderPatience& patience)
     : LeaderParts(of, patience),
       source_tables_(world.source.lead().identity().tables),
       refusals_(pipeline),
-      housekeeping_(chores(), std::chrono::steady_clock::now()) {
+      housekeeping_(chores(), steady_now()) {
   checkpoint.on_saved([this](const Acknowledged& saved) { after_save(saved); });
   targets.note(source_mark(world.source.lead().identity()));  // where a block kept the mark out until now
   require_nothing_given_up();
@@ -79,8 +80,7 @@ bool Leader::turn() {
   save_when_due();
   rise_above_foreign_versions();
   require_same_targets();
-  housekeeping_.run(std::chrono::steady_clock::now(),
-                    changes.stood_still() ? SourceSince::kStoodStill : SourceSince::kUnknown);
+  housekeeping_.run(steady_now(), changes.stood_still() ? SourceSince::kStoodStill : SourceSince::kUnknown);
   return worked;
 }
 
@@ -125,7 +125,7 @@ bool Leader::take_turns() {
     stop_following(error);
     return true;
   }
-  if (followed) followed_at_ = std::chrono::steady_clock::now();
+  if (followed) followed_at_ = steady_now();
   try {
     return jobs.turn() || followed;
   } catch (const ViewError& error) {
@@ -145,7 +145,7 @@ void Leader::stop_following(const UnreadableJob& job) {
 }
 
 void Leader::save_when_due() {
-  const auto unsaved = checkpoint.age(std::chrono::steady_clock::now());
+  const auto unsaved = checkpoint.age(steady_now());
   const milliseconds save_after = changes.is_awaited() ? 0ms : checkpoint.pace().idle;
   const bool is_due = (writer.has_news() && unsaved >= save_after) ||
                       (unsaved >= kSaveQuietAfter && (unsaved >= kSaveEmptyAfter || !has_small_outbox()));
@@ -158,7 +158,7 @@ bool Leader::has_small_outbox() const {
 }
 
 void Leader::wait_for_work(const std::stop_token& stop) {
-  const SteadyTime now = std::chrono::steady_clock::now();
+  const SteadyTime now = steady_now();
   const milliseconds configured = world.config.replication.poll_interval;
   const auto quiet = now - followed_at_;
   const bool anything_in_hand =
@@ -249,15 +249,14 @@ void Leader::follow_parts() {
 // Else the sweeps of the next leadership, this process's own perhaps, wait until no write can be on its
 // way.
 void Leader::note_quiet() {
-  const auto end = std::chrono::steady_clock::now() + kQuietPatience;
-  while (writer.requests_in_flight() > 0 && std::chrono::steady_clock::now() < end)
-    writer.take_outcomes(10ms);
+  const auto end = steady_now() + kQuietPatience;
+  while (writer.requests_in_flight() > 0 && steady_now() < end) writer.take_outcomes(10ms);
   note_if_quiet();
 }
 
 // Quiet is: no write is on its way, neither one of ours nor one of the leaders before us.
 void Leader::note_if_quiet() {
-  if (writer.requests_in_flight() == 0 && std::chrono::steady_clock::now() >= write_lifetime_over)
+  if (writer.requests_in_flight() == 0 && steady_now() >= write_lifetime_over)
     world.source.lead().note_quiet(versions.epoch());
 }
 
@@ -279,7 +278,7 @@ void Leader::go_on_with_reindexes() {
 }
 
 void Leader::limit_rates() {
-  jobs.limit_rates(reindexing.max_rates(), std::chrono::steady_clock::now());
+  jobs.limit_rates(reindexing.max_rates(), steady_now());
 }
 
 // Not within a save: its transaction may still be open.
@@ -359,7 +358,7 @@ void Leader::require_nothing_given_up() {
 
 void Leader::take_back_readable() {
   for (const auto& [index, why] : targets.unfit()) standing.keep_paused(index, why);
-  jobs.add(standing.take_back_readable(std::chrono::steady_clock::now()));
+  jobs.add(standing.take_back_readable(steady_now()));
 }
 
 // Those that somebody has to mend first are retried by people.
@@ -403,7 +402,7 @@ void Leader::after_save(const Acknowledged& saved) {
 }
 
 void Leader::tell_refusals() {
-  for (const std::string& line : refusals_.due(std::chrono::steady_clock::now())) spdlog::warn("{}", line);
+  for (const std::string& line : refusals_.due(steady_now())) spdlog::warn("{}", line);
 }
 
 }  // namespace lockstep

@@ -4,6 +4,8 @@
 #include <utility>
 #include <vector>
 
+#include "replicator/clock.h"
+
 namespace lockstep {
 namespace {
 
@@ -30,7 +32,7 @@ BulkWriter::Options bulk_options(const Config& config, const LeaderPatience& pat
 
 SteadyTime end_of_earlier_writes(const Config& config, const KnownPartners& last) {
   if (last.place.empty() || last.quiet) return {};
-  return std::chrono::steady_clock::now() + config.elasticsearch.request_timeout + kWriteSurvives;
+  return steady_now() + config.elasticsearch.request_timeout + kWriteSurvives;
 }
 
 }  // namespace

@@ -4,6 +4,8 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
+#include "replicator/clock.h"
+
 namespace lockstep {
 namespace {
 
@@ -113,9 +115,7 @@ ReplicationProgress ProgressBoard::read() const {
 
 ReadingNote::ReadingNote(ProgressBoard& board, Reading ReplicationProgress::*slot, const std::string& what)
     : board_(board), slot_(slot) {
-  board_.update([&](ReplicationProgress& progress) {
-    progress.*slot = {what, std::chrono::steady_clock::now()};
-  });
+  board_.update([&](ReplicationProgress& progress) { progress.*slot = {what, steady_now()}; });
 }
 
 ReadingNote::~ReadingNote() {

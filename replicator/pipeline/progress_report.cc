@@ -7,6 +7,7 @@
 #include <iterator>
 #include <utility>
 
+#include "replicator/clock.h"
 #include "replicator/source/outbox/full_outbox.h"
 
 namespace lockstep {
@@ -100,7 +101,7 @@ void ProgressReport::find_differences() {
 }
 
 void ProgressReport::update() {
-  const SteadyTime now = std::chrono::steady_clock::now();
+  const SteadyTime now = steady_now();
   for (const IndexId index : std::exchange(to_count_, {})) count_dead_letters(index);
   const BulkWriterState bulks = parts_.bulks.state();
   const Acknowledgements& acknowledgements = parts_.writer.acknowledgements();

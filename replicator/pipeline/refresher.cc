@@ -2,11 +2,11 @@
 
 #include <spdlog/spdlog.h>
 
-#include <random>
 #include <utility>
 
 #include "replicator/error.h"
 #include "replicator/log/log_repeats.h"
+#include "replicator/scheduler.h"
 
 namespace lockstep {
 namespace {
@@ -19,9 +19,9 @@ Refresher::Refresher(const AppliedPipeline& pipeline, std::unique_ptr<HttpTransp
                      std::chrono::milliseconds request_timeout, std::function<void()> on_finished)
     : on_finished_(std::move(on_finished)),
       elasticsearch_(std::move(transport), request_timeout),
-      backoff_(Backoff::Limits{}, std::random_device{}()) {
+      backoff_(Backoff::Limits{}, random_seed()) {
   for (const AppliedIndex& index : pipeline.indices) aliases_.emplace(index.id, index.target());
-  thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
+  thread_ = Thread([this](const std::stop_token& stop) { run(stop); });
 }
 
 Refresher::~Refresher() {

@@ -10,7 +10,6 @@
 #include <set>
 #include <stop_token>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "replicator/backoff.h"
@@ -19,6 +18,7 @@
 #include "replicator/pipeline/acknowledgements.h"
 #include "replicator/pipeline/wake_up.h"
 #include "replicator/source/applied.h"
+#include "replicator/thread.h"
 
 namespace lockstep {
 
@@ -54,7 +54,7 @@ class Refresher {
   std::vector<StepId> steps_ LOCKSTEP_GUARDED_BY(mutex_);  // for the next request
   std::set<IndexId> indices_ LOCKSTEP_GUARDED_BY(mutex_);  // likewise
   std::vector<StepId> finished_ LOCKSTEP_GUARDED_BY(mutex_);
-  std::jthread thread_;  // uses all of the above
+  Thread thread_;  // uses all of the above
 };
 
 }  // namespace lockstep

@@ -6,6 +6,7 @@
 #include <exception>
 #include <utility>
 
+#include "replicator/clock.h"
 #include "replicator/elasticsearch/admin/index_mapping.h"
 #include "replicator/error.h"
 #include "replicator/pipeline/own_refusals.h"
@@ -108,7 +109,7 @@ Reindexing::~Reindexing() {
 }
 
 bool Reindexing::turn() {
-  const SteadyTime now = std::chrono::steady_clock::now();
+  const SteadyTime now = steady_now();
   const bool has_answer = take_answer();
   if (changed_pipeline_) return true;
   read();
@@ -168,7 +169,7 @@ std::vector<std::string> Reindexing::misplaced_aliases() const {
 // False: it has not come yet.
 bool Reindexing::take_answer() {
   if (!asked_) return true;
-  if (asked_->answer.wait_for(0s) != std::future_status::ready) return false;
+  if (!asked_->answer.has_ended()) return false;
   Asked asked = *std::exchange(asked_, std::nullopt);
   const auto is_it = [&](const Reindex& each) { return each.id == asked.reindex; };
   const auto reindex = std::find_if(all_.begin(), all_.end(), is_it);
@@ -177,7 +178,7 @@ bool Reindexing::take_answer() {
     conclude = asked.answer.get();
   } catch (const Error& error) {
     if (reindex == all_.end()) return true;
-    seen_[asked.reindex].not_before = std::chrono::steady_clock::now() + kAfterFailure;
+    seen_[asked.reindex].not_before = steady_now() + kAfterFailure;
     if (error.retryable())
       note(*reindex, error.what());
     else
@@ -308,7 +309,7 @@ void Reindexing::keep(const Reindex& reindex) {
 
 // Now and then, in every state with two generations. True: it has asked.
 bool Reindexing::look(const Reindex& reindex) {
-  const SteadyTime now = std::chrono::steady_clock::now();
+  const SteadyTime now = steady_now();
   Seen& seen = seen_[reindex.id];
   if (seen.at && now - *seen.at < kLookInterval) return false;
   seen.at = now;
@@ -442,18 +443,9 @@ DesiredIndex Reindexing::desired(const Reindex& reindex) const {
 
 void Reindexing::ask(const Reindex& reindex, std::function<Conclusion(ElasticsearchClient&)> question) {
   last_asked_ = reindex.id;
-  asked_.emplace(Asked{reindex.id, std::async(std::launch::async, [this, question = std::move(question)] {
-                         Conclusion conclusion;
-                         std::exception_ptr failure;
-                         try {
-                           conclusion = question(elasticsearch_);
-                         } catch (...) {
-                           failure = std::current_exception();
-                         }
-                         on_answer_();
-                         if (failure) std::rethrow_exception(failure);
-                         return conclusion;
-                       })});
+  asked_.emplace(Asked{
+      reindex.id, in_background([this, question = std::move(question)] { return question(elasticsearch_); },
+                                on_answer_)});
 }
 
 void Reindexing::advance(const Reindex& reindex, const ReindexStep& step) {

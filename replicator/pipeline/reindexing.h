@@ -16,7 +16,6 @@
 
 #include <chrono>
 #include <functional>
-#include <future>
 #include <map>
 #include <memory>
 #include <optional>
@@ -24,6 +23,7 @@
 #include <utility>
 #include <vector>
 
+#include "replicator/background.h"
 #include "replicator/clock.h"
 #include "replicator/config/config.h"
 #include "replicator/document_version.h"
@@ -95,7 +95,7 @@ class Reindexing {
 
   struct Asked {
     ReindexId reindex;
-    std::future<Conclusion> answer;
+    Background<Conclusion> answer;
   };
 
   void read();

@@ -2,6 +2,8 @@
 
 #include <chrono>
 
+#include "replicator/clock.h"
+
 namespace lockstep {
 
 StepRefreshes::StepRefreshes(const AppliedPipeline& pipeline) {
@@ -38,7 +40,7 @@ void StepRefreshes::advance(Acknowledgements& acknowledgements) {
     if (!applied) return false;
     if (of_tail) {
       const StepEnd& end = acknowledgements.end_of(each.step);
-      applied_.add(std::chrono::steady_clock::now() - end.oldest_change, end.rows);
+      applied_.add(steady_now() - end.oldest_change, end.rows);
     }
     refresher_->add(each.step, each.indices);
     ++refreshing_;

@@ -5,6 +5,8 @@
 #include <iterator>
 #include <string>
 
+#include "replicator/clock.h"
+
 namespace lockstep {
 namespace {
 
@@ -122,13 +124,13 @@ Tail::Tail(const Config& config, const AppliedPipeline& pipeline, Standing& stan
       chunk_begin_(position_) {}
 
 bool Tail::turn() {
-  standing_.release(std::chrono::steady_clock::now());
+  standing_.release(steady_now());
   try {
     return step();
   } catch (const ViewTooSlow& too_slow) {
     if (pipeline_.find(too_slow.index())->routed) throw ViewError(too_slow.parts(), too_slow.index());
     rewind();
-    standing_.note_too_slow(too_slow, std::chrono::steady_clock::now());
+    standing_.note_too_slow(too_slow, steady_now());
     return true;
   }
 }
@@ -179,7 +181,7 @@ bool Tail::read(SourceTransaction& transaction) {
   if (!changes.more) ++batches_;
   end_.position = changes.next;
   end_.rows = changes.rows;
-  end_.oldest_change = std::chrono::steady_clock::now() - changes.oldest_age;
+  end_.oldest_change = steady_now() - changes.oldest_age;
   if (changes.large) {
     make_due(transaction, *changes.large);
   } else {
@@ -200,7 +202,7 @@ std::int64_t Tail::most_at_once(IndexId index, const std::vector<CapturedChange>
 // not looked at in time, becomes due.
 void Tail::separate(SourceTransaction& transaction, const AppliedIndex& index,
                     const std::vector<CapturedChange>& changes, std::int64_t room) {
-  const auto end = std::chrono::steady_clock::now() + kSeparateFor;
+  const auto end = steady_now() + kSeparateFor;
   room = std::min(room, chunk_documents_);
   CapturedChanges large;
   DocumentIds small;
@@ -217,7 +219,7 @@ void Tail::separate(SourceTransaction& transaction, const AppliedIndex& index,
   while (!too_many.empty()) {
     const CapturedChanges part = std::move(too_many.front());
     too_many.pop_front();
-    if (is_one_value(part) || std::chrono::steady_clock::now() >= end) {
+    if (is_one_value(part) || steady_now() >= end) {
       add(large, part);
       continue;
     }

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "replicator/clock.h"
 #include "replicator/pipeline/leadership.h"
 
 namespace lockstep {
@@ -20,7 +21,7 @@ TargetWatch::TargetWatch(const AppliedPipeline& pipeline, Epoch epoch, std::map<
       targets_(std::move(targets)),
       interval_(interval),
       elasticsearch_(std::move(transport), request_timeout),
-      looked_at_(std::chrono::steady_clock::now()),
+      looked_at_(steady_now()),
       thread_([this](const std::stop_token& stop) { run(stop); }) {}
 
 TargetWatch::~TargetWatch() {
@@ -72,7 +73,7 @@ bool TargetWatch::is_recent() {
   {
     const MutexLock lock(mutex_);
     const bool is_wrong = later_ || !lost_.empty();
-    if (!is_wrong && std::chrono::steady_clock::now() - looked_at_ < kTrusted) return true;
+    if (!is_wrong && steady_now() - looked_at_ < kTrusted) return true;
   }
   wake_up_.wake();
   return false;
@@ -86,7 +87,7 @@ void TargetWatch::run(const std::stop_token& stop) {
 }
 
 void TargetWatch::look() {
-  const SteadyTime begin = std::chrono::steady_clock::now();
+  const SteadyTime begin = steady_now();
   std::optional<SourceMark> to_note;
   std::optional<SourceMark> newest;
   {

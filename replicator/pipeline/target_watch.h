@@ -8,22 +8,22 @@
 #pragma once
 
 #include <chrono>
-#include <condition_variable>
 #include <map>
 #include <memory>
 #include <optional>
 #include <set>
 #include <stop_token>
 #include <string>
-#include <thread>
 
 #include "replicator/clock.h"
+#include "replicator/condition.h"
 #include "replicator/document_version.h"
 #include "replicator/elasticsearch/admin/client.h"
 #include "replicator/elasticsearch/admin/index_plan.h"
 #include "replicator/mutex.h"
 #include "replicator/pipeline/wake_up.h"
 #include "replicator/source/applied.h"
+#include "replicator/thread.h"
 
 namespace lockstep {
 
@@ -84,7 +84,7 @@ class TargetWatch {
   ElasticsearchClient elasticsearch_;
   WakeUp wake_up_;
   Mutex mutex_;
-  std::condition_variable_any noted_;
+  Condition noted_;
   std::optional<SourceMark> to_note_ LOCKSTEP_GUARDED_BY(mutex_);
   std::optional<SourceMark> newest_ LOCKSTEP_GUARDED_BY(mutex_);  // the last that was to be noted
   bool is_noted_ LOCKSTEP_GUARDED_BY(mutex_) = true;              // nothing is left to note
@@ -94,7 +94,7 @@ class TargetWatch {
   std::map<IndexId, std::string> lost_ LOCKSTEP_GUARDED_BY(mutex_);  // why
   std::map<IndexId, std::string> unfit_ LOCKSTEP_GUARDED_BY(mutex_);
   SteadyTime looked_at_ LOCKSTEP_GUARDED_BY(mutex_);  // the begin of the last look that found nothing wrong
-  std::jthread thread_;                               // uses all of the above
+  Thread thread_;                                     // uses all of the above
 };
 
 }  // namespace lockstep

@@ -23,7 +23,7 @@ constexpr milliseconds kLeastForRefresh{1'000};  // even when the time is nearly
 constexpr std::size_t kKeptWatches = 2;
 
 SteadyTime now() {
-  return std::chrono::steady_clock::now();
+  return steady_now();
 }
 
 }  // namespace

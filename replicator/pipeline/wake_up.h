@@ -2,9 +2,9 @@
 #pragma once
 
 #include <chrono>
-#include <condition_variable>
 #include <stop_token>
 
+#include "replicator/condition.h"
 #include "replicator/mutex.h"
 
 namespace lockstep {
@@ -28,7 +28,7 @@ class WakeUp {
 
  private:
   Mutex mutex_;
-  std::condition_variable_any changed_;
+  Condition changed_;
   bool awake_ LOCKSTEP_GUARDED_BY(mutex_) = false;
 };
 

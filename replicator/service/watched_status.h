@@ -4,7 +4,6 @@
 #pragma once
 
 #include <chrono>
-#include <condition_variable>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -13,6 +12,7 @@
 #include <thread>
 
 #include "replicator/clock.h"
+#include "replicator/condition.h"
 #include "replicator/mutex.h"
 #include "replicator/source/pipeline_status.h"
 
@@ -55,7 +55,7 @@ class WatchedStatus {
   std::unique_ptr<StatusReader> reader_;  // of the thread
 
   Mutex mutex_;
-  std::condition_variable_any looked_;
+  Condition looked_;
   std::optional<SteadyTime> looked_at_ LOCKSTEP_GUARDED_BY(mutex_);
   Look look_ LOCKSTEP_GUARDED_BY(mutex_);
   std::jthread thread_;  // uses everything above

@@ -59,7 +59,7 @@ void clone(ElasticsearchClient& client, const IndexState& index, const std::stri
 // index: gone too early, that takes them along.
 void await_primaries(ElasticsearchClient& client, const std::string& name, const std::string& shards) {
   const std::string doing = "waiting for the shards of index " + name;
-  const SteadyTime end = std::chrono::steady_clock::now() + kShardPatience;
+  const SteadyTime end = steady_now() + kShardPatience;
   while (true) {
     // 408: not within that second.
     const HttpResponse reply =
@@ -69,7 +69,7 @@ void await_primaries(ElasticsearchClient& client, const std::string& name, const
                     {}, {408});
     const std::optional<std::int64_t> active = integer_at(parse_reply(doing, reply), "active_primary_shards");
     if (active && std::to_string(*active) == shards) return;
-    if (std::chrono::steady_clock::now() > end) {
+    if (steady_now() > end) {
       throw Error({doing, "not all of its primary shards are there",
                    "see why with GET _cluster/allocation/explain, and run `lockstep adopt` again",
                    Retry::kLater, Server::kElasticsearch});

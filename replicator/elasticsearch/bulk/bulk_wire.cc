@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "replicator/clock.h"
+
 namespace lockstep {
 namespace {
 
@@ -18,7 +20,7 @@ BulkWire::BulkWire(int requests, std::size_t bytes, SlowWrites slow)
 std::optional<BulkWire::Pass> BulkWire::enter(std::uint64_t ticket, const BulkRequest& request,
                                               BulkPriority priority) {
   MutexLock lock(mutex_);
-  SteadyTime now = SystemClock().now();
+  SteadyTime now = steady_now();
   if (priority == BulkPriority::kBackground && background_waiting_++ == 0) background_waits_since_ = now;
   while (!closed_ && !has_room(priority, now)) {
     if (const std::optional<SteadyTime> next = slow_.next_change(now)) {
@@ -26,7 +28,7 @@ std::optional<BulkWire::Pass> BulkWire::enter(std::uint64_t ticket, const BulkRe
     } else {
       freed_.wait(lock);
     }
-    now = SystemClock().now();
+    now = steady_now();
   }
   if (priority == BulkPriority::kBackground) --background_waiting_;
   if (closed_) return std::nullopt;
@@ -42,7 +44,7 @@ std::optional<BulkWire::Pass> BulkWire::enter(std::uint64_t ticket, const BulkRe
 void BulkWire::leave(const Pass& pass, BulkReply::Kind load, std::size_t piece_bytes) {
   const MutexLock lock(mutex_);
   --on_wire_;
-  const SteadyTime now = SystemClock().now();
+  const SteadyTime now = steady_now();
   if (pass.priority == BulkPriority::kBackground) {
     --background_on_wire_;
     background_waits_since_ = now;
@@ -91,17 +93,17 @@ void BulkWire::close() {
 
 bool BulkWire::is_slow(IndexId index) const {
   const MutexLock lock(mutex_);
-  return slow_.is_slow(index, SystemClock().now());
+  return slow_.is_slow(index, steady_now());
 }
 
 std::vector<IndexId> BulkWire::slow_for(std::chrono::milliseconds time) const {
   const MutexLock lock(mutex_);
-  return slow_.slow_for(time, SystemClock().now());
+  return slow_.slow_for(time, steady_now());
 }
 
 bool BulkWire::gives_place(std::uint64_t ticket) const {
   const MutexLock lock(mutex_);
-  return gives_places() && slow_.gives_place(ticket, SystemClock().now());
+  return gives_places() && slow_.gives_place(ticket, steady_now());
 }
 
 std::size_t BulkWire::places_given(BulkPriority priority, SteadyTime now) const {

@@ -3,13 +3,13 @@
 // the window is wide open, requests of slow indices give their places to others (slow_writes.h).
 #pragma once
 
-#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <vector>
 
 #include "replicator/clock.h"
+#include "replicator/condition.h"
 #include "replicator/elasticsearch/bulk/bulk_response.h"
 #include "replicator/elasticsearch/bulk/congestion_window.h"
 #include "replicator/elasticsearch/bulk/slow_writes.h"
@@ -71,7 +71,7 @@ class BulkWire {
   const std::size_t bytes_;
 
   mutable Mutex mutex_;
-  std::condition_variable_any freed_;  // also when closed
+  Condition freed_;  // also when closed
   CongestionWindow window_ LOCKSTEP_GUARDED_BY(mutex_);
   mutable SlowWrites slow_ LOCKSTEP_GUARDED_BY(mutex_);  // it notes at each look what takes long by then
   std::size_t on_wire_ LOCKSTEP_GUARDED_BY(mutex_) = 0;

@@ -3,22 +3,21 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
-#include <random>
 #include <stdexcept>
-#include <thread>
 #include <utility>
 
+#include "replicator/clock.h"
 #include "replicator/elasticsearch/bulk/bulk_response.h"
 #include "replicator/elasticsearch/transport/error_reply.h"
 #include "replicator/log/log.h"
 #include "replicator/log/log_repeats.h"
+#include "replicator/thread.h"
 
 namespace lockstep {
 namespace {
 
 using std::chrono::duration_cast;
 using std::chrono::milliseconds;
-using std::chrono::steady_clock;
 
 // Of a question whether an index takes writes, at most.
 constexpr milliseconds kProbeTimeout{2'000};
@@ -60,7 +59,7 @@ struct BulkWriter::Worker {
   /// The piece without a reply; null: none.
   const BulkRequest* on_wire LOCKSTEP_GUARDED_BY(&BulkWriter::mutex_) = nullptr;
   SteadyTime on_wire_since LOCKSTEP_GUARDED_BY(&BulkWriter::mutex_){};
-  std::thread thread;
+  Thread thread;
 };
 
 BulkWriter::BulkWriter(const Options& options, const TransportFactory& make_transport)
@@ -68,15 +67,14 @@ BulkWriter::BulkWriter(const Options& options, const TransportFactory& make_tran
       path_(bulk_path(options.request_timeout)),
       blame_(options.targets, std::min(kProbeTimeout, options.request_timeout), options.may_send),
       wire_(options.bulks_in_flight, options.bulk_bytes, SlowWrites(options.indices, options.slow_request)) {
-  std::random_device seed;
   // Twice as many as may be on the wire: requests that wait for their next try leave their place to others,
   // and so do those of slow indices.
   for (int i = 0; i < 2 * std::max(1, options.bulks_in_flight); ++i) {
-    workers_.push_back(std::make_unique<Worker>(
-        Worker{make_transport(), Backoff(options.backoff, seed()), 0, {}, false, false, nullptr, {}, {}}));
+    workers_.push_back(std::make_unique<Worker>(Worker{
+        make_transport(), Backoff(options.backoff, random_seed()), 0, {}, false, false, nullptr, {}, {}}));
   }
   for (const auto& worker : workers_) {
-    worker->thread = std::thread([this, &worker = *worker] { run(worker); });
+    worker->thread = Thread([this, &worker = *worker](const std::stop_token& /*stop*/) { run(worker); });
   }
 }
 
@@ -99,10 +97,10 @@ bool BulkWriter::has_place_for_slow() const {
 }
 
 std::uint64_t BulkWriter::submit(BulkRequest request, Priority priority) {
-  const auto submitted = steady_clock::now();
+  const auto submitted = steady_now();
   MutexLock lock(mutex_);
   // Room comes with time, too: when a request has taken long, or waits for its next try.
-  while (!room() && !stopping_) job_ended_.wait_for(lock, kLookForRoom);
+  while (!room() && !stopping_) job_ended_.wait_until(lock, steady_now() + kLookForRoom);
   const std::uint64_t ticket = next_ticket_++;
   if (!stopping_) {
     queue_.push_back({ticket, std::move(request), submitted, priority});
@@ -138,7 +136,7 @@ BulkWriterState BulkWriter::state() const {
   state.most_bytes = limits.bytes;
   state.slow = wire_.slow_for(options_.long_request);
   const MutexLock lock(mutex_);
-  const SteadyTime now = steady_clock::now();
+  const SteadyTime now = steady_now();
   for (const auto& worker : workers_) {
     if (worker->on_wire != nullptr && now - worker->on_wire_since >= options_.long_request) {
       const BulkRequest& request = *worker->on_wire;
@@ -201,15 +199,15 @@ void BulkWriter::hand_over(std::optional<BulkResult> result) {
 std::optional<BulkResult> BulkWriter::deliver(Worker& worker, Job job) {
   const auto signed_off = [&job](BulkResult result) {
     result.ticket = job.ticket;
-    result.took = duration_cast<std::chrono::microseconds>(steady_clock::now() - job.submitted);
+    result.took = duration_cast<std::chrono::microseconds>(steady_now() - job.submitted);
     return result;
   };
   BulkDelivery delivery(std::move(job.request));
   worker.backoff.reset();
-  auto last_outcome = steady_clock::now();
+  auto last_outcome = steady_now();
   for (int round = 1;; ++round) {
     const std::size_t with_outcome = send_round(worker, job.ticket, delivery, job.priority);
-    const auto now = steady_clock::now();
+    const auto now = steady_now();
     if (with_outcome > 0) last_outcome = now;
     const auto stuck = duration_cast<milliseconds>(now - last_outcome);
     bool takes_others = false;
@@ -293,7 +291,7 @@ HttpResponse BulkWriter::perform(Worker& worker, const BulkRequest& piece, const
   const auto note = [&](const BulkRequest* on_wire) {
     const MutexLock lock(mutex_);
     worker.on_wire = on_wire;
-    worker.on_wire_since = steady_clock::now();
+    worker.on_wire_since = steady_now();
   };
   note(&piece);
   try {
@@ -357,7 +355,7 @@ std::size_t BulkWriter::places_given() const {
 }
 
 void BulkWriter::begin_outage() {
-  outage_began_ = steady_clock::now();
+  outage_began_ = steady_now();
   outage_retries_ = 0;
   outage_is_told_ = false;
 }
@@ -369,7 +367,7 @@ void BulkWriter::tell_outage(const RefusedItem& failure) {
 }
 
 void BulkWriter::end_outage() {
-  const std::chrono::duration<double> lasted = steady_clock::now() - outage_began_;
+  const std::chrono::duration<double> lasted = steady_now() - outage_began_;
   spdlog::info("Elasticsearch takes documents again after {:.1f} s and {} more tries", lasted.count(),
                outage_retries_ + 1);
 }

@@ -5,7 +5,6 @@
 #pragma once
 
 #include <chrono>
-#include <condition_variable>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -15,6 +14,8 @@
 #include <vector>
 
 #include "replicator/backoff.h"
+#include "replicator/clock.h"
+#include "replicator/condition.h"
 #include "replicator/elasticsearch/bulk/bulk_blame.h"
 #include "replicator/elasticsearch/bulk/bulk_result.h"
 #include "replicator/elasticsearch/bulk/bulk_wire.h"
@@ -113,7 +114,7 @@ class BulkWriter {
   struct Job {
     std::uint64_t ticket = 0;
     BulkRequest request;
-    std::chrono::steady_clock::time_point submitted;
+    SteadyTime submitted;
     Priority priority = Priority::kNormal;
   };
   struct Worker;
@@ -152,9 +153,9 @@ class BulkWriter {
   BulkWire wire_;
 
   mutable Mutex mutex_;
-  std::condition_variable_any job_came_;   // for idle workers; also when stopping
-  std::condition_variable_any stop_came_;  // for workers that wait before the next try
-  std::condition_variable_any job_ended_;  // for the owner; also when stopping
+  Condition job_came_;   // for idle workers; also when stopping
+  Condition stop_came_;  // for workers that wait before the next try
+  Condition job_ended_;  // for the owner; also when stopping
   std::deque<Job> queue_ LOCKSTEP_GUARDED_BY(mutex_);
   std::vector<BulkResult> finished_ LOCKSTEP_GUARDED_BY(mutex_);
   std::function<void()> wake_ LOCKSTEP_GUARDED_BY(mutex_);
@@ -163,7 +164,7 @@ class BulkWriter {
   std::uint64_t retries_ LOCKSTEP_GUARDED_BY(mutex_) = 0;
   bool stopping_ LOCKSTEP_GUARDED_BY(mutex_) = false;
   int stuck_ LOCKSTEP_GUARDED_BY(mutex_) = 0;  // workers that are stuck; an outage lasts while there is one
-  std::chrono::steady_clock::time_point outage_began_ LOCKSTEP_GUARDED_BY(mutex_);
+  SteadyTime outage_began_ LOCKSTEP_GUARDED_BY(mutex_);
   std::uint64_t outage_retries_ LOCKSTEP_GUARDED_BY(mutex_) = 0;
   bool outage_is_told_ LOCKSTEP_GUARDED_BY(mutex_) = false;  // the log has it
 };

@@ -3,6 +3,7 @@
 #include <exception>
 #include <utility>
 
+#include "replicator/clock.h"
 #include "replicator/elasticsearch/bulk/bulk_response.h"
 
 namespace lockstep {
@@ -45,7 +46,7 @@ WriteProbe probe_write(HttpTransport& transport, const std::string& alias, const
   request.body = body;
   request.content_type = "application/x-ndjson";
   request.timeout = timeout;
-  const auto begun = std::chrono::steady_clock::now();
+  const auto begun = steady_now();
   try {
     const HttpResponse response = transport.perform(request);
     WriteProbe probe = read_probe(key, alias, response);
@@ -53,7 +54,7 @@ WriteProbe probe_write(HttpTransport& transport, const std::string& alias, const
       probe.reason = response.server + ": " + probe.reason;
     return probe;
   } catch (const std::exception& error) {
-    return {Answer::kUnknown, 0, {}, error.what(), std::chrono::steady_clock::now() - begun < timeout / 2};
+    return {Answer::kUnknown, 0, {}, error.what(), steady_now() - begun < timeout / 2};
   }
 }
 

@@ -4,18 +4,18 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
-#include <random>
 #include <utility>
 #include <vector>
 
+#include "replicator/clock.h"
 #include "replicator/log/log.h"
+#include "replicator/scheduler.h"
 
 namespace lockstep {
 namespace {
 
 using std::chrono::ceil;
 using std::chrono::milliseconds;
-using std::chrono::steady_clock;
 
 constexpr milliseconds kProbeTimeout{5'000};
 constexpr milliseconds kNobodyIsHeld{60'000};
@@ -42,7 +42,7 @@ void HeldIndices::hold(const DocumentKey& document, const std::string& reason) {
     const MutexLock lock(mutex_);
     if (held_.contains(document.index)) return;
     times = ++times_held_[document.index];
-    Held held{document, reason, Backoff(ask_again_, std::random_device()()), steady_clock::now(), {}};
+    Held held{document, reason, Backoff(ask_again_, random_seed()), steady_now(), {}};
     held.ask_at = held.since + held.backoff.next();
     held_.emplace(document.index, std::move(held));
   }
@@ -88,7 +88,7 @@ milliseconds HeldIndices::ask_those_due() {
   {
     const MutexLock lock(mutex_);
     for (const auto& [index, held] : held_) {
-      if (held.ask_at <= steady_clock::now()) due.push_back(held.document);
+      if (held.ask_at <= steady_now()) due.push_back(held.document);
     }
   }
   for (const DocumentKey& document : due) {
@@ -98,7 +98,7 @@ milliseconds HeldIndices::ask_those_due() {
   const MutexLock lock(mutex_);
   milliseconds pause = kNobodyIsHeld;
   for (const auto& [index, held] : held_)
-    pause = std::min(pause, std::max(ceil<milliseconds>(held.ask_at - steady_clock::now()), milliseconds(1)));
+    pause = std::min(pause, std::max(ceil<milliseconds>(held.ask_at - steady_now()), milliseconds(1)));
   return pause;
 }
 
@@ -109,13 +109,13 @@ void HeldIndices::take_answer(IndexId index, const WriteProbe& probe) {
     Held& held = held_.at(index);
     if (probe.answer != WriteProbe::Answer::kTaken) {
       if (probe.answer == WriteProbe::Answer::kHeld) held.reason = probe.reason;
-      held.ask_at = steady_clock::now() + held.backoff.next();
+      held.ask_at = steady_now() + held.backoff.next();
       return;
     }
     since = held.since;
     held_.erase(index);
   }
-  const std::chrono::duration<double> lasted = steady_clock::now() - since;
+  const std::chrono::duration<double> lasted = steady_now() - since;
   const LogField field("index", pipeline_.find(index)->alias);
   spdlog::info("index {} takes writes again after {:.1f} s", pipeline_.find(index)->alias, lasted.count());
   on_released_();

@@ -9,7 +9,6 @@
 #include <memory>
 #include <stop_token>
 #include <string>
-#include <thread>
 
 #include "replicator/backoff.h"
 #include "replicator/clock.h"
@@ -17,6 +16,7 @@
 #include "replicator/mutex.h"
 #include "replicator/pipeline/wake_up.h"
 #include "replicator/source/applied.h"
+#include "replicator/thread.h"
 
 namespace lockstep {
 
@@ -68,7 +68,7 @@ class HeldIndices {
   mutable Mutex mutex_;
   std::map<IndexId, Held> held_ LOCKSTEP_GUARDED_BY(mutex_);
   std::map<IndexId, int> times_held_ LOCKSTEP_GUARDED_BY(mutex_);
-  std::jthread thread_;  // uses all of the above
+  Thread thread_;  // uses all of the above
 };
 
 }  // namespace lockstep

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "replicator/clock.h"
 #include "replicator/quantity.h"
 
 namespace lockstep {
@@ -21,7 +22,7 @@ ViewTooSlow too_slow(const AppliedIndex& index, std::chrono::milliseconds limit)
 }  // namespace
 
 ReadingLimit::ReadingLimit(std::function<void()> cancel) : cancel_(std::move(cancel)) {
-  if (cancel_) thread_ = std::jthread([this](const std::stop_token& stop) { watch(stop); });
+  if (cancel_) thread_ = Thread([this](const std::stop_token& stop) { watch(stop); });
 }
 
 void ReadingLimit::run(const AppliedIndex& index, std::chrono::milliseconds limit,
@@ -41,7 +42,7 @@ void ReadingLimit::run(const AppliedIndex& index, std::chrono::milliseconds limi
 // has come.
 void ReadingLimit::begin(std::chrono::milliseconds limit) {
   const MutexLock lock(mutex_);
-  end_ = std::chrono::steady_clock::now() + limit;
+  end_ = steady_now() + limit;
   is_cancelled_ = false;
   if (*end_ < waits_until_) begun_.notify_one();
 }
@@ -61,10 +62,10 @@ void ReadingLimit::watch(const std::stop_token& stop) {
     waits_until_ = *end_;
     begun_.wait_until(lock, stop, waits_until_,
                       [this]() LOCKSTEP_REQUIRES(mutex_) { return end_ && *end_ < waits_until_; });
-    if (stop.stop_requested() || !end_ || std::chrono::steady_clock::now() < *end_) continue;
+    if (stop.stop_requested() || !end_ || steady_now() < *end_) continue;
     is_cancelled_ = true;
     cancel_();
-    end_ = std::chrono::steady_clock::now() + kCancelAgain;
+    end_ = steady_now() + kCancelAgain;
   }
 }
 

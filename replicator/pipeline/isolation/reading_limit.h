@@ -6,15 +6,15 @@
 #pragma once
 
 #include <chrono>
-#include <condition_variable>
 #include <functional>
 #include <optional>
 #include <stop_token>
-#include <thread>
 
 #include "replicator/clock.h"
+#include "replicator/condition.h"
 #include "replicator/mutex.h"
 #include "replicator/source/applied.h"
+#include "replicator/thread.h"
 
 namespace lockstep {
 
@@ -40,12 +40,12 @@ class ReadingLimit {
 
   const std::function<void()> cancel_;
   Mutex mutex_;
-  std::condition_variable_any begun_;
+  Condition begun_;
   std::optional<SteadyTime> end_ LOCKSTEP_GUARDED_BY(mutex_);  // none: nothing is read
   bool is_cancelled_ LOCKSTEP_GUARDED_BY(mutex_) = false;
   /// The thread, for an end; max: for a reading to begin.
   SteadyTime waits_until_ LOCKSTEP_GUARDED_BY(mutex_){};
-  std::jthread thread_;  // uses everything above
+  Thread thread_;  // uses everything above
 };
 
 }  // namespace lockstep

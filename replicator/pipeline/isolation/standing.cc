@@ -6,6 +6,7 @@
 #include <iterator>
 #include <utility>
 
+#include "replicator/clock.h"
 #include "replicator/error.h"
 #include "replicator/log/log.h"
 #include "replicator/pipeline/document_writer.h"
@@ -120,7 +121,7 @@ void Standing::keep_paused(IndexId id, const std::string& reason) {
 }
 
 void Standing::note_paused(IndexId index, const std::string& reason) {
-  pauses_[index].begin(reason, std::chrono::steady_clock::now(), kLongestPause);
+  pauses_[index].begin(reason, steady_now(), kLongestPause);
   paused_.insert(index);
   const LogField field("index", alias(index));
   spdlog::warn("index {} is set aside, the others go on: {}", alias(index), reason);

@@ -32,8 +32,8 @@ bool Comparison::look_ahead(const LookAhead& ask, const PageLimits& limits) {
   if (!has_asked_for_all && asked_.size() < limits.ahead) ask_for_page(ask, limits);
   if (awaits_outcomes()) return look_at_written(ask);
   if (has_page_) return true;
-  const std::future<DocumentIds>& different = asked_.front().different;
-  if (!ask.may_wait && different.wait_for(std::chrono::seconds(0)) != std::future_status::ready) return false;
+  const Background<DocumentIds>& different = asked_.front().different;
+  if (!ask.may_wait && !different.has_ended()) return false;
   take_answer();
   return true;
 }
@@ -63,10 +63,9 @@ void Comparison::ask_for_page(const LookAhead& ask, const PageLimits& limits) {
   asked.documents = static_cast<std::int64_t>(page->documents.size());
   asked.client = take_client(ask);
   if (!compared_) compared_ = compared_through(ingest_pipelines_of(*asked.client, index().target()));
-  asked.different = std::async(std::launch::async,
-                               [&client = *asked.client, &index = index(), page, compared = *compared_] {
-                                 return ids_of_different(client, index, *page, compared);
-                               });
+  asked.different = in_background([&client = *asked.client, &index = index(), page, compared = *compared_] {
+    return ids_of_different(client, index, *page, compared);
+  });
   asked_.push_back(std::move(asked));
 }
 
@@ -99,11 +98,10 @@ std::vector<FoundDocument> Comparison::find_not_kept(ElasticsearchClient& elasti
 bool Comparison::look_at_written(const LookAhead& ask) {
   if (!look_) {
     look_.emplace(Look{take_client(ask), {}});
-    look_->not_kept = std::async(
-        std::launch::async, [this] { return find_not_kept(*look_->client, index(), written_, *compared_); });
+    look_->not_kept =
+        in_background([this] { return find_not_kept(*look_->client, index(), written_, *compared_); });
   }
-  const bool is_there = look_->not_kept.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
-  if (!ask.may_wait && !is_there) return false;
+  if (!ask.may_wait && !look_->not_kept.has_ended()) return false;
   look_->not_kept.wait();
   Look look = *std::move(look_);
   look_.reset();

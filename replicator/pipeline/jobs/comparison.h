@@ -12,12 +12,12 @@
 #pragma once
 
 #include <deque>
-#include <future>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "replicator/background.h"
 #include "replicator/pipeline/jobs/page_in_hand.h"
 #include "replicator/pipeline/jobs/running_job.h"
 #include "replicator/pipeline/repair/view_page.h"
@@ -40,7 +40,7 @@ class Comparison final : public RunningJob {
     bool is_last = false;
     std::int64_t documents = 0;
     std::shared_ptr<ElasticsearchClient> client;
-    std::future<DocumentIds> different;  // uses client
+    Background<DocumentIds> different;  // uses client
   };
 
   /// A document of the page in hand, as a step has written it.
@@ -53,7 +53,7 @@ class Comparison final : public RunningJob {
   /// A look at what was written.
   struct Look {
     std::shared_ptr<ElasticsearchClient> client;
-    std::future<std::vector<FoundDocument>> not_kept;  // uses client and written_
+    Background<std::vector<FoundDocument>> not_kept;  // uses client and written_
   };
 
   static std::vector<FoundDocument> find_not_kept(ElasticsearchClient& elasticsearch,

@@ -4,6 +4,8 @@
 #include <chrono>
 #include <utility>
 
+#include "replicator/clock.h"
+
 namespace lockstep {
 namespace {
 
@@ -26,7 +28,7 @@ void DueWork::note_added() {
 
 void DueWork::note_list(std::optional<DueList> list) {
   list_ = std::move(list);
-  list_known_at_ = std::chrono::steady_clock::now();
+  list_known_at_ = steady_now();
   if (!list_) return;
   note_added();
   is_list_new_ = true;
@@ -67,8 +69,8 @@ bool DueWork::is_ready() {
     }
   }
   in_hand_ = awaited_;
-  const auto has_pages = [&] { return may_have_pages_ && std::chrono::steady_clock::now() >= not_before_; };
-  const bool is_time = std::chrono::steady_clock::now() - found_at_ >= kFindAgain || (!page_ && !has_pages());
+  const auto has_pages = [&] { return may_have_pages_ && steady_now() >= not_before_; };
+  const bool is_time = steady_now() - found_at_ >= kFindAgain || (!page_ && !has_pages());
   if (is_finding_ || keeps_rows_ || (has_changes_ && is_time)) find();
   return page_ || has_pages();
 }
@@ -78,7 +80,7 @@ void DueWork::find() {
   std::optional<FoundDue> found = world_.changes.find_due(index());
   if (!found) return;
   is_finding_ = has_changes_ = keeps_rows_ = false;
-  found_at_ = std::chrono::steady_clock::now();
+  found_at_ = steady_now();
   may_have_pages_ = true;
   not_before_ = {};
   world_.on_found(*std::move(found));
@@ -93,7 +95,7 @@ bool DueWork::take_page(SourceTransaction& transaction) {
   if (!page_) {
     has_read_ = false;
     may_have_pages_ = next.ready_in.has_value();
-    if (next.ready_in) not_before_ = std::chrono::steady_clock::now() + *next.ready_in;
+    if (next.ready_in) not_before_ = steady_now() + *next.ready_in;
     return false;
   }
   return true;

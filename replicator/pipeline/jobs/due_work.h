@@ -87,8 +87,7 @@ class DueWork final : public PagedWork {
   bool has_changes_ = false;  // whose documents are still to be found
   bool keeps_rows_ = false;
   bool is_finding_ = false;
-  SteadyTime found_at_ =
-      std::chrono::steady_clock::now();  // the last time, or since when there may be changes
+  SteadyTime found_at_ = steady_now();  // the last time, or since when there may be changes
   bool has_read_ = false;
   SteadyTime not_before_{};      // there are pages, and none may be tried before
   std::optional<DuePage> page_;  // being rendered: its ids are those that are left

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <string>
 
+#include "replicator/clock.h"
 #include "replicator/error.h"
 #include "replicator/log/log.h"
 #include "replicator/pipeline/jobs/backfill.h"
@@ -159,11 +160,11 @@ bool JobRunner::turn() {
 }
 
 bool JobRunner::page_goes_first() const {
-  return ready_ && std::chrono::steady_clock::now() - ready_->since >= kPagePatience;
+  return ready_ && steady_now() - ready_->since >= kPagePatience;
 }
 
 bool JobRunner::has_room() {
-  const std::size_t on_wire = share_.requests(std::chrono::steady_clock::now());
+  const std::size_t on_wire = share_.requests(steady_now());
   // One more may wait for the wire, so that Elasticsearch does not wait for us.
   return writer_.has_room_for_jobs(on_wire, std::min(on_wire + 1, most_requests_));
 }
@@ -195,11 +196,10 @@ bool JobRunner::is_ready(PagedWork& work) {
   const bool waits = !standing_.takes_writes(index) || writer_.holds_back_page(index);
   if (waits && !work.keeps_rows()) return false;
   if (const auto pause = not_before_.find(work.lane()); pause != not_before_.end()) {
-    if (std::chrono::steady_clock::now() < pause->second) return false;
+    if (steady_now() < pause->second) return false;
     not_before_.erase(pause);
   }
-  if (const RateLimit* const limit = limit_of(work);
-      limit != nullptr && limit->documents(std::chrono::steady_clock::now()) == 0)
+  if (const RateLimit* const limit = limit_of(work); limit != nullptr && limit->documents(steady_now()) == 0)
     return false;
   const std::size_t most_open = work.awaits_outcomes() ? 1 : kOpenSteps;
   if (work.all_read() || writer_.acknowledgements().open(work.lane()) >= most_open) return false;
@@ -207,7 +207,7 @@ bool JobRunner::is_ready(PagedWork& work) {
 }
 
 PageLimits JobRunner::limits_of(PagedWork& work) {
-  const SteadyTime now = std::chrono::steady_clock::now();
+  const SteadyTime now = steady_now();
   PageLimits limits{share_.documents(now), bulk_bytes_, std::min(kAskedPages, share_.requests(now))};
   if (!work.has_begun()) limits.documents = std::min(limits.documents, kFirstDocuments);
   if (const RateLimit* const limit = limit_of(work)) {
@@ -260,7 +260,7 @@ bool JobRunner::read_page(PagedWork& work) {
 
 // None: Elasticsearch has not answered yet, and the tail does not wait for that.
 std::optional<PageInStep> JobRunner::read_here(PagedWork& work, const PageLimits& limits) {
-  const SteadyTime begun = std::chrono::steady_clock::now();
+  const SteadyTime begun = steady_now();
   const LookAhead ask{[this] { return changes_.read(); }, open_client_, false};
   if (!work.look_ahead(ask, limits)) return std::nullopt;
   std::unique_ptr<SourceTransaction> transaction = changes_.begin(versions_.epoch());
@@ -272,9 +272,8 @@ std::optional<PageInStep> JobRunner::read_here(PagedWork& work, const PageLimits
     return work.read_page(*transaction, documents, limits);
   }();
   checkpoint_.settle(*transaction);
-  return PageInStep{
-      std::move(documents), std::move(end), true,
-      std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - begun)};
+  return PageInStep{std::move(documents), std::move(end), true,
+                    std::chrono::duration_cast<std::chrono::microseconds>(steady_now() - begun)};
 }
 
 bool JobRunner::take_page() {
@@ -319,9 +318,8 @@ void JobRunner::note(PagedWork& work, PageInStep page) {
   work.note(page.end);
   troubles_.erase(work.lane());
   share_.page_took(page.end.documents, page.took);
-  if (RateLimit* const limit = limit_of(work))
-    limit->took(page.end.documents, std::chrono::steady_clock::now() - page.took);
-  ready_.emplace(ReadPage{work.lane(), std::move(page), std::chrono::steady_clock::now()});
+  if (RateLimit* const limit = limit_of(work)) limit->took(page.end.documents, steady_now() - page.took);
+  ready_.emplace(ReadPage{work.lane(), std::move(page), steady_now()});
 }
 
 // What Elasticsearch does not answer about one index (it is closed, say) stops the work on no other, and what
@@ -330,8 +328,8 @@ void JobRunner::put_off(const PagedWork& work, const Error& error) {
   const LogField field("index", work.index().alias);
   spdlog::warn("{} is tried again: {}", work.name(), error.what());
   troubles_[work.lane()] = error.what();
-  not_before_[work.lane()] = std::chrono::steady_clock::now() +
-                             (error.parts().server == Server::kSource ? kSourcePause : kFailurePause);
+  not_before_[work.lane()] =
+      steady_now() + (error.parts().server == Server::kSource ? kSourcePause : kFailurePause);
 }
 
 bool JobRunner::all_done() const {
@@ -367,7 +365,7 @@ std::vector<JobRunner::Measured> JobRunner::saved(const Acknowledged& acknowledg
     troubles_.erase(lane);
     const auto job = jobs_.find(progress.job);
     if (job == jobs_.end()) continue;
-    const SteadyTime now = std::chrono::steady_clock::now();
+    const SteadyTime now = steady_now();
     tell_end(*job->second, now);
     const std::optional<Pace> pace = job->second->pace(now);
     if (is_whole(progress.kind) && pace) measured.push_back({job->second->index().id, progress.kind, *pace});

@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "replicator/clock.h"
 #include "replicator/config/config.h"
 #include "replicator/elasticsearch/admin/client.h"
 #include "replicator/pipeline/checkpoint.h"
@@ -57,7 +58,7 @@ class JobRunner {
 
   /// A small change was written while so many requests of jobs were in flight.
   void hear_small_change(std::chrono::microseconds took, std::size_t beside) {
-    share_.small_change_took(took, beside, std::chrono::steady_clock::now());
+    share_.small_change_took(took, beside, steady_now());
   }
 
   /// Forgets what is read here of an index, so that add() takes its jobs up again as the source has them.

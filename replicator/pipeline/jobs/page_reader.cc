@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "replicator/clock.h"
+
 namespace lockstep {
 
 PageReader::PageReader(std::unique_ptr<PageConnection> connection, VersionCounter& versions,
@@ -15,29 +17,20 @@ PageReader::~PageReader() {
   if (!page_.valid()) return;
   do {
     cancel();
-  } while (page_.wait_for(std::chrono::milliseconds(50)) != std::future_status::ready);
+  } while (!page_.has_ended(std::chrono::milliseconds(50)));
 }
 
 void PageReader::start(PagedWork& work, const PageLimits& limits) {
-  std::promise<PageInStep> promise;
-  page_ = promise.get_future();
-  thread_ = std::jthread([this, &work, limits, promise = std::move(promise)]() mutable {
-    try {
-      promise.set_value(read(work, limits));
-    } catch (...) {
-      promise.set_exception(std::current_exception());
-    }
-    on_read_();
-  });
+  page_ = in_background([this, &work, limits] { return read(work, limits); }, on_read_);
 }
 
 std::optional<PageInStep> PageReader::take() {
-  if (page_.wait_for(std::chrono::seconds(0)) != std::future_status::ready) return std::nullopt;
+  if (!page_.has_ended()) return std::nullopt;
   return page_.get();
 }
 
 PageInStep PageReader::read(PagedWork& work, const PageLimits& limits) {
-  const SteadyTime begun = std::chrono::steady_clock::now();
+  const SteadyTime begun = steady_now();
   const Epoch epoch = versions_.epoch();
   work.look_ahead({[&] { return connection_->begin(epoch); }, [this] { return open_client(); }, true},
                   limits);
@@ -46,7 +39,7 @@ PageInStep PageReader::read(PagedWork& work, const PageLimits& limits) {
   PageEnd end = work.read_page(*transaction, documents, limits);
   const bool is_durable = transaction->may_be_shown();
   return {std::move(documents), std::move(end), is_durable,
-          std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - begun)};
+          std::chrono::duration_cast<std::chrono::microseconds>(steady_now() - begun)};
 }
 
 std::shared_ptr<ElasticsearchClient> PageReader::open_client() {

@@ -4,12 +4,11 @@
 
 #include <chrono>
 #include <functional>
-#include <future>
 #include <memory>
 #include <optional>
-#include <thread>
 #include <vector>
 
+#include "replicator/background.h"
 #include "replicator/elasticsearch/admin/client.h"
 #include "replicator/mutex.h"
 #include "replicator/pipeline/jobs/paged_work.h"
@@ -57,8 +56,7 @@ class PageReader {
   Mutex mutex_;
   /// Those that cancel() cuts off.
   std::vector<std::weak_ptr<ElasticsearchClient>> opened_ LOCKSTEP_GUARDED_BY(mutex_);
-  std::future<PageInStep> page_;
-  std::jthread thread_;
+  Background<PageInStep> page_;
 };
 
 }  // namespace lockstep

@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "replicator/clock.h"
 #include "replicator/pipeline/jobs/paged_work.h"
 #include "replicator/pipeline/progress.h"
 #include "replicator/source/outbox/job.h"
@@ -64,7 +65,7 @@ class RunningJob : public PagedWork {
 
  private:
   Job job_;
-  const SteadyTime taken_up_at_ = std::chrono::steady_clock::now();
+  const SteadyTime taken_up_at_ = steady_now();
   JobPosition position_;
   bool begun_ = false;  // by this process, and in the source
   bool all_read_ = false;

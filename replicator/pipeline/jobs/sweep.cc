@@ -4,6 +4,8 @@
 #include <string>
 #include <utility>
 
+#include "replicator/clock.h"
+
 namespace lockstep {
 
 Sweep::Sweep(Job job, const AppliedIndex& index, const DocumentWriter& writer, SteadyTime write_lifetime_over)
@@ -13,13 +15,12 @@ bool Sweep::is_ready() {
   if (scan_ || !has_begun()) return true;  // what is truncated until it begins joins it
   // Not before: a page of another job may have been read and not taken over when this job came.
   if (!requests_before_) requests_before_ = writer_.requests_taken_over();
-  return writer_.requests_done_before() >= *requests_before_ &&
-         std::chrono::steady_clock::now() >= not_before_;
+  return writer_.requests_done_before() >= *requests_before_ && steady_now() >= not_before_;
 }
 
 void Sweep::begin_scan(const LookAhead& ask, const PageLimits& limits) {
   if (!elasticsearch_) elasticsearch_ = ask.open_client();
-  scan_begun_ = std::chrono::steady_clock::now();
+  scan_begun_ = steady_now();
   elasticsearch_->refresh(index().target());
   ScanOptions options;
   options.page = static_cast<std::size_t>(limits.documents);

@@ -1,7 +1,6 @@
 #include "replicator/pipeline/repair/passes.h"
 
 #include <algorithm>
-#include <future>
 #include <iterator>
 #include <optional>
 #include <span>
@@ -10,6 +9,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "replicator/background.h"
 #include "replicator/elasticsearch/read/document_reader.h"
 
 namespace lockstep {
@@ -61,11 +61,10 @@ void Passes::compare_documents() {
   std::int64_t documents = 0;
   read_ids(scan);
   // The view renders the next part while Elasticsearch gives what it has of this one.
-  std::future<Part> next;
+  Background<Part> next;
   const auto begin_next = [&] {
     if (found_.empty()) return;
-    next = std::async(std::launch::async,
-                      [this, part = take_part()]() mutable { return render(std::move(part)); });
+    next = in_background([this, part = take_part()]() mutable { return render(std::move(part)); });
   };
   begin_next();
   while (next.valid()) {
@@ -180,11 +179,11 @@ std::int64_t Passes::look_for_missing() {
   Suspects suspects;
   std::int64_t documents = 0;
   // Reads the next page while this one is counted. The source is not used otherwise until then.
-  std::future<ViewList> next = std::async(std::launch::async, read_after, std::nullopt);
+  Background<ViewList> next = in_background([&] { return read_after(std::nullopt); });
   for (bool end = false; !end;) {
     const ViewList page = next.get();
     end = page.end;
-    if (!end) next = std::async(std::launch::async, read_after, page.documents.back().id);
+    if (!end) next = in_background([&, last = page.documents.back().id] { return read_after(last); });
     const auto expected = static_cast<std::int64_t>(page.documents.size());
     const std::vector<DocumentLocation> locations = locations_of(page.documents);
     if (!one_each_ || count_documents(parts_.elasticsearch, target, locations) != expected) {

@@ -10,6 +10,7 @@
 #include <thread>
 #include <utility>
 
+#include "replicator/clock.h"
 #include "replicator/elasticsearch/admin/index_plan.h"
 #include "replicator/elasticsearch/admin/ingest_pipelines.h"
 #include "replicator/elasticsearch/read/document_reader.h"
@@ -147,9 +148,9 @@ void Verification::compare_shape(const AppliedIndex& index) {
 void Verification::judge(const AppliedIndex& index, Suspects suspects) {
   std::optional<SteadyTime> deadline;
   for (int judgement = 0; judgement < kJudgements && suspects.size() > 0; ++judgement) {
-    const SteadyTime begin = std::chrono::steady_clock::now();
+    const SteadyTime begin = steady_now();
     suspects = judge_once(index, std::move(suspects), deadline);
-    const SteadyTime now = std::chrono::steady_clock::now();
+    const SteadyTime now = steady_now();
     if (!deadline) deadline = now + std::max<SteadyTime::duration>(kPatience, now - begin);
   }
   result_.undecided += static_cast<std::int64_t>(suspects.size());
@@ -381,7 +382,7 @@ void Verification::judge_surplus(const AppliedIndex& index, const std::vector<Fo
 // included. False: `deadline` came first.
 bool Verification::wait_for(const AppliedIndex& index, const Position& position,
                             const std::optional<SteadyTime>& deadline) {
-  const auto is_late = [&] { return deadline && std::chrono::steady_clock::now() >= *deadline; };
+  const auto is_late = [&] { return deadline && steady_now() >= *deadline; };
   const auto wait = [&](const auto& done) {
     while (!done() && still_led()) {
       if (is_late()) return false;
@@ -397,9 +398,9 @@ bool Verification::wait_for(const AppliedIndex& index, const Position& position,
 }
 
 bool Verification::still_led() {
-  const SteadyTime begin = std::chrono::steady_clock::now();
+  const SteadyTime begin = steady_now();
   while (led_ && !source_.lead().is_led()) {
-    led_ = std::chrono::steady_clock::now() - begin < kChangeOfLead;
+    led_ = steady_now() - begin < kChangeOfLead;
     std::this_thread::sleep_for(kPoll);
   }
   return led_;

@@ -10,13 +10,13 @@ std::optional<FoundDue> DueSearches::advance(IndexId index, Find find) {
   if (const auto ended = ended_.extract(index)) return ended.mapped().get();
   if (!at_work_.valid()) {
     index_ = index;
-    at_work_ = std::async(std::launch::async, std::move(find));
+    at_work_ = in_background(std::move(find));
   }
   return std::nullopt;
 }
 
 bool DueSearches::is_at_work_after(std::chrono::milliseconds time) const {
-  return at_work_.valid() && at_work_.wait_for(time) != std::future_status::ready;
+  return at_work_.valid() && !at_work_.has_ended(time);
 }
 
 }  // namespace lockstep

@@ -3,10 +3,10 @@
 
 #include <chrono>
 #include <functional>
-#include <future>
 #include <map>
 #include <optional>
 
+#include "replicator/background.h"
 #include "replicator/ids.h"
 #include "replicator/source/outbox/due.h"
 
@@ -26,8 +26,8 @@ class DueSearches {
 
  private:
   IndexId index_;  // of at_work_, while that is valid
-  std::future<FoundDue> at_work_;
-  std::map<IndexId, std::future<FoundDue>> ended_;
+  Background<FoundDue> at_work_;
+  std::map<IndexId, Background<FoundDue>> ended_;
 };
 
 }  // namespace lockstep

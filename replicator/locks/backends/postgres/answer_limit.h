@@ -3,11 +3,11 @@
 #pragma once
 
 #include <chrono>
-#include <condition_variable>
 #include <optional>
 #include <thread>
 
 #include "replicator/clock.h"
+#include "replicator/condition.h"
 #include "replicator/mutex.h"
 
 namespace lockstep {
@@ -29,7 +29,7 @@ class AnswerLimit {
 
   const int socket_;
   Mutex mutex_;
-  std::condition_variable_any wake_;
+  Condition wake_;
   std::optional<SteadyTime> end_ LOCKSTEP_GUARDED_BY(mutex_);
   bool passed_ LOCKSTEP_GUARDED_BY(mutex_) = false;
   std::jthread thread_;  // last: everything else exists while it runs
