@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <exception>
-#include <random>
 #include <utility>
 
 #include "replicator/error_class.h"
@@ -12,6 +11,7 @@
 #include "replicator/log/log_repeats.h"
 #include "replicator/pause.h"
 #include "replicator/pipeline/leadership.h"
+#include "replicator/scheduler.h"
 #include "replicator/service/health.h"
 #include "replicator/source/source_absent.h"
 
@@ -43,8 +43,8 @@ LeadershipLoop::LeadershipLoop(Parts parts, ProgressBoard& board, const Clock& c
     : parts_(std::move(parts)),
       board_(board),
       clock_(clock),
-      backoff_(parts_.reconnect, std::random_device{}()),
-      refused_backoff_(parts_.refused, std::random_device{}()) {}
+      backoff_(parts_.reconnect, random_seed()),
+      refused_backoff_(parts_.refused, random_seed()) {}
 
 void LeadershipLoop::run(const std::stop_token& stop) {
   while (!stop.stop_requested()) {

@@ -15,13 +15,17 @@ UNCHECKED = re.compile(
 )
 NO_LOCK_OF_OURS = re.compile(r"//.*|base_sink<std::mutex>")
 MUTEX = re.compile(r"^\s*(?:mutable |static )*Mutex (\w+)[ ;]", re.MULTILINE)
-THREAD = re.compile(r"std::j?thread \w+;|std::async\(")
+THREAD = re.compile(r"\b(?:std::j?thread|Thread) \w+;|std::async\(|\bBackground<")
+# Those of the machine, which a simulation cannot run (replicator/scheduler.h).
+OF_THE_MACHINE = re.compile(r"std::j?thread\b|std::async\b|std::condition_variable_any\b|steady_clock::now\b|std::random_device\b|sleep_(?:for|until)\b")
+SIMULATED = "pipeline/", "elasticsearch/bulk/", "source/outbox/", "service/leadership_loop", "pause"
 CLASS = re.compile(r"^(?:class|struct) (\w+)", re.MULTILINE)
 
 # What clang has to find, and nothing else: these comments are its own (-verify).
 COUNTER = """
-#include <condition_variable>
+#include "replicator/condition.h"
 #include "replicator/mutex.h"
+using lockstep::Condition;
 using lockstep::Mutex;
 using lockstep::MutexLock;
 class Counter {
@@ -56,7 +60,7 @@ class Counter {
 
   Mutex first_ LOCKSTEP_ACQUIRED_BEFORE(mutex_);
   Mutex mutex_;
-  std::condition_variable_any increased_;
+  Condition increased_;
   int count_ LOCKSTEP_GUARDED_BY(mutex_) = 0;
 };
 """
@@ -68,7 +72,8 @@ def sources() -> dict[str, str]:
     for file in sorted(PROGRAM.rglob("*.h")) + sorted(PROGRAM.rglob("*.cc")):
         unit = file.relative_to(PROGRAM).with_suffix("").as_posix()
         units[unit] = units.get(unit, "") + file.read_text()
-    del units["mutex"]
+    for of_the_seam in "mutex", "condition", "thread", "background":
+        del units[of_the_seam]
     return units
 
 
@@ -96,6 +101,13 @@ class Threads(unittest.TestCase):
         for line in "Mutex mutex_;", "std::condition_variable_any came_;", "class Sink : base_sink<std::mutex> {":
             self.assertEqual(unchecked(line), [], line)
         self.assertEqual(idle_mutexes("  Mutex mutex_;\n  int count_ = 0;\n"), ["mutex_"])
+
+    def test_what_is_simulated_uses_nothing_of_the_machine(self):
+        found = {
+            unit: names for unit, text in sources().items()
+            if unit.startswith(SIMULATED) and (names := OF_THE_MACHINE.findall(re.sub(r"//.*", "", text)))
+        }
+        self.assertEqual(found, {})
 
     def test_every_mutex_guards_something(self):
         idle = {f"{unit}: {name}" for unit, text in sources().items() for name in idle_mutexes(text)}

@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include "replicator/error.h"
+#include "replicator/scheduler.h"
 
 namespace lockstep::fake {
 namespace {
@@ -19,6 +20,18 @@ bool IdOrder::operator()(const std::string& left, const std::string& right) cons
     return std::make_tuple(!is_number(id), is_number(id) ? std::stoll(id) : 0, std::string_view(id));
   };
   return key(left) < key(right);
+}
+
+std::chrono::system_clock::time_point wall_now() {
+  if (Scheduler::current() == nullptr) return std::chrono::system_clock::now();
+  return std::chrono::system_clock::time_point(
+      std::chrono::duration_cast<std::chrono::system_clock::duration>(steady_now().time_since_epoch()));
+}
+
+const View& State::view(IndexId index) const {
+  static const View kEmpty;
+  const auto found = views.find(index);
+  return found == views.end() ? kEmpty : found->second;
 }
 
 Position position_at(std::size_t rows) {
@@ -99,17 +112,28 @@ Change& Change::truncated(CaptureId capture) {
 
 // --- Database ---
 
-void Database::commit(const std::function<void(Change&)>& change) {
+void Database::commit(const std::function<void(Change&)>& make) {
   const std::lock_guard lock(mutex_);
-  ++state_.transactions;
-  Change writing(state_);
-  change(writing);
+  State& state = change();
+  ++state.transactions;
+  Change writing(state);
+  make(writing);
   flushed_ = durable_;
+}
+
+State& Database::change() {
+  if (state_.use_count() > 1) state_ = std::make_shared<State>(*state_);
+  return *state_;
+}
+
+std::shared_ptr<const State> Database::snapshot() const {
+  const std::lock_guard lock(mutex_);
+  return state_;
 }
 
 State Database::state() const {
   const std::lock_guard lock(mutex_);
-  return state_;
+  return *state_;
 }
 
 void Database::resolve_with(IndexId index, CaptureId capture, Resolver resolve) {
@@ -126,8 +150,8 @@ AppliedPipeline Database::pipeline() const {
   const std::lock_guard lock(mutex_);
   AppliedPipeline pipeline = pipeline_;
   for (AppliedIndex& index : pipeline.indices) {
-    const auto reason = state_.set_aside.find(index.id);
-    if (reason != state_.set_aside.end()) index.set_aside = reason->second;
+    const auto reason = state_->set_aside.find(index.id);
+    if (reason != state_->set_aside.end()) index.set_aside = reason->second;
   }
   return pipeline;
 }
@@ -143,21 +167,21 @@ JobId Database::add_job(IndexId index, JobKind kind) {
   stored.job.index = index;
   stored.job.kind = kind;
   stored.job.reason = "a test";
-  return insert(state_, std::move(stored)).id;
+  return insert(change(), std::move(stored)).id;
 }
 
 void Database::add_due(IndexId index, const Values& ids) {
   const std::lock_guard lock(mutex_);
   StoredPage like;
   like.page.since = kSinceItself;
-  like.since = std::chrono::steady_clock::now();
+  like.since = steady_now();
   like.reason = "a test";
-  add_pages(state_, index, ids, like);
+  add_pages(change(), index, ids, like);
 }
 
 void Database::set_unreadable_jobs(std::vector<UnreadableJob> jobs) {
   const std::lock_guard lock(mutex_);
-  state_.unreadable_jobs = std::move(jobs);
+  change().unreadable_jobs = std::move(jobs);
 }
 
 SourceIdentity Database::identity() const {
@@ -182,7 +206,7 @@ bool Database::is_durable() const {
 
 void Database::set_position(std::size_t rows) {
   const std::lock_guard lock(mutex_);
-  state_.position = rows;
+  change().position = rows;
 }
 
 void Database::set_readable(IndexId index, bool readable) {
@@ -196,13 +220,13 @@ void Database::set_readable(IndexId index, bool readable) {
 
 void Database::give_up() {
   const std::lock_guard lock(mutex_);
-  state_.given_up = true;
-  state_.captures = false;
+  change().given_up = true;
+  change().captures = false;
 }
 
 bool Database::captures() const {
   const std::lock_guard lock(mutex_);
-  return state_.captures;
+  return state_->captures;
 }
 
 void Database::begin_uncaptured() {
@@ -218,6 +242,11 @@ void Database::end_uncaptured() {
 void Database::set_away(bool away) {
   const std::lock_guard lock(mutex_);
   away_ = away;
+}
+
+void Database::cut(const void* source) {
+  const std::lock_guard lock(mutex_);
+  if (leader_ == source) leader_ = nullptr;
 }
 
 void Database::set_led_elsewhere(bool led) {

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <set>
@@ -100,7 +101,13 @@ struct State {
   std::int64_t last_due = 0;
   std::map<RoutedId, StoredLetter> dead_letters;
   std::map<RoutedId, DocumentVersion> routes;
+
+  /// Empty where there is none.
+  const View& view(IndexId index) const;
 };
+
+/// The machine's, or that of the scheduler that is set.
+std::chrono::system_clock::time_point wall_now();
 
 Position position_at(std::size_t rows);
 std::size_t rows_of(const Position& position);
@@ -150,6 +157,7 @@ class Database {
 
   /// The state as it is now.
   State state() const;
+  std::shared_ptr<const State> snapshot() const;
 
   /// How the values of a capture lead to documents of an index. Without a resolver the values are the ids.
   using Resolver = std::function<Values(const State&, const std::string& value)>;
@@ -203,6 +211,8 @@ class Database {
 
   /// While the database is away, nobody can connect and every call of a connection throws a retryable Error.
   void set_away(bool away);
+  /// The connection to this source is gone, and the lead with it. The source may not know yet.
+  void cut(const void* source);
   /// While somebody else leads, try_lead() fails.
   void set_led_elsewhere(bool led);
   /// Connections opened since the beginning.
@@ -220,6 +230,8 @@ class Database {
   friend class FakeStatusWriter;
   friend class FakeTransaction;
 
+  /// The state, to be changed: snapshots keep what they have. REQUIRES: mutex_ is held.
+  State& change();
   void step(Step step) const;
   void require_present() const;
   void require_readable(const AppliedIndex& index) const;
@@ -231,7 +243,7 @@ class Database {
   std::atomic<bool> gives_side_connections_ = true;
   mutable std::mutex mutex_;
   AppliedPipeline pipeline_;                                     // guarded by mutex_
-  State state_;                                                  // guarded by mutex_
+  std::shared_ptr<State> state_ = std::make_shared<State>();     // guarded by mutex_: shared with snapshots
   std::map<std::pair<IndexId, CaptureId>, Resolver> resolvers_;  // guarded by mutex_
   std::function<void(Step)> hook_;                               // guarded by mutex_
   const void* leader_ = nullptr;                                 // guarded by mutex_: connection that leads

@@ -7,9 +7,9 @@
 #include <ctime>
 #include <iterator>
 #include <stdexcept>
-#include <thread>
 #include <utility>
 
+#include "replicator/pause.h"
 #include "replicator/source/outbox/full_outbox.h"
 
 namespace lockstep::fake {
@@ -84,7 +84,7 @@ template <typename Question>
 auto FakeSource::ask(const Question& question) const {
   database_.require_present();
   const std::lock_guard lock(database_.mutex_);
-  return question(std::as_const(database_.state_));
+  return question(std::as_const(*database_.state_));
 }
 
 void FakeSource::reload() {
@@ -129,9 +129,10 @@ KnownPartners FakeSource::known_partners() {
 Epoch FakeSource::raise_epoch(Epoch at_least, const KnownPartners& partners) {
   database_.require_present();
   const std::lock_guard lock(database_.mutex_);
-  database_.state_.partners = partners;
-  database_.state_.partners.quiet = false;
-  Epoch& epoch = database_.state_.epoch;
+  State& state = database_.change();
+  state.partners = partners;
+  state.partners.quiet = false;
+  Epoch& epoch = state.epoch;
   epoch.value = std::max(epoch.value, at_least.value) + 1;
   return epoch;
 }
@@ -139,7 +140,7 @@ Epoch FakeSource::raise_epoch(Epoch at_least, const KnownPartners& partners) {
 void FakeSource::note_quiet(Epoch epoch) {
   database_.require_present();
   const std::lock_guard lock(database_.mutex_);
-  if (database_.state_.epoch == epoch) database_.state_.partners.quiet = true;
+  if (database_.state_->epoch == epoch) database_.change().partners.quiet = true;
 }
 
 // --- ChangeLog ---
@@ -180,11 +181,11 @@ bool FakeSource::may_have_changed(const Position& position) {
 
 bool FakeSource::await_change(const Position& position, std::chrono::milliseconds check_every,
                               std::chrono::milliseconds at_most) {
-  const auto end = std::chrono::steady_clock::now() + at_most;
+  const auto end = steady_now() + at_most;
   do {
-    std::this_thread::sleep_for(std::min(check_every, at_most));
+    pause(std::min(check_every, at_most), {});
     if (may_have_changed(position)) return true;
-  } while (std::chrono::steady_clock::now() < end);
+  } while (steady_now() < end);
   return false;
 }
 
@@ -204,7 +205,7 @@ UnfinishedJobs FakeSource::jobs() {
 
 std::vector<DueList> FakeSource::due() {
   return ask([](const State& state) {
-    const SteadyTime now = std::chrono::steady_clock::now();
+    const SteadyTime now = steady_now();
     std::vector<DueList> lists;
     for (const auto& [index, due] : state.due) {
       DueList& list = lists.emplace_back(DueList{.index = index});
@@ -264,7 +265,8 @@ std::vector<std::string> join_pages(StoredDue& due, const std::vector<std::strin
 }
 
 std::int64_t FakeSource::make_pages(IndexId index) {
-  const State seen = database_.state();
+  const std::shared_ptr<const State> snapshot = database_.snapshot();
+  const State& seen = *snapshot;
   const auto found = seen.due.find(index);
   if (found == seen.due.end()) return 0;
   std::int64_t documents = 0;
@@ -293,20 +295,21 @@ std::int64_t FakeSource::make_pages(const State& seen, IndexId index,
   }
   const std::vector<std::string> ids = database_.resolve(seen, index, changes);
   const std::lock_guard lock(database_.mutex_);
-  StoredDue& due = database_.state_.due[index];
+  State& state = database_.change();
+  StoredDue& due = state.due[index];
   std::erase_if(due.changes, [&](const DueChanges& each) {
     return each.number >= entries.front().number && each.number <= entries.back().number;
   });
   const DueNumber up_to = seen.due.at(index).changes.back().number;
-  add_pages(database_.state_, index, join_pages(due, ids, like.page, up_to), like);
-  if (due.empty()) database_.state_.due.erase(index);
+  add_pages(state, index, join_pages(due, ids, like.page, up_to), like);
+  if (due.empty()) state.due.erase(index);
   return static_cast<std::int64_t>(ids.size());
 }
 
 // --- DeadLetterBox ---
 
 std::chrono::system_clock::time_point FakeSource::now() {
-  return std::chrono::system_clock::now();
+  return wall_now();
 }
 
 std::int64_t FakeSource::count(const DeadLetterFilter& filter) {
@@ -344,7 +347,7 @@ std::int64_t FakeSource::discard(const DeadLetterFilter& filter) {
   database_.require_present();
   const std::lock_guard lock(database_.mutex_);
   return static_cast<std::int64_t>(std::erase_if(
-      database_.state_.dead_letters, [&](const auto& letter) { return fits(letter.second, filter); }));
+      database_.change().dead_letters, [&](const auto& letter) { return fits(letter.second, filter); }));
 }
 
 // --- OutboxCare ---
@@ -352,7 +355,7 @@ std::int64_t FakeSource::discard(const DeadLetterFilter& filter) {
 void FakeSource::prune() {
   database_.require_present();
   const std::lock_guard lock(database_.mutex_);
-  State& state = database_.state_;
+  State& state = database_.change();
   state.pruned = std::max(state.pruned, state.position);
 }
 
@@ -368,7 +371,7 @@ bool FakeSource::has_given_up() {
 bool FakeSource::resume() {
   database_.require_present();
   const std::lock_guard lock(database_.mutex_);
-  State& state = database_.state_;
+  State& state = database_.change();
   state.captures = true;
   if (database_.uncaptured_ > 0) return false;
   state.given_up = false;

@@ -44,7 +44,7 @@ void write_pages(State& state, Committed& added, IndexId index, const std::vecto
   like.page.since = origin.since.value_or(kSinceItself);
   like.page.as_of = origin.as_of;
   like.reason = origin.reason;
-  like.since = std::chrono::steady_clock::now();
+  like.since = steady_now();
   if (origin.pause.count() > 0) like.not_before = like.since + origin.pause;
   add_pages(state, index, ids, like);
   added.due.insert(index);
@@ -58,7 +58,7 @@ bool joins(State& state, IndexId index, const std::string& id, const DueOrigin& 
   for (auto& [number, stored] : due->second.pages) {
     DuePage& page = stored.page;
     if (!has(page.ids, DocumentId{id})) continue;
-    const bool waits = stored.not_before > std::chrono::steady_clock::now();
+    const bool waits = stored.not_before > steady_now();
     const bool is_tried = stored.not_before > SteadyTime{} && page.as_of && page.as_of < origin.as_of;
     if (!waits && !is_tried) continue;
     page.as_of = page.as_of && origin.as_of ? std::max(page.as_of, origin.as_of) : std::nullopt;
@@ -69,7 +69,7 @@ bool joins(State& state, IndexId index, const std::string& id, const DueOrigin& 
 }
 
 void save_letter(State& state, const DeadLetter& letter) {
-  const auto now = std::chrono::system_clock::now();
+  const auto now = wall_now();
   const auto [stored, added] = state.dead_letters.try_emplace(key_of(letter), StoredLetter{letter, now, now});
   if (added) return;
   stored->second.letter = letter;
@@ -103,7 +103,7 @@ FakeTransaction::FakeTransaction(Database& database, Connection& connection, std
   database.require_present();
   database.step(Step::kBegin);
   if (connection_.open > 0) throw std::logic_error("a transaction is open on this connection already");
-  seen_ = database.state();
+  take_snapshot();
   ++connection_.open;
 }
 
@@ -114,7 +114,7 @@ FakeTransaction::~FakeTransaction() {
 // --- reading ---
 
 Position FakeTransaction::position() {
-  return position_at(seen_.outbox.size());
+  return position_at(seen_->outbox.size());
 }
 
 RenderedDocument FakeTransaction::rendered(const AppliedIndex& index, const std::string& id,
@@ -131,7 +131,7 @@ RenderedDocument FakeTransaction::rendered_for(DocumentVersion version, const Ap
                                                const std::string& id, const Row* row) {
   RenderedDocument document = rendered(index, id, row);
   if (!index.routed) return document;
-  for (const auto& [key, written] : seen_.routes) {
+  for (const auto& [key, written] : seen_->routes) {
     const auto& [of_index, of_id, routing] = key;
     if (of_index == index.id && of_id == id && (row == nullptr || routing != row->routing))
       document.stale_routings.push_back(routing);
@@ -149,7 +149,7 @@ DocumentIds FakeTransaction::render_with(const Renderer& renderer, const Applied
                                          const DocumentSink& sink) {
   database_.step(Step::kRender);
   database_.require_readable(index);
-  const View& view = seen_.views[index.id];
+  const View& view = seen_->view(index.id);
   DocumentIds left_over;
   database_.count_renderings(static_cast<std::int64_t>(ids.size()));
   std::int64_t bytes = 0;
@@ -170,7 +170,7 @@ ViewPageEnd FakeTransaction::render_page_with(const Renderer& renderer, const Ap
                                               std::int64_t max_bytes, const DocumentSink& sink) {
   database_.step(Step::kRender);
   database_.require_readable(index);
-  const View& view = seen_.views[index.id];
+  const View& view = seen_->view(index.id);
   ViewPageEnd page;
   std::int64_t documents = 0;
   std::int64_t bytes = 0;
@@ -218,7 +218,7 @@ ViewPageEnd FakeTransaction::render_page_for(DocumentVersion version, const Appl
 ViewList FakeTransaction::list_page(const AppliedIndex& index, const std::optional<DocumentId>& after,
                                     std::int64_t limit) {
   database_.require_readable(index);
-  const View& view = seen_.views[index.id];
+  const View& view = seen_->view(index.id);
   ViewList list;
   auto row = after ? view.upper_bound(after->text) : view.begin();
   for (; row != view.end() && static_cast<std::int64_t>(list.documents.size()) < limit; ++row)
@@ -229,7 +229,7 @@ ViewList FakeTransaction::list_page(const AppliedIndex& index, const std::option
 
 std::optional<std::int64_t> FakeTransaction::estimate_documents(const AppliedIndex& index) {
   database_.require_readable(index);
-  return static_cast<std::int64_t>(seen_.views[index.id].size());
+  return static_cast<std::int64_t>(seen_->view(index.id).size());
 }
 
 std::vector<StaleDocument> FakeTransaction::stale(const AppliedIndex& index,
@@ -237,7 +237,7 @@ std::vector<StaleDocument> FakeTransaction::stale(const AppliedIndex& index,
   database_.require_readable(index);
   std::vector<StaleDocument> stale;
   for (const FoundDocument& document : found) {
-    const Row* row = find(seen_.views[index.id], document.id.text);
+    const Row* row = find(seen_->view(index.id), document.id.text);
     const std::string routing = row != nullptr && index.routed ? row->routing : "";
     if (row == nullptr || routing != document.routing) stale.push_back({document, row != nullptr});
   }
@@ -252,22 +252,25 @@ Changes FakeTransaction::read_changes(const Position& from, const ChunkLimits& l
   database_.step(Step::kReadChanges);
   std::map<CaptureId, CapturedChange> captured;
   std::map<CaptureId, std::set<std::string>> values;
-  const std::size_t first = rows_of(from);
-  if (first < seen_.pruned) throw std::logic_error("these rows of the outbox are pruned");
+  std::size_t first = rows_of(from);
+  if (first < seen_->pruned) {
+    if (epoch_ == seen_->epoch) throw std::logic_error("these rows of the outbox are pruned");
+    first = seen_->pruned;  // a deposed leader does not find them
+  }
   Changes changes;
-  if (first < seen_.outbox.size() && is_large(seen_, first, limits)) {
-    const std::size_t end = end_of_transaction(seen_, first);
+  if (first < seen_->outbox.size() && is_large(*seen_, first, limits)) {
+    const std::size_t end = end_of_transaction(*seen_, first);
     changes.large = LargeTransaction{std::to_string(first)};
     changes.rows = 1;
-    changes.more = end < seen_.outbox.size();
+    changes.more = end < seen_->outbox.size();
     changes.next = position_at(end);
     return changes;
   }
   std::size_t next = first;
   std::int64_t width = 0;
-  for (; next < seen_.outbox.size() && width < limits.values; ++next) {
-    if (next > first && is_large(seen_, next, limits)) break;
-    const OutboxRow& row = seen_.outbox[next];
+  for (; next < seen_->outbox.size() && width < limits.values; ++next) {
+    if (next > first && is_large(*seen_, next, limits)) break;
+    const OutboxRow& row = seen_->outbox[next];
     width += width_of(row);
     captured[row.capture].capture = row.capture;
     captured[row.capture].everything |= row.everything;
@@ -288,7 +291,7 @@ Changes FakeTransaction::read_changes(const Position& from, const ChunkLimits& l
     changes.captured.push_back(std::move(change));
   }
   changes.rows = static_cast<std::int64_t>(next - first);
-  changes.more = next < seen_.outbox.size();
+  changes.more = next < seen_->outbox.size();
   changes.next = position_at(next);
   return changes;
 }
@@ -301,19 +304,19 @@ std::optional<DocumentIds> FakeTransaction::resolve(const AppliedIndex& index,
   std::copy_if(changes.begin(), changes.end(), std::back_inserter(own),
                [&](const CapturedChange& change) { return has(index.captures, change.capture); });
   DocumentIds ids;
-  for (std::string& id : database_.resolve(seen_, index.id, own)) ids.push_back({std::move(id)});
+  for (std::string& id : database_.resolve(*seen_, index.id, own)) ids.push_back({std::move(id)});
   if (static_cast<std::int64_t>(ids.size()) > limits.documents) return std::nullopt;
   return ids;
 }
 
 NextDue FakeTransaction::next_due(IndexId index, const std::vector<DueNumber>& in_hand) {
   NextDue next;
-  const auto found = seen_.due.find(index);
-  if (found == seen_.due.end()) return next;
+  const auto found = seen_->due.find(index);
+  if (found == seen_->due.end()) return next;
   const StoredDue& due = found->second;
   next.has_changes = !due.changes.empty();
   next.keeps_rows = std::ranges::any_of(due.changes, &DueChanges::keeps_rows);
-  const SteadyTime now = std::chrono::steady_clock::now();
+  const SteadyTime now = steady_now();
   std::optional<SteadyTime> ready_at;
   for (const auto& [number, stored] : due.pages) {
     if (has(in_hand, number)) continue;
@@ -340,7 +343,7 @@ void FakeTransaction::add_due_changes(const AppliedIndex& index, const std::vect
                                       DocumentVersion as_of) {
   record([=, index = index.id](State& state, Committed& added) {
     state.due[index].changes.push_back(
-        {{++state.last_due}, changes, as_of, std::string(kManyDocuments), std::chrono::steady_clock::now()});
+        {{++state.last_due}, changes, as_of, std::string(kManyDocuments), steady_now()});
     added.due.insert(index);
   });
 }
@@ -353,8 +356,8 @@ void FakeTransaction::add_due_transaction(const AppliedIndex& index, const Large
   due.reason = kManyChanges;
   due.keeps_rows = true;
   bool everything = false;
-  for (std::size_t row = first; row < end_of_transaction(seen_, first); ++row) {
-    const OutboxRow& changed = seen_.outbox[row];
+  for (std::size_t row = first; row < end_of_transaction(*seen_, first); ++row) {
+    const OutboxRow& changed = seen_->outbox[row];
     if (!has(index.captures, changed.capture)) continue;
     everything |= changed.everything;
     due.changes.push_back({changed.capture, changed.values});
@@ -362,7 +365,7 @@ void FakeTransaction::add_due_transaction(const AppliedIndex& index, const Large
   record([due, index = index.id](State& state, Committed& added) {
     DueChanges numbered = due;
     numbered.number = {++state.last_due};
-    numbered.since = std::chrono::steady_clock::now();
+    numbered.since = steady_now();
     state.due[index].changes.push_back(std::move(numbered));
     added.due.insert(index);
   });
@@ -431,7 +434,7 @@ void FakeTransaction::take_back(IndexId index) {
 }
 
 void FakeTransaction::skip_changes() {
-  record([rows = seen_.outbox.size()](State& state, Committed&) { state.position = rows; });
+  record([rows = seen_->outbox.size()](State& state, Committed&) { state.position = rows; });
 }
 
 void FakeTransaction::save(const Acknowledged& acknowledged) {
@@ -446,7 +449,7 @@ void FakeTransaction::save(const Acknowledged& acknowledged) {
         if (stored->second.page.as_of == written.as_of) {
           due.pages.erase(stored);
         } else {
-          stored->second.not_before = std::chrono::steady_clock::now() + kTriedAgainAfter;
+          stored->second.not_before = steady_now() + kTriedAgainAfter;
           added.due.insert(index);
         }
       }
@@ -471,7 +474,7 @@ std::vector<std::size_t> FakeTransaction::new_dead_letters(const std::vector<Dea
   std::set<RoutedId> added;
   for (std::size_t i = 0; i < refused.size(); ++i) {
     const RoutedId key = key_of(refused[i]);
-    if (!seen_.dead_letters.contains(key) && added.insert(key).second) fresh.push_back(i);
+    if (!seen_->dead_letters.contains(key) && added.insert(key).second) fresh.push_back(i);
   }
   return fresh;
 }
@@ -479,7 +482,7 @@ std::vector<std::size_t> FakeTransaction::new_dead_letters(const std::vector<Dea
 // --- the end ---
 
 bool FakeTransaction::may_be_shown() {
-  if (epoch_ && seen_.epoch != *epoch_) throw Deposed("another process has taken the lead");
+  if (epoch_ && seen_->epoch != *epoch_) throw Deposed("another process has taken the lead");
   const std::lock_guard lock(database_.mutex_);
   return database_.durable_ && recorded_.empty();
 }
@@ -490,8 +493,9 @@ Committed FakeTransaction::commit() {
   Committed added;
   {
     const std::lock_guard lock(database_.mutex_);
-    if (epoch_ && database_.state_.epoch != *epoch_) throw Deposed("another process has taken the lead");
-    for (const Write& write : recorded_) write(database_.state_, added);
+    if (epoch_ && database_.state_->epoch != *epoch_) throw Deposed("another process has taken the lead");
+    State& state = database_.change();
+    for (const Write& write : recorded_) write(state, added);
     database_.flushed_ = true;
   }
   database_.step(Step::kCommitted);

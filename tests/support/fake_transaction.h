@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -23,7 +24,7 @@ class FakeTransaction final : public SourceTransaction {
   FakeTransaction(Database& database, Connection& connection, std::optional<Epoch> epoch);
   ~FakeTransaction() override;
 
-  void take_snapshot() override { seen_ = database_.state(); }
+  void take_snapshot() override { seen_ = database_.snapshot(); }
   Position position() override;
   DocumentIds render(const AppliedIndex& index, const DocumentIds& ids, std::int64_t max_bytes,
                      const DocumentSink& sink) override;
@@ -86,7 +87,7 @@ class FakeTransaction final : public SourceTransaction {
   Database& database_;
   Connection& connection_;
   const std::optional<Epoch> epoch_;
-  State seen_;
+  std::shared_ptr<const State> seen_;
   std::vector<Write> recorded_;
 };
 

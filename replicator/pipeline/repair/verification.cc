@@ -7,13 +7,13 @@
 #include <memory>
 #include <set>
 #include <stdexcept>
-#include <thread>
 #include <utility>
 
 #include "replicator/clock.h"
 #include "replicator/elasticsearch/admin/index_plan.h"
 #include "replicator/elasticsearch/admin/ingest_pipelines.h"
 #include "replicator/elasticsearch/read/document_reader.h"
+#include "replicator/pause.h"
 #include "replicator/source/index_definition.h"
 
 namespace lockstep {
@@ -387,7 +387,7 @@ bool Verification::wait_for(const AppliedIndex& index, const Position& position,
     while (!done() && still_led()) {
       if (is_late()) return false;
       report(VerifyProgress::Phase::kWaiting);
-      std::this_thread::sleep_for(kPoll);
+      pause(kPoll, {});
     }
     return true;
   };
@@ -401,7 +401,7 @@ bool Verification::still_led() {
   const SteadyTime begin = steady_now();
   while (led_ && !source_.lead().is_led()) {
     led_ = steady_now() - begin < kChangeOfLead;
-    std::this_thread::sleep_for(kPoll);
+    pause(kPoll, {});
   }
   return led_;
 }

@@ -143,10 +143,12 @@ void Elasticsearch::set_epoch(const std::string& alias, std::int64_t epoch) {
   indices_.at(alias).meta["lockstep"]["epoch"] = epoch;
 }
 
-void Elasticsearch::forget_deletes() {
+void Elasticsearch::forget_deletes(SteadyTime before) {
   const std::lock_guard lock(mutex_);
   for (auto& [alias, index] : indices_)
-    std::erase_if(index.documents, [](const auto& document) { return !document.second.json; });
+    std::erase_if(index.documents, [&](const auto& document) {
+      return !document.second.json && document.second.deleted_at < before;
+    });
 }
 
 void Elasticsearch::refuse(const std::string& text) {
@@ -323,10 +325,12 @@ json Elasticsearch::apply(const json& action, const std::string& source) {
       const bool is_changed = !changed_text_.empty() && source.find(changed_text_) != source.npos;
       documents[place] = {
           operation.routing, operation.version,
-          operation.is_delete ? std::nullopt : std::optional(is_changed ? changed_json_ : source)};
+          operation.is_delete ? std::nullopt : std::optional(is_changed ? changed_json_ : source),
+          steady_now()};
     }
   }
   result["status"] = operation.status;
+  listener_(operation, source);
   operations_.push_back(std::move(operation));
   return {{verb, result}};
 }

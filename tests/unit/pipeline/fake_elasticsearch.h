@@ -16,6 +16,7 @@
 #include <string_view>
 #include <vector>
 
+#include "replicator/clock.h"
 #include "replicator/elasticsearch/bulk/bulk_writer.h"
 #include "replicator/elasticsearch/transport/http_transport.h"
 
@@ -26,6 +27,7 @@ struct IndexedDocument {
   std::string routing;
   std::int64_t version = 0;
   std::optional<std::string> json;
+  SteadyTime deleted_at{};
 };
 
 /// One operation of a bulk request, in the order in which they were applied or turned down.
@@ -69,8 +71,8 @@ class Elasticsearch {
   /// Something else stands behind the alias, which `apply` has not made.
   void forget_mark(const std::string& alias);
 
-  /// gc_deletes has passed.
-  void forget_deletes();
+  /// gc_deletes has passed: for all deletions, or for those before a time.
+  void forget_deletes(SteadyTime before = SteadyTime::max());
 
   /// Documents whose JSON contains `text` are refused, as a mapping conflict is; empty: none.
   void refuse(const std::string& text);
@@ -87,6 +89,11 @@ class Elasticsearch {
   /// a TransportError to throw. An empty function ends it.
   using Interceptor = std::function<std::optional<HttpResponse>(const HttpRequest&)>;
   void intercept(Interceptor interceptor);
+
+  /// Called for each operation when it is applied or turned down, with the document's JSON.
+  void listen(std::function<void(const Operation&, const std::string&)> listener) {
+    listener_ = std::move(listener);
+  }
 
   /// The next bulk request is applied, and its reply is lost.
   void lose_next_reply();
@@ -130,6 +137,7 @@ class Elasticsearch {
   void wait_while_held(const bool& cancelled);
 
   const int shards_;
+  std::function<void(const Operation&, const std::string&)> listener_ = [](const auto&, const auto&) {};
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   // Everything below is guarded by mutex_.

@@ -1,0 +1,357 @@
+#include "tests/proof/simulation/simulation.h"
+
+#include <spdlog/details/null_mutex.h>
+#include <spdlog/sinks/base_sink.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "replicator/service/leadership_loop.h"
+
+namespace lockstep::simulation {
+namespace {
+
+using namespace std::chrono_literals;
+using std::chrono::duration_cast;
+using std::chrono::microseconds;
+using std::chrono::milliseconds;
+
+constexpr std::size_t kLinesKept = 300;
+constexpr int kProcesses = 2;
+constexpr int kWriters = 2;
+
+// With fair weather and everybody alive, all has to be equal after so long: a sweep waits for what an earlier
+// leader may have on its way, and a dead letter for its next try.
+constexpr auto kUntilRest = 600s;
+
+constexpr auto kGcDeletes = 60s;
+
+void add(std::uint64_t& hash, const std::string& text) {  // FNV-1a
+  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 1'099'511'628'211ULL;
+}
+
+/// Lines of the program's log.
+class Listener final : public spdlog::sinks::base_sink<spdlog::details::null_mutex> {
+ public:
+  explicit Listener(std::function<void(const std::string&)> hear) : hear_(std::move(hear)) {}
+
+ private:
+  void sink_it_(const spdlog::details::log_msg& line) override {
+    hear_({line.payload.data(), line.payload.size()});
+  }
+  void flush_() override {}
+
+  const std::function<void(const std::string&)> hear_;
+};
+
+std::int64_t commit_of(const std::string& json) {
+  return nlohmann::json::parse(json).at("n").get<std::int64_t>();
+}
+
+}  // namespace
+
+// --- what the index has to have ---
+
+void Histories::note(IndexId index, const std::string& id, std::int64_t commit, bool exists) {
+  if (!exists) histories_[{index, id}].deletions.push_back(commit);
+}
+
+void Histories::shown(IndexId index, const std::string& id, std::int64_t commit) {
+  History& history = histories_[{index, id}];
+  if (commit < history.shown)
+    throw Finding("document " + id + " went backwards: from commit " + std::to_string(history.shown) +
+                  " to " + std::to_string(commit));
+  history.shown = commit;
+}
+
+void Histories::gone(IndexId index, const std::string& id) {
+  History& history = histories_[{index, id}];
+  const auto next = std::ranges::upper_bound(history.deletions, history.shown);
+  if (next == history.deletions.end())
+    throw Finding("document " + id + " was deleted, and no commit has deleted it since commit " +
+                  std::to_string(history.shown) + ", which Elasticsearch had");
+  history.shown = *next;
+}
+
+// --- the run ---
+
+Simulation::Simulation(const Options& options)
+    : options_(options),
+      fibers_(options.seed),
+      network_(fibers_, world_.elasticsearch, [this](const std::string& event) { note(event); }) {
+  Scheduler::set(&fibers_);
+  spdlog::set_default_logger(std::make_shared<spdlog::logger>(
+      "simulation", std::make_shared<Listener>([this](const std::string& line) {
+        tell("process " + std::to_string(fibers_.process()) + ": " + line);
+      })));
+  Config& config = world_.config;
+  config.elasticsearch.request_timeout = 5s;
+  config.elasticsearch.bulk_bytes = 1'000 + below(4'000);
+  config.elasticsearch.bulks_in_flight = 1 + static_cast<int>(below(4));
+  config.replication.fan_out_threshold = 5 + below(20);
+  config.replication.chunk_documents = 5 + below(30);
+  config.replication.max_refused_share = 1;
+  world_.database.read_pages_beside();
+  world_.elasticsearch.listen(
+      [this](const fake::Operation& operation, const std::string& json) { watch(operation, json); });
+  world_.database.at_step([this](fake::Step step) {
+    fibers_.sleep(about(300us));
+    if (step == fake::Step::kCommitted) durable_ = commit_;
+  });
+}
+
+Simulation::~Simulation() {
+  for (int number = 1; number <= kProcesses; ++number) fibers_.kill(number);
+  fibers_.kill(0);
+  spdlog::set_default_logger(nullptr);
+  Scheduler::set(nullptr);
+}
+
+Outcome Simulation::run() {
+  const SteadyTime begin = fibers_.now();
+  outcome_.hash = 14'695'981'039'346'656'037ULL;
+  try {
+    fibers_.run(fibers_.start(0, [this] { run_all(); }));
+  } catch (const std::exception& error) {
+    outcome_.finding = error.what();
+  }
+  if (!outcome_.finding.empty()) note("FOUND: " + outcome_.finding);
+  outcome_.steps = fibers_.steps();
+  outcome_.simulated = duration_cast<milliseconds>(fibers_.now() - begin);
+  outcome_.commits = commit_;
+  return outcome_;
+}
+
+void Simulation::note(const std::string& event) {
+  add(outcome_.hash, std::to_string(fibers_.now().time_since_epoch().count()) + event);
+  tell(event);
+}
+
+// What the program logs is no event: it leaves out what it has logged before, in other runs perhaps.
+void Simulation::tell(const std::string& event) {
+  char time[32];
+  std::snprintf(time, sizeof time, "%10.6f ",
+                std::chrono::duration<double>(fibers_.now().time_since_epoch() - 1h).count());
+  const std::string line = time + event;
+  if (options_.tells_all) std::printf("%s\n", line.c_str());
+  outcome_.log.push_back(line);
+  if (outcome_.log.size() > kLinesKept) outcome_.log.pop_front();
+}
+
+// An exception would cross fibers: the finding is kept, and ends the run.
+void Simulation::watch(const fake::Operation& operation, const std::string& json) {
+  ++outcome_.operations;
+  note(operation.alias + ": " + (operation.is_delete ? "delete " : "index ") + operation.id +
+       (operation.routing.empty() ? "" : " under " + operation.routing) + " version " +
+       std::to_string(operation.version) + " → " + std::to_string(operation.status) +
+       (operation.is_delete ? "" : " " + json));
+  if (operation.status >= 300) return;
+  const IndexId index = operation.alias == "posts" ? fake::kPosts : fake::kFiles;
+  try {
+    if (operation.is_delete) {
+      if (index == fake::kPosts)
+        histories_.gone(index, operation.id);  // a file may have been under another routing
+      return;
+    }
+    const std::int64_t commit = commit_of(json);
+    histories_.shown(index, operation.id, commit);
+    if (world_.database.is_durable()) durable_ = commit_;
+    if (commit > durable_)
+      throw Finding("Elasticsearch has commit " + std::to_string(commit) +
+                    ", which a crash of the source would take back");
+  } catch (const Finding& finding) {
+    if (outcome_.finding.empty()) outcome_.finding = finding.what();
+  }
+}
+
+void Simulation::run_all() {
+  for (int number = 1; number <= kProcesses; ++number) begin_process(number);
+  std::vector<std::uint64_t> load;
+  for (int i = 0; i < kWriters; ++i) load.push_back(fibers_.start(0, [this] { write(); }));
+  if (options_.weather) load.push_back(fibers_.start(0, [this] { change_weather(); }));
+  if (options_.deaths) load.push_back(fibers_.start(0, [this] { disturb_processes(); }));
+  fibers_.start(0, [this] { forget_deletes(); });
+  const SteadyTime end = fibers_.now() + options_.load;
+  while (fibers_.now() < end && outcome_.finding.empty()) fibers_.sleep(100ms);
+  load_is_over_ = true;
+  for (const std::uint64_t fiber : load) fibers_.join(fiber);
+  network_.change(Weather::kCalm, "");
+  note("the weather is calm, and nobody changes anything any more");
+  if (outcome_.finding.empty()) settle();
+}
+
+microseconds Simulation::about(microseconds mean) {
+  return microseconds(fibers_.random() % static_cast<std::uint32_t>(2 * mean.count()));
+}
+
+// --- processes of the program ---
+
+void Simulation::begin_process(int number) {
+  processes_[number].board = std::make_unique<ProgressBoard>();
+  fibers_.start(number, [this, number] { run_process(number); });
+}
+
+void Simulation::run_process(int number) {
+  Process& process = processes_.at(number);
+  const SystemClock clock;
+  const BulkWriter::TransportFactory transports = network_.transports();
+  LeadershipLoop loop(
+      {.open_source =
+           [&] {
+             auto source = std::make_unique<fake::FakeSource>(world_.database);
+             process.source = source.get();
+             return source;
+           },
+       .replicate =
+           [&](Source& source, const std::stop_token& stop) {
+             Leader({world_.config, source, transports, *process.board, clock}).run(RunUntil::kStopped, stop);
+           },
+       .on_refusal = LeadershipLoop::Parts::OnRefusal::kKeepTrying},
+      *process.board, clock);
+  try {
+    loop.run({});
+  } catch (const std::exception& error) {
+    if (outcome_.finding.empty())
+      outcome_.finding = "process " + std::to_string(number) + " has ended: " + error.what();
+  }
+}
+
+void Simulation::disturb_processes() {
+  while (!load_is_over_) {
+    fibers_.sleep(about(6s));
+    if (load_is_over_) return;
+    const int number = 1 + static_cast<int>(below(kProcesses));
+    below(3) == 0 ? stop(number) : kill(number);
+  }
+}
+
+void Simulation::kill(int number) {
+  note("process " + std::to_string(number) + " is killed");
+  ++outcome_.deaths;
+  fibers_.kill(number);
+  world_.database.cut(processes_.at(number).source);
+  static_cast<void>(processes_.at(number).board.release());  // its threads had it
+  fibers_.sleep(about(500ms));
+  begin_process(number);
+}
+
+void Simulation::stop(int number) {
+  const auto time = about(below(4) == 0 ? 60s : 2s);
+  note("process " + std::to_string(number) + " is stopped for " +
+       std::to_string(duration_cast<milliseconds>(time).count()) + " ms");
+  fibers_.stop(number, fibers_.now() + time);
+  if (below(2) == 0) world_.database.cut(processes_.at(number).source);  // the server does not wait for it
+}
+
+// --- the world ---
+
+std::string Simulation::user() {
+  constexpr const char* kUsers[] = {"ann", "bob", "eve"};
+  return kUsers[below(3)];
+}
+
+void Simulation::write() {
+  while (!load_is_over_) {
+    fibers_.sleep(about(below(10) == 0 ? 2s : 60ms));
+    if (!load_is_over_) write_once();
+  }
+}
+
+void Simulation::write_once() {
+  const std::int64_t commit = ++commit_;
+  const int n = static_cast<int>(commit);
+  const std::string id = post();
+  const std::string of_file = file();
+  switch (below(12)) {
+    case 0:
+      note("commit " + std::to_string(commit) + " deletes post " + id);
+      histories_.note(fake::kPosts, id, commit, false);
+      world_.remove_post(id);
+      break;
+    case 1: {
+      const std::string name = user();
+      note("commit " + std::to_string(commit) + " renames " + name);
+      world_.rename_user(name, n);
+      break;
+    }
+    case 2:
+      note("commit " + std::to_string(commit) + " deletes file " + of_file);
+      world_.remove_file(of_file);
+      break;
+    case 3:
+    case 4: {
+      const std::string routing = "r" + std::to_string(below(3));
+      note("commit " + std::to_string(commit) + " puts file " + of_file + " under " + routing);
+      world_.put_file(of_file, routing, n);
+      break;
+    }
+    case 5: {
+      note("commit " + std::to_string(commit) + " puts posts p0 to p29");
+      world_.database.commit([&](fake::Change& change) {
+        for (int i = 0; i < 30; ++i) {
+          const std::string each = "p" + std::to_string(i);
+          change.put(fake::kPosts, each, R"({"user":"ann","n":)" + std::to_string(n) + "}");
+          change.captured(fake::kPostRows, {each});
+        }
+      });
+      break;
+    }
+    default:
+      note("commit " + std::to_string(commit) + " puts post " + id);
+      world_.put_post(id, user(), n);
+  }
+}
+
+void Simulation::change_weather() {
+  while (!load_is_over_) {
+    fibers_.sleep(about(4s));
+    const auto weather = below(3) == 0 ? Weather::kCalm : static_cast<Weather>(below(kWeathers));
+    const std::string index = below(2) == 0 ? "posts" : "files";
+    note(std::string("weather: ") + name_of(weather) + " (" + index + ")");
+    network_.change(weather, index);
+  }
+}
+
+void Simulation::forget_deletes() {
+  while (true) {
+    fibers_.sleep(1s);
+    world_.elasticsearch.forget_deletes(fibers_.now() - kGcDeletes);
+  }
+}
+
+// --- the end ---
+
+void Simulation::settle() {
+  const SteadyTime end = fibers_.now() + kUntilRest;
+  std::string unrest;
+  while (fibers_.now() < end && outcome_.finding.empty()) {
+    fibers_.sleep(500ms);
+    unrest = this->unrest();
+    if (!unrest.empty()) continue;
+    if (const std::string differs = difference(); !differs.empty())
+      outcome_.finding = "nothing is left to do, and " + differs;
+    return;
+  }
+  if (outcome_.finding.empty()) outcome_.finding = "it does not come to rest: " + unrest;
+}
+
+std::string Simulation::unrest() const {
+  const fake::State state = world_.database.state();
+  if (state.position != state.outbox.size()) return "the checkpoint has not passed all changes";
+  if (!state.jobs.empty()) return "there are jobs";
+  if (!state.set_aside.empty()) return "an index is paused: " + state.set_aside.begin()->second;
+  const bool is_due = std::ranges::any_of(state.due, [](const auto& due) { return !due.second.empty(); });
+  if (is_due) return "documents are due";
+  return state.dead_letters.empty()
+             ? ""
+             : "there are dead letters: " + state.dead_letters.begin()->second.letter.reason;
+}
+
+std::string Simulation::difference() const {
+  return world_.difference();
+}
+
+}  // namespace lockstep::simulation
