@@ -101,7 +101,7 @@ void TargetWatch::look() {
     try {
       if (!was_fit(index.id)) {
         is_same = (!newest || look_at_unfit(index, *newest)) && is_same;
-      } else if (!look_at(index)) {
+      } else if (!look_at(index, newest)) {
         is_same = false;
       } else if (to_note) {
         noted = note_in(index, *to_note) && noted;
@@ -126,7 +126,7 @@ void TargetWatch::note_later(const std::optional<SourceMark>& source) {
 }
 
 // False: it is not the index of the beginning.
-bool TargetWatch::look_at(const AppliedIndex& index) {
+bool TargetWatch::look_at(const AppliedIndex& index, const std::optional<SourceMark>& newest) {
   std::optional<MarkedIndex> marked;
   try {
     marked = read(index);
@@ -148,6 +148,8 @@ bool TargetWatch::look_at(const AppliedIndex& index) {
     replaced_ = "the index of " + index.alias + ": " + marked->mark.doubt;
     return false;
   }
+  // An `apply` or an earlier leader that had read the mark before this leader's has written it back.
+  if (newest && marked->mark.epoch < epoch_) note_in(index, *newest);
   return !is_later(*marked);
 }
 

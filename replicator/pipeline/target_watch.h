@@ -70,7 +70,7 @@ class TargetWatch {
   void run(const std::stop_token& stop);
   void look();
   void note_later(const std::optional<SourceMark>& source);
-  bool look_at(const AppliedIndex& index);
+  bool look_at(const AppliedIndex& index, const std::optional<SourceMark>& newest);
   bool look_at_unfit(const AppliedIndex& index, const SourceMark& newest);
   std::optional<MarkedIndex> read(const AppliedIndex& index);
   bool is_later(const MarkedIndex& marked);

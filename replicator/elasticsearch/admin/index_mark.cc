@@ -1,5 +1,9 @@
 #include "replicator/elasticsearch/admin/index_mark.h"
 
+#include <algorithm>
+#include <utility>
+#include <vector>
+
 #include "replicator/elasticsearch/transport/json_fields.h"
 #include "replicator/elasticsearch/transport/stored_object.h"
 #include "replicator/unknown_value.h"
@@ -9,6 +13,20 @@ namespace {
 
 // No leader gets so far. To rise above a greater one would use up the epochs that there are.
 constexpr std::int64_t kMaxBelievedEpoch = DocumentVersion::kMaxEpoch / 4 * 3;
+
+constexpr int kKeepingTries = 5;
+
+// Not every user may ask that; then it only takes a moment less. 408: it is still busy after that time.
+void await_changes_in_hand(ElasticsearchClient& client, const std::string& doing) {
+  client.send(doing, "GET", "/_cluster/health?wait_for_events=languid&timeout=10s", {}, {401, 403, 408});
+}
+
+bool has_keys(const nlohmann::json& mark, const nlohmann::json& keys) {
+  return std::all_of(keys.items().begin(), keys.items().end(), [&](const auto& key) {
+    const auto found = mark.find(key.key());
+    return found == mark.end() ? key.value().is_null() : *found == key.value();
+  });
+}
 
 }  // namespace
 
@@ -62,6 +80,23 @@ std::optional<std::string> other_owner(const IndexState& index, const std::strin
 
 json meta_of(const IndexState& index) {
   return object_at(index.mappings, "_meta");
+}
+
+void keep_in_mark(ElasticsearchClient& client, const std::string& index, const json& keys) {
+  const std::string doing = "marking index " + index;
+  for (int tries = 0; tries < kKeepingTries; ++tries) {
+    await_changes_in_hand(client, doing);
+    const std::vector<IndexState> found = client.indices_of(index);
+    if (found.size() != 1 || !readable_mark(found.front()))
+      throw Error({doing, "it is no longer as it was a moment ago", "run `lockstep plan` again"});
+    json meta = meta_of(found.front());
+    json& mark = meta["lockstep"];
+    if (has_keys(mark, keys)) return;
+    mark.merge_patch(keys);
+    client.put_mapping(index, {{"_meta", std::move(meta)}});
+  }
+  throw Error({doing, "other processes write its mark again and again at the same time", "try again",
+               Retry::kLater, Server::kElasticsearch});
 }
 
 json source_json(const SourceMark& source) {

@@ -65,6 +65,13 @@ nlohmann::json mark_json(const IndexMark& mark);
 /// What an index has in `_meta`, ours and others'.
 nlohmann::json meta_of(const IndexState& index);
 
+/// Makes sure that the mark of an index that was just written has these keys; a null: it has none of that
+/// name. An engine has no compare-and-set for mappings, so that another process that had read the mark before
+/// writes the old one back. It has sent that by now: this waits until the cluster has done all that it has in
+/// hand, looks again, and writes the keys again where they are lost. Throws a retryable Error when they are
+/// lost again and again.
+void keep_in_mark(ElasticsearchClient& client, const std::string& index, const nlohmann::json& keys);
+
 /// SourceMark as a mark has it.
 nlohmann::json source_json(const SourceMark& source);
 

@@ -326,6 +326,14 @@ void forget(ElasticsearchClient& client, const DesiredIndex& desired, const std:
   json meta = meta_of(index);
   meta["lockstep"].erase(what);
   client.put_mapping(index.name, {{"_meta", std::move(meta)}});
+  keep_in_mark(client, index.name, {{what, nullptr}});
+}
+
+/// Those keys of a mark that only `apply` writes. A leader writes the others.
+json applied_keys(json mark) {
+  for (const char* const leaders : {"epoch", "source", "doubt"}) mark.erase(leaders);
+  mark.emplace("unwritten", nullptr);
+  return mark;
 }
 
 /// What of a plan can be done, one by one: Elasticsearch refuses the whole of a mapping for a part of it.
@@ -342,6 +350,7 @@ void put_differences(ElasticsearchClient& client, const IndexPlan& plan) {
 void update(ElasticsearchClient& client, const DesiredIndex& desired, const IndexPlan& plan) {
   const IndexState index = own_index(client, desired, plan.index);
   json mappings = marked_mappings(desired, meta_of(index), *read_mark(index), plan.unwritten);
+  const json keys = applied_keys(mappings.at("_meta").at("lockstep"));
   try {
     if (std::all_of(plan.differences.begin(), plan.differences.end(), is_in_place)) {
       const json settings = changed_settings(wanted_settings(desired, index), index.settings);
@@ -351,6 +360,7 @@ void update(ElasticsearchClient& client, const DesiredIndex& desired, const Inde
       mappings = {{"_meta", mappings.at("_meta")}};
     }
     client.put_mapping(plan.index, mappings);
+    keep_in_mark(client, plan.index, keys);
   } catch (const Error& error) {
     if (error.retryable() || !error.parts().remedy.empty()) throw;
     throw Error({error.parts().doing, error.parts().cause,

@@ -37,6 +37,7 @@ class FakeDefinition final : public SourceDefinition {
   bool start_reindex(const WantedReindex&, const Progress&) override { return false; }
   void drop_unneeded(const Progress&) override {}
   void refill(const std::vector<std::string>& aliases, const std::string& reason) override {
+    if (refuses_jobs) throw Error({"adding jobs", "the source is away"});
     for (const std::string& alias : aliases) changes_.push_back("refill " + alias + ": " + reason);
   }
   std::vector<PlanStep> plan() override { return steps; }
@@ -51,6 +52,7 @@ class FakeDefinition final : public SourceDefinition {
   std::vector<std::string> privileges_for(const std::string&) override { return {}; }
 
   bool fails = false;
+  bool refuses_jobs = false;
   std::vector<std::string> applied;
   std::vector<PlanStep> steps;
   std::map<std::string, std::vector<std::string>> fields;                // by alias
@@ -66,8 +68,17 @@ class FakeIndices final : public HttpTransport {
   FakeIndices(std::map<std::string, json>& indices, ClusterChanges& changes)
       : indices_(indices), changes_(changes) {}
 
+  // A leader has read the mark before each of so many changes of a mapping, and what it writes is still in
+  // the cluster's hand at the next request, unless that waits for it.
+  int late_writes = 0;
+
   HttpResponse perform(const HttpRequest& request) override {
     const HttpResponse done{200, R"({"acknowledged":true})"};
+    const bool waits = request.path.starts_with("/_cluster/health");
+    if (waits || ++requests_since_ > 1) {
+      for (auto& [index, meta] : std::exchange(in_hand_, {})) indices_[index]["mappings"]["_meta"] = meta;
+    }
+    if (waits) return {200, "{}"};
     const std::string name = request.path.substr(1, request.path.find_first_of("?/", 1) - 1);
     if (request.path.starts_with("/_index_template/_simulate"))
       return {200,
@@ -80,7 +91,10 @@ class FakeIndices final : public HttpTransport {
             "map " + name +
             (mark.contains("unwritten") ? ", unwritten " + mark.at("unwritten").get<std::string>() : "") +
             (mark.contains("uncompared") ? ", uncompared " + mark.at("uncompared").get<std::string>() : ""));
-        indices_[name]["mappings"].update(body);
+        json& mappings = indices_[name]["mappings"];
+        if (late_writes > 0 && late_writes-- > 0) in_hand_[name] = mappings["_meta"];
+        requests_since_ = 0;
+        mappings.update(body);
         return done;
       }
       changes_.push_back("create " + name);
@@ -110,6 +124,8 @@ class FakeIndices final : public HttpTransport {
 
   std::map<std::string, json>& indices_;
   ClusterChanges& changes_;
+  std::map<std::string, json> in_hand_;  // _meta by index
+  int requests_since_ = 0;
 };
 
 class DeploymentTest : public testing::Test {
@@ -140,7 +156,8 @@ class DeploymentTest : public testing::Test {
   std::vector<std::string> told_;
   std::map<std::string, json> indices_;
   FakeDefinition source_{changes_};
-  ElasticsearchClient elasticsearch_{std::make_unique<FakeIndices>(indices_, changes_)};
+  FakeIndices* const server_ = new FakeIndices(indices_, changes_);  // the client owns it
+  ElasticsearchClient elasticsearch_{std::unique_ptr<HttpTransport>(server_)};
   Deployment deployment_{config_, source_, elasticsearch_};
   SourceDefinition::Progress progress_{.step = [this](const PlanStep& step) { told_.push_back(step.object); },
                                        .waiting = {}};
@@ -209,6 +226,34 @@ TEST_F(DeploymentTest, G4WhatCountsForLaterWritesIsWrittenAgainBehindTheMappingA
                           "refill posts: the mapping has changed for documents written later: field title",
                           "map posts-000001", "apply"));
   EXPECT_TRUE(deployment_.plan().empty());
+}
+
+TEST_F(DeploymentTest, DocumentsToBeWrittenAgainAreNotForgottenWhenALeaderWritesTheOldMarkAtTheSameMoment) {
+  deployment_.apply(progress_);
+  config_.indices[0].mapping_json = R"({"mappings": {"properties": {"title": {"type": "text"}}}})";
+  server_->late_writes = 2;
+  source_.refuses_jobs = true;
+  EXPECT_THROW(deployment_.apply(progress_), Error);
+  deployment_.plan();  // the cluster has done what it had in hand
+  EXPECT_EQ(deployment_.plan().indices.at(0).unwritten, "field title");
+
+  source_.refuses_jobs = false;
+  server_->late_writes = 3;  // two of them put back what was to be forgotten
+  deployment_.apply(progress_);
+  deployment_.plan();
+  EXPECT_TRUE(deployment_.plan().empty());
+}
+
+TEST_F(DeploymentTest, AMarkThatIsWrittenOverForEverEndsApplyWithAnErrorThatMayBeTriedAgain) {
+  deployment_.apply(progress_);
+  config_.indices[0].mapping_json = R"({"mappings": {"properties": {"title": {"type": "text"}}}})";
+  server_->late_writes = 100;
+  try {
+    deployment_.apply(progress_);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_TRUE(error.retryable()) << error.what();
+  }
 }
 
 TEST_F(DeploymentTest, ASecondPlanHasNothingToDo) {

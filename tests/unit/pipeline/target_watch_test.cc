@@ -82,6 +82,17 @@ TEST_F(TargetWatchTest, WhatIsNotedNowIsThereAfterwards) {
     EXPECT_EQ(marked_index(client, index.alias).mark.source, source);
 }
 
+TEST_F(TargetWatchTest, ALeadersEpochThatAnotherProcessWroteOverWithAnOlderMarkIsNotedAgain) {
+  const auto watching = watch(Epoch{4});
+  const SourceMark source{"here", "1", 78};
+  watching->note_now(source, std::chrono::seconds(30));
+  ElasticsearchClient client(world_.elasticsearch.transports()());
+  set_index_writer(client, "posts", Epoch{3}, {"here", "1", 60});
+  EXPECT_TRUE(eventually([&] { return marked_index(client, "posts").mark.epoch == Epoch{4}; }));
+  EXPECT_EQ(marked_index(client, "posts").mark.source, source);
+  EXPECT_NO_THROW(watching->require_same_targets());
+}
+
 TEST_F(TargetWatchTest, ASnapshotRestoredOverAnIndexIsNoticed) {
   const auto watching = watch();
   watching->require_same_targets();
