@@ -9,6 +9,13 @@ namespace {
 // Pages of many jobs take turns, so that one alone advances by leaps.
 constexpr std::chrono::seconds kWindow{60};
 
+// What is due comes and goes: small changes at the rate of the application, then a large one as fast as it
+// can be written. Within a shorter time that which does not stand may not advance at all.
+constexpr std::chrono::seconds kDueWindow = JobRates::kStands;
+
+// The first page of two seconds says little of how long hundreds take.
+constexpr std::chrono::seconds kTooYoung{3};
+
 }  // namespace
 
 std::optional<std::chrono::milliseconds> time_left(std::int64_t done, std::optional<std::int64_t> total,
@@ -19,7 +26,7 @@ std::optional<std::chrono::milliseconds> time_left(std::int64_t done, std::optio
 }
 
 void JobRates::begin(Measured& work, const Count& count, SteadyTime now) {
-  work = {count.taken_up_at, count.done, now, false, RateMeter(kWindow)};
+  work = {count.taken_up_at, count.done, now, now, false, RateMeter(count.window)};
   work.rate.add(now, count.done);
 }
 
@@ -50,7 +57,7 @@ std::map<Id, double> JobRates::measure(std::map<Id, Measured>& known, const std:
     } else {
       begin(work, count, now);
     }
-    if (work.has_advanced) rates[id] = work.rate.per_second();
+    if (work.has_advanced && now - work.begun_at >= kTooYoung) rates[id] = work.rate.per_second();
   }
   known = std::move(measured);
   return rates;
@@ -62,8 +69,8 @@ void JobRates::look(ProgressBoard& board, SteadyTime now) {
   std::map<IndexId, Count> due;
   for (const auto& [id, index] : progress.indices) {
     if (!replicates(progress.state)) break;
-    for (const JobStatus& job : index.jobs) jobs[job.id] = {job.taken_up_at, job.done, job.waits};
-    if (index.due) due[id] = {{}, index.due_written, false};
+    for (const JobStatus& job : index.jobs) jobs[job.id] = {job.taken_up_at, job.done, job.waits, kWindow};
+    if (index.due) due[id] = {{}, index.due_written, false, kDueWindow};
   }
   std::map<JobId, double> job_rates = measure(jobs_, jobs, now);
   std::map<IndexId, double> due_rates = measure(due_, due, now);

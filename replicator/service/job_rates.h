@@ -14,7 +14,7 @@
 namespace lockstep {
 
 /// How long a job still takes at its present rate. None: it has no total or is beyond it, or the rate is 0,
-/// which is that of a job that stands or has only begun.
+/// which is that of a job that stands or has begun some seconds ago.
 std::optional<std::chrono::milliseconds> time_left(std::int64_t done, std::optional<std::int64_t> total,
                                                    double documents_per_second);
 
@@ -33,12 +33,14 @@ class JobRates {
     SteadyTime taken_up_at;
     std::int64_t done = 0;
     bool waits = false;
+    std::chrono::seconds window{};  // to measure over
   };
 
   /// Since this process took it up, or since it went on after it stood.
   struct Measured {
     SteadyTime taken_up_at;
     std::int64_t done = 0;
+    SteadyTime begun_at{};
     SteadyTime advanced_at{};
     bool has_advanced = false;
     RateMeter rate;

@@ -153,7 +153,8 @@ std::string due_line(const DueList& due, double documents_per_second, const std:
   if (!due.reason.empty()) line += " (" + due.reason + ")";
   line += ", the oldest for " + readable(due.oldest_age);
   if (documents_per_second <= 0) return line + waits_text(state) + "\n";
-  line += fmt::format(", {} documents/s", grouped(std::llround(documents_per_second)));
+  std::string speed = rate_text(documents_per_second);
+  line += ", " + speed.replace(speed.rfind("/s"), 0, " documents");
   if (const auto left = time_left(due, documents_per_second)) line += ", about " + readable(*left) + " left";
   return line + "\n";
 }

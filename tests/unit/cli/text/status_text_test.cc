@@ -220,6 +220,12 @@ TEST(StatusTextTest, WhatIsDueOfAnIndexTakesOneLineThatSaysWhatItWaitsFor) {
             "    due: 1 document, and changes whose documents are still to be found (verify --repair), the "
             "oldest for 2.1 s, 8,100 documents/s")
       << "how long it takes is known when they are found";
+  ReplicationProgress slow;
+  slow.indices[IndexId{1}].alias = "posts";
+  slow.due_rates = {{IndexId{1}, 0.4}};
+  status.leader->document = status_document(slow, 0);
+  EXPECT_EQ(due_line({.documents = 24, .oldest_age = age}),
+            "    due: 24 documents, the oldest for 2.1 s, 0.4 documents/s, about 1 min 0 s left");
   status.leader->document = status_document({}, 0);
   EXPECT_EQ(due_line({.changes = 3, .oldest_age = age}),
             "    due: changes whose documents are still to be found, the oldest for 2.1 s");
