@@ -254,9 +254,12 @@ void Leader::note_quiet() {
   note_if_quiet();
 }
 
-// Quiet is: no write is on its way, neither one of ours nor one of the leaders before us.
+// Quiet is: no write is on its way, neither one of ours nor one of the leaders before us. For how long it may
+// still be one of theirs, the next leadership of this process knows.
 void Leader::note_if_quiet() {
-  if (writer.requests_in_flight() == 0 && steady_now() >= write_lifetime_over)
+  if (writer.requests_in_flight() != 0) return;
+  if (world.last_end != nullptr) *world.last_end = QuietEnd{versions.epoch(), write_lifetime_over};
+  if (steady_now() >= write_lifetime_over)
     world.source.lead().note_quiet(versions.epoch());
 }
 

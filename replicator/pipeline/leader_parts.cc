@@ -30,9 +30,12 @@ BulkWriter::Options bulk_options(const Config& config, const LeaderPatience& pat
   return options;
 }
 
-SteadyTime end_of_earlier_writes(const Config& config, const KnownPartners& last) {
+SteadyTime end_of_earlier_writes(const LeaderWorld& world) {
+  const KnownPartners last = world.source.lead().known_partners();
   if (last.place.empty() || last.quiet) return {};
-  return steady_now() + config.elasticsearch.request_timeout + kWriteSurvives;
+  const std::optional<QuietEnd> own = world.last_end == nullptr ? std::nullopt : *world.last_end;
+  if (own && own->epoch == world.source.lead().epoch()) return own->earlier_writes_over;
+  return steady_now() + world.config.elasticsearch.request_timeout + kWriteSurvives;
 }
 
 }  // namespace
@@ -42,8 +45,7 @@ LeaderParts::LeaderParts(const LeaderWorld& of, const LeaderPatience& patience)
       changes(world.source.changes()),
       pipeline(load_applied(world.config, world.source)),
       elasticsearch(world.make_transport()),
-      write_lifetime_over(patience.write_lifetime_over.value_or(
-          end_of_earlier_writes(world.config, world.source.lead().known_partners()))),
+      write_lifetime_over(patience.write_lifetime_over.value_or(end_of_earlier_writes(world))),
       lead(take_epoch(pipeline, world.source, elasticsearch)),
       versions(lead.epoch),
       targets(pipeline, versions.epoch(), world.source.lead().known_partners().targets,

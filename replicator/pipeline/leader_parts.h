@@ -28,6 +28,12 @@
 
 namespace lockstep {
 
+/// A leadership that ended with no write of its own on its way.
+struct QuietEnd {
+  Epoch epoch;
+  SteadyTime earlier_writes_over;  ///< until then one of a leader before it may land
+};
+
 /// The world outside: all of it must outlive the leader. `source` leads (Lead::try_lead).
 struct LeaderWorld {
   const Config& config;
@@ -35,6 +41,8 @@ struct LeaderWorld {
   const BulkWriter::TransportFactory& make_transport;
   ProgressBoard& board;
   const Clock& clock;  ///< of the document writer
+  /// Of the last leadership of this process; a process that leads once needs none.
+  std::optional<QuietEnd>* last_end = nullptr;
 };
 
 /// How long it waits for Elasticsearch, and how often it asks again.

@@ -70,6 +70,7 @@ void run_service(const LiveConfig& live, RunUntil until, ProgressBoard& board, c
 
   using OnRefusal = LeadershipLoop::Parts::OnRefusal;
   LiveConfig::Values values;  // of this round; of the loop alone
+  std::optional<QuietEnd> last_end;
   LeadershipLoop loop({.open_source =
                            [&] {
                              values = live.values();
@@ -81,7 +82,7 @@ void run_service(const LiveConfig& live, RunUntil until, ProgressBoard& board, c
                              const auto ask_to_end = [&] { end.request_stop(); };
                              const std::stop_callback at_stop(stopped, ask_to_end);
                              const std::stop_callback at_reload(values.replaced, ask_to_end);
-                             Leader({*values.config, source, values.make_transport, board, clock})
+                             Leader({*values.config, source, values.make_transport, board, clock, &last_end})
                                  .run(until, end.get_token());
                            },
                        .reloaded = [&] { return values.replaced.stop_requested(); },

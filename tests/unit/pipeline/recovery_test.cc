@@ -207,6 +207,33 @@ TEST_F(RecoveryTest, WhatADeposedLeaderStillHasOnTheWayIsTooOldToLand) {
 }
 
 // What the last leader has noted on both sides, and what is different when the next one comes.
+// A SIGHUP or an `apply` soon after a leader's death let a sweep wait another 90 s.
+TEST_F(RecoveryTest, AReloadSoonAfterALeadersDeathDoesNotBeginTheTimeOfItsLastWritesAgain) {
+  World world;
+  { const Leader dead(world); }
+  std::optional<QuietEnd> last_end;
+  const auto lead = [&](const std::function<void(lockstep::Leader&)>& work) {
+    LeaderOfWorld process(world);
+    lockstep::Leader leader(
+        {world.config, process.source, process.transports, process.board, world.clock, &last_end});
+    work(leader);
+    return leader.write_lifetime_over;
+  };
+  const auto stop = [](lockstep::Leader& leader) {
+    std::stop_source stopped;
+    stopped.request_stop();
+    leader.run(RunUntil::kStopped, stopped.get_token());
+  };
+  const SteadyTime over = lead(stop);
+  EXPECT_GT(over, std::chrono::steady_clock::now());
+  EXPECT_EQ(lead(stop), over);
+  EXPECT_EQ(lead([](lockstep::Leader&) {}), over) << "it has not ended quietly";
+  const SteadyTime later = lead(stop);
+  EXPECT_GT(later, over);
+  { const Leader another_process(world); }
+  EXPECT_GT(lead(stop), later);
+}
+
 class PartnersTest : public RecoveryTest {
  protected:
   PartnersTest() {
