@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <iterator>
 #include <string>
 #include <utility>
 #include <vector>
@@ -38,17 +39,18 @@ void tell_work(const PipelineStatus& status, ReplicationProgress& progress) {
   }
 }
 
-void tell_leader(const PipelineStatus& status, std::vector<std::string> warnings,
-                 ReplicationProgress& progress) {
-  for (const std::string& warning : warnings) {
-    const std::vector<std::string>& known = progress.warnings;
-    if (std::find(known.begin(), known.end(), warning) == known.end())
-      spdlog::warn("the leader warns: {}", warning);
-  }
-  progress.warnings = std::move(warnings);
+/// Returns the warnings that are new.
+std::vector<std::string> tell_leader(const PipelineStatus& status, std::vector<std::string> warnings,
+                                     ReplicationProgress& progress) {
+  const std::vector<std::string> known = std::exchange(progress.warnings, std::move(warnings));
+  std::vector<std::string> fresh;
+  std::ranges::copy_if(progress.warnings, std::back_inserter(fresh), [&](const std::string& warning) {
+    return std::find(known.begin(), known.end(), warning) == known.end();
+  });
   progress.freshness = freshness_of(status);
   progress.leader_state = is_running(status) ? pipeline_state(status.leader->state) : std::nullopt;
   progress.leader_reason = progress.leader_state ? status.leader->reason : "";
+  return fresh;
 }
 
 }  // namespace
@@ -79,10 +81,12 @@ std::string StandbyWatch::look() {
     const std::optional<PipelineStatus> status = reader_->read();
     if (!status) return "the pipeline has not been applied";
     std::vector<std::string> warnings = warnings_of(*status);
+    std::vector<std::string> fresh;
     board_.update([&](ReplicationProgress& progress) {
       if (asks(progress)) tell_work(*status, progress);
-      if (stands_by(progress)) tell_leader(*status, std::move(warnings), progress);
+      if (stands_by(progress)) fresh = tell_leader(*status, std::move(warnings), progress);
     });
+    for (const std::string& warning : fresh) spdlog::warn("the leader warns: {}", warning);
     return is_running(*status) ? "" : reason_of(*status);
   } catch (const std::exception& error) {
     reader_.reset();
@@ -97,11 +101,13 @@ void StandbyWatch::note(const std::string& trouble) {
   else if (!unled_since_)
     unled_since_ = now;
   const bool is_told = unled_since_ && now - *unled_since_ >= intervals_.grace;
+  bool is_new = false;
   board_.update([&](ReplicationProgress& progress) {
     if (!stands_by(progress) || progress.leads) return;
-    if (is_told && progress.unled.empty()) spdlog::warn("nobody runs this pipeline: {}", trouble);
+    is_new = is_told && progress.unled.empty();
     progress.unled = is_told ? trouble : "";
   });
+  if (is_new) spdlog::warn("nobody runs this pipeline: {}", trouble);
 }
 
 }  // namespace lockstep

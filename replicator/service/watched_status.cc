@@ -24,12 +24,10 @@ WatchedStatus::Look WatchedStatus::look() {
 
 void WatchedStatus::run(const std::stop_token& stop) {
   while (!stop.stop_requested()) {
-    {
+    if (!is_watched()) {
+      reader_.reset();  // without the lock: the server may take its time
       MutexLock lock(mutex_);
-      if (!is_watched()) {
-        reader_.reset();
-        looked_.wait(lock, stop, [this]() LOCKSTEP_REQUIRES(mutex_) { return is_watched(); });
-      }
+      looked_.wait(lock, stop, [this]() LOCKSTEP_REQUIRES(mutex_) { return was_looked_at(); });
     }
     if (stop.stop_requested()) return;
     read();
@@ -37,7 +35,12 @@ void WatchedStatus::run(const std::stop_token& stop) {
   }
 }
 
-bool WatchedStatus::is_watched() const {
+bool WatchedStatus::is_watched() {
+  const MutexLock lock(mutex_);
+  return was_looked_at();
+}
+
+bool WatchedStatus::was_looked_at() const {
   return looked_at_ && clock_.now() - *looked_at_ < intervals_.interest;
 }
 

@@ -47,7 +47,8 @@ class WatchedStatus {
  private:
   void run(const std::stop_token& stop);
   void read();
-  bool is_watched() const LOCKSTEP_REQUIRES(mutex_);
+  bool is_watched();
+  bool was_looked_at() const LOCKSTEP_REQUIRES(mutex_);
 
   const std::function<std::unique_ptr<StatusReader>()> open_reader_;
   const Clock& clock_;

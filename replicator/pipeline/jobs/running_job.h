@@ -53,7 +53,6 @@ class RunningJob : public PagedWork {
                             const PageLimits& limits) = 0;
 
   const Job& job() const { return job_; }
-  void set_total(std::int64_t documents) { job_.total = documents; }
 
   /// Everything up to here has been read. Never NotBegun: this process has begun.
   const JobPosition& position() const { return position_; }
