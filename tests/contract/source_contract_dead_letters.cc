@@ -33,6 +33,27 @@ TEST_P(SourceContract, ADeadLetterUnderAnotherRoutingIsAnother) {
   EXPECT_EQ(source_->dead_letters().count({{parcels().id}, {}, ""}), 2);
 }
 
+// "clearing dead letters: could not serialize access" ended the leadership.
+TEST_P(SnapshotSourceContract, ADeadLetterThatIsDiscardedWhileTheLeaderClearsOrSavesItEndsNoLeadership) {
+  lead();
+  Acknowledged before;
+  for (const char* const id : {"1", "2", "3"}) before.refused.push_back(refused(docs(), id, 1));
+  save(before);
+  const std::unique_ptr<SourceTransaction> transaction = begin();
+  transaction->new_dead_letters(before.refused);  // by its snapshot all three are there
+  DeadLetterFilter first_two{{docs().id}, {{"1"}, {"2"}}, ""};
+  EXPECT_EQ(other()->dead_letters().discard(first_two), 2);
+  Acknowledged acknowledged;
+  acknowledged.no_longer_refused = {{docs().id, {"1"}, "", version(2)}, {docs().id, {"3"}, "", version(2)}};
+  acknowledged.refused.push_back(refused(docs(), "2", 2));
+  transaction->save(acknowledged);
+  EXPECT_NO_THROW(transaction->commit());
+  const auto left = source_->dead_letters().find({{docs().id}, {}, ""}, std::nullopt, 10);
+  ASSERT_EQ(left.size(), 1U);
+  EXPECT_EQ(left[0].letter.id, DocumentId{"2"});
+  EXPECT_EQ(left[0].letter.version, version(2));
+}
+
 TEST_P(SourceContract, OnlyDeadLettersThatMayWorkLaterAreEverDue) {
   lead();
   Acknowledged acknowledged;

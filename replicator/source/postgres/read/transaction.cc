@@ -189,19 +189,19 @@ bool PostgresSourceTransaction::may_be_shown() {
 
 // Writes the row even when the checkpoint stays where it is: the synchronous commit of this row makes durable
 // everything that the snapshot saw (S4), and its condition finds out who has been deposed (S5).
-void PostgresSourceTransaction::write_checkpoint(Epoch epoch) {
+void PostgresSourceTransaction::write_checkpoint(PostgresTransaction& transaction, Epoch epoch) {
   const Doing doing("saving the checkpoint");
   pqxx::result written;
   try {
     if (checkpoint_) {
       const PostgresPosition at = PostgresPosition::from(*checkpoint_);
-      written = transaction_.run(doing, postgres_sql("save_checkpoint"), pipeline_.id(), epoch.value, at.prev,
-                                 at.cur, std::to_string(at.last_txid), at.last_id);
+      written = transaction.run(doing, postgres_sql("save_checkpoint"), pipeline_.id(), epoch.value, at.prev,
+                                at.cur, std::to_string(at.last_txid), at.last_id);
     } else {
-      written = transaction_.run(doing,
-                                 "update {schema}.checkpoint set written_at = clock_timestamp() "
-                                 "where pipeline = $1 and epoch = $2",
-                                 pipeline_.id(), epoch.value);
+      written = transaction.run(doing,
+                                "update {schema}.checkpoint set written_at = clock_timestamp() "
+                                "where pipeline = $1 and epoch = $2",
+                                pipeline_.id(), epoch.value);
     }
   } catch (const PostgresError& error) {
     if (error.sqlstate() == sqlstate::kSerializationFailure) throw deposed();
@@ -210,12 +210,30 @@ void PostgresSourceTransaction::write_checkpoint(Epoch epoch) {
   if (written.affected_rows() == 0) throw deposed();
 }
 
-void PostgresSourceTransaction::write_acknowledged() {
-  if (epoch_ || checkpoint_ || !acknowledged_.empty()) write_checkpoint(required_epoch());
+void PostgresSourceTransaction::write_acknowledged(PostgresTransaction& transaction) {
+  if (epoch_ || checkpoint_ || !acknowledged_.empty()) write_checkpoint(transaction, required_epoch());
+  PostgresJobs jobs(transaction, pipeline_.id());
   for (const Acknowledged& acknowledged : acknowledged_) {
-    for (const JobProgress& progress : acknowledged.jobs) jobs_.save(progress);
-    save_dead_letters(transaction_, acknowledged);
-    forget_routes(transaction_, acknowledged.gone_routes);
+    for (const JobProgress& progress : acknowledged.jobs) jobs.save(progress);
+    save_dead_letters(transaction, acknowledged);
+    forget_routes(transaction, acknowledged.gone_routes);
+  }
+}
+
+// A row may have changed since the snapshot: a person discards a dead letter, an `apply` takes a job back.
+// What is acknowledged holds whatever the snapshot was, so that it is written as of now. What else has been
+// written by then depends on what was read, and is read again by the next leader.
+void PostgresSourceTransaction::commit_acknowledged() {
+  const Doing doing("committing the checkpoint");
+  try {
+    write_acknowledged(transaction_);
+    transaction_.commit(doing);
+  } catch (const PostgresError& error) {
+    if (error.sqlstate() != sqlstate::kSerializationFailure || transaction_.has_written()) throw;
+    transaction_.close();
+    PostgresTransaction again(transaction_.session(), "saving the checkpoint");
+    write_acknowledged(again);
+    again.commit(doing);
   }
 }
 
@@ -231,8 +249,7 @@ void PostgresSourceTransaction::take_off_written() {
 
 Committed PostgresSourceTransaction::commit() {
   try {
-    write_acknowledged();
-    transaction_.commit(Doing("committing the checkpoint"));
+    commit_acknowledged();
     take_off_written();
   } catch (...) {
     transaction_.close();  // the caller may go on with another transaction while it holds this one

@@ -62,8 +62,9 @@ class PostgresSourceTransaction final : public PostgresReading<SourceTransaction
   PostgresTransaction& writing();
   PostgresJobs& written_jobs();
   PostgresDue& written_due();
-  void write_checkpoint(Epoch epoch);
-  void write_acknowledged();
+  void write_checkpoint(PostgresTransaction& transaction, Epoch epoch);
+  void write_acknowledged(PostgresTransaction& transaction);
+  void commit_acknowledged();
   void take_off_written();
 
   const PostgresPipeline& pipeline_;
