@@ -283,6 +283,43 @@ TEST(ReplacedPolicies, RowsThatAPolicyHidForAWhileComeBack) {
   if (testing::Test::HasFailure()) std::cout << program->err();
 }
 
+// A track by `team` leads to none of the rows without one. They were missing, and everything reported
+// equality.
+TEST(DroppedNotNull, RowsOfAPartitionOfNullsThatNoTrackLeadsToAreNotMissingInSilence) {
+  PostgresDatabase database;
+  PipelineUnderTest pipeline(database);
+  add_items_and_others(pipeline);
+  database.execute(
+      "create table players (id integer primary key, team integer not null, score integer); "
+      "insert into players select i, i % 3, i from generate_series(1, 12) i; "
+      "create view ranked as select id as _id, team, rank() over (partition by team order by score) as place "
+      "from players");
+  pipeline.add_index(
+      "ranked", "public.ranked",
+      track("public.players",
+            {{"row", "team"}, {"keys", "select id from public.players where team = any($1)"}}));
+  pipeline.apply();
+  const std::unique_ptr<Program> program = pipeline.start();
+  pipeline.must("wait");
+  const auto warnings = [&] { return pipeline.status().at("warnings").dump(); };
+  database.execute("alter table players alter score set not null; alter table items alter n drop not null");
+  const auto notes = [&](const std::string& what) {
+    return database.number("select count(*) from lockstep.index where definition like '%not null of column " +
+                           what + "%'") == 1;
+  };
+  EXPECT_TRUE(wait_until([&] { return notes("score of table public.players"); }, kPromised));
+  EXPECT_EQ(warnings(), "[]") << "more rows are refused, or no partition depends on it";
+
+  database.execute("alter table players alter team drop not null");
+  database.execute("insert into players values (100, null, 1)");
+  const auto warns = [&] {
+    return warnings().find("not null of column team of table public.players changed") != std::string::npos;
+  };
+  EXPECT_TRUE(wait_until(warns, kPromised)) << warnings();
+  EXPECT_NE(pipeline.lockstep("wait", {"--timeout", "1s"}).exit_code, 0);
+  if (testing::Test::HasFailure()) std::cout << program->err();
+}
+
 // PostgreSQL 16 prints columns of a view's only table without its name: here the applied text is of such a
 // version, though the server is what it is.
 class ReprintedDefinitions : public testing::Test {

@@ -23,7 +23,8 @@ constexpr const char* kViews = "views";        // their texts
 constexpr const char* kLabels = "labels";      // of enums
 constexpr const char* kDatabase = "database";  // the part that tells in which database the others were read
 constexpr std::string_view kSetting = "setting ";
-constexpr std::size_t kChecksumLetters = 32;  // in another database the first checksum alone counts
+constexpr std::string_view kNotNull = "not null of ";  // a constraint, which may come, and must not go
+constexpr std::size_t kChecksumLetters = 32;           // in another database the first checksum alone counts
 
 std::set<std::string> names_in(const json& stored, const char* key) {
   return stored.contains(key) ? stored.at(key).get<std::set<std::string>>() : std::set<std::string>();
@@ -108,7 +109,8 @@ PartsComparison ViewParts::compared_with(PostgresTransaction& transaction, std::
   if (!known.contains(kOrigin)) replaced.insert("an older lockstep, which noted less of it, has applied it");
   for (const auto& [name, part] : parts) {
     const auto found = before.find(name);
-    if (found == before.end() && name.starts_with(kSetting)) continue;  // an older lockstep noted none
+    const bool may_be_new = name.starts_with(kSetting) || name.starts_with(kNotNull);
+    if (found == before.end() && may_be_new) continue;  // an older lockstep noted none
     if (found == before.end() || checksum_of(found->second) != checksum_of(part)) {
       const LabelsBefore its = labels_before(known, name, *this, is_same_database);
       if (its == LabelsBefore::kOthers) others.insert(name);

@@ -108,6 +108,19 @@ with recursive reached (class, oid, part) as (
   union all
   select 'setting ' || settings.name, settings.value, null, null from {settings}
   union all
+  -- Tracks need not lead to a partition of nulls, nor to its rows, while there can be none.
+  select 'not null of column ' || quote_ident(a.attname) || ' of table ' || r.oid::regclass::text, 'not null', null, null
+  from objects as r
+    join pg_class as c on c.oid = r.oid and c.relkind in ('r', 'p')
+    join pg_attribute as a on a.attrelid = r.oid and a.attnum > 0 and a.attnotnull and not a.attisdropped
+                              and (a.attnum = any(r.parts) or -1 = any(r.parts))
+  where r.class = 'pg_class'::regclass
+    and exists (select from objects as v join pg_rewrite as w on w.ev_class = v.oid and w.ev_type = '1'
+                where v.class = 'pg_class'::regclass
+                  and w.ev_action::text ~ ':(hasWindowFuncs|hasDistinctOn) true|:limit(Count|Offset) [^<]')
+    and not exists (select from pg_constraint as n
+                    where n.conrelid = r.oid and n.contype = 'n' and a.attnum = any(n.conkey) and not n.convalidated)
+  union all
   select 'database', concat_ws('/', d.oid, n.oid, c.oid), null, null
   from pg_database as d
     left join pg_namespace as n on n.oid = to_regnamespace({schema_text})
