@@ -352,10 +352,15 @@ void Reindexing::drop(const Reindex& reindex) {
 
 // Whether something is still to be written into the generation beside that the live one has. What is due of
 // both comes again and again under load, and is no reason to wait.
+bool is_behind(const std::optional<DueList>& beside, const std::optional<DueList>& live) {
+  return beside && (!live || beside->oldest < live->oldest);
+}
+
 bool Reindexing::has_work(const Reindex& reindex, const UnfinishedJobs& jobs) {
   const auto of_beside = [&](const auto& job) { return job.index == *reindex.beside; };
   return std::ranges::any_of(jobs.readable, of_beside) || std::ranges::any_of(jobs.unreadable, of_beside) ||
-         (parts_.jobs.is_due(*reindex.beside) && !parts_.jobs.is_due(*reindex.live));
+         (parts_.jobs.is_due(*reindex.beside) && !parts_.jobs.is_due(*reindex.live)) ||
+         is_behind(parts_.jobs.due(*reindex.beside).list(), parts_.jobs.due(*reindex.live).list());
 }
 
 std::int64_t Reindexing::refused_by(IndexId index) {
