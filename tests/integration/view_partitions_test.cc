@@ -368,6 +368,35 @@ TEST_F(PartitionsOfViews, AListOfRowsWithoutAnOrderIsAWarningThatNamesTheFunctio
       IsEmpty());
 }
 
+TEST_F(PartitionsOfViews, ALimitWithoutAnOrderThatTakesAnyRowIsAWarningUnlessItLooksUpAUniqueKey) {
+  TrackConfig by_player = track("s.addresses");
+  by_player.row = "player_id";
+  const std::vector<TrackConfig> tracks{track("s.players"), by_player,
+                                        track_by_keys("s.teams", "select id from s.players")};
+  const std::string begin = "select p.id as _id, ";
+  for (const char* const rest :
+       {"(select a.street from s.addresses a where a.player_id = p.id limit 1) as x from s.players p",
+        "a.street from s.players p left join lateral (select * from s.addresses a where a.player_id = p.id "
+        "offset 1) a on true",
+        "(select a.street from s.addresses a where a.player_id = p.id and a.id > p.score limit 1) as x from "
+        "s.players p",
+        "a.street from s.players p left join (select distinct on (player_id) * from s.addresses order by "
+        "player_id) a on a.player_id = p.id",
+        "(select a.street from s.teams t, s.addresses a where t.id = p.team_id and a.player_id = p.id "
+        "limit 1) as x from s.players p"})
+    EXPECT_THAT(findings(begin + rest, tracks),
+                AllOf(HasSubstr("warning: "), HasSubstr("s.addresses"), HasSubstr("distinct on in no order")))
+        << rest;
+  for (const char* const rest :
+       {"(select t.name from s.teams t where t.id = p.team_id limit 1) as x from s.players p",
+        "(select t.name from s.teams t join s.players q on q.team_id = t.id where q.id = p.id limit 1) as x "
+        "from s.players p",
+        "(select count(*) from s.addresses a where a.player_id = p.id limit 1) as x from s.players p",
+        "(select a.street from s.addresses a where a.player_id = p.id limit null) as x from s.players p",
+        "exists (select from s.addresses a where a.player_id = p.id limit 1) as x from s.players p"})
+    EXPECT_THAT(findings(begin + rest, tracks), Not(HasSubstr("in no order"))) << rest;
+}
+
 TEST_F(PartitionsOfViews, EverydayViewsWithWindowsAndLimitsRaiseNoAlarm) {
   TrackConfig by_player = track("s.addresses");
   by_player.row = "player_id";

@@ -69,10 +69,13 @@ std::vector<RowPartition> partitions_of(const PostgresNode& query) {
     partitions.push_back(
         {"distinct on", has_windows ? Expressions() : named(query, query.list("distinctClause"))});
   }
-  if (limits(query.field("limitCount")) || limits(query.field("limitOffset")))
-    partitions.push_back({"limit or offset", {}});
+  if (has_limit(query)) partitions.push_back({"limit or offset", {}});
   if (!query.list("groupingSets").empty()) partitions.push_back({"several grouping sets", {}});
   return partitions;
+}
+
+bool has_limit(const PostgresNode& query) {
+  return limits(query.field("limitCount")) || limits(query.field("limitOffset"));
 }
 
 bool decides(const PostgresNode& query, const PostgresNode& target) {

@@ -17,6 +17,9 @@ struct RowPartition {
 /// Those of one parsed query, without its subqueries'. They point into `query`.
 std::vector<RowPartition> partitions_of(const PostgresNode& query);
 
+/// Whether its limit or offset may leave rows out.
+bool has_limit(const PostgresNode& query);
+
 /// Whether an entry of its target list may decide what other rows become. Another one is computed of each row
 /// that is left.
 bool decides(const PostgresNode& query, const PostgresNode& target);

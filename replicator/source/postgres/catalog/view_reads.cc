@@ -1,5 +1,6 @@
 #include "replicator/source/postgres/catalog/view_reads.h"
 
+#include <algorithm>
 #include <deque>
 #include <optional>
 #include <stdexcept>
@@ -8,6 +9,7 @@
 #include "replicator/source/postgres/catalog/catalog.h"
 #include "replicator/source/postgres/catalog/node_tree.h"
 #include "replicator/source/postgres/catalog/sql_text.h"
+#include "replicator/source/postgres/catalog/unordered_limits.h"
 #include "replicator/source/postgres/catalog/unordered_lists.h"
 #include "replicator/source/postgres/session/array.h"
 #include "replicator/source/postgres/session/statement.h"
@@ -181,6 +183,9 @@ class Reader {
     try {
       const PostgresNode root = parse_node_tree(tree);
       add_unordered(unordered_lists_in(root));
+      for (const UnorderedLimit& limit : unordered_limits_in(root)) {
+        if (!has_one_row(limit)) reads_.any_rows.insert(names_of(limit));
+      }
       return ReferenceWalker().walk_all(root);
     } catch (const NodeTreeError&) {
       reads_.opaque.insert(name);
@@ -195,6 +200,47 @@ class Reader {
     for (const pqxx::row& row :
          transaction_.run(postgres_sql("listing_aggregates"), array_of(lists.aggregates)))
       reads_.unordered.insert(row[0].c_str());
+  }
+
+  // Table after table is looked up by a unique key with values of those that were.
+  bool has_one_row(const UnorderedLimit& limit) {
+    std::set<long> looked_up;
+    for (bool grown = true; grown;) {
+      grown = false;
+      for (const UnorderedLimit::Table& table : limit.tables) {
+        if (!looked_up.contains(table.number) && is_looked_up(table, looked_up))
+          grown = looked_up.insert(table.number).second;
+      }
+    }
+    return looked_up.size() == limit.tables.size();
+  }
+
+  bool is_looked_up(const UnorderedLimit::Table& table, const std::set<long>& known) {
+    std::set<std::string> equal;
+    for (const UnorderedLimit::Comparison& comparison : table.comparisons) {
+      const bool has_value =
+          std::includes(known.begin(), known.end(), comparison.others.begin(), comparison.others.end());
+      if (has_value &&
+          transaction_.run(postgres_sql("is_equality"), comparison.operator_oid)[0][0].as<bool>())
+        equal.insert(std::to_string(comparison.column));
+    }
+    const pqxx::result keys = transaction_.run(postgres_sql("unique_keys"), table.oid);
+    return std::any_of(keys.begin(), keys.end(), [&](const pqxx::row& key) {
+      const std::vector<std::string> columns = parse_array(key[0].c_str());
+      return std::all_of(columns.begin(), columns.end(),
+                         [&](const std::string& column) { return equal.contains(column); });
+    });
+  }
+
+  std::string names_of(const UnorderedLimit& limit) {
+    std::set<unsigned> tables;
+    for (const UnorderedLimit::Table& table : limit.tables) {
+      if (table.oid != 0) tables.insert(table.oid);
+    }
+    const pqxx::result names = transaction_.run(
+        "select string_agg(t.oid::regclass::text, ', ' order by t.oid) from unnest($1::oid[]) as t (oid)",
+        array_of(tables));
+    return names[0][0].is_null() ? "a subquery" : names[0][0].c_str();
   }
 
   void add_columns(const char* catalog, unsigned oid, unsigned own_view) {

@@ -34,6 +34,7 @@ struct ViewReads {
   /// they are called for all rows behind a page.
   std::set<std::string> volatile_functions;
   std::set<std::string> unordered;    ///< what lists rows in no order: "json_agg", "array(select …)"
+  std::set<std::string> any_rows;     ///< of what a limit or distinct on without an order takes some rows
   std::set<std::string> environment;  ///< what depends on more than rows: "now()", "tablesample", …
   std::set<std::string> row_secured;  ///< tables of which policies show the view only a part
 

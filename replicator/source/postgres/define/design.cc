@@ -134,6 +134,13 @@ class Designer {
                "; the same rows may give another array later, which `lockstep verify` reports",
            "write the order into the call: json_agg(… order by …)");
     }
+    if (!reads.any_rows.empty()) {
+      warn(config.line,
+           view + " takes some rows of " + listed(reads.any_rows) +
+               " by limit, offset or distinct on in no order; the same rows may give others later, which "
+               "`lockstep verify` reports",
+           "order them by columns that are unique together: order by …, id");
+    }
     if (!reads.environment.empty()) {
       warn(config.line, view + " depends on more than rows: " + listed(reads.environment) +
                             "; documents are not written again when that changes");
