@@ -259,8 +259,7 @@ void Leader::note_quiet() {
 void Leader::note_if_quiet() {
   if (writer.requests_in_flight() != 0) return;
   if (world.last_end != nullptr) *world.last_end = QuietEnd{versions.epoch(), write_lifetime_over};
-  if (steady_now() >= write_lifetime_over)
-    world.source.lead().note_quiet(versions.epoch());
+  if (steady_now() >= write_lifetime_over) world.source.lead().note_quiet(versions.epoch());
 }
 
 void Leader::require_same_revision() {

@@ -29,6 +29,9 @@ constexpr auto kUntilRest = 600s;
 
 constexpr auto kGcDeletes = 60s;
 
+// The user whose posts Elasticsearch refuses, until the load is over.
+constexpr const char* kBad = "bad";
+
 void add(std::uint64_t& hash, const std::string& text) {  // FNV-1a
   for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 1'099'511'628'211ULL;
 }
@@ -95,6 +98,7 @@ Simulation::Simulation(const Options& options)
   config.replication.chunk_documents = 5 + below(30);
   config.replication.max_refused_share = 1;
   world_.database.read_pages_beside();
+  world_.elasticsearch.refuse(std::string("\"") + kBad + "\"");
   world_.elasticsearch.listen(
       [this](const fake::Operation& operation, const std::string& json) { watch(operation, json); });
   world_.database.at_step([this](fake::Step step) {
@@ -150,9 +154,10 @@ void Simulation::watch(const fake::Operation& operation, const std::string& json
        (operation.is_delete ? "" : " " + json));
   if (operation.status >= 300) return;
   const IndexId index = operation.alias == "posts" ? fake::kPosts : fake::kFiles;
+  const bool is_strangers = strangers_.erase(operation.id) > 0;
   try {
     if (operation.is_delete) {
-      if (index == fake::kPosts)
+      if (index == fake::kPosts && !is_strangers)
         histories_.gone(index, operation.id);  // a file may have been under another routing
       return;
     }
@@ -173,6 +178,7 @@ void Simulation::run_all() {
   for (int i = 0; i < kWriters; ++i) load.push_back(fibers_.start(0, [this] { write(); }));
   if (options_.weather) load.push_back(fibers_.start(0, [this] { change_weather(); }));
   if (options_.deaths) load.push_back(fibers_.start(0, [this] { disturb_processes(); }));
+  load.push_back(fibers_.start(0, [this] { operate(); }));
   fibers_.start(0, [this] { forget_deletes(); });
   const SteadyTime end = fibers_.now() + options_.load;
   while (fibers_.now() < end && outcome_.finding.empty()) fibers_.sleep(100ms);
@@ -265,7 +271,7 @@ void Simulation::write_once() {
   const int n = static_cast<int>(commit);
   const std::string id = post();
   const std::string of_file = file();
-  switch (below(12)) {
+  switch (below(14)) {
     case 0:
       note("commit " + std::to_string(commit) + " deletes post " + id);
       histories_.note(fake::kPosts, id, commit, false);
@@ -299,6 +305,24 @@ void Simulation::write_once() {
       });
       break;
     }
+    case 6: {
+      if (below(4) != 0) break;
+      note("commit " + std::to_string(commit) + " empties the table of posts");
+      world_.database.commit([&](fake::Change& change) {
+        const fake::View posts = change.view(fake::kPosts);
+        for (const auto& [each, row] : posts) {
+          histories_.note(fake::kPosts, each, commit, false);
+          change.remove(fake::kPosts, each);
+        }
+        change.truncated(fake::kPostRows);
+      });
+      break;
+    }
+    case 7:
+      if (below(3) != 0) break;
+      note("commit " + std::to_string(commit) + " puts post " + id + ", which Elasticsearch refuses");
+      world_.put_post(id, kBad, n);
+      break;
     default:
       note("commit " + std::to_string(commit) + " puts post " + id);
       world_.put_post(id, user(), n);
@@ -322,9 +346,55 @@ void Simulation::forget_deletes() {
   }
 }
 
+// As `lockstep verify --repair` does, for documents that something else has changed, and for others; and as
+// `lockstep dead-letters retry` does.
+void Simulation::operate() {
+  while (!load_is_over_) {
+    fibers_.sleep(about(2s));
+    if (load_is_over_) return;
+    if (below(4) == 0) {
+      retry_dead_letters();
+      continue;
+    }
+    std::vector<std::string> ids;
+    for (std::uint32_t left = 1 + below(8); left > 0; --left) ids.push_back(post());
+    if (below(2) == 0) {
+      note("something else writes post " + ids.front());
+      strangers_.insert(ids.front());
+      world_.elasticsearch.damage("posts", ids.front(), R"({"user":"stranger","n":0})");
+    }
+    repair(fake::kPosts, ids);
+  }
+}
+
+void Simulation::repair(IndexId id, const std::vector<std::string>& ids) {
+  std::string text;
+  std::vector<FoundDocument> documents;
+  for (const std::string& each : ids) {
+    documents.push_back({DocumentId{each}, ""});
+    text += " " + each;
+  }
+  note("a repair of" + text);
+  fake::FakeSource source(world_.database);
+  const std::unique_ptr<SourceTransaction> transaction =
+      static_cast<Source&>(source).changes().begin_repair();
+  transaction->add_repair(*world_.pipeline.find(id), documents, {.reason = "verify --repair"});
+  transaction->commit();
+}
+
+void Simulation::retry_dead_letters() {
+  std::vector<std::string> ids;
+  for (const auto& [key, letter] : world_.database.snapshot()->dead_letters) {
+    if (std::get<IndexId>(key) == fake::kPosts) ids.push_back(std::get<1>(key));
+  }
+  if (!ids.empty()) repair(fake::kPosts, ids);
+}
+
 // --- the end ---
 
 void Simulation::settle() {
+  world_.elasticsearch.refuse("");
+  retry_dead_letters();
   const SteadyTime end = fibers_.now() + kUntilRest;
   std::string unrest;
   while (fibers_.now() < end && outcome_.finding.empty()) {

@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <stdexcept>
 #include <stop_token>
 #include <string>
@@ -98,6 +99,9 @@ class Simulation {
   void write_once();
   void change_weather();
   void forget_deletes();
+  void operate();
+  void repair(IndexId index, const std::vector<std::string>& ids);
+  void retry_dead_letters();
   void settle();
   std::string unrest() const;
   std::string difference() const;
@@ -114,6 +118,7 @@ class Simulation {
   Network network_;
   Histories histories_;
   std::map<int, Process> processes_;
+  std::set<std::string> strangers_;  // posts that something else has written
   Outcome outcome_;
   std::int64_t commit_ = 0;   // the number of the last one
   std::int64_t durable_ = 0;  // of the last one that a crash cannot take back
