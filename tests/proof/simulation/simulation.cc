@@ -21,7 +21,9 @@ using std::chrono::milliseconds;
 
 constexpr std::size_t kLinesKept = 300;
 constexpr int kProcesses = 2;
+constexpr int kPostIds = 30;
 constexpr int kWriters = 2;
+constexpr int kWaiters = 2;
 
 // With fair weather and everybody alive, all has to be equal after so long: a sweep waits for what an earlier
 // leader may have on its way, and a dead letter for its next try.
@@ -59,7 +61,14 @@ std::int64_t commit_of(const std::string& json) {
 // --- what the index has to have ---
 
 void Histories::note(IndexId index, const std::string& id, std::int64_t commit, bool exists) {
-  if (!exists) histories_[{index, id}].deletions.push_back(commit);
+  History& history = histories_[{index, id}];
+  history.last = commit;
+  if (!exists) history.deletions.push_back(commit);
+}
+
+std::int64_t Histories::last(IndexId index, const std::string& id) const {
+  const auto found = histories_.find({index, id});
+  return found == histories_.end() ? 0 : found->second.last;
 }
 
 void Histories::shown(IndexId index, const std::string& id, std::int64_t commit) {
@@ -179,6 +188,7 @@ void Simulation::run_all() {
   if (options_.weather) load.push_back(fibers_.start(0, [this] { change_weather(); }));
   if (options_.deaths) load.push_back(fibers_.start(0, [this] { disturb_processes(); }));
   load.push_back(fibers_.start(0, [this] { operate(); }));
+  for (int i = 0; i < kWaiters; ++i) fibers_.start(0, [this] { wait(); });
   fibers_.start(0, [this] { forget_deletes(); });
   const SteadyTime end = fibers_.now() + options_.load;
   while (fibers_.now() < end && outcome_.finding.empty()) fibers_.sleep(100ms);
@@ -280,6 +290,10 @@ void Simulation::write_once() {
     case 1: {
       const std::string name = user();
       note("commit " + std::to_string(commit) + " renames " + name);
+      for (const auto& [each, row] : world_.database.snapshot()->view(fake::kPosts)) {
+        if (row.json.starts_with(R"({"user":")" + name + "\""))
+          histories_.note(fake::kPosts, each, commit, true);
+      }
       world_.rename_user(name, n);
       break;
     }
@@ -301,6 +315,7 @@ void Simulation::write_once() {
           const std::string each = "p" + std::to_string(i);
           change.put(fake::kPosts, each, R"({"user":"ann","n":)" + std::to_string(n) + "}");
           change.captured(fake::kPostRows, {each});
+          histories_.note(fake::kPosts, each, commit, true);
         }
       });
       break;
@@ -321,10 +336,12 @@ void Simulation::write_once() {
     case 7:
       if (below(3) != 0) break;
       note("commit " + std::to_string(commit) + " puts post " + id + ", which Elasticsearch refuses");
+      histories_.note(fake::kPosts, id, commit, true);
       world_.put_post(id, kBad, n);
       break;
     default:
       note("commit " + std::to_string(commit) + " puts post " + id);
+      histories_.note(fake::kPosts, id, commit, true);
       world_.put_post(id, user(), n);
   }
 }
@@ -344,6 +361,68 @@ void Simulation::forget_deletes() {
     fibers_.sleep(1s);
     world_.elasticsearch.forget_deletes(fibers_.now() - kGcDeletes);
   }
+}
+
+// As `lockstep wait` does: until the checkpoint has passed what is committed now, and then until nothing is
+// due that was due by then, and no job is left that was there.
+void Simulation::wait() {
+  while (outcome_.finding.empty()) {
+    fibers_.sleep(about(500ms));
+    wait_once();
+  }
+}
+
+void Simulation::wait_once() {
+  const std::int64_t commit = commit_;
+  const std::size_t rows = world_.database.snapshot()->outbox.size();
+  std::shared_ptr<const fake::State> state;
+  const auto look = [&] {
+    fibers_.sleep(50ms);
+    state = world_.database.snapshot();
+    return outcome_.finding.empty();
+  };
+  while (look() && (state->position < rows || !state->set_aside.empty())) {
+  }
+  const DueNumber newest{state->last_due};
+  std::set<JobId> jobs;
+  for (const auto& [job, stored] : state->jobs) jobs.insert(job);
+  const auto is_left = [&](const auto& job) { return jobs.contains(job.first); };
+  while (outcome_.finding.empty() &&
+         (!is_over(state->due, newest) || std::ranges::any_of(state->jobs, is_left)))
+    look();
+  if (!outcome_.finding.empty()) return;
+  note("a wait for commit " + std::to_string(commit) + " is over");
+  outcome_.finding = missing(commit);
+}
+
+bool Simulation::is_over(const std::map<IndexId, fake::StoredDue>& due, DueNumber newest) const {
+  return std::ranges::all_of(due, [&](const auto& of_index) {
+    return std::ranges::all_of(of_index.second.changes,
+                               [&](const auto& each) { return each.number > newest; }) &&
+           std::ranges::all_of(of_index.second.pages,
+                               [&](const auto& page) { return page.second.page.since > newest; });
+  });
+}
+
+// Of the posts that no later commit has changed: what a document that has moved away from a change waits for
+// is that later commit (tests/proof/model/README.md, "A limit").
+std::string Simulation::missing(std::int64_t commit) const {
+  const std::shared_ptr<const fake::State> state = world_.database.snapshot();
+  const fake::View& posts = state->view(fake::kPosts);
+  for (int i = 0; i < kPostIds; ++i) {
+    const std::string id = "p" + std::to_string(i);
+    const std::int64_t last = histories_.last(fake::kPosts, id);
+    if (last == 0 || last > commit || strangers_.contains(id)) continue;
+    if (state->dead_letters.contains({fake::kPosts, id, ""})) continue;
+    const std::optional<fake::IndexedDocument> found = world_.elasticsearch.get("posts", id);
+    const auto row = posts.find(id);
+    const std::string expected = row == posts.end() ? "" : row->second.json;
+    const std::string is = found && found->json ? *found->json : "";
+    if (is != expected)
+      return "a wait for commit " + std::to_string(commit) + " was over, and post " + id + " is \"" + is +
+             "\", not \"" + expected + "\" of commit " + std::to_string(last);
+  }
+  return "";
 }
 
 // As `lockstep verify --repair` does, for documents that something else has changed, and for others; and as

@@ -55,6 +55,9 @@ class Histories {
   /// A document exists from this commit on, or does not.
   void note(IndexId index, const std::string& id, std::int64_t commit, bool exists);
 
+  /// The commit that made what the view has of it; 0: none.
+  std::int64_t last(IndexId index, const std::string& id) const;
+
   /// Elasticsearch has it as this commit made it. Throws Finding when it had a newer state.
   void shown(IndexId index, const std::string& id, std::int64_t commit);
 
@@ -64,6 +67,7 @@ class Histories {
  private:
   struct History {
     std::vector<std::int64_t> deletions;
+    std::int64_t last = 0;
     std::int64_t shown = 0;
   };
   std::map<std::pair<IndexId, std::string>, History> histories_;
@@ -99,6 +103,10 @@ class Simulation {
   void write_once();
   void change_weather();
   void forget_deletes();
+  void wait();
+  void wait_once();
+  bool is_over(const std::map<IndexId, fake::StoredDue>& due, DueNumber newest) const;
+  std::string missing(std::int64_t commit) const;
   void operate();
   void repair(IndexId index, const std::vector<std::string>& ids);
   void retry_dead_letters();
