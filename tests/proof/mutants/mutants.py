@@ -24,6 +24,7 @@ LIST = pathlib.Path(__file__).with_name("mutants.toml")
 KEYS = {"name", "safeguard", "file", "code", "becomes", "found_by"}
 SERVER_PROGRAMS = {"contract", "integration", "fault"}
 RUNS_THE_PROGRAM = {"integration", "fault"}
+SIMULATION = "simulate"  # runs so many seeds in place of tests
 
 
 class Wrong(Exception):
@@ -58,6 +59,10 @@ def check(mutants, build):
     for mutant in mutants:
         mutated(mutant)
         for program, tests in mutant["found_by"].items():
+            if program == SIMULATION:
+                if not tests.isdigit():
+                    raise Wrong(f"{mutant['name']}: {program} takes a number of seeds, not {tests}")
+                continue
             listed = subprocess.run(
                 [build / "tests" / program, "--gtest_list_tests", f"--gtest_filter={tests}"], capture_output=True, text=True, check=True)
             if not re.search(r"^ +\S", listed.stdout, re.MULTILINE):
@@ -112,14 +117,19 @@ def run_or_fail(command, folder, failure):
 
 
 def first_failure(program, tests, environment, seconds):
-    """The name of the first test that fails, or None."""
+    """The name of the first test that fails, or what the first seed has found; or None."""
+    is_simulation = program.name == SIMULATION
+    options = ["--seeds", tests] if is_simulation else [f"--gtest_filter={tests}", "--gtest_fail_fast", "--gtest_brief=1"]
     try:
-        done = subprocess.run([program, f"--gtest_filter={tests}", "--gtest_fail_fast", "--gtest_brief=1"], env=environment,
-                              capture_output=True, text=True, errors="replace", timeout=seconds, check=False)
+        done = subprocess.run([program, *options], env=environment, capture_output=True, text=True, errors="replace", timeout=seconds,
+                              check=False)
     except subprocess.TimeoutExpired:
         return f"no end after {seconds} s"
     if done.returncode == 0:
         return None
+    if is_simulation:
+        finding = re.search(r"^seed \d+: .*", done.stdout, re.MULTILINE)
+        return finding[0] if finding else f"exit code {done.returncode}"
     failed = re.search(r"^\[  FAILED  \] (\S+)", done.stdout, re.MULTILINE)
     return failed[1].rstrip(",") if failed else f"exit code {done.returncode}"
 

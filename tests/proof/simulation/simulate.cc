@@ -11,6 +11,9 @@
 namespace lockstep::simulation {
 namespace {
 
+// More say no more.
+constexpr int kMostFindings = 10;
+
 struct Arguments {
   std::uint64_t seed = 1;
   std::uint64_t seeds = 100;
@@ -29,6 +32,7 @@ int run(const Arguments& arguments) {
   const std::uint64_t first = arguments.seed != 0 ? arguments.seed : std::random_device()();
   std::uint64_t seeds = 0;
   const auto is_over = [&] {
+    if (findings >= kMostFindings) return true;
     if (arguments.for_seconds == 0) return seeds >= arguments.seeds;
     return std::chrono::steady_clock::now() - begin >= std::chrono::seconds(arguments.for_seconds);
   };
