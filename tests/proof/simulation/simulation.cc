@@ -31,6 +31,12 @@ constexpr auto kUntilRest = 600s;
 
 constexpr auto kGcDeletes = 60s;
 
+// One run in so many is a long one, in which what takes long takes longer than Elasticsearch remembers
+// deletions.
+constexpr int kLongRuns = 5;
+constexpr int kLongPace = 10;
+constexpr std::uint32_t kSlowSteps = 300;  // of transactions: one is slow
+
 // The user whose posts Elasticsearch refuses, until the load is over.
 constexpr const char* kBad = "bad";
 
@@ -92,6 +98,7 @@ void Histories::gone(IndexId index, const std::string& id) {
 
 Simulation::Simulation(const Options& options)
     : options_(options),
+      pace_(options.seed % kLongRuns == 0 ? kLongPace : 1),
       fibers_(options.seed),
       network_(fibers_, world_.elasticsearch, [this](const std::string& event) { note(event); }) {
   Scheduler::set(&fibers_);
@@ -111,7 +118,8 @@ Simulation::Simulation(const Options& options)
   world_.elasticsearch.listen(
       [this](const fake::Operation& operation, const std::string& json) { watch(operation, json); });
   world_.database.at_step([this](fake::Step step) {
-    fibers_.sleep(about(300us));
+    const bool is_slow = pace_ > 1 && below(kSlowSteps) == 0;  // a lock, say
+    fibers_.sleep(about(is_slow ? microseconds(60s) : 300us));
     if (step == fake::Step::kCommitted) durable_ = commit_;
   });
 }
@@ -190,7 +198,7 @@ void Simulation::run_all() {
   load.push_back(fibers_.start(0, [this] { operate(); }));
   for (int i = 0; i < kWaiters; ++i) fibers_.start(0, [this] { wait(); });
   fibers_.start(0, [this] { forget_deletes(); });
-  const SteadyTime end = fibers_.now() + options_.load;
+  const SteadyTime end = fibers_.now() + options_.load * pace_;
   while (fibers_.now() < end && outcome_.finding.empty()) fibers_.sleep(100ms);
   load_is_over_ = true;
   for (const std::uint64_t fiber : load) fibers_.join(fiber);
@@ -237,7 +245,7 @@ void Simulation::run_process(int number) {
 
 void Simulation::disturb_processes() {
   while (!load_is_over_) {
-    fibers_.sleep(about(6s));
+    sleep(6s);
     if (load_is_over_) return;
     const int number = 1 + static_cast<int>(below(kProcesses));
     below(3) == 0 ? stop(number) : kill(number);
@@ -271,7 +279,7 @@ std::string Simulation::user() {
 
 void Simulation::write() {
   while (!load_is_over_) {
-    fibers_.sleep(about(below(10) == 0 ? 2s : 60ms));
+    sleep(below(10) == 0 ? 2s : 60ms);
     if (!load_is_over_) write_once();
   }
 }
@@ -348,7 +356,7 @@ void Simulation::write_once() {
 
 void Simulation::change_weather() {
   while (!load_is_over_) {
-    fibers_.sleep(about(4s));
+    sleep(4s);
     const auto weather = below(3) == 0 ? Weather::kCalm : static_cast<Weather>(below(kWeathers));
     const std::string index = below(2) == 0 ? "posts" : "files";
     note(std::string("weather: ") + name_of(weather) + " (" + index + ")");
@@ -429,7 +437,7 @@ std::string Simulation::missing(std::int64_t commit) const {
 // `lockstep dead-letters retry` does.
 void Simulation::operate() {
   while (!load_is_over_) {
-    fibers_.sleep(about(2s));
+    sleep(2s);
     if (load_is_over_) return;
     if (below(4) == 0) {
       retry_dead_letters();

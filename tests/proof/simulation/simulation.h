@@ -115,12 +115,14 @@ class Simulation {
   std::string difference() const;
 
   std::chrono::microseconds about(std::chrono::microseconds mean);
+  void sleep(std::chrono::microseconds mean) { fibers_.sleep(about(mean * pace_)); }
   std::uint32_t below(std::uint32_t bound) { return fibers_.random() % bound; }
   std::string post() { return "p" + std::to_string(below(30)); }
   std::string file() { return "f" + std::to_string(below(10)); }
   std::string user();
 
   const Options options_;
+  const int pace_;  // all that comes and goes takes so many times as long
   Fibers fibers_;
   fake::World world_;
   Network network_;
