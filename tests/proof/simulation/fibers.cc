@@ -81,7 +81,6 @@ void Fibers::run(std::uint64_t main) {
     Fiber* const next = choose();
     if (next == nullptr) throw Stuck("all threads wait for each other");
     now_ += std::chrono::microseconds(1 + random_() % kMostMicroseconds);
-    ++steps_;
     run(*next);
     if (!next->has_ended) continue;
     wake(next);

@@ -57,9 +57,6 @@ class Fibers final : public Scheduler {
   /// The fiber that runs waits so long.
   void sleep(std::chrono::nanoseconds time);
 
-  /// How often a fiber has been chosen.
-  std::uint64_t steps() const { return steps_; }
-
   SteadyTime now() override { return now_; }
   std::uint32_t random() override { return static_cast<std::uint32_t>(random_()); }
   std::uint64_t post(std::function<void()> body) override { return start(process(), std::move(body)); }
@@ -76,7 +73,6 @@ class Fibers final : public Scheduler {
 
   std::mt19937_64 random_;
   SteadyTime now_{std::chrono::hours(1)};
-  std::uint64_t steps_ = 0;
   std::uint64_t last_ = 0;                      // number that was given out
   std::vector<std::unique_ptr<Fiber>> fibers_;  // that have not ended, in the order of their beginning
   std::map<ProcessNumber, SteadyTime> stopped_until_;

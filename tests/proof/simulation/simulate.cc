@@ -1,10 +1,17 @@
 // Runs the simulation for many seeds, or tells one run event by event. scripts/simulate --help has the rest.
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
+#include <array>
+#include <cerrno>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
+#include <optional>
 #include <random>
 #include <string>
+#include <system_error>
 
 #include "tests/proof/simulation/simulation.h"
 
@@ -23,11 +30,52 @@ struct Arguments {
   bool tells_all = false;
 };
 
+/// What a run tells its parent.
+struct Summary {
+  double simulated = 0;
+  std::int64_t commits = 0;
+  int deaths = 0;
+  std::uint64_t hash = 0;
+  bool has_finding = false;
+};
+
+Summary run_here(const Options& options) {
+  const Outcome outcome = Simulation(options).run();
+  if (!outcome.finding.empty()) {
+    if (!options.tells_all) {
+      for (const std::string& line : outcome.log) std::printf("%s\n", line.c_str());
+    }
+    std::printf("seed %llu: %s\n", static_cast<unsigned long long>(options.seed), outcome.finding.c_str());
+  }
+  return {std::chrono::duration<double>(outcome.simulated).count(), outcome.commits, outcome.deaths,
+          outcome.hash, !outcome.finding.empty()};
+}
+
+/// In a process of its own: what a killed process of the program had is not freed (fibers.h), and nothing
+/// that the program keeps for the time of a process comes into the next run. None: it has crashed.
+std::optional<Summary> run_apart(const Options& options) {
+  std::array<int, 2> ends{};
+  if (::pipe(ends.data()) != 0) throw std::system_error(errno, std::generic_category(), "pipe");
+  std::fflush(stdout);
+  const pid_t child = ::fork();
+  if (child < 0) throw std::system_error(errno, std::generic_category(), "fork");
+  if (child == 0) {
+    const Summary summary = run_here(options);
+    std::fflush(stdout);
+    const bool is_told = ::write(ends[1], &summary, sizeof summary) == sizeof summary;
+    ::_exit(is_told ? 0 : 1);
+  }
+  ::close(ends[1]);
+  Summary summary;
+  const bool is_whole = ::read(ends[0], &summary, sizeof summary) == sizeof summary;
+  ::close(ends[0]);
+  ::waitpid(child, nullptr, 0);
+  return is_whole ? std::optional(summary) : std::nullopt;
+}
+
 int run(const Arguments& arguments) {
   const auto begin = std::chrono::steady_clock::now();
-  double simulated = 0;
-  std::int64_t deaths = 0;
-  std::int64_t commits = 0;
+  Summary all;
   int findings = 0;
   const std::uint64_t first = arguments.seed != 0 ? arguments.seed : std::random_device()();
   std::uint64_t seeds = 0;
@@ -39,28 +87,28 @@ int run(const Arguments& arguments) {
   for (std::uint64_t seed = first; !is_over(); ++seed, ++seeds) {
     const Options options{
         .seed = seed, .load = std::chrono::seconds(arguments.seconds), .tells_all = arguments.tells_all};
-    const Outcome outcome = Simulation(options).run();
-    simulated += std::chrono::duration<double>(outcome.simulated).count();
-    deaths += outcome.deaths;
-    commits += outcome.commits;
-    if (!outcome.finding.empty()) {
+    const std::optional<Summary> summary = run_apart(options);
+    if (!summary) {
       ++findings;
-      if (!arguments.tells_all) {
-        for (const std::string& line : outcome.log) std::printf("%s\n", line.c_str());
-      }
-      std::printf("seed %llu: %s\n", static_cast<unsigned long long>(seed), outcome.finding.c_str());
+      std::printf("seed %llu: the run has crashed\n", static_cast<unsigned long long>(seed));
+      continue;
     }
-    if (arguments.twice && Simulation(options).run().hash != outcome.hash) {
+    all.simulated += summary->simulated;
+    all.commits += summary->commits;
+    all.deaths += summary->deaths;
+    if (summary->has_finding) ++findings;
+    if (!arguments.twice) continue;
+    if (const std::optional<Summary> again = run_apart(options); !again || again->hash != summary->hash) {
       ++findings;
       std::printf("seed %llu: the second run is another one\n", static_cast<unsigned long long>(seed));
     }
   }
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
   std::printf(
-      "%llu seeds from %llu: %.0f simulated seconds in %.1f s (%.0f a second), %lld commits, %lld deaths, "
+      "%llu seeds from %llu: %.0f simulated seconds in %.1f s (%.0f a second), %lld commits, %d deaths, "
       "%d findings\n",
-      static_cast<unsigned long long>(seeds), static_cast<unsigned long long>(first), simulated, took.count(),
-      simulated / took.count(), static_cast<long long>(commits), static_cast<long long>(deaths), findings);
+      static_cast<unsigned long long>(seeds), static_cast<unsigned long long>(first), all.simulated,
+      took.count(), all.simulated / took.count(), static_cast<long long>(all.commits), all.deaths, findings);
   return findings == 0 ? 0 : 1;
 }
 

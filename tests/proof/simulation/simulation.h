@@ -29,12 +29,13 @@ class Finding : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// Ids of posts that there can be, from p0 on.
+inline constexpr int kPostIds = 30;
+
 struct Options {
   std::uint64_t seed = 1;
-  std::chrono::seconds load{
-      30};             ///< so long there are writers, deaths and weather; then all has to become equal
-  bool deaths = true;  ///< processes are killed and stopped
-  bool weather = true;
+  /// So long there are writers, deaths and weather; then all has to become equal.
+  std::chrono::seconds load{30};
   bool tells_all = false;  ///< prints each event as it comes
 };
 
@@ -42,10 +43,8 @@ struct Outcome {
   std::string finding;          ///< empty: every property held
   std::deque<std::string> log;  ///< the last events, in words
   std::uint64_t hash = 0;       ///< of all events
-  std::uint64_t steps = 0;      ///< how often a thread was chosen
   std::chrono::milliseconds simulated{};
   std::int64_t commits = 0;
-  std::int64_t operations = 0;  ///< of bulk requests, applied or turned down
   int deaths = 0;
 };
 
@@ -112,12 +111,11 @@ class Simulation {
   void retry_dead_letters();
   void settle();
   std::string unrest() const;
-  std::string difference() const;
 
   std::chrono::microseconds about(std::chrono::microseconds mean);
   void sleep(std::chrono::microseconds mean) { fibers_.sleep(about(mean * pace_)); }
   std::uint32_t below(std::uint32_t bound) { return fibers_.random() % bound; }
-  std::string post() { return "p" + std::to_string(below(30)); }
+  std::string post() { return "p" + std::to_string(below(kPostIds)); }
   std::string file() { return "f" + std::to_string(below(10)); }
   std::string user();
 
