@@ -2,8 +2,6 @@
 
 #include <utility>
 
-#include "replicator/clock.h"
-
 namespace lockstep {
 
 StepId Acknowledgements::add(Lane lane, std::size_t bulks, StepEnd end) {

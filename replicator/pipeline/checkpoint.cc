@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "replicator/clock.h"
-
 namespace lockstep {
 namespace {
 

@@ -6,8 +6,6 @@
 #include <stdexcept>
 #include <utility>
 
-#include "replicator/clock.h"
-
 namespace lockstep {
 namespace {
 
@@ -177,18 +175,17 @@ bool DocumentWriter::send_first(Queue& queue) {
 // yet, and who waits for what is due waits for no later change: so what was due stays due.
 BulkRequest DocumentWriter::without_overtaken(BulkRequest request, const Origin& origin) {
   const std::vector<BulkItem>& items = request.items();
-  std::vector<std::size_t> rest;
+  std::vector<std::size_t> overtaken;
   for (std::size_t i = 0; i < items.size(); ++i) {
     const RecentWrites::Owner deleted = recent_.owner_of_newer_deletion(hash_of(items[i]), items[i].version);
-    if (deleted != RecentWrites::Owner::kOthers) {
-      --pending_[items[i].key.index];
-      if (deleted == RecentWrites::Owner::kUnknown || origin.step.lane.due)
-        news_.add_unwritten(items[i].key, "it was deleted while its page was read", origin.since);
-    } else {
-      rest.push_back(i);
-    }
+    if (deleted == RecentWrites::Owner::kOthers) continue;
+    --pending_[items[i].key.index];
+    if (deleted == RecentWrites::Owner::kUnknown || origin.step.lane.due)
+      news_.add_unwritten(items[i].key, "it was deleted while its page was read", origin.since);
+    overtaken.push_back(i);
   }
-  return rest.size() == items.size() ? std::move(request) : request.subset(rest);
+  if (!overtaken.empty()) request.split_off(overtaken);
+  return request;
 }
 
 Claim DocumentWriter::claim_documents(const BulkRequest& request) {

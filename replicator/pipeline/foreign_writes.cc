@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "replicator/clock.h"
 #include "replicator/elasticsearch/admin/index_plan.h"
 #include "replicator/log/log.h"
 #include "replicator/pipeline/repair/view_page.h"

@@ -4,8 +4,6 @@
 #include <utility>
 #include <vector>
 
-#include "replicator/clock.h"
-
 namespace lockstep {
 namespace {
 

@@ -4,8 +4,6 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
-#include "replicator/clock.h"
-
 namespace lockstep {
 namespace {
 

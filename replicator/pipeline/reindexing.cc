@@ -6,7 +6,6 @@
 #include <exception>
 #include <utility>
 
-#include "replicator/clock.h"
 #include "replicator/elasticsearch/admin/index_mapping.h"
 #include "replicator/error.h"
 #include "replicator/pipeline/own_refusals.h"
@@ -350,12 +349,12 @@ void Reindexing::drop(const Reindex& reindex) {
   });
 }
 
-// Whether something is still to be written into the generation beside that the live one has. What is due of
-// both comes again and again under load, and is no reason to wait.
 bool is_behind(const std::optional<DueList>& beside, const std::optional<DueList>& live) {
   return beside && (!live || beside->oldest < live->oldest);
 }
 
+// Whether something is still to be written into the generation beside that the live one has. What is due of
+// both comes again and again under load, and is no reason to wait.
 bool Reindexing::has_work(const Reindex& reindex, const UnfinishedJobs& jobs) {
   const auto of_beside = [&](const auto& job) { return job.index == *reindex.beside; };
   return std::ranges::any_of(jobs.readable, of_beside) || std::ranges::any_of(jobs.unreadable, of_beside) ||

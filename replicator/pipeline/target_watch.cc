@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "replicator/clock.h"
 #include "replicator/pipeline/leadership.h"
 
 namespace lockstep {

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "replicator/clock.h"
-
 namespace lockstep {
 namespace {
 

@@ -6,7 +6,6 @@
 #include <stdexcept>
 #include <utility>
 
-#include "replicator/clock.h"
 #include "replicator/elasticsearch/bulk/bulk_response.h"
 #include "replicator/elasticsearch/transport/error_reply.h"
 #include "replicator/log/log.h"

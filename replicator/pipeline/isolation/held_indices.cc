@@ -7,7 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "replicator/clock.h"
 #include "replicator/log/log.h"
 #include "replicator/scheduler.h"
 

@@ -6,7 +6,6 @@
 #include <iterator>
 #include <utility>
 
-#include "replicator/clock.h"
 #include "replicator/error.h"
 #include "replicator/log/log.h"
 #include "replicator/pipeline/document_writer.h"

@@ -4,8 +4,6 @@
 #include <chrono>
 #include <utility>
 
-#include "replicator/clock.h"
-
 namespace lockstep {
 namespace {
 

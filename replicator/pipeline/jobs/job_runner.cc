@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <string>
 
-#include "replicator/clock.h"
 #include "replicator/error.h"
 #include "replicator/log/log.h"
 #include "replicator/pipeline/jobs/backfill.h"

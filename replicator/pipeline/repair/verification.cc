@@ -9,7 +9,6 @@
 #include <stdexcept>
 #include <utility>
 
-#include "replicator/clock.h"
 #include "replicator/elasticsearch/admin/index_plan.h"
 #include "replicator/elasticsearch/admin/ingest_pipelines.h"
 #include "replicator/elasticsearch/read/document_reader.h"

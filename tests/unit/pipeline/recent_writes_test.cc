@@ -11,6 +11,11 @@ DocumentVersion version_at(std::int64_t counter) {
   return {Epoch{7}, counter};
 }
 
+/// More than are remembered, at version 10, of documents from 2 on.
+void write_many_others(RecentWrites& writes) {
+  for (std::size_t document = 2; document < 200'000; ++document) writes.add(document, version_at(10), false);
+}
+
 TEST(RecentWritesTest, AVersionThatNobodyHasSentIsAnothers) {
   RecentWrites writes;
   EXPECT_EQ(writes.owner_of_newer(1, version_at(5)), Owner::kOthers);
@@ -29,7 +34,7 @@ TEST(RecentWritesTest, ANewerWriteOfTheDocumentIsOurs) {
 TEST(RecentWritesTest, WhatIsForgottenIsUnknownNotAnothers) {
   RecentWrites writes;
   writes.add(1, version_at(9), false);
-  for (std::size_t document = 2; document < 200'000; ++document) writes.add(document, version_at(10), false);
+  write_many_others(writes);
   EXPECT_EQ(writes.owner_of_newer(1, version_at(6)), Owner::kUnknown);
   EXPECT_EQ(writes.owner_of_newer(1, version_at(11)), Owner::kOthers) << "none of ours was newer";
 }
@@ -46,7 +51,7 @@ TEST(RecentWritesTest, ADeletionIsKnownThoughTheDocumentWasWrittenBehindIt) {  /
 TEST(RecentWritesTest, ADeletionThatIsForgottenMayHaveBeen) {
   RecentWrites writes;
   writes.add(1, version_at(9), true);
-  for (std::size_t document = 2; document < 200'000; ++document) writes.add(document, version_at(10), false);
+  write_many_others(writes);
   EXPECT_EQ(writes.owner_of_newer_deletion(1, version_at(6)), Owner::kUnknown);
   EXPECT_EQ(writes.owner_of_newer_deletion(1, version_at(9)), Owner::kOthers) << "the others were written";
 }
