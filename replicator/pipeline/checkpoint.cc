@@ -1,6 +1,7 @@
 #include "replicator/pipeline/checkpoint.h"
 
 #include <algorithm>
+#include <chrono>
 
 namespace lockstep {
 namespace {
@@ -54,18 +55,24 @@ bool Checkpoint::waits_for_more() const {
 
 Checkpoint::News Checkpoint::take_news() {
   if (waits_for_more()) return {};
-  News news{writer_.take_acknowledged(), writer_.news().take_unwritten()};
+  News news{writer_.take_acknowledged(), writer_.news().take_unwritten(), writer_.news().take_repeated()};
   for (const DeadLetter& letter : news.acknowledged.refused) on_trial_.erase(letter.index);
   return news;
 }
 
-void Checkpoint::make_due(SourceTransaction& transaction,
-                          const std::map<IndexId, UnwrittenDocuments>& unwritten) {
+void Checkpoint::make_due(SourceTransaction& transaction, const News& news) {
   for (const AppliedIndex& index : pipeline_.indices) {
-    const auto found = unwritten.find(index.id);
-    if (found == unwritten.end()) continue;
-    const auto& [documents, reason, since] = found->second;
-    transaction.add_repair(index, documents, {versions_.next(), since, reason, kTriedAgainAfter});
+    if (const auto found = news.unwritten.find(index.id); found != news.unwritten.end()) {
+      const auto& [documents, reason, since] = found->second;
+      transaction.add_repair(index, documents, {versions_.next(), since, reason, kTriedAgainAfter});
+    }
+    if (const auto found = news.repeated.find(index.id); found != news.repeated.end()) {
+      const auto later = std::chrono::ceil<std::chrono::milliseconds>(found->second.at - steady_now());
+      transaction.add_repair(index, found->second.documents,
+                             {.as_of = versions_.next(),
+                              .reason = "a write from before its deletion may have come late",
+                              .later = std::max(later, std::chrono::milliseconds(1))});
+    }
   }
 }
 
@@ -80,7 +87,7 @@ void Checkpoint::save_and_commit(SourceTransaction& transaction, const News& new
     fresh = transaction.new_dead_letters(acknowledged.refused);
   }
   transaction.save(acknowledged);
-  make_due(transaction, news.unwritten);
+  make_due(transaction, news);
   refused_share_.count(acknowledged, fresh);  // throws before the commit (K2)
   Committed added = transaction.commit();
   saved_at_ = steady_now();

@@ -78,13 +78,14 @@ class Checkpoint {
   /// What one commit saves.
   struct News {
     Acknowledged acknowledged;
-    std::map<IndexId, UnwrittenDocuments> unwritten;
+    std::map<IndexId, UnwrittenDocuments> unwritten = {};
+    std::map<IndexId, RepeatedDocuments> repeated = {};
   };
 
   bool waits_for_more() const;
   News take_news();
   void save_and_commit(SourceTransaction& transaction, const News& news);
-  void make_due(SourceTransaction& transaction, const std::map<IndexId, UnwrittenDocuments>& unwritten);
+  void make_due(SourceTransaction& transaction, const News& news);
 
   const AppliedPipeline& pipeline_;
   ChangeLog& changes_;

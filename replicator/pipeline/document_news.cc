@@ -37,13 +37,20 @@ void DocumentNews::add_unwritten(const DocumentKey& document, const std::string&
   if (since) unwritten.since = std::min(unwritten.since.value_or(*since), *since);
 }
 
+void DocumentNews::add_to_repeat(const DocumentKey& document, SteadyTime at) {
+  RepeatedDocuments& repeated = repeated_[document.index];
+  repeated.documents.push_back({document.id, document.routing});
+  repeated.at = std::max(repeated.at, at);
+}
+
 void DocumentNews::expect_no_dead_letters(IndexId index) {
   const bool unsaved = std::ranges::find(refused_, index, &DeadLetter::index) != refused_.end();
   if (!unsaved) with_dead_letters_.erase(index);
 }
 
 bool DocumentNews::empty() const {
-  return refused_.empty() && no_longer_refused_.empty() && gone_routes_.empty() && unwritten_.empty();
+  return refused_.empty() && no_longer_refused_.empty() && gone_routes_.empty() && unwritten_.empty() &&
+         repeated_.empty();
 }
 
 void DocumentNews::take(Acknowledged& news) {

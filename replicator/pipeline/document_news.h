@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "replicator/clock.h"
 #include "replicator/elasticsearch/bulk/bulk_request.h"
 #include "replicator/elasticsearch/bulk/bulk_result.h"
 #include "replicator/source/applied.h"
@@ -23,6 +24,12 @@ struct UnwrittenDocuments {
   std::vector<FoundDocument> documents;  ///< with the routings under which they were to be written
   std::string reason;                    ///< in words, of the last one
   std::optional<DueNumber> since;        ///< the oldest of those that were due before; none: none was
+};
+
+/// Documents of one index that are deleted, and will be once more.
+struct RepeatedDocuments {
+  std::vector<FoundDocument> documents;
+  SteadyTime at;  ///< the latest of them
 };
 
 class DocumentNews {
@@ -41,6 +48,9 @@ class DocumentNews {
   /// It could not be written, and becomes due again. `since`: since when it was; none: it was not.
   void add_unwritten(const DocumentKey& document, const std::string& reason, std::optional<DueNumber> since);
 
+  /// It was deleted, and an older write of it may still land then: it becomes due at that time.
+  void add_to_repeat(const DocumentKey& document, SteadyTime at);
+
   /// Whether the source has dead letters of an index. Only then are applied writes reported, so that their
   /// dead letters go.
   void expect_dead_letters(IndexId index) { with_dead_letters_.insert(index); }
@@ -52,6 +62,7 @@ class DocumentNews {
   /// Moves all but what is not written into `news`.
   void take(Acknowledged& news);
   std::map<IndexId, UnwrittenDocuments> take_unwritten() { return std::exchange(unwritten_, {}); }
+  std::map<IndexId, RepeatedDocuments> take_repeated() { return std::exchange(repeated_, {}); }
 
   /// Parts of what take() would give.
   const std::map<IndexId, std::int64_t>& documents() const { return documents_; }
@@ -65,6 +76,7 @@ class DocumentNews {
   std::vector<AcknowledgedWrite> no_longer_refused_;
   std::vector<AcknowledgedWrite> gone_routes_;
   std::map<IndexId, UnwrittenDocuments> unwritten_;
+  std::map<IndexId, RepeatedDocuments> repeated_;
 };
 
 }  // namespace lockstep

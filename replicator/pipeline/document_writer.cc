@@ -23,8 +23,13 @@ constexpr std::size_t kMostRequestsBehind = 32;
 }  // namespace
 
 DocumentWriter::DocumentWriter(BulkWriter& bulks, ProgressBoard& board, const AppliedPipeline& pipeline,
-                               const Clock& clock)
-    : bulks_(bulks), board_(board), clock_(clock), news_(pipeline), refreshes_(pipeline) {}
+                               const Clock& clock, SteadyTime earlier_land)
+    : bulks_(bulks),
+      board_(board),
+      clock_(clock),
+      news_(pipeline),
+      refreshes_(pipeline),
+      late_(earlier_land) {}
 
 const Clock& DocumentWriter::system_clock() {
   static const SystemClock clock;
@@ -297,6 +302,10 @@ void DocumentWriter::take_result(BulkResult result) {
     --pending_[item.key.index];
     claims_.remove(hash_of(item), claim);
   }
+  const SteadyTime now = steady_now();
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    if (result.may_land_late[i] && items[i].action == BulkAction::kIndex) late_.add(hash_of(items[i]), now);
+  }
   for (RefusedItem& refusal : result.refusals) {
     const std::size_t item = refusal.item;
     take_refusal(items[item], result.outcomes[item], std::move(refusal), in_flight.origin);
@@ -365,7 +374,13 @@ void DocumentWriter::take_outcome(const BulkItem& item, Outcome outcome, Counts&
   }
   if (item.action == BulkAction::kIndex && others_.is_due(item.key.index))
     written_.add(item.key.index, item.key.id, item.version);
+  if (item.action == BulkAction::kDelete) repeat_if_late(item.key, hash_of(item));
   news_.add_written(item, outcome == Outcome::kSuperseded);
+}
+
+void DocumentWriter::repeat_if_late(const DocumentKey& deleted, std::size_t hash) {
+  const SteadyTime until = late_.may_land_until(hash);
+  if (steady_now() < until) news_.add_to_repeat(deleted, until);
 }
 
 // False: the document is due again. What has the greater version may be anything but the state that we

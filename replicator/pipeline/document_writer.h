@@ -25,6 +25,10 @@
 //
 // W7. While the tail has a request of a slow index (slow_writes.h) in flight, further documents of the index
 //     become due, and the work beside the tail has one request of the index, beside it.
+//
+// W8. A document that was deleted while an older write of it may still land is deleted again when none can
+// any more
+//     (late_writes.h): it becomes due at that time.
 #pragma once
 
 #include <chrono>
@@ -47,6 +51,7 @@
 #include "replicator/pipeline/acknowledgements.h"
 #include "replicator/pipeline/document_claims.h"
 #include "replicator/pipeline/document_news.h"
+#include "replicator/pipeline/late_writes.h"
 #include "replicator/pipeline/progress.h"
 #include "replicator/pipeline/recent_writes.h"
 #include "replicator/pipeline/refresher.h"
@@ -66,9 +71,9 @@ class DocumentWriter {
 
  public:
   /// All references must outlive this.
-  /// `clock` says how long documents have waited.
+  /// `clock` says how long documents have waited. Until `earlier_land` a write of an earlier leader may land.
   DocumentWriter(BulkWriter& bulks, ProgressBoard& board, const AppliedPipeline& pipeline,
-                 const Clock& clock = system_clock());
+                 const Clock& clock = system_clock(), SteadyTime earlier_land = {});
 
   /// From now on what is acknowledged is searchable (W3). `refresher` must outlive this.
   void refresh_with(Refresher& refresher) { refreshes_.use(refresher); }
@@ -141,6 +146,9 @@ class DocumentWriter {
     DelayHistogram searchable;    ///< until it was searchable, too; only with a refresher
   };
   Delays take_delays();
+
+  /// Until when writes may land that nobody has answered, apart from those in flight.
+  SteadyTime late_writes_land() const { return late_.any_may_land_until(); }
 
   /// Writes of the index that were submitted and have no outcome.
   std::int64_t pending(IndexId index) const;
@@ -224,6 +232,7 @@ class DocumentWriter {
   void note_repeated(InFlight& in_flight, const BulkResult& result);
   void take_refusal(const BulkItem& item, Outcome outcome, RefusedItem refusal, const Origin& origin);
   void take_outcome(const BulkItem& item, Outcome outcome, Counts& counts, const Origin& origin);
+  void repeat_if_late(const DocumentKey& deleted, std::size_t hash);
   bool is_superseded_by_us(const BulkItem& item, const Origin& origin);
   bool collides(const BulkItem& item, Claim claim) const {
     return claims_.count_before(hash_of(item), claim) > 0;
@@ -248,6 +257,7 @@ class DocumentWriter {
   std::size_t refused_job_requests_ = 0;
   Others others_;
   RecentWrites recent_;
+  LateWrites late_;
   WrittenDocuments written_;
   std::map<IndexId, std::int64_t> pending_;
 };

@@ -254,12 +254,13 @@ void Leader::note_quiet() {
   note_if_quiet();
 }
 
-// Quiet is: no write is on its way, neither one of ours nor one of the leaders before us. For how long it may
-// still be one of theirs, the next leadership of this process knows.
+// Quiet is: no write is on its way, neither one of ours nor one of the leaders before us. For how long one
+// that nobody has answered may still be, the next leadership of this process knows.
 void Leader::note_if_quiet() {
   if (writer.requests_in_flight() != 0) return;
-  if (world.last_end != nullptr) *world.last_end = QuietEnd{versions.epoch(), write_lifetime_over};
-  if (steady_now() >= write_lifetime_over) world.source.lead().note_quiet(versions.epoch());
+  const SteadyTime land = writer.late_writes_land();
+  if (world.last_end != nullptr) *world.last_end = QuietEnd{versions.epoch(), land};
+  if (steady_now() >= land) world.source.lead().note_quiet(versions.epoch());
 }
 
 void Leader::require_same_revision() {

@@ -4,13 +4,16 @@
 #include <utility>
 #include <vector>
 
+#include "replicator/pipeline/late_writes.h"
+
 namespace lockstep {
 namespace {
 
 using namespace std::chrono_literals;
 
 constexpr auto kTargetInterval = 10s;  // between looks whether the indices are still the same
-constexpr auto kWriteSurvives = 30s;   // its time-out: in Elasticsearch's queues, when its sender has died
+constexpr auto kWriteSurvives =
+    30s;  // its time-out: in Elasticsearch's queues, as a rule, when its sender has died
 
 BulkWriter::Options bulk_options(const Config& config, const LeaderPatience& patience,
                                  const AppliedPipeline& pipeline, TargetWatch& targets) {
@@ -32,8 +35,14 @@ SteadyTime end_of_earlier_writes(const LeaderWorld& world) {
   const KnownPartners last = world.source.lead().known_partners();
   if (last.place.empty() || last.quiet) return {};
   const std::optional<QuietEnd> own = world.last_end == nullptr ? std::nullopt : *world.last_end;
-  if (own && own->epoch == world.source.lead().epoch()) return own->earlier_writes_over;
-  return steady_now() + world.config.elasticsearch.request_timeout + kWriteSurvives;
+  if (own && own->epoch == world.source.lead().epoch()) return own->late_writes_land;
+  return steady_now() + kLandsWithin;
+}
+
+SteadyTime end_of_lifetime(SteadyTime latest, const LeaderWorld& world) {
+  return latest == SteadyTime{}
+             ? latest
+             : latest - kLandsWithin + world.config.elasticsearch.request_timeout + kWriteSurvives;
 }
 
 }  // namespace
@@ -43,13 +52,16 @@ LeaderParts::LeaderParts(const LeaderWorld& of, const LeaderPatience& patience)
       changes(world.source.changes()),
       pipeline(load_applied(world.config, world.source)),
       elasticsearch(world.make_transport()),
-      write_lifetime_over(patience.write_lifetime_over.value_or(end_of_earlier_writes(world))),
+      earlier_writes_land(patience.write_lifetime_over ? *patience.write_lifetime_over
+                                                       : end_of_earlier_writes(world)),
+      write_lifetime_over(patience.write_lifetime_over ? *patience.write_lifetime_over
+                                                       : end_of_lifetime(earlier_writes_land, world)),
       lead(take_epoch(pipeline, world.source, elasticsearch)),
       versions(lead.epoch),
       targets(pipeline, versions.epoch(), world.source.lead().known_partners().targets,
               world.make_transport(), world.config.elasticsearch.request_timeout, kTargetInterval),
       bulks(bulk_options(world.config, patience, pipeline, targets), world.make_transport),
-      writer(bulks, world.board, pipeline, world.clock),
+      writer(bulks, world.board, pipeline, world.clock, earlier_writes_land),
       foreign(pipeline, versions.epoch(), world.board, world.make_transport(),
               world.config.elasticsearch.request_timeout, [this] { wake_up.wake(); }),
       checkpoint(pipeline, changes, writer, world.board, versions,

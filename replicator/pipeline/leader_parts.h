@@ -28,10 +28,11 @@
 
 namespace lockstep {
 
-/// A leadership that ended with no write of its own on its way.
+/// A leadership that ended with no request in flight.
 struct QuietEnd {
   Epoch epoch;
-  SteadyTime earlier_writes_over;  ///< until then one of a leader before it may land
+  SteadyTime
+      late_writes_land;  ///< until then one may land that was not answered, of it or a leader before it
 };
 
 /// The world outside: all of it must outlive the leader. `source` leads (Lead::try_lead).
@@ -51,7 +52,8 @@ struct LeaderPatience {
   std::chrono::milliseconds slow_request{1'000};   ///< BulkWriter::Options::slow_request
   Backoff::Limits bulk_backoff;
   Standing::Patience with_index = {};
-  /// Until then a write of an earlier leader may land. None: as the source and the configuration tell.
+  /// Until then sweeps and deletions expect that a write of an earlier leader may land. None: as the source
+  /// and the configuration tell.
   std::optional<SteadyTime> write_lifetime_over = {};
 };
 
@@ -67,7 +69,8 @@ struct LeaderParts {
   ChangeLog& changes;
   const AppliedPipeline pipeline;  ///< a copy: threads read it, and the source may reload its own
   ElasticsearchClient elasticsearch;
-  const SteadyTime write_lifetime_over;
+  const SteadyTime earlier_writes_land;  ///< those of earlier leaders, until then at the latest
+  const SteadyTime write_lifetime_over;  ///< until then they are likely to; sweeps wait for that
   const TakenLead lead;
   VersionCounter versions;
   TargetWatch targets;

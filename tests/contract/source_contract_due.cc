@@ -380,6 +380,34 @@ TEST_P(SourceContract, APageThatMustWaitIsGivenWhenItsTimeHasCome) {
   EXPECT_EQ(due_documents(docs().id), Ids{"2"});
 }
 
+TEST_P(SourceContract, WhatBecomesDueLaterIsNotThereUntilThen) {  // W8
+  lead();
+  const auto make_due = [&](const DueOrigin& origin) {
+    const auto transaction = begin();
+    transaction->add_repair(docs(), {{{"1"}, ""}}, origin);
+    transaction->commit();
+  };
+  const auto later = std::chrono::milliseconds(2'000);
+  make_due({.as_of = version(4), .reason = "a test", .later = later});
+  const auto begun = std::chrono::steady_clock::now();
+  const bool has_list = due_list(docs().id).has_value();
+  const NextDue next = begin()->next_due(docs().id, {});
+  make_due({.as_of = version(5), .reason = "a test", .pause = std::chrono::milliseconds(1)});
+  if (std::chrono::steady_clock::now() - begun < later) {
+    EXPECT_FALSE(has_list);
+    EXPECT_FALSE(next.page);
+    EXPECT_FALSE(next.ready_in);
+  }
+  ASSERT_TRUE(becomes_true([&] { return due_pages(docs().id).size() == 1U; }));
+  const std::vector<DuePage> soon = due_pages(docs().id);
+  EXPECT_EQ(soon[0].as_of, version(5)) << "it has not joined what is due later";
+  take_off(soon);
+  ASSERT_TRUE(becomes_true([&] { return due_list(docs().id).has_value(); }));
+  EXPECT_EQ(due_list(docs().id).value().documents, 1);
+  ASSERT_TRUE(becomes_true([&] { return due_pages(docs().id).size() == 1U; }));
+  EXPECT_EQ(due_pages(docs().id)[0].as_of, version(4));
+}
+
 TEST_P(SourceContract, WithoutACommitNothingBecomesDueAndNothingIsTakenOff) {
   lead();
   render(*begin(), docs(), {{"1"}}, {});

@@ -208,7 +208,7 @@ std::vector<DueList> FakeSource::due() {
     const SteadyTime now = steady_now();
     std::vector<DueList> lists;
     for (const auto& [index, due] : state.due) {
-      DueList& list = lists.emplace_back(DueList{.index = index});
+      DueList list{.index = index};
       SteadyTime oldest = now;
       const auto note = [&](DueNumber number, DueNumber since, SteadyTime at, const std::string& reason) {
         if (list.newest == DueNumber{} || since < list.oldest) list.oldest = since;
@@ -221,10 +221,14 @@ std::vector<DueList> FakeSource::due() {
         list.changes += each.keeps_rows ? 1 : static_cast<std::int64_t>(each.changes.size());
         list.keeps_rows = list.keeps_rows || each.keeps_rows;
       }
-      for (const auto& [number, stored] : due.pages)
+      for (const auto& [number, stored] : due.pages) {
+        if (stored.since > now) continue;
         note(number, stored.page.since, stored.since, stored.reason);
-      list.documents = static_cast<std::int64_t>(due.documents());
+        list.documents += std::ssize(stored.page.ids);
+      }
+      if (list.newest == DueNumber{}) continue;
       list.oldest_age = std::chrono::floor<std::chrono::milliseconds>(now - oldest);
+      lists.push_back(std::move(list));
     }
     return lists;
   });

@@ -44,8 +44,8 @@ void write_pages(State& state, Committed& added, IndexId index, const std::vecto
   like.page.since = origin.since.value_or(kSinceItself);
   like.page.as_of = origin.as_of;
   like.reason = origin.reason;
-  like.since = steady_now();
-  if (origin.pause.count() > 0) like.not_before = like.since + origin.pause;
+  like.since = steady_now() + origin.later;
+  if (origin.pause.count() > 0 || origin.later.count() > 0) like.not_before = like.since + origin.pause;
   add_pages(state, index, ids, like);
   added.due.insert(index);
 }
@@ -57,7 +57,7 @@ bool joins(State& state, IndexId index, const std::string& id, const DueOrigin& 
   if (due == state.due.end()) return false;
   for (auto& [number, stored] : due->second.pages) {
     DuePage& page = stored.page;
-    if (!has(page.ids, DocumentId{id})) continue;
+    if (!has(page.ids, DocumentId{id}) || stored.since > steady_now()) continue;
     const bool waits = stored.not_before > steady_now();
     const bool is_tried = stored.not_before > SteadyTime{} && page.as_of && page.as_of < origin.as_of;
     if (!waits && !is_tried) continue;
@@ -319,7 +319,7 @@ NextDue FakeTransaction::next_due(IndexId index, const std::vector<DueNumber>& i
   const SteadyTime now = steady_now();
   std::optional<SteadyTime> ready_at;
   for (const auto& [number, stored] : due.pages) {
-    if (has(in_hand, number)) continue;
+    if (has(in_hand, number) || stored.since > now) continue;
     if (stored.not_before <= now) {
       next.page = stored.page;
       return next;

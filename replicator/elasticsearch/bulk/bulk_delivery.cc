@@ -50,6 +50,7 @@ BulkDelivery::BulkDelivery(BulkRequest request)
     : request_(std::move(request)),
       outcomes_(request_.items().size()),
       unsettled_(request_.items().size()),
+      may_land_late_(request_.items().size()),
       failed_alone_(request_.items().size()),
       unknown_(request_.items().size()) {
   to_send_.resize(unknown_);
@@ -184,7 +185,10 @@ bool BulkDelivery::settled() const {
 }
 
 void BulkDelivery::note_settled(bool settled) {
-  for (const std::size_t item : on_wire_) unsettled_[item] = !settled;
+  for (const std::size_t item : on_wire_) {
+    unsettled_[item] = !settled;
+    if (!settled) may_land_late_[item] = true;
+  }
 }
 
 void BulkDelivery::note_failed() {
@@ -226,7 +230,10 @@ BulkResult BulkDelivery::take_part() {
     if (!std::binary_search(next_round_.begin(), next_round_.end(), i)) done.push_back(i);
   }
   result.request = request_.subset(done);
-  for (const std::size_t item : done) result.outcomes.push_back(outcomes_[item]);
+  for (const std::size_t item : done) {
+    result.outcomes.push_back(outcomes_[item]);
+    result.may_land_late.push_back(may_land_late_[item]);
+  }
   result.refusals = std::exchange(refusals_, {});
   for (RefusedItem& refusal : result.refusals) {
     const auto found = std::lower_bound(done.begin(), done.end(), refusal.item);
@@ -244,6 +251,7 @@ BulkResult BulkDelivery::take_part() {
     return left;
   };
   unsettled_ = of_those_left(unsettled_);
+  may_land_late_ = of_those_left(may_land_late_);
   failed_alone_ = of_those_left(failed_alone_);
   std::iota(next_round_.begin(), next_round_.end(), std::size_t{0});
   return result;
@@ -255,6 +263,7 @@ BulkResult BulkDelivery::take_result() {
   BulkResult result;
   result.request = std::move(request_);
   result.outcomes = std::move(outcomes_);
+  result.may_land_late = std::move(may_land_late_);
   result.refusals = std::move(refusals_);
   return result;
 }

@@ -131,6 +131,7 @@ class BulkDelivery {
   BulkRequest request_;
   std::vector<Outcome> outcomes_;
   std::vector<bool> unsettled_;        ///< items whose last piece may still be in work
+  std::vector<bool> may_land_late_;    ///< likewise any piece before it
   std::vector<RefusedItem> refusals_;  ///< and why others were given back
   std::vector<bool> failed_alone_;     ///< items whose piece held nothing else and failed as a whole
   std::size_t alone_failed_ = 0;       ///< how many since they were singled out, and

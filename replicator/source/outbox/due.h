@@ -50,6 +50,8 @@ struct DueOrigin {
   /// For which they are left alone. Those that wait for such a pause already, or are tried behind one, are
   /// due once, however often they fail.
   std::chrono::milliseconds pause{};
+  /// After which they become due: nobody waits for them until then, and no list shows them.
+  std::chrono::milliseconds later{};
 };
 
 /// What becomes due again while its page is tried is left alone for so long.

@@ -43,6 +43,12 @@ class Network {
   /// `index`: of the weather that concerns one.
   void change(Weather weather, const std::string& index);
 
+  /// Whether what Elasticsearch does now comes of a request that its sender has given up.
+  bool is_late() const { return is_late_; }
+
+  /// How many such requests are still to come.
+  int late() const { return late_; }
+
  private:
   class Transport;
 
@@ -60,6 +66,8 @@ class Network {
   const std::function<std::unique_ptr<HttpTransport>()> direct_;
   Weather weather_ = Weather::kCalm;
   std::string index_;
+  bool is_late_ = false;
+  int late_ = 0;
 };
 
 }  // namespace lockstep::simulation

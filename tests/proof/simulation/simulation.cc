@@ -24,9 +24,9 @@ constexpr int kProcesses = 2;
 constexpr int kWriters = 2;
 constexpr int kWaiters = 2;
 
-// With fair weather and everybody alive, all has to be equal after so long: a sweep waits for what an earlier
-// leader may have on its way, and a dead letter for its next try.
-constexpr auto kUntilRest = 600s;
+// With fair weather and everybody alive, all has to be equal after so long: what an earlier leader may have
+// on its way comes, and a dead letter is tried again.
+constexpr auto kUntilRest = 900s;
 
 constexpr auto kGcDeletes = 60s;
 
@@ -176,11 +176,16 @@ void Simulation::watch(const fake::Operation& operation, const std::string& json
       return;
     }
     const std::int64_t commit = commit_of(json);
-    histories_.shown(index, operation.id, commit);
     if (world_.database.is_durable()) durable_ = commit_;
     if (commit > durable_)
       throw Finding("Elasticsearch has commit " + std::to_string(commit) +
                     ", which a crash of the source would take back");
+    if (network_.is_late() && operation.is_new) {
+      note("document " + operation.id + " is back");
+      strangers_.insert(operation.id);
+    } else {
+      histories_.shown(index, operation.id, commit);
+    }
   } catch (const Finding& finding) {
     if (outcome_.finding.empty()) outcome_.finding = finding.what();
   }
@@ -404,8 +409,9 @@ bool Simulation::is_over(const std::map<IndexId, fake::StoredDue>& due, DueNumbe
   return std::ranges::all_of(due, [&](const auto& of_index) {
     return std::ranges::all_of(of_index.second.changes,
                                [&](const auto& each) { return each.number > newest; }) &&
-           std::ranges::all_of(of_index.second.pages,
-                               [&](const auto& page) { return page.second.page.since > newest; });
+           std::ranges::all_of(of_index.second.pages, [&](const auto& page) {
+             return page.second.page.since > newest || page.second.since > steady_now();
+           });
   });
 }
 
@@ -499,6 +505,7 @@ void Simulation::settle() {
 
 std::string Simulation::unrest() const {
   const std::shared_ptr<const fake::State> state = world_.database.snapshot();
+  if (network_.late() > 0) return "a late request is still on its way";
   if (state->position != state->outbox.size()) return "the checkpoint has not passed all changes";
   if (!state->jobs.empty()) return "there are jobs";
   if (!state->set_aside.empty()) return "an index is paused: " + state->set_aside.begin()->second;

@@ -321,6 +321,7 @@ json Elasticsearch::apply(const json& action, const std::string& source) {
     if (before != documents.end() && before->second.version > operation.version) {
       fail(409, "version_conflict_engine_exception");
     } else {
+      operation.is_new = !exists;
       if (operation.is_delete && !exists) operation.status = 404;
       const bool is_changed = !changed_text_.empty() && source.find(changed_text_) != source.npos;
       documents[place] = {

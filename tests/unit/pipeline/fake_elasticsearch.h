@@ -38,6 +38,7 @@ struct Operation {
   bool is_delete = false;
   std::int64_t version = 0;
   int status = 0;
+  bool is_new = false;  ///< the document was not there
 };
 
 /// Thread-safe.

@@ -206,6 +206,53 @@ TEST_F(RecoveryTest, WhatADeposedLeaderStillHasOnTheWayIsTooOldToLand) {
   EXPECT_EQ(world.elasticsearch.operations_on("1").back().status, 409);
 }
 
+// A proxy held a request of 75 s, a deletion was forgotten after 60: the document was back for ever (W8).
+TEST_F(RecoveryTest, ADocumentThatALateWriteOfADeadLeaderBringsBackGoesAgain) {
+  World world;
+  world.put_post("1", "ann");
+  const SteadyTime land = steady_now() + std::chrono::seconds(2);
+  Leader leader(world, land);
+  ASSERT_TRUE(leader.catch_up());
+  world.remove_post("1");
+  ASSERT_TRUE(leader.catch_up()) << "nobody waits for the repetition";
+  world.elasticsearch.forget_deletes();
+  world.elasticsearch.damage("posts", "1", R"({"user":"ann","n":0})");
+  ASSERT_TRUE(eventually([&] { return leader.catch_up() && world.difference().empty(); }));
+  EXPECT_GE(steady_now(), land);
+  EXPECT_TRUE(world.database.state().due.empty());
+}
+
+TEST_F(RecoveryTest, ADocumentIsDeletedTwiceWhenAWriteOfItWasNotAnswered) {  // W8
+  World world;
+  std::optional<QuietEnd> last_end;
+  LeaderOfWorld process(world);
+  lockstep::Leader leader(
+      {world.config, process.source, process.transports, process.board, world.clock, &last_end});
+  const auto follow = [&] {
+    return eventually([&] {
+      leader.turn();
+      return leader.at_rest();
+    });
+  };
+  for (const char* id : {"answered", "not answered"}) {
+    if (std::string(id) == "not answered") world.elasticsearch.lose_next_reply();
+    world.put_post(id, "ann");
+    ASSERT_TRUE(follow());
+    world.remove_post(id);
+    ASSERT_TRUE(follow());
+  }
+  const auto pages = world.database.state().due[kPosts].pages;
+  ASSERT_EQ(pages.size(), 1U);
+  const StoredPage& repeated = pages.begin()->second;
+  EXPECT_EQ(repeated.page.ids, DocumentIds{{"not answered"}});
+  EXPECT_GT(repeated.not_before, steady_now() + kLandsWithin / 2);
+  std::stop_source stopped;
+  stopped.request_stop();
+  leader.run(RunUntil::kStopped, stopped.get_token());
+  EXPECT_GT(last_end.value().late_writes_land, steady_now() + kLandsWithin / 2);
+  EXPECT_FALSE(process.source.lead().known_partners().quiet) << "the next leader repeats deletions, too";
+}
+
 // What the last leader has noted on both sides, and what is different when the next one comes.
 // A SIGHUP or an `apply` soon after a leader's death let a sweep wait another 90 s.
 TEST_F(RecoveryTest, AReloadSoonAfterALeadersDeathDoesNotBeginTheTimeOfItsLastWritesAgain) {
@@ -217,7 +264,7 @@ TEST_F(RecoveryTest, AReloadSoonAfterALeadersDeathDoesNotBeginTheTimeOfItsLastWr
     lockstep::Leader leader(
         {world.config, process.source, process.transports, process.board, world.clock, &last_end});
     work(leader);
-    return leader.write_lifetime_over;
+    return leader.earlier_writes_land;
   };
   const auto stop = [](lockstep::Leader& leader) {
     std::stop_source stopped;

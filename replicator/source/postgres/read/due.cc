@@ -45,6 +45,10 @@ std::string literal(std::optional<std::int64_t> number) {
   return number ? std::to_string(*number) : "null";
 }
 
+std::string seconds(std::chrono::milliseconds time) {
+  return std::to_string(std::chrono::duration<double>(time).count());
+}
+
 bool is_any_row_changed(const PostgresIndex& index, const std::vector<CapturedChange>& changes) {
   return std::ranges::any_of(changes, [&](const CapturedChange& change) {
     return change.everything && std::ranges::any_of(index.tracks, [&](const PostgresTrack& track) {
@@ -97,18 +101,18 @@ std::int64_t PostgresDue::add_pages(IndexId index, const std::string& ids_query,
   const auto value = [](const auto& number) { return number ? std::optional(number->value) : std::nullopt; };
   const std::optional<std::int64_t> as_of =
       origin.as_of ? std::optional(origin.as_of->value()) : std::nullopt;
-  const std::string statement =
-      fill_placeholders(postgres_sql("add_due_pages"),
-                        {{"schema", transaction_.session().schema()},
-                         {"index", std::to_string(index.value)},
-                         {"as_of", literal(as_of)},
-                         {"since", literal(value(origin.since))},
-                         {"due_at", "clock_timestamp()"},
-                         {"pause", std::to_string(static_cast<double>(origin.pause.count()) / 1'000)},
-                         {"reason", transaction_.quote(transaction_.session().storable(origin.reason))},
-                         {"may_join", "0"},
-                         {"documents", std::to_string(kDuePageDocuments)},
-                         {"ids", ids_query}});
+  const std::string statement = fill_placeholders(
+      postgres_sql("add_due_pages"),
+      {{"schema", transaction_.session().schema()},
+       {"index", std::to_string(index.value)},
+       {"as_of", literal(as_of)},
+       {"since", literal(value(origin.since))},
+       {"due_at", "clock_timestamp() + make_interval(secs => " + seconds(origin.later) + ")"},
+       {"pause", seconds(std::max(origin.pause, origin.later))},
+       {"reason", transaction_.quote(transaction_.session().storable(origin.reason))},
+       {"may_join", "0"},
+       {"documents", std::to_string(kDuePageDocuments)},
+       {"ids", ids_query}});
   return transaction_.run_once(kAdding, statement)[0][0].as<std::int64_t>();
 }
 

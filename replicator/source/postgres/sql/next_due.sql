@@ -9,7 +9,7 @@ select p.number, coalesce(p.since, p.number), p.as_of, p.ids::text,
        case when p.number is null then (
          select ceil(extract(epoch from min(w.not_before) - clock_timestamp()) * 1000)::bigint
          from {schema}.due as w
-         where w.index = $1 and w.ids is not null and w.number <> all ($2::bigint[])
+         where w.index = $1 and w.ids is not null and w.number <> all ($2::bigint[]) and w.due_at <= clock_timestamp()
        ) end
 from (values (1)) as one
   left join lateral (

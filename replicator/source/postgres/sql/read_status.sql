@@ -58,7 +58,7 @@ select json_build_object(
           'age', extract(epoch from clock_timestamp() - min(d.due_at)),
           'reason', (array_agg(d.reason order by d.due_at, d.number))[1])
         from {schema}.due as d
-        where d.index = i.id
+        where d.index = i.id and d.due_at <= clock_timestamp()
         having count(*) > 0
       )) order by i.id), '[]')
     from {schema}.index as i

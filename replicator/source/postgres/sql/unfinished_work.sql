@@ -16,7 +16,7 @@ from {schema}.index as i
   cross join lateral (
     select coalesce(sum(d.documents), 0) as documents, min(coalesce(d.since, d.number)) as oldest, max(d.number) as newest
     from {schema}.due as d
-    where d.index = i.id
+    where d.index = i.id and d.due_at <= clock_timestamp()
     having count(*) > 0
   ) as l
 where i.pipeline = $1 and not exists (select from {schema}.reindex as r where r.beside = i.id)

@@ -55,14 +55,15 @@ std::int64_t due_now() {
 }
 
 std::vector<DueList> load_due(SqliteConnection& connection, int pipeline) {
-  SqliteStatement row(connection, kLoading,
-                      "select d.index_id, coalesce(sum(d.documents), 0), count(*) - count(d.ids), "
-                      "count(d.read_to) > 0, min(coalesce(d.since, d.number)), max(d.number), min(d.due_at), "
-                      "(select o.reason from {schema}_due as o where o.index_id = d.index_id "
-                      "order by o.due_at, o.number limit 1) "
-                      "from {schema}_due as d join {schema}_index as i on i.id = d.index_id "
-                      "where i.pipeline = ?1 group by d.index_id order by d.index_id",
-                      pipeline);
+  SqliteStatement row(
+      connection, kLoading,
+      "select d.index_id, coalesce(sum(d.documents), 0), count(*) - count(d.ids), "
+      "count(d.read_to) > 0, min(coalesce(d.since, d.number)), max(d.number), min(d.due_at), "
+      "(select o.reason from {schema}_due as o where o.index_id = d.index_id and o.due_at <= ?2 "
+      "order by o.due_at, o.number limit 1) "
+      "from {schema}_due as d join {schema}_index as i on i.id = d.index_id "
+      "where i.pipeline = ?1 and d.due_at <= ?2 group by d.index_id order by d.index_id",
+      pipeline, due_now());
   std::vector<DueList> lists;
   while (row.step()) {
     lists.push_back({IndexId{static_cast<int>(row[0].integer())}, row[1].integer(), row[2].integer(),
@@ -103,8 +104,8 @@ NextDue read_next_due(SqliteConnection& connection, IndexId index, const std::ve
   }
   SqliteStatement waiting(connection, kReading,
                           "select min(not_before) from {schema}_due where index_id = ?1 and ids is not null "
-                          "and number not in (select value from json_each(?2))",
-                          index.value, numbers);
+                          "and number not in (select value from json_each(?2)) and due_at <= ?3",
+                          index.value, numbers, now);
   waiting.step();
   if (const auto at = waiting[0].optional_integer())
     next.ready_in = std::chrono::milliseconds(std::max<std::int64_t>(1, *at - now));
@@ -140,20 +141,21 @@ void SqliteDue::add(IndexId index, const SqliteRows& rows, DocumentVersion as_of
 void SqliteDue::add(IndexId index, const DocumentIds& ids, const DueOrigin& origin) {
   std::unordered_set<std::string_view> listed;
   DocumentIds page;
-  const std::int64_t now = due_now();
+  const std::int64_t due_at = due_now() + origin.later.count();
   for (const DocumentId& id : ids) {
     if (!listed.insert(id.text).second) continue;
     page.push_back(id);
     if (static_cast<std::int64_t>(page.size()) == kDuePageDocuments)
-      add_page(index, std::exchange(page, {}), origin, now);
+      add_page(index, std::exchange(page, {}), origin, due_at);
   }
-  if (!page.empty()) add_page(index, page, origin, now);
+  if (!page.empty()) add_page(index, page, origin, due_at);
 }
 
 void SqliteDue::add_page(IndexId index, const DocumentIds& ids, const DueOrigin& origin,
                          std::int64_t due_at) {
   const std::optional<std::int64_t> since = origin.since ? std::optional(origin.since->value) : std::nullopt;
-  const std::int64_t not_before = origin.pause.count() == 0 ? 0 : due_at + origin.pause.count();
+  const bool waits = origin.pause.count() > 0 || origin.later.count() > 0;
+  const std::int64_t not_before = waits ? due_at + origin.pause.count() : 0;
   SqliteStatement(connection_, kAdding,
                   "insert into {schema}_due "
                   "(number, index_id, since, as_of, due_at, not_before, reason, ids, documents) "
@@ -172,7 +174,7 @@ DocumentIds SqliteDue::without_waiting(IndexId index, const DocumentIds& ids, co
   {
     SqliteStatement page(connection_, kAdding,
                          "select number, ids from {schema}_due where index_id = ?1 and ids is not null "
-                         "and (not_before > ?2 or (not_before > 0 and as_of < ?3))",
+                         "and due_at <= ?2 and (not_before > ?2 or (not_before > 0 and as_of < ?3))",
                          index.value, due_now(), value_of(origin.as_of));
     while (page.step()) {
       if (std::ranges::find(written, DueNumber{page[0].integer()}, &WrittenPage::number) != written.end())

@@ -10,6 +10,7 @@
 #include "replicator/source/sqlite/define/altered_indices.h"
 #include "replicator/source/sqlite/define/differences.h"
 #include "replicator/source/sqlite/read/changes.h"
+#include "replicator/source/sqlite/read/due.h"
 #include "replicator/source/sqlite/session/statement.h"
 #include "replicator/source/sqlite/session/transaction.h"
 
@@ -99,7 +100,8 @@ class SqliteAppliedPoint final : public AppliedPoint {
         "to be found' when 1 then '1 document of ' || i.alias || ' is due' "
         "else sum(d.documents) || ' documents of ' || i.alias || ' are due' end, 0, "
         "min(coalesce(d.since, d.number)), max(d.number) "
-        "from {schema}_due as d join {schema}_index as i on i.id = d.index_id where i.pipeline = ?1 "
+        "from {schema}_due as d join {schema}_index as i on i.id = d.index_id where i.pipeline = ?1 and "
+        "d.due_at <= ?2 "
         "and not exists (select 1 from {schema}_reindex as r where r.beside = i.id) group by i.id "
         "union all "
         "select j.id, coalesce(j.kind, 'a job of no kind') || ' of ' || i.alias || ', ' || j.done || "
@@ -109,7 +111,7 @@ class SqliteAppliedPoint final : public AppliedPoint {
         "from {schema}_job as j join {schema}_index as i on i.id = j.index_id where j.pipeline = ?1 "
         "and not exists (select 1 from {schema}_reindex as r where r.beside = i.id) "
         "order by 1",
-        watch_.pipeline_);
+        watch_.pipeline_, due_now());
     std::vector<UnfinishedWork> work;
     while (row.step()) {
       UnfinishedWork each{.what = std::string(row[1].text())};
