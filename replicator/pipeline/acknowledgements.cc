@@ -7,6 +7,7 @@ namespace lockstep {
 StepId Acknowledgements::add(Lane lane, std::size_t bulks, StepEnd end) {
   LaneState& state = lanes_[lane];
   const StepId id{lane, state.first + state.steps.size()};
+  rows_added_ += end.rows;
   state.steps.push_back(Step{bulks, std::move(end), bulks > 0});
   advance(lane);
   return id;

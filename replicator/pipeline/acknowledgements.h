@@ -83,8 +83,9 @@ class Acknowledgements {
   /// The end of a step. REQUIRES: the step is not complete.
   const StepEnd& end_of(StepId step) const;
 
-  /// Outbox rows acknowledged since the beginning.
+  /// Outbox rows acknowledged since the beginning; and those behind the steps that were added.
   std::int64_t rows() const { return rows_; }
+  std::int64_t rows_added() const { return rows_added_; }
 
  private:
   struct Step {
@@ -104,6 +105,7 @@ class Acknowledgements {
   std::map<JobId, JobProgress> jobs_;
   std::vector<WrittenPage> pages_;
   std::int64_t rows_ = 0;
+  std::int64_t rows_added_ = 0;
   DelayHistogram delays_;
 };
 

@@ -90,7 +90,7 @@ std::vector<MappingDifference> to_mapping_differences(const std::vector<Definiti
 }
 
 Deployment::Deployment(const Config& config, SourceDefinition& source, ElasticsearchClient& elasticsearch,
-                       AdoptedAliases adopted)
+                       std::set<std::string> adopted)
     : config_(config), source_(source), elasticsearch_(elasticsearch), adopted_(std::move(adopted)) {}
 
 DeploymentPlan Deployment::plan() {
@@ -99,6 +99,7 @@ DeploymentPlan Deployment::plan() {
 
 DeploymentPlan Deployment::plan(const std::vector<PlannedIndex>& indices) {
   DeploymentPlan plan;
+  source_.note_filled(filled(indices));
   plan.steps = source_.plan();
   for (const std::string& alias : lost_indices(indices))
     plan.steps.push_back(refill_step(alias, "its index is gone"));
@@ -200,6 +201,15 @@ std::vector<std::string> Deployment::lost_indices(const std::vector<PlannedIndex
     if (known && plan.kind == IndexPlan::Kind::kCreate) lost.push_back(plan.alias);
   }
   return lost;
+}
+
+// One that was taken out of the configuration, and is put back, may have documents that were deleted since.
+std::set<std::string> Deployment::filled(const std::vector<PlannedIndex>& indices) {
+  std::set<std::string> filled;
+  for (const PlannedIndex& index : indices) {
+    if (index.plan.kind != IndexPlan::Kind::kCreate) filled.insert(index.plan.alias);
+  }
+  return filled;
 }
 
 // What is written goes to an alias of the generation that is gone.

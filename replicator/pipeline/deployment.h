@@ -16,6 +16,7 @@
 #pragma once
 
 #include <functional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -44,9 +45,9 @@ enum class Indices { kKept, kDeleted };
 
 class Deployment {
  public:
-  /// All must outlive this. `source` knows of the same aliases that are `adopted`.
+  /// All must outlive this. `adopted`: aliases of indices that others have filled.
   Deployment(const Config& config, SourceDefinition& source, ElasticsearchClient& elasticsearch,
-             AdoptedAliases adopted = {});
+             std::set<std::string> adopted = {});
 
   /// Changes nothing. Throws UsageError when the configuration does not fit the source, Error when one of the
   /// sides cannot be asked.
@@ -75,6 +76,7 @@ class Deployment {
   std::vector<DesiredIndex> desired(const std::string& identity);
   std::vector<PlannedIndex> plan_indices(std::vector<DesiredIndex> desired);
   DeploymentPlan plan(const std::vector<PlannedIndex>& indices);
+  static std::set<std::string> filled(const std::vector<PlannedIndex>& indices);
   std::vector<Finding> lost_in_a_reindex(const std::vector<PlannedIndex>& indices);
   std::vector<Finding> left_in_a_reindex();
   std::vector<std::string> lost_indices(const std::vector<PlannedIndex>& indices);
@@ -85,7 +87,7 @@ class Deployment {
   const Config& config_;
   SourceDefinition& source_;
   ElasticsearchClient& elasticsearch_;
-  const AdoptedAliases adopted_;
+  const std::set<std::string> adopted_;
 };
 
 }  // namespace lockstep

@@ -102,6 +102,7 @@ bool DocumentWriter::holds_back(IndexId index) const {
 
 bool DocumentWriter::holds_back_page(IndexId index) const {
   if (job_requests_ == 0 || !bulks_.is_slow(index)) return false;
+  if (!bulks_.has_place_for_slow()) return true;
   const auto names_it = [&](const auto& waiting) {
     return !waiting.request.empty() && waiting.request.index() == index;
   };

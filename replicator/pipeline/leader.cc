@@ -65,9 +65,9 @@ Leader::Leader(const LeaderWorld& of, const LeaderPatience& patience)
 
 void Leader::run(RunUntil until, const std::stop_token& stop) {
   while (!stop.stop_requested()) {
-    if (turn()) continue;
+    const bool worked = turn();
     if (until == RunUntil::kCaughtUp && caught_up()) break;
-    wait_for_work(stop);
+    if (!worked) wait_for_work(stop);
   }
   finish();
   if (until == RunUntil::kCaughtUp) require_filled();
@@ -181,9 +181,24 @@ bool Leader::at_rest() const {
   return tail.at_end() && tail.idle() && writer.idle() && !writer.has_news() && jobs.all_done();
 }
 
+// At rest it may never be, while others write.
+bool Leader::has_passed_the_end() {
+  if (!tail.idle()) return false;
+  if (!rows_to_the_end_) {
+    if (!tail.at_end()) return false;
+    rows_to_the_end_ = writer.acknowledgements().rows_added();
+  }
+  if (writer.acknowledgements().rows() < *rows_to_the_end_) return false;
+  if (!passed_end_at_) {
+    checkpoint.save(tail.position());  // with what of it is due again
+    passed_end_at_ = steady_now();
+  }
+  return jobs.all_done_since(*passed_end_at_);
+}
+
 // Throws Error when that will not be until a person has done something.
 bool Leader::caught_up() {
-  if (!at_rest()) return false;
+  if (!has_passed_the_end()) return false;
   require_nothing_given_up();
   if (const std::string paused = standing.paused_text(); !paused.empty()) {
     throw Error({"catching up", "not all indices could be followed: " + paused,

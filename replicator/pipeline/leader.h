@@ -48,6 +48,7 @@ class Leader : public LeaderParts {
   void save_when_due();
   bool has_small_outbox() const;
   bool caught_up();
+  bool has_passed_the_end();
   void wait_for_work(const std::stop_token& stop);
   void require_filled() const;
   void finish();
@@ -79,6 +80,8 @@ class Leader : public LeaderParts {
   SteadyTime followed_at_{};                   // when the tail last found work
   std::vector<JobRunner::Measured> measured_;  // not noted yet
   std::set<IndexId> filled_;                   // by backfills that this process has seen
+  std::optional<std::int64_t> rows_to_the_end_;  // of the outbox, to where its end was once
+  std::optional<SteadyTime> passed_end_at_;      // all of them are saved
   std::int64_t noted_rows_ = 0;                // of the outbox, when the indices were last told
 };
 

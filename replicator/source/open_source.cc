@@ -13,7 +13,7 @@ struct Database {
   std::unique_ptr<AppliedWatch> (*applied_watch)(const Config& config);
   std::unique_ptr<StatusReader> (*status_reader)(const Config& config);
   std::unique_ptr<StatusWriter> (*status_writer)(const Config& config);
-  std::unique_ptr<SourceDefinition> (*definition)(const Config& config, const AdoptedAliases& adopted);
+  std::unique_ptr<SourceDefinition> (*definition)(const Config& config);
   std::unique_ptr<SchemaReader> (*schema_reader)(const SourceConfig& source);
   std::unique_ptr<ViewReader> (*view_reader)(const Config& config);
 };
@@ -66,9 +66,8 @@ std::string source_libraries() {
   return postgres_libraries() + ", " + sqlite_libraries();
 }
 
-std::unique_ptr<SourceDefinition> open_source_definition(const Config& config,
-                                                         const AdoptedAliases& adopted) {
-  return database_of(config.source).definition(config, adopted);
+std::unique_ptr<SourceDefinition> open_source_definition(const Config& config) {
+  return database_of(config.source).definition(config);
 }
 
 }  // namespace lockstep

@@ -43,7 +43,6 @@ std::unique_ptr<ViewReader> open_view_reader(const Config& config);
 std::string source_libraries();
 
 /// REQUIRES: `config` outlives the result.
-std::unique_ptr<SourceDefinition> open_source_definition(const Config& config,
-                                                         const AdoptedAliases& adopted = {});
+std::unique_ptr<SourceDefinition> open_source_definition(const Config& config);
 
 }  // namespace lockstep

@@ -14,10 +14,6 @@
 
 namespace lockstep {
 
-/// Aliases of indices that something else has filled: where apply() would begin a new one with a backfill, it
-/// begins these with a comparison and a sweep.
-using AdoptedAliases = std::set<std::string>;
-
 /// A connection, for one thread. Every function throws Error when the source cannot be asked.
 class SourceDefinition {
  public:
@@ -69,6 +65,10 @@ class SourceDefinition {
   /// Adds a backfill of each of these indices, in place of one that nobody has begun. `reason` says why, for
   /// people. Ignores aliases that are not applied.
   virtual void refill(const std::vector<std::string>& aliases, const std::string& reason) = 0;
+
+  /// From now on plan() and apply() begin a new index of such an alias with a comparison and a sweep, since
+  /// it has documents already: not with a backfill.
+  virtual void note_filled(std::set<std::string> aliases) = 0;
 
   /// What apply() would do, in order. Empty: nothing. Changes nothing. Throws UsageError, one fault a line,
   /// when the configuration does not fit the source.

@@ -211,6 +211,7 @@ class EmptyDefinition final : public SourceDefinition {
   bool start_reindex(const WantedReindex&, const Progress&) override { return false; }
   void drop_unneeded(const Progress&) override {}
   void refill(const std::vector<std::string>&, const std::string&) override {}
+  void note_filled(std::set<std::string>) override {}
   std::vector<PlanStep> plan() override { return {}; }
   void apply(const Progress&) override {}
   std::vector<PlanStep> removal_plan() override { return {}; }

@@ -1,6 +1,8 @@
 // What apply does to a database and to Elasticsearch, how often it is said, and how it is taken back.
 #include <gtest/gtest.h>
 
+#include <future>
+
 #include "tests/support/blog_pipeline.h"
 
 namespace lockstep::support {
@@ -137,6 +139,34 @@ TEST_F(Apply, RemoveAndApplyAgainBeginAnew) {
   execute("update blog.posts set title = 'between' where id = 1; delete from blog.posts where id = 2");
   bring_up();
   EXPECT_TRUE(is_equal());
+}
+
+// It began with a backfill alone, since it was new to the source: what was deleted meanwhile stayed for ever.
+TEST_F(Apply, AnIndexThatIsTakenOutAndPutBackKeepsNothingThatWasDeletedMeanwhile) {
+  execute("create view search.authors as select id as _id, name, email from blog.authors");
+  pipeline_.add_index("authors", "search.authors", track("blog.authors"));
+  bring_up();
+  pipeline_.set_configured("posts", false);
+  pipeline_.apply();
+  pipeline_.catch_up();
+  execute("update blog.posts set title = 'between' where id = 1; delete from blog.posts where id = 2");
+  pipeline_.set_configured("posts", true);
+  const std::string done = pipeline_.must("apply", {"--yes"});
+  EXPECT_NE(done.find("beginning with a comparison"), std::string::npos) << done;
+  pipeline_.catch_up();
+  EXPECT_TRUE(is_equal());
+}
+
+TEST_F(Apply, TwoAtOnceMakeAnIndexOnce) {
+  bring_up();
+  execute("create view search.authors as select id as _id, name, email from blog.authors");
+  pipeline_.add_index("authors", "search.authors", track("blog.authors"));
+  const std::vector<std::string> arguments{"apply", "-c", pipeline_.configuration().string(), "--yes"};
+  const auto apply = [&] { return run_program(lockstep_program(), arguments, {}, kPatience); };
+  std::future<Completed> other = std::async(std::launch::async, apply);
+  for (const Completed& each : {apply(), other.get()}) EXPECT_EQ(each.exit_code, 0) << each.out << each.err;
+  pipeline_.catch_up();
+  EXPECT_EQ(pipeline_.difference(), "");
 }
 
 // The versions of the documents in an index that was kept are those of the pipeline that is gone.

@@ -39,8 +39,8 @@ ElasticsearchIndex& PipelineUnderTest::add_index(const std::string& purpose, con
   return *index.index;
 }
 
-void PipelineUnderTest::remove_index(const std::string& purpose) {
-  indices_.erase(purpose);
+void PipelineUnderTest::set_configured(const std::string& purpose, bool is_configured) {
+  indices_.at(purpose).is_configured = is_configured;
 }
 void PipelineUnderTest::set_view(const std::string& purpose, const std::string& view) {
   indices_.at(purpose).view = view;
@@ -60,6 +60,7 @@ std::filesystem::path PipelineUnderTest::configuration() const {
   toml +=
       more_of_source_ + "\n[elasticsearch]\nurls = [" + toml_text(elasticsearch_) + "]\n\n" + more_ + "\n";
   for (const auto& [purpose, index] : indices_) {
+    if (!index.is_configured) continue;
     const auto mapping = folder_.write(purpose + ".json", index.mapping);
     toml += "\n[[index]]\nalias = " + toml_text(index.index->alias()) +
             "\nmapping = " + toml_text(mapping.filename().string()) + "\nview = " + toml_text(index.view) +

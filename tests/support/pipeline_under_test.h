@@ -35,7 +35,8 @@ class PipelineUnderTest {
   /// Adds an index with an alias of its own. `tracks` is TOML: any number of [[index.track]].
   ElasticsearchIndex& add_index(const std::string& purpose, const std::string& view,
                                 const std::string& tracks, const std::string& mapping = kStoringMapping);
-  void remove_index(const std::string& purpose);
+  /// Takes the index out of the configuration, or puts it back.
+  void set_configured(const std::string& purpose, bool is_configured);
   void set_view(const std::string& purpose, const std::string& view);
   void set_tracks(const std::string& purpose, const std::string& tracks);
   void set_mapping(const std::string& purpose, const std::string& mapping);
@@ -94,6 +95,7 @@ class PipelineUnderTest {
     std::string view;
     std::string tracks;
     std::string mapping;
+    bool is_configured = true;
   };
 
   PostgresDatabase* database_ = nullptr;

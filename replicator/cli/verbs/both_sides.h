@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <set>
 
 #include "replicator/config/config.h"
 #include "replicator/elasticsearch/admin/client.h"
@@ -13,8 +14,8 @@ namespace lockstep {
 
 struct BothSides {
   /// Connects to the source now, to Elasticsearch with the first request. `config` must outlive this.
-  explicit BothSides(const Config& config, const AdoptedAliases& adopted = {})
-      : source(open_source_definition(config, adopted)),
+  explicit BothSides(const Config& config, const std::set<std::string>& adopted = {})
+      : source(open_source_definition(config)),
         elasticsearch(make_transport_factory(config.elasticsearch)(), config.elasticsearch.request_timeout),
         deployment(config, *source, elasticsearch, adopted) {}
 

@@ -447,7 +447,11 @@ void apply_index_plan(ElasticsearchClient& client, const DesiredIndex& desired, 
     case Kind::kCreate: {
       json body = new_index_body(desired, Epoch{});
       body["aliases"] = {{desired.alias, json::object()}};
-      client.create_index(plan.index, body);
+      try {
+        client.create_index(plan.index, body);
+      } catch (const Error&) {  // another `apply` may have made it meanwhile
+        if (plan_index(client, desired).kind != Kind::kNothing) throw;
+      }
       require_fit_index(client, plan.index);
       return;
     }

@@ -13,7 +13,7 @@ constexpr std::chrono::milliseconds kLongestWait{500};
 }  // namespace
 
 BulkWire::BulkWire(int requests, std::size_t bytes, SlowWrites slow)
-    : requests_(std::max(1, requests)), bytes_(bytes), window_(requests, bytes), slow_(std::move(slow)) {}
+    : bytes_(bytes), window_(requests, bytes), slow_(std::move(slow)) {}
 
 std::optional<BulkWire::Pass> BulkWire::enter(std::uint64_t ticket, const BulkRequest& request,
                                               BulkPriority priority) {
@@ -47,7 +47,7 @@ void BulkWire::leave(const Pass& pass, BulkReply::Kind load, std::size_t piece_b
     --background_on_wire_;
     background_waits_since_ = now;
   }
-  const bool gave_place = gives_places() && slow_.gives_place(pass.ticket, now);
+  const bool gave_place = slow_.gives_place(pass.ticket, now);
   slow_.came_back(pass.ticket, load == BulkReply::Kind::kItems, now);
   switch (load) {
     case BulkReply::Kind::kItems:
@@ -101,16 +101,12 @@ std::vector<IndexId> BulkWire::slow_for(std::chrono::milliseconds time) const {
 
 bool BulkWire::gives_place(std::uint64_t ticket) const {
   const MutexLock lock(mutex_);
-  return gives_places() && slow_.gives_place(ticket, steady_now());
-}
-
-std::size_t BulkWire::places_given(BulkPriority priority, SteadyTime now) const {
-  return gives_places() ? slow_.places_given(priority, now) : 0;
+  return slow_.gives_place(ticket, steady_now());
 }
 
 bool BulkWire::has_room(BulkPriority priority, SteadyTime now) const {
-  const std::size_t background_given = places_given(BulkPriority::kBackground, now);
-  const std::size_t given = background_given + places_given(BulkPriority::kNormal, now);
+  const std::size_t background_given = slow_.places_given(BulkPriority::kBackground, now);
+  const std::size_t given = background_given + slow_.places_given(BulkPriority::kNormal, now);
   if (on_wire_ - given >= static_cast<std::size_t>(window_.requests())) return false;
   if (priority == BulkPriority::kNormal && background_starves(now)) return false;
   return priority == BulkPriority::kNormal || background_on_wire_ - background_given < background_limit_;

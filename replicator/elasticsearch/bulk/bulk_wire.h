@@ -1,6 +1,6 @@
 // Admits bulk requests to the wire: how many may travel at once, and how large each may be. It follows the
-// congestion window, which backs off from overload, and how many background requests there may be. While
-// the window is wide open, requests of slow indices give their places to others (slow_writes.h).
+// congestion window, which backs off from overload, and how many background requests there may be. Requests
+// of slow indices give their places to others (slow_writes.h).
 #pragma once
 
 #include <cstddef>
@@ -63,11 +63,8 @@ class BulkWire {
 
  private:
   bool has_room(BulkPriority priority, SteadyTime now) const LOCKSTEP_REQUIRES(mutex_);
-  std::size_t places_given(BulkPriority priority, SteadyTime now) const LOCKSTEP_REQUIRES(mutex_);
   bool background_starves(SteadyTime now) const LOCKSTEP_REQUIRES(mutex_);
-  bool gives_places() const LOCKSTEP_REQUIRES(mutex_) { return window_.requests() >= requests_; }
 
-  const int requests_;
   const std::size_t bytes_;
 
   mutable Mutex mutex_;

@@ -22,6 +22,8 @@ using std::chrono::milliseconds;
 constexpr milliseconds kProbeTimeout{2'000};
 // How often the owner looks for room that nobody tells of.
 constexpr milliseconds kLookForRoom{50};
+// Requests of slow indices that wait for nobody but Elasticsearch, at most.
+constexpr std::size_t kMostOfSlowIndices = 64;
 // Of an _id in a message.
 constexpr std::size_t kShownId = 100;
 // A failure that is over so soon is worth no question.
@@ -64,22 +66,29 @@ struct BulkWriter::Worker {
 BulkWriter::BulkWriter(const Options& options, const TransportFactory& make_transport)
     : options_(options),
       path_(bulk_path(options.request_timeout)),
+      make_transport_(make_transport),
+      places_(static_cast<std::size_t>(std::max(1, options.bulks_in_flight))),
       blame_(options.targets, std::min(kProbeTimeout, options.request_timeout), options.may_send),
       wire_(options.bulks_in_flight, options.bulk_bytes, SlowWrites(options.indices, options.slow_request)) {
-  // Twice as many as may be on the wire: requests that wait for their next try leave their place to others,
-  // and so do those of slow indices.
-  for (int i = 0; i < 2 * std::max(1, options.bulks_in_flight); ++i) {
-    workers_.push_back(std::make_unique<Worker>(Worker{
-        make_transport(), Backoff(options.backoff, random_seed()), 0, {}, false, false, nullptr, {}, {}}));
-  }
-  for (const auto& worker : workers_) {
-    worker->thread = Thread([this, &worker = *worker](const std::stop_token& /*stop*/) { run(worker); });
-  }
+  const MutexLock lock(mutex_);
+  for (std::size_t i = 0; i < 2 * places_; ++i) add_worker();
 }
 
 BulkWriter::~BulkWriter() {
   stop(milliseconds(0));
-  for (const auto& worker : workers_) worker->thread.join();
+  std::vector<std::unique_ptr<Worker>> workers;
+  {
+    const MutexLock lock(mutex_);
+    workers = std::exchange(workers_, {});
+  }
+  for (const auto& worker : workers) worker->thread.join();
+}
+
+void BulkWriter::add_worker() {
+  workers_.push_back(std::make_unique<Worker>(Worker{
+      make_transport_(), Backoff(options_.backoff, random_seed()), 0, {}, false, false, nullptr, {}, {}}));
+  Worker& worker = *workers_.back();
+  worker.thread = Thread([this, &worker](const std::stop_token& /*stop*/) { run(worker); });
 }
 
 bool BulkWriter::has_room() const {
@@ -89,10 +98,7 @@ bool BulkWriter::has_room() const {
 
 bool BulkWriter::has_place_for_slow() const {
   const MutexLock lock(mutex_);
-  const auto slow = std::count_if(
-      workers_.begin(), workers_.end(),
-      [this](const auto& worker) LOCKSTEP_REQUIRES(mutex_) { return wire_.gives_place(worker->ticket); });
-  return static_cast<std::size_t>(slow) < workers_.size() / 2;
+  return of_slow_indices() < std::max(places_, std::min(options_.indices, kMostOfSlowIndices));
 }
 
 std::uint64_t BulkWriter::submit(BulkRequest request, Priority priority) {
@@ -103,6 +109,7 @@ std::uint64_t BulkWriter::submit(BulkRequest request, Priority priority) {
   const std::uint64_t ticket = next_ticket_++;
   if (!stopping_) {
     queue_.push_back({ticket, std::move(request), submitted, priority});
+    if (in_hand() > workers_.size()) add_worker();
     job_came_.notify_one();
   }
   return ticket;
@@ -125,7 +132,7 @@ void BulkWriter::on_finished(std::function<void()> wake) {
 
 std::size_t BulkWriter::outstanding() const {
   const MutexLock lock(mutex_);
-  return queue_.size() + static_cast<std::size_t>(busy_) + finished_.size();
+  return in_hand() + finished_.size();
 }
 
 BulkWriterState BulkWriter::state() const {
@@ -338,19 +345,24 @@ bool BulkWriter::wait_for_retry(Worker& worker, const RefusedItem& failure, std:
 }
 
 bool BulkWriter::room() const {
-  const std::size_t places = workers_.size() / 2;
-  const std::size_t in_hand = queue_.size() + static_cast<std::size_t>(busy_);
-  return in_hand < places + std::min(places_given(), places);
+  const std::size_t slow = std::min(of_slow_indices(), kMostOfSlowIndices);
+  return in_hand() < places_ + slow + std::min(places_given(), places_);
 }
 
-// By requests that wait for their next try, by those of slow indices, and by background requests that are not
-// on the wire yet: small changes do not wait for these.
+std::size_t BulkWriter::of_slow_indices() const {
+  return static_cast<std::size_t>(std::ranges::count_if(
+      workers_,
+      [this](const auto& worker) LOCKSTEP_REQUIRES(mutex_) { return wire_.gives_place(worker->ticket); }));
+}
+
+// By requests that wait for their next try, and by background requests that are not on the wire yet: small
+// changes do not wait for these.
 std::size_t BulkWriter::places_given() const {
-  return wire_.background_waiting() +
-         static_cast<std::size_t>(std::count_if(
-             workers_.begin(), workers_.end(), [this](const auto& worker) LOCKSTEP_REQUIRES(mutex_) {
-               return !worker->reason.empty() || wire_.gives_place(worker->ticket);
-             }));
+  return wire_.background_waiting() + static_cast<std::size_t>(std::ranges::count_if(
+                                          workers_, [this](const auto& worker) LOCKSTEP_REQUIRES(mutex_) {
+                                            return !worker->reason.empty() &&
+                                                   !wire_.gives_place(worker->ticket);
+                                          }));
 }
 
 void BulkWriter::begin_outage() {

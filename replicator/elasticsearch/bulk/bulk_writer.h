@@ -36,7 +36,8 @@ struct BulkWriterState {
   std::size_t most_bytes = 0;  ///< of a request, likewise
 };
 
-/// Owns twice `bulks_in_flight` threads with a transport each. submit() and take() are for one owner thread.
+/// Owns twice `bulks_in_flight` threads with a transport each, and more while many indices are slow. submit()
+/// and take() are for one owner thread.
 class BulkWriter {
  public:
   struct Options {
@@ -138,7 +139,12 @@ class BulkWriter {
   bool wait_for_retry(Worker& worker, const RefusedItem& failure, std::size_t with_outcome, bool takes_others,
                       std::chrono::milliseconds pause);
   std::chrono::milliseconds patience(Priority priority) const;
+  void add_worker() LOCKSTEP_REQUIRES(mutex_);
+  std::size_t in_hand() const LOCKSTEP_REQUIRES(mutex_) {
+    return queue_.size() + static_cast<std::size_t>(busy_);
+  }
   bool room() const LOCKSTEP_REQUIRES(mutex_);
+  std::size_t of_slow_indices() const LOCKSTEP_REQUIRES(mutex_);
   std::size_t places_given() const LOCKSTEP_REQUIRES(mutex_);
   void begin_outage() LOCKSTEP_REQUIRES(mutex_);
   void tell_outage(const RefusedItem& failure) LOCKSTEP_REQUIRES(mutex_);
@@ -147,15 +153,16 @@ class BulkWriter {
   // constant after construction
   const Options options_;
   const std::string path_;
+  const TransportFactory make_transport_;
+  const std::size_t places_;  // of requests that give theirs to nobody
   BulkBlame blame_;
-  std::vector<std::unique_ptr<Worker>> workers_;
-
   BulkWire wire_;
 
   mutable Mutex mutex_;
   Condition job_came_;   // for idle workers; also when stopping
   Condition stop_came_;  // for workers that wait before the next try
   Condition job_ended_;  // for the owner; also when stopping
+  std::vector<std::unique_ptr<Worker>> workers_ LOCKSTEP_GUARDED_BY(mutex_);
   std::deque<Job> queue_ LOCKSTEP_GUARDED_BY(mutex_);
   std::vector<BulkResult> finished_ LOCKSTEP_GUARDED_BY(mutex_);
   std::function<void()> wake_ LOCKSTEP_GUARDED_BY(mutex_);

@@ -81,7 +81,10 @@ class JobRunner {
 
   /// Whether every job is acknowledged and its end saved, and nothing is due, apart from indices that are set
   /// aside.
-  bool all_done() const;
+  bool all_done() const { return all_done_since(SteadyTime::max()); }
+
+  /// The same, apart from what has become due later than that.
+  bool all_done_since(SteadyTime time) const;
 
   /// How many documents of these indices their backfills and comparisons may read in a second; of all others,
   /// as many as they can.

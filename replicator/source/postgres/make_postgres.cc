@@ -44,9 +44,8 @@ std::string postgres_libraries() {
          PQXX_VERSION;
 }
 
-std::unique_ptr<SourceDefinition> make_postgres_definition(const Config& config,
-                                                           const AdoptedAliases& adopted) {
-  return std::make_unique<PostgresSourceDefinition>(config, adopted);
+std::unique_ptr<SourceDefinition> make_postgres_definition(const Config& config) {
+  return std::make_unique<PostgresSourceDefinition>(config);
 }
 
 }  // namespace lockstep

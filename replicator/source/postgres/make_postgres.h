@@ -21,8 +21,7 @@ std::unique_ptr<Source> make_postgres_source(const Config& config, const std::st
 std::unique_ptr<AppliedWatch> make_postgres_applied_watch(const Config& config);
 std::unique_ptr<StatusReader> make_postgres_status_reader(const Config& config);
 std::unique_ptr<StatusWriter> make_postgres_status_writer(const Config& config);
-std::unique_ptr<SourceDefinition> make_postgres_definition(const Config& config,
-                                                           const AdoptedAliases& adopted);
+std::unique_ptr<SourceDefinition> make_postgres_definition(const Config& config);
 std::unique_ptr<SchemaReader> make_postgres_schema_reader(const SourceConfig& source);
 std::unique_ptr<ViewReader> make_postgres_view_reader(const Config& config);
 std::string postgres_libraries();

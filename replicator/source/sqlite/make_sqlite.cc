@@ -32,9 +32,8 @@ std::unique_ptr<StatusWriter> make_sqlite_status_writer(const Config& config) {
   return std::make_unique<SqliteStatusWriter>(config);
 }
 
-std::unique_ptr<SourceDefinition> make_sqlite_definition(const Config& config,
-                                                         const AdoptedAliases& adopted) {
-  return std::make_unique<SqliteSourceDefinition>(config, adopted);
+std::unique_ptr<SourceDefinition> make_sqlite_definition(const Config& config) {
+  return std::make_unique<SqliteSourceDefinition>(config);
 }
 
 std::unique_ptr<ViewReader> make_sqlite_view_reader(const Config& config) {

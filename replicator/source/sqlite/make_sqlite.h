@@ -25,7 +25,7 @@ std::unique_ptr<Source> make_sqlite_source(const Config& config, const std::stri
 std::unique_ptr<AppliedWatch> make_sqlite_applied_watch(const Config& config);
 std::unique_ptr<StatusReader> make_sqlite_status_reader(const Config& config);
 std::unique_ptr<StatusWriter> make_sqlite_status_writer(const Config& config);
-std::unique_ptr<SourceDefinition> make_sqlite_definition(const Config& config, const AdoptedAliases& adopted);
+std::unique_ptr<SourceDefinition> make_sqlite_definition(const Config& config);
 std::unique_ptr<SchemaReader> make_sqlite_schema_reader(const SourceConfig& source);
 
 }  // namespace lockstep

@@ -4,6 +4,7 @@
 
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "replicator/error.h"
 
@@ -40,6 +41,7 @@ class FakeDefinition final : public SourceDefinition {
     if (refuses_jobs) throw Error({"adding jobs", "the source is away"});
     for (const std::string& alias : aliases) changes_.push_back("refill " + alias + ": " + reason);
   }
+  void note_filled(std::set<std::string> aliases) override { filled = std::move(aliases); }
   std::vector<PlanStep> plan() override { return steps; }
   void apply(const Progress& progress) override {
     if (fails) throw Error({"applying", "the source is away"});
@@ -54,6 +56,7 @@ class FakeDefinition final : public SourceDefinition {
   bool fails = false;
   bool refuses_jobs = false;
   std::vector<std::string> applied;
+  std::set<std::string> filled;
   std::vector<PlanStep> steps;
   std::map<std::string, std::vector<std::string>> fields;                // by alias
   std::map<std::string, std::vector<DefinitionDifference>> differences;  // by alias
@@ -186,6 +189,15 @@ TEST_F(DeploymentTest, G2ARunningPipelinesIndexStandsBeforeTheSourceAsksForIt) {
   source_.applied = {"other"};
   deployment_.apply(progress_);
   EXPECT_THAT(changes_, ElementsAre("create posts-000001", "apply"));
+}
+
+TEST_F(DeploymentTest, AnIndexThatIsThereAlreadyIsNotTakenForANewOne) {
+  source_.applied = {"other"};
+  deployment_.apply(progress_);
+  EXPECT_TRUE(source_.filled.empty());
+  source_.applied = {"other"};
+  deployment_.plan();
+  EXPECT_EQ(source_.filled, std::set<std::string>{"posts"});
 }
 
 TEST_F(DeploymentTest, G3AnIndexThatIsGoneIsFilledAnewAndTheJobComesFirst) {

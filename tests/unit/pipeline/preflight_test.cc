@@ -37,6 +37,7 @@ class CheckedDefinition final : public SourceDefinition {
   void refill(const std::vector<std::string>&, const std::string&) override {
     throw std::logic_error("check changes nothing");
   }
+  void note_filled(std::set<std::string>) override {}
   std::vector<PlanStep> plan() override { throw std::logic_error("check does not ask this"); }
   void apply(const Progress&) override { throw std::logic_error("check changes nothing"); }
   std::vector<PlanStep> removal_plan() override { throw std::logic_error("check does not ask this"); }

@@ -3,8 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <future>
 #include <set>
 #include <string>
+#include <thread>
 
 #include "replicator/error.h"
 #include "replicator/pipeline/leadership.h"
@@ -204,6 +206,28 @@ TEST_F(RecoveryTest, WhatADeposedLeaderStillHasOnTheWayIsTooOldToLand) {
   ASSERT_TRUE(zombie.take_all_outcomes());
   EXPECT_EQ(world.difference(), "");
   EXPECT_EQ(world.elasticsearch.operations_on("1").back().status, 409);
+}
+
+// `dead-letters retry` took the lead, and kept it as long as anybody wrote: the service could not begin.
+TEST_F(RecoveryTest, WhoCatchesUpEndsAlthoughOthersWrite) {
+  World world;
+  world.add_silently(30);
+  world.database.add_job(kPosts, JobKind::kBackfill);
+  world.database.add_due(kPosts, {"p0003"});
+  Leader leader(world);
+  const std::jthread writer([&](const std::stop_token& stop) {
+    for (int n = 0; !stop.stop_requested(); ++n) {
+      world.put_post("p0007", "ann", n);
+      if (n % 10 == 0) world.database.add_due(kPosts, {"p0004"});
+    }
+  });
+  std::stop_source too_late;
+  auto ended = std::async(std::launch::async, [&] { leader.run(RunUntil::kCaughtUp, too_late.get_token()); });
+  EXPECT_EQ(ended.wait_for(std::chrono::seconds(20)), std::future_status::ready);
+  too_late.request_stop();
+  ended.get();
+  EXPECT_TRUE(world.database.state().jobs.empty());
+  EXPECT_EQ(world.elasticsearch.documents("posts").size(), 30U);
 }
 
 // A proxy held a request of 75 s, a deletion was forgotten after 60: the document was back for ever (W8).

@@ -105,9 +105,8 @@ void execute(PostgresTransaction& transaction, const DefinitionPlan& plan,
 PostgresDefinition::PostgresDefinition(PostgresSession& session, const Config& config)
     : PostgresDefinition(session, config, Patience{}) {}
 
-PostgresDefinition::PostgresDefinition(PostgresSession& session, const Config& config, Patience patience,
-                                       AdoptedAliases adopted)
-    : session_(session), config_(config), patience_(patience), adopted_(std::move(adopted)) {}
+PostgresDefinition::PostgresDefinition(PostgresSession& session, const Config& config, Patience patience)
+    : session_(session), config_(config), patience_(patience) {}
 
 std::vector<Migration> PostgresDefinition::pending(PostgresTransaction& transaction) {
   return pending_migrations(transaction, config_.source.schema, read_migrations(postgresql_migrations()));
@@ -157,7 +156,7 @@ DefinitionPlan PostgresDefinition::make(PostgresTransaction& transaction, const 
                                         Ids ids) {
   const AppliedObjects known = applied(transaction);
   std::map<std::string, int> predicted;
-  return make_plan({transaction, config_.source.schema, config_.pipeline, design, known, adopted_,
+  return make_plan({transaction, config_.source.schema, config_.pipeline, design, known, filled_,
                     [&](const std::string& table) {
                       if (!known.has_schema) return ++predicted[table];
                       return next_id(transaction, table, ids, predicted[table]++);

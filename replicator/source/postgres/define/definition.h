@@ -13,7 +13,9 @@
 #include <chrono>
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "replicator/config/config.h"
@@ -38,8 +40,10 @@ class PostgresDefinition {
 
   /// REQUIRES: `session` and `config` outlive this; the source is PostgreSQL.
   PostgresDefinition(PostgresSession& session, const Config& config);
-  PostgresDefinition(PostgresSession& session, const Config& config, Patience patience,
-                     AdoptedAliases adopted = {});
+  PostgresDefinition(PostgresSession& session, const Config& config, Patience patience);
+
+  /// As SourceDefinition's.
+  void note_filled(std::set<std::string> aliases) { filled_ = std::move(aliases); }
 
   /// As SourceDefinition::plan(). Throws UsageError also when a newer lockstep has migrated the database.
   std::vector<PlanStep> plan();
@@ -98,7 +102,7 @@ class PostgresDefinition {
   PostgresSession& session_;
   const Config& config_;
   Patience patience_;
-  const AdoptedAliases adopted_;
+  std::set<std::string> filled_;
 };
 
 }  // namespace lockstep

@@ -181,10 +181,10 @@ class Planner {
     const AppliedIndexRow* const known = applied == in_.applied.indices.end() ? nullptr : &applied->second;
     const Tracks tracks = wanted_tracks(index);
     const bool is_new = known == nullptr;
-    const bool is_adopted = is_new && in_.adopted.contains(index.alias);
-    const std::string reason = is_adopted ? "adopted index"
-                               : is_new   ? "new index"
-                                          : reason_to_repeat(index, *known, tracks, code);
+    const bool is_filled = is_new && in_.filled.contains(index.alias);
+    const std::string reason = is_filled ? "it has documents already"
+                               : is_new  ? "new index"
+                                         : reason_to_repeat(index, *known, tracks, code);
     if (reason.empty()) return note_definition(index, *known);
     Filling defined = filling();
     defined.holes["id"] = std::to_string(is_new ? in_.next_id("index") : known->id);
@@ -199,11 +199,11 @@ class Planner {
     const bool is_followed = is_new || known->followed;
     if (is_followed)
       defined.blocks["jobs"].push_back(
-          job(is_adopted ? "comparison" : "backfill", estimated_rows(index.view), reason));
-    if (is_followed && (!is_new || is_adopted))
+          job(is_filled ? "comparison" : "backfill", estimated_rows(index.view), reason));
+    if (is_followed && (!is_new || is_filled))
       defined.blocks["jobs"].push_back(job("sweep", std::nullopt, reason));
     prepare(is_new ? Action::kCreate : Action::kChange, "index " + index.alias,
-            is_adopted    ? "follows view " + index.view + ", beginning with a comparison"
+            is_filled     ? "follows view " + index.view + ", beginning with a comparison"
             : is_new      ? "follows view " + index.view + ", beginning with a backfill"
             : is_followed ? repetition_text(reason, known->id_type != index.id_type)
                           : "follows view " + index.view + " when the reindex begins",

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -39,7 +40,7 @@ struct PlanInput {
   std::string pipeline;
   const PipelineDesign& design;
   const AppliedObjects& applied;
-  const AdoptedAliases& adopted;
+  const std::set<std::string>& filled;  ///< SourceDefinition::note_filled()
   /// The next id of lockstep's table "pipeline", "index" or "capture".
   std::function<int(const std::string&)> next_id;
 };

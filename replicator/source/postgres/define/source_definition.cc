@@ -11,10 +11,8 @@
 
 namespace lockstep {
 
-PostgresSourceDefinition::PostgresSourceDefinition(const Config& config, const AdoptedAliases& adopted)
-    : config_(config),
-      session_(config.source, config.pipeline + " apply"),
-      definition_(session_, config, {}, adopted) {}
+PostgresSourceDefinition::PostgresSourceDefinition(const Config& config)
+    : config_(config), session_(config.source, config.pipeline + " apply"), definition_(session_, config) {}
 
 std::string PostgresSourceDefinition::server() {
   const std::string version = value("asking for the version", "show server_version");

@@ -15,7 +15,7 @@ namespace lockstep {
 class PostgresSourceDefinition final : public SourceDefinition {
  public:
   /// As open_source_definition().
-  PostgresSourceDefinition(const Config& config, const AdoptedAliases& adopted);
+  explicit PostgresSourceDefinition(const Config& config);
 
   std::string server() override;
   std::string user() override;
@@ -33,6 +33,7 @@ class PostgresSourceDefinition final : public SourceDefinition {
   }
   void drop_unneeded(const Progress& progress) override { definition_.drop_unneeded(progress); }
   void refill(const std::vector<std::string>& aliases, const std::string& reason) override;
+  void note_filled(std::set<std::string> aliases) override { definition_.note_filled(std::move(aliases)); }
   std::vector<PlanStep> plan() override { return definition_.plan(); }
   void apply(const Progress& progress) override { definition_.apply(progress); }
   std::vector<PlanStep> removal_plan() override { return definition_.removal_plan(); }

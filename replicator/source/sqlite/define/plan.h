@@ -2,6 +2,7 @@
 // they must run.
 #pragma once
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -17,7 +18,7 @@ struct SqlitePlanInput {
   const std::string& pipeline;
   const SqlitePipelineDesign& design;
   const SqliteApplied& applied;
-  const AdoptedAliases& adopted;
+  const std::set<std::string>& filled;  ///< SourceDefinition::note_filled()
 };
 
 /// REQUIRES: the design has no faults.

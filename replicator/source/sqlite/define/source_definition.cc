@@ -67,9 +67,8 @@ struct SqliteSourceDefinition::Draft {
   std::vector<std::string> writes;  // statements on the tables that can be prepared, and must be afterwards
 };
 
-SqliteSourceDefinition::SqliteSourceDefinition(const Config& config, AdoptedAliases adopted,
-                                               std::chrono::milliseconds patience)
-    : config_(config), adopted_(std::move(adopted)), patience_(patience), connection_(config.source) {}
+SqliteSourceDefinition::SqliteSourceDefinition(const Config& config, std::chrono::milliseconds patience)
+    : config_(config), patience_(patience), connection_(config.source) {}
 
 std::string SqliteSourceDefinition::server() {
   return std::string("SQLite ") + sqlite3_libversion();
@@ -168,7 +167,7 @@ SqliteSourceDefinition::Draft SqliteSourceDefinition::make_draft(Definitions def
                       definitions == Definitions::kWanted ? wanted_indices(config_, stored)
                                                           : stored_indices(config_, stored));
   require_no_errors(design.findings);
-  draft.steps = make_plan({connection_, config_.pipeline, design, draft.applied, adopted_});
+  draft.steps = make_plan({connection_, config_.pipeline, design, draft.applied, filled_});
   std::set<std::string> tables;
   for (const SqliteTableCapture& capture : design.captures) tables.insert(capture.relation);
   for (const std::string& table : tables) {

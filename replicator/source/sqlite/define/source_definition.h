@@ -8,8 +8,10 @@
 #include <chrono>
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "replicator/config/config.h"
@@ -22,7 +24,7 @@ class SqliteSourceDefinition final : public SourceDefinition {
  public:
   /// REQUIRES: `config` outlives this; the source is SQLite. `patience` is how long it tries to get the
   /// file's write lock.
-  explicit SqliteSourceDefinition(const Config& config, AdoptedAliases adopted = {},
+  explicit SqliteSourceDefinition(const Config& config,
                                   std::chrono::milliseconds patience = std::chrono::minutes(2));
 
   std::string server() override;
@@ -37,6 +39,7 @@ class SqliteSourceDefinition final : public SourceDefinition {
   bool start_reindex(const WantedReindex& wanted, const Progress& progress) override;
   void drop_unneeded(const Progress& progress) override;
   void refill(const std::vector<std::string>& aliases, const std::string& reason) override;
+  void note_filled(std::set<std::string> aliases) override { filled_ = std::move(aliases); }
   std::vector<PlanStep> plan() override;
   void apply(const Progress& progress) override;
   std::vector<PlanStep> removal_plan() override;
@@ -65,7 +68,7 @@ class SqliteSourceDefinition final : public SourceDefinition {
   std::vector<std::string> ask(std::string_view doing, std::string_view query);
 
   const Config& config_;
-  const AdoptedAliases adopted_;
+  std::set<std::string> filled_;
   const std::chrono::milliseconds patience_;
   SqliteConnection connection_;
 };

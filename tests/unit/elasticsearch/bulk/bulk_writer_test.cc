@@ -358,6 +358,51 @@ TEST(BulkWriter, RequestsOfASlowIndexGiveTheirPlacesToOthers) {
   EXPECT_EQ(take_all(writer, 2).size(), 2u);
 }
 
+// With three slow indices the fourth one waited for a minute: each had its three requests out before it was
+// known to be slow.
+TEST(BulkWriter, HoweverManyIndicesAreSlowAQuickOneHasItsPlaces) {
+  constexpr int kSlowIndices = 5;
+  BulkEndpoint endpoint;
+  Gate gate;
+  BulkWriter writer(options_of_slow_indices(kSlowIndices + 1), waiting_at(gate, endpoint, "slow"));
+  for (int index = 1; index <= kSlowIndices; ++index) {
+    for (const char* id : {"slow1", "slow2"}) {
+      ASSERT_TRUE(wait_until([&] { return writer.has_room(); })) << "index " << index;
+      writer.submit(bulk_of_index({index}, id));
+    }
+  }
+  ASSERT_TRUE(wait_until([&] { return writer.has_room(); }));
+  const std::uint64_t quick = writer.submit(bulk_of_index({kSlowIndices + 1}, "quick"));
+  const std::vector<BulkResult> results = take_all(writer, 1);
+  ASSERT_EQ(results.size(), 1u);
+  EXPECT_EQ(results[0].ticket, quick);
+  gate.open();
+  EXPECT_EQ(take_all(writer, 2 * kSlowIndices).size(), 2u * kSlowIndices);
+}
+
+// The window of all was halved by what one refused: the places of slow indices were not given any more.
+TEST(BulkWriter, AnIndexThatIsBusyKeepsNoPlaceOfASlowOneFromTheOthers) {
+  BulkEndpoint endpoint;
+  Gate gate;
+  BulkWriter writer(options_of_slow_indices(3), answering([&](const HttpRequest& request) -> HttpResponse {
+                      if (request.body.find("busy") != std::string_view::npos) return {429, "{}"};
+                      if (request.body.find("slow") != std::string_view::npos) gate.wait();
+                      return {200, endpoint.apply(request.body)};
+                    }));
+  writer.submit(bulk_of_index({1}, "busy"));
+  ASSERT_TRUE(wait_until([&] { return writer.state().most_in_flight == 1; }));
+  writer.submit(bulk_of_index({2}, "slow"));
+  ASSERT_TRUE(wait_until([&] { return writer.is_slow({2}); }));
+  const std::uint64_t quick = writer.submit(bulk_of_index({3}, "quick"));
+  bool is_written = false;
+  EXPECT_TRUE(wait_until([&] {
+    for (const BulkResult& result : writer.take(milliseconds(10)))
+      is_written = is_written || (result.ticket == quick && result.is_last);
+    return is_written;
+  }));
+  gate.open();
+}
+
 // An index that was slow for a moment waited until documents of another one had become dead letters.
 TEST(BulkWriter, RequestsThatAreRefusedAgainAndAgainLeaveThePlacesOfSlowIndices) {
   BulkWriter::Options options = quick_options(2);

@@ -94,13 +94,14 @@ class SqliteDefinitionTest : public testing::Test {
   Config config_;
 };
 
-TEST_F(SqliteDefinitionTest, AnAdoptedIndexBeginsWithAComparisonAndASweep) {
-  SqliteSourceDefinition adopting(config_, {config_.indices.front().alias});
+TEST_F(SqliteDefinitionTest, AFilledIndexBeginsWithAComparisonAndASweep) {
+  SqliteSourceDefinition adopting(config_);
+  adopting.note_filled({config_.indices.front().alias});
   std::string detail;
   for (const PlanStep& step : adopting.plan()) detail += step.detail + "\n";
   EXPECT_THAT(detail, HasSubstr("beginning with a comparison"));
   adopting.apply({});
-  EXPECT_THAT(jobs(), ElementsAre("comparison: adopted index", "sweep: adopted index"));
+  EXPECT_THAT(jobs(), ElementsAre("comparison: it has documents already", "sweep: it has documents already"));
   EXPECT_THAT(planned(), IsEmpty());
 }
 
