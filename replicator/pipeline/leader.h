@@ -77,12 +77,12 @@ class Leader : public LeaderParts {
   const std::string source_tables_;
   RefusalLog refusals_;
   Housekeeping housekeeping_;
-  SteadyTime followed_at_{};                   // when the tail last found work
-  std::vector<JobRunner::Measured> measured_;  // not noted yet
-  std::set<IndexId> filled_;                   // by backfills that this process has seen
+  SteadyTime followed_at_{};                     // when the tail last found work
+  std::vector<JobRunner::Measured> measured_;    // not noted yet
+  std::set<IndexId> filled_;                     // by backfills that this process has seen
   std::optional<std::int64_t> rows_to_the_end_;  // of the outbox, to where its end was once
   std::optional<SteadyTime> passed_end_at_;      // all of them are saved
-  std::int64_t noted_rows_ = 0;                // of the outbox, when the indices were last told
+  std::int64_t noted_rows_ = 0;                  // of the outbox, when the indices were last told
 };
 
 }  // namespace lockstep

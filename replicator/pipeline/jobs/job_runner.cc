@@ -335,8 +335,8 @@ bool JobRunner::all_done_since(SteadyTime time) const {
   const auto is_over = [&](IndexId index, bool is_done) { return is_done || standing_.is_paused(index); };
   return std::ranges::all_of(jobs_,
                              [&](const auto& job) { return is_over(job.second->index().id, false); }) &&
-         std::ranges::all_of(due_,
-                             [&](const auto& due) { return is_over(due.first, !due.second->is_due_since(time)); });
+         std::ranges::all_of(
+             due_, [&](const auto& due) { return is_over(due.first, !due.second->is_due_since(time)); });
 }
 
 void JobRunner::limit_rates(const std::map<IndexId, std::int64_t>& rates, SteadyTime now) {
