@@ -272,8 +272,12 @@ void Reindexing::prepare(const Reindex& reindex) {
       });
 }
 
+// Waits include the generation beside in this state. What is due of both is read again: a wait may have ended
+// since that was last looked at.
 void Reindexing::swap(const Reindex& reindex) {
   if (look(reindex)) return;
+  parts_.jobs.note_due(parts_.source.changes().due());
+  if (!seen_[reindex.id].live_is_gone && lacks_due(reindex)) return;
   ask(reindex, [this, reindex](ElasticsearchClient& client) -> Conclusion {
     if (reindex.wish == ReindexWish::kAbort && !reindex.was_swapped) {
       const AliasState standing = state_of_alias(client, reindex);
@@ -358,7 +362,11 @@ bool is_behind(const std::optional<DueList>& beside, const std::optional<DueList
 bool Reindexing::has_work(const Reindex& reindex, const UnfinishedJobs& jobs) {
   const auto of_beside = [&](const auto& job) { return job.index == *reindex.beside; };
   return std::ranges::any_of(jobs.readable, of_beside) || std::ranges::any_of(jobs.unreadable, of_beside) ||
-         (parts_.jobs.is_due(*reindex.beside) && !parts_.jobs.is_due(*reindex.live)) ||
+         lacks_due(reindex);
+}
+
+bool Reindexing::lacks_due(const Reindex& reindex) {
+  return (parts_.jobs.is_due(*reindex.beside) && !parts_.jobs.is_due(*reindex.live)) ||
          is_behind(parts_.jobs.due(*reindex.beside).list(), parts_.jobs.due(*reindex.live).list());
 }
 

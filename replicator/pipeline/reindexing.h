@@ -50,7 +50,7 @@ class Reindexing {
     const AppliedPipeline& pipeline;
     Source& source;
     const Standing& standing;
-    const JobRunner& jobs;
+    JobRunner& jobs;
     ProgressBoard& board;
   };
 
@@ -120,6 +120,7 @@ class Reindexing {
   void let_go(const Reindex& reindex, std::string failure = {});
 
   bool has_work(const Reindex& reindex, const UnfinishedJobs& jobs);
+  bool lacks_due(const Reindex& reindex);
   std::int64_t refused_by(IndexId index);
   std::string too_many_refused(const DeadLetterFilter& its, std::int64_t documents);
   std::string too_many_refused_so_far(const Reindex& reindex, const UnfinishedJobs& jobs);

@@ -89,6 +89,30 @@ TEST_P(ReindexedSourceContract, AReindexGoesFromStateToStateAndLeavesNothing) {
   EXPECT_FALSE(source_->reindexes().want(id, ReindexWish::kBack, Reindexes::Force::kNo)) << "it is gone";
 }
 
+// `wait` was over, then the alias moved to an index in which the document was still due.
+TEST_P(ReindexedSourceContract, WhatIsDueOfTheGenerationBesideIsWaitedForWhenTheAliasMovesThere) {
+  lead();
+  finish_jobs();
+  ASSERT_TRUE(source_->reindexes().start({"docs", kMapping, seconds(0)}));
+  ASSERT_TRUE(source_->reindexes().advance(known(), epoch_, {kFilling, kTwo}));
+  ASSERT_TRUE(source_->reindexes().advance(known(), epoch_, {kComparing}));
+  source_->reload();
+  finish_jobs();
+  drain();
+  const AppliedIndex& beside = *source_->pipeline().find(*known().beside);
+  {
+    const auto transaction = begin();
+    transaction->add_due(beside, {{"1"}}, {.reason = "a test"});
+    transaction->commit();
+  }
+  const auto watch = world().watch();
+  const auto look = [&] { return watch->begin(std::nullopt)->look(); };
+  EXPECT_EQ(look().kind, AppliedState::Kind::kApplied) << look().reason;
+  ASSERT_TRUE(source_->reindexes().advance(known(), epoch_, {kSwapping}));
+  EXPECT_EQ(look().kind, AppliedState::Kind::kPending);
+  EXPECT_THAT(look().reason, testing::HasSubstr("1 document of docs-000002 is due"));
+}
+
 TEST_P(ReindexedSourceContract, AnAliasHasOneReindexWhichOnlyTheLeaderTakesOnFromTheStateThatItKnows) {
   lead();
   ASSERT_TRUE(source_->reindexes().start({"docs", kMapping, seconds(0)}));

@@ -82,8 +82,25 @@ class Verify final : public Verb {
 
   ExitCode run() override {
     const Config config = pipeline_.load();
+    while (true) {
+      std::string revision;
+      try {
+        return run(config, revision);
+      } catch (const Error&) {
+        // An index that was compared may be gone, and another one have its alias.
+        if (revision.empty() || open_source(config, "verify")->revision() == revision) throw;
+        line_.clear();
+        std::cerr << "`apply` or a reindex has changed the pipeline meanwhile: comparing again\n";
+      }
+    }
+  }
+
+ private:
+  /// `revision` becomes the pipeline's that it compares.
+  ExitCode run(const Config& config, std::string& revision) {
     std::unique_ptr<Source> source = open_source(config, "verify");
     const AppliedPipeline pipeline = load_applied(config, *source);  // a copy: repairing may reload it
+    revision = pipeline.revision;
     const std::vector<const AppliedIndex*> indices = chosen_indices(pipeline, aliases_);
     const BulkWriter::TransportFactory transports = make_transport_factory(config.elasticsearch);
     ElasticsearchClient elasticsearch(
@@ -106,7 +123,6 @@ class Verify final : public Verb {
     return found.unequal.empty() ? ExitCode::kDone : ExitCode::kDifference;
   }
 
- private:
   using Indices = std::vector<const AppliedIndex*>;
 
   struct Results {

@@ -86,14 +86,16 @@ class SqliteAppliedPoint final : public AppliedPoint {
     return row.step();
   }
 
-  // Searchers do not see a generation that is beside another, so nobody waits for it.
+  // Searchers do not see a generation that is beside another, so nobody waits for it, until the alias is
+  // about to move there.
   std::vector<UnfinishedWork> unfinished() {
     SqliteStatement row(
         watch_.connection_, "looking for unfinished jobs",
         "select null as job, i.alias || ': ' || coalesce(nullif(a.reason, ''), 'no reason is stored'), 0, "
         "null, null "
         "from {schema}_set_aside as a join {schema}_index as i on i.id = a.index_id where i.pipeline = ?1 "
-        "and not exists (select 1 from {schema}_reindex as r where r.beside = i.id) "
+        "and not exists (select 1 from {schema}_reindex as r where r.beside = i.id and r.state <> "
+        "'swapping') "
         "union all "
         "select null, case coalesce(sum(d.documents), 0) when 0 then 'documents of ' || i.alias || ' are due "
         "that are still "
@@ -102,14 +104,16 @@ class SqliteAppliedPoint final : public AppliedPoint {
         "min(coalesce(d.since, d.number)), max(d.number) "
         "from {schema}_due as d join {schema}_index as i on i.id = d.index_id where i.pipeline = ?1 and "
         "d.due_at <= ?2 "
-        "and not exists (select 1 from {schema}_reindex as r where r.beside = i.id) group by i.id "
+        "and not exists (select 1 from {schema}_reindex as r where r.beside = i.id and r.state <> "
+        "'swapping') group by i.id "
         "union all "
         "select j.id, coalesce(j.kind, 'a job of no kind') || ' of ' || i.alias || ', ' || j.done || "
         "coalesce(' of about ' || j.total, '') || case coalesce(j.total, j.done) when 1 then ' document' "
         "else ' documents' end || ' so far', coalesce(j.kind = 'sweep', 0), "
         "null, null "
         "from {schema}_job as j join {schema}_index as i on i.id = j.index_id where j.pipeline = ?1 "
-        "and not exists (select 1 from {schema}_reindex as r where r.beside = i.id) "
+        "and not exists (select 1 from {schema}_reindex as r where r.beside = i.id and r.state <> "
+        "'swapping') "
         "order by 1",
         watch_.pipeline_, due_now());
     std::vector<UnfinishedWork> work;
